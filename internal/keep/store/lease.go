@@ -53,8 +53,8 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("held by %s until %s", e.Holder, e.Until.UTC().Format(time.RFC3339))
 }
 
-// Portion is what one worker wants of a cap on requests in flight.
-type Portion struct {
+// CapShare is what one worker wants of a cap on requests in flight.
+type CapShare struct {
 	Scope  string
 	Holder string
 	Cap    int64         // of all workers together

@@ -10,7 +10,8 @@ import (
 )
 
 // takenByRuns is what the runs of clients have taken: what was spent, and what is open may still cost at most.
-const takenByRuns = `CAST(COALESCE(SUM(CASE WHEN state = 'open' AND COALESCE(budget_nano, 0) > spent_nano + perhaps_nano + reserved_nano THEN budget_nano
+const takenByRuns = `CAST(COALESCE(SUM(CASE WHEN state = 'open'
+	AND COALESCE(budget_nano, 0) > spent_nano + perhaps_nano + reserved_nano THEN budget_nano
 		WHEN state = 'open' THEN spent_nano + perhaps_nano + reserved_nano ELSE spent_nano + perhaps_nano END), 0) AS BIGINT)`
 
 // allow makes sure that the budgets cover something more, of which the ledger knows nothing yet. Whatever spends under a
@@ -28,7 +29,8 @@ func left(ctx context.Context, t *db.Txn, a store.Allowance) (left *assay.Money,
 	if !a.Bounded() {
 		return nil, 0, nil
 	}
-	if _, err := t.ExecContext(ctx, `INSERT INTO quotas (scope, next_us) VALUES ('gateway budgets', 0) ON CONFLICT (scope) DO UPDATE SET next_us = 0`); err != nil {
+	if _, err := t.ExecContext(ctx, `INSERT INTO quotas (scope, next_us) VALUES ('gateway budgets', 0)
+		ON CONFLICT (scope) DO UPDATE SET next_us = 0`); err != nil {
 		return nil, 0, err
 	}
 	for _, b := range []struct {
@@ -39,10 +41,12 @@ func left(ctx context.Context, t *db.Txn, a store.Allowance) (left *assay.Money,
 			continue
 		}
 		var runs, calls assay.Money
-		if err := t.QueryRowContext(ctx, `SELECT `+takenByRuns+` FROM runs WHERE `+clientRuns+` AND ($1 = '' OR started_by = $1)`, b.owner).Scan(&runs); err != nil {
+		if err := t.QueryRowContext(ctx, `SELECT `+takenByRuns+` FROM runs WHERE `+clientRuns+` AND ($1 = '' OR started_by = $1)`,
+			b.owner).Scan(&runs); err != nil {
 			return nil, 0, err
 		}
-		if err := t.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(taken_nano), 0) AS BIGINT) FROM client_sums WHERE $1 = '' OR owner = $1`, b.owner).Scan(&calls); err != nil {
+		if err := t.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(taken_nano), 0) AS BIGINT) FROM client_sums WHERE $1 = '' OR owner = $1`,
+			b.owner).Scan(&calls); err != nil {
 			return nil, 0, err
 		}
 		if rest := *b.most - runs - calls; left == nil || rest < *left {
@@ -82,7 +86,8 @@ func (s *Store) RaiseClientBudget(ctx context.Context, no int64, a store.Allowan
 		if left != nil {
 			more = int64(*left)
 		}
-		n, err := t.Change(ctx, `UPDATE runs SET budget_nano = budget_nano + CASE WHEN CAST($2 AS BIGINT) < budget_nano THEN CAST($2 AS BIGINT) WHEN CAST($2 AS BIGINT) IS NULL THEN NULL ELSE budget_nano END
+		n, err := t.Change(ctx, `UPDATE runs SET budget_nano = budget_nano + CASE
+			WHEN CAST($2 AS BIGINT) < budget_nano THEN CAST($2 AS BIGINT) WHEN CAST($2 AS BIGINT) IS NULL THEN NULL ELSE budget_nano END
 			WHERE no = $1 AND state = 'open' AND budget_nano IS NOT NULL`, no, more)
 		if err != nil || n == 0 {
 			return err

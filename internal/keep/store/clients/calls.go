@@ -25,7 +25,8 @@ func (s *Store) BeginClientCall(ctx context.Context, c store.ClientCall, a store
 				return err
 			}
 		}
-		err := t.QueryRowContext(ctx, `INSERT INTO client_calls (owner, provider, model, began_ms, high_nano) VALUES ($1, $2, $3, $4, $5) RETURNING no`,
+		err := t.QueryRowContext(ctx, `INSERT INTO client_calls (owner, provider, model, began_ms, high_nano) VALUES ($1, $2, $3, $4, $5)
+			RETURNING no`,
 			c.Owner, c.Provider, c.Model, s.db.Millis(), db.Nanos(c.High)).Scan(&no)
 		if err != nil {
 			return err
@@ -34,8 +35,10 @@ func (s *Store) BeginClientCall(ctx context.Context, c store.ClientCall, a store
 		if c.High != nil {
 			most = *c.High
 		}
-		_, err = t.ExecContext(ctx, `INSERT INTO client_sums (owner, calls, in_flight, taken_nano, no_most) VALUES ($1, 1, 1, $2, $3) ON CONFLICT (owner) DO UPDATE SET
-			calls = client_sums.calls + 1, in_flight = client_sums.in_flight + 1, taken_nano = client_sums.taken_nano + excluded.taken_nano, no_most = client_sums.no_most + excluded.no_most`,
+		_, err = t.ExecContext(ctx, `INSERT INTO client_sums (owner, calls, in_flight, taken_nano, no_most) VALUES ($1, 1, 1, $2, $3)
+			ON CONFLICT (owner) DO UPDATE SET
+			calls = client_sums.calls + 1, in_flight = client_sums.in_flight + 1,
+			taken_nano = client_sums.taken_nano + excluded.taken_nano, no_most = client_sums.no_most + excluded.no_most`,
 			c.Owner, int64(most), db.Flag(c.High == nil))
 		return err
 	})
@@ -51,8 +54,10 @@ func (s *Store) EndClientCall(ctx context.Context, no int64, e store.ClientCallE
 		}
 		var owner string
 		var high sql.NullInt64
-		err := t.QueryRowContext(ctx, `UPDATE client_calls SET ended_ms = $2, ending = $3, input_tokens = $4, output_tokens = $5, cost_nano = $6
-			WHERE no = $1 AND ended_ms IS NULL RETURNING owner, high_nano`, no, s.db.Millis(), string(e.Ending), in, out, db.Nanos(e.Cost)).Scan(&owner, &high)
+		err := t.QueryRowContext(ctx, `UPDATE client_calls SET ended_ms = $2, ending = $3, input_tokens = $4, output_tokens = $5,
+			cost_nano = $6
+			WHERE no = $1 AND ended_ms IS NULL RETURNING owner, high_nano`,
+			no, s.db.Millis(), string(e.Ending), in, out, db.Nanos(e.Cost)).Scan(&owner, &high)
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("client call %d: %w", no, store.ErrNotFound)
 		}
@@ -66,7 +71,8 @@ func (s *Store) EndClientCall(ctx context.Context, no int64, e store.ClientCallE
 		if e.Cost != nil { // it counted with its most until now
 			add.Spent, add.Taken, add.NoMost = *e.Cost, *e.Cost-assay.Money(high.Int64), -db.Flag(!high.Valid)
 		}
-		_, err = t.ExecContext(ctx, `UPDATE client_sums SET in_flight = in_flight + $2, input_tokens = input_tokens + $3, output_tokens = output_tokens + $4, unsaid = unsaid + $5,
+		_, err = t.ExecContext(ctx, `UPDATE client_sums SET in_flight = in_flight + $2, input_tokens = input_tokens + $3,
+			output_tokens = output_tokens + $4, unsaid = unsaid + $5,
 			spent_nano = spent_nano + $6, unpriced = unpriced + $7, taken_nano = taken_nano + $8, no_most = no_most + $9 WHERE owner = $1`,
 			owner, add.Open, add.Input, add.Output, add.Unsaid, int64(add.Spent), add.Unpriced, int64(add.Taken), add.NoMost)
 		return err
@@ -80,7 +86,8 @@ func (s *Store) PutClientUsers(ctx context.Context, users []store.ClientUser) er
 			return err
 		}
 		for _, u := range users {
-			_, err := t.ExecContext(ctx, `INSERT INTO client_users (owner, budget_nano) VALUES ($1, $2) ON CONFLICT (owner) DO UPDATE SET budget_nano = excluded.budget_nano`, u.Owner, db.Nanos(u.Budget))
+			_, err := t.ExecContext(ctx, `INSERT INTO client_users (owner, budget_nano) VALUES ($1, $2)
+				ON CONFLICT (owner) DO UPDATE SET budget_nano = excluded.budget_nano`, u.Owner, db.Nanos(u.Budget))
 			if err != nil {
 				return err
 			}
@@ -116,16 +123,23 @@ func (s *Store) ClientUsers(ctx context.Context) ([]store.ClientUser, error) {
 func (s *Store) ClientUsage(ctx context.Context) ([]store.ClientUsage, error) {
 	all := map[string]*store.ClientUsage{}
 	for _, query := range []string{
-		`SELECT started_by, COUNT(*), 0, 0, 0, 0, 0, 0, CAST(SUM(spent_nano) AS BIGINT), CAST(SUM(spent_unknown) AS BIGINT), ` + takenByRuns + `,
-			CAST(SUM(CASE WHEN state = 'open' AND budget_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT), 0 FROM runs WHERE ` + clientRuns + ` GROUP BY started_by`,
+		`SELECT started_by, COUNT(*), 0, 0, 0, 0, 0, 0, CAST(SUM(spent_nano) AS BIGINT), CAST(SUM(spent_unknown) AS BIGINT),
+			` + takenByRuns + `,
+			CAST(SUM(CASE WHEN state = 'open' AND budget_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT), 0 FROM runs WHERE ` + clientRuns + `
+			GROUP BY started_by`,
 		`SELECT r.started_by, 0, CAST(SUM(l.planned) AS BIGINT), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 			FROM (SELECT no, started_by FROM runs WHERE ` + clientRuns + `) r JOIN lanes l ON l.run_no = r.no GROUP BY r.started_by`,
-		`SELECT r.started_by, 0, 0, 0, 0, CAST(SUM(g.input_tokens) AS BIGINT), CAST(SUM(g.output_tokens) AS BIGINT), CAST(SUM(g.usage_unknown) AS BIGINT), 0, 0, 0, 0, 0
+		`SELECT r.started_by, 0, 0, 0, 0, CAST(SUM(g.input_tokens) AS BIGINT), CAST(SUM(g.output_tokens) AS BIGINT),
+			CAST(SUM(g.usage_unknown) AS BIGINT), 0, 0, 0, 0, 0
 			FROM (SELECT no, started_by FROM runs WHERE ` + clientRuns + `) r JOIN segments g ON g.run_no = r.no GROUP BY r.started_by`,
-		`SELECT owner, 0, 0, calls, in_flight, input_tokens, output_tokens, unsaid, spent_nano, unpriced, taken_nano, no_most, 0 FROM client_sums`,
-		`SELECT r.started_by, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, COUNT(DISTINCT r.no) FROM (SELECT no, started_by FROM runs WHERE state = 'open' AND ` + clientRuns + `) r JOIN segments g ON g.run_no = r.no
-			WHERE g.mode = 'batch' AND g.state IN ('intended', 'launched', 'ended') AND NOT EXISTS (SELECT 1 FROM worker_keys k WHERE k.run_no = g.run_no AND k.provider = g.provider
-				AND k.account = g.account AND k.until_ms > ` + s.db.ClockText(strconv.FormatInt(s.db.Millis(), 10)) + `) GROUP BY r.started_by`,
+		`SELECT owner, 0, 0, calls, in_flight, input_tokens, output_tokens, unsaid, spent_nano, unpriced, taken_nano, no_most, 0
+			FROM client_sums`,
+		`SELECT r.started_by, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, COUNT(DISTINCT r.no) FROM (SELECT no, started_by FROM runs
+			WHERE state = 'open' AND ` + clientRuns + `) r JOIN segments g ON g.run_no = r.no
+			WHERE g.mode = 'batch' AND g.state IN ('intended', 'launched', 'ended') AND NOT EXISTS (SELECT 1 FROM worker_keys k
+			WHERE k.run_no = g.run_no AND k.provider = g.provider
+				AND k.account = g.account AND k.until_ms > ` + s.db.ClockText(strconv.FormatInt(s.db.Millis(), 10)) + `)
+				GROUP BY r.started_by`,
 	} {
 		if err := s.addUsage(ctx, all, query); err != nil {
 			return nil, fmt.Errorf("read the usage of clients: %w", err)

@@ -35,7 +35,8 @@ var rowColumns = `a.ord, a.key, a.try, a.digest, ` + attemptAt.Columns("a") + `,
 	COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
 	COALESCE(o.request_id, ''), COALESCE(o.tier, ''), o.input_tokens, COALESCE(o.cached_tokens, 0), COALESCE(o.write5m_tokens, 0),
 	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
-	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no, 0),
+	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no,
+	0),
 	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), COALESCE(o.line_sum, 0), o.at_ms`
 
 const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
@@ -57,7 +58,8 @@ func (s *Reader) Answers(ctx context.Context, run int64, stage, lane string) ite
 		return a, err
 	}
 	return func(yield func(store.Answer, error) bool) {
-		segments, err := db.Collect(db.Walk(ctx, s.db, "read answers", empty, `SELECT `+segmentColumns+` FROM segments g WHERE run_no = $1 AND state <> 'planned'
+		segments, err := db.Collect(db.Walk(ctx, s.db, "read answers", empty, `SELECT `+segmentColumns+` FROM segments g
+			WHERE run_no = $1 AND state <> 'planned'
 			AND ($2 = '' OR stage = $2) AND ($3 = '' OR lane = $3) ORDER BY no`, run, stage, lane))
 		if err != nil {
 			yield(store.Answer{}, err)
@@ -98,7 +100,8 @@ func (s *Reader) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[st
 
 // CountingAnswers walks over the attempts of one segment with their outcomes, without what an edit of the study superseded.
 func (s *Reader) CountingAnswers(ctx context.Context, segment int64) iter.Seq2[store.Answer, error] {
-	return answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 AND a.superseded = 0 ORDER BY a.ord, o.late`, segment)
+	return answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 AND a.superseded = 0 ORDER BY a.ord, o.late`,
+		segment)
 }
 
 // AnswersTo reads what stands for these requests of a run. Requests that were never sent are not in the map.

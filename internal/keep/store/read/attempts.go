@@ -16,7 +16,8 @@ var (
 	// attemptAt are the coordinates that each attempt has for itself.
 	attemptAt = assay.AllCoordinates().But(store.OfSegment()...)
 	// atColumns are all coordinates of an attempt a in its segment g; scanAt takes them in.
-	atColumns = `g.stage, g.turn, ` + attemptAt.Columns("a") + `, g.second_try, CASE WHEN a.judge <> '' AND g.lane <> a.judge THEN g.lane ELSE '' END`
+	atColumns = `g.stage, g.turn, ` + attemptAt.Columns("a") + `, g.second_try, CASE WHEN a.judge <> '' AND g.lane <> a.judge THEN g.lane
+		ELSE '' END`
 )
 
 func scanAt(c *assay.Coordinates, before ...any) []any {
@@ -54,7 +55,8 @@ func (s *Reader) Asked(ctx context.Context, run int64, keys []assay.Key) (map[as
 	for len(keys) > 0 {
 		n := min(500, len(keys))
 		list, args := db.KeyList(keys[:n], run)
-		part, err := s.db.Keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND superseded = 0 AND key IN (`+list+`) GROUP BY key`, args...)
+		part, err := s.db.Keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND superseded = 0 AND key IN (`+list+`)
+			GROUP BY key`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +78,8 @@ func (s *Reader) Resends(ctx context.Context, run int64) iter.Seq2[store.Resend,
 			return
 		}
 		for _, src := range from {
-			block, err := db.Collect(db.Walk(ctx, s.db, "read resends", scanResend, `SELECT r.key, r.try, r.segment_no, r.mode, r.not_before_ms, r.cause, g.lane,
+			block, err := db.Collect(db.Walk(ctx, s.db, "read resends", scanResend, `SELECT r.key, r.try, r.segment_no, r.mode,
+				r.not_before_ms, r.cause, g.lane,
 				g.recuts, r.ord * 2 >= g.requests, a.digest, `+atColumns+`
 				FROM resends r JOIN attempts a ON a.segment_no = r.segment_no AND a.ord = r.ord JOIN segments g ON g.no = r.segment_no
 				WHERE r.segment_no = $1 AND r.mode = $2 ORDER BY r.ord`, src.segment, string(src.mode)))
@@ -102,7 +105,8 @@ type resendSource struct {
 // resendSources lists them, group by group and mode by mode.
 func (s *Reader) resendSources(ctx context.Context, run int64) ([]resendSource, error) {
 	scan := func(rows *sql.Rows) (r resendSource, err error) { return r, rows.Scan(&r.segment, &r.mode) }
-	return db.Collect(db.Walk(ctx, s.db, "read resends", scan, `SELECT g.no, r.mode FROM segments g JOIN resends r ON r.segment_no = g.no WHERE r.run_no = $1
+	return db.Collect(db.Walk(ctx, s.db, "read resends", scan, `SELECT g.no, r.mode FROM segments g JOIN resends r ON r.segment_no = g.no
+		WHERE r.run_no = $1
 		GROUP BY g.stage, g.lane, g.turn, g.second_try, r.mode, g.no ORDER BY g.stage, g.lane, g.turn, g.second_try, r.mode, g.no`, run))
 }
 
@@ -121,7 +125,8 @@ func (s *Reader) Sent(ctx context.Context, run int64, keys []assay.Key) (map[ass
 	all := make(map[assay.Key]int64, len(keys))
 	for part := range slices.Chunk(keys, db.KeyBlock) {
 		list, args := db.KeyList(part, run)
-		some, err := s.db.Keys(ctx, `SELECT a.key, MAX(CASE WHEN EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord) THEN 0 ELSE 1 END)
+		some, err := s.db.Keys(ctx, `SELECT a.key, MAX(CASE WHEN EXISTS (SELECT 1 FROM outcomes o
+			WHERE o.segment_no = a.segment_no AND o.ord = a.ord) THEN 0 ELSE 1 END)
 			FROM attempts a JOIN segments g ON g.no = a.segment_no
 			WHERE a.run_no = $1 AND a.superseded = 0 AND g.state <> 'planned' AND a.key IN (`+list+`) GROUP BY a.key`, args...)
 		if err != nil {
@@ -144,7 +149,8 @@ func (s *Reader) SentByGroup(ctx context.Context, run int64) (map[store.GroupKey
 		return c, rows.Scan(&c.Stage, &c.Lane, &c.Turn, &c.Again, &c.n)
 	}
 	out := map[store.GroupKey]int64{}
-	for c, err := range db.Walk(ctx, s.db, "count requests", scan, `SELECT g.stage, g.lane, g.turn, g.second_try, COUNT(DISTINCT a.key) FROM segments g
+	for c, err := range db.Walk(ctx, s.db, "count requests", scan, `SELECT g.stage, g.lane, g.turn, g.second_try, COUNT(DISTINCT a.key)
+		FROM segments g
 		JOIN attempts a ON a.segment_no = g.no AND a.superseded = 0 WHERE g.run_no = $1 AND g.state <> 'planned' AND g.imported = ''
 		GROUP BY g.stage, g.lane, g.turn, g.second_try`, run) {
 		if err != nil {

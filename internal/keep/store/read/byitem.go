@@ -13,8 +13,8 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// ItemFacts walks over what is known about the items of a run, item by item: ids in the order of their bytes, and of each item its place first.
-// The database sorts, in files where there is much of it: nothing is held here.
+// ItemFacts walks over what is known about the items of a run, item by item: ids in the order of their bytes, and of each item its place
+// first. The database sorts, in files where there is much of it: nothing is held here.
 func (s *Pages) ItemFacts(ctx context.Context, run int64, f store.FactsAsked) iter.Seq2[store.ItemFact, error] {
 	args := []any{run, f.Input, packMark}
 	list := func(names []string) string {
@@ -66,8 +66,8 @@ func scanItemFact(ctx context.Context, d *db.DB, rows *sql.Rows, run int64) (sto
 	return f, err
 }
 
-// ItemsSaying returns those of some items that have words in their fields, or about which an answer of the stages says them. Letters of ASCII
-// may be in any case.
+// ItemsSaying returns those of some items that have words in their fields, or about which an answer of the stages says them. Letters of
+// ASCII may be in any case.
 func (s *Pages) ItemsSaying(ctx context.Context, run int64, input string, stages, items []string, words string) (map[string]bool, error) {
 	out := map[string]bool{}
 	like := `%` + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(string(lowerASCII(words))) + `%`
@@ -85,7 +85,8 @@ func (s *Pages) ItemsSaying(ctx context.Context, run int64, input string, stages
 	if len(items) == 0 {
 		return out, nil
 	}
-	err := s.db.Each(ctx, one, fmt.Sprintf(`SELECT id FROM items WHERE run_no = $1 AND id IN (`+ids+`) AND (LOWER(id) LIKE $2 ESCAPE '\' OR LOWER(fields) LIKE $2 ESCAPE '\') AND input = $%d`,
+	err := s.db.Each(ctx, one, fmt.Sprintf(`SELECT id FROM items
+		WHERE run_no = $1 AND id IN (`+ids+`) AND (LOWER(id) LIKE $2 ESCAPE '\' OR LOWER(fields) LIKE $2 ESCAPE '\') AND input = $%d`,
 		len(args)+1), append(args, input)...)
 	if err != nil {
 		return nil, fmt.Errorf("search items: %w", err)
@@ -93,7 +94,8 @@ func (s *Pages) ItemsSaying(ctx context.Context, run int64, input string, stages
 	for _, stage := range stages {
 		err := s.db.Each(ctx, one, fmt.Sprintf(`SELECT DISTINCT a.item FROM attempts a JOIN segments g ON g.no = a.segment_no
 			JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord
-			WHERE a.run_no = $1 AND a.item IN (`+ids+`) AND g.stage = $%d AND o.stands = 1 AND LOWER(o.text) LIKE $2 ESCAPE '\'`, len(args)+1), append(args[:len(args):len(args)], stage)...)
+			WHERE a.run_no = $1 AND a.item IN (`+ids+`) AND g.stage = $%d AND o.stands = 1 AND LOWER(o.text) LIKE $2 ESCAPE '\'`,
+			len(args)+1), append(args[:len(args):len(args)], stage)...)
 		if err != nil {
 			return nil, fmt.Errorf("search answers: %w", err)
 		}

@@ -39,7 +39,8 @@ func (s *Pages) Flows(ctx context.Context, runs []int64) ([]store.Flow, error) {
 		MIN(CASE WHEN mode <> 'reuse' AND imported = '' THEN launched_ms END)
 		FROM segments WHERE run_no`+in+`AND state <> 'planned' GROUP BY run_no, stage, lane`)
 	if err == nil {
-		err = s.db.Each(ctx, all.jobs, `SELECT run_no, stage, lane, requests, n_answered + n_cut + n_empty + n_refused, job_counts FROM segments
+		err = s.db.Each(ctx, all.jobs, `SELECT run_no, stage, lane, requests, n_answered + n_cut + n_empty + n_refused, job_counts
+			FROM segments
 			WHERE run_no`+in+`AND state IN ('launched', 'ended', 'fetched') AND job_counts IS NOT NULL`)
 	}
 	if err == nil {

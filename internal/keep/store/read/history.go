@@ -24,13 +24,15 @@ func (s *Reader) Decisions(ctx context.Context, run int64) iter.Seq2[store.Decis
 
 // Events reads a run's history after a line, oldest first.
 func (s *Reader) Events(ctx context.Context, run, after int64, limit int) ([]store.Event, error) {
-	return db.Collect(db.Walk(ctx, s.db, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
+	return db.Collect(db.Walk(ctx, s.db, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text
+		FROM events
 		WHERE run_no = $1 AND no > $2 ORDER BY no LIMIT CAST($3 AS BIGINT)`, run, after, limit))
 }
 
 // Doubles reads what is known of jobs of a run that are one too many.
 func (s *Reader) Doubles(ctx context.Context, run int64) ([]store.Event, error) {
-	return db.Collect(db.Walk(ctx, s.db, "read doubles", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
+	return db.Collect(db.Walk(ctx, s.db, "read doubles", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text
+		FROM events
 		WHERE run_no = $1 AND kind = $2 ORDER BY no`, run, store.DoubleEvent))
 }
 
@@ -42,7 +44,8 @@ func (s *Reader) Looks(ctx context.Context, run int64) iter.Seq2[store.Look, err
 		err := rows.Scan(&l.Run, &l.Stage, &l.Number, &l.Planned, &l.Level, &l.Bought, &l.Found, &l.Next, &l.Stop, &at)
 		l.Given = time.UnixMilli(at).UTC()
 		return l, err
-	}, `SELECT run_no, stage, number, planned, level, bought, found, next, stop, at_ms FROM looks WHERE run_no = $1 ORDER BY stage, number`, run)
+	}, `SELECT run_no, stage, number, planned, level, bought, found, next, stop, at_ms FROM looks WHERE run_no = $1 ORDER BY stage, number`,
+		run)
 }
 
 // Ordered reports whether an order of a kind was ever given about a run.
@@ -74,7 +77,8 @@ func (s *Reader) Order(ctx context.Context, no int64) (store.Order, error) {
 }
 
 func (s *Reader) orders(ctx context.Context, where string, args ...any) ([]store.Order, error) {
-	rows, err := s.db.Query(ctx, `SELECT no, run_no, COALESCE(segment_no, 0), kind, args, given_by, given_ms, obeyed_ms, COALESCE(answer, '') FROM orders `+where, args...)
+	rows, err := s.db.Query(ctx, `SELECT no, run_no, COALESCE(segment_no, 0), kind, args, given_by, given_ms, obeyed_ms, COALESCE(answer,
+		'') FROM orders `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read orders: %w", err)
 	}

@@ -57,7 +57,8 @@ func (s *Reader) Items(ctx context.Context, run int64, input string) iter.Seq2[a
 			var page []assay.Item
 			var bytes int
 			more = false
-			for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND ord >= $3 ORDER BY ord LIMIT CAST($4 AS BIGINT)`, run, input, next, pageRows) {
+			for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND ord >= $3 ORDER BY ord LIMIT CAST($4 AS BIGINT)`,
+				run, input, next, pageRows) {
 				if err != nil {
 					yield(assay.Item{}, err)
 					return
@@ -87,7 +88,8 @@ const (
 // ItemHeads walks over the items of one input in their order, without their fields.
 func (s *Reader) ItemHeads(ctx context.Context, run int64, input string) iter.Seq2[assay.Item, error] {
 	scan := func(rows *sql.Rows) (it assay.Item, err error) { return it, rows.Scan(&it.ID, &it.Cluster, &it.Expect) }
-	return db.Walk(ctx, s.db, "read items", scan, `SELECT id, cluster, expect FROM items WHERE run_no = $1 AND input = $2 ORDER BY ord`, run, input)
+	return db.Walk(ctx, s.db, "read items", scan, `SELECT id, cluster, expect FROM items WHERE run_no = $1 AND input = $2 ORDER BY ord`,
+		run, input)
 }
 
 // Item reads one item of one input by its id.

@@ -14,7 +14,8 @@ import (
 // DoubtSum sums the doubts of a run.
 func (s *Reader) DoubtSum(ctx context.Context, run int64) (store.DoubtSum, error) {
 	var d store.DoubtSum
-	err := s.db.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(d.times), 0) AS BIGINT), CAST(COALESCE(SUM(d.times * COALESCE(d.cost_nano, 0)), 0) AS BIGINT),
+	err := s.db.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(d.times), 0) AS BIGINT), CAST(COALESCE(SUM(d.times * COALESCE(d.cost_nano, 0)),
+		0) AS BIGINT),
 		CAST(COALESCE(SUM(CASE WHEN d.cost_nano IS NULL THEN d.times ELSE 0 END), 0) AS BIGINT)
 		FROM doubts d JOIN segments g ON g.no = d.segment_no WHERE g.run_no = $1`, run).Scan(&d.Calls, &d.Cost.Sum, &d.Cost.Unknown)
 	if err != nil {
@@ -35,7 +36,8 @@ func (s *Reader) Doubts(ctx context.Context, run int64) iter.Seq2[store.Doubtful
 		d.At, d.Lost = time.UnixMilli(at).UTC(), cause == "reply"
 		return d, err
 	}
-	return db.Walk(ctx, s.db, "read doubts", scan, `SELECT d.segment_no, d.ord, a.key, a.item, g.lane, d.at_ms, d.times, d.cause FROM doubts d
+	return db.Walk(ctx, s.db, "read doubts", scan, `SELECT d.segment_no, d.ord, a.key, a.item, g.lane, d.at_ms, d.times, d.cause
+		FROM doubts d
 		JOIN attempts a ON a.segment_no = d.segment_no AND a.ord = d.ord JOIN segments g ON g.no = d.segment_no
 		WHERE g.run_no = $1 ORDER BY d.segment_no, d.ord, d.epoch, d.cause`, run)
 }
@@ -53,8 +55,10 @@ func (s *Reader) Stocks(ctx context.Context, runs []int64) ([]store.Stock, error
 		return t, rows.Scan(&t.Stage, &t.Lane, &t.Provider, &t.Model, &t.Params, &t.Requests)
 	}
 	var all []store.Stock
-	for t, err := range db.Walk(ctx, s.db, "count answers", scan, `SELECT l.stage, l.lane, l.provider, l.model, l.params, COUNT(DISTINCT o.key) FROM lanes l
-		JOIN segments g ON g.run_no = l.run_no AND g.stage = l.stage AND g.lane = l.lane JOIN outcomes o ON o.segment_no = g.no AND o.stands = 1
+	for t, err := range db.Walk(ctx, s.db, "count answers", scan, `SELECT l.stage, l.lane, l.provider, l.model, l.params,
+		COUNT(DISTINCT o.key) FROM lanes l
+		JOIN segments g ON g.run_no = l.run_no AND g.stage = l.stage AND g.lane = l.lane
+		JOIN outcomes o ON o.segment_no = g.no AND o.stands = 1
 		WHERE l.run_no IN (`+db.Placeholders(1, len(args))+`) GROUP BY l.stage, l.lane, l.provider, l.model, l.params`, args...) {
 		if err != nil {
 			return nil, err
@@ -67,7 +71,8 @@ func (s *Reader) Stocks(ctx context.Context, runs []int64) ([]store.Stock, error
 // Spending sums what a run has cost by now, lane by lane. What was imported was paid elsewhere, and is no part of it.
 func (s *Reader) Spending(ctx context.Context, run int64) ([]store.Spending, error) {
 	rows, err := s.db.Query(ctx, `SELECT stage, lane, CAST(SUM(CASE WHEN imported = '' THEN cost_nano ELSE 0 END) AS BIGINT),
-		CAST(SUM(CASE WHEN imported = '' THEN cost_priced ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN imported = '' THEN cost_unknown ELSE 0 END) AS BIGINT)
+		CAST(SUM(CASE WHEN imported = '' THEN cost_priced ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN imported = '' THEN cost_unknown
+		ELSE 0 END) AS BIGINT)
 		FROM segments WHERE run_no = $1 GROUP BY stage, lane ORDER BY stage, lane`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read the spending: %w", err)
@@ -87,9 +92,11 @@ func (s *Reader) Spending(ctx context.Context, run int64) ([]store.Spending, err
 // Paid reads what single requests of a lane in a stage have cost a run: those that were asked, not taken over.
 func (s *Reader) Paid(ctx context.Context, run int64, stage, lane string) (store.Paid, error) {
 	var p store.Paid
-	err := s.db.QueryRow(ctx, `SELECT COUNT(*), CAST(COALESCE(SUM(o.cost_nano), 0) AS BIGINT), COALESCE(MIN(o.cost_nano), 0), COALESCE(MAX(o.cost_nano), 0)
+	err := s.db.QueryRow(ctx, `SELECT COUNT(*), CAST(COALESCE(SUM(o.cost_nano), 0) AS BIGINT), COALESCE(MIN(o.cost_nano), 0),
+		COALESCE(MAX(o.cost_nano), 0)
 		FROM segments g JOIN outcomes o ON o.segment_no = g.no
-		WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.mode IN ('batch', 'live') AND o.cost_nano IS NOT NULL`, run, stage, lane).Scan(&p.N, &p.Sum, &p.Least, &p.Most)
+		WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.mode IN ('batch', 'live') AND o.cost_nano IS NOT NULL`,
+		run, stage, lane).Scan(&p.N, &p.Sum, &p.Least, &p.Most)
 	if err != nil {
 		return p, fmt.Errorf("read what lane %s has cost: %w", lane, err)
 	}

@@ -36,7 +36,8 @@ func (s *Pages) AnswersPage(ctx context.Context, run int64, f store.AnswerFilter
 			if no == after.Segment {
 				from = after.Ord
 			}
-			some, err := db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 AND a.ord > $2`+outcomeIs(f)+`AND`+Standing+
+			some, err := db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1
+				AND a.ord > $2`+outcomeIs(f)+`AND`+Standing+
 				`ORDER BY a.ord LIMIT CAST($3 AS BIGINT)`, no, from, limit-len(all)))
 			if err != nil {
 				return nil, err
@@ -50,8 +51,10 @@ func (s *Pages) AnswersPage(ctx context.Context, run int64, f store.AnswerFilter
 }
 
 func (s *Pages) answersOn(ctx context.Context, run int64, f store.AnswerFilter, after store.Mark, limit int) ([]store.Answer, error) {
-	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.item = $2 AND ($3 = '' OR g.stage = $3) AND ($4 = '' OR g.lane = $4)
-		AND g.state <> 'planned' AND (a.segment_no, a.ord) > ($5, $6)`+outcomeIs(f)+`AND`+Standing+`ORDER BY a.segment_no, a.ord LIMIT CAST($7 AS BIGINT)`,
+	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.item = $2 AND ($3 = ''
+		OR g.stage = $3) AND ($4 = '' OR g.lane = $4)
+		AND g.state <> 'planned' AND (a.segment_no, a.ord) > ($5, $6)`+outcomeIs(f)+`AND`+Standing+`ORDER BY a.segment_no,
+		a.ord LIMIT CAST($7 AS BIGINT)`,
 		run, f.Item, f.Stage, f.Lane, after.Segment, after.Ord, limit))
 }
 
@@ -81,7 +84,8 @@ func countedIn(f store.AnswerFilter) string {
 
 // holding lists the next segments that may hold what a filter asks for.
 func (s *Pages) holding(ctx context.Context, run int64, f store.AnswerFilter, after store.Mark) ([]int64, error) {
-	return db.Collect(db.Walk(ctx, s.db, "read segments", scanNumber, `SELECT no FROM segments WHERE run_no = $1 AND state <> 'planned' AND no >= $2
+	return db.Collect(db.Walk(ctx, s.db, "read segments", scanNumber, `SELECT no FROM segments
+		WHERE run_no = $1 AND state <> 'planned' AND no >= $2
 		AND ($3 = '' OR stage = $3) AND ($4 = '' OR lane = $4)`+countedIn(f)+` ORDER BY no LIMIT 64`, run, after.Segment, f.Stage, f.Lane))
 }
 

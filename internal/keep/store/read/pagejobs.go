@@ -13,7 +13,8 @@ import (
 // Troubles are the first segments of a run that are under way and have one.
 func (s *Pages) Troubles(ctx context.Context, run int64, limit int) ([]store.Trouble, error) {
 	return db.Collect(db.Walk(ctx, s.db, "read troubles", scanTrouble, `SELECT no, stage, lane, state, reason, still_ms FROM segments
-		WHERE run_no = $1 AND reason <> '' AND state NOT IN ('settled', 'failed', 'cancelled') ORDER BY no LIMIT CAST($2 AS BIGINT)`, run, limit))
+		WHERE run_no = $1 AND reason <> '' AND state NOT IN ('settled', 'failed', 'cancelled') ORDER BY no LIMIT CAST($2 AS BIGINT)`,
+		run, limit))
 }
 
 func scanTrouble(rows *sql.Rows) (store.Trouble, error) {
@@ -30,7 +31,8 @@ func (s *Pages) JobsPage(ctx context.Context, f store.JobFilter, limit int) ([]s
 	if limit <= 0 {
 		limit = 1 << 31
 	}
-	jobs, err := db.Collect(db.Walk(ctx, s.db, "read jobs", scanJob, `SELECT j.provider, j.job, j.segment_no, j.account, j.role, j.created_ms
+	jobs, err := db.Collect(db.Walk(ctx, s.db, "read jobs", scanJob, `SELECT j.provider, j.job, j.segment_no, j.account, j.role,
+		j.created_ms
 		FROM jobs j JOIN segments g ON g.no = j.segment_no JOIN runs r ON r.no = g.run_no
 		WHERE ($1 = 0 OR g.run_no = $1) AND ($2 = '' OR j.provider = $2) AND ($3 = '' OR r.study = $3)
 		AND ($5 = '' OR j.job = $5)`+openJobs(f)+`
@@ -89,7 +91,8 @@ func (s *Pages) placed(ctx context.Context, jobs []store.Job) ([]store.RunJob, e
 func (s *Pages) Spans(ctx context.Context, run int64, limit int) ([]store.Span, error) {
 	return db.Collect(db.Walk(ctx, s.db, "read spans", scanSpan, `SELECT no, stage, lane, mode, state, requests, created_ms, launched_ms,
 		COALESCE(ended_ms, CASE WHEN mode <> 'batch' THEN settled_ms END), settled_ms, cost_nano, cost_priced, cost_unknown
-		FROM (SELECT * FROM segments WHERE run_no = $1 AND state <> 'planned' ORDER BY no DESC LIMIT CAST($2 AS BIGINT)) AS g ORDER BY no`, run, limit))
+		FROM (SELECT * FROM segments WHERE run_no = $1 AND state <> 'planned' ORDER BY no DESC LIMIT CAST($2 AS BIGINT)) AS g ORDER BY no`,
+		run, limit))
 }
 
 func scanSpan(rows *sql.Rows) (store.Span, error) {
@@ -102,14 +105,16 @@ func scanSpan(rows *sql.Rows) (store.Span, error) {
 
 // Causes reads why requests of a run have no answer, the most frequent first.
 func (s *Pages) Causes(ctx context.Context, run int64, limit int) ([]store.Cause, error) {
-	return db.Collect(db.Walk(ctx, s.db, "read causes", scanCause, `SELECT g.stage, g.lane, o.ending, COALESCE(o.fault_class, ''), COALESCE(o.fault_status, 0),
+	return db.Collect(db.Walk(ctx, s.db, "read causes", scanCause, `SELECT g.stage, g.lane, o.ending, COALESCE(o.fault_class, ''),
+		COALESCE(o.fault_status, 0),
 		COALESCE(o.fault_code, ''), COALESCE(MIN(o.fault_message), MIN(o.finish), ''), COUNT(*), MIN(a.item)
 		FROM outcomes o JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord JOIN segments g ON g.no = o.segment_no
 		WHERE o.run_no = $1 AND o.stands = 0 AND o.surplus = 0 AND o.superseded = 0
 		AND NOT EXISTS (SELECT 1 FROM outcomes t WHERE t.run_no = o.run_no AND t.key = o.key AND t.stands = 1)
 		AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = o.run_no AND b.key = o.key AND b.superseded = 0 AND b.try > a.try)
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late > o.late)
-		GROUP BY g.stage, g.lane, o.ending, o.fault_class, o.fault_status, o.fault_code ORDER BY 8 DESC, 1, 2, 3, 6 LIMIT CAST($2 AS BIGINT)`, run, limit))
+		GROUP BY g.stage, g.lane, o.ending, o.fault_class, o.fault_status, o.fault_code
+		ORDER BY 8 DESC, 1, 2, 3, 6 LIMIT CAST($2 AS BIGINT)`, run, limit))
 }
 
 func scanCause(rows *sql.Rows) (store.Cause, error) {

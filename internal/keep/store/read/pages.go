@@ -64,7 +64,8 @@ func (s *Pages) Attention(ctx context.Context, runs []int64) (map[int64]store.At
 	}
 	err := s.db.Each(ctx, segment, `SELECT run_no, COUNT(*), COUNT(CASE WHEN state = 'held' THEN 1 END),
 		MIN(CASE WHEN state IN ('launched', 'ended', 'held') THEN collect_before_ms END),
-		CAST(SUM(CASE WHEN imported = '' THEN cost_nano ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN imported = '' THEN cost_priced ELSE 0 END) AS BIGINT),
+		CAST(SUM(CASE WHEN imported = '' THEN cost_nano ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN imported = '' THEN cost_priced
+		ELSE 0 END) AS BIGINT),
 		CAST(SUM(CASE WHEN imported = '' THEN cost_unknown ELSE 0 END) AS BIGINT)
 		FROM segments WHERE run_no IN (`+db.Numbers(runs)+`) GROUP BY run_no`)
 	if err == nil {
@@ -81,13 +82,15 @@ func (s *Pages) Attention(ctx context.Context, runs []int64) (map[int64]store.At
 // or its orders, and when a job was looked at, whose provider may count more as done. It costs a few looks into indexes.
 func (s *Pages) Version(ctx context.Context, run int64) (string, error) {
 	var v [9]int64
-	err := s.db.QueryRow(ctx, `SELECT CASE WHEN r.state = 'closed' THEN 1 ELSE 0 END, r.spent_nano, r.reserved_nano, COALESCE(r.budget_nano, -1),
+	err := s.db.QueryRow(ctx, `SELECT CASE WHEN r.state = 'closed' THEN 1
+		ELSE 0 END, r.spent_nano, r.reserved_nano, COALESCE(r.budget_nano, -1),
 		(SELECT COALESCE(MAX(no), 0) FROM events WHERE run_no = $1),
 		(SELECT COALESCE(MAX(no), 0) FROM verdicts WHERE run_no = $1),
 		(SELECT CAST(COALESCE(SUM(n_open + 3 * (n_answered + n_cut + n_empty + n_refused + n_rejected + n_errored + n_expired + n_cancelled + n_lost)), 0) AS BIGINT)
 			FROM lanes WHERE run_no = $1),
 		(SELECT COUNT(*) FROM orders WHERE run_no = $1 AND obeyed_ms IS NULL),
-		(SELECT CAST(COALESCE(SUM(due_ms), 0) AS BIGINT) FROM segments WHERE run_no = $1 AND state = 'launched') FROM runs r WHERE r.no = $1`, run).
+		(SELECT CAST(COALESCE(SUM(due_ms), 0) AS BIGINT) FROM segments WHERE run_no = $1 AND state = 'launched') FROM runs r
+		WHERE r.no = $1`, run).
 		Scan(&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8])
 	if err != nil {
 		return "", fmt.Errorf("version of run %d: %w", run, store.NotFound(err))
@@ -99,7 +102,8 @@ func (s *Pages) Version(ctx context.Context, run int64) (string, error) {
 func (s *Pages) LedgerVersion(ctx context.Context) (string, error) {
 	var v [4]int64
 	err := s.db.QueryRow(ctx, `SELECT (SELECT COALESCE(MAX(no), 0) FROM runs),
-		(SELECT CAST(COALESCE(SUM(spent_nano / 1000 + reserved_nano / 1000 + CASE WHEN state = 'closed' THEN 1 ELSE 0 END), 0) AS BIGINT) FROM runs),
+		(SELECT CAST(COALESCE(SUM(spent_nano / 1000 + reserved_nano / 1000 + CASE WHEN state = 'closed' THEN 1 ELSE 0 END), 0) AS BIGINT)
+		FROM runs),
 		(SELECT COALESCE(MAX(no), 0) FROM events),
 		(SELECT CAST(COALESCE(SUM(n_open + 3 * (n_answered + n_cut + n_empty + n_refused + n_rejected + n_errored + n_expired + n_cancelled + n_lost)), 0) AS BIGINT)
 			FROM lanes)`).Scan(&v[0], &v[1], &v[2], &v[3])
@@ -113,8 +117,10 @@ func (s *Pages) LedgerVersion(ctx context.Context) (string, error) {
 func (s *Pages) Pulse(ctx context.Context, run int64) (store.Pulse, error) {
 	var p store.Pulse
 	clock := s.db.ClockText("CAST($2 AS BIGINT)")
-	err := s.db.QueryRow(ctx, `SELECT COALESCE((SELECT holder FROM runs WHERE no = $1 AND CAST($2 AS BIGINT) > 0 AND lease_until_ms > `+clock+`),
-		(SELECT MIN(holder) FROM segments WHERE run_no = $1 AND state NOT IN ('settled', 'failed', 'cancelled') AND lease_until_ms > `+clock+`), '')`,
+	err := s.db.QueryRow(ctx, `SELECT COALESCE((SELECT holder FROM runs
+		WHERE no = $1 AND CAST($2 AS BIGINT) > 0 AND lease_until_ms > `+clock+`),
+		(SELECT MIN(holder) FROM segments WHERE run_no = $1 AND state NOT IN ('settled', 'failed', 'cancelled')
+		AND lease_until_ms > `+clock+`), '')`,
 		run, s.db.Millis()).Scan(&p.Holder)
 	if err != nil {
 		return p, fmt.Errorf("read the pulse of run %d: %w", run, err)
@@ -125,7 +131,8 @@ func (s *Pages) Pulse(ctx context.Context, run int64) (store.Pulse, error) {
 
 // EventsBefore reads a run's history backwards, newest first, from before a line. Before 0: from the newest on.
 func (s *Pages) EventsBefore(ctx context.Context, run, before int64, limit int) ([]store.Event, error) {
-	all, err := db.Collect(db.Walk(ctx, s.db, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
+	all, err := db.Collect(db.Walk(ctx, s.db, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text
+		FROM events
 		WHERE run_no = $1 AND ($2 = 0 OR no < $2) ORDER BY no DESC LIMIT CAST($3 AS BIGINT)`, run, before, limit))
 	return all, err
 }
@@ -133,7 +140,8 @@ func (s *Pages) EventsBefore(ctx context.Context, run, before int64, limit int) 
 // SegmentsPage reads at most limit segments of a run that are older than one, newest first; of one stage and lane where
 // these are not empty. Before 0: from the newest on.
 func (s *Pages) SegmentsPage(ctx context.Context, run int64, stage, lane string, before int64, limit int) ([]store.Segment, error) {
-	all, err := segments(ctx, s.db, `WHERE run_no = $1 AND state <> 'planned' AND ($2 = 0 OR no < $2) AND ($3 = '' OR stage = $3) AND ($4 = '' OR lane = $4)
+	all, err := segments(ctx, s.db, `WHERE run_no = $1 AND state <> 'planned' AND ($2 = 0 OR no < $2) AND ($3 = '' OR stage = $3)
+		AND ($4 = '' OR lane = $4)
 		ORDER BY no DESC LIMIT CAST($5 AS BIGINT)`, run, before, stage, lane, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read segments: %w", err)
@@ -160,14 +168,17 @@ func (s *Pages) KeysBetween(ctx context.Context, run int64, first, last assay.Ke
 		copy(k[:], key)
 		return k, err
 	}
-	return db.Collect(db.Walk(ctx, s.db, "find requests", scan, `SELECT DISTINCT a.key FROM attempts a JOIN segments g ON g.no = a.segment_no
-		WHERE a.run_no = $1 AND a.key >= $2 AND a.key <= $3 AND g.state <> 'planned' ORDER BY a.key LIMIT CAST($4 AS BIGINT)`, run, first[:], last[:], limit))
+	return db.Collect(db.Walk(ctx, s.db, "find requests", scan, `SELECT DISTINCT a.key FROM attempts a
+		JOIN segments g ON g.no = a.segment_no
+		WHERE a.run_no = $1 AND a.key >= $2 AND a.key <= $3 AND g.state <> 'planned' ORDER BY a.key LIMIT CAST($4 AS BIGINT)`,
+		run, first[:], last[:], limit))
 }
 
 // Tries reads every sending of a request with how it ended, the first one first. What a provider handed out after it was
 // given up is a row of its own. What an edit of the study superseded is left out.
 func (s *Pages) Tries(ctx context.Context, run int64, key assay.Key) ([]store.Answer, error) {
-	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.key = $2 AND a.superseded = 0 AND g.state <> 'planned'
+	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.key = $2 AND a.superseded = 0
+		AND g.state <> 'planned'
 		ORDER BY a.try, o.late`, run, key[:]))
 }
 
@@ -176,6 +187,7 @@ func (s *Pages) SegmentEvents(ctx context.Context, run int64, segments []int64) 
 	if len(segments) == 0 {
 		return nil, nil
 	}
-	return db.Collect(db.Walk(ctx, s.db, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
+	return db.Collect(db.Walk(ctx, s.db, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text
+		FROM events
 		WHERE run_no = $1 AND segment_no IN (`+db.Numbers(segments)+`) ORDER BY no`, run))
 }

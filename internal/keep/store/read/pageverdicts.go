@@ -100,13 +100,15 @@ func conditionOf(f store.VerdictFilter, args []any) (string, []any) {
 	return text, args
 }
 
-// end is where the next stretch of about a block ends, and whether there are more after it. Of several ranges it is the first end of one that goes on.
+// end is where the next stretch of about a block ends, and whether there are more after it. Of several ranges it is the first end of one
+// that goes on.
 func (w verdictWalk) end(ctx context.Context, after int64, block int) (end int64, more bool, err error) {
 	end = math.MaxInt64
 	for _, r := range w.ranges {
 		var n int
 		var last int64
-		err := w.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MAX(no), 0) FROM (SELECT no FROM verdicts WHERE run_no = $1 AND no > $2 AND no <= $3`+r.where+
+		err := w.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MAX(no), 0) FROM (SELECT no FROM verdicts
+			WHERE run_no = $1 AND no > $2 AND no <= $3`+r.where+
 			fmt.Sprintf(` ORDER BY no LIMIT %d) AS g`, block), append([]any{w.run, after, int64(math.MaxInt64)}, r.args...)...).Scan(&n, &last)
 		if err != nil {
 			return 0, false, fmt.Errorf("read verdicts: %w", err)
@@ -131,7 +133,8 @@ func (w verdictWalk) between(ctx context.Context, after, end int64, limit int) (
 	for _, r := range w.ranges {
 		text, args := conditionOf(w.filter, append([]any{w.run, after, end}, r.args...))
 		n := 0
-		for v, err := range db.Walk(ctx, w.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND no > $2 AND no <= $3`+r.where+text+` ORDER BY no`, args...) {
+		for v, err := range db.Walk(ctx, w.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND no > $2
+			AND no <= $3`+r.where+text+` ORDER BY no`, args...) {
 			if err != nil {
 				return stretch{}, err
 			}
@@ -156,7 +159,8 @@ func (w verdictWalk) count(ctx context.Context, after, end int64) (int, error) {
 	sum := 0
 	for _, r := range w.ranges {
 		var n int
-		err := w.db.QueryRow(ctx, `SELECT COUNT(*) FROM verdicts WHERE run_no = $1 AND no > $2 AND no <= $3`+r.where, append([]any{w.run, after, end}, r.args...)...).Scan(&n)
+		err := w.db.QueryRow(ctx, `SELECT COUNT(*) FROM verdicts
+			WHERE run_no = $1 AND no > $2 AND no <= $3`+r.where, append([]any{w.run, after, end}, r.args...)...).Scan(&n)
 		if err != nil {
 			return 0, fmt.Errorf("count verdicts: %w", err)
 		}

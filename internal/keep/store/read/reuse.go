@@ -52,7 +52,8 @@ func (s *Reuse) SameKey(ctx context.Context, f store.ReuseFrom, asked []store.Qu
 	for _, q := range asked {
 		own, err := s.stood(ctx, f.Run, q)
 		if len(own) == 0 && err == nil {
-			own, err = s.donors(ctx, f, q.Digest, ` AND a.key = $6 AND ($7 = 1 OR o.reused_no IS NULL) ORDER BY o.at_ms DESC, a.run_no DESC LIMIT 1`,
+			own, err = s.donors(ctx, f, q.Digest, ` AND a.key = $6 AND ($7 = 1 OR o.reused_no IS NULL)
+				ORDER BY o.at_ms DESC, a.run_no DESC LIMIT 1`,
 				q.Key[:], db.Flag(whole(f)))
 		}
 		if err == nil && len(own) > 0 {
@@ -68,7 +69,8 @@ func (s *Reuse) SameKey(ctx context.Context, f store.ReuseFrom, asked []store.Qu
 // stood is what stood for a request in its run until an edit of the study, the newest of several; none where it was never sent so.
 func (s *Reuse) stood(ctx context.Context, run int64, q store.Question) ([]store.Answer, error) {
 	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`JOIN runs r ON r.no = a.run_no
-		WHERE a.digest = $1 AND a.run_no = $2 AND a.key = $3 AND a.superseded > 0 AND o.surplus = 0 AND o.ending IN ('answered', 'cut', 'refused') AND r.rehearsal = 0
+		WHERE a.digest = $1 AND a.run_no = $2 AND a.key = $3 AND a.superseded > 0 AND o.surplus = 0
+		AND o.ending IN ('answered', 'cut', 'refused') AND r.rehearsal = 0
 		ORDER BY a.superseded DESC, a.segment_no DESC LIMIT 1`, q.Digest, run, q.Key[:]))
 }
 
@@ -80,7 +82,8 @@ func (s *Reuse) retried(ctx context.Context, a store.Answer) (store.Answer, erro
 	}
 	for later, err := range answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`JOIN segments mine ON mine.no = $1
 		JOIN attempts first ON first.segment_no = $1 AND first.ord = $3 AND first.superseded = 0
-		JOIN verdicts v ON v.run_no = mine.run_no AND v.key = $2 AND v.stale = 0 AND v.second_try > 0 AND v.fallback = '' AND v.state IN ('valid', 'abstained')
+		JOIN verdicts v ON v.run_no = mine.run_no AND v.key = $2 AND v.stale = 0 AND v.second_try > 0 AND v.fallback = ''
+		AND v.state IN ('valid', 'abstained')
 		WHERE a.segment_no = v.segment_no AND a.ord = v.ord AND o.stands = 1`, a.Segment, a.Key[:], a.Ord) {
 		return later, err
 	}
@@ -102,7 +105,8 @@ func (s *Reuse) donors(ctx context.Context, f store.ReuseFrom, digest []byte, mo
 	var out []store.Answer
 	for a, err := range answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`JOIN runs r ON r.no = a.run_no
 		WHERE a.digest = $1 AND (a.run_no <> $2 OR a.superseded > 0) AND ($3 = '' OR r.study = $3) AND o.at_ms >= $4 AND r.rehearsal = 0
-		AND (o.stands = 1 OR a.superseded > 0 AND o.surplus = 0 AND o.ending IN ('answered', 'cut', 'refused')) AND ($5 = 1 OR o.ending IN ('answered', 'refused'))`+from+more, all...) {
+		AND (o.stands = 1 OR a.superseded > 0 AND o.surplus = 0 AND o.ending IN ('answered', 'cut', 'refused')) AND ($5 = 1
+		OR o.ending IN ('answered', 'refused'))`+from+more, all...) {
 		if err != nil {
 			return nil, err
 		}

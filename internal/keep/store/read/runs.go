@@ -85,7 +85,8 @@ func (s *Reader) oneRun(ctx context.Context, name, where string, args ...any) (s
 
 func runs(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Run, error) {
 	rows, err := d.Query(ctx, `SELECT no, id, study, folder, digest, settings, tuned, note, started_by, rehearsal, state,
-		result, budget_nano, reserved_nano, spent_nano, spent_unknown, perhaps_nano, created_ms, due_ms, closed_ms, idle_ms, unseen_ms, driven_ms, holder, epoch, lease_until_ms,
+		result, budget_nano, reserved_nano, spent_nano, spent_unknown, perhaps_nano, created_ms, due_ms, closed_ms, idle_ms, unseen_ms,
+		driven_ms, holder, epoch, lease_until_ms,
 		(SELECT COUNT(*) FROM edits WHERE edits.run_no = runs.no)
 		FROM runs `+where, args...)
 	if err != nil {
@@ -119,7 +120,8 @@ func runs(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Run
 func (s *Reader) NextDue(ctx context.Context, run int64) (time.Time, error) {
 	var due sql.NullInt64
 	err := s.db.QueryRow(ctx, `SELECT MIN(due_ms) FROM (
-		SELECT due_ms FROM (SELECT due_ms FROM segments WHERE due_ms IS NOT NULL AND ($1 = 0 OR run_no = $1) ORDER BY due_ms LIMIT 1) AS first
+		SELECT due_ms FROM (SELECT due_ms FROM segments WHERE due_ms IS NOT NULL AND ($1 = 0 OR run_no = $1)
+		ORDER BY due_ms LIMIT 1) AS first
 		UNION ALL SELECT due_ms FROM runs WHERE due_ms IS NOT NULL AND ($1 = 0 OR no = $1)) AS d`, run).Scan(&due)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the next due time: %w", err)

@@ -83,9 +83,12 @@ func (s *Reader) Canaries(ctx context.Context, run int64) ([]store.Segment, erro
 }
 
 func segments(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Segment, error) {
-	rows, err := d.Query(ctx, `SELECT no, run_no, stage, lane, turn, second_try, CASE WHEN imported = '' THEN mode ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
-		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, tokens, input, input_bytes, input_sha256,
-		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, lost_creates, audited, COALESCE(fence, ''), absents, absent_ms, reserved_nano, job, launched_ms,
+	rows, err := d.Query(ctx, `SELECT no, run_no, stage, lane, turn, second_try, CASE WHEN imported = '' THEN mode
+		ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
+		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, tokens, input, input_bytes,
+		input_sha256,
+		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, lost_creates, audited, COALESCE(fence, ''), absents,
+		absent_ms, reserved_nano, job, launched_ms,
 		job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
 		refetches, settled_ms, failures, held_from, removed_ms, holder, epoch, lease_until_ms,
 		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,

@@ -14,8 +14,8 @@ import (
 )
 
 // VerdictRows walks over the verdicts of a stage in the order they were given, as far as numbers need them: coordinates, state, label,
-// score, the segment of those that a model gave, whether it was a further try and whose, and the subjects if asked for. Everything else is left
-// empty. Stale ones are left out.
+// score, the segment of those that a model gave, whether it was a further try and whose, and the subjects if asked for. Everything else is
+// left empty. Stale ones are left out.
 func (s *Reader) VerdictRows(ctx context.Context, run int64, stage string, subjects store.Subjects) iter.Seq2[store.Verdict, error] {
 	scan := func(rows *sql.Rows) (store.Verdict, error) {
 		return scanVerdictRow(ctx, s.db, rows, run, stage, subjects)
@@ -24,11 +24,12 @@ func (s *Reader) VerdictRows(ctx context.Context, run int64, stage string, subje
 	if subjects == store.WithSubjects {
 		text += `, subject_key, against_key`
 	}
-	return db.Walk(ctx, s.db, "read verdicts", scan, text+` FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0 ORDER BY no`, run, stage, packMark)
+	return db.Walk(ctx, s.db, "read verdicts", scan, text+` FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0 ORDER BY no`,
+		run, stage, packMark)
 }
 
-// verdictRowColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
-// as one text, numbers first, with a mark between any two.
+// verdictRowColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short
+// comes as one text, numbers first, with a mark between any two.
 var verdictRowColumns = `SELECT ` + packedColumns + `, item,
 	COALESCE(label, ''), score`
 

@@ -19,7 +19,8 @@ func (s *Reader) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (m
 	for len(keys) > 0 {
 		n := min(500, len(keys))
 		list, args := db.KeyList(keys[:n], run)
-		for v, err := range db.Walk(ctx, s.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0 AND key IN (`+list+`)`, args...) {
+		for v, err := range db.Walk(ctx, s.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0
+			AND key IN (`+list+`)`, args...) {
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +86,8 @@ func (s *Reader) Verdicts(ctx context.Context, run int64, stage string) iter.Seq
 	if stage != "" {
 		of = `stage = $2` // so that the index of stages gives the order too
 	}
-	return db.Walk(ctx, s.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`, run, stage)
+	return db.Walk(ctx, s.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`,
+		run, stage)
 }
 
 var (

@@ -41,7 +41,8 @@ func (s *Store) createRun(ctx context.Context, n store.NewRun, claim func(now in
 		}
 		args := append([]any{n.ID, n.Study, n.Folder, n.Digest, n.Settings, n.Note, n.By, db.Flag(n.Rehearsal), db.Nanos(n.Budget), s.db.Millis()}, claim(now)...)
 		err = t.QueryRowContext(ctx, `INSERT INTO runs
-			(id, study, folder, digest, settings, note, started_by, rehearsal, state, budget_nano, created_ms, follows, holder, epoch, lease_until_ms)
+			(id, study, folder, digest, settings, note, started_by, rehearsal, state, budget_nano, created_ms, follows, holder, epoch,
+			lease_until_ms)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'preparing', $9, $10, $11, $12, $13, $14) RETURNING no`, args...).Scan(&no)
 		if s.db.Unique(err) {
 			return fmt.Errorf("run %s: %w", n.ID, store.ErrDuplicate)
@@ -68,7 +69,8 @@ func (s *Store) AbandonRun(ctx context.Context, no int64) (bool, error) {
 		if err != nil {
 			return err
 		}
-		return t.QueryRowContext(ctx, `SELECT COUNT(*) > 0 FROM runs WHERE no = $1 AND state = 'preparing' AND holder IS NULL`, no).Scan(&dead)
+		return t.QueryRowContext(ctx, `SELECT COUNT(*) > 0 FROM runs WHERE no = $1 AND state = 'preparing' AND holder IS NULL`,
+			no).Scan(&dead)
 	})
 	return dead, err
 }

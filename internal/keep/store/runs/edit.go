@@ -32,12 +32,14 @@ func (s *Store) Revise(ctx context.Context, r store.Revision) (bool, error) {
 			return err
 		}
 		for _, lane := range slices.Sorted(maps.Keys(r.Labels)) {
-			if _, err := t.ExecContext(ctx, `UPDATE lanes SET label = $3 WHERE run_no = $1 AND lane = $2`, r.Run, lane, r.Labels[lane]); err != nil {
+			if _, err := t.ExecContext(ctx, `UPDATE lanes SET label = $3 WHERE run_no = $1 AND lane = $2`,
+				r.Run, lane, r.Labels[lane]); err != nil {
 				return err
 			}
 		}
 		if b := r.Budget; b != nil {
-			_, err := t.ExecContext(ctx, `UPDATE runs SET budget_nano = $2 WHERE no = $1 AND budget_nano IS NOT DISTINCT FROM CAST($3 AS BIGINT)`, r.Run, db.Nanos(b.Is), db.Nanos(b.Was))
+			_, err := t.ExecContext(ctx, `UPDATE runs SET budget_nano = $2 WHERE no = $1 AND budget_nano IS NOT DISTINCT
+				FROM CAST($3 AS BIGINT)`, r.Run, db.Nanos(b.Is), db.Nanos(b.Was))
 			if err != nil {
 				return err
 			}
@@ -77,7 +79,8 @@ func grow(ctx context.Context, t *db.Txn, r store.Revision) error {
 	if r.More == nil {
 		return nil
 	}
-	err := t.One(ctx, store.ErrLeaseLost, `UPDATE runs SET holder = holder WHERE no = $1 AND epoch = $2 AND holder IS NOT NULL`, r.Run, r.Lease.Epoch)
+	err := t.One(ctx, store.ErrLeaseLost, `UPDATE runs SET holder = holder WHERE no = $1 AND epoch = $2 AND holder IS NOT NULL`,
+		r.Run, r.Lease.Epoch)
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,8 @@ func editItems(ctx context.Context, t *db.Txn, run int64, items []store.EditedIt
 		if err != nil {
 			return fmt.Errorf("item %s: %w", e.Item.ID, err)
 		}
-		err = t.One(ctx, fmt.Errorf("item %s of %s: %w", e.Item.ID, e.Input, store.ErrNotFound), `UPDATE items SET cluster = $4, expect = $5, fields = $6
+		err = t.One(ctx, fmt.Errorf("item %s of %s: %w", e.Item.ID, e.Input, store.ErrNotFound), `UPDATE items SET cluster = $4,
+			expect = $5, fields = $6
 			WHERE run_no = $1 AND input = $2 AND id = $3`, run, e.Input, e.Item.ID, e.Item.Cluster, e.Item.Expect, fields)
 		if err != nil {
 			return err
@@ -130,7 +134,8 @@ func freshLanes(ctx context.Context, t *db.Txn, lanes []store.Lane) error {
 	for _, l := range lanes {
 		_, err := t.ExecContext(ctx, `UPDATE lanes SET canary = CASE WHEN canary = 'off' THEN canary ELSE $7 END,
 			state = CASE WHEN state IN ('stopped', 'held') THEN 'open' ELSE state END,
-			cause = CASE WHEN state IN ('stopped', 'held') THEN '' ELSE cause END, reason = CASE WHEN state IN ('stopped', 'held') THEN '' ELSE reason END
+			cause = CASE WHEN state IN ('stopped', 'held') THEN '' ELSE cause END, reason = CASE WHEN state IN ('stopped', 'held') THEN ''
+			ELSE reason END
 			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND cause <> 'user' AND (provider <> $4 OR model <> $5 OR params <> $6)`,
 			l.Run, l.Stage, l.Name, l.Provider, l.Model, l.Params, string(cmp.Or(l.Canary, store.CanaryOff)))
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 // Decide writes what a gate decided, and returns what stands: the first decision is kept, whatever is found later.
 func (s *Store) Decide(ctx context.Context, d store.Decision) (store.Decision, error) {
 	err := s.db.Tx(ctx, "decide", db.Durable, func(t *db.Txn) error {
-		n, err := t.Change(ctx, `INSERT INTO decisions (run_no, stage, lane, condition, passed, why, at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		n, err := t.Change(ctx, `INSERT INTO decisions (run_no, stage, lane, condition, passed, why, at_ms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT DO NOTHING`, d.Run, d.Stage, d.Lane, d.Condition, db.Flag(d.Passed), db.Clean(d.Why), s.db.Millis())
 		if err != nil || n == 0 {
 			return err
@@ -41,7 +42,8 @@ func (s *Store) Decide(ctx context.Context, d store.Decision) (store.Decision, e
 // would have shown is known.
 func (s *Store) SetSpared(ctx context.Context, run int64, stage, lane string, n int64) error {
 	return s.db.Tx(ctx, "set spared", db.Relaxed, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE lanes SET spared = $4 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND spared <> $4`, run, stage, lane, n)
+		_, err := t.ExecContext(ctx, `UPDATE lanes SET spared = $4 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND spared <> $4`,
+			run, stage, lane, n)
 		return err
 	})
 }
@@ -76,6 +78,7 @@ func (s *Store) PutLook(ctx context.Context, l store.Look) (store.Look, error) {
 }
 
 func putLook(ctx context.Context, t *db.Txn, l store.Look) (int64, error) {
-	return t.Change(ctx, `INSERT INTO looks (run_no, stage, number, planned, level, bought, found, next, stop, at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+	return t.Change(ctx, `INSERT INTO looks (run_no, stage, number, planned, level, bought, found, next, stop, at_ms)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`, l.Run, l.Stage, l.Number, l.Planned, l.Level, l.Bought, db.Clean(l.Found), db.Clean(l.Next), string(l.Stop), t.Millis())
 }

@@ -50,7 +50,8 @@ func (s *Store) Buy(ctx context.Context, e store.Extension) (bool, error) {
 func (s *Store) PutOrder(ctx context.Context, o store.Order) (int64, error) {
 	var no int64
 	err := s.db.Tx(ctx, "give order", db.Durable, func(t *db.Txn) error {
-		err := t.QueryRowContext(ctx, `INSERT INTO orders (run_no, segment_no, kind, args, given_by, given_ms) VALUES ($1, $2, $3, $4, $5, $6) RETURNING no`,
+		err := t.QueryRowContext(ctx, `INSERT INTO orders (run_no, segment_no, kind, args, given_by, given_ms)
+			VALUES ($1, $2, $3, $4, $5, $6) RETURNING no`,
 			o.Run, db.Null(o.Segment), string(o.Kind), o.Args, o.By, s.db.Millis()).Scan(&no)
 		if err != nil {
 			return err
@@ -69,7 +70,8 @@ func (s *Store) PutOrder(ctx context.Context, o store.Order) (int64, error) {
 // SetBudget changes what a run may spend; nil lifts the limit.
 func (s *Store) SetBudget(ctx context.Context, no int64, budget *assay.Money) error {
 	return s.db.Tx(ctx, "set budget", db.Durable, func(t *db.Txn) error {
-		return t.One(ctx, fmt.Errorf("run %d: %w", no, store.ErrNotFound), `UPDATE runs SET budget_nano = $2 WHERE no = $1`, no, db.Nanos(budget))
+		return t.One(ctx, fmt.Errorf("run %d: %w", no, store.ErrNotFound), `UPDATE runs SET budget_nano = $2 WHERE no = $1`,
+			no, db.Nanos(budget))
 	})
 }
 
@@ -95,13 +97,15 @@ func (s *Store) Tune(ctx context.Context, r store.Retuning) (bool, error) {
 			}
 		}
 		for _, lane := range r.Pause {
-			_, err := t.ExecContext(ctx, `UPDATE lanes SET state = 'paused', reason = $3 WHERE run_no = $1 AND lane = $2 AND state = 'open'`, r.Run, lane, store.PausedByUser)
+			_, err := t.ExecContext(ctx, `UPDATE lanes SET state = 'paused', reason = $3
+				WHERE run_no = $1 AND lane = $2 AND state = 'open'`, r.Run, lane, store.PausedByUser)
 			if err != nil {
 				return err
 			}
 		}
 		for _, lane := range r.Unpause {
-			if _, err := t.ExecContext(ctx, `UPDATE lanes SET state = 'open', reason = '' WHERE run_no = $1 AND lane = $2 AND state = 'paused'`, r.Run, lane); err != nil {
+			if _, err := t.ExecContext(ctx, `UPDATE lanes SET state = 'open', reason = ''
+				WHERE run_no = $1 AND lane = $2 AND state = 'paused'`, r.Run, lane); err != nil {
 				return err
 			}
 		}

@@ -23,7 +23,8 @@ func putLanes(ctx context.Context, t *db.Txn, lanes []store.Lane) error {
 		if l.Canary == "" {
 			l.Canary = store.CanaryOff
 		}
-		_, err := t.ExecContext(ctx, `INSERT INTO lanes (run_no, stage, lane, provider, model, label, params, planned, state, reason, canary)
+		_, err := t.ExecContext(ctx, `INSERT INTO lanes (run_no, stage, lane, provider, model, label, params, planned, state, reason,
+			canary)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', '', $9)
 			ON CONFLICT (run_no, stage, lane) DO UPDATE SET provider = excluded.provider, model = excluded.model,
 			label = excluded.label, params = excluded.params, planned = excluded.planned`,

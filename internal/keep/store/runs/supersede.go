@@ -17,7 +17,8 @@ import (
 func supersede(ctx context.Context, t *db.Txn, run int64, by store.Superseding, what string) error {
 	var edit int64
 	err := t.QueryRowContext(ctx, `INSERT INTO edits (run_no, number, what, at_ms)
-		SELECT $1, COALESCE(MAX(number), 0) + 1, $2, $3 FROM edits WHERE run_no = $1 RETURNING number`, run, db.Clean(what), t.Millis()).Scan(&edit)
+		SELECT $1, COALESCE(MAX(number), 0) + 1, $2, $3 FROM edits WHERE run_no = $1 RETURNING number`,
+		run, db.Clean(what), t.Millis()).Scan(&edit)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,8 @@ func supersede(ctx context.Context, t *db.Txn, run int64, by store.Superseding, 
 		}
 	}
 	for _, stage := range by.Stages {
-		_, err := t.ExecContext(ctx, `UPDATE verdicts SET stale = 1, superseded = $3 WHERE run_no = $1 AND stage = $2 AND stale = 0 AND judge NOT LIKE 'human:%'`, run, stage, edit)
+		_, err := t.ExecContext(ctx, `UPDATE verdicts SET stale = 1, superseded = $3
+			WHERE run_no = $1 AND stage = $2 AND stale = 0 AND judge NOT LIKE 'human:%'`, run, stage, edit)
 		if err != nil {
 			return err
 		}
@@ -49,7 +51,8 @@ func supersede(ctx context.Context, t *db.Txn, run int64, by store.Superseding, 
 
 func supersedeVerdicts(ctx context.Context, t *db.Txn, run, edit int64, column string, keys []assay.Key) error {
 	list, args := db.KeyList(keys, run, edit)
-	_, err := t.ExecContext(ctx, `UPDATE verdicts SET stale = 1, superseded = $2 WHERE run_no = $1 AND stale = 0 AND `+column+` IN (`+list+`)`, args...)
+	_, err := t.ExecContext(ctx, `UPDATE verdicts SET stale = 1, superseded = $2
+		WHERE run_no = $1 AND stale = 0 AND `+column+` IN (`+list+`)`, args...)
 	return err
 }
 
@@ -66,7 +69,8 @@ func supersedeRequests(ctx context.Context, t *db.Txn, run, edit int64, keys []a
 	}
 	list, args := db.KeyList(keys, run, edit)
 	for _, text := range []string{
-		`UPDATE outcomes SET stands = 0, superseded = $2 WHERE (segment_no, ord) IN (SELECT segment_no, ord FROM attempts WHERE run_no = $1 AND superseded = 0 AND key IN (` + list + `))`,
+		`UPDATE outcomes SET stands = 0, superseded = $2 WHERE (segment_no, ord) IN (SELECT segment_no, ord FROM attempts
+			WHERE run_no = $1 AND superseded = 0 AND key IN (` + list + `))`,
 		`UPDATE attempts SET superseded = $2 WHERE run_no = $1 AND superseded = 0 AND key IN (` + list + `)`,
 	} {
 		if _, err := t.ExecContext(ctx, text, args...); err != nil {
@@ -82,8 +86,10 @@ func supersedeRequests(ctx context.Context, t *db.Txn, run, edit int64, keys []a
 // ErrInFlight.
 func standingIn(ctx context.Context, t *db.Txn, run int64, keys []assay.Key) ([]state.LaneDelta, error) {
 	list, args := db.KeyList(keys, run)
-	rows, err := t.QueryContext(ctx, `SELECT g.stage, g.lane, o.ending, COALESCE(o.cached_tokens, 0) > 0 AND o.reused_no IS NULL, o.reused_no IS NOT NULL,
-		EXISTS (SELECT 1 FROM attempts b JOIN segments h ON h.no = b.segment_no WHERE b.run_no = a.run_no AND b.key = a.key AND b.superseded = 0 AND h.state <> 'planned'
+	rows, err := t.QueryContext(ctx, `SELECT g.stage, g.lane, o.ending, COALESCE(o.cached_tokens, 0) > 0
+		AND o.reused_no IS NULL, o.reused_no IS NOT NULL,
+		EXISTS (SELECT 1 FROM attempts b JOIN segments h ON h.no = b.segment_no
+		WHERE b.run_no = a.run_no AND b.key = a.key AND b.superseded = 0 AND h.state <> 'planned'
 			AND NOT EXISTS (SELECT 1 FROM outcomes w WHERE w.segment_no = b.segment_no AND w.ord = b.ord))`+
 		read.AnswerTables+`WHERE a.run_no = $1 AND a.key IN (`+list+`) AND g.state <> 'planned' AND`+read.Standing, args...)
 	if err != nil {

@@ -64,13 +64,15 @@ func (s *Store) Label(ctx context.Context, v store.Verdict, others []assay.Key, 
 // stillShown reports whether a person would be shown the same now.
 func stillShown(ctx context.Context, t *db.Txn, run int64, a store.Shown) (still bool, err error) {
 	if a.Item == "" {
-		err = t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes WHERE run_no = $1 AND key = $2 AND segment_no = $3 AND ord = $4 AND stands = 1)`,
+		err = t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes
+			WHERE run_no = $1 AND key = $2 AND segment_no = $3 AND ord = $4 AND stands = 1)`,
 			run, a.Key[:], a.Segment, a.Ord).Scan(&still)
 		return still, err
 	}
 	it := assay.Item{ID: a.Item}
 	var fields []byte
-	err = t.QueryRowContext(ctx, `SELECT fields FROM items WHERE run_no = $1 AND input = $2 AND id = $3`, run, a.Input, a.Item).Scan(&fields)
+	err = t.QueryRowContext(ctx, `SELECT fields FROM items WHERE run_no = $1 AND input = $2 AND id = $3`,
+		run, a.Input, a.Item).Scan(&fields)
 	if err == nil {
 		err = store.DecodeFields(fields, &it.Fields)
 	}
@@ -114,7 +116,8 @@ func comeAfterAll(ctx context.Context, t *db.Txn, v *store.Verdict) (int64, erro
 		return 0, nil
 	}
 	key := v.At.Key()
-	n, err := t.Change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND state IN ('failed', 'missing')`, v.Run, key[:])
+	n, err := t.Change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND state IN ('failed', 'missing')`,
+		v.Run, key[:])
 	if err != nil || n == 0 {
 		return 0, err
 	}
@@ -143,7 +146,8 @@ var (
 	verdictAt      = assay.AllCoordinates()
 	verdictColumns = append([]string{"run_no", "key", "direction", "subject_key", "against_key", "state", "label", "score", "reason", "fields", "segment_no", "ord",
 		"second_try", "fallback", "at_ms"}, verdictAt.Names()...)
-	insertVerdict = `INSERT INTO verdicts (` + strings.Join(verdictColumns, ", ") + `) VALUES (` + db.Placeholders(1, len(verdictColumns)) + `) ON CONFLICT DO NOTHING`
+	insertVerdict = `INSERT INTO verdicts (` + strings.Join(verdictColumns, ", ") + `)
+		VALUES (` + db.Placeholders(1, len(verdictColumns)) + `) ON CONFLICT DO NOTHING`
 )
 
 // Stale marks the verdicts on these answers as stale: the answers were replaced. It returns how many it marked.
@@ -152,7 +156,8 @@ func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int6
 	err := s.db.Tx(ctx, "mark stale", db.Relaxed, func(t *db.Txn) error {
 		n = 0
 		for _, k := range answers {
-			m, err := t.Change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND stale = 0 AND (subject_key = $2 OR against_key = $2)`, run, k[:])
+			m, err := t.Change(ctx, `UPDATE verdicts SET stale = 1
+				WHERE run_no = $1 AND stale = 0 AND (subject_key = $2 OR against_key = $2)`, run, k[:])
 			if err != nil {
 				return err
 			}

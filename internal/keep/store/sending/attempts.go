@@ -33,8 +33,10 @@ func (s *Store) AddAttempts(ctx context.Context, l store.Lease, attempts []store
 	}
 	return s.db.Tx(ctx, "add attempts", db.Relaxed, func(t *db.Txn) error {
 		var run, requests int64
-		err := t.QueryRowContext(ctx, `UPDATE segments SET requests = requests + $3, max_try = CASE WHEN max_try < $4 THEN $4 ELSE max_try END
-			WHERE no = $1 AND epoch = $2 AND state = 'planned' RETURNING run_no, requests`, l.No, l.Epoch, len(attempts), most).Scan(&run, &requests)
+		err := t.QueryRowContext(ctx, `UPDATE segments SET requests = requests + $3, max_try = CASE WHEN max_try < $4 THEN $4
+			ELSE max_try END
+			WHERE no = $1 AND epoch = $2 AND state = 'planned' RETURNING run_no, requests`,
+			l.No, l.Epoch, len(attempts), most).Scan(&run, &requests)
 		if err != nil {
 			return whyNot(ctx, t, l, err)
 		}
@@ -54,23 +56,23 @@ func (s *Store) AddAttempts(ctx context.Context, l store.Lease, attempts []store
 	})
 }
 
-// AttemptPlaces reads the keys of a segment with their places: what settling needs to seat each result. It is as large as one
+// AttemptPlaces reads the keys of a segment with their places: what settling needs to place each result. It is as large as one
 // segment, whose size the caller passes.
 func (s *Store) AttemptPlaces(ctx context.Context, segment, size int64) (map[assay.Key]store.AttemptPlace, error) {
 	rows, err := s.db.Query(ctx, `SELECT a.key, a.ord, EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)
 		FROM attempts a WHERE a.segment_no = $1`, segment)
 	if err != nil {
-		return nil, fmt.Errorf("read seats: %w", err)
+		return nil, fmt.Errorf("read places: %w", err)
 	}
 	defer rows.Close()
 	all := make(map[assay.Key]store.AttemptPlace, size)
 	var key []byte
 	for rows.Next() {
-		var seat store.AttemptPlace
-		if err := rows.Scan(&key, &seat.Ord, &seat.Done); err != nil {
-			return nil, fmt.Errorf("read seats: %w", err)
+		var place store.AttemptPlace
+		if err := rows.Scan(&key, &place.Ord, &place.Done); err != nil {
+			return nil, fmt.Errorf("read places: %w", err)
 		}
-		all[assay.Key(key)] = seat
+		all[assay.Key(key)] = place
 	}
 	return all, rows.Err()
 }
@@ -78,7 +80,8 @@ func (s *Store) AttemptPlaces(ctx context.Context, segment, size int64) (map[ass
 // LateKeys reads the keys of a segment's attempts that were given up and whose requests have no answer: a result for them
 // would be late, and welcome.
 func (s *Store) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int64, error) {
-	return s.db.Keys(ctx, `SELECT key, ord FROM outcomes o WHERE segment_no = $1 AND late = 0 AND superseded = 0 AND ending IN ('lost', 'expired', 'cancelled')
+	return s.db.Keys(ctx, `SELECT key, ord FROM outcomes o
+		WHERE segment_no = $1 AND late = 0 AND superseded = 0 AND ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.run_no = o.run_no AND v.key = o.key AND v.stands = 1)`, segment)
 }
@@ -95,7 +98,8 @@ func (s *Store) AskedOf(ctx context.Context, g store.Group, most int64) (map[ass
 	if n == 0 || n > most {
 		return nil, n == 0, nil
 	}
-	all, err := s.db.Keys(ctx, `SELECT a.key, MAX(a.try) FROM segments g JOIN attempts a ON a.segment_no = g.no AND a.superseded = 0 `+group+` GROUP BY a.key`, args...)
+	all, err := s.db.Keys(ctx, `SELECT a.key, MAX(a.try) FROM segments g
+		JOIN attempts a ON a.segment_no = g.no AND a.superseded = 0 `+group+` GROUP BY a.key`, args...)
 	return all, err == nil, err
 }
 

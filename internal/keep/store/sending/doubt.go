@@ -13,7 +13,8 @@ import (
 // twice.
 func (s *Store) Unanswered(ctx context.Context, l store.Lease, f store.InFlight) error {
 	return s.db.Tx(ctx, "unanswered", db.Durable, func(t *db.Txn) error {
-		_, err := doubt(ctx, t, l.No, l.Epoch, f, `'reply', $5) ON CONFLICT (segment_no, ord, epoch, cause) DO UPDATE SET times = doubts.times + 1`)
+		_, err := doubt(ctx, t, l.No, l.Epoch, f, `'reply', $5)
+			ON CONFLICT (segment_no, ord, epoch, cause) DO UPDATE SET times = doubts.times + 1`)
 		return err
 	})
 }
@@ -33,7 +34,8 @@ func (s *Store) MarkInFlightLost(ctx context.Context, l store.Lease, epoch int64
 		}
 		for _, f := range all {
 			var settled bool
-			if err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes WHERE segment_no = $1 AND ord = $2)`, l.No, f.Ord).Scan(&settled); err != nil {
+			if err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes WHERE segment_no = $1 AND ord = $2)`,
+				l.No, f.Ord).Scan(&settled); err != nil {
 				return err
 			}
 			if settled {
@@ -60,6 +62,7 @@ func doubt(ctx context.Context, t *db.Txn, segment, epoch int64, f store.InFligh
 	if err != nil || n == 0 || f.High == nil {
 		return n, err
 	}
-	_, err = t.ExecContext(ctx, `UPDATE runs SET perhaps_nano = perhaps_nano + $2 WHERE no = (SELECT run_no FROM segments WHERE no = $1)`, segment, int64(*f.High))
+	_, err = t.ExecContext(ctx, `UPDATE runs SET perhaps_nano = perhaps_nano + $2 WHERE no = (SELECT run_no FROM segments WHERE no = $1)`,
+		segment, int64(*f.High))
 	return n, err
 }

@@ -58,13 +58,15 @@ func setBack(ctx context.Context, t *db.Txn, by time.Duration) error {
 		{"segments", "due_ms"}, {"segments", "lease_until_ms"}, {"segments", "absent_ms"},
 		{"runs", "due_ms"}, {"runs", "lease_until_ms"}, {"drivers", "until_ms"}, {"resends", "not_before_ms"}, {"gates", "until_ms"},
 	} {
-		_, err := t.ExecContext(ctx, `UPDATE `+c.table+` SET `+c.column+` = `+c.column+` - $1 WHERE `+c.column+` IS NOT NULL`, by.Milliseconds())
+		_, err := t.ExecContext(ctx, `UPDATE `+c.table+` SET `+c.column+` = `+c.column+` - $1 WHERE `+c.column+` IS NOT NULL`,
+			by.Milliseconds())
 		if err != nil {
 			return fmt.Errorf("set back %s of %s: %w", c.column, c.table, err)
 		}
 	}
 	// The search for a job that may have been made waits until its create call is surely over.
-	if _, err := t.ExecContext(ctx, `UPDATE segments SET intended_ms = intended_ms - $1 WHERE state = 'intended'`, by.Milliseconds()); err != nil {
+	if _, err := t.ExecContext(ctx, `UPDATE segments SET intended_ms = intended_ms - $1 WHERE state = 'intended'`,
+		by.Milliseconds()); err != nil {
 		return fmt.Errorf("set back intents: %w", err)
 	}
 	return nil
@@ -112,7 +114,8 @@ func (s *Leases) Leaves(ctx context.Context, run int64, holder string) error {
 		if err != nil {
 			return err
 		}
-		_, err = t.ExecContext(ctx, `UPDATE drivers SET until_ms = $3 WHERE run_no = $1 AND holder = $2 AND until_ms > $3`, run, holder, now)
+		_, err = t.ExecContext(ctx, `UPDATE drivers SET until_ms = $3 WHERE run_no = $1 AND holder = $2 AND until_ms > $3`,
+			run, holder, now)
 		return err
 	})
 }
@@ -123,7 +126,8 @@ func (s *Leases) Drivers(ctx context.Context, run int64) ([]store.Driver, error)
 			SELECT holder, until_ms FROM drivers WHERE run_no = $1
 			UNION ALL SELECT holder, lease_until_ms FROM runs WHERE no = $1 AND holder IS NOT NULL
 			UNION ALL SELECT holder, lease_until_ms FROM segments WHERE run_no = $1 AND holder IS NOT NULL) d
-		WHERE CAST($2 AS BIGINT) > 0 AND until_ms > `+s.db.ClockText("CAST($2 AS BIGINT)")+` GROUP BY holder ORDER BY holder`, run, s.db.Millis()))
+		WHERE CAST($2 AS BIGINT) > 0 AND until_ms > `+s.db.ClockText("CAST($2 AS BIGINT)")+` GROUP BY holder ORDER BY holder`,
+		run, s.db.Millis()))
 }
 
 func scanDriver(rows *sql.Rows) (store.Driver, error) {
@@ -134,9 +138,9 @@ func scanDriver(rows *sql.Rows) (store.Driver, error) {
 	return d, err
 }
 
-// PutWorkerKeys says, for a while, for which providers of which runs a worker has keys: these and no others. The hands of the
+// PutWorkerKeys says, for a while, for which providers of which runs a worker has keys: these and no others. The keys of the
 // dead go away by themselves.
-func (s *Leases) PutWorkerKeys(ctx context.Context, holder string, hands []store.WorkerKey, ttl time.Duration) error {
+func (s *Leases) PutWorkerKeys(ctx context.Context, holder string, keys []store.WorkerKey, ttl time.Duration) error {
 	return s.db.Tx(ctx, "put worker keys", db.Relaxed, func(t *db.Txn) error {
 		now, err := t.Clock(ctx)
 		if err != nil {
@@ -145,8 +149,8 @@ func (s *Leases) PutWorkerKeys(ctx context.Context, holder string, hands []store
 		if _, err := t.ExecContext(ctx, `DELETE FROM worker_keys WHERE holder = $1 OR until_ms <= $2`, holder, now); err != nil {
 			return err
 		}
-		rows := make([][]any, len(hands))
-		for i, h := range hands {
+		rows := make([][]any, len(keys))
+		for i, h := range keys {
 			rows[i] = []any{holder, h.Run, h.Provider, h.Account, now + ttl.Milliseconds()}
 		}
 		if len(rows) == 0 {
@@ -158,7 +162,9 @@ func (s *Leases) PutWorkerKeys(ctx context.Context, holder string, hands []store
 
 // KeyAlive reports whether a living worker or gateway has a key.
 func (s *Leases) KeyAlive(ctx context.Context, k store.WorkerKey) (alive bool, err error) {
-	err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM worker_keys WHERE run_no = $1 AND provider = $3 AND account = $4 AND until_ms > `+s.db.ClockText("CAST($2 AS BIGINT)")+` AND CAST($2 AS BIGINT) > 0)`,
+	err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM worker_keys
+		WHERE run_no = $1 AND provider = $3 AND account = $4 AND until_ms > `+s.db.ClockText("CAST($2 AS BIGINT)")+`
+		AND CAST($2 AS BIGINT) > 0)`,
 		k.Run, s.db.Millis(), k.Provider, k.Account).Scan(&alive)
 	if err != nil {
 		return false, fmt.Errorf("read which keys are there: %w", err)
@@ -168,7 +174,8 @@ func (s *Leases) KeyAlive(ctx context.Context, k store.WorkerKey) (alive bool, e
 
 // MayJudge reports whether a living worker may run the judging programs of a run.
 func (s *Leases) MayJudge(ctx context.Context, run int64) (may bool, err error) {
-	err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM worker_keys WHERE run_no = $1 AND provider = $3 AND until_ms > `+s.db.ClockText("CAST($2 AS BIGINT)")+` AND CAST($2 AS BIGINT) > 0)`,
+	err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM worker_keys
+		WHERE run_no = $1 AND provider = $3 AND until_ms > `+s.db.ClockText("CAST($2 AS BIGINT)")+` AND CAST($2 AS BIGINT) > 0)`,
 		run, s.db.Millis(), store.ProgramKey).Scan(&may)
 	if err != nil {
 		return false, fmt.Errorf("read which workers may judge: %w", err)
@@ -181,9 +188,12 @@ func (s *Leases) MayJudge(ctx context.Context, run int64) (may bool, err error) 
 func (s *Leases) Stranded(ctx context.Context, run int64, due time.Duration) ([]store.Stranded, error) {
 	now := s.db.ClockText("$2")
 	rows, err := s.db.Query(ctx, `SELECT no, stage, lane, provider, wanted, due_ms FROM (
-			SELECT no, stage, lane, provider, due_ms, CASE WHEN mode = 'batch' AND state IN ('intended', 'launched', 'ended') THEN COALESCE(account, '') ELSE '' END AS wanted
-			FROM segments WHERE run_no = $1 AND due_ms + $3 <= $2 AND mode <> 'reuse' AND (holder IS NULL OR lease_until_ms <= `+now+`)) AS g
-		WHERE NOT EXISTS (SELECT 1 FROM worker_keys h WHERE h.run_no = $1 AND h.provider = g.provider AND h.until_ms > `+now+` AND (g.wanted = '' OR g.wanted = h.account))
+			SELECT no, stage, lane, provider, due_ms, CASE WHEN mode = 'batch'
+			AND state IN ('intended', 'launched', 'ended') THEN COALESCE(account, '') ELSE '' END AS wanted
+			FROM segments WHERE run_no = $1 AND due_ms + $3 <= $2 AND mode <> 'reuse' AND (holder IS NULL
+			OR lease_until_ms <= `+now+`)) AS g
+		WHERE NOT EXISTS (SELECT 1 FROM worker_keys h WHERE h.run_no = $1 AND h.provider = g.provider AND h.until_ms > `+now+`
+		AND (g.wanted = '' OR g.wanted = h.account))
 		ORDER BY no`, run, s.db.Millis(), due.Milliseconds())
 	if err != nil {
 		return nil, fmt.Errorf("read what is stranded: %w", err)

@@ -26,7 +26,8 @@ func (s *Leases) SleepRun(ctx context.Context, no int64, seen, at time.Time) err
 		was = seen.UnixMilli()
 	}
 	return s.db.Tx(ctx, "rest run", db.Relaxed, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE runs SET due_ms = $2 WHERE no = $1 AND state = 'open' AND COALESCE(due_ms, -1) = $3`, no, db.Millis(at), was)
+		_, err := t.ExecContext(ctx, `UPDATE runs SET due_ms = $2 WHERE no = $1 AND state = 'open' AND COALESCE(due_ms, -1) = $3`,
+			no, db.Millis(at), was)
 		return err
 	})
 }
@@ -39,7 +40,8 @@ const liveAtOnce = "2"
 func (s *Leases) Due(ctx context.Context, run int64, limit int) ([]store.Work, error) {
 	now := s.db.Millis()
 	rows, err := s.db.Query(ctx, `SELECT run_no, no, due_ms, mode FROM (
-			SELECT run_no, no, due_ms, mode, holder, lease_until_ms, ROW_NUMBER() OVER (PARTITION BY run_no, stage, lane, mode ORDER BY no) AS place
+			SELECT run_no, no, due_ms, mode, holder, lease_until_ms, ROW_NUMBER() OVER (PARTITION BY run_no, stage, lane, mode
+			ORDER BY no) AS place
 			FROM segments WHERE due_ms <= $1 AND ($2 = 0 OR run_no = $2)) AS d
 		WHERE (mode <> 'live' OR place <= `+liveAtOnce+`) AND (holder IS NULL OR lease_until_ms <= `+s.db.ClockText("$1")+`)
 		UNION ALL SELECT no, 0, due_ms, '' FROM runs

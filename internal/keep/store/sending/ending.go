@@ -14,7 +14,8 @@ import (
 // Checked keeps what a check of a job said.
 func (s *Store) Checked(ctx context.Context, l store.Lease, c store.Sighting) error {
 	return s.touch(ctx, "checked", l, db.Relaxed, []store.State{store.Launched},
-		`job_state = $3, job_word = $4, job_counts = $5, collect_before_ms = COALESCE($6, collect_before_ms), due_ms = $7, reason = '', failures = 0, still_ms = NULL`,
+		`job_state = $3, job_word = $4, job_counts = $5, collect_before_ms = COALESCE($6, collect_before_ms), due_ms = $7, reason = '',
+			failures = 0, still_ms = NULL`,
 		c.State, c.Word, c.Counts, db.Millis(c.CollectBefore), db.Millis(c.Due))
 }
 
@@ -29,12 +30,14 @@ func (s *Store) Ended(ctx context.Context, l store.Lease, c store.Sighting) erro
 
 // RecordStatus keeps what a later look at an ended job said: parts may appear, counts may change.
 func (s *Store) RecordStatus(ctx context.Context, l store.Lease, c store.Sighting) error {
-	return s.touch(ctx, "looked", l, db.Relaxed, []store.State{store.Ended, store.Settled}, `job_counts = $3, parts = $4, due_ms = $5, still_ms = NULL`, c.Counts, c.Parts, db.Millis(c.Due))
+	return s.touch(ctx, "looked", l, db.Relaxed, []store.State{store.Ended, store.Settled}, `job_counts = $3, parts = $4, due_ms = $5,
+		still_ms = NULL`, c.Counts, c.Parts, db.Millis(c.Due))
 }
 
 // Removed notes that what a job left at its provider was deleted there: nothing is left to look at.
 func (s *Store) Removed(ctx context.Context, l store.Lease) error {
-	return s.touch(ctx, "removed", l, db.Relaxed, []store.State{store.Settled, store.Failed, store.Cancelled}, `removed_ms = $3, due_ms = NULL, reason = ''`, s.db.Millis())
+	return s.touch(ctx, "removed", l, db.Relaxed, []store.State{store.Settled, store.Failed, store.Cancelled}, `removed_ms = $3,
+		due_ms = NULL, reason = ''`, s.db.Millis())
 }
 
 // Fetched notes that every part is here.
@@ -81,12 +84,14 @@ func (s *Store) GoBack(ctx context.Context, l store.Lease, b store.Back) error {
 	// The reservation has to be read before the row says 0.
 	return s.db.Tx(ctx, "go back", db.Durable, func(t *db.Txn) error {
 		var run, reserved int64
-		err := t.QueryRowContext(ctx, `SELECT run_no, reserved_nano FROM segments WHERE no = $1 AND epoch = $2`, l.No, l.Epoch).Scan(&run, &reserved)
+		err := t.QueryRowContext(ctx, `SELECT run_no, reserved_nano FROM segments WHERE no = $1 AND epoch = $2`,
+			l.No, l.Epoch).Scan(&run, &reserved)
 		if err != nil {
 			return whyNot(ctx, t, l, err)
 		}
 		n, err := t.Change(ctx, `UPDATE segments SET moved_from = state, state = $3, moved_ms = $4, due_ms = $5, reason = $6, `+handle+`
-			reserved_nano = 0, intended_ms = NULL, cursor_mark = NULL, account = NULL, stamped = NULL, absents = 0, absent_ms = NULL, job = NULL,
+			reserved_nano = 0, intended_ms = NULL, cursor_mark = NULL, account = NULL, stamped = NULL, absents = 0, absent_ms = NULL,
+			job = NULL,
 			launched_ms = NULL, job_state = NULL, job_word = NULL, job_counts = NULL, parts = NULL, ended_ms = NULL,
 			fetched_ms = NULL, cancel_cause = CASE WHEN cancel_cause = 'user' THEN 'user' ELSE '' END,
 			cancel_ms = CASE WHEN cancel_cause = 'user' THEN cancel_ms END, held_from = NULL, failures = failures + 1, still_ms = NULL
@@ -110,7 +115,8 @@ func (s *Store) GoBack(ctx context.Context, l store.Lease, b store.Back) error {
 
 // Absent notes that a Find saw no job of the segment.
 func (s *Store) Absent(ctx context.Context, l store.Lease, due time.Time) error {
-	return s.touch(ctx, "absent", l, db.Relaxed, []store.State{store.Intended}, `absents = absents + 1, absent_ms = $3, due_ms = $4`, s.db.Millis(), db.Millis(due))
+	return s.touch(ctx, "absent", l, db.Relaxed, []store.State{store.Intended}, `absents = absents + 1, absent_ms = $3, due_ms = $4`,
+		s.db.Millis(), db.Millis(due))
 }
 
 // Hold stops a segment until a person decides. Its reservation stays: it may have been paid for.
@@ -161,7 +167,8 @@ func (s *Store) Drop(ctx context.Context, l store.Lease, why string) error {
 		if err := spend(ctx, t, l.No); err != nil {
 			return err
 		}
-		n, err := t.Change(ctx, `UPDATE segments SET moved_from = state, state = 'cancelled', moved_ms = $3, due_ms = NULL, reason = $4, held_from = NULL
+		n, err := t.Change(ctx, `UPDATE segments SET moved_from = state, state = 'cancelled', moved_ms = $3, due_ms = NULL, reason = $4,
+			held_from = NULL
 			WHERE no = $1 AND epoch = $2`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Held}), l.No, l.Epoch, s.db.Millis(), why)
 		if err == nil && n == 0 {
 			err = whyNot(ctx, t, l, sql.ErrNoRows)

@@ -22,7 +22,8 @@ func (s *Store) AddStrays(ctx context.Context, l store.Lease, strays []store.Str
 			}
 			_, err := t.ExecContext(ctx, `INSERT INTO strays (segment_no, artifact_no, line_offset, line_length, kind, custom_id, at_ms)
 				SELECT no, $3, $4, $5, $6, $7, $8 FROM segments WHERE no = $1 AND epoch = $2
-				AND NOT ($6 = 'duplicate' AND EXISTS (SELECT 1 FROM outcomes WHERE segment_no = $1 AND ord = $9 AND artifact_no = $3 AND line_offset = $4))
+				AND NOT ($6 = 'duplicate' AND EXISTS (SELECT 1 FROM outcomes
+				WHERE segment_no = $1 AND ord = $9 AND artifact_no = $3 AND line_offset = $4))
 				ON CONFLICT DO NOTHING`,
 				l.No, l.Epoch, y.Artifact, y.Offset, y.Length, string(y.Kind), id, s.db.Millis(), y.Ord)
 			if err != nil {
@@ -43,11 +44,13 @@ func (s *Store) EndOpen(ctx context.Context, l store.Lease, e store.EndOpen) err
 
 func endOpen(ctx context.Context, t *db.Txn, l store.Lease, e store.EndOpen) (int64, error) {
 	var d state.LaneDelta
-	err := t.QueryRowContext(ctx, `SELECT run_no, stage, lane FROM segments WHERE no = $1 AND epoch = $2`, l.No, l.Epoch).Scan(&d.Run, &d.Stage, &d.Lane)
+	err := t.QueryRowContext(ctx, `SELECT run_no, stage, lane FROM segments WHERE no = $1 AND epoch = $2`,
+		l.No, l.Epoch).Scan(&d.Run, &d.Stage, &d.Lane)
 	if err != nil {
 		return 0, whyNot(ctx, t, l, err)
 	}
-	const open = `FROM attempts a WHERE a.segment_no = $1 AND NOT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)`
+	const open = `FROM attempts a WHERE a.segment_no = $1 AND NOT EXISTS (SELECT 1 FROM outcomes o
+		WHERE o.segment_no = a.segment_no AND o.ord = a.ord)`
 	const unanswered = ` AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)`
 	var n, moves int64
 	if err := t.QueryRowContext(ctx, `SELECT COUNT(*) `+open, l.No).Scan(&n); err != nil || n == 0 {
@@ -74,7 +77,8 @@ func endOpen(ctx context.Context, t *db.Txn, l store.Lease, e store.EndOpen) (in
 	if err != nil {
 		return 0, err
 	}
-	err = t.One(ctx, store.ErrLeaseLost, `UPDATE segments SET n_`+string(e.Ending)+` = n_`+string(e.Ending)+` + $3, cost_priced = cost_priced + $3
+	err = t.One(ctx, store.ErrLeaseLost, `UPDATE segments SET n_`+string(e.Ending)+` = n_`+string(e.Ending)+` + $3,
+		cost_priced = cost_priced + $3
 		WHERE no = $1 AND epoch = $2`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched, store.Held}), l.No, l.Epoch, n)
 	if err != nil {
 		return 0, err

@@ -66,6 +66,7 @@ func importBlock(ctx context.Context, t *db.Txn, b store.Import, d delta) error 
 	if err := state.AddToLane(ctx, t, d.lane); err != nil {
 		return err
 	}
-	_, err = t.ExecContext(ctx, `UPDATE lanes SET imported = imported + $4 WHERE run_no = $1 AND stage = $2 AND lane = $3`, b.Run, b.Stage, b.Lane, len(b.Attempts))
+	_, err = t.ExecContext(ctx, `UPDATE lanes SET imported = imported + $4 WHERE run_no = $1 AND stage = $2 AND lane = $3`,
+		b.Run, b.Stage, b.Lane, len(b.Attempts))
 	return err
 }

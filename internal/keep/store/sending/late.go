@@ -59,8 +59,10 @@ type lateSegment struct {
 func settleLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement, tally *store.Tally) error {
 	var was assay.Ending
 	var answered bool
-	err := t.QueryRowContext(ctx, `SELECT o.ending, EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = o.run_no AND u.key = o.key AND u.stands = 1)
-		FROM outcomes o WHERE o.segment_no = $1 AND o.ord = $2 AND o.late = 0 AND o.superseded = 0 AND o.ending IN ('lost', 'expired', 'cancelled')
+	err := t.QueryRowContext(ctx, `SELECT o.ending, EXISTS (SELECT 1 FROM outcomes u
+		WHERE u.run_no = o.run_no AND u.key = o.key AND u.stands = 1)
+		FROM outcomes o WHERE o.segment_no = $1 AND o.ord = $2 AND o.late = 0 AND o.superseded = 0
+		AND o.ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = $1 AND v.ord = $2 AND v.late = 1)`, g.no, o.Ord).Scan(&was, &answered)
 	if err == sql.ErrNoRows {
 		return nil
@@ -98,8 +100,10 @@ func lateLane(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement
 	// The request counts by its latest attempt, which may be a later one than this.
 	var segment int64
 	var now sql.NullString
-	err := t.QueryRowContext(ctx, `SELECT a.segment_no, (SELECT v.ending FROM outcomes v WHERE v.segment_no = a.segment_no AND v.ord = a.ord ORDER BY v.late DESC LIMIT 1)
-		FROM attempts a JOIN segments h ON h.no = a.segment_no WHERE a.run_no = $1 AND a.key = $2 AND a.superseded = 0 AND h.state <> 'planned'
+	err := t.QueryRowContext(ctx, `SELECT a.segment_no, (SELECT v.ending FROM outcomes v
+		WHERE v.segment_no = a.segment_no AND v.ord = a.ord ORDER BY v.late DESC LIMIT 1)
+		FROM attempts a JOIN segments h ON h.no = a.segment_no
+		WHERE a.run_no = $1 AND a.key = $2 AND a.superseded = 0 AND h.state <> 'planned'
 		ORDER BY a.try DESC LIMIT 1`, g.run, o.Key[:]).Scan(&segment, &now)
 	if err != nil {
 		return d, err
@@ -126,8 +130,10 @@ func countLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlemen
 	d.count(o, true)
 	from, to := "n_"+string(was), "n_"+string(o.Outcome.Ending) // endings are constants
 	_, err := t.ExecContext(ctx, `UPDATE segments SET `+from+` = `+from+` - 1, `+to+` = `+to+` + 1, n_late = n_late + 1,
-		n_surplus = n_surplus + $2, cost_nano = cost_nano + $3, cost_priced = cost_priced - 1 + $4, cost_unknown = cost_unknown + $5, cache_hits = cache_hits + $6,
-		input_tokens = input_tokens + $7, cached_tokens = cached_tokens + $8, output_tokens = output_tokens + $9, reasoning_tokens = reasoning_tokens + $10,
+		n_surplus = n_surplus + $2, cost_nano = cost_nano + $3, cost_priced = cost_priced - 1 + $4, cost_unknown = cost_unknown + $5,
+		cache_hits = cache_hits + $6,
+		input_tokens = input_tokens + $7, cached_tokens = cached_tokens + $8, output_tokens = output_tokens + $9,
+		reasoning_tokens = reasoning_tokens + $10,
 		usage_unknown = usage_unknown + $11
 		WHERE no = $1`, g.no, surplus, int64(d.cost.Sum), d.cost.Priced, d.cost.Unknown, d.hits,
 		d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute)

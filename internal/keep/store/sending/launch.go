@@ -15,7 +15,8 @@ import (
 func addJob(ctx context.Context, t *db.Txn, segment int64, job, role string) error {
 	n, err := t.Change(ctx, `INSERT INTO jobs (provider, job, segment_no, account, role, created_ms)
 		SELECT provider, $2, no, COALESCE(account, ''), $3, $4 FROM segments WHERE no = $1
-		ON CONFLICT (provider, job) DO UPDATE SET role = excluded.role WHERE jobs.segment_no = excluded.segment_no`, segment, job, role, t.Millis())
+		ON CONFLICT (provider, job) DO UPDATE SET role = excluded.role WHERE jobs.segment_no = excluded.segment_no`,
+		segment, job, role, t.Millis())
 	if err == nil && n == 0 {
 		err = fmt.Errorf("job %s belongs to another segment: %w", job, store.ErrDuplicate)
 	}
@@ -115,11 +116,13 @@ func (s *Store) Launched(ctx context.Context, l store.Lease, j store.Launch) err
 		note: strings.TrimSpace("job " + j.Job + " " + j.Note),
 		alongside: func(ctx context.Context, t *db.Txn, _ int64) error {
 			// One that is not wanted any more is looked at, and so cancelled, at once.
-			if _, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = launched_ms WHERE no = $1 AND cancel_cause = 'user'`, l.No); err != nil {
+			if _, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = launched_ms WHERE no = $1 AND cancel_cause = 'user'`,
+				l.No); err != nil {
 				return err
 			}
 			// The job it had, if any, is lost: a person has found another.
-			if _, err := t.ExecContext(ctx, `UPDATE jobs SET role = 'failed' WHERE segment_no = $1 AND role = 'current' AND job <> $2`, l.No, j.Job); err != nil {
+			if _, err := t.ExecContext(ctx, `UPDATE jobs SET role = 'failed' WHERE segment_no = $1 AND role = 'current' AND job <> $2`,
+				l.No, j.Job); err != nil {
 				return err
 			}
 			return addJob(ctx, t, l.No, j.Job, "current")
@@ -141,7 +144,8 @@ func (s *Store) GoLive(ctx context.Context, l store.Lease, account string, most 
 func (s *Store) ReserveMore(ctx context.Context, l store.Lease, m assay.Money) error {
 	return s.db.Tx(ctx, "reserve more", db.Durable, func(t *db.Txn) error {
 		var run int64
-		err := t.QueryRowContext(ctx, `UPDATE segments SET reserved_nano = reserved_nano + $3, reason = '' WHERE no = $1 AND epoch = $2 AND state = 'launched'
+		err := t.QueryRowContext(ctx, `UPDATE segments SET reserved_nano = reserved_nano + $3, reason = ''
+			WHERE no = $1 AND epoch = $2 AND state = 'launched'
 			RETURNING run_no`, l.No, l.Epoch, int64(m)).Scan(&run)
 		if err != nil {
 			return whyNot(ctx, t, l, err)

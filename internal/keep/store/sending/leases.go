@@ -31,7 +31,8 @@ func (s *Leases) SeizeSegment(ctx context.Context, run store.Lease, no int64, ho
 		until := now + ttl.Milliseconds()
 		l.Until = time.UnixMilli(until).UTC()
 		err = t.QueryRowContext(ctx, `UPDATE segments SET holder = $2, epoch = `+nextEpoch("$6")+`, lease_until_ms = $3
-			WHERE no = $1 AND state = 'planned' AND run_no = $4 AND EXISTS (SELECT 1 FROM runs WHERE no = $4 AND epoch = $5) RETURNING epoch`,
+			WHERE no = $1 AND state = 'planned' AND run_no = $4 AND EXISTS (SELECT 1 FROM runs WHERE no = $4 AND epoch = $5)
+			RETURNING epoch`,
 			no, holder, until, run.No, run.Epoch, now).Scan(&l.Epoch)
 		if err == sql.ErrNoRows {
 			return store.ErrLeaseLost
@@ -94,7 +95,8 @@ func (s *Leases) Renew(ctx context.Context, l store.Lease, ttl time.Duration) (s
 		}
 		until := now + ttl.Milliseconds()
 		l.Until = time.UnixMilli(until).UTC()
-		return t.One(ctx, store.ErrLeaseLost, `UPDATE `+table(l)+` SET lease_until_ms = $3 WHERE no = $1 AND epoch = $2 AND holder IS NOT NULL`,
+		return t.One(ctx, store.ErrLeaseLost, `UPDATE `+table(l)+` SET lease_until_ms = $3
+			WHERE no = $1 AND epoch = $2 AND holder IS NOT NULL`,
 			l.No, l.Epoch, until)
 	})
 	return l, err
@@ -103,7 +105,8 @@ func (s *Leases) Renew(ctx context.Context, l store.Lease, ttl time.Duration) (s
 // Release gives a lease back. One that was lost is no error: it is not ours to give.
 func (s *Leases) Release(ctx context.Context, l store.Lease) error {
 	return s.db.Tx(ctx, "release "+table(l), db.Relaxed, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE `+table(l)+` SET holder = NULL, lease_until_ms = NULL WHERE no = $1 AND epoch = $2`, l.No, l.Epoch)
+		_, err := t.ExecContext(ctx, `UPDATE `+table(l)+` SET holder = NULL, lease_until_ms = NULL WHERE no = $1 AND epoch = $2`,
+			l.No, l.Epoch)
 		return err
 	})
 }

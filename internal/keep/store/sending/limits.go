@@ -15,7 +15,8 @@ import (
 func (s *Limits) ShutGate(ctx context.Context, g store.Gate) error {
 	return s.db.Tx(ctx, "shut gate", db.Relaxed, func(t *db.Txn) error {
 		_, err := t.ExecContext(ctx, `INSERT INTO gates (account, model, until_ms, failures, reason) VALUES ($1, $2, $3, 1, $4)
-			ON CONFLICT (account, model) DO UPDATE SET until_ms = excluded.until_ms, failures = gates.failures + 1, reason = excluded.reason`,
+			ON CONFLICT (account, model) DO UPDATE SET until_ms = excluded.until_ms, failures = gates.failures + 1,
+			reason = excluded.reason`,
 			g.Account, g.Model, g.Until.UnixMilli(), db.Clean(g.Reason))
 		return err
 	})
@@ -24,7 +25,8 @@ func (s *Limits) ShutGate(ctx context.Context, g store.Gate) error {
 // OpenGate opens a gate: the model takes requests again. How many tokens it takes at a time is remembered.
 func (s *Limits) OpenGate(ctx context.Context, account, model string) error {
 	return s.db.Tx(ctx, "open gate", db.Relaxed, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE gates SET until_ms = 0, failures = 0, reason = '' WHERE account = $1 AND model = $2`, account, model)
+		_, err := t.ExecContext(ctx, `UPDATE gates SET until_ms = 0, failures = 0, reason = '' WHERE account = $1 AND model = $2`,
+			account, model)
 		return err
 	})
 }
@@ -33,7 +35,8 @@ func (s *Limits) OpenGate(ctx context.Context, account, model string) error {
 func (s *Limits) GateOf(ctx context.Context, account, model string) (store.Gate, error) {
 	g := store.Gate{Account: account, Model: model}
 	var until int64
-	err := s.db.QueryRow(ctx, `SELECT until_ms, failures, reason FROM gates WHERE account = $1 AND model = $2 AND until_ms > 0`, account, model).
+	err := s.db.QueryRow(ctx, `SELECT until_ms, failures, reason FROM gates WHERE account = $1 AND model = $2 AND until_ms > 0`,
+		account, model).
 		Scan(&until, &g.Failures, &g.Reason)
 	if errors.Is(err, sql.ErrNoRows) {
 		return g, nil
@@ -59,7 +62,8 @@ func (s *Limits) Enqueued(ctx context.Context, account, model string, but int64)
 // LearnLimit notes until a moment how many tokens an account may have waiting for a model.
 func (s *Limits) LearnLimit(ctx context.Context, account, model string, tokens int64, until time.Time) error {
 	return s.db.Tx(ctx, "learn limit", db.Relaxed, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `INSERT INTO gates (account, model, until_ms, failures, reason, limit_tokens, limit_until_ms) VALUES ($1, $2, 0, 0, '', $3, $4)
+		_, err := t.ExecContext(ctx, `INSERT INTO gates (account, model, until_ms, failures, reason, limit_tokens, limit_until_ms)
+			VALUES ($1, $2, 0, 0, '', $3, $4)
 			ON CONFLICT (account, model) DO UPDATE SET limit_tokens = excluded.limit_tokens, limit_until_ms = excluded.limit_until_ms`,
 			account, model, tokens, until.UnixMilli())
 		return err
@@ -79,7 +83,8 @@ func (s *Limits) Lease(ctx context.Context, scope string, every time.Duration, n
 		long := n * every.Microseconds()
 		var next int64
 		err = t.QueryRowContext(ctx, `INSERT INTO quotas (scope, next_us) VALUES ($1, CAST($2 AS BIGINT) + CAST($3 AS BIGINT))
-			ON CONFLICT (scope) DO UPDATE SET next_us = CASE WHEN quotas.next_us > $2 THEN quotas.next_us ELSE $2 END + $3 RETURNING next_us`,
+			ON CONFLICT (scope) DO UPDATE SET next_us = CASE WHEN quotas.next_us > $2 THEN quotas.next_us ELSE $2 END + $3
+			RETURNING next_us`,
 			scope, now, long).Scan(&next)
 		wait = time.Duration(next-long-now) * time.Microsecond
 		return err
@@ -87,20 +92,22 @@ func (s *Limits) Lease(ctx context.Context, scope string, every time.Duration, n
 	return wait, err
 }
 
-// Portion gives a worker its share: all that is free, or an equal part where others want some too. What it has in flight it
+// Share gives a worker its share: all that is free, or an equal part where others want some too. What it has in flight it
 // keeps, unless the cap was lowered since: then it gets fewer, and sends when so many have come back. A worker that wants nothing leaves.
-func (s *Limits) Portion(ctx context.Context, w store.Portion) (int64, error) {
+func (s *Limits) Share(ctx context.Context, w store.CapShare) (int64, error) {
 	var has int64
 	err := s.db.Tx(ctx, "share", db.Relaxed, func(t *db.Txn) error {
 		// The row of the scope keeps others out until this is written.
-		if _, err := t.ExecContext(ctx, `INSERT INTO quotas (scope, next_us) VALUES ($1, 0) ON CONFLICT (scope) DO UPDATE SET next_us = 0`, w.Scope); err != nil {
+		if _, err := t.ExecContext(ctx, `INSERT INTO quotas (scope, next_us) VALUES ($1, 0) ON CONFLICT (scope) DO UPDATE SET next_us = 0`,
+			w.Scope); err != nil {
 			return err
 		}
 		now, err := t.Clock(ctx)
 		if err != nil {
 			return err
 		}
-		if _, err := t.ExecContext(ctx, `DELETE FROM shares WHERE scope = $1 AND (until_ms <= $2 OR holder = $3)`, w.Scope, now, w.Holder); err != nil {
+		if _, err := t.ExecContext(ctx, `DELETE FROM shares WHERE scope = $1 AND (until_ms <= $2 OR holder = $3)`,
+			w.Scope, now, w.Holder); err != nil {
 			return err
 		}
 		var others, taken, hungry int64

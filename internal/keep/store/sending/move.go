@@ -42,7 +42,8 @@ func (s *Store) move(ctx context.Context, l store.Lease, m move) error {
 		}
 		var run int64
 		args := append([]any{l.No, l.Epoch, string(m.to), s.db.Millis(), db.Millis(m.due)}, m.args...)
-		err := t.QueryRowContext(ctx, `UPDATE segments SET moved_from = state, state = $3, moved_ms = $4, due_ms = CAST($5 AS BIGINT), still_ms = NULL`+set+
+		err := t.QueryRowContext(ctx, `UPDATE segments SET moved_from = state, state = $3, moved_ms = $4, due_ms = CAST($5 AS BIGINT),
+			still_ms = NULL`+set+
 			` WHERE no = $1 AND epoch = $2`+db.InStates(m.from)+` RETURNING run_no`, args...).Scan(&run)
 		if err != nil {
 			return whyNot(ctx, t, l, err)
@@ -139,18 +140,21 @@ func takeResends(ctx context.Context, t *db.Txn, segment, again int64, d *state.
 
 // Upload notes that the bytes are at the provider.
 func (s *Store) Upload(ctx context.Context, l store.Lease, handle string, due time.Time) error {
-	return s.move(ctx, l, move{op: "upload", to: store.Uploaded, from: []store.State{store.Staged}, due: due, set: `handle = $6, failures = 0, reason = ''`, args: []any{handle}})
+	return s.move(ctx, l, move{op: "upload", to: store.Uploaded, from: []store.State{store.Staged}, due: due, set: `handle = $6,
+		failures = 0, reason = ''`, args: []any{handle}})
 }
 
 // SaveHandle keeps what a vendor wants to remember in the middle of its preparations.
 func (s *Store) SaveHandle(ctx context.Context, l store.Lease, handle string, due time.Time) error {
-	return s.touch(ctx, "save handle", l, db.Relaxed, []store.State{store.Staged}, `handle = $3, due_ms = $4, failures = 0, still_ms = NULL`, handle, db.Millis(due))
+	return s.touch(ctx, "save handle", l, db.Relaxed, []store.State{store.Staged}, `handle = $3, due_ms = $4, failures = 0,
+		still_ms = NULL`, handle, db.Millis(due))
 }
 
 // touch changes a segment without moving it.
 func (s *Store) touch(ctx context.Context, op string, l store.Lease, d db.Durability, in []store.State, set string, args ...any) error {
 	return s.db.Tx(ctx, op, d, func(t *db.Txn) error {
-		n, err := t.Change(ctx, `UPDATE segments SET `+set+` WHERE no = $1 AND epoch = $2`+db.InStates(in), slices.Concat([]any{l.No, l.Epoch}, args)...)
+		n, err := t.Change(ctx, `UPDATE segments SET `+set+`
+			WHERE no = $1 AND epoch = $2`+db.InStates(in), slices.Concat([]any{l.No, l.Epoch}, args)...)
 		if err == nil && n == 0 {
 			err = whyNot(ctx, t, l, sql.ErrNoRows)
 		}
@@ -165,21 +169,25 @@ func (s *Store) Wake(ctx context.Context, l store.Lease, at time.Time, reason st
 
 // RetryLater notes a step that did not work, and when it is tried again. Since when none works is kept.
 func (s *Store) RetryLater(ctx context.Context, l store.Lease, at time.Time, reason string) error {
-	return s.touch(ctx, "stumble", l, db.Relaxed, nil, `due_ms = $3, reason = $4, failures = failures + 1, still_ms = COALESCE(still_ms, $5)`,
+	return s.touch(ctx, "stumble", l, db.Relaxed, nil, `due_ms = $3, reason = $4, failures = failures + 1,
+		still_ms = COALESCE(still_ms, $5)`,
 		db.Millis(at), db.Clean(reason), s.db.Millis())
 }
 
 // Fenced notes that what a lost create call names is deleted: nothing can come of it any more.
 func (s *Store) Fenced(ctx context.Context, l store.Lease, due time.Time) error {
-	return s.touch(ctx, "fenced", l, db.Relaxed, []store.State{store.Staged}, `fence = NULL, due_ms = $3, failures = 0, still_ms = NULL, reason = ''`, db.Millis(due))
+	return s.touch(ctx, "fenced", l, db.Relaxed, []store.State{store.Staged}, `fence = NULL, due_ms = $3, failures = 0, still_ms = NULL,
+		reason = ''`, db.Millis(due))
 }
 
 // Audited notes that the jobs of create calls which were taken for lost were looked for once more.
 func (s *Store) Audited(ctx context.Context, l store.Lease, due time.Time) error {
-	return s.touch(ctx, "audited", l, db.Relaxed, []store.State{store.Settled}, `audited = lost_creates, due_ms = $3, failures = 0, still_ms = NULL, reason = ''`, db.Millis(due))
+	return s.touch(ctx, "audited", l, db.Relaxed, []store.State{store.Settled}, `audited = lost_creates, due_ms = $3, failures = 0,
+		still_ms = NULL, reason = ''`, db.Millis(due))
 }
 
 // Rekey says with which key the job of a segment is looked at from now on: a person says that it can be.
 func (s *Store) Rekey(ctx context.Context, l store.Lease, account string, due time.Time) error {
-	return s.touch(ctx, "rekey", l, db.Durable, []store.State{store.Launched}, `account = $3, due_ms = $4, failures = 0, still_ms = NULL, reason = ''`, account, db.Millis(due))
+	return s.touch(ctx, "rekey", l, db.Durable, []store.State{store.Launched}, `account = $3, due_ms = $4, failures = 0, still_ms = NULL,
+		reason = ''`, account, db.Millis(due))
 }

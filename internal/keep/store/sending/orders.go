@@ -19,7 +19,8 @@ func (s *Store) Note(ctx context.Context, run, segment int64, kind, text string)
 // FinishOrder marks an order as done, with an answer for the one who gave it; once.
 func (s *Store) FinishOrder(ctx context.Context, no int64, answer string) error {
 	return s.db.Tx(ctx, "obey order", db.Durable, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE orders SET obeyed_ms = $2, answer = $3 WHERE no = $1 AND obeyed_ms IS NULL`, no, s.db.Millis(), answer)
+		_, err := t.ExecContext(ctx, `UPDATE orders SET obeyed_ms = $2, answer = $3 WHERE no = $1 AND obeyed_ms IS NULL`,
+			no, s.db.Millis(), answer)
 		return err
 	})
 }
@@ -59,7 +60,8 @@ func (s *Store) SendAgain(ctx context.Context, run int64, a store.Again, endings
 func (s *Store) AddRedo(ctx context.Context, order int64, r store.Redo, adds []store.Share) error {
 	return s.db.Tx(ctx, "add redo", db.Durable, func(t *db.Txn) error {
 		n, err := t.Change(ctx, `INSERT INTO redos (run_no, stage, lane, item, nth, branch, draw, order_no, at_ms)
-			SELECT o.run_no, $2, $3, $4, 1 + COALESCE((SELECT MAX(nth) FROM redos WHERE run_no = o.run_no AND stage = $2 AND lane = $3 AND item = $4), 0),
+			SELECT o.run_no, $2, $3, $4, 1 + COALESCE((SELECT MAX(nth) FROM redos
+			WHERE run_no = o.run_no AND stage = $2 AND lane = $3 AND item = $4), 0),
 			$5, $6, o.no, $7 FROM orders o WHERE o.no = $1 AND NOT EXISTS (SELECT 1 FROM redos WHERE order_no = $1)`,
 			order, r.Stage, r.Lane, r.Item, r.Branch, int64(r.Draw), s.db.Millis())
 		if err != nil || n == 0 {

@@ -24,8 +24,10 @@ func room(ctx context.Context, t *db.Txn, segment int64) error {
 	if err != nil {
 		return err
 	}
-	err = t.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(CASE WHEN h.no <> g.no THEN h.tokens END), 0) AS BIGINT), CAST(MAX(g.tokens) AS BIGINT) FROM segments g
-		JOIN segments h ON h.account = g.account AND h.model = g.model AND h.state IN ('intended', 'launched') WHERE g.no = $1`, segment).Scan(&out, &own)
+	err = t.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(CASE
+		WHEN h.no <> g.no THEN h.tokens END), 0) AS BIGINT), CAST(MAX(g.tokens) AS BIGINT) FROM segments g
+		JOIN segments h ON h.account = g.account AND h.model = g.model AND h.state IN ('intended', 'launched') WHERE g.no = $1`,
+		segment).Scan(&out, &own)
 	if err == nil && out > 0 && out+own > limit {
 		err = fmt.Errorf("segment %d, %d tokens beside %d of at most %d: %w", segment, own, out, limit, store.ErrRoom)
 	}
@@ -35,6 +37,7 @@ func room(ctx context.Context, t *db.Txn, segment int64) error {
 // roomMade makes those segments due that waited until a job had ended.
 func roomMade(ctx context.Context, t *db.Txn, segment int64) error {
 	_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $2 WHERE state = 'uploaded' AND reason = $3
-		AND provider = (SELECT provider FROM segments WHERE no = $1) AND model = (SELECT model FROM segments WHERE no = $1)`, segment, t.Millis(), store.AwaitsRoom)
+		AND provider = (SELECT provider FROM segments WHERE no = $1) AND model = (SELECT model FROM segments WHERE no = $1)`,
+		segment, t.Millis(), store.AwaitsRoom)
 	return err
 }

@@ -13,7 +13,8 @@ import (
 func (s *Store) SetLane(ctx context.Context, run int64, stage, lane string, to store.LaneStop) error {
 	return s.db.Tx(ctx, "set lane", db.Durable, func(t *db.Txn) error {
 		n, err := t.Change(ctx, `UPDATE lanes SET state = $4, reason = $5, cause = $6
-			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND (state <> $4 OR reason <> $5 OR cause <> $6) AND ($7 = '' OR state = 'stopped' AND cause = $7)`,
+			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND (state <> $4 OR reason <> $5 OR cause <> $6) AND ($7 = ''
+			OR state = 'stopped' AND cause = $7)`,
 			run, stage, lane, string(to.State), to.Reason, string(to.Cause), string(to.From))
 		if err != nil || n == 0 {
 			return err
@@ -39,7 +40,8 @@ func (s *Store) SetCanary(ctx context.Context, run int64, stage, lane string, fr
 // PutGroup writes what is known about a group.
 func (s *Store) PutGroup(ctx context.Context, g store.Group) error {
 	return s.db.Tx(ctx, "put group", db.Relaxed, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `INSERT INTO groups (run_no, stage, lane, turn, second_try, first_ms, complete) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		_, err := t.ExecContext(ctx, `INSERT INTO groups (run_no, stage, lane, turn, second_try, first_ms, complete)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (run_no, stage, lane, turn, second_try) DO UPDATE SET first_ms = excluded.first_ms, complete = excluded.complete`,
 			g.Run, g.Stage, g.Lane, g.Turn, g.Again, db.Millis(g.First), db.Flag(g.Complete))
 		return err
@@ -55,7 +57,8 @@ func (s *Store) AddSegment(ctx context.Context, n store.NewSegment, holder strin
 			return err
 		}
 		return t.QueryRowContext(ctx, `INSERT INTO segments
-			(run_no, stage, lane, turn, second_try, mode, purpose, provider, model, nonce, recuts, state, moved_ms, created_ms, holder, epoch, lease_until_ms)
+			(run_no, stage, lane, turn, second_try, mode, purpose, provider, model, nonce, recuts, state, moved_ms, created_ms, holder,
+			epoch, lease_until_ms)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'planned', $12, $12, $13, $15, $14) RETURNING no`,
 			n.Run, n.Stage, n.Lane, n.Turn, n.Again, string(n.Mode), string(n.Purpose), n.Provider, n.Model, string(n.Nonce), n.Recuts,
 			s.db.Millis(), holder, now+ttl.Milliseconds(), now).Scan(&no)
@@ -80,7 +83,8 @@ func (s *Store) Discard(ctx context.Context, l store.Lease) error {
 
 // OpenSegments counts them.
 func (s *Store) OpenSegments(ctx context.Context, run int64, reason string) (n store.OpenSegments, err error) {
-	err = s.db.QueryRow(ctx, `SELECT COUNT(CASE WHEN state = 'held' THEN 1 END), COUNT(CASE WHEN state <> 'held' AND due_ms IS NULL THEN 1 END),
+	err = s.db.QueryRow(ctx, `SELECT COUNT(CASE WHEN state = 'held' THEN 1 END), COUNT(CASE WHEN state <> 'held'
+		AND due_ms IS NULL THEN 1 END),
 		COUNT(CASE WHEN state <> 'held' AND due_ms IS NOT NULL THEN 1 END), COUNT(CASE WHEN state <> 'held' AND reason = $2 THEN 1 END)
 		FROM segments WHERE run_no = $1`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched, store.Held}), run, reason).
 		Scan(&n.Held, &n.Asleep, &n.Moving, &n.Blocked)
@@ -94,7 +98,8 @@ func (s *Store) OpenSegments(ctx context.Context, run int64, reason string) (n s
 // forgotten.
 func (s *Store) WakeLane(ctx context.Context, run int64, stage, lane string) error {
 	return s.db.Tx(ctx, "rouse", db.Relaxed, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4, failures = 0 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND due_ms IS NULL
+		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4, failures = 0
+			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND due_ms IS NULL
 			AND state IN ('staged', 'uploaded', 'launched')`, run, stage, lane, s.db.Millis())
 		return err
 	})
@@ -103,7 +108,8 @@ func (s *Store) WakeLane(ctx context.Context, run int64, stage, lane string) err
 // HurryLane makes the jobs of a lane in a stage due: something is to be done about them at once.
 func (s *Store) HurryLane(ctx context.Context, run int64, stage, lane string) error {
 	return s.db.Tx(ctx, "hurry", db.Relaxed, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND state = 'launched' AND mode = 'batch'`,
+		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4
+			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND state = 'launched' AND mode = 'batch'`,
 			run, stage, lane, s.db.Millis())
 		return err
 	})

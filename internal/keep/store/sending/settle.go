@@ -77,7 +77,8 @@ func sift(ctx context.Context, t *db.Txn, l store.Lease, block []store.Settlemen
 		there[o.Ord] = true
 		var has, answered bool
 		err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes WHERE segment_no = $1 AND ord = $2 AND late = 0),
-			EXISTS (SELECT 1 FROM outcomes WHERE run_no = $3 AND key = $4 AND stands = 1)`, l.No, o.Ord, run, o.Key[:]).Scan(&has, &answered)
+			EXISTS (SELECT 1 FROM outcomes WHERE run_no = $3 AND key = $4 AND stands = 1)`,
+			l.No, o.Ord, run, o.Key[:]).Scan(&has, &answered)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -100,7 +101,8 @@ func settleBlock(ctx context.Context, t *db.Txn, l store.Lease, block []store.Se
 	err := t.QueryRowContext(ctx, `UPDATE segments SET n_answered = n_answered + $3, n_cut = n_cut + $4, n_empty = n_empty + $5,
 		n_refused = n_refused + $6, n_rejected = n_rejected + $7, n_errored = n_errored + $8, n_expired = n_expired + $9,
 		n_cancelled = n_cancelled + $10, n_lost = n_lost + $11, n_surplus = n_surplus + $12, cost_nano = cost_nano + $13,
-		cost_priced = cost_priced + $14, cost_unknown = cost_unknown + $15, cache_hits = cache_hits + $16, input_tokens = input_tokens + $17,
+		cost_priced = cost_priced + $14, cost_unknown = cost_unknown + $15, cache_hits = cache_hits + $16,
+		input_tokens = input_tokens + $17,
 		cached_tokens = cached_tokens + $18, output_tokens = output_tokens + $19, reasoning_tokens = reasoning_tokens + $20,
 		usage_unknown = usage_unknown + $21
 		WHERE no = $1 AND epoch = $2`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched})+`

@@ -1,4 +1,5 @@
-// Package sending keeps what it takes to send runs: who works on what, what an account may send, and every step of a segment from its plan to its outcomes.
+// Package sending keeps what it takes to send runs: who works on what, what an account may send, and every step of a segment from its plan
+// to its outcomes.
 package sending
 
 import (

@@ -13,7 +13,8 @@ import (
 // wakeRun makes an open run due now.
 func Wake(ctx context.Context, t *db.Txn, run int64) error {
 	// One that is due is moved too, so that SleepRun can see that it was woken again.
-	_, err := t.ExecContext(ctx, `UPDATE runs SET due_ms = CASE WHEN due_ms <= $2 THEN due_ms - 1 ELSE $2 END WHERE no = $1 AND state = 'open'`, run, t.Millis())
+	_, err := t.ExecContext(ctx, `UPDATE runs SET due_ms = CASE WHEN due_ms <= $2 THEN due_ms - 1 ELSE $2 END
+		WHERE no = $1 AND state = 'open'`, run, t.Millis())
 	return err
 }
 

@@ -204,7 +204,7 @@ func quotas(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		share := func(holder string, uses, wants int64) int64 {
-			has, err := b.s.Limits.Portion(b.ctx, store.Portion{Scope: "lane", Holder: holder, Cap: 8, Uses: uses, Wants: wants, For: time.Hour})
+			has, err := b.s.Limits.Share(b.ctx, store.CapShare{Scope: "lane", Holder: holder, Cap: 8, Uses: uses, Wants: wants, For: time.Hour})
 			b.ok(err)
 			return has
 		}
@@ -227,10 +227,10 @@ func quotas(t *testing.T, fresh Fresh) {
 				t.Errorf("step %d: %s gets %d, want %d", i, c.holder, got, c.want)
 			}
 		}
-		if _, err := b.s.Limits.Portion(b.ctx, store.Portion{Scope: "short", Holder: "dead", Cap: 1, Wants: 1, For: 0}); err != nil {
+		if _, err := b.s.Limits.Share(b.ctx, store.CapShare{Scope: "short", Holder: "dead", Cap: 1, Wants: 1, For: 0}); err != nil {
 			t.Error(err)
 		}
-		has, err := b.s.Limits.Portion(b.ctx, store.Portion{Scope: "short", Holder: "alive", Cap: 1, Wants: 1, For: time.Hour})
+		has, err := b.s.Limits.Share(b.ctx, store.CapShare{Scope: "short", Holder: "alive", Cap: 1, Wants: 1, For: time.Hour})
 		if b.ok(err); has != 1 {
 			t.Error("the share of the dead is not given on")
 		}
@@ -246,8 +246,8 @@ func orphans(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	_, err = b.s.Leases.HoldRun(b.ctx, b.run.No, "dead", ttl)
 	b.ok(err)
-	portion := store.Portion{Scope: "lane", Holder: "dead", Cap: 1, Wants: 1, For: time.Hour}
-	_, err = b.s.Limits.Portion(b.ctx, portion)
+	portion := store.CapShare{Scope: "lane", Holder: "dead", Cap: 1, Wants: 1, For: time.Hour}
+	_, err = b.s.Limits.Share(b.ctx, portion)
 	b.ok(err)
 	b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "dead", ttl))
 	if drivers, err := b.s.Leases.Drivers(b.ctx, b.run.No); err != nil || len(drivers) != 1 || drivers[0].Holder != "dead" {
@@ -262,7 +262,7 @@ func orphans(t *testing.T, fresh Fresh) {
 	_, err = b.s.Leases.HoldRun(b.ctx, b.run.No, "next", ttl)
 	b.ok(err)
 	portion.Holder = "next"
-	if has, err := b.s.Limits.Portion(b.ctx, portion); has != 1 || err != nil {
+	if has, err := b.s.Limits.Share(b.ctx, portion); has != 1 || err != nil {
 		t.Errorf("the next one gets %d, %v", has, err)
 	}
 	if err := b.s.Work.GoLive(b.ctx, old, "k1", assay.Dollar, b.clock.now()); !errors.Is(err, store.ErrLeaseLost) {

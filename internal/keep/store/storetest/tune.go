@@ -56,7 +56,7 @@ func tuning(t *testing.T, fresh Fresh) {
 func lowered(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	share := func(holder string, to, uses, wants int64) int64 {
-		has, err := b.s.Limits.Portion(b.ctx, store.Portion{Scope: "lowered", Holder: holder, Cap: to, Uses: uses, Wants: wants, For: time.Hour})
+		has, err := b.s.Limits.Share(b.ctx, store.CapShare{Scope: "lowered", Holder: holder, Cap: to, Uses: uses, Wants: wants, For: time.Hour})
 		b.ok(err)
 		return has
 	}

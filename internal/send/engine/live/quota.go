@@ -109,7 +109,7 @@ func (d *accountQueue) borrow(ctx context.Context, l *lease) error {
 	switch {
 	case l.share:
 		var has int64
-		has, err = e.Ledger.Limits.Portion(ctx, store.Portion{Scope: q.scope + " in flight", Holder: e.Holder, Cap: int64(caps.Concurrency),
+		has, err = e.Ledger.Limits.Share(ctx, store.CapShare{Scope: q.scope + " in flight", Holder: e.Holder, Cap: int64(caps.Concurrency),
 			Uses: int64(inFlight), Wants: int64(caps.Concurrency), For: e.Timing.Lease})
 		add = func(now time.Time) { q.has, q.asked = int(has), now }
 	case l.tokens > 0:
@@ -156,14 +156,14 @@ func (d *accountQueue) keepShares(ctx context.Context) error {
 	for _, w := range d.line {
 		waits[w.lane] = true
 	}
-	var asks []store.Portion
+	var asks []store.CapShare
 	var of []*quota
 	for _, q := range held {
 		// a share that was given up may still stand in the ledger
 		if q.caps.Concurrency == 0 || q.has+q.inFlight == 0 && q.asked.IsZero() || q.leasing {
 			continue
 		}
-		s := store.Portion{Scope: q.scope + " in flight", Holder: d.from.Holder, Cap: int64(q.caps.Concurrency), Uses: int64(q.inFlight),
+		s := store.CapShare{Scope: q.scope + " in flight", Holder: d.from.Holder, Cap: int64(q.caps.Concurrency), Uses: int64(q.inFlight),
 			Wants: int64(q.inFlight), For: d.from.Timing.Lease}
 		if waits[q] {
 			s.Wants = s.Cap
@@ -174,7 +174,7 @@ func (d *accountQueue) keepShares(ctx context.Context) error {
 	d.mu.Unlock()
 	var failed error
 	for i, s := range asks {
-		has, err := d.from.Ledger.Limits.Portion(ctx, s)
+		has, err := d.from.Ledger.Limits.Share(ctx, s)
 		failed = errors.Join(failed, err)
 		d.mu.Lock()
 		of[i].leasing = false
