@@ -29,6 +29,7 @@ var layers = map[string]int{
 	"study/plan": 3, "study/edit": 3, "send/provider/apis": 3, "send/batchfile": 3,
 	"keep/ledger": 4,
 	"send/engine": 4, "send/engine/hold": 5, "send/engine/batch": 6, "send/engine/live": 6, "send/engine/stage": 6, "send/engine/runs": 7,
+	"send/process": 0, "send/traffic": 4, "send/workers": 12,
 	"send/script":       4,
 	"send/batchrun":     5,
 	"find/results":      6,

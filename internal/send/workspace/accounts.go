@@ -88,13 +88,13 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, scheme(v)+"sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, scheme(v)+"sim/out/"))
 	cfg.Role = cmp.Or(a.expand(p.Role), sim(a.sim, "arn:aws:iam::123456789012:role/sim"))
 	if a.sim == nil {
-		cfg.HTTP, cfg.Storage, cfg.Amazon = a.world.Contact.around(a.world.HTTP, name), a.env(v.StorageEnv), objects.OpenAccount(a.env)
+		cfg.HTTP, cfg.Storage, cfg.Amazon = a.world.Contact.Around(a.world.HTTP, name), a.env(v.StorageEnv), objects.OpenAccount(a.env)
 		if from.Foreign {
 			cfg.Amazon = nil
 		}
 	}
 	a.fill(&cfg, v)
-	cfg.HTTP = a.world.Exchanges.around(cfg.HTTP, cfg.Key)
+	cfg.HTTP = a.world.Exchanges.Around(cfg.HTTP, cfg.Key)
 	cfg.Deadline, cfg.Stall = a.deadline, a.stall
 	override(&cfg.Limits, p.Limits)
 	account, err := apis.Open(cfg)

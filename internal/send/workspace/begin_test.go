@@ -248,7 +248,7 @@ func TestWhatAnEndedProcessHeldIsTakenOver(t *testing.T) {
 	if err := c.Run(); err != nil {
 		t.Skip("needs a program that ends:", err)
 	}
-	host := thisProcess().host
+	host, _, _ := strings.Cut(thisProcess().String(), "/")
 	dead := host + "/" + strconv.Itoa(c.Process.Pid) + "/x"
 	for _, alive := range []string{thisProcess().String() + ".x", "elsewhere/" + strconv.Itoa(c.Process.Pid), "strange"} {
 		if h.Gone(alive) {

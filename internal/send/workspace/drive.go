@@ -189,3 +189,38 @@ func (w *World) SendNews(ctx context.Context, s *study.Study, news string) error
 	}
 	return notify.Send(ctx, urls, "assay: "+news)
 }
+
+// artifactsMark is the name under which the ledger keeps the mark of the place of its artifacts.
+const artifactsMark = "artifacts"
+
+// ForeignPlaceError is the error of a place that is not the one with the artifacts of a shared ledger.
+type ForeignPlaceError struct{ Place, Here, Known string } // the place, its mark, and the mark that the ledger knows
+
+// Error returns it with both marks.
+func (e *ForeignPlaceError) Error() string {
+	return fmt.Sprintf("%s is not the place of this ledger's artifacts: its mark is %s, the ledger knows %s", e.Place, e.Here, e.Known)
+}
+
+// sharesArtifacts makes sure that all processes that work on a shared ledger see the same artifacts. A place is marked before
+// the ledger knows the mark; where two processes mark a new one at once, it has both marks, and the ledger one of them.
+func (h *Home) sharesArtifacts(ctx context.Context) error {
+	id, err := NewID()
+	if err != nil {
+		return err
+	}
+	here, err := h.Files.Probe(ctx, id)
+	if err != nil {
+		return &ArtifactsError{err}
+	}
+	known, err := h.Ledger.Runs.SetMeta(ctx, artifactsMark, here)
+	if err != nil || known == here {
+		return err
+	}
+	if here, err = h.Files.Probe(ctx, known); err != nil {
+		return &ArtifactsError{err}
+	}
+	if known != here {
+		return &ForeignPlaceError{Place: h.Files.String(), Here: here, Known: known}
+	}
+	return nil
+}

@@ -115,23 +115,10 @@ func TestNewsGoWhereTheStudyWantsThem(t *testing.T) {
 	}
 }
 
-func TestALedgerOfOneMachineHasNoWorkers(t *testing.T) {
+func TestALedgerIsSharedByItsURL(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, smallStudy)
-	h := r.open(false)
-	if alive, err := h.Workers(r.ctx); alive || err != nil {
-		t.Error(alive, err)
-	}
-	if keys, err := h.WaitingForKeys(r.ctx, store.Run{}); keys != nil || err != nil {
-		t.Error(keys, err)
-	}
 	if IsShared("/a/file") || !IsShared("postgres://a") || !IsShared("postgresql://a") {
 		t.Error("which ledgers are shared is not clear")
-	}
-	got := byKey([]store.Stranded{{Segment: 1, Provider: "openai"}, {Segment: 2, Provider: "gemini"}, {Segment: 3, Provider: "openai"}, {Segment: 4, Provider: "openai", Account: "f"}})
-	want := []WaitingForKey{{Provider: "openai", Segments: []int64{1, 3}}, {Provider: "gemini", Segments: []int64{2}}, {Provider: "openai", Account: "f", Segments: []int64{4}}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
 	}
 	e := &ForeignPlaceError{Place: "/d", Here: "a", Known: "b"}
 	if !strings.Contains(e.Error(), "its mark is a, the ledger knows b") {

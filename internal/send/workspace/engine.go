@@ -35,7 +35,7 @@ func (e *Engine) Close() error {
 
 // Engine is an engine for a run. A rehearsal's works against a simulator in this process, with the luck it began with.
 func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engine, error) {
-	holder, err := h.holder()
+	holder, err := h.Holder()
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"assay/internal/find/results"
 	"assay/internal/judge/program"
@@ -236,4 +237,9 @@ func (p Place) OpenRuns(ctx context.Context, w *World) ([]store.Run, error) {
 	}
 	open, err := h.Ledger.Reader.Runs(ctx, "", store.RunOpen)
 	return open, errors.Join(err, h.Close())
+}
+
+// IsShared reports whether the URL of a ledger is one that several processes can share.
+func IsShared(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }

@@ -12,6 +12,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/script"
+	"assay/internal/send/traffic"
 	"assay/internal/simulator"
 	"assay/internal/study/catalog"
 	"assay/internal/study/plan"
@@ -63,7 +64,7 @@ func newRig(t *testing.T, study string, change ...func(*simulator.Options)) *rig
 	}
 	r.world = &World{
 		Env: func(name string) (string, bool) { v, ok := r.env[name]; return v, ok },
-		Now: time.Now, Disk: Disk{Dir: t.TempDir()}, HTTP: sim.Transport(), Contact: NewContact(time.Now),
+		Now: time.Now, Disk: Disk{Dir: t.TempDir()}, HTTP: sim.Transport(), Contact: traffic.NewContact(time.Now),
 		Timing: func(t engine.Timing) engine.Timing { return t.Scaled(2000) },
 	}
 	r.write("study.yaml", study)

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -10,7 +9,6 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/engine"
-	"assay/internal/send/provider"
 	"assay/internal/send/script"
 	"assay/internal/study/plan"
 )
@@ -195,17 +193,5 @@ func TestAnAccountWithoutItsKeyIsKnownAndCannotBeUsed(t *testing.T) {
 	}
 	if HostOf("://") != "" || HostOf("https://user:secret@a.example/b?c") != "https://a.example" {
 		t.Error("a host is not what it should be")
-	}
-}
-
-func TestAProviderThatCannotBeReachedIsNews(t *testing.T) {
-	t.Parallel()
-	var c *Contact
-	if c.News() != nil || c.around(http.DefaultTransport, "x") != http.DefaultTransport {
-		t.Error("no contact records something")
-	}
-	var x *Exchanges
-	if x.Close() != nil || x.around(http.DefaultTransport, provider.Secret{}) != http.DefaultTransport {
-		t.Error("no exchanges record something")
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"assay/internal/send/engine"
 	"assay/internal/send/provider"
+	"assay/internal/send/traffic"
 )
 
 // World is everything outside that a workspace touches.
@@ -26,8 +27,8 @@ type World struct {
 	Disk Disk
 	HTTP http.RoundTripper // how providers are reached
 
-	Exchanges *Exchanges // where exchanges with providers are written down; nil: nowhere
-	Contact   *Contact   // records which providers answer; nil: not recorded
+	Exchanges *traffic.Exchanges // where exchanges with providers are written down; nil: nowhere
+	Contact   *traffic.Contact   // records which providers answer; nil: not recorded
 
 	// For tests that stop the process or cannot wait for hours. Empty otherwise.
 	Around func(op string, call func() error) error         // wraps every ledger call, as store.Options.Around does

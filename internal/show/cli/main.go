@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/engine/live"
-	"assay/internal/send/workspace"
+	"assay/internal/send/traffic"
 	"assay/internal/show/cli/term"
 )
 
@@ -34,7 +35,7 @@ const (
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, w World) int {
-	w.contact = workspace.NewContact(w.Now)
+	w.contact = traffic.NewContact(w.Now)
 	if w.Terminal.Out {
 		w.Stdout = term.Glass{Writer: w.Stdout, Columns: w.outWidth, Colour: w.colours()}
 	}
@@ -95,9 +96,13 @@ func newRoot(w *World) *cobra.Command {
 	root.PersistentFlags().BoolVarP(&w.verbose, "verbose", "v", false, "print every move of every segment, one line each, while a run is driven or watched")
 	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
 	root.PersistentFlags().BoolVar(&w.wide, "wide", false, "do not cut tables to the width of the terminal")
-	root.PersistentPreRunE = func(*cobra.Command, []string) (err error) {
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if debug != "" {
-			if w.debug, err = workspace.OpenExchanges(w.Disk, debug, w.Now); err != nil {
+			f, err := w.Disk.Create(debug, os.O_APPEND)
+			if err == nil {
+				w.debug, err = traffic.NewExchanges(f, w.Now)
+			}
+			if err != nil {
 				return usage("", "--debug: %s", err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
+	"assay/internal/send/workers"
 	"assay/internal/show/cli/term"
 )
 
@@ -193,14 +194,14 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 			Endings:  endingsOf(l.Endings), Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
 		})
 	}
-	stranded, err := h.Stranded(ctx, run)
+	stranded, err := workers.Stranded(ctx, h.Home, run)
 	if err != nil {
 		return err
 	}
 	for _, g := range stranded {
 		doc.Stranded = append(doc.Stranded, strandedDocument{Segment: g.Segment, Lane: g.Lane, Provider: g.Provider, Account: g.Account})
 	}
-	if doc.Unjudged, err = h.WaitingForProgram(ctx, run); err != nil {
+	if doc.Unjudged, err = workers.WaitingForProgram(ctx, h.Home, run); err != nil {
 		return err
 	}
 	rounds, err := runs.RoundStates(ctx, h.results(), run)

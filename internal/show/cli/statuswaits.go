@@ -11,6 +11,7 @@ import (
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
+	"assay/internal/send/workers"
 	"assay/internal/show/cli/term"
 )
 
@@ -101,7 +102,7 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 	if len(names) > 0 {
 		return "At work on it: " + strings.Join(names, ", ") + ".", nil
 	}
-	if alive, err := h.Workers(ctx); err != nil || alive {
+	if alive, err := workers.Alive(ctx, h.Home); err != nil || alive {
 		return "Left to the workers.", err
 	}
 	away, err := h.JobsAway(ctx, run)

@@ -7,12 +7,13 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/workers"
 	"assay/internal/send/workspace"
 )
 
 // printStranded names the segments that wait for a worker with their key.
 func printStranded(ctx context.Context, w *World, h *home, run store.Run) error {
-	all, err := h.WaitingForKeys(ctx, run)
+	all, err := workers.WaitingForKeys(ctx, h.Home, run)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -40,7 +41,7 @@ func printStranded(ctx context.Context, w *World, h *home, run store.Run) error 
 
 // printWaitingForProgram names the stages that wait for a worker which may run their programs.
 func printWaitingForProgram(ctx context.Context, w *World, h *home, run store.Run) error {
-	stages, err := h.WaitingForProgram(ctx, run)
+	stages, err := workers.WaitingForProgram(ctx, h.Home, run)
 	if err != nil || len(stages) == 0 {
 		return err
 	}
@@ -50,7 +51,7 @@ func printWaitingForProgram(ctx context.Context, w *World, h *home, run store.Ru
 }
 
 // strandedHint says what would take segments up.
-func strandedHint(run store.Run, k workspace.WaitingForKey, who string) string {
+func strandedHint(run store.Run, k workers.WaitingForKey, who string) string {
 	which := k.Variable
 	if which == "" {
 		which = "a key of " + k.Provider

@@ -10,6 +10,7 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/db"
+	"assay/internal/send/workers"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/term"
 )
@@ -69,7 +70,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 			fmt.Fprintln(w.Stderr, "assay: the moves cannot be printed:", err)
 		}
 	})
-	return h.Work(ctx, workspace.Worker{
+	return workers.Work(ctx, h.Home, workers.Options{
 		Concurrency: f.concurrency, Programs: f.programs,
 		Log: slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Ready: func() {
@@ -90,7 +91,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 
 // handOver leaves a run to the workers that are alive. It reports whether there are any.
 func handOver(ctx context.Context, w *World, h *home, run store.Run) (bool, error) {
-	alive, err := h.Workers(ctx)
+	alive, err := workers.Alive(ctx, h.Home)
 	if err != nil || !alive {
 		return false, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay/internal/send/engine"
+	"assay/internal/send/traffic"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/term"
 )
@@ -30,11 +31,11 @@ type World struct {
 	Timing func(engine.Timing) engine.Timing                // makes other waits of the usual ones
 	Sleep  func(ctx context.Context, d time.Duration) error // waits by the clock of Now
 
-	verbose bool                 // print every move
-	wide    bool                 // tables are not cut to the width of the terminal
-	debug   *workspace.Exchanges // nil: exchanges with providers are not written down
-	contact *workspace.Contact   // which providers answer
-	typed   string               // the flags that lead to the home, as hints repeat them
+	verbose bool               // print every move
+	wide    bool               // tables are not cut to the width of the terminal
+	debug   *traffic.Exchanges // nil: exchanges with providers are not written down
+	contact *traffic.Contact   // which providers answer
+	typed   string             // the flags that lead to the home, as hints repeat them
 }
 
 // Disk is the file system as seen from the working folder.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay/internal/keep/store"
+	"assay/internal/send/workers"
 )
 
 // said is a log that can be read while it is written.
@@ -161,7 +162,7 @@ func TestAJobWithoutItsKeySaysSoAndGoesOnWhenTheKeyIsSetAgain(t *testing.T) {
 					t.Errorf("with the key %q: %d batches wait for theirs", key, u.Keyless)
 				}
 				r.stop()
-				if waits, err := r.home.WaitingForKeys(t.Context(), run); key == "" && (err != nil || len(waits) != 1 || waits[0].Account != r.made() || waits[0].Variable != "OPENAI_API_KEY") {
+				if waits, err := workers.WaitingForKeys(t.Context(), r.home, run); key == "" && (err != nil || len(waits) != 1 || waits[0].Account != r.made() || waits[0].Variable != "OPENAI_API_KEY") {
 					t.Errorf("status shows %+v (%v)", waits, err)
 				}
 			}

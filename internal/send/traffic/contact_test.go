@@ -1,4 +1,4 @@
-package workspace
+package traffic
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"assay/internal/send/provider"
 )
 
 type fickle struct{ err error }
@@ -21,7 +23,7 @@ func TestAProviderThatCannotBeReachedIsReportedOnceAndWhenItIsBack(t *testing.T)
 	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.Local)
 	c := NewContact(func() time.Time { return now })
 	world := &fickle{}
-	openai, gemini := c.around(world, "openai"), c.around(world, "gemini")
+	openai, gemini := c.Around(world, "openai"), c.Around(world, "gemini")
 	var news []string
 	after := func(d time.Duration, err error, from ...http.RoundTripper) {
 		t.Helper()
@@ -48,5 +50,17 @@ func TestAProviderThatCannotBeReachedIsReportedOnceAndWhenItIsBack(t *testing.T)
 	want := []string{`openai cannot be reached since 09:01:03: connection refused\u001b[31m; it is tried again`, "openai answers again"}
 	if diff := cmp.Diff(want, news); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestNoContactAndNoExchangesRecordNothing(t *testing.T) {
+	t.Parallel()
+	var c *Contact
+	if c.News() != nil || c.Around(http.DefaultTransport, "x") != http.DefaultTransport {
+		t.Error("no contact records something")
+	}
+	var x *Exchanges
+	if x.Close() != nil || x.Around(http.DefaultTransport, provider.Secret{}) != http.DefaultTransport {
+		t.Error("no exchanges record something")
 	}
 }

@@ -1,4 +1,5 @@
-package workspace
+// Package traffic watches the HTTP calls to providers: which of them answer, and what is sent and received, without what is secret.
+package traffic
 
 import (
 	"context"
@@ -40,7 +41,7 @@ type Outage struct {
 	Over     bool // it answers again
 }
 
-// String is the news as a sentence.
+// String returns the news as a sentence.
 func (o Outage) String() string {
 	if o.Over {
 		return o.Provider + " answers again"
@@ -51,8 +52,8 @@ func (o Outage) String() string {
 // shortCut is how long a provider may be silent before it is news.
 const shortCut = 10 * time.Second
 
-// around is a transport whose calls record whether a provider answers.
-func (c *Contact) around(next http.RoundTripper, provider string) http.RoundTripper {
+// Around returns a transport whose calls record whether a provider answers.
+func (c *Contact) Around(next http.RoundTripper, provider string) http.RoundTripper {
 	if c == nil || next == nil {
 		return next
 	}
@@ -91,7 +92,7 @@ func (c *Contact) note(provider string, err error) {
 	}
 }
 
-// News are the providers that went and came back since the last time.
+// News returns the providers that went and came back since the last time.
 func (c *Contact) News() []Outage {
 	if c == nil {
 		return nil

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package workspace
+package process
 
 // alive reports whether a process of this machine may be running: it cannot be known here.
 func alive(int) bool { return true }

@@ -1,4 +1,4 @@
-package workspace
+package traffic
 
 import (
 	"encoding/json"
@@ -24,16 +24,19 @@ func debugged(t *testing.T, serve http.HandlerFunc, requests ...*http.Request) s
 	t.Helper()
 	server := httptest.NewServer(serve)
 	t.Cleanup(server.Close)
-	disk := Disk{Dir: t.TempDir()}
-	name := filepath.Join(disk.Dir, "debug.log")
+	name := filepath.Join(t.TempDir(), "debug.log")
 	if err := os.WriteFile(name, []byte("before\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	x, err := OpenExchanges(disk, "debug.log", func() time.Time { return time.Unix(1000, 0) })
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Transport: x.around(http.DefaultTransport, provider.NewSecret(""))}
+	x, err := NewExchanges(f, func() time.Time { return time.Unix(1000, 0) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: x.Around(http.DefaultTransport, provider.NewSecret(""))}
 	for _, req := range requests {
 		req.URL.Scheme, req.URL.Host = "http", strings.TrimPrefix(server.URL, "http://")
 		resp, err := client.Do(req)
@@ -141,19 +144,22 @@ func TestDebugHidesWhatLooksSecret(t *testing.T) {
 
 func TestDebugRecordsExchangesThatCameToNothing(t *testing.T) {
 	t.Parallel()
-	disk := Disk{Dir: t.TempDir()}
-	x, err := OpenExchanges(disk, "d", time.Now)
+	f, err := os.Create(filepath.Join(t.TempDir(), "d"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := x.around(refusing{}, provider.NewSecret(debugKey))
+	x, err := NewExchanges(f, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := x.Around(refusing{}, provider.NewSecret(debugKey))
 	if _, err := broken.RoundTrip(request(t, "GET", "/v1", "", nil)); err == nil {
 		t.Fatal("no error")
 	}
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(disk.Dir, "d"))
+	text, err := os.ReadFile(f.Name())
 	if err != nil || !strings.Contains(string(text), `"error":"refused with ****"`) {
 		t.Errorf("%s, %v", text, err)
 	}

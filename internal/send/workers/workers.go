@@ -1,63 +1,28 @@
-package workspace
+// Package workers drives the runs of a shared ledger, and shows what waits for a worker that is not there.
+package workers
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/river"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/runs"
+	"assay/internal/send/workspace"
 )
 
-// artifactsMark is what the ledger calls the place that its artifacts are in.
-const artifactsMark = "artifacts"
-
-// ForeignPlaceError says that a place is not the one with the artifacts of a shared ledger.
-type ForeignPlaceError struct{ Place, Here, Known string } // the place, its mark, and the mark that the ledger knows
-
-// Error says it.
-func (e *ForeignPlaceError) Error() string {
-	return fmt.Sprintf("%s is not the place of this ledger's artifacts: its mark is %s, the ledger knows %s", e.Place, e.Here, e.Known)
-}
-
-// sharesArtifacts makes sure that all processes that work on a shared ledger see the same artifacts. A place is marked before
-// the ledger knows the mark; where two processes mark a new one at once, it has both marks, and the ledger one of them.
-func (h *Home) sharesArtifacts(ctx context.Context) error {
-	id, err := NewID()
-	if err != nil {
-		return err
-	}
-	here, err := h.Files.Probe(ctx, id)
-	if err != nil {
-		return &ArtifactsError{err}
-	}
-	known, err := h.Ledger.Runs.SetMeta(ctx, artifactsMark, here)
-	if err != nil || known == here {
-		return err
-	}
-	if here, err = h.Files.Probe(ctx, known); err != nil {
-		return &ArtifactsError{err}
-	}
-	if known != here {
-		return &ForeignPlaceError{Place: h.Files.String(), Here: here, Known: known}
-	}
-	return nil
-}
-
-// Workers reports whether workers are alive that drive the runs of a shared ledger.
-func (h *Home) Workers(ctx context.Context) (bool, error) {
+// Alive reports whether workers are alive that drive the runs of a shared ledger.
+func Alive(ctx context.Context, h *workspace.Home) (bool, error) {
 	if !h.Ledger.Postgres() {
 		return false, nil
 	}
 	return river.Alive(ctx, h.Where)
 }
 
-// Worker is how a worker takes work from a shared ledger.
-type Worker struct {
+// Options are how a worker takes work from a shared ledger.
+type Options struct {
 	Concurrency int  // pieces of work at a time, for each provider
 	Programs    bool // judging programs may be run here
 	Log         *slog.Logger
@@ -66,8 +31,8 @@ type Worker struct {
 }
 
 // Work drives all open runs of a shared ledger until the context ends.
-func (h *Home) Work(ctx context.Context, o Worker) error {
-	name, err := h.holder()
+func Work(ctx context.Context, h *workspace.Home, o Options) error {
+	name, err := h.Holder()
 	if err != nil {
 		return err
 	}
@@ -75,15 +40,15 @@ func (h *Home) Work(ctx context.Context, o Worker) error {
 		h.Planner.Library.Programs = nil
 	}
 	d := &river.Driver{
-		Programs: o.Programs, Judged: h.judged,
+		Programs: o.Programs, Judged: func(ctx context.Context, run store.Run) (bool, error) { return judged(ctx, h, run) },
 		Ledger: engine.Ledger{Work: h.Ledger.Work, Leases: h.Ledger.Leases, Reader: h.Ledger.Reader}, URL: h.Where, Clock: h.Clock(), Timing: h.Timing(), Name: name, Gone: h.Gone,
-		Concurrency: o.Concurrency, Log: o.Log, Ready: o.Ready, Closed: o.Closed, Engine: h.workerEngine,
+		Concurrency: o.Concurrency, Log: o.Log, Ready: o.Ready, Closed: o.Closed, Engine: func(ctx context.Context, run store.Run) (*runs.Engine, error) { return engineOf(ctx, h, run) },
 	}
 	return d.Drive(ctx)
 }
 
-// workerEngine is an engine for one run, from the run's own snapshot.
-func (h *Home) workerEngine(ctx context.Context, run store.Run) (*runs.Engine, error) {
+// engineOf returns an engine for one run, from the run's own snapshot.
+func engineOf(ctx context.Context, h *workspace.Home, run store.Run) (*runs.Engine, error) {
 	s, err := h.Planner.Study(ctx, run)
 	if err != nil {
 		return nil, err
@@ -96,14 +61,14 @@ func (h *Home) workerEngine(ctx context.Context, run store.Run) (*runs.Engine, e
 }
 
 // judged reports whether a program judges in a run.
-func (h *Home) judged(ctx context.Context, run store.Run) (bool, error) {
+func judged(ctx context.Context, h *workspace.Home, run store.Run) (bool, error) {
 	s, err := h.Planner.Study(ctx, run)
 	return err == nil && len(s.JudgedByPrograms()) > 0, err
 }
 
 // WaitingForProgram names the stages of a shared run that wait for a worker which may run their judging programs. Such a run is
 // extended by no other.
-func (h *Home) WaitingForProgram(ctx context.Context, run store.Run) ([]string, error) {
+func WaitingForProgram(ctx context.Context, h *workspace.Home, run store.Run) ([]string, error) {
 	now := h.World.Now()
 	if !h.Ledger.Postgres() || run.State != store.RunOpen || run.Due.IsZero() || run.Due.Add(h.Timing().Lease).After(now) || run.Lease.Until.After(now) {
 		return nil, nil
@@ -122,15 +87,10 @@ func (h *Home) WaitingForProgram(ctx context.Context, run store.Run) ([]string, 
 	return stages, nil
 }
 
-// IsShared reports whether the URL of a ledger is one that several processes can share.
-func IsShared(url string) bool {
-	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
-}
-
 // Stranded lists the segments of a shared run, or of a gateway's, that no living worker or gateway can work on. What has just come
 // due is not among them: a worker needs a sweep to take it.
-func (h *Home) Stranded(ctx context.Context, run store.Run) ([]store.Stranded, error) {
-	if !h.Ledger.Postgres() && run.Study != GatewayStudy {
+func Stranded(ctx context.Context, h *workspace.Home, run store.Run) ([]store.Stranded, error) {
+	if !h.Ledger.Postgres() && run.Study != workspace.GatewayStudy {
 		return nil, nil
 	}
 	return h.Ledger.Leases.Stranded(ctx, run.No, h.Timing().Lease)
@@ -145,8 +105,8 @@ type WaitingForKey struct {
 }
 
 // WaitingForKeys groups the stranded segments of a run by the key that they wait for.
-func (h *Home) WaitingForKeys(ctx context.Context, run store.Run) ([]WaitingForKey, error) {
-	all, err := h.Stranded(ctx, run)
+func WaitingForKeys(ctx context.Context, h *workspace.Home, run store.Run) ([]WaitingForKey, error) {
+	all, err := Stranded(ctx, h, run)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package workspace
+package traffic
 
 import (
 	"encoding/base64"

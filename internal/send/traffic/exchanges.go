@@ -1,4 +1,4 @@
-package workspace
+package traffic
 
 import (
 	"encoding/json"
@@ -28,12 +28,8 @@ type Exchanges struct {
 	failed error // the first write that did not work
 }
 
-// OpenExchanges opens the file that exchanges are added to. Only its owner can read it.
-func OpenExchanges(d Disk, name string, now func() time.Time) (*Exchanges, error) {
-	f, err := d.Create(name, os.O_APPEND)
-	if err != nil {
-		return nil, err
-	}
+// NewExchanges adds exchanges to a file, which it closes. Only its owner can read it.
+func NewExchanges(f *os.File, now func() time.Time) (*Exchanges, error) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		if err := f.Chmod(0o600); err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -42,7 +38,7 @@ func OpenExchanges(d Disk, name string, now func() time.Time) (*Exchanges, error
 	return &Exchanges{file: f, now: now}, nil
 }
 
-// Close closes the file. The error says what could not be written.
+// Close closes the file. The error is what could not be written.
 func (x *Exchanges) Close() error {
 	if x == nil {
 		return nil
@@ -52,8 +48,8 @@ func (x *Exchanges) Close() error {
 	return errors.Join(x.failed, x.file.Close())
 }
 
-// around is a transport whose exchanges are written down; nil Exchanges leave it as it is.
-func (x *Exchanges) around(next http.RoundTripper, key provider.Secret) http.RoundTripper {
+// Around returns a transport whose exchanges are written down; nil Exchanges leave it as it is.
+func (x *Exchanges) Around(next http.RoundTripper, key provider.Secret) http.RoundTripper {
 	if x == nil {
 		return next
 	}
