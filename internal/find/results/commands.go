@@ -10,7 +10,7 @@ import (
 	"assay/internal/send/script"
 )
 
-// Rerun is the command that goes on with a study after it was edited, typed in a folder; empty: in any.
+// Rerun returns the command that goes on with a study after it was edited, typed in a folder; empty: in any.
 func (r *Reader) Rerun(run store.Run, dir string) (string, error) {
 	var s script.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
@@ -22,13 +22,13 @@ func (r *Reader) Rerun(run store.Run, dir string) (string, error) {
 	return r.RerunWith(run, s, dir), nil
 }
 
-// RerunWith is the command that runs a study with other settings than a run has.
+// RerunWith returns the command that runs a study with other settings than a run has.
 func (r *Reader) RerunWith(run store.Run, s script.Settings, dir string) string {
 	s.File = filepath.Join(studyFrom(run.Folder, dir), s.File)
 	return RunAgain(s, r.Rehearsal)
 }
 
-// studyFrom is how a study's folder is called where commands are typed: not at all in the folder itself, and as a whole elsewhere.
+// studyFrom returns how a study's folder is called where commands are typed: not at all in the folder itself, and as a whole elsewhere.
 func studyFrom(folder, dir string) string {
 	if rel, err := filepath.Rel(dir, folder); err == nil && dir != "" && filepath.IsLocal(rel) {
 		return rel
@@ -36,7 +36,7 @@ func studyFrom(folder, dir string) string {
 	return folder
 }
 
-// RunAgain is the command that runs the same study.
+// RunAgain returns the command that runs the same study.
 func RunAgain(s script.Settings, rehearsal bool, flags ...string) string {
 	ask := append([]string{"assay run", ShellWord(s.File)}, flags...)
 	flag := func(name, value string) {

@@ -8,7 +8,7 @@ type Mistake struct {
 	Hint string // what would work; empty: none is known
 }
 
-// Error is what (hint).
+// Error returns what is wrong and, in brackets, the hint.
 func (m *Mistake) Error() string {
 	if m.Hint == "" {
 		return m.What

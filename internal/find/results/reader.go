@@ -22,7 +22,7 @@ type Reader struct {
 	Bundled   bool            // the ledger came out of a bundle, which holds gold labels too
 }
 
-// Study is the study that a run works from; of a plain batch file, one that only names its provider.
+// Study returns the study that a run works from; of a plain batch file, one that only names its provider.
 func (r *Reader) Study(ctx context.Context, run store.Run) (*study.Study, error) {
 	if b, ok := batchrun.Of(run); ok {
 		return b.Study(), nil

@@ -13,6 +13,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/find/results/findings"
+	"assay/internal/find/results/rows"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
@@ -112,7 +113,7 @@ func laneFacts(st *study.Study, lanes []store.Lane, redos []store.Redo) []report
 	return out
 }
 
-// paramsText is the parameters that are set, as a study writes them.
+// paramsText returns the parameters that are set, as a study writes them.
 func paramsText(text string) string {
 	var p assay.Params
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
@@ -135,14 +136,7 @@ func paramsText(text string) string {
 	}
 	add(p.MaxTokens > 0, "max_tokens %d", p.MaxTokens)
 	add(p.Effort != "", "effort %s", p.Effort)
-	switch p.Thinking.Mode {
-	case assay.ThinkingTokens:
-		add(true, "thinking %d", p.Thinking.Tokens)
-	case assay.ThinkingLevel:
-		add(true, "thinking %s", p.Thinking.Level)
-	default:
-		add(p.Thinking.Mode != "", "thinking %s", p.Thinking.Mode)
-	}
+	add(p.Thinking.Mode != "", "thinking %s", rows.ThinkingText(p.Thinking))
 	add(p.Thoughts, "thoughts %t", true)
 	add(len(p.Stop) > 0, "stop %q", p.Stop)
 	if p.Seed != nil {
@@ -287,7 +281,7 @@ func origin(ctx context.Context, r *results.Reader, run store.Run, opts Options)
 	return o, nil
 }
 
-// newestPrice is the day of the newest price that the program knows.
+// newestPrice returns the day of the newest price that the program knows.
 func newestPrice() catalog.Date {
 	var newest catalog.Date
 	for _, p := range catalog.Default().Prices() {

@@ -121,7 +121,7 @@ func reportItem(ctx context.Context, t *rows.Reader, m *grid.Matrix, id string, 
 // maxAnswersOn is how many answers on an item of one stage are looked at.
 const maxAnswersOn = 400
 
-// worthSeeing are the answers that the cell is about, then those that were taken back, in the order of the conversation.
+// worthSeeing returns the answers that the cell is about, then those that were taken back, in the order of the conversation.
 func worthSeeing(m *grid.Matrix, entries []rows.Entry, n int) []rows.Entry {
 	rank := func(e rows.Entry) int {
 		out := 3
@@ -174,7 +174,7 @@ func reportAnswer(m *grid.Matrix, e rows.Entry) report.ItemAnswer {
 	return out
 }
 
-// outcomeFor is what a verdict says of one answer: of a pair, whether it won.
+// outcomeFor returns what a verdict says of one answer: of a pair, whether it won.
 func outcomeFor(v *store.Verdict, key assay.Key) string {
 	if v.Against == (assay.Key{}) || v.State != assay.VerdictValid {
 		return v.Label
@@ -208,7 +208,7 @@ func placeOf(at assay.Coordinates) string {
 	return strings.Join(parts, " · ")
 }
 
-// questionOf is what was asked first. What cannot be made again is left out: the text of the item stands in its place.
+// questionOf returns what was asked first. What cannot be made again is left out: the text of the item stands in its place.
 func questionOf(ctx context.Context, t *rows.Reader, m *grid.Matrix, entries []rows.Entry) (string, error) {
 	first := slices.MinFunc(entries, func(a, b rows.Entry) int { return cmp.Compare(a.Answer.At.Turn, b.Answer.At.Turn) })
 	turns, err := rows.Question(ctx, t.Reader, t.Run, first.Answer.Mode, first.Answer.At)

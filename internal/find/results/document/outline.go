@@ -38,7 +38,7 @@ func Outline(ctx context.Context, r *results.Reader, found *findings.Findings) (
 	return d, err
 }
 
-// nounsOf is what the independent units of each judging stage are called: its input, where that is a plural and has no clusters.
+// nounsOf returns what the independent units of each judging stage are called: its input, where that is a plural and has no clusters.
 func nounsOf(st *study.Study) map[string]string {
 	out := map[string]string{}
 	for i := range st.Stages {
@@ -56,7 +56,7 @@ func nounsOf(st *study.Study) map[string]string {
 	return out
 }
 
-// readsOf are the stages that ask, by the stage that judges what they brought.
+// readsOf returns the stages that ask, by the stage that judges what they brought.
 func readsOf(st *study.Study) map[string][]string {
 	out := map[string][]string{}
 	for i := range st.Stages {
@@ -75,7 +75,7 @@ func readsOf(st *study.Study) map[string][]string {
 	return out
 }
 
-// RootInput is the input that a stage's questions come from; empty: there are several, or none.
+// RootInput returns the input that a stage's questions come from; empty: there are several, or none.
 func RootInput(st *study.Study, s *study.Stage) string {
 	for range st.Stages {
 		from := cmp.Or(s.Ask, s.Continue, s.Compare)

@@ -33,7 +33,7 @@ func paper(ctx context.Context, r *results.Reader, run store.Run, st *study.Stud
 	return err
 }
 
-// wordings are the texts of a study's stages, in their order.
+// wordings returns the texts of a study's stages, in their order.
 func wordings(st *study.Study) []report.Wording {
 	var out []report.Wording
 	for _, s := range plan.InOrder(st) {
@@ -66,9 +66,9 @@ func wordings(st *study.Study) []report.Wording {
 
 func named(what, name string) string { return strings.TrimSpace(what + " " + name) }
 
-// rubricWordings are what judges were asked, and what they may say.
+// rubricWordings returns what judges were asked, and what they may say.
 func rubricWordings(st *study.Study, s *study.Stage) []report.Wording {
-	if v := s.Verb(); v != study.VerbJudge && v != study.VerbCompare {
+	if !results.GivesVerdicts(s) {
 		return nil
 	}
 	rubric, err := (&plan.Input{Study: st}).Rubric(s)
@@ -104,7 +104,7 @@ const (
 	maxStatement  = 1000
 )
 
-// statements are the items of inputs that other inputs are joined with: what answers are held against.
+// statements returns the items of inputs that other inputs are joined with: what answers are held against.
 func statements(ctx context.Context, r *results.Reader, run store.Run, st *study.Study) ([]report.Statement, error) {
 	var out []report.Statement
 	for _, e := range st.Inputs {
@@ -140,7 +140,7 @@ func joined(st *study.Study, input string) bool {
 	return false
 }
 
-// seeds are those that a study or a command set.
+// seeds returns those that a study or a command set.
 func seeds(st *study.Study, s script.Settings, rehearsal bool) []report.Seed {
 	var out []report.Seed
 	for _, e := range st.Inputs {
@@ -167,7 +167,7 @@ func seeds(st *study.Study, s script.Settings, rehearsal bool) []report.Seed {
 	return out
 }
 
-// priceFacts are the prices of the modes that the run used.
+// priceFacts returns the prices of the modes that the run used.
 func priceFacts(prices []catalog.Price, segments []report.Segment) []report.Price {
 	modes := map[string]bool{}
 	for _, g := range segments {

@@ -33,7 +33,7 @@ func Compare(ctx context.Context, readers [2]*results.Reader, runs [2]store.Run)
 	return d, d.results(ctx)
 }
 
-// Shared is how many items both runs have.
+// Shared returns how many items both runs have.
 func (d *Diff) Shared() int { return len(d.shared) }
 
 // results compares the verdicts of both runs.
@@ -140,7 +140,7 @@ func nameRuns(t *analysis.Table) {
 	}
 }
 
-// lanesOfBoth are the lanes whose answers both runs have.
+// lanesOfBoth returns the lanes whose answers both runs have.
 func (d *Diff) lanesOfBoth(walks [2]*walk, stage string) map[string]bool {
 	out := map[string]bool{}
 	for i, w := range walks {
@@ -219,7 +219,7 @@ type besideDocument struct {
 	Is    FindingJSON `json:"is"`
 }
 
-// JSON is the comparison for programs.
+// JSON returns the comparison for programs.
 func (d *Diff) JSON() DiffJSON {
 	doc := DiffJSON{
 		Runs: [2]string{d.Runs[0].ID, d.Runs[1].ID}, Settings: append([]Changed{}, d.Settings...), Items: append([]SharedItems{}, d.Items...),

@@ -71,7 +71,7 @@ func (d *Diff) compare(of [2]map[string]string) {
 	}
 }
 
-// lanesOf are the models and parameters of a run's lanes.
+// lanesOf returns the models and parameters of a run's lanes.
 func (d *Diff) lanesOf(ctx context.Context, i int) (map[string]string, error) {
 	lanes, err := d.readers[i].Ledger.Lanes(ctx, d.Runs[i].No)
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *Diff) lanesOf(ctx context.Context, i int) (map[string]string, error) {
 	return out, nil
 }
 
-// studyOf are the settings of a run's study, flat, and its other texts. Lanes stand apart.
+// studyOf returns the settings of a run's study, flat, and its other texts. Lanes stand apart.
 func (d *Diff) studyOf(ctx context.Context, i int) (settings, texts map[string]string, err error) {
 	name, all, err := d.readers[i].Scripts.Texts(ctx, d.Runs[i])
 	if err != nil {
@@ -148,7 +148,7 @@ func flatten(at string, v any, out map[string]string) {
 	}
 }
 
-// firstOther is the first line in which two texts differ.
+// firstOther returns the first line in which two texts differ.
 func firstOther(a, b string) (line int, was, is string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range max(len(x), len(y)) {

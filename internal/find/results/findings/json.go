@@ -141,7 +141,7 @@ type gateDocument struct {
 	Why       string `json:"why,omitempty"`
 }
 
-// JSON is the findings for programs.
+// JSON returns the findings for programs.
 func (a *Findings) JSON() JSON {
 	doc := JSON{
 		Run: a.Run.ID, Study: a.Run.Study, Rehearsal: a.Rehearsal, Incomplete: a.Report.Incomplete(),
@@ -294,7 +294,7 @@ type rankedJSON struct {
 	Tier  string `json:"tier,omitempty"` // those that share a letter cannot be told apart
 }
 
-// SummaryOf is a summary for programs.
+// SummaryOf returns a summary for programs.
 func SummaryOf(s *words.Summary) *SummaryJSON {
 	out := &SummaryJSON{Headline: s.Headline.String(), Further: []string{}, Coverage: s.Coverage, Complete: s.Complete, Caveats: []caveatJSON{}, Ranked: []rankedJSON{}, Settling: []settleJSON{}}
 	for _, f := range s.Further {
@@ -314,7 +314,7 @@ func SummaryOf(s *words.Summary) *SummaryJSON {
 	return out
 }
 
-// With is the findings with their summary.
+// With returns the findings with their summary.
 func (f JSON) With(s *words.Summary) JSON {
 	f.Summary = SummaryOf(s)
 	return f

@@ -52,7 +52,7 @@ func panelOf(of *study.Study, st *study.Stage) *jury {
 	return p
 }
 
-// unit is where a row belongs.
+// unit returns where a row belongs.
 func (p *jury) unit(r *analysis.Row) *judgedUnit {
 	row := *r
 	row.Decided, row.Vote = true, 0
@@ -90,7 +90,7 @@ func (p *jury) enter(r *analysis.Row, v *store.Verdict) {
 	}
 }
 
-// rows are the places where one verdict is expected.
+// rows returns the places where one verdict is expected.
 func (p *jury) rows() iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		for _, key := range slices.Sorted(maps.Keys(p.units)) {
@@ -102,7 +102,7 @@ func (p *jury) rows() iter.Seq2[*analysis.Row, error] {
 	}
 }
 
-// decided are the verdicts that the panel comes to, of the answers that anything was said about.
+// decided returns the verdicts that the panel comes to, of the answers that anything was said about.
 func (p *jury) decided() iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		for _, key := range slices.Sorted(maps.Keys(p.units)) {

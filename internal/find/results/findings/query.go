@@ -11,7 +11,7 @@ import (
 	"assay/internal/find/results"
 )
 
-// wanted are the stages that were asked for.
+// wanted returns the stages that were asked for.
 func (q *Query) wanted(stages []analysis.Stage) ([]analysis.Stage, error) {
 	if len(q.Stages) == 0 {
 		return stages, nil
@@ -31,7 +31,7 @@ func (q *Query) wanted(stages []analysis.Stage) ([]analysis.Stage, error) {
 	return out, nil
 }
 
-// by are analyses by the methods that were asked for, of the stages that they suit.
+// by returns analyses by the methods that were asked for, of the stages that they suit.
 func (q *Query) by(stages []analysis.Stage) ([]analysis.Spec, error) {
 	var out []analysis.Spec
 	for _, name := range q.Methods {
@@ -137,7 +137,7 @@ func (q *Query) pick(r *analysis.Report) error {
 	return nil
 }
 
-// sortNames are the columns, besides fields, that findings are sorted by.
+// sortNames returns the columns, besides fields, that findings are sorted by.
 func sortNames() []string {
 	return []string{"value", "se", "low", "high", "n", "clusters", "p", "rank", "what"}
 }

@@ -51,7 +51,7 @@ func standing(ctx context.Context, r *results.Reader, run store.Run, q Query) (*
 	return nil, nil
 }
 
-// Rounds is how far a stage is that buys its pairs in rounds, or that more was bought for than was planned; nil: neither.
+// Rounds returns how far a stage is that buys its pairs in rounds, or that more was bought for than was planned; nil: neither.
 func Rounds(ctx context.Context, r *results.Reader, run store.Run, st *study.Stage) (*analysis.Rounds, error) {
 	out := &analysis.Rounds{Planned: 1, Alpha: adaptive.Alpha, Level: adaptive.Alpha, Next: adaptive.Alpha / adaptive.Rounds}
 	rounds := st.Pairs != nil && st.Pairs.Adaptive != nil

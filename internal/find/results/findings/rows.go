@@ -44,7 +44,7 @@ type Finding struct {
 	Why        string   `json:"why" parquet:"why"`
 }
 
-// FindingRows are the rows of all findings of the run, as `analyse` computes them; none of a run without a study.
+// FindingRows returns the rows of all findings of the run, as `analyse` computes them; none of a run without a study.
 func FindingRows(ctx context.Context, t *rows.Reader) iter.Seq2[*Finding, error] {
 	return func(yield func(*Finding, error) bool) {
 		if len(t.Study.Stages) == 0 {

@@ -22,7 +22,7 @@ type Spending struct {
 	Valid       int // of its verdicts, those that are valid; 0: it gives none
 }
 
-// Per is the cost of one of n; nil where a price is unknown, or where there is nothing to divide by.
+// Per returns the cost of one of n; nil where a price is unknown, or where there is nothing to divide by.
 func (s Spending) Per(n int64) *float64 {
 	if n == 0 || !s.Cost.Known() {
 		return nil
@@ -75,7 +75,7 @@ func sumSegments(segments []store.Segment) []Spending {
 	return out
 }
 
-// repriced is what a run's lanes would cost by other prices, from the tokens that every attempt used. What was reused, and
+// repriced returns what a run's lanes would cost by other prices, from the tokens that every attempt used. What was reused, and
 // what no model worked on, costs nothing.
 func repriced(ctx context.Context, r *results.Reader, segments []store.Segment, st *study.Study, prices *catalog.Catalog) (map[judgeOf]assay.Cost, error) {
 	prices, problems := plan.Prices(prices, st)

@@ -123,7 +123,7 @@ func byProgram(of *study.Study, st *study.Stage) bool {
 	return r != nil && len(r.Command) > 0
 }
 
-// scoreRange is the range that the rubric gives, else that of its labels.
+// scoreRange returns the range that the rubric gives, else that of its labels.
 func scoreRange(s analysis.Stage) (low, high *float64) {
 	low, high = s.Low, s.High
 	if low != nil && high != nil {

@@ -19,7 +19,7 @@ func findingColumns() []any {
 	}
 }
 
-// Fields are the fields that findings of some runs are grouped by, and Counts the kinds that they count: a column each.
+// Fields returns the fields that findings of some runs are grouped by, and Counts the kinds that they count: a column each.
 func Fields(all []*Findings) (fields, counts []string) {
 	for _, a := range all {
 		for i := range a.Report.Tables {
@@ -40,7 +40,7 @@ func Fields(all []*Findings) (fields, counts []string) {
 	return fields, counts
 }
 
-// Table is one row a finding with its heads: those of findingColumns, the standard error, a column for each field that findings are grouped by, and
+// Table returns one row a finding with its heads: those of findingColumns, the standard error, a column for each field that findings are grouped by, and
 // one for each kind that is counted. A field that is called as another column is by_NAME.
 func Table(all []*Findings) [][]any {
 	fields, counts := Fields(all)
@@ -74,7 +74,7 @@ func Table(all []*Findings) [][]any {
 	return out
 }
 
-// number is a number as it is written; nil where there is none.
+// number returns a number as it is written; nil where there is none.
 func number(x *float64) any {
 	if x == nil {
 		return nil
@@ -82,7 +82,7 @@ func number(x *float64) any {
 	return json.Number(strconv.FormatFloat(*x, 'g', -1, 64))
 }
 
-// row is a finding under findingColumns. What does not exist is nil, and why says the reason.
+// row returns a finding under findingColumns. What does not exist is nil, and why says the reason.
 func (a *Findings) row(t TableJSON, f FindingJSON) []any {
 	var about []string
 	for _, field := range slices.Sorted(maps.Keys(f.By)) {
@@ -107,7 +107,7 @@ func (a *Findings) row(t TableJSON, f FindingJSON) []any {
 	}
 }
 
-// WideTable is one row for each group of findings with its heads: the fields, then of each kind of finding its value, standard error, bounds and number of
+// WideTable returns one row for each group of findings with its heads: the fields, then of each kind of finding its value, standard error, bounds and number of
 // verdicts, then what is counted. A field that is called as another column is by_NAME.
 func WideTable(all []*Findings) [][]any {
 	fields, counts := Fields(all)
@@ -144,7 +144,7 @@ func WideTable(all []*Findings) [][]any {
 	return out
 }
 
-// wide are the rows of one table.
+// wide returns the rows of one table.
 func (a *Findings) wide(t TableJSON, fields, kinds, counts []string) [][]any {
 	var out [][]any
 	at := map[string]int{}

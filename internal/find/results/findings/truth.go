@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
 	"assay/internal/find/stats"
@@ -16,7 +17,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Truth is what a rehearsal found beside what is true of the simulator's models, which no real run can know. True is what
+// Truth returns what a rehearsal found beside what is true of the simulator's models, which no real run can know. True is what
 // endless items would have found under the same judges.
 func Truth(ctx context.Context, r *results.Reader, run store.Run) ([]Claim, error) {
 	found, err := Of(ctx, r, run, Query{})
@@ -61,7 +62,7 @@ type truth struct {
 	truth minds.Truth
 }
 
-// model is what is true of a lane.
+// model returns what is true of a lane.
 func (o *truth) model(lane string) (minds.Model, bool) {
 	l, ok := o.study.Lane(lane)
 	if !ok {
@@ -70,7 +71,7 @@ func (o *truth) model(lane string) (minds.Model, bool) {
 	return minds.Writer{}.Model(l.Model), true
 }
 
-// claims are the findings of a table whose truth is known and whose interval exists.
+// claims returns the findings of a table whose truth is known and whose interval exists.
 func (o *truth) claims(s *analysis.Stage, t *analysis.Table) []Claim {
 	var truth func(*analysis.Finding) (float64, bool)
 	switch {
@@ -132,7 +133,7 @@ func (o *truth) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool)
 	}
 }
 
-// calm is how many of a stage's own turns come before any pressure: the opening, or none where it goes on from a stage
+// calm returns how many of a stage's own turns come before any pressure: the opening, or none where it goes on from a stage
 // that is an opening alone.
 func (o *truth) calm(stage string) (int, bool) {
 	st, ok := o.study.Stage(stage)
@@ -184,7 +185,7 @@ func (o *truth) rates(s *analysis.Stage) func(*analysis.Finding) (float64, bool)
 	}
 }
 
-// expected is the comparisons of all lanes of a table as endless items would have them, both ways round alike.
+// expected returns the comparisons of all lanes of a table as endless items would have them, both ways round alike.
 func (o *truth) expected(s *analysis.Stage, t *analysis.Table) (tally *stats.Tally, lanes []string) {
 	for _, f := range t.Findings {
 		if lane := f.Of(analysis.ByLane); lane != "" && !slices.Contains(lanes, lane) {
@@ -200,7 +201,7 @@ func (o *truth) expected(s *analysis.Stage, t *analysis.Table) (tally *stats.Tal
 			if i == j || !okA || !okB {
 				continue
 			}
-			won, lost, tied := o.truth.Meet(a, b, slices.ContainsFunc(s.Labels, func(l analysis.Label) bool { return l.Name == "tie" }))
+			won, lost, tied := o.truth.Meet(a, b, slices.ContainsFunc(s.Labels, func(l analysis.Label) bool { return l.Name == assay.LabelTie }))
 			for r, share := range map[stats.Result]float64{stats.FirstWon: won, stats.SecondWon: lost, stats.Tied: tied} {
 				if tally.Count(i, j, r, many*share) != nil {
 					return nil, nil

@@ -55,7 +55,7 @@ func (c *cellSum) add(v *store.Verdict, label int, x float64, scored bool) {
 	c.judged(subject(v, ""), word)
 }
 
-// scoreWord is a score as far as judges have to agree on it: a quarter of the scale.
+// scoreWord returns a score as far as judges have to agree on it: a quarter of the scale.
 func scoreWord(x float64) string { return string(rune('0' + int(math.Round(4*x)))) }
 
 // beat enters a verdict on the answer and another lane's.
@@ -138,7 +138,7 @@ func (c *cellSum) ended(e assay.Ending) {
 
 func (c *cellSum) is(e assay.Ending) bool { return c.ending > 0 && assay.Endings()[c.ending-1] == e }
 
-// value is the mean over the verdicts; false: there is none.
+// value returns the mean over the verdicts; false: there is none.
 func (c *cellSum) value() (float64, bool) {
 	if c.scored == 0 {
 		return 0, false
@@ -146,7 +146,7 @@ func (c *cellSum) value() (float64, bool) {
 	return c.sum / float64(c.scored), true
 }
 
-// label is what most said, the first one seen where two are as many; -1: none.
+// label returns what most said, the first one seen where two are as many; -1: none.
 func (c *cellSum) label() int {
 	best := -1
 	for i, n := range c.labels {

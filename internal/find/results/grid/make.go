@@ -14,6 +14,7 @@ import (
 	"assay/internal/judge"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/read"
+	"assay/internal/send/script"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 )
@@ -76,7 +77,7 @@ func scaleOf(r judge.Rubric) scale {
 	return s
 }
 
-// value is where a verdict stands on the scale.
+// value returns where a verdict stands on the scale.
 func (s scale) value(v *store.Verdict) (float64, bool) {
 	score, ok := s.of[v.Label]
 	if v.Score != nil {
@@ -92,7 +93,7 @@ func (s scale) value(v *store.Verdict) (float64, bool) {
 	return x, true
 }
 
-// label is the label with a score.
+// label returns the label with a score.
 func (s scale) label(score float64) string {
 	for _, name := range slices.Sorted(maps.Keys(s.of)) {
 		if s.of[name] == score {
@@ -144,14 +145,14 @@ func (k *maker) choose() error {
 	if k.scale.down {
 		k.m.best, k.m.worst = k.m.worst, k.m.best
 	}
-	k.people = len(k.study.LanesNamed(of.Judges.List)) == 0 && r.Rule == nil && !slices.ContainsFunc(of.Judges.List, func(n string) bool { return !strings.HasPrefix(n, "human:") })
+	k.people = len(k.study.LanesNamed(of.Judges.List)) == 0 && r.Rule == nil && !slices.ContainsFunc(of.Judges.List, func(n string) bool { return !strings.HasPrefix(n, script.PersonPrefix) })
 	return k.flips(judging)
 }
 
 // ofLanes reports whether a stage judges answers of lanes, not items.
 func (k *maker) ofLanes(s *study.Stage) bool { return len(k.sources(s)) > 0 }
 
-// sources are the stages whose answers a stage judges; of one that asks, the stage itself.
+// sources returns the stages whose answers a stage judges; of one that asks, the stage itself.
 func (k *maker) sources(s *study.Stage) []string {
 	if !results.GivesVerdicts(s) {
 		return []string{s.Name}
@@ -165,7 +166,7 @@ func (k *maker) sources(s *study.Stage) []string {
 	return out
 }
 
-// first is the stage that a reader wants to see first.
+// first returns the stage that a reader wants to see first.
 func (k *maker) first(judging []*study.Stage) string {
 	for _, a := range k.study.Analyses {
 		if a.Primary && slices.ContainsFunc(judging, func(s *study.Stage) bool { return s.Name == a.Of }) {
@@ -271,7 +272,7 @@ func (k *maker) ending(lane string, e assay.Ending) {
 // verdict enters one verdict. What people say beside model judges is theirs: it stands in their own tables. A control shows what is taken back
 // without pressure: it is none of the flips.
 func (k *maker) verdict(v *store.Verdict) {
-	if _, flips := k.m.flipScale[v.At.Stage]; strings.HasPrefix(v.At.Judge, "human:") != k.people || flips && IsControl(v.At) {
+	if _, flips := k.m.flipScale[v.At.Stage]; strings.HasPrefix(v.At.Judge, script.PersonPrefix) != k.people || flips && IsControl(v.At) {
 		return
 	}
 	if v.At.Stage == k.m.Stage {
@@ -318,7 +319,7 @@ func (k *maker) pair(v *store.Verdict) {
 	}
 }
 
-// label is the number of a label.
+// label returns the number of a label.
 func (k *maker) label(name string) int {
 	i := slices.Index(k.m.labels, name)
 	if i < 0 && len(k.m.labels) < maxLabels && name != "" {
@@ -327,7 +328,7 @@ func (k *maker) label(name string) int {
 	return i
 }
 
-// mark is the number of a place; -1: there are more than a cell shows.
+// mark returns the number of a place; -1: there are more than a cell shows.
 func (k *maker) mark(at markOf) int {
 	i := slices.Index(k.m.marks, at)
 	switch {

@@ -101,7 +101,7 @@ const (
 	TakenBack
 )
 
-// Marks are the places of a conversation, in the order of every cell's flips.
+// Marks returns the places of a conversation, in the order of every cell's flips.
 func (m *Matrix) Marks() []string {
 	var out []string
 	for _, i := range m.order {
@@ -129,5 +129,5 @@ func (m *Matrix) All() iter.Seq2[Row, error] {
 	}
 }
 
-// Column is the number of a lane's column; -1: there is none.
+// Column returns the number of a lane's column; -1: there is none.
 func (m *Matrix) Column(lane string) int { return slices.Index(m.Lanes, lane) }

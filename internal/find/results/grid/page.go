@@ -108,7 +108,7 @@ func (m *Matrix) rowsAt(picked []placed[span]) ([]Row, error) {
 	return rows, nil
 }
 
-// key is what a row is ordered by first.
+// key returns what a row is ordered by first.
 func (q Query) key(r record, column int, n int64) int64 {
 	key := n // ids come in their own order
 	switch {
@@ -188,7 +188,7 @@ func (s *smallest[T]) sink() {
 	}
 }
 
-// page is what was kept, in order.
+// page returns what was kept, in order.
 func (s *smallest[T]) page() (kept []placed[T], next string) {
 	if !s.mixed {
 		s.newest()
@@ -255,7 +255,7 @@ func Search(ctx context.Context, r *results.Reader, run store.Run, m *Matrix, q 
 	return out, nil
 }
 
-// searchMost is how many items one page of a search looks at.
+// searchMost returns how many items one page of a search looks at.
 func searchMost(ctx context.Context, r *results.Reader, run store.Run, m *Matrix) (int, error) {
 	lanes, err := r.Ledger.Lanes(ctx, run.No)
 	if err != nil {

@@ -80,7 +80,7 @@ func (p *Pair) Show(rows []PairRow, link func(run int, item, lane string) string
 	return out
 }
 
-// Words are what is to be seen of an item.
+// Words returns what is to be seen of an item.
 func (k Kind) Words() []string {
 	var out []string
 	for _, n := range Kinds() {
@@ -133,7 +133,7 @@ func (m *Matrix) cell(c Cell) report.MatrixCell {
 	return out
 }
 
-// sign is a cell in one sign, or in a short word.
+// sign returns a cell in one sign, or in a short word.
 func (m *Matrix) sign(c Cell) string {
 	switch {
 	case !m.Judged:

@@ -99,7 +99,7 @@ func (r *Label) means(t analysis.Task, of script.Reading) (turn, ok bool) {
 	return turn, ok && is(r.template, of.Template) && number(r.turn, t.At.Turn) && number(r.draw, of.Draw)
 }
 
-// settle is the verdict that a row gives.
+// settle returns the verdict that a row gives.
 func (r *Label) settle(people *script.People, problems *assay.Problems) (store.Verdict, bool) {
 	switch {
 	case r.found == 0:
@@ -124,7 +124,7 @@ func (r *Label) settle(people *script.People, problems *assay.Problems) (store.V
 	return v, err == nil
 }
 
-// said is what the row says under the rubric.
+// said returns what the row says under the rubric.
 func (r *Label) said(rubric judge.Rubric) (assay.Verdict, error) {
 	if r.state != "" && r.state != assay.VerdictValid {
 		return assay.Verdict{State: r.state, Why: r.explanation}, nil

@@ -23,7 +23,7 @@ import (
 // personName is what people may be called; it stands in keys and file names.
 const personName = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
 
-// Person is the judge that a person of a name is.
+// Person returns the judge that a person of a name is.
 func Person(name string) (string, error) {
 	name = strings.TrimPrefix(name, script.PersonPrefix)
 	if !regexp.MustCompile(personName).MatchString(name) {
@@ -32,7 +32,7 @@ func Person(name string) (string, error) {
 	return script.PersonPrefix + name, nil
 }
 
-// Stages are the stages of a run that people may judge.
+// Stages returns the stages of a run that people may judge.
 func Stages(ctx context.Context, r *results.Reader, run store.Run) ([]string, error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {
@@ -68,7 +68,7 @@ func Open(ctx context.Context, r *results.Reader, run store.Run, stage string) (
 // Pairs reports whether two answers are shown side by side.
 func (p *Panel) Pairs() bool { return p.rubric.Kind == judge.Pairs }
 
-// Choices are what people may say; nil where they cannot say anything.
+// Choices returns what people may say; nil where they cannot say anything.
 func (p *Panel) Choices() []Choice { return p.choices }
 
 // Choice is something that a person may say.
@@ -79,7 +79,7 @@ type Choice struct {
 	said  judge.Given
 }
 
-// choicesOf are the keys of a rubric; nil where it has none, or too many.
+// choicesOf returns the keys of a rubric; nil where it has none, or too many.
 func choicesOf(r judge.Rubric) []Choice {
 	var out []Choice
 	if r.Kind == judge.Pairs {
@@ -123,7 +123,7 @@ type Sheet struct {
 	Seen        string `json:"seen"`                    // stands for what is shown: a label says which it is about
 }
 
-// Sheet is what a task shows; false where there is nothing to see.
+// Sheet returns what a task shows; false where there is nothing to see.
 func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error) {
 	s, ok, err := p.People.Show(ctx, t)
 	if err != nil || !ok {
@@ -210,7 +210,7 @@ func Clear(ctx context.Context, r *results.Reader, run store.Run, stage string) 
 	}, nil
 }
 
-// firstShare is how much of a comparison the one shown first has won.
+// firstShare returns how much of a comparison the one shown first has won.
 func firstShare(label string) float64 {
 	switch label {
 	case assay.LabelA:

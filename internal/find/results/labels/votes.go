@@ -24,7 +24,7 @@ type Votes struct {
 	pairs    bool
 }
 
-// Count is how much people may be asked in a stage: each answer, or each pair, once. It walks over all of it.
+// Count returns how much people may be asked in a stage: each answer, or each pair, once. It walks over all of it.
 func (p *Panel) Count(ctx context.Context) (int, error) {
 	n := 0
 	for _, err := range p.People.Tasks(ctx) {
@@ -106,7 +106,7 @@ func saysSame(a, b *store.Verdict) bool {
 	return a.Score != nil && b.Score != nil && *a.Score == *b.Score
 }
 
-// winnerOf is the better answer of a pair; none where they are as good.
+// winnerOf returns the better answer of a pair; none where they are as good.
 func winnerOf(v *store.Verdict) assay.Key {
 	switch v.Label {
 	case assay.LabelA:

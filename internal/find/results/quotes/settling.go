@@ -38,7 +38,7 @@ type Offer struct {
 	Cut    bool        // the budget pays less than is needed
 }
 
-// Each is what one comparison costs in the mode of the stage.
+// Each returns what one comparison costs in the mode of the stage.
 func (o Offer) Each() assay.Cost {
 	if o.Mode == assay.ModeLive {
 		return o.Live
@@ -134,7 +134,7 @@ func (o *Offer) limit(budget *assay.Money) {
 	}
 }
 
-// comparedIn is the stage that compares two lanes: there has to be one alone.
+// comparedIn returns the stage that compares two lanes: there has to be one alone.
 func comparedIn(s *study.Study, w script.Settle) (string, error) {
 	var all []string
 	for i := range s.Stages {
@@ -229,7 +229,7 @@ func QuoteItems(ctx context.Context, r *results.Reader, run store.Run, w script.
 // Limited reports whether the run was told to ask about the first items of each input alone.
 func (q ItemQuote) Limited() bool { return q.settings.Limit > 0 }
 
-// RerunWith is the command that runs the study of a quote with another limit on items (0: without one) and another setting of the study (empty:
+// RerunWith returns the command that runs the study of a quote with another limit on items (0: without one) and another setting of the study (empty:
 // none), typed in a folder.
 func RerunWith(r *results.Reader, q ItemQuote, limit int64, set, dir string) string {
 	q.settings.Limit = int(limit)

@@ -208,7 +208,7 @@ func RawJSON(v any, n int) (Raw, error) {
 	return Raw(text), nil
 }
 
-// ThinkingText is a wish for thinking as a study writes it.
+// ThinkingText returns a wish for thinking as a study writes it.
 func ThinkingText(t assay.Thinking) string {
 	switch t.Mode {
 	case assay.ThinkingTokens:

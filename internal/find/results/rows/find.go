@@ -32,7 +32,7 @@ func (n Narrow) takes(a store.Answer) bool {
 		(n.Turn == 0 || a.At.Turn == n.Turn) && (n.Draw == 0 || a.At.Draw == n.Draw)
 }
 
-// String is the flags that say so.
+// String returns the flags that say so.
 func (n Narrow) String() string {
 	var out []string
 	for _, f := range [][2]string{{"stage", n.Stage}, {"judge", n.Judge}, {"branch", n.Branch}} {
@@ -115,7 +115,7 @@ func findItem(ctx context.Context, r *results.Reader, ref, rest string, n Narrow
 			filter.Item, filter.Lane = rest[:i], lane
 		}
 	}
-	of, err := f.take(itemAnswers(ctx, r, run.No, filter), n)
+	of, err := f.take(onItem(ctx, r, run, filter), n)
 	switch {
 	case err != nil:
 		return f, err
@@ -128,28 +128,6 @@ func findItem(ctx context.Context, r *results.Reader, ref, rest string, n Narrow
 		f.Requests = asked // the answer itself; what judges said of it is shown with it
 	}
 	return f, nil
-}
-
-// itemAnswers walks over the requests of a run that pass a filter, page by page.
-func itemAnswers(ctx context.Context, r *results.Reader, run int64, filter store.AnswerFilter) iter.Seq2[store.Answer, error] {
-	return func(yield func(store.Answer, error) bool) {
-		for after := (store.Mark{}); ; {
-			page, err := r.Pages.AnswersPage(ctx, run, filter, after, maxFound)
-			if err != nil {
-				yield(store.Answer{}, err)
-				return
-			}
-			for _, a := range page {
-				if !yield(a, nil) {
-					return
-				}
-				after = store.Mark{Segment: a.Segment, Ord: a.Ord}
-			}
-			if len(page) < maxFound {
-				return
-			}
-		}
-	}
 }
 
 // findKey finds requests by the beginning of their key: in one run, or in the newest that has some.
@@ -232,7 +210,7 @@ func keyAnswers(ctx context.Context, r *results.Reader, run int64, first, last a
 	}
 }
 
-// after is the key that follows another; after the last of all comes the first.
+// after returns the key that follows another; after the last of all comes the first.
 func after(k assay.Key) assay.Key {
 	for i := len(k) - 1; i >= 0; i-- {
 		if k[i]++; k[i] != 0 {

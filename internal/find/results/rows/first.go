@@ -15,7 +15,7 @@ type FirstAnswer struct {
 	Turns  []report.Turn // the question, and the answer last
 }
 
-// FirstAnswers are the first answers of a run that wait for a yes, in the order of stage and lane.
+// FirstAnswers returns the first answers of a run that wait for a yes, in the order of stage and lane.
 func FirstAnswers(ctx context.Context, r *results.Reader, run store.Run) ([]FirstAnswer, error) {
 	lanes, err := r.Ledger.Lanes(ctx, run.No)
 	if err != nil {

@@ -24,7 +24,7 @@ type Pick struct {
 // itemPage is how many requests on one item are read at a time.
 const itemPage = 200
 
-// Answers are those that are picked, in the order in which they were sent. Those on one item are found by an index, page by
+// Answers returns those that are picked, in the order in which they were sent. Those on one item are found by an index, page by
 // page, without walking over the whole run.
 func Answers(ctx context.Context, r *results.Reader, run store.Run, p Pick) iter.Seq2[store.Answer, error] {
 	all := r.Ledger.Answers(ctx, run.No, p.Stage, p.Lane)
@@ -43,6 +43,7 @@ func Answers(ctx context.Context, r *results.Reader, run store.Run, p Pick) iter
 	}
 }
 
+// onItem walks over the requests of a run that pass a filter, page by page.
 func onItem(ctx context.Context, r *results.Reader, run store.Run, f store.AnswerFilter) iter.Seq2[store.Answer, error] {
 	return func(yield func(store.Answer, error) bool) {
 		var after store.Mark
@@ -82,7 +83,7 @@ const (
 	Wide               // with the question and the answers
 )
 
-// Judgements are the verdicts that are picked, in the order in which they were given. Stale ones are left out.
+// Judgements returns the verdicts that are picked, in the order in which they were given. Stale ones are left out.
 func (t *Reader) Judgements(ctx context.Context, p Pick, d Detail) iter.Seq2[*Judgement, error] {
 	return func(yield func(*Judgement, error) bool) {
 		block := make([]store.Verdict, 0, blockSize)
@@ -166,18 +167,18 @@ func (p Pick) takes(v *store.Verdict) bool {
 		(p.Verdict == "" || v.Label == p.Verdict || string(v.State) == p.Verdict || winner(v) == p.Verdict)
 }
 
-// winner is the better one of a pair, or tie; empty where no pair was judged.
+// winner returns the better one of a pair, or tie; empty where no pair was judged.
 func winner(v *store.Verdict) string {
 	if v.At.Against == "" || v.State != assay.VerdictValid {
 		return ""
 	}
 	switch v.Label {
-	case "a":
+	case assay.LabelA:
 		if v.At.Lane == "" {
 			return v.At.Item
 		}
 		return v.At.Lane
-	case "b":
+	case assay.LabelB:
 		return v.At.Against
 	}
 	return v.Label
@@ -233,7 +234,7 @@ func (t *Reader) widen(ctx context.Context, v *store.Verdict, j *Judgement, foun
 	return ctx.Err()
 }
 
-// textOf is the text of an item that is compared.
+// textOf returns the text of an item that is compared.
 func textOf(it assay.Item) string {
 	if v, ok := it.Fields["text"]; ok {
 		return fmt.Sprint(v)

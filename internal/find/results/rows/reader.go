@@ -87,7 +87,7 @@ func Plain(ctx context.Context, r *results.Reader, run store.Run) (*Reader, erro
 	return t, nil
 }
 
-// Verb is what a stage does; empty where the run has no such stage.
+// Verb returns what a stage does; empty where the run has no such stage.
 func (t *Reader) Verb(stage string) string {
 	if s, ok := t.Study.Stage(stage); ok {
 		return string(s.Verb())
@@ -95,7 +95,7 @@ func (t *Reader) Verb(stage string) string {
 	return ""
 }
 
-// input is the input whose items a stage is about.
+// input returns the input whose items a stage is about.
 func (t *Reader) input(stage string) string {
 	if name, ok := t.inputs[stage]; ok {
 		return name
@@ -106,7 +106,7 @@ func (t *Reader) input(stage string) string {
 	return t.inputs[stage]
 }
 
-// Answer is the row of one answer with these verdicts.
+// Answer returns the row of one answer with these verdicts.
 func (t *Reader) Answer(ctx context.Context, a store.Answer, verdicts []store.Verdict) (*Answer, error) {
 	var err error
 	if !t.Short {
@@ -144,7 +144,7 @@ func (t *Reader) Answer(ctx context.Context, a store.Answer, verdicts []store.Ve
 	return row, nil
 }
 
-// whole is an answer with all of its text.
+// whole returns an answer with all of its text.
 func (t *Reader) whole(ctx context.Context, a store.Answer) (store.Answer, error) {
 	if _, plain := batchrun.Of(t.Run); plain && a.Over {
 		files := &batchrun.Reader{Ledger: t.Ledger, Pages: t.Pages, Files: t.Scripts.Files, Catalog: t.Scripts.Catalog}
@@ -153,7 +153,7 @@ func (t *Reader) whole(ctx context.Context, a store.Answer) (store.Answer, error
 	return t.Scripts.Whole(ctx, t.Run, a)
 }
 
-// job is the job that a segment travelled in.
+// job returns the job that a segment travelled in.
 func (t *Reader) job(ctx context.Context, segment int64) (string, error) {
 	job, ok := t.Jobs[segment]
 	if ok || segment == 0 {
@@ -191,7 +191,7 @@ func (r *Answer) setFault(f *assay.Fault) {
 	}
 }
 
-// origin is the id of the run that an answer was taken from.
+// origin returns the id of the run that an answer was taken from.
 func (t *Reader) origin(ctx context.Context, run int64) (string, error) {
 	if run == 0 || t.origins[run] != "" {
 		return t.origins[run], nil
@@ -218,7 +218,7 @@ func (t *Reader) addVerdicts(row *Answer, verdicts []store.Verdict) {
 	}
 }
 
-// Verdict is the row of one verdict.
+// Verdict returns the row of one verdict.
 func (t *Reader) Verdict(v *store.Verdict) *Verdict {
 	r := script.ReadingOf(v.At)
 	row := &Verdict{

@@ -41,7 +41,7 @@ func RawBytes(ctx context.Context, r *results.Reader, run store.Run, key assay.K
 	return line, artifacts.Verify(line, a.Sum)
 }
 
-// sentBytes are the bytes that went out for a request: of a batch, out of the file that was sent; of a live request, made again.
+// sentBytes returns the bytes that went out for a request: of a batch, out of the file that was sent; of a live request, made again.
 func sentBytes(ctx context.Context, r *results.Reader, run store.Run, a store.Answer) (text, how string, err error) {
 	g, err := r.Ledger.Segment(ctx, a.Segment)
 	again := sentAgain
@@ -102,7 +102,7 @@ func lineSent(ctx context.Context, r *results.Reader, run store.Run, g store.Seg
 	return nil, nil
 }
 
-// find is where some bytes stand first; -1: nowhere.
+// find returns where some bytes stand first; -1: nowhere.
 func find(in io.ReaderAt, what []byte, size int64) (int64, error) {
 	const block = 1 << 20
 	buf := make([]byte, block+len(what))

@@ -133,7 +133,7 @@ func asked(ctx context.Context, r *results.Reader, run store.Run, a store.Answer
 	return out, nil
 }
 
-// AskedOf is the conversation before the answer of a row; none where there was none. Where it cannot be made again, the second
+// AskedOf returns the conversation before the answer of a row; none where there was none. Where it cannot be made again, the second
 // result says why.
 func (t *Reader) AskedOf(ctx context.Context, row *Answer) (turns []Message, why string, err error) {
 	key, err := assay.ParseKey(row.Key)
@@ -150,7 +150,7 @@ func (t *Reader) AskedOf(ctx context.Context, row *Answer) (turns []Message, why
 	return turns, "", nil
 }
 
-// judged are the answers that a judge's request reads.
+// judged returns the answers that a judge's request reads.
 func judged(ctx context.Context, r *results.Reader, run store.Run, a store.Answer, verdicts []store.Verdict) ([]Judged, error) {
 	if a.At.Judge == "" {
 		return nil, nil
@@ -184,7 +184,7 @@ func judged(ctx context.Context, r *results.Reader, run store.Run, a store.Answe
 	return out, nil
 }
 
-// withWords is a verdict with what its judge wrote.
+// withWords returns a verdict with what its judge wrote.
 func (t *Reader) withWords(ctx context.Context, v *store.Verdict) (JudgeVerdict, error) {
 	out := JudgeVerdict{Verdict: *t.Verdict(v)}
 	if v.Segment == 0 {

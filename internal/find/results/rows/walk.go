@@ -13,7 +13,7 @@ import (
 // blockSize is how many answers are held while their verdicts are read.
 const blockSize = 250
 
-// All are the rows of all requests, in the order in which they were sent, and after them those of questions that were not.
+// All returns the rows of all requests, in the order in which they were sent, and after them those of questions that were not.
 func (t *Reader) All(ctx context.Context) iter.Seq2[*Answer, error] {
 	return func(yield func(*Answer, error) bool) {
 		for row, err := range t.Of(ctx, t.Ledger.Answers(ctx, t.Run.No, "", "")) {
@@ -25,7 +25,7 @@ func (t *Reader) All(ctx context.Context) iter.Seq2[*Answer, error] {
 	}
 }
 
-// Of are the rows of some answers, with their verdicts.
+// Of returns the rows of some answers, with their verdicts.
 func (t *Reader) Of(ctx context.Context, answers iter.Seq2[store.Answer, error]) iter.Seq2[*Answer, error] {
 	return func(yield func(*Answer, error) bool) {
 		block := make([]store.Answer, 0, blockSize)
@@ -68,7 +68,7 @@ func (t *Reader) unasked(ctx context.Context, yield func(*Answer, error) bool) {
 	}
 }
 
-// sent are the lanes of a stage that have no question left.
+// sent returns the lanes of a stage that have no question left.
 func (t *Reader) sent(stage string) map[string]bool {
 	out := map[string]bool{}
 	for at, l := range t.Lanes {
@@ -123,7 +123,7 @@ func (t *Reader) Entries(ctx context.Context, block []store.Answer) ([]Entry, er
 	return out, nil
 }
 
-// ownVerdicts are the verdicts of a row: those on an answer, and of a judge's request the one that this very reply gave.
+// ownVerdicts returns the verdicts of a row: those on an answer, and of a judge's request the one that this very reply gave.
 func ownVerdicts(a store.Answer, verdicts []store.Verdict) []store.Verdict {
 	if a.At.Judge == "" {
 		return verdicts
@@ -131,7 +131,7 @@ func ownVerdicts(a store.Answer, verdicts []store.Verdict) []store.Verdict {
 	return slices.DeleteFunc(slices.Clone(verdicts), func(v store.Verdict) bool { return v.Segment != a.Segment || v.Ord != a.Ord })
 }
 
-// Verdicts are the rows of all verdicts, in the order in which they were given.
+// Verdicts returns the rows of all verdicts, in the order in which they were given.
 func (t *Reader) Verdicts(ctx context.Context) iter.Seq2[*Verdict, error] {
 	return func(yield func(*Verdict, error) bool) {
 		for v, err := range t.Ledger.Verdicts(ctx, t.Run.No, "") {
@@ -146,7 +146,7 @@ func (t *Reader) Verdicts(ctx context.Context) iter.Seq2[*Verdict, error] {
 	}
 }
 
-// Items are the rows of all items, input by input.
+// Items returns the rows of all items, input by input.
 func (t *Reader) Items(ctx context.Context) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
 		for _, in := range t.Study.Inputs {

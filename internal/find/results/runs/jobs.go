@@ -48,7 +48,7 @@ type JobCounts struct {
 	Pending   int64 `json:"pending"`
 }
 
-// Done is how many requests have come to an end at the provider.
+// Done returns how many requests have come to an end at the provider.
 func (c JobCounts) Done() int64 { return c.Succeeded + c.Failed + c.Expired + c.Cancelled }
 
 // Jobs lists jobs, newest first, and reports whether there are more than the limit. Limit 0: all.

@@ -29,16 +29,16 @@ type Progress struct {
 	unseen time.Duration // since then: the longest time in which jobs went on and no process looked
 }
 
-// Done is how many requests are through: with an answer, here or ready at the provider, or without one for good.
+// Done returns how many requests are through: with an answer, here or ready at the provider, or without one for good.
 func (p Progress) Done() int64 { return p.Answered + p.Failed - p.Again + p.Ready }
 
-// Open is how many requests were made and have not ended.
+// Open returns how many requests were made and have not ended.
 func (p Progress) Open() int64 { return p.InFlight + p.Live + p.Staged + p.Halted }
 
 // Complete reports whether nothing is left to do.
 func (p Progress) Complete() bool { return p.Done() >= p.Wanted }
 
-// Add is two of them together.
+// Add returns the sum of both.
 func (p Progress) Add(q Progress) Progress {
 	p.Wanted, p.Answered, p.Failed, p.Again = p.Wanted+q.Wanted, p.Answered+q.Answered, p.Failed+q.Failed, p.Again+q.Again
 	p.InFlight, p.Ready, p.Live, p.Staged, p.Halted = p.InFlight+q.InFlight, p.Ready+q.Ready, p.Live+q.Live, p.Staged+q.Staged, p.Halted+q.Halted
@@ -72,7 +72,7 @@ func (p Progress) Pace(now time.Time) (Pace, bool) {
 	return Pace{rate, time.Duration(float64(left) / rate * float64(time.Second))}, true
 }
 
-// left is how many requests are still to be done, of those that can be.
+// left returns how many requests are still to be done, of those that can be.
 func (p Progress) left() int64 { return p.Wanted - p.Done() - p.stuck }
 
 // begun reports whether less than a tenth is done.
@@ -93,7 +93,7 @@ type RunProgress struct {
 	Lanes []LaneProgress
 }
 
-// Pace is that of all lanes together. They are not done before the slowest is; while one has only begun, there is no estimate.
+// Pace returns the pace of all lanes together. They are not done before the slowest is; while one has only begun, there is no estimate.
 func (r RunProgress) Pace(now time.Time) (Pace, bool) {
 	pace, known := r.Progress.Pace(now)
 	for _, l := range r.Lanes {
@@ -140,7 +140,7 @@ func ProgressOf(ctx context.Context, r *results.Reader, runs ...store.Run) (map[
 	return out, nil
 }
 
-// progressOf is how far a lane is.
+// progressOf returns how far a lane is.
 func progressOf(run store.Run, l store.Lane, f store.Flow) Progress {
 	p := Progress{
 		Wanted: l.Planned - l.Spared, Again: f.Again, InFlight: f.Away, Live: f.Live, Staged: f.Staged, Halted: f.Held,
@@ -166,7 +166,7 @@ func progressOf(run store.Run, l store.Lane, f store.Flow) Progress {
 	return p
 }
 
-// ready is how many requests of a job are answered by its provider's count, and not here yet.
+// ready returns how many requests of a job are answered by its provider's count, and not here yet.
 func ready(j store.JobCount) int64 {
 	var c provider.Counts
 	if json.Unmarshal([]byte(j.Counts), &c) != nil || !c.Known {

@@ -30,7 +30,7 @@ type RoundState struct {
 	Unread     bool   // every judge answered, and no verdict could be read
 }
 
-// RoundStates are the stages of a run that buy their pairs in rounds: those that were looked at, and those whose round is held up.
+// RoundStates returns the stages of a run that buy their pairs in rounds: those that were looked at, and those whose round is held up.
 func RoundStates(ctx context.Context, r *results.Reader, run store.Run) ([]RoundState, error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {

@@ -58,7 +58,7 @@ const (
 	KindBatch = "batch"
 )
 
-// States are the words that a run's state can be.
+// States returns the words that a run's state can be.
 func States() []string {
 	return []string{"preparing", "open", "held", "stopped", "done", "incomplete", "cancelled"}
 }
@@ -108,7 +108,7 @@ func kindOf(run store.Run) string {
 	return KindStudy
 }
 
-// runRows are the rows of some runs.
+// runRows returns the rows of some runs.
 func runRows(ctx context.Context, r *results.Reader, runs []store.Run) ([]Row, error) {
 	numbers := make([]int64, len(runs))
 	for i, run := range runs {
@@ -140,7 +140,7 @@ func KeepHeadline(ctx context.Context, to *runs.Store, run int64, version string
 	_ = to.PutHeadline(ctx, run, store.Headline{Version: version, Text: s.Result})
 }
 
-// Found is what closed runs found, in a few words, as far as it was computed since they last changed: a list computes nothing.
+// Found returns what closed runs found, in a few words, as far as it was computed since they last changed: a list computes nothing.
 func Found(ctx context.Context, r *results.Reader, runs []store.Run) (map[int64]string, error) {
 	var closed []int64
 	for _, run := range runs {
@@ -185,7 +185,7 @@ func runRow(r *results.Reader, run store.Run, p Progress, a store.Attention) Row
 	return row
 }
 
-// stateWord is the state of a run in one word: of a closed one how it ended, of an open one what keeps it where something does.
+// stateWord returns the state of a run in one word: of a closed one how it ended, of an open one what keeps it where something does.
 func stateWord(run store.Run, a store.Attention) string {
 	switch {
 	case run.State == store.RunClosed:

@@ -13,7 +13,7 @@ import (
 	"assay/internal/send/provider"
 )
 
-// Unsent are the segments of a run that are staged and that no provider works on yet, without those of lanes that are
+// Unsent returns the segments of a run that are staged and that no provider works on yet, without those of lanes that are
 // stopped or held.
 func Unsent(ctx context.Context, r *results.Reader, run store.Run, lanes []store.Lane) ([]store.Segment, error) {
 	all, err := r.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded)
@@ -22,7 +22,7 @@ func Unsent(ctx context.Context, r *results.Reader, run store.Run, lanes []store
 	}), err
 }
 
-// Reported is how many requests of a segment its provider counts as done, while their results are not all here. Not every
+// Reported returns how many requests of a segment its provider counts as done, while their results are not all here. Not every
 // provider counts.
 func Reported(g store.Segment) (done int64, known bool) {
 	var c provider.Counts
@@ -33,7 +33,7 @@ func Reported(g store.Segment) (done int64, known bool) {
 	return min(c.Done(), g.Requests), true
 }
 
-// Waiting is how many requests of segments have no outcome.
+// Waiting returns how many requests of segments have no outcome.
 func Waiting(segments []store.Segment) int64 {
 	n := int64(0)
 	for _, g := range segments {
@@ -148,7 +148,7 @@ func Unaskable(run store.Run, lanes []store.Lane) []NeverSent {
 	return out
 }
 
-// Spent is what a run has cost so far.
+// Spent returns what a run has cost so far.
 func Spent(ctx context.Context, r *results.Reader, run store.Run) (assay.Cost, error) {
 	lanes, err := r.Ledger.Spending(ctx, run.No)
 	var sum assay.Cost
