@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // Ties is how a Bradley-Terry fit reads ties.
@@ -216,11 +216,10 @@ func vanished() error {
 // solve finds the step from gradient and information, which it uses up; false where the information is not positive definite. How well
 // conditioned it is does not matter: a poor step is followed by another.
 func (w *workspace) solve() bool {
-	n, info := w.info.n, w.info.data
-	ok := solutions.Dpotrf(blas.Upper, n, info, n)
+	factor, ok := lapack64.Potrf(w.info.upper())
 	if ok {
 		copy(w.step, w.grad)
-		solutions.Dpotrs(blas.Upper, n, 1, info, n, w.step, 1)
+		lapack64.Potrs(factor, column(w.step))
 	}
 	return ok
 }

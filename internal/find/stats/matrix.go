@@ -4,15 +4,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	blasgonum "gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
-	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
-)
-
-// The routines are called by their type, not through gonum's mat, which would link every routine there is: a megabyte of the binary.
-var (
-	products  blasgonum.Implementation
-	solutions lapackgonum.Implementation
+	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // symmetric is a matrix of which the upper triangle counts, row by row.
@@ -26,6 +20,26 @@ func newSymmetric(n int) *symmetric { return &symmetric{n, make([]float64, n*n)}
 func (s *symmetric) at(i, j int) float64 { return s.data[min(i, j)*s.n+max(i, j)] }
 
 func (s *symmetric) set(i, j int, v float64) { s.data[min(i, j)*s.n+max(i, j)] = v }
+
+// upper is the matrix as gonum takes it.
+func (s *symmetric) upper() blas64.Symmetric {
+	return blas64.Symmetric{Uplo: blas.Upper, N: s.n, Stride: s.n, Data: s.data}
+}
+
+// triangle is the upper triangle, of a matrix that was factorized.
+func (s *symmetric) triangle() blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: s.n, Stride: s.n, Data: s.data}
+}
+
+// general is a square matrix, row by row.
+func general(n int, data []float64) blas64.General {
+	return blas64.General{Rows: n, Cols: n, Stride: n, Data: data}
+}
+
+// column is a vector, as a matrix of one column.
+func column(b []float64) blas64.General {
+	return blas64.General{Rows: len(b), Cols: 1, Stride: 1, Data: b}
+}
 
 // whole is the matrix with both triangles.
 func (s *symmetric) whole() []float64 {
@@ -58,31 +72,31 @@ func (c *cholesky) factorize(a *symmetric) bool {
 		return false
 	}
 	work := make([]float64, 3*n)
-	norm := solutions.Dlansy(lapack.MaxRowSum, blas.Upper, n, a.data, n, work)
-	if !solutions.Dpotrf(blas.Upper, n, c.factor.data, n) {
+	norm := lapack64.Lansy(lapack.MaxRowSum, a.upper(), work)
+	if _, ok := lapack64.Potrf(c.factor.upper()); !ok {
 		return false
 	}
-	c.condition = 1 / solutions.Dpocon(blas.Upper, n, c.factor.data, n, norm, work, make([]int, n))
+	c.condition = 1 / lapack64.Pocon(c.factor.upper(), norm, work, make([]int, n))
 	return true
 }
 
 // inverse is that of the matrix; false where it is too ill-conditioned to have one that counts.
 func (c *cholesky) inverse() (*symmetric, bool) {
 	out := &symmetric{c.factor.n, append([]float64(nil), c.factor.data...)}
-	solutions.Dpotri(blas.Upper, out.n, out.data, out.n)
+	lapack64.Potri(out.triangle())
 	return out, !(c.condition > tooIll)
 }
 
 // solve turns b into the solution; false where the matrix is too ill-conditioned.
 func (c *cholesky) solve(b []float64) bool {
-	solutions.Dpotrs(blas.Upper, c.factor.n, 1, c.factor.data, c.factor.n, b, 1)
+	lapack64.Potrs(c.factor.triangle(), column(b))
 	return !(c.condition > tooIll)
 }
 
 // product of two square matrices.
 func product(n int, a, b []float64) []float64 {
 	out := make([]float64, n*n)
-	products.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, a, n, b, n, 0, out, n)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, general(n, a), general(n, b), 0, general(n, out))
 	return out
 }
 
@@ -90,11 +104,12 @@ func product(n int, a, b []float64) []float64 {
 // below 0 are taken for 0.
 func (s *symmetric) root() ([]float64, bool) {
 	n := s.n
-	vectors, values := append([]float64(nil), s.data...), make([]float64, n)
+	copied := symmetric{n, append([]float64(nil), s.data...)}
+	vectors, values := copied.data, make([]float64, n)
 	size := make([]float64, 1)
-	solutions.Dsyev(lapack.EVCompute, blas.Upper, n, vectors, n, values, size, -1)
+	lapack64.Syev(lapack.EVCompute, copied.upper(), values, size, -1)
 	work := make([]float64, int(size[0]))
-	if !solutions.Dsyev(lapack.EVCompute, blas.Upper, n, vectors, n, values, work, len(work)) {
+	if !lapack64.Syev(lapack.EVCompute, copied.upper(), values, work, len(work)) {
 		return nil, false
 	}
 	for j, v := range values {
@@ -107,5 +122,5 @@ func (s *symmetric) root() ([]float64, bool) {
 
 // times is a square matrix times x.
 func times(n int, a, x, to []float64) {
-	products.Dgemv(blas.NoTrans, n, n, 1, a, n, x, 1, 0, to, 1)
+	blas64.Gemv(blas.NoTrans, 1, general(n, a), blas64.Vector{N: n, Inc: 1, Data: x}, 0, blas64.Vector{N: n, Inc: 1, Data: to})
 }
