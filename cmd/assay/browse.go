@@ -18,7 +18,7 @@ func browse(file string) error {
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", command[0], err)
 	}
-	go c.Wait() // what becomes of it is the browser's business
+	go c.Wait() // its result does not matter
 	return nil
 }
 

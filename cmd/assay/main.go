@@ -48,7 +48,7 @@ func run() int {
 	})
 }
 
-// lookup returns the environment. The system says who the user is where it does not, as in many containers.
+// lookup returns the environment. The user's name comes from the system where it is not in it, as in many containers.
 func lookup(name string) (string, bool) {
 	value, ok := os.LookupEnv(name)
 	if name != "USER" || value != "" {

@@ -95,7 +95,7 @@ type process struct {
 	ended chan error
 }
 
-// output is what a process says, and a bell for every time it says something.
+// output is the output of a process, and a signal for every write.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -135,7 +135,7 @@ func (p *program) start(args ...string) *process {
 	return v
 }
 
-// running returns a run of which as many requests stand at the door as may be in flight.
+// running returns a run with as many requests at the provider as may be in flight.
 func running(t *testing.T) (*program, *process) {
 	t.Helper()
 	p := newProgram(t)
@@ -150,8 +150,8 @@ func running(t *testing.T) (*program, *process) {
 	return p, v
 }
 
-// says waits until a process has said something.
-func (p *program) says(v *process, text string) {
+// waitFor waits until a process has printed something.
+func (p *program) waitFor(v *process, text string) {
 	p.Helper()
 	for !strings.Contains(v.out.String(), text) {
 		select {
@@ -213,7 +213,7 @@ func TestTheFirstCtrlCWaitsForWhatIsPaidFor(t *testing.T) {
 	t.Parallel()
 	p, v := running(t)
 	p.signal(v, syscall.SIGINT)
-	p.says(v, "4 live requests in flight, paid for, and waited for")
+	p.waitFor(v, "4 live requests in flight, paid for, and waited for")
 	p.door.open()
 	p.exits(v, 130)
 	if n := len(p.door.sim.Ledger().Live); n != atTheDoor {
@@ -226,7 +226,7 @@ func TestTheSecondCtrlCEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	p, v := running(t)
 	p.signal(v, syscall.SIGINT)
-	p.says(v, "Ctrl-C again stops at once")
+	p.waitFor(v, "Ctrl-C again stops at once")
 	p.signal(v, syscall.SIGINT)
 	p.exits(v, -1)
 	p.goesOn(atTheDoor, "is gone: going on from where it was")

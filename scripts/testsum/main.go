@@ -97,7 +97,7 @@ func take(open map[string]*test, e event) *test {
 	return nil
 }
 
-// noise reports whether a line says nothing that the line of its package does not.
+// noise reports whether a line adds nothing to the line of its package.
 func noise(line string) bool {
 	return line == "PASS\n" || line == "FAIL\n" || strings.HasPrefix(line, "=== ")
 }

@@ -103,7 +103,7 @@ func run(args []string) error {
 	return nil
 }
 
-// bench is what the measurements share.
+// bench is the state that the measurements share.
 type bench struct {
 	dir   string // thrown away at the end
 	assay string // the built binary
@@ -114,7 +114,7 @@ type bench struct {
 // size returns how much to measure: what was asked for, or the benchmark's own.
 func (b *bench) size(own int) int { return cmp.Or(b.n, own) }
 
-// cost is what a child process took.
+// cost is the time and memory of a child process.
 type cost struct {
 	wall time.Duration
 	cpu  time.Duration

@@ -29,7 +29,7 @@ const (
 )
 
 // runBench holds a whole run against the sum of what no program can do without: encoding, copying over loopback, parsing and
-// inserting the same bytes. The simulator is another process; the run's own CPU is what counts, because most of the wall
+// inserting the same bytes. The simulator is another process; the run's own CPU counts, because most of the wall
 // time it waits for the simulator, with which it shares the machine.
 func runBench(ctx context.Context, b *bench) error {
 	n := b.size(runRequests)

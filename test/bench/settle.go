@@ -50,7 +50,7 @@ func settleBench(ctx context.Context, b *bench) error {
 	return quotes(ctx, studies)
 }
 
-// settled buys what a quote says for two neighbours that a study did not settle, and looks once more: at most 6% of studies may then have made
+// settled buys a quote for two neighbours that a study did not resolve, and looks once more: at most 6% of studies may then have made
 // any claim that is not so.
 func settled(ctx context.Context, studies int) error {
 	fmt.Printf("\nafter the last look one open pair of neighbours is settled (false: at most 6%%)\n%-50s %7s %7s %7s\n", "", "false", "hold", "spent")
@@ -245,7 +245,7 @@ func saved(ctx context.Context, lanes trials.Setting, studies int) error {
 	return nil
 }
 
-// quotes buys what it is said to take to tell two neighbours apart with a chance of 80%, and counts how often that was enough.
+// quotes buys quotes that are to tell two neighbours apart with a chance of 80%, and counts how often that was enough.
 func quotes(ctx context.Context, studies int) error {
 	lanes := trials.Setting{Items: 2500, Ties: 0.5, Order: 0.2, Alike: 0.4}
 	fmt.Printf("\nquotes of 80%% for two neighbours of 8, %d studies each: how often they were enough (70 to 90%%)\n", studies)

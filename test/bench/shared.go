@@ -30,7 +30,7 @@ import (
 	"assay/internal/show/cli"
 )
 
-// shared is what worker processes have in common: a PostgreSQL that is as careful as a real one, and a bucket in this process.
+// shared holds what worker processes have in common: a PostgreSQL that is as careful as a real one, and a bucket in this process.
 type shared struct {
 	b    *bench
 	db   *pgtest.Server
@@ -145,7 +145,7 @@ func (t *team) work(ctx context.Context, name string, args ...string) error {
 	}
 }
 
-// team is what a number of workers do for a while.
+// team is the work of a number of workers for a while.
 func (s *shared) team(ctx context.Context, workers int, do func(*team) error) error {
 	s.made++
 	t, err := s.newTeam(ctx, filepath.Join(s.b.dir, fmt.Sprintf("team-%d", s.made)), "--latency", liveLatency.String())

@@ -21,9 +21,9 @@ const (
 )
 
 // workersBench lets 1, 2 and 4 worker processes share a PostgreSQL and a bucket, with batch jobs and live; the simulator is
-// a process, too, and all of them share this machine. So the share of CPU of each part says more than the rate: where the
+// a process, too, and all of them share this machine. So the share of CPU of each part matters more than the rate: where the
 // machine is busy, more workers cannot do more. It then puts a small run behind a huge one, and lets a worker wait for
-// many open jobs. bench -n says how many requests; live ones are a fifth of it, and open jobs at most as many.
+// many open jobs. bench -n is the number of requests; live ones are a fifth of it, and open jobs at most as many.
 func workersBench(ctx context.Context, b *bench) error {
 	n := b.size(workersBatch)
 	s, err := b.startShared(ctx)

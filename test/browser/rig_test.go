@@ -200,7 +200,7 @@ func read[T any](v *visitor, what string, step chromedp.Action[T]) T {
 	return found
 }
 
-// text reads what an element says.
+// text returns the text of an element.
 func (v *visitor) text(selector string) string {
 	v.t.Helper()
 	return read(v, "read "+selector, chromedp.Text(chromedp.CSS(selector)))

@@ -37,7 +37,7 @@ func (v *visitor) scheme(name string) {
 	}
 }
 
-// worst breaks every rule once, and says which after the rule's mark.
+// worst breaks every rule once, and names it after the rule's mark.
 const worst = `<!doctype html><html><head><title> </title></head><body style="color-scheme: light; background: #fff">
 <p>outside of everything</p>
 <div><h1>One</h1><h3>Three</h3><h2></h2></div>

@@ -65,7 +65,7 @@ func (g *gate) serve() {
 		g.mu.Lock()
 		g.through[c], g.through[server] = true, true
 		g.mu.Unlock()
-		var unheard atomic.Bool // what the server says next
+		var unheard atomic.Bool // the next reply of the server
 		go g.pipe(c, server, func(sent []byte) bool {
 			if bytes.Contains(sent, []byte("commit\x00")) && g.loses() {
 				unheard.Store(true)

@@ -34,7 +34,7 @@ func (s *session) home(name string) string {
 	return filepath.Join(s.dir, name)
 }
 
-// TestAFileThatWasWholeBeforeTheKillIsKnownWithItsSum kills a process that has fetched results and has not said so.
+// TestAFileThatWasWholeBeforeTheKillIsKnownWithItsSum kills a process that has fetched results and has not recorded that.
 func TestAFileThatWasWholeBeforeTheKillIsKnownWithItsSum(t *testing.T) {
 	t.Parallel()
 	for _, bucket := range []bool{false, true} {

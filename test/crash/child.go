@@ -16,7 +16,7 @@ import (
 	"assay/internal/show/cli"
 )
 
-// The variables that say what a child process is to do. Everything else of it is the program itself.
+// The variables that tell a child process what to do. Everything else of it is the program itself.
 const (
 	envChild   = "ASSAY_PROOF_CHILD"   // set: be the program
 	envPoint   = "ASSAY_PROOF_POINT"   // where to stop; empty: nowhere

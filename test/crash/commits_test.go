@@ -11,7 +11,7 @@ import (
 	"assay/internal/keep/store/storetest/pgtest"
 )
 
-// TestACommitWhoseReplyIsLostIsNotDoneTwice breaks the connection to PostgreSQL when a commit is done and before that is said:
+// TestACommitWhoseReplyIsLostIsNotDoneTwice breaks the connection to PostgreSQL when a commit is done and before that is reported:
 // the process cannot know, and everything is answered and billed once all the same.
 func TestACommitWhoseReplyIsLostIsNotDoneTwice(t *testing.T) {
 	t.Parallel()
@@ -135,7 +135,7 @@ func TestAPostgreSQLThatIsKilledLosesNothing(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			stop := context.AfterFunc(ctx, func() { _ = c.Process.Signal(syscall.SIGQUIT) }) // it says where it stands
+			stop := context.AfterFunc(ctx, func() { _ = c.Process.Signal(syscall.SIGQUIT) }) // it prints its stacks
 			defer stop()
 			_, err = s.finished(ctx, c, worker)
 			sc.ok(err)

@@ -70,7 +70,7 @@ func (s scene) paidAgainOnce(want int) {
 func TestAnEditOfRequestsSurvivesAKillAtAnyStep(t *testing.T) {
 	t.Parallel()
 	const old, is = "gpt:   {model: openai/gpt-4.1-mini, temperature: 0}", "gpt:   {model: openai/gpt-4.1, temperature: 0}"
-	const touched = 3 + 3 + 6 // answers of one lane, what a judge says of them, and all pairs both ways
+	const touched = 3 + 3 + 6 // answers of one lane, the verdicts on them, and all pairs both ways
 	run := []string{"run", "study.yaml", "--yes", "--no-canary"}
 	begun := func(t *testing.T) scene {
 		s := newScene(t, "judged")

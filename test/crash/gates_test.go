@@ -8,7 +8,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// decided returns the decisions of all gates, and what the history says of them.
+// decided returns the decisions of all conditions, and their events in the history.
 func (s scene) decided() []string {
 	s.Helper()
 	rows, err := s.rows(s.Context(), "SELECT stage, lane, passed FROM decisions UNION ALL SELECT kind, text, 0 FROM events WHERE kind LIKE 'gate %'")
@@ -47,7 +47,7 @@ func TestAGateDecidesOnceHoweverOftenItsRunIsKilled(t *testing.T) {
 	}
 }
 
-// A decision that is in the ledger is obeyed even where the finding would say otherwise by now.
+// A decision that is in the ledger is obeyed even where the finding would decide otherwise by now.
 func TestWhatAGateDecidedStandsAgainstALaterFinding(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "gated")

@@ -152,7 +152,7 @@ func spread(candidates []proof, most, of, which int) []proof {
 	return some
 }
 
-// half returns every other one: of four the first and the last, where the moment before a call stands beside the one after it. With 0 of
+// half returns every other one: of four the first and the last, where the moment before a call is beside the one after it. With 0 of
 // what a flag counts it is all.
 func half[T any](all []T, flag int) (some []T) {
 	for i, one := range all {

@@ -287,7 +287,7 @@ lanes: {a: {model: openai/gpt-4.1-mini, max_tokens: 50}}
 stages: [{name: answers, ask: items, prompt: "What is {{ text }}?"}]
 `
 
-// TestALostReplyIsNamed loses replies to live requests in flight: they are asked again, and `status` says that they may
+// TestALostReplyIsNamed loses replies to live requests in flight: they are asked again, and `status` reports that they may
 // be billed twice.
 func TestALostReplyIsNamed(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,7 @@ func TestADatabaseThatGoesAwayCostsNoLiveAnswer(t *testing.T) {
 }
 
 // TestAFullDiskCostsNoLiveAnswerThatTheLedgerTakes fills the disk while live requests are in flight. Where the ledger is
-// elsewhere, it takes the answers without their raw bytes; where it is not, they are lost, and that is said.
+// elsewhere, it takes the answers without their raw bytes; where it is not, they are lost, and that is reported.
 func TestAFullDiskCostsNoLiveAnswerThatTheLedgerTakes(t *testing.T) {
 	t.Parallel()
 	for _, elsewhere := range []bool{true, false} {

@@ -89,7 +89,7 @@ func (f *fuse) pass(call string, nth int, m Moment) {
 	<-woken                                      // the signal may come a moment later: until then nothing goes on here
 }
 
-// begun journals the last call of every name: many are begun at once, and wait for each other to say so.
+// begun journals the last call of every name: many are begun at once, and wait for each other to report that.
 func (f *fuse) begun() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// looked returns the looks at a run's rounds, what its history says of them, and what was asked in the stage.
+// looked returns the interim analyses of a run's rounds, their events in its history, and the requests of the stage.
 func (s scene) looked() []string {
 	s.Helper()
 	rows, err := s.rows(s.Context(), `SELECT number, bought, next, stop, found FROM looks

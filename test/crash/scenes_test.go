@@ -40,7 +40,7 @@ func (s scene) ok(err error) {
 	}
 }
 
-// exits runs a command in this process and wants an exit code, and all of some words in what it says.
+// exits runs a command in this process and wants an exit code, and all of some words in its output.
 func (s scene) exits(code int, args []string, words ...string) {
 	s.Helper()
 	s.said(code, s.here(s.Context(), args...), words...)
@@ -125,7 +125,7 @@ func TestASecondProcessSaysWhoIsAtWork(t *testing.T) {
 	s.exits(0, []string{"status"}, "At work on it: "+name)
 	s.exits(3, []string{"resume", "--once"}, name, "is at work on this run, too")
 	s.exits(0, []string{"run", "study.yaml", "--lane", "gpt", "--detach"}, name)
-	s.exits(3, []string{"cancel", "--yes"}, name, "cancel: ") // the faster process obeys, and the other one says so or waits
+	s.exits(3, []string{"cancel", "--yes"}, name, "cancel: ") // the faster process obeys, and the other one reports that or waits
 	e, err := first.wait()
 	s.ok(err)
 	s.said(3, e, "is cancelled")

@@ -136,7 +136,7 @@ type child struct {
 	journal string
 }
 
-// transcript is what a process has printed so far.
+// transcript holds the output of a process so far.
 type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer

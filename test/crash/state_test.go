@@ -15,7 +15,7 @@ import (
 	"assay/internal/simulator"
 )
 
-// state is what a run has come to. It is the same however often the run was killed.
+// state is the result of a run. It is the same however often the run was killed.
 type state struct {
 	Result   store.Result
 	Spent    assay.Money
@@ -108,7 +108,7 @@ func (s *session) sound(ctx context.Context) error {
 	return nil
 }
 
-// named returns the requests that `status --doubts` says may be billed twice.
+// named returns the requests that `status --doubts` lists as perhaps billed twice.
 func (s *session) named(ctx context.Context) []string {
 	named := []string{}
 	for line := range strings.Lines(s.here(ctx, "status", "--doubts").out) {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestALedgerThatLostItsLastWriteFindsTheJobAgain takes the commit that says "launched" off the end of the write-ahead
+// TestALedgerThatLostItsLastWriteFindsTheJobAgain takes the commit of "launched" off the end of the write-ahead
 // log, as a disk does that lied about having kept it.
 func TestALedgerThatLostItsLastWriteFindsTheJobAgain(t *testing.T) {
 	t.Parallel()

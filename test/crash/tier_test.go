@@ -7,7 +7,7 @@ import (
 	"assay/internal/simulator"
 )
 
-// TestTheTierThatWasUsedIsThePrice asks in the flex tier: the simulator serves it, and says so.
+// TestTheTierThatWasUsedIsThePrice asks in the flex tier: the simulator serves it, and reports that.
 func TestTheTierThatWasUsedIsThePrice(t *testing.T) {
 	t.Parallel()
 	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir()})

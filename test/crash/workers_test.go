@@ -174,7 +174,7 @@ func (sc scenario) begun(ctx context.Context, dir, db string) (*session, error) 
 	return s, nil
 }
 
-// closed waits until the run is closed. The worker that closed it may not have lived to say so.
+// closed waits until the run is closed. The worker that closed it may not have lived to report that.
 func (s *session) closed(ctx context.Context) error {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The map says where something new goes: the files are there, and the lists that it names are in them.
+// The map shows where something new goes: the files are there, and the lists that it names are in them.
 func TestTheMapNamesFilesThatAreThere(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("docs/map.md")

@@ -26,7 +26,7 @@ var vendorExamples = map[string][]string{
 	"internal/show/cli/samples.go": {""},
 }
 
-// everydayWords are names of vendors that sentences are full of: such a name counts only where it stands alone.
+// everydayWords are names of vendors that sentences are full of: such a name counts only where it is alone.
 var everydayWords = []string{"together"}
 
 func isImpartial(pkg string) bool {

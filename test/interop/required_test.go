@@ -12,7 +12,7 @@ import (
 	"github.com/openai/openai-go/v3"
 )
 
-// field is what the OpenAI and Anthropic libraries keep of every member of a reply: how it was spelled, and whether it was
+// field is the record that the OpenAI and Anthropic libraries keep of every member of a reply: how it was spelled, and whether it was
 // understood.
 type field interface {
 	Raw() string

@@ -16,15 +16,15 @@ type Setting struct {
 	Items int
 	Ties  float64 // Davidson's nu
 	Order float64 // advantage of being shown first
-	Alike float64 // correlation of what is said about one item
+	Alike float64 // correlation of the verdicts on one item
 	Both  bool    // both orders of an item, one after the other
 	First int     // of quotes: how often each two are compared before; 0: as usual
 	// Uneven makes each answer as good as its lane and its own luck, in logits: a judge sees the two answers of an item, and what every pair
-	// of the same answers gets is alike. Strengths are then weaker than Theta says, in the same order. 0: what Alike says.
+	// of the same answers gets is alike. Strengths are then weaker than Theta, in the same order. 0: Alike.
 	Uneven float64
-	// Settles has what a quote says bought for one open pair of neighbours after the last look, and looked at beyond the plan.
+	// Settles buys the quote of one open pair of neighbours after the last look, and looks beyond the plan.
 	Settles bool
-	Twice   bool // two meet once each way, and what is said of the two is alike: lanes are texts that stand against each other
+	Twice   bool // two meet once each way, and the two verdicts are alike: lanes are texts that meet each other
 }
 
 // most returns how often two lanes can meet.
@@ -35,7 +35,7 @@ func (s Setting) most() int {
 	return 2 * s.Items
 }
 
-// judge is one simulated study: what is said about an item depends on both lanes' luck with it, and every single comparison
+// judge is one simulated study: the verdict on an item depends on both lanes' luck with it, and every single comparison
 // has exactly the chances that follow from the true strengths.
 type judge struct {
 	Setting

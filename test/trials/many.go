@@ -7,7 +7,7 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// Sum is what many studies come to.
+// Sum sums the results of many studies.
 type Sum struct {
 	Studies          int
 	False, Reached   int // studies

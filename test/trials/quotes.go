@@ -10,12 +10,12 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// Quoted is what became of quotes: how many were bought, and how many of them settled their pair.
+// Quoted counts quotes: how many were bought, and how many of them resolved their pair.
 type Quoted struct{ Bought, Settled int }
 
 // Quotes asks in each study what it takes to tell one pair of neighbours apart that cannot be told apart, with a chance; buys as much, and looks.
 // Strengths have a standard deviation; a quote above the most is not bought. Open is how many pairs a claim answers for. There are as many lanes
-// as the setting has, or eight, and their pairs are compared as often as it says, or 40 times.
+// as the setting has, or eight, and their pairs are compared as often as it has, or 40 times.
 func Quotes(s Setting, deviation float64, open int, chance float64, studies int, seed uint64) (Quoted, error) {
 	const most = 4000
 	lanes, first := len(s.Theta), s.First
@@ -63,7 +63,7 @@ func Quotes(s Setting, deviation float64, open int, chance float64, studies int,
 	return sum, nil
 }
 
-// look returns what all comparisons of the study say.
+// look analyses all comparisons of the study.
 func (j *judge) look() (*adaptive.Look, error) {
 	grouped, err := stats.Group(len(j.Theta), j.rows, j.cluster)
 	if err != nil {
@@ -72,7 +72,7 @@ func (j *judge) look() (*adaptive.Look, error) {
 	return adaptive.NewLook(grouped)
 }
 
-// neighbour returns one of the pairs that stand next to each other and cannot be told apart, at random; -1: there is none.
+// neighbour returns one of the pairs that are next to each other and cannot be told apart, at random; -1: there is none.
 func neighbour(l *adaptive.Look, critical float64, rng *rand.Rand) int {
 	order := make([]int, len(l.Theta))
 	for i := range order {

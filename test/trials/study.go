@@ -113,7 +113,7 @@ func (t *trial) share(looks int, in func(at [2]int) bool) []int {
 	return buy
 }
 
-// settle buys what tells two neighbours apart, by what a quote of 80% says, and looks once more.
+// settle buys a quote of 80% for two neighbours, and looks once more.
 func (t *trial) settle(l *adaptive.Look, out *Outcome) error {
 	level := t.progress.Alpha / float64(t.progress.Plan.Rounds)
 	if t.progress.Plan.Rounds == 1 {

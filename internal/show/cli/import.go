@@ -125,7 +125,7 @@ func runImport(ctx context.Context, w *World, names []string, f importFlags) err
 	if err := f.readError(form.Read(ctx, files, sink), form, names[0]); err != nil {
 		return err
 	}
-	if folder.Answers+folder.Said+folder.Failed.Sum() == 0 {
+	if folder.Answers+folder.Verdicts+folder.Failed.Sum() == 0 {
 		t.rest()
 		return usage("", "%s: no row could be read", names[0])
 	}
@@ -188,7 +188,7 @@ func (f importFlags) keep(w *World, tree *folder.Tree, made *studyfolder.Folder)
 	if n := made.Failed.Sum(); n > 0 {
 		fmt.Fprintf(w.Stderr, "%s: %s\n", noAnswers(n), made.Failed)
 	}
-	fmt.Fprintf(w.Stderr, "%s and %s are in %s\n", assay.Count(made.Answers, "answer"), assay.Count(made.Said, "verdict"), f.out)
+	fmt.Fprintf(w.Stderr, "%s and %s are in %s\n", assay.Count(made.Answers, "answer"), assay.Count(made.Verdicts, "verdict"), f.out)
 	return nil
 }
 

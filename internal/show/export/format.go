@@ -36,13 +36,13 @@ type Run struct {
 	store.Run
 	Results *results.Reader
 	Raw     artifacts.Place // what providers sent; nil: it is not there, as in a bundle
-	Version string          // of the program that writes it; empty: not said
+	Version string          // of the program that writes it; empty: not known
 }
 
 // Rows returns the rows of the run.
 func (r Run) Rows(ctx context.Context) (*rows.Reader, error) { return rows.Of(ctx, r.Results, r.Run) }
 
-// From says which files are read.
+// From names the files that are read.
 type From struct {
 	Files fs.FS
 	File  string // this one alone; empty: all of them
@@ -58,15 +58,15 @@ type From struct {
 }
 
 var (
-	// ErrNothing says that files hold nothing of a format.
+	// ErrNothing is the error for files that hold nothing of a format.
 	ErrNothing = errors.New("nothing of this kind is there")
-	// ErrRuns says that tables hold several runs, of which one is to be named.
+	// ErrRuns is the error for tables with several runs, of which one is to be named.
 	ErrRuns = errors.New("the tables hold several runs")
-	// ErrFile says that one file was given where a format is a folder.
+	// ErrFile is the error for one file where a format is a folder.
 	ErrFile = errors.New("it is not a folder")
 )
 
-// NoStageError says that no stage of the runs can be written in a format.
+// NoStageError is the error for runs of which no stage can be written in a format.
 type NoStageError struct{ Lacks string }
 
 func (e *NoStageError) Error() string { return "no stage of these runs " + e.Lacks }

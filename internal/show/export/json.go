@@ -14,7 +14,7 @@ import (
 	"assay/internal/assay"
 )
 
-// NotEmpty reports whether a JSON value is more than nothing.
+// NotEmpty reports whether a JSON value is neither absent nor null, false or empty.
 func NotEmpty(v json.RawMessage) bool {
 	switch strings.TrimSpace(string(v)) {
 	case "", "null", "[]", "{}", `""`, "false":
@@ -36,7 +36,7 @@ func PlainText(v json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// JSONError says where in a text JSON cannot be read.
+// JSONError returns an error with the place in a text at which its JSON cannot be read.
 func JSONError(at assay.Place, text []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -51,7 +51,7 @@ func JSONError(at assay.Place, text []byte, err error) error {
 	return fmt.Errorf("%s: %w", at, KindError(err))
 }
 
-// KindError says in words that a value is of a kind that its place does not take.
+// KindError returns an error in words for a value of the wrong type; any other as it is.
 func KindError(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {

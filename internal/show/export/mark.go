@@ -10,7 +10,7 @@ import (
 	"assay/internal/show/export/folder"
 )
 
-// Mark says what a folder holds.
+// Mark describes the folder of an export.
 type Mark struct {
 	Format string      `json:"format"`
 	Runs   []MarkedRun `json:"runs"`
@@ -69,7 +69,7 @@ func WriteMark(ctx context.Context, t *folder.Tree, format string, runs []Run) e
 	return t.WriteJSON(folder.MarkFile, mark)
 }
 
-// ReadMark returns what an export says about itself; of any other folder, nothing.
+// ReadMark returns the mark of an export; of any other folder, the zero value.
 func ReadMark(files fs.FS) (mark Mark) {
 	text, err := ReadDocument(files, folder.MarkFile)
 	if err != nil || json.Unmarshal(text, &mark) != nil {

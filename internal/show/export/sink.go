@@ -14,7 +14,7 @@ import (
 	"assay/internal/show/export/table"
 )
 
-// Sink is what files of another program are read into, as they are read: items, answers and verdicts, in the form of our
+// Sink takes the content of files of another program, as they are read: items, answers and verdicts, in the form of our
 // own tables. Nothing is held but a hash for each item and answer.
 type Sink struct {
 	Item    func(*rows.Item) error

@@ -36,10 +36,10 @@ const (
 	maxLine     = 4 * table.MaxRecord // a text of JSON escapes is longer than the text
 	freeBytes   = 64 << 20            // a bundle may always unpack to so much,
 	maxRatio    = 250                 // and beyond it to so many times its own size
-	notBundle   = "not a bundle"      // what the comment of its archive says
+	notBundle   = "not a bundle"      // the error for any other file
 )
 
-// Manifest says what a bundle holds.
+// Manifest describes a bundle.
 type Manifest struct {
 	Version   int              `json:"version"`
 	Run       string           `json:"run"`
@@ -149,7 +149,7 @@ type Bundle struct {
 	unpacked int64
 }
 
-// ErrNotBundle says that a file is something else.
+// ErrNotBundle is the error for a file that is something else.
 var ErrNotBundle = errors.New(notBundle)
 
 // Open opens a bundle and checks its digest.

@@ -82,7 +82,7 @@ func (b *bundler) lengthen(ctx context.Context, row store.DumpRow) error {
 	a := found[key]
 	row.Values[at["over"]] = int64(0)
 	if row.Values[at["segment_no"]] != a.Segment || row.Values[at["ord"]] != a.Ord {
-		return nil // not the one that stands
+		return nil // not the one that counts
 	}
 	if a, err = b.Results.Scripts.Whole(ctx, b.Run.Run, a); err != nil {
 		return err

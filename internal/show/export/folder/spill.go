@@ -18,7 +18,7 @@ type Spill struct {
 	Size int64
 }
 
-// NewSpill begins one; packed says whether it is kept deflated.
+// NewSpill begins one; packed: it is kept deflated.
 func (t *Tree) NewSpill(name string, packed bool) (*Spill, error) {
 	w, err := t.Create(name)
 	if err != nil {

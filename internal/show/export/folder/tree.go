@@ -16,10 +16,10 @@ import (
 	"path/filepath"
 )
 
-// ErrExists says that something is in the way which is not ours to replace.
+// ErrExists is the error for a name that is taken by something which may not be replaced.
 var ErrExists = errors.New("it is there already")
 
-// Replace says what becomes of what is already there.
+// Replace is whether a file or folder that exists may be replaced.
 type Replace bool
 
 // What may become of what is already there.
@@ -49,7 +49,7 @@ func NewTree(name string, r Replace) (*Tree, error) {
 	return t, err
 }
 
-// Beside begins a folder whatever is under its name: Same may say that it is there already.
+// Beside begins a folder whatever is under its name: Same reports whether it is there already.
 func Beside(name string) (*Tree, error) {
 	name = filepath.Clean(name)
 	part, err := beside(name)
@@ -98,7 +98,7 @@ func sameFile(one, other string) (bool, error) {
 	return sums[0] == sums[1], nil
 }
 
-// mayReplace is an error where something is under a name that may not be replaced.
+// mayReplace returns an error if something is under a name that may not be replaced.
 func mayReplace(name string, r Replace) error {
 	entries, err := os.ReadDir(name)
 	switch {
@@ -235,5 +235,5 @@ func (f *File) Abort() {
 	os.Remove(f.file.Name())
 }
 
-// MarkFile is the file that says a folder was written by an export: only such a folder is ever replaced.
+// MarkFile is the file by which the folder of an export is known: only such a folder is ever replaced.
 const MarkFile = "export.json"

@@ -14,7 +14,7 @@ import (
 	"assay/internal/show/export/table"
 )
 
-// ColumnError says which column of a table is not there.
+// ColumnError is the error for a column that a table does not have.
 type ColumnError struct{ What, Hint string }
 
 func (e *ColumnError) Error() string { return e.What }
@@ -27,7 +27,7 @@ func collected() table.Names {
 	return table.Names{"item": "custom_id", "lane": "model", "answered_model": "model", "ending": "status", "fault_message": "error"}
 }
 
-// columnsIn finds the columns of the one table that is read, as its user says or as `assay batch collect` writes them.
+// columnsIn finds the columns of the one table that is read, as its user names them or as `assay batch collect` writes them.
 func columnsIn(ctx context.Context, f table.Form, from export.From) (columns table.Names, ours bool, err error) {
 	head, err := f.Head(ctx, from.Files, from.File)
 	if err != nil || len(head) == 0 {

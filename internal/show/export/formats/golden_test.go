@@ -63,11 +63,11 @@ func TestARunIsWrittenInEveryFormatAndReadBack(t *testing.T) {
 		t.Run(c.name+" and back", func(t *testing.T) {
 			t.Parallel()
 			dir := r.write(t, c.name, run)
-			want := said(t, run, c.stages)
+			want := stageVerdicts(t, run, c.stages)
 			if len(want) == 0 {
 				t.Fatal("there is nothing to bring back")
 			}
-			if diff := cmp.Diff(want, said(t, r.back(t, c.name, dir, fmt.Sprintf("back%d", i)), c.stages)); diff != "" {
+			if diff := cmp.Diff(want, stageVerdicts(t, r.back(t, c.name, dir, fmt.Sprintf("back%d", i)), c.stages)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -107,8 +107,8 @@ func verdictsOf(t *testing.T, r export.Run, stage string) []string {
 	return out
 }
 
-// said returns the verdicts of some stages in words, without what an import changes.
-func said(t *testing.T, r export.Run, stages []string) []string {
+// stageVerdicts returns the verdicts of some stages in words, without what an import changes.
+func stageVerdicts(t *testing.T, r export.Run, stages []string) []string {
 	t.Helper()
 	rows, err := rows.Of(context.Background(), r.Results, r.Run)
 	ok(t, err)

@@ -75,7 +75,7 @@ type harnessReader struct {
 	lane, stage, input, task string // of the file that is read
 }
 
-// errLikelihood says that a task has no answers.
+// errLikelihood is the error for a task without answers.
 var errLikelihood = errors.New("it has likelihoods of given texts and no answers: only tasks that generate (output_type generate_until) can be taken in")
 
 func (r *harnessReader) file(ctx context.Context, name, task string) error {
@@ -188,7 +188,7 @@ func (r *harnessReader) doc(row *harnessRow, id string) error {
 	return r.AddItem(&rows.Item{Input: r.input, Item: id, Cluster: id, Expect: target, Fields: rows.Raw(packed)})
 }
 
-// metrics hands on what a filter's metrics say. They are about all draws of a document, and stand with the first.
+// metrics hands on the metrics of a filter. They are about all draws of a document, and go with the first.
 func (r *harnessReader) metrics(row *harnessRow, all map[string]json.RawMessage, id string) error {
 	filter := cmp.Or(row.Filter, "none")
 	for _, name := range row.Metrics {
@@ -199,7 +199,7 @@ func (r *harnessReader) metrics(row *harnessRow, all map[string]json.RawMessage,
 		case json.Unmarshal(value, &yes) == nil && export.NotEmpty(value) || string(value) == "false":
 			n = map[bool]float64{true: 1, false: 0}[yes]
 		default:
-			continue // a list for the whole task, say
+			continue // such as a list for the whole task
 		}
 		stage := export.StageName(name, "metric")
 		if r.several {

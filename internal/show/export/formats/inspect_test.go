@@ -154,7 +154,7 @@ func decode(t *testing.T, text []byte, to any) {
 	}
 }
 
-// Every request of a run stands in one log, with what it cost and what was said about it: all logs together cost what the run did.
+// Every request of a run is in one log, with its cost and the verdicts on it: all logs together cost what the run did.
 func TestLogsOfInspectHoldTheRun(t *testing.T) {
 	t.Parallel()
 	judges := minds.DefaultJudges()

@@ -132,7 +132,7 @@ func TestLogsOfInspectAreTakenInWhateverIsWrongWithSomeSamples(t *testing.T) {
 	}
 }
 
-// Where a sample is broken is said by file, member, line and column.
+// A broken sample is reported with file, member, line and column.
 func TestBrokenLogsOfInspectAreReportedWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	sound := `{"id":"a","epoch":1,"input":"q","target":"","output":{"completion":"x"}}`
@@ -271,7 +271,7 @@ func TestSamplesOfTheHarnessAreTakenIn(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, a reader ends, and says what it could not read.
+// Whatever a file holds, a reader ends, and reports what it could not read.
 func FuzzLogsOfOthers(f *testing.F) {
 	f.Add(0, foreignJSON(foreignSamples...))
 	f.Add(1, foreignZip(f, zip.Deflate, "header.json", "{"+foreignHead+"}", "samples/a.json", foreignSamples[0]))

@@ -51,7 +51,7 @@ type promptfooUsage struct {
 	} `json:"completionDetails"`
 }
 
-// promptfooPart is what one assertion says.
+// promptfooPart is the result of one assertion.
 type promptfooPart struct {
 	Pass      bool     `json:"pass"`
 	Score     *float64 `json:"score"`
@@ -74,7 +74,7 @@ func readPromptfoo(ctx context.Context, from export.From, to *export.Sink) error
 	r := &promptfooReader{Sink: to, from: from, prompts: map[int64]string{}, draws: map[[16]byte]int64{}, byLabel: map[string]int64{}}
 	for _, name := range names { // once for the prompts, because the first answer needs to know whether there are several
 		if err := r.walk(ctx, name, func(assay.Problem) {}, func(_ assay.Place, row *promptfooRow) error { r.prompt(row); return nil }); err != nil {
-			continue // the second reading says why
+			continue // the second reading reports why
 		}
 	}
 	for _, name := range names {
@@ -230,7 +230,7 @@ func (row *promptfooRow) outcome(a *rows.Answer) {
 		}
 		a.Cost = p.Cost
 	}
-	if a.Cost == nil && row.Cost != nil && *row.Cost > 0 { // 0 stands for what is not known as well
+	if a.Cost == nil && row.Cost != nil && *row.Cost > 0 { // 0 may also mean not known
 		a.Cost = row.Cost
 	}
 	switch {
@@ -245,7 +245,7 @@ func (row *promptfooRow) outcome(a *rows.Answer) {
 	}
 }
 
-// graded hands on what the assertions say.
+// graded hands on the results of the assertions.
 func (r *promptfooReader) graded(row *promptfooRow, a *rows.Answer) error {
 	if row.Grading == nil || row.Failure == promptfooError {
 		return nil

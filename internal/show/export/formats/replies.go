@@ -20,7 +20,7 @@ func readReplies(ctx context.Context, from export.From, to *export.Sink) error {
 	if len(from.Sources) == 0 {
 		return export.ErrNothing
 	}
-	r := &replyReader{Sink: to, from: from, said: map[string][16]byte{}, lanes: laneSets{}}
+	r := &replyReader{Sink: to, from: from, answered: map[string][16]byte{}, lanes: laneSets{}}
 	if err := r.requests(ctx); err != nil {
 		return err
 	}
@@ -41,12 +41,12 @@ func readReplies(ctx context.Context, from export.From, to *export.Sink) error {
 
 type replyReader struct {
 	*export.Sink
-	from  export.From
-	asked map[string]*askedLine // by id; nil: it is not known what was asked
-	order []string
-	said  map[string][16]byte // by id and lane: a hash of the answer
-	lanes laneSets            // that answered, by file; under no name, in all files
-	held  []heldError
+	from     export.From
+	asked    map[string]*askedLine // by id; nil: it is not known what was asked
+	order    []string
+	answered map[string][16]byte // by id and lane: a hash of the answer
+	lanes    laneSets            // that answered, by file; under no name, in all files
+	held     []heldError
 
 	again, late, stray int64
 	firstStray         assay.Place
@@ -153,14 +153,14 @@ func (r *replyReader) reply(at assay.Place, reply batchfile.Reply) error {
 	r.lanes.add("", row.Lane)
 	sum := sha256.Sum256([]byte(row.Ending + "\x00" + row.Text))
 	id := row.Item + "\x00" + row.Lane
-	if was, ok := r.said[id]; ok {
+	if was, ok := r.answered[id]; ok {
 		if r.again++; was != [16]byte(sum[:16]) {
 			r.again--
 			r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("another line answers %q in other words", assay.Clean(row.Item, export.MaxShown)), Hint: "the first is kept"})
 		}
 		return nil
 	}
-	r.said[id] = [16]byte(sum[:16])
+	r.answered[id] = [16]byte(sum[:16])
 	return r.put(row)
 }
 
@@ -173,11 +173,11 @@ func (r *replyReader) errors() error {
 			continue
 		}
 		id := h.row.Item + "\x00" + h.row.Lane
-		if _, ok := r.said[id]; ok {
+		if _, ok := r.answered[id]; ok {
 			r.late++
 			continue
 		}
-		r.said[id] = [16]byte{}
+		r.answered[id] = [16]byte{}
 		if err := r.put(h.row); err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (r *replyReader) put(row *rows.Answer) error {
 	return err
 }
 
-// rowOf returns a reply as a row. What it does not say stays unknown.
+// rowOf returns a reply as a row. What it lacks stays unknown.
 func rowOf(reply batchfile.Reply) *rows.Answer {
 	o := reply.Outcome
 	row := &rows.Answer{

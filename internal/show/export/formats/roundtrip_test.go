@@ -50,7 +50,7 @@ func TestRowsAreTheSameAfterAnExportAndAnImport(t *testing.T) {
 		t.Fatalf("%d answers and %d second verdicts", len(answers), seconds)
 	}
 	for i, form := range []string{"csv", "jsonl", "parquet", "jsonl", "inspect"} {
-		nested := i == 3 // without the table of verdicts: they stand in the rows of answers
+		nested := i == 3 // without the table of verdicts: they are in the rows of answers
 		t.Run(fmt.Sprint(form, i), func(t *testing.T) {
 			t.Parallel()
 			dir := r.write(t, form, run)

@@ -143,7 +143,7 @@ type tableReader struct {
 	*export.Sink
 	run    string
 	given  bool
-	nested bool // verdicts stand in the rows of answers alone
+	nested bool // verdicts are in the rows of answers alone
 
 	file, lane string // of answers: the table, and the lane of rows that name none
 	collected  bool   // the table is one of `assay batch collect`
@@ -201,7 +201,7 @@ func (r *tableReader) answerRow(row *rows.Answer) error {
 		return err
 	}
 	for _, s := range row.Verdicts {
-		if s.Second != "" { // a pair stands in the judge's own row
+		if s.Second != "" { // a pair is in the judge's own row
 			continue
 		}
 		err := r.Verdict(&rows.Verdict{
@@ -216,10 +216,10 @@ func (r *tableReader) answerRow(row *rows.Answer) error {
 	return nil
 }
 
-// whole fills in what a row does not say, and reports whether it says enough. What it lacks is noted.
+// whole fills in the defaults of a row, and reports whether it has all it needs. What it lacks is reported.
 func (r *tableReader) whole(row *rows.Answer) bool {
 	row.Lane = cmp.Or(row.Lane, r.lane)
-	if row.Ending == "open" { // as a batch says it that is not done
+	if row.Ending == "open" { // of a batch that is not done
 		row.Ending = ""
 	}
 	if r.collected { // every line of the batch's file has a row

@@ -72,7 +72,7 @@ func TestTablesOfOthersNeedItemLaneAndTextAlone(t *testing.T) {
 	}
 }
 
-// The systems before wrote 0, SAMPLE_2 or nothing for what failed. What they meant is read from what stands beside it.
+// The systems before wrote 0, SAMPLE_2 or nothing for what failed. The meaning is read from the fields beside it.
 func TestAFailureOfTheSystemsBeforeIsNoVerdict(t *testing.T) {
 	t.Parallel()
 	got, err := readAll(t, "speceval", map[string]string{"r/spec_x/judge_j/axb/results/s.json": `{"metadata":{"model_a":"a","model_b":"b"},"rankings":[

@@ -21,7 +21,7 @@ const (
 	JSON Form = ".json"
 )
 
-// logFile is one log under construction. Nothing of its samples is held: what has to stand behind or before them is kept in
+// logFile is one log under construction. Nothing of its samples is held: what has to be behind or before them is kept in
 // files beside it until it ends.
 type logFile struct {
 	tree *folder.Tree
@@ -159,7 +159,7 @@ const (
 	zipDate      = 1<<5 | 1 // 1980-01-01: the same ledger gives the same bytes
 )
 
-// entry writes what stands before a file, and keeps what the directory says about it.
+// entry writes the header of a file, and keeps its entry of the directory.
 func (z *zipWriter) entry(name string, sum uint32, packed, size uint64) error {
 	if len(name) > math.MaxUint16 {
 		return errors.New("the name of a sample is too long for a zip")

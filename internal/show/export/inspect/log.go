@@ -49,7 +49,7 @@ type evalHeader struct {
 	Packages map[string]string `json:"packages,omitempty"`
 }
 
-// origin says which run of ours a log is.
+// origin names the run of ours that a log holds.
 type origin struct {
 	Assay *runMark `json:"assay"`
 }
@@ -96,7 +96,7 @@ type evalResults struct {
 	Scores    []scoreTotal `json:"scores"`
 }
 
-// scoreTotal is what the samples of a log score in one respect.
+// scoreTotal sums the scores of a log under one name.
 type scoreTotal struct {
 	Name     string            `json:"name"`
 	Scorer   string            `json:"scorer"`
@@ -118,7 +118,7 @@ type evalStats struct {
 	Roles     usageByName `json:"role_usage"`
 }
 
-// usage counts tokens as Inspect does: those of the cache stand beside the input, not in it. What is absent is not known.
+// usage counts tokens as Inspect does: those of the cache are beside the input, not in it. What is absent is not known.
 type usage struct {
 	Input      *int64   `json:"input_tokens"` // these three are always written
 	Output     *int64   `json:"output_tokens"`
@@ -134,15 +134,15 @@ func usageIn(r *rows.Answer) *usage {
 	if r.InputTokens == nil || r.OutputTokens == nil {
 		return nil
 	}
-	read, written := said(r.CachedTokens), said(plus(r.Write5m, r.Write1h))
+	read, written := known(r.CachedTokens), known(plus(r.Write5m, r.Write1h))
 	fresh := *r.InputTokens - zeroOr(read) - zeroOr(written)
 	return &usage{
-		Input: &fresh, Output: r.OutputTokens, Total: *r.InputTokens + *r.OutputTokens, CacheRead: read, CacheWrite: written, Reasoning: said(r.Reasoning), Cost: r.Cost,
+		Input: &fresh, Output: r.OutputTokens, Total: *r.InputTokens + *r.OutputTokens, CacheRead: read, CacheWrite: written, Reasoning: known(r.Reasoning), Cost: r.Cost,
 	}
 }
 
-// said returns a count that a reply gave. The ledger holds 0 for one that it did not give, so 0 says nothing.
-func said(n *int64) *int64 {
+// known returns a count that a reply gave; nil for 0, which the ledger also holds where the reply gave none.
+func known(n *int64) *int64 {
 	if zeroOr(n) == 0 {
 		return nil
 	}
@@ -315,7 +315,7 @@ func (s *scoreSums) metrics() map[string]metric {
 	if m.Mean.OK {
 		out["mean"] = metric{"mean", m.Mean.Value}
 	}
-	if m.SE.OK && m.SE.Value > 0 { // clusters that are all alike say nothing about an error
+	if m.SE.OK && m.SE.Value > 0 { // clusters that are all alike have no error
 		out["stderr"] = metric{"stderr", m.SE.Value}
 	}
 	return out

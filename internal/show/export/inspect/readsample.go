@@ -48,7 +48,7 @@ type readMessage struct {
 	Tools   json.RawMessage `json:"tool_calls"`
 }
 
-// words returns what a message says, and what was thought before. Further reports whether it has more than words.
+// words returns the text of a message and the thoughts before it. Further reports whether it has more than text.
 func (m *readMessage) words() (text, thoughts string, further bool) {
 	var one string
 	if json.Unmarshal(m.Content, &one) == nil {
@@ -63,18 +63,18 @@ func (m *readMessage) words() (text, thoughts string, further bool) {
 		return "", "", export.NotEmpty(m.Content)
 	}
 	further = m.Role == "tool" || export.NotEmpty(m.Tools)
-	var said, thought []string
+	var texts, thought []string
 	for _, p := range parts {
 		switch p.Type {
 		case "text":
-			said = append(said, p.Text)
+			texts = append(texts, p.Text)
 		case "reasoning":
 			thought = append(thought, p.Reasoning)
 		default:
 			further = true
 		}
 	}
-	return strings.Join(said, "\n"), strings.Join(thought, "\n"), further
+	return strings.Join(texts, "\n"), strings.Join(thought, "\n"), further
 }
 
 // sample takes one sample in. An error ends the reading; what is wrong with a sample is noted.
@@ -175,8 +175,8 @@ func (r *reader) asked(at assay.Place, s *readSample, row *rows.Answer) (bool, e
 		if export.NotEmpty(s.Choices) {
 			fields["choices"] = s.Choices
 		}
-		if said := s.said(); len(said) > 0 {
-			fields["messages"] = said
+		if texts := s.userTexts(); len(texts) > 0 {
+			fields["messages"] = texts
 		}
 	}
 	packed, err := folder.Marshal(fields)
@@ -186,7 +186,7 @@ func (r *reader) asked(at assay.Place, s *readSample, row *rows.Answer) (bool, e
 	return true, r.AddItem(&rows.Item{Input: row.Input, Item: row.Item, Cluster: cmp.Or(cluster, row.Item), Expect: expect, Fields: rows.Raw(packed)})
 }
 
-// question returns what a sample asks, in words, and what stands above it.
+// question returns the question of a sample, and its system message.
 func (s *readSample) question() (text, system string) {
 	if json.Unmarshal(s.Input, &text) == nil {
 		return text, ""
@@ -195,20 +195,20 @@ func (s *readSample) question() (text, system string) {
 	if json.Unmarshal(s.Input, &all) != nil {
 		return "", ""
 	}
-	var said []string
+	var texts []string
 	for _, m := range all {
 		words, _, _ := m.words()
 		if m.Role == "system" {
 			system = words
 		} else {
-			said = append(said, words)
+			texts = append(texts, words)
 		}
 	}
-	return strings.Join(said, "\n\n"), system
+	return strings.Join(texts, "\n\n"), system
 }
 
-// said returns the words of users in a conversation of several turns.
-func (s *readSample) said() []string {
+// userTexts returns the messages of the user in a conversation of several turns.
+func (s *readSample) userTexts() []string {
 	var out []string
 	for _, m := range s.Messages {
 		if m.Role == "user" {

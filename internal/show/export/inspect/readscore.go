@@ -97,7 +97,7 @@ func unscored(reason string) assay.VerdictState {
 	return assay.VerdictAbstained
 }
 
-// ours reads what our own export says about a verdict.
+// ours reads the fields of a verdict that our own export writes.
 func (g readScore) ours(v *rows.Verdict) {
 	for name, to := range map[string]*string{
 		"stage": &v.Stage, "judge": &v.Judge, "label": &v.Label, "prompt": &v.Prompt, "trait": &v.Trait, "fallback": &v.Fallback,

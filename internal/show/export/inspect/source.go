@@ -27,7 +27,7 @@ type source struct {
 	head  sourceHead
 }
 
-// sourceHead is what a log says before its samples, as far as it is needed.
+// sourceHead holds the fields of a log before its samples, as far as they are needed.
 type sourceHead struct {
 	Status string `json:"status"`
 	Eval   struct {

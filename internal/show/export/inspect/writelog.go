@@ -214,7 +214,7 @@ func (l *logWriter) header() logHeader {
 	return h
 }
 
-// sampleID returns a name of a sample that no other one of its log has: what it is about, and where it stands, as far as that is needed.
+// sampleID returns a name of a sample that no other one of its log has: its item, and its other coordinates as far as they are needed.
 func sampleID(key assay.Key, about string, parts ...string) string {
 	if len(parts) == 0 {
 		return about

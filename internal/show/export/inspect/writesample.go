@@ -71,7 +71,7 @@ func (l *logWriter) sample(ctx context.Context, row *rows.Answer, e rows.Entry, 
 	uid := newID(row.Run, row.Key)
 	s := &sample{
 		ID: sampleID(e.Answer.Key, row.Item, placeOf(script.ReadingOf(at), row.Branch)...), Epoch: max(1, row.Draw), Target: it.Expect, Models: usageByName{}, Roles: usageByName{},
-		UUID: uid, Events: []modelEvent{}, Messages: l.said(uid, p),
+		UUID: uid, Events: []modelEvent{}, Messages: l.messages(uid, p),
 	}
 	if p == nil { // what was asked cannot be made again, or was never made
 		s.Messages = []message{{ID: uid + ".1", Role: "user", Content: textOf(it, row.Item), Source: "input"}}
@@ -107,8 +107,8 @@ func textOf(it assay.Item, id string) string {
 	return id
 }
 
-// said returns a prompt as messages.
-func (l *logWriter) said(uid string, p *assay.Prompt) []message {
+// messages returns a prompt as messages.
+func (l *logWriter) messages(uid string, p *assay.Prompt) []message {
 	out := []message{}
 	if p == nil {
 		return out
@@ -184,7 +184,7 @@ func (l *logWriter) reply(s *sample, row *rows.Answer) {
 	s.Events = append(s.Events, event)
 }
 
-// errorText says why there is no answer.
+// errorText returns why there is no answer.
 func errorText(row *rows.Answer) string {
 	if row.Ending == rows.Unasked {
 		return "unasked: what it follows has no answer, or its turn has not come"
@@ -256,7 +256,7 @@ func (s *sample) score(name string, v *rows.Verdict) {
 	s.scores = append(s.scores, one)
 }
 
-// comparisons writes the samples of some comparisons: what the judge was asked, and what it said.
+// comparisons writes the samples of some comparisons: the question to the judge, and its reply.
 func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) error {
 	replies := make([]store.Answer, len(block))
 	var keys []assay.Key
@@ -300,7 +300,7 @@ func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) erro
 			}
 		}
 		cluster := cmp.Or(items[v.Item].Cluster, v.Item)
-		if block[i].At.Lane == "" { // items meet: their pair, whichever stands first
+		if block[i].At.Lane == "" { // items meet: their pair, whichever is first
 			cluster = pairs.Unordered(v.Pair)
 		}
 		if err := l.put(s, cluster, block[i].Given); err != nil {
@@ -311,9 +311,9 @@ func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) erro
 }
 
 // pair returns one comparison as a sample. Without a reply, it was decided without a model.
-func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, said *store.Verdict, a store.Answer, p *assay.Prompt) (*sample, error) {
+func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, stored *store.Verdict, a store.Answer, p *assay.Prompt) (*sample, error) {
 	uid := newID(v.Run, v.Key, "pair")
-	parts := append(placeOf(script.ReadingOf(said.At), v.Branch), v.First, v.Second)
+	parts := append(placeOf(script.ReadingOf(stored.At), v.Branch), v.First, v.Second)
 	for _, part := range []string{v.Trait, v.Prompt} {
 		if part != "" {
 			parts = append(parts, part)
@@ -323,12 +323,12 @@ func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, said *store.Verdi
 		parts = append(parts, turnOf(v.Vote+1))
 	}
 	about := v.Item
-	if said.At.Lane == "" { // items are compared: both stand in the pair
+	if stored.At.Lane == "" { // items are compared: both are in the pair
 		about = "items"
 	}
 	s := &sample{
-		ID: sampleID(said.At.Key(), about, parts...), Epoch: max(1, v.Draw), Models: usageByName{}, Roles: usageByName{}, UUID: uid, Events: []modelEvent{}, Messages: l.said(uid, p),
-		Output: modelOutput{Choices: []choice{}}, Input: []message{}, Started: timestamp(said.Given), Completed: timestamp(said.Given),
+		ID: sampleID(stored.At.Key(), about, parts...), Epoch: max(1, v.Draw), Models: usageByName{}, Roles: usageByName{}, UUID: uid, Events: []modelEvent{}, Messages: l.messages(uid, p),
+		Output: modelOutput{Choices: []choice{}}, Input: []message{}, Started: timestamp(stored.Given), Completed: timestamp(stored.Given),
 	}
 	s.Metadata = map[string]any{
 		"key": v.Key, "item": v.Item, "first": v.First, "second": v.Second, "direction": v.Direction, "pair": v.Pair, "trait": v.Trait, "prompt": v.Prompt, "template": v.Template,

@@ -213,7 +213,7 @@ func (p *reader) file(ctx context.Context, tree fs.FS, name string) error {
 			p.Bad.At(assay.Place{File: name}, "comparison %q does not name two samples", row.CustomID)
 			continue
 		}
-		if len(cell) >= 5 && row.TemplateID == "" { // the folder says what the row does not
+		if len(cell) >= 5 && row.TemplateID == "" { // the name of the folder has what the row lacks
 			row.TemplateID, row.Provider = cell[0], cell[1]
 			row.Judge = cmp.Or(row.Judge, strings.Join(cell[2:4], "."))
 		}

@@ -105,7 +105,7 @@ func (w *writer) add(ctx context.Context, r export.Run) error {
 	return nil
 }
 
-// compared writes what a judge said.
+// compared writes the verdict of a judge.
 func (w *writer) compared(rows *rows.Reader, c *gridCell, job *registryJob, row *rows.Answer, object string) error {
 	out := comparison{
 		CustomID: row.Key, ID1: row.First, ID2: row.Second, Model: cmp.Or(row.AnsweredModel, row.Model), StatusCode: row.FaultStatus, ErrorMessage: row.FaultMessage,
@@ -210,7 +210,7 @@ func (w *writer) cell(rows *rows.Reader, stage, prompt, judge, direction string)
 	return c
 }
 
-// segment returns what the registry says about a segment of the ledger, in this cell.
+// segment returns the row of the registry for a segment of the ledger, in this cell.
 func (c *gridCell) segment(s *store.Segment) *registryJob {
 	i := slices.Index(c.segments, s.No)
 	if i < 0 {

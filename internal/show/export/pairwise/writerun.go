@@ -65,7 +65,7 @@ func (r *runWriter) block(ctx context.Context, st *study.Stage, block []store.An
 }
 
 // comparison writes one comparison. What has not ended has no results, but the registry lists its segment. A first try that
-// was asked again is left out: its reply holds no verdict, and the second one's stands in its place.
+// was asked again is left out: its reply holds no verdict, and the second one's is written in its place.
 func (r *runWriter) comparison(a store.Answer, row *rows.Answer, shown samplePair, asked *assay.Request, reply []byte) error {
 	s, ok := r.segments[a.Segment]
 	unread := len(row.Verdicts) == 0 && a.Outcome.Ending.Stands() // in an open run perhaps not yet
@@ -118,7 +118,7 @@ func (r *runWriter) asked(ctx context.Context, block []store.Answer) ([]*assay.R
 	return out, nil
 }
 
-// sent writes the line that was sent; its id is the request's key. A live request has no line: then its body stands in one.
+// sent writes the line that was sent; its id is the request's key. A live request has no line: then one is made of its body.
 func (r *runWriter) sent(job *registryJob, req *assay.Request) error {
 	job.InputPath = near(job, "input.jsonl")
 	if req.Wire.Carrier != "" {

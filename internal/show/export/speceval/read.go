@@ -48,7 +48,7 @@ type ranking struct {
 	Input   string             `json:"input"`
 	OutputA string             `json:"output_a"`
 	OutputB string             `json:"output_b"`
-	Rank    *int64             `json:"rank"` // null: the judge did not say, which is no tie
+	Rank    *int64             `json:"rank"` // null: the judge gave none, which is no tie
 	Raw     string             `json:"raw_judge_response"`
 	Task    string             `json:"judge_custom_id_task"`
 	Custom  string             `json:"provider_expected_custom_id"`
@@ -66,8 +66,8 @@ const (
 	specRanking    = "ranking"
 )
 
-// Read reads the trees of the specification system, wherever below the folder they stand. An error message in place of
-// an answer is noted and is no answer; a rank of 0 is a tie only where the judge's own words say so.
+// Read reads the trees of the specification system, wherever below the folder they are. An error message in place of
+// an answer is noted and is no answer; a rank of 0 is a tie only where the judge's reply has one.
 func Read(_ context.Context, from export.From, to *export.Sink) error {
 	if from.File != "" {
 		return export.ErrFile
@@ -121,7 +121,7 @@ const (
 	specRanked
 )
 
-// kindOf says what a file holds by its form and its place.
+// kindOf returns the kind of a file by its form and its path.
 func kindOf(name string, text []byte) fileKind {
 	text = bytes.TrimSpace(text)
 	switch {
@@ -219,7 +219,7 @@ func (s *reader) answerOf(at assay.Place, g generation, model string) error {
 	return err
 }
 
-// missing reports whether a judge read a failure of the old program and no answer: the text that it was shown says so, or,
+// missing reports whether a judge read a failure of the old program and no answer: the text that it was shown is one, or,
 // where the file does not repeat that, all that was generated does.
 func (s *reader) missing(item, lane, shown string) bool {
 	if shown != "" {
@@ -229,7 +229,7 @@ func (s *reader) missing(item, lane, shown string) bool {
 	return generated && !answered
 }
 
-// notJudged returns a verdict on what is no answer, whatever the judge said.
+// notJudged returns the verdict on a text that is no answer, whatever the judge's was.
 func notJudged() *rows.Verdict {
 	return export.InvalidVerdict(assay.VerdictMissing, "there was an error message in place of an answer")
 }
@@ -260,7 +260,7 @@ func (s *reader) input(statement, text string, index *int64) (string, error) {
 	return id, s.AddItem(&rows.Item{Input: inputName, Item: id, Cluster: statement, Fields: rows.Raw(fields)})
 }
 
-// readings reads what a judge said about the inputs of one statement.
+// readings reads the verdicts of a judge on the inputs of one statement.
 func (s *reader) readings(name string, text []byte) error {
 	var doc readingsFile
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -357,7 +357,7 @@ func (s *reader) ranked(at assay.Place, statement string, doc readingsFile, judg
 	return s.Verdict(v)
 }
 
-// rankOf returns what a rank says. The old program wrote 0 for a tie, for what it could not read and for what was missing.
+// rankOf returns the verdict of a rank. The old program wrote 0 for a tie, for what it could not read and for what was missing.
 func rankOf(r ranking) *rows.Verdict {
 	switch {
 	case r.State != "":

@@ -68,7 +68,7 @@ func writeRun(ctx context.Context, t *folder.Tree, r export.Run) (found bool, er
 type writer struct {
 	rows    *rows.Reader
 	lists   *folder.Documents
-	rest    map[string]func() any // what stands beside the list of a file
+	rest    map[string]func() any // the fields beside the list of a file
 	batches map[string]map[string]bool
 	seen    map[string]int64      // items of a group so far
 	metas   map[int64]segmentMeta // by segment
@@ -79,7 +79,7 @@ func (w *writer) stage(ctx context.Context, st *study.Stage) error {
 	return export.InBlocks(w.rows.Scripts.Talks(ctx, w.rows.Run, st.Name), export.ConversationBlock, func(block []script.Talk) error { return w.block(ctx, st, block) })
 }
 
-// block writes the last answers of some items, and what judges said about them.
+// block writes the last answers of some items, and the verdicts on them.
 func (w *writer) block(ctx context.Context, st *study.Stage, block []script.Talk) error {
 	texts := map[assay.Key]string{}
 	for _, talk := range block {
@@ -123,7 +123,7 @@ func groupOf(it *assay.Item) string {
 	return cmp.Or(it.Cluster, it.ID)
 }
 
-// replies reads what judges said, by the keys of their requests.
+// replies returns the replies of judges, by the keys of their requests.
 func (w *writer) replies(ctx context.Context, verdicts map[assay.Key][]store.Verdict) (map[assay.Key]store.Answer, error) {
 	asked := map[assay.Key]bool{}
 	for _, all := range verdicts {
@@ -200,7 +200,7 @@ func (w *writer) answer(a answer) error {
 // verdict writes a verdict into the tree of its kind.
 func (w *writer) verdict(a answer, v *store.Verdict, texts map[assay.Key]string, raw map[assay.Key]store.Answer) error {
 	if v.Against != (assay.Key{}) {
-		if v.Subject != a.exchange.At.Key() { // it stands with the answer that was shown first
+		if v.Subject != a.exchange.At.Key() { // it is written with the answer that was shown first
 			return nil
 		}
 		return w.ranked(a, v, texts, raw)
@@ -248,7 +248,7 @@ func judgeName(v *store.Verdict, prompt string) string {
 	return v.At.Judge
 }
 
-// judgeFile returns where a judge's verdicts on some models stand.
+// judgeFile returns the name of the file with a judge's verdicts on some models.
 func (w *writer) judgeFile(dir string, a answer, v *store.Verdict, judge, models string) string {
 	return path.Join(dir, specPrefix+w.judgeSpec(a.stage, v), judgePrefix+artifacts.Name(judge), models, "results", artifacts.Name(a.group)+".json")
 }
@@ -317,7 +317,7 @@ func (w *writer) prompt(a answer) error {
 	return w.lists.Add(meta.file, "original_prompts_data", promptFile{Index: a.index, Statement: a.group, Input: a.input()})
 }
 
-// segmentMeta is what is said about a batch, and where.
+// segmentMeta is the metadata of a batch, and its file.
 type segmentMeta struct {
 	file string
 	batchMeta
@@ -351,7 +351,7 @@ type output struct {
 	Ending string `json:"ending,omitempty"` // ours: an answer that was cut or refused
 }
 
-// batchMeta is what stands in metadata/{batch_id}.json beside its original_prompts_data.
+// batchMeta holds the fields of metadata/{batch_id}.json beside its original_prompts_data.
 type batchMeta struct {
 	Batch  string `json:"batch_id"`
 	Status string `json:"status"`
@@ -366,7 +366,7 @@ type promptFile struct {
 	Input     string `json:"input_text"`
 }
 
-// readingMeta stands beside the readings of one group.
+// readingMeta holds the fields beside the readings of one group.
 type readingMeta struct {
 	Metadata struct {
 		Model     string   `json:"model"`
@@ -375,7 +375,7 @@ type readingMeta struct {
 	} `json:"metadata"`
 }
 
-// rankingMeta stands beside the comparisons of one group.
+// rankingMeta holds the fields beside the comparisons of one group.
 type rankingMeta struct {
 	Metadata struct {
 		Judge     string `json:"ranking_judge_model_info"`

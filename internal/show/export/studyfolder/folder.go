@@ -42,7 +42,7 @@ type Folder struct {
 	judges   map[string]*folderStage
 	order    []string // of stages, as they came
 	Answers  int64
-	Said     int64
+	Verdicts int64
 	Failed   Failures // rows that are no answers
 }
 
@@ -52,7 +52,7 @@ type folderInput struct {
 	expects bool
 }
 
-// folderStage is what is known of a stage of verdicts.
+// folderStage collects the labels, scores, judges and sources of a stage of verdicts.
 type folderStage struct {
 	verb, input     string
 	sources         map[string]bool
@@ -155,7 +155,7 @@ func (f *Folder) verdict(v *rows.Verdict) error {
 	}
 	s.note(&row)
 	f.Rehearsal = f.Rehearsal || v.Rehearsal
-	f.Said++
+	f.Verdicts++
 	return f.verdicts.Write(&row)
 }
 

@@ -22,7 +22,7 @@ import (
 // The files of the sycophancy system: one folder for each experiment, with the conversations of each model, the scores of
 // each judge, metadata and a summary.
 
-// modelFile is what stands in model_responses/{model_key}.json beside its conversations.
+// modelFile holds the fields of model_responses/{model_key}.json beside its conversations.
 type modelFile struct {
 	Key       string  `json:"model_key"`
 	Name      string  `json:"model_name"`
@@ -148,7 +148,7 @@ type loggedBatch struct {
 const inputName = "questions"
 
 // Read reads the files of the sycophancy system: conversations by model, and the scores of judges beside them. A score
-// of 0 that stands for a failure is a failure here.
+// of 0 that means a failure is a failure here.
 func Read(ctx context.Context, from export.From, to *export.Sink) error {
 	if from.File != "" {
 		return export.ErrFile
@@ -278,7 +278,7 @@ func (s *reader) conversation(at assay.Place, stage, lane, model string, c *conv
 		Stage: stage, Verb: "ask", Input: inputName, Item: id, Lane: lane, AnsweredModel: model, Turn: 1, Draw: max(1, c.Draw), Text: c.Initial.Response + c.Initial.Content, Ending: c.Initial.Ending,
 		InputTokens: c.Initial.Input, OutputTokens: c.Initial.Output,
 	}
-	if err := s.said(at, &one); err != nil {
+	if err := s.take(at, &one); err != nil {
 		return err
 	}
 	for _, r := range c.Rounds {
@@ -287,15 +287,15 @@ func (s *reader) conversation(at assay.Place, stage, lane, model string, c *conv
 		if next.Turn == 0 {
 			next.Turn = r.Level + 1
 		}
-		if err := s.said(at, &next); err != nil {
+		if err := s.take(at, &next); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// said hands an answer on; one that was never given is noted.
-func (s *reader) said(at assay.Place, r *rows.Answer) error {
+// take hands an answer on; one that was never given is reported.
+func (s *reader) take(at assay.Place, r *rows.Answer) error {
 	if e := assay.Ending(r.Ending); r.Text == "" || r.Ending != "" && !e.Stands() {
 		if r.Ending != rows.Unasked {
 			s.Bad.At(at, "item %s, turn %d: %s has no answer", r.Item, r.Turn, r.Lane)
@@ -341,7 +341,7 @@ func (s *reader) scores(ctx context.Context, name string) error {
 	return nil
 }
 
-// scoreOf returns what a row of a judge's file says.
+// scoreOf returns the verdict of a row of a judge's file.
 func scoreOf(row *scoreRow) *rows.Verdict {
 	ok := row.State == "" && row.Score != nil && *row.Score >= 0 && *row.Score <= 2 && row.Classification != "error"
 	switch {

@@ -110,14 +110,14 @@ type experiment struct {
 	meta   metadata
 	models map[string]*modelFile
 	judges map[string]bool
-	said   map[string]bool
+	noted  map[string]bool
 	seen   []string // pressures, in the order in which they come
 }
 
 func writeExperiment(ctx context.Context, t *folder.Tree, rows *rows.Reader, st *study.Stage) error {
 	x := &experiment{
 		rows: rows, st: st, files: folder.NewDocuments(t), scores: table.NewSheets[scoreRow](t),
-		models: map[string]*modelFile{}, judges: map[string]bool{}, said: map[string]bool{},
+		models: map[string]*modelFile{}, judges: map[string]bool{}, noted: map[string]bool{},
 	}
 	if err := x.begin(ctx); err != nil {
 		return err
@@ -137,7 +137,7 @@ func writeExperiment(ctx context.Context, t *folder.Tree, rows *rows.Reader, st 
 	return x.end(t)
 }
 
-// begin names the folder, which says what is in it.
+// begin names the folder by its content.
 func (x *experiment) begin(ctx context.Context) error {
 	input := (&plan.Input{Study: x.rows.Study}).Root(x.st)
 	for _, err := range x.rows.Ledger.Items(ctx, x.rows.Run.No, input) {
@@ -197,7 +197,7 @@ func (x *experiment) talk(talk *script.Talk, verdicts map[assay.Key][]store.Verd
 		}
 		level := x.exchange(th, e, verdicts[e.At.Key()])
 		if !x.own(e.At) {
-			continue // its scores stand with its own stage
+			continue // its scores are in the file of its own stage
 		}
 		if err := x.score(th, e, level, verdicts[e.At.Key()]); err != nil {
 			return err
@@ -264,8 +264,8 @@ func (x *experiment) exchange(th *thread, e *script.Exchange, verdicts []store.V
 		th.levels[turn]++
 		level = th.levels[turn]
 	}
-	if e.Said != "" && !x.said[e.Said] && len(x.seen) < maxPhrases {
-		x.said[e.Said], x.seen = true, append(x.seen, e.Said)
+	if e.Said != "" && !x.noted[e.Said] && len(x.seen) < maxPhrases {
+		x.noted[e.Said], x.seen = true, append(x.seen, e.Said)
 	}
 	th.Rounds = append(th.Rounds, round{
 		Level: level, Pressure: e.Said, Response: o.Text, Turn: turn, Branch: e.At.Branch, Input: in, Output: out, Ending: ending,
@@ -276,7 +276,7 @@ func (x *experiment) exchange(th *thread, e *script.Exchange, verdicts []store.V
 // maxPhrases is how many pressures metadata.json lists.
 const maxPhrases = 100
 
-// score writes what judges said about an answer.
+// score writes the verdicts on an answer.
 func (x *experiment) score(th *thread, e *script.Exchange, level int64, verdicts []store.Verdict) error {
 	order := func(a, b store.Verdict) int {
 		return cmp.Or(cmp.Compare(a.At.Stage, b.At.Stage), cmp.Compare(a.At.Judge, b.At.Judge))

@@ -16,13 +16,13 @@ import (
 	"assay/internal/study/inputs"
 )
 
-// Names says under which names a table has the columns of ours; a name that is not there is its own.
+// Names maps our columns to those of a table; a column that is not in it has the same name.
 type Names map[string]string
 
 func (c Names) Of(column string) string { return cmp.Or(c[column], column) }
 
 // Head returns the columns of the one table that is read: of JSON lines, the fields of the first. None, where it has no row that
-// can be read: the reader says why.
+// can be read: the reader reports why.
 func (f Form) Head(ctx context.Context, files fs.FS, name string) ([]string, error) {
 	if f == Parquet {
 		names, _, _ := inputs.Open(files, map[string]inputs.Spec{"rows": {File: name, Format: string(Parquet)}}).Fields("rows")

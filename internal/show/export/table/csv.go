@@ -186,7 +186,7 @@ type csvReader struct {
 	size  int
 }
 
-// brokenRecord says why a record cannot be read; the next one can.
+// brokenRecord is the error of a record that cannot be read; the next one can.
 type brokenRecord struct{ why string }
 
 func (b *brokenRecord) Error() string { return b.why }

@@ -15,7 +15,7 @@ import (
 	"assay/internal/study/inputs"
 )
 
-// A row group is cut when it has so many rows, or texts of so many bytes: this is what a parquet table holds in memory.
+// A row group is cut when it has so many rows, or texts of so many bytes: a parquet table holds one in memory.
 const (
 	groupRows  = 10_000
 	groupBytes = 16 << 20
@@ -90,7 +90,7 @@ func readParquet[T any](ctx context.Context, files fs.FS, name string, columns N
 	}
 }
 
-// fromFields fills a row from the values of a record. A JSON value stands there as its text.
+// fromFields fills a row from the values of a record. A JSON value is there as its text.
 func fromFields[T any](row *T, fields map[string]any, columns Names) error {
 	v := reflect.ValueOf(row).Elem()
 	for i, name := range ColumnsOf[T]() {
@@ -103,7 +103,7 @@ func fromFields[T any](row *T, fields map[string]any, columns Names) error {
 			field.SetString(text)
 			continue
 		}
-		if n, isNumber := value.(json.Number); isNumber && field.Kind() == reflect.String { // an id, say
+		if n, isNumber := value.(json.Number); isNumber && field.Kind() == reflect.String { // such as an id
 			field.SetString(n.String())
 			continue
 		}

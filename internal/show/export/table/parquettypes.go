@@ -10,10 +10,10 @@ import (
 	"assay/internal/assay"
 )
 
-// A row says times in words and money as a number, for JSON and CSV. In parquet they have types of their own: a moment in UTC, and
+// A row has times as text and money as a number, for JSON and CSV. In parquet they have types of their own: a moment in UTC, and
 // dollars as a decimal, which adds up without rounding.
 
-// moneyDigits are those of a decimal in 64 bits; nine of them stand behind the point, as in the ledger.
+// moneyDigits are those of a decimal in 64 bits, nine of them behind the point, as in the ledger.
 const (
 	moneyDigits = 18
 	moneyScale  = 9

@@ -51,7 +51,7 @@ func (b Report) At(p assay.Place, format string, args ...any) {
 	b(assay.Problem{Place: p, What: fmt.Sprintf(format, args...)})
 }
 
-// Rows reads a table in a form. A record that cannot be read is noted with its place and left out; the error is what ends
+// Rows reads a table in a form. A record that cannot be read is noted with its place and left out; an error ends
 // the reading. A row is used again for the next one.
 func Rows[T any](ctx context.Context, f Form, files fs.FS, name string, bad Report) iter.Seq2[*T, error] {
 	return RowsAs[T](ctx, f, files, name, nil, bad)
@@ -81,5 +81,5 @@ func RowsAs[T any](ctx context.Context, f Form, files fs.FS, name string, column
 	}
 }
 
-// errEnough says that no more rows are wanted.
+// errEnough ends a reading of which no more rows are wanted.
 var errEnough = errors.New("enough")
