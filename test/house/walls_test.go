@@ -27,7 +27,6 @@ var openWalls = map[string]struct {
 	siblings float64
 	methods  int
 }{
-	"find/stats":   {40, 3.4, 13},
 	"send/script":  {38, 6.9, 136},
 	"show/cli":     {98, 5.8, 89},
 	"show/web":     {26, 5.0, 81},

@@ -174,20 +174,6 @@ func MeanByCluster(list []Total, level float64) ClusterMean {
 	return m
 }
 
-// tInterval is the estimate and its error bars by Student's t.
-func tInterval(estimate, se Number, level float64, df int) Interval {
-	t := criticalT(level, df)
-	switch {
-	case !estimate.OK:
-		return NoInterval("%s", estimate.Why)
-	case !se.OK:
-		return NoInterval("%s", se.Why)
-	case !t.OK:
-		return NoInterval("%s", t.Why)
-	}
-	return Between(estimate.Value-t.Value*se.Value, estimate.Value+t.Value*se.Value)
-}
-
 // BootstrapRate resamples clusters and collects the share over the drawn answers.
 func BootstrapRate(clusters []Count, resamples int, seed uint64) (Replicates, error) {
 	return Bootstrap(len(clusters), resamples, seed, func(drawn []int) Number {

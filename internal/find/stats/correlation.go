@@ -5,6 +5,26 @@ import (
 	"slices"
 )
 
+// Pearson is the linear correlation of paired values.
+func Pearson(x, y []float64) Number {
+	if len(x) != len(y) {
+		return Undefined("%d values against %d", len(x), len(y))
+	}
+	if len(x) < 2 {
+		return Undefined("a correlation needs two pairs, there are %d", len(x))
+	}
+	mx, my := mean(x), mean(y)
+	var sxx, syy, sxy float64
+	for i := range x {
+		dx, dy := x[i]-mx, y[i]-my
+		sxx, syy, sxy = sxx+dx*dx, syy+dy*dy, sxy+dx*dy
+	}
+	if sxx == 0 || syy == 0 {
+		return Undefined("no variation on one side")
+	}
+	return Known(max(-1, min(1, sxy/math.Sqrt(sxx*syy))))
+}
+
 // Correlation is how far two lists go together, with its error by Fisher's transformation.
 type Correlation struct {
 	R        Number // -1 to 1
@@ -76,4 +96,24 @@ func midranks(x []float64) []float64 {
 		i = k
 	}
 	return out
+}
+
+// Reliability is the share of the spread of the strengths that is not error: 1 - mean(se^2)/var(theta). It falls below 0
+// when there is more error than spread.
+func Reliability(theta, se []float64) Number {
+	if len(theta) != len(se) {
+		return Undefined("%d strengths with %d errors", len(theta), len(se))
+	}
+	if len(theta) < 2 {
+		return Undefined("a spread needs two items, there are %d", len(theta))
+	}
+	spread := variance(theta)
+	if spread == 0 {
+		return Undefined("all strengths are equal")
+	}
+	noise := 0.0
+	for _, s := range se {
+		noise += s * s
+	}
+	return Known(1 - noise/float64(len(se))/spread)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Covariance is the joint uncertainty of a fit: strengths with mean 0, then order effect, then log nu. The error of a
@@ -119,4 +121,161 @@ func (c *Covariance) extraSE(at int, why string) Number {
 		return Undefined("%s", why)
 	}
 	return Known(math.Sqrt(max(0, c.matrix.at(at, at))))
+}
+
+// QuasiVariances give each item a variance of its own such that the variance of any difference is nearly the sum of two
+// (Firth and de Menezes). They minimise the squared log ratio over all pairs, and may be negative for single items. The
+// iteration starts and stops as the R package qvcalc does, so that tables agree in every digit.
+func (c *Covariance) QuasiVariances() ([]float64, error) {
+	if c.items < 3 {
+		return nil, fmt.Errorf("quasi-variances: %d items, they need three", c.items)
+	}
+	target := differences(c.items, c.Difference)
+	for k := range target {
+		if target[k] *= target[k]; target[k] == 0 {
+			return nil, fmt.Errorf("quasi-variances: two items do not differ in error")
+		}
+	}
+	const maxSteps, settled = 100, 1e-8
+	at, loss := append([]float64(nil), target...), 0.0
+	var q []float64
+	for range maxSteps {
+		next, err := quasiStep(c.items, at, target)
+		if err != nil {
+			return nil, err
+		}
+		for half := 0; !quasiSums(next, at); half++ {
+			if q == nil || half > 30 {
+				return nil, fmt.Errorf("quasi-variances: the variances of differences are no sums")
+			}
+			for i := range next {
+				next[i] = (next[i] + q[i]) / 2
+			}
+		}
+		q = next
+		before := loss
+		loss = quasiLoss(at, target)
+		if math.Abs(loss-before) < settled*(loss+0.1) {
+			return q, nil
+		}
+	}
+	return nil, fmt.Errorf("quasi-variances: not settled in %d steps", maxSteps)
+}
+
+// quasiSums writes the sum of every two variances and reports whether all are positive.
+func quasiSums(q, sums []float64) bool {
+	k, positive := 0, true
+	for i := range q {
+		for j := range i {
+			sums[k] = q[i] + q[j]
+			positive = positive && sums[k] > 0
+			k++
+		}
+	}
+	return positive
+}
+
+// quasiLoss is the sum of squared log ratios.
+func quasiLoss(at, target []float64) float64 {
+	loss := 0.0
+	for k := range at {
+		loss += square(math.Log(target[k] / at[k]))
+	}
+	return loss
+}
+
+// quasiStep is a Gauss-Newton step: least squares on the sums, weighted to act on the log scale.
+func quasiStep(items int, at, target []float64) ([]float64, error) {
+	normal, side := newSymmetric(items), make([]float64, items)
+	k := 0
+	for i := range items {
+		for j := range i {
+			weight := 1 / square(at[k])
+			z := weight * at[k] * (1 + math.Log(target[k]/at[k]))
+			side[i] += z
+			side[j] += z
+			normal.set(i, i, normal.at(i, i)+weight)
+			normal.set(j, j, normal.at(j, j)+weight)
+			normal.set(i, j, weight)
+			k++
+		}
+	}
+	var chol cholesky
+	if !chol.factorize(normal) || !chol.solve(side) {
+		return nil, fmt.Errorf("quasi-variances: singular step")
+	}
+	return side, nil
+}
+
+// scores are the gradients of a fit's clusters.
+type scores struct {
+	model   *model
+	grouped *Grouped
+	chances []chance // by cell
+}
+
+// chance is what is expected of one comparison: the score of the item shown first, and a tie.
+type chance struct{ mu, tie float64 }
+
+// newScores asks the fit once about each cell, however many clusters have a part in it.
+func newScores(f *BTFit, g *Grouped) *scores {
+	s := &scores{model: f.model, grouped: g, chances: make([]chance, len(g.cells))}
+	at := f.model.point(f.beta, nil)
+	for k, c := range g.cells {
+		first, _, tie := at.chances(c.i, c.j)
+		s.chances[k] = chance{first + tie/2, tie}
+	}
+	return s
+}
+
+// of fills in the gradient of one cluster.
+func (s *scores) of(cluster int, grad []float64) {
+	clear(grad)
+	for _, part := range s.grouped.cluster(cluster) {
+		at := s.chances[part.cell]
+		first, second, tie := float64(part.first), float64(part.second), float64(part.tie)
+		n := first + second + tie
+		s.model.addGradient(grad, &s.grouped.cells[part.cell], pull{advantage: first + tie/2 - n*at.mu, nu: tie - n*at.tie})
+	}
+}
+
+const (
+	scoreBlock = 256 // clusters whose gradients are held at once
+	scoreRows  = 16  // rows of the sum that stay close at hand while a block is added to them
+)
+
+// squares is the sum over clusters of the gradient times itself. Each element is added up in the order of the clusters, whichever goroutine does it.
+func (s *scores) squares() *symmetric {
+	size, clusters := s.model.size, s.grouped.Clusters()
+	sum := newSymmetric(size)
+	block := make([][]float64, min(scoreBlock, clusters))
+	for k := range block {
+		block[k] = make([]float64, size)
+	}
+	for from := 0; from < clusters; from += len(block) {
+		held := block[:min(len(block), clusters-from)]
+		together(len(held)*size, len(held), func(k int) { s.of(from+k, held[k]) })
+		together(len(held)*size*size, (size+scoreRows-1)/scoreRows, func(tile int) {
+			for _, grad := range held {
+				for i := tile * scoreRows; i < min(size, (tile+1)*scoreRows); i++ {
+					if v := grad[i]; v != 0 {
+						floats.AddScaled(sum.data[i*size+i:(i+1)*size], v, grad[i:])
+					}
+				}
+			}
+		})
+	}
+	return sum
+}
+
+// together does so many pieces of work, on all cores where there is enough of it.
+func together(work, pieces int, do func(piece int)) {
+	const enough = 20_000
+	if work < enough {
+		for k := range pieces {
+			do(k)
+		}
+		return
+	}
+	replicate(pieces, func() struct{} { return struct{}{} }, func(_ struct{}, k int) { do(k) })
 }

@@ -37,13 +37,6 @@ func binomial(k, n int, p float64) float64 {
 	return math.Exp(logChoose(float64(n), float64(k)) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
 }
 
-func oneIf(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
 func logChoose(n, k float64) float64 {
 	all, _ := math.Lgamma(n + 1)
 	in, _ := math.Lgamma(k + 1)

@@ -1,8 +1,6 @@
 package stats
 
-import (
-	"math"
-)
+import "math"
 
 // model is a Bradley-Terry likelihood over cells. Its parameters are the strengths, then the order effect, then log nu.
 type model struct {
@@ -195,12 +193,4 @@ func (m *model) jeffreys(p *point, w *workspace) {
 		leverage := c.n() * first * second * spread
 		m.addGradient(w.grad, c, pull{advantage: leverage * (0.5 - first)})
 	}
-}
-
-func logistic(x float64) float64 {
-	if x < 0 {
-		e := math.Exp(x)
-		return e / (1 + e)
-	}
-	return 1 / (1 + math.Exp(-x))
 }

@@ -1,3 +1,10 @@
+// Package stats turns counts and scores into estimates that carry their error, or say why they do not exist.
+//
+// Every function is pure: it reads what it is given, takes its randomness as a seed, and gives the same numbers for any
+// GOMAXPROCS. A value that cannot be known is never 0, never NaN: it is a [Number] or an [Interval] whose Why says the
+// reason, or an error. Strengths are on the natural-log scale with mean 0.
+//
+// Items, clusters, judges and categories are dense indexes from 0; the caller keeps the names.
 package stats
 
 import (
@@ -134,3 +141,96 @@ func ratio(over, under float64, why string) Number {
 	}
 	return Known(over / under)
 }
+
+// tInterval is the estimate and its error bars by Student's t.
+func tInterval(estimate, se Number, level float64, df int) Interval {
+	t := criticalT(level, df)
+	switch {
+	case !estimate.OK:
+		return NoInterval("%s", estimate.Why)
+	case !se.OK:
+		return NoInterval("%s", se.Why)
+	case !t.OK:
+		return NoInterval("%s", t.Why)
+	}
+	return Between(estimate.Value-t.Value*se.Value, estimate.Value+t.Value*se.Value)
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func logistic(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
+}
+
+// Mean is the arithmetic mean.
+func Mean(x []float64) Number {
+	if len(x) == 0 {
+		return Undefined("no values")
+	}
+	return Known(mean(x))
+}
+
+// SD is the standard deviation of a sample (divisor n-1).
+func SD(x []float64) Number {
+	if len(x) < 2 {
+		return Undefined("a spread needs two values, there are %d", len(x))
+	}
+	return Known(math.Sqrt(variance(x)))
+}
+
+// sortedQuantile is the type 7 quantile of values in ascending order.
+func sortedQuantile(x []float64, p float64) float64 {
+	at := p * float64(len(x)-1)
+	below := int(math.Floor(at))
+	if below+1 >= len(x) {
+		return x[len(x)-1]
+	}
+	return x[below] + (at-float64(below))*(x[below+1]-x[below])
+}
+
+func sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func mean(x []float64) float64 { return sum(x) / float64(len(x)) }
+
+// variance is the sample variance of at least two values.
+func variance(x []float64) float64 {
+	m, s := mean(x), 0.0
+	for _, v := range x {
+		s += (v - m) * (v - m)
+	}
+	return s / float64(len(x)-1)
+}
+
+// center moves the values to mean 0.
+func center(x []float64) {
+	m := mean(x)
+	for i := range x {
+		x[i] -= m
+	}
+}
+
+// largest is the largest absolute value.
+func largest(x []float64) float64 {
+	top := 0.0
+	for _, v := range x {
+		top = max(top, math.Abs(v))
+	}
+	return top
+}
+
+func square(x float64) float64 { return x * x }

@@ -3,6 +3,8 @@ package stats
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Test is what a study must be able to show: a two-sided level such as 0.05, and the chance of showing it such as 0.8.
@@ -95,3 +97,153 @@ func normalBelow(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
 // upTo rounds up, but not for rounding errors.
 func upTo(n float64) int { return int(math.Ceil(n - 1e-9*n)) }
+
+// Paired is a planned comparison of two lanes on the same items.
+type Paired struct {
+	Variance float64 // of the difference of the two on one item
+	Exact    bool    // each says yes or no once on each item, and McNemar's exact test decides; else Student's t does
+}
+
+// mostExact is up to how many items the exact test is reckoned with; beyond, it and the normal approximation differ by less than 1%.
+const mostExact = 20_000
+
+// Power is the chance that so many items show a difference of this size at a two-sided level.
+func (p Paired) Power(items int, difference, alpha float64) (float64, error) {
+	if items < 1 || !validLevel(alpha) || !(p.Variance > 0) || difference == 0 || !Known(difference).OK || p.Exact && math.Abs(difference) > 1 {
+		return 0, fmt.Errorf("plan a test: a difference of %g with variance %g on %d items at level %g", difference, p.Variance, items, alpha)
+	}
+	if p.Exact && items <= mostExact {
+		return p.mcnemar(math.Abs(difference), alpha).power(items), nil
+	}
+	// Guenther's correction: what Student's t asks more than the normal distribution is known by half the square of its critical value.
+	z := normalQuantile(1 - alpha/2)
+	left := float64(items) - z*z/2
+	if left <= 0 {
+		return 0, nil
+	}
+	shift := math.Abs(difference) / math.Sqrt(p.Variance/left)
+	return normalBelow(shift-z) + normalBelow(-shift-z), nil
+}
+
+// steady is for how many further items the exact test must keep its power: it goes to and fro, because counts are whole.
+const steady = 10
+
+// Items is how many items show a difference of this size.
+func (p Paired) Items(difference float64, t Test) (int, error) {
+	if _, err := t.z(); err != nil {
+		return 0, err
+	}
+	if _, err := p.Power(1, difference, t.Alpha); err != nil {
+		return 0, err
+	}
+	difference = math.Abs(difference)
+	alpha, beta := normalQuantile(1-t.Alpha/2), normalQuantile(t.Power)
+	if !p.Exact {
+		return upTo(square((alpha+beta)/difference)*p.Variance + alpha*alpha/2), nil
+	}
+	m := p.mcnemar(difference, t.Alpha)
+	guess := upTo(square((alpha*math.Sqrt(m.apart) + beta*math.Sqrt(max(0, m.apart-difference*difference))) / difference))
+	if guess > mostExact {
+		return guess, nil
+	}
+	for n := max(1, guess-guess/10-steady); ; n++ {
+		enough := true
+		for k := 0; k <= steady && enough; k++ {
+			if enough = m.power(n+k) >= t.Power; !enough {
+				n += k
+			}
+		}
+		if enough || n > 2*mostExact {
+			return n, nil
+		}
+	}
+}
+
+// Detectable is the smallest difference that so many items show; it does not exist where none does.
+func (p Paired) Detectable(items int, t Test) Number {
+	if _, err := t.z(); err != nil || items < 1 || !(p.Variance > 0) {
+		return Undefined("%d items with variance %g show nothing", items, p.Variance)
+	}
+	shows := func(difference float64) bool {
+		power, err := p.Power(items, difference, t.Alpha)
+		return err == nil && power >= t.Power
+	}
+	low, high := 0.0, 1.0
+	if !p.Exact {
+		high = 100 * math.Sqrt(p.Variance)
+	}
+	if !shows(high) {
+		return Undefined("%d items show no difference", items)
+	}
+	for range 40 {
+		if middle := (low + high) / 2; shows(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return Known(high)
+}
+
+// mcnemar is the exact test before the data: how often two lanes say different things of an item, and which of them is right then.
+type mcnemar struct {
+	apart, first float64 // share of items on which they differ; of these, those for the first lane
+	alpha        float64
+	known        map[int]float64 // power by the number of items on which they differ
+}
+
+// mcnemar is the test of two lanes whose differences have this mean and variance.
+func (p Paired) mcnemar(difference, alpha float64) *mcnemar {
+	apart := min(1, max(difference, p.Variance+difference*difference))
+	return &mcnemar{apart: apart, first: (apart + difference) / 2 / apart, alpha: alpha, known: map[int]float64{}}
+}
+
+// power is the chance that the test shows the difference on so many items.
+func (m *mcnemar) power(items int) float64 {
+	mean, sd := float64(items)*m.apart, math.Sqrt(float64(items)*m.apart*(1-m.apart))
+	low, high := max(0, int(mean-8*sd)-1), min(items, int(mean+8*sd)+1)
+	sum := 0.0
+	for k := low; k <= high; k++ {
+		sum += binomial(k, items, m.apart) * m.given(k)
+	}
+	return sum
+}
+
+// given is the chance where the two lanes differ on so many items.
+func (m *mcnemar) given(apart int) float64 {
+	if p, ok := m.known[apart]; ok {
+		return p
+	}
+	least := fewestFor(apart, m.alpha)
+	p := 0.0
+	if least >= 0 {
+		p = binomialUpTo(least, apart, 1-m.first) + binomialUpTo(least, apart, m.first)
+	}
+	m.known[apart] = p
+	return p
+}
+
+// fewestFor is the largest count of the rarer side that an exact two-sided test of an even chance still rejects; -1: none.
+func fewestFor(n int, alpha float64) int {
+	c := min(n/2, max(-1, int(float64(n)/2-normalQuantile(1-alpha/2)*math.Sqrt(float64(n))/2)))
+	for c >= 0 && 2*binomialUpTo(c, n, 0.5) > alpha {
+		c--
+	}
+	for c+1 <= n/2 && 2*binomialUpTo(c+1, n, 0.5) <= alpha {
+		c++
+	}
+	return c
+}
+
+// binomialUpTo is the probability of at most k successes in n trials.
+func binomialUpTo(k, n int, p float64) float64 {
+	switch {
+	case k < 0:
+		return 0
+	case k >= n, p <= 0:
+		return 1
+	case p >= 1:
+		return 0
+	}
+	return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p)
+}

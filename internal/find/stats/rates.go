@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
@@ -83,4 +84,111 @@ func MissingBounds(yes, no, missing int) Interval {
 		return NoInterval("no answers, and none missing")
 	}
 	return Between(float64(yes)/all, float64(yes+missing)/all)
+}
+
+// PairTable counts pairs of yes-no answers to the same items.
+type PairTable struct {
+	Both, OnlyFirst, OnlySecond, Neither int
+}
+
+// NewPairTable counts.
+func NewPairTable(first, second []bool) (PairTable, error) {
+	var t PairTable
+	if len(first) != len(second) {
+		return t, fmt.Errorf("pair answers: %d against %d", len(first), len(second))
+	}
+	for i := range first {
+		switch {
+		case first[i] && second[i]:
+			t.Both++
+		case first[i]:
+			t.OnlyFirst++
+		case second[i]:
+			t.OnlySecond++
+		default:
+			t.Neither++
+		}
+	}
+	return t, nil
+}
+
+// N is the number of pairs.
+func (t PairTable) N() int { return t.Both + t.OnlyFirst + t.OnlySecond + t.Neither }
+
+// PairedShares is the difference of two shares over the same independent items.
+type PairedShares struct {
+	Difference Number
+	SE         Number   // Wald
+	Interval   Interval // Newcombe's method 10
+	Test       McNemar
+}
+
+// Difference is the first share minus the second.
+func (t PairTable) Difference(level float64) PairedShares {
+	out := PairedShares{Test: NewMcNemar(t.OnlyFirst, t.OnlySecond)}
+	n := float64(t.N())
+	if n == 0 {
+		out.Difference = Undefined("no pairs")
+		out.SE, out.Interval = out.Difference, NoInterval("no pairs")
+		return out
+	}
+	b, c := float64(t.OnlyFirst), float64(t.OnlySecond)
+	out.Difference = Known((b - c) / n)
+	out.SE = Known(math.Sqrt(b+c-square(b-c)/n) / n)
+	out.Interval = t.newcombe(level)
+	return out
+}
+
+// newcombe joins the Wilson intervals of both shares by their correlation, without continuity correction.
+func (t PairTable) newcombe(level float64) Interval {
+	first, second := NewRate(t.Both+t.OnlyFirst, t.N(), level), NewRate(t.Both+t.OnlySecond, t.N(), level)
+	if !first.Interval.OK {
+		return first.Interval
+	}
+	a, b, c, d := float64(t.Both), float64(t.OnlyFirst), float64(t.OnlySecond), float64(t.Neither)
+	phi := 0.0
+	if margins := (a + b) * (c + d) * (a + c) * (b + d); margins > 0 {
+		phi = (a*d - b*c) / math.Sqrt(margins)
+	}
+	p, q := first.Share.Value, second.Share.Value
+	down := joint(p-first.Interval.Low, second.Interval.High-q, phi)
+	up := joint(first.Interval.High-p, q-second.Interval.Low, phi)
+	return Between(p-q-down, p-q+up)
+}
+
+// joint is the length of two correlated errors together.
+func joint(x, y, phi float64) float64 { return math.Sqrt(max(0, x*x-2*phi*x*y+y*y)) }
+
+// McNemar asks whether changes go one way more often than the other.
+type McNemar struct {
+	B, C        int // changes one way, changes the other
+	Exact, MidP Number
+	Chi2, Chi2P Number
+	Chi2CC, CCP Number // with continuity correction
+}
+
+// NewMcNemar tests b changes one way against c the other.
+func NewMcNemar(b, c int) McNemar {
+	m := McNemar{B: b, C: c}
+	n := b + c
+	if min(b, c) < 0 {
+		why := Undefined("%d against %d changes", b, c)
+		m.Exact, m.MidP, m.Chi2, m.Chi2P, m.Chi2CC, m.CCP = why, why, why, why, why, why
+		return m
+	}
+	tail, at := 0.0, 0.0
+	for k := range min(b, c) + 1 {
+		at = binomial(k, n, 0.5)
+		tail += at
+	}
+	m.Exact, m.MidP = Known(min(1, 2*tail)), Known(min(1, 2*tail-at))
+	if n == 0 {
+		why := Undefined("nothing changed")
+		m.Chi2, m.Chi2P, m.Chi2CC, m.CCP = why, why, why, why
+		return m
+	}
+	gap := math.Abs(float64(b - c))
+	m.Chi2, m.Chi2CC = Known(gap*gap/float64(n)), Known(square(gap-1)/float64(n))
+	m.Chi2P, m.CCP = Known(normalTail(math.Sqrt(m.Chi2.Value))), Known(normalTail(math.Sqrt(m.Chi2CC.Value)))
+	return m
 }

@@ -1,6 +1,9 @@
 package stats
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Result is how one comparison ended.
 type Result uint8
@@ -157,4 +160,145 @@ func (t *Tally) unordered() []cell {
 		}
 	}
 	return all
+}
+
+// maxCluster bounds cluster indexes, so that a row of the sort fits one machine word.
+const maxCluster = 1 << 30
+
+// Grouped holds comparisons by cluster (a prompt, an item: whatever was drawn at random), which is the unit that
+// cluster-robust errors and the bootstrap resample.
+type Grouped struct {
+	tally *Tally
+	cells []cell  // the whole, in the order of Tally.cells
+	rows  []share // by cluster, then by cell
+	start []int   // rows[start[g]:start[g+1]] belong to cluster g
+}
+
+// share is one cluster's part of one cell.
+type share struct {
+	cell               int32
+	first, second, tie uint32
+}
+
+// Group sorts comparisons by cluster; cluster holds one index per comparison. A cluster without comparisons is none.
+func Group(items int, p Pairs, cluster []uint32) (*Grouped, error) {
+	g := &Grouped{tally: NewTally(items)}
+	if err := g.tally.Add(p); err != nil {
+		return nil, err
+	}
+	if len(cluster) != p.Len() {
+		return nil, fmt.Errorf("group comparisons: %d clusters for %d rows", len(cluster), p.Len())
+	}
+	keys := make([]uint64, p.Len())
+	for k, c := range cluster {
+		if c >= maxCluster {
+			return nil, fmt.Errorf("group comparison %d: cluster %d is not below %d", k, c, maxCluster)
+		}
+		keys[k] = uint64(c)<<34 | uint64(p.First[k])<<18 | uint64(p.Second[k])<<2 | uint64(p.Result[k])
+	}
+	slices.Sort(keys)
+	g.cells = g.tally.cells()
+	g.split(keys)
+	return g, nil
+}
+
+// split turns the sorted rows into shares.
+func (g *Grouped) split(keys []uint64) {
+	index := make([]int32, g.tally.items*g.tally.items)
+	for k, c := range g.cells {
+		index[int(c.i)*g.tally.items+int(c.j)] = int32(k)
+	}
+	const none = ^uint64(0)
+	cluster, pair := none, none
+	g.rows, g.start = make([]share, 0, runs(keys, 2)), make([]int, 0, runs(keys, 34)+1)
+	for _, key := range keys {
+		if key>>34 != cluster {
+			cluster, pair = key>>34, none
+			g.start = append(g.start, len(g.rows))
+		}
+		if key>>2 != pair {
+			pair = key >> 2
+			first, second := int(key>>18&0xffff), int(key>>2&0xffff)
+			g.rows = append(g.rows, share{cell: index[first*g.tally.items+second]})
+		}
+		switch row := &g.rows[len(g.rows)-1]; Result(key & 3) {
+		case FirstWon:
+			row.first++
+		case SecondWon:
+			row.second++
+		default:
+			row.tie++
+		}
+	}
+	g.start = append(g.start, len(g.rows))
+}
+
+// runs is how many different keys there are, the lowest bits left out.
+func runs(keys []uint64, bits int) int {
+	n := 0
+	for k, key := range keys {
+		if k == 0 || key>>bits != keys[k-1]>>bits {
+			n++
+		}
+	}
+	return n
+}
+
+// Clusters is the number of clusters that hold a comparison.
+func (g *Grouped) Clusters() int { return len(g.start) - 1 }
+
+// Doubt says why cluster-robust formulae are not to be trusted here and the bootstrap is; empty when they are.
+func (g *Grouped) Doubt() string {
+	switch n := g.Clusters(); {
+	case n < FewClusters:
+		return fmt.Sprintf("%d clusters are fewer than %d", n, FewClusters)
+	case n <= g.tally.items:
+		return fmt.Sprintf("%d clusters are no more than the %d items", n, g.tally.items)
+	}
+	return ""
+}
+
+// Tally is the whole without its clusters.
+func (g *Grouped) Tally() *Tally { return g.tally }
+
+// cluster is the part of cluster c.
+func (g *Grouped) cluster(c int) []share { return g.rows[g.start[c]:g.start[c+1]] }
+
+// WinRates are plain shares of wins, a tie worth a half. They depend on who met whom; strengths do not.
+type WinRates struct {
+	Matrix  [][]Number // share of i against j; undefined where they never met
+	Average []Number   // mean over opponents that were met, each of equal weight
+	Overall []Number   // share of all comparisons
+	Won     []float64  // wins, a tie worth a half
+	N       []float64  // comparisons
+}
+
+// Rates counts who won how often against whom.
+func (t *Tally) Rates() *WinRates {
+	w := &WinRates{
+		Matrix: make([][]Number, t.items), Average: make([]Number, t.items), Overall: make([]Number, t.items),
+		Won: make([]float64, t.items), N: make([]float64, t.items),
+	}
+	for i := range t.items {
+		w.Matrix[i] = make([]Number, t.items)
+		shares, met := 0.0, 0
+		for j := range t.items {
+			if j == i {
+				w.Matrix[i][j] = Undefined("an item against itself")
+				continue
+			}
+			won := t.score(i, j)
+			n := won + t.score(j, i)
+			w.Matrix[i][j] = ratio(won, n, "never compared")
+			w.Won[i] += won
+			w.N[i] += n
+			if n > 0 {
+				shares += won / n
+				met++
+			}
+		}
+		w.Average[i] = ratio(shares, float64(met), "never compared")
+		w.Overall[i] = ratio(w.Won[i], w.N[i], "never compared")
+	}
+	return w
 }
