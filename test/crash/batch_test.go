@@ -23,10 +23,10 @@ type batchKill struct {
 
 func batchKills() []batchKill {
 	submit := []string{"batch", "submit", "in.jsonl", "--yes", "--size", "3"}
-	resume := []string{"batch", "resume", "--interval", "10ms"}
+	resume := []string{"resume", "in.jsonl", "--interval", "10ms"}
 	collect := []string{"batch", "collect", "in.jsonl", "--partial", "--output", "early.jsonl", "--force"}
-	cancel := []string{"batch", "cancel", "in.jsonl"}
-	retry := []string{"batch", "retry", "in.jsonl", "--yes"}
+	cancel := []string{"cancel", "in.jsonl"}
+	retry := []string{"retry", "in.jsonl", "--yes"}
 	sent, stopped := [][]string{submit}, [][]string{submit, cancel, resume}
 	kills := []batchKill{}
 	add := func(k batchKill, points ...Point) {
@@ -95,8 +95,8 @@ func (k batchKill) hold(ctx context.Context, dir string) (reached bool, err erro
 	if err != nil {
 		return false, err
 	}
-	resume := []string{"batch", "resume", "--interval", "10ms"}
-	for _, args := range [][]string{k.step, resume, {"batch", "retry", "in.jsonl", "--yes"}, resume} {
+	resume := []string{"resume", "in.jsonl", "--interval", "10ms"}
+	for _, args := range [][]string{k.step, resume, {"retry", "in.jsonl", "--yes"}, resume} {
 		if err := begin(); err != nil {
 			return e.reached, err
 		}

@@ -1,7 +1,6 @@
 package batchrun
 
 import (
-	"context"
 	"encoding/json"
 
 	"assay/internal/assay"
@@ -9,9 +8,8 @@ import (
 	"assay/internal/send/batchfile"
 )
 
-// Cost is what one model of one file costs.
+// Cost is what one model of one file may cost.
 type Cost struct {
-	Batch    string
 	File     string
 	Provider string
 	Model    string
@@ -19,19 +17,11 @@ type Cost struct {
 	Requests int64
 	Expected assay.Cost
 	High     assay.Cost // every answer at its limit
-	Spent    assay.Cost // zero: nothing yet
-	Input    int64      // tokens that were billed
-	Output   int64
-	Mute     int64 // replies that did not say how many tokens they took
 }
 
-// Billed reports whether anything of it has come back.
-func (c Cost) Billed() bool { return c.Spent.Priced+c.Spent.Unknown > 0 }
-
-// MarshalJSON writes dollars and tokens; null is what is not known, or nothing that was billed yet.
+// MarshalJSON writes dollars; null is what is not known.
 func (c Cost) MarshalJSON() ([]byte, error) {
-	doc := struct {
-		Batch    string     `json:"batch,omitempty"` // empty: an estimate, nothing was sent
+	return json.Marshal(struct {
 		File     string     `json:"file"`
 		Provider string     `json:"provider"`
 		Model    string     `json:"model"`
@@ -39,14 +29,7 @@ func (c Cost) MarshalJSON() ([]byte, error) {
 		Requests int64      `json:"requests"`
 		Expected *float64   `json:"expected_usd"`
 		High     *float64   `json:"most_usd"`
-		Spent    *float64   `json:"spent_usd"`
-		Input    *int64     `json:"input_tokens"`
-		Output   *int64     `json:"output_tokens"`
-	}{c.Batch, c.File, c.Provider, c.Model, c.Mode, c.Requests, dollars(c.Expected), dollars(c.High), nil, nil, nil}
-	if c.Billed() {
-		doc.Spent, doc.Input, doc.Output = dollars(c.Spent), assay.KnownTokens(c.Input, c.Mute), assay.KnownTokens(c.Output, c.Mute)
-	}
-	return json.Marshal(doc)
+	}{c.File, c.Provider, c.Model, c.Mode, c.Requests, dollars(c.Expected), dollars(c.High)})
 }
 
 func dollars(c assay.Cost) *float64 {
@@ -57,7 +40,7 @@ func dollars(c assay.Cost) *float64 {
 	return &f
 }
 
-// Estimate is what a file costs that was not sent.
+// Estimate is what the models of a file may cost.
 func Estimate(name string, file *batchfile.File) []Cost {
 	var out []Cost
 	for _, l := range file.Lanes {
@@ -66,27 +49,11 @@ func Estimate(name string, file *batchfile.File) []Cost {
 	return out
 }
 
-// Costs is what the ledger knows of a run's costs, beside what was expected.
-func (r *Reader) Costs(ctx context.Context, run store.Run) ([]Cost, error) {
+// Expected is what a run was expected to cost before it was sent, and the most: every answer at its limit.
+func Expected(run store.Run) (expected, high assay.Cost, err error) {
 	b, err := of(run)
-	if err != nil {
-		return nil, err
+	for _, l := range b.File.Lanes {
+		expected, high = expected.Add(l.Expected), high.Add(l.High)
 	}
-	all, err := r.Ledger.Segments(ctx, run.No)
-	if err != nil {
-		return nil, err
-	}
-	out := Estimate(run.Study, &b.File)
-	for i, l := range b.File.Lanes {
-		c := &out[i]
-		c.Batch = run.ID
-		for _, g := range all {
-			if g.Lane == l.Name {
-				c.Spent = c.Spent.Add(g.Cost)
-				c.Input, c.Output = c.Input+g.InputTokens, c.Output+g.OutputTokens
-				c.Mute += g.UsageUnknown
-			}
-		}
-	}
-	return out, nil
+	return expected, high, err
 }

@@ -3,11 +3,8 @@ package batchrun
 import (
 	"context"
 	"iter"
-	"slices"
 
-	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/batchfile"
 )
 
 // Failure is a line of a file that has no answer, and why.
@@ -45,53 +42,4 @@ func (r *Reader) Failures(ctx context.Context, run store.Run) iter.Seq2[Failure,
 			}
 		}
 	}
-}
-
-// Again is what another try of a run would send.
-type Again struct {
-	Requests int64 // that ended without an answer
-	Unsent   int64 // of lanes that were stopped or held
-	Kept     int64 // answers that stand
-	Expected assay.Cost
-	High     assay.Cost
-}
-
-// Again counts what ended in one of some ways, and what it may cost to send it again.
-func (r *Reader) Again(ctx context.Context, run store.Run, only []assay.Ending) (Again, error) {
-	b, err := of(run)
-	if err != nil {
-		return Again{}, err
-	}
-	meters := map[string]*batchfile.Meter{}
-	for _, l := range b.File.Lanes {
-		meters[l.Name] = batchfile.NewMeter(r.Catalog, b.File.KindOf(l.Lane), l.Lane, b.modeOf(l))
-	}
-	lanes, err := r.Ledger.Lanes(ctx, run.No)
-	if err != nil {
-		return Again{}, err
-	}
-	shut := map[string]bool{}
-	for _, l := range lanes {
-		shut[l.Name] = l.State != store.LaneOpen && l.State != store.LanePaused
-	}
-	var out Again
-	for a, err := range Answers(ctx, r.Ledger, run.No) {
-		if err != nil {
-			return out, err
-		}
-		switch {
-		case a.Ended && slices.Contains(only, a.Outcome.Ending):
-			out.Requests++
-		case !a.Ended && shut[a.Line.Lane]:
-			out.Unsent++
-		case a.Ended && a.Outcome.Ending.Stands():
-			out.Kept++
-			continue
-		default:
-			continue
-		}
-		expected, high := meters[a.Line.Lane].Estimate(a.Line.Prompt, a.Line.Limit)
-		out.Expected, out.High = out.Expected.Add(expected), out.High.Add(high)
-	}
-	return out, nil
 }

@@ -45,9 +45,9 @@ func Search(ctx context.Context, id string, at []Target, dial Dial) (Foreign, er
 		looked = append(looked, look)
 	}
 	if len(looked) == 0 {
-		return Foreign{}, usage("assay batch list shows those there are", "no batch is called %q", id)
+		return Foreign{}, usage("assay jobs --elsewhere lists those there are", "no batch is called %q", id)
 	}
-	return Foreign{}, usage("assay batch list shows those there are; a job is seen only by the account that made it",
+	return Foreign{}, usage("assay jobs --elsewhere lists those there are; a job is seen only by the account that made it",
 		"no batch is called %q, neither here nor at %s", id, strings.Join(looked, ", "))
 }
 
@@ -55,11 +55,8 @@ func Search(ctx context.Context, id string, at []Target, dial Dial) (Foreign, er
 func (f Foreign) Row() Job { return foreignRow(f.Target.Name, f.Status) }
 
 func foreignRow(name string, st provider.Status) Job {
-	j := Job{Provider: name, ID: st.Job, Model: st.Model, Status: cmp.Or(st.Word, string(st.State)), File: "(made elsewhere)",
+	j := Job{Provider: name, ID: st.Job, Model: st.Model, Created: st.Created, Status: cmp.Or(st.Word, string(st.State)), File: "(made elsewhere)",
 		Requests: st.Counts.Total, Done: st.Counts.Done(), Failed: st.Counts.Failed + st.Counts.Expired + st.Counts.Cancelled}
-	if !st.Created.IsZero() {
-		j.Created = moment(st.Created)
-	}
 	if st.Fault != nil {
 		j.Note = st.Fault.Error()
 	}

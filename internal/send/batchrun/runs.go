@@ -7,7 +7,6 @@ import (
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/read"
-	"assay/internal/send/engine"
 	"assay/internal/study/catalog"
 )
 
@@ -55,8 +54,7 @@ func (r *Reader) Open(ctx context.Context) ([]store.Run, error) {
 	return open, nil
 }
 
-// Find finds a batch run by its id, the beginning of one, its file's name (the newest) or one of its jobs; false: there is
-// none.
+// Find finds a batch run by its id, the beginning of one, its file's name (the newest), or any run by one of its jobs; false: there is none.
 func (r *Reader) Find(ctx context.Context, ref string) (store.Run, bool, error) {
 	all, err := r.Runs(ctx)
 	if err != nil {
@@ -81,7 +79,7 @@ func (r *Reader) Find(ctx context.Context, ref string) (store.Run, bool, error) 
 	return r.ofJob(ctx, ref)
 }
 
-// ofJob finds the batch run that a provider's job belongs to.
+// ofJob finds the run that a provider's job belongs to.
 func (r *Reader) ofJob(ctx context.Context, id string) (store.Run, bool, error) {
 	jobs, err := r.Ledger.Jobs(ctx, 0)
 	if err != nil {
@@ -98,9 +96,6 @@ func (r *Reader) ofJob(ctx context.Context, id string) (store.Run, bool, error) 
 		run, err := r.Ledger.Run(ctx, g.Run)
 		if err != nil {
 			return store.Run{}, false, err
-		}
-		if _, ok := Of(run); !ok {
-			return run, false, usage("assay status "+run.ID+" looks at it", "job %s belongs to run %s of study %s", id, run.ID, run.Study)
 		}
 		return run, true, nil
 	}
@@ -120,50 +115,4 @@ func (r *Reader) SentBefore(ctx context.Context, file string, b Batch) (store.Ru
 		}
 	}
 	return store.Run{}, false, nil
-}
-
-// Unsent counts the jobs of a run that are not yet at their provider and move without help.
-func (r *Reader) Unsent(ctx context.Context, run store.Run) (int, error) {
-	all, err := r.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Intended)
-	n := 0
-	for _, g := range all {
-		if !g.Due.IsZero() {
-			n++
-		}
-	}
-	return n, err
-}
-
-// Stuck is what a run waits for that does not come by itself; the first of its fields that is set is the gravest.
-type Stuck struct {
-	Lane   *store.Lane     // held or stopped, with requests left
-	Held   []store.Segment // jobs that wait for a decision
-	Budget bool            // the budget is spent
-}
-
-// Stuck finds what a run waits for after it was driven.
-func (r *Reader) Stuck(ctx context.Context, run store.Run, st engine.Standing) (Stuck, error) {
-	lanes, err := r.Ledger.Lanes(ctx, run.No)
-	if err != nil {
-		return Stuck{}, err
-	}
-	for _, l := range lanes {
-		if l.State != store.LaneOpen && l.Reason != "" && l.Open > 0 {
-			return Stuck{Lane: &l}, nil
-		}
-	}
-	held, err := r.Ledger.Segments(ctx, run.No, store.Held)
-	if err != nil || len(held) > 0 {
-		return Stuck{Held: held}, err
-	}
-	waiting, err := r.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Launched)
-	if err != nil {
-		return Stuck{}, err
-	}
-	s := Stuck{Budget: st.Budget}
-	// The last look at the run may have been before its last segment met the budget: the ledger knows.
-	for _, g := range waiting {
-		s.Budget = s.Budget || engine.OverBudget(g)
-	}
-	return s, nil
 }

@@ -13,7 +13,6 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
-	"assay/internal/send/engine"
 )
 
 const batchLines = `{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4.1-mini","messages":[{"role":"user","content":"one"}]}}
@@ -32,7 +31,7 @@ func (r *rig) sendBatch(h *Home, wish batchrun.Wish) (*BatchFile, store.Run) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := h.DriveBatch(r.ctx, run, BatchDrive{Interval: time.Millisecond}); err != nil {
+	if _, err := h.DriveAlone(r.ctx, run, time.Millisecond); err != nil {
 		r.t.Fatal(err)
 	}
 	if run, err = h.Ledger.Reader.Run(r.ctx, run.No); err != nil {
@@ -52,35 +51,40 @@ func TestABatchFileIsCheckedSentAndFoundAgain(t *testing.T) {
 	if again, ok, err := h.SentBefore(r.ctx, file); err != nil || !ok || again.ID != run.ID {
 		t.Errorf("sent before: %v, %v, %v", again.ID, ok, err)
 	}
-	if !h.Sent(r.ctx, run, time.Now().Add(time.Hour))(engine.Standing{}) {
-		t.Error("a run that is done has jobs to send")
-	}
 	jobs, err := h.Batches().Jobs(r.ctx, run)
 	if err != nil || len(jobs) != 1 {
 		t.Fatal(jobs, err)
 	}
-	status := jobs[0].Status
-	if h.RefreshJobs(r.ctx, []store.Run{run}, jobs); jobs[0].Status != status || jobs[0].Note != "" {
-		t.Errorf("a job that has ended was asked about: %+v", jobs[0])
+	if other, found, err := r.place.Find(r.ctx, r.world, jobs[0].ID); err != nil || found.ID != run.ID {
+		t.Errorf("by its job: %v, %v", found.ID, err)
+	} else if err := other.Close(); err != nil {
+		t.Error(err)
 	}
 	if access, err := r.world.Dial(file.Target); err != nil || access.Batch == nil {
 		t.Errorf("dial: %v", err)
 	}
 }
 
-func TestARetryTakesTheModeOfItsFile(t *testing.T) {
+func TestABudgetThatIsSpentIsWhatABatchWaitsFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	for _, want := range []bool{false, true} {
-		_, run := r.sendBatch(h, batchrun.Wish{Live: want})
-		live, err := h.RetryBatch(r.ctx, run, []assay.Ending{assay.Lost})
-		if err != nil || live != want {
-			t.Errorf("live is %v, %v", live, err)
-		}
-		if run, err = h.Ledger.Reader.Run(r.ctx, run.No); err != nil || run.State != store.RunOpen {
-			t.Errorf("the run is %s, %v", run.State, err)
-		}
+	r.write("in.jsonl", batchLines)
+	file, problems, err := r.world.CheckBatch(r.ctx, "in.jsonl", "", batchrun.Wish{})
+	if err != nil || file == nil {
+		t.Fatal(err, problems)
+	}
+	little := assay.Money(1)
+	run, err := h.BeginBatch(r.ctx, file, "", &little)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := h.DriveAlone(r.ctx, run, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := h.Conclude(r.ctx, run, st); err != nil || c.Stop != StopBudget {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 
@@ -102,7 +106,7 @@ func TestWhatIsNoBatchFileIsNotSent(t *testing.T) {
 	}
 }
 
-func TestNewsOfBatchesGoToURLsAndVariables(t *testing.T) {
+func TestNewsGoToURLsAndVariables(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
@@ -114,16 +118,17 @@ func TestNewsOfBatchesGoToURLsAndVariables(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	r.env["NEWS"] = "generic+" + server.URL
-	runs := []store.Run{{NewRun: store.NewRun{ID: "x", Study: "in.jsonl"}}}
-	if err := h.NotifyBatches(r.ctx, runs, []string{"${NEWS}", "$UNSET"}, "done"); err != nil {
+	if err := h.Notify(r.ctx, []string{"${NEWS}", "$UNSET", "generic+" + server.URL}, "done"); err != nil {
 		t.Fatal(err)
 	}
-	if text := <-got; !strings.Contains(text, "batch x (in.jsonl): done") {
-		t.Errorf("%s", text)
+	for range 2 {
+		if text := <-got; !strings.Contains(text, "assay: done") {
+			t.Errorf("%s", text)
+		}
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	cancel()
-	if err := h.NotifyBatches(ctx, runs, nil, "done"); err != nil {
+	if err := h.Notify(ctx, nil, "done"); err != nil {
 		t.Errorf("without anywhere to send them: %v", err)
 	}
 }

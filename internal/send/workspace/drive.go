@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
 	"assay/internal/show/notify"
-	"assay/internal/study"
 )
 
 // Drive is how a run is driven.
@@ -55,6 +55,9 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 		e.Timing.PollMin, e.Timing.PollMax = d.Interval, d.Interval
 	}
 	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Gone: h.reportsGone(d.Gone), Away: d.Away, Every: time.Second}
+	if _, ok := batchrun.Of(run); ok {
+		driver.Workers = abreast
+	}
 	switch {
 	case d.Once:
 		driver.Until = func(engine.Standing) bool { return true }
@@ -65,8 +68,27 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 	if err := h.Ledger.Leases.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
 		return engine.Standing{}, err
 	}
-	defer context.AfterFunc(ctx, func() { d.Stopping(e.InFlight()) })()
+	if d.Stopping != nil {
+		defer context.AfterFunc(ctx, func() { d.Stopping(e.InFlight()) })()
+	}
 	return driver.Drive(ctx, run.No)
+}
+
+// abreast is how many jobs of a batch file are moved at a time: what is held in memory is theirs, however large the file is.
+const abreast = 4
+
+// DriveAlone drives a run with nobody to tell: an interval of 0 is as usual.
+func (h *Home) DriveAlone(ctx context.Context, run store.Run, interval time.Duration) (engine.Standing, error) {
+	s, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return engine.Standing{}, err
+	}
+	e, err := h.Engine(ctx, run, s)
+	if err != nil {
+		return engine.Standing{}, err
+	}
+	defer e.Close()
+	return h.Drive(ctx, run, e, Drive{Interval: interval})
 }
 
 // moment is how soon something goes out that a detaching process waits for.
@@ -86,7 +108,7 @@ func (h *Home) sent(ctx context.Context, run store.Run) bool {
 func (h *Home) reportsGone(say func(holder string)) func(holder string) bool {
 	return func(holder string) bool {
 		gone := h.Gone(holder)
-		if gone {
+		if gone && say != nil {
 			say(holder)
 		}
 		return gone
@@ -133,11 +155,19 @@ func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.Standing) 
 	if err != nil {
 		return Conclusion{}, err
 	}
+	// The last look at the run may have been before its last segment met the budget: the ledger knows.
+	waiting, err := h.Ledger.Reader.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Launched)
+	if err != nil {
+		return Conclusion{}, err
+	}
+	over := slices.ContainsFunc(waiting, engine.OverBudget)
 	c := Conclusion{Run: run, Held: st.Held}
 	open := run.State != store.RunClosed
 	held, isHeld := laneIn(lanes, store.LaneHeld)
 	paused, isPaused := laneIn(lanes, store.LanePaused)
 	stopped, isStopped := laneIn(lanes, store.LaneStopped)
+	_, batch := batchrun.Of(run)
+	still := st.Moving == 0 || batch && isStopped && engine.StoppedByAccount(stopped) // of a file that is told though other lanes move
 	switch {
 	case st.Held > 0:
 		c.Stop = StopSegmentsHeld
@@ -145,11 +175,11 @@ func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.Standing) 
 		c.Stop, c.Lane = StopLaneHeld, held
 	case len(st.Verify) > 0:
 		c.Stop = StopVerify
-	case st.Budget:
+	case st.Budget || over && still:
 		c.Stop = StopBudget
-	case open && isPaused && st.Moving == 0:
+	case open && isPaused && still:
 		c.Stop, c.Lane = StopLanePaused, paused
-	case open && isStopped && st.Moving == 0:
+	case open && isStopped && still:
 		c.Stop, c.Lane = StopLaneStopped, stopped
 	case open:
 		c.Stop = StopOpen
@@ -171,20 +201,23 @@ func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
 	return store.Lane{}, false
 }
 
-// Notify sends the news of a run to where its study wants it. News of rehearsals are not sent.
-func (h *Home) Notify(ctx context.Context, s *study.Study, news string) error {
+// Notify sends the news of a run to notification URLs, or to those that variables hold. News of rehearsals are not sent.
+func (h *Home) Notify(ctx context.Context, to []string, news string) error {
 	if h.Rehearsal {
 		return nil
 	}
-	return h.World.SendNews(ctx, s, news)
+	return h.World.SendNews(ctx, to, news)
 }
 
-// SendNews sends a message to where a study wants its news.
-func (w *World) SendNews(ctx context.Context, s *study.Study, news string) error {
+// SendNews sends a message to notification URLs, or to those that variables hold.
+func (w *World) SendNews(ctx context.Context, to []string, news string) error {
 	var urls []string
-	for _, name := range s.Notify.List {
-		if url := w.env(strings.Trim(name, "${}")); url != "" {
-			urls = append(urls, url)
+	for _, name := range to {
+		if !strings.Contains(name, "://") {
+			name = w.env(strings.Trim(name, "${}"))
+		}
+		if name != "" {
+			urls = append(urls, name)
 		}
 	}
 	return notify.Send(ctx, urls, "assay: "+news)

@@ -98,19 +98,19 @@ func TestNewsGoWhereTheStudyWantsThem(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	s := &study.Study{}
-	if err := h.Notify(r.ctx, s, "done"); err != nil {
+	if err := h.Notify(r.ctx, s.Notify.List, "done"); err != nil {
 		t.Error(err)
 	}
 	s.Notify.List = []string{"${NEWS}", "${UNSET}"}
-	if err := h.Notify(r.ctx, s, "done"); err != nil {
+	if err := h.Notify(r.ctx, s.Notify.List, "done"); err != nil {
 		t.Error("a variable that is not set is an error:", err)
 	}
 	r.env["NEWS"] = "nonsense://"
-	if err := h.Notify(r.ctx, s, "done"); err == nil {
+	if err := h.Notify(r.ctx, s.Notify.List, "done"); err == nil {
 		t.Error("an address that is none was used")
 	}
 	h.Rehearsal = true
-	if err := h.Notify(r.ctx, s, "done"); err != nil {
+	if err := h.Notify(r.ctx, s.Notify.List, "done"); err != nil {
 		t.Error("news of a rehearsal were sent:", err)
 	}
 }

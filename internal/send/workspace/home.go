@@ -183,7 +183,7 @@ func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run
 		case err != nil:
 			return nil, run, err
 		}
-		found, err := h.Ledger.Reader.FindRun(ctx, cmp.Or(ref, latest), "")
+		found, err := h.named(ctx, cmp.Or(ref, latest))
 		switch {
 		case newest != nil && err != nil && !errors.Is(err, store.ErrAmbiguous):
 			h.Close()
@@ -210,6 +210,18 @@ func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run
 		return nil, run, &UnpreparedError{Run: run.ID}
 	}
 	return newest, run, nil
+}
+
+// named finds a run by its id, the beginning of one, the name of its study or batch file, or the id of one of its jobs.
+func (h *Home) named(ctx context.Context, ref string) (store.Run, error) {
+	run, err := h.Ledger.Reader.FindRun(ctx, ref, "")
+	if !errors.Is(err, store.ErrNotFound) {
+		return run, err
+	}
+	if found, ok, lost := h.Batches().Find(ctx, ref); ok || lost != nil {
+		return found, lost
+	}
+	return run, err
 }
 
 // newest names the newest runs of a home, for a hint.

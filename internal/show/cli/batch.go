@@ -22,7 +22,8 @@ func batchCommand(w *World) *cobra.Command {
 			"  assay batch write --provider openai --model gpt-4.1-mini --input questions.txt --output batch.jsonl\n" +
 			"  assay batch submit batch.jsonl --wait\n" +
 			"  assay batch collect batch.jsonl --output results.jsonl\n\n" +
-			"BATCH is the id of a batch, the beginning of one, the name of its file, or a provider's own job id.",
+			"A batch is a run, and the commands for runs are for it, too: status, watch, resume, errors, retry, cancel, spend, runs, jobs. BATCH, or RUN there,\n" +
+			"is the id of a batch, the beginning of one, the name of its file, or a provider's own job id.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -35,11 +36,24 @@ func batchCommand(w *World) *cobra.Command {
 			return c.Help()
 		},
 	}
-	c.AddCommand(
-		batchWriteCommand(w), batchConvertCommand(w), batchSubmitCommand(w), batchStatusCommand(w), batchWatchCommand(w), batchResumeCommand(w), batchCollectCommand(w),
-		batchRetryCommand(w), batchCancelCommand(w), batchListCommand(w), batchErrorsCommand(w), batchCostCommand(w),
-	)
+	c.AddCommand(batchWriteCommand(w), batchConvertCommand(w), batchSubmitCommand(w), batchCollectCommand(w))
+	for verb, now := range map[string]string{
+		"status": "assay status [RUN]", "watch": "assay watch [RUN…]", "resume": "assay resume [RUN…]", "errors": "assay errors [RUN]", "retry": "assay retry [RUN]",
+		"cancel": "assay cancel [RUN…]", "cost": "assay spend [RUN], and of a file that was not sent: assay batch submit FILE --estimate", "list": "assay runs, and assay jobs --elsewhere",
+	} {
+		c.AddCommand(movedCommand(verb, now))
+	}
 	return c
+}
+
+// movedCommand is a verb that is one of the commands for every run.
+func movedCommand(verb, now string) *cobra.Command {
+	return &cobra.Command{
+		Use: verb, Hidden: true, DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return usage("type "+now, "a batch is a run: there is no `assay batch %s`", verb)
+		},
+	}
 }
 
 // reachFlags say which provider is meant and how it is reached.

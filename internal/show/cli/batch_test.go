@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -190,7 +191,7 @@ func TestAFileGoesToEveryProviderAndComesBackInOrderUnderItsOwnIDs(t *testing.T)
 			}
 			send := append([]string{"batch", "submit", "in.jsonl", "--model", p.model, "--yes", "--size", "3"}, reach...)
 			b.must(0, send...)
-			b.must(0, "batch", "resume", "--interval", "10ms")
+			b.must(0, "resume", "--interval", "10ms")
 			b.must(0, "batch", "collect", "in.jsonl", "--output", "out.jsonl")
 			if diff := cmp.Diff(want, b.ids("out.jsonl")); diff != "" {
 				t.Errorf("ids of the results (-want +got):\n%s", diff)
@@ -203,17 +204,15 @@ func TestAFileGoesToEveryProviderAndComesBackInOrderUnderItsOwnIDs(t *testing.T)
 			if n := b.billed(); n != 7 {
 				t.Errorf("%d requests were billed, want 7", n)
 			}
-			var list struct {
-				Batches []map[string]string
+			var list listedJobs
+			out := b.must(0, append([]string{"jobs", "--elsewhere", "--json"}, reach...)...).out
+			if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Jobs) != 3 {
+				t.Fatalf("jobs: %d, want 3: %v\n%s", len(list.Jobs), err, out)
 			}
-			out := b.must(0, append([]string{"batch", "list", "--json"}, reach...)...).out
-			if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Batches) != 3 {
-				t.Fatalf("list: %d jobs, want 3: %v\n%s", len(list.Batches), err, out)
-			}
-			for _, row := range list.Batches {
-				for _, field := range []string{"provider", "batch_id", "model", "created", "status"} {
+			for _, row := range list.Jobs {
+				for _, field := range []string{"provider", "job", "model", "created", "state", "run"} {
 					if row[field] == "" {
-						t.Errorf("list: a job without %s: %v", field, row)
+						t.Errorf("jobs: one without %s: %v", field, row)
 					}
 				}
 			}
@@ -225,6 +224,9 @@ func TestAFileGoesToEveryProviderAndComesBackInOrderUnderItsOwnIDs(t *testing.T)
 		})
 	}
 }
+
+// listedJobs is what `assay jobs --json` prints.
+type listedJobs struct{ Jobs []map[string]any }
 
 func TestSeveralModelsInAFileBecomeSeveralJobsAndOneResult(t *testing.T) {
 	t.Parallel()
@@ -258,24 +260,22 @@ func TestJobsMadeElsewhereAreSeenFetchedAndStopped(t *testing.T) {
 			b.write("q.txt", "one\ntwo\n")
 			b.must(0, "batch", "write", "--provider", p.name, "--model", p.model, "--input", "q.txt", "--output", "in.jsonl")
 			b.must(0, "batch", "submit", "in.jsonl", "--provider", p.name, "--model", p.model, "--yes", "--home", "theirs")
-			var list struct {
-				Batches []map[string]string
-			}
-			out := b.must(0, "batch", "list", "--json", "--home", "ours").out
-			if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Batches) != 1 {
+			var list listedJobs
+			out := b.must(0, "jobs", "--elsewhere", "--json", "--home", "ours").out
+			if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Jobs) != 1 {
 				t.Fatalf("want one job, made elsewhere: %v\n%s", err, out)
 			}
-			job := list.Batches[0]["batch_id"]
-			if list.Batches[0]["run"] != "" || list.Batches[0]["provider"] != p.name {
+			job := fmt.Sprint(list.Jobs[0]["job"])
+			if list.Jobs[0]["run"] != "" || list.Jobs[0]["provider"] != p.name || list.Jobs[0]["role"] != "elsewhere" {
 				t.Errorf("not a job made elsewhere: %s", out)
 			}
-			if r := b.must(0, "batch", "status", job, "--home", "ours"); !strings.Contains(r.out, "(made elsewhere)") {
+			if r := b.must(0, "status", job, "--home", "ours", "--provider", p.name); !strings.Contains(r.out, "(made elsewhere)") {
 				t.Errorf("status: %s", r.out)
 			}
 			b.must(3, "batch", "collect", job, "--home", "ours")
-			b.must(0, "batch", "cancel", job, "--home", "ours", "--provider", p.name)
+			b.must(0, "cancel", job, "--home", "ours", "--provider", p.name)
 			clock.Advance(time.Hour)
-			b.must(2, "batch", "retry", job, "--home", "ours", "--yes")
+			b.must(2, "retry", job, "--home", "ours", "--yes")
 			if r := b.assay("batch", "collect", job, "--home", "ours", "--output", "out.jsonl"); r.code != 0 && r.code != 3 { // Gemini hands out nothing of what was cancelled
 				t.Errorf("collect: exit code %d\n%s", r.code, r.errors)
 			}
@@ -285,10 +285,10 @@ func TestJobsMadeElsewhereAreSeenFetchedAndStopped(t *testing.T) {
 					b.env[name] = "another"
 				}
 			}
-			if r := b.must(2, "batch", "status", "batch_nosuch", "--home", "ours"); !strings.Contains(r.errors, "neither here nor at") {
+			if r := b.must(2, "status", "batch_nosuch", "--home", "ours", "--provider", p.name); !strings.Contains(r.errors, "neither here nor at") {
 				t.Errorf("an unknown job: %s", r.errors)
 			}
-			if r := b.must(0, "batch", "status", "in.jsonl", "--refresh", "--home", "theirs"); !strings.Contains(r.out, "made with another key (") {
+			if r := b.must(0, "status", "in.jsonl", "--refresh", "--home", "theirs"); !strings.Contains(r.errors, "made with another key (") {
 				t.Errorf("status with another key: %s%s", r.out, r.errors)
 			}
 		})
@@ -309,7 +309,7 @@ func TestAFileIsCutUnderTheLimits(t *testing.T) {
 	}
 	b.write("all.jsonl", b.read("in.jsonl")+b.read("in-2.jsonl"))
 	r := b.must(0, "batch", "submit", "all.jsonl", "--provider", "openrouter", "--model", "openai/gpt-4.1-mini", "--yes")
-	if strings.Count(r.out, "all.jsonl") != 2 {
+	if strings.Count(r.out, "all.jsonl  openrouter") != 2 {
 		t.Errorf("want two jobs, got\n%s", r.out)
 	}
 }
@@ -318,7 +318,7 @@ func TestAFileIsCutUnderTheLimits(t *testing.T) {
 func TestSeveralFilesAreWatchedTogetherAndTheNewsIsSent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, simulator.Options{Seed: 3})
-	news := make(chan string, 1)
+	news := make(chan string, 2)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
 		news <- string(text)
@@ -332,13 +332,15 @@ func TestSeveralFilesAreWatchedTogetherAndTheNewsIsSent(t *testing.T) {
 	if strings.Contains(r.out+r.errors, "secret") {
 		t.Errorf("the address of the news was printed: %s%s", r.out, r.errors)
 	}
-	select {
-	case text := <-news:
-		if !strings.Contains(text, "(o.jsonl)") || !strings.Contains(text, "(c.jsonl): done") {
-			t.Errorf("news: %s", text)
+	for _, file := range []string{"o.jsonl", "c.jsonl"} {
+		select {
+		case text := <-news:
+			if !strings.Contains(text, "of "+file+" is done: 2 of 2 requests have an answer") {
+				t.Errorf("news: %s", text)
+			}
+		default:
+			t.Errorf("no news of %s was sent: %s", file, r.errors)
 		}
-	default:
-		t.Errorf("no news was sent: %s", r.errors)
 	}
 	for _, want := range []string{"o.jsonl  openai", "c.jsonl  anthropic"} {
 		if !strings.Contains(r.out, want) {

@@ -113,7 +113,10 @@ func fetchNow(ctx context.Context, w *World, h *home, run store.Run, f collectFl
 		return run, nil
 	}
 	if !h.Rehearsal {
-		if err := orderBatch(ctx, w, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
+		if err := give(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
+			return run, err
+		}
+		if err := work(ctx, w, h, []*driven{{run: run}}, driveOptions{once: true}); err != nil {
 			return run, err
 		}
 	}
@@ -138,7 +141,7 @@ func fetchNow(ctx context.Context, w *World, h *home, run store.Run, f collectFl
 		done, all = done+j.Done, all+j.Requests
 	}
 	return run, &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s is not done: %s of %s requests have come back", run.ID, assay.Thousands(done), assay.Thousands(all)),
-		hint: "assay batch resume " + run.ID + " stays with it, --partial takes what is there"}
+		hint: "assay resume " + h.named(run) + " stays with it, --partial takes what is there"}
 }
 
 // writeResults writes the files, each whole or not at all, and says what they hold.
@@ -173,10 +176,10 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 	switch {
 	case got.Open > 0:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s %s no answer yet", assay.Count(got.Failures+got.Open, "request"), run.ID, assay.Verb(got.Failures+got.Open, "has", "have")),
-			hint: "assay batch resume " + run.ID + " stays with it"}
+			hint: "assay resume " + h.named(run) + " stays with it"}
 	case got.Failures > 0:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s %s no answer", assay.Count(got.Failures, "request"), run.ID, assay.Verb(got.Failures, "has", "have")),
-			hint: "assay batch errors " + run.ID + " says why, assay batch retry " + run.ID + " sends them again"}
+			hint: "assay errors " + h.named(run) + " lists why, assay retry " + h.named(run) + " sends them again"}
 	}
 	return nil
 }
@@ -221,4 +224,41 @@ func fetchParts(ctx context.Context, w *World, j batchrun.Foreign, kind provider
 		return err
 	}
 	return file.commit()
+}
+
+// batchRefs are the batches that a command line names: our own, and jobs that were made elsewhere with the same key.
+type batchRefs struct {
+	runs    []store.Run
+	foreign []batchrun.Foreign
+}
+
+// findBatches reads what the arguments mean. Without any, it is all batches that are open, or the newest.
+func findBatches(ctx context.Context, w *World, h *home, args []string, reach reachFlags) (batchRefs, error) {
+	var refs batchRefs
+	if len(args) == 0 {
+		runs, err := h.Batches().Open(ctx)
+		return batchRefs{runs: runs}, err
+	}
+	for _, arg := range args {
+		run, ok, err := h.Batches().Find(ctx, arg)
+		if err != nil {
+			return refs, err
+		}
+		if _, batch := batchrun.Of(run); ok && !batch {
+			return refs, usage("assay export "+run.ID+" writes its answers", "job %s belongs to run %s of study %s", arg, run.ID, run.Study)
+		}
+		if ok {
+			refs.runs = append(refs.runs, run)
+			continue
+		}
+		if h.Rehearsal { // whose jobs no provider knows
+			return refs, usage("assay runs lists those there are", "no batch is called %q", arg)
+		}
+		job, err := elsewhere(ctx, w, arg, reach)
+		if err != nil {
+			return refs, err
+		}
+		refs.foreign = append(refs.foreign, job)
+	}
+	return refs, nil
 }

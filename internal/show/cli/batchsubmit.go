@@ -16,6 +16,7 @@ import (
 	"assay/internal/send/batchrun"
 	"assay/internal/send/engine"
 	"assay/internal/send/workspace"
+	"assay/internal/show/cli/term"
 	"assay/internal/study/catalog"
 )
 
@@ -32,6 +33,8 @@ type submitFlags struct {
 	rehearse    bool
 	interval    time.Duration
 	notify      []string
+	estimate    bool
+	json        bool
 }
 
 func batchSubmitCommand(w *World) *cobra.Command {
@@ -44,6 +47,9 @@ func batchSubmitCommand(w *World) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("assay help batch", "assay batch submit needs FILE")
+			}
+			if f.estimate {
+				return estimateFiles(c.Context(), w, args, f)
 			}
 			return submitFiles(c.Context(), w, args, f)
 		},
@@ -58,6 +64,8 @@ func batchSubmitCommand(w *World) *cobra.Command {
 	c.Flags().BoolVar(&f.watch, "wait", false, "stay and drive it until everything is back")
 	c.Flags().BoolVar(&f.anew, "new", false, "send a file again that was sent before")
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "send to the built-in simulator, without key and cost")
+	c.Flags().BoolVar(&f.estimate, "estimate", false, "print what the files would cost; nothing leaves this machine")
+	c.Flags().BoolVar(&f.json, "json", false, "with --estimate: print JSON")
 	c.Flags().DurationVar(&f.interval, "interval", 0, "with --wait: between two looks at a job")
 	c.Flags().StringArrayVar(&f.notify, "notify", nil, "with --wait: where to send the news, as a notification URL or ${VARIABLE}")
 	return c
@@ -102,10 +110,7 @@ func submitFiles(ctx context.Context, w *World, names []string, f submitFlags) e
 		runs = append(runs, p.run)
 		stay = stay || p.Batch.File.Mode == assay.ModeLive
 	}
-	if stay {
-		return watchBatches(ctx, w, h, runs, watchFlags{interval: f.interval, notify: f.notify})
-	}
-	return sendOff(ctx, w, h, runs)
+	return driveAll(ctx, w, h, runs, driveOptions{detach: !stay, interval: f.interval, notify: f.notify})
 }
 
 // checkFiles reads every file from end to end. Problems of all of them are listed at once.
@@ -137,6 +142,33 @@ func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([
 		return nil, bad
 	}
 	return out, nil
+}
+
+// estimateFiles prints what files would cost.
+func estimateFiles(ctx context.Context, w *World, names []string, f submitFlags) error {
+	costs := []batchrun.Cost{}
+	for _, name := range names {
+		file, problems, err := checkFile(ctx, w, name, f.reach)
+		if err != nil {
+			return err
+		}
+		if file == nil {
+			return problems.Errors()
+		}
+		costs = append(costs, batchrun.Estimate(name, &file.Batch.File)...)
+	}
+	if f.json {
+		return term.WriteJSON(w.Stdout, costs)
+	}
+	t := term.Table{Head: []string{"FILE", "PROVIDER", "MODEL", "MODE", "REQUESTS", "EXPECTED", "AT MOST"}, Right: map[int]bool{4: true, 5: true, 6: true}}
+	for _, c := range costs {
+		t.Add(c.File, c.Provider, c.Model, c.Mode, assay.Thousands(c.Requests), c.Expected, c.High)
+	}
+	if err := t.Write(w.Stdout); err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stderr, "EXPECTED guesses the output; AT MOST is every answer at its limit")
+	return nil
 }
 
 func checkFile(ctx context.Context, w *World, name string, reach reachFlags) (*workspace.BatchFile, assay.Problems, error) {

@@ -8,14 +8,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
+	"assay/internal/send/engine"
 	"assay/internal/send/engine/live"
 	"assay/internal/send/workspace"
+	"assay/internal/show/cli/term"
 	"assay/internal/study"
 )
 
@@ -26,38 +30,117 @@ type driveOptions struct {
 	truth  bool // of a rehearsal: a table of what is true at the end
 
 	interval time.Duration // between looks at a job; 0: as usual
+	notify   []string      // where to send the news, beside where the study wants it
 }
 
-// driveOnce works on a run until it is closed or waits for a decision, and says how it ended.
+// driven is a run that is driven, and what that came to.
+type driven struct {
+	run   store.Run
+	study *study.Study // nil: as the ledger has it
+	st    engine.Standing
+	begun bool // what follows is what the drive came to
+	err   error
+}
+
+// driveOnce works on a run until it is closed or waits for a decision, and prints how it ended.
 func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, o driveOptions) (c workspace.Conclusion, err error) {
-	goesOn := "`assay resume " + h.named(run) + "` goes on"
+	d := &driven{run: run, study: s}
+	if err := work(ctx, w, h, []*driven{d}, o); err != nil {
+		return c, err
+	}
+	return conclude(ctx, w, h, d, o)
+}
+
+// driveAll works on runs at the same time, and prints how each ended, one after the other. The gravest of their errors counts.
+func driveAll(ctx context.Context, w *World, h *home, runs []store.Run, o driveOptions) error {
+	if len(runs) == 1 {
+		return driveRun(ctx, w, h, runs[0], o)
+	}
+	all := make([]*driven, len(runs))
+	for i, run := range runs {
+		all[i] = &driven{run: run}
+	}
+	if err := work(ctx, w, h, all, o); err != nil {
+		return err
+	}
+	var worst error
+	for _, d := range all {
+		c, err := conclude(ctx, w, h, d, o)
+		yes, err := goesOn(ctx, w, h, c, o, err)
+		if yes {
+			err = drive(ctx, w, h, d.run, d.study, o)
+		}
+		if err != nil && ctx.Err() == nil {
+			complain(w, fmt.Errorf("run %s: %w", d.run.ID, err))
+		}
+		if worse(err, worst) {
+			worst = err
+		}
+	}
+	return worst
+}
+
+// work drives runs at the same time and shows how they move. An error is one that concerns all of them.
+func work(ctx context.Context, w *World, h *home, all []*driven, o driveOptions) error {
+	runs := make([]store.Run, len(all))
+	for i, d := range all {
+		runs[i] = d.run
+	}
 	if err := h.Ready(ctx); err != nil {
 		if _, ok := errors.AsType[*workspace.ArtifactsError](err); ok {
-			return c, &exitError{code: exitFailed, err: err, hint: kept(err, goesOn)}
+			return &exitError{code: exitFailed, err: err, hint: kept(err, "`assay resume "+h.named(runs[0])+"` goes on")}
 		}
-		return c, err
+		return err
 	}
-	e, err := h.Engine(ctx, run, s)
+	one, err := newProgress(ctx, w, h, runs...)
 	if err != nil {
-		return c, err
+		return err
+	}
+	defer one.close()
+	var wg sync.WaitGroup
+	lines := &term.Lines{To: w.Stderr}
+	for _, d := range all {
+		if h.Rehearsal {
+			fmt.Fprintf(w.Stderr, "REHEARSAL of %s against the simulator: run %s\n", d.run.Study, d.run.ID)
+		} else {
+			fmt.Fprintf(w.Stderr, "run %s of %s\n", d.run.ID, d.run.Study)
+		}
+		p := one
+		if len(all) > 1 && !w.draws() { // lines of each, with its name
+			own := *w
+			own.Stderr = &term.Prefixed{To: lines, Prefix: d.run.ID + ": "}
+			if p, err = newProgress(ctx, &own, h, d.run); err != nil {
+				return err
+			}
+		}
+		wg.Go(func() { d.work(ctx, h, p, o) })
+	}
+	wg.Wait()
+	return one.close()
+}
+
+// work drives the run, and keeps what that came to.
+func (d *driven) work(ctx context.Context, h *home, p *progress, o driveOptions) {
+	if d.study == nil {
+		if d.study, d.err = h.Planner.Study(ctx, d.run); d.err != nil {
+			return
+		}
+	}
+	e, err := h.Engine(ctx, d.run, d.study)
+	if err != nil {
+		d.err = err
+		return
 	}
 	defer e.Close()
-	progress, err := newProgress(ctx, w, h, run)
-	if err != nil {
-		return c, err
-	}
-	defer progress.close()
-	if h.Rehearsal {
-		fmt.Fprintf(w.Stderr, "REHEARSAL of %s against the simulator: run %s\n", run.Study, run.ID)
-	} else {
-		fmt.Fprintf(w.Stderr, "run %s of %s\n", run.ID, run.Study)
-	}
-	st, err := h.Drive(ctx, run, e, workspace.Drive{
-		Once: o.once, Detach: o.detach, Interval: o.interval, Moved: progress.show, Held: progress.held, Gone: w.takenOver, Away: progress.away, Stopping: progress.stopping,
+	d.begun = true
+	d.st, d.err = h.Drive(ctx, d.run, e, workspace.Drive{
+		Once: o.once, Detach: o.detach, Interval: o.interval, Moved: p.show, Held: p.held, Gone: p.world.takenOver, Away: p.away, Stopping: p.stopping,
 	})
-	if err := progress.close(); err != nil {
-		return c, err
-	}
+}
+
+// conclude prints how a run stands after a drive, and sends the news of it.
+func conclude(ctx context.Context, w *World, h *home, d *driven, o driveOptions) (c workspace.Conclusion, err error) {
+	run, err := d.run, d.err
 	if ctx.Err() != nil {
 		fmt.Fprintf(w.Stderr, "\n%s; `assay resume %s` goes on with the run\n", detached(context.WithoutCancel(ctx), h, run), h.named(run))
 		if _, ok := errors.AsType[*live.LostAnswersError](err); ok {
@@ -65,10 +148,13 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 		}
 		return c, ctx.Err()
 	}
-	if err != nil {
-		return c, &exitError{code: exitFailed, err: err, hint: kept(err, goesOn)}
+	if err != nil && !d.begun {
+		return c, err
 	}
-	if c, err = h.Conclude(ctx, run, st); err != nil {
+	if err != nil {
+		return c, &exitError{code: exitFailed, err: err, hint: kept(err, "`assay resume "+h.named(run)+"` goes on")}
+	}
+	if c, err = h.Conclude(ctx, run, d.st); err != nil {
 		return c, err
 	}
 	if err := errors.Join(printStatus(ctx, w, h, c.Run, statusDetail{}), printUnjudged(ctx, w, h, c.Run)); err != nil {
@@ -80,7 +166,7 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 			return c, err
 		}
 	}
-	if err := sendNews(ctx, w, h, c, s, result); err != nil {
+	if err := sendNews(ctx, w, h, c, append(slices.Clone(d.study.Notify.List), o.notify...), result); err != nil {
 		fmt.Fprintln(w.Stderr, "assay:", err)
 	}
 	if o.detach && c.Stop == workspace.StopOpen { // as was wanted
@@ -156,7 +242,11 @@ func (h *home) resultOf(c workspace.Conclusion) error {
 	case workspace.StopLanePaused:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is paused", c.Lane.Name), hint: "assay tune " + id + " --unpause " + results.ShellWord(c.Lane.Name) + ", then assay resume " + id}
 	case workspace.StopLaneStopped:
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason), hint: "fix it, then assay retry " + id}
+		code := exitIncomplete
+		if _, batch := batchrun.Of(c.Run); batch { // of a file it is all there is
+			code = exitHeld
+		}
+		return &exitError{code: code, err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason), hint: "fix it, then assay retry " + id}
 	case workspace.StopOpen:
 		return &exitError{code: exitIncomplete, err: errors.New("the run goes on"), hint: "assay resume " + id}
 	case workspace.StopIncomplete:

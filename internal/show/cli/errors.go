@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
 	"assay/internal/show/cli/term"
 )
 
@@ -33,10 +35,13 @@ func errorsCommand(w *World) *cobra.Command {
 		Long: "Lists the requests that ended without an answer, and what the provider said, and below them how many could not be asked, and why. Of a judge's\n" +
 			"request, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts lists what judges could not say\n" +
 			"instead: replies that cannot be read (malformed), judges and programs that failed, and those that abstained, each with the reason.\n" +
-			"`assay show KEY` shows all there is about one.",
+			"`assay show KEY` shows all there is about one. Of a batch file it lists the lines, under the ids of the file.",
 		Args: upTo("RUN"),
 		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
 			h.watermark(w)
+			if _, batch := batchrun.Of(run); batch {
+				return printFailures(ctx, w, h, run, f)
+			}
 			if verdicts {
 				return printQuery(ctx, w, h, fmt.Sprintf(silentQuery, run.ID), f)
 			}
@@ -53,6 +58,46 @@ func errorsCommand(w *World) *cobra.Command {
 	f.register(c)
 	c.Flags().BoolVar(&verdicts, "verdicts", false, "list the verdicts that judge nothing instead")
 	return c
+}
+
+// printFailures lists the lines of a batch file that have no answer, in the order of the file.
+func printFailures(ctx context.Context, w *World, h *home, run store.Run, f sqlFlags) error {
+	lines, out := encoder(w), csv.NewWriter(w.Stdout)
+	t := term.Table{Head: []string{"LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, Right: map[int]bool{0: true, 6: true}}
+	if f.csv {
+		if err := out.Write([]string{"line", "custom_id", "model", "status", "class", "http_status", "code", "message", "attempts"}); err != nil {
+			return err
+		}
+	}
+	for d, err := range h.Batches().Failures(ctx, run) {
+		switch {
+		case err != nil:
+			return err
+		case f.json:
+			err = lines.Encode(d)
+		case f.csv:
+			err = out.Write(csvRow([]any{d.Line, d.ID, d.Model, d.Status, d.Class, d.HTTP, d.Code, d.Message, d.Attempts}))
+		case t.Len() == maxTableRows:
+			fmt.Fprintf(w.Stderr, "the first %d; --json prints all\n", maxTableRows)
+			return t.Write(w.Stdout)
+		default:
+			t.Add(d.Line, d.ID, d.Model, d.Status, d.Code, d.Message, d.Attempts)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.csv:
+		out.Flush()
+		return out.Error()
+	case f.json:
+		return nil
+	case t.Len() == 0:
+		fmt.Fprintln(w.Stderr, "nothing")
+		return nil
+	}
+	return t.Write(w.Stdout)
 }
 
 // printUnasked lists what a closed run could not ask: it has no request, and so no error of its own.

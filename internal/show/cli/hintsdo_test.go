@@ -41,9 +41,9 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		"first answers that wait for a yes": {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing, "assay resume ID --proceed", "", []string{"status"}, all, ""},
 		"first answers that get a no":       {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing, "assay cancel ID", "", []string{"status"}, "is cancelled", ""},
 		"a canary without an answer":        {"gemini/gemini-2.5-flash", "60", nothing, []string{"run", "s.yaml", "--yes"}, 3, nothing, "assay retry ID", "", []string{"resume"}, "is incomplete: 0 of 4", "assay resume"},
-		"a batch that is to be watched":     {"", "", stuck, []string{"batch", "submit", "b.jsonl", "--yes"}, 0, mended, "assay batch resume ID", "", []string{"batch", "collect", "b.jsonl"}, "2 answers in", ""},
-		"a batch file with a wrong key":     {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes", "--wait"}, 5, right, "assay batch retry ID", "", []string{"batch", "resume", "b.jsonl"}, "", ""},
-		"a batch that is not done":          {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes"}, 5, right, "assay batch retry ID", "", []string{"batch", "resume"}, "", ""},
+		"a batch that is to be watched":     {"", "", stuck, []string{"batch", "submit", "b.jsonl", "--yes"}, 0, mended, "assay resume ID", "", []string{"batch", "collect", "b.jsonl"}, "2 answers in", ""},
+		"a batch file with a wrong key":     {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes", "--wait"}, 5, right, "assay retry ID", "", []string{"resume", "b.jsonl"}, "", ""},
+		"a batch that is not done":          {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes"}, 5, right, "assay retry ID", "", []string{"resume"}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

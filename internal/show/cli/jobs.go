@@ -22,6 +22,8 @@ type jobsFlags struct {
 	filter  store.JobFilter
 	run     string
 	refresh bool
+	reach   reachFlags
+	others  bool // made elsewhere
 }
 
 func jobsCommand(w *World) *cobra.Command {
@@ -34,13 +36,18 @@ func jobsCommand(w *World) *cobra.Command {
 			"--refresh asks the providers about the open ones first. PATH is a home, or a folder to look for homes in; without one, it is the home of\n" +
 			"this folder.\n\n" +
 			"DONE counts what the provider has reported, of its own counts, and what is here once the results are; ? means that it has said nothing yet.\n" +
-			"COLLECT BEFORE is when it deletes results that are not here. `assay batch list` also lists jobs that were made elsewhere.",
-		RunE: func(c *cobra.Command, paths []string) error { return listJobs(c.Context(), w, f, paths) },
+			"COLLECT BEFORE is when it deletes results that are not here. --elsewhere also lists jobs that were not made here: `assay status JOB --provider P`\n" +
+			"looks at one, `assay batch collect JOB` fetches it, `assay cancel JOB --provider P` stops it.",
+		RunE: func(c *cobra.Command, paths []string) error {
+			f.filter.Provider = f.reach.wish.Provider
+			return listJobs(c.Context(), w, f, paths)
+		},
 	}
 	f.register(c, "jobs")
 	c.Flags().StringVar(&f.run, "run", "", "only jobs of this run")
 	c.Flags().StringVar(&f.filter.Study, "study", "", "only jobs of this study, or batch file")
-	c.Flags().StringVar(&f.filter.Provider, "provider", "", "only jobs at this provider")
+	c.Flags().BoolVar(&f.others, "elsewhere", false, "list also the jobs at all providers whose keys are set that other programs made, or other ledgers")
+	f.reach.registerPlace(c, "only jobs at this provider")
 	c.Flags().BoolVar(&f.filter.Open, "open", false, "only jobs whose results are still to come")
 	c.Flags().BoolVar(&f.filter.Ended, "ended", false, "only jobs whose results are here, or will not come")
 	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
@@ -55,7 +62,7 @@ func listJobs(ctx context.Context, w *World, f jobsFlags, paths []string) error 
 	if f.refresh && f.watch && f.interval < leastRefresh {
 		return usage("add --interval 30s", "--watch with --refresh asks the providers at every look: want --interval of %s or more", leastRefresh)
 	}
-	homes, err := f.homes(ctx, w, paths)
+	homes, err := f.jobHomes(ctx, w, paths)
 	if err != nil {
 		return err
 	}
@@ -75,6 +82,13 @@ func listJobs(ctx context.Context, w *World, f jobsFlags, paths []string) error 
 		if err != nil {
 			return false, err
 		}
+		if f.others {
+			found, err := listElsewhere(ctx, w, homes[0].home, f.reach)
+			if err != nil {
+				return false, err
+			}
+			rows = append(rows, found...)
+		}
 		if !said {
 			f.notAll(w, more)
 			said = true
@@ -85,6 +99,18 @@ func listJobs(ctx context.Context, w *World, f jobsFlags, paths []string) error 
 		}
 		return open, jobTable(rows, len(homes) > 1).Write(out)
 	})
+}
+
+// jobHomes are the homes whose jobs are listed. Jobs made elsewhere are listed though there is no ledger yet.
+func (f *jobsFlags) jobHomes(ctx context.Context, w *World, paths []string) ([]listedHome, error) {
+	if !f.others || len(paths) > 0 || f.all {
+		return f.homes(ctx, w, paths)
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	h, err := f.home.open(ctx, w, f.rehearsal)
+	return []listedHome{{home: h}}, err
 }
 
 // filters are what is listed of each home. A run is in one of them.

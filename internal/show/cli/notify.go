@@ -11,7 +11,6 @@ import (
 
 	"assay/internal/find/results/runs"
 	"assay/internal/send/workspace"
-	"assay/internal/study"
 	"assay/internal/study/plan"
 )
 
@@ -40,7 +39,7 @@ func notifyCommand(w *World) *cobra.Command {
 			if !test {
 				return nil
 			}
-			if err := w.workspace().SendNews(c.Context(), d.Study, "a test message of study "+d.Study.Study+". Its news will come here."); err != nil {
+			if err := w.workspace().SendNews(c.Context(), d.Study.Notify.List, "a test message of study "+d.Study.Study+". Its news will come here."); err != nil {
 				return &exitError{code: exitFailed, err: err}
 			}
 			_, err = fmt.Fprintln(w.Stdout, "a test message was sent to each")
@@ -55,9 +54,9 @@ func notifyCommand(w *World) *cobra.Command {
 // deletedSoon is how long before a provider deletes results it is news that they were not collected.
 const deletedSoon = 24 * time.Hour
 
-// sendNews sends how a run stands after a drive to where its study wants it: that it goes on is no news.
-func sendNews(ctx context.Context, w *World, h *home, c workspace.Conclusion, s *study.Study, result error) error {
-	if len(s.Notify.List) == 0 || bool(h.Rehearsal) {
+// sendNews sends how a run stands after a drive to notification URLs or variables: that it goes on is no news.
+func sendNews(ctx context.Context, w *World, h *home, c workspace.Conclusion, to []string, result error) error {
+	if len(to) == 0 || bool(h.Rehearsal) {
 		return nil
 	}
 	all, err := runs.ProgressOf(ctx, h.results(), c.Run)
@@ -84,5 +83,5 @@ func sendNews(ctx context.Context, w *World, h *home, c workspace.Conclusion, s 
 	if soon {
 		news += fmt.Sprintf(" Collect before %s: then a provider deletes results (assay resume %s).", before.UTC().Format("2006-01-02 15:04 UTC"), c.Run.ID)
 	}
-	return h.Notify(ctx, s, news)
+	return h.Notify(ctx, to, news)
 }

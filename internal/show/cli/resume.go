@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
 	"assay/internal/send/engine"
 	"assay/internal/send/workspace"
 )
@@ -23,6 +24,7 @@ type resumeFlags struct {
 	proceed bool
 	budget  string
 	yes     bool
+	notify  []string
 
 	interval time.Duration
 }
@@ -33,7 +35,7 @@ func resumeCommand(w *World) *cobra.Command {
 		Use:     "resume [RUN…]",
 		GroupID: groupRun,
 		Short:   "Drive open runs to their end",
-		Long:    "Drives runs that are open: looks at jobs, collects what is ready, and sends the next wave. With --once it does what can be done now and stops, for cron.",
+		Long:    "Drives runs that are open: looks at jobs, collects what is ready, and sends the next wave; several runs at the same time. With --once it does what can be done now and stops, for cron.",
 		RunE:    func(c *cobra.Command, args []string) error { return resumeRuns(c.Context(), w, args, f) },
 	}
 	f.home.register(c)
@@ -43,6 +45,7 @@ func resumeCommand(w *World) *cobra.Command {
 	c.Flags().BoolVar(&f.proceed, "proceed", false, "say yes to the first answers that were shown")
 	c.Flags().StringVar(&f.budget, "budget", "", "change what the run may spend; a higher one is asked about at a terminal")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "raise the budget without asking")
+	c.Flags().StringArrayVar(&f.notify, "notify", nil, "where to send the news, too, as a notification URL or ${VARIABLE}")
 	return c
 }
 
@@ -66,12 +69,38 @@ func resumeRuns(ctx context.Context, w *World, refs []string, f resumeFlags) err
 	if len(refs) == 0 {
 		refs = []string{""}
 	}
+	return resumeAll(ctx, w, refs, f)
+}
+
+// resumeAll drives runs at the same time: those of each home together.
+func resumeAll(ctx context.Context, w *World, refs []string, f resumeFlags) error {
 	var worst error
+	homes, runs := map[bool]*home{}, map[bool][]store.Run{}
+	defer func() {
+		for _, h := range homes {
+			h.Close()
+		}
+	}()
 	for _, ref := range refs {
-		err := resumeRun(ctx, w, ref, f)
+		h, run, err := prepareResume(ctx, w, ref, f)
 		if err != nil && len(refs) > 1 {
 			complain(w, err)
 		}
+		if worse(err, worst) {
+			worst = err
+		}
+		if err != nil {
+			continue
+		}
+		if homes[h.Rehearsal] != nil {
+			h.Close()
+		} else {
+			homes[h.Rehearsal] = h
+		}
+		runs[h.Rehearsal] = append(runs[h.Rehearsal], run)
+	}
+	for rehearsal, h := range homes {
+		err := driveAll(ctx, w, h, runs[rehearsal], driveOptions{once: f.once, interval: f.interval, notify: f.notify})
 		if worse(err, worst) {
 			worst = err
 		}
@@ -85,34 +114,41 @@ func worse(a, b error) bool {
 	return rank[exitCode(a)] > rank[exitCode(b)]
 }
 
-func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
-	h, run, err := f.home.ordered(ctx, w, ref)
-	if err != nil {
-		return err
+// prepareResume finds a run and does to it what the flags ask for before it is driven.
+func prepareResume(ctx context.Context, w *World, ref string, f resumeFlags) (h *home, run store.Run, err error) {
+	if h, run, err = f.home.ordered(ctx, w, ref); err != nil {
+		return nil, run, err
 	}
-	defer h.Close()
+	defer func() {
+		if err != nil {
+			h.Close()
+		}
+	}()
 	budget, err := parseBudget(f.budget)
 	if err != nil {
-		return err
+		return h, run, err
 	}
 	if budget != nil {
 		if err := confirmBudget(ctx, w, h, run, *budget, f.yes); err != nil {
-			return err
+			return h, run, err
 		}
 		if _, err := h.Tune(ctx, run, workspace.Tune{Budget: budget}); err != nil {
-			return err
+			return h, run, err
 		}
 		fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", budget)
 	}
 	if _, err := tryAgain(ctx, w, h, run); err != nil {
-		return err
+		return h, run, err
 	}
-	if f.proceed {
-		if err := give(ctx, h, run, store.Order{Kind: store.OrderProceed}); err != nil {
-			return err
+	if _, batch := batchrun.Of(run); batch && run.State != store.RunClosed { // the first look is now, whenever the last one was
+		if err := give(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
+			return h, run, err
 		}
 	}
-	return driveRun(ctx, w, h, run, driveOptions{once: f.once, interval: f.interval})
+	if f.proceed {
+		return h, run, give(ctx, h, run, store.Order{Kind: store.OrderProceed})
+	}
+	return h, run, nil
 }
 
 // driveRun drives a run from its own snapshot.
@@ -168,8 +204,8 @@ func orderCommand(w *World, use, short string, order func(args []string) (store.
 		},
 	}
 	f.register(c)
-	if name := c.Name(); name == "cancel" || name == "retry" {
-		c.Flags().BoolVarP(&f.yes, "yes", "y", false, name+" without asking")
+	if c.Name() == "retry" {
+		c.Flags().BoolVarP(&f.yes, "yes", "y", false, "retry without asking")
 	}
 	return c
 }
@@ -193,15 +229,47 @@ func giveOrder(ctx context.Context, w *World, ref string, o store.Order, f order
 	if err := confirmOrder(ctx, w, h, run, o, ref, f.yes); err != nil {
 		return err
 	}
+	if o, err = inMode(run, o); err != nil {
+		return err
+	}
 	no, err := h.PutOrder(ctx, run, o)
 	if err != nil {
 		return err
 	}
-	err = driveRun(ctx, w, h, run, driveOptions{once: true})
+	err = driveRun(ctx, w, h, run, carryOut(run, o))
 	if lost := printOrder(context.WithoutCancel(ctx), w, h, no); err == nil {
 		err = lost
 	}
 	return err
+}
+
+// carryOut is how far a run is driven after an order: what can be done now is done. Of a batch file, what is sent again goes out, and what is
+// asked live is waited for.
+func carryOut(run store.Run, o store.Order) driveOptions {
+	b, batch := batchrun.Of(run)
+	switch {
+	case !batch || o.Kind != store.OrderRetry:
+		return driveOptions{once: true}
+	case b.File.Mode == assay.ModeLive:
+		return driveOptions{}
+	}
+	return driveOptions{detach: true}
+}
+
+// inMode has a retry of a batch file that is asked live sent live again.
+func inMode(run store.Run, o store.Order) (store.Order, error) {
+	b, batch := batchrun.Of(run)
+	if !batch || o.Kind != store.OrderRetry || b.File.Mode != assay.ModeLive {
+		return o, nil
+	}
+	var r engine.Retry
+	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
+		return o, err
+	}
+	r.Mode = store.Live
+	text, err := json.Marshal(r)
+	o.Args = string(text)
+	return o, err
 }
 
 // confirmOrder asks before what cannot be taken back: a run that was not named is cancelled, or requests are paid for.
@@ -244,15 +312,6 @@ func confirmRetry(ctx context.Context, w *World, h *home, run store.Run, o store
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
 	}
 	return ask(w, yes, "Send?")
-}
-
-func cancelCommand(w *World) *cobra.Command {
-	c := orderCommand(w, "cancel [RUN]", "Cancel a run's jobs; what the providers still hand out is kept", func([]string) (store.Order, error) {
-		return store.Order{Kind: store.OrderCancel}, nil
-	})
-	c.Long = "Stops the jobs of a run. What was done is kept. The exit code is 3 where requests have no answer, 0 where all have one, and 0 where the run has\n" +
-		"ended already. `assay batch cancel` does the same for a batch file."
-	return c
 }
 
 func collectCommand(w *World) *cobra.Command {

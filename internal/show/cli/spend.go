@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
 	"assay/internal/show/cli/term"
 )
 
@@ -27,7 +28,17 @@ func spendCommand(w *World) *cobra.Command {
 			if f.json || f.csv {
 				return printQuery(ctx, w, h, fmt.Sprintf(spendQuery, run.ID), f)
 			}
-			return printSpend(ctx, w, h, run)
+			if err := printSpend(ctx, w, h, run); err != nil {
+				return err
+			}
+			if _, batch := batchrun.Of(run); !batch {
+				return nil
+			}
+			expected, high, err := batchrun.Expected(run)
+			if err == nil {
+				_, err = fmt.Fprintf(w.Stdout, "Before it was sent: %s expected, at most %s.\n", expected, high)
+			}
+			return err
 		}),
 	}
 	f.register(c)

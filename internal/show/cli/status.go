@@ -11,6 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
 	"assay/internal/show/cli/term"
 )
 
@@ -20,6 +21,7 @@ type statusFlags struct {
 	doubts   bool
 	refresh  bool
 	json     bool
+	reach    reachFlags
 }
 
 func statusCommand(w *World) *cobra.Command {
@@ -28,30 +30,45 @@ func statusCommand(w *World) *cobra.Command {
 		Use:     "status [RUN]",
 		GroupID: groupLook,
 		Short:   "Print the state of a run: one sentence first",
-		Long: "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, a study's name, or latest (the default):\n" +
-			"the newest open run, else the newest run, and a rehearsal only where there is no real run.",
+		Long: "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, the name of a study or batch file,\n" +
+			"the id of a job, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.",
 		Args: upTo("RUN"),
-		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
-			if f.refresh {
-				if err := refreshed(ctx, w, h, run); err != nil {
-					return err
-				}
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.reach.wish.Provider == "" {
+				return f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error { return f.print(ctx, w, h, run) })(c, args)
 			}
-			if f.json {
-				return statusJSON(ctx, w, h, run, f.segments)
+			if len(args) == 0 {
+				return usage("assay jobs --elsewhere lists them", "--provider: %s needs the id of a job that was made elsewhere", c.CommandPath())
 			}
-			if err := printStatus(ctx, w, h, run, statusDetail{note: true, segments: f.segments}); err != nil || !f.doubts {
+			job, err := elsewhere(c.Context(), w, args[0], f.reach)
+			if err != nil {
 				return err
 			}
-			return printDoubts(ctx, w, h, run)
-		}),
+			return writeJobs(w, []batchrun.Job{job.Row()})
+		},
 	}
 	f.home.register(c)
+	f.reach.registerPlace(c, "RUN is the id of a job at this provider that was made elsewhere")
 	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs; in the JSON, too")
 	c.Flags().BoolVar(&f.doubts, "doubts", false, "list the live requests that may be billed without an answer: in flight when a worker stopped, or the reply lost")
 	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
+}
+
+func (f statusFlags) print(ctx context.Context, w *World, h *home, run store.Run) error {
+	if f.refresh {
+		if err := refreshed(ctx, w, h, run); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return statusJSON(ctx, w, h, run, f.segments)
+	}
+	if err := printStatus(ctx, w, h, run, statusDetail{note: true, segments: f.segments}); err != nil || !f.doubts {
+		return err
+	}
+	return printDoubts(ctx, w, h, run)
 }
 
 // refreshed asks the providers where the open jobs of a run stand.
@@ -116,6 +133,12 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, more sta
 	}
 	if err := t.Write(w.Stdout); err != nil {
 		return err
+	}
+	if _, batch := batchrun.Of(run); batch {
+		fmt.Fprintln(w.Stdout)
+		if err := printJobs(ctx, w, h, run); err != nil {
+			return err
+		}
 	}
 	if err := errors.Join(printTuned(w, h, run), printGatesOf(ctx, w, h, run), printRoundsOf(ctx, w, h, run), printEdits(ctx, w, h, run)); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"assay/internal/find/results/findings"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
 	"assay/internal/show/cli/term"
 	"assay/internal/show/report"
 	"assay/internal/show/report/words"
@@ -170,6 +171,12 @@ func printAnswer(ctx context.Context, w *World, h *home, run store.Run) error {
 
 // printNext says what to type after a run.
 func printNext(w *World, h *home, run store.Run) {
-	report, view := "assay report "+run.ID+h.typed, "assay view"+h.typed
-	fmt.Fprintf(w.Stdout, "\nNext:\n  %s   writes all of it to report.html\n  %-*s   shows every answer in the browser\n", report, len(report), view)
+	write, what, view := "assay report "+h.named(run), "all of it to report.html", "assay view"+h.typed
+	if _, batch := batchrun.Of(run); batch {
+		write, what = "assay batch collect "+h.named(run), "the results in the order of the file"
+		if h.Rehearsal {
+			write += " --rehearsal"
+		}
+	}
+	fmt.Fprintf(w.Stdout, "\nNext:\n  %s   writes %s\n  %-*s   shows every answer in the browser\n", write, what, len(write), view)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,20 +21,23 @@ import (
 func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, o driveOptions) error {
 	for {
 		c, err := driveOnce(ctx, w, h, run, s, o)
-		if c.Stop != workspace.StopVerify || ctx.Err() != nil {
-			return err
-		}
-		yes, lost := verified(ctx, w, h, c.Run, o)
-		if lost != nil {
-			return lost
-		}
-		if !yes {
-			return err
-		}
-		if err := give(ctx, h, run, store.Order{Kind: store.OrderProceed}); err != nil {
+		if yes, err := goesOn(ctx, w, h, c, o, err); !yes {
 			return err
 		}
 	}
+}
+
+// goesOn reports whether a run whose first answers wait for a yes was given it; else it returns what the drive came to.
+func goesOn(ctx context.Context, w *World, h *home, c workspace.Conclusion, o driveOptions, came error) (bool, error) {
+	if c.Stop != workspace.StopVerify || ctx.Err() != nil {
+		return false, came
+	}
+	yes, err := verified(ctx, w, h, c.Run, o)
+	if err != nil || !yes {
+		return false, cmp.Or(err, came)
+	}
+	err = give(ctx, h, c.Run, store.Order{Kind: store.OrderProceed})
+	return err == nil, err
 }
 
 // printUnverified names the lanes whose first answers --verify-first does not wait for: those that go live.

@@ -80,7 +80,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 			fmt.Fprintf(w.Stderr, "run %s of %s is %s\n", run.ID, run.Study, run.Result)
 			s, err := h.Planner.Study(ctx, run)
 			if err == nil {
-				err = sendNews(ctx, w, h, workspace.Conclusion{Stop: workspace.StopDone, Run: run}, s, nil)
+				err = sendNews(ctx, w, h, workspace.Conclusion{Stop: workspace.StopDone, Run: run}, s.Notify.List, nil)
 			}
 			if err != nil {
 				fmt.Fprintln(w.Stderr, "assay:", err)

@@ -159,7 +159,7 @@ func (s *Driver) give(ctx context.Context, run store.Run) {
 // advance drives a run to its end and writes its results, and returns when to try again where nothing moves.
 func (s *Driver) advance(ctx context.Context, run store.Run) (time.Duration, error) {
 	if run.State == store.RunOpen {
-		st, err := s.Home.DriveBatch(ctx, run, workspace.BatchDrive{Interval: s.Interval})
+		st, err := s.Home.DriveAlone(ctx, run, s.Interval)
 		if err != nil && !errors.Is(err, engine.ErrNoKey) { // without a key nothing moves
 			return tryAgain, err
 		}
