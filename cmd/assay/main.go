@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/send/provider"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 )
 
@@ -34,7 +35,7 @@ func run() int {
 	if err != nil {
 		dir = "."
 	}
-	return cli.Main(ctx, cli.World{
+	return cli.Main(ctx, shell.World{
 		Args:     os.Args[1:],
 		Env:      lookup,
 		Stdin:    os.Stdin,
@@ -42,7 +43,7 @@ func run() int {
 		Stderr:   os.Stderr,
 		Terminal: term.Of(os.Stdin, os.Stdout, os.Stderr),
 		Now:      time.Now,
-		Disk:     cli.Disk{Dir: dir},
+		Disk:     shell.Disk{Dir: dir},
 		HTTP:     provider.NewTransport(),
 		Browse:   browse,
 	})

@@ -28,6 +28,7 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/provider"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // shared holds what worker processes have in common: a PostgreSQL that is as careful as a real one, and a bucket in this process.
@@ -169,8 +170,8 @@ func (s *shared) team(ctx context.Context, workers int, do func(*team) error) er
 func workOfWorkers(home string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	code := cli.Main(ctx, cli.World{
-		Args: []string{"worker", "--home", home}, Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Disk: cli.Disk{Dir: "."},
+	code := cli.Main(ctx, shell.World{
+		Args: []string{"worker", "--home", home}, Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Disk: shell.Disk{Dir: "."},
 		HTTP: provider.NewTransport(), Timing: often,
 	})
 	if code != 0 && ctx.Err() == nil {
@@ -187,9 +188,9 @@ func often(t engine.Timing) engine.Timing {
 
 // runOfWorkers is the program that drives a run alone, in the folder of its study, and looks at jobs as often.
 func runOfWorkers(dir string) error {
-	code := cli.Main(context.Background(), cli.World{
+	code := cli.Main(context.Background(), shell.World{
 		Args: []string{"run", "study.yaml", "--yes", "--no-canary"}, Env: os.LookupEnv, Stdin: os.Stdin, Stdout: io.Discard, Stderr: os.Stderr, Now: time.Now,
-		Disk: cli.Disk{Dir: dir}, HTTP: provider.NewTransport(), Timing: often,
+		Disk: shell.Disk{Dir: dir}, HTTP: provider.NewTransport(), Timing: often,
 	})
 	if code != 0 && code != exitIncomplete {
 		return fmt.Errorf("exit code %d", code)

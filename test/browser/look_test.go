@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // crowded returns a study whose pages are as full as pages get: fifteen lanes, fifty branches, long names, long questions, answers of 40 kB.
@@ -183,7 +184,7 @@ func TestPaperShowsWhatIsFoldedOnAScreen(t *testing.T) {
 }
 
 // quick returns the program without waits.
-func quick(dir string, stdout io.Writer, args ...string) cli.World {
+func quick(dir string, stdout io.Writer, args ...string) shell.World {
 	w := world(dir, stdout, args...)
 	w.Timing = nil
 	return w

@@ -19,13 +19,14 @@ import (
 
 	"assay/internal/send/engine"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // world returns the program as a user has it, but for how long it waits for providers.
-func world(dir string, stdout io.Writer, args ...string) cli.World {
-	return cli.World{
+func world(dir string, stdout io.Writer, args ...string) shell.World {
+	return shell.World{
 		Args: args, Env: func(string) (string, bool) { return "", false }, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: io.Discard, Now: time.Now,
-		Disk: cli.Disk{Dir: dir}, HTTP: http.DefaultTransport,
+		Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport,
 		Timing: func(t engine.Timing) engine.Timing {
 			t.PollMin, t.PollMax = 1500*time.Millisecond, 1500*time.Millisecond // long enough to look at
 			return t

@@ -14,6 +14,7 @@ import (
 
 	"assay/internal/send/engine"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // The variables that tell a child process what to do. Everything else of it is the program itself.
@@ -39,8 +40,8 @@ func Child() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	transport := &http.Transport{MaxIdleConnsPerHost: 16, WriteBufferSize: 256, DisableCompression: true}
-	return cli.Main(ctx, cli.World{
-		Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Disk: cli.Disk{Dir: dir},
+	return cli.Main(ctx, shell.World{
+		Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Disk: shell.Disk{Dir: dir},
 		HTTP: &wire{fuse: f, inner: transport}, Around: f.around, Timing: Hasty,
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 	"assay/internal/simulator"
 )
 
@@ -129,7 +130,7 @@ func (w *watched) most(long time.Duration) int {
 // station is a folder with a study, and the world in which it is run.
 type station struct {
 	dir   string
-	world cli.World
+	world shell.World
 	out   bytes.Buffer
 }
 
@@ -145,8 +146,8 @@ func newStation(t *testing.T, study string, items int, net http.RoundTripper, en
 			t.Fatal(err)
 		}
 	}
-	s.world = cli.World{
-		Stdin: strings.NewReader(""), Stdout: &s.out, Stderr: &s.out, Disk: cli.Disk{Dir: s.dir}, Now: time.Now, HTTP: net,
+	s.world = shell.World{
+		Stdin: strings.NewReader(""), Stdout: &s.out, Stderr: &s.out, Disk: shell.Disk{Dir: s.dir}, Now: time.Now, HTTP: net,
 		Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 	}
 	return s

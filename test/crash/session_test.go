@@ -24,6 +24,7 @@ import (
 	"assay/internal/keep/store/storetest"
 	"assay/internal/send/engine"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
 	"assay/internal/study/catalog"
@@ -239,8 +240,8 @@ func (s *session) here(ctx context.Context, args ...string) ended {
 	}
 	var journal transcript
 	f := &fuse{journal: func(line string) { _, _ = journal.Write([]byte(line + "\n")) }} // it cannot fail
-	code := cli.Main(ctx, cli.World{
-		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: cli.Disk{Dir: s.dir}, Timing: s.timing,
+	code := cli.Main(ctx, shell.World{
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: shell.Disk{Dir: s.dir}, Timing: s.timing,
 		Now:  func() time.Time { return time.Now().Add(s.ahead) },
 		Env:  func(name string) (string, bool) { v, ok := s.env[name]; return v, ok },
 		HTTP: &wire{fuse: f, inner: s.network()},

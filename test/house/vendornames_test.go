@@ -19,11 +19,11 @@ var impartial = []string{"show/cli", "send/engine", "send/script", "send/planner
 // vendorExamples are texts of an impartial package that name a vendor to show what may be typed: the file, and how the
 // text begins. The Example of a command, and the list of examples that tests type, may name any.
 var vendorExamples = map[string][]string{
-	"internal/show/cli/batch.go":   {"  assay batch write --provider openai"},
-	"internal/show/cli/gateway.go": {"Serve OpenAI's", "Serves OpenAI's", "and one file"}, // whose API it speaks
-	"internal/show/cli/prices.go":  {"  - {vendor: openai, model: gpt-5", "Lists prices in US dollars"},
-	"internal/show/cli/sim.go":     {"a fault rule, such as 'openai create"},
-	"internal/show/cli/samples.go": {""},
+	"internal/show/cli/batch/batch.go": {"  assay batch write --provider openai"},
+	"internal/show/cli/gateway.go":     {"Serve OpenAI's", "Serves OpenAI's", "and one file"}, // whose API it speaks
+	"internal/show/cli/prices.go":      {"  - {vendor: openai, model: gpt-5", "Lists prices in US dollars"},
+	"internal/show/cli/sim.go":         {"a fault rule, such as 'openai create"},
+	"internal/show/cli/samples.go":     {""},
 }
 
 // everydayWords are names of vendors that sentences are full of: such a name counts only where it is alone.

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 	"assay/internal/simulator"
 	"assay/internal/simulator/clocktest"
@@ -74,9 +75,9 @@ func (b *bench) assay(args ...string) result {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
-	code := cli.Main(ctx, cli.World{
+	code := cli.Main(ctx, shell.World{
 		Args: args, Env: func(name string) (string, bool) { v, ok := b.env[name]; return v, ok }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
-		Now: time.Now, Disk: cli.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: hurry,
+		Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: hurry,
 	})
 	return result{code, out.String(), errs.String()}
 }
@@ -360,10 +361,10 @@ func TestARunOnATerminalLeavesNoBarsBehind(t *testing.T) {
 	for _, kind := range []string{"xterm", "dumb"} {
 		var out, errs bytes.Buffer
 		b.env["TERM"] = kind
-		code := cli.Main(t.Context(), cli.World{
+		code := cli.Main(t.Context(), shell.World{
 			Args: []string{"batch", "submit", "one.jsonl", "two.jsonl", "--rehearse", "--new", "--home", kind}, Env: func(name string) (string, bool) { v, ok := b.env[name]; return v, ok },
 			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Terminal: term.Terminal{Err: true, Width: 100, Height: 10},
-			Now: time.Now, Disk: cli.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: hurry,
+			Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: hurry,
 		})
 		text := errs.String()
 		drawn := strings.Contains(text, "░░░░░░░░░░░░░░░░░░░░]  0/2") && regexp.MustCompile(`ETA unknown, \d+s so far`).MatchString(text) && strings.Contains(text, "\x1b[3A\x1b[J")

@@ -11,29 +11,30 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine/runs"
+	"assay/internal/show/cli/shell"
 	"assay/internal/study/catalog"
 )
 
 type cleanFlags struct {
-	home   homeFlags
+	home   shell.HomeFlags
 	remote bool
 	yes    bool
 }
 
-func cleanCommand(w *World) *cobra.Command {
+func cleanCommand(w *shell.World) *cobra.Command {
 	var f cleanFlags
 	c := &cobra.Command{
 		Use:     "clean [RUN]",
-		GroupID: groupTools,
+		GroupID: shell.GroupTools,
 		Short:   "Pack the files of a run; with --remote delete what its jobs left at the providers",
 		Long: "Packs the raw bytes of a closed run (zstd, each line still readable by its offset) and prints how much space that freed. A run is packed when it\n" +
 			"closes; this does it for one that could not be. Nothing that was paid for is deleted here, ever.\n\n" +
 			"--remote deletes what the run's jobs left at their providers, uploaded and result files, where every result is here: not of jobs that are\n" +
 			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (the default for " + tidyVendors() + ").",
-		Args: upTo("RUN"),
-		RunE: func(c *cobra.Command, args []string) error { return clean(c.Context(), w, firstOf(args), f) },
+		Args: shell.UpTo("RUN"),
+		RunE: func(c *cobra.Command, args []string) error { return clean(c.Context(), w, shell.FirstOf(args), f) },
 	}
-	f.home.register(c)
+	f.home.Register(c)
 	c.Flags().BoolVar(&f.remote, "remote", false, "delete what the jobs left at the providers")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "delete without asking")
 	return c
@@ -50,15 +51,15 @@ func tidyVendors() string {
 	return strings.Join(names, ", ")
 }
 
-func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
-	h, run, err := f.home.find(ctx, w, ref)
+func clean(ctx context.Context, w *shell.World, ref string, f cleanFlags) error {
+	h, run, err := f.home.FindRun(ctx, w, ref)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
 	if f.remote {
 		fmt.Fprintf(w.Stderr, "What the jobs of run %s left at their providers is deleted there, for good; what came from them stays here.\n", run.ID)
-		if err := (doubt{question: "Delete?", verb: "delete", declined: "nothing was removed"}).ask(w, f.yes); err != nil {
+		if err := (shell.Doubt{Question: "Delete?", Verb: "delete", Declined: "nothing was removed"}).Ask(w, f.yes); err != nil {
 			return err
 		}
 	}
@@ -74,7 +75,7 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 	done, err := e.Clean(ctx, run.No, runs.Remote(f.remote))
 	var held *store.HeldError
 	if errors.As(err, &held) {
-		return &exitError{code: exitFailed, err: fmt.Errorf("%s is at work on run %s", held.Holder, run.ID), hint: "try again when it is done"}
+		return &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("%s is at work on run %s", held.Holder, run.ID), Hint: "try again when it is done"}
 	}
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 	return printCleaned(w, run, done, f)
 }
 
-func printCleaned(w *World, run store.Run, done runs.Cleaned, f cleanFlags) error {
+func printCleaned(w *shell.World, run store.Run, done runs.Cleaned, f cleanFlags) error {
 	switch {
 	case done.Open:
 		fmt.Fprintf(w.Stdout, "run %s is open: its %s are packed when it closes\n", run.ID, assay.Size(done.Before))
@@ -97,7 +98,7 @@ func printCleaned(w *World, run store.Run, done runs.Cleaned, f cleanFlags) erro
 		fmt.Fprintln(w.Stdout, "kept:", why)
 	}
 	if len(done.Kept) > 0 {
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s kept at the providers", assay.Count(len(done.Kept), "segment"))}
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s kept at the providers", assay.Count(len(done.Kept), "segment"))}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // designed are all commands there will ever be without a change of design; toCome are those not built yet.
@@ -28,7 +29,7 @@ var (
 func TestThereIsNoCommandOutsideTheDesign(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	code := cli.Main(context.Background(), cli.World{
+	code := cli.Main(context.Background(), shell.World{
 		Args: []string{"help"}, Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false }, Now: time.Now,
 	})
 	if code != 0 {

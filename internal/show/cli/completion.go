@@ -6,16 +6,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/show/cli/shell"
 )
 
-func completionCommand(w *World) *cobra.Command {
+func completionCommand(w *shell.World) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:       "completion SHELL",
-		GroupID:   groupStart,
+		GroupID:   shell.GroupStart,
 		Short:     "Print a completion script for " + strings.Join(shells, ", "),
 		Long:      "Prints a completion script. For bash:\n\n  source <(assay completion bash)",
-		Args:      args("SHELL"),
+		Args:      shell.Args("SHELL"),
 		ValidArgs: shells,
 		RunE: func(c *cobra.Command, args []string) error {
 			root := c.Root()
@@ -29,7 +30,7 @@ func completionCommand(w *World) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(w.Stdout)
 			}
-			return usage(assay.Choices(args[0], shells), "no completion for shell %q", args[0])
+			return shell.Usage(assay.Choices(args[0], shells), "no completion for shell %q", args[0])
 		},
 	}
 }

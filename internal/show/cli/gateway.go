@@ -17,13 +17,14 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/workspace"
+	"assay/internal/show/cli/shell"
 	"assay/internal/show/gateway"
 	"assay/internal/show/serve"
 	"assay/internal/study/catalog"
 )
 
 type gatewayFlags struct {
-	home      homeFlags
+	home      shell.HomeFlags
 	listen    string
 	open      bool
 	tokenFile string
@@ -33,20 +34,20 @@ type gatewayFlags struct {
 	interval  time.Duration
 }
 
-func gatewayCommand(w *World) *cobra.Command {
+func gatewayCommand(w *shell.World) *cobra.Command {
 	var f gatewayFlags
 	c := &cobra.Command{
 		Use:     "gateway",
-		GroupID: groupRun,
+		GroupID: shell.GroupRun,
 		Short:   "Serve OpenAI's batch and chat API in front of every provider",
 		Long: "Serves OpenAI's files, batches, models, chat completions and responses endpoints until Ctrl-C: the model names the provider, as in anthropic/MODEL,\n" +
 			"and one file may name several. Each batch is a run in the ledger: the gateway may be stopped or killed at any moment, and the next one goes on\n" +
 			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET]. `assay view` shows what each has used. docs/gateway.md has the rest.\n" +
 			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7799 --expose. It is plain HTTP: put a proxy with TLS in front.",
-		Args: args(),
+		Args: shell.Args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveGateway(c.Context(), w, f) },
 	}
-	f.home.register(c)
+	f.home.Register(c)
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7799", "address to listen on; port 0 takes a free one")
 	c.Flags().BoolVar(&f.open, "expose", false, "allow an address that other machines can reach")
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "users and their tokens, readable by its owner alone; made where it is missing")
@@ -58,24 +59,24 @@ func gatewayCommand(w *World) *cobra.Command {
 	return c
 }
 
-func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
+func serveGateway(ctx context.Context, w *shell.World, f gatewayFlags) error {
 	local, err := serve.Loopback(f.listen)
 	if err != nil {
-		return usage("", "--listen: %s", err)
+		return shell.Usage("", "--listen: %s", err)
 	}
 	if !local && !f.open {
-		return usage("--expose allows it; tokens then travel over plain HTTP, so put a proxy with TLS in front", "--listen %s can be reached from other machines", f.listen)
+		return shell.Usage("--expose allows it; tokens then travel over plain HTTP, so put a proxy with TLS in front", "--listen %s can be reached from other machines", f.listen)
 	}
 	for _, v := range catalog.Default().Vendors() {
 		if url, _ := w.Env(v.BaseURLEnv); workspace.HostOf(url) == "http://"+f.listen {
-			return usage("unset it here: it is for the clients", "%s leads to the gateway itself", v.BaseURLEnv)
+			return shell.Usage("unset it here: it is for the clients", "%s leads to the gateway itself", v.BaseURLEnv)
 		}
 	}
 	var budget *assay.Money
 	if f.budget != "" {
 		m, err := assay.ParseMoney(f.budget)
 		if err != nil {
-			return usage("", "--budget: %s", err)
+			return shell.Usage("", "--budget: %s", err)
 		}
 		budget = &m
 	}
@@ -84,9 +85,9 @@ func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
 		return err
 	}
 	if f.admin != "" && !slices.ContainsFunc(users, func(u gateway.User) bool { return u.Name == f.admin }) {
-		return usage("", "--admin %s: no user has this name", f.admin)
+		return shell.Usage("", "--admin %s: no user has this name", f.admin)
 	}
-	h, err := f.home.open(ctx, w, false)
+	h, err := f.home.OpenHome(ctx, w, false)
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
 	}
 	on, err := net.Listen("tcp", f.listen)
 	if err != nil {
-		return &exitError{code: exitFailed, err: fmt.Errorf("listen: %w", err), hint: "--listen 127.0.0.1:0 takes a free port"}
+		return &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("listen: %w", err), Hint: "--listen 127.0.0.1:0 takes a free port"}
 	}
 	fmt.Fprint(w.Stdout, gateway.Variables(on.Addr().String(), shown))
 	fmt.Fprintln(w.Stderr, "set these for the clients; Ctrl-C ends the gateway, and the next one goes on with its batches")
@@ -105,19 +106,19 @@ func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
 }
 
 // users reads the file of tokens. Without one, the user gets a token, which is shown once and kept where a file is named.
-func (f gatewayFlags) users(w *World) (users []gateway.User, shown string, err error) {
+func (f gatewayFlags) users(w *shell.World) (users []gateway.User, shown string, err error) {
 	if f.tokenFile != "" && w.Disk.Exists(f.tokenFile) {
 		name := w.Disk.Path(f.tokenFile)
 		info, err := os.Stat(name)
 		if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-			return nil, "", usage("chmod 600 "+f.tokenFile, "--token-file %s: others can read it", f.tokenFile)
+			return nil, "", shell.Usage("chmod 600 "+f.tokenFile, "--token-file %s: others can read it", f.tokenFile)
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return nil, "", fmt.Errorf("read the tokens: %w", err)
 		}
 		if users, err = gateway.ReadUsers(text); err != nil {
-			return nil, "", usage("every line is USER TOKEN [BUDGET]", "--token-file %s: %s", f.tokenFile, err)
+			return nil, "", shell.Usage("every line is USER TOKEN [BUDGET]", "--token-file %s: %s", f.tokenFile, err)
 		}
 		return users, "", nil
 	}
@@ -125,7 +126,7 @@ func (f gatewayFlags) users(w *World) (users []gateway.User, shown string, err e
 	if _, err := crand.Read(random[:]); err != nil {
 		return nil, "", fmt.Errorf("make a token: %w", err)
 	}
-	token, name := strings.ToLower(base32.StdEncoding.EncodeToString(random[:])), w.workspace().User()
+	token, name := strings.ToLower(base32.StdEncoding.EncodeToString(random[:])), w.Workspace().User()
 	if name == "" || strings.ContainsAny(name, " \t\r\n#") {
 		name = "me"
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"assay/internal/send/provider/providertest"
+	"assay/internal/show/cli/shell"
 	"assay/internal/study/catalog"
 )
 
@@ -15,7 +16,7 @@ func TestAProviderMadeByTheGuideShowsInKeysAndModels(t *testing.T) {
 	cat := g.Catalog(t)
 	name := g.Field(t, "internal/send/provider/apis/apis.go", "{")
 	row, _ := cat.Vendor(name)
-	w := &World{Env: func(v string) (string, bool) { return "a-key-of-papaya", slices.Contains(row.KeyEnv, v) }}
+	w := &shell.World{Env: func(v string) (string, bool) { return "a-key-of-papaya", slices.Contains(row.KeyEnv, v) }}
 	keys := keyStates(w, cat)
 	i := slices.IndexFunc(keys, func(k keyState) bool { return k.Provider == name })
 	if i < 0 || keys[i].State != "set ("+row.KeyEnv[0]+")" || keys[i].Host == "" {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"assay/internal/show/cli/shell"
 )
 
 // TestCommandsThatTextsNameCanBeTyped reads every text of the program, its pages and its documents, and holds each command in it against
@@ -71,7 +73,7 @@ type spoken struct {
 
 // typed parses a command as if it were typed, and runs nothing.
 func typed(n spoken) error {
-	root := newRoot(&World{Stdout: io.Discard, Stderr: io.Discard})
+	root := newRoot(&shell.World{Stdout: io.Discard, Stderr: io.Discard})
 	words := n.words
 	if words[0] == "help" {
 		if len(words) == 1 || !n.whole || placeholder(words[1]) {

@@ -10,25 +10,26 @@ import (
 
 	"assay/examples"
 	"assay/internal/assay"
+	"assay/internal/show/cli/shell"
 )
 
-func initCommand(w *World) *cobra.Command {
+func initCommand(w *shell.World) *cobra.Command {
 	var name, from string
 	c := &cobra.Command{
 		Use:     "init [DIR]",
-		GroupID: groupStart,
+		GroupID: shell.GroupStart,
 		Short:   "Write a small study to start from, which costs less than a dollar",
 		Long: "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n--example is one of:\n" + exampleList() +
 			"\n--from FILE makes a study from the configuration of another program: the lanes of Apex Audition (YAML), or a judge of SpecEval (YAML).\n" +
 			"What could not be carried over stands in the study as a comment, lanes that no provider takes with the reason.\n",
-		Args: upTo("DIR"),
+		Args: shell.UpTo("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
 			if from != "" && c.Flags().Changed("example") {
-				return usage("one of the two", "--example and --from both name what to write")
+				return shell.Usage("one of the two", "--example and --from both name what to write")
 			}
 			if from != "" {
 				return writeConverted(c.Context(), w, dir, from)
@@ -49,7 +50,7 @@ func exampleList() string {
 	return b.String()
 }
 
-func writeExample(w *World, dir, name string) error {
+func writeExample(w *shell.World, dir, name string) error {
 	var names []string
 	for _, e := range examples.All() {
 		if e.Name == name {
@@ -57,10 +58,10 @@ func writeExample(w *World, dir, name string) error {
 		}
 		names = append(names, e.Name)
 	}
-	return usage(assay.Choices(name, names), "no example is called %q", name)
+	return shell.Usage(assay.Choices(name, names), "no example is called %q", name)
 }
 
-func copyExample(w *World, dir string, from fs.FS) error {
+func copyExample(w *shell.World, dir string, from fs.FS) error {
 	var files []string
 	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -72,11 +73,11 @@ func copyExample(w *World, dir string, from fs.FS) error {
 		return fmt.Errorf("read the example: %w", err)
 	}
 	if w.Disk.Exists(dir) && !w.Disk.IsFolder(dir) {
-		return usage("name a folder; it is made where it is missing", "%s is a file", dir)
+		return shell.Usage("name a folder; it is made where it is missing", "%s is a file", dir)
 	}
 	for _, f := range files {
 		if target := filepath.Join(dir, f); w.Disk.Exists(target) {
-			return usage("choose another folder", "%s exists already; nothing was written", target)
+			return shell.Usage("choose another folder", "%s exists already; nothing was written", target)
 		}
 	}
 	for _, f := range files {

@@ -8,34 +8,35 @@ import (
 	"path/filepath"
 
 	"assay/internal/assay"
+	"assay/internal/show/cli/shell"
 	"assay/internal/study/catalog"
 	"assay/internal/study/convert"
 	"assay/internal/study/inputs"
 )
 
 // writeConverted writes the study that a configuration of another program makes.
-func writeConverted(ctx context.Context, w *World, dir, from string) error {
+func writeConverted(ctx context.Context, w *shell.World, dir, from string) error {
 	study := filepath.Join(dir, "study.yaml")
 	switch {
 	case w.Disk.IsFolder(from):
-		return usage("name the YAML file in it", "%s is a folder", from)
+		return shell.Usage("name the YAML file in it", "%s is a folder", from)
 	case w.Disk.Exists(dir) && !w.Disk.IsFolder(dir):
-		return usage("name a folder; it is made where it is missing", "%s is a file", dir)
+		return shell.Usage("name a folder; it is made where it is missing", "%s is a file", dir)
 	case w.Disk.Exists(study):
-		return usage("choose another folder", "%s exists already; nothing was written", study)
+		return shell.Usage("choose another folder", "%s exists already; nothing was written", study)
 	}
 	text, err := fs.ReadFile(w.Disk.Folder("."), from)
 	if err != nil {
-		return usage("", "read %s: %s", from, reasonOf(err))
+		return shell.Usage("", "read %s: %s", from, shell.ReasonOf(err))
 	}
 	d, err := convert.Read(text, convert.World{Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()), Find: func(name string) (convert.Found, bool) {
 		return findFrom(ctx, w, name, dir, from)
 	}})
 	if errors.Is(err, convert.ErrUnknown) {
-		return usage("assay init --example NAME writes a study to start from", "%s cannot be made a study: %s", from, err)
+		return shell.Usage("assay init --example NAME writes a study to start from", "%s cannot be made a study: %s", from, err)
 	}
 	if err != nil {
-		return usage("mend the file, or write the study by hand: docs/coming-from.md", "%s cannot be made a study: %s", from, err)
+		return shell.Usage("mend the file, or write the study by hand: docs/coming-from.md", "%s cannot be made a study: %s", from, err)
 	}
 	if err := w.Disk.WriteNew(study, d.YAML); err != nil {
 		return fmt.Errorf("write the study: %w", err)
@@ -63,7 +64,7 @@ func carried(left int) string {
 }
 
 // findFrom looks for what a configuration names: from the folder one works in, then beside the configuration.
-func findFrom(ctx context.Context, w *World, name, dir, from string) (convert.Found, bool) {
+func findFrom(ctx context.Context, w *shell.World, name, dir, from string) (convert.Found, bool) {
 	if name == "" {
 		return convert.Found{}, false
 	}

@@ -9,17 +9,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/send/workspace"
+	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 	"assay/internal/study/catalog"
 )
 
-func keysCommand(w *World) *cobra.Command {
+func keysCommand(w *shell.World) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "keys",
-		GroupID: groupStart,
+		GroupID: shell.GroupStart,
 		Short:   "List which API keys are set; never prints one",
-		Args:    args(),
+		Args:    shell.Args(),
 		RunE: func(*cobra.Command, []string) error {
 			keys := keyStates(w, catalog.Default())
 			if asJSON {
@@ -43,7 +44,7 @@ type keyState struct {
 	Host      string   `json:"host"`  // where the key would go
 }
 
-func keyStates(w *World, cat *catalog.Catalog) []keyState {
+func keyStates(w *shell.World, cat *catalog.Catalog) []keyState {
 	var keys []keyState
 	for _, v := range cat.Vendors() {
 		k := keyState{Provider: v.Name, Variables: slices.Concat(v.KeyEnv, v.KeyElse), State: "not set", Host: v.BaseURL}
@@ -51,9 +52,9 @@ func keyStates(w *World, cat *catalog.Catalog) []keyState {
 			k.State = "not needed"
 		}
 		for _, name := range k.Variables {
-			if w.isSet(name) {
+			if w.IsSet(name) {
 				k.State = fmt.Sprintf("set (%s)", name)
-				if _, trouble := w.workspace().KeyTrouble([]string{name}); trouble != "" {
+				if _, trouble := w.Workspace().KeyTrouble([]string{name}); trouble != "" {
 					k.State = fmt.Sprintf("%s %s", name, trouble)
 				}
 				break

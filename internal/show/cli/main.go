@@ -1,3 +1,4 @@
+// Package cli is the command line: the list of commands, help, and what belongs to no run. The commands for runs lie in packages below.
 package cli
 
 import (
@@ -5,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,6 +13,13 @@ import (
 	"assay/internal/assay"
 	"assay/internal/send/engine/live"
 	"assay/internal/send/traffic"
+	"assay/internal/show/cli/batch"
+	"assay/internal/show/cli/driving"
+	"assay/internal/show/cli/planning"
+	"assay/internal/show/cli/ratings"
+	"assay/internal/show/cli/reading"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/state"
 	"assay/internal/show/cli/term"
 )
 
@@ -24,54 +31,34 @@ const welcome = `assay asks many language models many questions, keeps every ans
 assay help lists all commands.
 `
 
-// The groups of commands, in the order help shows them.
-const (
-	groupStart  = "start"
-	groupRun    = "run"
-	groupLook   = "look"
-	groupDecide = "decide"
-	groupTools  = "tools"
-)
-
 // Main runs one command line and returns its exit code.
-func Main(ctx context.Context, w World) int {
-	w.contact = traffic.NewContact(w.Now)
+func Main(ctx context.Context, w shell.World) int {
+	w.Contact = traffic.NewContact(w.Now)
 	if w.Terminal.Out {
-		w.Stdout = term.Glass{Writer: w.Stdout, Columns: w.outWidth, Colour: w.colours()}
+		w.Stdout = term.Glass{Writer: w.Stdout, Columns: w.OutWidth, Colour: w.Colours()}
 	}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
 	err := root.ExecuteContext(ctx)
-	if lost := w.debug.Close(); lost != nil {
+	if lost := w.Debug.Close(); lost != nil {
 		fmt.Fprintln(w.Stderr, "assay: the file of --debug is not whole:", lost)
 	}
 	if err == nil {
-		return exitDone
+		return shell.ExitDone
 	}
 	if ctx.Err() != nil {
 		if _, lost := errors.AsType[*live.LostAnswersError](err); lost {
-			complain(&w, err)
+			shell.Complain(&w, err)
 		} else {
 			fmt.Fprintln(w.Stderr, "assay: interrupted; nothing is lost")
 		}
-		return exitInterrupted
+		return shell.ExitInterrupted
 	}
-	complain(&w, err)
-	return exitCode(err)
+	shell.Complain(&w, err)
+	return shell.ExitCode(err)
 }
 
-// complain prints an error: problems one on a line, everything else after the program's name.
-func complain(w *World, err error) {
-	err = explained(err, w.typed)
-	var problems assay.Problems
-	if errors.As(err, &problems) {
-		fmt.Fprintln(w.Stderr, problems.Error())
-		return
-	}
-	fmt.Fprintln(w.Stderr, "assay:", err)
-}
-
-func newRoot(w *World) *cobra.Command {
+func newRoot(w *shell.World) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
 		Use:           "assay",
@@ -93,17 +80,17 @@ func newRoot(w *World) *cobra.Command {
 	}
 	var debug string
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
-	root.PersistentFlags().BoolVarP(&w.verbose, "verbose", "v", false, "print every move of every segment, one line each, while a run is driven or watched")
+	root.PersistentFlags().BoolVarP(&w.Verbose, "verbose", "v", false, "print every move of every segment, one line each, while a run is driven or watched")
 	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
-	root.PersistentFlags().BoolVar(&w.wide, "wide", false, "do not cut tables to the width of the terminal")
+	root.PersistentFlags().BoolVar(&w.Wide, "wide", false, "do not cut tables to the width of the terminal")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if debug != "" {
 			f, err := w.Disk.Create(debug, os.O_APPEND)
 			if err == nil {
-				w.debug, err = traffic.NewExchanges(f, w.Now)
+				w.Debug, err = traffic.NewExchanges(f, w.Now)
 			}
 			if err != nil {
-				return usage("", "--debug: %s", err)
+				return shell.Usage("", "--debug: %s", err)
 			}
 		}
 		return nil
@@ -112,19 +99,19 @@ func newRoot(w *World) *cobra.Command {
 	root.SetOut(w.Stdout)
 	root.SetErr(w.Stderr)
 	root.AddGroup(
-		&cobra.Group{ID: groupStart, Title: "Start:"}, &cobra.Group{ID: groupRun, Title: "Run:"},
-		&cobra.Group{ID: groupLook, Title: "Look:"}, &cobra.Group{ID: groupDecide, Title: "Decide:"},
-		&cobra.Group{ID: groupTools, Title: "Tools:"},
+		&cobra.Group{ID: shell.GroupStart, Title: "Start:"}, &cobra.Group{ID: shell.GroupRun, Title: "Run:"},
+		&cobra.Group{ID: shell.GroupLook, Title: "Look:"}, &cobra.Group{ID: shell.GroupDecide, Title: "Decide:"},
+		&cobra.Group{ID: shell.GroupTools, Title: "Tools:"},
 	)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(helpOf(c), "%s", flagTrouble(c, err))
+		return shell.Usage(shell.HelpOf(c), "%s", flagTrouble(c, err))
 	})
 	for _, c := range commands(w) {
 		root.AddCommand(c)
 	}
 	addSamples(root)
 	root.SetHelpCommand(helpCommand(w, root))
-	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + exitCodeHelp})
+	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + shell.ExitCodeHelp})
 	return root
 }
 
@@ -151,13 +138,8 @@ func flagTrouble(c *cobra.Command, err error) string {
 	return fmt.Sprintf("--%s: want %s, got %q", bad.GetFlag().Name, want, bad.GetValue())
 }
 
-// helpOf is the command that explains another.
-func helpOf(c *cobra.Command) string {
-	return "assay help " + strings.TrimPrefix(c.CommandPath(), "assay ")
-}
-
 // helpCommand explains a command, and says so when there is none.
-func helpCommand(w *World, root *cobra.Command) *cobra.Command {
+func helpCommand(w *shell.World, root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Explain a command; exit-codes are a topic too",
@@ -167,14 +149,14 @@ func helpCommand(w *World, root *cobra.Command) *cobra.Command {
 				return unknownCommand(w, args[0])
 			}
 			if len(rest) > 0 {
-				return usage(helpOf(c), "%s has no command %q", c.CommandPath(), rest[0])
+				return shell.Usage(shell.HelpOf(c), "%s has no command %q", c.CommandPath(), rest[0])
 			}
 			return c.Help()
 		},
 	}
 }
 
-func unknownCommand(w *World, name string) error {
+func unknownCommand(w *shell.World, name string) error {
 	var names []string
 	for _, c := range commands(w) {
 		names = append(names, c.Name())
@@ -183,77 +165,58 @@ func unknownCommand(w *World, name string) error {
 	if hint == "" {
 		hint = "assay help lists the commands"
 	}
-	return usage(hint, "no command is called %q", name)
+	return shell.Usage(hint, "no command is called %q", name)
 }
 
 // commands lists every command; adding one is one file and one line here.
-func commands(w *World) []*cobra.Command {
+func commands(w *shell.World) []*cobra.Command {
 	return []*cobra.Command{
 		initCommand(w),
-		checkCommand(w),
-		planCommand(w),
-		promptsCommand(w),
+		planning.Check(w),
+		planning.Plan(w),
+		planning.Prompts(w),
 		keysCommand(w),
 		modelsCommand(w),
 		pricesCommand(w),
 		schemaCommand(w),
 		completionCommand(w),
 		versionCommand(w),
-		runCommand(w),
-		compareCommand(w),
-		resumeCommand(w),
-		tuneCommand(w),
-		notifyCommand(w),
-		workerCommand(w),
-		collectCommand(w),
-		cancelCommand(w),
-		retryCommand(w),
-		redoCommand(w),
-		adoptCommand(w),
-		resolveCommand(w),
-		runsCommand(w),
-		jobsCommand(w),
-		statusCommand(w),
-		watchCommand(w),
-		showCommand(w),
-		resultsCommand(w),
-		errorsCommand(w),
-		spendCommand(w),
-		sqlCommand(w),
-		batchCommand(w),
+		driving.Run(w),
+		driving.Compare(w),
+		driving.Resume(w),
+		driving.Tune(w),
+		driving.Notify(w),
+		driving.Worker(w),
+		driving.Collect(w),
+		driving.Cancel(w),
+		driving.Retry(w),
+		driving.Redo(w),
+		driving.Adopt(w),
+		driving.Resolve(w),
+		state.Runs(w),
+		state.Jobs(w),
+		state.Status(w),
+		state.Watch(w),
+		reading.Show(w),
+		reading.Results(w),
+		state.Errors(w),
+		state.Spend(w),
+		state.Sql(w),
+		batch.Batch(w),
 		cleanCommand(w),
 		gatewayCommand(w),
 		dashboardCommand(w),
 		simCommand(w),
-		analyseCommand(w),
-		exportCommand(w),
-		reportCommand(w),
-		bundleCommand(w),
-		diffCommand(w),
-		importCommand(w),
-		rankCommand(w),
-		agreeCommand(w),
-		rateCommand(w),
-		labelCommand(w),
-		verdictsCommand(w),
-	}
-}
-
-// args checks the number of arguments and names what is missing.
-func args(names ...string) cobra.PositionalArgs { return between(len(names), names...) }
-
-// upTo are arguments that may be left out.
-func upTo(names ...string) cobra.PositionalArgs { return between(0, names...) }
-
-// between wants the first so many of these arguments, and takes the others.
-func between(least int, names ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, got []string) error {
-		if len(got) < least {
-			return usage(helpOf(c), "%s needs %s", c.CommandPath(), strings.Join(names[len(got):least], " and "))
-		}
-		if len(got) > len(names) {
-			return usage(helpOf(c), "%s does not take %q", c.CommandPath(), got[len(names)])
-		}
-		return nil
+		reading.Analyse(w),
+		reading.Export(w),
+		reading.Report(w),
+		reading.Bundle(w),
+		reading.Diff(w),
+		driving.Import(w),
+		ratings.Rank(w),
+		ratings.Agree(w),
+		ratings.Rate(w),
+		reading.Label(w),
+		reading.Verdicts(w),
 	}
 }

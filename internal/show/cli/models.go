@@ -8,26 +8,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 	"assay/internal/study/catalog"
 )
 
-func modelsCommand(w *World) *cobra.Command {
+func modelsCommand(w *shell.World) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "models [PROVIDER]",
-		GroupID: groupStart,
+		GroupID: shell.GroupStart,
 		Short:   "List the models the catalogue knows, their limits and retirement",
-		Args:    upTo("PROVIDER"),
+		Args:    shell.UpTo("PROVIDER"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			models, err := modelsOf(catalog.Default(), firstOf(args))
+			models, err := modelsOf(catalog.Default(), shell.FirstOf(args))
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return term.WriteJSON(w.Stdout, modelDocuments(models))
 			}
-			w.sayOfProvider(firstOf(args), len(models))
+			sayOfProvider(w, shell.FirstOf(args), len(models))
 			if len(models) == 0 {
 				return nil
 			}
@@ -49,12 +50,12 @@ func modelsOf(cat *catalog.Catalog, vendor string) ([]catalog.Model, error) {
 		}
 	}
 	if vendor != "" && !slices.Contains(names, vendor) {
-		return nil, usage(nearOrAll(vendor, names), "no provider is called %q", vendor)
+		return nil, shell.Usage(shell.NearOrAll(vendor, names), "no provider is called %q", vendor)
 	}
 	return models, nil
 }
 
-func printModels(w *World, models []catalog.Model) error {
+func printModels(w *shell.World, models []catalog.Model) error {
 	t := term.Table{Head: []string{"MODEL", "CONTEXT", "OUTPUT", "RETIRED", "FAMILY", "AS OF"}, Right: map[int]bool{1: true, 2: true}, Least: map[int]int{0: 34}, Spare: []string{"FAMILY", "AS OF"}}
 	today := catalog.DateOf(w.Now())
 	for _, m := range models {
@@ -68,7 +69,7 @@ func printModels(w *World, models []catalog.Model) error {
 }
 
 // sayOfProvider says what a list of a provider's models cannot: that any name is taken.
-func (w *World) sayOfProvider(name string, models int) {
+func sayOfProvider(w *shell.World, name string, models int) {
 	v, _ := catalog.Default().Vendor(name)
 	if name != "" && v.AnyModel && models == 0 {
 		fmt.Fprintf(w.Stdout, "No models of %s are listed: any name is taken, by its own rules and without a price.\n", v.Title)

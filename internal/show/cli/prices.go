@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 	"assay/internal/study/catalog"
 )
@@ -13,18 +14,18 @@ import (
 const priceFileForm = `  - {vendor: openai, model: gpt-5, input: 1.25, cached: 0.125, output: 10, batch: 0.5, date: 2026-11-01, source: invoice}
 `
 
-func pricesCommand(w *World) *cobra.Command {
+func pricesCommand(w *shell.World) *cobra.Command {
 	var file string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "prices [MODEL]",
-		GroupID: groupStart,
+		GroupID: shell.GroupStart,
 		Short:   "List the prices that plans use, in dollars per million tokens",
 		Long: "Lists prices in US dollars per million tokens, each with its date. MODEL is part of a name, such as haiku or openai/.\n\n" +
 			"A study overrides them under `prices:`, and --prices FILE does for every study:\n\n" + priceFileForm,
-		Args: upTo("MODEL"),
+		Args: shell.UpTo("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			cat, err := w.workspace().Catalog(file)
+			cat, err := w.Workspace().Catalog(file)
 			if err != nil {
 				return err
 			}
@@ -35,7 +36,7 @@ func pricesCommand(w *World) *cobra.Command {
 				}
 			}
 			if len(prices) == 0 {
-				return usage("assay prices lists all", "no price is known for %q", args[0])
+				return shell.Usage("assay prices lists all", "no price is known for %q", args[0])
 			}
 			if asJSON {
 				return term.WriteJSON(w.Stdout, priceDocuments(prices))
@@ -48,7 +49,7 @@ func pricesCommand(w *World) *cobra.Command {
 	return c
 }
 
-func printPrices(w *World, prices []catalog.Price) error {
+func printPrices(w *shell.World, prices []catalog.Price) error {
 	t := term.Table{
 		Head:  []string{"MODEL", "INPUT", "CACHED", "WRITE 5M", "WRITE 1H", "OUTPUT", "BATCH IN", "BATCH OUT", "ABOVE", "AS OF", "SOURCE"},
 		Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true},

@@ -12,6 +12,7 @@ import (
 
 	"assay/examples"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // maxReport is what a report of an example may weigh: it is mailed.
@@ -23,7 +24,7 @@ func TestReportsOfExamplesAreSmallAndWalkDown(t *testing.T) {
 	do := func(t *testing.T, args ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		w := cli.World{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false }, Now: time.Now, Disk: cli.Disk{Dir: dir}}
+		w := shell.World{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false }, Now: time.Now, Disk: shell.Disk{Dir: dir}}
 		if code := cli.Main(context.Background(), w); code != 0 {
 			t.Fatalf("%v: exit code %d\n%s", args, code, out.String())
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 func TestEverySampleInTheHelpWorksWhenItIsTyped(t *testing.T) {
@@ -27,8 +28,8 @@ func TestEverySampleInTheHelpWorksWhenItIsTyped(t *testing.T) {
 	}
 	run := func(args ...string) (int, string) {
 		var out bytes.Buffer
-		code := cli.Main(context.Background(), cli.World{
-			Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false }, Now: time.Now, Disk: cli.Disk{Dir: dir},
+		code := cli.Main(context.Background(), shell.World{
+			Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false }, Now: time.Now, Disk: shell.Disk{Dir: dir},
 		})
 		return code, out.String()
 	}

@@ -18,6 +18,7 @@ import (
 
 	"assay/internal/send/engine"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
 	"assay/internal/study/tokens"
@@ -63,10 +64,10 @@ func process() int {
 }
 
 // session is the world as the scripts see it: the real one but for the clock.
-func session(dir string, args []string) cli.World {
+func session(dir string, args []string) shell.World {
 	start := time.Now()
-	return cli.World{
-		Args: args, Now: func() time.Time { return noon.Add(time.Since(start)) }, Disk: cli.Disk{Dir: dir}, HTTP: http.DefaultTransport, Timing: hurry,
+	return shell.World{
+		Args: args, Now: func() time.Time { return noon.Add(time.Since(start)) }, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport, Timing: hurry,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/internal/show/cli/shell"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
 	"assay/internal/study/catalog"
@@ -25,16 +26,16 @@ type simFlags struct {
 	judges  minds.Judges
 }
 
-func simCommand(w *World) *cobra.Command {
+func simCommand(w *shell.World) *cobra.Command {
 	f := simFlags{judges: minds.DefaultJudges()}
 	c := &cobra.Command{
 		Use:     "sim",
-		GroupID: groupTools,
+		GroupID: shell.GroupTools,
 		Short:   "Serve a simulator of the providers' APIs, without keys or costs",
 		Long: "Serves a simulator of all providers until interrupted. Any key that does not begin with `bad` works. Point clients at it with the\n" +
 			"environment variables it prints. GET /sim/ledger lists what was accepted and billed, GET /sim/truth what is true of\n" +
 			"models and judges; POST /sim/faults and /sim/clock change faults and time while it runs. docs/simulator.md explains the fault rules.",
-		Args: args(),
+		Args: shell.Args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveSim(c.Context(), w, f) },
 	}
 	flags := c.Flags()
@@ -57,16 +58,16 @@ func simCommand(w *World) *cobra.Command {
 	return c
 }
 
-func serveSim(ctx context.Context, w *World, f simFlags) error {
+func serveSim(ctx context.Context, w *shell.World, f simFlags) error {
 	for _, text := range f.faults {
 		rule, err := simulator.ParseRule(text)
 		if err != nil {
-			return usage("assay help sim", "--fault: %s", err)
+			return shell.Usage("assay help sim", "--fault: %s", err)
 		}
 		f.options.Faults = append(f.options.Faults, rule)
 	}
 	if err := f.judges.Check(); err != nil {
-		return usage("assay help sim", "--judge-…: %s", err)
+		return shell.Usage("assay help sim", "--judge-…: %s", err)
 	}
 	f.options.Judges = &f.judges
 	sim, err := simulator.New(f.options)
@@ -76,7 +77,7 @@ func serveSim(ctx context.Context, w *World, f simFlags) error {
 	defer sim.Close()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
 	if err != nil {
-		return usage("choose another --listen", "start the simulator: %s", err)
+		return shell.Usage("choose another --listen", "start the simulator: %s", err)
 	}
 	root := "http://" + listener.Addr().String()
 	if _, err := fmt.Fprintf(w.Stdout, "simulator at %s; stop it with Ctrl-C\n\n%s", root, simEnvironment(sim.BaseURLs(root))); err != nil {

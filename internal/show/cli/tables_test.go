@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // near is how far a number may be from its reference.
@@ -20,7 +21,7 @@ var near = cmpopts.EquateApprox(1e-6, 1e-6)
 func decoded(t *testing.T, table string, args ...string) map[string]any {
 	t.Helper()
 	var out, said bytes.Buffer
-	code := cli.Main(context.Background(), cli.World{
+	code := cli.Main(context.Background(), shell.World{
 		Args: append(args, "-", "--json"), Stdin: strings.NewReader(table), Stdout: &out, Stderr: &said, Env: func(string) (string, bool) { return "", false },
 	})
 	if code != 0 {

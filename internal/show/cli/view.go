@@ -16,12 +16,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/internal/show/cli/shell"
 	"assay/internal/show/serve"
 	"assay/internal/show/web"
 )
 
 type viewFlags struct {
-	home      homeFlags
+	home      shell.HomeFlags
 	listen    string
 	open      bool
 	browse    bool
@@ -29,19 +30,19 @@ type viewFlags struct {
 	tokenFile string
 }
 
-func dashboardCommand(w *World) *cobra.Command {
+func dashboardCommand(w *shell.World) *cobra.Command {
 	var f viewFlags
 	c := &cobra.Command{
 		Use:     "view",
-		GroupID: groupLook,
+		GroupID: shell.GroupLook,
 		Short:   "Open the dashboard: runs, answers, findings and a blind arena, in a browser",
 		Long: "Serves the dashboard until Ctrl-C, and prints its address with a token once; everyone who has it may look and give orders. It shows all runs\n" +
 			"of this home, rehearsals too, while they go on in other processes. docs/view.md has its pages, its JSON API and its metrics.\n" +
 			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7788 --expose. It is plain HTTP: put a proxy with TLS in front.",
-		Args: args(),
+		Args: shell.Args(),
 		RunE: func(c *cobra.Command, _ []string) error { return view(c.Context(), w, f) },
 	}
-	f.home.register(c)
+	f.home.Register(c)
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7788", "address to listen on; port 0 takes a free one")
 	c.Flags().BoolVar(&f.open, "expose", false, "allow an address that other machines can reach")
 	c.Flags().BoolVar(&f.browse, "open", false, "open it in a browser, too")
@@ -50,13 +51,13 @@ func dashboardCommand(w *World) *cobra.Command {
 	return c
 }
 
-func view(ctx context.Context, w *World, f viewFlags) error {
+func view(ctx context.Context, w *shell.World, f viewFlags) error {
 	local, err := serve.Loopback(f.listen)
 	if err != nil {
-		return usage("", "--listen: %s", err)
+		return shell.Usage("", "--listen: %s", err)
 	}
 	if !local && !f.open {
-		return usage("--expose allows it; the token then travels over plain HTTP, so put a proxy with TLS in front", "--listen %s can be reached from other machines", f.listen)
+		return shell.Usage("--expose allows it; the token then travels over plain HTTP, so put a proxy with TLS in front", "--listen %s can be reached from other machines", f.listen)
 	}
 	token, err := f.token(w)
 	if err != nil {
@@ -67,13 +68,13 @@ func view(ctx context.Context, w *World, f viewFlags) error {
 		return err
 	}
 	defer homes.close()
-	server, err := web.New(web.Options{Homes: homes.now, Token: token, Hosts: lowered(f.hosts), By: w.workspace().User(), Version: version(), Now: w.Now})
+	server, err := web.New(web.Options{Homes: homes.now, Token: token, Hosts: lowered(f.hosts), By: w.Workspace().User(), Version: shell.Version(), Now: w.Now})
 	if err != nil {
 		return err
 	}
 	on, err := net.Listen("tcp", f.listen)
 	if err != nil {
-		return &exitError{code: exitFailed, err: fmt.Errorf("listen: %w", err), hint: "--listen 127.0.0.1:0 takes a free port"}
+		return &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("listen: %w", err), Hint: "--listen 127.0.0.1:0 takes a free port"}
 	}
 	fmt.Fprintf(w.Stdout, "http://%s/?token=%s\n", on.Addr(), token)
 	fmt.Fprintln(w.Stderr, "everyone who has the address above may look and give orders; Ctrl-C ends the dashboard, not the runs")
@@ -90,7 +91,7 @@ func view(ctx context.Context, w *World, f viewFlags) error {
 
 // browse opens an address in the browser. Other users of this machine can read the command lines of programs, so the browser is handed a file
 // of the user's own that leads there; leave takes it away.
-func browse(w *World, address string) (leave func(), err error) {
+func browse(w *shell.World, address string) (leave func(), err error) {
 	leave = func() {}
 	if w.Browse == nil {
 		return leave, errors.New("there is none")
@@ -118,7 +119,7 @@ func lowered(all []string) []string {
 }
 
 // token makes a new token, or takes the one that is kept in a file.
-func (f viewFlags) token(w *World) (string, error) {
+func (f viewFlags) token(w *shell.World) (string, error) {
 	if f.tokenFile != "" && w.Disk.Exists(f.tokenFile) {
 		text, err := os.ReadFile(w.Disk.Path(f.tokenFile))
 		if err != nil {
@@ -127,7 +128,7 @@ func (f viewFlags) token(w *World) (string, error) {
 		if token := strings.TrimSpace(string(text)); len(token) >= 16 {
 			return token, nil
 		}
-		return "", usage("remove the file, and a new one is made", "--token-file %s: a token has at least 16 characters", f.tokenFile)
+		return "", shell.Usage("remove the file, and a new one is made", "--token-file %s: a token has at least 16 characters", f.tokenFile)
 	}
 	var random [20]byte
 	if _, err := crand.Read(random[:]); err != nil {
@@ -145,28 +146,28 @@ func (f viewFlags) token(w *World) (string, error) {
 // viewHomes are the ledger, and that of the rehearsals from when there is one.
 type viewHomes struct {
 	ctx   context.Context // of the command
-	world *World
-	flags homeFlags
+	world *shell.World
+	flags shell.HomeFlags
 	mu    sync.Mutex
-	open  []*home
+	open  []*shell.Home
 	seen  []*web.Home
 }
 
-func (f viewFlags) homes(ctx context.Context, w *World) (*viewHomes, error) {
-	h, err := f.home.open(ctx, w, false)
+func (f viewFlags) homes(ctx context.Context, w *shell.World) (*viewHomes, error) {
+	h, err := f.home.OpenHome(ctx, w, false)
 	if err != nil {
 		return nil, err
 	}
-	return &viewHomes{ctx: ctx, world: w, flags: f.home, open: []*home{h}, seen: []*web.Home{h.seen()}}, nil
+	return &viewHomes{ctx: ctx, world: w, flags: f.home, open: []*shell.Home{h}, seen: []*web.Home{seenIn(h)}}, nil
 }
 
 // now lists the homes. The first rehearsal may come while a page is open; a ledger that is being made is seen at the next look.
 func (v *viewHomes) now() []*web.Home {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.open) == 1 && v.flags.exists(v.world, true) {
-		if h, err := v.flags.open(v.ctx, v.world, true); err == nil {
-			v.open, v.seen = append(v.open, h), append(v.seen, h.seen())
+	if len(v.open) == 1 && v.flags.HasHome(v.world, true) {
+		if h, err := v.flags.OpenHome(v.ctx, v.world, true); err == nil {
+			v.open, v.seen = append(v.open, h), append(v.seen, seenIn(h))
 		}
 	}
 	return slices.Clone(v.seen)
@@ -178,7 +179,7 @@ func (v *viewHomes) close() {
 	}
 }
 
-// seen is a home as the dashboard sees it.
-func (h *home) seen() *web.Home {
-	return &web.Home{Reader: h.results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients}
+// seenIn is a home as the dashboard sees it.
+func seenIn(h *shell.Home) *web.Home {
+	return &web.Home{Reader: h.Results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients}
 }

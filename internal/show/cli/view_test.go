@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // dashboard is `assay view` of a home, with its address and token.
@@ -38,9 +39,9 @@ func rehearsed(t *testing.T) string {
 	return dir
 }
 
-func worldIn(dir string, stdout, stderr io.Writer, args ...string) cli.World {
-	return cli.World{Args: args, Env: keyed, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Now: time.Now,
-		Disk: cli.Disk{Dir: dir}, HTTP: http.DefaultTransport}
+func worldIn(dir string, stdout, stderr io.Writer, args ...string) shell.World {
+	return shell.World{Args: args, Env: keyed, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Now: time.Now,
+		Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport}
 }
 
 // keyed is an environment in which all keys are set.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 	"assay/internal/simulator"
 )
@@ -40,9 +41,9 @@ func TestALiveRunCanBeWatchedFromElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	world := func(to io.Writer, args ...string) cli.World {
-		return cli.World{
-			Args: args, Stdin: strings.NewReader(""), Stdout: to, Stderr: to, Disk: cli.Disk{Dir: dir}, Now: time.Now,
+	world := func(to io.Writer, args ...string) shell.World {
+		return shell.World{
+			Args: args, Stdin: strings.NewReader(""), Stdout: to, Stderr: to, Disk: shell.Disk{Dir: dir}, Now: time.Now,
 			Env: func(name string) (string, bool) {
 				v, ok := map[string]string{"OPENAI_BASE_URL": sim.BaseURLs("http://simulator.invalid")["openai"], "OPENAI_API_KEY": "k"}[name]
 				return v, ok

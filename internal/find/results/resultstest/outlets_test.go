@@ -24,6 +24,7 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/script"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 	"assay/internal/show/web"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
@@ -114,9 +115,9 @@ func (b *bench) typing(keys string, codes []int, args ...string) string {
 	b.t.Helper()
 	var out, trouble bytes.Buffer
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": b.url + "/openai/v1", "USER": "tester"}
-	got := cli.Main(b.t.Context(), cli.World{
+	got := cli.Main(b.t.Context(), shell.World{
 		Args: args, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Stdin: strings.NewReader(keys), Stdout: &out, Stderr: &trouble,
-		Now: time.Now, Disk: cli.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) },
+		Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) },
 	})
 	if !slices.Contains(codes, got) {
 		b.t.Fatalf("assay %s: exit code %d\n%s%s", strings.Join(args, " "), got, out.String(), trouble.String())

@@ -12,6 +12,7 @@ import (
 	"assay/internal/keep/artifacts/artifactstest"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // machine is the environment of a machine of its own: two URLs, keys, and an empty disk.
@@ -44,7 +45,7 @@ func shareABucket(t *testing.T, study string, away int64) {
 	for range 2 {
 		env, dir := s.machine(bucket, "openai", "anthropic")
 		dirs = append(dirs, dir)
-		hands = append(hands, s.worker(env, func(w *cli.World) { w.Disk.Dir = dir }, "--concurrency", "2"))
+		hands = append(hands, s.worker(env, func(w *shell.World) { w.Disk.Dir = dir }, "--concurrency", "2"))
 	}
 	env, dir := s.machine(bucket, "openai", "anthropic")
 	dirs = append(dirs, dir)

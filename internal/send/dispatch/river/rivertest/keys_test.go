@@ -11,6 +11,7 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 // judged is a study whose every stage needs both providers: answers of one are judged by the other.
@@ -51,7 +52,7 @@ func TestTwoWorkersWithOneKeyEachComeToTheEnd(t *testing.T) {
 	for _, name := range []string{"openai", "anthropic"} {
 		c := &callers{all: map[string]int{}}
 		called[name] = c
-		s.worker(s.environment(root, name), func(w *cli.World) { w.HTTP = &front{to: s.sim.Transport(), hold: c.note} })
+		s.worker(s.environment(root, name), func(w *shell.World) { w.HTTP = &front{to: s.sim.Transport(), hold: c.note} })
 	}
 	run := s.closed(s.begin("openai", "anthropic").No)
 	if run.Result != store.ResultDone || run.Reserved != 0 {
@@ -101,7 +102,7 @@ func TestWhatNoWorkerHasTheKeyForIsReported(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, conversation)
 	var steps atomic.Int64
-	s.worker(s.environment(root, "anthropic"), func(w *cli.World) {
+	s.worker(s.environment(root, "anthropic"), func(w *shell.World) {
 		w.Around = func(op string, call func() error) error {
 			if strings.HasPrefix(op, "hold ") {
 				steps.Add(1)

@@ -15,6 +15,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 )
 
 const conversation = `study: shared
@@ -34,7 +35,7 @@ stages:
 func TestARunThatIsBegunIsTakenBeforeTheNextSweep(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, conversation)
-	s.worker(s.environment(root, "openai", "anthropic"), func(w *cli.World) {
+	s.worker(s.environment(root, "openai", "anthropic"), func(w *shell.World) {
 		w.Timing = func(t engine.Timing) engine.Timing {
 			t = hasty(t)
 			t.Lease = 20 * time.Minute
@@ -66,7 +67,7 @@ func TestTwoWorkersAnswerEveryRequestOnce(t *testing.T) {
 	fronts := []*front{{to: s.sim.Transport()}, {to: s.sim.Transport()}}
 	var hands []*hand
 	for _, f := range fronts {
-		hands = append(hands, s.worker(env, func(w *cli.World) { w.HTTP = f }, "--concurrency", "2"))
+		hands = append(hands, s.worker(env, func(w *shell.World) { w.HTTP = f }, "--concurrency", "2"))
 	}
 	run := s.closed(s.begin("openai", "anthropic").No)
 	if run.Result != store.ResultDone || run.Reserved != 0 {
@@ -126,7 +127,7 @@ func TestAWorkerWithoutKeysTakesNothing(t *testing.T) {
 	s := newShop(t, single)
 	keyless := &front{to: s.sim.Transport()}
 	var held atomic.Int64
-	h := s.worker(s.environment(root), func(w *cli.World) {
+	h := s.worker(s.environment(root), func(w *shell.World) {
 		w.HTTP = keyless
 		w.Around = func(op string, call func() error) error {
 			if strings.HasPrefix(op, "hold ") {
@@ -162,7 +163,7 @@ func TestTwoWorkersDoNotSpendTheLastDollarTwice(t *testing.T) {
 	var over atomic.Bool
 	for range 2 {
 		var once sync.Once
-		s.worker(s.environment(root, "openai"), func(w *cli.World) {
+		s.worker(s.environment(root, "openai"), func(w *shell.World) {
 			w.Around = func(op string, call func() error) error {
 				if op == "intend" {
 					once.Do(arrived.Done)
@@ -227,7 +228,7 @@ func TestAStoppedWorkerLetsItsCreateCallComeHome(t *testing.T) {
 			close(made)
 		}
 	}
-	h = s.worker(s.environment(root, "openai"), func(w *cli.World) { w.HTTP = f })
+	h = s.worker(s.environment(root, "openai"), func(w *shell.World) { w.HTTP = f })
 	run := s.begin("openai")
 	close(begun)
 	select {
@@ -251,7 +252,7 @@ func TestAnErrorOfAStepIsKeptAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, single)
 	var broken atomic.Int64
-	h := s.worker(s.environment(root, "openai"), func(w *cli.World) {
+	h := s.worker(s.environment(root, "openai"), func(w *shell.World) {
 		w.Around = func(op string, call func() error) error {
 			if op == "upload" && broken.Add(1) <= 2 {
 				return errors.New("the disk is full")

@@ -23,6 +23,7 @@ import (
 	"assay/internal/keep/store/storetest/pgtest"
 	"assay/internal/send/engine"
 	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
 	"assay/internal/simulator"
 	"assay/internal/study/catalog"
 )
@@ -47,8 +48,8 @@ func child() int {
 	if err != nil {
 		return 99
 	}
-	return cli.Main(ctx, cli.World{Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Now: time.Now, Disk: cli.Disk{Dir: dir}, HTTP: http.DefaultTransport, Timing: hasty})
+	return cli.Main(ctx, shell.World{Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport, Timing: hasty})
 }
 
 // lease is how long a dead worker still seems to be at work. It has to be longer than a busy machine lets a live one wait.
@@ -109,9 +110,9 @@ func (s *shop) environment(root string, providers ...string) map[string]string {
 }
 
 // world is the surroundings of a process in this process.
-func (s *shop) world(env map[string]string, args ...string) cli.World {
-	return cli.World{Args: args, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
-		Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Now: time.Now, Disk: cli.Disk{Dir: s.dir},
+func (s *shop) world(env map[string]string, args ...string) shell.World {
+	return shell.World{Args: args, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Now: time.Now, Disk: shell.Disk{Dir: s.dir},
 		HTTP: s.sim.Transport(), Timing: hasty}
 }
 
@@ -140,7 +141,7 @@ type hand struct {
 	code chan int
 }
 
-func (s *shop) worker(env map[string]string, set func(w *cli.World), args ...string) *hand {
+func (s *shop) worker(env map[string]string, set func(w *shell.World), args ...string) *hand {
 	s.t.Helper()
 	ctx, quit := context.WithCancel(s.ctx)
 	h := &hand{shop: s, said: newLines(), quit: quit, code: make(chan int, 1)}

@@ -1,0 +1,237 @@
+package driving
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+	"assay/internal/send/workspace"
+	"assay/internal/show/cli/quote"
+	"assay/internal/show/cli/shell"
+	"assay/internal/study/plan"
+)
+
+// theRun is the run of this study in this folder: the one there is, or a new one. It reports whether the study of a closed run
+// was changed: then it is only analysed again.
+func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted, f runFlags) (run store.Run, revised bool, err error) {
+	run, err = h.Run(ctx, want, workspace.Doorkeeper{
+		Waiting: func() { fmt.Fprintln(w.Stderr, workspace.ErrBeginning) },
+		Resumed: func(now workspace.Current) error {
+			again, err := resumed(ctx, w, h, now, f.budget)
+			revised = now.Edit != nil && now.Run.State == store.RunClosed && !again
+			return err
+		},
+		Confirm: func(donors []store.Run, since *workspace.Edit) error {
+			if since != nil {
+				fmt.Fprintf(w.Stderr, "since run %s the study changed: %s%s\n", since.Run.ID, since.Difference, NotExtended(since))
+			}
+			if len(donors) > 0 {
+				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost; --new asks everything again\n(the numbers below count everything, also what is taken over)\n", runNames(donors))
+			}
+			over, err := h.TakesOver(ctx, want.Plan, donors)
+			if err != nil {
+				return err
+			}
+			return confirm(w, want, OverWords(over)+BudgetWords(want.Budget, over.Cost.Expected), f)
+		},
+		Extend: func(now workspace.Current, over workspace.TakeOver) error {
+			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n%s", now.Run.ID, now.Edit.Words(), AgainWords(now.Edit.Changes))
+			budget := now.Edit.Budget
+			if f.budget != "" {
+				budget = want.Budget
+			}
+			if now.Edit.Plan != nil { // other pairs than those of a new run
+				want.Plan = now.Edit.Plan
+			}
+			return confirm(w, want, LeftToAsk(over)+LeftOfBudget(now.Run, budget, over.Cost.Expected), f)
+		},
+	})
+	return run, revised, err
+}
+
+// NotExtended says why a run does not go on with an edit; empty where it was not looked into.
+func NotExtended(e *workspace.Edit) string {
+	if e.Why == "" {
+		return ""
+	}
+	return " (a new run is begun: " + e.Why + ")"
+}
+
+// AgainWords say what an edit has a run ask again; empty: nothing.
+func AgainWords(c *script.Changes) string {
+	if c == nil {
+		return ""
+	}
+	var parts []string
+	for _, a := range c.Asked {
+		parts = append(parts, fmt.Sprintf("%s of lane %s in %s", assay.Thousands(a.Requests), a.Lane, a.Stage))
+	}
+	const most = 6
+	if len(parts) > most {
+		parts = append(parts[:most], "…")
+	}
+	text := "nothing is asked again"
+	if n := c.Requests(); n > 0 {
+		text = fmt.Sprintf("%s asked again: %s; their earlier answers stay in the run as superseded (`assay results --superseded`) and count in no table",
+			assay.Thousands(n)+assay.Verb(int(n), " request is", " requests are"), strings.Join(parts, ", "))
+		if back := c.TakenOver(); back > 0 {
+			text += fmt.Sprintf("; %s of them %s asked so before, and what was answered then is taken over at no cost", assay.Thousands(back), assay.Verb(int(back), "was", "were"))
+		}
+	}
+	if len(c.Reread) > 0 {
+		text += "; verdicts of " + strings.Join(c.Reread, ", ") + " are read again out of what was said"
+	}
+	return text + "\n"
+}
+
+// runNames names a few runs, and counts more.
+func runNames(runs []store.Run) string {
+	if len(runs) == 1 {
+		return "run " + runs[0].ID
+	}
+	return fmt.Sprintf("%d closed runs of this study (the newest is %s)", len(runs), runs[0].ID)
+}
+
+// resumed says that a run is there already, and changes its budget where one is named. It reports whether something is tried
+// again.
+func resumed(ctx context.Context, w *shell.World, h *shell.Home, now workspace.Current, budget string) (bool, error) {
+	if e := now.Edit; e != nil && !e.Grows {
+		fmt.Fprintf(w.Stderr, "the study changed only in %s: nothing is asked again\n", e.Words())
+	}
+	if e := now.Edit; e != nil && budget == "" && e.OwnBudget() {
+		fmt.Fprintf(w.Stderr, "the run keeps the budget that was set for it, %s, whatever the study says now; --budget changes it\n", orNoLimit(now.Run.Budget))
+	}
+	again, err := TryAgain(ctx, w, h, now.Run)
+	if err != nil {
+		return again, err
+	}
+	if now.Run.State == store.RunClosed && !again {
+		fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry %s` what has no answer\n", now.Run.ID, h.Named(now.Run))
+		return again, nil
+	}
+	fmt.Fprintf(w.Stderr, "going on with run %s\n", now.Run.ID)
+	if now.Partial {
+		fmt.Fprintln(w.Stderr, "it was begun about a part of the study; once it is closed, the same command asks the rest")
+	}
+	m, err := parseBudget(budget)
+	if m == nil || err != nil {
+		return again, err
+	}
+	fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", m)
+	return again, h.Ledger.Runs.SetBudget(ctx, now.Run.No, m)
+}
+
+// TryAgain gives lanes that a wrong key or an empty account stopped another try, and says so.
+func TryAgain(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) (bool, error) {
+	lanes, err := h.TryAgain(ctx, run)
+	for _, l := range lanes {
+		fmt.Fprintf(w.Stderr, "lane %s was stopped, and is tried again: %s\n", l.Name, l.Reason)
+	}
+	return len(lanes) > 0, err
+}
+
+// orNoLimit is a budget in words.
+func orNoLimit(m *assay.Money) string {
+	if m == nil {
+		return "no limit"
+	}
+	return m.String()
+}
+
+// parseBudget reads --budget; nil: it was not given.
+func parseBudget(text string) (*assay.Money, error) {
+	if text == "" {
+		return nil, nil
+	}
+	m, err := assay.ParseMoney(text)
+	if err != nil {
+		return nil, shell.Usage("", "--budget: %s", err)
+	}
+	return &m, nil
+}
+
+// Runnable returns what keeps a good study from being run: keys and programs that are missing.
+func Runnable(w *shell.World, d *plan.Input, p *plan.Plan, name string, rehearse bool) error {
+	problems := w.Workspace().Missing(d, p, name, workspace.Rehearsal(rehearse))
+	for _, q := range problems.Warnings() {
+		fmt.Fprintln(w.Stderr, q)
+	}
+	if problems = problems.Errors(); len(problems) > 0 {
+		return problems
+	}
+	if p.Empty() {
+		return shell.Usage("", "there is nothing to send")
+	}
+	return nil
+}
+
+// confirm says what goes where and for how much, and asks. Words say what of it is new, and what may be spent. Without a terminal and without --yes
+// nothing is sent.
+func confirm(w *shell.World, want workspace.Wanted, words string, f runFlags) error {
+	if f.rehearse {
+		return nil
+	}
+	d, p := want.Input, want.Plan
+	fmt.Fprint(w.Stderr, quote.Summary(d, p), words)
+	space := w.Workspace()
+	for _, k := range space.Keys(d, p) {
+		to := k.Provider
+		if host := space.Accounts(d.Study).Address(k.Provider); host != "" {
+			to += " at " + host
+		}
+		fmt.Fprintf(w.Stderr, "%s %s to %s%s.\n", assay.Verb(len(k.Lanes), "Lane ", "Lanes ")+strings.Join(k.Lanes, ", "), assay.Verb(len(k.Lanes), "goes", "go"), to, withKey(w, k))
+	}
+	return shell.Ask(w, f.yes, "Send?")
+}
+
+// withKey names the variable that holds the key of a provider.
+func withKey(w *shell.World, k plan.Key) string {
+	for _, name := range k.Names {
+		if w.IsSet(name) {
+			return " with the key in " + name
+		}
+	}
+	return ", without a key"
+}
+
+// OverWords say what a new run takes over, and what the rest costs; empty where it takes over nothing.
+func OverWords(over workspace.TakeOver) string {
+	if over.Most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Up to %s of them are taken over, %s or more are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New), priceWords(over.Cost))
+}
+
+// LeftToAsk says what of a run has its answer, and what the rest costs.
+func LeftToAsk(over workspace.TakeOver) string {
+	flying := ""
+	if over.Away > 0 {
+		flying = assay.Thousands(over.Away) + " are in flight, "
+	}
+	if over.Over > 0 {
+		flying += assay.Thousands(over.Over) + " are not needed as rounds of pairs ended early, "
+	}
+	return fmt.Sprintf("%s of them have an answer, %s%s are new: %s.\n", assay.Thousands(over.Most), flying, assay.Thousands(over.New), priceWords(over.Cost))
+}
+
+// BudgetWords say what may be spent, and whether it covers what is expected of what is new.
+func BudgetWords(budget *assay.Money, expected assay.Cost) string {
+	switch {
+	case budget == nil:
+		return ""
+	case expected.Sum > *budget:
+		return fmt.Sprintf("Budget: %s. It does not cover what is expected: the run stops when it is spent.\n", *budget)
+	}
+	return fmt.Sprintf("Budget: %s.\n", *budget)
+}
+
+// LeftOfBudget is the same as a line of its own; empty where anything may be spent.
+func LeftOfBudget(run store.Run, budget *assay.Money, expected assay.Cost) string {
+	if budget == nil {
+		return ""
+	}
+	return leftWords(run, *budget, expected) + ".\n"
+}

@@ -1,0 +1,257 @@
+// Package driving has the commands that begin runs, drive them to their end and change what they do.
+package driving
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
+	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
+	"assay/internal/send/engine"
+	"assay/internal/send/engine/live"
+	"assay/internal/send/workspace"
+	"assay/internal/show/cli/progress"
+	"assay/internal/show/cli/reading"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/state"
+	"assay/internal/show/cli/term"
+	"assay/internal/study"
+)
+
+// DriveOptions are how runs are driven.
+type DriveOptions struct {
+	Detach bool // stop when everything that can go out now is in flight
+	Once   bool // one round, for cron
+	Quiet  bool // no summary at the end
+	truth  bool // of a rehearsal: a table of what is true at the end
+
+	Interval time.Duration // between looks at a job; 0: as usual
+	Notify   []string      // where to send the news, beside where the study wants it
+}
+
+// Driven is a run that is driven, and what that came to.
+type Driven struct {
+	Run   store.Run
+	study *study.Study // nil: as the ledger has it
+	st    engine.Standing
+	begun bool // what follows is what the drive came to
+	err   error
+}
+
+// driveOnce works on a run until it is closed or waits for a decision, and prints how it ended.
+func driveOnce(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, s *study.Study, o DriveOptions) (c workspace.Conclusion, err error) {
+	d := &Driven{Run: run, study: s}
+	if err := Work(ctx, w, h, []*Driven{d}, o); err != nil {
+		return c, err
+	}
+	return conclude(ctx, w, h, d, o)
+}
+
+// DriveAll works on runs at the same time, and prints how each ended, one after the other. The gravest of their errors counts.
+func DriveAll(ctx context.Context, w *shell.World, h *shell.Home, runs []store.Run, o DriveOptions) error {
+	if len(runs) == 1 {
+		return driveRun(ctx, w, h, runs[0], o)
+	}
+	all := make([]*Driven, len(runs))
+	for i, run := range runs {
+		all[i] = &Driven{Run: run}
+	}
+	if err := Work(ctx, w, h, all, o); err != nil {
+		return err
+	}
+	var worst error
+	for _, d := range all {
+		c, err := conclude(ctx, w, h, d, o)
+		yes, err := goesOn(ctx, w, h, c, o, err)
+		if yes {
+			err = Drive(ctx, w, h, d.Run, d.study, o)
+		}
+		if err != nil && ctx.Err() == nil {
+			shell.Complain(w, fmt.Errorf("run %s: %w", d.Run.ID, err))
+		}
+		if worse(err, worst) {
+			worst = err
+		}
+	}
+	return worst
+}
+
+// Work drives runs at the same time and shows how they move. An error is one that concerns all of them.
+func Work(ctx context.Context, w *shell.World, h *shell.Home, all []*Driven, o DriveOptions) error {
+	runs := make([]store.Run, len(all))
+	for i, d := range all {
+		runs[i] = d.Run
+	}
+	if err := h.Ready(ctx); err != nil {
+		if _, ok := errors.AsType[*workspace.ArtifactsError](err); ok {
+			return &shell.ExitError{Code: shell.ExitFailed, Err: err, Hint: kept(err, "`assay resume "+h.Named(runs[0])+"` goes on")}
+		}
+		return err
+	}
+	one, err := progress.NewProgress(ctx, w, h, runs...)
+	if err != nil {
+		return err
+	}
+	defer one.Close()
+	var wg sync.WaitGroup
+	lines := &term.Lines{To: w.Stderr}
+	for _, d := range all {
+		if h.Rehearsal {
+			fmt.Fprintf(w.Stderr, "REHEARSAL of %s against the simulator: run %s\n", d.Run.Study, d.Run.ID)
+		} else {
+			fmt.Fprintf(w.Stderr, "run %s of %s\n", d.Run.ID, d.Run.Study)
+		}
+		p := one
+		if len(all) > 1 && !w.Draws() { // lines of each, with its name
+			own := *w
+			own.Stderr = &term.Prefixed{To: lines, Prefix: d.Run.ID + ": "}
+			if p, err = progress.NewProgress(ctx, &own, h, d.Run); err != nil {
+				return err
+			}
+		}
+		wg.Go(func() { d.work(ctx, h, p, o) })
+	}
+	wg.Wait()
+	return one.Close()
+}
+
+// work drives the run, and keeps what that came to.
+func (d *Driven) work(ctx context.Context, h *shell.Home, p *progress.Progress, o DriveOptions) {
+	if d.study == nil {
+		if d.study, d.err = h.Planner.Study(ctx, d.Run); d.err != nil {
+			return
+		}
+	}
+	e, err := h.Engine(ctx, d.Run, d.study)
+	if err != nil {
+		d.err = err
+		return
+	}
+	defer e.Close()
+	d.begun = true
+	d.st, d.err = h.Drive(ctx, d.Run, e, workspace.Drive{
+		Once: o.Once, Detach: o.Detach, Interval: o.Interval, Moved: p.Show, Held: p.Held, Gone: p.World.TakenOver, Away: p.Away, Stopping: p.Stopping,
+	})
+}
+
+// conclude prints how a run stands after a drive, and sends the news of it.
+func conclude(ctx context.Context, w *shell.World, h *shell.Home, d *Driven, o DriveOptions) (c workspace.Conclusion, err error) {
+	run, err := d.Run, d.err
+	if ctx.Err() != nil {
+		fmt.Fprintf(w.Stderr, "\n%s; `assay resume %s` goes on with the run\n", detached(context.WithoutCancel(ctx), h, run), h.Named(run))
+		if _, ok := errors.AsType[*live.LostAnswersError](err); ok {
+			return c, err
+		}
+		return c, ctx.Err()
+	}
+	if err != nil && !d.begun {
+		return c, err
+	}
+	if err != nil {
+		return c, &shell.ExitError{Code: shell.ExitFailed, Err: err, Hint: kept(err, "`assay resume "+h.Named(run)+"` goes on")}
+	}
+	if c, err = h.Conclude(ctx, run, d.st); err != nil {
+		return c, err
+	}
+	if err := errors.Join(state.PrintStatus(ctx, w, h, c.Run, state.StatusDetail{}), state.PrintUnjudged(ctx, w, h, c.Run)); err != nil {
+		return c, err
+	}
+	result := resultOf(h, c)
+	if c.Run.State == store.RunClosed && !o.Quiet && !o.Detach && !o.Once {
+		if err := reading.PrintEnd(ctx, w, h, c.Run, reading.End{Truth: o.truth}); err != nil {
+			return c, err
+		}
+	}
+	if err := sendNews(ctx, w, h, c, append(slices.Clone(d.study.Notify.List), o.Notify...), result); err != nil {
+		fmt.Fprintln(w.Stderr, "assay:", err)
+	}
+	if o.Detach && c.Stop == workspace.StopOpen { // as was wanted
+		fmt.Fprintf(w.Stderr, "%s; `assay resume %s` goes on with it\n", detached(ctx, h, run), h.Named(run))
+		return c, nil
+	}
+	return c, result
+}
+
+// kept is the hint after an error that stopped a run. That nothing is lost is said where every answer that came back is kept.
+func kept(err error, goesOn string) string {
+	if _, ok := errors.AsType[*live.LostAnswersError](err); ok {
+		return goesOn
+	}
+	return "nothing is lost; " + goesOn
+}
+
+// detached says what goes on without us, and what has not gone out.
+func detached(ctx context.Context, h *shell.Home, run store.Run) string {
+	text := "detached: jobs that were sent go on at the providers"
+	if away, err := h.JobsAway(ctx, run); err == nil && !away {
+		text = "stopped: nothing is in flight"
+	}
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
+	if err != nil {
+		return text
+	}
+	unsent, err := runs.Unsent(ctx, h.Results(), run, lanes)
+	if err != nil {
+		return text
+	}
+	return text + notSent(unsent)
+}
+
+// notSent says what no provider has yet, and why, most requests first.
+func notSent(unsent []store.Segment) string {
+	if len(unsent) == 0 {
+		return ""
+	}
+	by := map[string]int64{}
+	for _, g := range unsent {
+		by[cmp.Or(assay.Clean(g.Reason, 200), "it is not due yet")] += g.Requests - g.Done()
+	}
+	reasons := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+	const most = 3
+	var why []string
+	for _, r := range reasons[:min(most, len(reasons))] {
+		why = append(why, fmt.Sprintf("%s: %s", assay.Thousands(by[r]), r))
+	}
+	if len(reasons) > most {
+		why = append(why, "…")
+	}
+	return fmt.Sprintf("; NOT SENT: %s (%s)", assay.Count(runs.Waiting(unsent), "request"), strings.Join(why, "; "))
+}
+
+// resultOf says in words how a run stands after a drive, with the exit code that goes with it; nil: it is done.
+func resultOf(h *shell.Home, c workspace.Conclusion) error {
+	id := h.Named(c.Run)
+	switch c.Stop {
+	case workspace.StopSegmentsHeld:
+		return &shell.ExitError{Code: shell.ExitHeld, Err: fmt.Errorf("%s held", assay.Count(c.Held, "segment")), Hint: "assay status " + id + " --segments, then assay resolve"}
+	case workspace.StopLaneHeld:
+		return &shell.ExitError{Code: shell.ExitHeld, Err: fmt.Errorf("lane %s is held: %s", c.Lane.Name, c.Lane.Reason), Hint: "fix it, then assay retry " + id}
+	case workspace.StopVerify:
+		return &shell.ExitError{Code: shell.ExitHeld, Err: errors.New("first answers wait for a yes"), Hint: "`assay resume " + id + " --proceed` sends the rest, `assay cancel " + id + "` ends the run"}
+	case workspace.StopBudget:
+		return &shell.ExitError{Code: shell.ExitBudget, Err: errors.New("stopped by the budget"), Hint: "raise it with assay resume " + id + " --budget AMOUNT"}
+	case workspace.StopLanePaused:
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("lane %s is paused", c.Lane.Name), Hint: "assay tune " + id + " --unpause " + results.ShellWord(c.Lane.Name) + ", then assay resume " + id}
+	case workspace.StopLaneStopped:
+		code := shell.ExitIncomplete
+		if _, batch := batchrun.Of(c.Run); batch { // of a file it is all there is
+			code = shell.ExitHeld
+		}
+		return &shell.ExitError{Code: code, Err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason), Hint: "fix it, then assay retry " + id}
+	case workspace.StopOpen:
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("the run goes on"), Hint: "assay resume " + id}
+	case workspace.StopIncomplete:
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("done, but %s", c.Run.Result), Hint: "assay errors " + id}
+	}
+	return nil
+}

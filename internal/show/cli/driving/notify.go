@@ -1,0 +1,89 @@
+package driving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/find/results/runs"
+	"assay/internal/send/workspace"
+	"assay/internal/show/cli/shell"
+	"assay/internal/study/plan"
+)
+
+// Notify makes the command `assay notify`.
+func Notify(w *shell.World) *cobra.Command {
+	var f shell.StudyFlags
+	var test bool
+	c := &cobra.Command{
+		Use:     "notify STUDY",
+		GroupID: shell.GroupRun,
+		Short:   "List where a study sends its news; --test sends a message",
+		Long: "Lists where a study sends its news: the variables under `notify`, and whether each holds a notification URL. Nothing is sent without --test.\n\n" +
+			"News is sent when a run has ended, or stops because a lane or a segment is held, the budget is spent, or first answers wait for a yes; and when\n" +
+			"a drive leaves results behind that a provider deletes within a day. A message has the counts, the cost, and what to type next.",
+		Args: shell.Args("STUDY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			d, _, err := shell.Planned(c, w, shell.StudyFile(w, args[0]), f, plan.Options{})
+			if err != nil {
+				return err
+			}
+			if len(d.Study.Notify.List) == 0 {
+				return shell.Usage(`notify: ["${SLACK_URL}"] sends its news there`, "study %s sends no news", d.Study.Study)
+			}
+			for _, name := range d.Study.Notify.List {
+				fmt.Fprintf(w.Stdout, "%s is set, and is a notification URL\n", strings.Trim(name, "${}"))
+			}
+			if !test {
+				return nil
+			}
+			if err := w.Workspace().SendNews(c.Context(), d.Study.Notify.List, "a test message of study "+d.Study.Study+". Its news will come here."); err != nil {
+				return &shell.ExitError{Code: shell.ExitFailed, Err: err}
+			}
+			_, err = fmt.Fprintln(w.Stdout, "a test message was sent to each")
+			return err
+		},
+	}
+	f.Register(c)
+	c.Flags().BoolVar(&test, "test", false, "send a test message to each")
+	return c
+}
+
+// deletedSoon is how long before a provider deletes results it is news that they were not collected.
+const deletedSoon = 24 * time.Hour
+
+// sendNews sends how a run stands after a drive to notification URLs or variables: that it goes on is no news.
+func sendNews(ctx context.Context, w *shell.World, h *shell.Home, c workspace.Conclusion, to []string, result error) error {
+	if len(to) == 0 || bool(h.Rehearsal) {
+		return nil
+	}
+	all, err := runs.ProgressOf(ctx, h.Results(), c.Run)
+	if err != nil {
+		return err
+	}
+	cost, err := runs.Spent(ctx, h.Results(), c.Run)
+	if err != nil {
+		return err
+	}
+	waits, err := h.Ledger.Pages.Attention(ctx, []int64{c.Run.No})
+	if err != nil {
+		return err
+	}
+	news := runs.Standing(c.Run, all[c.Run.No].Progress, cost)
+	before := waits[c.Run.No].CollectBefore
+	soon := !before.IsZero() && before.Sub(w.Now()) < deletedSoon
+	if c.Stop == workspace.StopOpen && !soon {
+		return nil
+	}
+	if known, ok := errors.AsType[*shell.ExitError](result); ok && c.Stop != workspace.StopOpen {
+		news += " It stopped: " + known.Error() + "."
+	}
+	if soon {
+		news += fmt.Sprintf(" Collect before %s: then a provider deletes results (assay resume %s).", before.UTC().Format("2006-01-02 15:04 UTC"), c.Run.ID)
+	}
+	return h.Notify(ctx, to, news)
+}

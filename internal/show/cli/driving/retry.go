@@ -1,0 +1,105 @@
+package driving
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/send/script"
+	"assay/internal/show/cli/shell"
+)
+
+// Retry makes the command `assay retry`.
+func Retry(w *shell.World) *cobra.Command {
+	var only, verdicts []string
+	c := orderCommand(w, "retry [RUN]", "Send again what ended without an answer", func([]string) (store.Order, error) {
+		r, err := retryOf(only, verdicts)
+		if err != nil {
+			return store.Order{}, err
+		}
+		text, err := json.Marshal(r)
+		return store.Order{Kind: store.OrderRetry, Args: string(text)}, err
+	})
+	c.Long = "Sends again what ended without an answer. With --verdicts it asks judges again, in a run that is closed: what could not be read (malformed) or\n" +
+		"what the judge declined (refused). Verdicts that are there stay, and are not paid for again; a new one takes the place of the one before, which stays in\n" +
+		"the ledger. The question says what is kept, what is new and what it costs."
+	c.Flags().StringSliceVar(&only, "only", nil, "only these endings: empty, rejected, errored, expired, cancelled, lost")
+	c.Flags().StringSliceVar(&verdicts, "verdicts", nil, "ask judges again for these verdicts: "+strings.Join(script.Retriable(), ", "))
+	return c
+}
+
+func retryOf(only, verdicts []string) (engine.Retry, error) {
+	r := engine.Retry{Verdicts: verdicts}
+	if len(only) > 0 && len(verdicts) > 0 {
+		return r, shell.Usage("give the two orders one after the other", "--only and --verdicts do not go together")
+	}
+	for _, name := range verdicts {
+		if !slices.Contains(script.Retriable(), name) {
+			return r, shell.Usage(assay.ThereAre(script.Retriable()), "--verdicts: %q is nothing that judges are asked again for", name)
+		}
+	}
+	for _, name := range only {
+		e, err := endingOf(name)
+		if err != nil {
+			return r, err
+		}
+		r.Only = append(r.Only, e)
+	}
+	return r, nil
+}
+
+// nothingToJudge reports whether an order to ask judges again has nothing to ask. A run that is open asks by itself what its study
+// says: only one that is closed can be asked for more.
+func nothingToJudge(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, o store.Order) (bool, error) {
+	var r engine.Retry
+	if o.Kind != store.OrderRetry || json.Unmarshal([]byte(o.Args), &r) != nil || len(r.Verdicts) == 0 {
+		return false, nil
+	}
+	if run.State != store.RunClosed {
+		return true, shell.Usage("assay resume "+run.ID+" drives it to its end", "run %s is open: judges are asked again when it is closed", run.ID)
+	}
+	a, err := h.Rejudge(ctx, run, r.Verdicts)
+	if err == nil && a.Requests() == 0 {
+		fmt.Fprintf(w.Stderr, "run %s: no verdict is %s, and nothing is asked\n", run.ID, strings.Join(r.Verdicts, " or "))
+		return true, nil
+	}
+	return false, err
+}
+
+// confirmRejudge says what judges are asked again and for how much, and asks.
+func confirmRejudge(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, what []string, yes bool) error {
+	a, err := h.Rejudge(ctx, run, what)
+	if err != nil {
+		return err
+	}
+	for _, s := range a.Asked {
+		fmt.Fprintf(w.Stderr, "  stage %s, judge %s: %s\n", s.Stage, s.Lane, assay.Count(s.Requests, "request"))
+	}
+	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s new: %s, by what has been paid or was expected\n",
+		run.ID, assay.Count(a.Kept, "verdict"), assay.Count(a.Requests(), "request"), priceWords(a.Cost))
+	if run.Budget != nil {
+		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
+	}
+	return shell.Ask(w, yes, "Send?")
+}
+
+func endingOf(name string) (assay.Ending, error) {
+	var names []string
+	for _, e := range assay.Endings() {
+		if e.Stands() {
+			continue
+		}
+		if string(e) == name {
+			return e, nil
+		}
+		names = append(names, string(e))
+	}
+	return "", shell.Usage(assay.ThereAre(names), "--only: no ending is called %q", name)
+}

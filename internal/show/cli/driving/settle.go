@@ -1,0 +1,161 @@
+package driving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/results/quotes"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+	"assay/internal/send/workspace"
+	"assay/internal/show/cli/shell"
+	"assay/internal/study/plan"
+)
+
+// settleStudy buys the comparisons that would tell two lanes apart, and extends the run of the study with them.
+func settleStudy(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted, f runFlags) error {
+	d := want.Input
+	names := strings.Split(f.settle, ",")
+	if len(names) != 2 || strings.TrimSpace(names[0]) == "" || strings.TrimSpace(names[1]) == "" {
+		return shell.Usage("for example --settle \"haiku, mini.low\"", "--settle: want the names of two lanes, got %q", f.settle)
+	}
+	wish := script.Settle{First: strings.TrimSpace(names[0]), Second: strings.TrimSpace(names[1]), Budget: f.budget}
+	for _, name := range []string{wish.First, wish.Second} {
+		if _, ok := d.Study.Lane(name); !ok {
+			return shell.Usage("", "--settle: the study has no lane %q", name)
+		}
+	}
+	if len(f.settings.Stages) == 1 {
+		wish.Stage = f.settings.Stages[0]
+	}
+	budget, err := parseBudget(f.budget)
+	if err != nil {
+		return err
+	}
+	want.Settings.Stages = nil
+	now, err := h.Current(ctx, want)
+	if err != nil {
+		return err
+	}
+	if now.Run.No == 0 || now.Edit != nil {
+		return shell.Usage("run the study first, without --settle", "there is no run of this study as it is now")
+	}
+	run := now.Run
+	o, err := quotes.OfferOf(ctx, h.Results(), run, wish, budget)
+	if bad, ok := errors.AsType[*quotes.SettleError](err); ok {
+		if bad.Single {
+			return itemsSettle(ctx, w, h, d, run, wish, bad)
+		}
+		return shell.Usage(bad.Hint, "--settle: %s", bad.Text)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Under && run.State == store.RunClosed:
+		return shell.Usage("assay retry "+h.Named(run), "run %s: a round of stage %s is held, and nothing more is bought before it comes to its end", run.ID, o.Stage)
+	case o.Under, run.State == store.RunOpen && (o.Known || o.Bought):
+		fmt.Fprintf(w.Stderr, "going on with run %s: what was bought for stage %s is under way, and nothing is bought again\n", run.ID, o.Stage)
+	case o.Ends:
+		fmt.Fprintf(w.Stderr, "%s and %s in stage %s: %s. Nothing is bought.\n", o.First, o.Second, o.Stage, o.Why)
+		return nil
+	case run.State == store.RunOpen:
+		return shell.Usage("assay resume "+h.Named(run), "run %s is open: more is bought when it has come to its end", run.ID)
+	default:
+		if err := confirmSettling(w, h, run, o, f); err != nil {
+			return err
+		}
+		bought, err := h.BuySettling(ctx, h.Results(), run, o)
+		if err != nil {
+			return err
+		}
+		if !bought {
+			return fmt.Errorf("run %s: another process was first; look at it with `assay status %s`", run.ID, h.Named(run))
+		}
+	}
+	if run, err = h.Ledger.Reader.Run(ctx, run.No); err != nil {
+		return err
+	}
+	return Drive(ctx, w, h, run, d.Study, DriveOptions{Detach: f.detach, Interval: f.interval})
+}
+
+// confirmSettling says what is bought, for how much and with which chance, and asks.
+func confirmSettling(w *shell.World, h *shell.Home, run store.Run, o quotes.Offer, f runFlags) error {
+	fmt.Fprintf(w.Stderr, "run %s, stage %s: %s more of %s and %s settle which is better with a chance of about %.0f%%.\n",
+		run.ID, o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second, 100*o.Chance)
+	if o.Cut {
+		fmt.Fprintf(w.Stderr, "For %.0f%% it takes about %s: the budget pays for less.\n", 100*quotes.SettlingChance, assay.Thousands(int64(o.Needed)))
+	}
+	if o.Items > 0 {
+		fmt.Fprintf(w.Stderr, "The two have then met on every item, both ways round; for %.0f%% it takes about %s more.\n", 100*quotes.SettlingChance, assay.Count(o.Items, "item"))
+	}
+	fmt.Fprintf(w.Stderr, "That costs about %s as batches and %s live, by what comparisons took so far; this stage goes %s.\n",
+		timesCost(o.Batch, o.N), timesCost(o.Live, o.N), map[assay.Mode]string{assay.ModeBatch: "in batches", assay.ModeLive: "live"}[o.Mode])
+	fmt.Fprintln(w.Stderr, "It is a further look at the same verdicts: the chance of any false claim grows, and the tables say to how much.")
+	if f.rehearse {
+		return nil
+	}
+	return shell.Ask(w, f.yes, "Send?")
+}
+
+// timesCost is what so many cost.
+func timesCost(one assay.Cost, n int) string {
+	if !one.Known() {
+		return "an unknown sum"
+	}
+	return (one.Sum * assay.Money(n)).String()
+}
+
+// itemsSettle returns what to type where answers are judged one by one, so that only more items tell two lanes apart: none are bought for two
+// lanes alone.
+func itemsSettle(ctx context.Context, w *shell.World, h *shell.Home, d *plan.Input, run store.Run, wish script.Settle, none *quotes.SettleError) error {
+	q, ranked, err := quotes.QuoteItems(ctx, h.Results(), run, wish)
+	switch {
+	case err != nil:
+		return err
+	case !ranked:
+		return shell.Usage(none.Hint, "--settle: %s", none.Text)
+	case q.Needed == 0:
+		fmt.Fprintf(w.Stderr, "%s and %s in stage %s: %s. Nothing is bought.\n", wish.First, wish.Second, q.Stage, q.Why)
+		return nil
+	}
+	there := int64(0)
+	for _, err := range d.FirstItems(ctx, q.Input, 0) {
+		if err != nil {
+			return err
+		}
+		there++
+	}
+	limit, first, set := q.Asked+q.Needed, "", ""
+	if limit > there {
+		first, set = whereToAdd(d, q, limit, there)
+	}
+	if !q.Limited() || limit >= there {
+		limit = 0
+	}
+	fee := ""
+	if text := q.Cost.Words(); text != "" {
+		fee = " (" + text + ")"
+	}
+	return shell.Usage(first+"`"+quotes.RerunWith(h.Results(), q, limit, set, w.Disk.Path("."))+h.Typed+"` keeps all answers and asks only what is new",
+		"--settle buys comparisons, and stage %s judges answers one by one: about %s %s %s and %s apart with a chance of %.0f%%%s",
+		q.Stage, assay.Count(q.Needed, "more "+q.Unit), assay.Verb(int(q.Needed), "tells", "tell"), wish.First, wish.Second, 100*quotes.SettlingChance, fee)
+}
+
+// whereToAdd returns what has to be done first, or set by the command, so that an input has so many items.
+func whereToAdd(d *plan.Input, q quotes.ItemQuote, wanted, there int64) (first, set string) {
+	in, ok := d.Study.Inputs.Find(q.Input)
+	more := assay.Count(wanted-there, "item")
+	switch {
+	case ok && in.Sample != nil:
+		return "", fmt.Sprintf("inputs.%s.sample.n=%d", q.Input, wanted)
+	case ok && in.Limit > 0:
+		return "", fmt.Sprintf("inputs.%s.limit=%d", q.Input, wanted)
+	case ok && in.File != "":
+		return fmt.Sprintf("add %s to %s, then ", more, in.File), ""
+	}
+	return fmt.Sprintf("add %s to input %s, then ", more, q.Input), ""
+}

@@ -1,0 +1,103 @@
+package driving
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
+	"assay/internal/send/workers"
+	"assay/internal/send/workspace"
+	"assay/internal/show/cli/progress"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/term"
+)
+
+type workerFlags struct {
+	home        shell.HomeFlags
+	concurrency int
+	programs    bool
+}
+
+// Worker makes the command `assay worker`.
+func Worker(w *shell.World) *cobra.Command {
+	var f workerFlags
+	c := &cobra.Command{
+		Use:     "worker",
+		GroupID: shell.GroupRun,
+		Short:   "Take work from a shared PostgreSQL",
+		Long: "Drives all open runs of a ledger in PostgreSQL until it is interrupted, beside any number of other workers on any number of\n" +
+			"machines. All of them see the same artifacts: a folder that they share, or a bucket. A worker sends, looks at and fetches the\n" +
+			"segments of those providers whose keys it has, and extends every run of which it has a key; no worker needs all keys.\n" +
+			"`assay status` names the segments for which no worker has the key. What a killed worker held is taken up by another within\n" +
+			"two minutes. A worker needs keys and the URLs of ledger and artifacts, and no file of a study. Only a run in which a program judges\n" +
+			"needs a worker with --programs, on a machine that has the study's folder.",
+		Args: shell.Args(),
+		RunE: func(c *cobra.Command, _ []string) error { return serveWorker(c.Context(), w, f) },
+	}
+	f.home.Register(c)
+	c.Flags().BoolVar(&f.programs, "programs", false, "run the judging programs of studies here, each in the folder of its study")
+	c.Flags().IntVar(&f.concurrency, "concurrency", 8, "pieces of work at a time, for each provider")
+	return c
+}
+
+func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
+	url := f.home.Database(w.Workspace())
+	if !workspace.IsShared(url) {
+		return shell.Usage("--db postgres://user@host/database, or ASSAY_DB; `assay resume` drives runs of this machine", "a worker takes work from PostgreSQL, and none is named")
+	}
+	if f.concurrency < 1 || f.concurrency > 1000 {
+		return shell.Usage("", "--concurrency: want 1 to 1000")
+	}
+	h, err := f.home.OpenHome(ctx, w, false)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if err := h.Ready(ctx); err != nil {
+		return err
+	}
+	own := *w
+	own.Stderr = &term.Lines{To: w.Stderr} // moves are printed beside everything else
+	w = &own
+	ctx, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() {
+		if err := progress.NarrateAll(ctx, w, h); err != nil {
+			fmt.Fprintln(w.Stderr, "assay: the moves cannot be printed:", err)
+		}
+	})
+	return workers.Work(ctx, h.Home, workers.Options{
+		Concurrency: f.concurrency, Programs: f.programs,
+		Log: slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Ready: func() {
+			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", db.Redact(url), h.Files)
+		},
+		Closed: func(ctx context.Context, run store.Run) {
+			fmt.Fprintf(w.Stderr, "run %s of %s is %s\n", run.ID, run.Study, run.Result)
+			s, err := h.Planner.Study(ctx, run)
+			if err == nil {
+				err = sendNews(ctx, w, h, workspace.Conclusion{Stop: workspace.StopDone, Run: run}, s.Notify.List, nil)
+			}
+			if err != nil {
+				fmt.Fprintln(w.Stderr, "assay:", err)
+			}
+		},
+	})
+}
+
+// handOver leaves a run to the workers that are alive. It reports whether there are any.
+func handOver(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) (bool, error) {
+	alive, err := workers.Alive(ctx, h.Home)
+	if err != nil || !alive {
+		return false, err
+	}
+	fmt.Fprintf(w.Stderr, "run %s of %s is left to the workers: `assay status %s` looks at it\n", run.ID, run.Study, run.ID)
+	return true, nil
+}

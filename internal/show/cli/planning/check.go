@@ -1,0 +1,65 @@
+package planning
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/send/workspace"
+	"assay/internal/show/cli/shell"
+	"assay/internal/study/plan"
+)
+
+// Check makes the command `assay check`.
+func Check(w *shell.World) *cobra.Command {
+	var f shell.StudyFlags
+	var online bool
+	c := &cobra.Command{
+		Use:     "check STUDY",
+		GroupID: shell.GroupStart,
+		Short:   "List everything that is wrong with a study",
+		Long: "Reads a study, its texts and all its rows, renders every first request, and lists all problems at once as file:line:col: what (hint).\n" +
+			"Nothing is sent. Exit code 2 when there is a problem; warnings alone are exit code 0.\n\n" +
+			"--online also asks the providers, by calls that cost nothing, whether keys, models and permissions are there.",
+		Args: shell.Args("STUDY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			name := shell.StudyFile(w, args[0])
+			d, p, err := shell.Planned(c, w, name, f, plan.Options{})
+			if err != nil {
+				return err
+			}
+			if online {
+				problems := workspace.InFolder(checkOnline(c.Context(), w, d), filepath.Dir(name))
+				if len(problems.Errors()) > 0 {
+					return problems
+				}
+				for _, q := range problems {
+					fmt.Fprintln(w.Stderr, q)
+				}
+			}
+			total := p.Sum(func(plan.Part) bool { return true })
+			fmt.Fprintf(w.Stdout, "%s: no problems; %s in %s\n", name, assay.Count(total.Requests, "request"), assay.Count(p.Waves, "wave"))
+			for i := range d.Study.Stages {
+				st := &d.Study.Stages[i]
+				if left := d.NotAsked(st); len(left) > 0 {
+					fmt.Fprintf(w.Stdout, "stage %s does not ask lanes that judge: %s (`lanes: \"*\"` asks all)\n", st.Name, strings.Join(left, ", "))
+				}
+			}
+			return nil
+		},
+	}
+	f.Register(c)
+	c.Flags().BoolVar(&online, "online", false, "also ask the providers, free calls only")
+	return c
+}
+
+// checkOnline asks the providers of a study, and names those whose keys work.
+func checkOnline(ctx context.Context, w *shell.World, d *plan.Input) assay.Problems {
+	return w.Workspace().CheckOnline(ctx, d, func(k plan.Key) {
+		fmt.Fprintf(w.Stderr, "%s: the key works for %s %s\n", k.Provider, assay.Verb(len(k.Lanes), "lane", "lanes"), strings.Join(k.Lanes, ", "))
+	})
+}

@@ -1,0 +1,75 @@
+package progress
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/ledger"
+	"assay/internal/keep/store"
+)
+
+// notices are what a person has to know of a run while it goes on: a lane that stops, a job that cannot be looked at.
+type notices struct {
+	lanes  map[string]store.LaneState // as they were last seen
+	said   map[string]time.Time       // when a trouble of a lane was said last
+	looked time.Time
+	took   time.Duration // how long the last look took, or longer
+}
+
+const (
+	noticeEvery = time.Second     // how often is looked for something to say
+	troubleRest = 5 * time.Minute // how long a lane's next trouble waits after one was said
+	MaxTroubles = 20              // that are said at once
+)
+
+// news are lines about what changed since the last look.
+func (n *notices) news(ctx context.Context, l *ledger.Ledger, runs []store.Run, now time.Time) ([]string, error) {
+	if !n.looked.IsZero() && now.Sub(n.looked).Abs() < max(noticeEvery, parts*n.took) {
+		return nil, nil
+	}
+	n.looked = now
+	var lines []string
+	for _, run := range runs {
+		lanes, err := l.Reader.Lanes(ctx, run.No)
+		if err != nil {
+			return nil, err
+		}
+		for _, lane := range lanes {
+			lines = append(lines, n.lane(run, lane)...)
+		}
+		troubles, err := l.Pages.Troubles(ctx, run.No, MaxTroubles)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range troubles {
+			name := fmt.Sprintf("%s %s %s", run.ID, t.Stage, t.Lane)
+			if at, ok := n.said[name]; ok && now.Sub(at) < troubleRest || n.lanes[name] != store.LaneOpen {
+				continue
+			}
+			n.said[name] = now
+			lines = append(lines, TroubleLine(t))
+		}
+	}
+	return lines, nil
+}
+
+// lane is a line about a lane that stopped, is held, or goes on.
+func (n *notices) lane(run store.Run, l store.Lane) []string {
+	name := fmt.Sprintf("%s %s %s", run.ID, l.Stage, l.Name)
+	before, known := n.lanes[name]
+	n.lanes[name] = l.State
+	switch {
+	case l.State == before, !known && l.State == store.LaneOpen:
+		return nil
+	case l.State == store.LaneOpen:
+		return []string{assay.Clean(fmt.Sprintf("lane %s of %s goes on", l.Name, l.Stage), 500)}
+	}
+	return []string{assay.Clean(fmt.Sprintf("lane %s of %s is %s: %s", l.Name, l.Stage, l.State, l.Reason), 500)}
+}
+
+// TroubleLine says why a segment does not move.
+func TroubleLine(t store.Trouble) string {
+	return assay.Clean(fmt.Sprintf("segment %d (%s %s, %s): %s", t.Segment, t.Stage, t.Lane, t.State, t.Reason), 500)
+}

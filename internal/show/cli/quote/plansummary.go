@@ -1,0 +1,182 @@
+// Package quote is what a plan sends, costs, takes and can show, in words.
+package quote
+
+import (
+	"assay/internal/assay"
+	"assay/internal/study"
+	"assay/internal/study/plan"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// AtMost returns the mark of a number that is not exact.
+func AtMost(exact bool) string {
+	if exact {
+		return ""
+	}
+	return "≤ "
+}
+
+// Tokens returns a number of tokens in words.
+func Tokens(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// batchesOf says how a wave is cut, as far as its prompts are known.
+func batchesOf(t plan.Total) string {
+	known := fmt.Sprintf(" in %s, %s", assay.Count(t.Segments, "batch file"), assay.Size(t.Bytes))
+	switch {
+	case t.Later == 0 && t.Segments == 0:
+		return ", live, " + assay.Size(t.Bytes)
+	case t.Later == 0:
+		return known
+	case t.Segments == 0:
+		return ", cut into batch files when they are made"
+	}
+	return fmt.Sprintf("%s, and %s cut when they are made", known, assay.Count(t.Later, "request"))
+}
+
+// Summary says the plan in sentences.
+func Summary(d *plan.Input, p *plan.Plan) string {
+	all := p.Sum(func(plan.Part) bool { return true })
+	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s in %s; the first wave is %s%s.\n",
+		map[bool]string{true: "", false: "At most "}[all.Exact], assay.Count(all.Requests, "request"), assay.Count(p.Waves, "wave"),
+		assay.Count(first.Requests, "request"), batchesOf(first))
+	fmt.Fprintf(&b, "Cost: %s expected, %s to %s.", all.Cost.Expected, all.Cost.Low, all.Cost.High)
+	if all.Live.Expected != all.Cost.Expected {
+		fmt.Fprintf(&b, " Live it would be %s.", all.Live.Expected)
+	}
+	b.WriteString("\n")
+	for _, line := range byProvider(p) {
+		b.WriteString("  " + line + "\n")
+	}
+	usual, longest := waiting(d, p)
+	fmt.Fprintf(&b, "Time: %s. Disk: %s to %s.\n", Takes(Hours(usual), Hours(longest)), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
+	b.WriteString(stops(d, p))
+	for _, q := range p.Power {
+		b.WriteString(powerLines(q))
+	}
+	for _, n := range p.Notes {
+		b.WriteString("Note: " + n + ".\n")
+	}
+	counted := "Tokens of requests that are known now are counted"
+	if p.Sampled {
+		counted = "Tokens of requests that are known now are estimated from a sample, since there are many"
+	}
+	b.WriteString(counted + "; those of later requests and of answers are estimated")
+	if oldest, newest := d.PriceDates(); oldest == newest && oldest != "" {
+		fmt.Fprintf(&b, "; prices of %s", oldest)
+	} else if oldest != "" {
+		fmt.Fprintf(&b, "; prices of %s to %s", oldest, newest)
+	}
+	b.WriteString(".\n")
+	return b.String()
+}
+
+// Takes says how long a plan takes, once where the two are the same.
+func Takes(usual, longest string) string {
+	switch {
+	case usual == longest && usual == fewMinutes:
+		return usual
+	case usual == longest:
+		return "up to " + usual
+	case usual == fewMinutes:
+		return "usually " + usual + ", at most " + longest
+	}
+	return "usually up to " + usual + ", at most " + longest
+}
+
+// fewMinutes is a time that is too short to say it in a number.
+const fewMinutes = "a few minutes"
+
+// stops says when lanes stop because of errors, where the study has such a word.
+func stops(d *plan.Input, p *plan.Plan) string {
+	var lanes []string
+	at := map[string]study.StopIf{}
+	for _, q := range p.Parts {
+		l, ok := d.Study.Lane(q.Lane.Name)
+		if !ok || at[l.Name] != 0 {
+			continue
+		}
+		if at[l.Name] = cmp.Or(l.StopIf, d.Study.StopIf); at[l.Name] > 0 {
+			lanes = append(lanes, l.Name)
+		}
+	}
+	var b strings.Builder
+	for len(lanes) > 0 {
+		share := at[lanes[0]]
+		same := slices.DeleteFunc(slices.Clone(lanes), func(name string) bool { return at[name] != share })
+		lanes = slices.DeleteFunc(lanes, func(name string) bool { return at[name] == share })
+		if n := len(same) - 5; n > 0 {
+			same = append(same[:5], fmt.Sprintf("%d more", n))
+		}
+		fmt.Fprintf(&b, "Stop: a lane is stopped when more than %.3g%% of its requests end without an answer: %s.\n", 100*float64(share), strings.Join(same, ", "))
+	}
+	return b.String()
+}
+
+func byProvider(p *plan.Plan) []string {
+	var names []string
+	for _, q := range p.Parts {
+		if !slices.Contains(names, q.Lane.Provider) {
+			names = append(names, q.Lane.Provider)
+		}
+	}
+	var lines []string
+	for _, name := range names {
+		t := p.Sum(func(q plan.Part) bool { return q.Lane.Provider == name })
+		lines = append(lines, fmt.Sprintf("%s: %s%s, %s (%s to %s)", name, AtMost(t.Exact), assay.Count(t.Requests, "request"), t.Cost.Expected, t.Cost.Low, t.Cost.High))
+	}
+	return lines
+}
+
+// waiting adds up, over the waves, how long the slowest provider usually and at the longest takes. What goes live takes at
+// least as long as the study's own rates and pauses make it.
+func waiting(d *plan.Input, p *plan.Plan) (usual, longest time.Duration) {
+	for wave := 1; wave <= p.Waves; wave++ {
+		var u, l time.Duration
+		live := map[string]int64{}
+		for _, q := range p.Parts {
+			switch {
+			case wave < q.Wave || wave >= q.Wave+max(1, q.Rounds):
+			case q.Mode == assay.ModeBatch:
+				limits := d.Limits(q.Lane)
+				u, l = max(u, limits.Usual), max(l, limits.Longest)
+			default:
+				n := q.Requests / int64(max(1, q.Rounds))
+				live[q.Lane.Provider] += n
+				if lane, ok := d.Study.Lane(q.Lane.Name); ok {
+					u = max(u, lane.Live.Takes(n))
+				}
+			}
+		}
+		for name, n := range live {
+			caps, _ := d.Study.Providers.Find(name)
+			u = max(u, caps.Live.Takes(n))
+		}
+		usual, longest = usual+u, longest+max(u, l)
+	}
+	return usual, longest
+}
+
+// Hours returns a length of time in words.
+func Hours(t time.Duration) string {
+	switch {
+	case t < 2*time.Minute:
+		return fewMinutes
+	case t < 2*time.Hour:
+		return fmt.Sprintf("%.0f minutes", t.Minutes())
+	}
+	return fmt.Sprintf("%.0f hours", t.Hours())
+}

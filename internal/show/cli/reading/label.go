@@ -1,0 +1,275 @@
+package reading
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/find/results/labels"
+	"assay/internal/keep/store"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/term"
+)
+
+type labelFlags struct {
+	home  shell.HomeFlags
+	as    string
+	count int
+	seed  uint64
+
+	choose string
+}
+
+// The ways to choose pairs.
+const (
+	chooseBalanced  = "balanced"
+	chooseUncertain = "uncertain"
+)
+
+// Label makes the command `assay label`.
+func Label(w *shell.World) *cobra.Command {
+	var f labelFlags
+	c := &cobra.Command{
+		Use:     "label RUN STAGE",
+		GroupID: shell.GroupDecide,
+		Short:   "Judge answers yourself, one after the other, without seeing whose they are",
+		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and no model is\n" +
+			"shown. Of single answers, those that a judge flagged and others at random come by turns, so that both kinds of the judge's errors are\n" +
+			"seen; of pairs, the least compared lanes come first (with --choose uncertain, of those of which it is not clear yet which is\n" +
+			"better), and which one is shown first is balanced. Every label is written at once: quit (q) when\n" +
+			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide,\n" +
+			"? shows again what the judge is told. What an item expects is shown where the judge is told it, too.\n" +
+			"`assay analyse` estimates from these labels how far a judge can be trusted.",
+		Args: shell.Args("RUN", "STAGE"),
+		RunE: func(c *cobra.Command, args []string) error { return runLabel(c.Context(), w, args[0], args[1], f) },
+	}
+	f.home.Register(c)
+	c.Flags().StringVar(&f.as, "as", "", "your name (default: your user name)")
+	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
+	c.Flags().StringVar(&f.choose, "choose", chooseBalanced, "of pairs: balanced (the least compared lanes first) or uncertain (of the lanes of which it is not clear yet which is better)")
+	return c
+}
+
+func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFlags) error {
+	if f.as == "" {
+		f.as = w.Workspace().User()
+	}
+	if f.as == "" {
+		return shell.Usage("--as NAME, of letters, digits, . _ and -", "the name of the person who labels is missing")
+	}
+	person, err := labels.Person(f.as)
+	if err != nil {
+		return err
+	}
+	h, run, err := f.home.FindRun(ctx, w, ref)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	panel, err := labels.Open(ctx, h.Results(), run, stage)
+	if err != nil {
+		return shell.Usage("assay status "+run.ID+" lists the stages", "%s", err)
+	}
+	q := &labelling{world: w, home: h, run: run, stage: stage, panel: panel, person: person, keys: w.Terminal.NewKeyboard(w.Stdin, w.Stdout), aside: map[assay.Key]bool{}, left: f.count}
+	if panel.Choices() == nil {
+		return shell.Usage("assay verdicts import reads labels from a file", "the rubric of stage %s has no labels or whole numbers to choose from", stage)
+	}
+	if err := q.byDoubt(ctx, h, run, stage, f.choose); err != nil {
+		return err
+	}
+	err = q.work(ctx, f.seed)
+	if err == nil && q.keys.Silent() {
+		return shell.Usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import", "standard input ended before the first key")
+	}
+	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", assay.Count(len(q.given), "label"), person)
+	if err != nil {
+		return err
+	}
+	votes, err := labels.VotesOf(ctx, h.Results(), run, panel, stage, person)
+	if err == nil {
+		votes.Planned, err = panel.Count(ctx)
+	}
+	if err == nil {
+		fmt.Fprintln(w.Stdout, term.Wrapped(strings.Join(votes.Words(), "; "), w.OutWidth(), ""))
+	}
+	return err
+}
+
+// byDoubt has the pairs of lanes come first of which it is not clear yet which is better, if that was asked for. Why a pair was chosen is kept with its label.
+func (q *labelling) byDoubt(ctx context.Context, h *shell.Home, run store.Run, stage, choose string) error {
+	switch {
+	case choose == chooseBalanced:
+		return nil
+	case choose != chooseUncertain:
+		return shell.Usage(assay.ThereAre([]string{chooseBalanced, chooseUncertain}), "--choose: nothing is called %q", choose)
+	case !q.panel.Pairs():
+		return shell.Usage("", "--choose uncertain is for pairs: stage %s judges single answers", stage)
+	}
+	q.clear = func() (func(group string, pairs int) bool, error) {
+		return labels.Clear(ctx, h.Results(), run, stage)
+	}
+	return nil
+}
+
+// labelling is one session of one person.
+type labelling struct {
+	world  *shell.World
+	home   *shell.Home
+	run    store.Run
+	stage  string
+	panel  *labels.Panel
+	person string
+	keys   *term.Keyboard
+	aside  map[assay.Key]bool // put aside, or nothing to show
+	given  []analysis.Task
+	told   bool // what the judge is told was shown
+	left   int  // labels until it stops; 0: no end
+	clear  func() (func(group string, pairs int) bool, error)
+}
+
+// queueLength is how many tasks are chosen at a time: what others label meanwhile changes what is due.
+const queueLength = 20
+
+func (q *labelling) work(ctx context.Context, seed uint64) error {
+	for {
+		queue := analysis.Queue{Person: q.person, Seed: seed, N: queueLength, Skip: func(k assay.Key) bool { return q.aside[k] }}
+		if q.clear != nil {
+			var err error
+			if queue.Clear, err = q.clear(); err != nil {
+				return err
+			}
+		}
+		tasks, err := q.panel.People.Next(ctx, queue)
+		if err != nil {
+			return err
+		}
+		if len(tasks) == 0 {
+			fmt.Fprintln(q.world.Stderr, "nothing is left to label")
+			return nil
+		}
+		for len(tasks) > 0 {
+			next, err := q.one(ctx, tasks[0])
+			switch {
+			case err != nil:
+				return err
+			case next == nextQuit:
+				return nil
+			case next == nextUndone:
+				last := q.given[len(q.given)-1]
+				q.given = q.given[:len(q.given)-1]
+				tasks = slices.Insert(tasks, 0, last)
+			default:
+				tasks = tasks[1:]
+			}
+		}
+	}
+}
+
+// next is what comes after a key.
+type next int
+
+const (
+	nextTask next = iota
+	nextUndone
+	nextQuit
+)
+
+// one shows a task and follows keys until it is done with.
+func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
+	if q.left > 0 && len(q.given) >= q.left {
+		return nextQuit, nil
+	}
+	if err := q.reopen(ctx); err != nil {
+		return 0, err
+	}
+	sheet, ok, err := q.panel.Sheet(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		q.aside[t.ID] = true
+		return nextTask, nil
+	}
+	printSheet(q.world, sheet)
+	if !q.told && sheet.Told != "" { // once; then on demand
+		q.told = true
+		printTold(q.world, sheet)
+	}
+	for {
+		fmt.Fprint(q.world.Stdout, q.prompt())
+		key, err := q.keys.Read()
+		if err != nil {
+			return 0, err
+		}
+		switch key {
+		case "", "q":
+			return nextQuit, nil
+		case "?":
+			printTold(q.world, sheet)
+			continue
+		case "s":
+			q.aside[t.ID] = true
+			return nextTask, nil
+		case "u":
+			if done, err := q.undo(ctx); done || err != nil {
+				return nextUndone, err
+			}
+			continue
+		}
+		if !slices.ContainsFunc(q.panel.Choices(), func(c labels.Choice) bool { return c.Key == key }) {
+			fmt.Fprintf(q.world.Stdout, "no key %q\n", key)
+			continue
+		}
+		err = q.panel.Say(ctx, t, q.person, key, sheet.Seen)
+		if errors.Is(err, store.ErrReplaced) {
+			fmt.Fprintln(q.world.Stdout, "the study was changed while this was shown, and the answer is another by now: the label was not kept")
+			return nextTask, nil
+		}
+		if err != nil {
+			return nextTask, err
+		}
+		q.given = append(q.given, t)
+		return nextTask, nil
+	}
+}
+
+// reopen goes on with the study as it is now, where it was changed meanwhile.
+func (q *labelling) reopen(ctx context.Context) error {
+	run, err := q.home.Ledger.Reader.Run(ctx, q.run.No)
+	if err != nil || run.Digest == q.run.Digest {
+		return err
+	}
+	panel, err := labels.Open(ctx, q.home.Results(), run, q.stage)
+	if err == nil {
+		q.run, q.panel = run, panel
+	}
+	return err
+}
+
+func (q *labelling) prompt() string {
+	var b strings.Builder
+	for _, c := range q.panel.Choices() {
+		b.WriteString("[" + c.Key + "]")
+		if c.Text != "" {
+			b.WriteString(" " + c.Text)
+		}
+		b.WriteString("  ")
+	}
+	return b.String() + "[?] what the judge is told  [s] put aside  [u] undo  [q] quit: "
+}
+
+// undo takes the last label of this session back.
+func (q *labelling) undo(ctx context.Context) (bool, error) {
+	if len(q.given) == 0 {
+		fmt.Fprintln(q.world.Stdout, "there is nothing to take back in this session")
+		return false, nil
+	}
+	return true, q.panel.Withdraw(ctx, q.given[len(q.given)-1], q.person)
+}

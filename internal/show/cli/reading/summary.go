@@ -1,0 +1,179 @@
+package reading
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/results/document"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/runs"
+	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/term"
+	"assay/internal/show/report"
+	"assay/internal/show/report/words"
+	"assay/internal/study"
+)
+
+// printSummary says what a run found, in the fewest words. Its leaderboard is left to the caller.
+func printSummary(w *shell.World, s *words.Summary, mark string) {
+	say := func(text string) { fmt.Fprintln(w.Stdout, term.Wrapped(assay.Clean(text, 2000), w.OutWidth(), "")) }
+	say(mark + s.Headline.String())
+	for _, f := range s.Further {
+		say(f.String())
+	}
+}
+
+// printCaveats says what to do about the weak points of a summary.
+func printCaveats(w *shell.World, s *words.Summary) {
+	say := func(text string) {
+		fmt.Fprintln(w.Stdout, term.Wrapped("- "+assay.Clean(text, 2000), w.OutWidth(), "  "))
+	}
+	fmt.Fprintln(w.Stdout)
+	for _, c := range s.Caveats {
+		say(c.Title + " " + c.Text)
+		if c.Command != "" {
+			fmt.Fprintln(w.Stdout, "    "+assay.Clean(c.Command, 2000))
+		}
+		for _, p := range c.Points {
+			fmt.Fprintln(w.Stdout, term.Wrapped("    "+assay.Clean(p, 500), w.OutWidth(), "      "))
+		}
+	}
+	state := "Complete. "
+	if !s.Complete {
+		state = "Incomplete. "
+	}
+	say(state + s.Coverage)
+}
+
+// printBoard prints the leaderboard of a summary.
+func printBoard(w *shell.World, b *words.Board) error {
+	if b == nil || len(b.Rows) == 0 {
+		return nil
+	}
+	t := term.Table{Right: map[int]bool{}}
+	add := func(head string, right bool) {
+		t.Right[len(t.Head)] = right
+		t.Head = append(t.Head, strings.ToUpper(assay.Clean(head, 60)))
+	}
+	if b.Tiers {
+		add("tier", false)
+	}
+	add(b.Field, false)
+	if b.Models {
+		add("model", false)
+	}
+	var means []string
+	for _, c := range b.Columns {
+		add(c.Label, true)
+		means = append(means, strings.ToUpper(assay.Clean(c.Label, 60))+" is "+assay.Clean(c.Head, 60))
+	}
+	if b.Costs {
+		add("$ per 1,000", true)
+	}
+	for _, r := range b.Rows {
+		var row []any
+		if b.Tiers {
+			row = append(row, r.Tier)
+		}
+		row = append(row, r.Name)
+		if b.Models {
+			row = append(row, r.Model)
+		}
+		for _, c := range r.Cells {
+			row = append(row, c.Text)
+		}
+		if b.Costs {
+			row = append(row, r.Cost)
+		}
+		t.Add(row...)
+	}
+	fmt.Fprintln(w.Stdout)
+	if err := t.Write(w.Stdout); err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout, term.Wrapped(strings.TrimSpace(strings.Join(means, "; ")+". "+b.Note), w.OutWidth(), ""))
+	if b.More > 0 {
+		fmt.Fprintf(w.Stdout, "%d more are not listed.\n", b.More)
+	}
+	return nil
+}
+
+// End is what is printed at the end of a run besides what was found.
+type End struct {
+	Truth bool // of a rehearsal: a table of what is true
+}
+
+// PrintEnd ends a run: what it found, of a rehearsal how far that is true, and what to type next.
+func PrintEnd(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, o End) error {
+	st, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(st.Stages, func(s study.Stage) bool { v := s.Verb(); return v == study.VerbJudge || v == study.VerbCompare }) {
+		printNext(w, h, run) // there is nothing to say about answers that no stage judges
+		return nil
+	}
+	if err := printAnswer(ctx, w, h, run); err != nil {
+		return err
+	}
+	if h.Rehearsal {
+		if err := printTruth(ctx, w, h, run, o); err != nil {
+			return err
+		}
+	}
+	printNext(w, h, run)
+	return nil
+}
+
+// OutlineOf is what a run found, with commands that can be typed here.
+func OutlineOf(ctx context.Context, w *shell.World, h *shell.Home, found *findings.Findings) (*report.Document, error) {
+	doc, err := document.Outline(ctx, h.Results(), found)
+	if err != nil {
+		return nil, err
+	}
+	doc.Where = h.Typed
+	doc.Rerun, err = h.Results().Rerun(found.Run, w.Disk.Path("."))
+	return doc, err
+}
+
+// printAnswer says what a run found.
+func printAnswer(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	version, err := h.Ledger.Pages.Version(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	found, err := findings.Of(ctx, h.Results(), run, findings.Query{})
+	if err != nil {
+		return err
+	}
+	doc, err := OutlineOf(ctx, w, h, found)
+	if err != nil {
+		return err
+	}
+	s := words.Summarise(doc)
+	runs.KeepHeadline(ctx, h.Ledger.Runs, run.No, version, s)
+	fmt.Fprintln(w.Stdout)
+	printSummary(w, s, shell.Watermark(h))
+	if err := printBoard(w, s.Board); err != nil {
+		return err
+	}
+	printCaveats(w, s)
+	return nil
+}
+
+// printNext says what to type after a run.
+func printNext(w *shell.World, h *shell.Home, run store.Run) {
+	write, what, view := "assay report "+h.Named(run), "all of it to report.html", "assay view"+h.Typed
+	if _, batch := batchrun.Of(run); batch {
+		write, what = "assay batch collect "+h.Named(run), "the results in the order of the file"
+		if h.Rehearsal {
+			write += " --rehearsal"
+		}
+	}
+	fmt.Fprintf(w.Stdout, "\nNext:\n  %s   writes %s\n  %-*s   shows every answer in the browser\n", write, what, len(write), view)
+}

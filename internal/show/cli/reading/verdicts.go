@@ -1,0 +1,111 @@
+package reading
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/results/labels"
+	"assay/internal/show/cli/shell"
+)
+
+type verdictFlags struct {
+	home              shell.HomeFlags
+	run, stage, judge string
+}
+
+// Verdicts makes the command `assay verdicts`.
+func Verdicts(w *shell.World) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "verdicts",
+		GroupID: shell.GroupDecide,
+		Short:   "Take in what people said about answers",
+		RunE: func(c *cobra.Command, args []string) error {
+			return shell.Usage("assay verdicts import FILE", "name what to do with verdicts")
+		},
+	}
+	var f verdictFlags
+	in := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take in people's labels from a CSV or JSON Lines file",
+		Long: "Reads labels that people gave, one row each, as verdicts of human:NAME. A row names what it is about by `key` (of the answer, or of a\n" +
+			"judge's request about it), or by `item` and `lane` and, where several answers share these, `turn`, `branch`, `template` and `draw`;\n" +
+			"of a pair by `a` and `b` as they were shown (lanes, or items), and `trait`. What was said stands in `label` (for a pair a, b, tie or a\n" +
+			"name; `winner` is taken too) or `score`; `state` is valid where it is left out, else abstained, malformed, failed, missing or excluded.\n" +
+			"`explanation`, `confidence`, `judge` and `stage` may stand beside. Rows that mean nothing in the run, or too much, are listed with their\n" +
+			"lines; the others are written (exit code 3). Reading the same file again changes nothing; a label that changed takes the place of\n" +
+			"the old one.",
+		Args: shell.Args("FILE"),
+		RunE: func(c *cobra.Command, args []string) error { return importVerdicts(c.Context(), w, args[0], f) },
+	}
+	f.home.Register(in)
+	in.Flags().StringVar(&f.run, "run", "", "the run (default: latest)")
+	in.Flags().StringVar(&f.stage, "stage", "", "the stage, where rows do not say")
+	in.Flags().StringVar(&f.judge, "judge", "", "human:NAME, where rows do not say")
+	c.AddCommand(in)
+	return c
+}
+
+func importVerdicts(ctx context.Context, w *shell.World, name string, f verdictFlags) error {
+	h, run, err := f.home.FindRun(ctx, w, f.run)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	rows, err := readLabels(w, name)
+	if err != nil {
+		return err
+	}
+	var problems assay.Problems
+	byStage := map[string][]*labels.Label{}
+	for i := range rows {
+		r := &rows[i]
+		r.Stage = cmp.Or(r.Stage, f.stage)
+		if r.Judge, err = labels.Person(cmp.Or(r.Judge, f.judge)); err != nil {
+			problems.Add(r.At, "--judge human:NAME, or a column judge", "no judge is named")
+			continue
+		}
+		if r.Stage == "" {
+			problems.Add(r.At, "--stage NAME, or a column stage", "no stage is named")
+			continue
+		}
+		byStage[r.Stage] = append(byStage[r.Stage], r)
+	}
+	var all []labels.Labelled
+	for stage, of := range byStage {
+		people, err := h.Planner.People(ctx, run, stage)
+		if err != nil {
+			return shell.Usage("assay status "+run.ID+" lists the stages", "%s: %s", of[0].At, err)
+		}
+		found, err := labels.Match(ctx, h.Results(), run, people, of, &problems)
+		if err != nil {
+			return err
+		}
+		all = append(all, found...)
+	}
+	n, err := labels.Write(ctx, h.Results(), run, all)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.Stdout, "%s: %d new, %d changed, %d as before\n", assay.Count(len(all), "label"), n.New, n.Changed, n.Same)
+	if len(problems) == 0 {
+		return nil
+	}
+	for _, p := range problems[:min(len(problems), labels.MaxProblems)] {
+		fmt.Fprintln(w.Stderr, p)
+	}
+	return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%d of %s not taken in", len(rows)-len(all), assay.Count(len(rows), "row"))}
+}
+
+func readLabels(w *shell.World, name string) ([]labels.Label, error) {
+	f, err := os.Open(w.Disk.Path(name))
+	if err != nil {
+		return nil, &shell.ExitError{Code: shell.ExitUsage, Err: fmt.Errorf("read labels: %w", err), Hint: "name a .csv, .tsv or .jsonl file"}
+	}
+	defer f.Close()
+	return labels.Read(f, name)
+}

@@ -1,0 +1,156 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/send/batchrun"
+	"assay/internal/send/workspace"
+)
+
+// Exit codes, as `assay help exit-codes` prints them. Where several apply, the first of 2, 1, 5, 4, 6, 3 wins.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitIncomplete  = 3
+	ExitBudget      = 4
+	ExitHeld        = 5
+	ExitGate        = 6
+	ExitInterrupted = 130
+)
+
+// ExitCodeHelp is what `assay help exit-codes` prints.
+const ExitCodeHelp = `  0    done
+  1    failed
+  2    wrong usage, or a problem in the study
+  3    done, but incomplete
+  4    stopped by the budget
+  5    something is held and waits for a decision
+  6    a gate under ` + "`require`" + ` failed
+  130  interrupted; every answer that arrived is kept
+`
+
+// ExitError is an error that knows its exit code and what the user could do about it.
+type ExitError struct {
+	Code int
+	Err  error
+	Hint string
+}
+
+func (e *ExitError) Error() string {
+	if e.Hint == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%s (%s)", e.Err, e.Hint)
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// Usage is an error in how the command was called.
+func Usage(hint, format string, args ...any) error {
+	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// ExitCode is the code a command's error stands for.
+func ExitCode(err error) int {
+	err = explained(err, "")
+	var known *ExitError
+	var problems assay.Problems
+	var asked *batchrun.UsageError
+	var mistaken *results.Mistake
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &known):
+		return known.Code
+	case errors.As(err, &problems), errors.As(err, &mistaken), errors.As(err, &asked):
+		return ExitUsage
+	}
+	return ExitFailed
+}
+
+// Complain prints an error: problems one on a line, everything else after the program's name.
+func Complain(w *World, err error) {
+	err = explained(err, w.typed)
+	var problems assay.Problems
+	if errors.As(err, &problems) {
+		fmt.Fprintln(w.Stderr, problems.Error())
+		return
+	}
+	fmt.Fprintln(w.Stderr, "assay:", err)
+}
+
+// explained gives the errors of a workspace the exit code and the hint of the command line. Typed are the flags that lead to the home.
+func explained(err error, typed string) error {
+	if _, ok := errors.AsType[*ExitError](err); ok || err == nil {
+		return err
+	}
+	if e, ok := errors.AsType[*workspace.LedgerError](err); ok {
+		return &ExitError{Code: ExitFailed, Err: err, Hint: ledgerHint(e.DB, err)}
+	}
+	if hint, ok := adviceOnRuns(err, typed); ok {
+		return &ExitError{Code: ExitUsage, Err: err, Hint: hint}
+	}
+	if hint, ok := adviceOnNames(err, typed); ok {
+		return &ExitError{Code: ExitUsage, Err: err, Hint: hint}
+	}
+	return err
+}
+
+// adviceOnRuns is what to do about a run that cannot be found or begun as it was wanted.
+func adviceOnRuns(err error, typed string) (hint string, ok bool) {
+	if e, ok := errors.AsType[*workspace.NoRunError](err); ok {
+		if e.Ref == "" {
+			return "assay run STUDY begins one", true
+		}
+		return nearRuns(e.Others), true
+	}
+	if _, ok := errors.AsType[*workspace.UnclearRunError](err); ok {
+		return "", true
+	}
+	if _, ok := errors.AsType[*workspace.UnpreparedError](err); ok {
+		return "assay run STUDY begins again", true
+	}
+	if e, ok := errors.AsType[*workspace.ChangedError](err); ok {
+		if e.InFlight {
+			return "`assay resume " + e.Run + typed + "` goes on with the old study; once nothing of that is in flight, the same command as now asks again what was changed", true
+		}
+		return "undo the change, or `assay resume " + e.Run + typed + "` for the old study; `assay cancel " + e.Run + typed + "`, then the same command, takes over what was answered", true
+	}
+	if e, ok := errors.AsType[*workspace.ModeError](err); ok {
+		return "`assay resume " + e.Run + typed + "` goes on as it began; `assay run STUDY --new` begins another, or cancel this one first: assay cancel " + e.Run + typed, true
+	}
+	if e, ok := errors.AsType[*workspace.ScopeError](err); ok {
+		return "`assay resume " + e.Run + typed + "` goes on with it; once it is closed, or with --new, this part is a run of its own", true
+	}
+	return "", false
+}
+
+// adviceOnNames is what to do about files, folders, lanes and segments that are not what was meant.
+func adviceOnNames(err error, typed string) (hint string, ok bool) {
+	if e, ok := errors.AsType[*workspace.PricesError](err); ok {
+		if e.Form {
+			return "assay prices --help shows the form", true
+		}
+		return "", true
+	}
+	if _, ok := errors.AsType[*workspace.ForeignPlaceError](err); ok {
+		return "--artifacts or ASSAY_ARTIFACTS names the folder or bucket that all workers share", true
+	}
+	if e, ok := errors.AsType[*workspace.UndecidableError](err); ok {
+		return "assay status " + e.Run + typed + " --segments lists them", true
+	}
+	if e, ok := errors.AsType[*workspace.LaneError](err); ok {
+		if len(e.Stages) > 0 {
+			return "say which with --stage", true
+		}
+		return e.Near, true
+	}
+	if e, ok := errors.AsType[*workspace.NotAskedError](err); ok {
+		return "assay results " + e.Run + " --stage " + e.Stage + " --lane " + e.Lane + " shows what was asked", true
+	}
+	return "", false
+}

@@ -1,0 +1,163 @@
+package shell
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/send/workspace"
+	"assay/internal/study/inputs"
+	"assay/internal/study/plan"
+)
+
+// StudyFlags change a study while it is read.
+type StudyFlags struct{ workspace.StudyOptions }
+
+// Register adds the flags to a command.
+func (f *StudyFlags) Register(c *cobra.Command) {
+	c.Flags().StringVar(&f.Profile, "profile", "", "apply a profile of the study")
+	c.Flags().StringArrayVar(&f.Set, "set", nil, "set path=value in the study, such as inputs.questions.limit=5 (repeatable)")
+	c.Flags().StringVar(&f.Prices, "prices", "", "a file of prices over the built-in table")
+}
+
+// StudyFile is the study that a name on the command line means: the file, or study.yaml in the folder.
+func StudyFile(w *World, name string) string { return w.Workspace().StudyFile(name) }
+
+// Planned opens and plans a study; warnings go to standard error.
+func Planned(c *cobra.Command, w *World, name string, f StudyFlags, o plan.Options) (*plan.Input, *plan.Plan, error) {
+	d, problems, err := w.Workspace().ReadStudy(c.Context(), name, f.StudyOptions)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d == nil {
+		return nil, nil, problems
+	}
+	if err := SomeItems(c, o.Limit); err != nil {
+		return nil, nil, err
+	}
+	if err := KnownNames(d, o); err != nil {
+		return nil, nil, err
+	}
+	o.Workers = runtime.GOMAXPROCS(0)
+	p, more, err := workspace.MakePlan(c.Context(), d, o, filepath.Dir(name))
+	if err != nil {
+		if rows, ok := err.(assay.Problems); ok {
+			return nil, nil, append(problems, rows...).Sort()
+		}
+		return nil, nil, err
+	}
+	problems = append(problems, more...)
+	if p.Empty() && len(o.Lanes)+len(o.Stages) == 0 {
+		problems.Add(d.Study.At, "does a `where` leave any item?", "the study asks nothing: no stage has a question for a lane, or answers to import")
+		return nil, nil, workspace.InFolder(problems, filepath.Dir(name))
+	}
+	for _, q := range problems.Sort() {
+		fmt.Fprintln(w.Stderr, q)
+	}
+	return d, p, nil
+}
+
+// SomeItems refuses a limit that leaves nothing.
+func SomeItems(c *cobra.Command, limit int) error {
+	if f := c.Flags().Lookup("limit"); f != nil && f.Changed && limit < 1 {
+		return Usage("leave it out for all items", "--limit: want at least 1, got %d", limit)
+	}
+	return nil
+}
+
+// KnownNames refuses a lane or stage that the study does not have.
+func KnownNames(d *plan.Input, o plan.Options) error {
+	var lanes, stages []string
+	for _, l := range d.Study.Lanes {
+		lanes = append(lanes, l.Name)
+	}
+	for _, s := range d.Study.Stages {
+		stages = append(stages, s.Name)
+	}
+	for _, name := range o.Lanes {
+		if len(d.Study.LanesNamed([]string{name})) == 0 {
+			return Usage(NearOrAll(name, lanes), "--lane: the study has no lane %q", name)
+		}
+	}
+	for _, name := range o.Stages {
+		if !slices.Contains(stages, name) {
+			return Usage(NearOrAll(name, stages), "--stage: the study has no stage %q", name)
+		}
+	}
+	return nil
+}
+
+// NearOrAll is a hint for a name that is not there: the nearest one, else what there is.
+func NearOrAll(name string, have []string) string {
+	const most = 20
+	if hint := assay.DidYouMean(name, have); hint != "" || len(have) == 0 {
+		return hint
+	}
+	if len(have) > most {
+		return "there are " + strings.Join(have[:most], ", ") + " …"
+	}
+	return assay.ThereAre(have)
+}
+
+// ScopeFlags say, on the command line of a run or a plan, what a study says in its file. They are kept with the run as what --set
+// would have said.
+type ScopeFlags struct {
+	workspace.Scope
+	mode  string
+	asked func(flag string) bool // whether a flag was given
+}
+
+// Register adds all of them; registerScope those that a plan has, too.
+func (f *ScopeFlags) Register(c *cobra.Command) {
+	f.RegisterScope(c)
+	c.Flags().StringArrayVar(&f.Items, "item", nil, "only the item with this id (repeatable)")
+}
+
+// RegisterScope adds the flags that a plan has, too.
+func (f *ScopeFlags) RegisterScope(c *cobra.Command) {
+	flags := c.Flags()
+	f.asked = flags.Changed
+	flags.StringVar(&f.Rows, "rows", "", "only these rows of each input that is asked, such as 1-100")
+	flags.IntVar(&f.Repeats, "repeats", 0, "how often every question is asked")
+	flags.StringVar(&f.mode, "mode", "", "how everything travels: batch, live or batch-else-live, over what study, stages and lanes say")
+	flags.BoolVar(&f.NoCache, "no-prompt-cache", false, "no cache marks on shared contexts")
+}
+
+// travel is how everything is to travel; empty: as the study says.
+func (f *ScopeFlags) travel() (assay.Mode, error) {
+	switch m := assay.Mode(f.mode); m {
+	case "", assay.ModeBatch, assay.ModeLive, assay.ModeBatchElseLive:
+		return m, nil
+	}
+	return "", Usage(assay.DidYouMean(f.mode, []string{string(assay.ModeBatch), string(assay.ModeLive), string(assay.ModeBatchElseLive)}),
+		"--mode: want batch, live or batch-else-live, got %q", f.mode)
+}
+
+// Apply has a study read as the flags say.
+func (f *ScopeFlags) Apply(w *World, name string, study *StudyFlags) error {
+	sets, err := f.sets(w, name, *study)
+	if err != nil {
+		return err
+	}
+	study.Set = append(study.Set, sets...)
+	study.Mode, err = f.travel()
+	return err
+}
+
+// sets are the flags as paths of the study.
+func (f *ScopeFlags) sets(w *World, name string, have StudyFlags) ([]string, error) {
+	if f.Repeats < 0 || f.Repeats == 0 && f.asked("repeats") {
+		return nil, Usage("", "--repeats: want 1 or more, got %d", f.Repeats)
+	}
+	if f.Rows != "" {
+		if _, err := inputs.ParseRows(f.Rows); err != nil {
+			return nil, Usage("such as 1-100 or 1-10,20", "--rows: %s", err)
+		}
+	}
+	return w.Workspace().Sets(name, have.StudyOptions, f.Scope)
+}

@@ -1,0 +1,114 @@
+// Package shell is what every command line has: the world outside, the flags that lead to a home, a study or a provider, questions, files and
+// exit codes.
+package shell
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"assay/internal/send/engine"
+	"assay/internal/send/traffic"
+	"assay/internal/send/workspace"
+	"assay/internal/show/cli/term"
+)
+
+// World is everything outside the program. Commands touch nothing else, so that a test can be a whole session.
+type World struct {
+	Args     []string // without the program's name
+	Env      func(name string) (string, bool)
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Terminal term.Terminal
+	Now      func() time.Time
+	Disk     Disk
+	HTTP     http.RoundTripper       // how providers are reached
+	Browse   func(file string) error // shows a file in the user's browser; nil: there is none
+
+	// For tests that stop the process or cannot wait for hours. The program leaves them empty.
+	Around func(op string, call func() error) error         // wraps every ledger call, as store.Options.Around does
+	Timing func(engine.Timing) engine.Timing                // makes other waits of the usual ones
+	Sleep  func(ctx context.Context, d time.Duration) error // waits by the clock of Now
+
+	Verbose bool               // print every move
+	Wide    bool               // tables are not cut to the width of the terminal
+	Debug   *traffic.Exchanges // nil: exchanges with providers are not written down
+	Contact *traffic.Contact   // which providers answer
+	typed   string             // the flags that lead to the home, as hints repeat them
+}
+
+// Disk is the file system as seen from the working folder.
+type Disk = workspace.Disk
+
+// Workspace is the world as far as runs need it.
+func (w *World) Workspace() *workspace.World {
+	return &workspace.World{
+		Env: w.Env, Now: w.Now, Disk: w.Disk, HTTP: w.HTTP, Exchanges: w.Debug, Contact: w.Contact, Around: w.Around, Timing: w.Timing, Sleep: w.Sleep,
+	}
+}
+
+// Clock returns the clock of the world.
+func (w *World) Clock() engine.Clock { return w.Workspace().Clock() }
+
+// IsSet reports whether a variable is set.
+func (w *World) IsSet(name string) bool { return w.Workspace().IsSet(name) }
+
+// Draws reports whether progress can be drawn in place.
+func (w *World) Draws() bool {
+	kind, _ := w.Env("TERM")
+	return w.Terminal.Draws(kind)
+}
+
+// Colours reports whether the terminal shows colours, and the user wants them.
+func (w *World) Colours() bool {
+	kind, _ := w.Env("TERM")
+	none, _ := w.Env("NO_COLOR")
+	return term.Colours(kind, none)
+}
+
+// OutWidth is how wide lines on standard output may be; 0: as wide as they are.
+func (w *World) OutWidth() int {
+	if !w.Terminal.Out || w.Wide {
+		return 0
+	}
+	width, _ := w.Terminal.Current()
+	return width
+}
+
+// RawOut is standard output for what programs read: on a terminal, what would steer it is written as an escape.
+func (w *World) RawOut() io.Writer {
+	if w.Terminal.Out {
+		return &term.Harmless{To: w.Stdout}
+	}
+	return w.Stdout
+}
+
+// Version is the module's version, with commit and day of it where the build knows them.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	return VersionOf(info)
+}
+
+// VersionOf returns the version in the build information of a binary.
+func VersionOf(info *debug.BuildInfo) string {
+	var commit, date string
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			commit = s.Value[:12]
+		case s.Key == "vcs.time" && len(s.Value) >= 10:
+			date = s.Value[:10]
+		}
+	}
+	if commit == "" {
+		return info.Main.Version
+	}
+	return fmt.Sprintf("%s (commit %s, %s)", info.Main.Version, commit, date)
+}

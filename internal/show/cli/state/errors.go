@@ -1,0 +1,156 @@
+package state
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/results/runs"
+	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/term"
+)
+
+const (
+	// errorQuery lists the requests of one run that have no answer.
+	errorQuery = "SELECT key, stage, lane, item, turn, branch, draw, judged_lane, first, second, status, class, http_status, code, message, attempt, segment, job FROM run_errors" +
+		" WHERE run = '%s' ORDER BY stage, lane, item, turn"
+	// silentQuery lists the verdicts of one run that judge nothing.
+	silentQuery = "SELECT key, stage, judge, lane, first, second, item, turn, branch, draw, prompt, trait, vote, state, reason FROM verdicts_named" +
+		" WHERE run = '%s' AND state IN ('abstained', 'malformed', 'failed') ORDER BY stage, judge, lane, first, second, item, turn, branch"
+	silentCounts = "SELECT state, COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', 'failed') GROUP BY state ORDER BY state"
+)
+
+// Errors makes the command `assay errors`.
+func Errors(w *shell.World) *cobra.Command {
+	var f shell.SqlFlags
+	var verdicts bool
+	c := &cobra.Command{
+		Use:     "errors [RUN]",
+		GroupID: shell.GroupLook,
+		Short:   "List the requests of a run that have no answer, and why",
+		Long: "Lists the requests that ended without an answer, and what the provider said, and below them how many could not be asked, and why. Of a judge's\n" +
+			"request, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts lists what judges could not say\n" +
+			"instead: replies that cannot be read (malformed), judges and programs that failed, and those that abstained, each with the reason.\n" +
+			"`assay show KEY` shows all there is about one. Of a batch file it lists the lines, under the ids of the file.",
+		Args: shell.UpTo("RUN"),
+		RunE: f.Home.Looking(w, func(ctx context.Context, h *shell.Home, run store.Run) error {
+			h.Watermark(w)
+			if _, batch := batchrun.Of(run); batch {
+				return printFailures(ctx, w, h, run, f)
+			}
+			if verdicts {
+				return shell.PrintQuery(ctx, w, h, fmt.Sprintf(silentQuery, run.ID), f)
+			}
+			if err := shell.PrintQuery(ctx, w, h, fmt.Sprintf(errorQuery, run.ID), f); err != nil {
+				return err
+			}
+			if err := printUnasked(ctx, w, h, run, f); err != nil {
+				return err
+			}
+			return PrintUnjudged(ctx, w, h, run)
+		}),
+	}
+	f.Short = true
+	f.Register(c)
+	c.Flags().BoolVar(&verdicts, "verdicts", false, "list the verdicts that judge nothing instead")
+	return c
+}
+
+// printFailures lists the lines of a batch file that have no answer, in the order of the file.
+func printFailures(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, f shell.SqlFlags) error {
+	lines, out := shell.Encoder(w), csv.NewWriter(w.Stdout)
+	t := term.Table{Head: []string{"LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, Right: map[int]bool{0: true, 6: true}}
+	if f.Csv {
+		if err := out.Write([]string{"line", "custom_id", "model", "status", "class", "http_status", "code", "message", "attempts"}); err != nil {
+			return err
+		}
+	}
+	for d, err := range h.Batches().Failures(ctx, run) {
+		switch {
+		case err != nil:
+			return err
+		case f.Json:
+			err = lines.Encode(d)
+		case f.Csv:
+			err = out.Write(shell.CsvRow([]any{d.Line, d.ID, d.Model, d.Status, d.Class, d.HTTP, d.Code, d.Message, d.Attempts}))
+		case t.Len() == shell.MaxTableRows:
+			fmt.Fprintf(w.Stderr, "the first %d; --json prints all\n", shell.MaxTableRows)
+			return t.Write(w.Stdout)
+		default:
+			t.Add(d.Line, d.ID, d.Model, d.Status, d.Code, d.Message, d.Attempts)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.Csv:
+		out.Flush()
+		return out.Error()
+	case f.Json:
+		return nil
+	case t.Len() == 0:
+		fmt.Fprintln(w.Stderr, "nothing")
+		return nil
+	}
+	return t.Write(w.Stdout)
+}
+
+// printUnasked lists what a closed run could not ask: it has no request, and so no error of its own.
+func printUnasked(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, f shell.SqlFlags) error {
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	never := runs.Unaskable(run, lanes)
+	if run.Result == store.ResultIncomplete {
+		cost, err := runs.Spent(ctx, h.Results(), run)
+		if err != nil {
+			return err
+		}
+		far, err := runs.ProgressOf(ctx, h.Results(), run)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(w.Stderr, runs.Standing(run, far[run.No].Progress, cost))
+	}
+	t := term.Table{Head: []string{"stage", "lane", "not asked", "why"}, Right: map[int]bool{2: true}}
+	lines := shell.Encoder(w)
+	for _, n := range never {
+		if f.Json {
+			if err := lines.Encode(n); err != nil {
+				return err
+			}
+			continue
+		}
+		t.Add(n.Stage, n.Lane, assay.Thousands(n.Count), n.Reason)
+	}
+	switch {
+	case t.Len() == 0:
+		return nil
+	case f.Csv: // whose columns are those of requests
+		return t.Write(w.Stderr)
+	}
+	fmt.Fprintln(w.Stdout)
+	return t.Write(w.Stdout)
+}
+
+// PrintUnjudged says how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
+func PrintUnjudged(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	var parts []string
+	err := h.Ledger.Reader.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {
+		parts = append(parts, fmt.Sprintf("%v %s", values[1], shell.Cell(values[0])))
+		return nil
+	})
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(w.Stderr, "verdicts that judge nothing: %s (assay errors %s --verdicts lists why)\n", strings.Join(parts, ", "), run.ID)
+	return err
+}

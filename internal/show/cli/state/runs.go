@@ -1,0 +1,138 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/results/runs"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/term"
+)
+
+type runsFlags struct {
+	listFlags
+	filter runs.Filter
+}
+
+// Runs makes the command `assay runs`.
+func Runs(w *shell.World) *cobra.Command {
+	var f runsFlags
+	c := &cobra.Command{
+		Use:     "runs [PATH…]",
+		GroupID: shell.GroupLook,
+		Short:   "List all runs, newest first: state, progress, cost, result, note",
+		Long: "Lists the runs of studies and batch files, newest first, from the ledger alone. PATH is a home, or a folder to look for homes in; without\n" +
+			"one, it is the home of this folder.\n\n" +
+			"STATE is preparing, open, held (something waits for a decision: assay status RUN), stopped (a lane is), or how the run ended: done,\n" +
+			"incomplete, cancelled. RESULT is who leads in a run that has ended, as `assay run`, `assay analyse` or the dashboard computed it; it is\n" +
+			"empty until then. `assay status RUN` says more about one.",
+		RunE: func(c *cobra.Command, paths []string) error { return listRuns(c.Context(), w, f, paths) },
+	}
+	f.register(c, "runs")
+	c.Flags().StringVar(&f.filter.Study, "study", "", "only runs of this study, or batch file")
+	c.Flags().StringVar(&f.filter.Kind, "kind", "", "only runs of a study, or of a batch file (batch)")
+	c.Flags().StringSliceVar(&f.filter.States, "state", nil, "only runs in these states; open: all that are not closed")
+	c.Flags().StringVar(&f.filter.By, "by", "", "only runs that this person began")
+	c.Flags().StringVar(&f.filter.Note, "note", "", "only runs with this text in their note")
+	return c
+}
+
+func (f *runsFlags) check() error {
+	for _, s := range f.filter.States {
+		if !slices.Contains(runs.States(), s) {
+			return shell.Usage(shell.NearOrAll(s, runs.States()), "--state: no state is called %q", s)
+		}
+	}
+	if kinds := []string{runs.KindStudy, runs.KindBatch}; f.filter.Kind != "" && !slices.Contains(kinds, f.filter.Kind) {
+		return shell.Usage(shell.NearOrAll(f.filter.Kind, kinds), "--kind: no kind is called %q", f.filter.Kind)
+	}
+	return nil
+}
+
+func listRuns(ctx context.Context, w *shell.World, f runsFlags, paths []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	homes, err := f.homes(ctx, w, paths)
+	if err != nil {
+		return err
+	}
+	defer closeAll(homes)
+	f.filter.Limit = f.limit
+	said := false
+	return f.list(ctx, w, func(out io.Writer) (open bool, err error) {
+		rows, more, err := runRows(ctx, homes, f.filter)
+		if err != nil {
+			return false, err
+		}
+		if !said {
+			f.notAll(w, more)
+			said = true
+		}
+		open = slices.ContainsFunc(rows, runs.Row.Unfinished)
+		if f.json {
+			return open, term.WriteJSON(out, map[string]any{"runs": rows})
+		}
+		return open, runTable(rows, len(homes) > 1).Write(out)
+	})
+}
+
+// runRows are the runs of all homes in one order, the newest first.
+func runRows(ctx context.Context, homes []listedHome, filter runs.Filter) (rows []runs.Row, more bool, err error) {
+	rows = []runs.Row{}
+	for _, h := range homes {
+		own, cut, err := runs.List(ctx, h.at.Results(), filter)
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range own {
+			own[i].Home = h.name
+		}
+		rows, more = append(rows, own...), more || cut
+	}
+	if len(homes) == 1 {
+		return rows, more, nil
+	}
+	sort.SliceStable(rows, func(i, k int) bool { return rows[i].Begun.After(rows[k].Begun) })
+	if filter.Limit > 0 && len(rows) > filter.Limit {
+		rows, more = rows[:filter.Limit], true
+	}
+	return rows, more, nil
+}
+
+func runTable(rows []runs.Row, homes bool) *term.Table {
+	t := &term.Table{Head: []string{"RUN", "STUDY", "STATE", "ANSWERED", "FAILED", "SPENT", "RESULT", "BEGUN", "BY", "NOTE"}, Right: map[int]bool{3: true, 4: true, 5: true}, Spare: []string{"BY", "NOTE", "BEGUN"}}
+	if homes {
+		t.Head = append(t.Head, "HOME")
+	}
+	for _, r := range rows {
+		cells := []any{
+			r.Run, r.Study, r.State, assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted), assay.Thousands(r.Failed), r.SpentText, r.Found,
+			shell.ShortMoment(&r.Begun), r.By, r.Note,
+		}
+		if homes {
+			cells = append(cells, cmp.Or(r.Home, "."))
+		}
+		t.Add(cells...)
+	}
+	return t.Compact("RESULT")
+}
+
+// noteLine is who began a run, when and why.
+func noteLine(by, note, begun string) string {
+	parts := []string{"Begun " + begun}
+	if by != "" {
+		parts[0] += " by " + assay.Clean(by, 100)
+	}
+	if note != "" {
+		parts = append(parts, assay.Clean(note, 500))
+	}
+	return strings.Join(parts, ": ")
+}

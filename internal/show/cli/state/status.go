@@ -1,0 +1,227 @@
+// Package state has the commands that print how runs and jobs are, from the ledger.
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/results/runs"
+	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/term"
+)
+
+type statusFlags struct {
+	home     shell.HomeFlags
+	segments bool
+	doubts   bool
+	refresh  bool
+	json     bool
+	reach    shell.ReachFlags
+}
+
+// Status makes the command `assay status`.
+func Status(w *shell.World) *cobra.Command {
+	var f statusFlags
+	c := &cobra.Command{
+		Use:     "status [RUN]",
+		GroupID: shell.GroupLook,
+		Short:   "Print the state of a run: one sentence first",
+		Long: "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, the name of a study or batch file,\n" +
+			"the id of a job, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.",
+		Args: shell.UpTo("RUN"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.reach.Wish.Provider == "" {
+				return f.home.Looking(w, func(ctx context.Context, h *shell.Home, run store.Run) error { return f.print(ctx, w, h, run) })(c, args)
+			}
+			if len(args) == 0 {
+				return shell.Usage("assay jobs --elsewhere lists them", "--provider: %s needs the id of a job that was made elsewhere", c.CommandPath())
+			}
+			job, err := shell.Elsewhere(c.Context(), w, args[0], f.reach)
+			if err != nil {
+				return err
+			}
+			return writeJobs(w, []batchrun.Job{job.Row()})
+		},
+	}
+	f.home.Register(c)
+	f.reach.RegisterPlace(c, "RUN is the id of a job at this provider that was made elsewhere")
+	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs; in the JSON, too")
+	c.Flags().BoolVar(&f.doubts, "doubts", false, "list the live requests that may be billed without an answer: in flight when a worker stopped, or the reply lost")
+	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+func (f statusFlags) print(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	if f.refresh {
+		if err := refreshed(ctx, w, h, run); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return statusJSON(ctx, w, h, run, f.segments)
+	}
+	if err := PrintStatus(ctx, w, h, run, StatusDetail{note: true, segments: f.segments}); err != nil || !f.doubts {
+		return err
+	}
+	return printDoubts(ctx, w, h, run)
+}
+
+// refreshed asks the providers where the open jobs of a run stand.
+func refreshed(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	s, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return err
+	}
+	e, err := h.Engine(ctx, run, s)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	asked, wrong, err := e.Refresh(ctx, run.No)
+	for _, why := range wrong {
+		fmt.Fprintln(w.Stderr, "assay:", why)
+	}
+	if err == nil {
+		fmt.Fprintf(w.Stderr, "asked the providers about %s\n", assay.Count(asked, "open job"))
+	}
+	return err
+}
+
+// StatusDetail is what is printed beside how the lanes stand.
+type StatusDetail struct{ note, segments bool }
+
+// PrintStatus prints how a run is: a sentence, its lanes, and what it waits for.
+func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, more StatusDetail) error {
+	all, err := runs.ProgressOf(ctx, h.Results(), run)
+	if err != nil {
+		return err
+	}
+	far := all[run.No]
+	cost, err := runs.Spent(ctx, h.Results(), run)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout, shell.Watermark(h)+runs.Standing(run, far.Progress, cost))
+	if more.note {
+		fmt.Fprintln(w.Stdout, noteLine(run.By, run.Note, run.Created.Local().Format("2006-01-02 15:04")))
+	}
+	t := term.Table{Head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{}}
+	for i := 3; i < 14; i++ {
+		t.Right[i] = true
+	}
+	redos, err := h.Ledger.Reader.Redos(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	for _, l := range far.Lanes {
+		cells := []any{l.Stage, l.Name, LaneState(run, l.Lane), assay.Thousands(l.Wanted), assay.Thousands(l.Lane.Open)}
+		for _, e := range assay.Endings() {
+			cells = append(cells, assay.Thousands(l.Endings[e]))
+		}
+		t.Add(append(cells, runs.LaneNote(l.Lane, redos))...)
+	}
+	if err := t.Write(w.Stdout); err != nil {
+		return err
+	}
+	if _, batch := batchrun.Of(run); batch {
+		fmt.Fprintln(w.Stdout)
+		if err := printJobs(ctx, w, h, run); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(printTuned(w, h, run), printGatesOf(ctx, w, h, run), printRoundsOf(ctx, w, h, run), printEdits(ctx, w, h, run)); err != nil {
+		return err
+	}
+	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
+		return err
+	}
+	if err := printWaits(ctx, w, h, run, far); err != nil || !more.segments {
+		return err
+	}
+	return printSegments(ctx, w, h, run)
+}
+
+// LaneState is how a lane stands: when its run is closed, an open one takes no more requests.
+func LaneState(run store.Run, l store.Lane) string {
+	if run.State == store.RunClosed && l.State == store.LaneOpen {
+		return string(store.RunClosed)
+	}
+	return string(l.State)
+}
+
+// printDoubtSum says how many live calls may be billed without an answer.
+func printDoubtSum(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	sum, err := h.Ledger.Reader.DoubtSum(ctx, run.No)
+	if err != nil || sum.Calls == 0 {
+		return err
+	}
+	cost := "at most " + sum.Cost.Sum.String()
+	if sum.Cost.Unknown > 0 {
+		cost = fmt.Sprintf("%s for %d of them, the others have no known price", cost, sum.Cost.Priced)
+	}
+	_, err = fmt.Fprintf(w.Stdout, "%s may be billed without an answer that is kept (%s; the budget counts it): `assay status %s --doubts` lists them.\n",
+		assay.Count(int(sum.Calls), "live call"), cost, h.Named(run))
+	return err
+}
+
+// printDoubts lists the live requests that may be billed twice.
+func printDoubts(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	for d, err := range h.Ledger.Reader.Doubts(ctx, run.No) {
+		if err != nil {
+			return err
+		}
+		note := "in flight when its worker stopped"
+		if d.Lost {
+			note = "reply lost"
+		}
+		if d.Times > 1 {
+			note += fmt.Sprintf(", %d times", d.Times)
+		}
+		fmt.Fprintf(w.Stdout, "  lane %s, item %q (%s), %s\n", d.Lane, d.Item, d.Key, note)
+	}
+	return nil
+}
+
+func printSegments(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	all, err := h.Ledger.Reader.Segments(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout)
+	t := term.Table{Head: []string{"SEGMENT", "STAGE", "LANE", "TURN", "MODE", "STATE", "REQUESTS", "DONE", "JOB", "WORD", "COLLECT BEFORE", "REASON"}, Right: map[int]bool{0: true, 3: true, 6: true, 7: true}}
+	for _, g := range all {
+		before := ""
+		reported, _ := runs.Reported(g)
+		if !g.CollectBefore.IsZero() {
+			before = g.CollectBefore.Local().Format(time.DateTime)
+		}
+		t.Add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(max(g.Done(), reported)), g.Job, g.JobWord, before, g.Reason)
+	}
+	return t.Write(w.Stdout)
+}
+
+// printJobs prints the jobs of batch files as the ledger knows them.
+func printJobs(ctx context.Context, w *shell.World, h *shell.Home, all ...store.Run) error {
+	jobs, err := h.Batches().Jobs(ctx, all...)
+	if err != nil {
+		return err
+	}
+	return writeJobs(w, jobs)
+}
+
+func writeJobs(w *shell.World, jobs []batchrun.Job) error {
+	t := term.Table{Head: []string{"FILE", "PROVIDER", "MODEL", "JOB", "CREATED", "STATUS", "REQUESTS", "DONE", "FAILED", "NOTE"}, Right: map[int]bool{6: true, 7: true, 8: true}}
+	for _, j := range jobs {
+		reported, _ := runs.Reported(j.Segment)
+		t.Add(j.File, j.Provider, j.Model, j.ID, shell.ShortMoment(&j.Created), j.Status, assay.Thousands(j.Requests), assay.Thousands(max(j.Done, reported)), assay.Thousands(j.Failed), j.Note)
+	}
+	return t.Write(w.Stdout)
+}

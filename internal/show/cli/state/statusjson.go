@@ -1,0 +1,270 @@
+package state
+
+import (
+	"context"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/find/results/runs"
+	"assay/internal/keep/store"
+	"assay/internal/send/workers"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/term"
+)
+
+type statusDocument struct {
+	Run       string     `json:"run"`
+	Study     string     `json:"study"`
+	State     string     `json:"state"`
+	Result    string     `json:"result,omitempty"`
+	Rehearsal bool       `json:"rehearsal,omitempty"`
+	Note      string     `json:"note"`
+	By        string     `json:"by"`
+	Begun     time.Time  `json:"begun"`
+	Closed    *time.Time `json:"closed"`
+	runs.Progress
+	Spent     *float64       `json:"spent_usd"`          // null: some of it has no known price
+	AtLeast   float64        `json:"spent_at_least_usd"` // what has one
+	Unpriced  int64          `json:"unpriced,omitempty"`
+	Reserved  float64        `json:"reserved_usd"`
+	Budget    *float64       `json:"budget_usd"`               // null: there is none
+	Doubts    int64          `json:"doubts,omitempty"`         // live calls that may be billed without an answer
+	Perhaps   float64        `json:"perhaps_spent_usd"`        // what they cost at most, as far as prices are known
+	Before    *time.Time     `json:"collect_before,omitempty"` // when a provider deletes results that are not here yet
+	DoneAbout *time.Time     `json:"done_about"`               // at the pace so far; null: not known
+	Drivers   []string       `json:"drivers,omitempty"`        // processes at work on it
+	Lanes     []laneDocument `json:"lanes"`
+
+	// Tuned are the limits that were set while the run went on.
+	Tuned *store.Tuning `json:"tuned,omitempty"`
+
+	// Segments are what travels together, with its job; with --segments alone.
+	Segments []segmentDocument `json:"segments,omitempty"`
+
+	// Doubles are the jobs that are one too many, with what they did.
+	Doubles []string `json:"doubles,omitempty"`
+
+	// Still are the segments under way whose steps do not work.
+	Still []stillDocument `json:"still,omitempty"`
+
+	// Stranded are the segments of a shared run for which no living worker has the key.
+	Stranded []strandedDocument `json:"stranded,omitempty"`
+
+	// Unjudged are the stages of a shared run whose judge is a program that no living worker may run.
+	Unjudged []string `json:"unjudged,omitempty"`
+
+	// Rounds are the stages that buy their pairs in rounds, from their first look on.
+	Rounds []roundsDocument `json:"rounds,omitempty"`
+}
+
+type stillDocument struct {
+	Segment int64     `json:"segment"`
+	Lane    string    `json:"lane"`
+	Since   time.Time `json:"since"`
+	Reason  string    `json:"reason"`
+}
+
+type strandedDocument struct {
+	Segment  int64  `json:"segment"`
+	Lane     string `json:"lane"`
+	Provider string `json:"provider"`
+	Account  string `json:"account,omitempty"` // the fingerprint of the one key that would do
+}
+
+// roundsDocument is how far a stage is that buys its pairs in rounds.
+type roundsDocument struct {
+	Stage   string `json:"stage"`
+	Looks   int    `json:"looks"`
+	Planned int    `json:"planned"`
+	Bought  int    `json:"comparisons"`    // until the last look
+	Stop    string `json:"stop,omitempty"` // why there is no further round
+	Held    string `json:"held,omitempty"` // why the round that follows does not come to its end by itself
+	Lane    string `json:"lane,omitempty"` // that is stopped or paused
+}
+
+type laneDocument struct {
+	Stage    string           `json:"stage"`
+	Lane     string           `json:"lane"`
+	Model    string           `json:"model"`
+	State    string           `json:"state"`
+	Reason   string           `json:"reason,omitempty"`
+	Planned  int64            `json:"planned"`
+	Spared   int64            `json:"spared"`
+	Open     int64            `json:"open"`
+	Endings  map[string]int64 `json:"endings"`
+	Hits     int64            `json:"cache_hits"`
+	Reused   int64            `json:"reused"`
+	Imported int64            `json:"imported"`
+	Surplus  int64            `json:"paid_twice"`
+	runs.Progress
+}
+
+// segmentDocument is a segment and its job. Times that have not come are null.
+type segmentDocument struct {
+	Segment  int64            `json:"segment"`
+	Stage    string           `json:"stage"`
+	Lane     string           `json:"lane"`
+	Turn     int              `json:"turn"`
+	Mode     string           `json:"mode"`
+	Model    string           `json:"model"`
+	State    string           `json:"state"`
+	Reason   string           `json:"reason,omitempty"`
+	Requests int64            `json:"requests"`
+	Done     int64            `json:"done"`
+	Endings  map[string]int64 `json:"endings"`
+	Reported *int64           `json:"provider_done"` // what the provider counts as done, results not here yet; null: not known
+	Job      string           `json:"job,omitempty"`
+	Word     string           `json:"job_state,omitempty"` // the provider's own word
+	Created  time.Time        `json:"created"`
+	Launched *time.Time       `json:"launched"`
+	Ended    *time.Time       `json:"ended"`
+	Settled  *time.Time       `json:"settled"`
+	Before   *time.Time       `json:"collect_before"`
+	AtLeast  float64          `json:"spent_at_least_usd"`
+	Unpriced int64            `json:"unpriced,omitempty"`
+}
+
+func segmentDocuments(all []store.Segment) []segmentDocument {
+	out := []segmentDocument{}
+	for _, g := range all {
+		var reported *int64
+		if n, known := runs.Reported(g); known {
+			reported = &n
+		}
+		out = append(out, segmentDocument{
+			Reported: reported,
+			Segment:  g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Model: g.Provider + "/" + g.Model, State: string(g.State), Reason: g.Reason,
+			Requests: g.Requests, Done: g.Done(), Endings: endingsOf(g.Endings), Job: g.Job, Word: g.JobWord, Created: g.Created,
+			Launched: whenKnown(g.Launched), Ended: whenKnown(g.EndedAt), Settled: whenKnown(g.SettledAt), Before: whenKnown(g.CollectBefore),
+			AtLeast: g.Cost.Sum.Float(), Unpriced: g.Cost.Unknown,
+		})
+	}
+	return out
+}
+
+func endingsOf(all map[assay.Ending]int64) map[string]int64 {
+	out := map[string]int64{}
+	for e, n := range all {
+		out[string(e)] = n
+	}
+	return out
+}
+
+func whenKnown(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, segments bool) error {
+	all, err := runs.ProgressOf(ctx, h.Results(), run)
+	if err != nil {
+		return err
+	}
+	far := all[run.No]
+	cost, err := runs.Spent(ctx, h.Results(), run)
+	if err != nil {
+		return err
+	}
+	doc := statusDocument{
+		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.Rehearsal,
+		Note: run.Note, By: run.By, Begun: run.Created, Closed: whenKnown(run.Closed),
+		Spent: shell.Dollars(cost), AtLeast: cost.Sum.Float(), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
+		Progress: far.Progress,
+	}
+	doubts, err := h.Ledger.Reader.DoubtSum(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	if run.Tuned != "" {
+		tuned, err := run.Limits()
+		if err != nil {
+			return err
+		}
+		doc.Tuned = &tuned
+	}
+	doc.Doubts, doc.Perhaps = doubts.Calls, doubts.Cost.Sum.Float()
+	if err := doc.waits(ctx, w, h, run, far); err != nil {
+		return err
+	}
+	for _, l := range far.Lanes {
+		doc.Lanes = append(doc.Lanes, laneDocument{
+			Stage: l.Stage, Lane: l.Name, Model: l.ModelID(), State: LaneState(run, l.Lane), Reason: l.Reason, Planned: l.Planned, Spared: l.Spared, Open: l.Lane.Open,
+			Progress: l.Progress,
+			Endings:  endingsOf(l.Endings), Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
+		})
+	}
+	stranded, err := workers.Stranded(ctx, h.Home, run)
+	if err != nil {
+		return err
+	}
+	for _, g := range stranded {
+		doc.Stranded = append(doc.Stranded, strandedDocument{Segment: g.Segment, Lane: g.Lane, Provider: g.Provider, Account: g.Account})
+	}
+	if doc.Unjudged, err = workers.WaitingForProgram(ctx, h.Home, run); err != nil {
+		return err
+	}
+	rounds, err := runs.RoundStates(ctx, h.Results(), run)
+	if err != nil {
+		return err
+	}
+	for _, l := range rounds {
+		doc.Rounds = append(doc.Rounds, roundsDocument{Stage: l.Stage, Looks: l.Number, Planned: l.Planned, Bought: l.Bought, Stop: string(l.Stop), Held: string(l.Held), Lane: l.Lane})
+	}
+	if segments {
+		all, err := h.Ledger.Reader.Segments(ctx, run.No)
+		if err != nil {
+			return err
+		}
+		doc.Segments = segmentDocuments(all)
+	}
+	return term.WriteJSON(w.Stdout, doc)
+}
+
+// waits adds what an open run waits for, and who drives it.
+func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, p runs.RunProgress) error {
+	doubles, err := h.Ledger.Reader.Doubles(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	for _, e := range doubles {
+		d.Doubles = append(d.Doubles, e.Text)
+	}
+	if run.Budget != nil {
+		m := run.Budget.Float()
+		d.Budget = &m
+	}
+	if run.State == store.RunClosed {
+		return nil
+	}
+	left, known, err := timeLeft(ctx, w, h, run, p)
+	if err != nil {
+		return err
+	}
+	if known {
+		about := w.Now().Add(left).UTC().Truncate(time.Second)
+		d.DoneAbout = &about
+	}
+	attention, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
+	if err != nil {
+		return err
+	}
+	if before := attention[run.No].CollectBefore; !before.IsZero() {
+		d.Before = &before
+	}
+	troubles, err := h.Ledger.Pages.Troubles(ctx, run.No, 1000)
+	if err != nil {
+		return err
+	}
+	for _, t := range troubles {
+		if !t.Still.IsZero() {
+			d.Still = append(d.Still, stillDocument{Segment: t.Segment, Lane: t.Lane, Since: t.Still, Reason: t.Reason})
+		}
+	}
+	all, err := h.Ledger.Leases.Drivers(ctx, run.No)
+	for _, p := range all {
+		d.Drivers = append(d.Drivers, p.Holder)
+	}
+	return err
+}
