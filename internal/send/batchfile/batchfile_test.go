@@ -54,7 +54,7 @@ func TestTheProviderIsReportedFromTheLines(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		unknownLine: "in.jsonl:1: the line may be meant for openai, azure, groq, xai and 12 others (`assay keys` lists them) (say it with --provider)",
+		unknownLine: "in.jsonl:1: the line may be meant for openai, azure, groq, xai and 7 others (`assay keys` lists them) (say it with --provider)",
 		vertexLine:  "in.jsonl:1: the line may be meant for gemini, vertex (say it with --provider)",
 		mistralLine: "in.jsonl:1: the line may be meant for together, mistral, fireworks, openrouter (say it with --provider)",
 	} {
