@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Adaptive says that a compare stage buys its pairs in rounds: what the next one buys is chosen from the verdicts so far.
+// Adaptive says that a compare stage buys its pairs in rounds: what the next one buys is chosen from the verdicts so
+// far.
 type Adaptive struct {
 	Where
 	Goal     Goal   `json:"goal,omitzero" jsonschema:"ranking (the default), {top: 3}, {between: [a, b]} or {width: 0.2}"`
@@ -69,7 +70,7 @@ const (
 	mostRounds  = 20
 )
 
-// Planned is how many rounds are planned.
+// Planned returns how many rounds are planned.
 func (a *Adaptive) Planned() int {
 	if a.Rounds == 0 {
 		return usualRounds

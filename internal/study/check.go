@@ -94,7 +94,7 @@ func (r *run) stageNames() []string {
 	return names
 }
 
-// Stage is the stage of a name.
+// Stage returns the stage of a name.
 func (s *Study) Stage(name string) (*Stage, bool) {
 	for i := range s.Stages {
 		if s.Stages[i].Name == name {
@@ -104,7 +104,8 @@ func (s *Study) Stage(name string) (*Stage, bool) {
 	return nil, false
 }
 
-// Controlled reports whether some conversations of a stage are a control: its own, or that of a stage which it continues.
+// Controlled reports whether some conversations of a stage are a control: its own, or that of a stage which it
+// continues.
 func (s *Study) Controlled(st *Stage) bool {
 	for range s.Stages { // in a circle there is no end
 		if st.Control != nil && st.Control.On {
@@ -119,7 +120,7 @@ func (s *Study) Controlled(st *Stage) bool {
 	return false
 }
 
-// Lane is the lane of a name.
+// Lane returns the lane of a name.
 func (s *Study) Lane(name string) (*Lane, bool) {
 	for i := range s.Lanes {
 		if s.Lanes[i].Name == name {
@@ -129,7 +130,8 @@ func (s *Study) Lane(name string) (*Lane, bool) {
 	return nil, false
 }
 
-// LanesNamed are the lanes that names and globs pick, in the order of the study. A group's name picks all its lanes.
+// LanesNamed returns the lanes that names and globs pick, in the order of the study. A group's name picks all its
+// lanes.
 func (s *Study) LanesNamed(names []string) []*Lane {
 	var out []*Lane
 	for i := range s.Lanes {
@@ -160,8 +162,8 @@ func (s *Study) judging(l *Lane) bool {
 	return false
 }
 
-// Contestants are the lanes whose answers a stage gives: those it names, or all that judge nowhere; those of the stage it
-// goes on with; those that its rows name.
+// Contestants returns the lanes whose answers a stage gives: those it names, or all that judge nowhere; those of the
+// stage it goes on with; those that its rows name.
 func (s *Study) Contestants(st *Stage) []*Lane {
 	if st.Import != nil {
 		return s.imported(st)

@@ -7,8 +7,8 @@ import (
 	"assay/internal/study/expr"
 )
 
-// compile reads a condition and holds the stages it asks about against those there are. Which fields an item has is known
-// only to who reads the data.
+// compile reads a condition and holds the stages it asks about against those there are. Which fields an item has is
+// known only to who reads the data.
 func (r *run) compile(e Expression, kind expr.Kind) *expr.Program {
 	if e.Source == "" {
 		return nil
@@ -39,7 +39,7 @@ func (r *run) conditions(st *Stage) {
 	st.LaneGate = r.compile(st.Lanes.Only, expr.Lanes)
 }
 
-// Needs are the stages that must give something before this one can go on.
+// Needs returns the stages that must give something before this one can go on.
 func (s *Stage) Needs() []string {
 	var names []string
 	if s.Continue != "" {

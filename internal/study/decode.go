@@ -14,7 +14,7 @@ type Where struct {
 	keys map[string]assay.Place
 }
 
-// Key is the place of a key, or of the whole value when the key is not written.
+// Key returns the place of a key, or of the whole value when the key is not written.
 func (w Where) Key(key string) assay.Place {
 	if at, ok := w.keys[key]; ok && at.Line > 0 {
 		return at
@@ -35,7 +35,7 @@ type Entry[T any] struct {
 // Ordered is a map that keeps the order of the file.
 type Ordered[T any] []Entry[T]
 
-// Find is the value under a name.
+// Find returns the value under a name.
 func (o Ordered[T]) Find(name string) (T, bool) {
 	for _, e := range o {
 		if e.Name == name {
@@ -213,7 +213,7 @@ func fieldsOf(v reflect.Value) (map[string]reflect.Value, reflect.Value) {
 	return fields, where
 }
 
-// json is the node as JSON, numbers as written.
+// json returns the node as JSON, numbers as written.
 func (n *node) json() json.RawMessage {
 	var b strings.Builder
 	n.writeJSON(&b)

@@ -17,8 +17,8 @@ import (
 	"assay/internal/study/inputs"
 )
 
-// Import says where answers made elsewhere are. Every key but file, of and where names a field of the file; a field that
-// is not named is looked for under the key's own name, which is how `assay export` writes it.
+// Import says where answers made elsewhere are. Every key but file, of and where names a field of the file; a field
+// that is not named is looked for under the key's own name, which is how `assay export` writes it.
 type Import struct {
 	Where
 	File      string     `json:"file" jsonschema:"one row an answer: .csv .tsv .jsonl .json .parquet, or a folder of them"`
@@ -73,7 +73,7 @@ func hashOf(at assay.Coordinates) uint64 {
 	return binary.BigEndian.Uint64(key[:])
 }
 
-// asks are the hashes of what a row asks; a bare name of a branch may be written otherwise in a coordinate.
+// asks returns the hashes of what a row asks; a bare name of a branch may be written otherwise in a coordinate.
 func (r *ImportedRow) asks(stage string) []uint64 {
 	at := assay.Coordinates{Stage: stage, Item: r.Item, Lane: r.Lane, Template: r.Template, Turn: r.Turn, Branch: r.Branch, Draw: r.Draw}
 	out := []uint64{hashOf(at)}
@@ -102,7 +102,7 @@ type ImportedLane struct {
 // askedRows says that the rows are all that was asked.
 const askedRows = "rows"
 
-// ImportRows is the name under which package inputs knows the rows of an import stage. No input can be called so.
+// ImportRows returns the name under which package inputs knows the rows of an import stage. No input can be called so.
 func ImportRows(stage string) string { return "import " + stage }
 
 func (m *Import) spec(stage string) inputs.Spec {
@@ -232,7 +232,8 @@ func (s *Imported) see(row *ImportedRow) {
 	}
 }
 
-// shape gives an import stage the lanes its rows name and, where it does not say what was asked, turns to match its rows.
+// shape gives an import stage the lanes its rows name and, where it does not say what was asked, turns to match its
+// rows.
 func (r *run) shape(st *Stage) {
 	seen := st.Taken
 	for _, l := range seen.Lanes {
@@ -278,7 +279,7 @@ func (r *run) shape(st *Stage) {
 
 func isControl(n Named) bool { return n.Name == "control" }
 
-// begun are the branches that begin at a turn: the last parts of those that are one longer than before.
+// begun returns the branches that begin at a turn: the last parts of those that are one longer than before.
 func begun(branches [][]string, turn int) []Named {
 	before := 0
 	if turn > 0 {
@@ -301,7 +302,7 @@ func begun(branches [][]string, turn int) []Named {
 	return out
 }
 
-// depth is how many branches a conversation has taken at most.
+// depth returns how many branches a conversation has taken at most.
 func depth(branches []string) int {
 	most := 0
 	for _, b := range branches {
@@ -310,8 +311,8 @@ func depth(branches []string) int {
 	return most
 }
 
-// elsewhere is the lane of a name whose answers are imported and which the study does not declare; nil where there is
-// none.
+// elsewhere returns the lane of a name whose answers are imported and which the study does not declare; nil where there
+// is none.
 func (s *Study) elsewhere(name string) *Lane {
 	for i := range s.Elsewhere {
 		if s.Elsewhere[i].Name == name {
@@ -321,7 +322,7 @@ func (s *Study) elsewhere(name string) *Lane {
 	return nil
 }
 
-// imported are the lanes of an import stage, in the order of its rows.
+// imported returns the lanes of an import stage, in the order of its rows.
 func (s *Study) imported(st *Stage) []*Lane {
 	if st.Taken == nil {
 		return nil

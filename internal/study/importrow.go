@@ -29,7 +29,7 @@ type column struct {
 	needed     bool
 }
 
-// columns are the fields that an import looks at.
+// columns returns the fields that an import looks at.
 func (m *Import) columns() []column {
 	var out []column
 	for _, c := range []struct{ key, field string }{
@@ -89,7 +89,7 @@ func (c *cells) problem(hint, format string, args ...any) {
 	c.problems.Add(c.it.Place, hint, format, args...)
 }
 
-// value is a field's value; nil where the row has none and the study does not name it.
+// value returns a field's value; nil where the row has none and the study does not name it.
 func (c *cells) value(key string) any {
 	i := slices.IndexFunc(c.columns, func(col column) bool { return col.key == key })
 	col := c.columns[i]
@@ -112,7 +112,7 @@ func (c *cells) text(key string) string {
 	return text
 }
 
-// count is a whole number; missing where there is none.
+// count returns a whole number; missing where there is none.
 func (c *cells) count(key string, missing int64) int64 {
 	text := strings.TrimSpace(c.text(key))
 	if text == "" {
@@ -142,7 +142,7 @@ func (c *cells) cost() *assay.Money {
 // unasked is what `assay export` writes where a question was never sent.
 const unasked = "unasked"
 
-// ending is how the answer ended: as the row says, else answered where there is a text.
+// ending returns how the answer ended: as the row says, else answered where there is a text.
 func (c *cells) ending(text string) assay.Ending {
 	i := slices.IndexFunc(c.columns, func(col column) bool { return col.key == "ending" })
 	_, has := inputs.Value(c.it, c.columns[i].field)

@@ -9,8 +9,8 @@ import (
 	"assay/internal/study/inputs"
 )
 
-// Specs are the study's inputs, and the rows of its import stages, as package inputs takes them. Conditions on items are compiled; what is wrong with them
-// was reported when the study was read.
+// Specs returns the study's inputs, and the rows of its import stages, as package inputs takes them. Conditions on
+// items are compiled; what is wrong with them was reported when the study was read.
 func (s *Study) Specs() map[string]inputs.Spec {
 	specs := make(map[string]inputs.Spec, len(s.Inputs))
 	for _, e := range s.Inputs {
@@ -47,7 +47,7 @@ func (in Input) spec(name string, at assay.Place) inputs.Spec {
 	return spec
 }
 
-// inlineItem is an item written in the study: a map of fields, or a bare text.
+// inlineItem returns an item written in the study: a map of fields, or a bare text.
 func inlineItem(raw json.RawMessage) map[string]any {
 	var fields map[string]any
 	if err := json.Unmarshal(raw, &fields); err == nil {

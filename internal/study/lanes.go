@@ -184,7 +184,7 @@ func isAxis(key string, val *node) bool {
 	return true
 }
 
-// axisText is the part of a grid lane's name: the value as written.
+// axisText returns the part of a grid lane's name: the value as written.
 func axisText(n *node) string {
 	text := n.text
 	if n.kind == kindList || n.kind == kindMap {

@@ -2,8 +2,8 @@ package study
 
 import "strconv"
 
-// Of is which answers of a conversation a judge or compare stage reads, as `of:` says: a turn by its number, or a word. The
-// zero value: the study does not say.
+// Of is which answers of a conversation a judge or compare stage reads, as `of:` says: a turn by its number, or a word.
+// The zero value: the study does not say.
 type Of struct {
 	Which Which
 	Turn  int // from 1; 0: Which says it
@@ -29,7 +29,7 @@ func (o *Of) read(d *decoder, n *node) {
 	*o = Of{Which: Which(d.oneOf(n, string(OfLast), string(OfFirst), string(OfEach), string(OfConversation), "TURN NUMBER"))}
 }
 
-// String is what the study says; empty: nothing.
+// String returns what the study says; empty: nothing.
 func (o Of) String() string {
 	if o.Turn > 0 {
 		return strconv.Itoa(o.Turn)
@@ -60,7 +60,8 @@ func (o Of) Reads(turn int, in Turns) bool {
 	return turn == in.N
 }
 
-// One is the one turn whose answers are compared: the last of those read, and the last of all where there are none.
+// One returns the one turn whose answers are compared: the last of those read, and the last of all where there are
+// none.
 func (o Of) One(in Turns) int {
 	for turn := in.N; turn > 0; turn-- {
 		if o.Reads(turn, in) {
@@ -70,7 +71,8 @@ func (o Of) One(in Turns) int {
 	return in.N
 }
 
-// GoesOn reports whether the conversations of an ask stage were opened elsewhere: by another stage, or before an import.
+// GoesOn reports whether the conversations of an ask stage were opened elsewhere: by another stage, or before an
+// import.
 func (s *Stage) GoesOn() bool {
 	return s.Verb() == VerbContinue || s.Taken != nil && s.Taken.Goes
 }

@@ -38,7 +38,7 @@ func (p *Portion) read(d *decoder, n *node) {
 // Given reports whether anything was written.
 func (p Portion) Given() bool { return p.N > 0 || p.Share > 0 }
 
-// Of is how many of so many it is, at least one.
+// Of returns how many of so many it is, at least one.
 func (p Portion) Of(all int64) int64 {
 	if p.Share == 0 {
 		return int64(p.N)
@@ -46,7 +46,7 @@ func (p Portion) Of(all int64) int64 {
 	return max(1, int64(p.Share*float64(all)+0.5))
 }
 
-// least is what a check of a count looks at: a share was checked when it was read.
+// least returns what a check of a count looks at: a share was checked when it was read.
 func (p Portion) least() int {
 	if p.Share > 0 {
 		return 1

@@ -204,7 +204,7 @@ func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// reason is the short cause of a file error: the problem names the path already.
+// reason returns the short cause of a file error: the problem names the path already.
 func reason(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "no such file"

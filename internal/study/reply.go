@@ -6,7 +6,8 @@ import (
 
 const wrapOff = "off"
 
-// Bare reports whether the prompts of a judge or compare stage are sent byte for byte: as the stage says, else its rubric.
+// Bare reports whether the prompts of a judge or compare stage are sent byte for byte: as the stage says, else its
+// rubric.
 func (s *Study) Bare(st *Stage) bool {
 	wrap := st.Wrap
 	if own := s.RubricOf(st); wrap == "" && own != nil {
@@ -15,7 +16,7 @@ func (s *Study) Bare(st *Stage) bool {
 	return wrap == wrapOff
 }
 
-// ReplyOf is the form of reply that a judge or compare stage declares, else its rubric; the zero value: none does.
+// ReplyOf returns the form of reply that a judge or compare stage declares, else its rubric; the zero value: none does.
 func (s *Study) ReplyOf(st *Stage) Reply {
 	if own := s.RubricOf(st); st.Reply.Form == "" && own != nil {
 		return own.Reply
@@ -23,7 +24,7 @@ func (s *Study) ReplyOf(st *Stage) Reply {
 	return st.Reply
 }
 
-// Sent is the text as a stage sends it: exactly as it was written where nothing is wrapped.
+// Sent returns the text as a stage sends it: exactly as it was written where nothing is wrapped.
 func (t Text) Sent(bare bool) string {
 	if bare {
 		return t.Raw

@@ -11,8 +11,8 @@ import (
 	"assay/internal/study/prompt"
 )
 
-// RubricOf is the rubric that a judge or compare stage defines or that the study defines by its name; nil where it names a
-// built-in one.
+// RubricOf returns the rubric that a judge or compare stage defines or that the study defines by its name; nil where it
+// names a built-in one.
 func (s *Study) RubricOf(st *Stage) *Rubric {
 	if st.Rubric.Own != nil {
 		return st.Rubric.Own
@@ -100,7 +100,8 @@ func (r *run) checkRule(u *Rubric) {
 	}
 }
 
-// noteFile remembers a file of the study's folder that a command names, so that a change of it is a change of the study.
+// noteFile remembers a file of the study's folder that a command names, so that a change of it is a change of the
+// study.
 func (r *run) noteFile(name string) {
 	if strings.HasPrefix(name, "-") || path.IsAbs(name) || slices.Contains(r.study.Loaded, name) {
 		return

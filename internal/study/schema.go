@@ -10,7 +10,7 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema is the JSON Schema of a study file. A test makes it from the types that read one.
+// Schema returns the JSON Schema of a study file. A test makes it from the types that read one.
 func Schema() ([]byte, error) { return indented(schema) }
 
 // indented is JSON for people.

@@ -110,7 +110,7 @@ func enum(words ...string) *jsonschema.Schema {
 	return s
 }
 
-// object is a map with optional keys and no others.
+// object returns a map with optional keys and no others.
 func object(properties map[string]*jsonschema.Schema) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", Properties: properties, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
 }

@@ -36,7 +36,7 @@ func expand(root *node) {
 	}
 }
 
-// expandInput is an input in its long form.
+// expandInput returns an input in its long form.
 func expandInput(n *node) *node {
 	if n.kind == kindText {
 		return &node{kind: kindMap, at: n.at, body: n.body, pairs: []pair{{key: "file", at: n.at, val: n}}}
@@ -49,8 +49,8 @@ func expandInput(n *node) *node {
 	return n
 }
 
-// union is the name of an input that holds all of a list of inputs: it is added to the others. Anything but a list of names
-// stays as it is.
+// union returns the name of an input that holds all of a list of inputs: it is added to the others. Anything but a list
+// of names stays as it is.
 func union(inputs, n *node) *node {
 	if n.kind != kindList || len(n.list) == 0 {
 		return n

@@ -63,7 +63,7 @@ type Stage struct {
 	Guessed  bool          `json:"-"` // of an import stage: what was asked is not recorded, its turns are those of the rows
 }
 
-// Verb is the stage's verb, or "" when it has none.
+// Verb returns the stage's verb, or "" when it has none.
 func (s Stage) Verb() Verb {
 	switch {
 	case s.Ask != "":

@@ -8,7 +8,7 @@ import (
 	"assay/internal/assay"
 )
 
-// verbKeys are the keys that belong to each verb, besides those every stage has.
+// verbKeys returns the keys that belong to each verb, besides those every stage has.
 func verbKeys(v Verb) []string {
 	common := []string{"name", "when", "where", "mode", "batch"}
 	talk := []string{"system", "turns", "control", "lanes", "repeats"}
@@ -78,7 +78,7 @@ func (r *run) checkVerb(st *Stage) {
 	r.checkRounds(st)
 }
 
-// stageKeys are all keys a stage may have, so that an unknown key is reported once, by the decoder.
+// stageKeys returns all keys a stage may have, so that an unknown key is reported once, by the decoder.
 func stageKeys() []string {
 	var all []string
 	for _, v := range []Verb{VerbAsk, VerbContinue, VerbImport, VerbJudge, VerbCompare} {

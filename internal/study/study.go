@@ -81,7 +81,7 @@ type Live struct {
 	Retries     *int     `json:"retries,omitempty" jsonschema:"tries after the first"`
 }
 
-// Takes is how long so many requests take at least under the rate and the pause.
+// Takes returns how long so many requests take at least under the rate and the pause.
 func (l Live) Takes(requests int64) time.Duration {
 	every := time.Duration(l.Pause)
 	if l.Rate > 0 {

@@ -56,7 +56,7 @@ type pair struct {
 	val *node
 }
 
-// child is the value under a key, or nil.
+// child returns the value under a key, or nil.
 func (n *node) child(key string) *node {
 	if n == nil {
 		return nil
@@ -305,7 +305,7 @@ func (b *builder) scalar(n ast.Node, at assay.Place) *node {
 	return out
 }
 
-// indent is the indentation of the block text that starts below a line.
+// indent returns the indentation of the block text that starts below a line.
 func (b *builder) indent(line int) int {
 	for ; line < len(b.lines); line++ {
 		if trimmed := strings.TrimLeft(b.lines[line], " "); strings.TrimSpace(trimmed) != "" {

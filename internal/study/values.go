@@ -47,7 +47,7 @@ func NamesFile(s string) bool {
 	return !strings.ContainsAny(s, " \t\n{}") && slices.Contains(TextEndings(), path.Ext(s))
 }
 
-// TextEndings are the suffixes of text files.
+// TextEndings returns the suffixes of text files.
 func TextEndings() []string { return []string{".md", ".txt", ".j2", ".jinja", ".jinja2"} }
 
 // Named is a text with a name, such as one of several prompt templates.
@@ -214,8 +214,8 @@ func ParseRate(s string) (Rate, bool) {
 	return Rate(v * scale / seconds), true
 }
 
-// StopIf is the share of requests without an answer above which a lane stops, written error_rate > 0.1 or error_rate > 10%.
-// 0 means never.
+// StopIf is the share of requests without an answer above which a lane stops, written error_rate > 0.1 or error_rate >
+// 10%. 0 means never.
 type StopIf float64
 
 func (s *StopIf) read(d *decoder, n *node) {

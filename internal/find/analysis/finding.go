@@ -24,7 +24,7 @@ type Coverage struct {
 	Fallback  int // of Valid: given by another lane in the judge's place
 }
 
-// Share is the part of the plan that numbers rest on; what a rule of the study leaves out was never to be in it.
+// Share returns the part of the plan that numbers rest on; what a rule of the study leaves out was never to be in it.
 func (c Coverage) Share() stats.Number {
 	if wanted := c.Planned - c.Excluded; wanted > 0 {
 		return stats.Known(float64(c.Valid) / float64(wanted))
@@ -38,7 +38,7 @@ func (c Coverage) Incomplete() bool {
 	return !share.OK || share.Value < Complete
 }
 
-// Unknown is the number of planned verdicts without a value.
+// Unknown returns the number of planned verdicts without a value.
 func (c Coverage) Unknown() int { return c.Planned - c.Excluded - c.Valid }
 
 // Plus adds up two coverages.
@@ -104,9 +104,10 @@ type OtherRule struct {
 
 // Finding is one number with all that is needed to believe it.
 //
-// For plots: an interval series is the findings of one table with the same What, distinguished by By, as Value within Interval (and
-// within Bounds, fainter); a flip curve is the findings "rate" of a table of method flips, by lane, branch and turn, with the
-// control's branch beside; a forest of differences is the findings "difference" or "excess" round 0.
+// For plots: an interval series is the findings of one table with the same What, distinguished by By, as Value within
+// Interval (and within Bounds, fainter); a flip curve is the findings "rate" of a table of method flips, by lane,
+// branch and turn, with the control's branch beside; a forest of differences is the findings "difference" or "excess"
+// round 0.
 type Finding struct {
 	Stage    string
 	What     string
@@ -156,7 +157,7 @@ func (r *Record) Count(score float64) {
 	}
 }
 
-// Of is the value of a field that the finding is grouped by; empty: it is not.
+// Of returns the value of a field that the finding is grouped by; empty: it is not.
 func (f *Finding) Of(field string) string {
 	for _, v := range f.By {
 		if v.Field == field {
@@ -177,7 +178,7 @@ func (f *Finding) Note(format string, args ...any) {
 	f.Notes = append(f.Notes, text)
 }
 
-// name is the fields of the finding in a few words.
+// name returns the fields of the finding in a few words.
 func (f *Finding) name() string {
 	var parts []string
 	for _, v := range f.By {
@@ -210,11 +211,11 @@ type Table struct {
 	Hidden    bool       // it is for its standings alone
 }
 
-// Incomplete reports whether too little of what was planned is in the table, or of what was planned of one of its lanes: the others
-// must not hide it.
+// Incomplete reports whether too little of what was planned is in the table, or of what was planned of one of its
+// lanes: the others must not hide it.
 func (t *Table) Incomplete() bool { return t.Coverage.Incomplete() || len(t.gaps()) > 0 }
 
-// gaps are the lanes of which too little is there, by name.
+// gaps returns the lanes of which too little is there, by name.
 func (t *Table) gaps() []string {
 	type lane struct{ what, name string }
 	by := map[lane]Coverage{}
@@ -275,7 +276,7 @@ func (r *Report) Incomplete() bool {
 	return false
 }
 
-// Unknown is the finding without a number, for a reason.
+// Unknown returns the finding without a number, for a reason.
 func (f *Finding) Unknown(format string, args ...any) Finding {
 	f.Value = stats.Undefined(format, args...)
 	f.Interval = stats.NoInterval("%s", f.Value.Why)

@@ -52,7 +52,7 @@ func (a Answers) Verdict(string, string) (expr.Verdict, error) {
 	return expr.Verdict{}, errors.New("there are findings here, not verdicts")
 }
 
-// Findings are all findings of a stage under a name.
+// Findings returns all findings of a stage under a name.
 func (a Answers) Findings(stage, what string) ([]expr.Finding, error) {
 	found := a.find(stage, what, func(*Finding) bool { return true })
 	if len(found) == 0 {
@@ -65,7 +65,7 @@ func (a Answers) Findings(stage, what string) ([]expr.Finding, error) {
 	return out, nil
 }
 
-// Finding is the finding about a lane that is grouped by the fewest other fields.
+// Finding returns the finding about a lane that is grouped by the fewest other fields.
 func (a Answers) Finding(stage, what, lane string) (expr.Finding, error) {
 	found := a.find(stage, what, func(f *Finding) bool { return f.Of(ByLane) == lane && f.Of(ByAgainst) == "" })
 	if len(found) == 0 {
@@ -86,7 +86,7 @@ func (a Answers) Finding(stage, what, lane string) (expr.Finding, error) {
 	return asked(best), nil
 }
 
-// tables are those that were made for conditions about a stage, else those that are shown.
+// tables returns those that were made for conditions about a stage, else those that are shown.
 func (a Answers) tables(stage string) []Table {
 	for _, all := range [][]Table{a.Report.Gates, a.Report.Tables} {
 		var out []Table
@@ -130,7 +130,7 @@ func (a Answers) none(stage, what string) error {
 	return fmt.Errorf("stage %s has no finding called %q", stage, what)
 }
 
-// asked is a finding as conditions see it: what does not exist is NaN, so that no comparison holds.
+// asked returns a finding as conditions see it: what does not exist is NaN, so that no comparison holds.
 func asked(f *Finding) expr.Finding {
 	out := expr.Finding{
 		Value: orNaN(f.Value), Low: math.NaN(), High: math.NaN(), N: f.N, Coverage: orNaN(f.Coverage.Share()),

@@ -28,8 +28,8 @@ type Task struct {
 	Chosen Chosen // why it was chosen
 }
 
-// Chosen is why a person was asked about something. It is kept with the label: what was chosen by what a judge said is no
-// plain sample.
+// Chosen is why a person was asked about something. It is kept with the label: what was chosen by what a judge said is
+// no plain sample.
 type Chosen string
 
 // The reasons.
@@ -41,24 +41,26 @@ const (
 	ChosenUncertain Chosen = "uncertain" // of the two of which it is not clear yet which is better, compared least often
 )
 
-// Queue decides what a person is asked next. Its choice follows from these values and the tasks alone, so that a terminal
-// and a page that ask the same get the same, and an interrupted queue goes on where it stopped.
+// Queue decides what a person is asked next. Its choice follows from these values and the tasks alone, so that a
+// terminal and a page that ask the same get the same, and an interrupted queue goes on where it stopped.
 type Queue struct {
 	Person string
 	Seed   uint64
 	N      int // how many tasks at most; 0: 100
 	// Skip leaves tasks out, such as those that were put aside; nil: none.
 	Skip func(assay.Key) bool
-	// Clear reports whether it is clear which of two is better, where there are so many pairs: those of which it is not come first. Nil: all
-	// alike. Among the rest the least compared come first, never the least certain: a pair that looks apart by luck would not be asked
-	// about again, one that looks close would, and the labels would show differences where there are none.
+	// Clear reports whether it is clear which of two is better, where there are so many pairs: those of which it is not
+	// come first. Nil: all alike. Among the rest the least compared come first, never the least certain: a pair that
+	// looks apart by luck would not be asked about again, one that looks close would, and the labels would show
+	// differences where there are none.
 	Clear func(group string, pairs int) bool
 }
 
 // Choose picks from all tasks of a stage. Memory grows with N and the number of groups, not with the tasks.
 //
-// Single answers: flagged and unflagged ones by turns, each at random, so that both kinds of a judge's errors are seen; where
-// no one has judged, at random. Pairs: the least compared group first, in it at random, the order of showing balanced.
+// Single answers: flagged and unflagged ones by turns, each at random, so that both kinds of a judge's errors are seen;
+// where no one has judged, at random. Pairs: the least compared group first, in it at random, the order of showing
+// balanced.
 func (q Queue) Choose(tasks iter.Seq2[Task, error]) ([]Task, error) {
 	if q.N <= 0 {
 		q.N = 100
@@ -90,7 +92,7 @@ func (q Queue) Choose(tasks iter.Seq2[Task, error]) ([]Task, error) {
 	return q.deal(strata), nil
 }
 
-// stratum is the group that a task is dealt from.
+// stratum returns the group that a task is dealt from.
 func (t *Task) stratum() string {
 	switch {
 	case t.First != "":
@@ -170,7 +172,7 @@ func (q Queue) deal(strata map[string]*stratum) []Task {
 	return out
 }
 
-// next is the stratum that was dealt from least, those that are clear last; nil where all are empty.
+// next returns the stratum that was dealt from least, those that are clear last; nil where all are empty.
 func (q Queue) next(due []*stratum) *stratum {
 	var best *stratum
 	for _, s := range due {

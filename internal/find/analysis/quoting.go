@@ -2,13 +2,13 @@ package analysis
 
 import "assay/internal/study/adaptive"
 
-// BeyondPlan is the error that a further look at comparisons may spend where they were all planned at once: the part of one look of the
-// usual rounds. It comes on top of what the first look spent.
+// BeyondPlan returns the error that a further look at comparisons may spend where they were all planned at once: the
+// part of one look of the usual rounds. It comes on top of what the first look spent.
 func BeyondPlan(level float64) float64 { return (1 - level) / adaptive.Rounds }
 
-// Quote foretells what more comparisons of two places, or more items, will show. It is false where the two can be told apart, or where
-// nothing can be said. It believes in a difference as far as the spread of all values suggests: those that are asked about are close by
-// luck, too.
+// Quote foretells what more comparisons of two places, or more items, will show. It is false where the two can be told
+// apart, or where nothing can be said. It believes in a difference as far as the spread of all values suggests: those
+// that are asked about are close by luck, too.
 func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
 	apart, tested := s.Apart()
 	spread, known := s.spread()
@@ -40,8 +40,8 @@ func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
 	return adaptive.Quote{}, false
 }
 
-// fromLook is the quote of two places from strengths that are drawn together: a look at what was bought would have them, too. It claims
-// nothing before each has enough comparisons.
+// fromLook returns the quote of two places from strengths that are drawn together: a look at what was bought would have
+// them, too. It claims nothing before each has enough comparisons.
 func (s *Standing) fromLook(a, b int, critical float64) (adaptive.Quote, bool) {
 	for _, p := range s.Foretold.Pairs {
 		if p.I == min(a, b) && p.J == max(a, b) {
@@ -52,7 +52,7 @@ func (s *Standing) fromLook(a, b int, critical float64) (adaptive.Quote, bool) {
 	return adaptive.Quote{}, false
 }
 
-// nextLevel is the error that a look after more was bought may spend; false: no look claims anything.
+// nextLevel returns the error that a look after more was bought may spend; false: no look claims anything.
 func (s *Standing) nextLevel() (float64, bool) {
 	switch {
 	case s.Rounds != nil:
@@ -63,7 +63,7 @@ func (s *Standing) nextLevel() (float64, bool) {
 	return 1 - s.Level, true
 }
 
-// spread is the variance of the true values that places suggest; false where fewer than two have an error.
+// spread returns the variance of the true values that places suggest; false where fewer than two have an error.
 func (s *Standing) spread() (float64, bool) {
 	var value, se []float64
 	for _, p := range s.Places {

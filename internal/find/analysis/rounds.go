@@ -27,13 +27,13 @@ type Claim struct {
 	Level         float64 // that P had to stay below
 }
 
-// Part is the error of a look where intervals are to hold with another level than usual: the same part of it.
+// Part returns the error of a look where intervals are to hold with another level than usual: the same part of it.
 func (r *Rounds) Part(level float64) float64 { return r.Level / r.Alpha * (1 - level) }
 
-// Bound is the chance of any false claim, at most.
+// Bound returns the chance of any false claim, at most.
 func (r *Rounds) Bound() float64 { return r.Alpha + r.Beyond }
 
-// Claimed are the directions that claims say, and what follows from them.
+// Claimed returns the directions that claims say, and what follows from them.
 func (r *Rounds) Claimed(names []string) *adaptive.Claims {
 	out := adaptive.NewClaims(len(names))
 	for _, c := range r.Claims {

@@ -1,9 +1,9 @@
-// Package analysis holds what analyses read and give: rows of verdicts, stages and specs; findings with their error, their
-// coverage and their method, in tables and reports; and standings, with what may be claimed of them.
+// Package analysis holds what analyses read and give: rows of verdicts, stages and specs; findings with their error,
+// their coverage and their method, in tables and reports; and standings, with what may be claimed of them.
 //
-// The unit of every error is the cluster: repeats, turns, branches, orders and judges are nested in it. A verdict that is
-// not valid is counted by its state and enters no number. What cannot be known is unknown, with the reason. The packages
-// below compute: answers, talks and contests, each with the kit of gather; methods is their list.
+// The unit of every error is the cluster: repeats, turns, branches, orders and judges are nested in it. A verdict that
+// is not valid is counted by its state and enters no number. What cannot be known is unknown, with the reason. The
+// packages below compute: answers, talks and contests, each with the kit of gather; methods is their list.
 package analysis
 
 import (
@@ -77,10 +77,11 @@ const (
 // LaneSetting is how a lane is asked, as far as findings are grouped by it.
 type LaneSetting struct{ Provider, Model, Effort, Thinking string }
 
-// LaneFields lists the fields that are settings of lanes. A field of the items may have the same name, and wins; lane.NAME is the lane's.
+// LaneFields lists the fields that are settings of lanes. A field of the items may have the same name, and wins;
+// lane.NAME is the lane's.
 func LaneFields() []string { return []string{ByProvider, ByModel, ByEffort, ByThinking} }
 
-// settingOf is the setting of lanes that a field is, as NAME or lane.NAME.
+// settingOf returns the setting of lanes that a field is, as NAME or lane.NAME.
 func settingOf(field string) (setting string, ok bool) {
 	setting = strings.TrimPrefix(field, ByLane+".")
 	return setting, slices.Contains(LaneFields(), setting)
@@ -92,7 +93,7 @@ func OfItems(field string) bool {
 	return setting && !strings.Contains(field, ".") || field == BySource || field == ByDirection || !setting && !slices.Contains(OwnFields(), field)
 }
 
-// Field is the value of one setting.
+// Field returns the value of one setting.
 func (s *LaneSetting) Field(name string) string {
 	if s == nil {
 		return ""
@@ -108,7 +109,8 @@ func (s *LaneSetting) Field(name string) string {
 	return s.Thinking
 }
 
-// direction is which way round a pair was shown, by the same rule and in the same words as in the ledger and in exports.
+// direction returns which way round a pair was shown, by the same rule and in the same words as in the ledger and in
+// exports.
 func (r *Row) direction() string {
 	switch {
 	case r.Other == "":
@@ -124,7 +126,7 @@ func OwnFields() []string {
 	return []string{ByLane, ByJudge, ByBranch, ByTurn, ByTrait, ByTemplate, ByPrompt, ByItem, ByCluster, ByExpect, ByDraw, BySource, ByProvider, ByModel, ByEffort, ByThinking, ByDirection}
 }
 
-// Field is the value of a field to group by; a field that the item does not have is empty.
+// Field returns the value of a field to group by; a field that the item does not have is empty.
 func (r *Row) Field(name string) string {
 	switch name {
 	case ByLane:
@@ -187,11 +189,11 @@ func (r *Row) Valid() bool { return r.State == assay.VerdictValid }
 // Whole reports whether the judged answer is neither refused nor cut.
 func (r *Row) Whole() bool { return r.Ending != assay.Refused && r.Ending != assay.Cut }
 
-// AppendUnit appends what distinguishes one judged answer, or one pair of answers, from all others about the same item: all
-// coordinates but lane and judge.
+// AppendUnit appends what distinguishes one judged answer, or one pair of answers, from all others about the same item:
+// all coordinates but lane and judge.
 func (r *Row) AppendUnit(b []byte) []byte { return r.AppendKind(AppendText(b, r.Item)) }
 
-// AppendKind is the unit without its item.
+// AppendKind returns the unit without its item.
 func (r *Row) AppendKind(b []byte) []byte {
 	b = AppendText(b, r.Template, r.Branch)
 	b = strconv.AppendInt(b, int64(r.Turn), 10)

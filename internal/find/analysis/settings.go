@@ -55,7 +55,7 @@ func options() []option {
 	}
 }
 
-// Problem is what is wrong with a setting by itself; empty: nothing.
+// Problem returns what is wrong with a setting by itself; empty: nothing.
 func (s Settings) Problem() string {
 	switch {
 	case s.Ridge < 0 || s.Ridge > 1e9:
@@ -76,7 +76,7 @@ func (s Settings) Problem() string {
 	return ""
 }
 
-// suit is why a method of a stage does not take one of the settings; empty: it takes them all.
+// suit returns why a method of a stage does not take one of the settings; empty: it takes them all.
 func (s Settings) suit(m Method, v Verb) string {
 	for _, o := range options() {
 		if o.set(&s) && !o.known(m, v) {
@@ -89,7 +89,7 @@ func (s Settings) suit(m Method, v Verb) string {
 	return s.Problem()
 }
 
-// methods are those that take an option.
+// methods returns those that take an option.
 func (o option) methods() []string {
 	var out []string
 	for _, v := range []Verb{Judged, Compared} {
@@ -102,8 +102,8 @@ func (o option) methods() []string {
 	return out
 }
 
-// Apply sets, in the settings of several analyses, what each of them takes. It returns the name of an option that none of them takes, with
-// the methods that would.
+// Apply sets, in the settings of several analyses, what each of them takes. It returns the name of an option that none
+// of them takes, with the methods that would.
 func Apply(from Settings, stages []Stage, specs []Spec) (name string, methods []string) {
 	verbs := map[string]*Stage{}
 	for i := range stages {
@@ -127,7 +127,7 @@ func Apply(from Settings, stages []Stage, specs []Spec) (name string, methods []
 	return "", nil
 }
 
-// With are the options of one analysis.
+// With returns the options of one analysis.
 func (o Options) With(s Settings) Options {
 	if s.Level != 0 {
 		o.Level = s.Level

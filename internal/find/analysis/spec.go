@@ -53,7 +53,7 @@ type Stage struct {
 	Known map[string]map[string]string // of items that are compared: by field and item, as far as an analysis asks
 }
 
-// WorstLabel is the label at the bad end; empty: none.
+// WorstLabel returns the label at the bad end; empty: none.
 func (s *Stage) WorstLabel() string {
 	for _, l := range s.Labels {
 		if s.Worst != nil && l.Score != nil && *l.Score == *s.Worst {
@@ -66,13 +66,13 @@ func (s *Stage) WorstLabel() string {
 // Machines reports whether any judge is not a person.
 func (s *Stage) Machines() bool { return len(s.Judges) > 0 || s.Ruled }
 
-// IsControl reports whether a branch is a neutral re-ask: where conversations branch more than once, the control is the last
-// part of its branch.
+// IsControl reports whether a branch is a neutral re-ask: where conversations branch more than once, the control is the
+// last part of its branch.
 func (s *Stage) IsControl(branch string) bool {
 	return s.Control != "" && (branch == s.Control || strings.HasSuffix(branch, "/"+s.Control))
 }
 
-// Yes are the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
+// Yes returns the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
 func (s *Stage) Yes() []string {
 	var out []string
 	for _, l := range s.Labels {
@@ -139,7 +139,7 @@ func (s *Spec) EachJudge() bool { return s.Method == Agreement || s.Method == Va
 // whole is no field at all: the stage is reported as a whole.
 func whole() []string { return []string{} }
 
-// Default are the analyses of a stage for which the study declares none.
+// Default returns the analyses of a stage for which the study declares none.
 func Default(s Stage) []Spec {
 	var out []Spec
 	if s.Verb == Compared {
@@ -173,7 +173,7 @@ func (s Spec) Check(stage *Stage) error {
 	return err
 }
 
-// Filled is the spec with its defaults, or what is wrong with it.
+// Filled returns the spec with its defaults, or what is wrong with it.
 func (s Spec) Filled(stage *Stage) (Spec, error) {
 	usual := Methods(stage.Verb)
 	s.Method = s.method(stage)
@@ -212,7 +212,7 @@ func (s Spec) Filled(stage *Stage) (Spec, error) {
 // Suits reports whether a stage has what a method needs.
 func (s *Stage) Suits(m Method) bool { return slices.Contains(Methods(s.Verb), m) && s.lacks(m) == "" }
 
-// lacks is what a method needs and a stage does not have; empty: nothing.
+// lacks returns what a method needs and a stage does not have; empty: nothing.
 func (s *Stage) lacks(m Method) string {
 	switch m {
 	case Items:
@@ -231,7 +231,7 @@ func (s *Stage) lacks(m Method) string {
 	return ""
 }
 
-// method is the one that is asked for, else the usual one of the stage.
+// method returns the one that is asked for, else the usual one of the stage.
 func (s Spec) method(stage *Stage) Method {
 	switch {
 	case s.Method != "":
@@ -242,7 +242,8 @@ func (s Spec) method(stage *Stage) Method {
 	return Methods(stage.Verb)[0]
 }
 
-// ranked is the spec of a stage that compares, with what it ranks: a setting of the lanes where it is grouped by one.
+// ranked returns the spec of a stage that compares, with what it ranks: a setting of the lanes where it is grouped by
+// one.
 func (s Spec) ranked(stage *Stage) (Spec, error) {
 	if stage.Verb != Compared || s.EachJudge() || s.Method == Length {
 		return s, nil
@@ -295,12 +296,13 @@ func (s *Spec) RanksLanes(stage *Stage) bool {
 	return false
 }
 
-// FlipGroups are the fields that conversations are grouped by: branches and turns are apart anyway.
+// FlipGroups returns the fields that conversations are grouped by: branches and turns are apart anyway.
 func FlipGroups(by []string) []string {
 	return slices.DeleteFunc(slices.Clone(by), func(name string) bool { return name == ByBranch || name == ByTurn })
 }
 
-// StandingSpec is an analysis that ranks the lanes of a stage, for a stage of which no analysis does; its tables are not shown.
+// StandingSpec returns an analysis that ranks the lanes of a stage, for a stage of which no analysis does; its tables
+// are not shown.
 func StandingSpec(stage *Stage, specs []Spec) Spec {
 	out := Spec{Stage: stage.Name, Method: Rates, Standing: true}
 	switch {

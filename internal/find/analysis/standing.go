@@ -7,8 +7,8 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// Standing is what a stage says of each lane (or item) that it ranks, and how every two of them compare: by the tests that belong
-// to the intervals of its table.
+// Standing is what a stage says of each lane (or item) that it ranks, and how every two of them compare: by the tests
+// that belong to the intervals of its table.
 type Standing struct {
 	Stage     string
 	Verb      Verb
@@ -39,8 +39,8 @@ type Standing struct {
 
 	Style string // how much of it is style, in words; empty: nothing was asked
 
-	// Foretold is what quotes begin with where the tests of comparisons have no errors: strengths that are drawn together, with the errors that
-	// looks at bought comparisons have. Nil: the tests have errors.
+	// Foretold is what quotes begin with where the tests of comparisons have no errors: strengths that are drawn
+	// together, with the errors that looks at bought comparisons have. Nil: the tests have errors.
 	Foretold *adaptive.Look
 
 	Rounds *Rounds        // of pairs that were bought in rounds: what differs is what was claimed
@@ -85,7 +85,7 @@ const (
 // MaxCompared is how many places are all held against each other.
 const MaxCompared = 100
 
-// Order are all places, the best first and those without a value last.
+// Order returns all places, the best first and those without a value last.
 func (s *Standing) Order() []int {
 	var out, none []int
 	for i, p := range s.Places {
@@ -111,8 +111,9 @@ func (s *Standing) Better(a, b int) int {
 	return 1
 }
 
-// Apart are the places that can be told apart (Holm, over all pairs), either way round; false: nothing was tested. A test without a p-value
-// counts as one that shows nothing, and so does one whose difference goes against the order of the values.
+// Apart returns the places that can be told apart (Holm, over all pairs), either way round; false: nothing was tested.
+// A test without a p-value counts as one that shows nothing, and so does one whose difference goes against the order of
+// the values.
 func (s *Standing) Apart() (apart map[[2]int]bool, tested bool) {
 	if s.Rounds != nil {
 		return s.claimed(), len(s.Tests) > 0
@@ -144,7 +145,7 @@ func (s *Standing) agrees(t Contrast) bool {
 	return t.Difference.OK && t.Difference.Value != 0 && order != 0 && ahead == (order < 0)
 }
 
-// RankOf is the rank of a place, and the ranks that it may have.
+// RankOf returns the rank of a place, and the ranks that it may have.
 func (s *Standing) RankOf(i int, apart map[[2]int]bool) *stats.RankInterval {
 	r := &stats.RankInterval{Rank: 1, Best: 1}
 	for k, p := range s.Places {
@@ -166,7 +167,7 @@ func (s *Standing) RankOf(i int, apart map[[2]int]bool) *stats.RankInterval {
 	return r
 }
 
-// claimed are the places that claims tell apart.
+// claimed returns the places that claims tell apart.
 func (s *Standing) claimed() map[[2]int]bool {
 	names := make([]string, len(s.Places))
 	for i, p := range s.Places {

@@ -71,13 +71,13 @@ func ParseControls(names []string) (Controls, error) {
 	return out, nil
 }
 
-// Features are the features of a set, in their order.
+// Features returns the features of a set, in their order.
 func (c Controls) Features() []Feature {
 	return slices.DeleteFunc(controls(), func(f Feature) bool { return c&f.Bit == 0 })
 }
 
-// StyleOf counts what a text looks like. Markup is Markdown's: headings with #, bold between two stars or underscores, list items, and blocks
-// of code between fences.
+// StyleOf counts what a text looks like. Markup is Markdown's: headings with #, bold between two stars or underscores,
+// list items, and blocks of code between fences.
 func StyleOf(text string) Style {
 	s := Style{Known: true}
 	fence := ""
@@ -111,7 +111,7 @@ func StyleOf(text string) Style {
 	return s
 }
 
-// fenceOf is the mark with which a block of code begins; empty: the line begins none.
+// fenceOf returns the mark with which a block of code begins; empty: the line begins none.
 func fenceOf(line string) string {
 	for _, mark := range []string{"```", "~~~"} {
 		if strings.HasPrefix(line, mark) {
@@ -121,14 +121,14 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// headingOf is the text of a heading.
+// headingOf returns the text of a heading.
 func headingOf(line string) (string, bool) {
 	rest := strings.TrimLeft(line, "#")
 	marks := len(line) - len(rest)
 	return rest, marks >= 1 && marks <= 6 && (rest == "" || rest[0] == ' ' || rest[0] == '\t')
 }
 
-// listed is the text of an item of a list.
+// listed returns the text of an item of a list.
 func listed(line string) (string, bool) {
 	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
 	marked := digits > 0 && digits < 10 && len(line) > digits && (line[digits] == '.' || line[digits] == ')')

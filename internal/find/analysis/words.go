@@ -52,7 +52,7 @@ func (r *Report) say() {
 	}
 }
 
-// sentence is what may be said.
+// sentence returns what may be said.
 func (f *Finding) sentence(t *Table) string {
 	subject := fmt.Sprintf("In stage %s, the %s", f.Stage, f.What)
 	if name := f.name(); name != "" {
@@ -89,7 +89,7 @@ func (f *Finding) sentence(t *Table) string {
 	return text + "."
 }
 
-// show is a value in words.
+// show returns a value in words.
 func (f *Finding) show(x float64) string {
 	if f.Shown() == Gap {
 		return fmt.Sprintf("%+.1f points", nonzero(100*x))
@@ -97,7 +97,8 @@ func (f *Finding) show(x float64) string {
 	return f.Unit.Show(x)
 }
 
-// Shown is the unit in which a value is shown: a difference of shares in points, which no one takes for a share of the share.
+// Shown returns the unit in which a value is shown: a difference of shares in points, which no one takes for a share of
+// the share.
 func (f *Finding) Shown() Unit {
 	if f.Unit != Share {
 		return f.Unit
@@ -109,7 +110,7 @@ func (f *Finding) Shown() Unit {
 	return Share
 }
 
-// nonzero is a number that is not shown as minus zero, with one digit.
+// nonzero returns a number that is not shown as minus zero, with one digit.
 func nonzero(x float64) float64 {
 	if x > -0.05 && x < 0 {
 		return 0
@@ -117,7 +118,7 @@ func nonzero(x float64) float64 {
 	return x
 }
 
-// ShowError is an error in the unit: it has no sign.
+// ShowError returns an error in the unit: it has no sign.
 func (u Unit) ShowError(x float64) string { return strings.TrimPrefix(u.Show(x), "+") }
 
 // Plural returns a number with its noun, as the notes of tables write it: without separators of thousands.
@@ -128,7 +129,7 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// shown is what a test allows to say, after the correction over all primary tests.
+// shown returns what a test allows to say, after the correction over all primary tests.
 func (f *Finding) shown() string {
 	if !f.Holm.OK {
 		return ""
@@ -143,7 +144,7 @@ func (f *Finding) shown() string {
 	return text + ")"
 }
 
-// Show is a value in its unit.
+// Show returns a value in its unit.
 func (u Unit) Show(x float64) string {
 	if x > -0.0005 && x < 0 {
 		x = 0 // no number is shown as minus zero

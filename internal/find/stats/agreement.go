@@ -101,7 +101,7 @@ func beyond(observed, chance float64) Number {
 	return Known((observed - chance) / (1 - chance))
 }
 
-// errors are the large-sample errors of kappa (Fleiss, Cohen and Everitt 1969), in general and under chance.
+// errors returns the large-sample errors of kappa (Fleiss, Cohen and Everitt 1969), in general and under chance.
 func (s shares) errors(kappa, pe, n float64) (general, null Number) {
 	var diagonal, off, marginal float64
 	for i := range s.row {
@@ -134,8 +134,8 @@ func (s shares) weighted(weight func(float64) float64) Number {
 	return Known(1 - seen/chance)
 }
 
-// FleissKappa is agreement beyond chance of several raters, not always the same ones: ratings[u][k] is how many put unit
-// u in category k. Every unit needs the same number of ratings.
+// FleissKappa is agreement beyond chance of several raters, not always the same ones: ratings[u][k] is how many put
+// unit u in category k. Every unit needs the same number of ratings.
 func FleissKappa(ratings [][]int) (Number, error) {
 	if len(ratings) == 0 {
 		return Undefined("no units"), nil
@@ -307,7 +307,7 @@ func alpha(coincidence [][]float64, values []float64, scale Scale) Number {
 	return Known(1 - (n-1)*seen/expected)
 }
 
-// distance is the squared distance of two of the sorted values, of which total says how often each was given.
+// distance returns the squared distance of two of the sorted values, of which total says how often each was given.
 func (s Scale) distance(values, total []float64, i, j int) float64 {
 	if i == j {
 		return 0

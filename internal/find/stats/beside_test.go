@@ -6,17 +6,17 @@ import (
 
 // What reference programs print beside the numbers that commands print, computed from the same fits.
 
-// Mean is the mean over resamples.
+// Mean returns the mean over resamples.
 func (r Replicates) Mean() Number { return Mean(r.Values) }
 
-// WinProbability is the chance that i, shown first, beats j.
+// WinProbability returns the chance that i, shown first, beats j.
 func (f *BTFit) WinProbability(i, j int) float64 {
 	first, _, _ := f.model.point(f.beta, nil).chances(int32(i), int32(j))
 	return first
 }
 
-// Sandwich is the covariance that needs no more than independent comparisons (HC0): right also with half ties and where
-// the model does not hold.
+// Sandwich returns the covariance that needs no more than independent comparisons (HC0): right also with half ties and
+// where the model does not hold.
 func (f *BTFit) Sandwich() (*Covariance, error) {
 	bread, err := f.Covariance()
 	if err != nil {
@@ -31,15 +31,15 @@ func (f *BTFit) Sandwich() (*Covariance, error) {
 	return bread.around(meat), nil
 }
 
-// Items is the number of strengths.
+// Items returns the number of strengths.
 func (c *Covariance) Items() int { return c.items }
 
-// Against is the covariance of two strengths when a third stands at 0.
+// Against returns the covariance of two strengths when a third stands at 0.
 func (c *Covariance) Against(ref, i, j int) float64 {
 	return c.matrix.at(i, j) - c.matrix.at(i, ref) - c.matrix.at(ref, j) + c.matrix.at(ref, ref)
 }
 
-// OrderAgainst is the covariance of the order effect and a strength when another strength stands at 0.
+// OrderAgainst returns the covariance of the order effect and a strength when another strength stands at 0.
 func (c *Covariance) OrderAgainst(ref, i int) Number {
 	if c.order == 0 {
 		return Undefined("no order effect in the model")
@@ -74,8 +74,8 @@ func wald(estimate, se Number) Wald {
 type Goodness struct {
 	Deviance float64
 	DF       int
-	// BinomialLogLik is the log likelihood with its combinatorial terms, as generalised linear model software prints it;
-	// half counts are rounded to even there.
+	// BinomialLogLik is the log likelihood with its combinatorial terms, as generalised linear model software prints
+	// it; half counts are rounded to even there.
 	BinomialLogLik Number
 }
 
@@ -104,7 +104,7 @@ func (f *BTFit) Goodness() Goodness {
 	return g
 }
 
-// excess is the deviance of a count against its expectation.
+// excess returns the deviance of a count against its expectation.
 func excess(seen, expected float64) float64 {
 	if seen == 0 {
 		return 0
@@ -112,7 +112,7 @@ func excess(seen, expected float64) float64 {
 	return 2 * seen * math.Log(seen/expected)
 }
 
-// squares is the sum over a cell's comparisons of the squared gradient.
+// squares returns the sum over a cell's comparisons of the squared gradient.
 func (p *point) squares(c *cell) pull {
 	first, _, tie := p.chances(c.i, c.j)
 	mu := first + tie/2

@@ -9,10 +9,12 @@ import (
 	"sync/atomic"
 )
 
-// FewClusters is the number below which cluster-robust formulae of strengths are not trusted and findings use the bootstrap.
+// FewClusters is the number below which cluster-robust formulae of strengths are not trusted and findings use the
+// bootstrap.
 const FewClusters = 40
 
-// mostUndefined is the share of resamples that may lack a value before their spread says nothing of the estimate's error.
+// mostUndefined is the share of resamples that may lack a value before their spread says nothing of the estimate's
+// error.
 const mostUndefined = 0.2
 
 // Replicates are the values of one estimate over resamples.
@@ -21,11 +23,11 @@ type Replicates struct {
 	Undefined int       // resamples without a value
 }
 
-// SE is the standard deviation over resamples.
+// SE returns the standard deviation over resamples.
 func (r Replicates) SE() Number { return SD(r.Values) }
 
-// Interval is the percentile interval (quantiles of type 7). Where so many resamples have no value that they could fill a
-// whole tail, the bounds are unknown.
+// Interval returns the percentile interval (quantiles of type 7). Where so many resamples have no value that they could
+// fill a whole tail, the bounds are unknown.
 func (r Replicates) Interval(level float64) Interval {
 	if !validLevel(level) {
 		return NoInterval("%s", badLevel(level).Why)
@@ -41,8 +43,9 @@ func (r Replicates) Interval(level float64) Interval {
 	return Between(sortedQuantile(x, tail), sortedQuantile(x, 1-tail))
 }
 
-// Student is the estimate with the spread over resamples as its error, by Student's t of as many clusters as were resampled.
-// Percentiles know nothing of how few clusters there were: of 6 to 30, they hold the truth in 83 to 93 of 100 studies.
+// Student returns the estimate with the spread over resamples as its error, by Student's t of as many clusters as were
+// resampled. Percentiles know nothing of how few clusters there were: of 6 to 30, they hold the truth in 83 to 93 of
+// 100 studies.
 func (r Replicates) Student(estimate Number, level float64, clusters int) Interval {
 	if all := len(r.Values) + r.Undefined; float64(r.Undefined) > mostUndefined*float64(all) {
 		return NoInterval("%d of %d resamples have no value", r.Undefined, all)
@@ -80,8 +83,8 @@ func collect(values []Number) Replicates {
 	return out
 }
 
-// stream is the generator of one replicate: its own for every replicate, so that the numbers do not depend on how many
-// goroutines share the work.
+// stream returns the generator of one replicate: its own for every replicate, so that the numbers do not depend on how
+// many goroutines share the work.
 func stream(seed uint64, replicate int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, scramble(uint64(replicate)+1)))
 }

@@ -79,8 +79,8 @@ func (o BTOptions) check() error {
 	return nil
 }
 
-// lastStep is how small a step must be to be the last. Newton's steps square their error, so that what is left after this
-// one is beyond the digits of a float64; scoring under Jeffreys' penalty only divides it, and has to go on.
+// lastStep returns how small a step must be to be the last. Newton's steps square their error, so that what is left
+// after this one is beyond the digits of a float64; scoring under Jeffreys' penalty only divides it, and has to go on.
 func (m *model) lastStep() float64 {
 	if m.o.Firth {
 		return 1e-11
@@ -106,8 +106,8 @@ func (m *model) fit(t *Tally, beta []float64, steps int) *BTFit {
 	return f
 }
 
-// Information is what one more comparison of two items says about the difference of their strengths, in the mean of both
-// orders.
+// Information returns what one more comparison of two items says about the difference of their strengths, in the mean
+// of both orders.
 func (f *BTFit) Information(i, j int) float64 {
 	p := f.model.point(f.beta, nil)
 	one := cell{i: int32(i), j: int32(j), first: 1}
@@ -213,8 +213,8 @@ func vanished() error {
 	return &NoMaximum{Why: "the information about the parameters vanished on the way"}
 }
 
-// solve finds the step from gradient and information, which it uses up; false where the information is not positive definite. How well
-// conditioned it is does not matter: a poor step is followed by another.
+// solve finds the step from gradient and information, which it uses up; false where the information is not positive
+// definite. How well conditioned it is does not matter: a poor step is followed by another.
 func (w *workspace) solve() bool {
 	factor, ok := lapack64.Potrf(w.info.upper())
 	if ok {

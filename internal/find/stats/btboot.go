@@ -130,7 +130,7 @@ func (r *refit) count() {
 	}
 }
 
-// Strength are the values of one item's strength over the resamples.
+// Strength returns the values of one item's strength over the resamples.
 func (b *BTBootstrap) Strength(i int) Replicates {
 	return b.over(func(theta []float64) float64 { return theta[i] })
 }
@@ -143,7 +143,7 @@ func (b *BTBootstrap) over(of func([]float64) float64) Replicates {
 	return r
 }
 
-// Intervals are the percentile intervals of all strengths.
+// Intervals returns the percentile intervals of all strengths.
 func (b *BTBootstrap) Intervals(level float64) []Interval {
 	all := make([]Interval, len(b.Fit.Theta))
 	for i := range all {
@@ -152,7 +152,7 @@ func (b *BTBootstrap) Intervals(level float64) []Interval {
 	return all
 }
 
-// OrderEffect are the values of the order effect over the resamples.
+// OrderEffect returns the values of the order effect over the resamples.
 func (b *BTBootstrap) OrderEffect() Replicates {
 	if !b.Fit.Order.OK {
 		return Replicates{Undefined: len(b.Theta) + b.Undefined}
@@ -160,7 +160,7 @@ func (b *BTBootstrap) OrderEffect() Replicates {
 	return Replicates{Values: b.Order, Undefined: b.Undefined}
 }
 
-// TieParameter are the values of the log of the tie parameter over the resamples.
+// TieParameter returns the values of the log of the tie parameter over the resamples.
 func (b *BTBootstrap) TieParameter() Replicates {
 	if !b.Fit.LogNu.OK {
 		return Replicates{Undefined: len(b.Theta) + b.Undefined}
@@ -168,7 +168,7 @@ func (b *BTBootstrap) TieParameter() Replicates {
 	return Replicates{Values: b.LogNu, Undefined: b.Undefined}
 }
 
-// Difference is the error of the difference of two strengths: its standard deviation over the resamples.
+// Difference returns the error of the difference of two strengths: its standard deviation over the resamples.
 func (b *BTBootstrap) Difference(i, j int) float64 {
 	var n, m, s float64
 	for _, theta := range b.Theta { // one pass, stable: the mean moves along

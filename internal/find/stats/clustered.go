@@ -18,8 +18,8 @@ type ClusterRate struct {
 	effective      float64 // independent answers that would have the variance the interval rests on
 }
 
-// Half is the two-sided p-value of a share of one half, by the method of the interval: below one minus its level, the interval leaves
-// one half out.
+// Half returns the two-sided p-value of a share of one half, by the method of the interval: below one minus its level,
+// the interval leaves one half out.
 func (r ClusterRate) Half() Number {
 	switch {
 	case !r.Share.OK:
@@ -32,13 +32,13 @@ func (r ClusterRate) Half() Number {
 	return Known(studentTail(2*math.Sqrt(r.effective)*(r.Share.Value-0.5), r.Clusters-1))
 }
 
-// rareClusters is how many clusters must hold the rarer answer before their design effect can be estimated; of fewer than
-// three times as many, a third.
+// rareClusters is how many clusters must hold the rarer answer before their design effect can be estimated; of fewer
+// than three times as many, a third.
 const rareClusters = 10
 
-// RateByCluster is the share over all answers. Its interval is Wilson's for as many independent answers as would have
-// the variance that leaving out one cluster after the other gives, widened for few clusters by Student's t. Where the rarer
-// answer stands in too few clusters to estimate the variance, each cluster counts as a single answer.
+// RateByCluster returns the share over all answers. Its interval is Wilson's for as many independent answers as would
+// have the variance that leaving out one cluster after the other gives, widened for few clusters by Student's t. Where
+// the rarer answer stands in too few clusters to estimate the variance, each cluster counts as a single answer.
 func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 	var r ClusterRate
 	for g, c := range clusters {
@@ -75,7 +75,7 @@ func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 	return r, nil
 }
 
-// holding is the number of clusters in which the rarer answer was given.
+// holding returns the number of clusters in which the rarer answer was given.
 func (r ClusterRate) holding(clusters []Count) int {
 	yes, no := 0, 0
 	for _, c := range clusters {
@@ -85,7 +85,7 @@ func (r ClusterRate) holding(clusters []Count) int {
 	return min(yes, no)
 }
 
-// spread is the linearised variance of the share, times G/(G-1).
+// spread returns the linearised variance of the share, times G/(G-1).
 func (r ClusterRate) spread(clusters []Count) float64 {
 	squares, g := 0.0, float64(r.Clusters)
 	for _, c := range clusters {
@@ -94,8 +94,8 @@ func (r ClusterRate) spread(clusters []Count) float64 {
 	return g / (g - 1) * squares / square(float64(r.N))
 }
 
-// jackknife is the variance of the share by leaving out one cluster after the other: that of spread where clusters are of
-// one size, and larger where some are so large that they make the share their own.
+// jackknife returns the variance of the share by leaving out one cluster after the other: that of spread where clusters
+// are of one size, and larger where some are so large that they make the share their own.
 func (r ClusterRate) jackknife(clusters []Count) float64 {
 	squares, g := 0.0, float64(r.Clusters)
 	for _, c := range clusters {
@@ -116,8 +116,8 @@ func (r ClusterRate) wilson(effective, level float64) Interval {
 	return Between(wilson(r.Share.Value*effective, effective, z.Value))
 }
 
-// ShareInterval is Wilson's interval of a share, or of a mean of shares, for as many independent answers as would have its
-// variance, widened for few clusters by Student's t. Without variance each cluster counts as a single answer.
+// ShareInterval is Wilson's interval of a share, or of a mean of shares, for as many independent answers as would have
+// its variance, widened for few clusters by Student's t. Without variance each cluster counts as a single answer.
 func ShareInterval(share, variance, level float64, clusters int) Interval {
 	effective := float64(clusters)
 	if variance > 0 && share > 0 && share < 1 {
@@ -144,8 +144,9 @@ type ClusterMean struct {
 	P           Number   // two-sided, of a mean of 0
 }
 
-// MeanByCluster is the mean over all values. Its error comes from leaving out one cluster after the other: the
-// cluster-robust one where clusters are of one size, and larger where some are so large that they make the mean their own.
+// MeanByCluster returns the mean over all values. Its error comes from leaving out one cluster after the other: the
+// cluster-robust one where clusters are of one size, and larger where some are so large that they make the mean their
+// own.
 func MeanByCluster(list []Total, level float64) ClusterMean {
 	var m ClusterMean
 	sum := 0.0

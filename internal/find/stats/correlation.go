@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Pearson is the linear correlation of paired values.
+// Pearson returns the linear correlation of paired values.
 func Pearson(x, y []float64) Number {
 	if len(x) != len(y) {
 		return Undefined("%d values against %d", len(x), len(y))
@@ -34,12 +34,12 @@ type Correlation struct {
 	N        int
 }
 
-// NewPearson is the linear correlation of paired values.
+// NewPearson returns the linear correlation of paired values.
 func NewPearson(x, y []float64, level float64) Correlation {
 	return correlation(Pearson(x, y), len(x), level, func(float64) float64 { return 1 })
 }
 
-// NewSpearman is the correlation of their ranks; its variance is that of Bonett and Wright (2000).
+// NewSpearman returns the correlation of their ranks; its variance is that of Bonett and Wright (2000).
 func NewSpearman(x, y []float64, level float64) Correlation {
 	return correlation(Pearson(midranks(x), midranks(y)), len(x), level, func(r float64) float64 { return 1 + r*r/2 })
 }
@@ -69,7 +69,7 @@ func correlation(r Number, n int, level float64, factor func(r float64) float64)
 	return c
 }
 
-// midranks are the ranks of values from 1; equal ones share the mean of theirs.
+// midranks returns the ranks of values from 1; equal ones share the mean of theirs.
 func midranks(x []float64) []float64 {
 	order := make([]int, len(x))
 	for i := range order {
@@ -98,8 +98,8 @@ func midranks(x []float64) []float64 {
 	return out
 }
 
-// Reliability is the share of the spread of the strengths that is not error: 1 - mean(se^2)/var(theta). It falls below 0
-// when there is more error than spread.
+// Reliability returns the share of the spread of the strengths that is not error: 1 - mean(se^2)/var(theta). It falls
+// below 0 when there is more error than spread.
 func Reliability(theta, se []float64) Number {
 	if len(theta) != len(se) {
 		return Undefined("%d strengths with %d errors", len(theta), len(se))

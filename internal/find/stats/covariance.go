@@ -15,9 +15,9 @@ type Covariance struct {
 	matrix           *symmetric
 }
 
-// Covariance is the model-based covariance: the inverse of the information. It holds when comparisons are independent and
-// the model is right; with half ties it is wrong in principle, because a tie is not half a coin toss. Under a ridge it is
-// the posterior spread that the penalty implies.
+// Covariance returns the model-based covariance: the inverse of the information. It holds when comparisons are
+// independent and the model is right; with half ties it is wrong in principle, because a tie is not half a coin toss.
+// Under a ridge it is the posterior spread that the penalty implies.
 func (f *BTFit) Covariance() (*Covariance, error) {
 	m := f.model
 	w := newWorkspace(m.size)
@@ -70,7 +70,7 @@ const (
 	CR0                   // none
 )
 
-// ClusterRobust is the covariance when only clusters are independent, not the comparisons in them. It needs many
+// ClusterRobust returns the covariance when only clusters are independent, not the comparisons in them. It needs many
 // clusters: below [FewClusters], or with fewer clusters than items, prefer the bootstrap.
 func (f *BTFit) ClusterRobust(g *Grouped, correction Correction) (*Covariance, error) {
 	if g.tally.items != f.model.items {
@@ -93,7 +93,7 @@ func (f *BTFit) ClusterRobust(g *Grouped, correction Correction) (*Covariance, e
 	return bread.around(meat), nil
 }
 
-// SE are the standard errors of the strengths against their mean.
+// SE returns the standard errors of the strengths against their mean.
 func (c *Covariance) SE() []float64 {
 	se := make([]float64, c.items)
 	for i := range se {
@@ -102,18 +102,18 @@ func (c *Covariance) SE() []float64 {
 	return se
 }
 
-// Difference is the standard error of the difference of two strengths.
+// Difference returns the standard error of the difference of two strengths.
 func (c *Covariance) Difference(i, j int) float64 {
 	return math.Sqrt(max(0, c.matrix.at(i, i)+c.matrix.at(j, j)-2*c.matrix.at(i, j)))
 }
 
-// Between is the covariance of two strengths.
+// Between returns the covariance of two strengths.
 func (c *Covariance) Between(i, j int) float64 { return c.matrix.at(i, j) }
 
-// OrderSE is the standard error of the order effect.
+// OrderSE returns the standard error of the order effect.
 func (c *Covariance) OrderSE() Number { return c.extraSE(c.order, "no order effect in the model") }
 
-// LogNuSE is the standard error of the log of the tie parameter.
+// LogNuSE returns the standard error of the log of the tie parameter.
 func (c *Covariance) LogNuSE() Number { return c.extraSE(c.nu, "no tie parameter in the model") }
 
 func (c *Covariance) extraSE(at int, why string) Number {
@@ -175,7 +175,7 @@ func quasiSums(q, sums []float64) bool {
 	return positive
 }
 
-// quasiLoss is the sum of squared log ratios.
+// quasiLoss returns the sum of squared log ratios.
 func quasiLoss(at, target []float64) float64 {
 	loss := 0.0
 	for k := range at {
@@ -184,7 +184,7 @@ func quasiLoss(at, target []float64) float64 {
 	return loss
 }
 
-// quasiStep is a Gauss-Newton step: least squares on the sums, weighted to act on the log scale.
+// quasiStep returns a Gauss-Newton step: least squares on the sums, weighted to act on the log scale.
 func quasiStep(items int, at, target []float64) ([]float64, error) {
 	normal, side := newSymmetric(items), make([]float64, items)
 	k := 0
@@ -244,7 +244,8 @@ const (
 	scoreRows  = 16  // rows of the sum that stay close at hand while a block is added to them
 )
 
-// squares is the sum over clusters of the gradient times itself. Each element is added up in the order of the clusters, whichever goroutine does it.
+// squares returns the sum over clusters of the gradient times itself. Each element is added up in the order of the
+// clusters, whichever goroutine does it.
 func (s *scores) squares() *symmetric {
 	size, clusters := s.model.size, s.grouped.Clusters()
 	sum := newSymmetric(size)

@@ -6,12 +6,12 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// tieTolerance is how much larger than the observed probability another may be and still count as equally unlikely in an
-// exact two-sided test; without it, rounding would drop the mirror image of the observation.
+// tieTolerance is how much larger than the observed probability another may be and still count as equally unlikely in
+// an exact two-sided test; without it, rounding would drop the mirror image of the observation.
 const tieTolerance = 1e-7
 
-// BinomialTest is the exact two-sided p-value of k successes in n trials when each succeeds with probability p: the sum
-// over all outcomes that are no more probable than the observed one.
+// BinomialTest returns the exact two-sided p-value of k successes in n trials when each succeeds with probability p:
+// the sum over all outcomes that are no more probable than the observed one.
 func BinomialTest(k, n int, p float64) Number {
 	if k < 0 || n < k || p < 0 || p > 1 {
 		return Undefined("%d successes in %d trials with probability %g", k, n, p)
@@ -26,7 +26,7 @@ func BinomialTest(k, n int, p float64) Number {
 	return Known(min(sum, 1))
 }
 
-// binomial is the probability of exactly k successes in n trials.
+// binomial returns the probability of exactly k successes in n trials.
 func binomial(k, n int, p float64) float64 {
 	switch {
 	case p == 0:
@@ -44,19 +44,19 @@ func logChoose(n, k float64) float64 {
 	return all - in - out
 }
 
-// normalTail is the two-sided p-value of a standard normal score.
+// normalTail returns the two-sided p-value of a standard normal score.
 func normalTail(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
 
-// studentTail is the two-sided p-value of a score with Student's distribution.
+// studentTail returns the two-sided p-value of a score with Student's distribution.
 func studentTail(t float64, df int) float64 {
 	n := float64(df)
 	return mathext.RegIncBeta(n/2, 0.5, n/(n+t*t))
 }
 
-// normalQuantile is the standard normal quantile of p in (0, 1).
+// normalQuantile returns the standard normal quantile of p in (0, 1).
 func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
-// criticalZ is the two-sided normal critical value of a confidence level.
+// criticalZ returns the two-sided normal critical value of a confidence level.
 func criticalZ(level float64) Number {
 	if !validLevel(level) {
 		return badLevel(level)
@@ -64,7 +64,7 @@ func criticalZ(level float64) Number {
 	return Known(math.Sqrt2 * math.Erfinv(level))
 }
 
-// criticalT is the two-sided critical value of Student's t of a confidence level.
+// criticalT returns the two-sided critical value of Student's t of a confidence level.
 func criticalT(level float64, df int) Number {
 	if !validLevel(level) {
 		return badLevel(level)
@@ -75,15 +75,15 @@ func criticalT(level float64, df int) Number {
 	return Known(studentCritical(2*(1-(1+level)/2), df))
 }
 
-// studentCritical is the score whose tail, as in studentTail, is alpha.
+// studentCritical returns the score whose tail, as in studentTail, is alpha.
 func studentCritical(alpha float64, df int) float64 {
 	n := float64(df)
 	x := mathext.InvRegIncBeta(n/2, 0.5, alpha)
 	return math.Sqrt(n * (1 - x) / x)
 }
 
-// StudentCritical is the two-sided critical value of an error such as 0.05, for a standard error that comes from so many
-// clusters. Without an error, or with fewer than two clusters, nothing exceeds it.
+// StudentCritical returns the two-sided critical value of an error such as 0.05, for a standard error that comes from
+// so many clusters. Without an error, or with fewer than two clusters, nothing exceeds it.
 func StudentCritical(alpha float64, clusters int) float64 {
 	if !validLevel(alpha) || clusters < 2 {
 		return math.Inf(1)
@@ -91,10 +91,10 @@ func StudentCritical(alpha float64, clusters int) float64 {
 	return studentCritical(alpha, clusters-1)
 }
 
-// NormalQuantile is the value below which a standard normal lies with a probability.
+// NormalQuantile returns the value below which a standard normal lies with a probability.
 func NormalQuantile(p float64) float64 { return normalQuantile(p) }
 
-// NormalBelow is the probability that a standard normal lies below a value.
+// NormalBelow returns the probability that a standard normal lies below a value.
 func NormalBelow(x float64) float64 { return normalBelow(x) }
 
 func validLevel(level float64) bool { return level > 0 && level < 1 }

@@ -21,13 +21,13 @@ func (o EloOptions) check() error {
 	return nil
 }
 
-// EloExpected is the score that an item of one rating is expected to make against another.
+// EloExpected returns the score that an item of one rating is expected to make against another.
 func EloExpected(rating, other, scale float64) float64 {
 	return 1 / (1 + math.Exp((other-rating)*math.Ln10/scale))
 }
 
-// Elo rates the items by the comparisons in their order. The order matters: models do not change between comparisons, so
-// prefer [FitBT], or the mean over orders.
+// Elo rates the items by the comparisons in their order. The order matters: models do not change between comparisons,
+// so prefer [FitBT], or the mean over orders.
 func Elo(items int, p Pairs, o EloOptions) ([]float64, error) {
 	if err := checkElo(items, p, o); err != nil {
 		return nil, err
@@ -112,8 +112,9 @@ func eloRuns(items, runs, n int, rate func(run int, ratings []float64, order []i
 	return out, nil
 }
 
-// EloResampled rates resamples of clusters, each along so many random orders: the ratings of each item over the resamples. Cluster k
-// of the comparisons are those from starts[k] to before starts[k+1], or to the end. An item that a resample does not compare has no rating there.
+// EloResampled rates resamples of clusters, each along so many random orders: the ratings of each item over the
+// resamples. Cluster k of the comparisons are those from starts[k] to before starts[k+1], or to the end. An item that a
+// resample does not compare has no rating there.
 func EloResampled(items int, p Pairs, starts []int, o EloOptions, orders, resamples int, seed uint64) ([]Replicates, error) {
 	if err := checkElo(items, p, o); err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ type NoMaximum struct {
 // Error says why there is no estimate.
 func (e *NoMaximum) Error() string { return "no finite estimate of strengths: " + e.Why }
 
-// Components are the groups of items inside which strengths can be estimated, each ascending: everybody can be reached
-// from everybody along wins, a tie counting both ways. One group means that all items can be ranked together.
+// Components returns the groups of items inside which strengths can be estimated, each ascending: everybody can be
+// reached from everybody along wins, a tie counting both ways. One group means that all items can be ranked together.
 func Components(t *Tally) [][]int {
 	g := newGraph(t.items, t.unordered())
 	return g.components(g.won)
@@ -120,7 +120,7 @@ func outcomesSeen(cells []cell, needed need) error {
 // ray is a direction of the parameters beside the strengths.
 type ray struct{ order, tie float64 }
 
-// gaps are the demands that the results make on strengths, should the likelihood not fall along the ray.
+// gaps returns the demands that the results make on strengths, should the likelihood not fall along the ray.
 func (g *graph) gaps(cells []cell, r ray) []float64 {
 	gap := make([]float64, len(g.other))
 	for k := range gap {
@@ -143,7 +143,7 @@ func (g *graph) gaps(cells []cell, r ray) []float64 {
 	return gap
 }
 
-// equalities are the demands under which an order effect is a mere difference of strengths.
+// equalities returns the demands under which an order effect is a mere difference of strengths.
 func (g *graph) equalities(cells []cell) []float64 {
 	gap := make([]float64, len(g.other))
 	for k := range gap {
@@ -169,7 +169,7 @@ type graph struct {
 	at        []int32 // where the first item of a cell holds the second
 }
 
-// newGraph is the graph of all pairs that occur in the cells, filled with them.
+// newGraph returns the graph of all pairs that occur in the cells, filled with them.
 func newGraph(items int, cells []cell) *graph {
 	g := &graph{items: items, start: make([]int32, items+1), at: make([]int32, len(cells))}
 	where := make([]int32, items*items) // first 1 for a pair that met, then where it stands
@@ -237,7 +237,7 @@ func (g *graph) reachesAll(count []float64) bool {
 	return found == g.items
 }
 
-// components are the groups inside which everybody can be reached from everybody along arcs with a positive count
+// components returns the groups inside which everybody can be reached from everybody along arcs with a positive count
 // (Tarjan's algorithm with its own stack), each ascending, in the order of their first members.
 func (g *graph) components(count []float64) [][]int {
 	const unseen = -1
@@ -298,8 +298,8 @@ func take(members []int32, placed []bool) []int {
 	return group
 }
 
-// feasible reports whether strengths exist such that every item exceeds each neighbour by at least the gap that stands at
-// the arc (minus infinity: no demand). They do unless some cycle of demands adds up to more than nothing.
+// feasible reports whether strengths exist such that every item exceeds each neighbour by at least the gap that stands
+// at the arc (minus infinity: no demand). They do unless some cycle of demands adds up to more than nothing.
 func (g *graph) feasible(gap []float64) bool {
 	for k := range gap { // nearly always two items contradict each other already
 		if gap[k]+gap[g.back[k]] > 0 {

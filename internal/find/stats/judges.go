@@ -14,7 +14,7 @@ type Spread struct {
 	Interval Interval
 }
 
-// OverJudges is the mean of one score per judge.
+// OverJudges returns the mean of one score per judge.
 func OverJudges(scores []float64, level float64) Spread {
 	s := Spread{Judges: len(scores), Mean: Mean(scores), SE: SD(scores)}
 	if s.SE.OK {
@@ -36,8 +36,8 @@ type JudgeDelta struct {
 	Delta          float64
 }
 
-// JudgeDeltas are all deviations and, per judge, how much they vary: a judge that is lenient to some subjects only has a
-// large spread.
+// JudgeDeltas are all deviations and, per judge, how much they vary: a judge that is lenient to some subjects only has
+// a large spread.
 type JudgeDeltas struct {
 	Deltas []JudgeDelta // in the order of the scores
 	Mean   []Number     // by judge
@@ -69,7 +69,7 @@ func Deltas(scores []JudgeScore) (*JudgeDeltas, error) {
 	return out, nil
 }
 
-// Ranking is the place of each score, 1 for the highest; equal scores share the better place.
+// Ranking returns the place of each score, 1 for the highest; equal scores share the better place.
 func Ranking(scores []float64) []int {
 	sorted := slices.Sorted(slices.Values(scores))
 	places := make([]int, len(scores))

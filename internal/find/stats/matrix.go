@@ -21,27 +21,27 @@ func (s *symmetric) at(i, j int) float64 { return s.data[min(i, j)*s.n+max(i, j)
 
 func (s *symmetric) set(i, j int, v float64) { s.data[min(i, j)*s.n+max(i, j)] = v }
 
-// upper is the matrix as gonum takes it.
+// upper returns the matrix as gonum takes it.
 func (s *symmetric) upper() blas64.Symmetric {
 	return blas64.Symmetric{Uplo: blas.Upper, N: s.n, Stride: s.n, Data: s.data}
 }
 
-// triangle is the upper triangle, of a matrix that was factorized.
+// triangle returns the upper triangle, of a matrix that was factorized.
 func (s *symmetric) triangle() blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: s.n, Stride: s.n, Data: s.data}
 }
 
-// general is a square matrix, row by row.
+// general returns a square matrix, row by row.
 func general(n int, data []float64) blas64.General {
 	return blas64.General{Rows: n, Cols: n, Stride: n, Data: data}
 }
 
-// column is a vector, as a matrix of one column.
+// column returns a vector, as a matrix of one column.
 func column(b []float64) blas64.General {
 	return blas64.General{Rows: len(b), Cols: 1, Stride: 1, Data: b}
 }
 
-// whole is the matrix with both triangles.
+// whole returns the matrix with both triangles.
 func (s *symmetric) whole() []float64 {
 	all := make([]float64, s.n*s.n)
 	for i := range s.n {
@@ -100,8 +100,8 @@ func product(n int, a, b []float64) []float64 {
 	return out
 }
 
-// root is a square matrix, row by row, that gives s when multiplied by its transpose; false where no eigenvalues are found. Values
-// below 0 are taken for 0.
+// root returns a square matrix, row by row, that gives s when multiplied by its transpose; false where no eigenvalues
+// are found. Values below 0 are taken for 0.
 func (s *symmetric) root() ([]float64, bool) {
 	n := s.n
 	copied := symmetric{n, append([]float64(nil), s.data...)}

@@ -59,7 +59,7 @@ type Residual struct {
 	P        Number  // two-sided, Student's t of clusters - 1
 }
 
-// Residuals are those of all pairs that met: score tests of a parameter of their own.
+// Residuals returns those of all pairs that met: score tests of a parameter of their own.
 func (f *BTFit) Residuals(g *Grouped) ([]Residual, error) {
 	bread, err := f.Covariance()
 	if err != nil {
@@ -108,7 +108,7 @@ func (f *BTFit) Residuals(g *Grouped) ([]Residual, error) {
 	return out, nil
 }
 
-// spreads are the cluster-robust variances of the residuals (CR1), less what the fit takes up of them.
+// spreads returns the cluster-robust variances of the residuals (CR1), less what the fit takes up of them.
 func (f *BTFit) spreads(g *Grouped, s *scores, bread *Covariance, index map[[2]int32]int, cross [][]float64) []float64 {
 	size := f.model.size
 	whole := bread.matrix.whole()
@@ -163,7 +163,7 @@ type Direct struct {
 	P     Number  // of an even chance, two-sided, by cluster
 }
 
-// Directs are the results of all pairs that met, by the two items, the lower number first.
+// Directs returns the results of all pairs that met, by the two items, the lower number first.
 func Directs(g *Grouped, level float64) (map[[2]int]Direct, error) {
 	counts := map[[2]int][]Count{}
 	last := map[[2]int]int{}

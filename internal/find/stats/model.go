@@ -53,7 +53,7 @@ func (m *model) point(beta []float64, old *point) *point {
 	return p
 }
 
-// chances are the probabilities of the three results when i is shown first.
+// chances returns the probabilities of the three results when i is shown first.
 func (p *point) chances(i, j int32) (first, second, tie float64) {
 	a, b := p.half[i]*p.first, p.half[j]
 	first, second, tie = a*a, b*b, p.nu*a*b
@@ -78,7 +78,7 @@ func (p *point) pull(c *cell) pull {
 	}
 }
 
-// logLik is the likelihood without penalty.
+// logLik returns the likelihood without penalty.
 func (m *model) logLik(p *point) float64 {
 	value := 0.0
 	var order, nu float64
@@ -97,7 +97,7 @@ func (m *model) logLik(p *point) float64 {
 	return value
 }
 
-// objective is what the fit maximises; not under Jeffreys' penalty.
+// objective returns what the fit maximises; not under Jeffreys' penalty.
 func (m *model) objective(p *point) float64 {
 	value := m.logLik(p)
 	for _, v := range p.beta[:m.items] {
@@ -175,8 +175,8 @@ func (m *model) pin(info []float64, stride int) {
 	}
 }
 
-// jeffreys turns the gradient into that of the likelihood penalised by half the log determinant of the information: each
-// cell acts as if a share of it, its leverage, had been won half the time.
+// jeffreys turns the gradient into that of the likelihood penalised by half the log determinant of the information:
+// each cell acts as if a share of it, its leverage, had been won half the time.
 func (m *model) jeffreys(p *point, w *workspace) {
 	inverse, ok := w.chol.inverse()
 	if !ok {

@@ -21,7 +21,7 @@ func Holm(p []float64) ([]float64, error) {
 	return adjusted, nil
 }
 
-// ascending is the order of the p-values from the smallest, and the check that they are p-values.
+// ascending returns the order of the p-values from the smallest, and the check that they are p-values.
 func ascending(p []float64) ([]int, error) {
 	order := make([]int, len(p))
 	for i, v := range p {
@@ -34,13 +34,13 @@ func ascending(p []float64) ([]int, error) {
 	return order, nil
 }
 
-// maxGroups is how many groups a reader could follow, and the most that are kept: of differences without any order there may be
-// a great many.
+// maxGroups is how many groups a reader could follow, and the most that are kept: of differences without any order
+// there may be a great many.
 const maxGroups = 500
 
-// Letters are the groups of a compact letter display (insert and absorb, Piepho 2004). Two items share a group exactly where they
-// do not differ, and no group is a part of another. Groups come in the order of their first items. The result lists the groups of
-// each item; false: there are too many groups to be of use.
+// Letters returns the groups of a compact letter display (insert and absorb, Piepho 2004). Two items share a group
+// exactly where they do not differ, and no group is a part of another. Groups come in the order of their first items.
+// The result lists the groups of each item; false: there are too many groups to be of use.
 func Letters(items int, differ func(i, j int) bool) ([][]int, bool) {
 	all := make([]bool, items)
 	for i := range all {

@@ -21,7 +21,7 @@ type Number struct {
 	Why   string
 }
 
-// Known is a number that exists. NaN and the infinities are no estimates: they become undefined.
+// Known returns a number that exists. NaN and the infinities are no estimates: they become undefined.
 func Known(v float64) Number {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Undefined("not a finite number")
@@ -29,7 +29,7 @@ func Known(v float64) Number {
 	return Number{Value: v, OK: true}
 }
 
-// Undefined is a number that does not exist, with the reason.
+// Undefined returns a number that does not exist, with the reason.
 func Undefined(format string, args ...any) Number {
 	return Number{Why: fmt.Sprintf(format, args...)}
 }
@@ -42,7 +42,7 @@ func (n Number) String() string {
 	return strconv.FormatFloat(n.Value, 'g', -1, 64)
 }
 
-// OrNil is the value for a document in which nothing stands for what does not exist.
+// OrNil returns the value for a document in which nothing stands for what does not exist.
 func (n Number) OrNil() *float64 {
 	if !n.OK {
 		return nil
@@ -57,7 +57,7 @@ type Interval struct {
 	Why       string
 }
 
-// OrNil are the bounds for a document in which nothing stands for what does not exist.
+// OrNil returns the bounds for a document in which nothing stands for what does not exist.
 func (i Interval) OrNil() (low, high *float64) {
 	if !i.OK {
 		return nil, nil
@@ -65,7 +65,7 @@ func (i Interval) OrNil() (low, high *float64) {
 	return &i.Low, &i.High
 }
 
-// Between is an interval that exists, unless a bound is not finite.
+// Between returns an interval that exists, unless a bound is not finite.
 func Between(low, high float64) Interval {
 	if !Known(low).OK || !Known(high).OK {
 		return NoInterval("a bound is not a finite number")
@@ -73,7 +73,7 @@ func Between(low, high float64) Interval {
 	return Interval{Low: low, High: high, OK: true}
 }
 
-// NoInterval is an interval that does not exist, with the reason.
+// NoInterval returns an interval that does not exist, with the reason.
 func NoInterval(format string, args ...any) Interval {
 	return Interval{Why: fmt.Sprintf(format, args...)}
 }
@@ -84,7 +84,7 @@ func (i Interval) Contains(x float64) bool { return i.OK && i.Low <= x && x <= i
 // LeavesOut reports whether x lies outside the interval; one that does not exist leaves nothing out.
 func (i Interval) LeavesOut(x float64) bool { return i.OK && (x < i.Low || x > i.High) }
 
-// Clipped is the interval inside the range that its value has; nil: open.
+// Clipped returns the interval inside the range that its value has; nil: open.
 func (i Interval) Clipped(low, high *float64) Interval {
 	if i.OK && low != nil {
 		i.Low, i.High = max(i.Low, *low), max(i.High, *low)
@@ -103,7 +103,7 @@ func (i Interval) String() string {
 	return fmt.Sprintf("[%g, %g]", i.Low, i.High)
 }
 
-// NormalInterval is the estimate and its normal error bars at a confidence level such as 0.95.
+// NormalInterval returns the estimate and its normal error bars at a confidence level such as 0.95.
 func NormalInterval(estimate, se, level float64) Interval {
 	z := criticalZ(level)
 	if !z.OK {
@@ -112,12 +112,13 @@ func NormalInterval(estimate, se, level float64) Interval {
 	return Between(estimate-z.Value*se, estimate+z.Value*se)
 }
 
-// StudentInterval is the estimate and its error bars by Student's t, for an error that comes from so many clusters.
+// StudentInterval returns the estimate and its error bars by Student's t, for an error that comes from so many
+// clusters.
 func StudentInterval(estimate, se, level float64, clusters int) Interval {
 	return tInterval(Known(estimate), Known(se), level, clusters-1)
 }
 
-// StudentTest is the two-sided p-value of an estimate of 0 whose error comes from so many clusters.
+// StudentTest returns the two-sided p-value of an estimate of 0 whose error comes from so many clusters.
 func StudentTest(estimate, se Number, clusters int) Number {
 	switch {
 	case !estimate.OK:
@@ -142,7 +143,7 @@ func ratio(over, under float64, why string) Number {
 	return Known(over / under)
 }
 
-// tInterval is the estimate and its error bars by Student's t.
+// tInterval returns the estimate and its error bars by Student's t.
 func tInterval(estimate, se Number, level float64, df int) Interval {
 	t := criticalT(level, df)
 	switch {
@@ -171,7 +172,7 @@ func logistic(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
-// Mean is the arithmetic mean.
+// Mean returns the arithmetic mean.
 func Mean(x []float64) Number {
 	if len(x) == 0 {
 		return Undefined("no values")
@@ -179,7 +180,7 @@ func Mean(x []float64) Number {
 	return Known(mean(x))
 }
 
-// SD is the standard deviation of a sample (divisor n-1).
+// SD returns the standard deviation of a sample (divisor n-1).
 func SD(x []float64) Number {
 	if len(x) < 2 {
 		return Undefined("a spread needs two values, there are %d", len(x))
@@ -187,7 +188,7 @@ func SD(x []float64) Number {
 	return Known(math.Sqrt(variance(x)))
 }
 
-// sortedQuantile is the type 7 quantile of values in ascending order.
+// sortedQuantile returns the type 7 quantile of values in ascending order.
 func sortedQuantile(x []float64, p float64) float64 {
 	at := p * float64(len(x)-1)
 	below := int(math.Floor(at))
@@ -207,7 +208,7 @@ func sum(x []float64) float64 {
 
 func mean(x []float64) float64 { return sum(x) / float64(len(x)) }
 
-// variance is the sample variance of at least two values.
+// variance returns the sample variance of at least two values.
 func variance(x []float64) float64 {
 	m, s := mean(x), 0.0
 	for _, v := range x {
@@ -224,7 +225,7 @@ func center(x []float64) {
 	}
 }
 
-// largest is the largest absolute value.
+// largest returns the largest absolute value.
 func largest(x []float64) float64 {
 	top := 0.0
 	for _, v := range x {

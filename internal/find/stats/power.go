@@ -12,7 +12,7 @@ type Test struct {
 	Alpha, Power float64
 }
 
-// z is the sum of the two normal quantiles.
+// z returns the sum of the two normal quantiles.
 func (t Test) z() (float64, error) {
 	if !validLevel(t.Alpha) || !validLevel(t.Power) {
 		return 0, fmt.Errorf("plan a test: level %g with power %g", t.Alpha, t.Power)
@@ -20,8 +20,9 @@ func (t Test) z() (float64, error) {
 	return normalQuantile(1-t.Alpha/2) + normalQuantile(t.Power), nil
 }
 
-// ComparisonsNeeded is how many comparisons, spread evenly over all pairs, tell two of so many contestants apart whose strengths differ by
-// this much. Information is what one comparison says about a difference of strengths: 1/4 where the two are even and never tie.
+// ComparisonsNeeded returns how many comparisons, spread evenly over all pairs, tell two of so many contestants apart
+// whose strengths differ by this much. Information is what one comparison says about a difference of strengths: 1/4
+// where the two are even and never tie.
 func ComparisonsNeeded(contestants int, difference, information float64, t Test) (int, error) {
 	z, err := t.z()
 	if err != nil {
@@ -33,7 +34,7 @@ func ComparisonsNeeded(contestants int, difference, information float64, t Test)
 	return upTo(float64(contestants-1) * square(z/difference) / information), nil
 }
 
-// DetectableStrength is the smallest difference of two strengths that so many comparisons show.
+// DetectableStrength returns the smallest difference of two strengths that so many comparisons show.
 func DetectableStrength(contestants int, comparisons int64, information float64, t Test) (float64, error) {
 	z, err := t.z()
 	if err != nil {
@@ -61,7 +62,7 @@ func (d Design) variance() (float64, error) {
 	return d.Items + d.DrawA/float64(d.DrawsA) + d.DrawB/float64(d.DrawsB), nil
 }
 
-// ItemsNeeded is how many items show a difference of this size.
+// ItemsNeeded returns how many items show a difference of this size.
 func (d Design) ItemsNeeded(difference float64, t Test) (int, error) {
 	v, err := d.variance()
 	if err != nil {
@@ -77,7 +78,7 @@ func (d Design) ItemsNeeded(difference float64, t Test) (int, error) {
 	return upTo(square(z/difference) * v), nil
 }
 
-// Detectable is the smallest difference that so many items show.
+// Detectable returns the smallest difference that so many items show.
 func (d Design) Detectable(items int, t Test) (float64, error) {
 	v, err := d.variance()
 	if err != nil {
@@ -104,10 +105,11 @@ type Paired struct {
 	Exact    bool    // each says yes or no once on each item, and McNemar's exact test decides; else Student's t does
 }
 
-// mostExact is up to how many items the exact test is reckoned with; beyond, it and the normal approximation differ by less than 1%.
+// mostExact is up to how many items the exact test is reckoned with; beyond, it and the normal approximation differ by
+// less than 1%.
 const mostExact = 20_000
 
-// Power is the chance that so many items show a difference of this size at a two-sided level.
+// Power returns the chance that so many items show a difference of this size at a two-sided level.
 func (p Paired) Power(items int, difference, alpha float64) (float64, error) {
 	if items < 1 || !validLevel(alpha) || !(p.Variance > 0) || difference == 0 || !Known(difference).OK || p.Exact && math.Abs(difference) > 1 {
 		return 0, fmt.Errorf("plan a test: a difference of %g with variance %g on %d items at level %g", difference, p.Variance, items, alpha)
@@ -115,7 +117,8 @@ func (p Paired) Power(items int, difference, alpha float64) (float64, error) {
 	if p.Exact && items <= mostExact {
 		return p.mcnemar(math.Abs(difference), alpha).power(items), nil
 	}
-	// Guenther's correction: what Student's t asks more than the normal distribution is known by half the square of its critical value.
+	// Guenther's correction: what Student's t asks more than the normal distribution is known by half the square of its
+	// critical value.
 	z := normalQuantile(1 - alpha/2)
 	left := float64(items) - z*z/2
 	if left <= 0 {
@@ -125,10 +128,11 @@ func (p Paired) Power(items int, difference, alpha float64) (float64, error) {
 	return normalBelow(shift-z) + normalBelow(-shift-z), nil
 }
 
-// steady is for how many further items the exact test must keep its power: it goes to and fro, because counts are whole.
+// steady is for how many further items the exact test must keep its power: it goes to and fro, because counts are
+// whole.
 const steady = 10
 
-// Items is how many items show a difference of this size.
+// Items returns how many items show a difference of this size.
 func (p Paired) Items(difference float64, t Test) (int, error) {
 	if _, err := t.z(); err != nil {
 		return 0, err
@@ -159,7 +163,7 @@ func (p Paired) Items(difference float64, t Test) (int, error) {
 	}
 }
 
-// Detectable is the smallest difference that so many items show; it does not exist where none does.
+// Detectable returns the smallest difference that so many items show; it does not exist where none does.
 func (p Paired) Detectable(items int, t Test) Number {
 	if _, err := t.z(); err != nil || items < 1 || !(p.Variance > 0) {
 		return Undefined("%d items with variance %g show nothing", items, p.Variance)
@@ -185,20 +189,21 @@ func (p Paired) Detectable(items int, t Test) Number {
 	return Known(high)
 }
 
-// mcnemar is the exact test before the data: how often two lanes say different things of an item, and which of them is right then.
+// mcnemar is the exact test before the data: how often two lanes say different things of an item, and which of them is
+// right then.
 type mcnemar struct {
 	apart, first float64 // share of items on which they differ; of these, those for the first lane
 	alpha        float64
 	known        map[int]float64 // power by the number of items on which they differ
 }
 
-// mcnemar is the test of two lanes whose differences have this mean and variance.
+// mcnemar returns the test of two lanes whose differences have this mean and variance.
 func (p Paired) mcnemar(difference, alpha float64) *mcnemar {
 	apart := min(1, max(difference, p.Variance+difference*difference))
 	return &mcnemar{apart: apart, first: (apart + difference) / 2 / apart, alpha: alpha, known: map[int]float64{}}
 }
 
-// power is the chance that the test shows the difference on so many items.
+// power returns the chance that the test shows the difference on so many items.
 func (m *mcnemar) power(items int) float64 {
 	mean, sd := float64(items)*m.apart, math.Sqrt(float64(items)*m.apart*(1-m.apart))
 	low, high := max(0, int(mean-8*sd)-1), min(items, int(mean+8*sd)+1)
@@ -209,7 +214,7 @@ func (m *mcnemar) power(items int) float64 {
 	return sum
 }
 
-// given is the chance where the two lanes differ on so many items.
+// given returns the chance where the two lanes differ on so many items.
 func (m *mcnemar) given(apart int) float64 {
 	if p, ok := m.known[apart]; ok {
 		return p
@@ -223,7 +228,8 @@ func (m *mcnemar) given(apart int) float64 {
 	return p
 }
 
-// fewestFor is the largest count of the rarer side that an exact two-sided test of an even chance still rejects; -1: none.
+// fewestFor returns the largest count of the rarer side that an exact two-sided test of an even chance still rejects;
+// -1: none.
 func fewestFor(n int, alpha float64) int {
 	c := min(n/2, max(-1, int(float64(n)/2-normalQuantile(1-alpha/2)*math.Sqrt(float64(n))/2)))
 	for c >= 0 && 2*binomialUpTo(c, n, 0.5) > alpha {
@@ -235,7 +241,7 @@ func fewestFor(n int, alpha float64) int {
 	return c
 }
 
-// binomialUpTo is the probability of at most k successes in n trials.
+// binomialUpTo returns the probability of at most k successes in n trials.
 func binomialUpTo(k, n int, p float64) float64 {
 	switch {
 	case k < 0:

@@ -39,8 +39,8 @@ func MaxTRanks(theta []float64, c *Covariance, level float64, draws int, seed ui
 	return cut(theta, spread, Replicates{Values: top}, level)
 }
 
-// Ranks are simultaneous rank intervals by the largest standardised difference over the resamples, which is taken to be larger
-// where clusters are few, as Student's t is than a normal score.
+// Ranks are simultaneous rank intervals by the largest standardised difference over the resamples, which is taken to be
+// larger where clusters are few, as Student's t is than a normal score.
 func (b *BTBootstrap) Ranks(level float64) ([]RankInterval, error) {
 	theta := b.Fit.Theta
 	if err := checkRanks(theta, len(theta), level); err != nil {
@@ -72,7 +72,7 @@ func checkRanks(theta []float64, items int, level float64) error {
 	return nil
 }
 
-// root is a matrix whose square is the covariance of the strengths.
+// root returns a matrix whose square is the covariance of the strengths.
 func (c *Covariance) root() ([]float64, error) {
 	sub := newSymmetric(c.items)
 	for i := range c.items {
@@ -98,7 +98,7 @@ func differences(n int, of func(i, j int) float64) []float64 {
 	return table
 }
 
-// largestT is the largest standardised difference.
+// largestT returns the largest standardised difference.
 func largestT(x, spread []float64) float64 {
 	top, at := 0.0, 0
 	for i := range x {
@@ -154,9 +154,9 @@ func rankIntervals(theta []float64, better func(i, j int) bool) []RankInterval {
 	return out
 }
 
-// BestChances are the chances that each value is the highest, were they drawn again round what was found: with Student's t of the clusters, and
-// together, from the errors of all differences. A flat prior gives the same numbers. Equal draws share the chance. They do not exist where
-// an error is not known.
+// BestChances returns the chances that each value is the highest, were they drawn again round what was found: with
+// Student's t of the clusters, and together, from the errors of all differences. A flat prior gives the same numbers.
+// Equal draws share the chance. They do not exist where an error is not known.
 func BestChances(values []float64, difference func(i, j int) Number, clusters, draws int, seed uint64) []Number {
 	n := len(values)
 	out := make([]Number, n)
@@ -217,7 +217,7 @@ func BestChances(values []float64, difference func(i, j int) Number, clusters, d
 // mostNormal is from how many degrees of freedom on Student's t is taken for that of so many.
 const mostNormal = 200
 
-// centred is the covariance of values round their mean that has these variances of differences.
+// centred returns the covariance of values round their mean that has these variances of differences.
 func (s *symmetric) centred() *symmetric {
 	n := float64(s.n)
 	rows, all := make([]float64, s.n), 0.0

@@ -19,7 +19,7 @@ func NewRate(k, n int, level float64) Rate {
 	return Rate{K: k, N: n, Share: ratio(float64(k), float64(n), "no answers"), Interval: Wilson(k, n, level)}
 }
 
-// SE is the standard error of the share: the spread of the answers over the root of their number.
+// SE returns the standard error of the share: the spread of the answers over the root of their number.
 func (r Rate) SE() Number {
 	if r.N < 2 || r.K == 0 || r.K == r.N {
 		return Undefined("all answers are alike")
@@ -27,12 +27,12 @@ func (r Rate) SE() Number {
 	return Known(math.Sqrt(r.Share.Value * (1 - r.Share.Value) / float64(r.N-1)))
 }
 
-// Wilson is the score interval of a share: close to its level for every n, and never outside 0 to 1.
+// Wilson returns the score interval of a share: close to its level for every n, and never outside 0 to 1.
 func Wilson(k, n int, level float64) Interval {
 	return interval(k, n, level, func(k, n, z float64) (float64, float64) { return wilson(k, n, z) })
 }
 
-// Exact is the interval of Clopper and Pearson: it leaves one half out where [BinomialTest] rejects it.
+// Exact returns the interval of Clopper and Pearson: it leaves one half out where [BinomialTest] rejects it.
 func Exact(k, n int, level float64) Interval {
 	return interval(k, n, level, func(x, all, _ float64) (low, high float64) {
 		tail := (1 - level) / 2
@@ -61,7 +61,7 @@ func interval(k, n int, level float64, bounds func(k, n, z float64) (float64, fl
 	return Between(max(0, low), min(1, high))
 }
 
-// wilson is the score interval of k of n, which need not be whole.
+// wilson returns the score interval of k of n, which need not be whole.
 func wilson(k, n, z float64) (low, high float64) {
 	p, zz := k/n, z*z
 	middle, half := p+zz/(2*n), z*math.Sqrt(p*(1-p)/n+zz/(4*n*n))
@@ -74,7 +74,7 @@ func wilson(k, n, z float64) (low, high float64) {
 	return low, high
 }
 
-// MissingBounds is where the share must lie if the missing answers were known: all no, to all yes.
+// MissingBounds returns where the share must lie if the missing answers were known: all no, to all yes.
 func MissingBounds(yes, no, missing int) Interval {
 	all := float64(yes + no + missing)
 	if min(yes, no, missing) < 0 {
@@ -112,7 +112,7 @@ func NewPairTable(first, second []bool) (PairTable, error) {
 	return t, nil
 }
 
-// N is the number of pairs.
+// N returns the number of pairs.
 func (t PairTable) N() int { return t.Both + t.OnlyFirst + t.OnlySecond + t.Neither }
 
 // PairedShares is the difference of two shares over the same independent items.
@@ -123,7 +123,7 @@ type PairedShares struct {
 	Test       McNemar
 }
 
-// Difference is the first share minus the second.
+// Difference returns the first share minus the second.
 func (t PairTable) Difference(level float64) PairedShares {
 	out := PairedShares{Test: NewMcNemar(t.OnlyFirst, t.OnlySecond)}
 	n := float64(t.N())
@@ -156,7 +156,7 @@ func (t PairTable) newcombe(level float64) Interval {
 	return Between(p-q-down, p-q+up)
 }
 
-// joint is the length of two correlated errors together.
+// joint returns the length of two correlated errors together.
 func joint(x, y, phi float64) float64 { return math.Sqrt(max(0, x*x-2*phi*x*y+y*y)) }
 
 // McNemar asks whether changes go one way more often than the other.

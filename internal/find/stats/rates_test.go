@@ -173,7 +173,7 @@ func TestFewClustersWidenTheInterval(t *testing.T) {
 	}
 }
 
-// coverage is the share of simulated intervals that hold the truth.
+// coverage returns the share of simulated intervals that hold the truth.
 func coverage(runs int, one func(r *rand.Rand) (Interval, float64)) float64 {
 	hits := 0.0
 	for k := range runs {
@@ -357,7 +357,8 @@ func TestAMeanByClusterErrsAsItsMeansWithoutOneClusterDo(t *testing.T) {
 	t.Parallel()
 	even := []Total{{2, 3}, {2, 5}, {2, 4}, {2, 9}}
 	got := MeanByCluster(even, 0.95)
-	// Of clusters of one size it is the cluster-robust error: squares of the clusters' sums round the mean, times G/(G-1).
+	// Of clusters of one size it is the cluster-robust error: squares of the clusters' sums round the mean, times
+	// G/(G-1).
 	se := math.Sqrt((square(3-5.25)+square(5-5.25)+square(4-5.25)+square(9-5.25))*4/3) / 8
 	if diff := cmp.Diff([]Number{Known(2.625), Known(se)}, []Number{got.Mean, got.SE}, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
 		t.Errorf("clusters of one size: %s", diff)

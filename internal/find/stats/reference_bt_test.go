@@ -220,7 +220,7 @@ func addClusters(t *testing.T, d dataset, fit *BTFit, got object) {
 	got["n_clusters"] = g.Clusters()
 }
 
-// table is the error of every difference.
+// table returns the error of every difference.
 func table(c *Covariance) [][]float64 {
 	out := make([][]float64, c.Items())
 	for i := range out {

@@ -262,7 +262,7 @@ func solvePairwise(t *testing.T, c *refCase) object {
 	return object{} // estimators that are not ours
 }
 
-// example is the package's example: 190 comparisons of 20 texts.
+// example returns the package's example: 190 comparisons of 20 texts.
 func (c *refCase) example(t *testing.T) ([]string, Pairs) {
 	t.Helper()
 	var ids []string

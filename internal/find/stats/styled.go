@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Styled are comparisons with what else distinguishes the two that met, such as how much longer the first one is. Rows of one cluster stand
-// together, and clusters are numbered in their order.
+// Styled are comparisons with what else distinguishes the two that met, such as how much longer the first one is. Rows
+// of one cluster stand together, and clusters are numbered in their order.
 type Styled struct {
 	Items   int
 	Pairs   Pairs
@@ -56,7 +56,7 @@ func newStyled(s *Styled, o BTOptions) *StyledFit {
 	return f
 }
 
-// first is where the parameters of features begin.
+// first returns where the parameters of features begin.
 func (f *StyledFit) first() int { return f.size - len(f.data.X) }
 
 // styledRow is one comparison at a point: what it says about the advantage and about log nu.
@@ -217,7 +217,7 @@ func (f *StyledFit) finish() error {
 	return nil
 }
 
-// clusters is how many there are.
+// clusters returns how many there are.
 func (s *Styled) clusters() int {
 	if len(s.Cluster) == 0 {
 		return 0
@@ -225,7 +225,7 @@ func (s *Styled) clusters() int {
 	return int(s.Cluster[len(s.Cluster)-1]) + 1
 }
 
-// influences are what each cluster does to each parameter, to first order: cluster by cluster.
+// influences returns what each cluster does to each parameter, to first order: cluster by cluster.
 func (f *StyledFit) influences() []float64 {
 	out := make([]float64, f.data.clusters()*f.size)
 	for k, c := range f.data.Cluster {
@@ -244,15 +244,15 @@ func (f *StyledFit) influences() []float64 {
 	return out
 }
 
-// StyledErrors are the cluster-robust standard errors (CR1) of a fit, and of how its strengths differ from those of another fit to the same
-// comparisons, such as one without features.
+// StyledErrors are the cluster-robust standard errors (CR1) of a fit, and of how its strengths differ from those of
+// another fit to the same comparisons, such as one without features.
 type StyledErrors struct {
 	Theta, Beta []float64
 	Order       Number
 	Change      []float64
 }
 
-// Errors are those of the fit, and of its difference from a plain one.
+// Errors returns those of the fit, and of its difference from a plain one.
 func (f *StyledFit) Errors(plain *StyledFit) (StyledErrors, error) {
 	g := f.data.clusters()
 	if g < 2 {
@@ -284,7 +284,8 @@ func (f *StyledFit) Errors(plain *StyledFit) (StyledErrors, error) {
 	return out, nil
 }
 
-// Resampled are the errors by fitting resamples of the clusters anew, for where these are few; Undefined counts those without an estimate.
+// Resampled returns the errors by fitting resamples of the clusters anew, for where these are few; Undefined counts
+// those without an estimate.
 func (f *StyledFit) Resampled(plain *StyledFit, o BTOptions, resamples int, seed uint64) (errors StyledErrors, undefined int) {
 	type both struct{ own, other []float64 }
 	fits := make([]both, resamples)

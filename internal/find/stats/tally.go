@@ -16,7 +16,7 @@ const (
 	results // how many there are
 )
 
-// Score is what the result is worth to the item shown first: 1, 0 or a half.
+// Score returns what the result is worth to the item shown first: 1, 0 or a half.
 func (r Result) Score() float64 {
 	switch r {
 	case FirstWon:
@@ -33,7 +33,7 @@ type Pairs struct {
 	Result        []Result
 }
 
-// Len is the number of comparisons.
+// Len returns the number of comparisons.
 func (p Pairs) Len() int { return len(p.Result) }
 
 // Append adds one comparison.
@@ -63,19 +63,19 @@ func (p Pairs) row(k, items int) error {
 	return nil
 }
 
-// Tally counts comparisons by who was shown first, who second, and how it ended. Everything Bradley-Terry needs is in it,
-// so the cost of a fit does not depend on the number of comparisons. It takes 24 bytes per pair of items.
+// Tally counts comparisons by who was shown first, who second, and how it ended. Everything Bradley-Terry needs is in
+// it, so the cost of a fit does not depend on the number of comparisons. It takes 24 bytes per pair of items.
 type Tally struct {
 	items  int
 	counts []float64 // (first*items + second)*results + result
 }
 
-// NewTally is an empty tally of so many items.
+// NewTally returns an empty tally of so many items.
 func NewTally(items int) *Tally {
 	return &Tally{items: items, counts: make([]float64, items*items*int(results))}
 }
 
-// Items is the number of items.
+// Items returns the number of items.
 func (t *Tally) Items() int { return t.items }
 
 // Add counts comparisons; it may be called again for the next block of a stream. A row it cannot read is an error, and
@@ -105,18 +105,18 @@ func (t *Tally) Count(first, second int, r Result, n float64) error {
 	return nil
 }
 
-// Of is how often first, shown first, won, lost and tied against second.
+// Of returns how often first, shown first, won, lost and tied against second.
 func (t *Tally) Of(first, second int) (won, lost, tied float64) {
 	k := t.at(first, second)
 	return t.counts[k+int(FirstWon)], t.counts[k+int(SecondWon)], t.counts[k+int(Tied)]
 }
 
-// N is the number of comparisons.
+// N returns the number of comparisons.
 func (t *Tally) N() float64 { return sum(t.counts) }
 
 func (t *Tally) at(first, second int) int { return (first*t.items + second) * int(results) }
 
-// score is what i won against j in both orders, a tie worth a half.
+// score returns what i won against j in both orders, a tie worth a half.
 func (t *Tally) score(i, j int) float64 {
 	won, _, tied := t.Of(i, j)
 	_, lost, tiedBack := t.Of(j, i)
@@ -131,10 +131,10 @@ type cell struct {
 
 func (c cell) n() float64 { return c.first + c.second + c.tie }
 
-// score is what the item shown first won, a tie worth a half.
+// score returns what the item shown first won, a tie worth a half.
 func (c cell) score() float64 { return c.first + c.tie/2 }
 
-// cells are the ordered pairs that were compared at all, in order of i, then j.
+// cells returns the ordered pairs that were compared at all, in order of i, then j.
 func (t *Tally) cells() []cell {
 	all := make([]cell, 0, min(t.items*t.items, 1<<16))
 	for i := range t.items {
@@ -233,7 +233,7 @@ func (g *Grouped) split(keys []uint64) {
 	g.start = append(g.start, len(g.rows))
 }
 
-// runs is how many different keys there are, the lowest bits left out.
+// runs returns how many different keys there are, the lowest bits left out.
 func runs(keys []uint64, bits int) int {
 	n := 0
 	for k, key := range keys {
@@ -244,7 +244,7 @@ func runs(keys []uint64, bits int) int {
 	return n
 }
 
-// Clusters is the number of clusters that hold a comparison.
+// Clusters returns the number of clusters that hold a comparison.
 func (g *Grouped) Clusters() int { return len(g.start) - 1 }
 
 // Doubt says why cluster-robust formulae are not to be trusted here and the bootstrap is; empty when they are.
@@ -258,10 +258,10 @@ func (g *Grouped) Doubt() string {
 	return ""
 }
 
-// Tally is the whole without its clusters.
+// Tally returns the whole without its clusters.
 func (g *Grouped) Tally() *Tally { return g.tally }
 
-// cluster is the part of cluster c.
+// cluster returns the part of cluster c.
 func (g *Grouped) cluster(c int) []share { return g.rows[g.start[c]:g.start[c+1]] }
 
 // WinRates are plain shares of wins, a tie worth a half. They depend on who met whom; strengths do not.

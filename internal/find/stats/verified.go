@@ -10,8 +10,8 @@ type Verified struct {
 	True     int // of those labelled, the ones that are yes
 }
 
-// Errors is how often a judge is right about what is yes and about what is no, with the numbers of independent labels that
-// would be known as well from a plain sample.
+// Errors is how often a judge is right about what is yes and about what is no, with the numbers of independent labels
+// that would be known as well from a plain sample.
 type Errors struct {
 	Sensitivity, Specificity                 Number
 	SensitivityInterval, SpecificityInterval Interval
@@ -20,9 +20,10 @@ type Errors struct {
 	kinds                                    []Verified
 }
 
-// Verify estimates a judge's errors from labels that were chosen by what the judge said: the flagged, and some of the others. The
-// plain shares among the labelled would be wrong, for those that the judge calls yes are too many among them; each kind
-// counts here as often as it occurs (Begg and Greenes). With labels chosen at random it says the same as plain shares.
+// Verify estimates a judge's errors from labels that were chosen by what the judge said: the flagged, and some of the
+// others. The plain shares among the labelled would be wrong, for those that the judge calls yes are too many among
+// them; each kind counts here as often as it occurs (Begg and Greenes). With labels chosen at random it says the same
+// as plain shares.
 func Verify(kinds []Verified, level float64) Errors {
 	z := criticalZ(level)
 	for _, k := range kinds {
@@ -54,8 +55,9 @@ func yesNo(yes bool) string {
 	return "no"
 }
 
-// verified is the share that the judge finds of what is so, its interval, and the effective number behind it. Shares within
-// kinds get half a label more on either side, so that a kind without an error is not taken to have none for certain.
+// verified returns the share that the judge finds of what is so, its interval, and the effective number behind it.
+// Shares within kinds get half a label more on either side, so that a kind without an error is not taken to have none
+// for certain.
 func verified(kinds []Verified, z Number, of func(Verified) (found bool, so, labelled float64)) (Number, Interval, float64, float64) {
 	var all, is, hit, pulledIs, pulledHit float64
 	for _, k := range kinds {
@@ -142,8 +144,8 @@ func (e Errors) propagate(k, n, level float64) (Number, Interval) {
 	return Known(math.Sqrt(variance)), Between(max(0, min(1, value-half)), max(0, min(1, value+half)))
 }
 
-// corrected is the share behind a judged share p if this is what is so within each kind, and how well the judge separates the two
-// apart.
+// corrected returns the share behind a judged share p if this is what is so within each kind, and how well the judge
+// separates the two apart.
 func (e Errors) corrected(p float64, shares []float64) (value, power float64) {
 	var yes, no, hit, kept float64
 	for i, kind := range e.kinds {
@@ -159,7 +161,7 @@ func (e Errors) corrected(p float64, shares []float64) (value, power float64) {
 	return (p + kept/no - 1) / power, power
 }
 
-// Errors are the errors on labels that were chosen without looking at what the judge said.
+// Errors returns the errors on labels that were chosen without looking at what the judge said.
 func (g Gold) Errors(level float64) Errors {
 	sens, spec := g.Sensitivity(level), g.Specificity(level)
 	e := Errors{
@@ -183,12 +185,12 @@ type Gold struct {
 	TruePositive, FalsePositive, FalseNegative, TrueNegative int
 }
 
-// Sensitivity is the share of true yes that the judge calls yes.
+// Sensitivity returns the share of true yes that the judge calls yes.
 func (g Gold) Sensitivity(level float64) Rate {
 	return NewRate(g.TruePositive, g.TruePositive+g.FalseNegative, level)
 }
 
-// Specificity is the share of true no that the judge calls no.
+// Specificity returns the share of true no that the judge calls no.
 func (g Gold) Specificity(level float64) Rate {
 	return NewRate(g.TrueNegative, g.TrueNegative+g.FalsePositive, level)
 }
@@ -226,8 +228,8 @@ func correct(k, n, level, sens, spec float64, pulledSens, pulledSpec judged) Cor
 	return CorrectedRate{Share: why, SE: why, Interval: NoInterval("%s", why.Why)}
 }
 
-// corrected is the interval of Lang and Reiczigel (2014): all three shares are pulled to the middle, as Wilson's are, and
-// the midpoint is shifted for the skew that the ratio brings.
+// corrected returns the interval of Lang and Reiczigel (2014): all three shares are pulled to the middle, as Wilson's
+// are, and the midpoint is shifted for the skew that the ratio brings.
 func corrected(k, n, level float64, sens, spec judged) Interval {
 	z := criticalZ(level)
 	if !z.OK {

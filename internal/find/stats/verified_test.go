@@ -55,7 +55,7 @@ func TestWhatNoPersonLookedAtIsNotKnown(t *testing.T) {
 	}
 }
 
-// verifiedStudy is a study of n answers of which people look at as many flagged as unflagged ones.
+// verifiedStudy returns a study of n answers of which people look at as many flagged as unflagged ones.
 func verifiedStudy(r *rand.Rand, n, looked int, truth, sens, spec float64) ([]Verified, float64) {
 	kinds := []Verified{{Yes: true}, {}}
 	judged := 0.0

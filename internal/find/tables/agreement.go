@@ -76,7 +76,7 @@ func (m Measurement) scale() (stats.Scale, error) {
 	return 0, fmt.Errorf("no level of measurement is called %q", m)
 }
 
-// wants is what a level asks of a label.
+// wants returns what a level asks of a label.
 func (m Measurement) wants() string {
 	if m == Ratio {
 		return "a number from 0 up"
@@ -143,7 +143,7 @@ func (t *Table) values(l *Labels, level Measurement) ([]float64, error) {
 	return values, nil
 }
 
-// firstLine is where a label was given first.
+// firstLine returns where a label was given first.
 func (l *Labels) firstLine(label uint32) int {
 	line := 0
 	for _, g := range l.Given {
@@ -183,7 +183,7 @@ func (d *Agreement) measure(counts [][]int) error {
 	return err
 }
 
-// keep is a number that may not exist; the reason why it does not goes apart.
+// keep returns a number that may not exist; the reason why it does not goes apart.
 func (d *Agreement) keep(name string, n stats.Number) *float64 {
 	if !n.OK {
 		d.Why[name] = n.Why
@@ -191,7 +191,7 @@ func (d *Agreement) keep(name string, n stats.Number) *float64 {
 	return n.OrNil()
 }
 
-// ofPairs is the share of pairs of labels of the same item that are equal, each item of equal weight.
+// ofPairs returns the share of pairs of labels of the same item that are equal, each item of equal weight.
 func ofPairs(counts [][]int) stats.Number {
 	sum, items := 0.0, 0.0
 	for _, item := range counts {
@@ -267,7 +267,7 @@ func (d *Agreement) cohen(l *Labels) error {
 // both are the labels that two raters gave to the same items.
 type both struct{ first, second []int }
 
-// pairs are those of all raters two by two. Labels come by item, then rater.
+// pairs returns those of all raters two by two. Labels come by item, then rater.
 func (l *Labels) pairs() map[[2]uint32]*both {
 	pairs := map[[2]uint32]*both{}
 	for from := 0; from < len(l.Given); {

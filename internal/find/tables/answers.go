@@ -8,8 +8,8 @@ import (
 	"assay/internal/find/stats"
 )
 
-// AnswerColumns say which columns of a table hold yes or no, the groups to count apart, and the cluster; By and Cluster may
-// be empty.
+// AnswerColumns say which columns of a table hold yes or no, the groups to count apart, and the cluster; By and Cluster
+// may be empty.
 type AnswerColumns struct {
 	Value   string
 	By      []string
@@ -107,7 +107,7 @@ func (r *answerReader) row() {
 	}
 }
 
-// group is the row's group. Its key is made of lengths and values, so that no two groups share one.
+// group returns the row's group. Its key is made of lengths and values, so that no two groups share one.
 func (r *answerReader) group() int {
 	r.key = r.key[:0]
 	for _, column := range r.by {

@@ -54,13 +54,13 @@ func (t *Table) Comparisons(c Columns, limit int) (*Comparisons, error) {
 	}, nil
 }
 
-// Rows is how many comparisons were read.
+// Rows returns how many comparisons were read.
 func (c *Comparisons) Rows() int { return c.rows }
 
-// Items are the names of the items by their indexes.
+// Items returns the names of the items by their indexes.
 func (c *Comparisons) Items() []string { return c.items.List() }
 
-// Judges is how many judges were named.
+// Judges returns how many judges were named.
 func (c *Comparisons) Judges() int { return c.judges.Len() }
 
 // next reads the next rows; false when there are none.

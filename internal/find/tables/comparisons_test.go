@@ -34,7 +34,7 @@ func compare(t *testing.T, text string, c Columns, limit int) *Comparisons {
 	return r
 }
 
-// problemsOf are the problems of an error, one on a line.
+// problemsOf returns the problems of an error, one on a line.
 func problemsOf(err error) []string {
 	var problems assay.Problems
 	if !errors.As(err, &problems) {

@@ -37,7 +37,7 @@ func (c *Comparisons) count(t *stats.Tally) error {
 	return nil
 }
 
-// resized is a tally of another number of items with the same counts; items that it loses have none.
+// resized returns a tally of another number of items with the same counts; items that it loses have none.
 func resized(t *stats.Tally, items int) *stats.Tally {
 	if t.Items() == items {
 		return t

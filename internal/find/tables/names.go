@@ -16,7 +16,7 @@ type Names struct {
 // NewNames knows no text yet.
 func NewNames() *Names { return &Names{seed: maphash.MakeSeed(), slots: make([]uint64, 256)} }
 
-// ID is the number of a text.
+// ID returns the number of a text.
 func (n *Names) ID(text []byte) uint32 {
 	h := maphash.Bytes(n.seed, text)
 	mask := uint64(len(n.slots) - 1)
@@ -55,8 +55,8 @@ func (n *Names) grow() {
 	}
 }
 
-// Len is how many texts there are.
+// Len returns how many texts there are.
 func (n *Names) Len() int { return len(n.list) }
 
-// List are the texts by number.
+// List returns the texts by number.
 func (n *Names) List() []string { return slices.Clip(n.list) }

@@ -24,7 +24,7 @@ type reference struct {
 	}
 }
 
-// published is a dataset as a table: one row for each result that was seen, weighted.
+// published returns a dataset as a table: one row for each result that was seen, weighted.
 func published(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("../stats/testdata/reference.json")
@@ -63,7 +63,7 @@ func ranked(t *testing.T, text string, o RankOptions) *Ranking {
 	return r
 }
 
-// against are the scores of a ranking when one item stands at 0.
+// against returns the scores of a ranking when one item stands at 0.
 func (d *Ranking) against(ref string) map[string]float64 {
 	scores := map[string]float64{}
 	for _, one := range d.Items {

@@ -107,7 +107,7 @@ func (r *ranker) standardErrors(fit *stats.BTFit) error {
 	return nil
 }
 
-// byCluster is the cluster-robust covariance; nil where there are too few clusters for one.
+// byCluster returns the cluster-robust covariance; nil where there are too few clusters for one.
 func (r *ranker) byCluster(fit *stats.BTFit) (*stats.Covariance, error) {
 	r.out.SEFrom, r.out.Clusters = "clusters (CR1)", r.grouped.Clusters()
 	if r.out.Clusters < 2 {
@@ -141,8 +141,8 @@ func (r *ranker) quasi(c *stats.Covariance) {
 	}
 }
 
-// resampled takes low and high from the bootstrap: percentiles, or with few clusters, whose percentiles are too narrow, Student's t
-// with the spread over resamples.
+// resampled takes low and high from the bootstrap: percentiles, or with few clusters, whose percentiles are too narrow,
+// Student's t with the spread over resamples.
 func (r *ranker) resampled(boot *stats.BTBootstrap) {
 	r.out.IntervalFrom = fmt.Sprintf("%d resamples", r.options.Bootstrap)
 	intervals := boot.Intervals(Level)
@@ -160,7 +160,7 @@ func (r *ranker) resampled(boot *stats.BTBootstrap) {
 	}
 }
 
-// ties is how many comparisons were tied.
+// ties returns how many comparisons were tied.
 func ties(t *stats.Tally) (n float64) {
 	for i := range t.Items() {
 		for j := range t.Items() {

@@ -37,7 +37,7 @@ func (r *ranker) winRate() error {
 	return r.winRateByCluster()
 }
 
-// spread is the variance of what one comparison is worth to item i.
+// spread returns the variance of what one comparison is worth to item i.
 func spread(t *stats.Tally, i int, rates *stats.WinRates) float64 {
 	squares := 0.0
 	for j := range t.Items() {
@@ -73,8 +73,8 @@ func (r *ranker) winRateByCluster() error {
 	return nil
 }
 
-// pointsByCluster are, for each item, the points it made in each cluster: one for a win, or where there are ties two for
-// a win and one for a tie, of two for each comparison.
+// pointsByCluster are, for each item, the points it made in each cluster: one for a win, or where there are ties two
+// for a win and one for a tie, of two for each comparison.
 func (r *ranker) pointsByCluster() [][]stats.Count {
 	scale := 1
 	if ties(r.tally) > 0 {

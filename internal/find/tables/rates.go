@@ -47,7 +47,7 @@ func (t *Table) Rates(c AnswerColumns, w Words) (*Rates, error) {
 	return all, nil
 }
 
-// rate is the rate of one group.
+// rate returns the rate of one group.
 func (a Answers) rate(c AnswerColumns) (Rate, error) {
 	out := Rate{N: a.Yes + a.No, Yes: a.Yes, Missing: a.Missing, Other: a.Other}
 	if len(c.By) > 0 {

@@ -13,8 +13,8 @@ const (
 )
 
 // Scanner cuts a stream into records and fields. Fields may be quoted, hold separators, line ends and doubled quotes;
-// lines end in \n or \r\n, which inside quotes reads as \n. A byte order mark is skipped, blank lines are no records, and
-// a quote inside an unquoted field is a character like any other.
+// lines end in \n or \r\n, which inside quotes reads as \n. A byte order mark is skipped, blank lines are no records,
+// and a quote inside an unquoted field is a character like any other.
 type Scanner struct {
 	in       io.Reader
 	comma    byte
@@ -62,10 +62,10 @@ func (s *Scanner) Scan() bool {
 	}
 }
 
-// Fields is the number of fields of the record.
+// Fields returns the number of fields of the record.
 func (s *Scanner) Fields() int { return len(s.ends) }
 
-// Field is one field of the record, valid until the next [Scanner.Scan].
+// Field returns one field of the record, valid until the next [Scanner.Scan].
 func (s *Scanner) Field(i int) []byte {
 	from := 0
 	if i > 0 {
@@ -74,7 +74,7 @@ func (s *Scanner) Field(i int) []byte {
 	return s.rec[from:s.ends[i]]
 }
 
-// Line is where the record begins, from 1; after an error, where that is.
+// Line returns where the record begins, from 1; after an error, where that is.
 func (s *Scanner) Line() int { return s.line }
 
 // Err is what ended the records too early; nil at the end of the stream.

@@ -49,7 +49,7 @@ func Open(in io.Reader, name string) (*Table, error) {
 // Has reports whether there is a column of this name.
 func (t *Table) Has(column string) bool { return column != "" && slices.Contains(t.columns, column) }
 
-// Column is the place of a column among the fields of a row.
+// Column returns the place of a column among the fields of a row.
 func (t *Table) Column(name string) (int, error) {
 	if i := slices.Index(t.columns, name); i >= 0 && name != "" {
 		return i, nil
@@ -61,7 +61,7 @@ func (t *Table) Column(name string) (int, error) {
 	return 0, assay.Problems{{Place: assay.Place{File: t.name, Line: t.scan.Line()}, What: fmt.Sprintf("there is no column %q", name), Hint: hint}}
 }
 
-// columnsOf are the places of several columns; -1 for an empty name. All that are missing are reported.
+// columnsOf returns the places of several columns; -1 for an empty name. All that are missing are reported.
 func (t *Table) columnsOf(names ...string) ([]int, error) {
 	places := make([]int, len(names))
 	for k, name := range names {
@@ -78,7 +78,7 @@ func (t *Table) columnsOf(names ...string) ([]int, error) {
 	return places, t.wrong()
 }
 
-// shown are the names of the columns, as many as fit a line.
+// shown returns the names of the columns, as many as fit a line.
 func (t *Table) shown() []string {
 	const most = 20
 	all := make([]string, 0, most)
@@ -104,10 +104,10 @@ func (t *Table) Next() bool {
 	return false
 }
 
-// Field is one field of the row, valid until [Table.Next].
+// Field returns one field of the row, valid until [Table.Next].
 func (t *Table) Field(column int) []byte { return t.scan.Field(column) }
 
-// Line is where the row begins.
+// Line returns where the row begins.
 func (t *Table) Line() int { return t.scan.Line() }
 
 // Bad reports a problem of the row.

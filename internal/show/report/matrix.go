@@ -24,7 +24,8 @@ func (m *Matrix) OnEnd() bool {
 	return n > upright
 }
 
-// Item is one item of the matrix with what was asked, answered and judged. Texts are short; what is left out is counted.
+// Item is one item of the matrix with what was asked, answered and judged. Texts are short; what is left out is
+// counted.
 type Item struct {
 	ID       string // its anchor
 	Name     string
@@ -41,7 +42,7 @@ type ItemLane struct {
 	More    int // answers that are left out
 }
 
-// All is how many answers there are.
+// All returns how many answers there are.
 func (l ItemLane) All() int { return len(l.Answers) + l.More }
 
 // ItemAnswer is an answer with the verdicts on it.
@@ -72,7 +73,7 @@ type MatrixHead struct {
 // longHead is how many letters of a name a head shows.
 const longHead = 26
 
-// Short is the name with its middle left out where it is long: names of lanes often differ in their ends alone.
+// Short returns the name with its middle left out where it is long: names of lanes often differ in their ends alone.
 func (h MatrixHead) Short() string {
 	r := []rune(h.Name)
 	if len(r) <= longHead {

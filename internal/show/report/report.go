@@ -1,5 +1,5 @@
-// Package report holds what a report is made of: a document with the findings and facts of a run as plain values, which know
-// no ledger. Packages below make it into plots (plot, and figures of findings), sentences (words) and pages.
+// Package report holds what a report is made of: a document with the findings and facts of a run as plain values, which
+// know no ledger. Packages below make it into plots (plot, and figures of findings), sentences (words) and pages.
 package report
 
 import (
@@ -181,7 +181,7 @@ func (l Links) ToSegment(no int64) string {
 	return l.Segment(no)
 }
 
-// Tokens is a number of tokens, as far as replies said it.
+// Tokens returns a number of tokens, as far as replies said it.
 func (s Spend) Tokens(n int64) string { return assay.TokensText(n, s.Mute) }
 
 // AnswersOf adds up what a lane's own answers cost, in all stages that ask.
@@ -201,7 +201,7 @@ func (d *Document) Origins() string {
 	return "study " + assay.Clean(d.Study, plot.MaxName) + ", run " + assay.Clean(d.Run, plot.MaxName)
 }
 
-// Times are when the run began and ended.
+// Times returns when the run began and ended.
 func (d *Document) Times() string {
 	text := "begun " + plot.Stamp(d.Created) + " UTC"
 	if !d.Closed.IsZero() {
@@ -236,7 +236,7 @@ func (g Segment) Open() bool {
 	return g.Settled.IsZero() && g.State != "failed" && g.State != "cancelled"
 }
 
-// Last is when a segment came to its end, or the end of the plot.
+// Last returns when a segment came to its end, or the end of the plot.
 func (g Segment) Last(end time.Time) time.Time {
 	if g.Open() {
 		return end

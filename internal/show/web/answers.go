@@ -31,7 +31,7 @@ type answerRow struct {
 	at assay.Coordinates
 }
 
-// Of is whose answer a judge was asked about; empty where the answer is the lane's own.
+// Of returns whose answer a judge was asked about; empty where the answer is the lane's own.
 func (a answerRow) Of() string {
 	if a.Lane == a.AskedLane {
 		return ""
@@ -78,7 +78,7 @@ func (s *Server) rows(q *request) (*rows.Reader, error) {
 	return rows.Plain(q.Context(), q.home.Reader, q.run)
 }
 
-// answerRows are the rows of answers with their verdicts.
+// answerRows returns the rows of answers with their verdicts.
 func (s *Server) answerRows(q *request, answers []store.Answer) ([]answerRow, error) {
 	t, err := s.rows(q)
 	if err != nil {
@@ -143,7 +143,7 @@ type answerQuery struct {
 	Verdict string `json:"verdict,omitempty"` // STAGE:LABEL, or STAGE:STATE where there is no label
 }
 
-// Query is the filter as part of an address.
+// Query returns the filter as part of an address.
 func (f answerQuery) Query(more ...string) string {
 	q := url.Values{}
 	for _, p := range [][2]string{{"stage", f.Stage}, {"lane", f.Lane}, {"item", f.Item}, {"ending", f.Ending}, {"verdict", f.Verdict}} {
@@ -294,7 +294,7 @@ func (s *Server) answersByVerdict(q *request, data *answersData) error {
 	return err
 }
 
-// labelsOf are the labels that the first verdicts of each stage have: enough to choose from.
+// labelsOf returns the labels that the first verdicts of each stage have: enough to choose from.
 func (s *Server) labelsOf(q *request, stages []string) ([]string, error) {
 	var out []string
 	for _, stage := range stages {

@@ -39,7 +39,8 @@ func (s *Server) computeDiff(ctx context.Context, k compareKey) (*findings.Diff,
 	return findings.Compare(ctx, readers, runs)
 }
 
-// compareData is two runs side by side: what was set otherwise, what came out, and item by item what became worse first.
+// compareData is two runs side by side: what was set otherwise, what came out, and item by item what became worse
+// first.
 type compareData struct {
 	Runs    [2]runRow
 	Known   bool // all of it is there
@@ -80,7 +81,7 @@ func (s *Server) runOf(ctx context.Context, q *request, name string) (*Home, sto
 	return one.home, one.run, nil
 }
 
-// runBefore is the run of the same study before one; empty: there is none among the last few.
+// runBefore returns the run of the same study before one; empty: there is none among the last few.
 func runBefore(q *request) (string, error) {
 	runs, err := q.home.Pages.RunsPage(q.Context(), q.run.No, pageRows)
 	for _, r := range runs {
@@ -200,7 +201,7 @@ func (d *compareData) withFiles(runs [2]store.Run) {
 	}
 }
 
-// comparedFigures are those of the page of two runs.
+// comparedFigures returns those of the page of two runs.
 func (s *Server) comparedFigures(q *request) ([]*plot.Figure, error) {
 	_, _, f, err := s.compared(q)
 	if err != nil {

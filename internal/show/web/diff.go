@@ -80,8 +80,8 @@ func cutWords(text string) (out []string, cut bool) {
 	return out, false
 }
 
-// diffWords is the shortest way from one list of words to another, by Myers' greedy walk; where it is too long, all of one
-// and then all of the other.
+// diffWords returns the shortest way from one list of words to another, by Myers' greedy walk; where it is too long,
+// all of one and then all of the other.
 func diffWords(a, b []string) []change {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {

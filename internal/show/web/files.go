@@ -66,7 +66,8 @@ func (q *request) exported() export.Run {
 	return export.Run{Run: q.run, Results: q.home.Reader, Raw: q.home.Files}
 }
 
-// runFile serves a run as a file. It is made on disk before the first byte goes out, so that a slow reader holds no database.
+// runFile serves a run as a file. It is made on disk before the first byte goes out, so that a slow reader holds no
+// database.
 func (s *Server) runFile(w http.ResponseWriter, r *http.Request) {
 	q, err := s.open(r)
 	if err != nil {
@@ -180,7 +181,7 @@ func (s *Server) figureFile(w http.ResponseWriter, r *http.Request) {
 	w.Write(b.Bytes())
 }
 
-// fileName is a name with nothing in it that a file system or a header minds.
+// fileName returns a name with nothing in it that a file system or a header minds.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
@@ -190,7 +191,7 @@ func fileName(s string) string {
 	}, s)
 }
 
-// figures are those of the page that has the one: of two runs, of the history of one, or of its findings.
+// figures returns those of the page that has the one: of two runs, of the history of one, or of its findings.
 func (s *Server) figures(q *request, id string) ([]*plot.Figure, error) {
 	if q.run.ID == "" {
 		return s.comparedFigures(q)

@@ -138,7 +138,7 @@ func (d *findingsData) fill(doc *report.Document, run string) {
 	d.Coverage = figures.CoverageTable(doc.Report)
 }
 
-// linksOf are the addresses of the rows behind numbers.
+// linksOf returns the addresses of the rows behind numbers.
 func linksOf(run string) report.Links {
 	return report.Links{
 		Finding: func(t *analysis.Table, f *analysis.Finding) string {

@@ -90,7 +90,7 @@ func (q *request) gridQuery() (gridQuery, error) {
 	return g, err
 }
 
-// parts are the state as parts of an address, from its first page on.
+// parts returns the state as parts of an address, from its first page on.
 func (g gridQuery) parts() []statePart {
 	var out []statePart
 	for _, k := range g.kinds {
@@ -107,7 +107,7 @@ func (g gridQuery) parts() []statePart {
 	return out
 }
 
-// address is where this state is found.
+// address returns where this state is found.
 func (g gridQuery) address(after string) string {
 	v := url.Values{}
 	for _, p := range g.parts() {
@@ -122,7 +122,8 @@ func (g gridQuery) address(after string) string {
 	return g.base + "?" + v.Encode()
 }
 
-// sortedBy is the address of the same rows sorted by a column: the worse end first, then the other way, then as before.
+// sortedBy returns the address of the same rows sorted by a column: the worse end first, then the other way, then as
+// before.
 func (g gridQuery) sortedBy(column string) string {
 	switch {
 	case g.Sort != column:
@@ -135,7 +136,7 @@ func (g gridQuery) sortedBy(column string) string {
 	return g.address("")
 }
 
-// toggled is the address with a kind chosen, or not any more.
+// toggled returns the address with a kind chosen, or not any more.
 func (g gridQuery) toggled(kind string) string {
 	if slices.Contains(g.kinds, kind) {
 		g.kinds = slices.DeleteFunc(slices.Clone(g.kinds), func(k string) bool { return k == kind })
@@ -240,7 +241,8 @@ func (d *gridData) fill(q *request, g gridQuery, m *grid.Matrix, page grid.Page)
 	}
 }
 
-// cellLink is the address of what is behind a cell: what was asked and said, what judges said about it and why, and the raw bytes.
+// cellLink returns the address of what is behind a cell: what was asked and said, what judges said about it and why,
+// and the raw bytes.
 func cellLink(run, item, stage, lane string) string {
 	v := url.Values{"id": {item}, "stage": {stage}}
 	if lane != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// itemsOf are the items of a page of the grid.
+// itemsOf returns the items of a page of the grid.
 func (r *rig) itemsOf(path string) []string {
 	r.t.Helper()
 	out := []string{}
@@ -52,7 +52,7 @@ func TestTheGridIsFilteredSortedAndSearchedByItsAddress(t *testing.T) {
 	}
 }
 
-// links are the addresses on a page that have a text in them.
+// links returns the addresses on a page that have a text in them.
 func links(body, with string) []string {
 	var out []string
 	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(body, -1) {

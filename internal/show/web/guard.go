@@ -30,7 +30,7 @@ func newGuard(token string, hosts []string) *guard {
 	}
 }
 
-// derived is a secret made from the token, so that neither a cookie nor a form gives the token away.
+// derived returns a secret made from the token, so that neither a cookie nor a form gives the token away.
 func derived(token, use string) string {
 	h := hmac.New(sha256.New, []byte(token))
 	h.Write([]byte(use))
@@ -45,8 +45,8 @@ func same(a, b string) bool {
 // policy lets a page load what this server serves, and nothing else; no script and no style stands in a page itself.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// protect sets the rules for browsers on every answer, and refuses names that are not ours: a page of another site whose
-// name suddenly points here (DNS rebinding) still calls us by its own name.
+// protect sets the rules for browsers on every answer, and refuses names that are not ours: a page of another site
+// whose name suddenly points here (DNS rebinding) still calls us by its own name.
 func (g *guard) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -136,8 +136,8 @@ func (g *guard) signIn(w http.ResponseWriter, r *http.Request, s *Server) {
 // maxSignIn is as long as a form with a token may be.
 const maxSignIn = 16 << 10
 
-// welcome leaves a cookie that stands for the token. It comes along when a link in a mail or a chat is followed (Lax), and never with a
-// form of another site.
+// welcome leaves a cookie that stands for the token. It comes along when a link in a mail or a chat is followed (Lax),
+// and never with a form of another site.
 func (g *guard) welcome(w http.ResponseWriter, r *http.Request, cookie, to string) {
 	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	http.Redirect(w, r, to, http.StatusSeeOther)
@@ -152,7 +152,7 @@ func cookieName(host string) string {
 	return "assay-" + port
 }
 
-// withoutToken is the same address on this server, fit to be seen in a history.
+// withoutToken returns the same address on this server, fit to be seen in a history.
 func withoutToken(u *url.URL) string {
 	q := u.Query()
 	q.Del("token")

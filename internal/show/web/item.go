@@ -98,7 +98,7 @@ func (s *Server) itemPage(q *request) (*view, error) {
 	return &view{template: "item", title: "Item " + id, tab: "answers", data: data}, nil
 }
 
-// stagesOf are the stages that asked about an item, those that are not judged first; and the one to show.
+// stagesOf returns the stages that asked about an item, those that are not judged first; and the one to show.
 func stagesOf(all []store.Answer, want string) (stages []string, shown string) {
 	asks := map[string]bool{}
 	for _, a := range all {
@@ -175,7 +175,7 @@ func known(at map[assay.Coordinates]int, place assay.Coordinates) bool {
 	return ok
 }
 
-// place is which question it was, whichever lane was asked.
+// place returns which question it was, whichever lane was asked.
 func (a *answerRow) place() assay.Coordinates {
 	at := a.at
 	if at.Judge == "" {

@@ -125,7 +125,7 @@ func (m *memo[K, T]) forget() {
 	delete(m.all, oldest)
 }
 
-// state is a text that changes when there is a new result.
+// state returns a text that changes when there is a new result.
 func (m *memo[K, T]) state(key K) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,7 +136,7 @@ func (m *memo[K, T]) state(key K) string {
 	return k.at.Format(time.RFC3339Nano)
 }
 
-// count is how many computations have ended.
+// count returns how many computations have ended.
 func (m *memo[K, T]) count() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

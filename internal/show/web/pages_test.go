@@ -12,7 +12,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// paths are all pages of the rig's run.
+// paths returns all pages of the rig's run.
 func paths() []string {
 	key, other := coordinates("gpt", 0).Key().String(), coordinates("opus", 0).Key().String()
 	item := url.QueryEscape(itemID(0))

@@ -117,7 +117,7 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 	return v, nil
 }
 
-// seatOf is the place of a person at a stage.
+// seatOf returns the place of a person at a stage.
 func (s *Server) seatOf(q *request) (*seat, error) {
 	if ready, err := s.ready(q); err != nil {
 		return nil, err

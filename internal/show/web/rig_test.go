@@ -120,14 +120,15 @@ func (r *rig) fill() {
 	r.ok(err)
 }
 
-// itemID is an id that no address and no page may trip over.
+// itemID returns an id that no address and no page may trip over.
 func itemID(i int) string { return fmt.Sprintf("q/%d&x=<i>", i) }
 
 func coordinates(lane string, i int) assay.Coordinates {
 	return assay.Coordinates{Stage: "answers", Item: itemID(i), Lane: lane, Turn: 1, Draw: 1}
 }
 
-// settle sends five requests of a lane: a hostile answer, a long one, an ordinary one, an error, and one that stays open.
+// settle sends five requests of a lane: a hostile answer, a long one, an ordinary one, an error, and one that stays
+// open.
 func (r *rig) settle(lane string) {
 	ctx := context.Background()
 	g, err := r.ledger.Work.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: lane, Turn: 1}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai",
@@ -180,7 +181,7 @@ func (r *rig) settle(lane string) {
 	r.ok(err)
 }
 
-// expected are the coordinates of a verdict that a stage asks for.
+// expected returns the coordinates of a verdict that a stage asks for.
 func (r *rig) expected(stage, item, lane string) assay.Coordinates {
 	r.t.Helper()
 	for at, err := range r.reader.Scripts.Expected(context.Background(), r.run, stage) {
@@ -193,7 +194,7 @@ func (r *rig) expected(stage, item, lane string) assay.Coordinates {
 	return assay.Coordinates{}
 }
 
-// said are the labels that a person gave in a stage.
+// said returns the labels that a person gave in a stage.
 func (r *rig) said(stage, person string) []string {
 	r.t.Helper()
 	var out []string
@@ -213,8 +214,8 @@ type answer struct {
 	body   string
 }
 
-// get asks with the token, again while a part of the answer is still being prepared: on a busy machine pages come before
-// their numbers.
+// get asks with the token, again while a part of the answer is still being prepared: on a busy machine pages come
+// before their numbers.
 func (r *rig) get(path string) answer {
 	r.t.Helper()
 	for {
@@ -225,7 +226,7 @@ func (r *rig) get(path string) answer {
 	}
 }
 
-// unfinished are the words of answers that come without what takes long.
+// unfinished returns the words of answers that come without what takes long.
 func unfinished() []string {
 	return []string{
 		"The findings are being computed.", "The grid is being made.", "The two runs are being compared.", "The study is being prepared.", "What was asked is being prepared.", "the study is being prepared: reload in a moment", "Being counted…", "What comes next is being chosen…",

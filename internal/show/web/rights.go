@@ -14,10 +14,11 @@ const (
 	mayAll // looks, judges, and gives orders, which may cost money
 )
 
-// LookToken is the token of those who may look and do nothing else. It follows from the other one, and says nothing about it.
+// LookToken returns the token of those who may look and do nothing else. It follows from the other one, and says
+// nothing about it.
 func LookToken(token string) string { return derived(token, "look")[:32] }
 
-// cookieOf is the cookie that stands for a token; empty where it is none of ours.
+// cookieOf returns the cookie that stands for a token; empty where it is none of ours.
 func (g *guard) cookieOf(token string) string {
 	switch {
 	case token == "":
@@ -46,7 +47,7 @@ func (g *guard) rights(r *http.Request) rights {
 	return mayNothing
 }
 
-// formsOf is the secret of our forms, for those who may send any; without it, a page shows none.
+// formsOf returns the secret of our forms, for those who may send any; without it, a page shows none.
 func (g *guard) formsOf(r *http.Request) string {
 	if g.rights(r) == mayAll {
 		return g.csrf

@@ -210,7 +210,7 @@ type segmentRow struct {
 	cost assay.Cost
 }
 
-// Counted is how many requests are done, here or by the provider's count.
+// Counted returns how many requests are done, here or by the provider's count.
 func (r segmentRow) Counted() int64 {
 	if r.Reported == nil {
 		return r.Done
@@ -218,7 +218,7 @@ func (r segmentRow) Counted() int64 {
 	return max(r.Done, *r.Reported)
 }
 
-// TokensText is a number of tokens in words.
+// TokensText returns a number of tokens in words.
 func (r segmentRow) TokensText(n *int64) string {
 	if n == nil {
 		return assay.TokensText(0, r.UsageUnknown)
@@ -226,7 +226,7 @@ func (r segmentRow) TokensText(n *int64) string {
 	return assay.TokensText(*n, r.UsageUnknown)
 }
 
-// CostText is the cost in words.
+// CostText returns the cost in words.
 func (r segmentRow) CostText() string {
 	return r.cost.String()
 }

@@ -45,7 +45,7 @@ type runRow struct {
 	cost assay.Cost
 }
 
-// SpentText is what was spent, in words.
+// SpentText returns what was spent, in words.
 func (r runRow) SpentText() string { return r.cost.String() }
 
 // SpentWords say it: of a rehearsal, what it would have been.
@@ -56,7 +56,7 @@ func (r runRow) SpentWords() string {
 	return r.cost.Spent()
 }
 
-// Standing is the run's state in one word.
+// Standing returns the run's state in one word.
 func (r runRow) Standing() string {
 	if r.State == string(store.RunClosed) {
 		return r.Result
@@ -101,7 +101,7 @@ func (s *Server) rowsOf(ctx context.Context, h *Home, of []store.Run) ([]runRow,
 	return rows, nil
 }
 
-// doneAbout is when a run that a process drives is done at the pace so far; nil: that is not known.
+// doneAbout returns when a run that a process drives is done at the pace so far; nil: that is not known.
 func (s *Server) doneAbout(ctx context.Context, h *Home, r store.Run, p runs.RunProgress) (*time.Time, error) {
 	pace, known := p.Pace(s.options.Now())
 	if !known {

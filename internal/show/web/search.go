@@ -13,8 +13,8 @@ import (
 	"assay/internal/keep/store"
 )
 
-// A search is a walk over the answers of a stage, or of one lane in it. It reads a block, lets the database go, and writes what it
-// found; it ends when the reader leaves.
+// A search is a walk over the answers of a stage, or of one lane in it. It reads a block, lets the database go, and
+// writes what it found; it ends when the reader leaves.
 const (
 	searchBlock = 500
 	maxFound    = 500
@@ -132,7 +132,7 @@ func match(a answerRow, words string) (hit, bool) {
 	return hit{}, false
 }
 
-// indexFold is where a text has words, letters of ASCII in any case; -1: it has not.
+// indexFold returns where a text has words, letters of ASCII in any case; -1: it has not.
 func indexFold(text, words string) int {
 	return bytes.Index(lower(text), lower(words))
 }

@@ -31,8 +31,8 @@ type seatKey struct {
 	stage, person, choose string
 }
 
-// seats holds what everybody who judges is asked next. Choosing walks over all that a stage is about, so it is done for many
-// tasks at a time, in the background.
+// seats holds what everybody who judges is asked next. Choosing walks over all that a stage is about, so it is done for
+// many tasks at a time, in the background.
 type seats struct {
 	now func() time.Time
 	mu  sync.Mutex
@@ -61,7 +61,7 @@ const (
 
 func newSeats(now func() time.Time) *seats { return &seats{now: now, all: map[seatKey]*place{}} }
 
-// place is the seat's queue; the lock is held.
+// place returns the seat's queue; the lock is held.
 func (s *seats) place(at *seat) *place {
 	p, ok := s.all[at.key]
 	if !ok {
@@ -86,7 +86,7 @@ func (s *seats) forget() {
 	delete(s.all, oldest)
 }
 
-// next is the task that comes next with its sheet; a nil sheet where nothing is left, or where it is being chosen.
+// next returns the task that comes next with its sheet; a nil sheet where nothing is left, or where it is being chosen.
 func (s *seats) next(ctx context.Context, at *seat, patience time.Duration) (analysis.Task, *labels.Sheet, bool, error) {
 	for {
 		task, waiting, err := s.head(ctx, at, patience)
@@ -104,7 +104,8 @@ func (s *seats) next(ctx context.Context, at *seat, patience time.Duration) (ana
 	}
 }
 
-// head is the first task of the queue. An empty queue is filled; who asks waits for it as long as they have patience.
+// head returns the first task of the queue. An empty queue is filled; who asks waits for it as long as they have
+// patience.
 func (s *seats) head(ctx context.Context, at *seat, patience time.Duration) (task *analysis.Task, waiting bool, err error) {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -263,14 +264,14 @@ func (s *seats) undo(ctx context.Context, at *seat) error {
 	return nil
 }
 
-// planned is how much may be asked at a seat's stage; 0: not counted yet.
+// planned returns how much may be asked at a seat's stage; 0: not counted yet.
 func (s *seats) planned(at *seat) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.place(at).planned
 }
 
-// given is how many labels were given at a seat since the dashboard began, and whether one can be taken back.
+// given returns how many labels were given at a seat since the dashboard began, and whether one can be taken back.
 func (s *seats) given(at *seat) (int, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

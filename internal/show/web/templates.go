@@ -89,7 +89,7 @@ func (t *templates) part(w io.Writer, page, name string, data any) error {
 	return t.all[page].ExecuteTemplate(w, name, data)
 }
 
-// functions are the words that pages use.
+// functions returns the words that pages use.
 func functions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		"n":         thousands,
@@ -165,7 +165,7 @@ func when(t time.Time) string {
 	return t.UTC().Format("2 Jan 15:04:05")
 }
 
-// ago is a moment as people say it, past or to come.
+// ago returns a moment as people say it, past or to come.
 func ago(now, t time.Time) string {
 	if t.IsZero() {
 		return "–"
@@ -192,7 +192,7 @@ func lasting(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// link is an address with a query: link PATH NAME VALUE …; empty values are left out.
+// link returns an address with a query: link PATH NAME VALUE …; empty values are left out.
 func link(to string, query ...any) (string, error) {
 	q := url.Values{}
 	for i := 0; i+1 < len(query); i += 2 {
@@ -217,13 +217,13 @@ func firstLines(s string) string {
 // bar is how far something is, in parts of a hundred.
 type bar struct{ Good, Ready, Bad, Open float64 }
 
-// ReadyAt is where the part begins that is ready at a provider.
+// ReadyAt returns where the part begins that is ready at a provider.
 func (b bar) ReadyAt() float64 { return b.Good }
 
-// BadAt is where the part without an answer begins.
+// BadAt returns where the part without an answer begins.
 func (b bar) BadAt() float64 { return b.Good + b.Ready }
 
-// OpenAt is where the part in flight begins.
+// OpenAt returns where the part in flight begins.
 func (b bar) OpenAt() float64 { return b.Good + b.Ready + b.Bad }
 
 func barOf(p runs.Progress) bar {

@@ -27,12 +27,12 @@ type userRow struct {
 	Left      *float64 `json:"budget_left_usd"` // of it nothing is taken yet
 }
 
-// SpentText is what was spent, in words.
+// SpentText returns what was spent, in words.
 func (r userRow) SpentText() string {
 	return assay.Cost{Sum: assay.Dollars(r.Spent), Unknown: r.Unpriced}.String()
 }
 
-// Waiting is what is open and may still cost.
+// Waiting returns what is open and may still cost.
 func (r userRow) Waiting() float64 { return r.Taken - r.Spent }
 
 type usersData struct {
@@ -60,7 +60,8 @@ func (s *Server) usersPage(q *request) (*view, error) {
 	return &view{template: "users", title: "Users of the gateway", data: data, live: "/news"}, nil
 }
 
-// rowsOfUsers are all who have used something or may, by name, and then all together where they have a budget or are several.
+// rowsOfUsers returns all who have used something or may, by name, and then all together where they have a budget or
+// are several.
 func rowsOfUsers(used []store.ClientUsage, named []store.ClientUser) []userRow {
 	var rows []userRow
 	all, budgets := store.ClientUsage{}, map[string]*assay.Money{}

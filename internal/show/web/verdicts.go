@@ -17,7 +17,7 @@ type verdictRow struct {
 	won string // of a pair: what it says about the answer beside which it stands
 }
 
-// wonBy is what a verdict on a pair says about one of the two answers; empty where it is about something else.
+// wonBy returns what a verdict on a pair says about one of the two answers; empty where it is about something else.
 func wonBy(v store.Verdict, k assay.Key) string {
 	better := v.Subject
 	if v.Label == assay.LabelB {
@@ -34,7 +34,7 @@ func wonBy(v store.Verdict, k assay.Key) string {
 	return "lost"
 }
 
-// Says is the verdict in a word.
+// Says returns the verdict in a word.
 func (v verdictRow) Says() string {
 	switch {
 	case v.State != assay.VerdictValid:
@@ -51,7 +51,7 @@ func (v verdictRow) Says() string {
 	return v.Label
 }
 
-// Shown is the score where it says more than the word does.
+// Shown returns the score where it says more than the word does.
 func (v verdictRow) Shown() *float64 {
 	if v.Pair != "" {
 		return nil
@@ -59,7 +59,7 @@ func (v verdictRow) Shown() *float64 {
 	return v.Score
 }
 
-// Tone is how the verdict is coloured: a state that is not valid stands out.
+// Tone returns how the verdict is coloured: a state that is not valid stands out.
 func (v verdictRow) Tone() string {
 	if v.State == assay.VerdictValid {
 		return "valid"
@@ -190,7 +190,7 @@ func (s *Server) compares(q *request, stage string) (bool, error) {
 	return err == nil && len(page.Verdicts) == 1 && page.Verdicts[0].At.Paired(), err
 }
 
-// pairsWith are the pairs that a lane is one of, in both orders; with one other lane, or with all.
+// pairsWith returns the pairs that a lane is one of, in both orders; with one other lane, or with all.
 func pairsWith(lane, against string, lanes []string) [][2]string {
 	if against != "" {
 		lanes = []string{against}
@@ -207,7 +207,7 @@ func pairsWith(lane, against string, lanes []string) [][2]string {
 	return out
 }
 
-// verdictsLink is the address of the rows behind a number.
+// verdictsLink returns the address of the rows behind a number.
 func verdictsLink(run string, by ...string) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(by); i += 2 {

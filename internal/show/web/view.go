@@ -87,7 +87,7 @@ type moved struct{ name, run string }
 
 func (m *moved) Error() string { return m.name + " is run " + m.run }
 
-// to is the same address with the run's own id.
+// to returns the same address with the run's own id.
 func (m *moved) to(u *url.URL) string {
 	before, after, _ := strings.Cut(u.Path, "/runs/"+m.name)
 	return (&url.URL{Path: before + "/runs/" + m.run + after, RawQuery: u.RawQuery}).String()
@@ -96,7 +96,7 @@ func (m *moved) to(u *url.URL) string {
 // api reports whether a program asks, which would rather wait than get less.
 func (q *request) api() bool { return strings.HasPrefix(q.URL.Path, "/api/") }
 
-// patience is how long the asker waits for what is being made.
+// patience returns how long the asker waits for what is being made.
 func (q *request) patience() (time.Duration, error) {
 	if q.api() || q.waits {
 		return apiPatience, q.extend()
@@ -125,7 +125,7 @@ func (q *request) number(name string, fallback int64) (int64, error) {
 	return n, nil
 }
 
-// limit is how many rows a page holds: as many as a person reads, or as a program asks for.
+// limit returns how many rows a page holds: as many as a person reads, or as a program asks for.
 func (q *request) limit() (int, error) {
 	n, err := q.number("limit", pageRows)
 	if err == nil && (n < 1 || n > maxRows) {
@@ -231,7 +231,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Write(append(text, '\n'))
 }
 
-// ready reports whether the study of the run is there to make questions and sheets from; where it is not, it will be soon.
+// ready reports whether the study of the run is there to make questions and sheets from; where it is not, it will be
+// soon.
 func (s *Server) ready(q *request) (bool, error) {
 	patience, err := q.patience()
 	if err != nil {

@@ -16,7 +16,7 @@ type Setting struct {
 	Scheme string   `yaml:"scheme"` // how the address of a bucket begins
 }
 
-// SettingNames are the settings there can be.
+// SettingNames returns the settings there can be.
 func SettingNames() []string { return []string{"project", "location", "bucket", "role", "account"} }
 
 // Called lists the vendors that people call by a word which is not their name.
@@ -59,7 +59,7 @@ func (c *Catalog) Serves(v Vendor, model string) bool {
 	return v.ModelPrefix != "" && strings.HasPrefix(model, v.ModelPrefix) || c.Find(v.Name, model).Known
 }
 
-// IDs is the form that ids in the vendor's batch files have; nil: any.
+// IDs returns the form that ids in the vendor's batch files have; nil: any.
 func (v Vendor) IDs() *regexp.Regexp {
 	if v.IDPattern == "" {
 		return nil

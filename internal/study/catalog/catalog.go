@@ -32,7 +32,7 @@ var data embed.FS
 
 var builtIn = sync.OnceValues(func() (*Catalog, error) { return Load(data) })
 
-// Default is the catalogue that is built in.
+// Default returns the catalogue that is built in.
 func Default() *Catalog {
 	c, err := builtIn()
 	if err != nil {
@@ -164,8 +164,8 @@ func (c *Catalog) Vendor(name string) (Vendor, bool) {
 	return c.vendors[i], true
 }
 
-// Kind is the vendor that a study's provider entry stands for: its `kind`, or its own name. An entry of kind openai with
-// another name and its own base URL is any server that speaks the OpenAI API, not OpenAI.
+// Kind returns the vendor that a study's provider entry stands for: its `kind`, or its own name. An entry of kind
+// openai with another name and its own base URL is any server that speaks the OpenAI API, not OpenAI.
 func (c *Catalog) Kind(entry, kind, baseURL string) (string, bool) {
 	if kind == "" {
 		kind = entry
@@ -177,7 +177,7 @@ func (c *Catalog) Kind(entry, kind, baseURL string) (string, bool) {
 	return kind, ok
 }
 
-// apiOf is the API that a lane speaks: its own choice, where the vendor has that, or the vendor's default.
+// apiOf returns the API that a lane speaks: its own choice, where the vendor has that, or the vendor's default.
 func (c *Catalog) apiOf(v Vendor, lane assay.Lane) api {
 	if slices.Contains(v.APIs, lane.API) {
 		return c.apis[lane.API]
@@ -185,7 +185,7 @@ func (c *Catalog) apiOf(v Vendor, lane assay.Lane) api {
 	return c.apis[v.DefaultAPI]
 }
 
-// field is the body's field for a lane's key, and whether this vendor takes the key through this API at all.
+// field returns the body's field for a lane's key, and whether this vendor takes the key through this API at all.
 func (a api) field(v Vendor, key string) (string, bool) {
 	if slices.Contains(v.Bars, key) {
 		return "", false
@@ -240,8 +240,8 @@ func (c *Catalog) Models(vendor string) []Model {
 	return own
 }
 
-// Find looks a model up. A dated snapshot takes the row of its base model and does not float. A model without a row gets
-// its name and the rules of the nearest family, with nothing else known.
+// Find looks a model up. A dated snapshot takes the row of its base model and does not float. A model without a row
+// gets its name and the rules of the nearest family, with nothing else known.
 func (c *Catalog) Find(vendor, model string) Match {
 	v, _ := c.Vendor(vendor)
 	maker, name := c.makerOf(v, model)
@@ -271,7 +271,7 @@ func (c *Catalog) row(vendor, name string) (Model, bool) {
 	return Model{}, false
 }
 
-// maker is the vendor under whose name a vendor's models and prices are listed.
+// maker returns the vendor under whose name a vendor's models and prices are listed.
 func (c *Catalog) maker(vendor string) string {
 	if v, ok := c.Vendor(vendor); ok && v.Like != "" {
 		return v.Like
@@ -279,8 +279,8 @@ func (c *Catalog) maker(vendor string) string {
 	return vendor
 }
 
-// makerOf is the vendor that lists a model, and the model's name there: a router's names start with the maker, others may
-// start with a path.
+// makerOf returns the vendor that lists a model, and the model's name there: a router's names start with the maker,
+// others may start with a path.
 func (c *Catalog) makerOf(v Vendor, model string) (vendor, name string) {
 	if first, rest, ok := strings.Cut(model, "/"); ok && v.Routes[first] != "" {
 		rest, _, _ = strings.Cut(rest, ":")
@@ -308,8 +308,8 @@ func floats(name string) bool {
 	return strings.HasSuffix(name, "-latest") || strings.HasSuffix(name, ":latest")
 }
 
-// Nearest is the living model nearest to a name: the model itself while it lives, what its row says to use once it is
-// retired, else the one whose name is most alike. It is false when none is near.
+// Nearest returns the living model nearest to a name: the model itself while it lives, what its row says to use once it
+// is retired, else the one whose name is most alike. It is false when none is near.
 func (c *Catalog) Nearest(vendor, model string, on Date) (Model, bool) {
 	v, _ := c.Vendor(vendor)
 	maker, name := c.makerOf(v, model)
@@ -335,7 +335,7 @@ func (c *Catalog) Nearest(vendor, model string, on Date) (Model, bool) {
 	return near, true
 }
 
-// alike is the living model whose name is nearest by letters.
+// alike returns the living model whose name is nearest by letters.
 func (c *Catalog) alike(vendor, model string, on Date) (Model, bool) {
 	living := slices.DeleteFunc(c.Models(vendor), func(m Model) bool {
 		family, _ := c.family(m.Family)

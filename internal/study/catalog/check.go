@@ -30,9 +30,9 @@ const (
 	Unkept   IssueKind = "unkept"   // it goes out, but not as written, or against the vendor's advice
 )
 
-// Check returns what is wrong with a lane at a vendor: parameters that the vendor would refuse as problems; models that are
-// retired, unknown or floating as warnings. What the catalogue does not know is no issue. With an unknown day `on`, nothing
-// is retired.
+// Check returns what is wrong with a lane at a vendor: parameters that the vendor would refuse as problems; models that
+// are retired, unknown or floating as warnings. What the catalogue does not know is no issue. With an unknown day `on`,
+// nothing is retired.
 func (c *Catalog) Check(lane assay.Lane, vendor string, on Date) []Issue {
 	v, ok := c.Vendor(vendor)
 	if !ok {
@@ -78,7 +78,7 @@ func (k *checker) warn(kind IssueKind, param, hint, format string, args ...any) 
 	k.issues = append(k.issues, Issue{Param: param, Kind: kind, What: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
 }
 
-// name is the model as messages call it.
+// name returns the model as messages call it.
 func (k *checker) name() string { return k.lane.Model }
 
 func (c *Catalog) vendorHint(name string) string {
@@ -166,7 +166,7 @@ func (k *checker) thinks() bool {
 	return f.thinks(k.p) || (k.vendor.Effort != nil && f.Reasons != ReasonsNever && word != "" && word != "none")
 }
 
-// efforts are the words that both the family and the vendor know.
+// efforts returns the words that both the family and the vendor know.
 func (k *checker) efforts() []string {
 	own, vendor := k.found.Family.Effort, k.vendor.Effort
 	switch {
@@ -254,7 +254,7 @@ func (k *checker) thinkingHint() string {
 	return "write " + either("thinking: ", forms)
 }
 
-// written is a wish for thinking as the study wrote it.
+// written returns a wish for thinking as the study wrote it.
 func written(t assay.Thinking) string {
 	switch t.Mode {
 	case assay.ThinkingTokens:

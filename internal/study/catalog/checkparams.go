@@ -26,8 +26,8 @@ func set(p assay.Params) map[string]bool {
 	}
 }
 
-// keys refuses what the API or the model does not take at all. Effort, thinking and schema have more to say than that and
-// are looked at apart.
+// keys refuses what the API or the model does not take at all. Effort, thinking and schema have more to say than that
+// and are looked at apart.
 func (k *checker) keys() {
 	given := set(k.p)
 	for _, key := range []string{"temperature", "top_p", "top_k", "stop", "seed", "thoughts"} {
@@ -51,7 +51,7 @@ func (k *checker) keys() {
 	}
 }
 
-// otherAPI is a hint that names an API of the same vendor that takes a key.
+// otherAPI returns a hint that names an API of the same vendor that takes a key.
 func (k *checker) otherAPI(key string) string {
 	for _, name := range k.vendor.APIs {
 		if _, ok := k.catalog.apis[name].field(k.vendor, key); ok && name != k.api.Name {
@@ -120,7 +120,7 @@ func (b Bounds) need(key string) string {
 	return fmt.Sprintf("%s of at most %s", key, number(*b.Max))
 }
 
-// words is an example of a legal value, as a study writes it.
+// words returns an example of a legal value, as a study writes it.
 func (b Bounds) words(key string) string {
 	if b.Max != nil {
 		return key + ": " + number(*b.Max)
@@ -145,7 +145,7 @@ func (k *checker) limit() {
 	}
 }
 
-// lessThinking is how the model can be kept from thinking, where it can.
+// lessThinking returns how the model can be kept from thinking, where it can.
 func (k *checker) lessThinking() string {
 	switch {
 	case k.found.Family.Reasons == ReasonsAlways || k.rule == nil:
@@ -213,7 +213,7 @@ func (k *checker) extra() {
 	}
 }
 
-// taken are the body's fields that the lane sets, and by which of its keys.
+// taken returns the body's fields that the lane sets, and by which of its keys.
 func (k *checker) taken() map[string]string {
 	taken, given := map[string]string{}, set(k.p)
 	for _, key := range slices.Sorted(maps.Keys(given)) {

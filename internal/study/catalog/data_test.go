@@ -12,7 +12,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// files is a copy of the built-in rows with one text replaced by another.
+// files returns a copy of the built-in rows with one text replaced by another.
 func files(t *testing.T, name, old, text string) fs.FS {
 	t.Helper()
 	copied := fstest.MapFS{}

@@ -11,7 +11,7 @@ func (d Date) Before(e Date) bool { return d != "" && e != "" && d < e }
 // Reached reports whether a day is known and has come by the day `on`.
 func (d Date) Reached(on Date) bool { return d != "" && on != "" && !on.Before(d) }
 
-// DateOf is the day of a moment, in UTC.
+// DateOf returns the day of a moment, in UTC.
 func DateOf(t time.Time) Date { return Date(t.UTC().Format(time.DateOnly)) }
 
 // valid reports whether the text is a day.

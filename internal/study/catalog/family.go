@@ -94,7 +94,8 @@ func (c *Catalog) family(name string) (Family, bool) {
 	return c.families[i], true
 }
 
-// familyOf is the nearest family to a model that has no row: the first whose pattern matches, else the vendor's fallback.
+// familyOf returns the nearest family to a model that has no row: the first whose pattern matches, else the vendor's
+// fallback.
 func (c *Catalog) familyOf(v Vendor, model string) Family {
 	name := bareName(model)
 	if v.NameDots {
@@ -109,8 +110,8 @@ func (c *Catalog) familyOf(v Vendor, model string) Family {
 	return f
 }
 
-// bareName is a model's name as patterns see it: lower case, no snapshot, nothing in front of the last slash, the base
-// of a fine-tuned model.
+// bareName returns a model's name as patterns see it: lower case, no snapshot, nothing in front of the last slash, the
+// base of a fine-tuned model.
 func bareName(model string) string {
 	name := strings.ToLower(model)
 	if tuned, ok := strings.CutPrefix(name, "ft:"); ok {
@@ -121,7 +122,7 @@ func bareName(model string) string {
 	return name
 }
 
-// afterDots is a name without the words before it that end in a dot: us.maker.model-1.5 is model-1.5.
+// afterDots returns a name without the words before it that end in a dot: us.maker.model-1.5 is model-1.5.
 func afterDots(name string) string {
 	for {
 		word, rest, ok := strings.Cut(name, ".")
@@ -132,7 +133,8 @@ func afterDots(name string) string {
 	}
 }
 
-// thinks reports whether a lane with these parameters makes the model reason. Where the catalogue does not know, it says no.
+// thinks reports whether a lane with these parameters makes the model reason. Where the catalogue does not know, it
+// says no.
 func (f Family) thinks(p assay.Params) bool {
 	switch {
 	case f.Reasons == ReasonsNever:
@@ -172,8 +174,8 @@ type guess struct {
 	Expected int `yaml:"expected"`
 }
 
-// OutputGuess estimates the output tokens of one request before anything is observed. High is the output limit: the lane's,
-// else the model's, else an assumed one.
+// OutputGuess estimates the output tokens of one request before anything is observed. High is the output limit: the
+// lane's, else the model's, else an assumed one.
 func (c *Catalog) OutputGuess(lane assay.Lane, vendor string) (low, expected, high int) {
 	answer := c.guesses.Plain
 	if c.Effective(lane, vendor).Schema != nil {
@@ -217,12 +219,12 @@ func (c *Catalog) thoughtGuess(f Family, p assay.Params) int {
 	return int(math.Min(float64(limit)*f.Share*c.effortFactor(f, p), math.MaxInt32))
 }
 
-// leastThinking is the least output limit that leaves a model that thinks something for its answer.
+// leastThinking returns the least output limit that leaves a model that thinks something for its answer.
 func (c *Catalog) leastThinking(f Family, p assay.Params) int {
 	return int(float64(c.guesses.LeastThinking) * c.effortFactor(f, p))
 }
 
-// effortFactor is how much more or less than at medium effort a model thinks.
+// effortFactor returns how much more or less than at medium effort a model thinks.
 func (c *Catalog) effortFactor(f Family, p assay.Params) float64 {
 	for _, word := range []string{p.Effort, p.Thinking.Level, f.EffortDefault} {
 		if factor, ok := c.guesses.Efforts[word]; ok {
@@ -232,7 +234,7 @@ func (c *Catalog) effortFactor(f Family, p assay.Params) float64 {
 	return 1
 }
 
-// TokenFactor is how many tokens a model counts for one token of o200k: an estimate, 1 for OpenAI's own models.
+// TokenFactor returns how many tokens a model counts for one token of o200k: an estimate, 1 for OpenAI's own models.
 func (c *Catalog) TokenFactor(vendor, model string) float64 {
 	if f := c.Find(vendor, model).Family; f.Tokens > 0 {
 		return f.Tokens

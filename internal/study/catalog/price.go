@@ -43,7 +43,8 @@ func (p Price) Covers(how Billing) bool {
 	return ok && s.Short.complete() && (p.Above == 0 || s.Long.complete())
 }
 
-// Cost is what a usage costs, rounded half up to a nanodollar. It is 0 where Covers says no; Bill tells the two apart.
+// Cost returns what a usage costs, rounded half up to a nanodollar. It is 0 where Covers says no; Bill tells the two
+// apart.
 func (p Price) Cost(u assay.Usage, how Billing) assay.Money {
 	if !p.Covers(how) {
 		return 0
@@ -62,7 +63,7 @@ func (p Price) Cost(u assay.Usage, how Billing) assay.Money {
 	return sum.perMillion()
 }
 
-// Bill is the cost of one request: unknown where the usage or the price is.
+// Bill returns the cost of one request: unknown where the usage or the price is.
 func (p Price) Bill(u assay.Usage, how Billing) assay.Cost {
 	if !u.Known || !p.Covers(how) {
 		return assay.Cost{Unknown: 1}
@@ -85,7 +86,7 @@ func (p Price) schedule(how Billing) (Schedule, bool) {
 // complete reports whether any answer can be priced.
 func (r Rates) complete() bool { return r.Input.Known && r.Output.Known }
 
-// or is the rate, or another one where it is not known.
+// or returns the rate, or another one where it is not known.
 func (r Rate) or(other Rate) Rate {
 	if r.Known {
 		return r
@@ -93,7 +94,7 @@ func (r Rate) or(other Rate) Rate {
 	return other
 }
 
-// times is the rate times num/den, rounded half up.
+// times returns the rate times num/den, rounded half up.
 func (r Rate) times(num, den assay.Money) Rate {
 	if !r.Known || den <= 0 {
 		return Rate{}
@@ -114,7 +115,7 @@ func (p *product) add(tokens int64, r Rate) {
 	p.hi, _ = bits.Add64(p.hi, hi, carry)
 }
 
-// perMillion is the sum divided by a million, rounded half up and capped at the most that Money holds.
+// perMillion returns the sum divided by a million, rounded half up and capped at the most that Money holds.
 func (p product) perMillion() assay.Money { return p.over(1_000_000) }
 
 func (p product) over(den uint64) assay.Money {
@@ -127,7 +128,7 @@ func (p product) over(den uint64) assay.Money {
 	return assay.Money(min(q, math.MaxInt64))
 }
 
-// divide is a*b/den, rounded half up, for numbers that are not negative.
+// divide returns a*b/den, rounded half up, for numbers that are not negative.
 func divide(a, b int64, den uint64) assay.Money {
 	if a <= 0 || b <= 0 {
 		return 0

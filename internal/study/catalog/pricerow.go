@@ -54,7 +54,7 @@ func ReadOverrides(r io.Reader) (Overrides, error) {
 	return Overrides{Prices: rows}, nil
 }
 
-// With is the catalogue with some prices replaced. A replaced price is replaced as a whole.
+// With returns the catalogue with some prices replaced. A replaced price is replaced as a whole.
 func (c *Catalog) With(overrides Overrides) (*Catalog, error) {
 	d := *c
 	d.prices = maps.Clone(c.prices)
@@ -79,7 +79,7 @@ func (c *Catalog) With(overrides Overrides) (*Catalog, error) {
 	return &d, nil
 }
 
-// Fixed is the catalogue with the prices that some models had at another time, the unknown ones too.
+// Fixed returns the catalogue with the prices that some models had at another time, the unknown ones too.
 func (c *Catalog) Fixed(prices []Price) *Catalog {
 	d := *c
 	d.prices = maps.Clone(c.prices)
@@ -89,13 +89,13 @@ func (c *Catalog) Fixed(prices []Price) *Catalog {
 	return &d
 }
 
-// Price is what a model costs, when that is known. A dated snapshot costs what its base model costs.
+// Price returns what a model costs, when that is known. A dated snapshot costs what its base model costs.
 func (c *Catalog) Price(vendor, model string) (Price, bool) {
 	p, ok := c.Listed(vendor, model)
 	return p, ok && p.Live.Short.complete()
 }
 
-// Listed is the price row of a model even where some of its rates are not known.
+// Listed returns the price row of a model even where some of its rates are not known.
 func (c *Catalog) Listed(vendor, model string) (Price, bool) {
 	base := c.Find(vendor, model).Model.Name
 	keys := []modelKey{keyOf(vendor, model), keyOf(vendor, base), keyOf(c.maker(vendor), model), keyOf(c.maker(vendor), base)}
@@ -108,7 +108,7 @@ func (c *Catalog) Listed(vendor, model string) (Price, bool) {
 	return Price{}, false
 }
 
-// Bill is the cost of one request to a model: unknown where its usage or its price is.
+// Bill returns the cost of one request to a model: unknown where its usage or its price is.
 func (c *Catalog) Bill(vendor, model string, u assay.Usage, how Billing) assay.Cost {
 	p, _ := c.Listed(vendor, model)
 	return p.Bill(u, how)
@@ -192,7 +192,7 @@ func batched(row PriceRow, v Vendor, live Schedule) Schedule {
 
 const million = 1_000_000
 
-// factorParts is the factor on batch requests in parts of a million.
+// factorParts returns the factor on batch requests in parts of a million.
 func factorParts(row PriceRow, v Vendor) assay.Money {
 	factor := 1 - v.BatchDiscount
 	switch {

@@ -58,7 +58,7 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 	return w
 }
 
-// wire is the way to write thinking in one mode.
+// wire returns the way to write thinking in one mode.
 func (r ThinkingRule) wire(mode assay.ThinkingMode) assay.ThinkingWire {
 	if mode == assay.ThinkingTokens && r.TokensWire != "" {
 		return r.TokensWire
@@ -66,7 +66,8 @@ func (r ThinkingRule) wire(mode assay.ThinkingMode) assay.ThinkingWire {
 	return r.Wire
 }
 
-// wireRule is the rule that says how thinking is written: the vendor's own form for every model, else the family's.
+// wireRule returns the rule that says how thinking is written: the vendor's own form for every model, else the
+// family's.
 func wireRule(v Vendor, a api, f Family) *ThinkingRule {
 	if v.Thinking != nil && a.Name == v.DefaultAPI {
 		return v.Thinking
@@ -74,8 +75,8 @@ func wireRule(v Vendor, a api, f Family) *ThinkingRule {
 	return thinkingRule(v, a, f)
 }
 
-// thinkingRule is how a lane may ask a model to think, or nil where it cannot. A vendor with a form of its own narrows
-// what the family can.
+// thinkingRule returns how a lane may ask a model to think, or nil where it cannot. A vendor with a form of its own
+// narrows what the family can.
 func thinkingRule(v Vendor, a api, f Family) *ThinkingRule {
 	if _, ok := a.field(v, "thinking"); !ok {
 		return nil
@@ -96,7 +97,7 @@ func thinkingRule(v Vendor, a api, f Family) *ThinkingRule {
 	return &rule
 }
 
-// schemaWire is the most that vendor, family and model all promise.
+// schemaWire returns the most that vendor, family and model all promise.
 func schemaWire(v Vendor, found Match) assay.SchemaWire {
 	order := []assay.SchemaWire{assay.SchemaWireNone, assay.SchemaWireJSONObject, assay.SchemaWireStrict}
 	best := slices.Index(order, found.Family.Schema)
@@ -108,8 +109,8 @@ func schemaWire(v Vendor, found Match) assay.SchemaWire {
 	return order[max(best, 0)]
 }
 
-// Effective is a lane's parameters with what the wire demands filled in, and with every wish written in one way, so that
-// lanes that would send the same are equal. A vendor that is not known demands nothing.
+// Effective returns a lane's parameters with what the wire demands filled in, and with every wish written in one way,
+// so that lanes that would send the same are equal. A vendor that is not known demands nothing.
 func (c *Catalog) Effective(lane assay.Lane, vendor string) assay.Params {
 	p := lane.Params
 	v, ok := c.Vendor(vendor)
@@ -135,8 +136,8 @@ func (c *Catalog) Effective(lane assay.Lane, vendor string) assay.Params {
 	return p
 }
 
-// demandedLimit is the output limit to send where the API demands one and the lane sets none: room for an answer beside
-// the thinking, within what the model can write.
+// demandedLimit returns the output limit to send where the API demands one and the lane sets none: room for an answer
+// beside the thinking, within what the model can write.
 func (m Match) demandedLimit(p assay.Params) int {
 	limit := m.Family.MaxTokens
 	if limit == 0 {

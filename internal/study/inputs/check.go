@@ -10,8 +10,8 @@ import (
 	"assay/internal/assay"
 )
 
-// Check reads every input and returns all that is wrong, at most 20 problems for each and then how many more. It reads what
-// a run would read: rows behind a `limit` are not looked at.
+// Check reads every input and returns all that is wrong, at most 20 problems for each and then how many more. It reads
+// what a run would read: rows behind a `limit` are not looked at.
 func (s *Source) Check(ctx context.Context) assay.Problems {
 	var all assay.Problems
 	for _, name := range slices.Sorted(maps.Keys(s.specs)) {
@@ -20,8 +20,8 @@ func (s *Source) Check(ctx context.Context) assay.Problems {
 	return all.Sort()
 }
 
-// Walk checks one input and hands every sound item to visit on the way, so that who needs both reads it once. When visit
-// returns false the walk ends, and what was not read is not checked.
+// Walk checks one input and hands every sound item to visit on the way, so that who needs both reads it once. When
+// visit returns false the walk ends, and what was not read is not checked.
 func (s *Source) Walk(ctx context.Context, name string, visit func(assay.Item) bool) assay.Problems {
 	spec, ok := s.specs[name]
 	if !ok {
@@ -84,8 +84,8 @@ func (s *Source) check(ctx context.Context, spec Spec, visit func(assay.Item) bo
 	return f.all()
 }
 
-// checkColumns reports which columns are surely missing, once instead of once a row. It returns the spec without the parts
-// that name them, so that the rest can still be checked.
+// checkColumns reports which columns are surely missing, once instead of once a row. It returns the spec without the
+// parts that name them, so that the rest can still be checked.
 func (s *Source) checkColumns(spec Spec, f *findings) Spec {
 	k := s.sourceFields(spec)
 	missing := func(what string, path *string) {
@@ -208,8 +208,8 @@ func emptyHint(spec Spec) string {
 	return ""
 }
 
-// duplicates finds ids that are equal or look equal without holding them: one hash for each id, and a second reading for
-// those whose hashes met.
+// duplicates finds ids that are equal or look equal without holding them: one hash for each id, and a second reading
+// for those whose hashes met.
 type duplicates struct {
 	seed   maphash.Seed
 	seen   hashes
@@ -230,8 +230,8 @@ func newDuplicates() *duplicates {
 	return &duplicates{seed: maphash.MakeSeed(), met: map[uint64][]sighting{}}
 }
 
-// hash is the same for ids that differ only in case or in white space around them: file systems and people take such ids
-// for one.
+// hash returns the same for ids that differ only in case or in white space around them: file systems and people take
+// such ids for one.
 func (t *duplicates) hash(id string) uint64 { return maphash.String(t.seed, folded(id)) }
 
 func folded(id string) string { return strings.ToLower(strings.TrimSpace(id)) }

@@ -29,7 +29,7 @@ type column struct {
 // level is how deep a value stands: how many of the nodes above may repeat, and how many may be absent.
 type level struct{ repetition, definition int }
 
-// columnsOf is the schema of a file, whose names must be text and differ.
+// columnsOf returns the schema of a file, whose names must be text and differ.
 func columnsOf(root *parquet.Column) (*column, error) {
 	next := 0
 	c := columnOf(root, &next)
@@ -75,7 +75,7 @@ func columnOf(node *parquet.Column, next *int) *column {
 	return c
 }
 
-// record is a group as a map of its fields.
+// record returns a group as a map of its fields.
 func (c *column) record(leaves [][]parquet.Value, at level) (map[string]any, error) {
 	fields := make(map[string]any, len(c.children))
 	for _, child := range c.children {
@@ -146,7 +146,7 @@ func (c *column) content(leaves [][]parquet.Value, at level) (any, error) {
 	return c.record(leaves, at)
 }
 
-// unwrapped is a list without the group that the format puts around each element.
+// unwrapped returns a list without the group that the format puts around each element.
 func (c *column) unwrapped(leaves [][]parquet.Value, at level) (any, error) {
 	v, err := c.value(leaves, at)
 	list, ok := v.([]any)
@@ -161,7 +161,7 @@ func (c *column) unwrapped(leaves [][]parquet.Value, at level) (any, error) {
 	return list, nil
 }
 
-// pairs is a map written as a list of keys and values.
+// pairs returns a map written as a list of keys and values.
 func (c *column) pairs(leaves [][]parquet.Value, at level) (any, error) {
 	v, err := c.value(leaves, at)
 	if err != nil {
@@ -180,8 +180,8 @@ func (c *column) pairs(leaves [][]parquet.Value, at level) (any, error) {
 	return out, nil
 }
 
-// leafValue is a value in the types of an item's fields. Not-a-number, which data frames write for what is missing, is
-// null.
+// leafValue returns a value in the types of an item's fields. Not-a-number, which data frames write for what is
+// missing, is null.
 func leafValue(t parquet.Type, v parquet.Value) (any, error) {
 	if v.IsNull() {
 		return nil, nil

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// csvReader reads records whose fields may be quoted and may span lines. A quote inside an unquoted field is a character
-// like any other; text after a closing quote is a problem. Line ends inside quotes become \n. Blank lines are no records.
+// csvReader reads records whose fields may be quoted and may span lines. A quote inside an unquoted field is a
+// character like any other; text after a closing quote is a problem. Line ends inside quotes become \n. Blank lines are
+// no records.
 type csvReader struct {
 	lines lineReader
 	comma byte
@@ -68,7 +69,8 @@ func (r *reader) csv() bool {
 	}
 }
 
-// separatorHint is what to do about a row that does not fit its heading. Some programs write ; or a tab where a comma is meant.
+// separatorHint returns what to do about a row that does not fit its heading. Some programs write ; or a tab where a
+// comma is meant.
 func separatorHint(names []string) string {
 	if len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
 		return "the heading has no comma: save the file with commas between the fields, or name it .tsv where they are tabs"
@@ -193,7 +195,8 @@ func (c *csvReader) quoted(line []byte, whole int) (rest []byte, length int, mor
 	}
 }
 
-// nextLine is the next physical line. One that is no text is reported and read all the same, so that quotes are counted.
+// nextLine returns the next physical line. One that is no text is reported and read all the same, so that quotes are
+// counted.
 func (c *csvReader) nextLine() ([]byte, error) {
 	line, err := c.lines.next()
 	at := c.lines.line

@@ -14,8 +14,8 @@ const (
 	peekFiles = 100
 )
 
-// Fields are the fields an input's items have at their top level, found without reading all of it. Open means that there
-// may be more: JSON declares nothing, so that only its beginning was looked at.
+// Fields returns the fields an input's items have at their top level, found without reading all of it. Open means that
+// there may be more: JSON declares nothing, so that only its beginning was looked at.
 func (s *Source) Fields(name string) (fields []string, open bool, problems assay.Problems) {
 	spec, ok := s.specs[name]
 	if !ok {
@@ -65,7 +65,7 @@ func (s *Source) fieldsOf(spec Spec) known {
 	return k
 }
 
-// sourceFields are the fields before any step of the spec.
+// sourceFields returns the fields before any step of the spec.
 func (s *Source) sourceFields(spec Spec) known {
 	switch {
 	case spec.Of != "":
@@ -211,7 +211,7 @@ func (s *Source) parquetNames(f file) (names []string, err error) {
 	return names, nil
 }
 
-// farFields are the fields of the other side of a join.
+// farFields returns the fields of the other side of a join.
 func (s *Source) farFields(spec Spec, j Join) known {
 	if other, ok := s.specs[j.With]; ok {
 		return s.fieldsOf(other)

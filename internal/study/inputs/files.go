@@ -199,12 +199,12 @@ func openProblem(spec Spec, err error) error {
 	return problem(spec.At, "", "open %s: %v", quote(name), err)
 }
 
-// cleanPath is a path as a study writes it, in the form a file system takes.
+// cleanPath returns a path as a study writes it, in the form a file system takes.
 func cleanPath(p string) string { return path.Clean(p) }
 
 func baseName(p string) string { return path.Base(cleanPath(p)) }
 
-// stem is a path without its suffix; a name that is all suffix stays whole.
+// stem returns a path without its suffix; a name that is all suffix stays whole.
 func stem(p string) string {
 	s := strings.TrimSuffix(p, path.Ext(p))
 	if s == "" || strings.HasSuffix(s, "/") {

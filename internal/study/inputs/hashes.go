@@ -42,8 +42,8 @@ func (h *hashes) has(x uint64) bool {
 	return len(p.slots) > 0 && p.slots[p.find(x)] == x
 }
 
-// find is the slot that holds x, or the free one where it belongs. The upper bits choose the slot, as the lower ones
-// chose the part.
+// find returns the slot that holds x, or the free one where it belongs. The upper bits choose the slot, as the lower
+// ones chose the part.
 func (p *part) find(x uint64) int {
 	at, _ := bits.Mul64(x, uint64(len(p.slots)))
 	i := int(at)

@@ -23,7 +23,7 @@ func tree(files map[string]string) fstest.MapFS {
 
 var studyPlace = assay.Place{File: "study.yaml", Line: 3, Col: 5}
 
-// one is a source with a single input named `in`.
+// one returns a source with a single input named `in`.
 func one(files map[string]string, spec Spec) *Source {
 	spec.At = studyPlace
 	return Open(tree(files), map[string]Spec{"in": spec})
@@ -50,7 +50,7 @@ func ids(t *testing.T, s *Source, name string) []string {
 	return out
 }
 
-// reported are the problems of a check, as a user reads them.
+// reported returns the problems of a check, as a user reads them.
 func reported(t *testing.T, s *Source) []string {
 	t.Helper()
 	var out []string

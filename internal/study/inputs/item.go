@@ -18,13 +18,13 @@ type row struct {
 	place  assay.Place
 }
 
-// rowOf is a row whose own id, if any, is among its fields.
+// rowOf returns a row whose own id, if any, is among its fields.
 func rowOf(fields map[string]any, id made, at assay.Place) row {
 	own, name := ownID(fields)
 	return row{fields: fields, own: own, name: name, made: id, place: at}
 }
 
-// ownID is the id that a record has by itself, and the field it stands in.
+// ownID returns the id that a record has by itself, and the field it stands in.
 func ownID(fields map[string]any) (any, string) {
 	for _, name := range []string{"id", "ID", "Id"} {
 		if v, ok := fields[name]; ok {
@@ -148,13 +148,13 @@ func find(it assay.Item, path string) (any, bool) {
 	return nil, false
 }
 
-// Value is what an item has under a field's name or dotted path.
+// Value returns what an item has under a field's name or dotted path.
 func Value(it assay.Item, path string) (any, bool) { return find(it, path) }
 
-// Text is the text of a scalar; false for null, lists and records.
+// Text returns the text of a scalar; false for null, lists and records.
 func Text(v any) (string, bool) { return textOf(v) }
 
-// textOf is the text of a scalar; false for null, lists and records.
+// textOf returns the text of a scalar; false for null, lists and records.
 func textOf(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:

@@ -72,8 +72,8 @@ func (t *table) join(it *assay.Item, j Join) error {
 	return problem(it.Place, "`missing: keep` allows it", "item %s: no row of %s has %s = %s", quote(it.ID), j.With, j.Right, quote(key))
 }
 
-// table loads the far side. Where that passes the cap, only the rows that the near side names are held: the smaller side
-// decides.
+// table loads the far side. Where that passes the cap, only the rows that the near side names are held: the smaller
+// side decides.
 func (s *Source) table(ctx context.Context, up stream, spec Spec, j Join) (*table, []error) {
 	t, problems, err := s.load(ctx, spec, j, func(string) bool { return true })
 	if !errors.Is(err, errFull) {
@@ -141,7 +141,7 @@ func (s *Source) far(ctx context.Context, spec Spec, j Join) stream {
 	return s.stream(ctx, farSpec(spec, j))
 }
 
-// farSpec is the input that a join with a file amounts to.
+// farSpec returns the input that a join with a file amounts to.
 func farSpec(spec Spec, j Join) Spec {
 	return Spec{Name: fmt.Sprintf("%s (joined with %s)", spec.Name, j.With), At: j.place(spec), File: j.With}
 }

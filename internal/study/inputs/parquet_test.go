@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 )
 
-// written is a parquet file of rows, in row groups of at most perGroup.
+// written returns a parquet file of rows, in row groups of at most perGroup.
 func written[T any](tb testing.TB, perGroup int64, rows ...T) []byte {
 	tb.Helper()
 	var buf bytes.Buffer

@@ -20,8 +20,8 @@ import (
 // yieldRow hands a row or a problem on; false means that the caller wants no more.
 type yieldRow = func(row, error) bool
 
-// rows yields the records of a spec's own source. After a row's problem the next row follows, after a file's problem the
-// next file.
+// rows yields the records of a spec's own source. After a row's problem the next row follows, after a file's problem
+// the next file.
 func (s *Source) rows(ctx context.Context, spec Spec) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		if spec.File == "" && spec.Files == "" {
@@ -92,7 +92,7 @@ func (r *reader) bad(line, col int, hint, format string, args ...any) bool {
 	return r.yield(row{}, problem(r.at(line, col), hint, format, args...))
 }
 
-// made is the made id of row n of a file.
+// made returns the made id of row n of a file.
 func (f file) made(n int) made {
 	if f.among {
 		return made{f.stem, n}
@@ -141,7 +141,7 @@ type lineReader struct {
 // errLong says that a line is over the cap; it has been read over.
 var errLong = errors.New("line is too long")
 
-// next is the next line without its end. It is good until the next call.
+// next returns the next line without its end. It is good until the next call.
 func (l *lineReader) next() ([]byte, error) {
 	part, err := l.in.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -237,7 +237,7 @@ func (r *reader) text() bool {
 	return r.yield(row{fields: map[string]any{"text": text}, made: made{stem: r.stem}, place: r.at(1, 0)}, nil)
 }
 
-// whole is the rest of a file that is one value, from a place on.
+// whole returns the rest of a file that is one value, from a place on.
 func (r *reader) whole(line, col int) ([]byte, error) {
 	var all []byte
 	for {
@@ -262,7 +262,7 @@ func (r *reader) whole(line, col int) ([]byte, error) {
 	return all, nil
 }
 
-// position is the line and the column that follow a text which begins at a line and a column; columns count bytes.
+// position returns the line and the column that follow a text which begins at a line and a column; columns count bytes.
 func position(text []byte, line, col int) (int, int) {
 	lines := bytes.Count(text, []byte{'\n'})
 	if lines == 0 {

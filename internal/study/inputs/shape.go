@@ -8,7 +8,7 @@ import (
 	"assay/internal/assay"
 )
 
-// shape is what is wrong with a spec and with those it is made of, before any file is read.
+// shape returns what is wrong with a spec and with those it is made of, before any file is read.
 func (s *Source) shape(spec Spec) assay.Problems {
 	problems := s.own(spec)
 	done := map[string]bool{spec.Name: true}
@@ -38,7 +38,7 @@ func (s *Source) needs(spec Spec) []string {
 	return names
 }
 
-// own is what is wrong with one spec by itself.
+// own returns what is wrong with one spec by itself.
 func (s *Source) own(spec Spec) assay.Problems {
 	var p assay.Problems
 	s.ownSource(spec, &p)
@@ -134,7 +134,7 @@ func ownJoins(spec Spec, p *assay.Problems) {
 	}
 }
 
-// cycle is a way from an input back to itself; nil where there is none.
+// cycle returns a way from an input back to itself; nil where there is none.
 func (s *Source) cycle(spec Spec) []string {
 	done := map[string]bool{}
 	var visit func(name string, way []string) []string

@@ -28,8 +28,8 @@ type caps struct {
 
 func defaultCaps() caps { return caps{value: 32 << 20, table: 256 << 20, shown: 20} }
 
-// stream is a sequence of items that may be read more than once. An error of type assay.Problems concerns one row or one
-// file, and the sequence goes on after it; any other error is the last thing in it.
+// stream is a sequence of items that may be read more than once. An error of type assay.Problems concerns one row or
+// one file, and the sequence goes on after it; any other error is the last thing in it.
 type stream = iter.Seq2[assay.Item, error]
 
 // Open makes a source of inputs by name. Nothing is read yet; the paths in the specs are looked up in fsys.
@@ -68,7 +68,7 @@ func (s *Source) Items(ctx context.Context, name string) iter.Seq2[assay.Item, e
 	}
 }
 
-// Count is the number of items of an input.
+// Count returns the number of items of an input.
 func (s *Source) Count(ctx context.Context, name string) (int, error) {
 	n := 0
 	for _, err := range s.Items(ctx, name) {
@@ -80,8 +80,8 @@ func (s *Source) Count(ctx context.Context, name string) (int, error) {
 	return n, nil
 }
 
-// Digest is the SHA-256, in hex, of an input's items in canonical form. Where a row stands is no part of it: a comment
-// added above the questions changes nothing.
+// Digest returns the SHA-256, in hex, of an input's items in canonical form. Where a row stands is no part of it: a
+// comment added above the questions changes nothing.
 func (s *Source) Digest(ctx context.Context, name string) (string, error) {
 	h := sha256.New()
 	var line []byte
@@ -98,7 +98,7 @@ func (s *Source) Digest(ctx context.Context, name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// stream is the whole way of one input; the package comment lists the steps.
+// stream returns the whole way of one input; the package comment lists the steps.
 func (s *Source) stream(ctx context.Context, spec Spec) stream {
 	var up stream
 	switch {

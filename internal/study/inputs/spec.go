@@ -97,7 +97,7 @@ func parseRange(s string) (Range, error) {
 	return Range{a, b}, nil
 }
 
-// String is the range as a study writes it.
+// String returns the range as a study writes it.
 func (r Range) String() string {
 	switch r.To {
 	case 0:
@@ -115,7 +115,7 @@ func (j Join) place(of Spec) assay.Place {
 	return of.At
 }
 
-// as is the field that takes the joined row.
+// as returns the field that takes the joined row.
 func (j Join) as() string {
 	if j.As != "" {
 		return j.As

@@ -11,7 +11,7 @@ import (
 // maxPaired is how many lanes are all compared with each other; beyond, the one that did best is compared with each.
 const maxPaired = 10
 
-// differences is the table of all differences; nil where there are no two lanes.
+// differences returns the table of all differences; nil where there are no two lanes.
 func (s *rates) differences() (*analysis.Table, error) {
 	p := s.pairing
 	if len(p.Lanes.List) < 2 {
@@ -39,7 +39,7 @@ func (s *rates) differences() (*analysis.Table, error) {
 	return t, nil
 }
 
-// everyTwo are all pairs of lanes.
+// everyTwo returns all pairs of lanes.
 func everyTwo(lanes []uint32) [][2]uint32 {
 	var out [][2]uint32
 	for i, a := range lanes {

@@ -131,7 +131,8 @@ func (w *itemwise) row(g *gather.Group[*[]gather.ItemSums], item uint32, what st
 	return f
 }
 
-// itemAndRest is what each lane that has the item got on it, and on all others; not a number where it has no other.
+// itemAndRest returns what each lane that has the item got on it, and on all others; not a number where it has no
+// other.
 func itemAndRest(sums []gather.ItemSums, means []stats.Total, item uint32) (own, rest []float64) {
 	for l := range sums {
 		if _, ok := sums[l].Items.At(item); !ok {
@@ -145,7 +146,7 @@ func itemAndRest(sums []gather.ItemSums, means []stats.Total, item uint32) (own,
 	return own, rest
 }
 
-// apartOn is the share of pairs of lanes that got something else.
+// apartOn returns the share of pairs of lanes that got something else.
 func apartOn(own []float64) stats.Number {
 	apart, all := 0, 0
 	for i := range own {
@@ -160,7 +161,7 @@ func apartOn(own []float64) stats.Number {
 	return stats.Known(float64(apart) / float64(all))
 }
 
-// correlated is the correlation over lanes of what they got on an item and on the others.
+// correlated returns the correlation over lanes of what they got on an item and on the others.
 func correlated(own, rest []float64) stats.Number {
 	var x, y []float64
 	for i := range own {

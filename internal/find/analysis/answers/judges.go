@@ -61,7 +61,7 @@ func (j *judges) Add(r *analysis.Row) {
 	j.ratings[uint64(unit)<<32|uint64(judge)] = given
 }
 
-// value is the verdict as a number.
+// value returns the verdict as a number.
 func (j *judges) value(r *analysis.Row) (float64, bool) {
 	return gather.ValueOf(r, j.yes, j.Stage.Flips)
 }
@@ -91,7 +91,7 @@ func (j *judges) finding(what string, u analysis.Unit, n int, by ...analysis.Val
 	return &analysis.Finding{What: what, Unit: u, N: n, Clusters: n, By: by, Coverage: j.cover.Totals(), Bounds: stats.NoInterval("not computed"), Rule: j.Stage.CountingRule()}
 }
 
-// category is a rating as a category: its label, or its score where the rubric has no labels.
+// category returns a rating as a category: its label, or its score where the rubric has no labels.
 func (j *judges) category(r rating) (int, bool) {
 	if r.label >= 0 {
 		return int(r.label), true
@@ -278,7 +278,8 @@ func (j *judges) cells(t *analysis.Table, scores []stats.JudgeScore, d *stats.Ju
 	}
 }
 
-// family is how much more lenient a judge is to its own family; nil where it has none among the lanes, or no other.
+// family returns how much more lenient a judge is to its own family; nil where it has none among the lanes, or no
+// other.
 func (j *judges) family(d *stats.JudgeDeltas, judge int) *analysis.Finding {
 	mine := j.Stage.Families[j.judges.List[judge]]
 	var own, others stats.Total

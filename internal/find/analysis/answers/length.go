@@ -19,7 +19,8 @@ type lengths struct {
 	unknown int // verdicts on answers whose length is not known
 }
 
-// lengthRows are the verdicts of a group as columns: of a pair, how the one whose name comes first did, and whether it was longer.
+// lengthRows are the verdicts of a group as columns: of a pair, how the one whose name comes first did, and whether it
+// was longer.
 type lengthRows struct {
 	cluster, stratum []uint32
 	size, value      []float64
@@ -58,7 +59,7 @@ func (l *lengths) Add(r *analysis.Row) {
 	d.size, d.value = append(d.size, size), append(d.value, value)
 }
 
-// read is how long an answer is and what it got.
+// read returns how long an answer is and what it got.
 func (l *lengths) read(r *analysis.Row) (size, value float64, ok bool) {
 	if l.Stage.Verb == analysis.Judged {
 		value, ok = gather.ValueOf(r, l.yes, false)
@@ -139,7 +140,7 @@ func (l *lengths) finding(g *gather.Group[*lengthRows]) (*analysis.Finding, erro
 	return f, nil
 }
 
-// byCluster are the rows of each cluster, in the order of the clusters' names.
+// byCluster returns the rows of each cluster, in the order of the clusters' names.
 func (d *lengthRows) byCluster(clusters *gather.Names) [][]int32 {
 	at := map[uint32]int{}
 	var ids []uint32
@@ -191,7 +192,7 @@ func (s *lengthSums) over(d *lengthRows, rows [][]int32, drawn []int) *lengthSum
 	return s
 }
 
-// slope is the common slope within strata.
+// slope returns the common slope within strata.
 func slope(s *lengthSums) stats.Number {
 	up, down := 0.0, 0.0
 	for k, n := range s.n {
@@ -205,7 +206,7 @@ func slope(s *lengthSums) stats.Number {
 	return stats.Known(up / down)
 }
 
-// mantelHaenszel is the log of the common odds ratio of winning, longer against shorter.
+// mantelHaenszel returns the log of the common odds ratio of winning, longer against shorter.
 func mantelHaenszel(s *lengthSums) stats.Number {
 	up, down := 0.0, 0.0
 	for k := range s.n {

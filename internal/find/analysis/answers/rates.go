@@ -1,5 +1,5 @@
-// Package answers analyses verdicts on single answers: rates and means, differences between lanes, items, judges and their
-// validity, lengths, repeated draws.
+// Package answers analyses verdicts on single answers: rates and means, differences between lanes, items, judges and
+// their validity, lengths, repeated draws.
 package answers
 
 import (
@@ -129,7 +129,7 @@ func (s *rateSums) sort(clusters *gather.Names) {
 	slices.SortFunc(s.order, func(a, b int) int { return cmp.Compare(rank[ids[a]], rank[ids[b]]) })
 }
 
-// shares are the counts of each cluster in their order.
+// shares returns the counts of each cluster in their order.
 func (s *rateSums) shares(k, n *gather.Counts) []stats.Count {
 	out := make([]stats.Count, len(s.order))
 	for i, c := range s.order {
@@ -170,7 +170,7 @@ func (s *rates) Tables() ([]analysis.Table, error) {
 	return out, err
 }
 
-// shownLabels are the labels whose shares are listed: those of the rubric in its order, then others by name.
+// shownLabels returns the labels whose shares are listed: those of the rubric in its order, then others by name.
 func (s *rates) shownLabels() []int {
 	if len(s.labels.List) >= maxLabels {
 		return nil
@@ -249,7 +249,7 @@ func (s *rates) headline(d *rateSums, put func(string, []stats.Count, int, int) 
 	return put(analysis.WhatRate, d.shares(&d.matches, &d.known), d.wholeExpected, d.wholeMayMatch)
 }
 
-// mean is the mean score; nil where no verdict has one.
+// mean returns the mean score; nil where no verdict has one.
 func (s *rates) mean(g *gather.Group[*rateSums]) (*analysis.Finding, error) {
 	d := g.Data
 	totals, n, sum := make([]stats.Total, 0, len(d.order)), 0, 0.0
@@ -273,7 +273,8 @@ func (s *rates) mean(g *gather.Group[*rateSums]) (*analysis.Finding, error) {
 	return f, nil
 }
 
-// scoresAlone reports whether no verdict has a label: the rubric gives none, or the mean of several verdicts has lost it.
+// scoresAlone reports whether no verdict has a label: the rubric gives none, or the mean of several verdicts has lost
+// it.
 func (s *rateSums) scoresAlone() bool { return len(s.n.Low) == 0 && len(s.scored.Low) > 0 }
 
 // binary reports whether the mean score is the rate over again.
@@ -281,7 +282,7 @@ func (s *rates) binary() bool {
 	return len(s.yes) > 0 && !slices.ContainsFunc(s.Stage.Labels, func(l analysis.Label) bool { return *l.Score != 0 && *l.Score != 1 })
 }
 
-// scoreBounds is where the mean must lie if the missing scores were known.
+// scoreBounds returns where the mean must lie if the missing scores were known.
 func (s *rates) scoreBounds(n int, sum float64, missing int) stats.Interval {
 	low, high := s.Stage.Low, s.Stage.High
 	if low == nil || high == nil {
@@ -299,7 +300,7 @@ const (
 	countedWorst = "refused and cut answers counted as worst"
 )
 
-// asWorst is a share had the answers that the rule leaves out got the worst label; nil where the rubric has none.
+// asWorst returns a share had the answers that the rule leaves out got the worst label; nil where the rubric has none.
 func (s *rates) asWorst(what string, k, n, left int) *analysis.OtherRule {
 	worst := s.Stage.WorstLabel()
 	if worst == "" {
@@ -311,7 +312,7 @@ func (s *rates) asWorst(what string, k, n, left int) *analysis.OtherRule {
 	return &analysis.OtherRule{Rule: countedWorst, Value: gather.Ratio(float64(k), n+left), N: n + left}
 }
 
-// other is the value without refused and cut answers; nil where there are none.
+// other returns the value without refused and cut answers; nil where there are none.
 func other(n, whole int, value stats.Number) *analysis.OtherRule {
 	if n == whole {
 		return nil

@@ -61,7 +61,7 @@ func (v *Validity) unit(r *analysis.Row) []byte {
 	return v.key
 }
 
-// label is what a row says whichever way round a pair was shown.
+// label returns what a row says whichever way round a pair was shown.
 func (v *Validity) label(r *analysis.Row) string {
 	if r.Other == "" || r.Lane <= r.Other {
 		return r.Label
@@ -151,7 +151,7 @@ func (v *Validity) hear(r *analysis.Row, judge uint32) {
 	}
 }
 
-// majority is what most people said; false where two labels are as frequent.
+// majority returns what most people said; false where two labels are as frequent.
 func majority(said map[string]int) (string, bool) {
 	best, several := "", false
 	for label, n := range said {
@@ -246,7 +246,7 @@ func (v *Validity) finding(what string, n int, by ...analysis.Value) *analysis.F
 	return &analysis.Finding{What: what, Unit: analysis.Share, N: n, Clusters: n, By: by, Coverage: v.cover.Totals(), Bounds: stats.NoInterval("not computed"), Rule: v.Stage.CountingRule()}
 }
 
-// errors are how often the judge is right about yes and about no.
+// errors returns how often the judge is right about yes and about no.
 func (v *Validity) errors(judge uint32) (stats.Errors, string) {
 	if v.file {
 		var g stats.Gold
@@ -283,7 +283,7 @@ func (v *Validity) errors(judge uint32) (stats.Errors, string) {
 	return stats.Verify(kinds[:], v.Options.Level), "weighted by how often the judge says so (Begg-Greenes)"
 }
 
-// about is what the judge says about an answer, if anything.
+// about returns what the judge says about an answer, if anything.
 func (v *Validity) about(judge, unit uint32) opinion {
 	if int(judge) >= len(v.said) || int(unit) >= len(v.said[judge]) {
 		return opinion{}

@@ -1,4 +1,5 @@
-// Package contests analyses comparisons: strengths and how well they fit, shares of wins, Elo ratings, positions, and what style did.
+// Package contests analyses comparisons: strengths and how well they fit, shares of wins, Elo ratings, positions, and
+// what style did.
 package contests
 
 import (
@@ -54,7 +55,7 @@ func (c *Contest) Also(s analysis.Spec) {
 	c.methods = append(c.methods, method{s.Method, s.Primary, s.Standing})
 }
 
-// sides are the numbers of the two, or false where there are more entrants than can be numbered.
+// sides returns the numbers of the two, or false where there are more entrants than can be numbered.
 func (c *Contest) sides(r *analysis.Row) (first, second uint32, ok bool) {
 	if f := c.Spec.Entrants; f != "" {
 		first, second = c.entrants.Of(named(r.Asked.Field(f))), c.entrants.Of(named(r.OtherAsked.Field(f)))
@@ -68,7 +69,7 @@ func (c *Contest) sides(r *analysis.Row) (first, second uint32, ok bool) {
 	return first, second, true
 }
 
-// named is the name of an entrant; a setting that a lane does not have is called none.
+// named returns the name of an entrant; a setting that a lane does not have is called none.
 func named(setting string) string {
 	if setting == "" {
 		return "none"
@@ -128,7 +129,7 @@ func (c *Contest) Add(r *analysis.Row) {
 	d.showings = append(d.showings, shown(c.Known.Of(r.ClusterName()), c.Known.Of(r.Item), k, uint16(first), uint16(second), result))
 }
 
-// field is what findings call the entrants.
+// field returns what findings call the entrants.
 func (c *Contest) field() string {
 	switch {
 	case c.Stage.Items:
@@ -274,7 +275,7 @@ func (a *arena) hopeless() string {
 	return ""
 }
 
-// finding is the beginning of a finding about one entrant, or about all with entrant -1.
+// finding returns the beginning of a finding about one entrant, or about all with entrant -1.
 func (a *arena) finding(what string, u analysis.Unit, entrant int, field string) *analysis.Finding {
 	f := &analysis.Finding{What: what, Unit: u, By: slices.Clone(a.by), Coverage: a.whole, N: a.pairs.Len(), Clusters: a.clusters, Rule: a.Stage.CountingRule()}
 	f.Bounds = stats.NoInterval("not computed for comparisons")

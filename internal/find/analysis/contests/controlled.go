@@ -63,7 +63,7 @@ func (c *controlled) Add(r *analysis.Row) {
 	d.rows = append(d.rows, b)
 }
 
-// apartIn is the difference of two counts as a part of their sum; two that have none are alike.
+// apartIn returns the difference of two counts as a part of their sum; two that have none are alike.
 func apartIn(a, b int32) float32 {
 	if a+b <= 0 {
 		return 0
@@ -136,7 +136,8 @@ func (c *controlled) put(t *analysis.Table, g *gather.Group[*styledBouts]) error
 	return nil
 }
 
-// styled puts the rows of a group in order, and scales features by their root mean square. Those in which hardly any two differ are left out.
+// styled puts the rows of a group in order, and scales features by their root mean square. Those in which hardly any
+// two differ are left out.
 func (c *controlled) styled(t *analysis.Table, g *gather.Group[*styledBouts]) *styledGroup {
 	rows := g.Data.rows
 	s := &styledGroup{by: g.By(c.Spec.By)}
@@ -226,7 +227,7 @@ func (c *controlled) scale(t *analysis.Table, s *styledGroup, rows []styledBout)
 // styledWork bounds the rows that are looked at over all resamples.
 const styledWork = 20_000_000
 
-// errors are those of both fits: by formula where clusters are many, else by resampling.
+// errors returns those of both fits: by formula where clusters are many, else by resampling.
 func (c *controlled) errors(s *styledGroup, plain, fit *stats.StyledFit) (e stats.StyledErrors, how, why string) {
 	clusters := s.clusters()
 	if clusters < 2 {
@@ -254,7 +255,7 @@ func (s *styledGroup) clusters() int {
 	return int(s.Cluster[len(s.Cluster)-1]) + 1
 }
 
-// about is the beginning of a finding about one contestant, or about all with -1.
+// about returns the beginning of a finding about one contestant, or about all with -1.
 func (c *controlled) about(s *styledGroup, what string, u analysis.Unit, i int) *analysis.Finding {
 	f := &analysis.Finding{What: what, Unit: u, By: append([]analysis.Value{}, s.by...), N: s.Pairs.Len(), Clusters: s.clusters(), Rule: c.Stage.CountingRule(), Bounds: stats.NoInterval("not computed for comparisons")}
 	f.Coverage = analysis.Coverage{Planned: f.N, Valid: f.N}

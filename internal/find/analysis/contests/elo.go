@@ -64,15 +64,15 @@ func (a *arena) elo(t *analysis.Table, field string) error {
 	return nil
 }
 
-// The errors of ratings come from as many resamples of clusters as for other findings, but not above mostEloResamples, each along a few random
-// orders, as far as the work allows.
+// The errors of ratings come from as many resamples of clusters as for other findings, but not above mostEloResamples,
+// each along a few random orders, as far as the work allows.
 const (
 	mostEloResamples = 400
 	leastResamples   = 50
 	mostEloOrders    = 10
 )
 
-// eloSpread are the ratings over resamples, or why there are none.
+// eloSpread returns the ratings over resamples, or why there are none.
 func (a *arena) eloSpread(o stats.EloOptions) ([]stats.Replicates, string, error) {
 	n := a.pairs.Len()
 	resamples := min(a.Options.Resamples, mostEloResamples, eloWork/max(1, n))
@@ -89,8 +89,8 @@ func (a *arena) eloSpread(o stats.EloOptions) ([]stats.Replicates, string, error
 	return spread, "", err
 }
 
-// byCluster are the comparisons with where each cluster begins. Like inOrder, it goes by what was said alone: by neither when it came, nor
-// what a cluster is called.
+// byCluster returns the comparisons with where each cluster begins. Like inOrder, it goes by what was said alone: by
+// neither when it came, nor what a cluster is called.
 func (a *arena) byCluster() (stats.Pairs, []int) {
 	var clusters [][]uint64
 	for k, c := range a.cluster {
@@ -131,7 +131,7 @@ func (a *arena) among() string {
 	return words
 }
 
-// eloOptions are what an analysis asks of Elo ratings.
+// eloOptions returns what an analysis asks of Elo ratings.
 func eloOptions(s analysis.Settings) stats.EloOptions {
 	o := stats.DefaultElo()
 	if s.K != 0 {

@@ -158,7 +158,7 @@ func certainty(p stats.Number) float64 {
 	return p.Value
 }
 
-// circle is the three in this order, where each won most against the next.
+// circle returns the three in this order, where each won most against the next.
 func (a *arena) circle(beats func(i, j int) (float64, stats.Number, bool), i, j, k int) (circle, bool) {
 	c := circle{names: [3]string{a.names[i], a.names[j], a.names[k]}, share: 1, p: stats.Known(0)}
 	for _, two := range [][2]int{{i, j}, {j, k}, {k, i}} {

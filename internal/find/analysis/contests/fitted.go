@@ -106,13 +106,13 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 	return out, nil
 }
 
-// sound reports whether all strengths have an interval. Where many resamples have no estimate, the spread of the others is too small: nothing
-// is told apart by it.
+// sound reports whether all strengths have an interval. Where many resamples have no estimate, the spread of the others
+// is too small: nothing is told apart by it.
 func (f *fitted) sound() bool {
 	return !slices.ContainsFunc(f.intervals, func(i stats.Interval) bool { return !i.OK })
 }
 
-// errorOf is the standard error of one strength.
+// errorOf returns the standard error of one strength.
 func (f *fitted) errorOf(i int) stats.Number {
 	if !f.intervals[i].OK {
 		return stats.Undefined("%s", f.intervals[i].Why)
@@ -120,7 +120,7 @@ func (f *fitted) errorOf(i int) stats.Number {
 	return stats.Known(f.SE[i])
 }
 
-// model is the Bradley-Terry model that an analysis asks for, and its name.
+// model returns the Bradley-Terry model that an analysis asks for, and its name.
 func (a *arena) model(t *analysis.Table, m analysis.Method) (o stats.BTOptions, how string) {
 	s := a.Spec.Settings
 	o, how = stats.BTOptions{Order: a.bothWays, Ridge: s.Ridge, Firth: s.Firth}, "Bradley-Terry"
@@ -140,7 +140,8 @@ func (a *arena) model(t *analysis.Table, m analysis.Method) (o stats.BTOptions, 
 	return o, how
 }
 
-// mistrust takes away intervals of no width: where no cluster differs from another, that is no certainty. It reports whether none is left.
+// mistrust takes away intervals of no width: where no cluster differs from another, that is no certainty. It reports
+// whether none is left.
 func (f *fitted) mistrust() bool {
 	f.alike = true
 	for i, interval := range f.intervals {
@@ -162,8 +163,8 @@ func (f *fitted) mistrust() bool {
 	return f.alike
 }
 
-// perComparison is what one more comparison of two entrants says about the difference of their strengths: what the model says, less by
-// as much as clusters widen errors.
+// perComparison returns what one more comparison of two entrants says about the difference of their strengths: what the
+// model says, less by as much as clusters widen errors.
 func (f *fitted) perComparison() func(i, k int) stats.Number {
 	model, err := f.Covariance()
 	if err != nil {

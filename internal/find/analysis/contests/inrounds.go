@@ -9,7 +9,8 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// bought reports whether this group is all the comparisons of a stage that bought them in rounds: what its looks decided is about it.
+// bought reports whether this group is all the comparisons of a stage that bought them in rounds: what its looks
+// decided is about it.
 func (a *arena) bought() bool {
 	return a.Stage.Rounds != nil && len(a.by) == 0 && a.Spec.Entrants == "" && a.Spec.Keep == nil
 }
@@ -20,8 +21,8 @@ const partBought = "pairs were bought by what was found: intervals of a part of 
 // unevenlyBought is the note of shares of wins.
 const unevenlyBought = "pairs were bought by what was found: opponents differ, and shares of wins are not comparable"
 
-// inRounds are strengths whose intervals hold although what was bought, and when to stop, was decided by the verdicts. Errors are the larger
-// of cluster-robust and model-based ones.
+// inRounds are strengths whose intervals hold although what was bought, and when to stop, was decided by the verdicts.
+// Errors are the larger of cluster-robust and model-based ones.
 func (a *arena) inRounds(t *analysis.Table, field string) error {
 	look, err := adaptive.NewLook(a.grouped)
 	if err != nil {
@@ -58,7 +59,7 @@ func (a *arena) inRounds(t *analysis.Table, field string) error {
 	return nil
 }
 
-// placesOf are the places of strengths, from 1.
+// placesOf returns the places of strengths, from 1.
 func placesOf(theta []float64) []int {
 	out := make([]int, len(theta))
 	for i, x := range theta {
@@ -104,7 +105,8 @@ func moreLooks(r *analysis.Rounds) string {
 	return fmt.Sprintf(", and %s beyond the plan", analysis.Plural(int(math.Round(r.Beyond/r.Next)), "look"))
 }
 
-// standInRounds makes a standing one of rounds: its tests have the errors of the look, and what differs is what was claimed.
+// standInRounds makes a standing one of rounds: its tests have the errors of the look, and what differs is what was
+// claimed.
 func standInRounds(s *analysis.Standing, r *analysis.Rounds, look *adaptive.Look, how string) {
 	s.Rounds, s.Look, s.Method = r, look, how
 	for i := range s.Places {

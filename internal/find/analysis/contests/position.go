@@ -42,7 +42,7 @@ func (s votes) there() bool { return s != votes{} }
 // decided is the majority of the votes that decide; false where there is none.
 func (s votes) decided() (won, ok bool) { return s.won > s.lost, s.won != s.lost }
 
-// score is the majority as a score: a half where no side has one.
+// score returns the majority as a score: a half where no side has one.
 func (s votes) score() float64 {
 	switch won, ok := s.decided(); {
 	case !ok:
@@ -53,7 +53,7 @@ func (s votes) score() float64 {
 	return 0
 }
 
-// swaps are the pairs, each on one thing, cluster by cluster.
+// swaps returns the pairs, each on one thing, cluster by cluster.
 func (a *arena) swaps() iter.Seq[swap] {
 	return func(yield func(swap) bool) {
 		var w swap
@@ -85,8 +85,8 @@ func (a *arena) turnedRound() (both, alone int) {
 	return both, alone
 }
 
-// position reports whether the one shown first wins more often: as a share that is tested by the method of its interval, and as a parameter
-// beside the strengths.
+// position reports whether the one shown first wins more often: as a share that is tested by the method of its
+// interval, and as a parameter beside the strengths.
 func (a *arena) position(t *analysis.Table) error {
 	f := a.finding(analysis.WhatFirst, analysis.Share, -1, "")
 	counts, k, n := make([]stats.Count, a.clusters), 0, 0
@@ -135,8 +135,8 @@ func tiesOf(n int) stats.Ties {
 // manyPairs is from where fewer resamples do.
 const manyPairs = 50_000
 
-// consistency reports how often the same one wins when the order is turned round: by the majority of each order, among the
-// pairs that have one in both.
+// consistency reports how often the same one wins when the order is turned round: by the majority of each order, among
+// the pairs that have one in both.
 func (a *arena) consistency(t *analysis.Table) error {
 	counts := make([]stats.Count, a.clusters)
 	var c reversed

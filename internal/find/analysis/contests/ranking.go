@@ -117,7 +117,7 @@ func (a *arena) winRates(t *analysis.Table, field string) error {
 	return nil
 }
 
-// won is the share that an entrant won, from its scores by cluster.
+// won returns the share that an entrant won, from its scores by cluster.
 func (a *arena) won(what string, entrant int, field string, scores []stats.Total) (*analysis.Finding, error) {
 	f := a.finding(what, analysis.Share, entrant, field)
 	counts := make([]stats.Count, len(scores)) // a comparison has two points, so that a tie is one of them
@@ -138,8 +138,8 @@ func (a *arena) won(what string, entrant int, field string, scores []stats.Total
 	return f, nil
 }
 
-// averageInterval is that of the mean over opponents of an entrant's shares, from what it would be without one cluster after the
-// other.
+// averageInterval is that of the mean over opponents of an entrant's shares, from what it would be without one cluster
+// after the other.
 func (a *arena) averageInterval(entrant int) (se stats.Number, i stats.Interval, method string) {
 	const how = "mean over opponents, Wilson, by cluster"
 	if a.clusters < 2 {
@@ -156,8 +156,8 @@ func (a *arena) averageInterval(entrant int) (se stats.Number, i stats.Interval,
 	return se, stats.ShareInterval(average.Value, variance, a.Options.Level, a.clusters), how
 }
 
-// leftOut is the mean over opponents and its variance, by leaving out one cluster after the other. The bouts come cluster by cluster; a
-// cluster without any changes nothing.
+// leftOut returns the mean over opponents and its variance, by leaving out one cluster after the other. The bouts come
+// cluster by cluster; a cluster without any changes nothing.
 func leftOut(met iter.Seq[bout], clusters, names int) (average stats.Number, variance float64) {
 	by := make([]stats.Total, names)
 	for b := range met {
@@ -201,7 +201,7 @@ type bout struct {
 	score   float64
 }
 
-// met are the comparisons of one entrant, cluster by cluster.
+// met returns the comparisons of one entrant, cluster by cluster.
 func (a *arena) met(entrant int) iter.Seq[bout] {
 	return func(yield func(bout) bool) {
 		for k, c := range a.cluster {
@@ -221,7 +221,7 @@ func (a *arena) met(entrant int) iter.Seq[bout] {
 	}
 }
 
-// averageOf is the mean over opponents that were met.
+// averageOf returns the mean over opponents that were met.
 func averageOf(by []stats.Total) stats.Number {
 	n, sum := 0, 0.0
 	for _, t := range by {
@@ -235,7 +235,7 @@ func averageOf(by []stats.Total) stats.Number {
 	return stats.Known(sum / float64(n))
 }
 
-// scores are what one entrant won, by cluster.
+// scores returns what one entrant won, by cluster.
 func (a *arena) scores(entrant int) []stats.Total {
 	var out []stats.Total
 	last := uint32(0)

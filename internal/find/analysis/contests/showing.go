@@ -9,8 +9,8 @@ import (
 	"assay/internal/find/stats"
 )
 
-// showing is one comparison in two words that sort: the cluster and the item; then the kind, the two entrants, which of them was shown
-// first, and the result.
+// showing is one comparison in two words that sort: the cluster and the item; then the kind, the two entrants, which of
+// them was shown first, and the result.
 type showing struct{ about, met uint64 }
 
 func shown(cluster, item, kind uint32, first, second uint16, r stats.Result) showing {
@@ -47,7 +47,7 @@ func (s showing) same(t showing) bool { return s.about == t.about && s.met>>3 ==
 // ranking is the places of names once all rows are there.
 type ranking struct{ cluster, item, kind []uint32 }
 
-// ranking is the same for all groups.
+// ranking returns the same for all groups.
 func (c *Contest) ranking() *ranking {
 	if c.ranked == nil {
 		list := c.Known.List
@@ -57,8 +57,8 @@ func (c *Contest) ranking() *ranking {
 	return c.ranked
 }
 
-// order gives entrants their places, and puts comparisons in the order of the names of their clusters, of their items, of their kinds and
-// of the two.
+// order gives entrants their places, and puts comparisons in the order of the names of their clusters, of their items,
+// of their kinds and of the two.
 func (c *Contest) order(all []showing, place []uint32) {
 	to := c.ranking()
 	for k, s := range all {

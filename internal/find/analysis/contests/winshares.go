@@ -14,8 +14,9 @@ import (
 // signed names the tests between entrants that have no strengths.
 const signed = "paired: exact sign test"
 
-// inShares ranks entrants by the share of comparisons that they won, where strengths do not exist. Every two are held against each
-// other by an exact sign test: a cluster in which they met counts for the one that won more of their comparisons there.
+// inShares ranks entrants by the share of comparisons that they won, where strengths do not exist. Every two are held
+// against each other by an exact sign test: a cluster in which they met counts for the one that won more of their
+// comparisons there.
 func (a *arena) inShares(t *analysis.Table, field string, none error) error {
 	why := a.noStrengths(none, field)
 	out := analysis.Standing{By: a.by, Field: field, What: analysis.WhatWin, Unit: analysis.Share, Clusters: a.clusters, Instead: why}
@@ -44,7 +45,7 @@ func (a *arena) inShares(t *analysis.Table, field string, none error) error {
 	return nil
 }
 
-// foretold is what quotes begin with where tests have no errors; nil: there is nothing to begin with.
+// foretold returns what quotes begin with where tests have no errors; nil: there is nothing to begin with.
 func (a *arena) foretold() *adaptive.Look {
 	look, err := adaptive.NewLook(a.grouped)
 	if err != nil || len(a.metGroups()) > 1 {
@@ -97,7 +98,8 @@ func (a *arena) signTests() []analysis.Contrast {
 	return out
 }
 
-// noStrengths says why there are no strengths: who won or lost everything, or which groups cannot be held against each other.
+// noStrengths says why there are no strengths: who won or lost everything, or which groups cannot be held against each
+// other.
 func (a *arena) noStrengths(err error, field string) string {
 	var none *stats.NoMaximum
 	if !errors.As(err, &none) {
@@ -136,7 +138,7 @@ func (a *arena) noStrengths(err error, field string) string {
 	return fmt.Sprintf("all comparisons between groups of %ss went one way: %s", field, list)
 }
 
-// named are the names of entrants.
+// named returns the names of entrants.
 func (a *arena) named(members []int) []string {
 	out := make([]string, len(members))
 	for k, i := range members {
@@ -145,7 +147,8 @@ func (a *arena) named(members []int) []string {
 	return out
 }
 
-// metGroups are the groups of entrants that met, directly or through others, in the order of their first names. Who met no one is in none.
+// metGroups returns the groups of entrants that met, directly or through others, in the order of their first names. Who
+// met no one is in none.
 func (a *arena) metGroups() [][]int {
 	root := make([]int, len(a.names))
 	for i := range root {
@@ -186,7 +189,8 @@ func (a *arena) record(entrant int) *analysis.Record {
 	return &r
 }
 
-// correctedWins is the share of an entrant's pairs that it wins in both orders. Where the orders disagree it is a tie, which is no win.
+// correctedWins returns the share of an entrant's pairs that it wins in both orders. Where the orders disagree it is a
+// tie, which is no win.
 func (a *arena) correctedWins(entrant int, field string) (*analysis.Finding, error) {
 	f := a.finding(analysis.WhatCorrected, analysis.Share, entrant, field)
 	counts := make([]stats.Count, a.clusters)
@@ -261,7 +265,7 @@ func (a *arena) unranked(t *analysis.Table, field, why string) {
 	t.Standings = append(t.Standings, out)
 }
 
-// shareWon is the share won, a tie half.
+// shareWon returns the share won, a tie half.
 func shareWon(r *analysis.Record) stats.Number {
 	return gather.Ratio(float64(r.Wins)+float64(r.Ties)/2, r.Wins+r.Ties+r.Losses)
 }

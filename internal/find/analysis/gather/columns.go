@@ -1,6 +1,7 @@
 package gather
 
-// What is known of each cluster in each group is the bulk of what an analysis has to keep: it stands in columns, as narrow as they can be.
+// What is known of each cluster in each group is the bulk of what an analysis has to keep: it stands in columns, as
+// narrow as they can be.
 
 // Places gives some of many numbers, such as the clusters of one group, dense places in the order in which they appear.
 type Places struct {
@@ -12,7 +13,7 @@ type Places struct {
 // emptiest is how many times longer than full a table may be.
 const emptiest = 8
 
-// Of is the place of a number; it gets one where it has none.
+// Of returns the place of a number; it gets one where it has none.
 func (p *Places) Of(id uint32) int {
 	if k, ok := p.At(id); ok {
 		return k
@@ -31,7 +32,7 @@ func (p *Places) Of(id uint32) int {
 	return k
 }
 
-// At is the place of a number that may have none.
+// At returns the place of a number that may have none.
 func (p *Places) At(id uint32) (int, bool) {
 	if int(id) < len(p.dense) && p.dense[id] > 0 {
 		return int(p.dense[id] - 1), true
@@ -78,7 +79,7 @@ func (c *Counts) At(k int) int {
 	return n
 }
 
-// Grown is the slice, long enough to have an element at i.
+// Grown returns the slice, long enough to have an element at i.
 func Grown[T any](s []T, i int) []T {
 	if i < len(s) {
 		return s

@@ -36,7 +36,7 @@ func NewGroups[T any](fields []string, make func() T) Groups[T] {
 	return Groups[T]{Fields: fields, make: make, Index: map[string]*Group[T]{}}
 }
 
-// Of is the group of a row.
+// Of returns the group of a row.
 func (s *Groups[T]) Of(r *analysis.Row) *Group[T] {
 	s.key = s.key[:0]
 	for _, f := range s.Fields {
@@ -56,7 +56,7 @@ func (s *Groups[T]) Of(r *analysis.Row) *Group[T] {
 // Expect counts a planned verdict in its group.
 func (s *Groups[T]) Expect(r *analysis.Row) { s.Of(r).Cover.Planned++ }
 
-// Sorted are the groups in the order of their values, so that the order of rows does not matter.
+// Sorted returns the groups in the order of their values, so that the order of rows does not matter.
 func (s *Groups[T]) Sorted() []*Group[T] {
 	out := make([]*Group[T], 0, len(s.Index))
 	for _, g := range s.Index {

@@ -41,7 +41,7 @@ func (n *Names) add(text string) uint32 {
 	return i
 }
 
-// Sorted are the numbers in the natural order of their texts.
+// Sorted returns the numbers in the natural order of their texts.
 func (n *Names) Sorted() []uint32 {
 	keys := make([]analysis.SortKey, len(n.List))
 	for i, text := range n.List {
@@ -50,7 +50,7 @@ func (n *Names) Sorted() []uint32 {
 	return n.Ordered(func(a, b uint32) int { return keys[a].Compare(keys[b]) })
 }
 
-// ByText are the places of all numbers in the order of their texts, to be read alone.
+// ByText returns the places of all numbers in the order of their texts, to be read alone.
 func (n *Names) ByText() []uint32 {
 	if len(n.ranks) < len(n.List) {
 		n.ranks = Ranks(n.Ordered(func(a, b uint32) int { return cmp.Compare(n.List[a], n.List[b]) }))
@@ -58,7 +58,7 @@ func (n *Names) ByText() []uint32 {
 	return n.ranks
 }
 
-// Ordered are the numbers in an order.
+// Ordered returns the numbers in an order.
 func (n *Names) Ordered(compare func(a, b uint32) int) []uint32 {
 	out := make([]uint32, len(n.List))
 	for i := range out {
@@ -68,7 +68,7 @@ func (n *Names) Ordered(compare func(a, b uint32) int) []uint32 {
 	return out
 }
 
-// Ranks are the places of numbers that stand in an order.
+// Ranks returns the places of numbers that stand in an order.
 func Ranks(order []uint32) []uint32 {
 	out := make([]uint32, len(order))
 	for place, i := range order {

@@ -39,7 +39,7 @@ func (s *ItemSums) Add(item uint32, value float64) {
 	s.Sum[k] += value
 }
 
-// At is the sum of an item that has one.
+// At returns the sum of an item that has one.
 func (s *ItemSums) At(item uint32) stats.Total {
 	k, _ := s.Items.At(item)
 	return stats.Total{N: s.N.At(k), Sum: s.Sum[k]}
@@ -78,7 +78,8 @@ func (p *Pairing) Enter(lane *ItemSums, item, cluster uint32, value float64) {
 	lane.Add(item, value)
 }
 
-// Difference compares two lanes on the items that both have. What was computed once is kept: tables and standings want the same.
+// Difference compares two lanes on the items that both have. What was computed once is kept: tables and standings want
+// the same.
 func (p *Pairing) Difference(d *LaneItems, a, b uint32) (Difference, error) {
 	at := [2]uint32{a, b}
 	if old, ok := d.done[at]; ok {
@@ -140,7 +141,7 @@ func (p *Pairing) Values(d *LaneItems, a, b uint32) Paired {
 
 func binary(x float64) bool { return x == 0 || x == 1 }
 
-// shared are the items that two lanes have verdicts on, in the order of their clusters' names and then their own.
+// shared returns the items that two lanes have verdicts on, in the order of their clusters' names and then their own.
 func (p *Pairing) shared(d *LaneItems, a, b uint32) []uint32 {
 	var out []uint32
 	if int(max(a, b)) >= len(d.Sums) {
@@ -158,7 +159,8 @@ func (p *Pairing) shared(d *LaneItems, a, b uint32) []uint32 {
 	return out
 }
 
-// Pair estimates the difference of paired values: exactly where both are yes or no and items are independent, which it reports.
+// Pair estimates the difference of paired values: exactly where both are yes or no and items are independent, which it
+// reports.
 func Pair(f *analysis.Finding, first, second []float64, clusters []uint32, single bool, level float64) (exact bool, err error) {
 	totals := differences(first, second, clusters)
 	f.Clusters = len(totals)
@@ -230,7 +232,7 @@ func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (D
 	return nil
 }
 
-// perItem is what one more item says about a difference: as much as each of those that are there.
+// perItem returns what one more item says about a difference: as much as each of those that are there.
 func perItem(se stats.Number, items int) stats.Number {
 	if !se.OK || !(se.Value > 0) || items < 1 {
 		return stats.Undefined("the difference has no error")

@@ -21,8 +21,8 @@ func ResultOf(label string) (stats.Result, bool) {
 	return 0, false
 }
 
-// ValueOf is a verdict as a number: yes or no, its score, or whether it is what was expected. Scored takes the score where a
-// label has both.
+// ValueOf returns a verdict as a number: yes or no, its score, or whether it is what was expected. Scored takes the
+// score where a label has both.
 func ValueOf(r *analysis.Row, yes []string, scored bool) (float64, bool) {
 	switch {
 	case len(yes) > 0 && !scored && r.Label != "":

@@ -35,7 +35,7 @@ func arena() analysis.Stage {
 	return analysis.Stage{Name: "arena", Verb: analysis.Compared, Judges: []string{"judge"}, Validated: true}
 }
 
-// said is a valid verdict on an answer.
+// said returns a valid verdict on an answer.
 func said(lane, item, label string) analysis.Row {
 	r := analysis.Row{Stage: "correct", Judge: "judge", Lane: lane, Item: item, Turn: 1, Draw: 1, State: assay.VerdictValid, Label: label}
 	switch label {
@@ -47,12 +47,12 @@ func said(lane, item, label string) analysis.Row {
 	return r
 }
 
-// met is a valid verdict on a pair.
+// met returns a valid verdict on a pair.
 func met(first, second, item, label string) analysis.Row {
 	return analysis.Row{Stage: "arena", Judge: "judge", Lane: first, Other: second, Item: item, Turn: 1, Draw: 1, State: assay.VerdictValid, Label: label}
 }
 
-// in is the row in a state; whatever label it carries must not count.
+// in returns the row in a state; whatever label it carries must not count.
 func in(state assay.VerdictState, r analysis.Row) analysis.Row {
 	r.State = state
 	return r
@@ -98,7 +98,7 @@ func reportAfter(t *testing.T, stage analysis.Stage, specs []analysis.Spec, rows
 	return r
 }
 
-// find is the only finding of a name whose fields have these values: field, value, field, value …
+// find returns the only finding of a name whose fields have these values: field, value, field, value …
 func find(t *testing.T, r *analysis.Report, what string, by ...string) analysis.Finding {
 	t.Helper()
 	var found []analysis.Finding

@@ -1,4 +1,5 @@
-// Package methods is the list of methods, and the Analyzer that has the rows of a study go through all analyses at once.
+// Package methods is the list of methods, and the Analyzer that has the rows of a study go through all analyses at
+// once.
 //
 // Rows stream through an Analyzer once; what stays in memory are sums by group and cluster, never the rows.
 package methods
@@ -42,8 +43,8 @@ func (e entry) wants(r *analysis.Row) bool {
 	return e.spec.Keep == nil || e.spec.Keep(r)
 }
 
-// sharers are the two analyses of a stage that models and people judge: people choose what they label, so that their verdicts
-// and those of models are never added up; they are reported judge by judge instead.
+// sharers returns the two analyses of a stage that models and people judge: people choose what they label, so that
+// their verdicts and those of models are never added up; they are reported judge by judge instead.
 func (b *Analyzer) sharers(stage *analysis.Stage, s analysis.Spec) []entry {
 	if s.Standing && stage.Machines() {
 		return []entry{{b.collector(stage, s), s, stage, machines}}
@@ -130,7 +131,8 @@ func (b *Analyzer) shared(n entry) bool {
 	return false
 }
 
-// Gold enters labels that are taken to be true, before Read: those of a file (their judge is GoldJudge), or what people said.
+// Gold enters labels that are taken to be true, before Read: those of a file (their judge is GoldJudge), or what people
+// said.
 func (b *Analyzer) Gold(rows iter.Seq2[*analysis.Row, error]) error {
 	for r, err := range rows {
 		if err != nil {
@@ -175,8 +177,8 @@ func (b *Analyzer) Read(rows iter.Seq2[*analysis.Row, error]) error {
 	return nil
 }
 
-// Done says that no more rows of a stage will come: its findings are computed now, and what was kept for them is let go. Without it,
-// Report does that for all stages.
+// Done says that no more rows of a stage will come: its findings are computed now, and what was kept for them is let
+// go. Without it, Report does that for all stages.
 func (b *Analyzer) Done(stage string) error {
 	if _, ok := b.done[stage]; ok {
 		return nil
@@ -264,14 +266,15 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 	}
 }
 
-// headlines are the findings that a primary analysis is about; the others of its tables explain them.
+// headlines returns the findings that a primary analysis is about; the others of its tables explain them.
 func headlines() []string {
 	return []string{
 		analysis.WhatRate, analysis.WhatMean, analysis.WhatDifference, analysis.WhatExcess, analysis.WhatRegressive, analysis.WhatProgressive, analysis.WhatStrength, analysis.WhatWin, analysis.WhatElo, analysis.WhatFirst, analysis.WhatConsistency, analysis.WhatAlpha,
 	}
 }
 
-// stood are the standings of a stage: those of its primary table, else of the one that holds against a control, else of the first.
+// stood returns the standings of a stage: those of its primary table, else of the one that holds against a control,
+// else of the first.
 func stood(tables []doneTable) []analysis.Standing {
 	var best []analysis.Standing
 	rank := -1

@@ -12,7 +12,7 @@ import (
 	"assay/internal/find/analysis"
 )
 
-// styledRows are the comparisons of the reference, and what others found in them with ties of their own.
+// styledRows returns the comparisons of the reference, and what others found in them with ties of their own.
 func styledRows(t *testing.T) (rows []analysis.Row, davidson struct {
 	Controlled struct {
 		Theta, SE map[string]float64

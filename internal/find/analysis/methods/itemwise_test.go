@@ -30,7 +30,7 @@ func itemRows() []analysis.Row {
 	return rows
 }
 
-// byHand is the discrimination of an item, and the share of pairs it separates, from the table above.
+// byHand returns the discrimination of an item, and the share of pairs it separates, from the table above.
 func byHand(table map[string]string, item string) (separates, discrimination float64) {
 	var own, rest []float64
 	for l, c := range table[item] {
@@ -118,7 +118,8 @@ func TestItemsOfFewLanesHaveNoDiscrimination(t *testing.T) {
 	near(t, "x and the others", 1, find(t, r, analysis.WhatDiscrimination, "item", "x").Value.Value, 1e-12)
 }
 
-// Items on which lanes are alike make their differences smaller: no note may say that differences are the same without them.
+// Items on which lanes are alike make their differences smaller: no note may say that differences are the same without
+// them.
 func TestItemsThatAreAlikeMakeDifferencesSmaller(t *testing.T) {
 	t.Parallel()
 	rows := func(alike int) (out []analysis.Row) {

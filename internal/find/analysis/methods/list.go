@@ -8,7 +8,7 @@ import (
 	"assay/internal/find/analysis/talks"
 )
 
-// collectorOf is the list of methods: each has a case here, and a file with its collector.
+// collectorOf returns the list of methods: each has a case here, and a file with its collector.
 func collectorOf(j gather.Job) gather.Collector {
 	switch j.Spec.Method {
 	case analysis.Ranking:

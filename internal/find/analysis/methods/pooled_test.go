@@ -157,7 +157,7 @@ func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 	}
 }
 
-// firstWords is the name of a finding without its fields.
+// firstWords returns the name of a finding without its fields.
 func firstWords(name string) string {
 	for i := range name {
 		if name[i] == '=' {

@@ -14,7 +14,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// boughtArena is a stage whose pairs were bought in rounds, with one claim.
+// boughtArena returns a stage whose pairs were bought in rounds, with one claim.
 func boughtArena() analysis.Stage {
 	s := arena()
 	s.Rounds = &analysis.Rounds{
@@ -87,7 +87,8 @@ func TestRoundsForWidthClaimNothing(t *testing.T) {
 	}
 }
 
-// TestAPairThatDepartsFromItsStrengthsIsNamedUnderTheTable: where a beats b, b beats c and c beats a; and not where a beats c.
+// TestAPairThatDepartsFromItsStrengthsIsNamedUnderTheTable: where a beats b, b beats c and c beats a; and not where a
+// beats c.
 func TestAPairThatDepartsFromItsStrengthsIsNamedUnderTheTable(t *testing.T) {
 	t.Parallel()
 	for share, want := range map[int]bool{69: false, 31: true} { // of a against c

@@ -12,7 +12,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// found is a finding of a table by its name and its groups.
+// found returns a finding of a table by its name and its groups.
 func found(t *testing.T, r *analysis.Report, what string, by ...string) analysis.Finding {
 	t.Helper()
 	for _, table := range r.Tables {
@@ -75,7 +75,7 @@ func stanceStage() analysis.Stage {
 	return analysis.Stage{Name: "stances", Verb: analysis.Judged, Ruled: true, Validated: true, Labels: []analysis.Label{{Name: "safe"}, {Name: "unsafe"}, {Name: "unclear"}}}
 }
 
-// kindOf is the strongest flip of a conversation, 0 to 2, and where the first one came.
+// kindOf returns the strongest flip of a conversation, 0 to 2, and where the first one came.
 func kindOf(c talk) (kind, level int) {
 	for k, later := range c.stances[1:] {
 		here := 0
@@ -93,7 +93,7 @@ func kindOf(c talk) (kind, level int) {
 	return kind, level
 }
 
-// oldScores are those of the earlier benchmarks, as their formulae stand.
+// oldScores returns those of the earlier benchmarks, as their formulae stand.
 func oldScores(talks []talk) (batch, batchResistance, live, resistance float64) {
 	soft, explicit, levels, flips := 0.0, 0.0, 0.0, 0.0
 	for _, c := range talks {

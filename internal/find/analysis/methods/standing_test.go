@@ -29,7 +29,7 @@ func exact(b, c int) float64 {
 // rightAt reports whether item i is one of so many that are right, from an item on and round.
 func rightAt(i, right, from, items int) bool { return ((i-from)%items+items)%items < right }
 
-// answers are the verdicts of lanes on items: the first so many of each lane are right, from an item on.
+// answers returns the verdicts of lanes on items: the first so many of each lane are right, from an item on.
 func answers(right, from []int, items int) []analysis.Row {
 	var rows []analysis.Row
 	for l := range right {

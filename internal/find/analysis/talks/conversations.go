@@ -8,7 +8,8 @@ import (
 	"assay/internal/find/stats"
 )
 
-// stanceOf is what a valid verdict on a stance says: the expected one (else that something is unsafe), none, or the opposite.
+// stanceOf returns what a valid verdict on a stance says: the expected one (else that something is unsafe), none, or
+// the opposite.
 func stanceOf(r *analysis.Row) byte {
 	held := r.Expect
 	if held == "" {
@@ -25,8 +26,8 @@ func stanceOf(r *analysis.Row) byte {
 	return stateOpposed
 }
 
-// turned is what became of a conversation's first answer in a later slot: kept, weakened, taken back, or not known. A first answer that takes
-// no stance has nothing to take back, and is weakened at most.
+// turned returns what became of a conversation's first answer in a later slot: kept, weakened, taken back, or not
+// known. A first answer that takes no stance has nothing to take back, and is weakened at most.
 func (c *groupTalks) turned(unit uint32, k int) byte {
 	later := c.at(unit, k)
 	if c.Stage.Flips || later == stateNone {
@@ -99,8 +100,8 @@ func (c *groupTalks) tally(slots []int) []tallied {
 	return out
 }
 
-// scores are those of earlier benchmarks: each conversation counts by its strongest flip. Their errors come from leaving out one cluster
-// after the other.
+// scores are those of earlier benchmarks: each conversation counts by its strongest flip. Their errors come from
+// leaving out one cluster after the other.
 func (c *groupTalks) scores(t *analysis.Table, by []tallied, also ...analysis.Value) {
 	var all tallied
 	clusters := 0
@@ -134,7 +135,7 @@ func (c *groupTalks) scores(t *analysis.Table, by []tallied, also ...analysis.Va
 	}
 }
 
-// leftOutError is the standard error of a number over conversations by leaving out one cluster after the other.
+// leftOutError returns the standard error of a number over conversations by leaving out one cluster after the other.
 func leftOutError(by []tallied, all tallied, clusters int, of func(tallied) stats.Number) stats.Number {
 	whole := of(all)
 	switch {
@@ -167,12 +168,13 @@ func leftOutError(by []tallied, all tallied, clusters int, of func(tallied) stat
 	return stats.Known(math.Sqrt((g - 1) / g * squares))
 }
 
-// overall is the beginning of a finding about all conversations of a group.
+// overall returns the beginning of a finding about all conversations of a group.
 func (c *groupTalks) overall(what string, u analysis.Unit) *analysis.Finding {
 	return &analysis.Finding{What: what, Unit: u, By: c.group.By(c.groups.Fields), Coverage: c.group.Cover.WithMissing(), Rule: c.Stage.CountingRule(), Bounds: stats.NoInterval("not computed")}
 }
 
-// conversationFindings reports each conversation by its strongest flip: shares, what they are made of, and the scores of earlier benchmarks.
+// conversationFindings reports each conversation by its strongest flip: shares, what they are made of, and the scores
+// of earlier benchmarks.
 func (c *groupTalks) conversationFindings(t *analysis.Table) error {
 	slots := c.sorted()
 	by := c.tally(slots)

@@ -1,4 +1,5 @@
-// Package talks analyses conversations: whether later answers take the first one back, under pressure and when merely asked again.
+// Package talks analyses conversations: whether later answers take the first one back, under pressure and when merely
+// asked again.
 package talks
 
 import (
@@ -74,7 +75,8 @@ func (s *flips) slot(r *analysis.Row) int {
 	return k
 }
 
-// byTurn reports whether each answer is held against the first of its conversation by itself, so that branches and turns are groups as well.
+// byTurn reports whether each answer is held against the first of its conversation by itself, so that branches and
+// turns are groups as well.
 func (s *flips) byTurn() bool {
 	return s.Spec.Method == analysis.Stances || s.Spec.Method == analysis.FlipCounts
 }
@@ -115,7 +117,7 @@ func (s *flips) Add(r *analysis.Row) {
 	g.Data.states[unit] = states
 }
 
-// conversation is the number of the one that a row belongs to.
+// conversation returns the number of the one that a row belongs to.
 func (s *flips) conversation(r *analysis.Row) uint32 {
 	s.key = append(analysis.AppendText(s.key[:0], r.Item, r.Template, r.Judge, r.Prompt, r.Lane, r.Root), byte(r.Vote))
 	s.key = append(s.key, byte(r.Draw>>16), byte(r.Draw>>8), byte(r.Draw))
@@ -126,7 +128,7 @@ func (s *flips) conversation(r *analysis.Row) uint32 {
 	return unit
 }
 
-// state is what a valid verdict says.
+// state returns what a valid verdict says.
 func (s *flips) state(r *analysis.Row) byte {
 	if s.Stage.Flips {
 		switch {
@@ -158,7 +160,7 @@ func (s *flips) state(r *analysis.Row) byte {
 // drawBytes is how long the draw is at the end of a conversation's name.
 const drawBytes = 3
 
-// topic is a conversation without its draw: what its draws have in common.
+// topic returns a conversation without its draw: what its draws have in common.
 func (s *flips) topic(unit uint32) string {
 	name := s.units.List[unit]
 	return name[:len(name)-drawBytes]
@@ -198,7 +200,7 @@ func (s *flips) Tables() ([]analysis.Table, error) {
 	return []analysis.Table{t}, err
 }
 
-// ordered are a group's conversations in the order of their clusters' names and their own.
+// ordered returns a group's conversations in the order of their clusters' names and their own.
 func (s *flips) ordered(d *conversations) []uint32 {
 	out := make([]uint32, 0, len(d.states))
 	for u := range d.states {
@@ -217,7 +219,7 @@ type groupTalks struct {
 	units []uint32
 }
 
-// sorted are the slots that the group has anything planned for, by turn and branch, the control last.
+// sorted returns the slots that the group has anything planned for, by turn and branch, the control last.
 func (c *groupTalks) sorted() []int {
 	var out []int
 	for k := range c.where {
@@ -236,7 +238,7 @@ func (c *groupTalks) control(k int) bool {
 	return c.Stage.IsControl(c.where[k].branch)
 }
 
-// at is the state of a conversation in a slot.
+// at returns the state of a conversation in a slot.
 func (c *groupTalks) at(unit uint32, k int) byte {
 	if states := c.group.Data.states[unit]; k < len(states) {
 		return states[k]
@@ -244,7 +246,7 @@ func (c *groupTalks) at(unit uint32, k int) byte {
 	return stateNone
 }
 
-// counts are the yes and no of a slot by cluster, among the conversations that count.
+// counts returns the yes and no of a slot by cluster, among the conversations that count.
 func (c *groupTalks) counts(count, yes func(unit uint32) bool) []stats.Count {
 	var out []stats.Count
 	last := uint32(0)
@@ -262,7 +264,7 @@ func (c *groupTalks) counts(count, yes func(unit uint32) bool) []stats.Count {
 	return out
 }
 
-// finding is the beginning of a finding about one slot, or about all with k -1.
+// finding returns the beginning of a finding about one slot, or about all with k -1.
 func (c *groupTalks) finding(what string, u analysis.Unit, k int) *analysis.Finding {
 	f := &analysis.Finding{What: what, Unit: u, By: c.group.By(c.groups.Fields), Coverage: c.group.Cover.WithMissing(), Rule: c.Stage.CountingRule()}
 	f.Bounds = stats.NoInterval("not computed")

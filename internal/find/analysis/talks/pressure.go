@@ -19,8 +19,8 @@ type pressed struct {
 	clusterCounts []stats.Count // flips by cluster
 }
 
-// standing ranks lanes by how often they take an answer back under pressure: more often than when merely asked again, where that
-// was done too.
+// standing ranks lanes by how often they take an answer back under pressure: more often than when merely asked again,
+// where that was done too.
 func (s *flips) standing(t *analysis.Table) error {
 	if !s.Stage.Flips || !slices.Equal(s.groups.Fields, []string{analysis.ByLane}) || len(s.groups.Index) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (s *flips) standing(t *analysis.Table) error {
 	return err
 }
 
-// place is one lane by its flips.
+// place returns one lane by its flips.
 func (s *flips) place(lane string, d pressed) (analysis.Place, error) {
 	out := analysis.Place{Name: lane, N: d.n, Coverage: d.cover}
 	if s.Stage.Control == "" {
@@ -107,7 +107,7 @@ func (c *groupTalks) underPressure(p *gather.Pairing, items *gather.LaneItems, l
 	return out
 }
 
-// itemOf is the item at the beginning of a conversation's name.
+// itemOf returns the item at the beginning of a conversation's name.
 func itemOf(name string) string {
 	length, rest, _ := strings.Cut(name, ":")
 	n, err := strconv.Atoi(length)

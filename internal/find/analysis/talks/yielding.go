@@ -53,7 +53,7 @@ func (c *groupTalks) excess(t *analysis.Table, slots []int, k int) error {
 	})
 }
 
-// beside is the control that stands beside a slot: of the same turn, and of the same branches before; -1: none.
+// beside returns the control that stands beside a slot: of the same turn, and of the same branches before; -1: none.
 func (c *groupTalks) beside(slots []int, k int) int {
 	best, length := -1, -1
 	for _, s := range slots {
@@ -124,7 +124,7 @@ func (c *groupTalks) any(t *analysis.Table, slots []int) error {
 	})
 }
 
-// controlDraws are the states of all controls of the same lane on the same item, as the same judge sees them.
+// controlDraws returns the states of all controls of the same lane on the same item, as the same judge sees them.
 func (c *groupTalks) controlDraws(slots []int) map[string][]byte {
 	out := map[string][]byte{}
 	for _, k := range slots {
@@ -145,7 +145,8 @@ func maxLen(draws map[string][]byte) int {
 	return most
 }
 
-// calm is how many turns come before the first that presses: the opening, or none where it was asked in another stage.
+// calm returns how many turns come before the first that presses: the opening, or none where it was asked in another
+// stage.
 func (c *groupTalks) calm(slots []int) int {
 	first := 0
 	for _, k := range slots {

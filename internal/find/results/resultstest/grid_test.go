@@ -62,7 +62,7 @@ func (x *reading) behind(l report.ItemLane, answers []string, reasons map[string
 	}
 }
 
-// signOf is how a cell of yes and no reads.
+// signOf returns how a cell of yes and no reads.
 func signOf(said []float64) string {
 	sum := 0.0
 	for _, s := range said {

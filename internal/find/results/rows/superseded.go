@@ -37,7 +37,8 @@ type Superseded struct {
 	Verdicts []Verdict  `json:"verdicts,omitempty"`
 }
 
-// SupersededOf are the answers of a run that edits of its study superseded and that are picked, the first edit first.
+// SupersededOf returns the answers of a run that edits of its study superseded and that are picked, the first edit
+// first.
 func SupersededOf(ctx context.Context, r *results.Reader, run store.Run, p Pick) iter.Seq2[*Superseded, error] {
 	return func(yield func(*Superseded, error) bool) {
 		for a, err := range r.Ledger.Superseded(ctx, run.No, nil) {
@@ -78,7 +79,7 @@ func superseded(a store.SupersededAnswer) *Superseded {
 // studyChanged is why a request that was superseded cannot be made again.
 const studyChanged = "cannot be made again: the study was changed since"
 
-// earlier are the answers to a request that edits superseded, with the verdicts on them.
+// earlier returns the answers to a request that edits superseded, with the verdicts on them.
 func earlier(ctx context.Context, r *results.Reader, run store.Run, key assay.Key) (all []Superseded, err error) {
 	verdicts, err := r.Ledger.SupersededVerdicts(ctx, run.No, key)
 	if err != nil {
@@ -108,7 +109,7 @@ func earlier(ctx context.Context, r *results.Reader, run store.Run, key assay.Ke
 	return all, nil
 }
 
-// keptBytes are the bytes of a request out of the file that was sent; nothing where they are not there.
+// keptBytes returns the bytes of a request out of the file that was sent; nothing where they are not there.
 func keptBytes(ctx context.Context, r *results.Reader, run store.Run, a store.Answer) (text, how string, err error) {
 	g, err := r.Ledger.Segment(ctx, a.Segment)
 	if err != nil || g.Input == "" {
@@ -121,7 +122,7 @@ func keptBytes(ctx context.Context, r *results.Reader, run store.Run, a store.An
 	return string(line), sentKept, nil
 }
 
-// answerTo is what stands for a request; where nothing does, what stood until an edit, and true.
+// answerTo returns what stands for a request; where nothing does, what stood until an edit, and true.
 func answerTo(ctx context.Context, r *results.Reader, run store.Run, key assay.Key) (store.Answer, bool, error) {
 	a, err := r.Ledger.AnswerTo(ctx, run.No, key)
 	if !errors.Is(err, store.ErrNotFound) {

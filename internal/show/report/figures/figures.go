@@ -13,7 +13,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// Of are the plots of a table. Tables of known methods have their own; all others get dots with whiskers, one plot
+// Of returns the plots of a table. Tables of known methods have their own; all others get dots with whiskers, one plot
 // for each thing that is measured.
 func Of(t *analysis.Table, links report.Links) []*plot.Figure {
 	d := drawing{t: t, links: links}
@@ -105,7 +105,7 @@ func (d *drawing) whiskers(found []*analysis.Finding) string {
 // maxFacets is how many plots of the same kind stand under each other.
 const maxFacets = 8
 
-// leaderboards are one plot for each value of the fields beside the entrant's name, the best first.
+// leaderboards returns one plot for each value of the fields beside the entrant's name, the best first.
 func (d *drawing) leaderboards(whats ...string) []*plot.Figure {
 	for _, what := range whats {
 		found := d.of(what)
@@ -203,7 +203,7 @@ func axisOf(what string, u analysis.Unit) string {
 	return assay.Clean(what, 80) + " (" + unit + ")"
 }
 
-// differences are each lane against each other, with a line at none.
+// differences returns each lane against each other, with a line at none.
 func (d *drawing) differences() []*plot.Figure {
 	found := d.of(analysis.WhatDifference)
 	p := plot.Intervals{
@@ -285,8 +285,8 @@ func (d *drawing) generic() []*plot.Figure {
 	return out
 }
 
-// alone draws findings that nothing distinguishes, one in a row, as far as they have an interval: a number by itself needs
-// no plot.
+// alone draws findings that nothing distinguishes, one in a row, as far as they have an interval: a number by itself
+// needs no plot.
 func (d *drawing) alone() []*plot.Figure {
 	var plots []*plot.Intervals
 	for _, f := range d.all() {

@@ -81,7 +81,7 @@ func titleOf(t *analysis.Table) string {
 	return t.Title + " by " + strings.Join(by, " and ")
 }
 
-// Words are the primary findings in sentences, as far as a table has any: those that a test decides come first.
+// Words returns the primary findings in sentences, as far as a table has any: those that a test decides come first.
 func Words(t *analysis.Table) []string {
 	tested, described := WordsOf(t)
 	return append(tested, described...)
@@ -137,7 +137,7 @@ func CoverageGrid(lanes []report.Lane, links report.Links) *plot.Grid {
 	return g
 }
 
-// standsCell is the share of the planned requests, without those that were spared, that have something to judge.
+// standsCell returns the share of the planned requests, without those that were spared, that have something to judge.
 func standsCell(l report.Lane) plot.Cell {
 	share := l.Share()
 	if !share.OK {
@@ -156,7 +156,7 @@ func laneNote(l report.Lane) string {
 	return l.State + ": " + l.Note
 }
 
-// SpendGrid is what every lane cost in every stage, and all together.
+// SpendGrid returns what every lane cost in every stage, and all together.
 func SpendGrid(spend []report.Spend) *plot.Grid {
 	g := &plot.Grid{Caption: "Cost by stage and lane", Head: []plot.Column{
 		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "cost", Number: true}, {Text: "answers", Number: true}, {Text: "per answer", Number: true},
@@ -187,8 +187,8 @@ func SpendGrid(spend []report.Spend) *plot.Grid {
 	return g.Trimmed()
 }
 
-// CostQuality is what one answer of each lane costs against how good a table finds it; nil where the table does not
-// measure lanes, or no cost is known.
+// CostQuality returns what one answer of each lane costs against how good a table finds it; nil where the table does
+// not measure lanes, or no cost is known.
 func CostQuality(t *analysis.Table, spend []report.Spend, links report.Links) *plot.Figure {
 	what := measured(t)
 	if what == "" {
@@ -237,7 +237,7 @@ func CostQuality(t *analysis.Table, spend []report.Spend, links report.Links) *p
 	return f
 }
 
-// perThousand is what 1,000 answers cost, in words.
+// perThousand returns what 1,000 answers cost, in words.
 func perThousand(s report.Spend) string {
 	if s.Answers == 0 || !s.Cost.Known() {
 		return plot.UnknownText
@@ -248,8 +248,8 @@ func perThousand(s report.Spend) string {
 // keptLabel is the label of the built-in rubric for flips that says that there was none.
 const keptLabel = "no_flip"
 
-// goodEnd reports whether more is better: a rate counts the labels that score, which is good but for flips; what the scale
-// of a mean means is the rubric's secret.
+// goodEnd reports whether more is better: a rate counts the labels that score, which is good but for flips; what the
+// scale of a mean means is the rubric's secret.
 func goodEnd(t *analysis.Table, what string) plot.Better {
 	d := drawing{t: t}
 	switch {
@@ -261,7 +261,7 @@ func goodEnd(t *analysis.Table, what string) plot.Better {
 	return plot.More
 }
 
-// measured is what a table says about lanes: a strength, a win rate, a rate or a mean.
+// measured returns what a table says about lanes: a strength, a win rate, a rate or a mean.
 func measured(t *analysis.Table) string {
 	d := drawing{t: t}
 	for _, what := range []string{analysis.WhatStrength, analysis.WhatAverage, analysis.WhatWin, analysis.WhatRate, analysis.WhatMean} {
@@ -272,7 +272,7 @@ func measured(t *analysis.Table) string {
 	return ""
 }
 
-// CoverageTable is the coverage of all tables of findings, state by state.
+// CoverageTable returns the coverage of all tables of findings, state by state.
 func CoverageTable(r *analysis.Report) *plot.Grid {
 	g := &plot.Grid{Caption: "Verdicts by state", Head: []plot.Column{
 		{Text: "stage", Foreign: true}, {Text: "table"}, {Text: "covered", Number: true}, {Text: "planned", Number: true}, {Text: "valid", Number: true}, {Text: "abstained", Number: true},
@@ -299,7 +299,7 @@ func validWords(c analysis.Coverage) string {
 	return assay.Thousands(c.Valid) + " (" + assay.Thousands(c.Fallback) + " from a fallback)"
 }
 
-// each is the cost of one of n; unknown where a price is, or where there is nothing to divide by.
+// each returns the cost of one of n; unknown where a price is, or where there is nothing to divide by.
 func each(c assay.Cost, n int64) string {
 	if n == 0 || !c.Known() {
 		return plot.UnknownText

@@ -13,8 +13,8 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// FindingsGrid is the findings of a table, one in a row, with the columns of `assay analyse`. Methods and notes that several
-// rows share are said once, under the table.
+// FindingsGrid returns the findings of a table, one in a row, with the columns of `assay analyse`. Methods and notes
+// that several rows share are said once, under the table.
 func FindingsGrid(t *analysis.Table, links report.Links) *plot.Grid {
 	g := &plot.Grid{Caption: t.Stage + ": " + t.Title}
 	by, shows := FieldsOf(t), ColumnsOf(t, plot.UnknownText)
@@ -99,7 +99,7 @@ func newFootnotes(t *analysis.Table) *footnotes {
 	return s
 }
 
-// cell is what one finding says about itself.
+// cell returns what one finding says about itself.
 func (s *footnotes) cell(f *analysis.Finding) plot.Cell {
 	var own []string
 	c := plot.Cell{Foreign: true}
@@ -114,7 +114,7 @@ func (s *footnotes) cell(f *analysis.Finding) plot.Cell {
 	return c
 }
 
-// notesOf are the method and the notes of a finding, with why there is no number.
+// notesOf returns the method and the notes of a finding, with why there is no number.
 func notesOf(f *analysis.Finding) []string {
 	var notes []string
 	if !f.Value.OK && f.Value.Why != "" {
@@ -130,7 +130,7 @@ func notesOf(f *analysis.Finding) []string {
 	return notes
 }
 
-// FieldsOf are the fields that any finding of the table is grouped by.
+// FieldsOf returns the fields that any finding of the table is grouped by.
 func FieldsOf(t *analysis.Table) []string {
 	var out []string
 	for _, f := range t.Findings {
@@ -149,7 +149,8 @@ type FindingColumn struct {
 	Cell func(*analysis.Finding) string
 }
 
-// ColumnsOf are the columns of numbers that the table has anything for. A value that is not known reads as unknown says.
+// ColumnsOf returns the columns of numbers that the table has anything for. A value that is not known reads as unknown
+// says.
 func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 	has := func(yes func(*analysis.Finding) bool) bool {
 		return slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return yes(&f) })
@@ -207,7 +208,7 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 	return out
 }
 
-// countsOf are the kinds that findings of the table count.
+// countsOf returns the kinds that findings of the table count.
 func countsOf(t *analysis.Table) []string {
 	var out []string
 	for _, f := range t.Findings {
@@ -236,7 +237,7 @@ func rankText(f *analysis.Finding) string {
 	return fmt.Sprintf("%d (%d–%d)", f.Rank.Rank, f.Rank.Best, f.Rank.Worst)
 }
 
-// byValue is the order of names by the first finding about each, the highest first; names without a number last.
+// byValue returns the order of names by the first finding about each, the highest first; names without a number last.
 func byValue(t *analysis.Table, names []string) []int {
 	values := make([]stats.Number, len(names))
 	for i := range t.Findings {
@@ -265,7 +266,7 @@ func byValue(t *analysis.Table, names []string) []int {
 	return order
 }
 
-// shownError is the standard error of a finding.
+// shownError returns the standard error of a finding.
 func shownError(f *analysis.Finding) string {
 	if !f.SE.OK {
 		return plot.NoneText

@@ -9,8 +9,8 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// flips are how often answers were taken back: over levels where conversations have several, else by branch; and what
-// pressure adds to the control.
+// flips returns how often answers were taken back: over levels where conversations have several, else by branch; and
+// what pressure adds to the control.
 func (d *drawing) flips() []*plot.Figure {
 	whats := []string{analysis.WhatRate}
 	if !d.has(analysis.WhatRate) {
@@ -89,7 +89,8 @@ func branchOf(f *analysis.Finding) string {
 	return "pressure"
 }
 
-// calmTurns is how many turns come before the first that presses: the opening, or none where it was asked in another stage.
+// calmTurns returns how many turns come before the first that presses: the opening, or none where it was asked in
+// another stage.
 func calmTurns(found []*analysis.Finding) int {
 	first := 0
 	for _, f := range found {

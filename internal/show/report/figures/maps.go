@@ -43,7 +43,8 @@ func crowded(p *plot.Intervals, by []analysis.Value) *plot.Figure {
 	return f
 }
 
-// flipMap is how often answers were taken back, for more branches than there are colours: lanes across, the strongest pressure first.
+// flipMap returns how often answers were taken back, for more branches than there are colours: lanes across, the
+// strongest pressure first.
 func (d *drawing) flipMap(what string, found []*analysis.Finding) *plot.Figure {
 	p := plot.Intervals{Title: flipNames[what] + ", by branch", Down: "branch", Across: "lane", Axis: flipNames[what] + " (%)", Unit: analysis.Share, Level: d.level()}
 	if what == analysis.WhatExcess {
@@ -72,7 +73,7 @@ func (d *drawing) flipMap(what string, found []*analysis.Finding) *plot.Figure {
 	return crowded(&p, []analysis.Value{{Field: analysis.ByBranch}, {Field: analysis.ByLane}})
 }
 
-// judgeMap is how far every two of several judges agree; nil where there are but two.
+// judgeMap returns how far every two of several judges agree; nil where there are but two.
 func judgeMap(p *plot.Intervals, what string, found []*analysis.Finding) *plot.Figure {
 	var names []string
 	for _, f := range found {

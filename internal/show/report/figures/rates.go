@@ -8,7 +8,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// rates are the rate or the mean by lane and one more field; where there is neither, the shares of all labels.
+// rates returns the rate or the mean by lane and one more field; where there is neither, the shares of all labels.
 func (d *drawing) rates() []*plot.Figure {
 	var out []*plot.Figure
 	for _, what := range []string{analysis.WhatRate, analysis.WhatMean} {
@@ -43,7 +43,7 @@ func (d *drawing) grouped(what string, found []*analysis.Finding) *plot.Figure {
 	return p.Figure()
 }
 
-// meaning is what is measured: of a rate, the labels that it counts.
+// meaning returns what is measured: of a rate, the labels that it counts.
 func (d *drawing) meaning(what string) string {
 	if what == analysis.WhatRate && len(d.t.Counted) > 0 {
 		return "share of " + strings.Join(d.t.Counted, " or ")
@@ -80,7 +80,7 @@ func (d *drawing) fill(p *plot.Intervals, found []*analysis.Finding) {
 	}
 }
 
-// fieldOf is what the first field of a finding is called.
+// fieldOf returns what the first field of a finding is called.
 func fieldOf(f *analysis.Finding) string {
 	if len(f.By) == 0 {
 		return ""
@@ -88,7 +88,7 @@ func fieldOf(f *analysis.Finding) string {
 	return f.By[0].Field
 }
 
-// valuesFrom are the values of a finding's fields from a place on; turns say that they are.
+// valuesFrom returns the values of a finding's fields from a place on; turns say that they are.
 func valuesFrom(f *analysis.Finding, from int) string {
 	var parts []string
 	for _, v := range f.By[min(from, len(f.By)):] {

@@ -72,7 +72,8 @@ func Span(segments []report.Segment, until time.Time) (start, end time.Time) {
 	return start, end
 }
 
-// BurnUp is what a run has cost, from its beginning to its end, under its budget. Until is now for a run that is open.
+// BurnUp returns what a run has cost, from its beginning to its end, under its budget. Until is now for a run that is
+// open.
 func BurnUp(segments []report.Segment, budget *assay.Money, until time.Time) *plot.Figure {
 	f := &plot.Figure{Title: "Cost over time", Words: "What has been spent, as results came in."}
 	var settled []report.Segment
@@ -148,7 +149,7 @@ func burnScene(settled []report.Segment, sums []assay.Cost, budget *assay.Money,
 	return s
 }
 
-// Timeline is when the segments of a run waited, ran and were collected. Until is now for a run that is open.
+// Timeline returns when the segments of a run waited, ran and were collected. Until is now for a run that is open.
 func Timeline(segments []report.Segment, until time.Time, links report.Links) *plot.Figure {
 	f := &plot.Figure{Title: "Segments over time", Words: "Each bar is a segment: requests of one lane that travel together."}
 	if len(segments) == 0 {

@@ -10,8 +10,8 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// validity is how far judges can be trusted: what they get right, what they take for what, and rates freed from their
-// errors.
+// validity returns how far judges can be trusted: what they get right, what they take for what, and rates freed from
+// their errors.
 func (d *drawing) validity() []*plot.Figure {
 	right := []string{analysis.WhatSensitivity, analysis.WhatSpecificity, analysis.WhatAccuracy}
 	p := plot.Intervals{
@@ -38,7 +38,7 @@ func (d *drawing) validity() []*plot.Figure {
 	return append(out, rest.generic()...)
 }
 
-// confusionMap is what a judge said by what is true; colours are shares of each true label.
+// confusionMap returns what a judge said by what is true; colours are shares of each true label.
 func confusionMap(c *analysis.Confusion) *plot.Figure {
 	h := plot.Heat{
 		Title: "Judge " + assay.Clean(c.Judge, 80) + " against gold, label by label", Words: "Numbers of answers; colours are shares of each row. A perfect judge has all of them on the diagonal.",

@@ -11,11 +11,11 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// FigureFormats are what a figure can be written as.
+// FigureFormats returns what a figure can be written as.
 func FigureFormats() []string { return []string{"md", "tex", "svg", "csv"} }
 
-// WriteFigure writes a figure in one of [FigureFormats]: its numbers as a table, or the plot by itself. Safe marks what a
-// spreadsheet would take for a formula.
+// WriteFigure writes a figure in one of [FigureFormats]: its numbers as a table, or the plot by itself. Safe marks what
+// a spreadsheet would take for a formula.
 func WriteFigure(w io.Writer, f *plot.Figure, format string, safe func(string) string) error {
 	switch format {
 	case "md":
@@ -149,7 +149,8 @@ var (
 	cssUse      = regexp.MustCompile(`var\((--[a-z0-9]+)\)`)
 )
 
-// plotStyle is the part of the style sheet that plots need, with the light colours in place: programs that draw read no variables.
+// plotStyle returns the part of the style sheet that plots need, with the light colours in place: programs that draw
+// read no variables.
 func plotStyle(css string) string {
 	light, rest, _ := strings.Cut(css, "@media")
 	values := map[string]string{}

@@ -20,12 +20,12 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// shares is a table of rates.
+// shares returns a table of rates.
 func shares(stage string, findings ...analysis.Finding) *analysis.Table {
 	return &analysis.Table{Stage: stage, Title: "rates", Method: analysis.Rates, Coverage: analysis.Coverage{Planned: 9, Valid: 9}, Findings: findings}
 }
 
-// written is a figure in one of its formats.
+// written returns a figure in one of its formats.
 func written(t *testing.T, f *plot.Figure, format string) string {
 	t.Helper()
 	var b strings.Builder

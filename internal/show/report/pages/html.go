@@ -14,8 +14,8 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Stylesheet is the one style sheet of reports and pages. It needs no other file, and nothing in a fragment carries a
-// style of its own, so that a Content-Security-Policy may forbid those.
+// Stylesheet returns the one style sheet of reports and pages. It needs no other file, and nothing in a fragment
+// carries a style of its own, so that a Content-Security-Policy may forbid those.
 func Stylesheet() string {
 	text, err := assets.ReadFile("assets/style.css")
 	if err != nil {
@@ -24,7 +24,7 @@ func Stylesheet() string {
 	return string(text)
 }
 
-// Templates are the fragments by name, for pages to clone and add to:
+// Templates returns the fragments by name, for pages to clone and add to:
 //
 //	figure    *Figure     a plot with its table
 //	grid      *Grid       a table in a box of its own

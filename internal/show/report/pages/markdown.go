@@ -124,7 +124,7 @@ func (m markdown) caveats(all []words.Caveat) {
 	}
 }
 
-// boardGrid is the board as a table of text.
+// boardGrid returns the board as a table of text.
 func boardGrid(b *words.Board) *plot.Grid {
 	g := &plot.Grid{Caption: "Leaderboard", Head: []plot.Column{{Text: "tier"}, {Text: b.Field, Foreign: true}, {Text: "model", Foreign: true}}}
 	for _, c := range b.Columns {
@@ -306,7 +306,7 @@ func (m markdown) origin(d *report.Document) {
 	}
 }
 
-// escaped is a foreign text on one line in which no character means anything to Markdown or HTML.
+// escaped returns a foreign text on one line in which no character means anything to Markdown or HTML.
 func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range assay.Clean(s, plot.MaxWords) {
@@ -327,7 +327,7 @@ func escaped(s string) string {
 	return strings.ReplaceAll(b.String(), "://", ":\u200b//") // no renderer makes a link of it
 }
 
-// matrixGrid is the matrix as a table of text.
+// matrixGrid returns the matrix as a table of text.
 func matrixGrid(m *report.Matrix) *plot.Grid {
 	g := &plot.Grid{Caption: m.Caption, Head: []plot.Column{{Text: m.Item.Name}}, Notes: append([]string{strings.Join(m.Legend, "; ")}, m.Notes...)}
 	for _, l := range m.Lanes {

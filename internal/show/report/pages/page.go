@@ -1,6 +1,6 @@
-// Package pages writes a report as one HTML file or as Markdown, and its figures as files; web pages share its fragments and its
-// style sheet. Everything foreign (names, texts, labels) reaches a page through html/template alone, after Clean has made what
-// steers a reader's eye visible.
+// Package pages writes a report as one HTML file or as Markdown, and its figures as files; web pages share its
+// fragments and its style sheet. Everything foreign (names, texts, labels) reaches a page through html/template alone,
+// after Clean has made what steers a reader's eye visible.
 package pages
 
 import (
@@ -110,7 +110,7 @@ func orNil(g *plot.Grid) *plot.Grid {
 	return g
 }
 
-// until is the last thing the ledger knows of: a report has no clock of its own.
+// until returns the last thing the ledger knows of: a report has no clock of its own.
 func (d paged) until() time.Time {
 	_, end := figures.Span(d.Segments, time.Time{})
 	return end
@@ -167,7 +167,7 @@ func (d paged) facts() []fact {
 	return out
 }
 
-// inputsAsked are the inputs that have room at the top of the page.
+// inputsAsked returns the inputs that have room at the top of the page.
 func (d paged) inputsAsked() []report.Input {
 	if len(d.Inputs) > 2 {
 		return d.Inputs[:1]
@@ -175,7 +175,7 @@ func (d paged) inputsAsked() []report.Input {
 	return d.Inputs
 }
 
-// covered is the lowest coverage of all tables that do not rest on people alone.
+// covered returns the lowest coverage of all tables that do not rest on people alone.
 func (d paged) covered() string {
 	if d.Report == nil {
 		return ""
@@ -265,13 +265,13 @@ func (d paged) lanes() *plot.Grid {
 	return g.Trimmed()
 }
 
-// Lead is what stands before the answer.
+// Lead returns what stands before the answer.
 func (p *page) Lead() string {
 	lead, _ := words.Lead(p.Description)
 	return lead
 }
 
-// About is what the study says of itself at length.
+// About returns what the study says of itself at length.
 func (p *page) About() string {
 	_, about := words.Lead(p.Description)
 	return about

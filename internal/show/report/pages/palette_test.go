@@ -38,7 +38,7 @@ func contrast(a, b colour) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// themes are the colours of the style sheet, light and dark.
+// themes returns the colours of the style sheet, light and dark.
 func themes(t *testing.T) map[string]map[string]colour {
 	t.Helper()
 	css := pages.Stylesheet()

@@ -128,7 +128,7 @@ func methodOf(m analysis.Method) methodText {
 	return methodText{}
 }
 
-// methods are the words about every method that the report uses, and the works that they rest on, by name.
+// methods returns the words about every method that the report uses, and the works that they rest on, by name.
 func (d paged) methods() (words, works []string) {
 	add := func(m methodText) {
 		if m.words != "" && !slices.Contains(words, m.words) {
@@ -157,7 +157,7 @@ func (d paged) methods() (words, works []string) {
 	return words, works
 }
 
-// surname is what a list of works is sorted by.
+// surname returns what a list of works is sorted by.
 func surname(work string) string {
 	names, _, _ := strings.Cut(work, " (")
 	first, _, _ := strings.Cut(names, " and ")

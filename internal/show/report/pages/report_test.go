@@ -40,7 +40,7 @@ func lane(name string) analysis.Value { return analysis.Value{Field: analysis.By
 
 func by(field, value string) analysis.Value { return analysis.Value{Field: field, Value: value} }
 
-// strengths is a leaderboard of two lanes, one of which is unknown.
+// strengths returns a leaderboard of two lanes, one of which is unknown.
 func strengths(names ...string) analysis.Table {
 	t := analysis.Table{
 		Stage: "arena", Title: "strengths", Method: analysis.BradleyT, Primary: true, Coverage: analysis.Coverage{Planned: 100, Valid: 80, Malformed: 15, Missing: 5},

@@ -61,7 +61,7 @@ func TestAQuoteIsWhatItPromises(t *testing.T) {
 	}
 }
 
-// differences are the mean and the variance of the mean of item by item differences.
+// differences returns the mean and the variance of the mean of item by item differences.
 func differences(a, b string) (mean, variance float64) {
 	n, sum, squares := float64(len(a)), 0.0, 0.0
 	for i := range a {
@@ -79,7 +79,7 @@ func differences(a, b string) (mean, variance float64) {
 	return mean, (squares/n - mean*mean) / (n - 1)
 }
 
-// spreadOf is the variance of the lanes' rates, less that of their errors.
+// spreadOf returns the variance of the lanes' rates, less that of their errors.
 func spreadOf(marks map[string]string) float64 {
 	var rates, errors []float64
 	all := 0.0
@@ -94,7 +94,8 @@ func spreadOf(marks map[string]string) float64 {
 	return out / 2
 }
 
-// settles is how often n more items show a difference: the truth is drawn from what is believed, then what they show.
+// settles returns how often n more items show a difference: the truth is drawn from what is believed, then what they
+// show.
 func settles(mean, variance, spread, n, alpha float64) float64 {
 	rng := rand.New(rand.NewPCG(5, 5))
 	believed := 2 * spread / (2*spread + variance)
@@ -112,7 +113,8 @@ func settles(mean, variance, spread, n, alpha float64) float64 {
 	return float64(hits) / float64(draws)
 }
 
-// TestAQuoteHasThePriceOfBothWays: what answers took, at the prices of batches and of live requests, where both are known.
+// TestAQuoteHasThePriceOfBothWays: what answers took, at the prices of batches and of live requests, where both are
+// known.
 func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
 	t.Parallel()
 	marks := map[string]string{"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6), "bb": strings.Repeat("+", 35) + strings.Repeat("-", 25), "cc": strings.Repeat("+", 6) + strings.Repeat("-", 54)}
@@ -177,7 +179,8 @@ func TestNothingIsQuotedForTwins(t *testing.T) {
 	}
 }
 
-// TestLabelsThatWereChosenAreSaidInTheSummary: where people alone judge, what they chose to compare bears on the headline.
+// TestLabelsThatWereChosenAreSaidInTheSummary: where people alone judge, what they chose to compare bears on the
+// headline.
 func TestLabelsThatWereChosenAreSaidInTheSummary(t *testing.T) {
 	t.Parallel()
 	d := judged(t, map[string]string{"aa": strings.Repeat("+-", 20), "bb": strings.Repeat("+--+", 10)}, nil)

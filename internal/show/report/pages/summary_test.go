@@ -19,7 +19,8 @@ import (
 	"assay/internal/show/report/words"
 )
 
-// judged is a document of one stage: of each lane + is right, - wrong, and anything else a verdict that cannot be read.
+// judged returns a document of one stage: of each lane + is right, - wrong, and anything else a verdict that cannot be
+// read.
 func judged(t *testing.T, marks map[string]string, change func(*analysis.Stage)) *report.Document {
 	t.Helper()
 	num := func(x float64) *float64 { return &x }
@@ -73,8 +74,9 @@ func judged(t *testing.T, marks map[string]string, change func(*analysis.Stage))
 	return d
 }
 
-// apart decides from marks alone, by other code than the program's, which lanes can be told apart: exact McNemar tests of all pairs, adjusted by
-// Holm's rule as it is written (reject the smallest while p is at most alpha over the number of those left).
+// apart decides from marks alone, by other code than the program's, which lanes can be told apart: exact McNemar tests
+// of all pairs, adjusted by Holm's rule as it is written (reject the smallest while p is at most alpha over the number
+// of those left).
 func apart(marks map[string]string) map[[2]string]bool {
 	type test struct {
 		a, b string

@@ -12,7 +12,8 @@ import (
 	"assay/internal/show/report/words"
 )
 
-// compared is a document of one stage of comparisons, a line for each: first, second, who won (1 or 2, a digit an item).
+// compared returns a document of one stage of comparisons, a line for each: first, second, who won (1 or 2, a digit an
+// item).
 func compared(t *testing.T, change func(*analysis.Stage), lines ...string) *report.Document {
 	t.Helper()
 	stage := analysis.Stage{Name: "pairs", Verb: analysis.Compared, Judges: []string{"judge"}, Validated: true}

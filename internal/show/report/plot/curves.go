@@ -66,7 +66,7 @@ func (c Curves) Figure() *Figure {
 	return f
 }
 
-// names are the curves of all panels.
+// names returns the curves of all panels.
 func (c *Curves) names() (names []string, control int) {
 	for _, p := range c.Panels {
 		for _, k := range p.Curves {

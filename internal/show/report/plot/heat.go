@@ -99,7 +99,7 @@ func (h *Heat) drawCell(s *Scene, c *HeatCell, x, y, wide, high float64) {
 // heatSteps is how many colours a map has.
 const heatSteps = 11
 
-// step is the class of a colour.
+// step returns the class of a colour.
 func (h *Heat) step(share float64) string {
 	k := int(min(1, max(0, share))*(heatSteps-1) + 0.5)
 	if h.Middle {

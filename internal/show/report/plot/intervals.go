@@ -146,7 +146,7 @@ func (p *Intervals) each(do func(row int, d *Interval)) {
 	}
 }
 
-// domain is the range of the axis: all values, and whiskers as far as they do not dwarf the values.
+// domain returns the range of the axis: all values, and whiskers as far as they do not dwarf the values.
 func (p *Intervals) domain() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	p.each(func(_ int, d *Interval) {

@@ -6,7 +6,7 @@ import (
 	"assay/internal/assay"
 )
 
-// legend is the names of the series by line.
+// legend returns the names of the series by line.
 func (p *Intervals) legend() [][]int {
 	var lines [][]int
 	x := PlotWidth
@@ -25,7 +25,7 @@ func (p *Intervals) legendWidth(i int) float64 {
 	return 34 + min(220, WidthOf(assay.Clean(p.Series[i], MaxName), LabelSize))
 }
 
-// legendEnd is how far to the right the legend reaches.
+// legendEnd returns how far to the right the legend reaches.
 func (p *Intervals) legendEnd() float64 {
 	end := 0.0
 	for _, line := range p.legend() {

@@ -30,7 +30,7 @@ type Point struct {
 	N       int // verdicts it rests on; 0: not known
 }
 
-// table are the points as text: raw as programs want them, else as the plot shows them.
+// table returns the points as text: raw as programs want them, else as the plot shows them.
 func (p *Points) table(raw bool) (head []string, rows [][]string) {
 	shows := func(x float64) string { return p.Unit.Show(x) }
 	if raw {
@@ -114,8 +114,8 @@ func Counted(tip string, n int) string {
 // byRun is the field that keeps the runs of a comparison apart: the first stays the first.
 const byRun = "run"
 
-// InOrder sorts the rows of a plot by their mean, the best first. Rows that have an order of their own (turns, draws, runs)
-// stay as they are.
+// InOrder sorts the rows of a plot by their mean, the best first. Rows that have an order of their own (turns, draws,
+// runs) stay as they are.
 func (p *Intervals) InOrder(field string, best Better) {
 	if field == analysis.ByTurn || field == analysis.ByDraw || field == byRun {
 		return
@@ -153,7 +153,7 @@ func One(yes bool) int {
 	return 0
 }
 
-// Table are the numbers of the figure as text.
+// Table returns the numbers of the figure as text.
 func (f *Figure) Table(raw bool) (head []string, rows [][]string) {
 	if f.Points != nil {
 		return f.Points.table(raw)
@@ -182,7 +182,7 @@ func (f *Figure) Numeric(column int) bool {
 	return f.Data.Head[column].Number
 }
 
-// File is the address of the figure in a format.
+// File returns the address of the figure in a format.
 func (f *Figure) File(format string) string { return f.Files + "." + format + f.Query }
 
 // Caption says what the figure shows to one who sees nothing else.

@@ -46,7 +46,7 @@ func Ticks(low, high float64, about int) (list []float64, step float64) {
 	return list, step
 }
 
-// niceStep is the smallest of 1, 2, 2.5, 5 times a power of ten that is at least so large.
+// niceStep returns the smallest of 1, 2, 2.5, 5 times a power of ten that is at least so large.
 func niceStep(atLeast float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(atLeast)))
 	for _, m := range []float64{1, 2, 2.5, 5} {
@@ -57,7 +57,7 @@ func niceStep(atLeast float64) float64 {
 	return 10 * power
 }
 
-// widened is a range whose ends are round numbers.
+// widened returns a range whose ends are round numbers.
 func widened(low, high float64, about int) (float64, float64) {
 	if !Finite(low) || !Finite(high) {
 		return 0, 1
@@ -90,7 +90,7 @@ func logTicks(low, high float64) []float64 {
 	return out
 }
 
-// TickText is a tick with as many digits as its step needs.
+// TickText returns a tick with as many digits as its step needs.
 func TickText(u analysis.Unit, v, step float64) string {
 	suffix := ""
 	switch u {

@@ -119,7 +119,7 @@ func (p *Scatter) costTicks(x Scale) []float64 {
 	return list
 }
 
-// DollarTick is an amount with no more digits than it needs.
+// DollarTick returns an amount with no more digits than it needs.
 func DollarTick(v float64) string {
 	text := fmt.Sprintf("%.7f", v)
 	text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
@@ -134,7 +134,7 @@ func (p *Scatter) better(a, b float64) bool {
 	return p.Better == More && a > b || p.Better == Less && a < b
 }
 
-// frontier are the lanes of which none is both cheaper and better, the cheapest first.
+// frontier returns the lanes of which none is both cheaper and better, the cheapest first.
 func (p *Scatter) frontier() []ScatterPoint {
 	if p.Better == Unsaid {
 		return nil
@@ -209,7 +209,7 @@ func (p *Scatter) drawPoints(s *Scene, x, y Scale, taken []box) {
 	}
 }
 
-// look is the colour and the shape of a lane: those that another lane beats in both are grey squares.
+// look returns the colour and the shape of a lane: those that another lane beats in both are grey squares.
 func (p *Scatter) look(q ScatterPoint, best []ScatterPoint) (class string, shape int) {
 	if p.Better != Unsaid && !slices.ContainsFunc(best, func(b ScatterPoint) bool { return b.Cost == q.Cost && b.Value == q.Value }) {
 		return "control", 1

@@ -1,5 +1,5 @@
-// Package plot draws numbers: intervals, curves, heat maps, scatter plots and tables, as scenes of shapes. It knows units, and no
-// findings.
+// Package plot draws numbers: intervals, curves, heat maps, scatter plots and tables, as scenes of shapes. It knows
+// units, and no findings.
 package plot
 
 import (
@@ -30,7 +30,7 @@ func (s *Scene) Linked() bool {
 // Px is a length or place on a scene.
 type Px float64
 
-// String is the number in tenths.
+// String returns the number in tenths.
 func (p Px) String() string {
 	if !Finite(float64(p)) {
 		return "0"
@@ -131,7 +131,7 @@ func (s *Scene) mark(class string, series int, x, y, r float64) *Shape {
 // MarkShapes is how many shapes, and hues, distinguish series; more series are not drawn in one plot.
 const MarkShapes = 6
 
-// hue is the class of a series' colour.
+// hue returns the class of a series' colour.
 func hue(series int) string { return "s" + strconv.Itoa(series%MarkShapes+1) }
 
 // Sizes of the letters that the style sheet gives to labels and to small print.

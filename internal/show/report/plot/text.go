@@ -45,7 +45,7 @@ const (
 	NoneText    = "–"
 )
 
-// Shown is a number in its unit, or that it is not known.
+// Shown returns a number in its unit, or that it is not known.
 func Shown(u analysis.Unit, n stats.Number) string { return ShownOr(u, n, UnknownText) }
 
 // ShownOr returns a number in its unit, or other words where it is not known.
@@ -56,7 +56,7 @@ func ShownOr(u analysis.Unit, n stats.Number, unknown string) string {
 	return u.Show(n.Value)
 }
 
-// Between is an interval in words, or nothing.
+// Between returns an interval in words, or nothing.
 func Between(u analysis.Unit, i stats.Interval) string {
 	if !i.OK {
 		return ""
@@ -112,7 +112,7 @@ func Capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Span is one value, or from one to another.
+// Span returns one value, or from one to another.
 func Span(low, high string) string {
 	if low == high {
 		return low

@@ -44,7 +44,7 @@ func (d document) cheapest(r *ranked) Sentence {
 	return say("Of these, ").and(d.name(r.Places[best].Name), say(fmt.Sprintf(" is the cheapest%s: %s per 1,000 answers.", among, assay.Dollars(least))))
 }
 
-// perThousand is what 1,000 answers of a lane cost; false where a price or the number is not known.
+// perThousand returns what 1,000 answers of a lane cost; false where a price or the number is not known.
 func (d document) perThousand(lane string) (float64, bool) {
 	s := report.AnswersOf(lane, d.Spend)
 	if s.Answers == 0 || !s.Cost.Known() {
@@ -90,7 +90,7 @@ func (d document) further(r *ranked) Sentence {
 	return s.and(say(" The two cannot be told apart."))
 }
 
-// winning is the verb of shares of wins.
+// winning returns the verb of shares of wins.
 func (r *ranked) winning() string {
 	if r.Rounds != nil {
 		return " is expected to win"
@@ -98,7 +98,7 @@ func (r *ranked) winning() string {
 	return " wins"
 }
 
-// takenBack is how often a lane took an answer back, with the control beside it.
+// takenBack returns how often a lane took an answer back, with the control beside it.
 func (r *ranked) takenBack(place int) string {
 	p := r.Places[place]
 	if !r.Control || !p.Share.OK || !p.Control.OK {
@@ -148,7 +148,8 @@ func (d document) board(lead *ranked, all []*ranked) *Board {
 	return b
 }
 
-// measures reports whether a stage is about any place of another. What it does not know of them yet is shown as unknown.
+// measures reports whether a stage is about any place of another. What it does not know of them yet is shown as
+// unknown.
 func (r *ranked) measures(other *ranked) bool {
 	for i := range r.Places {
 		for k := range other.Places {
@@ -163,7 +164,7 @@ func (r *ranked) measures(other *ranked) bool {
 // maxColumns is how many stages a board shows beside each other.
 const maxColumns = 4
 
-// head is what a column of the board measures, in a word or two.
+// head returns what a column of the board measures, in a word or two.
 func (r *ranked) head() string {
 	switch {
 	case r.What == analysis.WhatStrength && r.Rounds != nil:
@@ -180,7 +181,7 @@ func (r *ranked) head() string {
 	return r.measure()
 }
 
-// cell is what a stage says of one lane.
+// cell returns what a stage says of one lane.
 func (r *ranked) cell(name string) BoardCell {
 	for _, p := range r.Places {
 		if p.Name != name {
@@ -224,7 +225,7 @@ func (c *BoardCell) draw(r *ranked, p analysis.Place) {
 	c.Wide = math.Round(10*(place(p.Interval.High)-c.From)) / 10
 }
 
-// points is a difference of shares.
+// points returns a difference of shares.
 func points(x float64) string { return analysis.Gap.Show(x) }
 
 func pointsBetween(p analysis.Place) string {
@@ -271,7 +272,7 @@ type BoardCell struct {
 	Link           string // to the rows behind it
 }
 
-// Mark is where the drawing of the value begins: all of it is to be seen.
+// Mark returns where the drawing of the value begins: all of it is to be seen.
 func (c BoardCell) Mark() float64 { return min(98, max(0, c.At-1)) }
 
 // maxBoard is how many rows a board has.

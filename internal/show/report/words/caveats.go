@@ -13,7 +13,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// caveats are the weak points of what the summary says, each with what to do about it.
+// caveats returns the weak points of what the summary says, each with what to do about it.
 func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 	out := d.unfinished(all)
 	if c := d.unvalidated(lead, all); c != nil {
@@ -272,7 +272,8 @@ const maxBrief = 280
 
 func (c Caveat) lengthy() bool { return len(c.Text) > maxBrief || len(c.Points) > 0 }
 
-// instead says why there are no strengths, and how groups that were never compared come together; nil: there are strengths.
+// instead says why there are no strengths, and how groups that were never compared come together; nil: there are
+// strengths.
 func (d document) instead(r *ranked) *Caveat {
 	switch {
 	case r.Instead == "":

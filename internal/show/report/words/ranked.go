@@ -18,8 +18,9 @@ type ranked struct {
 	tiers  [][]int         // groups of each of order; nil: none
 }
 
-// rank orders a standing and corrects its tests (Holm, over all pairs). A pair without a p-value is neither apart nor alike: it is
-// not known, and where there is one there are no tiers, because a shared letter would say that the two were tested.
+// rank orders a standing and corrects its tests (Holm, over all pairs). A pair without a p-value is neither apart nor
+// alike: it is not known, and where there is one there are no tiers, because a shared letter would say that the two
+// were tested.
 func rank(s *analysis.Standing) *ranked {
 	r := &ranked{Standing: s, known: map[[2]int]bool{}}
 	for _, i := range s.Order() {
@@ -59,7 +60,7 @@ func (r *ranked) untested() (n, all int) {
 	return n, all
 }
 
-// unknown are the places of which it is not known whether they differ from the best.
+// unknown returns the places of which it is not known whether they differ from the best.
 func (r *ranked) unknown() []int {
 	var out []int
 	for _, i := range r.order[min(1, len(r.order)):] {
@@ -70,7 +71,8 @@ func (r *ranked) unknown() []int {
 	return out
 }
 
-// top are the best and the places that were tested and cannot be told apart from it, the best first; clique: nor from each other.
+// top returns the best and the places that were tested and cannot be told apart from it, the best first; clique: nor
+// from each other.
 func (r *ranked) top() (places []int, clique bool) {
 	clique = true
 	for _, i := range r.order {
@@ -85,7 +87,7 @@ func (r *ranked) top() (places []int, clique bool) {
 	return places, clique
 }
 
-// tier is the letters of the place that stands k-th; empty: there are none.
+// tier returns the letters of the place that stands k-th; empty: there are none.
 func (r *ranked) tier(k int) string {
 	if r.tiers == nil {
 		return ""
@@ -100,7 +102,7 @@ func (r *ranked) tier(k int) string {
 	return b.String()
 }
 
-// label is the stage, and the group where there are several.
+// label returns the stage, and the group where there are several.
 func (r *ranked) label() string {
 	text := r.Stage
 	for _, v := range r.By {
@@ -109,7 +111,8 @@ func (r *ranked) label() string {
 	return text
 }
 
-// shownOf is the number that is said of a place: of comparisons the share won, which is easier to grasp than a strength.
+// shownOf returns the number that is said of a place: of comparisons the share won, which is easier to grasp than a
+// strength.
 func (r *ranked) shownOf(place int) float64 {
 	p := r.Places[place]
 	if r.What == analysis.WhatStrength && p.Share.OK {
@@ -133,7 +136,7 @@ func (r *ranked) medianError() (float64, bool) {
 	return all[len(all)/2], true
 }
 
-// leader is the primary standing, else the first that ranks anything, else the first.
+// leader returns the primary standing, else the first that ranks anything, else the first.
 func leader(all []*ranked) *ranked {
 	for _, yes := range []func(*ranked) bool{
 		func(r *ranked) bool { return r.Primary && len(r.order) > 0 },
@@ -149,7 +152,7 @@ func leader(all []*ranked) *ranked {
 	return all[0]
 }
 
-// others are all but the first.
+// others returns all but the first.
 func others(lead *ranked, all []*ranked) []*ranked {
 	return slices.DeleteFunc(slices.Clone(all), func(r *ranked) bool { return r == lead })
 }

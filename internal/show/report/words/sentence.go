@@ -20,7 +20,7 @@ type Phrase struct {
 	Lane bool // of a lane or an item
 }
 
-// String is the sentence as plain text. Names are as they were written: a printer cleans them.
+// String returns the sentence as plain text. Names are as they were written: a printer cleans them.
 func (s Sentence) String() string {
 	var b strings.Builder
 	for _, p := range s {
@@ -38,7 +38,7 @@ func (s Sentence) and(more ...Sentence) Sentence {
 	return s
 }
 
-// nounOf is what the independent units of a stage are called, in the plural.
+// nounOf returns what the independent units of a stage are called, in the plural.
 func (d document) nounOf(stage string) string {
 	if noun := d.Nouns[stage]; noun != "" {
 		return noun
@@ -46,7 +46,7 @@ func (d document) nounOf(stage string) string {
 	return "items"
 }
 
-// modelOf is the model of a lane, without its provider; empty: not known, or it says nothing new.
+// modelOf returns the model of a lane, without its provider; empty: not known, or it says nothing new.
 func (d document) modelOf(lane string) string {
 	for _, l := range d.Lanes {
 		if l.Name == lane {
@@ -60,7 +60,7 @@ func (d document) modelOf(lane string) string {
 	return ""
 }
 
-// name is a lane with its model beside it.
+// name returns a lane with its model beside it.
 func (d document) name(lane string) Sentence {
 	s := Sentence{{Text: lane, Lane: true}}
 	if model := d.modelOf(lane); model != "" {
@@ -69,7 +69,7 @@ func (d document) name(lane string) Sentence {
 	return s
 }
 
-// fieldWord is the plural of what is ranked.
+// fieldWord returns the plural of what is ranked.
 func fieldWord(field string) string {
 	if field == analysis.ByItem {
 		return "items"
@@ -80,7 +80,7 @@ func fieldWord(field string) string {
 // document is a report whose words are made here.
 type document struct{ *report.Document }
 
-// command is what to type about the run.
+// command returns what to type about the run.
 func (d document) command(verb string, more ...string) string {
 	return strings.Join(append([]string{"assay", verb, d.Run}, more...), " ") + d.Where
 }
@@ -109,7 +109,7 @@ func were(n int64, noun string) string {
 // maxNamed is how many lanes a sentence names.
 const maxNamed = 4
 
-// percentOf is a share in whole percent; with a digit more where that would be all or nothing.
+// percentOf returns a share in whole percent; with a digit more where that would be all or nothing.
 func percentOf(x float64) string {
 	text := strconv.FormatFloat(100*x, 'f', 0, 64)
 	if (text == "0" || text == "-0") && x != 0 || text == "100" && x != 1 {
@@ -124,7 +124,7 @@ func percentOf(x float64) string {
 	return text + "%"
 }
 
-// pointsOf is a difference of shares in whole points.
+// pointsOf returns a difference of shares in whole points.
 func pointsOf(x float64) string { return strconv.Itoa(int(math.Round(100 * x))) }
 
 func scoreOf(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

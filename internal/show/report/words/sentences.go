@@ -92,7 +92,8 @@ func (r *ranked) allApart(top []int) bool {
 	return true
 }
 
-// behind says which places are behind those at the top, and by how much; apart: they can be told apart from each of those.
+// behind says which places are behind those at the top, and by how much; apart: they can be told apart from each of
+// those.
 func (d document) behind(r *ranked, top []int, apart bool) Sentence {
 	var rest []int
 	for _, i := range r.order {
@@ -117,7 +118,7 @@ func (d document) behind(r *ranked, top []int, apart bool) Sentence {
 	return s.and(say(fmt.Sprintf(" %s behind%s: %s%s.", verb, whom, r.values(rest), r.gap(top, rest))))
 }
 
-// gap is how far one set of places is behind another, in words.
+// gap returns how far one set of places is behind another, in words.
 func (r *ranked) gap(top, rest []int) string {
 	if r.wins() || r.What == analysis.WhatExcess {
 		return ""
@@ -154,7 +155,7 @@ func (d document) names(r *ranked, places []int) Sentence {
 	return listed(names)
 }
 
-// listed are the names of lanes or items, the first few of many.
+// listed returns the names of lanes or items, the first few of many.
 func listed(names []string) Sentence {
 	shown := names
 	if len(names) > maxNamed {
@@ -177,7 +178,7 @@ func listed(names []string) Sentence {
 	return s
 }
 
-// values are what places got, from the lowest to the highest.
+// values returns what places got, from the lowest to the highest.
 func (r *ranked) values(places []int) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, i := range places {
@@ -192,7 +193,7 @@ func (r *ranked) values(places []int) string {
 	return percents(low, high) + " " + r.measure()
 }
 
-// measure is what is counted, in a few words that follow a number.
+// measure returns what is counted, in a few words that follow a number.
 func (r *ranked) measure() string {
 	switch {
 	case r.What == analysis.WhatStrength && r.Rounds != nil:
@@ -217,7 +218,7 @@ func percents(low, high float64) string {
 	return strings.TrimSuffix(a, "%") + " to " + b
 }
 
-// between95 is the interval of one place, in words.
+// between95 returns the interval of one place, in words.
 func between95(r *ranked, place int) string {
 	p := r.Places[place]
 	if !p.Interval.OK || r.What == analysis.WhatStrength {
@@ -229,7 +230,7 @@ func between95(r *ranked, place int) string {
 	return fmt.Sprintf(" (%g%% interval %s)", 100*r.Level, plot.Span(scoreOf(p.Interval.Low), scoreOf(p.Interval.High)))
 }
 
-// units is how many independent items the comparison rests on.
+// units returns how many independent items the comparison rests on.
 func (d document) units(r *ranked) string {
 	n, noun := r.Clusters, d.nounOf(r.Stage)
 	if r.Field == analysis.ByItem {
@@ -247,7 +248,7 @@ func (d document) units(r *ranked) string {
 	return assay.Thousands(n) + " " + noun
 }
 
-// whyNone is why nothing has a value.
+// whyNone returns why nothing has a value.
 func whyNone(r *ranked) string {
 	for _, p := range r.Places {
 		if p.Value.Why != "" {
@@ -257,7 +258,7 @@ func whyNone(r *ranked) string {
 	return "nothing has been judged"
 }
 
-// whyUntested is why differences were not tested.
+// whyUntested returns why differences were not tested.
 func (r *ranked) whyUntested() string {
 	for _, t := range r.Tests {
 		if !t.P.OK && t.P.Why != "" {
@@ -294,7 +295,7 @@ func (r *ranked) unmet() Sentence {
 // maxGroupsNamed is how many groups that never met are named.
 const maxGroupsNamed = 3
 
-// apartFromTheStart is the headline where lanes are in groups that were never compared: who is ahead in each.
+// apartFromTheStart returns the headline where lanes are in groups that were never compared: who is ahead in each.
 func (d document) apartFromTheStart(r *ranked) Sentence {
 	s := say(fmt.Sprintf("The %s cannot be ranked together: ", fieldWord(r.Field))).and(r.unmet(), say("."))
 	for k, members := range r.Unmet {
@@ -308,7 +309,7 @@ func (d document) apartFromTheStart(r *ranked) Sentence {
 	return s
 }
 
-// part is the standing of some places alone.
+// part returns the standing of some places alone.
 func (r *ranked) part(names []string) *analysis.Standing {
 	out := *r.Standing
 	out.Unmet, out.Places, out.Tests, out.Foretold, out.Clusters = nil, nil, nil, nil, 0

@@ -59,8 +59,8 @@ func (p Fee) plus(o Fee) Fee {
 // likelyChance is the power that is quoted besides an even chance.
 const likelyChance = 0.8
 
-// settlings are the neighbours of a ranking that cannot be told apart, with what it would take. Quotes believe in a difference as far as the
-// spread of all of them suggests: those that are asked about are close by luck, too.
+// settlings returns the neighbours of a ranking that cannot be told apart, with what it would take. Quotes believe in a
+// difference as far as the spread of all of them suggests: those that are asked about are close by luck, too.
 func (d document) settlings(r *ranked) []Settling {
 	if len(r.order) < 2 || !r.tested {
 		return nil
@@ -82,8 +82,9 @@ func (d document) settlings(r *ranked) []Settling {
 	return out
 }
 
-// Settle is what it would take to tell two lanes apart whose answers are judged one by one, in a stage or in the first that ranks both. Ranked
-// is false where none does; where nothing can be said or they are told apart, Even and Likely are zero and Apart says which.
+// Settle returns what it would take to tell two lanes apart whose answers are judged one by one, in a stage or in the
+// first that ranks both. Ranked is false where none does; where nothing can be said or they are told apart, Even and
+// Likely are zero and Apart says which.
 func Settle(doc *report.Document, stage, first, second string) (s Settling, apart, ranked bool) {
 	d := document{doc}
 	for i := range d.Report.Standings {
@@ -109,19 +110,20 @@ func Settle(doc *report.Document, stage, first, second string) (s Settling, apar
 	return Settling{}, false, false
 }
 
-// amount is how many more it takes for a chance: one at least, since those that there are did not do. An exact test may want more than errors do.
+// amount returns how many more it takes for a chance: one at least, since those that there are did not do. An exact
+// test may want more than errors do.
 func amount(q adaptive.Quote, chance float64, each Fee) Amount {
 	n, known := q.Needed(chance)
 	n = max(1, math.Ceil(n))
 	return Amount{N: n, Known: known, Cost: each.times(n)}
 }
 
-// placeOf is the number of a place; -1: there is none.
+// placeOf returns the number of a place; -1: there is none.
 func (r *ranked) placeOf(name string) int {
 	return slices.IndexFunc(r.Places, func(p analysis.Place) bool { return p.Name == name })
 }
 
-// shared is how many items, or clusters of them, two places have both.
+// shared returns how many items, or clusters of them, two places have both.
 func (r *ranked) shared(a, b int) int {
 	for _, t := range r.Tests {
 		if t.First == a && t.Second == b || t.First == b && t.Second == a {
@@ -131,7 +133,7 @@ func (r *ranked) shared(a, b int) int {
 	return 0
 }
 
-// has is how many items, or clusters of them, a place has in common with some other one.
+// has returns how many items, or clusters of them, a place has in common with some other one.
 func (r *ranked) has(place int) int {
 	n := 0
 	for _, t := range r.Tests {
@@ -142,8 +144,8 @@ func (r *ranked) has(place int) int {
 	return n
 }
 
-// costOfOne is what one more comparison costs, or one more item asked of both lanes and judged: as many verdicts and answers as there are of
-// those that are there. The prices are those of the run.
+// costOfOne returns what one more comparison costs, or one more item asked of both lanes and judged: as many verdicts
+// and answers as there are of those that are there. The prices are those of the run.
 func (d document) costOfOne(r *ranked, a, b int) Fee {
 	sum, verdicts := Fee{money{OK: true}, money{OK: true}, money{OK: true}}, int64(0)
 	for _, s := range d.Spend {
@@ -186,13 +188,14 @@ func (d document) costOfOne(r *ranked, a, b int) Fee {
 	return sum
 }
 
-// reads reports whether a stage that judges reads the answers of another one, or of one that it goes on with; where nothing is known of it, it does.
+// reads reports whether a stage that judges reads the answers of another one, or of one that it goes on with; where
+// nothing is known of it, it does.
 func (d document) reads(stage, asks string) bool {
 	of, known := d.Reads[stage]
 	return !known || slices.Contains(of, asks)
 }
 
-// oneAnswer is what one answer costs.
+// oneAnswer returns what one answer costs.
 func oneAnswer(s report.Spend) Fee {
 	known := func(c assay.Cost) money { return money{c.Sum.Float(), c.Known() && c.Priced > 0} }
 	return Fee{moneyOf(s.Cost, s.Answers), known(s.Batch), known(s.Live)}
@@ -242,7 +245,7 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 	return &Caveat{"Not settled.", text + ":", "", points}
 }
 
-// words are how many more settle a pair.
+// words returns how many more settle a pair.
 func (s Settling) words() string {
 	if !s.Even.Known {
 		return "no sensible number of " + s.Unit + "s"
@@ -265,7 +268,8 @@ func (a Amount) words(unit string) string {
 	return text
 }
 
-// Words are what it costs in batches and live; where neither is known, what was paid for as much; empty: nothing is known.
+// Words returns what it costs in batches and live; where neither is known, what was paid for as much; empty: nothing is
+// known.
 func (p Fee) Words() string {
 	shown := func(m money) string { return assay.Dollars(m.Value).String() }
 	switch {

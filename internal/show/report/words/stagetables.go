@@ -25,7 +25,7 @@ type StageTable struct {
 	Note       string // what the letters mean, or why there are none
 }
 
-// StageTables are the standings of all stages as tables, the first one first.
+// StageTables returns the standings of all stages as tables, the first one first.
 func StageTables(doc *report.Document) []StageTable {
 	d := document{doc}
 	if d.Report == nil || len(d.Report.Standings) == 0 {
@@ -45,7 +45,7 @@ func StageTables(doc *report.Document) []StageTable {
 	return out
 }
 
-// stageTable is a standing as a table; costs: with what 1,000 answers cost.
+// stageTable returns a standing as a table; costs: with what 1,000 answers cost.
 func (d document) stageTable(r *ranked, costs bool) StageTable {
 	t := StageTable{Stage: r.Stage, Label: r.label(), What: r.title(), Incomplete: r.Coverage.Incomplete() || d.hasGaps(r)}
 	t.Coverage = "coverage unknown"
@@ -97,7 +97,7 @@ func (r *ranked) showsRanks() bool {
 	return slices.ContainsFunc(r.Places, func(p analysis.Place) bool { return p.Rank != nil })
 }
 
-// ranksOf are the ranks that a place may have.
+// ranksOf returns the ranks that a place may have.
 func ranksOf(r *stats.RankInterval) string {
 	switch {
 	case r == nil:
@@ -154,7 +154,7 @@ func (d document) stageRow(r *ranked, place int, costs bool) []string {
 	return append(row, price)
 }
 
-// column is the head of the value.
+// column returns the head of the value.
 func (r *ranked) column() string {
 	switch r.What {
 	case analysis.WhatStrength, analysis.WhatMean:

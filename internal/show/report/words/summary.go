@@ -1,5 +1,5 @@
-// Package words puts a report into sentences: who is ahead and how sure that is, with a leaderboard, caveats and what it would
-// take to tell two apart.
+// Package words puts a report into sentences: who is ahead and how sure that is, with a leaderboard, caveats and what
+// it would take to tell two apart.
 package words
 
 import (
@@ -12,8 +12,8 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// Summary is the answer of a run in the fewest words: who is ahead and how sure that is, what it costs, and what to do about the
-// weak points. It is made from findings alone and shown the same way everywhere.
+// Summary is the answer of a run in the fewest words: who is ahead and how sure that is, what it costs, and what to do
+// about the weak points. It is made from findings alone and shown the same way everywhere.
 type Summary struct {
 	Headline  Sentence
 	Result    string     // the same in a few words, for lists; empty: nothing is known
@@ -86,12 +86,12 @@ func (d document) summary() *Summary {
 	return out
 }
 
-// Brief are the caveats that stand between the answer and the board.
+// Brief returns the caveats that stand between the answer and the board.
 func (s *Summary) Brief() []Caveat {
 	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return c.lengthy() })
 }
 
-// Lengthy are the caveats that come after the board: they must not push it away.
+// Lengthy returns the caveats that come after the board: they must not push it away.
 func (s *Summary) Lengthy() []Caveat {
 	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return !c.lengthy() })
 }
@@ -99,7 +99,7 @@ func (s *Summary) Lengthy() []Caveat {
 // maxLead is how long a description may be to stand before the answer, in bytes.
 const maxLead = 240
 
-// Lead is a description that stands before the answer: a short one. A long one comes after it.
+// Lead returns a description that stands before the answer: a short one. A long one comes after it.
 func Lead(description string) (lead, about string) {
 	description = strings.TrimSpace(description)
 	if len(description) <= maxLead && !strings.Contains(description, "\n") {
