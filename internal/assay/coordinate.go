@@ -16,8 +16,8 @@ type Coordinate struct {
 // CoordinateList is some coordinates, in an order.
 type CoordinateList []Coordinate
 
-// AllCoordinates returns every coordinate of a request. Which try it is, and who stands in for a judge, is no part of them: the verdicts
-// of all tries are about the same.
+// AllCoordinates returns every coordinate of a request. The number of the try and the fallback judge are not among
+// them: the verdicts of all tries have the same subject.
 func AllCoordinates() CoordinateList {
 	return CoordinateList{
 		{Name: "stage", text: func(c *Coordinates) *string { return &c.Stage }},

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Digest is the canonical value of a request: equal digests ask the same of the same model at the same place. Params are the JSON of its
+// Digest returns the canonical value of a request: equal digests ask the same of the same model at the same place. Params are the JSON of its
 // lane's parameters, which many requests share.
 func (r *Request) Digest(baseURL string, params []byte, draw int) []byte {
 	h := sha256.New()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FaultClass is what the engine decides by.
+// FaultClass is the class of a fault; the engine decides by it.
 type FaultClass string
 
 // The classes of faults.
@@ -29,7 +29,7 @@ type Fault struct {
 	Param      string // the parameter the provider names, if it does
 	RetryAfter time.Duration
 	RequestID  string
-	Limit      int64 // tokens that may wait in jobs at a time, where the provider says that they do; -1: it does not say how many; 0: it is about something else
+	Limit      int64 // tokens that may wait in jobs at a time; -1: the provider gives no number; 0: the fault is about something else
 }
 
 // Error returns class, status, code and the provider's words.

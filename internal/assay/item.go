@@ -6,5 +6,5 @@ type Item struct {
 	Fields  map[string]any // string, float64, int64, bool, nil, []any or map[string]any
 	Cluster string         // the unit of error bars; the id where the input names none
 	Expect  string         // the right answer, where the input knows it
-	Place   Place          // where the row stands, for messages
+	Place   Place          // position of the row, for messages
 }

@@ -2,7 +2,7 @@ package assay
 
 import "encoding/json"
 
-// Mode says how requests travel.
+// Mode is how requests travel.
 type Mode string
 
 // The modes of a study, a stage or a lane.
@@ -24,7 +24,7 @@ type Lane struct {
 	Notes    string // for people
 }
 
-// ID is the provider and the model as a study writes them.
+// ID returns the provider and the model as a study writes them.
 func (l Lane) ID() string { return l.Provider + "/" + l.Model }
 
 // Params are the sampling parameters of a lane. Only what is set is sent; nothing is ever dropped in silence.

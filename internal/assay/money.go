@@ -17,11 +17,11 @@ const Dollar Money = 1_000_000_000
 // Dollars rounds an amount in dollars to nanodollars.
 func Dollars(d float64) Money { return Money(math.Round(d * float64(Dollar))) }
 
-// Float is the amount in dollars, for programs that read JSON.
+// Float returns the amount in dollars, for programs that read JSON.
 func (m Money) Float() float64 { return float64(m) / float64(Dollar) }
 
-// Portion is what some of so many cost, rounded down, where all of them cost this much. Some may be more than all. What is too much
-// to be held is the most that can be.
+// Portion returns the cost of some of so many, rounded down, if all of them cost m. Some may exceed all. A result that
+// overflows is the largest amount.
 func (m Money) Portion(some, of int64) Money {
 	if m < 0 {
 		return -(-m).Portion(some, of)
@@ -80,7 +80,7 @@ func (c Cost) Add(d Cost) Cost {
 // Known reports whether every part has a price.
 func (c Cost) Known() bool { return c.Unknown == 0 }
 
-// Spent says how much was spent, or that it is not known.
+// Spent formats the amount spent; "unknown" where it is not known.
 func (c Cost) Spent() string {
 	if c.Unknown > 0 && c.Priced == 0 {
 		return "cost unknown"
@@ -88,7 +88,7 @@ func (c Cost) Spent() string {
 	return c.String() + " spent"
 }
 
-// WouldBe says what would have been spent, where nothing was, or that it is not known.
+// WouldBe formats the amount that would have been spent where nothing was.
 func (c Cost) WouldBe() string {
 	if c.Unknown > 0 && c.Priced == 0 {
 		return "nothing spent, and what it would have cost is unknown"
@@ -96,7 +96,7 @@ func (c Cost) WouldBe() string {
 	return "nothing spent; it would have cost " + c.String()
 }
 
-// String says "unknown" or "at least" where parts have no price.
+// String formats the cost, with "unknown" or "at least" where parts have no price.
 func (c Cost) String() string {
 	switch {
 	case c.Unknown == 0:

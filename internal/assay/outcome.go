@@ -3,18 +3,18 @@ package assay
 // Ending is the kind of an outcome: how one attempt ended.
 type Ending string
 
-// The endings. Answered, cut and refused carry what the model said and stand for good; the others may be tried again by
-// the rules of the engine.
+// The endings. Answered, cut and refused carry the model's reply and are final; the others may be tried again by the
+// rules of the engine.
 const (
 	Answered  Ending = "answered"  // a whole answer
 	Cut       Ending = "cut"       // stopped by the output limit, with text
-	Empty     Ending = "empty"     // billed, no text (thinking ate the output limit, say)
+	Empty     Ending = "empty"     // billed, no text (thinking used up the output limit, for example)
 	Refused   Ending = "refused"   // the model or the provider's filter declined
 	Rejected  Ending = "rejected"  // the provider found the request invalid
 	Errored   Ending = "errored"   // the provider failed on it, or its reply cannot be read
 	Expired   Ending = "expired"   // the batch ran out of time before it
 	Cancelled Ending = "cancelled" // the batch was cancelled before it
-	Lost      Ending = "lost"      // the provider never said what became of it
+	Lost      Ending = "lost"      // the provider never returned a result for it
 )
 
 // Endings lists every ending, in the order tables show them.
@@ -38,7 +38,8 @@ type Outcome struct {
 	Fault     *Fault // why there is no answer; nil with an answer
 }
 
-// Usage is what a reply says it consumed. The zero value means that the reply said nothing, which is not the same as 0.
+// Usage is the consumption that a reply reports. The zero value means that it reported none, which is not the same as
+// 0.
 type Usage struct {
 	Known        bool
 	Input        int64 // all prompt tokens: fresh, cached and written to the cache
@@ -49,7 +50,7 @@ type Usage struct {
 	Reasoning    int64 // of Output: spent on thinking
 }
 
-// TokensText is a sum of tokens in words: unknown where no reply said how many it took, at least where some did not.
+// TokensText formats a sum of tokens: "unknown" where no reply reported its tokens, "at least" where some did not.
 func TokensText(sum, unknown int64) string {
 	switch {
 	case unknown == 0:
@@ -60,7 +61,7 @@ func TokensText(sum, unknown int64) string {
 	return "at least " + Thousands(sum)
 }
 
-// KnownTokens is a sum of tokens for programs: nil where no reply said how many it took.
+// KnownTokens returns a sum of tokens for programs: nil where no reply reported its tokens.
 func KnownTokens(sum, unknown int64) *int64 {
 	if unknown > 0 && sum == 0 {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// After is the place right behind a text that begins at p; columns count characters. Further lines of the text count as
+// After returns the place right behind a text that begins at p; columns count characters. Further lines of the text count as
 // indented like its first, which is exact for whole files and for YAML block scalars.
 func (p Place) After(text string) Place {
 	if p.Line == 0 {

@@ -15,7 +15,7 @@ type Place struct {
 	Col  int
 }
 
-// String is file:line:col, as far as it is known.
+// String returns file:line:col, as far as it is known.
 func (p Place) String() string {
 	switch {
 	case p.Line == 0:

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Role is who speaks in a conversation.
+// Role is the author of a message in a conversation.
 type Role string
 
-// The roles of a conversation; the system text stands apart from it.
+// The roles of a conversation; the system text is not part of it.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
@@ -24,15 +24,15 @@ type Message struct {
 	Text string
 }
 
-// Prompt is what a model is shown: the system text, the long shared context that prompt caching covers, and the
-// conversation, which ends with a user message. It says nothing about the lane, so that lanes share one prefix.
+// Prompt is the input of a model: the system text, the long shared context that prompt caching covers, and the
+// conversation, which ends with a user message. It does not depend on the lane, so that lanes share one prefix.
 type Prompt struct {
 	System   string
 	Context  string // goes in front of the first user message
 	Messages []Message
 }
 
-// Bytes is how much text it has.
+// Bytes returns how much text it has.
 func (p *Prompt) Bytes() int {
 	n := len(p.System) + len(p.Context)
 	for _, m := range p.Messages {
@@ -50,7 +50,7 @@ type Request struct {
 	Body   json.RawMessage // what is sent in the place of parameters and prompt, as its author wrote it; nil: made from them
 }
 
-// PromptBytes is how much the model is shown.
+// PromptBytes returns how much the model is shown.
 func (r *Request) PromptBytes() int64 {
 	if r.Body != nil {
 		return int64(len(r.Body))
@@ -58,8 +58,8 @@ func (r *Request) PromptBytes() int64 {
 	return int64(r.Prompt.Bytes())
 }
 
-// Coordinates say which question a request is. The same study gives the same coordinates, and so the same keys. A judge's
-// request keeps those of the answer it reads, and adds its own.
+// Coordinates identify the question of a request. The same study gives the same coordinates, and so the same keys. A
+// judge's request keeps those of the answer it reads, and adds its own.
 type Coordinates struct {
 	Stage    string
 	Source   string // of a judge: the stage whose answers it reads; empty where items are compared
@@ -82,7 +82,7 @@ type Coordinates struct {
 // Paired reports whether a judge is shown two texts.
 func (c Coordinates) Paired() bool { return c.Against != "" }
 
-// Pair is the two names of a pair as they are shown: lanes, or items where items are compared. Both are empty where one
+// Pair returns the two names of a pair as they are shown: lanes, or items where items are compared. Both are empty where one
 // answer is read.
 func (c Coordinates) Pair() (first, second string) {
 	switch {
@@ -94,19 +94,19 @@ func (c Coordinates) Pair() (first, second string) {
 	return c.Lane, c.Against
 }
 
-// Subject is the answer that a judge's request reads; of a pair of lanes, the one shown first.
+// Subject returns the answer that a judge's request reads; of a pair of lanes, the one shown first.
 func (c Coordinates) Subject() Coordinates {
 	return Coordinates{Stage: c.Source, Item: c.Item, Lane: c.Lane, Template: c.Template, Turn: c.Turn, Branch: c.Branch, Draw: c.Draw}
 }
 
-// Opponent is the answer of a pair of lanes that is shown second.
+// Opponent returns the answer of a pair of lanes that is shown second.
 func (c Coordinates) Opponent() Coordinates {
 	s := c.Subject()
 	s.Lane = c.Against
 	return s
 }
 
-// Answering is the lane that answers the request: the judge's, or the one in its place, where one is asked.
+// Answering returns the lane that answers the request: the judge's, or the one in its place, where one is asked.
 func (c Coordinates) Answering() string {
 	if c.By != "" {
 		return c.By
@@ -157,7 +157,7 @@ const base32Letters = "abcdefghijklmnopqrstuvwxyz234567"
 
 var base32Lower = base32.NewEncoding(base32Letters).WithPadding(base32.NoPadding)
 
-// String is the key in 26 characters of lower-case base32.
+// String returns the key in 26 characters of lower-case base32.
 func (k Key) String() string { return base32Lower.EncodeToString(k[:]) }
 
 // ParseKey reads what String wrote.
@@ -181,10 +181,10 @@ const shortKey = 10
 // LeastKey is how many characters of a key a person has to write.
 const LeastKey = 4
 
-// Short is the beginning of the key, as tables show it.
+// Short returns the beginning of the key, as tables show it.
 func (k Key) Short() string { return k.String()[:shortKey] }
 
-// KeyRange is the first and the last key that begin with a text of at least LeastKey characters.
+// KeyRange returns the first and the last key that begin with a text of at least LeastKey characters.
 func KeyRange(begin string) (first, last Key, err error) {
 	if len(begin) < LeastKey || len(begin) > keyLen || strings.Trim(begin, base32Letters) != "" {
 		return first, last, fmt.Errorf("%q is not the beginning of a key: want %d to %d of the characters a to z and 2 to 7", begin, LeastKey, keyLen)
@@ -199,7 +199,7 @@ func KeyRange(begin string) (first, last Key, err error) {
 // Nonce distinguishes one segment's custom ids from another's: a retry is the same key under a new nonce.
 type Nonce string
 
-// PlanNonce stands in a plan for the nonce that a segment gets when it is staged; it has the same length.
+// PlanNonce is the placeholder, in a plan, of the nonce that a segment gets when it is staged; it has the same length.
 const PlanNonce Nonce = "plan222222"
 
 // NonceFrom makes a nonce of ten base32 characters from at least seven random bytes.
@@ -207,7 +207,7 @@ func NonceFrom(random [7]byte) Nonce {
 	return Nonce(base32Lower.EncodeToString(random[:])[:nonceLen])
 }
 
-// CustomID is the id a provider sees: legal at every provider, and opaque.
+// CustomID returns the id a provider sees: legal at every provider, and opaque.
 func CustomID(n Nonce, k Key) string { return "a" + string(n) + "-" + k.String() }
 
 // AppendCustomID appends what CustomID returns.

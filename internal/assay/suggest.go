@@ -2,7 +2,7 @@ package assay
 
 import "strings"
 
-// DidYouMean is a hint that names the candidate nearest to a misspelt word, or "" when none is near.
+// DidYouMean returns a hint that names the candidate nearest to a misspelt word, or "" when none is near.
 func DidYouMean(word string, candidates []string) string {
 	best, ok := Closest(word, candidates)
 	if !ok {
@@ -11,7 +11,7 @@ func DidYouMean(word string, candidates []string) string {
 	return "did you mean " + best + "?"
 }
 
-// Choices is what to say of a word that is none of these names: the one it is near to, or all of them.
+// Choices returns a hint for an unknown word: the name nearest to it, or all of them.
 func Choices(word string, names []string) string {
 	if hint := DidYouMean(word, names); hint != "" || len(names) == 0 {
 		return hint
@@ -32,7 +32,7 @@ func ThereAre[S ~string](names []S) string {
 	return "there " + verb + " " + strings.Join(all, ", ")
 }
 
-// Closest is the candidate nearest to a misspelt word, the first of several; it is false when none is near.
+// Closest returns the candidate nearest to a misspelt word, the first of several; it is false when none is near.
 func Closest(word string, candidates []string) (string, bool) {
 	best, bestDistance := "", len(word)/3+2
 	for _, c := range candidates {
@@ -43,7 +43,7 @@ func Closest(word string, candidates []string) (string, bool) {
 	return best, best != ""
 }
 
-// distance is the edit distance of two words, with neighbours swapped counting as one edit; limit when it is at least that.
+// distance returns the edit distance of two words, with neighbours swapped counting as one edit; limit when it is at least that.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > 100 || len(b) > 100 {
 		return limit

@@ -15,7 +15,7 @@ const ellipsis = "…"
 // steer a terminal or turn the reading direction shown as an escape.
 func Clean(s string, max int) string {
 	var b []byte
-	whole := 0 // how much may stand before the mark of a cut
+	whole := 0 // length before the mark of a cut
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -66,7 +66,7 @@ func steers(r rune) bool {
 	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r)
 }
 
-// Thousands is a number with its groups of three digits apart: 32,000.
+// Thousands returns a number with its groups of three digits apart: 32,000.
 func Thousands[N int | int64](n N) string {
 	s := strconv.FormatInt(int64(n), 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -75,7 +75,7 @@ func Thousands[N int | int64](n N) string {
 	return s
 }
 
-// Count is a number with its noun: 1 item, 1,200 items.
+// Count returns a number with its noun: 1 item, 1,200 items.
 func Count[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -83,7 +83,7 @@ func Count[N int | int64](n N, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
-// Verb is the form of a verb that goes with a number: 1 request has, 2 requests have.
+// Verb returns the form of a verb that goes with a number: 1 request has, 2 requests have.
 func Verb[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return one
@@ -91,7 +91,7 @@ func Verb[N int | int64](n N, one, many string) string {
 	return many
 }
 
-// Size is a number of bytes in its largest unit: 1.5 MB.
+// Size returns a number of bytes in its largest unit: 1.5 MB.
 func Size(n int64) string {
 	switch {
 	case n < 1000:

@@ -8,7 +8,7 @@ type VerdictState string
 // The states of a verdict.
 const (
 	VerdictValid     VerdictState = "valid"     // a label (a tie is one), a score, or both
-	VerdictAbstained VerdictState = "abstained" // the judge read it and declined to say
+	VerdictAbstained VerdictState = "abstained" // the judge read it and declined to answer
 	VerdictMalformed VerdictState = "malformed" // the judge answered, and nothing can be read from it
 	VerdictFailed    VerdictState = "failed"    // the judge did not answer
 	VerdictMissing   VerdictState = "missing"   // there was nothing to judge
@@ -25,10 +25,10 @@ type Verdict struct {
 	State       VerdictState
 	Label       string          // empty: the rubric gives scores only
 	Score       *float64        // nil: the label has none
-	Confidence  *float64        // from 0 to 1; nil: the judge did not say
+	Confidence  *float64        // from 0 to 1; nil: the judge gave none
 	Explanation string          // the judge's own words
 	Why         string          // why there is no label and no score; with a valid verdict, what made it without a judge
-	Fields      json.RawMessage // what else the judge said, as a JSON object; nil: nothing
+	Fields      json.RawMessage // further fields of the judge's reply, as a JSON object; nil: none
 }
 
 // The labels of a comparison: which of the two texts it shows is better.
@@ -38,7 +38,7 @@ const (
 	LabelTie = "tie"
 )
 
-// Direction says which of a pair was shown first. It belongs to the names of the two, not to their order in a study, so
+// Direction is which of a pair was shown first. It belongs to the names of the two, not to their order in a study, so
 // that reordering a study changes nothing.
 type Direction string
 

@@ -3,7 +3,7 @@ package assay
 // Dialect names the shape of a request body and of the reply to it.
 type Dialect string
 
-// The dialects that exist. Every provider speaks one of them, some two.
+// The dialects. Every provider uses one of them, some two.
 const (
 	DialectChat      Dialect = "chat"      // OpenAI chat completions and its many relatives
 	DialectResponses Dialect = "responses" // OpenAI responses
@@ -27,7 +27,7 @@ const (
 	CarrierBedrock    Carrier = "bedrock"    // {"recordId","modelInput"}
 )
 
-// Wire says how one lane's requests are written for its provider. The catalogue resolves it once per lane; a dialect
+// Wire is the way one lane's requests are written for its provider. The catalogue resolves it once per lane; a dialect
 // obeys it for every request.
 type Wire struct {
 	Dialect Dialect

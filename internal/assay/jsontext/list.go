@@ -1,4 +1,5 @@
-// Package jsontext reads JSON: a tree that knows where every value stands, a strict parser, and a scanner of lists too long to hold.
+// Package jsontext reads JSON: a tree with the position of every value, a strict parser, and a scanner of lists too
+// long to hold.
 package jsontext
 
 import (
@@ -11,8 +12,8 @@ import (
 	"slices"
 )
 
-// Document says what is read of a document, and which function is handed it. An error of a function ends the reading and comes
-// back as it is.
+// Document selects the parts of a document to read and the function that gets each. An error of a function ends the
+// reading and is returned unchanged.
 type Document struct {
 	Lists [][]string                            // paths of the lists: the members to go down; an empty path: the document is a list
 	Each  func(Element) error                   // is handed every element of the lists; nil: they are read over
@@ -37,7 +38,7 @@ var (
 	ErrJSON  = errors.New("not valid JSON")
 )
 
-// Error is what is wrong with a document, or with its reader, and where.
+// Error describes a fault of a document, or of its reader, and its position.
 type Error struct {
 	Line, Col int
 	Err       error
@@ -45,12 +46,12 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %v", e.Line, e.Col, e.Err) }
 
-// Unwrap is what is wrong.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Read reads a document to its end. It counts brackets and quotes, no more: whether an element or a member is good JSON is for its
-// parser to say, so that an element which is none does not hide those after it. A value in the place of a list, or on the way to one, that is neither is left in the rest;
-// where it is an object or another list, null stands for it.
+// Read reads a document to its end. It counts only brackets and quotes; parsers of elements and members check them, so
+// that one malformed element does not hide those after it. A value in the place of a list, or on the way to one, that
+// is neither an object nor a list is left in the rest; objects and other lists are replaced by null.
 func Read(in io.Reader, d Document) error {
 	w := walker{Document: d, scanner: scanner{in: bufio.NewReaderSize(in, 64<<10), line: max(1, d.Line), col: max(1, d.Col)}}
 	if w.Rest == nil {
@@ -123,7 +124,7 @@ func (w *walker) object(path []string) error {
 	return nil
 }
 
-// member reads a member of an object that stands at path.
+// member reads a member of the object at path.
 func (w *walker) member(path []string) error {
 	start := w.Rest.Len()
 	name, err := w.name()
@@ -164,7 +165,7 @@ func (w *walker) name() (string, error) {
 	return name, nil
 }
 
-// value reads the value of a member, which stands at path.
+// value reads the value of the member at path.
 func (w *walker) value(path []string) error {
 	c, err := w.next()
 	list, leads := w.at(path), w.leads(path)

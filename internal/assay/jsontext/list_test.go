@@ -15,7 +15,7 @@ import (
 	"assay/internal/assay/jsontext"
 )
 
-// found are the elements of a document with their places, and its rest.
+// found returns the elements of a document with their places, and its rest.
 func found(in io.Reader, paths ...[]string) (elements []string, rest string, err error) {
 	var b bytes.Buffer
 	err = jsontext.Read(in, jsontext.Document{Lists: paths, Rest: &b, Max: 300_000, Each: func(e jsontext.Element) error {

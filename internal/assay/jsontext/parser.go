@@ -7,7 +7,7 @@ import (
 )
 
 // Parser reads one JSON value into the types of an item's fields. It is as strict as the standard, and also refuses a
-// name that stands twice in one object, an escape that is half a character, and NUL. The text must be valid UTF-8.
+// name that occurs twice in one object, an escape that is half a character, and NUL. The text must be valid UTF-8.
 type Parser struct {
 	b       []byte
 	i       int
@@ -18,13 +18,13 @@ type Parser struct {
 	Deepest int // levels that a value may have
 }
 
-// SyntaxError is what is wrong with a JSON text, and before which byte.
+// SyntaxError describes a fault of a JSON text and the byte before which it was found.
 type SyntaxError struct {
 	At   int
 	What string
 }
 
-// Error is what is wrong.
+// Error describes the fault.
 func (e *SyntaxError) Error() string { return e.What }
 
 // RowDepth is how many levels a row may have; a joined row or an encoded item may be deeper.
@@ -54,7 +54,7 @@ func (p *Parser) fail(format string, args ...any) error {
 	return &SyntaxError{p.i, fmt.Sprintf(format, args...)}
 }
 
-// unexpected says what stands where something else was wanted.
+// unexpected returns the error for the next bytes where something else was wanted.
 func (p *Parser) unexpected(want string) error {
 	if p.i >= len(p.b) {
 		return p.fail("the text ends where %s should stand", want)
@@ -208,7 +208,7 @@ func (p *Parser) leave() error {
 	return nil
 }
 
-// comma reads what stands between two members: a comma, or the end.
+// comma reads the separator of two members: a comma, or the end.
 func (p *Parser) comma(end byte) (more bool, err error) {
 	switch {
 	case p.i < len(p.b) && p.b[p.i] == ',':

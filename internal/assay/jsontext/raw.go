@@ -39,7 +39,7 @@ func AppendRawString(dst, raw []byte) []byte {
 	return append(dst, raw[start:]...)
 }
 
-// stringEnd is the index after the closing quote of the string that raw begins with.
+// stringEnd returns the index after the closing quote of the string that raw begins with.
 func stringEnd(raw []byte) int {
 	for i := 1; i < len(raw); i++ {
 		switch raw[i] {
@@ -52,7 +52,7 @@ func stringEnd(raw []byte) int {
 	return len(raw)
 }
 
-// valueEnd is the index after the value that raw, valid JSON without leading space, begins with.
+// valueEnd returns the index after the value that raw, valid JSON without leading space, begins with.
 func valueEnd(raw []byte) int {
 	depth, i := 0, 0
 	for i < len(raw) {

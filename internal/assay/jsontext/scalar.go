@@ -157,8 +157,8 @@ func digitsEnd(b []byte, i int) (end int, ok bool) {
 	return i, i > start
 }
 
-// NumberOf keeps a number whose text is valid: int64 where it is whole and fits, float64 where it has a fraction or an
-// exponent and fits, else as it is written.
+// NumberOf converts the valid text of a number: to int64 if it is whole and fits, to float64 if it has a fraction or an
+// exponent and fits, else to the text itself.
 func NumberOf(text string, whole bool) any {
 	if whole {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {

@@ -68,7 +68,7 @@ func grown(b []byte, n, most int) []byte {
 	return append(make([]byte, 0, max(need, room)), b...)
 }
 
-// place is where in a value a walk stands.
+// place is the position of a walk in a value.
 type place struct {
 	depth          int
 	quoted, escape bool
@@ -100,7 +100,7 @@ func (p *place) walk(window []byte, a, b byte) (n int, done bool) {
 	return len(window), false
 }
 
-// window is what the buffer holds, at least one byte.
+// window returns the bytes in the buffer, at least one.
 func (s *scanner) window() ([]byte, error) {
 	if _, err := s.in.Peek(1); err != nil {
 		if err == io.EOF {

@@ -14,7 +14,7 @@ const (
 
 var errTooMany = errors.New("more JSON than we read at once")
 
-// Tree is a JSON document parsed in place: it copies nothing and remembers where every value stands. Its memory is used
+// Tree is a JSON document parsed in place: it copies nothing and keeps the position of every value. Its memory is used
 // again for the next document. It is lenient inside values (a number is any run of a number's characters, a string may
 // hold control characters) and strict about structure.
 type Tree struct {
@@ -128,7 +128,7 @@ func (t *Tree) word(i int, word string) (int, error) {
 	return i + len(word), nil
 }
 
-// quote is where the string ends whose first character is at i: the index of its closing quote, or -1.
+// quote returns where the string ends whose first character is at i: the index of its closing quote, or -1.
 func (t *Tree) quote(i int) int {
 	for j := i; ; j++ {
 		n := bytes.IndexByte(t.src[j:], '"')
@@ -183,8 +183,8 @@ func (t *Tree) members(i, depth int) (int, error) {
 	}
 }
 
-// pass is where an object or a list ends that is not looked into: behind its last bracket. Without one it is the end of the
-// source; anything else is where it stands.
+// pass returns the index after the closing bracket of an object or list that is skipped, or the end of the source if
+// there is none. For any other value it returns i.
 func (t *Tree) pass(i int) int {
 	for depth := 0; i < len(t.src); i++ {
 		switch t.src[i] {
@@ -262,7 +262,7 @@ func (v Value) Kind() Kind {
 // Is reports whether the value is of a kind.
 func (v Value) Is(k Kind) bool { return v.Kind() == k }
 
-// Source is the value as it was written; a string without its quotes.
+// Source returns the value as it was written; a string without its quotes.
 func (v Value) Source() []byte {
 	if v.t == nil {
 		return nil
@@ -271,7 +271,7 @@ func (v Value) Source() []byte {
 	return v.t.src[at.from:at.to]
 }
 
-// Get is the member of that name, the first if there are several.
+// Get returns the member of that name, the first if there are several.
 func (v Value) Get(name string) Value {
 	if !v.Is(Object) {
 		return Value{}
@@ -321,7 +321,7 @@ func (v Value) All() iter.Seq[Value] {
 	}
 }
 
-// First is the first element of an array.
+// First returns the first element of an array.
 func (v Value) First() Value {
 	if v.Is(Array) && v.i+1 < v.t.nodes[v.i].next {
 		return Value{v.t, v.i + 1}
@@ -329,7 +329,7 @@ func (v Value) First() Value {
 	return Value{}
 }
 
-// Present reports whether the value says anything: it is there, and not null, false, 0 or empty.
+// Present reports whether the value is there and is not null, false, 0 or empty.
 func (v Value) Present() bool {
 	switch v.Kind() {
 	case Object, Array:

@@ -7,7 +7,7 @@ import (
 )
 
 // AppendUnescaped appends the inside of a JSON string without its escapes. A lone surrogate becomes U+FFFD and takes
-// nothing else with it; an escape that does not exist stays as it is.
+// nothing else with it; an unknown escape is kept.
 func AppendUnescaped(dst, src []byte) []byte {
 	for {
 		i := bytes.IndexByte(src, '\\')
@@ -25,7 +25,7 @@ func AppendUnescaped(dst, src []byte) []byte {
 	}
 }
 
-// meaning is what a backslash makes of the character behind it; 0 for \u and for escapes that do not exist.
+// meaning returns the character that a backslash makes of c; 0 for \u and for unknown escapes.
 func meaning(c byte) byte {
 	switch c {
 	case 'n':

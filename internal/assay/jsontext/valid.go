@@ -7,7 +7,7 @@ func Valid(raw []byte) bool {
 	return ok && len(SkipSpace(rest)) == 0
 }
 
-// validValue returns what stands behind the value at the front of raw.
+// validValue skips the value at the front of raw and returns the rest.
 func validValue(raw []byte, depth int) (rest []byte, ok bool) {
 	if len(raw) == 0 || depth > maxDepth {
 		return raw, false

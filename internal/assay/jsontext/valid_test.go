@@ -37,7 +37,7 @@ func FuzzValidAgreesWithTheStandardLibrary(f *testing.F) {
 	})
 }
 
-// decoded is a document as the standard library understands it, in its own words.
+// decoded returns a document as the standard library understands it, in its own words.
 func decoded(t *testing.T, raw []byte) string {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))

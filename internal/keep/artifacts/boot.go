@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Boot names where the flushed records of a log are still known, synced or not: the same name now and when they were flushed
-// means that none is missing. Empty: that cannot be said. A place that syncs whatever is flushed has one name for ever.
+// Boot names the period in which flushed records of a log are still known, synced or not: the same name now and when
+// they were flushed means that none is missing. Empty: not known. A place that syncs whatever is flushed has one name
+// for ever.
 func Boot(p Place) string {
 	if b, ok := p.(interface{ Boot() string }); ok {
 		return b.Boot()

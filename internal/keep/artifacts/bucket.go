@@ -50,7 +50,7 @@ const (
 	markKey    = "assay-id."
 )
 
-// NewBucket is a bucket with its keys below a prefix, and a cache of its chunks on this machine.
+// NewBucket returns a bucket with its keys below a prefix, and a cache of its chunks on this machine.
 func NewBucket(o objects.Store, prefix string, local Cache) (*Bucket, error) {
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
 		prefix += "/"
@@ -62,7 +62,7 @@ func NewBucket(o objects.Store, prefix string, local Cache) (*Bucket, error) {
 	return &Bucket{objects: timed{o}, prefix: prefix, cache: c, chunk: chunkSize, known: map[string]*manifest{}, touched: map[string]bool{}}, nil
 }
 
-// manifest says what an artifact consists of.
+// manifest lists the chunks of an artifact.
 type manifest struct {
 	Size   int64   `json:"size"`
 	SHA256 string  `json:"sha256,omitempty"` // empty: that of a log, of which nothing is known but a list
@@ -77,7 +77,7 @@ type chunk struct {
 	Frames [][2]int64 `json:"frames,omitempty"` // of a packed chunk: bytes, packed and plain
 }
 
-// contents is what lies under the name of an artifact.
+// contents is the list of objects under the name of an artifact.
 type contents struct {
 	whole  []objects.Object            // manifests, the one that counts first
 	log    []objects.Object            // by offset
@@ -85,7 +85,7 @@ type contents struct {
 	bytes  int64
 }
 
-// at is where the objects of an artifact are.
+// at returns where the objects of an artifact are.
 func (b *Bucket) at(run, name string) (string, error) {
 	at, err := place(run, name)
 	return b.prefix + at + "/", err
@@ -149,7 +149,7 @@ func chunkKey(begin string, offset int64, writer string) string {
 	return fmt.Sprintf("%s/%012x.%s", begin, offset, writer)
 }
 
-// chain is the row of chunks from the beginning, without a gap. Where two writers wrote the same bytes, the longer counts.
+// chain returns the row of chunks from the beginning, without a gap. Where two writers wrote the same bytes, the longer counts.
 func chain(at string, all []objects.Object) (row []chunk, size int64) {
 	longest := map[int64]objects.Object{}
 	for _, o := range all {
@@ -167,7 +167,7 @@ func chain(at string, all []objects.Object) (row []chunk, size int64) {
 	}
 }
 
-// manifest reads what an artifact consists of. Until a log is packed, a list says it.
+// manifest reads the manifest of an artifact. Until a log is packed, it is made from a list.
 func (b *Bucket) manifest(ctx context.Context, at string) (*manifest, error) {
 	b.mu.Lock()
 	m := b.known[at]
@@ -349,7 +349,7 @@ func (b *Bucket) marks(ctx context.Context) (all []objects.Object, err error) {
 	return all, nil
 }
 
-// String says where the bucket is.
+// String returns the address of the bucket.
 func (b *Bucket) String() string {
 	return strings.TrimSuffix(b.objects.store.String()+"/"+b.prefix, "/")
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// appended is what a log is written to.
+// appended is the destination of a log.
 type appended interface {
 	io.WriteCloser
 	Sync() error
@@ -29,7 +29,8 @@ func (b *Bucket) Log(run, name string) (*Log, error) {
 	return &Log{at: at, file: l}, nil
 }
 
-// open says that the log has a writer, and makes sure that it has no other. Of two that open it at once none may have it.
+// open marks the log as having a writer, and makes sure that it has no other. Of two that open it at once none may have
+// it.
 func (l *bucketLog) open(ctx context.Context) error {
 	own := l.at + logKey + "opened." + l.writer
 	if err := l.bucket.objects.Put(ctx, own, []byte("opened\n")); err != nil {

@@ -142,7 +142,7 @@ func (r *chunkRow) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// read reads a part of a chunk: from the cache, as a range where it is the first small read of it, else from the whole chunk.
+// read reads a part of a chunk: from the cache, as a range if this is its first small read, else from the whole chunk.
 func (b *Bucket) read(ctx context.Context, key string, c chunk, p []byte, off int64) error {
 	if b.cache.read(key, c, p, off) {
 		return nil

@@ -69,7 +69,7 @@ func (s *bucketSink) hold(begin string, all []objects.Object) error {
 // Held returns how many bytes are there.
 func (s *bucketSink) Held() (int64, string) { return s.size, s.validator }
 
-// Size is how many bytes are there.
+// Size returns how many bytes are there.
 func (s *bucketSink) Size() int64 { return s.size }
 
 // Begin goes on from an offset. The chunks before it are read again: to sum them, and as a proof that they are there.
@@ -181,8 +181,8 @@ func (s *bucketSink) flush(ctx context.Context) error {
 	return s.wait()
 }
 
-// Commit makes the artifact whole: the manifest is put when all chunks are there. A list then shows whether another writer
-// was first; of two that see each other with other bytes both withdraw, and none of them is told that it has succeeded.
+// Commit makes the artifact whole: the manifest is put when all chunks are there. A list then shows whether another
+// writer was first; of two that see each other with other bytes both withdraw, and both get an error.
 func (s *bucketSink) Commit() (Info, error) {
 	info, err := s.commit()
 	if err != nil {
@@ -205,7 +205,7 @@ func (s *bucketSink) commit() (Info, error) {
 	return Info{Name: s.name, Size: m.Size, SHA256: m.SHA256}, nil
 }
 
-// publish puts a manifest, and takes it back where another one says something else.
+// publish puts a manifest, and takes it back if there is another one with other contents.
 func (b *Bucket) publish(ctx context.Context, at, key string, m *manifest) error {
 	text, err := json.Marshal(m)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Cache says where chunks of a bucket are kept on this machine, and how many bytes of them. 0 bytes: none.
+// Cache is the folder for chunks of a bucket on this machine, and its size in bytes. 0 bytes: none.
 type Cache struct {
 	Dir   string
 	Bytes int64

@@ -39,7 +39,7 @@ func Open(dir string) (*Folder, error) {
 // Close lets the folder go.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// String is where the folder is.
+// String returns where the folder is.
 func (f *Folder) String() string { return f.dir }
 
 const identity = "folder-id"

@@ -128,7 +128,7 @@ func (l *Log) Broken() bool {
 	return l.broken != nil
 }
 
-// Size is how many bytes are there.
+// Size returns how many bytes are there.
 func (l *Log) Size() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

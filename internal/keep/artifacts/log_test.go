@@ -15,7 +15,7 @@ import (
 	"assay/internal/keep/artifacts"
 )
 
-// heads are the heads of the whole records of a log, each with its body.
+// heads returns the heads of the whole records of a log, each with its body.
 func heads(t *testing.T, f *artifacts.Folder, name string) []string {
 	t.Helper()
 	file, err := f.Open(t.Context(), "r1", name)

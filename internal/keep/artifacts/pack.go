@@ -121,7 +121,7 @@ func (f *Folder) pack(p *packer, run, name string) error {
 	return errors.Join(f.root.RemoveAll(at), f.root.RemoveAll(at+packed+partial))
 }
 
-// packer is what packing takes, kept from file to file.
+// packer holds the buffers of packing, kept from file to file.
 type packer struct {
 	enc          *zstd.Encoder
 	dec          *zstd.Decoder

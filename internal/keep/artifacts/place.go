@@ -37,7 +37,7 @@ type Place interface {
 	// place without a mark an id (empty: none), and returns the id where the place has it, else the mark that it has:
 	// processes that share a ledger compare it, because one that sees another place would look for bytes that are elsewhere.
 	Probe(ctx context.Context, id string) (mark string, err error)
-	// String says where the place is, without secrets.
+	// String returns the address of the place, without secrets.
 	String() string
 	Close() error
 }
@@ -68,14 +68,14 @@ type Sink interface {
 	Discard() error
 }
 
-// Info is what is known of a whole artifact.
+// Info describes a whole artifact.
 type Info struct {
 	Name   string
 	Size   int64
 	SHA256 string // lower-case hex
 }
 
-// Kept is what a place holds under a name.
+// Kept is an artifact in a place, by name.
 type Kept struct {
 	Name  string
 	Bytes int64 // that it takes, packed or not
@@ -126,7 +126,7 @@ func Names(ctx context.Context, p Place, run string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// Bytes is how many bytes the artifacts of a run take.
+// Bytes returns how many bytes the artifacts of a run take.
 func Bytes(ctx context.Context, p Place, run string) (sum int64, err error) {
 	for k, err := range p.List(ctx, run) {
 		if err != nil {

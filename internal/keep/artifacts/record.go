@@ -11,14 +11,15 @@ import (
 	"strconv"
 )
 
-// Record is one entry of a log: a head that says what it is, and raw bytes as they came.
+// Record is one entry of a log: a head that describes it, and raw bytes as they came.
 //
 // On disk it is a line of text, and the body with a line end behind it:
 //
 //	SUM LENGTH BODYSUM HEAD\n
 //	BODY\n
 //
-// where SUM is that of the rest of the line. So a log can be read by itself, and a record that a kill cut in two is known.
+// where SUM is that of the rest of the line. So a log can be read by itself, and a record that a kill cut in two is
+// known.
 type Record struct {
 	Head   []byte
 	Body   []byte // nil: none
@@ -50,7 +51,7 @@ func appendSum(dst []byte, sum uint32) []byte {
 	return dst
 }
 
-// Sum is the checksum of raw bytes; 0 only for none.
+// Sum returns the checksum of raw bytes; 0 only for none.
 func Sum(b []byte) uint32 {
 	if len(b) == 0 {
 		return 0
@@ -66,7 +67,7 @@ func Verify(b []byte, sum uint32) error {
 	return nil
 }
 
-// ErrDamaged says that raw bytes are not those that were kept.
+// ErrDamaged is the error for raw bytes that are not those that were kept.
 var ErrDamaged = errors.New("the raw bytes are damaged")
 
 // Records walks over the whole records of a log, in their order. It ends without an error where a record is not whole: its

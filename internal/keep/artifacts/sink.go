@@ -147,7 +147,7 @@ func (f *Folder) newPart(at string) (part string, file *os.File, err error) {
 // partTries is how often the folder of parts may go away before its part is in it: more often than writers commit.
 const partTries = 1000
 
-// random is a word that no other writer has.
+// random returns a word that no other writer has.
 func random() string {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
@@ -171,7 +171,7 @@ func (s *folderSink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Size is how many bytes are there.
+// Size returns how many bytes are there.
 func (s *folderSink) Size() int64 { return s.size }
 
 // mark makes what is there safe, and notes how much that is. Where another writer has finished the artifact and removed all

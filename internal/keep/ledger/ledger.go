@@ -27,7 +27,7 @@ type Ledger struct {
 	db *db.DB
 }
 
-// Options are what a ledger needs from outside. The zero value works.
+// Options are the settings of a ledger. The zero value works.
 type Options db.Options
 
 // Open opens the ledger at a path (SQLite) or a postgres:// URL, and brings it up to date.

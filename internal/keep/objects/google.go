@@ -211,7 +211,7 @@ func (s *Google) Delete(ctx context.Context, key string) error {
 	return deleted(resp)
 }
 
-// String is where the objects are.
+// String returns where the objects are.
 func (s *Google) String() string { return "gs://" + s.Bucket }
 
 func (s *Google) object(key string) string {

@@ -44,7 +44,7 @@ type Resumable interface {
 	Send(ctx context.Context, session string, body Body, offset int64) error
 }
 
-// Body is what is written. The reader gives Size bytes; in Send, those from the offset on.
+// Body is the content of a write. The reader gives Size bytes; in Send, those from the offset on.
 type Body struct {
 	io.Reader
 	Size   int64 // of the whole object
@@ -154,7 +154,7 @@ func parse(text string) (address, error) {
 
 var errSecret = errors.New("an address holds no secret: keys come from the environment or from a credentials file")
 
-// endpoint reads the URL of a server. Without TLS only where it says http://.
+// endpoint parses the URL of a server. TLS is used unless the scheme is http.
 func endpoint(text string) (*url.URL, error) {
 	if !strings.Contains(text, "://") {
 		text = "https://" + text

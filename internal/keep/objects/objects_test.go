@@ -117,7 +117,7 @@ func TestAnAddressHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// synced is the error of a log that was just begun: one whose place is away says so when its records are to survive.
+// synced returns the error of a log that was just begun: if its place is away, Sync returns the error.
 func synced(l *artifacts.Log, err error) error {
 	if err == nil {
 		_, err = l.Add([]byte(`{}`), nil)

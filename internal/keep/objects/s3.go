@@ -43,7 +43,7 @@ func openS3(a address, env func(string) string) (Store, error) {
 	return s, nil
 }
 
-// BucketURL is where Amazon has a bucket.
+// BucketURL returns where Amazon has a bucket.
 func BucketURL(bucket, region string) string {
 	host := AmazonHost("s3", region)
 	if strings.Contains(bucket, ".") { // the certificate is for one name before the host
@@ -52,7 +52,7 @@ func BucketURL(bucket, region string) string {
 	return "https://" + bucket + "." + host
 }
 
-// AmazonHost is the host of a service in a region.
+// AmazonHost returns the host of a service in a region.
 func AmazonHost(service, region string) string {
 	part, _, _ := strings.Cut(region, "-")
 	return service + "." + region + "." + cmp.Or(map[string]string{"cn": "amazonaws.com.cn", "eusc": "amazonaws.eu"}[part], "amazonaws.com")
@@ -146,7 +146,7 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 	return deleted(resp)
 }
 
-// String is where the objects are.
+// String returns where the objects are.
 func (s *S3) String() string { return s.Where }
 
 // call signs a call and makes it.

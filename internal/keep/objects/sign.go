@@ -34,7 +34,7 @@ func OpenAccount(env func(string) string) *Account {
 	})}
 }
 
-// roleOf is the role that a web identity, a container or a machine has.
+// roleOf returns the role that a web identity, a container or a machine has.
 func roleOf(env func(string) string) *credentials.IAM {
 	role := &credentials.IAM{Region: env("AWS_REGION")}
 	role.EKSIdentity.TokenFile, role.EKSIdentity.RoleARN, role.EKSIdentity.RoleSessionName = env("AWS_WEB_IDENTITY_TOKEN_FILE"), env("AWS_ROLE_ARN"), env("AWS_ROLE_SESSION_NAME")
@@ -46,12 +46,12 @@ func roleOf(env func(string) string) *credentials.IAM {
 	return role
 }
 
-// FixedAccount is an account of one pair of keys.
+// FixedAccount returns an account of one pair of keys.
 func FixedAccount(id, secret string) *Account {
 	return &Account{credentials.NewStaticV4(id, secret, "")}
 }
 
-// Call is what a signature is made for, beside the request.
+// Call holds the inputs of a signature beside the request.
 type Call struct {
 	Service, Region string
 	Body            [sha256.Size]byte // the digest of the body
@@ -137,7 +137,7 @@ func canonicalHeaders(req *http.Request) (names, lines string) {
 	return strings.Join(sorted, ";"), b.String()
 }
 
-// canonicalQuery is the query in the order of its names. Encode sorts them, and writes a space as a plus sign.
+// canonicalQuery returns the query in the order of its names. Encode sorts them, and writes a space as a plus sign.
 func canonicalQuery(u *url.URL) string {
 	return strings.ReplaceAll(u.Query().Encode(), "+", "%20")
 }

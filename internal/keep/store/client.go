@@ -7,7 +7,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Allowance is what a user of a gateway may spend, and what all users may spend together; nil: anything.
+// Allowance is the most that a user of a gateway may spend, and that all users may spend together; nil: no limit.
 type Allowance struct {
 	Owner    string
 	Own, All *assay.Money
@@ -16,14 +16,14 @@ type Allowance struct {
 // Bounded reports whether a budget holds.
 func (a Allowance) Bounded() bool { return a.Own != nil || a.All != nil }
 
-// AllowanceError says that a budget does not cover something. It is an ErrBudget.
+// AllowanceError reports a budget that does not cover something. It is an ErrBudget.
 type AllowanceError struct {
 	Most assay.Money // the budget
 	Left assay.Money // of it; not above 0: it is spent
 	Need assay.Money
 }
 
-// Error says so.
+// Error describes the budget and the amount.
 func (e *AllowanceError) Error() string {
 	return fmt.Sprintf("%s is needed, and %s of %s is left", e.Need, e.Left, e.Most)
 }
@@ -44,7 +44,7 @@ type ClientCallEnd struct {
 	Cost   *assay.Money // nil: unknown
 }
 
-// ClientUsage is what a user of a gateway has used.
+// ClientUsage is the usage of one user of a gateway.
 type ClientUsage struct {
 	Owner    string
 	Batches  int64
@@ -52,7 +52,7 @@ type ClientUsage struct {
 	Requests int64 // of the batches
 	Calls    int64 // live ones that were passed on
 	Open     int64 // of them: those without an ending
-	Input    int64 // tokens, as far as replies said how many
+	Input    int64 // tokens, as far as replies reported them
 	Output   int64
 	Unsaid   int64       // replies that did not
 	Spent    assay.Money // as far as prices are known
@@ -67,7 +67,7 @@ type UsageNumber struct {
 	Value      float64
 }
 
-// Numbers are what a monitor is shown of a user.
+// Numbers returns what a monitor is shown of a user.
 func (u ClientUsage) Numbers() []UsageNumber {
 	return []UsageNumber{
 		{"batches", "Batches that a user of the gateway made.", float64(u.Batches)},

@@ -124,7 +124,7 @@ func plain(v any) any {
 	return v
 }
 
-// ItemSum is short for what an item says.
+// ItemSum returns a digest of an item's contents.
 func ItemSum(it assay.Item) (string, error) {
 	fields, err := EncodeFields(it.Fields)
 	if err != nil {

@@ -19,7 +19,7 @@ type Flow struct {
 	Jobs        []JobCount
 }
 
-// JobCount is what a provider says about a job whose results are not all here.
+// JobCount is a provider's report about a job whose results are not all here.
 type JobCount struct {
 	Requests int64
 	Here     int64  // of them: those whose answers are here, as a provider counts answers
@@ -48,7 +48,7 @@ const (
 	CauseNothingGood LaneCause = "nothing good" // none of its first answers is of use
 )
 
-// Canary is where the one live request stands that goes before a lane's first batch.
+// Canary is the state of the one live request before a lane's first batch.
 type Canary string
 
 // The states of a canary.
@@ -61,7 +61,7 @@ const (
 	CanaryFailed Canary = "failed" // rejected: nothing more goes
 )
 
-// Lane is a lane in one stage of a run, with its requests counted by what stands for each now.
+// Lane is a lane in one stage of a run, with its requests counted by their current outcome.
 type Lane struct {
 	Run             int64
 	Stage, Name     string
@@ -82,10 +82,10 @@ type Lane struct {
 	Surplus         int64 // answers paid for twice
 }
 
-// Ended is how many requests have ended, with an answer or without.
+// Ended returns how many requests have ended, with an answer or without.
 func (l Lane) Ended() int64 { return ended(l.Endings) }
 
-// ModelID is the model with its provider; empty: the answers were imported, and which model gave them is not known.
+// ModelID returns the model with its provider; empty: the answers were imported, and which model gave them is not known.
 func (l Lane) ModelID() string {
 	if l.Provider == "" && l.Model == "" {
 		return ""
@@ -109,7 +109,7 @@ type GroupKey struct {
 	Again       int // of a judge's further tries: which
 }
 
-// Group is what is known about a group of a run.
+// Group describes a group of a run.
 type Group struct {
 	Run int64
 	GroupKey

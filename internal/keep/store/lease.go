@@ -42,7 +42,7 @@ type Lease struct {
 	Run    bool
 }
 
-// HeldError says who holds a lease.
+// HeldError names the holder of a lease.
 type HeldError struct {
 	Holder string
 	Until  time.Time
@@ -53,7 +53,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("held by %s until %s", e.Holder, e.Until.UTC().Format(time.RFC3339))
 }
 
-// CapShare is what one worker wants of a cap on requests in flight.
+// CapShare is one worker's demand on a cap of requests in flight.
 type CapShare struct {
 	Scope  string
 	Holder string
@@ -70,7 +70,8 @@ type WorkerKey struct {
 	Account  string // the key's fingerprint
 }
 
-// ProgramKey stands for a provider where a worker says that it may run the judging programs of a run. No provider has such a name.
+// ProgramKey takes the place of a provider where a worker reports that it may run the judging programs of a run. No
+// provider has such a name.
 const ProgramKey = "(program)"
 
 // Stranded is a segment that no living worker can work on.

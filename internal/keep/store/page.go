@@ -7,7 +7,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Attention is what a person may have to look at in a run, and what travels for it.
+// Attention lists the parts of a run that a person may have to look at, and its jobs.
 type Attention struct {
 	Held          int64 // segments and lanes that wait for a person
 	Stopped       int64 // lanes that a provider, or a person, stopped
@@ -72,5 +72,5 @@ type VerdictsPage struct {
 	Seen     int   // verdicts looked at
 }
 
-// ErrNoQuery says that a text is no query.
+// ErrNoQuery is the error for a text that is no query.
 var ErrNoQuery = errors.New("only queries are taken: SELECT, WITH, VALUES, EXPLAIN")

@@ -7,7 +7,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Sighting is where a provider says a job stands.
+// Sighting is the state of a job as its provider reports it.
 type Sighting struct {
 	State         string
 	Word          string // the provider's own
@@ -59,7 +59,7 @@ type Job struct {
 type Double struct {
 	Job  string
 	What string // what it has done, and what becomes of it
-	Over bool   // it is over: nothing more can be said of it
+	Over bool   // it is over: nothing more can be known of it
 }
 
 // DoubleEvent is the kind of events about jobs that are one too many.
@@ -73,7 +73,7 @@ type Stray struct {
 	Ord                      int64 // with StrayDuplicate: the attempt that has an outcome
 }
 
-// StrayKind is what is strange about a line.
+// StrayKind is the kind of a line that belongs to no request.
 type StrayKind string
 
 // The kinds of strays.
@@ -83,7 +83,7 @@ const (
 	StrayForeign   StrayKind = "foreign"   // its id is ours, of another segment
 )
 
-// StateError says that a segment is not where a move has to begin.
+// StateError reports a segment that is not in the state where a move begins.
 type StateError struct {
 	Segment int64
 	Have    State
@@ -92,7 +92,7 @@ type StateError struct {
 // Error names the segment and its state.
 func (e *StateError) Error() string { return fmt.Sprintf("segment %d is %s", e.Segment, e.Have) }
 
-// Bytes are what a batch segment sends.
+// Bytes describes the file that a batch segment sends.
 type Bytes struct {
 	Name   string // of the artifact
 	Size   int64
@@ -100,13 +100,13 @@ type Bytes struct {
 	Tokens int64 // of the prompts, as estimated
 }
 
-// Intent is what is known just before the create call.
+// Intent is recorded just before the create call.
 type Intent struct {
 	Account string // fingerprint of the key
 	Stamped bool   // whether the job will carry our stamp
 	Cursor  string // the provider's newest job; empty: there was none
 	Reserve assay.Money
-	Due     time.Time // when the fate is looked into if nothing is heard
+	Due     time.Time // when to look for the job if there is no reply
 }
 
 // Launch is an accepted create call, or an adopted job.
@@ -117,7 +117,7 @@ type Launch struct {
 	Note string
 }
 
-// State is where a segment stands. The picture is in the package comment.
+// State is the state of a segment. The picture is in the package comment.
 type State string
 
 // The states of a segment.
@@ -161,7 +161,7 @@ const (
 	ForAgain  Purpose = "again"
 )
 
-// NewSegment is what a segment begins with.
+// NewSegment describes a segment to plan.
 type NewSegment struct {
 	Run int64
 	GroupKey
@@ -223,14 +223,14 @@ type Segment struct {
 	Late, Surplus int64
 	Cost          assay.Cost
 	CacheHits     int64
-	InputTokens   int64 // these are sums of what replies said
+	InputTokens   int64 // sums of what replies reported
 	CachedTokens  int64
 	OutputTokens  int64
 	Reasoning     int64
-	UsageUnknown  int64 // replies that did not say how many tokens they took
+	UsageUnknown  int64 // replies that did not report their tokens
 }
 
-// Done is how many attempts have an outcome.
+// Done returns how many attempts have an outcome.
 func (g Segment) Done() int64 {
 	return ended(g.Endings)
 }
@@ -243,7 +243,7 @@ func ended(endings map[assay.Ending]int64) int64 {
 	return n
 }
 
-// Open is how many attempts have none yet.
+// Open returns how many attempts have none yet.
 func (g Segment) Open() int64 { return g.Requests - g.Done() }
 
 // OpenSegments is how many segments of a run are staged and not at their end.

@@ -55,7 +55,7 @@ func Answers(ctx context.Context, ledger *read.Reader, run int64) iter.Seq2[Answ
 	}
 }
 
-// Body is the body of a line, as its author wrote it.
+// Body returns the body of a line, as its author wrote it.
 func (r *Reader) Body(ctx context.Context, run store.Run, id string) ([]byte, error) {
 	items, err := r.Ledger.ItemsByID(ctx, run.No, input, []string{id})
 	if err != nil {

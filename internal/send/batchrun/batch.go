@@ -58,7 +58,7 @@ type settings struct {
 	Batch *Batch `json:"batch"`
 }
 
-// Of is what a run was begun with; false: it is the run of a study.
+// Of returns what a run was begun with; false: it is the run of a study.
 func Of(run store.Run) (*Batch, bool) {
 	var s settings
 	if json.Unmarshal([]byte(run.Settings), &s) != nil || s.Batch == nil {
@@ -75,7 +75,7 @@ func of(run store.Run) (*Batch, error) {
 	return b, nil
 }
 
-// Digest is the same for the same bytes that go to the same place.
+// Digest returns the same for the same bytes that go to the same place.
 func (b *Batch) Digest() string {
 	h := sha256.New()
 	reach, _ := json.Marshal(b.Reach) // only texts
@@ -83,7 +83,7 @@ func (b *Batch) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Study is a study that says of the provider what the batch does, and nothing else.
+// Study returns a study that says of the provider what the batch does, and nothing else.
 func (b *Batch) Study() *study.Study {
 	if b.File.Routed {
 		s := &study.Study{Study: b.File.Name}
@@ -95,7 +95,7 @@ func (b *Batch) Study() *study.Study {
 	return Providers(b.File.Name, b.File.Provider, b.File.Kind, b.Reach)
 }
 
-// Providers is a study with one provider in it.
+// Providers returns a study with one provider in it.
 func Providers(name, provider, kind string, e Reach) *study.Study {
 	p := study.Provider{Kind: kind, BaseURL: e.BaseURL, Key: e.Key, Project: e.Project, Location: e.Location, Input: e.Input, Output: e.Output, Account: e.Account, Role: e.Role}
 	return &study.Study{Study: name, Providers: study.Ordered[study.Provider]{{Name: provider, Value: p}}}
@@ -110,7 +110,7 @@ const (
 	refusals = "refused" // the name of requests that are not sent
 )
 
-// At are the coordinates of a line.
+// At returns the coordinates of a line.
 func At(id, lane string) assay.Coordinates {
 	return assay.Coordinates{Stage: stage, Item: id, Lane: lane, Turn: 1, Draw: 1}
 }

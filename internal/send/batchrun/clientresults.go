@@ -17,7 +17,7 @@ import (
 // results or among the errors.
 const FormatClient Format = "client"
 
-// APIOf is the API that an endpoint stands for; empty: none that is carried.
+// APIOf returns the API that an endpoint stands for; empty: none that is carried.
 func APIOf(endpoint string) string {
 	switch endpoint {
 	case "/v1/chat/completions":
@@ -36,7 +36,7 @@ type Problem struct {
 	Code    *string `json:"code"`
 }
 
-// NewProblem is the error that goes with an HTTP status.
+// NewProblem returns the error that goes with an HTTP status.
 func NewProblem(status int, code, param, message string) Problem {
 	p := Problem{Message: message, Type: "invalid_request_error"}
 	switch {
@@ -56,7 +56,7 @@ func NewProblem(status int, code, param, message string) Problem {
 	return p
 }
 
-// ProblemOf is what a provider said, as a status and an error in OpenAI's form. A key that a provider refuses is the
+// ProblemOf returns what a provider said, as a status and an error in OpenAI's form. A key that a provider refuses is the
 // gateway's, not the client's.
 func ProblemOf(provider string, o assay.Outcome) (int, Problem) {
 	status, code, param, message := http.StatusInternalServerError, string(o.Ending), "", "the provider gave no answer"
@@ -123,7 +123,7 @@ func (c *collector) failure(id string, status int, p Problem) error {
 	return c.put(false, clientLine{ID: c.name(id), CustomID: id, Response: &clientReply{status, c.name(id), body}})
 }
 
-// name is the id of a result: the same whenever it is written.
+// name returns the id of a result: the same whenever it is written.
 func (c *collector) name(id string) string {
 	sum := sha256.Sum256([]byte(c.run.ID + " " + id))
 	return "batch_req_" + hex.EncodeToString(sum[:12])
@@ -146,7 +146,7 @@ func (c *collector) put(answer bool, l clientLine) error {
 	return err
 }
 
-// body is the reply in the form of the API that the client asked: the provider's own where that is the same, else one made
+// body returns the reply in the form of the API that the client asked: the provider's own where that is the same, else one made
 // from the answer.
 func (c *collector) body(a *held) (json.RawMessage, error) {
 	api := APIOf(c.batch.Client.Endpoint)
@@ -165,7 +165,7 @@ func (c *collector) body(a *held) (json.RawMessage, error) {
 	return dialect.AppendReply(nil, assay.Dialect(api), head, &o)
 }
 
-// replyIn is the body of a reply in a line of results; nil: it is not where OpenAI has it.
+// replyIn returns the body of a reply in a line of results; nil: it is not where OpenAI has it.
 func replyIn(raw []byte, live bool) (body []byte) {
 	if live {
 		return raw

@@ -211,7 +211,7 @@ func (c *collector) write(a *held) error {
 	return err
 }
 
-// line is the provider's own result line under the author's id. Where there is none that can be read, one of the same form
+// line returns the provider's own result line under the author's id. Where there is none that can be read, one of the same form
 // says what is known.
 func (c *collector) line(a *held) ([]byte, error) {
 	shape := c.batch.File.Shape
@@ -334,7 +334,7 @@ func (c *collector) tidy(a *held) error {
 	return e.Encode(row)
 }
 
-// known is a number, or nothing.
+// known returns a number, or nothing.
 func known[T any](p *T) string {
 	if p == nil {
 		return ""
@@ -361,7 +361,7 @@ func (c *collector) reread(a store.Answer, raw []byte, file store.Artifact) (ass
 	return o, nil
 }
 
-// Whole is an answer with all of its text; one too long for a row is read from the bytes that came.
+// Whole returns an answer with all of its text; one too long for a row is read from the bytes that came.
 func (r *Reader) Whole(ctx context.Context, run store.Run, a store.Answer) (store.Answer, error) {
 	if !a.Over {
 		return a, nil

@@ -40,7 +40,7 @@ func dollars(c assay.Cost) *float64 {
 	return &f
 }
 
-// Estimate is what the models of a file may cost.
+// Estimate returns what the models of a file may cost.
 func Estimate(name string, file *batchfile.File) []Cost {
 	var out []Cost
 	for _, l := range file.Lanes {
@@ -49,7 +49,7 @@ func Estimate(name string, file *batchfile.File) []Cost {
 	return out
 }
 
-// Expected is what a run was expected to cost before it was sent, and the most: every answer at its limit.
+// Expected returns what a run was expected to cost before it was sent, and the most: every answer at its limit.
 func Expected(run store.Run) (expected, high assay.Cost, err error) {
 	b, err := of(run)
 	for _, l := range b.File.Lanes {

@@ -51,7 +51,7 @@ func Search(ctx context.Context, id string, at []Target, dial Dial) (Foreign, er
 		"no batch is called %q, neither here nor at %s", id, strings.Join(looked, ", "))
 }
 
-// Row is the job as lists show it.
+// Row returns the job as lists show it.
 func (f Foreign) Row() Job { return foreignRow(f.Target.Name, f.Status) }
 
 func foreignRow(name string, st provider.Status) Job {

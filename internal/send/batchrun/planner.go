@@ -39,7 +39,7 @@ func (p *Planner) Policy(_ context.Context, run store.Run) (engine.Policy, error
 	return engine.Policy{ReserveHigh: err == nil && b.Client != nil}, err
 }
 
-// Route is how a lane's requests travel in a mode.
+// Route returns how a lane's requests travel in a mode.
 func (p *Planner) Route(_ context.Context, run store.Run, _, lane string, mode store.SegmentMode) (engine.Route, error) {
 	b, err := of(run)
 	if err != nil {
@@ -63,7 +63,7 @@ func (p *Planner) route(run store.Run, b *Batch, lane string, mode store.Segment
 	return r, nil
 }
 
-// travel is a segment's mode in the catalogue's words.
+// travel returns a segment's mode in the catalogue's words.
 func travel(mode store.SegmentMode) assay.Mode {
 	if mode == store.Live {
 		return assay.ModeLive
@@ -74,7 +74,7 @@ func travel(mode store.SegmentMode) assay.Mode {
 // Absorb has nothing to do: a batch run has no judges.
 func (p *Planner) Absorb(context.Context, store.Run) error { return nil }
 
-// Groups is one for each model of the file; all of them can go at once.
+// Groups returns one for each model of the file; all of them can go at once.
 func (p *Planner) Groups(_ context.Context, run store.Run) ([]engine.Group, error) {
 	b, err := of(run)
 	if err != nil {
@@ -91,7 +91,7 @@ func (p *Planner) Groups(_ context.Context, run store.Run) ([]engine.Group, erro
 	return out, nil
 }
 
-// modeOf is how the requests of a lane travel.
+// modeOf returns how the requests of a lane travel.
 func (b *Batch) modeOf(l batchfile.Lane) assay.Mode { return cmp.Or(l.Mode, b.File.Mode) }
 
 // Requests walks over the lines of one model that were not sent before, in the order of the file.

@@ -31,7 +31,7 @@ func (r *rig) collect(run store.Run, f batchrun.Format) (batchrun.Tally, string,
 	return got, results.String(), failed.String()
 }
 
-// idsIn are the ids of result lines, in their order.
+// idsIn returns the ids of result lines, in their order.
 func idsIn(t *testing.T, text string) []string {
 	t.Helper()
 	var ids []string

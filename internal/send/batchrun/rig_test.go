@@ -120,7 +120,7 @@ func (r *rig) drive(run store.Run, until func(engine.Standing) bool) (store.Run,
 	return run, st
 }
 
-// lines is a file of chat requests with these ids.
+// lines returns a file of chat requests with these ids.
 func lines(ids ...string) string {
 	var b strings.Builder
 	for _, id := range ids {

@@ -39,7 +39,7 @@ type Resolver struct {
 // UsageError is something that the user has to put right.
 type UsageError struct{ What, Hint string }
 
-// Error is what is wrong, and what to do about it.
+// Error returns what is wrong, and what to do about it.
 func (e *UsageError) Error() string {
 	if e.Hint == "" {
 		return e.What
@@ -51,7 +51,7 @@ func usage(hint, format string, args ...any) error {
 	return &UsageError{What: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Target is the provider that a wish means. A server of the user's own without batches, and a vendor without batches, are
+// Target returns the provider that a wish means. A server of the user's own without batches, and a vendor without batches, are
 // asked live.
 func (r Resolver) Target(w Wish) (Target, error) {
 	t := Target{Name: batchfile.ProviderName(r.Catalog, w.Provider), Mode: assay.ModeBatch}
@@ -101,7 +101,7 @@ func (r Resolver) Complete(w Wish, t Target) (Target, error) {
 	return t, nil
 }
 
-// value is what a wish says of a setting, or the first variable that is set.
+// value returns what a wish says of a setting, or the first variable that is set.
 func (r Resolver) value(w Wish, s catalog.Setting) string {
 	value := w.Settings[s.Name]
 	for _, name := range s.Env {

@@ -115,7 +115,7 @@ func (t *taker) rest() {
 	}
 }
 
-// idle are the values of members that only say what would be so without them.
+// idle returns the values of members that only say what would be so without them.
 func idle() map[string][]string {
 	return map[string][]string{
 		"stream": {"false"}, "n": {"1"}, "store": {"false"}, "background": {"false"}, "logprobs": {"false"}, "top_logprobs": {"0"},
@@ -124,7 +124,7 @@ func idle() map[string][]string {
 	}
 }
 
-// said is the text of a message or of a system prompt: a text, or a list of parts of the given kinds.
+// said returns the text of a message or of a system prompt: a text, or a list of parts of the given kinds.
 func (t *taker) said(what string, raw json.RawMessage, between string, kinds ...string) string {
 	var text string
 	if raw == nil || json.Unmarshal(raw, &text) == nil {

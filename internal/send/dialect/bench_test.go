@@ -76,7 +76,7 @@ func asStructs(req *assay.Request) chatLine {
 	return chatLine{CustomID: benchID, Method: "POST", URL: req.Wire.URL, Body: body}
 }
 
-// resultFile is a result file of OpenAI chat with so many lines of the usual length.
+// resultFile returns a result file of OpenAI chat with so many lines of the usual length.
 func resultFile(lines int) []byte {
 	var b bytes.Buffer
 	text, _ := json.Marshal(strings.Repeat(benchText, 8))

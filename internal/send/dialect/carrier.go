@@ -61,7 +61,7 @@ func AppendLine(dst []byte, id string, req *assay.Request) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// LineFields are the fields that a carrier's lines must have, the body's last; none where the carrier is not known.
+// LineFields returns the fields that a carrier's lines must have, the body's last; none where the carrier is not known.
 func LineFields(c assay.Carrier) []string {
 	switch c {
 	case assay.CarrierOpenAI:
@@ -88,7 +88,7 @@ type Frame struct {
 	Type      string // the media type of the whole
 }
 
-// Size is how many bytes a segment has whose lines have so many bytes together.
+// Size returns how many bytes a segment has whose lines have so many bytes together.
 func (f Frame) Size(lines int, bytes int64) int64 {
 	if lines > 1 {
 		bytes += int64(lines-1) * int64(len(f.Separator))
@@ -96,7 +96,7 @@ func (f Frame) Size(lines int, bytes int64) int64 {
 	return bytes + int64(len(f.Open)+len(f.Close))
 }
 
-// FrameOf is the frame of a wire's carrier. The model is the job's, where the document names it.
+// FrameOf returns the frame of a wire's carrier. The model is the job's, where the document names it.
 func FrameOf(w assay.Wire, model string) Frame {
 	switch w.Carrier {
 	case assay.CarrierAnthropic:

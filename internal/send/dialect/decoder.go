@@ -82,7 +82,7 @@ func failed(o assay.Outcome, f assay.Fault) assay.Outcome {
 	return o
 }
 
-// unreadable is the fault of bytes that we cannot make sense of.
+// unreadable returns the fault of bytes that we cannot make sense of.
 func unreadable(code, message string) assay.Fault {
 	return assay.Fault{Class: assay.FaultUnknown, Code: code, Message: assay.Clean(message, maxMessage)}
 }
@@ -110,7 +110,7 @@ func (d *Decoder) release() {
 	}
 }
 
-// text is a string value; anything else is "". Broken UTF-8 becomes U+FFFD.
+// text returns a string value; anything else is "". Broken UTF-8 becomes U+FFFD.
 func (d *Decoder) text(v jsontext.Value) string {
 	b := d.bytes(v)
 	if !utf8.Valid(b) {
@@ -119,7 +119,7 @@ func (d *Decoder) text(v jsontext.Value) string {
 	return string(b)
 }
 
-// bytes is a string value without its escapes, until the next call; anything else is nil.
+// bytes returns a string value without its escapes, until the next call; anything else is nil.
 func (d *Decoder) bytes(v jsontext.Value) []byte {
 	if !v.Is(jsontext.Text) {
 		return nil
@@ -132,14 +132,14 @@ func (d *Decoder) bytes(v jsontext.Value) []byte {
 	return b
 }
 
-// word is a short string value: a name or an id. A longer one is cut.
+// word returns a short string value: a name or an id. A longer one is cut.
 func (d *Decoder) word(v jsontext.Value) string {
 	return string(bytes.ToValidUTF8(cut(d.bytes(v), maxWord), []byte("\ufffd")))
 }
 
 const maxWord = 512
 
-// same is a word that most replies repeat: the last one is used again.
+// same returns a word that most replies repeat: the last one is used again.
 func (d *Decoder) same(last *string, v jsontext.Value) string {
 	if b := d.bytes(v); string(b) != *last {
 		*last = d.word(v)

@@ -82,7 +82,7 @@ func (w *body) checkPrompt() error {
 	return nil
 }
 
-// firstUser is the message that the context stands in front of; -1 without a context.
+// firstUser returns the message that the context stands in front of; -1 without a context.
 func (w *body) firstUser() int {
 	if w.prompt.Context == "" {
 		return -1
@@ -122,7 +122,7 @@ func (w *body) cacheKey() {
 	w.b = append(w.b, '"')
 }
 
-// or is the wire's own name for a field, or else the dialect's.
+// or returns the wire's own name for a field, or else the dialect's.
 func or(name, fallback string) string {
 	if name != "" {
 		return name

@@ -22,7 +22,7 @@ type Emitter struct {
 	item                         int // index of the message among the items
 }
 
-// Event is what the client is sent for one event of the provider, with what it adds.
+// Event returns what the client is sent for one event of the provider, with what it adds.
 func (e *Emitter) Event(name string, data []byte, d Delta) [][]byte {
 	defer func() { e.all = nil }()
 	switch {
@@ -49,7 +49,7 @@ func (e *Emitter) Event(name string, data []byte, d Delta) [][]byte {
 	return e.all
 }
 
-// End is what the client is sent when the answer is whole.
+// End returns what the client is sent when the answer is whole.
 func (e *Emitter) End(o *assay.Outcome) [][]byte {
 	defer func() { e.all = nil }()
 	switch {

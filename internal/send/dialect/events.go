@@ -9,7 +9,7 @@ import (
 	"assay/internal/assay/jsontext"
 )
 
-// Events are the server-sent events of a whole reply, in the order in which a client of a stream wants them: the answer in one
+// Events returns the server-sent events of a whole reply, in the order in which a client of a stream wants them: the answer in one
 // piece. Usage says whether a chat completion's usage comes along; that of responses always does.
 func Events(d assay.Dialect, reply []byte, usage bool) ([][]byte, error) {
 	in := json.NewDecoder(bytes.NewReader(reply))

@@ -44,13 +44,13 @@ func ClassifyAs(status int, kind string, body []byte) assay.Fault {
 	return c.fault(status)
 }
 
-// exceptionName is the name of one of Amazon's errors without the namespace before it and the address behind it.
+// exceptionName returns the name of one of Amazon's errors without the namespace before it and the address behind it.
 func exceptionName(kind string) string {
 	kind, _, _ = strings.Cut(kind, ":")
 	return kind[strings.LastIndexByte(kind, '#')+1:]
 }
 
-// xmlText is the text of an element of an error in XML; empty: it has none.
+// xmlText returns the text of an element of an error in XML; empty: it has none.
 func xmlText(doc, name string) string {
 	_, rest, ok := strings.Cut(doc, "<"+name+">")
 	text, _, closed := strings.Cut(rest, "</"+name+">")
@@ -60,7 +60,7 @@ func xmlText(doc, name string) string {
 	return text
 }
 
-// leadingWord is the name that plain words may begin with, as in "RESOURCE_EXHAUSTED: …" or "Bad Request: …".
+// leadingWord returns the name that plain words may begin with, as in "RESOURCE_EXHAUSTED: …" or "Bad Request: …".
 func leadingWord(s string) string {
 	name, _, found := strings.Cut(s, ":")
 	if !found || len(name) > maxCode || strings.ContainsFunc(name, func(r rune) bool { return r > 'z' || !isLetter(byte(r)) && r != ' ' && r != '_' }) {
@@ -69,7 +69,7 @@ func leadingWord(s string) string {
 	return strings.ToLower(strings.ReplaceAll(name, " ", "_"))
 }
 
-// EndingOf is how an attempt ended that met a fault instead of an answer.
+// EndingOf returns how an attempt ended that met a fault instead of an answer.
 func EndingOf(f assay.Fault) assay.Ending {
 	switch {
 	case f.Code == "content_filter" || f.Code == "content_policy_violation":

@@ -6,7 +6,7 @@ import (
 	"assay/internal/assay"
 )
 
-// tellingWord is the class of a code that says more than the HTTP status it comes with.
+// tellingWord returns the class of a code that says more than the HTTP status it comes with.
 func tellingWord(word string) assay.FaultClass {
 	switch strings.ToLower(word) {
 	case "insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",
@@ -31,7 +31,7 @@ func tellingWord(word string) assay.FaultClass {
 	return ""
 }
 
-// broadWord is the class of a type or a status name, for replies that have no HTTP status.
+// broadWord returns the class of a type or a status name, for replies that have no HTTP status.
 func broadWord(word string) assay.FaultClass {
 	switch strings.ToLower(word) {
 	case "invalid_request_error", "invalid_request", "bad_request", "invalid_argument", "out_of_range", "unimplemented",
@@ -48,7 +48,7 @@ func broadWord(word string) assay.FaultClass {
 	return ""
 }
 
-// grpcClass is the class of a gRPC code, which xAI and Google put where others have a word.
+// grpcClass returns the class of a gRPC code, which xAI and Google put where others have a word.
 func grpcClass(code int) assay.FaultClass {
 	switch code {
 	case grpcCancelled, 4, 8, 10, 13, 14: // cancelled, deadline exceeded, exhausted, aborted, internal, unavailable

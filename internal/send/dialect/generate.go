@@ -139,7 +139,7 @@ func (w *body) geminiBudget() (budget int, has bool, err error) {
 	return 0, false, fmt.Errorf("thinking is a number of tokens here, not %q", t.Level)
 }
 
-// geminiLevel is the level by either of its names in a study: effort, or thinking with a level.
+// geminiLevel returns the level by either of its names in a study: effort, or thinking with a level.
 func (w *body) geminiLevel() (string, error) {
 	t := w.params.Thinking
 	switch t.Mode {

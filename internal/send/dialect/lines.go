@@ -60,7 +60,7 @@ type splitter struct {
 	offset int64  // of the next line
 }
 
-// next is the next line, trimmed: empty where it is blank. With io.EOF it is the last.
+// next returns the next line, trimmed: empty where it is blank. With io.EOF it is the last.
 func (s *splitter) next() (RawLine, error) {
 	if cap(s.buf) > keepBuffer {
 		s.buf = nil
@@ -114,5 +114,5 @@ func (s *splitter) trim(line RawLine, start int64, end []byte) RawLine {
 	return line
 }
 
-// beginning is a copy of the first bytes of a line.
+// beginning returns a copy of the first bytes of a line.
 func beginning(line []byte) []byte { return bytes.Clone(line[:min(len(line), 1000)]) }

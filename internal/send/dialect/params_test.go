@@ -14,7 +14,7 @@ import (
 	"assay/internal/send/dialect"
 )
 
-// asked is a request with one short message.
+// asked returns a request with one short message.
 func asked(w assay.Wire, p assay.Params) *assay.Request {
 	return &assay.Request{
 		Wire: &w, Lane: &assay.Lane{Model: "m", Params: p},

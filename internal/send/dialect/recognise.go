@@ -83,7 +83,7 @@ func (r *resultLine) take(name, value []byte) {
 	}
 }
 
-// apiOf is which of two APIs wrote a response of the OpenAI kind.
+// apiOf returns which of two APIs wrote a response of the OpenAI kind.
 func apiOf(response []byte) assay.Dialect {
 	body := response
 	Members(response, func(name, value []byte) {

@@ -35,7 +35,7 @@ func AppendReply(dst []byte, d assay.Dialect, h ReplyHead, o *assay.Outcome) ([]
 	return jsontext.AppendCompact(dst, text), nil
 }
 
-// FinishWord is why an answer ended, in the words of chat completions.
+// FinishWord returns why an answer ended, in the words of chat completions.
 func FinishWord(e assay.Ending) string {
 	switch e {
 	case assay.Cut:

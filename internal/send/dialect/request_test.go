@@ -34,7 +34,7 @@ const answerSchema = `{
 const hostile = "quotes \" \\ \\\" slash / <b>&amp;</b> nul \x00 bell \a tab \t cr \r\n esc \x1b[31m del \x7f nel \u0085 ls \u2028 ps \u2029 bom \ufeff " +
 	"rtl \u202e emoji 👩‍👩‍👧 astral \U0010ffff \"custom_id\":\"a\" {{ text }} \n{\"custom_id\":\"evil\"}\n"
 
-// wires are the dialects in the carriers that are used with them, as the catalogue would resolve them for a batch.
+// wires returns the dialects in the carriers that are used with them, as the catalogue would resolve them for a batch.
 func wires() map[string]assay.Wire {
 	chat := assay.Wire{
 		Dialect: assay.DialectChat, URL: "/v1/chat/completions", ModelInBody: true, Schema: assay.SchemaWireStrict,
@@ -70,7 +70,7 @@ func wires() map[string]assay.Wire {
 	}
 }
 
-// requests are the same questions for every wire, with all parameters that the dialect has a place for.
+// requests returns the same questions for every wire, with all parameters that the dialect has a place for.
 func requests(w assay.Wire) []*assay.Request {
 	plain := assay.Params{MaxTokens: 2000}
 	full := assay.Params{

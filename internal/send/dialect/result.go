@@ -66,7 +66,7 @@ func malformed(line []byte, err error) Result {
 	return Result{ID: findID(line), Outcome: failed(assay.Outcome{}, f), Malformed: true, Note: err.Error()}
 }
 
-// id is the custom id in the place where any of the carriers keeps it.
+// id returns the custom id in the place where any of the carriers keeps it.
 func (d *Decoder) id(v jsontext.Value) string {
 	for _, name := range []string{"custom_id", "batch_request_id", "key", "recordId"} {
 		if id := d.text(v.Get(name)); id != "" {
@@ -131,7 +131,7 @@ func statusOf(v jsontext.Value) int {
 	return int(code)
 }
 
-// unanswered is the outcome of a request that never got a reply: out of time, cancelled, or failed.
+// unanswered returns the outcome of a request that never got a reply: out of time, cancelled, or failed.
 func unanswered(f assay.Fault) assay.Outcome {
 	code := strings.ToLower(f.Code)
 	switch code {

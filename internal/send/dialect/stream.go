@@ -44,7 +44,7 @@ type Delta struct{ Text, Thoughts string }
 // growing is a text that is not whole yet.
 type growing struct{ strings.Builder }
 
-// MarshalText is the text so far.
+// MarshalText returns the text so far.
 func (g *growing) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // Add takes the data of one event.
@@ -80,7 +80,7 @@ func (s *Stream) Add(data []byte) (Delta, error) {
 	return s.generate(e), nil
 }
 
-// Reply is the whole reply. False: the stream ended before it did.
+// Reply returns the whole reply. False: the stream ended before it did.
 func (s *Stream) Reply() ([]byte, bool) {
 	text, err := json.Marshal(s.doc)
 	return text, err == nil && s.over
@@ -99,7 +99,7 @@ func grow(o map[string]any, name, more string) {
 	o[name] = g
 }
 
-// member is an object among the fields of another, made where there is none.
+// member returns an object among the fields of another, made where there is none.
 func member(o map[string]any, name string) map[string]any {
 	m, ok := o[name].(map[string]any)
 	if !ok {
@@ -112,7 +112,7 @@ func member(o map[string]any, name string) map[string]any {
 // most elements that a stream may name: an index of a hostile one makes no long list.
 const maxParts = 1024
 
-// element is an object of a list, made where there is none; nil: the index is none.
+// element returns an object of a list, made where there is none; nil: the index is none.
 func element(o map[string]any, name string, index any) map[string]any {
 	n, ok := index.(json.Number)
 	i, err := n.Int64()

@@ -21,13 +21,13 @@ const maxTokenCount = 1_000_000_000_000
 // counts reads the token counts of one reply and remembers whether they make sense.
 type counts struct{ bad bool }
 
-// of is a count that may be missing.
+// of returns a count that may be missing.
 func (c *counts) of(v jsontext.Value) int64 {
 	n, _ := c.read(v)
 	return n
 }
 
-// need is a count without which the others say nothing.
+// need returns a count without which the others say nothing.
 func (c *counts) need(v jsontext.Value) int64 {
 	n, ok := c.read(v)
 	c.bad = c.bad || !ok

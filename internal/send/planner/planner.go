@@ -1,4 +1,4 @@
-// Package planner says what the engine is to send for a run: of a study, from its script and what was found so far; of a
+// Package planner decides what the engine sends for a run: of a study, from its script and the results so far; of a
 // plain batch file, from the file.
 package planner
 
@@ -29,7 +29,7 @@ var (
 	_ engine.Rereader = (*Planner)(nil)
 )
 
-// Study is the study that a run works from; of a batch file, one that only names its provider.
+// Study returns the study that a run works from; of a batch file, one that only names its provider.
 func (p *Planner) Study(ctx context.Context, run store.Run) (*study.Study, error) {
 	if b, ok := batchrun.Of(run); ok {
 		return b.Study(), nil

@@ -48,10 +48,10 @@ func (s Source) From(offset int64) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// Handle is what a vendor needs to remember between the calls for one segment: opaque JSON that the caller stores.
+// Handle is a vendor's state between the calls for one segment: opaque JSON that the caller stores.
 type Handle string
 
-// Readiness says what to do after Prepare.
+// Readiness is the next step after Prepare.
 type Readiness string
 
 // The answers of Prepare.
@@ -61,7 +61,7 @@ const (
 	Later Readiness = "later" // the provider is working on the upload: call again after a while
 )
 
-// Fate is what is known about a launch.
+// Fate is the known result of a launch.
 type Fate string
 
 // The fates of a launch.
@@ -71,11 +71,11 @@ const (
 	Unknown  Fate = "unknown"  // the job may exist: ask the Finder before anything is sent again
 )
 
-// Receipt is what Launch brought back.
+// Receipt is the result of Launch.
 type Receipt struct {
 	Fate    Fate
 	Job     string    // with Accepted: the provider's id
-	Created time.Time // by the provider's clock, where it says
+	Created time.Time // by the provider's clock, if it gives it
 	Warning string    // a provider's remark on an accepted job
 	Err     error     // wraps an *assay.Fault; nil with Accepted
 }
@@ -84,14 +84,14 @@ type Receipt struct {
 // the caller fills in what it knows.
 type Job struct {
 	ID     string
-	Handle Handle // as it stood at the launch
+	Handle Handle // as of the launch
 	Stamp  Stamp
 	Model  string
 	Wire   assay.Wire
 	Count  int // requests in it; 0: unknown
 }
 
-// Search is what a Finder gets about a launch of unknown fate.
+// Search describes a launch of unknown result to a Finder.
 type Search struct {
 	Stamp     Stamp
 	Handle    Handle
@@ -108,15 +108,15 @@ type Search struct {
 type Found struct {
 	Sighting Sighting
 	Jobs     []string // with Located: the newest job, and its doubles if the same segment was launched more than once
-	Why      string   // with Unclear: what stands in the way, for people
+	Why      string   // with Unclear: the obstacle, for people
 }
 
-// Sighting is what a Finder saw.
+// Sighting is the result of a Finder.
 type Sighting string
 
 // The sightings.
 const (
 	Located Sighting = "located" // these jobs are the segment's
 	Absent  Sighting = "absent"  // no such job is visible now
-	Unclear Sighting = "unclear" // a job may be ours, which only time can tell: ask again, send nothing
+	Unclear Sighting = "unclear" // a job may be ours, which only time can show: ask again, send nothing
 )

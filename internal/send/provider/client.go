@@ -38,7 +38,7 @@ type Client struct {
 // Auth puts a key into the headers of a call.
 type Auth func(ctx context.Context, h http.Header) error
 
-// Bearer is the usual Authorization header; without a key, none.
+// Bearer returns the usual Authorization header; without a key, none.
 func Bearer(key Secret) Auth {
 	return func(_ context.Context, h http.Header) error {
 		if !key.Empty() {
@@ -126,7 +126,7 @@ type Call struct {
 	// Accept lists statuses besides 2xx that are answers, not faults.
 	Accept []int
 
-	unhurried bool // its caller says how long it may take
+	unhurried bool // its caller sets the time limit
 	digest    [sha256.Size]byte
 }
 
@@ -144,7 +144,7 @@ func Path(segments ...string) string {
 	return b.String()
 }
 
-// JSONBody is a call's body and length for a value. A value of our own types always marshals.
+// JSONBody returns a call's body and length for a value. A value of our own types always marshals.
 func JSONBody(v any) (body io.Reader, length int64, err error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -243,7 +243,7 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	return req, nil
 }
 
-// locate is the URL of a call. A foreign one may not be less safe than the base URL.
+// locate returns the URL of a call. A foreign one may not be less safe than the base URL.
 func (c *Client) locate(call Call) (*url.URL, error) {
 	if call.Foreign != "" {
 		u, err := url.Parse(call.Foreign)
@@ -289,8 +289,8 @@ func (c *Client) JSON(ctx context.Context, call Call, into any) (http.Header, er
 	return resp.Header, c.accept(resp, body, into)
 }
 
-// Valid is what an answer's type may know about itself: whether what must be there is. An error that came under a good
-// status is found out by it, and an empty list told from none.
+// Valid is an answer that can check itself: it reports whether the required parts are there. It catches an error that
+// came under a good status, and distinguishes an empty list from none.
 type Valid interface{ Valid() bool }
 
 // accept reads an answer into its type.

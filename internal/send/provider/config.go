@@ -9,7 +9,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Config is what an account is opened with.
+// Config holds the settings to open an account.
 type Config struct {
 	Name     string // the name under `providers:` of the study; empty: the kind
 	Kind     string // the vendor
@@ -25,7 +25,7 @@ type Config struct {
 	Input    string            // Vertex, Bedrock: folder for uploads, gs:// or s3://
 	Output   string            // Vertex, Bedrock: folder for results
 	Storage  string            // Vertex, Bedrock: base URL of the object store; empty: the vendor's own
-	Amazon   *objects.Account  // Bedrock: whose calls they are where no key says so, and those to its storage
+	Amazon   *objects.Account  // Bedrock: the account of calls without a key, and of those to its storage
 	Deadline time.Duration     // how long a small call may take; 0: a minute
 	Stall    time.Duration     // how long a transfer, or a live answer that has begun to come, may pause; 0: two minutes
 	Limits   catalog.Limits    // the catalogue's row, with the study's overrides
@@ -39,7 +39,7 @@ type Secret struct{ value *string }
 // NewSecret wraps a key.
 func NewSecret(value string) Secret { return Secret{&value} }
 
-// Reveal is the key itself.
+// Reveal returns the key itself.
 func (s Secret) Reveal() string {
 	if s.value == nil {
 		return ""

@@ -23,7 +23,7 @@ type overdueError struct{ code, text string }
 
 func (e *overdueError) Error() string { return e.text }
 
-// overdue is why a call was given up by us, if it was.
+// overdue returns why a call was given up by us, if it was.
 func overdue(ctx context.Context) (*overdueError, bool) {
 	var late *overdueError
 	return late, errors.As(context.Cause(ctx), &late)
@@ -45,7 +45,7 @@ type watch struct {
 	end   context.CancelCauseFunc
 }
 
-// watched is a context that ends when nothing has moved for too long.
+// watched returns a context that ends when nothing has moved for too long.
 func (c *Client) watched(ctx context.Context) (context.Context, *watch) {
 	w := &watch{wait: cmp.Or(c.stall, defaultStall)}
 	ctx, w.end = context.WithCancelCause(ctx)
@@ -60,7 +60,7 @@ func (w *watch) over() {
 	w.end(nil)
 }
 
-// sends is a body whose every byte that goes out is a move.
+// sends returns a body whose every byte that goes out is a move.
 func (w *watch) sends(body io.Reader) io.Reader {
 	if body == nil || body == http.NoBody {
 		return body
@@ -68,7 +68,7 @@ func (w *watch) sends(body io.Reader) io.Reader {
 	return &movingBody{ReadCloser: closing(body), watch: w}
 }
 
-// receives is the same for the body of an answer. The watch is over when it is closed.
+// receives returns the same for the body of an answer. The watch is over when it is closed.
 func (w *watch) receives(body io.ReadCloser) io.ReadCloser {
 	w.moved()
 	return &movingBody{ReadCloser: body, watch: w, last: true}

@@ -12,9 +12,9 @@ import (
 	"assay/internal/send/dialect"
 )
 
-// DecodeLines reads result lines as a wire says. A line beyond dialect.MaxLine stays in the part: its outcome says so.
-// Lines come in their order, though several are decoded at the same time: reading goes a few blocks ahead, and waits for a
-// line that is a block of its own.
+// DecodeLines reads result lines of a wire. A line beyond dialect.MaxLine stays in the part, and its outcome notes it.
+// Lines come in their order, though several are decoded at the same time: reading goes a few blocks ahead, and waits
+// for a line that is a block of its own.
 func DecodeLines(w assay.Wire, r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		d := &decoding{wire: w, todo: make(chan *block, blocksAhead), ordered: make(chan *block, blocksAhead), stop: make(chan struct{}), spare: make(chan *block, 2*blocksAhead)}
@@ -69,7 +69,7 @@ type block struct {
 	taken chan struct{} // handed on
 }
 
-// block is an empty block: one that was handed on before, or a new one. Blocks that grew large are not kept.
+// block returns an empty block: one that was handed on before, or a new one. Blocks that grew large are not kept.
 func (d *decoding) block() *block {
 	select {
 	case b := <-d.spare:

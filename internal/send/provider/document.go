@@ -85,7 +85,7 @@ func (d Document) read(body io.Reader) ([]byte, error) {
 	return rest.Bytes(), err
 }
 
-// cutDocument tells a document that ends early, which is worth another try, from one that is none.
+// cutDocument distinguishes a document that ends early, which is worth another try, from an invalid one.
 func (c *Client) cutDocument(ctx context.Context, resp *http.Response, err error) error {
 	if (errors.Is(err, jsontext.ErrJSON) || errors.Is(err, jsontext.ErrAfter)) && ctx.Err() == nil {
 		return c.answerError(resp, "answer cannot be read", err)

@@ -16,8 +16,7 @@ import (
 	"assay/internal/send/dialect"
 )
 
-// Whole is what is known about a part, to hold a download against. The length that the server announces with it comes
-// first: what is here counts where it announces none.
+// Whole is the expected size of a part, to check a download. The length that the server announces takes precedence.
 type Whole struct {
 	Size  int64                                    // bytes; 0: not known
 	Lines int64                                    // lines; 0: not known
@@ -27,8 +26,8 @@ type Whole struct {
 // Download writes the answer of a GET into a sink and makes sure that it is whole: by the length the server announces,
 // else by what is known about it, else by a proper last line.
 //
-// What a cut download left is continued only under a strong validator, on a server that says it serves ranges: bytes of
-// two versions are never joined.
+// What a cut download left is continued only under a strong validator, on a server that announces ranges: bytes of two
+// versions are never joined.
 func (c *Client) Download(ctx context.Context, call Call, want Whole, into Sink) error {
 	return c.DownloadBy(ctx, func(ctx context.Context, header http.Header) (*http.Response, error) {
 		own := call
@@ -158,7 +157,7 @@ func (c *Client) sniff(resp *http.Response, body *bufio.Reader, start int64) err
 	return c.saidNo(resp.Request, resp, head)
 }
 
-// span is where the answer's bytes begin and how many the whole part has (-1: not said).
+// span returns where the answer's bytes begin and how many the whole part has (-1: unknown).
 func (c *Client) span(resp *http.Response, held int64) (start, total int64, err error) {
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
@@ -266,7 +265,7 @@ func (t *tally) count() int64 {
 	return t.lines
 }
 
-// validatorOf is the answer's strong ETag, if the server serves ranges of it.
+// validatorOf returns the answer's strong ETag, if the server serves ranges of it.
 func validatorOf(resp *http.Response) string {
 	etag := resp.Header.Get("ETag")
 	ranges := resp.StatusCode == http.StatusPartialContent || strings.EqualFold(resp.Header.Get("Accept-Ranges"), "bytes")

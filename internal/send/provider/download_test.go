@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// lineFile is a file of result lines.
+// lineFile returns a file of result lines.
 func lineFile(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -18,7 +18,7 @@ import (
 	"assay/internal/send/dialect"
 )
 
-// FaultOf is the fault an error wraps, or nil. An ended context has none.
+// FaultOf returns the fault an error wraps, or nil. An ended context has none.
 func FaultOf(err error) *assay.Fault {
 	var f *assay.Fault
 	if errors.As(err, &f) {
@@ -27,8 +27,8 @@ func FaultOf(err error) *assay.Fault {
 	return nil
 }
 
-// FateOf is what an error of the launching call says about the job. Refused needs proof: the provider's own words with a
-// status that means no, or a connection that never came to be. Everything else may have made a job.
+// FateOf returns the result of a launch that an error of the call proves. Refused needs proof: the provider's own error
+// document with a status of refusal, or a connection that was never made. Everything else may have made a job.
 func FateOf(err error) Fate {
 	if err == nil {
 		return Accepted
@@ -101,7 +101,7 @@ type callError struct {
 	rate   Rate   // from its headers
 }
 
-// Error says which call it was, and the fault.
+// Error names the call and the fault.
 func (e *callError) Error() string { return e.doing + ": " + e.fault.Error() }
 
 // Unwrap gives the fault.
@@ -198,7 +198,7 @@ const maxWords = 500
 // minSecret is the shortest text that is taken for a secret: hiding shorter ones would tear holes into every message.
 const minSecret = 8
 
-// isDocument tells a provider's own error from the page of a proxy in between.
+// isDocument reports whether a body is a provider's own error, and not the page of a proxy in between.
 func isDocument(body []byte) bool {
 	b := bytes.TrimSpace(body)
 	return len(b) > 0 && (b[0] == '{' || b[0] == '[') && json.Valid(b) // Google wraps some errors in a list

@@ -23,7 +23,7 @@ type Trail struct {
 
 const (
 	clockSlack = 24 * time.Hour   // how far the provider's clock and ours may be apart
-	sameMoment = 30 * time.Second // how far jobs of the provider's own clock may stand in the wrong order
+	sameMoment = 30 * time.Second // how far jobs may be out of order by the provider's own clock
 )
 
 // Stamped walks the trail and finds by stamp: what matches is ours, for certain. The newest that has not failed comes
@@ -67,7 +67,7 @@ func (t Trail) Stamped(s Search) (Found, error) {
 	return Found{Sighting: Absent}, nil
 }
 
-// ErrPartial says that a list of jobs may hide more than it shows: what is not in it may be there all the same.
+// ErrPartial is the error for a list of jobs that may be incomplete: a job that is not in it may exist.
 var ErrPartial = errors.New("the list of jobs may hide more than it shows")
 
 // Partial is the error of such a list.
@@ -75,7 +75,7 @@ func Partial(why string) error {
 	return fmt.Errorf("list: %s: %w: %w", why, ErrPartial, &assay.Fault{Class: assay.FaultUnknown, Code: "partial_list"})
 }
 
-// attemptOf is which attempt made a job. One that does not say it was recognised by what this attempt uploaded.
+// attemptOf returns the attempt that made a job. One without a stamp was recognised by what this attempt uploaded.
 func attemptOf(st Status, s Search) int { return cmp.Or(st.Stamp.Attempt, s.Stamp.Attempt) }
 
 func ids(jobs []Status) []string {
@@ -159,14 +159,14 @@ func (t Trail) newer(s Search) iter.Seq2[Status, error] {
 	}
 }
 
-// SameSize matches jobs that have as many requests as the search, and young ones that do not say yet how many.
+// SameSize matches jobs that have as many requests as the search, and young ones that do not report their number yet.
 func SameSize(s Search) func(Status) bool {
 	return func(st Status) bool {
 		return st.Counts.Total == int64(s.Count) || st.Counts.Total == 0 && !st.State.Terminal()
 	}
 }
 
-// Newest is the id of the first job of a sorted walk, for a cursor; empty where there is none.
+// Newest returns the id of the first job of a sorted walk, for a cursor; empty where there is none.
 func Newest(jobs iter.Seq2[Status, error]) (string, error) {
 	for st, err := range jobs {
 		return st.Job, err

@@ -11,7 +11,7 @@ import (
 
 var intended = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// jobs is a list of an account: newest first, each a minute older than the one before.
+// jobs returns a list of an account: newest first, each a minute older than the one before.
 func jobs(list ...Status) iter.Seq2[Status, error] {
 	return func(yield func(Status, error) bool) {
 		for i, s := range list {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// requestID is the provider's id of a call, by whichever header it uses.
+// requestID returns the provider's id of a call, by whichever header it uses.
 func requestID(h http.Header) string {
 	for _, name := range [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id", "X-Amzn-Requestid", "X-Amz-Request-Id"} {
 		if v := field(h, name); v != "" {
@@ -18,7 +18,7 @@ func requestID(h http.Header) string {
 	return ""
 }
 
-// RetryAfter is how long the headers ask us to stay away. A date is read against the server's own clock.
+// RetryAfter returns how long the headers ask us to stay away. A date is read against the server's own clock.
 func RetryAfter(h http.Header) time.Duration {
 	if v := cmp.Or(field(h, "Retry-After-Ms"), field(h, "X-Amz-Retry-After")); v != "" {
 		if ms, err := strconv.ParseFloat(v, 64); err == nil && ms > 0 {
@@ -78,7 +78,7 @@ func window(h http.Header, names ...limit) Window {
 	return Window{}
 }
 
-// field is a header by its name as net/http spells it.
+// field returns a header by its name as net/http spells it.
 func field(h http.Header, name string) string {
 	if v := h[name]; len(v) > 0 {
 		return v[0]
@@ -118,7 +118,7 @@ func resetOf(h http.Header, v string) time.Duration {
 	return 0
 }
 
-// since is how far a moment lies ahead of the server's clock; 0 where the server does not send its time. Both come in
+// since returns how far a moment lies ahead of the server's clock; 0 where the server does not send its time. Both come in
 // whole seconds: a moment ahead may be up to one more away.
 func since(h http.Header, at time.Time) time.Duration {
 	now, err := http.ParseTime(h.Get("date"))
@@ -131,7 +131,7 @@ func since(h http.Header, at time.Time) time.Duration {
 	return at.Sub(now)
 }
 
-// seconds is a wait of so many seconds, whatever a header claims.
+// seconds returns a wait of so many seconds, whatever a header claims.
 func seconds(s float64) time.Duration {
 	if !(s > 0) { // not a number, too
 		return 0

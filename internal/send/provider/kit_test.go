@@ -65,7 +65,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// source is a body in memory that can only be read forward.
+// source returns a body in memory that can only be read forward.
 func source(text string) Source {
 	return Source{Size: int64(len(text)), SHA256: strings.Repeat("ab", 32), Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(text)), nil

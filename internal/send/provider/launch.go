@@ -9,7 +9,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Made is the answer to a launching call: a wire type that knows where the job's id stands in it.
+// Made is the answer to a launching call: a wire type with the job's id.
 type Made interface {
 	Made() (id string, created time.Time)
 }
@@ -44,7 +44,7 @@ func punctual(ctx context.Context) context.Context {
 	}})
 }
 
-// NotSent is the receipt of a launch that was given up before anything went out.
+// NotSent returns the receipt of a launch that was given up before anything went out.
 func NotSent(err error) Receipt {
 	if FaultOf(err) == nil {
 		err = fmt.Errorf("launch: %w: %w", err, &assay.Fault{Class: assay.FaultBusy, Code: "not_sent"})
@@ -52,7 +52,7 @@ func NotSent(err error) Receipt {
 	return Receipt{Fate: Refused, Err: err}
 }
 
-// Unprepared is the receipt of a launch whose handle does not hold what Prepare should have put there.
+// Unprepared returns the receipt of a launch whose handle does not hold what Prepare should have put there.
 func Unprepared() Receipt {
 	return NotSent(fmt.Errorf("launch: %w", &assay.Fault{Class: assay.FaultGone, Code: "not_prepared", Message: "nothing is uploaded for this segment"}))
 }

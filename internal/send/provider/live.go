@@ -14,16 +14,16 @@ import (
 	"assay/internal/send/dialect"
 )
 
-// Reply is what one live call brought back.
+// Reply is the result of one live call.
 type Reply struct {
 	Outcome assay.Outcome // with an error: rejected or errored, with the same fault
 	Raw     []byte        // the body of a reply, as it came; nil: none came
 	Rate    Rate
-	// Unsent says that the request surely never left: asking again cannot be paid twice.
+	// Unsent is set if the request surely never left: asking again cannot be paid twice.
 	Unsent bool
 }
 
-// Rate is what the headers of a reply say about the limits. Absolute times are given relative to the server's own clock.
+// Rate holds the limits in the headers of a reply. Absolute times are given relative to the server's own clock.
 type Rate struct {
 	Requests   Window
 	Tokens     Window
@@ -32,12 +32,12 @@ type Rate struct {
 	RetryAfter time.Duration
 }
 
-// Window is one limit. The zero value means that nothing was said.
+// Window is one limit. The zero value means that there was none.
 type Window struct {
 	Known     bool
 	Limit     int64
 	Remaining int64
-	Reset     time.Duration // until it is full again; 0: not said
+	Reset     time.Duration // until it is full again; 0: unknown
 }
 
 // maxReply is the longest live reply that is read.
@@ -100,7 +100,7 @@ func (c *Client) readLive(ctx context.Context, resp *http.Response, hangUp func(
 	return raw, err
 }
 
-// unanswered is the reply where none came that can be read. A refusal that came as an error is an answer all the same.
+// unanswered returns the reply where none came that can be read. A refusal that came as an error is an answer all the same.
 func (c *Client) unanswered(err error) (Reply, error) {
 	f := FaultOf(err)
 	if f == nil { // the context ended

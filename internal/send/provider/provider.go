@@ -1,7 +1,8 @@
-// Package provider is the port to the vendors' batch and live APIs, with the transport kit their files are written with.
+// Package provider is the port to the vendors' batch and live APIs, with the transport kit their files are written
+// with.
 //
-// The port is stateless: nothing in it retries, sleeps, logs or remembers. A vendor says what happened, as a classified
-// *assay.Fault where it went wrong; the caller decides what to do next. Times come from the server or from the caller.
+// The port is stateless: nothing in it retries, sleeps, logs or remembers. A vendor returns what happened, errors as a
+// classified *assay.Fault; the caller decides what to do next. Times come from the server or from the caller.
 package provider
 
 import (
@@ -35,12 +36,12 @@ type Provider interface {
 	// next call resume.
 	Prepare(ctx context.Context, p BatchInput, h Handle) (Handle, Readiness, error)
 
-	// Launch is the one call that costs money. It is sent at most once, and follows no redirect. The receipt says
+	// Launch is the one call that costs money. It is sent at most once, and follows no redirect. The receipt is
 	// accepted or refused only where that is certain.
 	Launch(ctx context.Context, p BatchInput, h Handle) Receipt
 
-	// Check reads where the job stands and which parts can be fetched. Parts may be there before the job has ended, and
-	// in every terminal state.
+	// Check reads the state of the job and the parts that can be fetched. Parts may be there before the job has ended,
+	// and in every terminal state.
 	Check(ctx context.Context, job Job) (Status, error)
 
 	// Fetch writes one part's bytes into the sink, continuing an earlier cut fetch where the server allows it. It
@@ -94,7 +95,7 @@ type Finder interface {
 // Asker is the power to answer one request live.
 type Asker interface {
 	// Ask sends one request and waits for the answer; a refusal is one. With an error, which wraps the outcome's fault,
-	// the reply still says how the attempt ended, what came back and what the headers said.
+	// the reply still has the ending of the attempt, the bytes that came back and the limits in the headers.
 	Ask(ctx context.Context, r *assay.Request) (Reply, error)
 }
 

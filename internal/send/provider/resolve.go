@@ -9,14 +9,14 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Settings are what a study says about one of its providers; every field may be empty.
+// Settings are a study's settings for one of its providers; every field may be empty.
 type Settings struct {
 	Name    string // the entry's name; required
 	BaseURL string
 	KeyEnv  string // the variable that `key:` names
 }
 
-// Origin says where the settings came from, for `check` and `keys` to show.
+// Origin is the source of the settings, for `check` and `keys` to show.
 type Origin struct {
 	BaseURLEnv string // the variable that set the base URL; empty: the study or the catalogue did
 	KeyEnv     string // the variable that holds the key, set or not; empty: no key is used
@@ -67,7 +67,7 @@ func Resolve(s Settings, v catalog.Vendor, env func(string) string) (Config, Ori
 	return cfg, from, nil
 }
 
-// KeyTrouble is what keeps a text from being an API key, in words that show nothing of it; empty: nothing does. White space
+// KeyTrouble returns what keeps a text from being an API key, in words that show nothing of it; empty: nothing does. White space
 // around it is none of it.
 func KeyTrouble(key string) string {
 	key = strings.TrimSpace(key)
@@ -86,7 +86,7 @@ func KeyTrouble(key string) string {
 	return ""
 }
 
-// baseURLVariables are the variables that may set a base URL: the one the vendor's own clients use, then NAME_BASE_URL.
+// baseURLVariables returns the variables that may set a base URL: the one the vendor's own clients use, then NAME_BASE_URL.
 func baseURLVariables(name string, v catalog.Vendor) []string {
 	upper := strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToUpper(name)) + "_BASE_URL"
 	if v.BaseURLEnv == "" || v.BaseURLEnv == upper {
@@ -95,8 +95,8 @@ func baseURLVariables(name string, v catalog.Vendor) []string {
 	return []string{v.BaseURLEnv, upper}
 }
 
-// sameHost reports whether a URL goes to the vendor's own host, over TLS. A host with a place for the region in it is the
-// vendor's for any one region.
+// sameHost reports whether a URL goes to the vendor's own host, over TLS. A host with a placeholder for the region
+// matches any one region.
 func sameHost(given, own string) bool {
 	g, err := url.Parse(given)
 	if err != nil || g.Scheme != "https" || g.User != nil {

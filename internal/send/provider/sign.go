@@ -12,7 +12,7 @@ import (
 // Signer signs a request as a whole: it has all its headers by then, and the body's digest is known.
 type Signer func(ctx context.Context, req *http.Request, body [sha256.Size]byte) error
 
-// Signing is a client that signs its calls instead of giving them a key.
+// Signing returns a client that signs its calls instead of giving them a key.
 func (c *Client) Signing(s Signer) *Client {
 	c.sign, c.auth = s, Bearer(Secret{})
 	return c

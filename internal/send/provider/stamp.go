@@ -11,7 +11,7 @@ import (
 type Stamp struct {
 	Run     string
 	Segment string
-	Attempt int    // which create call of the segment made it, from 1; 0: not said
+	Attempt int    // number of the create call of the segment that made it, from 1; 0: unknown
 	SHA256  string // of the batch input's bytes, lower-case hex
 }
 
@@ -21,7 +21,7 @@ func (s Stamp) Same(other Stamp) bool {
 	return s.Name() == other.Name() // a name holds only the beginning of a hash
 }
 
-// Attempts are the stamps of this attempt and those before it, the newest first. The walk is bounded: what is older by far
+// Attempts returns the stamps of this attempt and those before it, the newest first. The walk is bounded: what is older by far
 // is history.
 func (s Stamp) Attempts() []Stamp {
 	const most = 10
@@ -39,12 +39,12 @@ const (
 	stampWord   = 19 // longest run or segment id that a name spells out
 )
 
-// Name is the stamp in at most 63 characters of [a-z0-9-]: legal as a file name, display name, label and resource id.
+// Name returns the stamp in at most 63 characters of [a-z0-9-]: legal as a file name, display name, label and resource id.
 func (s Stamp) Name() string {
 	return strings.Join([]string{stampPrefix, nameWord(s.Run), nameWord(s.Segment), strconv.Itoa(s.Attempt), nameSum(s.SHA256)}, "-")
 }
 
-// Short is the stamp in 32 characters, for ids that have to be shorter than a name.
+// Short returns the stamp in 32 characters, for ids that have to be shorter than a name.
 func (s Stamp) Short() string { return stampPrefix + "-" + hash32(s.Name()) }
 
 // Matches reports whether a name at the provider is this stamp's, of any attempt. It is compared as a whole, never by its
@@ -69,7 +69,7 @@ func ParseName(name string) (Stamp, bool) {
 	return Stamp{Run: f[1], Segment: f[2], Attempt: attempt, SHA256: f[4]}, true
 }
 
-// nameWord is the id itself where it is short and plain, else a hash of it.
+// nameWord returns the id itself where it is short and plain, else a hash of it.
 func nameWord(id string) string {
 	if id != "" && len(id) <= stampWord && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
 		return id

@@ -7,7 +7,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Status is where a job stands.
+// Status is the state of a job as the provider reports it.
 type Status struct {
 	Job           string
 	Name          string // its display name at the provider; empty: it has none
@@ -17,14 +17,14 @@ type Status struct {
 	Parts         []Part        // what can be fetched now
 	Problems      []LineProblem // lines the provider names as the cause of a failed job
 	Fault         *assay.Fault  // why the whole job failed
-	Model         string        // as the provider names it; empty: not said
-	Input         string        // the provider's id of the uploaded file it was made from; empty: not said
+	Model         string        // as the provider names it; empty: unknown
+	Input         string        // the provider's id of the uploaded file it was made from; empty: unknown
 	Created       time.Time
 	Ended         time.Time
 	Expires       time.Time     // when the provider gives up on what is not done
-	CollectBefore time.Time     // when results go away; zero: not said
-	LookAfter     time.Duration // how long the provider asks us to wait before the next look; 0: not said
-	Stamp         Stamp         // as far as the provider keeps it; zero: not one of ours, or not said
+	CollectBefore time.Time     // when results go away; zero: unknown
+	LookAfter     time.Duration // how long the provider asks us to wait before the next poll; 0: unknown
+	Stamp         Stamp         // as far as the provider keeps it; zero: not one of ours, or unknown
 }
 
 // State is a provider's state in our words.
@@ -36,7 +36,7 @@ const (
 	StateQueued    State = "queued"    // accepted, validated or waiting
 	StateRunning   State = "running"   // at work
 	StateEnding    State = "ending"    // writing results, or cancelling
-	StateEnded     State = "ended"     // did its work: the lines say what became of each request
+	StateEnded     State = "ended"     // did its work: the lines hold the outcome of each request
 	StateFailed    State = "failed"    // the job as a whole failed; parts may still be there
 	StateExpired   State = "expired"   // ran out of time; parts may still be there
 	StateCancelled State = "cancelled" // was cancelled; parts may still be there
@@ -49,7 +49,7 @@ func (s State) Terminal() bool {
 
 // Counts are the provider's own numbers of requests. Some providers show them late, or never.
 type Counts struct {
-	Known     bool // false: the provider says nothing yet, and every number is 0
+	Known     bool // false: the provider reports no numbers yet, and every one is 0
 	Total     int64
 	Succeeded int64
 	Failed    int64
@@ -58,13 +58,13 @@ type Counts struct {
 	Pending   int64
 }
 
-// Done is how many requests have come to an end.
+// Done returns how many requests have come to an end.
 func (c Counts) Done() int64 { return c.Succeeded + c.Failed + c.Expired + c.Cancelled }
 
 // LineProblem is one line that a provider names as a reason for the failure of a whole job.
 type LineProblem struct {
-	Line     int    // from 1; 0: not said
-	CustomID string // empty: not said
+	Line     int    // from 1; 0: unknown
+	CustomID string // empty: unknown
 	Fault    assay.Fault
 }
 
@@ -77,10 +77,11 @@ type Part struct {
 	Lines int64    // lines that a whole part should have; 0: not known, or taken as it comes
 }
 
-// Whole is what the part says about itself.
+// Whole returns the size and lines that the part announces.
 func (p Part) Whole() Whole { return Whole{Size: p.Size, Lines: p.Lines} }
 
-// PartKind tells results from errors. Both hold lines of both kinds at some providers: it is for names, not for decisions.
+// PartKind distinguishes results from errors. Both hold lines of both kinds at some providers: it is for names, not for
+// decisions.
 type PartKind string
 
 // The kinds of parts.
@@ -94,7 +95,7 @@ type Line struct {
 	CustomID  string // empty: the line names none
 	Outcome   assay.Outcome
 	Malformed bool   // the line is broken or nameless: its id, if any, was found by searching
-	Note      string // what else there is to say about the line, for people
+	Note      string // a further note on the line, for people
 	Offset    int64  // where the raw line begins in the part, in bytes
 	Length    int64  // of the raw line without its newline
 	Sum       uint32 // checksum of the raw line, as artifacts.Sum makes it; 0: not made
@@ -110,7 +111,7 @@ type Sink interface {
 	Begin(offset int64, validator string) error
 }
 
-// Fresh is a sink that holds nothing and cannot be continued.
+// Fresh returns a sink that holds nothing and cannot be continued.
 func Fresh(w io.Writer) Sink { return freshSink{w} }
 
 type freshSink struct{ io.Writer }

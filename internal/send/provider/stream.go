@@ -35,10 +35,10 @@ type StreamEvent struct {
 type StreamCall struct {
 	Path  string
 	Query url.Values
-	Plain bool // the server always says what it consumed, and is not asked to
+	Plain bool // the server always reports usage, and is not asked to
 }
 
-// streamStall is how long a stream may be silent: models think while they say nothing.
+// streamStall is how long a stream may pause: models think without sending anything.
 const streamStall = 10 * time.Minute
 
 // Stream makes one live call and hands its events on.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// NewTransport is the transport of an account that is given none: many connections to one host, kept open.
+// NewTransport returns the transport of an account that is given none: many connections to one host, kept open.
 func NewTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns = 0

@@ -87,7 +87,7 @@ func unquote(b []byte) string {
 	return string(b)
 }
 
-// The keys under which a stamp stands in a job's metadata.
+// The keys of a stamp in a job's metadata.
 const (
 	metaRun     = "assay_run"
 	metaSegment = "assay_segment"
@@ -100,7 +100,7 @@ const (
 // maxMeta is how long a value of a job's metadata may be at every provider that takes some.
 const maxMeta = 500
 
-// Metadata is the stamp as a job's metadata, with the words of the person who began the run.
+// Metadata returns the stamp as a job's metadata, with the words of the person who began the run.
 func (p BatchInput) Metadata() map[string]string {
 	all := p.Stamp.Metadata()
 	for key, text := range map[string]string{metaNote: p.Note, metaBy: p.By} {
@@ -111,14 +111,14 @@ func (p BatchInput) Metadata() map[string]string {
 	return all
 }
 
-// Metadata is the stamp as a job's metadata.
+// Metadata returns the stamp as a job's metadata.
 func (s Stamp) Metadata() map[string]string {
 	return map[string]string{metaRun: s.Run, metaSegment: s.Segment, metaSHA256: s.SHA256, metaAttempt: strconv.Itoa(s.Attempt)}
 }
 
-// Stamp is what Metadata wrote; the zero stamp where it is not ours.
+// Stamp returns what Metadata wrote; the zero stamp where it is not ours.
 func (l Labels) Stamp() Stamp {
-	attempt, _ := strconv.Atoi(l[metaAttempt]) // nothing there: not said
+	attempt, _ := strconv.Atoi(l[metaAttempt]) // nothing there: unknown
 	return Stamp{Run: l[metaRun], Segment: l[metaSegment], Attempt: attempt, SHA256: l[metaSHA256]}
 }
 
@@ -131,7 +131,7 @@ func NewHandle(v any) Handle {
 	return Handle(b)
 }
 
-// Read reads a handle back. An empty or foreign one leaves the value as it is: preparing starts again.
+// Read decodes a handle. An empty or foreign one leaves the value unchanged: preparing starts again.
 func (h Handle) Read(into any) {
 	if h != "" {
 		_ = json.Unmarshal([]byte(h), into)

@@ -170,7 +170,7 @@ func (e *exchange) write(resp *http.Response, failed error) {
 	}
 }
 
-// part is one side of an exchange. The values of headers that are not open are stars.
+// part returns one side of an exchange. The values of headers that are not open are stars.
 func (e *exchange) part(h http.Header, body *tap, open func(name string) bool) exchangePart {
 	p := exchangePart{Headers: map[string]string{}}
 	for _, name := range slices.Sorted(maps.Keys(h)) {

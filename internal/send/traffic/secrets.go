@@ -122,7 +122,7 @@ func (s *secrets) scrub(text string) string {
 	return keyForms().ReplaceAllLiteralString(text, stars)
 }
 
-// place is a URL without the values of its query.
+// place returns a URL without the values of its query.
 func (s *secrets) place(u *url.URL) string {
 	text := s.scrub(u.Scheme + "://" + u.Host + u.EscapedPath())
 	names := []string{}

@@ -33,10 +33,10 @@ type Accounts struct {
 	open map[string]engine.Access
 }
 
-// Accounts are the accounts of a study's providers.
+// Accounts returns the accounts of a study's providers.
 func (w *World) Accounts(s *study.Study) *Accounts { return &Accounts{world: w, study: s} }
 
-// Access is the account of a provider's name, to be used. Without its key the error is engine.ErrNoKey.
+// Access returns the account of a provider's name, to be used. Without its key the error is engine.ErrNoKey.
 func (a *Accounts) Access(name string) (engine.Access, error) {
 	got, err := a.Known(name)
 	if err == nil {
@@ -45,7 +45,7 @@ func (a *Accounts) Access(name string) (engine.Access, error) {
 	return got, err
 }
 
-// Known is the account of a provider's name, with or without its key.
+// Known returns the account of a provider's name, with or without its key.
 func (a *Accounts) Known(name string) (engine.Access, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,7 +113,7 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	return engine.Access{Account: account, Fingerprint: fingerprint(key)}, nil
 }
 
-// scheme is how the addresses of a vendor's buckets begin.
+// scheme returns how the addresses of a vendor's buckets begin.
 func scheme(v catalog.Vendor) string {
 	for _, s := range v.Settings {
 		if s.Scheme != "" {
@@ -123,7 +123,7 @@ func scheme(v catalog.Vendor) string {
 	return "gs://"
 }
 
-// storages are where the simulator has the buckets of a scheme.
+// storages returns where the simulator has the buckets of a scheme.
 func storages() map[string]string { return map[string]string{"gs://": "/gcs", "s3://": "/s3"} }
 
 // fill takes settings that the study leaves out from the variables that the vendor's own clients read.
@@ -150,7 +150,7 @@ func (a *Accounts) fill(cfg *provider.Config, v catalog.Vendor) {
 	}
 }
 
-// vendor is the vendor that a provider's name stands for.
+// vendor returns the vendor that a provider's name stands for.
 func (a *Accounts) vendor(name string) (catalog.Vendor, bool) {
 	p, _ := a.study.Providers.Find(name)
 	kind, ok := catalog.Default().Kind(name, p.Kind, p.BaseURL)
@@ -166,7 +166,7 @@ func (a *Accounts) resolve(name string, v catalog.Vendor) (provider.Config, prov
 	return provider.Resolve(provider.Settings{Name: name, BaseURL: a.expand(p.BaseURL), KeyEnv: strings.Trim(p.Key, "${}")}, v, a.env)
 }
 
-// KeyName is the variable that holds a provider's key; empty where none does.
+// KeyName returns the variable that holds a provider's key; empty where none does.
 func (a *Accounts) KeyName(name string) string {
 	v, ok := a.vendor(name)
 	if !ok {
@@ -176,7 +176,7 @@ func (a *Accounts) KeyName(name string) string {
 	return from.KeyEnv
 }
 
-// Address is where requests of a provider go, where that is not the vendor's own host; empty: to the vendor.
+// Address returns where requests of a provider go, where that is not the vendor's own host; empty: to the vendor.
 func (a *Accounts) Address(name string) string {
 	v, ok := a.vendor(name)
 	if !ok {
@@ -189,7 +189,7 @@ func (a *Accounts) Address(name string) string {
 	return ""
 }
 
-// HostOf is the scheme and host of a URL, without anything that could be secret.
+// HostOf returns the scheme and host of a URL, without anything that could be secret.
 func HostOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
@@ -201,7 +201,7 @@ func HostOf(raw string) string {
 // simRoot is where the in-process simulator seems to be; nothing leaves the process.
 const simRoot = "http://simulator.invalid"
 
-// sim is a setting that only a rehearsal makes up.
+// sim returns a setting that only a rehearsal makes up.
 func sim(s *simulator.Server, value string) string {
 	if s == nil {
 		return ""
@@ -227,7 +227,7 @@ func fingerprint(key provider.Secret) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// ownerOf is the number of the account that a role belongs to: arn:aws:iam::NUMBER:role/NAME.
+// ownerOf returns the number of the account that a role belongs to: arn:aws:iam::NUMBER:role/NAME.
 func ownerOf(role string) string {
 	const number = 4
 	parts := strings.SplitN(role, ":", number+2)

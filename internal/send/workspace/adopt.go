@@ -39,7 +39,7 @@ func (a *Adoption) Job(ctx context.Context, id string) (provider.Status, error) 
 	return st, nil
 }
 
-// Jobs are all that the account shows, or those with the stamp of a run.
+// Jobs returns all that the account shows, or those with the stamp of a run.
 func (a *Adoption) Jobs(ctx context.Context, run string) ([]provider.Status, error) {
 	lister, ok := a.Access.Batch.(provider.Lister)
 	if !ok {
@@ -57,7 +57,7 @@ func (a *Adoption) Jobs(ctx context.Context, run string) ([]provider.Status, err
 	return all, nil
 }
 
-// Unknown are the jobs that the ledger has no segment for.
+// Unknown returns the jobs that the ledger has no segment for.
 func (a *Adoption) Unknown(ctx context.Context, all []provider.Status) ([]provider.Status, error) {
 	jobs, err := a.Home.Ledger.Reader.Jobs(ctx, 0)
 	if err != nil {

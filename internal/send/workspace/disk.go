@@ -10,7 +10,7 @@ import (
 // Disk is the file system as seen from the working folder.
 type Disk struct{ Dir string }
 
-// Path is a name the user typed, as the file system knows it.
+// Path returns a name the user typed, as the file system knows it.
 func (d Disk) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -18,7 +18,7 @@ func (d Disk) Path(name string) string {
 	return filepath.Join(d.Dir, name)
 }
 
-// Folder is the file system of a study: names are relative to its folder, and may lead out of it, as the study's author
+// Folder returns the file system of a study: names are relative to its folder, and may lead out of it, as the study's author
 // wrote them.
 func (d Disk) Folder(name string) fs.FS { return folder(d.Path(name)) }
 

@@ -191,7 +191,7 @@ func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.Standing) 
 	return c, nil
 }
 
-// laneIn is the first lane in a state, if there is one.
+// laneIn returns the first lane in a state, if there is one.
 func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
 	for _, l := range lanes {
 		if l.State == s {

@@ -33,7 +33,7 @@ func (e *Engine) Close() error {
 	return e.sim.Close()
 }
 
-// Engine is an engine for a run. A rehearsal's works against a simulator in this process, with the luck it began with.
+// Engine returns an engine for a run. A rehearsal's works against a simulator in this process, with the luck it began with.
 func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engine, error) {
 	holder, err := h.Holder()
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engi
 	return e, ctx.Err()
 }
 
-// luck is the seed of the simulator that a rehearsal began with; 0: the usual one.
+// luck returns the seed of the simulator that a rehearsal began with; 0: the usual one.
 func luck(run store.Run) (uint64, error) {
 	if run.Settings == "" {
 		return 0, nil
@@ -76,10 +76,10 @@ func luck(run store.Run) (uint64, error) {
 	return s.Luck, nil
 }
 
-// Clock is the time by which the ledger's work waits.
+// Clock returns the time by which the ledger's work waits.
 func (h *Home) Clock() engine.Clock { return clock{h.Ledger.Now, h.World.Sleep} }
 
-// Timing is how long everything waits. Leases of a shared ledger are short, so that other processes can soon go on.
+// Timing returns how long everything waits. Leases of a shared ledger are short, so that other processes can soon go on.
 func (h *Home) Timing() engine.Timing {
 	t := engine.DefaultTiming()
 	if h.Rehearsal {

@@ -31,7 +31,7 @@ type foreignAnswer struct {
 // ErrAtWork says that a job has not ended: its answers cannot be written yet.
 var ErrAtWork = errors.New("the job is still at work")
 
-// ForeignFile is the name of the file for the answers of a job that is not ours.
+// ForeignFile returns the name of the file for the answers of a job that is not ours.
 func (a *Adoption) ForeignFile(job string) string {
 	return a.Provider + "-" + artifacts.Name(job) + ".jsonl"
 }
@@ -90,7 +90,7 @@ func (a *Adoption) copyForeign(ctx context.Context, vendor string, job provider.
 	return lines, nil
 }
 
-// foreignWire is how the answers in a file are read: OpenAI's newer API names its objects.
+// foreignWire returns how the answers in a file are read: OpenAI's newer API names its objects.
 func foreignWire(vendor string, job provider.Job, file io.ReadSeeker) (assay.Wire, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil { // it was just written
 		return assay.Wire{}, err

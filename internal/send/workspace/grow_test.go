@@ -12,7 +12,7 @@ import (
 	"assay/internal/send/script"
 )
 
-// grown is the small study with a lane, an item, a draw, a judge and its stage more.
+// grown returns the small study with a lane, an item, a draw, a judge and its stage more.
 func grown() string {
 	return strings.NewReplacer(
 		"expect: \"2\"}]", "expect: \"2\"}, {id: three, text: What is three?, expect: \"3\"}]",

@@ -48,7 +48,7 @@ type Home struct {
 	Temporary string // a folder that is removed when the home is closed; empty: none
 }
 
-// New is a home made of an open ledger and its artifacts. A home with a folder that goes away came out of a bundle: nothing of
+// New returns a home made of an open ledger and its artifacts. A home with a folder that goes away came out of a bundle: nothing of
 // it is driven.
 func New(w *World, h Home) *Home {
 	h.World = w
@@ -75,7 +75,7 @@ func (h *Home) Close() error {
 	return err
 }
 
-// Dir is where the home is, or would be.
+// Dir returns where the home is, or would be.
 func (p Place) Dir(w *World) string {
 	if named := cmp.Or(p.Home, w.env("ASSAY_HOME")); named != "" {
 		return w.Disk.Path(named)
@@ -90,7 +90,7 @@ func (p Place) Dir(w *World) string {
 	}
 }
 
-// Database is the ledger that was named; empty: it is a file in the home.
+// Database returns the ledger that was named; empty: it is a file in the home.
 func (p Place) Database(w *World) string { return cmp.Or(p.DB, w.env("ASSAY_DB")) }
 
 // LedgerError is a ledger that cannot be opened.

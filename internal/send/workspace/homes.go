@@ -50,7 +50,7 @@ func AllHomes(w *World, rehearsal Rehearsal) ([]Place, error) {
 	return out, err
 }
 
-// ledgerIn is the file of the ledger in a home.
+// ledgerIn returns the file of the ledger in a home.
 func ledgerIn(home string, rehearsal Rehearsal) string {
 	if rehearsal {
 		return filepath.Join(home, rehearsalName, ledgerName)
@@ -66,7 +66,7 @@ type Latest struct {
 	Unread error      // why it is not known whether there is one; nil: it is known
 }
 
-// Latest is the run that a command without a name is about: the newest open run, else the newest, and a rehearsal only where
+// Latest returns the run that a command without a name is about: the newest open run, else the newest, and a rehearsal only where
 // there is nothing else. Where there is a real run, rehearsals that cannot be read do not keep it from being found.
 func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
 	if !p.Exists(w, false) {
@@ -91,7 +91,7 @@ func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
 	return h, l, nil
 }
 
-// onlyRehearsed is the newest run of all, where none is real.
+// onlyRehearsed returns the newest run of all, where none is real.
 func (p Place) onlyRehearsed(ctx context.Context, w *World) (*Home, Latest, error) {
 	h, run, err := p.find(ctx, w, "")
 	if err != nil {
@@ -111,7 +111,7 @@ func (p Place) onlyRehearsed(ctx context.Context, w *World) (*Home, Latest, erro
 	return h, Latest{Run: run, Alone: count <= 1}, nil
 }
 
-// newestOf is the newest run of the rehearsals or of the real runs, and how many there are; nil: none.
+// newestOf returns the newest run of the rehearsals or of the real runs, and how many there are; nil: none.
 func (p Place) newestOf(ctx context.Context, w *World, rehearsal Rehearsal) (*store.Run, int, error) {
 	if !p.Exists(w, rehearsal) {
 		return nil, 0, nil

@@ -51,7 +51,7 @@ func (h *Home) BeginPilot(ctx context.Context, p *Pilot) (store.Run, error) {
 	return h.BeginAs(ctx, p.Wanted, p.Input.Study.Study+pilotSuffix, nil)
 }
 
-// pilotOf is the newest pilot of the same study, which asks the same today; empty where there is none.
+// pilotOf returns the newest pilot of the same study, which asks the same today; empty where there is none.
 func (h *Home) pilotOf(ctx context.Context, want Wanted, digest string) (string, error) {
 	runs, err := h.Ledger.Reader.Runs(ctx, want.Input.Study.Study+pilotSuffix)
 	if err != nil {
@@ -100,7 +100,7 @@ func (h *Home) Observe(ctx context.Context, run store.Run, p *Pilot) (answers in
 	return answers, nil
 }
 
-// promptBytes are how long the prompts of a pilot are, and which of its stages judge.
+// promptBytes returns how long the prompts of a pilot are, and which of its stages judge.
 func promptBytes(ctx context.Context, d *plan.Input, o plan.Options) (bytes map[assay.Key]int, judged map[string]bool, err error) {
 	bytes, judged = map[assay.Key]int{}, map[string]bool{}
 	for _, name := range o.Stages {

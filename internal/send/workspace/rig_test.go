@@ -175,7 +175,7 @@ func (r *rig) finished(h *Home, want Wanted) store.Run {
 	return c.Run
 }
 
-// wants is an error of a type.
+// wants returns an error of a type.
 func wants[E error](t *testing.T, err error, text string) E {
 	t.Helper()
 	e, ok := errors.AsType[E](err)
@@ -191,7 +191,7 @@ func exists(t *testing.T, elem ...string) bool {
 	return err == nil
 }
 
-// spent is what a run has cost.
+// spent returns what a run has cost.
 func (r *rig) spent(h *Home, run store.Run) assay.Money {
 	r.t.Helper()
 	lanes, err := h.Ledger.Reader.Spending(r.ctx, run.No)

@@ -30,7 +30,7 @@ type StudyOptions struct {
 	Running bool       // it is about to be run: missing keys and programs are no warnings here, Missing reports them as problems
 }
 
-// StudyFile is the study that a name means: the file, or study.yaml in the folder.
+// StudyFile returns the study that a name means: the file, or study.yaml in the folder.
 func (w *World) StudyFile(name string) string {
 	if w.Disk.IsFolder(name) {
 		return filepath.Join(name, "study.yaml")
@@ -130,7 +130,7 @@ func (e *PricesError) Error() string { return e.Err.Error() }
 // Unwrap is why.
 func (e *PricesError) Unwrap() error { return e.Err }
 
-// Catalog is the built-in catalogue, with the prices of a file over it; empty: without.
+// Catalog returns the built-in catalogue, with the prices of a file over it; empty: without.
 func (w *World) Catalog(prices string) (*catalog.Catalog, error) {
 	c := catalog.Default()
 	if prices == "" {
@@ -151,7 +151,7 @@ func (w *World) Catalog(prices string) (*catalog.Catalog, error) {
 	return c, nil
 }
 
-// priceFile is the text of a file of prices.
+// priceFile returns the text of a file of prices.
 func (w *World) priceFile(name string) ([]byte, error) {
 	if name == "" {
 		return nil, nil
@@ -159,7 +159,7 @@ func (w *World) priceFile(name string) ([]byte, error) {
 	return os.ReadFile(w.Disk.Path(name))
 }
 
-// Keys are the keys that the lanes of a plan need: those of a study's other lanes are not asked for.
+// Keys returns the keys that the lanes of a plan need: those of a study's other lanes are not asked for.
 func (w *World) Keys(d *plan.Input, p *plan.Plan) []plan.Key {
 	sends := map[string]bool{}
 	for _, part := range p.Parts {

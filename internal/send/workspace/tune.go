@@ -48,7 +48,7 @@ func (h *Home) Tune(ctx context.Context, run store.Run, t Tune) (string, error) 
 	return "", fmt.Errorf("tune run %s: its limits change all the time", run.ID)
 }
 
-// over is what is tuned after the change.
+// over returns what is tuned after the change.
 func (t Tune) over(was store.Tuning) store.Tuning {
 	if t.Reset {
 		was = store.Tuning{}

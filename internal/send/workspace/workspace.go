@@ -54,10 +54,10 @@ func (w *World) KeyTrouble(names []string) (name, trouble string) {
 	return "", ""
 }
 
-// User is the name of the user, as far as the environment says it.
+// User returns the name of the user, as far as the environment says it.
 func (w *World) User() string { return w.env("USER") }
 
-// Clock is the world's time; waiting for it takes real time, unless the world has its own way.
+// Clock returns the world's time; waiting for it takes real time, unless the world has its own way.
 func (w *World) Clock() engine.Clock { return clock{w.Now, w.Sleep} }
 
 type clock struct {
@@ -65,7 +65,7 @@ type clock struct {
 	sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Now is the time.
+// Now returns the time.
 func (c clock) Now() time.Time { return c.now() }
 
 // Sleep waits.
@@ -76,7 +76,7 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 	return engine.WallClock().Sleep(ctx, d)
 }
 
-// NewID is an id for a run: ten letters that say nothing.
+// NewID returns an id for a run: ten letters that say nothing.
 func NewID() (string, error) {
 	rng, err := newRand()
 	if err != nil {

@@ -29,7 +29,7 @@ func (s *said) has(text string) bool {
 	return strings.Contains(s.text.String(), text)
 }
 
-// made is the key that made the one job of the newest run, by its fingerprint.
+// made returns the key that made the one job of the newest run, by its fingerprint.
 func (r *rig) made() string { return r.maker(r.run()) }
 
 func (r *rig) maker(run store.Run) string {
@@ -41,7 +41,7 @@ func (r *rig) maker(run store.Run) string {
 	return all[0].Account
 }
 
-// orders are what was ordered about a run, and not by its user.
+// orders returns what was ordered about a run, and not by its user.
 func (r *rig) orders(run store.Run) (all []store.Order) {
 	r.t.Helper()
 	for _, kind := range []store.OrderKind{store.OrderResolve, store.OrderCancel} {

@@ -16,7 +16,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// used is what the ledger says of a user.
+// used returns what the ledger says of a user.
 func (r *rig) used(owner string) store.ClientUsage {
 	r.t.Helper()
 	all, err := r.home.Ledger.Clients.ClientUsage(r.t.Context())

@@ -103,7 +103,7 @@ func (r *rig) open() {
 	r.t.Cleanup(func() { r.home.Close() })
 }
 
-// beside is another gateway on the same ledger, with another key of Anthropic. It is not started.
+// beside returns another gateway on the same ledger, with another key of Anthropic. It is not started.
 func (r *rig) beside(key string) *rig {
 	other := *r
 	other.env = maps.Clone(r.env)
@@ -291,7 +291,7 @@ func (r *rig) rows(token, id string) map[string]object {
 	return out
 }
 
-// chat is a line of a batch file.
+// chat returns a line of a batch file.
 func chat(id, model, more string) string {
 	return fmt.Sprintf(`{"custom_id":%q,"method":"POST","url":"/v1/chat/completions","body":{"model":%q,"messages":[{"role":"user","content":"What is 2+2?"}]%s}}`+"\n", id, model, more)
 }

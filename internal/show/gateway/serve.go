@@ -113,7 +113,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	}, 10*time.Second)
 }
 
-// named are the users as the ledger knows them: by name and budget.
+// named returns the users as the ledger knows them: by name and budget.
 func (s *Server) named() []store.ClientUser {
 	all := []store.ClientUser{{Budget: s.Budget}}
 	for _, u := range s.Users {

@@ -57,7 +57,7 @@ func newUpstream(t *testing.T, cut bool) *upstream {
 	return u
 }
 
-// halves are the events of one answer, "one two", in the dialect of a path.
+// halves returns the events of one answer, "one two", in the dialect of a path.
 func halves(path string) (first, second string) {
 	switch {
 	case strings.Contains(path, "messages"):

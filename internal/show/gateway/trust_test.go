@@ -19,7 +19,7 @@ import (
 	"assay/internal/show/gateway"
 )
 
-// run is the newest run of the gateway.
+// run returns the newest run of the gateway.
 func (r *rig) run() store.Run {
 	r.t.Helper()
 	all, err := r.home.Ledger.Reader.Runs(r.t.Context(), "gateway")

@@ -19,7 +19,7 @@ type User struct {
 	token  [sha256.Size]byte
 }
 
-// NewUser is a user with a token. The token itself is not kept.
+// NewUser returns a user with a token. The token itself is not kept.
 func NewUser(name, token string, budget *assay.Money) User {
 	return User{Name: name, Budget: budget, token: sha256.Sum256([]byte(token))}
 }

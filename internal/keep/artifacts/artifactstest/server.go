@@ -22,8 +22,8 @@ import (
 	"assay/internal/keep/objects"
 )
 
-// Server is an object store in this process, which speaks the S3 protocol and the JSON API of Google Cloud Storage. It keeps
-// no order among writers and knows no conditions.
+// Server is an object store in this process, which serves the S3 protocol and the JSON API of Google Cloud Storage. It
+// keeps no order among writers and knows no conditions.
 type Server struct {
 	URL  string
 	http *httptest.Server
@@ -88,12 +88,12 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// S3 is the address of the bucket by the S3 protocol.
+// S3 returns the address of the bucket by the S3 protocol.
 func (s *Server) S3(prefix string) string {
 	return "s3://bucket/" + prefix + "?region=us-east-1&endpoint=" + url.QueryEscape(s.URL)
 }
 
-// Google is the address of the bucket by the JSON API.
+// Google returns the address of the bucket by the JSON API.
 func (s *Server) Google(prefix string) string {
 	return "gs://bucket/" + prefix + "?endpoint=" + url.QueryEscape(s.URL)
 }
@@ -101,7 +101,7 @@ func (s *Server) Google(prefix string) string {
 // Secret is the key that the server takes.
 const Secret = "a-secret-that-no-text-may-show"
 
-// Env is the environment of a process that may use the server.
+// Env returns the environment of a process that may use the server.
 func Env(name string) string {
 	return map[string]string{"AWS_ACCESS_KEY_ID": "assay", "AWS_SECRET_ACCESS_KEY": Secret}[name]
 }
@@ -127,7 +127,7 @@ func (s *Server) Keys() []string {
 	return slices.Sorted(maps.Keys(s.objects))
 }
 
-// Calls is how often a method was called since the last time.
+// Calls returns how often a method was called since the last time.
 func (s *Server) Calls(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// decide says what becomes of a call.
+// decide returns the answer to a call.
 func (s *Server) decide(r *http.Request) Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +216,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 }
 
-// signed reports whether a call as it came has the signature that it says it has.
+// signed reports whether the signature of a call is valid.
 func signed(r *http.Request, body []byte) bool {
 	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
 	_, names, _ := strings.Cut(r.Header.Get("Authorization"), "SignedHeaders=")
@@ -267,7 +267,7 @@ func (s *Server) touch(method, key string, body []byte) (o stored, there bool, e
 	return o, there, err
 }
 
-// kept is a new object.
+// kept returns a new object.
 func (s *Server) kept(body []byte) (stored, error) {
 	o := stored{body: body, size: int64(len(body)), time: time.Now().Add(s.later)}
 	if s.dir == "" {

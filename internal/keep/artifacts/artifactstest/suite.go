@@ -1,4 +1,4 @@
-// Package artifactstest is what every place of artifacts must pass, and an object store for tests.
+// Package artifactstest is the suite that every place of artifacts must pass, and an object store for tests.
 package artifactstest
 
 import (
@@ -298,7 +298,7 @@ func log(t *testing.T, open func() artifacts.Place) {
 	}
 }
 
-// heads are the heads of the records of a log.
+// heads returns the heads of the records of a log.
 func heads(t *testing.T, p artifacts.Place, name string) (all string) {
 	t.Helper()
 	file, err := p.Open(t.Context(), "r1", name)

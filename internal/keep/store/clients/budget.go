@@ -9,7 +9,7 @@ import (
 	"assay/internal/keep/store/state"
 )
 
-// takenByRuns is what the runs of clients have taken: what was spent, and what is open may still cost at most.
+// takenByRuns sums the amounts of clients' runs: spent amounts, and the most that open ones may still cost.
 const takenByRuns = `CAST(COALESCE(SUM(CASE WHEN state = 'open'
 	AND COALESCE(budget_nano, 0) > spent_nano + perhaps_nano + reserved_nano THEN budget_nano
 		WHEN state = 'open' THEN spent_nano + perhaps_nano + reserved_nano ELSE spent_nano + perhaps_nano END), 0) AS BIGINT)`
@@ -24,7 +24,7 @@ func allow(ctx context.Context, t *db.Txn, a store.Allowance, need assay.Money) 
 	return err
 }
 
-// left is what the narrower of two budgets leaves, and that budget; nil: none holds. Others that ask wait until this is written.
+// left returns what the narrower of two budgets leaves, and that budget; nil: none holds. Others that ask wait until this is written.
 func left(ctx context.Context, t *db.Txn, a store.Allowance) (left *assay.Money, most assay.Money, err error) {
 	if !a.Bounded() {
 		return nil, 0, nil
@@ -56,8 +56,8 @@ func left(ctx context.Context, t *db.Txn, a store.Allowance) (left *assay.Money,
 	return left, most, nil
 }
 
-// OpenClientRun ends the preparation of a client's run, as OpenRun does, if the budgets cover the run's own. *AllowanceError:
-// they do not, and it stays as it is.
+// OpenClientRun ends the preparation of a client's run, as OpenRun does, if the budgets cover the run's own. Otherwise
+// it returns an *AllowanceError and leaves the run in preparation.
 func (s *Store) OpenClientRun(ctx context.Context, no int64, a store.Allowance) error {
 	return s.db.Tx(ctx, "open run", db.Durable, func(t *db.Txn) error {
 		var need assay.Money
@@ -98,5 +98,5 @@ func (s *Store) RaiseClientBudget(ctx context.Context, no int64, a store.Allowan
 	return raised, err
 }
 
-// clientRuns are the runs that clients of a gateway began; their settings say so.
+// clientRuns selects the runs that clients of a gateway began, by their settings.
 const clientRuns = `study = 'gateway' AND settings LIKE '%"client":{%' AND state <> 'preparing'`

@@ -44,7 +44,7 @@ func (s *Store) KeepClientFile(ctx context.Context, f store.ClientFile, most int
 
 const storedBytes = `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM client_files WHERE owner = $1 AND deleted_ms IS NULL`
 
-// StoredBytes is how many bytes the files of an owner have.
+// StoredBytes returns how many bytes the files of an owner have.
 func (s *Store) StoredBytes(ctx context.Context, owner string) (n int64, err error) {
 	err = s.db.QueryRow(ctx, storedBytes, owner).Scan(&n)
 	return n, err
@@ -55,7 +55,7 @@ func (s *Store) UnfinishedClientFiles(ctx context.Context, before time.Time) ([]
 	return s.clientFiles(ctx, `whole_ms IS NULL AND deleted_ms IS NULL AND created_ms < $1 ORDER BY no`, before.UnixMilli())
 }
 
-// PutClientFiles records results whose bytes are kept, all or none. One that is recorded already stays as it is.
+// PutClientFiles records results whose bytes are kept, all or none. One that is recorded already is not changed.
 func (s *Store) PutClientFiles(ctx context.Context, files ...store.ClientFile) error {
 	return s.db.Tx(ctx, "put client files", db.Durable, func(t *db.Txn) error {
 		for _, f := range files {

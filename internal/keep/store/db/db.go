@@ -31,7 +31,7 @@ type DB struct {
 	indexed bool // digests are, as far as this process knows
 }
 
-// Options are what a database needs from outside. The zero value works.
+// Options are the settings of a database. The zero value works.
 type Options struct {
 	Now func() time.Time // nil: the wall clock
 	// SharedTime lets everything wait by the clock of a PostgreSQL database, however wrong Now is. Without it only leases do.

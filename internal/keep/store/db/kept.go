@@ -26,7 +26,7 @@ type keptOne struct {
 // mostKept is how many statements are kept: more than a run uses again and again.
 const mostKept = 96
 
-// of is the statement of a text, prepared now or earlier. One that is dropped while it runs ends by itself.
+// of returns the statement of a text, prepared now or earlier. One that is dropped while it runs ends by itself.
 func (k *kept) of(ctx context.Context, text string) (*sql.Stmt, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -72,7 +72,7 @@ func newKeptReader(db *sql.DB) *keptReader {
 	return &keptReader{DB: db, kept: kept{prepare: db.PrepareContext}}
 }
 
-// QueryContext is the pool's, with a statement that is kept.
+// QueryContext returns the pool's, with a statement that is kept.
 func (r *keptReader) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	stmt, err := r.kept.of(ctx, text)
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *keptReader) QueryContext(ctx context.Context, text string, args ...any)
 	return stmt.QueryContext(ctx, args...)
 }
 
-// QueryRowContext is the pool's, with a statement that is kept.
+// QueryRowContext returns the pool's, with a statement that is kept.
 func (r *keptReader) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
 	stmt, err := r.kept.of(ctx, text)
 	if err != nil {

@@ -22,7 +22,7 @@ var migrations embed.FS
 type dialect struct {
 	name   goose.Dialect
 	serial string
-	only   string // stands in front of a line that is PostgreSQL's alone
+	only   string // prefix of a line for PostgreSQL only
 	exists string // counts the table of versions
 	lock   func(ctx context.Context) (unlock func() error, err error)
 }
@@ -80,7 +80,7 @@ func migrate(ctx context.Context, read, db *sql.DB, d dialect) (err error) {
 	return nil
 }
 
-// version is the newest migration that the database has seen; 0 for an empty one.
+// version returns the newest migration that the database has seen; 0 for an empty one.
 func version(ctx context.Context, db *sql.DB, d dialect) (int64, error) {
 	var tables int
 	if err := db.QueryRowContext(ctx, d.exists).Scan(&tables); err != nil {

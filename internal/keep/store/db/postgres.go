@@ -106,10 +106,10 @@ func (postgres) clockText(string) string {
 
 func (postgres) bytewise(column string) string { return column + ` COLLATE "C"` }
 
-// smallSkew is a difference between clocks that does not matter: half of it is the way to the database.
+// smallSkew is a difference between clocks that does not matter: half of it is the round trip to the database.
 const smallSkew = time.Second
 
-// clock is the database's own, so that workers need not agree on the time. By how much this process's is wrong is kept.
+// clock returns the database's own, so that workers need not agree on the time. By how much this process's is wrong is kept.
 func (p postgres) clock(ctx context.Context, t *Txn) (int64, error) {
 	var ms int64
 	before := t.db.own()
@@ -136,8 +136,8 @@ func (postgres) yielded(err error) bool {
 	return pgconn.SafeToRetry(err) && !errors.As(err, &commit)
 }
 
-// away: the connection was refused or broke, or the server says that it stops, starts, has no place, or took the connection of a
-// process that was asleep.
+// away reports whether the connection was refused or broke, or the server is stopping, starting or full, or has closed
+// the connection of a process that was asleep.
 func (postgres) away(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -163,8 +163,8 @@ func (postgres) bulk(ctx context.Context, t *Txn, table string, columns []string
 	})
 }
 
-// indexDigests has nothing to do: the index is always there, for only its owner may make one, and all writers would
-// stand still meanwhile.
+// indexDigests has nothing to do: the index is always there, for only its owner may make one, and it would block all
+// writers meanwhile.
 func (postgres) indexDigests(context.Context, *DB) error { return nil }
 
 func (postgres) unique(err error) bool {

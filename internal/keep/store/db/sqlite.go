@@ -79,7 +79,8 @@ func create(path string) error {
 	return f.Close()
 }
 
-// unopened says why SQLite cannot open a file, which it does not. None of this process's connections has one that it cannot open.
+// unopened returns the reason why SQLite cannot open a file, which SQLite does not give. None of this process's
+// connections has one that it cannot open.
 func unopened(err error, path string) error {
 	var e *driver.Error
 	if !errors.As(err, &e) || e.Code()&0xff != lib.SQLITE_CANTOPEN {
@@ -193,7 +194,7 @@ func (d sqlite) reader(ctx context.Context) (*sql.Tx, func(), error) {
 	return tx, done, nil
 }
 
-// errNetwork says why SQLite will not do on a network file system.
+// errNetwork returns the error for SQLite on a network file system.
 func errNetwork(dir, kind string) error {
 	return fmt.Errorf("%s is on a network file system (%s), where SQLite's locks do not hold: use a local folder, or PostgreSQL with --db", dir, kind)
 }

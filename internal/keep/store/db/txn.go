@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// Durability is what a commit survives.
+// Durability is the kind of failure that a commit survives.
 type Durability int
 
 // The two kinds of commits.
@@ -21,7 +21,7 @@ type Txn struct {
 	done func()
 }
 
-// session is what a transaction runs on.
+// session is the connection of a transaction.
 type session interface {
 	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)

@@ -36,7 +36,7 @@ func (w *writer) Close() error {
 	return errors.Join(err, w.pool.Close())
 }
 
-// begin takes the writing connection. How durable a commit is can only be said between transactions.
+// begin takes the writing connection. The durability of a commit can only be set between transactions.
 func (d sqlite) begin(ctx context.Context, s *DB, how Durability) (*Txn, error) {
 	w := d.writer
 	select {

@@ -66,8 +66,8 @@ func scanItemFact(ctx context.Context, d *db.DB, rows *sql.Rows, run int64) (sto
 	return f, err
 }
 
-// ItemsSaying returns those of some items that have words in their fields, or about which an answer of the stages says them. Letters of
-// ASCII may be in any case.
+// ItemsSaying returns those of some items whose fields, or whose answers in the stages, contain words. ASCII letters
+// match in any case.
 func (s *Pages) ItemsSaying(ctx context.Context, run int64, input string, stages, items []string, words string) (map[string]bool, error) {
 	out := map[string]bool{}
 	like := `%` + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(string(lowerASCII(words))) + `%`

@@ -9,7 +9,7 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// at is the flow of a lane, made where it is not there yet.
+// at returns the flow of a lane, made where it is not there yet.
 func (f flows) at(run int64, stage, lane string) *store.Flow {
 	k := flowKey{run, stage, lane}
 	if f[k] == nil {

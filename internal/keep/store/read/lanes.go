@@ -58,7 +58,7 @@ func (s *Reader) lanes(ctx context.Context, where string, args ...any) ([]store.
 	return all, rows.Err()
 }
 
-// byEnding names counters that stand in the order of assay.Endings.
+// byEnding names counters that are in the order of assay.Endings.
 func byEnding(n []int64) map[assay.Ending]int64 {
 	m := map[assay.Ending]int64{}
 	for i, e := range assay.Endings() {

@@ -18,8 +18,8 @@ func beginAt(m store.Mark) store.Mark {
 	return m
 }
 
-// AnswersPage reads at most limit requests of a run with what stands for each, in the order they were sent, after a mark.
-// Segments that by their counters hold nothing of the kind are not looked into.
+// AnswersPage reads at most limit requests of a run after a mark, each with its current answer, in the order they were
+// sent. Segments whose counters hold nothing of the kind are skipped.
 func (s *Pages) AnswersPage(ctx context.Context, run int64, f store.AnswerFilter, after store.Mark, limit int) ([]store.Answer, error) {
 	after = beginAt(after)
 	if f.Item != "" {

@@ -100,8 +100,8 @@ func conditionOf(f store.VerdictFilter, args []any) (string, []any) {
 	return text, args
 }
 
-// end is where the next stretch of about a block ends, and whether there are more after it. Of several ranges it is the first end of one
-// that goes on.
+// end returns the end of the next stretch of about a block, and whether there are more after it. Of several ranges it
+// takes the first end of one that goes on.
 func (w verdictWalk) end(ctx context.Context, after int64, block int) (end int64, more bool, err error) {
 	end = math.MaxInt64
 	for _, r := range w.ranges {
@@ -120,7 +120,7 @@ func (w verdictWalk) end(ctx context.Context, after int64, block int) (end int64
 	return end, more, nil
 }
 
-// stretch is what was read of one; full where there is more in it than was asked for: last is the last that was read.
+// stretch is the part of a stretch that was read; full if it has more than was asked for; last is the last one read.
 type stretch struct {
 	some []store.Verdict
 	full bool
@@ -154,7 +154,7 @@ func (w verdictWalk) between(ctx context.Context, after, end int64, limit int) (
 	return stretch{all[:limit], true, all[limit-1].No}, nil
 }
 
-// count is how many verdicts of the ranges lie after one, until another.
+// count returns how many verdicts of the ranges lie after one, until another.
 func (w verdictWalk) count(ctx context.Context, after, end int64) (int, error) {
 	sum := 0
 	for _, r := range w.ranges {

@@ -10,7 +10,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// asks are the words that a query may begin with. What else a database understands may write in ways that a transaction
+// asks returns the words that a query may begin with. What else a database understands may write in ways that a transaction
 // which only reads does not see: COPY … TO PROGRAM, ATTACH, VACUUM INTO.
 func asks() []string {
 	return []string{"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "SHOW", "PRAGMA"}
@@ -56,7 +56,7 @@ func (s *Reader) Query(ctx context.Context, text string, row func(columns []stri
 	return nil
 }
 
-// firstWord is the word that a text begins with, in capitals, after spaces, comments and brackets.
+// firstWord returns the word that a text begins with, in capitals, after spaces, comments and brackets.
 func firstWord(text string) string {
 	for {
 		text = strings.TrimLeft(text, " \t\r\n\f\v(")

@@ -18,7 +18,7 @@ type Pages struct {
 // NewPages returns the pages of a database.
 func NewPages(d *db.DB) *Pages { return &Pages{d, New(d)} }
 
-// Reuse finds answers that stand in for asking again. It is safe for concurrent use.
+// Reuse finds answers that can be reused. It is safe for concurrent use.
 type Reuse struct {
 	db     *db.DB
 	reader *Reader

@@ -8,7 +8,8 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// Decide writes what a gate decided, and returns what stands: the first decision is kept, whatever is found later.
+// Decide writes the decision of a condition and returns the valid one: the first decision is kept, whatever is found
+// later.
 func (s *Store) Decide(ctx context.Context, d store.Decision) (store.Decision, error) {
 	err := s.db.Tx(ctx, "decide", db.Durable, func(t *db.Txn) error {
 		n, err := t.Change(ctx, `INSERT INTO decisions (run_no, stage, lane, condition, passed, why, at_ms)
@@ -38,8 +39,8 @@ func (s *Store) Decide(ctx context.Context, d store.Decision) (store.Decision, e
 	return d, fmt.Errorf("decision of stage %s: %w", d.Stage, store.ErrNotFound)
 }
 
-// SetSpared says how many of a lane's planned requests in a stage need no asking: a condition left them out, or what they
-// would have shown is known.
+// SetSpared sets how many of a lane's planned requests in a stage need no asking: a condition left them out, or their
+// result is known.
 func (s *Store) SetSpared(ctx context.Context, run int64, stage, lane string, n int64) error {
 	return s.db.Tx(ctx, "set spared", db.Relaxed, func(t *db.Txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE lanes SET spared = $4 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND spared <> $4`,
@@ -57,7 +58,8 @@ func (s *Store) PutHeadline(ctx context.Context, run int64, h store.Headline) er
 	})
 }
 
-// PutLook writes what a look found and decided, and returns what stands: the first look of a number is kept, whatever is found later.
+// PutLook writes the result of an interim analysis and returns the valid one: the first of a number is kept, whatever
+// is found later.
 func (s *Store) PutLook(ctx context.Context, l store.Look) (store.Look, error) {
 	err := s.db.Tx(ctx, "put look", db.Durable, func(t *db.Txn) error {
 		n, err := putLook(ctx, t, l)

@@ -9,12 +9,12 @@ import (
 	"assay/internal/keep/store/state"
 )
 
-// delta is what a block of outcomes changes on its segment and its lane.
+// delta is the change that a block of outcomes makes to its segment and its lane.
 type delta struct {
 	n     [9]int64 // attempts, in the order of assay.Endings
 	cost  assay.Cost
 	usage assay.Usage
-	mute  int64 // replies that did not say how many tokens they took
+	mute  int64 // replies that did not report their tokens
 	hits  int64
 	lane  state.LaneDelta
 }

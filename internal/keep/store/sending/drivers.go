@@ -72,7 +72,7 @@ func setBack(ctx context.Context, t *db.Txn, by time.Duration) error {
 	return nil
 }
 
-// Drives notes, for a while, that a process drives a run. It keeps no other process from it: that is what leases are for.
+// Drives notes, for a while, that a process drives a run. It keeps no other process from it: leases do that.
 func (s *Leases) Drives(ctx context.Context, run int64, holder string, ttl time.Duration) error {
 	return s.db.Tx(ctx, "drive run", db.Relaxed, func(t *db.Txn) error {
 		now, err := t.Clock(ctx)
@@ -120,7 +120,7 @@ func (s *Leases) Leaves(ctx context.Context, run int64, holder string) error {
 	})
 }
 
-// Drivers are the processes that drive a run now, and those that hold a lease of it and may be dead.
+// Drivers returns the processes that drive a run now, and those that hold a lease of it and may be dead.
 func (s *Leases) Drivers(ctx context.Context, run int64) ([]store.Driver, error) {
 	return db.Collect(db.Walk(ctx, s.db, "read drivers", scanDriver, `SELECT holder, MAX(until_ms) FROM (
 			SELECT holder, until_ms FROM drivers WHERE run_no = $1
@@ -138,8 +138,8 @@ func scanDriver(rows *sql.Rows) (store.Driver, error) {
 	return d, err
 }
 
-// PutWorkerKeys says, for a while, for which providers of which runs a worker has keys: these and no others. The keys of the
-// dead go away by themselves.
+// PutWorkerKeys records, for a while, the providers of runs for which a worker has keys: these and no others. The keys
+// of dead workers expire.
 func (s *Leases) PutWorkerKeys(ctx context.Context, holder string, keys []store.WorkerKey, ttl time.Duration) error {
 	return s.db.Tx(ctx, "put worker keys", db.Relaxed, func(t *db.Txn) error {
 		now, err := t.Clock(ctx)
@@ -183,8 +183,9 @@ func (s *Leases) MayJudge(ctx context.Context, run int64) (may bool, err error) 
 	return may, nil
 }
 
-// Stranded lists the segments of a run that have been due for a while, that no process holds, and for which no living worker
-// has the key. A process that drives a run alone says nothing about its keys: this is for ledgers that workers share.
+// Stranded lists the segments of a run that have been due for a while, that no process holds, and for which no living
+// worker has the key. A process that drives a run alone does not record its keys: this is for ledgers that workers
+// share.
 func (s *Leases) Stranded(ctx context.Context, run int64, due time.Duration) ([]store.Stranded, error) {
 	now := s.db.ClockText("$2")
 	rows, err := s.db.Query(ctx, `SELECT no, stage, lane, provider, wanted, due_ms FROM (

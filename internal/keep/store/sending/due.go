@@ -10,7 +10,7 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// RunDue says when the run is to be extended next; the zero time means when a segment settles.
+// RunDue sets when the run is to be extended next; the zero time means when a segment settles.
 func (s *Leases) RunDue(ctx context.Context, no int64, at time.Time) error {
 	return s.db.Tx(ctx, "run due", db.Relaxed, func(t *db.Txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE runs SET due_ms = $2 WHERE no = $1 AND state = 'open'`, no, db.Millis(at))
@@ -18,8 +18,8 @@ func (s *Leases) RunDue(ctx context.Context, no int64, at time.Time) error {
 	})
 }
 
-// SleepRun says when a run that was extended is to be extended next; the zero time means when a segment settles. A run that
-// was woken since it was seen to be due at a moment stays due: the process that extended it may not have seen what woke it.
+// SleepRun sets when a run that was extended is to be extended next; the zero time means when a segment settles. A run
+// that was woken after the time seen stays due: the process that extended it may not have seen the reason.
 func (s *Leases) SleepRun(ctx context.Context, no int64, seen, at time.Time) error {
 	was := int64(-1)
 	if !seen.IsZero() {
@@ -84,7 +84,7 @@ func (s *Leases) RunsDue(ctx context.Context, after time.Time) ([]store.Work, ti
 	return all, time.UnixMilli(now), rows.Err()
 }
 
-// NextDueAfter is when the next thing of a run becomes due after a moment; zero: nothing does.
+// NextDueAfter returns when the next thing of a run becomes due after a moment; zero: nothing does.
 func (s *Leases) NextDueAfter(ctx context.Context, run int64, after time.Time) (time.Time, error) {
 	var due sql.NullInt64
 	err := s.db.QueryRow(ctx, `SELECT MIN(due_ms) FROM (

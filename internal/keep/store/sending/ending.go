@@ -11,7 +11,7 @@ import (
 	"assay/internal/keep/store/state"
 )
 
-// Checked keeps what a check of a job said.
+// Checked records the result of a poll of a job.
 func (s *Store) Checked(ctx context.Context, l store.Lease, c store.Sighting) error {
 	return s.touch(ctx, "checked", l, db.Relaxed, []store.State{store.Launched},
 		`job_state = $3, job_word = $4, job_counts = $5, collect_before_ms = COALESCE($6, collect_before_ms), due_ms = $7, reason = '',
@@ -28,7 +28,7 @@ func (s *Store) Ended(ctx context.Context, l store.Lease, c store.Sighting) erro
 		alongside: func(ctx context.Context, t *db.Txn, _ int64) error { return roomMade(ctx, t, l.No) }})
 }
 
-// RecordStatus keeps what a later look at an ended job said: parts may appear, counts may change.
+// RecordStatus records a later poll of an ended job: parts may appear, counts may change.
 func (s *Store) RecordStatus(ctx context.Context, l store.Lease, c store.Sighting) error {
 	return s.touch(ctx, "looked", l, db.Relaxed, []store.State{store.Ended, store.Settled}, `job_counts = $3, parts = $4, due_ms = $5,
 		still_ms = NULL`, c.Counts, c.Parts, db.Millis(c.Due))
@@ -81,7 +81,7 @@ func (s *Store) GoBack(ctx context.Context, l store.Lease, b store.Back) error {
 		handle = `fence = CASE WHEN held_from = 'intended' OR $7 = 1 THEN NULLIF(handle, '') ELSE fence END, handle = NULL,
 			lost_creates = lost_creates + CASE WHEN held_from = 'intended' OR $7 = 1 THEN 1 ELSE 0 END, `
 	}
-	// The reservation has to be read before the row says 0.
+	// The reservation has to be read before it is set to 0.
 	return s.db.Tx(ctx, "go back", db.Durable, func(t *db.Txn) error {
 		var run, reserved int64
 		err := t.QueryRowContext(ctx, `SELECT run_no, reserved_nano FROM segments WHERE no = $1 AND epoch = $2`,
@@ -132,8 +132,8 @@ func (s *Store) Secure(ctx context.Context, l store.Lease) error {
 	return s.touch(ctx, "secure", l, db.Durable, nil, `moved_ms = moved_ms`)
 }
 
-// WishCancel keeps that a person wants a segment stopped that other work holds: it sees the wish when its step is over. What
-// has ended is left as it is.
+// WishCancel keeps that a person wants a segment stopped that other work holds: it sees the wish when its step is over.
+// An ended segment is left alone.
 func (s *Store) WishCancel(ctx context.Context, segment int64) error {
 	return s.db.Tx(ctx, "wish cancel", db.Durable, func(t *db.Txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE segments SET cancel_cause = 'user', cancel_ms = COALESCE(cancel_ms, $2), due_ms = $2

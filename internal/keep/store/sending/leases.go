@@ -42,7 +42,7 @@ func (s *Leases) SeizeSegment(ctx context.Context, run store.Lease, no int64, ho
 	return l, err
 }
 
-// nextEpoch is a lease's next epoch as SQL: greater than the last one, and not before the time, whose placeholder is given.
+// nextEpoch returns a lease's next epoch as SQL: greater than the last one, and not before the time, whose placeholder is given.
 // So an epoch that was handed out and forgotten with the power is not handed out again.
 func nextEpoch(now string) string {
 	return `CASE WHEN epoch < CAST(` + now + ` AS BIGINT) THEN CAST(` + now + ` AS BIGINT) ELSE epoch + 1 END`
@@ -111,7 +111,7 @@ func (s *Leases) Release(ctx context.Context, l store.Lease) error {
 	})
 }
 
-// Holders are the holders of all leases.
+// Holders returns the holders of all leases.
 func (s *Leases) Holders(ctx context.Context) ([]string, error) {
 	scan := func(rows *sql.Rows) (holder string, err error) { return holder, rows.Scan(&holder) }
 	return db.Collect(db.Walk(ctx, s.db, "read holders", scan, `SELECT holder FROM segments WHERE holder IS NOT NULL

@@ -90,8 +90,8 @@ func (s *Store) Stage(ctx context.Context, l store.Lease, b store.Bytes, expecte
 		}})
 }
 
-// countStaged moves the requests of a staged segment from where they stood in the lane's counters to open, and takes
-// those that are sent again off the queue.
+// countStaged moves the requests of a staged segment to open in the lane's counters, and takes those that are sent
+// again off the queue.
 func countStaged(ctx context.Context, t *db.Txn, segment int64) error {
 	var d state.LaneDelta
 	var again int64
@@ -162,7 +162,7 @@ func (s *Store) touch(ctx context.Context, op string, l store.Lease, d db.Durabi
 	})
 }
 
-// Wake says when a segment is to be worked on next, and why not before; the zero time: not by itself.
+// Wake sets when a segment is to be worked on next, and the reason for the wait; the zero time: not by itself.
 func (s *Store) Wake(ctx context.Context, l store.Lease, at time.Time, reason string) error {
 	return s.touch(ctx, "wake", l, db.Relaxed, nil, `due_ms = $3, reason = $4`, db.Millis(at), reason)
 }
@@ -186,7 +186,7 @@ func (s *Store) Audited(ctx context.Context, l store.Lease, due time.Time) error
 		still_ms = NULL, reason = ''`, db.Millis(due))
 }
 
-// Rekey says with which key the job of a segment is looked at from now on: a person says that it can be.
+// Rekey sets the key with which the job of a segment is polled from now on, as a person ordered.
 func (s *Store) Rekey(ctx context.Context, l store.Lease, account string, due time.Time) error {
 	return s.touch(ctx, "rekey", l, db.Durable, []store.State{store.Launched}, `account = $3, due_ms = $4, failures = 0, still_ms = NULL,
 		reason = ''`, account, db.Millis(due))

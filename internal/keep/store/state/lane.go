@@ -21,7 +21,7 @@ type LaneDelta struct {
 
 func (d *LaneDelta) Add(e assay.Ending, n int64) { d.N[slices.Index(assay.Endings(), e)] += n }
 
-// addToLane changes a lane's counters. They count requests: each once, by what stands for it.
+// AddToLane changes a lane's counters. They count requests: each once, by its current outcome.
 func AddToLane(ctx context.Context, t *db.Txn, d LaneDelta) error {
 	return t.One(ctx, fmt.Errorf("lane %s in stage %s of run %d: %w", d.Lane, d.Stage, d.Run, store.ErrNotFound),
 		`UPDATE lanes SET n_open = n_open + $4, n_answered = n_answered + $5, n_cut = n_cut + $6, n_empty = n_empty + $7,

@@ -9,8 +9,8 @@ import (
 	"assay/internal/keep/store"
 )
 
-// cancelled writes while nobody waits for it any more: what was said to be written is there, and the next one writes as if nothing
-// had been.
+// cancelled writes under a context that is cancelled: what was reported as written is there, and the next write is not
+// affected.
 func cancelled(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	written := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// decisions: what a gate decided first stands, whatever is found later, by whom and how often.
+// decisions: the first decision of a condition is kept, whatever is found later, by whom and how often.
 func decisions(t *testing.T, fresh Fresh) {
 	t.Run("stand after a process has gone", func(t *testing.T) { t.Parallel(); decidedOnce(t, fresh) })
 	t.Run("are one where many decide at once", func(t *testing.T) { t.Parallel(); decidedTogether(t, fresh) })
@@ -90,7 +90,7 @@ func decidedTogether(t *testing.T, fresh Fresh) {
 	}
 }
 
-// gateEvents are the words of the run's history that gates left.
+// gateEvents returns the words of the run's history that gates left.
 func (b *bench) gateEvents() []string {
 	b.t.Helper()
 	var words []string
@@ -104,7 +104,7 @@ func (b *bench) gateEvents() []string {
 	return words
 }
 
-// looks: what a look decided first stands, whatever is found later, by whom and how often.
+// looks: the first result of an interim analysis is kept, whatever is found later, by whom and how often.
 func looks(t *testing.T, fresh Fresh) {
 	where := fresh(t)
 	b := &bench{t: t, ctx: t.Context(), clock: newClock()}

@@ -77,7 +77,8 @@ func breaks(t *testing.T, fresh Fresh) {
 	if r := now(); r.Idle != 0 || r.Unseen != 0 || !r.Driven.IsZero() {
 		t.Errorf("it was never left: %+v", r)
 	}
-	// A sign that is already over stands for a process that stopped so long ago: the clock of a database cannot be moved.
+	// A sign that is already over simulates a process that stopped so long ago: the clock of a database cannot be
+	// moved.
 	b.ok(b.s.Leases.Leaves(b.ctx, b.run.No, "anna"))
 	b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "old", -time.Hour))
 	idle := now().Idle

@@ -14,8 +14,8 @@ import (
 	"assay/internal/keep/store"
 )
 
-// model drives random operations against the ledger and against a model in memory that knows only the rules, and
-// compares what both say after every step.
+// model drives random operations against the ledger and against a model in memory that has only the rules, and compares
+// both after every step.
 func model(t *testing.T, fresh Fresh) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -61,7 +61,7 @@ type modelAttempt struct {
 	queue      bool // its next try is on the queue
 }
 
-// now is the ending that counts for an attempt.
+// now returns the ending that counts for an attempt.
 func (a *modelAttempt) now() assay.Ending {
 	if a.late != "" {
 		return a.late
@@ -173,7 +173,7 @@ func (w *world) pick(states ...store.State) *modelSegment {
 	return some[w.rand.IntN(len(some))]
 }
 
-// hasAnswer reports whether an answer stands for an item.
+// hasAnswer reports whether an item has a current answer.
 func (w *world) hasAnswer(item int) bool {
 	for _, g := range w.segments {
 		for _, a := range g.items {

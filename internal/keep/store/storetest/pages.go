@@ -154,7 +154,7 @@ func verdictPages(t *testing.T, fresh Fresh) {
 		}
 	}
 	page, err := b.s.Pages.VerdictsPage(b.ctx, b.run.No, store.VerdictFilter{Stage: "flips", Lane: "opus", Label: "yes"}, 0, 2)
-	if b.ok(err); page.Seen != 5 { // 1, 3, 5, 7 and 9: the second that says yes
+	if b.ok(err); page.Seen != 5 { // 1, 3, 5, 7 and 9: the second with yes
 		t.Errorf("%d verdicts were looked at, want 5", page.Seen)
 	}
 }

@@ -127,7 +127,7 @@ func said(t *testing.T, fresh Fresh) {
 	})
 }
 
-// without are verdicts that do not say what they are about.
+// without returns verdicts without their subjects.
 func without(all []store.Verdict) []store.Verdict {
 	all = slices.Clone(all)
 	for i := range all {

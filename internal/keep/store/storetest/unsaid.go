@@ -10,7 +10,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// unsaid is replies that did not say how many tokens they took: their number is unknown, never 0.
+// unsaid settles replies that do not report their tokens: their number is unknown, never 0.
 func unsaid(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)

@@ -315,7 +315,7 @@ func (v *drive) wait(ctx context.Context) []result {
 	}
 }
 
-// patience is how long to wait for work that goes on before looking for more.
+// patience returns how long to wait for work that goes on before looking for more.
 func (v *drive) patience(ctx context.Context, most time.Duration) time.Duration {
 	wait, now := most, v.Engine.Clock.Now()
 	if next, err := v.Engine.Ledger.Leases.NextDueAfter(ctx, v.run, now); err == nil && !next.IsZero() {

@@ -35,7 +35,7 @@ type extend struct {
 // Kind names the job.
 func (extend) Kind() string { return "extend" }
 
-// job is the job for a piece of work.
+// job returns the job for a piece of work.
 func (w work) job(after int64) queue.JobArgs {
 	if w.segment != 0 {
 		return advance{Segment: w.segment, After: after}
@@ -118,7 +118,7 @@ func (s *shift) insert(ctx context.Context, block []offering) ([]offering, error
 	return again, nil
 }
 
-// route is the queue in which work travels: that of the segment's provider, or of all providers of a run.
+// route returns the queue in which work travels: that of the segment's provider, or of all providers of a run.
 func (s *shift) route(ctx context.Context, w work) (string, error) {
 	s.mu.Lock()
 	name, ok := s.routes[w]
@@ -158,16 +158,16 @@ func (s *shift) forget(w work) {
 	delete(s.routes, w)
 }
 
-// segmentQueue is where the segments of a provider travel.
+// segmentQueue returns where the segments of a provider travel.
 func segmentQueue(provider string) string { return queueName("segments", provider) }
 
-// liveQueue is where live segments of a provider travel: one may take hours, and keeps no other work from its place.
+// liveQueue returns where live segments of a provider travel: one may take hours, and keeps no other work from its place.
 func liveQueue(provider string) string { return queueName("live", provider) }
 
 // liveWorkers is how many live segments of a provider are asked at a time. They mostly wait.
 const liveWorkers = 128
 
-// runQueue is where runs travel whose lanes are at some providers. Those in which a program judges travel apart.
+// runQueue returns where runs travel whose lanes are at some providers. Those in which a program judges travel apart.
 func runQueue(providers []string, judged bool) string {
 	kind := "runs"
 	if judged {

@@ -248,5 +248,5 @@ func (s *shift) show(ctx context.Context, runs map[int64]bool) error {
 	return s.Ledger.Leases.PutWorkerKeys(ctx, s.Name, hands, 3*s.sweep)
 }
 
-// width is how many jobs of a queue are done at a time.
+// width returns how many jobs of a queue are done at a time.
 func (s *shift) width() int { return cmp.Or(s.Concurrency, 8) }

@@ -35,7 +35,7 @@ func (a *advancer) Work(ctx context.Context, job *queue.Job[advance]) error {
 	})
 }
 
-// untilStop is a context that ends at once when the process is to stop, for work that may take long. Batches are left to
+// untilStop returns a context that ends at once when the process is to stop, for work that may take long. Batches are left to
 // finish their step: a create call that is cut off has to be looked for afterwards.
 func (s *shift) untilStop(ctx context.Context, mode store.SegmentMode) (context.Context, func()) {
 	if mode == store.Batch {
@@ -165,7 +165,7 @@ func (s *shift) unread(ctx context.Context, err error) error {
 	return queue.JobSnooze(s.sweep)
 }
 
-// engine is the engine of a run, made once.
+// engine returns the engine of a run, made once.
 func (s *shift) engine(ctx context.Context, run int64) (*runs.Engine, error) {
 	s.mu.Lock()
 	e, ok := s.engines[run]

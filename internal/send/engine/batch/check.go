@@ -37,7 +37,7 @@ func (w *work) check(ctx context.Context) error {
 	return w.Ledger.Work.Checked(ctx, w.Lease, see)
 }
 
-// otherKey is when a job of another key is looked at again: soon, because the process that has its key may be the next to look.
+// otherKey returns when a job of another key is looked at again: soon, because the process that has its key may be the next to look.
 func (w *work) otherKey() time.Time { return w.Clock.Now().Add(w.Timing.PollMax / 5) }
 
 // unchecked decides about a check that failed. The job is paid for: it is looked at again, never called failed for that.
@@ -88,7 +88,7 @@ func (w *work) keyless(f *assay.Fault) string {
 		w.Seg.No, w.Seg.Job)
 }
 
-// deadline is when the job has taken as long as the study lets it; zero: never. The study may have been changed since it went.
+// deadline returns when the job has taken as long as the study lets it; zero: never. The study may have been changed since it went.
 func (w *work) deadline() time.Time {
 	if w.Policy.Deadline <= 0 {
 		return time.Time{}

@@ -56,7 +56,7 @@ func (w *work) fetch(ctx context.Context) error {
 	return w.Ledger.Work.Fetched(ctx, w.Lease, w.Clock.Now())
 }
 
-// partsHere are the parts of the job that lie here whole.
+// partsHere returns the parts of the job that lie here whole.
 func (w *work) partsHere(ctx context.Context) ([]provider.Part, error) {
 	var parts []provider.Part
 	for k, err := range w.Files.List(ctx, w.Run.ID) {

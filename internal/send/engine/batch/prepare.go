@@ -78,7 +78,7 @@ func (w *work) stumble(ctx context.Context, err error) error {
 	return w.Ledger.Work.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures, f.RetryAfter)), f.Error())
 }
 
-// busyFor is the reason where a provider was busy too often.
+// busyFor returns the reason where a provider was busy too often.
 func busyFor(f *assay.Fault) string {
 	return fmt.Sprintf("the provider was busy %d times in a row; nothing was sent and nothing is lost: %s", maxBusy+1, f.Error())
 }

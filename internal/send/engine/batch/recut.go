@@ -45,7 +45,7 @@ func (w *work) recut(ctx context.Context, st provider.Status) error {
 	return w.Ledger.Work.Fail(ctx, w.Lease, assay.Count(len(block), "line")+assay.Verb(len(block), " was", " were")+" invalid")
 }
 
-// blamed is the attempt that a provider's complaint is about.
+// blamed returns the attempt that a provider's complaint is about.
 func (w *work) blamed(p provider.LineProblem, places map[assay.Key]store.AttemptPlace, byOrd map[int64]assay.Key) (assay.Key, int64, bool) {
 	if p.CustomID != "" {
 		nonce, key, err := assay.ParseCustomID(p.CustomID)

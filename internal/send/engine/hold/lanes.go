@@ -136,7 +136,7 @@ func JudgeCanary(ctx context.Context, ledger engine.Ledger, g store.Segment, p e
 	return err
 }
 
-// shortCanary is why a lane waits whose first answer is empty or cut: a whole batch of such answers would be paid for.
+// shortCanary returns why a lane waits whose first answer is empty or cut: a whole batch of such answers would be paid for.
 func shortCanary(e assay.Ending) string {
 	what := "the canary's answer is empty"
 	if e == assay.Cut {

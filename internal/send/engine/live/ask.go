@@ -184,7 +184,7 @@ func (a *sender) once(ctx context.Context, f *outgoing, p slot) (*reply, *assay.
 // timedOut is the code of a request that took as long as one may.
 const timedOut = "timeout"
 
-// tries is how often a request is asked again after a fault.
+// tries returns how often a request is asked again after a fault.
 func (a *sender) tries(r *reply, f *assay.Fault) int64 {
 	switch {
 	case f.Code == timedOut:
@@ -239,7 +239,7 @@ func (t *tokens) load(r *assay.Request) ratelimit.Load {
 	return ratelimit.Load{Input: input, Output: out}
 }
 
-// size is how many bytes the texts of a request have.
+// size returns how many bytes the texts of a request have.
 func size(r *assay.Request) int {
 	n := len(r.Body) + len(r.Prompt.System) + len(r.Prompt.Context)
 	for _, m := range r.Prompt.Messages {

@@ -61,7 +61,7 @@ const (
 	pageBytes = 1 << 20
 )
 
-// nextPage is how many requests the page after one of n requests and so many bytes has.
+// nextPage returns how many requests the page after one of n requests and so many bytes has.
 func nextPage(n, bytes int) int {
 	return min(max(pageBytes*n/max(bytes, 1), 1), 2*n, mostPage)
 }

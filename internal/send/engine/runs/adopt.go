@@ -76,7 +76,7 @@ type adoption struct {
 	several bool            // the jobs are those of several runs
 }
 
-// LostRuns are the runs that the stamps of jobs name, each once, in the order of the jobs.
+// LostRuns returns the runs that the stamps of jobs name, each once, in the order of the jobs.
 func LostRuns(jobs []provider.Status) []string {
 	var ids []string
 	for _, st := range jobs {
@@ -211,7 +211,7 @@ func (a *adoption) read(ctx context.Context, job provider.Job, part provider.Par
 	return nil
 }
 
-// wireOf is the wire that reads most of the first lines: an OpenAI job may hold answers of either of its two APIs.
+// wireOf returns the wire that reads most of the first lines: an OpenAI job may hold answers of either of its two APIs.
 func (a *adoption) wireOf(ctx context.Context, job provider.Job, part provider.Part, file store.Artifact) (assay.Wire, error) {
 	const enough = 20
 	best, most := a.wires[0], -1
@@ -311,7 +311,7 @@ func (a *adoption) joinGroup(ctx context.Context, g engine.Group, outcomes io.Re
 	return some, c.SettleKnown(ctx)
 }
 
-// settled is a request with the answer that was found for it.
+// settled returns a request with the answer that was found for it.
 func (a *adoption) settled(c *stage.Cutter, e adoptedAnswer, p engine.Planned, outcomes io.ReaderAt) (stage.Known, error) {
 	text := make([]byte, e.length)
 	if _, err := outcomes.ReadAt(text, e.at); err != nil && !errors.Is(err, io.EOF) {

@@ -11,7 +11,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// deadly is the provider as a process sees it that may die after a call took effect: the answer never reaches it.
+// deadly returns the provider as a process sees it that may die after a call took effect: the answer never reaches it.
 func deadly(w *world, c *crash) func(string) (engine.Access, error) {
 	d := &deadlyProvider{fake: w.fake, c: c}
 	return func(name string) (engine.Access, error) {

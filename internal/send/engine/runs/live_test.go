@@ -13,7 +13,7 @@ import (
 	"assay/internal/send/ratelimit"
 )
 
-// liveOf is a world of one lane that is asked live.
+// liveOf returns a world of one lane that is asked live.
 func liveOf(items int, set ...func(w *world)) func(w *world) {
 	return func(w *world) {
 		w.plan.mode, w.plan.items, w.plan.lanes = store.Live, items, []string{"red"}
@@ -30,7 +30,7 @@ func (w *world) asked() (n int) {
 	return n
 }
 
-// lastAsked is when the newest live request began.
+// lastAsked returns when the newest live request began.
 func (w *world) lastAsked() *time.Time {
 	last := new(time.Time)
 	w.fake.wobble = func(call string, _ int) error {

@@ -121,7 +121,7 @@ func TestAnswersThatTheLedgerNeverTookAreReadFromTheLog(t *testing.T) {
 	}
 }
 
-// killedLive is a live run of which so many were in flight when its process was killed.
+// killedLive returns a live run of which so many were in flight when its process was killed.
 func killedLive(t *testing.T, items, flying int) *world {
 	t.Helper()
 	w := newWorld(t, liveOf(items, func(w *world) { w.plan.live.Lane.Concurrency = flying }))

@@ -240,7 +240,7 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 	return answer, err
 }
 
-// proceed is a yes to the canaries that were shown.
+// proceed returns a yes to the canaries that were shown.
 func (x *extension) proceed(ctx context.Context) (string, error) {
 	lanes, err := x.Ledger.Reader.Lanes(ctx, x.Run.No)
 	if err != nil {

@@ -111,7 +111,7 @@ func (c *counter) drain(wait func()) {
 	c.until(0, func() bool { return over })
 }
 
-// worker is one more process on the ledger, by the machine's clock.
+// worker returns one more process on the ledger, by the machine's clock.
 func (w *world) worker(name string, live *counter) *runs.Engine {
 	s, err := ledger.Open(w.ctx, w.where, ledger.Options{})
 	w.ok(err)

@@ -300,7 +300,7 @@ func (c *Cutter) giveUp(ctx context.Context) error {
 	return errors.Join(err, c.Ledger.Work.Discard(context.WithoutCancel(ctx), d.Lease))
 }
 
-// baseURL is where the requests go.
+// baseURL returns where the requests go.
 func (c *Cutter) baseURL() string {
 	if c.access.Missing != nil && c.Route.BaseURL != "" {
 		return c.Route.BaseURL

@@ -89,7 +89,7 @@ func (c *Cutter) reuse(ctx context.Context, block []engine.Planned, tries []int6
 // longHeld bounds the bytes of answers that are held until they are written.
 const longHeld = 16 << 20
 
-// whole is an answer of another run with all of its text. One too long for a row is read from the bytes that came.
+// whole returns an answer of another run with all of its text. One too long for a row is read from the bytes that came.
 func (c *Cutter) whole(ctx context.Context, run int64, a store.Answer) (store.Answer, error) {
 	if !a.Over {
 		return a, nil
@@ -131,7 +131,7 @@ func (c *Cutter) noteLost(ctx context.Context, l lostAnswers) error {
 		fmt.Sprintf("lane %s in %s: %s of earlier runs cannot be taken over: %s", c.group.Lane, c.group.Stage, assay.Count(l.n, "answer"), l.why))
 }
 
-// donors are the answers of other runs that stand in for requests of this one.
+// donors returns the answers of other runs that stand in for requests of this one.
 func (c *Cutter) donors(ctx context.Context, block []engine.Planned) (map[assay.Key]store.Answer, error) {
 	from := *c.Policy.Reuse
 	from.Run = c.Run.No

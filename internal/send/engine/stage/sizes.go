@@ -8,7 +8,7 @@ type sizes struct {
 	cap  int64         // so many filled a segment by their bytes; 0: none did
 }
 
-// next is how many requests the next segment may have, of most that are allowed; 0: any number.
+// next returns how many requests the next segment may have, of most that are allowed; 0: any number.
 func (s *sizes) next(most int64) int64 {
 	if s.cap > 0 && (most == 0 || s.cap < most) {
 		most = s.cap
@@ -22,7 +22,7 @@ func (s *sizes) next(most int64) int64 {
 	return best
 }
 
-// spread is how much smaller a segment may be: enough for sixteen of them, and not so much that there are many more.
+// spread returns how much smaller a segment may be: enough for sixteen of them, and not so much that there are many more.
 func spread(most int64) int64 { return max(most/10, min(most/2, 15)) }
 
 // full notes that so many requests filled a segment by their bytes. The next one is to have fewer.

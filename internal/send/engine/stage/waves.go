@@ -29,7 +29,7 @@ func (x *Extension) waves(ctx context.Context) error {
 	return nil
 }
 
-// Groups are those that may have something to send: not complete, and their lane is open and past its canary's start.
+// Groups returns those that may have something to send: not complete, and their lane is open and past its canary's start.
 func (x *Extension) Groups(ctx context.Context) ([]engine.Group, error) {
 	all, err := x.Planner.Groups(ctx, x.Run)
 	if err != nil {
@@ -154,7 +154,7 @@ func (x *Extension) waitForMore(ctx context.Context, g engine.Group, ready, full
 	return false, nil
 }
 
-// fewest is how many requests a batch of a group's lane must have; 0: any number, or the lane has no other way.
+// fewest returns how many requests a batch of a group's lane must have; 0: any number, or the lane has no other way.
 func (x *Extension) fewest(g engine.Group) (int64, error) {
 	l, _ := x.LaneOf(g.Stage, g.Lane)
 	access, err := x.Accounts(l.Provider)

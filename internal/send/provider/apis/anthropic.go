@@ -108,7 +108,7 @@ func (a *anthropic) List(ctx context.Context) iter.Seq2[provider.Status, error] 
 // Stamped is false: a batch has no metadata and no name.
 func (a *anthropic) Stamped() bool { return false }
 
-// Cursor is the newest batch.
+// Cursor returns the newest batch.
 func (a *anthropic) Cursor(ctx context.Context) (string, error) { return provider.Newest(a.List(ctx)) }
 
 // Find looks for a batch of the same size since the cursor. The nonce in its first result line shows whose it is, once
@@ -132,7 +132,7 @@ func (a *anthropic) path(rest ...string) string {
 // anthropicRetention is how long after its creation a batch's results can be read.
 const anthropicRetention = 29 * 24 * time.Hour
 
-// Made is the batch's id.
+// Made returns the batch's id.
 func (b *messageBatch) Made() (string, time.Time) { return b.ID, b.Created.Time }
 
 // Valid wants an id.
@@ -141,7 +141,7 @@ func (b *messageBatch) Valid() bool { return b.ID != "" }
 // Valid wants the list, be it empty.
 func (l *messageBatches) Valid() bool { return l.Data != nil }
 
-// status is the batch as it is reported. Until it ends every number but the one in work is 0, which says nothing.
+// status converts the batch. Until it ends every number but the one in work is 0, so these are ignored.
 func (b *messageBatch) status() provider.Status {
 	c := b.Counts
 	s := provider.Status{

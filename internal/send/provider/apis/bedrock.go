@@ -21,7 +21,7 @@ func openBedrock(cfg provider.Config) (provider.Account, error) {
 		return provider.Account{}, fmt.Errorf("a region is needed (location: us-east-1, or AWS_REGION)")
 	}
 	if cfg.Amazon == nil {
-		cfg.Amazon = objects.FixedAccount("", "") // every call that needs keys says so
+		cfg.Amazon = objects.FixedAccount("", "") // every call that needs keys returns an error
 	}
 	cfg.BaseURL = bedrockURL(cfg.BaseURL, cfg.Location)
 	control, err := bedrockClient(cfg)
@@ -113,7 +113,7 @@ func (b *bedrock) Launch(ctx context.Context, p provider.BatchInput, h provider.
 	return launchJSON(ctx, b.api, "/model-invocation-job", body, &bedrockMade{})
 }
 
-// bedrockHours is a window in hours, as far as jobs take it; 0: Bedrock's own.
+// bedrockHours returns a window in hours, as far as jobs take it; 0: Bedrock's own.
 func bedrockHours(window time.Duration) int {
 	if window == 0 {
 		return 0
@@ -159,7 +159,7 @@ func (b *bedrock) Cancel(ctx context.Context, job provider.Job) error {
 
 // Remove deletes the uploaded records and all that the job wrote.
 func (b *bedrock) Remove(ctx context.Context, job provider.Job) error {
-	j, err := b.read(ctx, job.ID) // its name says which attempt it was
+	j, err := b.read(ctx, job.ID) // its name holds the attempt
 	if err != nil && !gone(err) {
 		return fmt.Errorf("remove: %w", err)
 	}
@@ -197,7 +197,7 @@ func (b *bedrock) Find(ctx context.Context, s provider.Search) (provider.Found, 
 	return b.find(s, func(name string) iter.Seq2[provider.Status, error] { return b.search(ctx, name) })
 }
 
-// Made is the job's full name.
+// Made returns the job's full name.
 func (m *bedrockMade) Made() (string, time.Time) { return m.ARN, time.Time{} }
 
 // Valid wants a name.
@@ -206,7 +206,7 @@ func (m *bedrockMade) Valid() bool { return m.ARN != "" }
 // Valid wants a name.
 func (j *bedrockJob) Valid() bool { return j.ARN != "" }
 
-// results is the folder that Bedrock makes for the job inside the one it was given.
+// results returns the folder that Bedrock makes for the job inside the one it was given.
 func (j *bedrockJob) results() string {
 	return strings.TrimSuffix(j.Output.S3.URI, "/") + "/" + path.Base(j.ARN)
 }

@@ -36,7 +36,7 @@ func (b *bucketJobs) Prepare(ctx context.Context, p provider.BatchInput, h provi
 	return b.store.put(ctx, p.Body, b.input+"/"+p.Stamp.Name()+".jsonl", h)
 }
 
-// folder is where the results of a stamp's job go.
+// folder returns where the results of a stamp's job go.
 func (b *bucketJobs) folder(s provider.Stamp) string { return b.output + "/" + s.Name() + "/" }
 
 // Fetch downloads a file of results.

@@ -17,13 +17,13 @@ import (
 
 // The calls below are those that several vendors make in the same way.
 
-// jobAPI is what every vendor of batches has: a client, and the catalogue's row of limits.
+// jobAPI holds what every vendor of batches needs: a client, and the catalogue's row of limits.
 type jobAPI struct {
 	api    *provider.Client
 	limits catalog.Limits
 }
 
-// Limits is the catalogue's row.
+// Limits returns the catalogue's row.
 func (j *jobAPI) Limits() catalog.Limits { return j.limits }
 
 // namedJobs carry the name of their stamp, and can be found by it: no cursor is needed.
@@ -52,7 +52,7 @@ func openBearer(cfg provider.Config, batch func(jobAPI) provider.Provider) (prov
 	return account(cfg, batch(jobAPI{api, cfg.Limits}), &asker{api: api, models: "/models"}), nil
 }
 
-// account is what most vendors open.
+// account returns what most vendors open.
 func account(cfg provider.Config, batch provider.Provider, live provider.Asker) provider.Account {
 	return provider.Account{BaseURL: cfg.BaseURL, Batch: batch, Live: live}
 }
@@ -66,7 +66,7 @@ func gone(err error) bool {
 	return f != nil && f.Class == assay.FaultGone
 }
 
-// batchForm is the upload of a segment's lines under the name of its stamp.
+// batchForm returns the upload of a segment's lines under the name of its stamp.
 func batchForm(p provider.BatchInput) provider.Form {
 	return provider.Form{
 		Fields: [][2]string{{"purpose", "batch"}},
@@ -115,7 +115,7 @@ func postJSON(path string, body any) (provider.Call, error) {
 	return provider.Call{Method: http.MethodPost, Path: path, Type: "application/json", Body: r, Length: n}, err
 }
 
-// post makes a call that has nothing to say but its path.
+// post makes a call without a body.
 func post(ctx context.Context, api *provider.Client, path string) error {
 	_, err := api.JSON(ctx, provider.Call{Method: http.MethodPost, Path: path}, nil)
 	return err
@@ -142,8 +142,8 @@ func removeFiles(ctx context.Context, api *provider.Client, ids ...string) error
 	return nil
 }
 
-// fenceFile deletes the file of a handle, and makes sure that it is gone: some servers delete nothing, and say so in the words
-// of one that has no such file.
+// fenceFile deletes the file of a handle, and makes sure that it is gone: some servers delete nothing, and answer as if
+// there were no such file.
 func fenceFile(ctx context.Context, api *provider.Client, h provider.Handle, path func(id string) string) error {
 	var hold fileHandle
 	if h.Read(&hold); hold.File == "" {
@@ -162,7 +162,7 @@ func fenceFile(ctx context.Context, api *provider.Client, h provider.Handle, pat
 	return fmt.Errorf("remove: %w", &assay.Fault{Class: assay.FaultUnknown, Code: "not_deleted", Message: "the file is still there"})
 }
 
-// filePath is where OpenAI and its relatives have a file.
+// filePath returns where OpenAI and its relatives have a file.
 func filePath(id string) string { return provider.Path("files", id) }
 
 // fetchFile downloads a file of an OpenAI-like server. Where the download announces no length, the file object has it.
@@ -170,7 +170,7 @@ func fetchFile(ctx context.Context, api *provider.Client, path string, part prov
 	return fetchFrom(ctx, api, path, provider.Call{Path: path + "/content"}, part, into)
 }
 
-// moved is the call that a redirect asks for: without the key, at the address that it names.
+// moved returns the call that a redirect asks for: without the key, at the address that it names.
 func moved(ctx context.Context, api *provider.Client, call provider.Call) (provider.Call, error) {
 	call.Accept = []int{http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect}
 	resp, err := api.Do(ctx, call)
@@ -213,8 +213,8 @@ type page struct {
 	partial string // why there may be more that cannot be reached; empty: there is none
 }
 
-// follow is the page after one whose jobs are followed by the last of their ids. A server that does not say whether there
-// is more may have more when the page is full.
+// follow returns the page after one whose jobs are followed by the last of their ids. If the server does not report
+// whether there is more, a full page may have a next one.
 func (p page) follow(more *bool, full bool) page {
 	switch {
 	case more != nil && !*more || more == nil && !full:
@@ -262,13 +262,13 @@ func pages(read func(after string) (page, error)) iter.Seq2[provider.Status, err
 	}
 }
 
-// listed is a status as a list shows it.
+// listed returns a status as a list shows it.
 func listed(s provider.Status) provider.Status {
 	s.Parts, s.Problems = nil, nil
 	return s
 }
 
-// kept is a status with the time until which results are kept, where the provider does not say so itself.
+// kept returns a status with the time until which results are kept, if the provider does not report it.
 func kept(s provider.Status, l catalog.Limits) provider.Status {
 	if from := latest(s.Created, s.Ended); s.CollectBefore.IsZero() && s.State.Terminal() && !from.IsZero() && l.Retention > 0 {
 		s.CollectBefore = from.Add(l.Retention)
@@ -290,8 +290,8 @@ func sameName(s provider.Search) func(provider.Status) bool {
 	return func(st provider.Status) bool { return s.Stamp.Matches(st.Name) }
 }
 
-// ours sees from the first results whose job it is: all ids of a segment have its nonce. Results that are not there say
-// nothing, which is an error.
+// ours reports whether the first results have the nonce of the search: all ids of a segment do. Missing results are an
+// error.
 func ours(s provider.Search, lines iter.Seq2[provider.Line, error]) (bool, error) {
 	const enough = 20 // a few lines may be broken
 	n := 0
@@ -312,7 +312,7 @@ func ours(s provider.Search, lines iter.Seq2[provider.Line, error]) (bool, error
 	return false, nil
 }
 
-// latest is the last of some times.
+// latest returns the last of some times.
 func latest(times ...time.Time) time.Time {
 	var last time.Time
 	for _, t := range times {
@@ -323,12 +323,12 @@ func latest(times ...time.Time) time.Time {
 	return last
 }
 
-// resource is the path of a resource that goes by its full name, such as batches/abc.
+// resource returns the path of a resource that goes by its full name, such as batches/abc.
 func resource(version, name string) string {
 	return provider.Path(append([]string{version}, strings.Split(name, "/")...)...)
 }
 
-// window is a completion window as OpenAI and its relatives write it: 24h, or 7d.
+// window returns a completion window as OpenAI and its relatives write it: 24h, or 7d.
 func window(l catalog.Limits) string {
 	const day = 24 * time.Hour
 	switch d := l.Window; {

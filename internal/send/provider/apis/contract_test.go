@@ -11,7 +11,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// subjects are the vendors as the contract needs them: a model each, and what else their configuration has.
+// subjects returns the vendors as the contract needs them: a model each, and what else their configuration has.
 func subjects() []providertest.Subject {
 	return []providertest.Subject{
 		{Kind: catalog.Compatible, Model: "some-model", Sim: "generic"},
@@ -40,7 +40,7 @@ func subjects() []providertest.Subject {
 	}
 }
 
-// copies are the vendors that copied OpenAI's API, which the simulator speaks for any of them.
+// copies returns the vendors that copied OpenAI's API; the simulator serves it for any of them.
 func copies() []providertest.Subject {
 	var out []providertest.Subject
 	for _, kind := range []string{
@@ -51,7 +51,7 @@ func copies() []providertest.Subject {
 	return out
 }
 
-// askers are the vendors that can only be asked live.
+// askers returns the vendors that can only be asked live.
 func askers() []providertest.Subject {
 	return []providertest.Subject{
 		{Kind: "deepseek", Model: "deepseek-v4-flash"},

@@ -134,7 +134,7 @@ func (f *fireworks) Check(ctx context.Context, job provider.Job) (provider.Statu
 	return s, nil
 }
 
-// datasetParts are the files of a dataset, in the order of their names.
+// datasetParts returns the files of a dataset, in the order of their names.
 func datasetParts(dataset string, files map[string]string) []provider.Part {
 	var parts []provider.Part
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -254,7 +254,7 @@ func (f *fireworks) path(rest ...string) string {
 	return provider.Path(append([]string{"v1", "accounts", f.account}, rest...)...)
 }
 
-// Made is the last part of the job's name, which is the id that we gave it.
+// Made returns the last part of the job's name, which is the id that we gave it.
 func (b *fireworksJob) Made() (string, time.Time) {
 	if b.Name == "" {
 		return "", time.Time{}

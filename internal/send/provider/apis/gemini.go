@@ -35,8 +35,8 @@ func openGemini(cfg provider.Config) (provider.Account, error) {
 	}, nil
 }
 
-// gemini drives batches made of an uploaded file. Small batches could stand in the create call itself; they go by file
-// as well, for then the file's name is ours, the upload can be resumed, and results come in one shape.
+// gemini drives batches made of an uploaded file. The create call itself could hold small batches; they go by file as
+// well, for then the file's name is ours, the upload can be resumed, and results come in one shape.
 type gemini struct {
 	namedJobs
 	version string
@@ -68,7 +68,7 @@ func (g *gemini) Check(ctx context.Context, job provider.Job) (provider.Status, 
 	return kept(op.status(), g.limits), nil
 }
 
-// Fetch downloads the result file. Results that stand inside the operation, of jobs that others made, are copied out.
+// Fetch downloads the result file. Results inside the operation, as in jobs made by other clients, are copied out.
 func (g *gemini) Fetch(ctx context.Context, job provider.Job, part provider.Part, into provider.Sink) error {
 	if part.Ref != inlinePart {
 		call := provider.Call{Path: resource(g.version, part.Ref) + ":download", Query: url.Values{"alt": {"media"}}}
@@ -144,13 +144,13 @@ func (g *gemini) Find(ctx context.Context, s provider.Search) (provider.Found, e
 	return provider.Trail{Jobs: g.List(ctx), Match: sameName(s)}.Stamped(s)
 }
 
-// bareModel is a model's name without the collection it may be written with.
+// bareModel returns a model's name without the collection it may be written with.
 func bareModel(name string) string { return strings.TrimPrefix(name, "models/") }
 
-// inlinePart is the address of results that stand inside the operation.
+// inlinePart is the address of results inside the operation.
 const inlinePart = "inline"
 
-// inlineLists are the two places where such results stand, twice the same.
+// inlineLists returns the paths of results inside the operation, which may be at two places.
 func inlineLists() [][]string {
 	return [][]string{
 		{"response", "inlinedResponses", "inlinedResponses"},
@@ -158,13 +158,13 @@ func inlineLists() [][]string {
 	}
 }
 
-// Made is the operation's name.
+// Made returns the operation's name.
 func (op *geminiOperation) Made() (string, time.Time) { return op.Name, op.Metadata.Created.Time }
 
 // Valid wants a name.
 func (op *geminiOperation) Valid() bool { return op.Name != "" }
 
-// status is the operation as it is reported. A batch that succeeded shows its results a little later: until then it is ending.
+// status converts the operation. A batch that succeeded shows its results a little later: until then it is ending.
 func (op *geminiOperation) status() provider.Status {
 	m := op.Metadata
 	s := provider.Status{

@@ -103,7 +103,7 @@ func (g *gemini) send(ctx context.Context, p provider.BatchInput, h provider.Han
 	return g.readiness(ctx, p, made.File)
 }
 
-// rest is a body, or none where nothing is left of it.
+// rest returns a body, or none where nothing is left of it.
 func rest(body io.ReadCloser, n int64) io.Reader {
 	if n == 0 {
 		body.Close()
@@ -118,7 +118,7 @@ func lost(err error) bool {
 	return f != nil && f.Status/100 == 4 && f.Class != assay.FaultBusy && f.Class != assay.FaultDenied && f.Class != assay.FaultQuota
 }
 
-// missing reports whether a file is not there. Google does not say so: it denies us what may not exist.
+// missing reports whether err means that a file does not exist. Google denies access to files that do not exist.
 func missing(err error) bool {
 	f := provider.FaultOf(err)
 	return gone(err) || f != nil && f.Status == http.StatusForbidden && strings.Contains(f.Message, "may not exist")

@@ -38,7 +38,7 @@ func TestTheGuideNamesFilesThatAreThere(t *testing.T) {
 	}
 }
 
-// opener is how the guide's line of the list opens its vendor: as the vendor of the list does that is opened by the same function.
+// opener returns how the guide's line of the list opens its vendor: as the vendor of the list does that is opened by the same function.
 func opener(t *testing.T, line string) func(provider.Config) (provider.Account, error) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, list))
@@ -85,7 +85,7 @@ func TestAProviderMadeByTheGuideKeepsTheContract(t *testing.T) {
 	t.Run("batch", func(t *testing.T) { t.Parallel(); providertest.RunBatch(t, s) })
 }
 
-// The file of the guide's other vendor stands in this package for the length of one compilation.
+// The file of the guide's other vendor is in this package for the length of one compilation.
 func TestTheFileOfTheGuideCompiles(t *testing.T) {
 	t.Parallel()
 	g := providertest.ReadGuide(t, root)

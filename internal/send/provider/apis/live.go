@@ -13,7 +13,7 @@ import (
 	"assay/internal/send/provider"
 )
 
-// openLive opens a server that speaks OpenAI's chat and has no batches.
+// openLive opens a server with OpenAI's chat API and no batches.
 func openLive(cfg provider.Config) (provider.Account, error) {
 	api, err := provider.NewClient(cfg, provider.Bearer(cfg.Key))
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *asker) Models(ctx context.Context) ([]string, error) {
 	return l.names, nil
 }
 
-// openAIPath is the path of the API that the request speaks.
+// openAIPath returns the path of the API that the request uses.
 func openAIPath(r *assay.Request) string {
 	if r.Wire.Dialect == assay.DialectResponses {
 		return provider.Path("responses")
@@ -111,7 +111,7 @@ func openAIPath(r *assay.Request) string {
 	return provider.Path("chat", "completions")
 }
 
-// fixed is the same path for every request.
+// fixed returns the same path for every request.
 func fixed(segments ...string) func(*assay.Request) string {
 	path := provider.Path(segments...)
 	return func(*assay.Request) string { return path }

@@ -143,7 +143,7 @@ func TestMemoryDoesNotGrowWithTheUpload(t *testing.T) { // alone: it looks at th
 	}
 }
 
-// reading is a network that takes every body in and says that all is well.
+// reading is a network that reads every body and answers with success.
 type reading struct{ p *peak }
 
 func (n reading) RoundTrip(r *http.Request) (*http.Response, error) {

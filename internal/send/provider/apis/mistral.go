@@ -125,7 +125,7 @@ func (m *mistral) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 // Stamped is true: jobs carry metadata.
 func (m *mistral) Stamped() bool { return true }
 
-// Cursor is the newest job.
+// Cursor returns the newest job.
 func (m *mistral) Cursor(ctx context.Context) (string, error) { return provider.Newest(m.List(ctx)) }
 
 // Find matches the stamp in the metadata. The pages are numbered from the newest, so that a job made meanwhile moves the
@@ -138,7 +138,7 @@ func (m *mistral) path(rest ...string) string {
 	return provider.Path(append([]string{"v1", "batch", "jobs"}, rest...)...)
 }
 
-// Made is the job's id.
+// Made returns the job's id.
 func (b *mistralJob) Made() (string, time.Time) { return b.ID, b.Created.Time }
 
 // Valid wants an id.
@@ -164,7 +164,7 @@ func (b *mistralJob) status() provider.Status {
 	return s
 }
 
-// why joins what the job says went wrong. These are counts per message: no line is named.
+// why joins the errors of the job. These are counts per message: no line is named.
 func (b *mistralJob) why() string {
 	var all []string
 	for _, e := range b.Errors {

@@ -39,7 +39,8 @@ func azureURL(base string) string {
 	return base
 }
 
-// openGroq opens Groq, whose batch list is said to have one page. Its own clients are given the base URL without the path.
+// openGroq opens Groq, whose batch list is documented to have one page. Its own clients are given the base URL without
+// the path.
 func openGroq(cfg provider.Config) (provider.Account, error) {
 	const path = "/openai/v1"
 	if base := strings.TrimRight(cfg.BaseURL, "/"); !strings.HasSuffix(base, path) {
@@ -48,7 +49,7 @@ func openGroq(cfg provider.Config) (provider.Account, error) {
 	return openFiles(cfg, provider.Bearer(cfg.Key), openAI{list: onePage})
 }
 
-// openCompatible opens any other server that speaks OpenAI's files, batches and chat.
+// openCompatible opens any other server with OpenAI's files, batches and chat.
 func openCompatible(cfg provider.Config) (provider.Account, error) {
 	return openFiles(cfg, provider.Bearer(cfg.Key), openAI{list: paged})
 }
@@ -77,7 +78,7 @@ type openAI struct {
 // pageSize is how many jobs are asked for at a time.
 const pageSize = 100
 
-// paging says how a server lists jobs.
+// paging is the way a server lists jobs.
 type paging string
 
 const (
@@ -109,7 +110,7 @@ func (o *openAI) Prepare(ctx context.Context, p provider.BatchInput, h provider.
 	return readiness(f)
 }
 
-// readiness reads the file object: only a state that says so means waiting, for many servers have none.
+// readiness reads the file object: only an explicit state means waiting, for many servers have none.
 func readiness(f openAIFile) (provider.Handle, provider.Readiness, error) {
 	if f.ID == "" {
 		return anew, "", provider.BadAnswer("upload: the answer names no file")
@@ -211,7 +212,7 @@ func (o *openAI) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 // Stamped is true: batches carry metadata.
 func (o *openAI) Stamped() bool { return true }
 
-// Cursor is the newest batch.
+// Cursor returns the newest batch.
 func (o *openAI) Cursor(ctx context.Context) (string, error) { return provider.Newest(o.List(ctx)) }
 
 // Find matches the stamp in the metadata, or the uploaded file where a server drops metadata.

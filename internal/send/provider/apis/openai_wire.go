@@ -16,7 +16,7 @@ type fileHandle struct {
 	Ready bool   `json:"ready,omitempty"`
 }
 
-// Made is the batch's own id.
+// Made returns the batch's own id.
 func (b *openAIBatch) Made() (string, time.Time) { return b.ID, b.Created.Time }
 
 // Valid wants an id.
@@ -28,7 +28,7 @@ func (l *openAIList) Valid() bool { return l.Data != nil }
 // Valid wants an id.
 func (f *openAIFile) Valid() bool { return f.ID != "" }
 
-// listed is the batch as a list shows it: without parts and problems.
+// listed returns the batch as a list shows it: without parts and problems.
 func (b *openAIBatch) listed() provider.Status {
 	s := provider.Status{
 		Job: b.ID, State: fileState(b.Status), Word: b.Status, Model: b.Model, Input: b.Input, Stamp: b.Metadata.Stamp(),
@@ -46,7 +46,7 @@ func (b *openAIBatch) listed() provider.Status {
 	return s
 }
 
-// status is the batch with all it reports. Result files are there in every terminal state, or not; either may be missing.
+// status returns the batch with all it reports. Result files are there in every terminal state, or not; either may be missing.
 func (b *openAIBatch) status() provider.Status {
 	s := b.listed()
 	s.Parts = fileParts(b.Output, b.ErrorFile)
@@ -82,7 +82,7 @@ func fileState(word string) provider.State {
 	return provider.StateUnknown
 }
 
-// fileParts are the result files there are.
+// fileParts returns the result files there are.
 func fileParts(output, errors string) []provider.Part {
 	var parts []provider.Part
 	if output != "" {

@@ -87,7 +87,7 @@ func (o *openRouter) List(ctx context.Context) iter.Seq2[provider.Status, error]
 // Stamped is false: a job has no metadata and no name.
 func (o *openRouter) Stamped() bool { return false }
 
-// Cursor is the newest job.
+// Cursor returns the newest job.
 func (o *openRouter) Cursor(ctx context.Context) (string, error) { return provider.Newest(o.List(ctx)) }
 
 // Find looks for a job of the same size and model since the cursor. The nonce in its first result shows whose it is,
@@ -112,7 +112,7 @@ func (o *openRouter) Find(ctx context.Context, s provider.Search) (provider.Foun
 	})
 }
 
-// Made is the job's id.
+// Made returns the job's id.
 func (b *openRouterJob) Made() (string, time.Time) { return b.ID, b.Created.Time }
 
 // Valid wants an id.

@@ -142,7 +142,7 @@ func (t *together) Fence(ctx context.Context, h provider.Handle) error {
 	return fenceFile(ctx, t.api, h, filePath)
 }
 
-// List is the one page there is, in no promised order. The names of the input files give the stamps.
+// List returns the one page there is, in no promised order. The names of the input files give the stamps.
 func (t *together) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	return func(yield func(provider.Status, error) bool) {
 		var jobs togetherJobs
@@ -198,7 +198,7 @@ func (m *togetherMade) Valid() bool { return m.Job.ID != "" || m.ID != "" }
 // Valid wants an id.
 func (b *togetherJob) Valid() bool { return b.ID != "" }
 
-// status is the batch as it is reported. There are no counts.
+// status converts the batch. There are no counts.
 func (b *togetherJob) status() provider.Status {
 	s := provider.Status{
 		Job: b.ID, Word: b.Status, State: fileState(b.Status), Model: b.Model, Input: b.Input,

@@ -11,7 +11,8 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// unfit is a batch provider whose configuration lacks something that live calls do not need. Every call says what.
+// unfit returns a batch provider whose configuration lacks something that live calls do not need. Every call returns an
+// error that names it.
 func unfit(why string, limits catalog.Limits) provider.Provider {
 	return &lacking{limits: limits, fault: assay.Fault{Class: assay.FaultInvalid, Code: "not_configured", Message: why}}
 }
@@ -26,30 +27,30 @@ func (l *lacking) err() error {
 	return fmt.Errorf("use batches: %w", &f)
 }
 
-// Limits is the catalogue's row.
+// Limits returns the catalogue's row.
 func (l *lacking) Limits() catalog.Limits { return l.limits }
 
-// Prepare says what is lacking.
+// Prepare returns the error.
 func (l *lacking) Prepare(context.Context, provider.BatchInput, provider.Handle) (provider.Handle, provider.Readiness, error) {
 	return "", "", l.err()
 }
 
-// Launch says what is lacking.
+// Launch returns the error.
 func (l *lacking) Launch(context.Context, provider.BatchInput, provider.Handle) provider.Receipt {
 	return provider.NotSent(l.err())
 }
 
-// Check says what is lacking.
+// Check returns the error.
 func (l *lacking) Check(context.Context, provider.Job) (provider.Status, error) {
 	return provider.Status{}, l.err()
 }
 
-// Fetch says what is lacking.
+// Fetch returns the error.
 func (l *lacking) Fetch(context.Context, provider.Job, provider.Part, provider.Sink) error {
 	return l.err()
 }
 
-// Decode says what is lacking.
+// Decode returns the error.
 func (l *lacking) Decode(provider.Job, provider.Part, io.Reader) iter.Seq2[provider.Line, error] {
 	return func(yield func(provider.Line, error) bool) { yield(provider.Line{}, l.err()) }
 }

@@ -384,7 +384,7 @@ func TestPagesThatGoRoundInACircleAreStopped(t *testing.T) {
 	}
 }
 
-// noBytes is an empty body.
+// noBytes returns an empty body.
 func noBytes() provider.Source {
 	return provider.Source{Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }}
 }

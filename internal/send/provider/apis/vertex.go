@@ -171,7 +171,7 @@ func (v *vertex) Cancel(ctx context.Context, job provider.Job) error {
 
 // Remove deletes the uploaded lines and the result files.
 func (v *vertex) Remove(ctx context.Context, job provider.Job) error {
-	var b vertexJob // its name says which attempt it was
+	var b vertexJob // its name holds the attempt
 	if _, err := v.api.JSON(ctx, provider.Call{Path: resource(v.version, job.ID)}, &b); err != nil && !gone(err) {
 		return fmt.Errorf("remove: %w", err)
 	}
@@ -215,7 +215,7 @@ func (v *vertex) path(rest ...string) string {
 	return provider.Path(append(v.parent[:len(v.parent):len(v.parent)], rest...)...)
 }
 
-// Made is the job's full name.
+// Made returns the job's full name.
 func (b *vertexJob) Made() (string, time.Time) { return b.Name, b.Created.Time }
 
 // Valid wants a name.

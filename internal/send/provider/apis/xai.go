@@ -135,7 +135,7 @@ func (x *xai) Find(ctx context.Context, s provider.Search) (provider.Found, erro
 	return provider.Trail{Jobs: x.List(ctx), Match: sameName(s)}.Stamped(s)
 }
 
-// Made is the batch's id.
+// Made returns the batch's id.
 func (b *xaiBatch) Made() (string, time.Time) { return b.id(), b.Created.Time }
 
 // Valid wants an id.

@@ -110,7 +110,7 @@ func faults(t *testing.T, s Subject) {
 			c := w.parcel(questions(2)...)
 			h := w.prepare(c)
 			r := w.batch.Launch(context.Background(), c.BatchInput, h)
-			if f := provider.FaultOf(r.Err); rule == "529" && f != nil && f.Code == "overloaded_error" { // said in as many words
+			if f := provider.FaultOf(r.Err); rule == "529" && f != nil && f.Code == "overloaded_error" { // explicitly
 				want.fate = provider.Refused
 			}
 			diff(t, want.fate, r.Fate)
@@ -145,7 +145,7 @@ func faults(t *testing.T, s Subject) {
 	})
 }
 
-// oversize sends more than the account may: client or provider must say so, before anything is billed.
+// oversize sends more than the account may: client or provider must refuse it, before anything is billed.
 func oversize(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Limits: simulator.Limits{BatchBytes: 2000}})
 	c := w.parcel(questions(200)...)

@@ -16,7 +16,7 @@ func (w *world) search(c cargo, cursor string) provider.Search {
 	}
 }
 
-// finder is the vendor's power to find, and the mark before the launch.
+// finder returns the vendor's power to find, and the mark before the launch.
 func (w *world) finder() (provider.Finder, string) {
 	w.t.Helper()
 	f, ok := w.batch.(provider.Finder)

@@ -13,7 +13,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Guide is docs/add-a-provider.md taken apart, so that tests can do what it says.
+// Guide is docs/add-a-provider.md taken apart, so that tests can follow it.
 type Guide struct {
 	Files []string          // the files it names
 	Code  map[string]string // what it puts into them, by file
@@ -50,7 +50,7 @@ func ReadGuide(t testing.TB, root string) Guide {
 	return g
 }
 
-// Catalog is the built-in catalogue with the guide's rows behind its own.
+// Catalog returns the built-in catalogue with the guide's rows behind its own.
 func (g Guide) Catalog(t testing.TB) *catalog.Catalog {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -73,7 +73,7 @@ func (g Guide) Catalog(t testing.TB) *catalog.Catalog {
 	return c
 }
 
-// Field is the value of a Go field or the first text in the guide's code for a file, such as Kind in {Kind: "x"}.
+// Field returns the value of a Go field or the first text in the guide's code for a file, such as Kind in {Kind: "x"}.
 func (g Guide) Field(t testing.TB, file, field string) string {
 	t.Helper()
 	m := regexp.MustCompile(regexp.QuoteMeta(field) + `"([^"]*)"`).FindStringSubmatch(g.Code[file])

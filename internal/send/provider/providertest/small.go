@@ -41,13 +41,13 @@ func fenced(t *testing.T, s Subject) {
 	diff(t, 3, w.collect(job, w.settle(job)).endings(c)[assay.Answered])
 }
 
-// mishaps are the ways in which a small call fails that may work when it is repeated.
+// mishaps returns the ways in which a small call fails that may work when it is repeated.
 func mishaps() []string {
 	return []string{"500", "429=1s", "drop", "drop-reply", "truncate", "error-200"}
 }
 
-// smallCalls has the calls fail that cancel a job and delete what is left of it: each says so by a fault, or was done all the
-// same, and is done when it is repeated. What the job had done is fetched after all of that.
+// smallCalls has the calls fail that cancel a job and delete what is left of it: each returns a fault, or was done all
+// the same, and is done when it is repeated. What the job had done is fetched after all of that.
 func smallCalls(t *testing.T, s Subject) {
 	ctx := context.Background()
 	for _, how := range mishaps() {

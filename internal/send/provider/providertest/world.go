@@ -47,7 +47,7 @@ type Subject struct {
 
 	LosesExpired bool // an expired job hands out nothing
 	Shards       bool // results may lie in several files
-	NoRefusals   bool // a refusal is said in words only
+	NoRefusals   bool // a refusal is in words only
 	NoStrangers  bool // the simulator cannot make up lines under other ids
 	Moves        bool // a redirect of a result file is followed, without the key
 	Copy         bool // it shares its code with another subject: what takes long is done there
@@ -183,7 +183,7 @@ func (nowhere) RoundTrip(*http.Request) (*http.Response, error) {
 type cargo struct {
 	provider.BatchInput
 	nonce assay.Nonce
-	asked map[string]string // custom id: what its user said
+	asked map[string]string // custom id: the user message
 }
 
 // parcel makes a parcel that asks these questions.
@@ -359,7 +359,7 @@ func (w *world) clean(err error) {
 	}
 }
 
-// class is the fault class an error wraps.
+// class returns the fault class an error wraps.
 func (w *world) class(err error) assay.FaultClass {
 	w.t.Helper()
 	w.clean(err)
@@ -381,7 +381,7 @@ func diff(t *testing.T, want, got any, opts ...cmp.Option) {
 	}
 }
 
-// echo is a model that says back what its user said, for tests of what survives the way.
+// echo is a model that repeats its user message, for tests of what survives the way.
 type echo struct{}
 
 func (echo) Respond(q *minds.Question) minds.Answer {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// kept is an answer of so many bytes that its client lost, and that is kept for it.
+// kept returns an answer of so many bytes that its client lost, and that is kept for it.
 func kept(s *Calls, bytes int) *Call {
 	f := &Call{alone: true, moved: make(chan struct{})}
 	s.all = append(s.all, f)

@@ -123,7 +123,7 @@ func (s *Driver) show(ctx context.Context, runs []store.Run) error {
 	return s.Home.Ledger.Leases.PutWorkerKeys(ctx, s.name, keys, keysLast)
 }
 
-// elsewhere are the jobs of a run, and the create calls of unknown fate, of which another key than those here has to say what becomes.
+// elsewhere returns the jobs of a run, and the create calls of unknown fate, of which another key than those here has to say what becomes.
 func (s *Driver) elsewhere(ctx context.Context, run store.Run) ([]store.Segment, error) {
 	all, err := s.Home.Ledger.Reader.Segments(ctx, run.No, store.Intended, store.Launched, store.Ended, store.Held)
 	if err != nil {

@@ -151,7 +151,7 @@ func (s *Server) left() (some []*os.Process) {
 	return some
 }
 
-// Processes are the server's: the first, and those it has started.
+// Processes returns the server's: the first, and those it has started.
 func (s *Server) Processes() []int {
 	first := s.cmd.Process.Pid
 	all := []int{first}
@@ -236,7 +236,7 @@ func (s *Server) Database(t testing.TB) string {
 	return where
 }
 
-// Cleared is a database like that of Database, which tests before may have had: making one takes longer than most tests. The test changes
+// Cleared returns a database like that of Database, which tests before may have had: making one takes longer than most tests. The test changes
 // rows, and nothing else, and has closed it when it ends.
 func (s *Server) Cleared(t testing.TB) string {
 	t.Helper()
@@ -289,7 +289,7 @@ func (s *Server) Create(ctx context.Context) (string, error) {
 	return s.create(ctx, fmt.Sprintf("t%d", s.next.Add(1)), "template1")
 }
 
-// ledger is the database that those of tests are copies of: a copy takes a tenth of the time that a migration does.
+// ledger returns the database that those of tests are copies of: a copy takes a tenth of the time that a migration does.
 func (s *Server) ledger(ctx context.Context) (string, error) {
 	s.first.Lock()
 	defer s.first.Unlock()

@@ -15,7 +15,7 @@ import (
 	"assay/internal/show/cli/shell"
 )
 
-// machine is the environment of a machine of its own: two URLs, keys, and an empty disk.
+// machine returns the environment of a machine of its own: two URLs, keys, and an empty disk.
 func (s *shop) machine(bucket *artifactstest.Server, providers ...string) (env map[string]string, dir string) {
 	env, dir = s.environment(root, providers...), s.t.TempDir()
 	env["ASSAY_HOME"], env["ASSAY_ARTIFACTS"] = filepath.Join(dir, "home"), bucket.S3("runs")

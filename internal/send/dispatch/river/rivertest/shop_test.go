@@ -98,7 +98,7 @@ func (s *shop) ok(err error) {
 	}
 }
 
-// environment is what a process that knows a database and some keys finds; its providers are at a root.
+// environment returns what a process that knows a database and some keys finds; its providers are at a root.
 func (s *shop) environment(root string, providers ...string) map[string]string {
 	env := map[string]string{"ASSAY_DB": s.db, "ASSAY_HOME": filepath.Join(s.dir, "home")}
 	urls := s.sim.BaseURLs(root)
@@ -109,7 +109,7 @@ func (s *shop) environment(root string, providers ...string) map[string]string {
 	return env
 }
 
-// world is the surroundings of a process in this process.
+// world returns the surroundings of a process in this process.
 func (s *shop) world(env map[string]string, args ...string) shell.World {
 	return shell.World{Args: args, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Now: time.Now, Disk: shell.Disk{Dir: s.dir},
