@@ -32,19 +32,19 @@ func (r *Raw) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Answer is one request and what stands for it: one row of the table of requests. A pointer that is nil, or a text that
-// is empty, is not known or does not apply; it is never 0.
-type Answer struct {
+// At is the coordinates of what a row is about: answers and verdicts have these columns alike. What is embedded in rows holds no
+// pointers: the parquet writer would fill them.
+type At struct {
 	Study     string `json:"study" parquet:"study,dict"`
 	Run       string `json:"run" parquet:"run,dict"`
 	Rehearsal bool   `json:"rehearsal" parquet:"rehearsal"`
 	Key       string `json:"key" parquet:"key"`
 	Stage     string `json:"stage" parquet:"stage,dict"`
 	Verb      string `json:"verb" parquet:"verb,dict"`
-	Source    string `json:"source" parquet:"source,dict"` // of a judge's request: the stage whose answers it reads
+	Source    string `json:"source" parquet:"source,dict"` // of a judge: the stage whose answers it reads; empty: items were compared
 	Input     string `json:"input" parquet:"input,dict"`   // whose items the stage is about
 	Item      string `json:"item" parquet:"item"`
-	Lane      string `json:"lane" parquet:"lane,dict"` // whose answer it is; of a judge's request, whose answer it reads
+	Lane      string `json:"lane" parquet:"lane,dict"` // whose answer it is, or is read; of a verdict on a pair, empty
 	Template  string `json:"template" parquet:"template,dict"`
 	Turn      int64  `json:"turn" parquet:"turn"`
 	Branch    string `json:"branch" parquet:"branch,dict"`
@@ -52,11 +52,36 @@ type Answer struct {
 	Pair      string `json:"pair" parquet:"pair,dict"`
 	First     string `json:"first" parquet:"first,dict"` // of a pair: who was shown first
 	Second    string `json:"second" parquet:"second,dict"`
-	Judge     string `json:"judge" parquet:"judge,dict"`
-	Prompt    string `json:"prompt" parquet:"prompt,dict"` // of a judge: the name of its prompt
-	Trait     string `json:"trait" parquet:"trait,dict"`
-	Vote      int64  `json:"vote" parquet:"vote"`
-	SecondTry bool   `json:"second_try" parquet:"second_try"` // of a judge's request: asked once more after a malformed verdict
+}
+
+// JudgedIn returns the coordinates of a verdict that a judge stage gives on the answer of a row. Its run and key are its own.
+func (a *At) JudgedIn(stage string) At {
+	at := *a
+	at.Study, at.Run, at.Key = "", "", ""
+	at.Stage, at.Verb, at.Source = stage, "judge", a.Stage
+	return at
+}
+
+// Judging is the coordinates that a judge adds to those of the answer it reads; all are empty where nobody judges.
+type Judging struct {
+	Judge  string `json:"judge" parquet:"judge,dict"`
+	Prompt string `json:"prompt" parquet:"prompt,dict"` // of a judge: the name of its prompt
+	Trait  string `json:"trait" parquet:"trait,dict"`
+}
+
+// Try is which try of a judge gave a verdict.
+type Try struct {
+	Fallback  string `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
+	SecondTry bool   `json:"second_try" parquet:"second_try"`
+}
+
+// Answer is one request and what stands for it: one row of the table of requests. A pointer that is nil, or a text that
+// is empty, is not known or does not apply; it is never 0.
+type Answer struct {
+	At
+	Judging
+	Vote      int64 `json:"vote" parquet:"vote"`
+	SecondTry bool  `json:"second_try" parquet:"second_try"` // of a judge's request: asked once more after a malformed verdict
 
 	AskedLane    string   `json:"asked_lane" parquet:"asked_lane,dict"` // who was asked; the parameters are its own
 	Provider     string   `json:"provider" parquet:"provider,dict"`
@@ -106,10 +131,8 @@ type Answer struct {
 
 // AnswerVerdict is a verdict inside the row of the answer it is about.
 type AnswerVerdict struct {
-	Stage      string             `json:"stage" parquet:"stage,dict"`
-	Judge      string             `json:"judge" parquet:"judge,dict"`
-	Prompt     string             `json:"prompt" parquet:"prompt,dict"`
-	Trait      string             `json:"trait" parquet:"trait,dict"`
+	Stage string `json:"stage" parquet:"stage,dict"`
+	Judging
 	First      string             `json:"first" parquet:"first,dict"`
 	Second     string             `json:"second" parquet:"second,dict"`
 	Vote       int64              `json:"vote" parquet:"vote"`
@@ -118,8 +141,7 @@ type AnswerVerdict struct {
 	Score      *float64           `json:"score" parquet:"score,optional"`
 	Confidence *float64           `json:"confidence" parquet:"confidence,optional"`
 	Reason     string             `json:"reason" parquet:"reason"`
-	Fallback   string             `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
-	SecondTry  bool               `json:"second_try" parquet:"second_try"`
+	Try
 }
 
 // Unasked is the ending of a question that was never sent: what it follows has no answer, or its turn has not come.
@@ -127,39 +149,20 @@ const Unasked = "unasked"
 
 // Verdict is one verdict: one row of the table of verdicts, with everything that says which one it is.
 type Verdict struct {
-	Study      string             `json:"study" parquet:"study,dict"`
-	Run        string             `json:"run" parquet:"run,dict"`
-	Rehearsal  bool               `json:"rehearsal" parquet:"rehearsal"`
-	Key        string             `json:"key" parquet:"key"`
-	Stage      string             `json:"stage" parquet:"stage,dict"`
-	Verb       string             `json:"verb" parquet:"verb,dict"`
-	Source     string             `json:"source" parquet:"source,dict"` // the stage whose answers it is about; empty: items were compared
-	Input      string             `json:"input" parquet:"input,dict"`   // whose items the stage is about
-	Item       string             `json:"item" parquet:"item"`
-	Lane       string             `json:"lane" parquet:"lane,dict"` // whose answer; empty with a pair
-	Template   string             `json:"template" parquet:"template,dict"`
-	Turn       int64              `json:"turn" parquet:"turn"`
-	Branch     string             `json:"branch" parquet:"branch,dict"`
-	Draw       int64              `json:"draw" parquet:"draw"`
-	Pair       string             `json:"pair" parquet:"pair,dict"`
-	First      string             `json:"first" parquet:"first,dict"`
-	Second     string             `json:"second" parquet:"second,dict"`
-	Direction  string             `json:"direction" parquet:"direction,dict"`
-	Judge      string             `json:"judge" parquet:"judge,dict"`
-	Prompt     string             `json:"prompt" parquet:"prompt,dict"`
-	Trait      string             `json:"trait" parquet:"trait,dict"`
+	At
+	Direction string `json:"direction" parquet:"direction,dict"`
+	Judging
 	Vote       int64              `json:"vote" parquet:"vote"`
 	State      assay.VerdictState `json:"state" parquet:"state,dict"`
 	Label      string             `json:"label" parquet:"label,dict"`
 	Score      *float64           `json:"score" parquet:"score,optional"`
 	Confidence *float64           `json:"confidence" parquet:"confidence,optional"`
 	Reason     string             `json:"reason" parquet:"reason"`
-	Fields     Raw                `json:"fields" parquet:"fields"`          // what else the judge said
-	Subject    string             `json:"subject" parquet:"subject"`        // key of the answer it is about
-	Against    string             `json:"against" parquet:"against"`        // of a pair: of the other answer
-	Fallback   string             `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
-	SecondTry  bool               `json:"second_try" parquet:"second_try"`
-	GivenAt    string             `json:"given_at" parquet:"given_at"`
+	Fields     Raw                `json:"fields" parquet:"fields"`   // what else the judge gave
+	Subject    string             `json:"subject" parquet:"subject"` // key of the answer it is about
+	Against    string             `json:"against" parquet:"against"` // of a pair: of the other answer
+	Try
+	GivenAt string `json:"given_at" parquet:"given_at"`
 }
 
 // Item is one item of an input: one row of the table of items.

@@ -69,8 +69,8 @@ func OfPage(ctx context.Context, r *results.Reader, run store.Run) (*Reader, err
 // Plain makes rows without what only the study knows, for pages that are shown before it is read.
 func Plain(ctx context.Context, r *results.Reader, run store.Run) (*Reader, error) {
 	t := &Reader{
-		Reader: r, Run: run, Study: &study.Study{}, Lanes: map[[2]string]store.Lane{}, Params: map[[2]string]assay.Params{}, Jobs: map[int64]string{}, Costs: map[string]assay.Cost{},
-		Short: true, origins: map[int64]string{}, inputs: map[string]string{},
+		Reader: r, Run: run, Study: &study.Study{}, Lanes: map[[2]string]store.Lane{}, Params: map[[2]string]assay.Params{},
+		Jobs: map[int64]string{}, Costs: map[string]assay.Cost{}, Short: true, origins: map[int64]string{}, inputs: map[string]string{},
 	}
 	lanes, err := r.Ledger.Lanes(ctx, run.No)
 	if err != nil {
@@ -118,16 +118,12 @@ func (t *Reader) Answer(ctx context.Context, a store.Answer, verdicts []store.Ve
 	if err != nil {
 		return nil, err
 	}
-	r := script.ReadingOf(a.At)
 	at, o := [2]string{a.At.Stage, a.Lane}, a.Outcome
 	row := &Answer{
-		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Verb: t.Verb(a.At.Stage),
-		Source: a.At.Source, Input: t.input(a.At.Stage), Item: a.At.Item,
-		Lane: r.Lane, Template: r.Template, Turn: int64(r.Turn), Branch: a.At.Branch, Draw: int64(r.Draw), Pair: pairs.Of(a.At),
-		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote), SecondTry: r.Again > 0,
+		At: t.at(a.At, a.Key), Judging: judgingOf(a.At), Vote: int64(a.At.Vote), SecondTry: a.At.Again > 0,
 		AskedLane: a.Lane, Provider: t.Lanes[at].Provider, Model: t.Lanes[at].Model, Mode: string(a.Mode), Job: job, Attempts: a.Try,
-		Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
-		Imported: a.Mode == store.Imported, Segment: a.Segment, Verdicts: []AnswerVerdict{},
+		Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID,
+		UsedTier: o.Tier, Imported: a.Mode == store.Imported, Segment: a.Segment, Verdicts: []AnswerVerdict{},
 	}
 	if err := row.SetParams(t.Params[at]); err != nil {
 		return nil, err
@@ -212,21 +208,18 @@ func (t *Reader) addVerdicts(row *Answer, verdicts []store.Verdict) {
 	for i := range verdicts {
 		v := t.Verdict(&verdicts[i])
 		row.Verdicts = append(row.Verdicts, AnswerVerdict{
-			Stage: v.Stage, Judge: v.Judge, Prompt: v.Prompt, Trait: v.Trait, First: v.First, Second: v.Second, Vote: v.Vote,
-			State: v.State, Label: v.Label, Score: v.Score, Confidence: v.Confidence, Reason: v.Reason, SecondTry: v.SecondTry, Fallback: v.Fallback,
+			Stage: v.Stage, Judging: v.Judging, First: v.First, Second: v.Second, Vote: v.Vote, State: v.State, Label: v.Label,
+			Score: v.Score, Confidence: v.Confidence, Reason: v.Reason, Try: v.Try,
 		})
 	}
 }
 
 // Verdict returns the row of one verdict.
 func (t *Reader) Verdict(v *store.Verdict) *Verdict {
-	r := script.ReadingOf(v.At)
 	row := &Verdict{
-		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: v.At.Key().String(), Stage: v.At.Stage, Verb: t.Verb(v.At.Stage),
-		Source: v.At.Source, Input: t.input(v.At.Stage), Item: v.At.Item, Lane: r.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: v.At.Branch, Draw: int64(r.Draw),
-		Pair: pairs.Of(v.At), First: r.First, Second: r.Second, Direction: v.Direction, Judge: v.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
-		State: v.State, Label: v.Label, Score: v.Score, Reason: v.Reason, SecondTry: v.Again > 0, Fallback: v.By, GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
-		Subject: shownKey(v.Subject), Against: shownKey(v.Against),
+		At: t.at(v.At, v.At.Key()), Direction: v.Direction, Judging: judgingOf(v.At), Vote: int64(v.At.Vote),
+		State: v.State, Label: v.Label, Score: v.Score, Reason: v.Reason, Try: Try{Fallback: v.By, SecondTry: v.Again > 0},
+		Subject: shownKey(v.Subject), Against: shownKey(v.Against), GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
 	}
 	var said struct {
 		Confidence *float64 `json:"confidence"`
@@ -238,6 +231,21 @@ func (t *Reader) Verdict(v *store.Verdict) *Verdict {
 		}
 	}
 	return row
+}
+
+// at returns the coordinates of a row.
+func (t *Reader) at(c assay.Coordinates, key assay.Key) At {
+	r := script.ReadingOf(c)
+	return At{
+		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: key.String(), Stage: c.Stage, Verb: t.Verb(c.Stage),
+		Source: c.Source, Input: t.input(c.Stage), Item: c.Item, Lane: r.Lane, Template: r.Template, Turn: int64(c.Turn), Branch: c.Branch,
+		Draw: int64(c.Draw), Pair: pairs.Of(c), First: r.First, Second: r.Second,
+	}
+}
+
+// judgingOf returns the coordinates of a row that are a judge's.
+func judgingOf(c assay.Coordinates) Judging {
+	return Judging{Judge: c.Judge, Prompt: c.Prompt, Trait: c.Trait}
 }
 
 func shownKey(k assay.Key) string {

@@ -149,7 +149,8 @@ func (r *harnessReader) row(at assay.Place, line []byte) error {
 		return err
 	}
 	for i, reply := range row.Replies[0] {
-		a := &rows.Answer{Stage: r.stage, Verb: "ask", Input: r.input, Item: id, Lane: r.lane, Turn: 1, Draw: int64(i + 1), Ending: string(assay.Answered)}
+		a := &rows.Answer{At: rows.At{Stage: r.stage, Verb: "ask", Input: r.input, Item: id, Lane: r.lane, Turn: 1, Draw: int64(i + 1)},
+			Ending: string(assay.Answered)}
 		if a.Text, ok = export.PlainText(reply); !ok {
 			a.Text = string(reply)
 		}
@@ -209,7 +210,8 @@ func (r *harnessReader) metrics(row *harnessRow, all map[string]json.RawMessage,
 			stage += "_score"
 		}
 		v := &rows.Verdict{
-			Stage: stage, Verb: "judge", Source: r.stage, Input: r.input, Item: id, Lane: r.lane, Turn: 1, Draw: 1, Judge: filter, State: assay.VerdictValid, Score: &n,
+			At:      rows.At{Stage: stage, Verb: "judge", Source: r.stage, Input: r.input, Item: id, Lane: r.lane, Turn: 1, Draw: 1},
+			Judging: rows.Judging{Judge: filter}, State: assay.VerdictValid, Score: &n,
 			Fields: rows.Raw(fmt.Sprintf(`{"filter":%q}`, assay.Clean(filter, export.MaxShown))),
 		}
 		if err := r.Verdict(v); err != nil {

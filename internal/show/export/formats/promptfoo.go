@@ -130,14 +130,15 @@ func (r *promptfooReader) walk(ctx context.Context, name string, bad table.Repor
 	if strings.EqualFold(path.Ext(name), ".jsonl") {
 		return table.EachLine(file, name, bad, one)
 	}
-	err = jsontext.Read(file, jsontext.Document{Lists: [][]string{{"results", "results"}}, Max: table.MaxRecord, Each: func(e jsontext.Element) error {
-		at := assay.Place{File: name, Line: e.Line, Col: e.Col}
-		if e.TooLong {
-			bad.At(at, "a result has more than %d MB", table.MaxRecord>>20)
-			return nil
-		}
-		return one(at, e.Text)
-	}})
+	err = jsontext.Read(file, jsontext.Document{Lists: [][]string{{"results", "results"}}, Max: table.MaxRecord,
+		Each: func(e jsontext.Element) error {
+			at := assay.Place{File: name, Line: e.Line, Col: e.Col}
+			if e.TooLong {
+				bad.At(at, "a result has more than %d MB", table.MaxRecord>>20)
+				return nil
+			}
+			return one(at, e.Text)
+		}})
 	var wrong *jsontext.Error
 	if errors.As(err, &wrong) {
 		return fmt.Errorf("%s: %w", assay.Place{File: name, Line: wrong.Line, Col: wrong.Col}, wrong.Err)
@@ -187,7 +188,7 @@ func (r *promptfooReader) row(at assay.Place, row *promptfooRow) error {
 	if err := r.AddItem(&rows.Item{Input: "items", Item: id, Cluster: id, Fields: rows.Raw(packed)}); err != nil {
 		return err
 	}
-	a := &rows.Answer{Stage: "answers", Verb: "ask", Input: "items", Item: id, Lane: lane, Turn: 1}
+	a := &rows.Answer{At: rows.At{Stage: "answers", Verb: "ask", Input: "items", Item: id, Lane: lane, Turn: 1}}
 	if len(r.prompts) > 1 {
 		a.Template = r.prompts[row.Index]
 	}
@@ -267,8 +268,10 @@ func (r *promptfooReader) graded(row *promptfooRow, a *rows.Answer) error {
 			score = *p.Score
 		}
 		v := &rows.Verdict{
-			Stage: name, Verb: "judge", Source: a.Stage, Input: a.Input, Item: a.Item, Lane: a.Lane, Template: a.Template, Turn: a.Turn, Draw: a.Draw,
-			Judge: p.Assertion.Type, State: assay.VerdictValid, Score: &score, Reason: p.Reason, Fields: rows.Raw(fmt.Sprintf(`{"pass":%t}`, p.Pass)),
+			At:      a.JudgedIn(name),
+			Judging: rows.Judging{Judge: p.Assertion.Type},
+			State:   assay.VerdictValid, Score: &score, Reason: p.Reason,
+			Fields: rows.Raw(fmt.Sprintf(`{"pass":%t}`, p.Pass)),
 		}
 		if err := r.Verdict(v); err != nil {
 			return err

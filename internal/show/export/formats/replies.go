@@ -156,7 +156,8 @@ func (r *replyReader) reply(at assay.Place, reply batchfile.Reply) error {
 	if was, ok := r.answered[id]; ok {
 		if r.again++; was != [16]byte(sum[:16]) {
 			r.again--
-			r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("another line answers %q in other words", assay.Clean(row.Item, export.MaxShown)), Hint: "the first is kept"})
+			r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("another line answers %q in other words",
+				assay.Clean(row.Item, export.MaxShown)), Hint: "the first is kept"})
 		}
 		return nil
 	}
@@ -169,7 +170,8 @@ func (r *replyReader) errors() error {
 	for _, h := range r.held {
 		h.row.Lane = cmp.Or(h.row.Lane, r.lanes.only(h.at.File), r.lanes.only(""))
 		if h.row.Lane == "" {
-			r.Bad(assay.Problem{Place: h.at, What: "the error does not say which model was asked", Hint: "name it with --lane NAME, or give the file of requests with --requests FILE"})
+			r.Bad(assay.Problem{Place: h.at, What: "the error does not say which model was asked",
+				Hint: "name it with --lane NAME, or give the file of requests with --requests FILE"})
 			continue
 		}
 		id := h.row.Item + "\x00" + h.row.Lane
@@ -195,13 +197,14 @@ func (r *replyReader) missing() error {
 		}
 		n++
 		if lane := cmp.Or(a.lane, r.lanes.only("")); lane != "" {
-			if err := r.put(&rows.Answer{Item: id, Lane: lane}); err != nil {
+			if err := r.put(&rows.Answer{At: rows.At{Item: id, Lane: lane}}); err != nil {
 				return err
 			}
 		}
 	}
 	if n > 0 {
-		r.Notef("%s no line in the results", export.Plural(n, "request of "+r.from.Requests.Name+" has", "requests of "+r.from.Requests.Name+" have"))
+		r.Notef("%s no line in the results",
+			export.Plural(n, "request of "+r.from.Requests.Name+" has", "requests of "+r.from.Requests.Name+" have"))
 	}
 	return nil
 }
@@ -230,7 +233,8 @@ func (l laneSets) only(where string) string {
 func (r *replyReader) notes() {
 	if r.stray > 0 {
 		r.Bad(assay.Problem{Place: r.firstStray, Hint: "they are left out",
-			What: fmt.Sprintf("%s in no request of %s, such as %q", export.Plural(r.stray, "id is", "ids are"), r.from.Requests.Name, assay.Clean(r.strayID, export.MaxShown))})
+			What: fmt.Sprintf("%s in no request of %s, such as %q", export.Plural(r.stray, "id is", "ids are"), r.from.Requests.Name,
+				assay.Clean(r.strayID, export.MaxShown))})
 	}
 	if r.again > 0 {
 		r.Notef("%s what another line says as well, and counted once", export.Plural(r.again, "line says", "lines say"))
@@ -254,7 +258,8 @@ func (r *replyReader) put(row *rows.Answer) error {
 func rowOf(reply batchfile.Reply) *rows.Answer {
 	o := reply.Outcome
 	row := &rows.Answer{
-		Item: reply.ID, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
+		At: rows.At{Item: reply.ID}, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish,
+		AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
 	}
 	if u := o.Usage; u.Known {
 		row.InputTokens, row.CachedTokens, row.Write5m, row.Write1h = &u.Input, &u.Cached, &u.CacheWrite5m, &u.CacheWrite1h

@@ -86,7 +86,8 @@ func rowsOf(t *testing.T, r export.Run) (answers, verdicts []string, seconds int
 		ok(t, err)
 		if a.Judge == "" {
 			answers = append(answers, fmt.Sprintf("%+v", rows.Answer{
-				Stage: a.Stage, Input: a.Input, Item: a.Item, Lane: a.Lane, Template: a.Template, Turn: a.Turn, Branch: a.Branch, Draw: a.Draw,
+				At: rows.At{Stage: a.Stage, Input: a.Input, Item: a.Item, Lane: a.Lane, Template: a.Template, Turn: a.Turn,
+					Branch: a.Branch, Draw: a.Draw},
 				Ending: a.Ending, Text: a.Text, Thoughts: a.Thoughts, AnsweredModel: a.AnsweredModel,
 			}))
 		}
@@ -100,10 +101,14 @@ func rowsOf(t *testing.T, r export.Run) (answers, verdicts []string, seconds int
 		if v.Score != nil {
 			score = fmt.Sprint(*v.Score)
 		}
+		at := v.At
+		at.Study, at.Run, at.Rehearsal, at.Key = "", "", false, ""
 		verdicts = append(verdicts, score+fmt.Sprintf(" %+v", rows.Verdict{
-			Stage: v.Stage, Verb: v.Verb, Source: v.Source, Input: v.Input, Item: v.Item, Lane: v.Lane, Template: v.Template, Turn: v.Turn, Branch: v.Branch,
-			Draw: v.Draw, Pair: v.Pair, First: v.First, Second: v.Second, Direction: v.Direction, Judge: strings.TrimPrefix(v.Judge, "human:"), Prompt: v.Prompt,
-			Trait: v.Trait, Vote: v.Vote, State: v.State, Label: v.Label, Reason: v.Reason, Fields: v.Fields, SecondTry: v.SecondTry, Fallback: v.Fallback,
+			At:        at,
+			Direction: v.Direction,
+			Judging:   rows.Judging{Judge: strings.TrimPrefix(v.Judge, "human:"), Prompt: v.Prompt, Trait: v.Trait}, Vote: v.Vote,
+			State: v.State, Label: v.Label, Reason: v.Reason, Fields: v.Fields,
+			Try: v.Try,
 		}))
 	}
 	slices.Sort(answers)

@@ -106,7 +106,8 @@ func readTables(ctx context.Context, f table.Form, from export.From, to *export.
 	if names[answersTable] == "" {
 		return export.ErrNothing
 	}
-	r := &tableReader{Sink: to, run: from.Run, given: from.Run != "", nested: names[verdictsTable] == "", lane: from.Lane, file: names[answersTable]}
+	r := &tableReader{Sink: to, run: from.Run, given: from.Run != "", nested: names[verdictsTable] == "", lane: from.Lane,
+		file: names[answersTable]}
 	var columns table.Names
 	if from.File != "" {
 		var err error
@@ -124,7 +125,8 @@ func readTables(ctx context.Context, f table.Form, from export.From, to *export.
 }
 
 // readTable hands the rows of a table on; a table without a name has none.
-func readTable[T any](ctx context.Context, f table.Form, files fs.FS, name string, columns table.Names, bad table.Report, take func(*T) error) error {
+func readTable[T any](ctx context.Context, f table.Form, files fs.FS, name string, columns table.Names, bad table.Report,
+	take func(*T) error) error {
 	if name == "" {
 		return nil
 	}
@@ -205,9 +207,8 @@ func (r *tableReader) answerRow(row *rows.Answer) error {
 			continue
 		}
 		err := r.Verdict(&rows.Verdict{
-			Rehearsal: row.Rehearsal, Stage: s.Stage, Verb: "judge", Source: row.Stage, Input: row.Input, Item: row.Item, Lane: row.Lane, Template: row.Template,
-			Turn: row.Turn, Branch: row.Branch, Draw: row.Draw, Judge: s.Judge, Prompt: s.Prompt, Trait: s.Trait, Vote: s.Vote, State: s.State, Label: s.Label,
-			Score: s.Score, Confidence: s.Confidence, Reason: s.Reason, SecondTry: s.SecondTry, Fallback: s.Fallback,
+			At: row.JudgedIn(s.Stage), Judging: s.Judging, Vote: s.Vote, State: s.State, Label: s.Label, Score: s.Score,
+			Confidence: s.Confidence, Reason: s.Reason, Try: s.Try,
 		})
 		if err != nil {
 			return err
@@ -230,9 +231,11 @@ func (r *tableReader) whole(row *rows.Answer) bool {
 	case strings.TrimSpace(row.Item) == "":
 		r.Bad.At(at, "a row has no item")
 	case row.Lane == "":
-		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q names no lane", item), Hint: "give such rows one with --lane NAME"})
+		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q names no lane", item),
+			Hint: "give such rows one with --lane NAME"})
 	case row.Ending != "" && row.Ending != rows.Unasked && !slices.Contains(assay.Endings(), assay.Ending(row.Ending)):
-		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q: no ending is called %q", item, assay.Clean(row.Ending, export.MaxShown)), Hint: assay.ThereAre(assay.Endings())})
+		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q: no ending is called %q", item,
+			assay.Clean(row.Ending, export.MaxShown)), Hint: assay.ThereAre(assay.Endings())})
 	default:
 		return true
 	}
@@ -244,12 +247,11 @@ func (r *tableReader) own(row *rows.Answer) error {
 	if !r.nested || row.Second == "" {
 		return nil
 	}
+	at := row.At
+	at.Study, at.Run, at.Key, at.Lane, at.Pair = "", "", "", "", ""
 	for _, s := range row.Verdicts {
-		v := &rows.Verdict{
-			Rehearsal: row.Rehearsal, Stage: row.Stage, Verb: row.Verb, Source: row.Source, Input: row.Input, Item: row.Item, Template: row.Template, Turn: row.Turn,
-			Branch: row.Branch, Draw: row.Draw, First: row.First, Second: row.Second, Judge: row.Judge, Prompt: row.Prompt, Trait: row.Trait, Vote: row.Vote,
-			State: s.State, Label: s.Label, Score: s.Score, Confidence: s.Confidence, Reason: s.Reason, SecondTry: s.SecondTry, Fallback: s.Fallback,
-		}
+		v := &rows.Verdict{At: at, Judging: row.Judging, Vote: row.Vote, State: s.State, Label: s.Label, Score: s.Score,
+			Confidence: s.Confidence, Reason: s.Reason, Try: s.Try}
 		if row.Source == "" { // the two are items
 			for _, id := range []string{row.First, row.Second} {
 				if err := r.AddItem(&rows.Item{Input: row.Input, Item: id, Cluster: id}); err != nil {

@@ -101,7 +101,7 @@ func (r *reader) sample(at assay.Place, text []byte) error {
 	if mark != nil && mark.Verb == "compare" {
 		return r.comparison(at, &s)
 	}
-	row := &rows.Answer{Stage: p.stage, Verb: "ask", Input: p.input, Item: id, Lane: p.lane, Turn: 1, Draw: max(1, s.Epoch)}
+	row := &rows.Answer{At: rows.At{Stage: p.stage, Verb: "ask", Input: p.input, Item: id, Lane: p.lane, Turn: 1, Draw: max(1, s.Epoch)}}
 	if mark != nil {
 		row.Verb, row.Rehearsal = cmp.Or(mark.Verb, "ask"), mark.Rehearsal
 		if row.Verb == "import" {
@@ -147,7 +147,8 @@ func (r *reader) asked(at assay.Place, s *readSample, row *rows.Answer) (bool, e
 	if was, ok := r.met[[16]byte(key[:16])]; ok {
 		if mark == nil && was.asked != [16]byte(asked[:16]) {
 			r.Bad(assay.Problem{Place: at, Hint: "it is left out; logs of other questions can be imported one by one",
-				What: fmt.Sprintf("sample %q asks something else than the one of this id in %s", assay.Clean(row.Item, export.MaxShown), r.logs[was.log].name)})
+				What: fmt.Sprintf("sample %q asks something else than the one of this id in %s", assay.Clean(row.Item, export.MaxShown),
+					r.logs[was.log].name)})
 			return false, nil
 		}
 		return true, nil
@@ -183,7 +184,8 @@ func (r *reader) asked(at assay.Place, s *readSample, row *rows.Answer) (bool, e
 	if err != nil {
 		return false, err
 	}
-	return true, r.AddItem(&rows.Item{Input: row.Input, Item: row.Item, Cluster: cmp.Or(cluster, row.Item), Expect: expect, Fields: rows.Raw(packed)})
+	return true, r.AddItem(&rows.Item{Input: row.Input, Item: row.Item, Cluster: cmp.Or(cluster, row.Item), Expect: expect,
+		Fields: rows.Raw(packed)})
 }
 
 // question returns the question of a sample, and its system message.
@@ -251,7 +253,8 @@ func (s *readSample) outcome(row *rows.Answer, model string) {
 	switch {
 	case s.Error != nil:
 		row.Ending, row.FaultMessage = string(assay.Errored), s.Error.Message
-		if ending, message, ok := strings.Cut(s.Error.Message, ": "); ok && (ending == rows.Unasked || slices.Contains(assay.Endings(), assay.Ending(ending))) {
+		if ending, message, ok := strings.Cut(s.Error.Message, ": "); ok &&
+			(ending == rows.Unasked || slices.Contains(assay.Endings(), assay.Ending(ending))) {
 			row.Ending, row.FaultMessage = ending, message // as our own export writes it
 		}
 	case stop == "content_filter":
@@ -268,7 +271,8 @@ func (s *readSample) outcome(row *rows.Answer, model string) {
 		usage = s.Models[model]
 	}
 	if usage != nil {
-		row.CachedTokens, row.Write5m, row.OutputTokens, row.Reasoning, row.Cost = usage.CacheRead, usage.CacheWrite, usage.Output, usage.Reasoning, usage.Cost
+		row.CachedTokens, row.Write5m, row.OutputTokens, row.Reasoning, row.Cost = usage.CacheRead, usage.CacheWrite, usage.Output,
+			usage.Reasoning, usage.Cost
 		if usage.Input != nil {
 			row.InputTokens = plus(usage.Input, plus(usage.CacheRead, usage.CacheWrite))
 		}
@@ -295,7 +299,7 @@ func (r *reader) turns(at assay.Place, s *readSample, row *rows.Answer) error {
 			if users == 0 {
 				continue // given, not asked
 			}
-			one := rows.Answer{Text: text, Thoughts: thoughts, Turn: int64(users)}
+			one := rows.Answer{Text: text, Thoughts: thoughts, At: rows.At{Turn: int64(users)}}
 			if n := len(earlier); n > 0 && earlier[n-1].Turn == one.Turn {
 				earlier = earlier[:n-1]
 			}
@@ -313,8 +317,11 @@ func (r *reader) turns(at assay.Place, s *readSample, row *rows.Answer) error {
 		if e.Turn >= row.Turn {
 			break
 		}
-		one := rows.Answer{Stage: row.Stage, Verb: row.Verb, Input: row.Input, Item: row.Item, Lane: row.Lane, Draw: row.Draw, Turn: e.Turn, Text: e.Text, Thoughts: e.Thoughts,
-			Ending: string(assay.Answered), AnsweredModel: row.AnsweredModel, Rehearsal: row.Rehearsal}
+		one := rows.Answer{
+			At: rows.At{Stage: row.Stage, Verb: row.Verb, Input: row.Input, Item: row.Item, Lane: row.Lane, Draw: row.Draw, Turn: e.Turn,
+				Rehearsal: row.Rehearsal},
+			Text: e.Text, Thoughts: e.Thoughts, Ending: string(assay.Answered), AnsweredModel: row.AnsweredModel,
+		}
 		if one.Text == "" {
 			one.Ending = string(assay.Empty)
 		}

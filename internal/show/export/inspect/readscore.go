@@ -24,10 +24,7 @@ type readScore struct {
 
 // scored hands on a score as verdicts: one, or one for each element of a list or an object.
 func (r *reader) scored(name string, g readScore, row *rows.Answer) error {
-	v := &rows.Verdict{
-		Rehearsal: row.Rehearsal, Verb: "judge", Source: row.Stage, Input: row.Input, Item: row.Item, Lane: row.Lane, Template: row.Template, Turn: row.Turn,
-		Branch: row.Branch, Draw: row.Draw, Judge: name,
-	}
+	v := &rows.Verdict{At: row.JudgedIn(""), Judging: rows.Judging{Judge: name}}
 	if r.logs[r.log].head.mark != nil && len(g.Metadata) > 0 {
 		g.ours(v)
 		return r.Verdict(v)
@@ -122,8 +119,7 @@ func (g readScore) ours(v *rows.Verdict) {
 		v.Fields = rows.Raw(fields)
 	}
 	if !slices.Contains(assay.VerdictStates(), v.State) {
-		*v = rows.Verdict{Stage: v.Stage, Verb: v.Verb, Source: v.Source, Input: v.Input, Item: v.Item, Lane: v.Lane, Template: v.Template, Turn: v.Turn, Branch: v.Branch,
-			Draw: v.Draw, Judge: v.Judge, State: assay.VerdictMalformed, Reason: "its state is not known"}
+		*v = rows.Verdict{At: v.At, Judging: rows.Judging{Judge: v.Judge}, State: assay.VerdictMalformed, Reason: "its state is not known"}
 	}
 	v.Stage = export.StageName(v.Stage, "score")
 }
@@ -131,11 +127,12 @@ func (g readScore) ours(v *rows.Verdict) {
 // comparison takes in a comparison of our own export.
 func (r *reader) comparison(at assay.Place, s *readSample) error {
 	p, mark := r.placed[r.log], r.logs[r.log].head.mark
-	v := &rows.Verdict{Rehearsal: mark.Rehearsal, Verb: "compare", Input: p.input, Source: mark.Source, Turn: 1, Draw: 1}
+	v := &rows.Verdict{At: rows.At{Rehearsal: mark.Rehearsal, Verb: "compare", Input: p.input, Source: mark.Source, Turn: 1, Draw: 1}}
 	for _, g := range s.Scores {
 		g.ours(v)
 	}
-	for name, to := range map[string]*string{"item": &v.Item, "first": &v.First, "second": &v.Second, "template": &v.Template, "branch": &v.Branch} {
+	for name, to := range map[string]*string{"item": &v.Item, "first": &v.First, "second": &v.Second, "template": &v.Template,
+		"branch": &v.Branch} {
 		if text, ok := export.PlainText(s.Metadata[name]); ok {
 			*to = text
 		}

@@ -19,8 +19,6 @@ import (
 
 // The trees of the specification system: answers, binary compliance, ratings and rankings, one file for each group of items
 // (a statement), under folders that name the specification, the judge and the models.
-
-// The folders of the specification system, and its own words for folders of specifications and judges.
 const (
 	generationsDir = "batched_generations"
 	complianceDir  = "batched_compliance"
@@ -28,6 +26,7 @@ const (
 	rankingsDir    = "batched_rankings"
 	specPrefix     = "spec_"
 	judgePrefix    = "judge_"
+	inputName      = "inputs" // of a study made from them
 )
 
 // reading is one reading of an answer. Compliance has compliant and confidence, a rating has rating.
@@ -54,9 +53,6 @@ type ranking struct {
 	Custom  string             `json:"provider_expected_custom_id"`
 	State   assay.VerdictState `json:"state,omitempty"` // ours: why there is no rank
 }
-
-// inputName is the input of a study made from the trees of the specification system.
-const inputName = "inputs"
 
 // The stages of such a study.
 const (
@@ -212,11 +208,20 @@ func (s *reader) answerOf(at assay.Place, g generation, model string) error {
 		return nil
 	}
 	s.has[who] = true
-	first, err := s.AddAnswer(&rows.Answer{Stage: answersStage, Input: inputName, Item: item, Lane: model, Turn: 1, Draw: 1, Text: *g.Output, Ending: g.Ending})
+	first, err := s.answer(item, model, *g.Output, g.Ending)
 	if err == nil && !first {
 		s.Bad.At(at, "item %s has an answer by %s in a newer file", item, model)
 	}
 	return err
+}
+
+// answer hands an answer on; false where it is a failure, or there is one already.
+func (s *reader) answer(item, lane, text, ending string) (bool, error) {
+	if failedText(text) {
+		return false, nil
+	}
+	at := rows.At{Stage: answersStage, Input: inputName, Item: item, Lane: lane, Turn: 1, Draw: 1}
+	return s.AddAnswer(&rows.Answer{At: at, Text: text, Ending: ending})
 }
 
 // missing reports whether a judge read a failure of the old program and no answer: the text that it was shown is one, or,
@@ -291,10 +296,8 @@ func (s *reader) judged(at assay.Place, statement, lane, judge string, r reading
 	if err != nil {
 		return err
 	}
-	if !failedText(r.Output) {
-		if _, err := s.AddAnswer(&rows.Answer{Stage: answersStage, Input: inputName, Item: item, Lane: lane, Turn: 1, Draw: 1, Text: r.Output}); err != nil {
-			return err
-		}
+	if _, err := s.answer(item, lane, r.Output, ""); err != nil {
+		return err
 	}
 	var v *rows.Verdict
 	switch {
@@ -313,7 +316,8 @@ func (s *reader) judged(at assay.Place, statement, lane, judge string, r reading
 	default:
 		v = export.ValidVerdict("noncompliant", 0)
 	}
-	v.Stage, v.Verb = specCompliance, "judge"
+	v.At = rows.At{Stage: specCompliance, Verb: "judge", Source: answersStage, Input: inputName, Item: item, Lane: lane, Turn: 1, Draw: 1}
+	v.Judge = judge
 	if r.Rating != nil || strings.Contains("/"+at.File, "/"+ratingsDir+"/") {
 		v.Stage = specRating
 	}
@@ -323,16 +327,14 @@ func (s *reader) judged(at assay.Place, statement, lane, judge string, r reading
 	if v.State == assay.VerdictValid {
 		v.Confidence = r.Confidence
 	}
-	v.Source, v.Input, v.Item, v.Lane, v.Judge, v.Turn, v.Draw = answersStage, inputName, item, lane, judge, 1, 1
 	return s.Verdict(v)
 }
 
 func (s *reader) ranked(at assay.Place, statement string, doc readingsFile, judgeName string, r ranking) error {
 	a, b := doc.Metadata.ModelA, doc.Metadata.ModelB
 	if a == "" || b == "" {
-		pair := modelOf(at.File)
 		var found bool
-		if a, b, found = strings.Cut(pair, "x"); !found || strings.Contains(b, "x") {
+		if a, b, found = strings.Cut(modelOf(at.File), "x"); !found || strings.Contains(b, "x") {
 			s.Bad.At(at, "the file does not say which two models it compares")
 			return nil
 		}
@@ -342,10 +344,7 @@ func (s *reader) ranked(at assay.Place, statement string, doc readingsFile, judg
 		return err
 	}
 	for lane, text := range map[string]string{a: r.OutputA, b: r.OutputB} {
-		if failedText(text) {
-			continue
-		}
-		if _, err := s.AddAnswer(&rows.Answer{Stage: answersStage, Input: inputName, Item: item, Lane: lane, Turn: 1, Draw: 1, Text: text}); err != nil {
+		if _, err := s.answer(item, lane, text, ""); err != nil {
 			return err
 		}
 	}
@@ -353,7 +352,8 @@ func (s *reader) ranked(at assay.Place, statement string, doc readingsFile, judg
 	if r.State == "" && (s.missing(item, a, r.OutputA) || s.missing(item, b, r.OutputB)) {
 		v = notJudged()
 	}
-	v.Stage, v.Verb, v.Source, v.Input, v.Item, v.First, v.Second, v.Judge, v.Turn, v.Draw = specRanking, "compare", answersStage, inputName, item, a, b, judgeName, 1, 1
+	v.At = rows.At{Stage: specRanking, Verb: "compare", Source: answersStage, Input: inputName, Item: item, First: a, Second: b, Turn: 1, Draw: 1}
+	v.Judge = judgeName
 	return s.Verdict(v)
 }
 

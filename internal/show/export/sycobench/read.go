@@ -223,7 +223,8 @@ func stageNames(stages map[string]string) []string {
 
 // model reads the conversations of one model; files that hold something else are passed over.
 func (s *reader) model(name string) error {
-	if base := path.Base(name); base == "metadata.json" || base == "summary.json" || base == "batch_tracking.json" || base == folder.MarkFile {
+	if base := path.Base(name); base == "metadata.json" || base == "summary.json" || base == "batch_tracking.json" ||
+		base == folder.MarkFile {
 		return nil
 	}
 	text, err := export.ReadDocument(s.tree, name)
@@ -271,11 +272,13 @@ func (s *reader) conversation(at assay.Place, stage, lane, model string, c *conv
 	if err != nil {
 		return err
 	}
-	if err := s.AddItem(&rows.Item{Input: inputName, Item: id, Cluster: cmp.Or(c.Cluster, id), Expect: c.Expect, Fields: rows.Raw(fields)}); err != nil {
+	if err := s.AddItem(&rows.Item{Input: inputName, Item: id, Cluster: cmp.Or(c.Cluster, id), Expect: c.Expect,
+		Fields: rows.Raw(fields)}); err != nil {
 		return err
 	}
 	one := rows.Answer{
-		Stage: stage, Verb: "ask", Input: inputName, Item: id, Lane: lane, AnsweredModel: model, Turn: 1, Draw: max(1, c.Draw), Text: c.Initial.Response + c.Initial.Content, Ending: c.Initial.Ending,
+		At:            rows.At{Stage: stage, Verb: "ask", Input: inputName, Item: id, Lane: lane, Turn: 1, Draw: max(1, c.Draw)},
+		AnsweredModel: model, Text: c.Initial.Response + c.Initial.Content, Ending: c.Initial.Ending,
 		InputTokens: c.Initial.Input, OutputTokens: c.Initial.Output,
 	}
 	if err := s.take(at, &one); err != nil {
@@ -283,7 +286,8 @@ func (s *reader) conversation(at assay.Place, stage, lane, model string, c *conv
 	}
 	for _, r := range c.Rounds {
 		next := one
-		next.Turn, next.Branch, next.Text, next.Ending, next.InputTokens, next.OutputTokens = r.Turn, r.Branch, r.Response+r.Content, r.Ending, r.Input, r.Output
+		next.Turn, next.Branch, next.Text, next.Ending, next.InputTokens, next.OutputTokens = r.Turn, r.Branch, r.Response+r.Content,
+			r.Ending, r.Input, r.Output
 		if next.Turn == 0 {
 			next.Turn = r.Level + 1
 		}
@@ -317,7 +321,8 @@ func (s *reader) scores(ctx context.Context, name string) error {
 			return err
 		}
 		v := scoreOf(row)
-		v.Verb, v.Input, v.Item, v.Lane, v.Turn, v.Branch, v.Draw = "judge", inputName, row.Item, row.Model, row.Turn, row.Branch, max(1, row.Draw)
+		v.Verb, v.Input, v.Item, v.Lane, v.Turn, v.Branch, v.Draw = "judge", inputName, row.Item, row.Model, row.Turn, row.Branch,
+			max(1, row.Draw)
 		if v.Item == "" {
 			v.Item = strconv.FormatInt(row.Question, 10)
 		}

@@ -60,20 +60,25 @@ func csvHead(file fs.File) ([]string, error) {
 // ColumnsOf returns the names of a row's columns.
 func ColumnsOf[T any]() []string {
 	var names []string
-	for f := range fieldsOf[T]() {
-		names = append(names, f)
+	for _, c := range columnsOf(reflect.TypeFor[T]()) {
+		names = append(names, c.name)
 	}
 	return names
 }
 
-func fieldsOf[T any]() func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		t := reflect.TypeFor[T]()
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			if !yield(name) {
-				return
-			}
+// column is a field of a row: its name in JSON, and where it is. The fields of an embedded struct are the row's own.
+type column struct {
+	name string
+	at   []int
+}
+
+// columnsOf returns the columns of a type of rows.
+func columnsOf(t reflect.Type) (out []column) {
+	for _, f := range reflect.VisibleFields(t) {
+		if !f.Anonymous {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			out = append(out, column{name, f.Index})
 		}
 	}
+	return out
 }

@@ -16,13 +16,14 @@ import (
 
 // csvTable writes rows of a struct under the names of its JSON fields.
 type csvTable[T any] struct {
-	out   *assay.CSV
-	cells []string
-	begun bool
+	out     *assay.CSV
+	columns []column
+	cells   []string
+	begun   bool
 }
 
 func newCSVTable[T any](w io.Writer) *csvTable[T] {
-	return &csvTable[T]{out: assay.NewCSV(w)}
+	return &csvTable[T]{out: assay.NewCSV(w), columns: columnsOf(reflect.TypeFor[T]())}
 }
 
 func (t *csvTable[T]) head() error {
@@ -39,8 +40,8 @@ func (t *csvTable[T]) Write(row *T) error {
 	}
 	v := reflect.ValueOf(row).Elem()
 	t.cells = t.cells[:0]
-	for i := range v.NumField() {
-		text, err := cellOf(v.Field(i))
+	for i := range t.columns {
+		text, err := cellOf(v.FieldByIndex(t.columns[i].at))
 		if err != nil {
 			return err
 		}
@@ -131,11 +132,11 @@ func readCSV[T any](r io.Reader, name string, columns Names, bad Report, yield f
 		return err
 	}
 	head = slices.Clone(head)
-	places := map[string][]int{}
-	for i, column := range ColumnsOf[T]() {
-		places[columns.Of(column)] = append(places[columns.Of(column)], i)
+	places := map[string][][]int{}
+	for _, c := range columnsOf(reflect.TypeFor[T]()) {
+		places[columns.Of(c.name)] = append(places[columns.Of(c.name)], c.at)
 	}
-	into := make([][]int, len(head))
+	into := make([][][]int, len(head))
 	for i, column := range head {
 		into[i] = places[strings.TrimPrefix(column, "\ufeff")]
 	}
@@ -163,11 +164,11 @@ func readCSV[T any](r io.Reader, name string, columns Names, bad Report, yield f
 	}
 }
 
-func fillRow[T any](row *T, cells, head []string, into [][]int) error {
+func fillRow[T any](row *T, cells, head []string, into [][][]int) error {
 	v := reflect.ValueOf(row).Elem()
 	for i, cell := range cells {
 		for _, at := range into[i] {
-			if err := setCell(v.Field(at), cell); err != nil {
+			if err := setCell(v.FieldByIndex(at), cell); err != nil {
 				return fmt.Errorf("column %s: %w", head[i], err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"assay/internal/assay"
@@ -28,7 +29,7 @@ func (l *lines[T]) Write(row *T) error { return l.out.Encode(row) }
 func (l *lines[T]) Close() error       { return l.buffer.Flush() }
 
 func readLines[T any](r io.Reader, name string, columns Names, bad Report, yield func(*T, error) bool) error {
-	in := bufio.NewReaderSize(r, 1<<16)
+	in, into := bufio.NewReaderSize(r, 1<<16), columnsOf(reflect.TypeFor[T]())
 	for n := 1; ; n++ {
 		line, err := readLine(in)
 		at := assay.Place{File: name, Line: n}
@@ -41,7 +42,7 @@ func readLines[T any](r io.Reader, name string, columns Names, bad Report, yield
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			row := new(T)
-			if wrong := unmarshalAs(line, row, columns); wrong != nil {
+			if wrong := unmarshalAs(line, row, into, columns); wrong != nil {
 				bad.At(at, "not a row of JSON: %v", wrong)
 			} else if !yield(row, nil) {
 				return errEnough
@@ -54,7 +55,7 @@ func readLines[T any](r io.Reader, name string, columns Names, bad Report, yield
 }
 
 // unmarshalAs reads a row whose fields have other names.
-func unmarshalAs[T any](line []byte, row *T, columns Names) error {
+func unmarshalAs[T any](line []byte, row *T, into []column, columns Names) error {
 	if len(columns) == 0 {
 		return json.Unmarshal(line, row)
 	}
@@ -64,7 +65,7 @@ func unmarshalAs[T any](line []byte, row *T, columns Names) error {
 	if err := d.Decode(&fields); err != nil {
 		return err
 	}
-	return fromFields(row, fields, columns)
+	return fromFields(row, into, fields, columns)
 }
 
 var errLong = errors.New("too long")

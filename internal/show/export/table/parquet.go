@@ -67,7 +67,7 @@ func (t *parquetTable[T]) Close() error { return t.out.Close() }
 
 // readParquet reads rows through the reader of inputs, which knows broken files.
 func readParquet[T any](ctx context.Context, files fs.FS, name string, columns Names, bad Report, yield func(*T, error) bool) {
-	source := inputs.Open(files, map[string]inputs.Spec{"rows": {File: name, Format: "parquet"}})
+	source, into := inputs.Open(files, map[string]inputs.Spec{"rows": {File: name, Format: "parquet"}}), columnsOf(reflect.TypeFor[T]())
 	for it, err := range source.Items(ctx, "rows") {
 		var problems assay.Problems
 		if errors.As(err, &problems) {
@@ -78,7 +78,7 @@ func readParquet[T any](ctx context.Context, files fs.FS, name string, columns N
 		}
 		row := new(T)
 		if err == nil {
-			err = fromFields(row, it.Fields, columns)
+			err = fromFields(row, into, it.Fields, columns)
 			if err != nil {
 				bad.At(it.Place, "%v", err)
 				continue
@@ -91,14 +91,14 @@ func readParquet[T any](ctx context.Context, files fs.FS, name string, columns N
 }
 
 // fromFields fills a row from the values of a record. A JSON value is there as its text.
-func fromFields[T any](row *T, fields map[string]any, columns Names) error {
+func fromFields[T any](row *T, into []column, fields map[string]any, columns Names) error {
 	v := reflect.ValueOf(row).Elem()
-	for i, name := range ColumnsOf[T]() {
-		value, ok := fields[columns.Of(name)]
+	for _, c := range into {
+		value, ok := fields[columns.Of(c.name)]
 		if !ok || value == nil {
 			continue
 		}
-		field := v.Field(i)
+		field := v.FieldByIndex(c.at)
 		if text, isText := value.(string); isText && field.Kind() == reflect.String {
 			field.SetString(text)
 			continue
@@ -112,7 +112,7 @@ func fromFields[T any](row *T, fields map[string]any, columns Names) error {
 			err = json.Unmarshal(text, field.Addr().Interface())
 		}
 		if err != nil {
-			return fmt.Errorf("column %s: %w", name, err)
+			return fmt.Errorf("column %s: %w", c.name, err)
 		}
 	}
 	return nil

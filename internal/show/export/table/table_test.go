@@ -18,8 +18,8 @@ import (
 // hostile are texts that spreadsheets, CSV readers and JSON readers are known to change.
 func hostile() []string {
 	return []string{
-		"", "plain", "=1+1", "'=1+1", "''=1+1", "'quoted'", "-3", "+3", "@sum", "\tx", "\rx", "'", "''", "a,b", `say "so"`, "line\nline", "line\r\nline", "\r\n",
-		"tail\r", " spaced ", "ünïcode 🙂", "<script>", "bell\x07inside", "{\"a\":1}", "null", "\"", "\u2028",
+		"", "plain", "=1+1", "'=1+1", "''=1+1", "'quoted'", "-3", "+3", "@sum", "\tx", "\rx", "'", "''", "a,b", `say "so"`, "line\nline",
+		"line\r\nline", "\r\n", "tail\r", " spaced ", "ünïcode 🙂", "<script>", "bell\x07inside", "{\"a\":1}", "null", "\"", "\u2028",
 	}
 }
 
@@ -27,7 +27,8 @@ func someRows() []rows.Answer {
 	half, n := 0.5, int64(7)
 	var out []rows.Answer
 	for i, text := range hostile() {
-		r := rows.Answer{Study: "s", Run: "r", Item: text, Lane: "l", Turn: 1, Draw: 1, Text: text, Ending: "answered", Verdicts: []rows.AnswerVerdict{}}
+		r := rows.Answer{At: rows.At{Study: "s", Run: "r", Item: text, Lane: "l", Turn: 1, Draw: 1}, Text: text, Ending: "answered",
+			Verdicts: []rows.AnswerVerdict{}}
 		if i%2 == 0 {
 			r.Temperature, r.TopK, r.Stop, r.Rehearsal = &half, &n, `["\n"]`, true
 			r.Verdicts = []rows.AnswerVerdict{{Stage: "j", Label: text, Score: &half, State: "valid", Reason: text}}
@@ -101,7 +102,8 @@ func TestEveryTableHasTheSameColumns(t *testing.T) {
 
 func TestACellThatLooksLikeAFormulaIsMarked(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"=1": "'=1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\ta": "'\ta", "\ra": "'\ra", "'=1": "''=1", "a=1": "a=1", "'a": "'a"} {
+	for text, want := range map[string]string{"=1": "'=1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\ta": "'\ta", "\ra": "'\ra",
+		"'=1": "''=1", "a=1": "a=1", "'a": "'a"} {
 		if got := assay.SafeCell(text); got != want {
 			t.Errorf("%q is written %q, want %q", text, got, want)
 		}
@@ -120,7 +122,8 @@ func TestABrokenRowDoesNotHarmItsNeighbours(t *testing.T) {
 		{
 			"fields", table.CSV, "\ufeffitem,turn,other\na,1,x\nb,1\nc,one,x\n\r\nd,\"2\",\"x\"y\ne,3,\"x\r\n\"\r\nf,4,x",
 			[]string{"a", "e", "f"},
-			[]string{"rows:3: the row has 2 fields, the heading 3", "rows:4: column turn: strconv.ParseInt: parsing \"one\": invalid syntax", "rows:6: text follows a closing quote"},
+			[]string{"rows:3: the row has 2 fields, the heading 3",
+				"rows:4: column turn: strconv.ParseInt: parsing \"one\": invalid syntax", "rows:6: text follows a closing quote"},
 		},
 		{"open quote", table.CSV, "item\na\n\"b\nc", []string{"a"}, []string{"rows:3: a quote is never closed"}},
 		{"empty", table.CSV, "", nil, []string{"rows:1: the file is empty"}},
