@@ -1,13 +1,13 @@
 package crash
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"assay/internal/assay"
+	"assay/internal/keep/store"
 )
 
 // edit changes the study of a session.
@@ -22,8 +22,8 @@ func (s scene) edit(old, is string) {
 	s.ok(os.WriteFile(name, []byte(strings.Replace(string(text), old, is, 1)), 0o600))
 }
 
-// paidAgainOnce wants every request that an edit superseded billed twice, and every other once.
-func (s scene) paidAgainOnce(want int) {
+// paidAnewOnce wants every request that the newest run did not take over billed once, so many of them, and every other once in the run before.
+func (s scene) paidAnewOnce(want int) {
 	s.Helper()
 	bill, err := s.billed()
 	s.ok(err)
@@ -43,20 +43,23 @@ func (s scene) paidAgainOnce(want int) {
 	l, err := s.ledger(s.Context())
 	s.ok(err)
 	defer l.Close()
-	run, err := l.Reader.FindRun(s.Context(), "latest", "")
+	runs, err := l.Reader.Runs(s.Context(), "", store.RunClosed)
 	s.ok(err)
-	superseded := map[string]bool{}
-	for a, err := range l.Reader.Superseded(s.Context(), run.No, nil) {
-		s.ok(err)
-		superseded[a.Key.String()] = true
-		times[a.Key.String()]--
+	if len(runs) != 2 {
+		s.Fatalf("%d runs are closed, want 2", len(runs))
 	}
-	if len(superseded) != want {
-		s.Errorf("%d requests are superseded, want %d", len(superseded), want)
+	paid := map[int64]int{}
+	for _, run := range runs {
+		for a, err := range l.Reader.Answers(s.Context(), run.No, "", "") {
+			s.ok(err)
+			if a.Reused == 0 {
+				times[a.Key.String()]--
+				paid[run.No]++
+			}
+		}
 	}
-	for a, err := range l.Reader.Answers(s.Context(), run.No, "", "") {
-		s.ok(err)
-		times[a.Key.String()]--
+	if paid[runs[0].No] != want {
+		s.Errorf("%d requests are paid anew, want %d", paid[runs[0].No], want)
 	}
 	for key, n := range times {
 		if n != 0 {
@@ -65,8 +68,8 @@ func (s scene) paidAgainOnce(want int) {
 	}
 }
 
-// TestAnEditOfRequestsSurvivesAKillAtAnyStep kills a process that edits a run which is done: the old answers stay until the edit is
-// written, nothing is asked twice, and the end is that of an undisturbed edit.
+// TestAnEditOfRequestsSurvivesAKillAtAnyStep kills a process that begins a new run of an edited study: what is equal is taken over, nothing is
+// asked twice, and the end is that of an undisturbed run.
 func TestAnEditOfRequestsSurvivesAKillAtAnyStep(t *testing.T) {
 	t.Parallel()
 	const old, is = "gpt:   {model: openai/gpt-4.1-mini, temperature: 0}", "gpt:   {model: openai/gpt-4.1, temperature: 0}"
@@ -79,12 +82,12 @@ func TestAnEditOfRequestsSurvivesAKillAtAnyStep(t *testing.T) {
 		return s
 	}
 	whole := begun(t)
-	whole.exits(0, run, "model of lane gpt (gpt-4.1-mini → gpt-4.1)", fmt.Sprintf("%d requests are asked again", touched))
+	whole.exits(0, run, "model of lane gpt (gpt-4.1-mini → gpt-4.1)", "a new run is begun")
 	want, err := whole.state(t.Context())
 	whole.ok(err)
-	whole.paidAgainOnce(touched)
+	whole.paidAnewOnce(touched)
 	for _, at := range half([]Point{
-		{"ledger revise run", 1, After}, {"ledger revise run", 1, Before}, {"ledger stage", 1, After}, {"ledger add attempts", 1, Before},
+		{"ledger open run", 1, After}, {"ledger stage", 1, After}, {"ledger add attempts", 1, Before},
 		{"POST /openai/v1/batches", 1, Accepted}, {"ledger intend", 1, After}, {"ledger settle", 1, After}, {"ledger add verdicts", 1, Before},
 	}, *points) {
 		t.Run(at.String(), func(t *testing.T) {
@@ -96,7 +99,7 @@ func TestAnEditOfRequestsSurvivesAKillAtAnyStep(t *testing.T) {
 			s.ok(err)
 			s.ok(same(want, got))
 			s.ok(s.sound(t.Context()))
-			s.paidAgainOnce(touched)
+			s.paidAnewOnce(touched)
 		})
 	}
 }

@@ -47,6 +47,12 @@ type Shown struct {
 	Sum         string // what ItemSum made of it
 }
 
+// TakenLabel is a person's label that is taken over from another run.
+type TakenLabel struct {
+	Verdict Verdict
+	Others  []assay.Key // under which the same person may have labelled the same
+}
+
 // Look is what was found after a round of a stage that buys its pairs in rounds, and what was decided.
 type Look struct {
 	Run     int64

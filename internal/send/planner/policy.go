@@ -54,35 +54,15 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 	return policy, nil
 }
 
-// reuse is where the run may take answers from instead of asking again; nil: nowhere.
+// reuse returns where a run may take answers from instead of asking again: the runs it was begun with, else those that its study names.
+// Nil: nowhere.
 func (p *Planner) reuse(ctx context.Context, run store.Run, s *script.Script) (*store.ReuseFrom, error) {
-	edited, err := p.Reader.Edited(ctx, run.No)
-	if err != nil {
-		return nil, err
-	}
-	return p.reuseFrom(ctx, run, s.Settings().ReuseRuns, s.Study().Reuse, edited)
-}
-
-// Changes is what an edit of a study changes of what its run has asked, and what of that has an answer from before.
-func (p *Planner) Changes(ctx context.Context, r script.Revision) (*script.Changes, error) {
-	_, settings, err := p.Kept(ctx, r.Run)
-	if err != nil {
-		return nil, err
-	}
-	if r.Reuse, err = p.reuseFrom(ctx, r.Run, settings.ReuseRuns, r.Input.Study.Reuse, true); err != nil {
-		return nil, err
-	}
-	return p.Library.Changes(ctx, r)
-}
-
-// reuseFrom is where a run may take answers from: those it was begun with, those that its study names, and of itself what an edit superseded.
-func (p *Planner) reuseFrom(ctx context.Context, run store.Run, earlier []string, r *study.Reuse, edited bool) (*store.ReuseFrom, error) {
+	earlier, r := s.Settings().ReuseRuns, s.Study().Reuse
 	from := &store.ReuseFrom{Run: run.No, Whole: len(earlier) > 0}
 	switch {
-	case run.Rehearsal || len(earlier) == 0 && r == nil && !edited:
+	case run.Rehearsal || len(earlier) == 0 && r == nil:
 		return nil, nil
 	case len(earlier) > 0: // the run was begun with them
-	case r == nil: // an edit that is taken back finds what it superseded
 	case r.Run != "":
 		earlier = []string{r.Run}
 		fallthrough
@@ -98,9 +78,6 @@ func (p *Planner) reuseFrom(ctx context.Context, run store.Run, earlier []string
 			return nil, fmt.Errorf("reuse answers of run %q: %w", id, err)
 		}
 		from.From = append(from.From, e.No)
-	}
-	if edited && (len(earlier) > 0 || r == nil) {
-		from.From = append(from.From, run.No)
 	}
 	return from, nil
 }

@@ -34,6 +34,11 @@ func (s *Script) Absorb(ctx context.Context) ([]Gate, error) {
 		}
 		s.absorbed[g.No], news[g.Stage] = true, true
 	}
+	if len(news) > 0 || s.donors == nil {
+		if err := s.takeLabels(ctx); err != nil {
+			return nil, err
+		}
+	}
 	s.reopenAfter(news)
 	return s.close(ctx)
 }

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/study"
+	"assay/internal/study/edit"
 	"assay/internal/study/pairs"
 	"assay/internal/study/plan"
 )
@@ -61,7 +61,7 @@ func (s *Script) keepDrawn(ctx context.Context, was *Script) error {
 	s.input.Drawn = map[string][]plan.Drawn{}
 	for _, st := range plan.InOrder(s.input.Study) {
 		before, ok := was.input.Study.Stage(st.Name)
-		if !ok || !keepsPairs(before, st) {
+		if !ok || !edit.KeepsPairs(before, st) {
 			continue
 		}
 		var all []plan.Drawn
@@ -90,37 +90,6 @@ func (s *Script) keepDrawn(ctx context.Context, was *Script) error {
 	return nil
 }
 
-// keepsPairs reports whether a stage draws its pairs as before, or more of them.
-func keepsPairs(was, is *study.Stage) bool {
-	if was.Verb() != study.VerbCompare || is.Verb() != study.VerbCompare || was.Compare != is.Compare {
-		return false
-	}
-	a, b := pairsOf(was), pairsOf(is)
-	if a.Adaptive != nil || b.Adaptive != nil || a.File.File != "" || b.File.File != "" {
-		return false
-	}
-	if a.Sample.Given() != b.Sample.Given() || a.Sample.Share > 0 != (b.Sample.Share > 0) || b.Sample.N < a.Sample.N || b.Sample.Share < a.Sample.Share {
-		return false
-	}
-	if a.PerItem > b.PerItem || a.PerLanePair > b.PerLanePair || (a.PerItem > 0) != (b.PerItem > 0) || (a.PerLanePair > 0) != (b.PerLanePair > 0) {
-		return false
-	}
-	for _, p := range []*study.Pairs{&a, &b} {
-		p.Sample, p.PerItem, p.PerLanePair = study.Portion{}, 0, 0
-	}
-	return reflect.DeepEqual(a, b)
-}
-
-// pairsOf is what a stage says about its pairs, wherever it is written.
-func pairsOf(st *study.Stage) study.Pairs {
-	var p study.Pairs
-	if st.Pairs != nil {
-		p = *st.Pairs
-	}
-	p.Where, p.All = study.Where{}, false
-	return p
-}
-
 // design is what a stage draws on a field that is grown, from so many pairs of a smaller one. A count that the study does not change is for
 // what was there: it grows with the field. One that it changes, and a share, is of all.
 func design(was, is *study.Stage, f plan.Field, drawn, before, now int64) pairs.Design {
@@ -132,7 +101,7 @@ func design(was, is *study.Stage, f plan.Field, drawn, before, now int64) pairs.
 	if d.Pick != pairs.Sample {
 		return d
 	}
-	a, b := pairsOf(was), pairsOf(is)
+	a, b := edit.PairsOf(was), edit.PairsOf(is)
 	if b.Sample.Share == 0 && a.Sample == b.Sample {
 		d.N = pairs.InProportion(drawn, before, now)
 	}
@@ -143,7 +112,7 @@ func design(was, is *study.Stage, f plan.Field, drawn, before, now int64) pairs.
 // asSaid reports whether the pairs are those that the study says: what can meet is the same as before, or all of it meets, and no pair of before
 // is turned round.
 func asSaid(st *study.Stage, s *pairs.Schedule, before []pairs.Listed, same bool) bool {
-	p := pairsOf(st)
+	p := edit.PairsOf(st)
 	return same || !p.Sample.Given() && p.PerItem == 0 && p.PerLanePair == 0 && s.Includes(before)
 }
 

@@ -30,8 +30,7 @@ func (p *Library) Kept(ctx context.Context, run store.Run) (*study.Study, Settin
 	return st, s, nil
 }
 
-// Revision is a study that was changed after its run began: in what its requests do not depend on, by what it adds to them, or in
-// what they ask.
+// Revision is a study that was changed after its run began: in what its requests do not depend on, or by what it adds to them.
 type Revision struct {
 	Run        store.Run
 	Input      *plan.Input // the study as it is now, read with the settings of the run
@@ -40,11 +39,6 @@ type Revision struct {
 	Files      fs.FS       // its folder
 	Difference edit.Difference
 	What       string // changed, in words
-
-	Edited     map[string][]string // items that are others by now, by input
-	Supersedes bool                // requests that are others by now are asked again
-	Reuse      *store.ReuseFrom    // whose answers are taken over instead; nil: it is not looked into
-	Address    func(provider string) string
 
 	Plan     *plan.Plan        // of a study that asks more than before; nil: it asks the same
 	BaseURLs map[string]string // of its providers, as in Settings
@@ -167,21 +161,9 @@ func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.
 			n++
 		}
 		out.More.Items = append(out.More.Items, store.MoreItems{Input: e.Name, From: n, Items: after(r.Input.FirstItems(ctx, e.Name, s.Limit), n)})
-		if err := editedItems(ctx, r, e.Name, out); err != nil {
-			return err
-		}
 	}
 	if err := p.growPairs(ctx, r, out); err != nil {
 		return err
-	}
-	if r.Supersedes {
-		changes, err := p.Changes(ctx, r)
-		if err != nil {
-			return err
-		}
-		if changes.any() {
-			out.More.Supersedes = &changes.by
-		}
 	}
 	for name, url := range r.BaseURLs {
 		if s.BaseURLs == nil {
@@ -264,24 +246,4 @@ func checked(items iter.Seq2[assay.Item, error], check func() error) iter.Seq2[a
 			yield(assay.Item{}, err)
 		}
 	}
-}
-
-// editedItems adds the items of an input that are others by now.
-func editedItems(ctx context.Context, r Revision, input string, out *store.Revision) error {
-	if len(r.Edited[input]) == 0 {
-		return nil
-	}
-	ids := map[string]bool{}
-	for _, id := range r.Edited[input] {
-		ids[id] = true
-	}
-	for it, err := range r.Input.Rows.Items(ctx, input) {
-		if err != nil {
-			return err
-		}
-		if ids[it.ID] {
-			out.More.Edited = append(out.More.Edited, store.EditedItem{Input: input, Item: it})
-		}
-	}
-	return nil
 }

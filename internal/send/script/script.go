@@ -51,6 +51,7 @@ type Script struct {
 	absorbed map[int64]bool   // segments whose answers were read
 	closedAt int              // how many redos there were when stages were closed
 	redone   redone
+	donors   []*donor // earlier runs that it takes over from, once they are read
 	mu       sync.Mutex
 
 	gateMu  sync.Mutex
@@ -138,10 +139,9 @@ func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
 	}
 }
 
-// of reports whether a script is that of a run as it is. An edit may be taken back: the study is then the same, and what it
-// found is not. Items that were bought are in the settings.
+// of reports whether a script is that of a run as it is. Items that were bought are in the settings.
 func (s *Script) of(run store.Run) bool {
-	return s.run.Digest == run.Digest && s.run.Edits == run.Edits && s.run.Settings == run.Settings
+	return s.run.Digest == run.Digest && s.run.Settings == run.Settings
 }
 
 // Study is the study that the run works from.

@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/internal/assay"
@@ -32,13 +33,19 @@ func (w *verdictWriter) silently(rec reader, block []wanted) error {
 	if err != nil {
 		return err
 	}
+	block = slices.DeleteFunc(block, func(b wanted) bool { _, there := given[b.at.Key()]; return there })
+	taken, err := w.inherited(w.ctx, rec, block)
+	if err != nil {
+		return err
+	}
 	answered, err := (&maker{Script: w.Script}).answersFor(w.ctx, rec, block)
 	if err != nil {
 		return err
 	}
 	p := &performance{verdictWriter: w, rec: rec, answered: answered}
 	for _, b := range block {
-		if _, there := given[b.at.Key()]; there {
+		if v, ok := taken[b.at.Key()]; ok {
+			w.block = append(w.block, v)
 			continue
 		}
 		if err := p.take(b); err != nil {

@@ -44,8 +44,6 @@ type ChangedError struct {
 	Run  string
 	What string // changed, in words
 	Why  string // why it cannot go on with that; empty: it was not looked into
-
-	InFlight bool // it can when nothing that was changed is in flight any more
 }
 
 // Error says it.
@@ -98,7 +96,6 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 		return Current{}, err
 	}
 	now := Current{Claim: &store.Claim{Holder: thisProcess().String(), TTL: claimTime}}
-	var again *store.Run // the newest closed one, which can ask again what was changed
 	for _, r := range runs {
 		if r.Folder != want.folder(h.World) {
 			continue
@@ -124,15 +121,8 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 				}
 				continue
 			}
-			if edit.Changes != nil && r.State == store.RunClosed { // unless an earlier one has all the answers
-				again, now.Edit = &r, edit
-				continue
-			}
 		}
 		return want.goesOn(r, edit)
-	}
-	if again != nil {
-		return want.goesOn(*again, now.Edit)
 	}
 	return now, nil
 }
@@ -150,7 +140,7 @@ func (h *Home) digest(ctx context.Context, want Wanted) (string, error) {
 func (want Wanted) goesOn(r store.Run, edit *Edit) (Current, error) {
 	switch {
 	case edit != nil && len(edit.Difference.Asks()) > 0 && !edit.Grows:
-		return Current{}, &ChangedError{Run: r.ID, What: edit.Difference.Asks().String(), Why: edit.Why, InFlight: edit.inFlight}
+		return Current{}, &ChangedError{Run: r.ID, What: edit.Difference.Asks().String(), Why: edit.Why}
 	case r.State == store.RunOpen && !want.sameMode(r):
 		return Current{}, &ModeError{Run: r.ID, Mode: want.Study.Mode}
 	case r.State == store.RunClosed:
@@ -265,7 +255,7 @@ func (h *Home) ask(ctx context.Context, want Wanted, now Current, keep Doorkeepe
 	}
 	agreed[c] = true // an error ends it all
 	if c.run != 0 {
-		over, err := h.Has(ctx, cmp.Or(now.Edit.Plan, want.Plan), now.Run, now.Edit)
+		over, err := h.Has(ctx, cmp.Or(now.Edit.Plan, want.Plan), now.Run)
 		if err != nil {
 			return err
 		}

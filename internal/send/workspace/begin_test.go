@@ -94,7 +94,7 @@ func TestAnOpenRunIsNotMixedWithWhatItIsNotAbout(t *testing.T) {
 	wants[*ModeError](t, err, "run "+run.ID+" is open, and did not begin with --mode live")
 	r.write("study.yaml", strings.Replace(smallStudy, "  b: {model: openai/gpt-4.1-mini}\n", "", 1)+"description: other\n")
 	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{Limit: 1}))
-	wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began: lanes -1 (b); the run cannot go on with that: lane b of stage answers is asked less than before")
+	wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began: lanes -1 (b); the run cannot go on with that: lane b is taken away")
 }
 
 func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {

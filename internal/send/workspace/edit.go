@@ -24,15 +24,12 @@ import (
 type Edit struct {
 	Run        store.Run
 	Difference edit.Difference
-	Grows      bool            // the run can go on with it: it adds to what is asked, or changes what can be asked again
-	Changes    *script.Changes // what is asked again; nil: nothing, it only adds
-	Why        string          // why a run cannot go on with an edit that changes requests; empty: it can, or it was not looked into
-	Budget     *assay.Money    // what the run may spend with it; nil: anything
-	Plan       *plan.Plan      // of the run with it, where its pairs are not those of a new run; nil: it is as the study says
-	input      *plan.Input     // the study as it is now, read with the settings of the run
+	Grows      bool         // it only adds to what is asked, and the run can go on with it
+	Why        string       // why a new run is begun for an edit that changes or adds requests; empty: none is, or it was not looked into
+	Budget     *assay.Money // what the run may spend with it; nil: anything
+	Plan       *plan.Plan   // of the run with it, where its pairs are not those of a new run; nil: it is as the study says
+	input      *plan.Input  // the study as it is now, read with the settings of the run
 	digest     string
-	inFlight   bool                // why it cannot go on: something that was changed is in flight
-	edited     map[string][]string // items that are others by now, by input
 }
 
 // Words say what changed.
@@ -51,10 +48,10 @@ func (e *Edit) OwnBudget() bool {
 }
 
 // edited compares the study that is wanted with the one that a run works from, both under the settings of the run. Items are
-// compared only where nothing else changes requests, unless the whole difference is wanted; and only then it is found out what would be
-// asked again.
+// compared only where nothing else changes requests, unless the whole difference is wanted; and only then it is found out whether the run
+// can go on with it.
 func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest string, whole bool) (*Edit, error) {
-	e := &Edit{Run: run, Budget: run.Budget, digest: digest, input: want.Input, edited: map[string][]string{}}
+	e := &Edit{Run: run, Budget: run.Budget, digest: digest, input: want.Input}
 	was, s, err := h.Planner.Kept(ctx, run)
 	if _, unreadable := errors.AsType[assay.Problems](err); unreadable { // a later program has stricter rules
 		e.Difference = edit.Difference{{Section: edit.Unread, Asks: true}}
@@ -87,39 +84,29 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 		}
 		if c != nil {
 			e.Difference = append(e.Difference, *c)
-			e.edited[in.Name] = c.Edited
 		}
 	}
 	if len(e.Difference.Asks()) == 0 {
 		return e, nil
 	}
-	only := e.Difference.Grows(was, e.input.Study)
-	if !only && !whole {
+	if e.Why = e.Difference.Why(was, e.input.Study); e.Why != "" {
 		return e, nil
 	}
 	if e.Plan, err = h.grownPlan(ctx, run, e.input, s); err != nil {
 		return nil, err
 	}
 	e.Why, err = h.cannotGrow(ctx, want, e, e.Difference.Apart(was, e.input.Study))
-	if e.Why == "" && err == nil && !only {
-		err = h.changes(ctx, want, e)
+	if e.Why == "" && err == nil && edit.Draws(was) {
+		gone, lost := h.Planner.Gone(ctx, run, e.input)
+		if err = lost; gone != "" {
+			e.Why = "the study does not ask any more what was asked in " + gone
+		}
 	}
 	e.Grows = e.Why == "" && err == nil
 	return e, err
 }
 
-// changes finds out what of a run is asked again after an edit, or why the run cannot go on with it.
-func (h *Home) changes(ctx context.Context, want Wanted, e *Edit) error {
-	changes, err := h.Planner.Changes(ctx, h.revision(want, e))
-	if fixed, ok := errors.AsType[*script.FixedError](err); ok {
-		e.Why, e.inFlight = fixed.Why, fixed.InFlight
-		return nil
-	}
-	e.Changes = changes
-	return err
-}
-
-// cannotGrow says why a run cannot take up what a study adds or changes; empty: it can. It has to be real, nothing of it was cancelled
+// cannotGrow returns why a run cannot take up what a study adds; empty: it can. It has to be real, nothing of it was cancelled
 // or ordered again, it is about the same part of the study, and the new plan asks every lane at least what the old
 // one did. An edit that is apart from all that was decided leaves rounds of pairs as they are.
 func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, apart bool) (string, error) {
@@ -246,17 +233,8 @@ func itemSum(it assay.Item) ([sha256.Size]byte, error) {
 
 // revision is an edit as the script of its run takes it up.
 func (h *Home) revision(want Wanted, e *Edit) script.Revision {
-	accounts := h.World.Accounts(e.input.Study)
 	return script.Revision{
-		Address: func(provider string) string {
-			known, err := accounts.Known(provider)
-			if err != nil {
-				return "" // such an account is reported when it is used
-			}
-			return known.BaseURL
-		},
 		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Difference: e.Difference, What: e.Words(),
-		Edited: e.edited, Supersedes: e.Changes != nil,
 	}
 }
 
@@ -276,9 +254,7 @@ func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
 	stop := h.Planner.Renewing(ctx, l, claimTime)
 	done, err := h.Planner.Revise(ctx, r)
 	stop()
-	_, fixed := errors.AsType[*script.FixedError](err)
-	if errors.Is(err, store.ErrLeaseLost) || fixed || errors.Is(err, store.ErrInFlight) {
-		// This process was asleep for long, or more was sent meanwhile: the run is looked at again.
+	if errors.Is(err, store.ErrLeaseLost) { // this process was asleep for long: the run is looked at again
 		return false, h.released(ctx, l)
 	}
 	return done, errors.Join(err, h.Ledger.Leases.Release(context.WithoutCancel(ctx), l))

@@ -219,7 +219,7 @@ func keyOf(t reflect.StructField) string {
 
 // change returns the change that a path is about.
 func (f fact) change() Change {
-	c := Change{Section: Section(f.path[0]), Asks: f.asks()}
+	c := Change{Section: Section(f.path[0])}
 	switch {
 	case len(f.path) > 2 && slices.Contains([]Section{Lanes, Stages, Providers}, c.Section):
 		c.Name, c.Key = f.path[1], f.path[2]

@@ -2,35 +2,39 @@ package edit
 
 import (
 	"slices"
-	"strings"
 
 	"assay/internal/study"
 )
 
-// Fixed returns why no run can go on with a changed study, even if what it asks otherwise is asked again; empty: it may.
-func (d Difference) Fixed(was, is *study.Study) string {
-	for _, c := range d.Asks() {
-		names := c.Name == "" && slices.Contains([]Section{Lanes, Stages, Inputs}, c.Section)
-		items := c.Section == Inputs && c.Key == Items
-		switch {
-		case items && c.Reordered:
-			return "its items stand in another order"
-		case len(c.Removed) > 0 && items:
-			return "item " + someOf(c.Removed) + " is taken away"
-		case len(c.Removed) > 0 && names && !c.Reordered:
-			return strings.TrimSuffix(string(c.Section), "s") + " " + someOf(c.Removed) + " is taken away"
-		case c.Section == Unread:
-			return "the study cannot be compared"
-		case c.Section == Stages && (c.Key == "import" || c.Key == "rows"):
-			return "answers that were made elsewhere are others"
-		case c.Section == Inputs && imports(was):
-			return "items and answers that were made elsewhere belong together"
+// Anew returns the stages of which every request is another: their prompts changed, or they read answers of such a stage. Requests of the
+// other stages may stay as they were.
+func (d Difference) Anew(is *study.Study) map[string]bool {
+	out := map[string]bool{}
+	for range is.Stages { // a stage may come before those that it reads
+		for i := range is.Stages {
+			st := &is.Stages[i]
+			reads := append([]string{st.Continue, st.Compare}, st.Judge.List...)
+			if d.rewords(st) || slices.ContainsFunc(reads, func(name string) bool { return out[name] }) {
+				out[st.Name] = true
+			}
 		}
 	}
-	if (conditional(was) || conditional(is)) && !d.Apart(was, is) {
-		return "what is asked depends on earlier verdicts or findings (when, where, only, rounds of pairs): some of it was decided, once for all"
-	}
-	return ""
+	return out
+}
+
+// rewords reports whether all prompts of a stage are others.
+func (d Difference) rewords(st *study.Stage) bool {
+	return slices.ContainsFunc(d.Asks(), func(c Change) bool {
+		switch c.Section {
+		case Stages:
+			return c.Name == st.Name && slices.Contains([]string{"prompt", "turns", "system", "context", "messages", "wrap", "rubric", "reply"}, c.Key)
+		case Rubrics:
+			return c.Name != "" && st.Rubric.Name == c.Name
+		case Traits:
+			return c.Name != "" && len(st.Trait.List) == 1 && st.Trait.List[0] == c.Name
+		}
+		return false
+	})
 }
 
 // Rereads reports whether a difference changes how the verdicts of a stage are read, and not only what is asked.

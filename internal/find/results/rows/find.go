@@ -189,15 +189,6 @@ func keyAnswers(ctx context.Context, r *results.Reader, run int64, first, last a
 			}
 			for _, k := range keys {
 				a, ok := found[k]
-				if !ok { // nothing stands for it now
-					for old, err := range r.Ledger.Superseded(ctx, run, &k) {
-						if err != nil {
-							yield(store.Answer{}, err)
-							return
-						}
-						a, ok = old.Answer, true
-					}
-				}
 				if ok && !yield(a, nil) {
 					return
 				}

@@ -26,7 +26,7 @@ const (
 
 // RawBytes reads the bytes that an answer was read from, as the provider sent them; nothing where none are kept.
 func RawBytes(ctx context.Context, r *results.Reader, run store.Run, key assay.Key) ([]byte, error) {
-	a, _, err := answerTo(ctx, r, run, key)
+	a, err := r.Ledger.AnswerTo(ctx, run.No, key)
 	if err != nil || a.Artifact == 0 {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package rows
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"assay/internal/assay"
@@ -22,9 +21,6 @@ type Shown struct {
 	Attempts []Attempt      `json:"attempts"`
 	Verdicts []JudgeVerdict `json:"verdicts"`
 	Events   []Happening    `json:"events"`
-
-	Superseded []Superseded `json:"superseded,omitempty"`      // what stood for it until edits of the study, the first edit first
-	Gone       bool         `json:"superseded_only,omitempty"` // nothing stands for it now: the rest is about the latest of those
 }
 
 // Message is one message of a conversation.
@@ -74,7 +70,7 @@ type Happening struct {
 
 // Show reads one request with its whole life.
 func Show(ctx context.Context, r *results.Reader, run store.Run, key assay.Key) (*Shown, error) {
-	a, gone, err := answerTo(ctx, r, run, key)
+	a, err := r.Ledger.AnswerTo(ctx, run.No, key)
 	if err != nil {
 		return nil, err
 	}
@@ -86,17 +82,9 @@ func Show(ctx context.Context, r *results.Reader, run store.Run, key assay.Key) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Shown{Asked: []Message{}, Attempts: []Attempt{}, Verdicts: []JudgeVerdict{}, Events: []Happening{}, Gone: gone}
-	if s.Superseded, err = earlier(ctx, r, run, key); err != nil {
-		return nil, err
-	}
+	s := &Shown{Asked: []Message{}, Attempts: []Attempt{}, Verdicts: []JudgeVerdict{}, Events: []Happening{}}
 	if s.Request, err = rows.Answer(ctx, a, entries[0].Verdicts); err != nil {
 		return nil, err
-	}
-	if gone { // what the study says now is something else
-		s.AskedWhy = studyChanged
-		s.Sent, s.SentHow, err = keptBytes(ctx, r, run, a)
-		return s, errors.Join(err, history(ctx, r, run, key, s))
 	}
 	if s.Asked, err = asked(ctx, r, run, a); err != nil {
 		s.AskedWhy = notAgain + err.Error()

@@ -61,6 +61,29 @@ func (s *Store) Label(ctx context.Context, v store.Verdict, others []assay.Key, 
 	})
 }
 
+// TakeLabels writes labels of another run. Where a person has labelled the same in this one, it stays as it is, withdrawn or not.
+func (s *Store) TakeLabels(ctx context.Context, labels []store.TakenLabel) error {
+	if len(labels) == 0 {
+		return nil
+	}
+	return s.db.Tx(ctx, "take labels over", db.Relaxed, func(t *db.Txn) error {
+		for i := range labels {
+			list, args := db.KeyList(labels[i].Others, labels[i].Verdict.Run)
+			var there bool
+			if err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM verdicts WHERE run_no = $1 AND key IN (`+list+`))`, args...).Scan(&there); err != nil {
+				return err
+			}
+			if there {
+				continue
+			}
+			if _, err := addVerdict(ctx, t, &labels[i].Verdict); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // stillShown reports whether a person would be shown the same now.
 func stillShown(ctx context.Context, t *db.Txn, run int64, a store.Shown) (still bool, err error) {
 	if a.Item == "" {

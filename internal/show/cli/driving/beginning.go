@@ -7,7 +7,6 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/quote"
 	"assay/internal/show/cli/shell"
@@ -28,17 +27,18 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 			if since != nil {
 				fmt.Fprintf(w.Stderr, "since run %s the study changed: %s%s\n", since.Run.ID, since.Difference, NotExtended(since))
 			}
-			if len(donors) > 0 {
-				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost; --new asks everything again\n(the numbers below count everything, also what is taken over)\n", runNames(donors))
-			}
-			over, err := h.TakesOver(ctx, want.Plan, donors)
+			over, err := h.TakesOver(ctx, want, donors, since)
 			if err != nil {
 				return err
 			}
-			return confirm(w, want, OverWords(over)+BudgetWords(want.Budget, over.Cost.Expected), f)
+			if len(donors) > 0 {
+				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost%s; --new asks everything again\n(the numbers below count everything, also what is taken over)\n",
+					runNames(donors), labelWords(over.Labels))
+			}
+			return confirm(w, want, OverWords(over, donors)+BudgetWords(want.Budget, over.Cost.Expected), f)
 		},
 		Extend: func(now workspace.Current, over workspace.TakeOver) error {
-			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n%s", now.Run.ID, now.Edit.Words(), AgainWords(now.Edit.Changes))
+			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n", now.Run.ID, now.Edit.Words())
 			budget := now.Edit.Budget
 			if f.budget != "" {
 				budget = want.Budget
@@ -60,31 +60,12 @@ func NotExtended(e *workspace.Edit) string {
 	return " (a new run is begun: " + e.Why + ")"
 }
 
-// AgainWords say what an edit has a run ask again; empty: nothing.
-func AgainWords(c *script.Changes) string {
-	if c == nil {
+// labelWords returns how many labels of people are taken over besides; empty: none.
+func labelWords(n int64) string {
+	if n == 0 {
 		return ""
 	}
-	var parts []string
-	for _, a := range c.Asked {
-		parts = append(parts, fmt.Sprintf("%s of lane %s in %s", assay.Thousands(a.Requests), a.Lane, a.Stage))
-	}
-	const most = 6
-	if len(parts) > most {
-		parts = append(parts[:most], "…")
-	}
-	text := "nothing is asked again"
-	if n := c.Requests(); n > 0 {
-		text = fmt.Sprintf("%s asked again: %s; their earlier answers stay in the run as superseded (`assay results --superseded`) and count in no table",
-			assay.Thousands(n)+assay.Verb(int(n), " request is", " requests are"), strings.Join(parts, ", "))
-		if back := c.TakenOver(); back > 0 {
-			text += fmt.Sprintf("; %s of them %s asked so before, and what was answered then is taken over at no cost", assay.Thousands(back), assay.Verb(int(back), "was", "were"))
-		}
-	}
-	if len(c.Reread) > 0 {
-		text += "; verdicts of " + strings.Join(c.Reread, ", ") + " are read again out of what was said"
-	}
-	return text + "\n"
+	return fmt.Sprintf(", with up to %s that people gave on what is as it was", assay.Count(n, "label"))
 }
 
 // runNames names a few runs, and counts more.
@@ -197,10 +178,15 @@ func withKey(w *shell.World, k plan.Key) string {
 	return ", without a key"
 }
 
-// OverWords say what a new run takes over, and what the rest costs; empty where it takes over nothing.
-func OverWords(over workspace.TakeOver) string {
-	if over.Most == 0 {
+// OverWords returns what a new run takes over of other runs, and what the rest costs; empty where there is no other.
+func OverWords(over workspace.TakeOver, donors []store.Run) string {
+	switch {
+	case len(donors) == 0:
 		return ""
+	case over.Rough && over.Most > 0:
+		return fmt.Sprintf("About %s of them are taken over, %s are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New), priceWords(over.Cost))
+	case over.Most == 0:
+		return fmt.Sprintf("None of them has an answer there, all %s are new: %s.\n", assay.Thousands(over.New), priceWords(over.Cost))
 	}
 	return fmt.Sprintf("Up to %s of them are taken over, %s or more are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New), priceWords(over.Cost))
 }

@@ -47,9 +47,9 @@ func Run(w *shell.World) *cobra.Command {
 			"Run it again to go on after a stop, a crash or Ctrl-C: nothing that has an answer is asked again.\n" +
 			"An edit that changes no request (description, analyses, require, notify, budget, deadline, stop_if, labels, notes, caps of live calls)\n" +
 			"changes the run in place: an open run goes on with it, a closed one is analysed again. An edit that only adds (lanes, items, judges, stages,\n" +
-			"repeats) extends the run, after a question that says what is new and what it costs. An edit that changes requests asks only those again, in the\n" +
-			"same run; what they brought before is superseded (`assay results --superseded`). After any other edit a new run takes over what was\n" +
-			"answered to equal questions. The difference is shown first.\n\n" +
+			"repeats) extends the run, after a question that says what is new and what it costs. After any other edit a new run takes over what was answered\n" +
+			"to equal questions, what judges and programs said of equal answers, and the labels that people gave them; an open run has to be finished or\n" +
+			"cancelled first. The difference is shown first.\n\n" +
 			"--settle \"a, b\" buys the comparisons that would tell two lanes apart that a finished run cannot, and extends the run with them. A question says\n" +
 			"how many and what they cost; the same command goes on after a stop, and buys nothing twice. Where answers are judged one by one, items tell\n" +
 			"lanes apart: it names how many and the command that asks them.\n\n" +

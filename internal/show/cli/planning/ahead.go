@@ -47,7 +47,7 @@ func aheadWords(a *workspace.Ahead) string {
 	case a.Refused != nil:
 		return fmt.Sprintf("`assay run` would be refused: %s.\n", a.Refused)
 	case a.Run.No != 0 && a.Edit != nil && a.Edit.Grows:
-		return fmt.Sprintf("`assay run` would extend run %s: %s.\n%s%s%s", a.Run.ID, a.Edit.Words(), driving.AgainWords(a.Edit.Changes), drawnWords(a.Edit), driving.LeftToAsk(a.Over))
+		return fmt.Sprintf("`assay run` would extend run %s: %s.\n%s%s", a.Run.ID, a.Edit.Words(), drawnWords(a.Edit), driving.LeftToAsk(a.Over))
 	case a.Run.No != 0 && a.Run.State == store.RunClosed && a.Edit != nil:
 		return fmt.Sprintf("Run %s is closed, and the study changed only in %s since: nothing would be asked again.\n", a.Run.ID, a.Edit.Words())
 	case a.Run.No != 0 && a.Run.State == store.RunClosed:
@@ -59,7 +59,7 @@ func aheadWords(a *workspace.Ahead) string {
 	if a.Edit != nil {
 		fmt.Fprintf(&b, "Since run %s the study changed: %s%s.\n", a.Edit.Run.ID, a.Edit.Difference, driving.NotExtended(a.Edit))
 	}
-	b.WriteString(driving.OverWords(a.Over))
+	b.WriteString(driving.OverWords(a.Over, a.Donors))
 	return b.String()
 }
 

@@ -22,8 +22,6 @@ type resultFlags struct {
 	limit int
 	wide  bool
 	json  bool
-
-	superseded bool
 }
 
 // Results makes the command `assay results`.
@@ -38,8 +36,7 @@ func Results(w *shell.World) *cobra.Command {
 			"With --verdict or --judge it shows verdicts instead: --verdict takes a label (explicit_flip), a state (malformed, failed, abstained), or of a\n" +
 			"pair the name of the better one; --lane is then the lane that was judged, and --json prints rows of the table of verdicts.\n" +
 			"--wide prints each row as a block, whole: the question, the answer or both answers, who was judged, the verdict and the judge's reason.\n" +
-			"KEY is the beginning of a request's key: `assay show KEY` shows all there is about it.\n" +
-			"--superseded shows the answers that stood until the study was edited: they count in no table, and nowhere else are they shown.",
+			"KEY is the beginning of a request's key: `assay show KEY` shows all there is about it.",
 		Args: shell.UpTo("RUN"),
 		RunE: f.home.Looking(w, func(ctx context.Context, h *shell.Home, run store.Run) error {
 			if err := f.known(ctx, h, run); err != nil {
@@ -58,7 +55,6 @@ func Results(w *shell.World) *cobra.Command {
 	c.Flags().StringVar(&f.sort, "sort", "", "sort by "+strings.Join(sortFields(), ", ")+"; -FIELD: the largest first")
 	c.Flags().IntVar(&f.limit, "limit", 0, fmt.Sprintf("at most so many rows (default: %d in a table, all in JSON)", shell.MaxTableRows))
 	c.Flags().BoolVar(&f.wide, "wide", false, "print whole texts: question, answers, who was judged, and the judge's reason")
-	c.Flags().BoolVar(&f.superseded, "superseded", false, "show the answers that edits of the study superseded, and which edit did")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object for each request, whole texts; with --verdict or --judge one for each verdict")
 	return c
 }
@@ -85,8 +81,6 @@ func (f resultFlags) known(ctx context.Context, h *shell.Home, run store.Run) er
 		return shell.Usage(shell.NearOrAll(f.pick.Lane, names), "--lane: the run has no lane %q", f.pick.Lane)
 	case f.sort != "" && !slices.Contains(sortFields(), field):
 		return shell.Usage(shell.NearOrAll(field, sortFields()), "--sort: rows are not sorted by %q", field)
-	case f.superseded && (f.verdicts() || f.wide || f.sort != ""):
-		return shell.Usage("assay show KEY shows one with its verdicts", "--superseded shows answers, in the order of the edits: without --verdict, --judge, --wide and --sort")
 	case f.limit < 0 || f.pick.Draw < 0:
 		return shell.Usage("", "--limit and --draw: want 0 or more")
 	case f.sort != "" && f.json && f.limit == 0:
@@ -101,9 +95,6 @@ func (f resultFlags) verdicts() bool { return f.pick.Verdict != "" || f.pick.Jud
 func printResults(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, f resultFlags) error {
 	if h.Rehearsal {
 		fmt.Fprintln(w.Stderr, "REHEARSAL: these answers come from the simulator")
-	}
-	if f.superseded {
-		return f.printSuperseded(ctx, w, h, run)
 	}
 	if f.json || f.wide || f.verdicts() {
 		return f.printRows(ctx, w, h, run)

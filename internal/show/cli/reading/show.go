@@ -174,12 +174,7 @@ func orWord(word string) string {
 
 func (f showFlags) print(out io.Writer, s *rows.Shown) error {
 	r := s.Request
-	lines := requestFacts(r)
-	if s.Gone {
-		last := s.Superseded[len(s.Superseded)-1]
-		lines = append(lines, [2]string{"superseded", supersededBy(last) + "; nothing stands in its place yet"})
-	}
-	err := facts(out, lines)
+	err := facts(out, requestFacts(r))
 	for _, m := range s.Asked {
 		err = errors.Join(err, block(out, "asked, "+m.Role, m.Text))
 	}
@@ -205,26 +200,7 @@ func (f showFlags) print(out io.Writer, s *rows.Shown) error {
 	for _, v := range s.Verdicts {
 		err = errors.Join(err, printJudgeVerdict(out, v, r.Judge != ""))
 	}
-	for _, e := range s.Superseded {
-		text := e.Text
-		if e.Fault != "" {
-			text = "(" + e.Ending + ": " + e.Fault + ")"
-		}
-		text += "\ncost: " + costText(e.Cost)
-		for _, v := range e.Verdicts {
-			text += fmt.Sprintf("\nstage %s, judge %s: %s", v.Stage, v.Judge, said(v))
-		}
-		if e.Sent != "" {
-			text += "\nsent: " + e.Sent
-		}
-		err = errors.Join(err, block(out, "superseded "+supersededBy(e), text))
-	}
 	return errors.Join(err, printAttempts(out, s.Attempts), printHappenings(out, s.Events))
-}
-
-// supersededBy says when an answer ceased to count, and why.
-func supersededBy(e rows.Superseded) string {
-	return fmt.Sprintf("%s by edit %d of the study: %s", moment(&e.Since), e.Edit, e.By)
 }
 
 // requestFacts says which request it is, and what it took.

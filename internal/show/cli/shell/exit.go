@@ -115,9 +115,6 @@ func adviceOnRuns(err error, typed string) (hint string, ok bool) {
 		return "assay run STUDY begins again", true
 	}
 	if e, ok := errors.AsType[*workspace.ChangedError](err); ok {
-		if e.InFlight {
-			return "`assay resume " + e.Run + typed + "` goes on with the old study; once nothing of that is in flight, the same command as now asks again what was changed", true
-		}
 		return "undo the change, or `assay resume " + e.Run + typed + "` for the old study; `assay cancel " + e.Run + typed + "`, then the same command, takes over what was answered", true
 	}
 	if e, ok := errors.AsType[*workspace.ModeError](err); ok {

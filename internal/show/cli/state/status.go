@@ -137,7 +137,7 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 			return err
 		}
 	}
-	if err := errors.Join(printTuned(w, h, run), printGatesOf(ctx, w, h, run), printRoundsOf(ctx, w, h, run), printEdits(ctx, w, h, run)); err != nil {
+	if err := errors.Join(printTuned(w, h, run), printGatesOf(ctx, w, h, run), printRoundsOf(ctx, w, h, run)); err != nil {
 		return err
 	}
 	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {

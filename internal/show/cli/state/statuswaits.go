@@ -192,19 +192,3 @@ func printTuned(w *shell.World, h *shell.Home, run store.Run) error {
 	}
 	return err
 }
-
-// printEdits says what edits of the study superseded, if any did.
-func printEdits(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
-	edits, err := h.Ledger.Reader.Edits(ctx, run.No)
-	if err != nil {
-		return err
-	}
-	for _, e := range edits {
-		what := assay.Count(e.Requests, "request")
-		if e.Requests == 0 {
-			what = assay.Count(e.Verdicts, "verdict")
-		}
-		fmt.Fprintf(w.Stdout, "Edit %d of %s superseded %s: %s.\n", e.Number, e.At.Local().Format("2006-01-02 15:04"), what, e.What)
-	}
-	return nil
-}
