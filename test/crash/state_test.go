@@ -94,7 +94,7 @@ func (s *session) sound(ctx context.Context) error {
 			(SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)`,
 		"attempts with several outcomes": `SELECT segment_no, ord FROM outcomes GROUP BY segment_no, ord HAVING COUNT(*) > 1`,
 		"requests with several answers": `SELECT a.key FROM attempts a JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord
-			WHERE o.ending IN ('answered', 'cut', 'refused') GROUP BY a.run_no, a.key, a.superseded HAVING COUNT(*) > 1`,
+			WHERE o.ending IN ('answered', 'cut', 'refused') GROUP BY a.run_no, a.key HAVING COUNT(*) > 1`,
 		"results that belong nowhere": `SELECT segment_no, kind, custom_id FROM strays`,
 	} {
 		rows, err := s.rows(ctx, query)

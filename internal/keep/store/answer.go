@@ -155,7 +155,7 @@ type Length struct {
 
 // ReuseFrom says whose answers may stand in for asking again.
 type ReuseFrom struct {
-	Run   int64   // not from this run itself, but for what an edit of its study superseded
+	Run   int64   // not from this run itself
 	Study string  // from runs of this study; or
 	From  []int64 // from these runs
 	Whole bool    // of those runs, whatever stands: what was cut, and what was itself reused

@@ -1,9 +1,7 @@
 package store
 
 import (
-	"errors"
 	"iter"
-	"time"
 
 	"assay/internal/assay"
 )
@@ -18,8 +16,7 @@ type Extension struct {
 	Lease  Lease        // of the run
 }
 
-// Revision is a study that was changed after its run began: in what its requests do not depend on, by what it adds to them, or in
-// what they ask.
+// Revision is a study that was changed after its run began: in what its requests do not depend on, or by what it adds to them.
 type Revision struct {
 	Run      int64
 	Was, Is  string            // digests of the study, before and now
@@ -37,19 +34,10 @@ type Revision struct {
 // stays as it is.
 type NewBudget struct{ Was, Is *assay.Money }
 
-// More is what a run asks besides, or in the place of what it asked before.
+// More is what a run asks besides.
 type More struct {
 	Lanes []Lane // all of the plan, with what they are planned to ask now
 	Items []MoreItems
-
-	Edited     []EditedItem // items that are others by now
-	Supersedes *Superseding // what is asked and read anew; nil: nothing
-}
-
-// EditedItem is an item of an input that keeps its id and its place.
-type EditedItem struct {
-	Input string
-	Item  assay.Item
 }
 
 // MoreItems are items of one input, from a place on.
@@ -57,32 +45,4 @@ type MoreItems struct {
 	Input string
 	From  int64 // the place of the first, from 0
 	Items iter.Seq2[assay.Item, error]
-}
-
-// ErrInFlight says that a request is in flight: what is asked in its place is decided when it has come back.
-var ErrInFlight = errors.New("it is in flight")
-
-// Superseding is what an edit of the study changes of what a run has asked and read.
-type Superseding struct {
-	Requests []assay.Key // asked again, as other requests under the same keys
-	Verdicts []assay.Key // given again; those on answers to the requests are so anyway
-	Subjects []assay.Key // besides answers: all verdicts on these are given again
-	Stages   []string    // all verdicts of these are given again, but for those of people
-}
-
-// SupersededAnswer is an answer that stood until an edit of the study.
-type SupersededAnswer struct {
-	Answer
-	Edit  int64     // its number
-	What  string    // changed, in words
-	Since time.Time // when
-}
-
-// Edit is an edit of the study after which requests of a run were asked again.
-type Edit struct {
-	Number   int64
-	What     string // changed, in words
-	At       time.Time
-	Requests int64 // that it superseded
-	Verdicts int64
 }

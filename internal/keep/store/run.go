@@ -110,7 +110,6 @@ type Run struct {
 	Spent    assay.Money // of settled segments
 	Perhaps  assay.Money // what live calls cost at most that may be billed without an answer: the budget counts them
 	Unpriced int64       // settled attempts without a known price
-	Edits    int64       // edits of its study that superseded something
 	Created  time.Time
 	Due      time.Time // when to extend it next; zero: when a segment settles
 	Closed   time.Time

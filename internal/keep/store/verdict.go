@@ -119,8 +119,7 @@ type Verdict struct {
 	By        string // the lane that gave it in the judge's place; empty: the judge
 	Stale     bool   // the answer was replaced since
 
-	Superseded int64 // the edit of the study since which it does not count, where those are asked for; 0: none
-	Given      time.Time
+	Given time.Time
 }
 
 // Subjects says whether a walk over verdicts shows which answers they are about.

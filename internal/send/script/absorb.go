@@ -52,7 +52,7 @@ func (s *Script) absorb(ctx context.Context, g store.Segment) error {
 	if !ok {
 		return errors.New("answers of a stage that was never asked")
 	}
-	for a, err := range s.Reader.CountingAnswers(ctx, g.No) {
+	for a, err := range s.Reader.SegmentAnswers(ctx, g.No) {
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (w *verdictWriter) read(source *asking, g store.Segment) error {
 			continue
 		}
 		var block []wanted
-		for a, err := range w.Reader.CountingAnswers(w.ctx, g.No) {
+		for a, err := range w.Reader.SegmentAnswers(w.ctx, g.No) {
 			if err != nil {
 				return err
 			}

@@ -48,7 +48,7 @@ func FirstAnswers(ctx context.Context, r *results.Reader, run store.Run) ([]Firs
 
 func firstAnswer(ctx context.Context, r *results.Reader, run store.Run, l store.Lane, segment int64) (*FirstAnswer, error) {
 	var first *store.Answer
-	for a, err := range r.Ledger.CountingAnswers(ctx, segment) {
+	for a, err := range r.Ledger.SegmentAnswers(ctx, segment) {
 		if err != nil {
 			return nil, err
 		}

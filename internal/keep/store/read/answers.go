@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -43,9 +42,9 @@ const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
 
 // standing keeps, for every request, the outcome that stands, else the latest attempt.
-const Standing = ` a.superseded = 0 AND (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
+const Standing = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
 	AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
-	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.superseded = 0 AND b.try > a.try)
+	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
 	AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late))) `
 
 // Answers walks over the requests of a run that have been sent, each once, with what stands for it, in the order they
@@ -96,12 +95,6 @@ func (s *Reader) Lengths(ctx context.Context, run int64, stage string) iter.Seq2
 // SegmentAnswers walks over the attempts of one segment with their outcomes, whether they stand or not.
 func (s *Reader) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[store.Answer, error] {
 	return answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 ORDER BY a.ord, o.late`, segment)
-}
-
-// CountingAnswers walks over the attempts of one segment with their outcomes, without what an edit of the study superseded.
-func (s *Reader) CountingAnswers(ctx context.Context, segment int64) iter.Seq2[store.Answer, error] {
-	return answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 AND a.superseded = 0 ORDER BY a.ord, o.late`,
-		segment)
 }
 
 // AnswersTo reads what stands for these requests of a run. Requests that were never sent are not in the map.
@@ -171,22 +164,4 @@ func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 	}
 	a.Settled = db.FromMillis(at)
 	return nil
-}
-
-// Superseded walks over the answers of a run that edits of its study superseded, the first edit first, each sending on its own: with a
-// key, those of one request.
-func (s *Reader) Superseded(ctx context.Context, run int64, key *assay.Key) iter.Seq2[store.SupersededAnswer, error] {
-	scan := func(rows *sql.Rows) (a store.SupersededAnswer, err error) {
-		var at int64
-		err = scanInto(&a.Answer, rows, append([]any{&a.Edit, &a.What, &at}, ofSegment(&a.Answer)...))
-		a.Since = time.UnixMilli(at).UTC()
-		return a, err
-	}
-	of, args := ``, []any{run}
-	if key != nil {
-		of, args = ` AND a.key = $2`, append(args, key[:])
-	}
-	return db.Walk(ctx, s.db, "read superseded answers", scan, `SELECT e.number, e.what, e.at_ms, `+answerColumns+AnswerTables+`
-		JOIN edits e ON e.run_no = a.run_no AND e.number = a.superseded WHERE a.run_no = $1 AND a.superseded > 0`+of+`
-		ORDER BY a.superseded, a.segment_no, a.ord, o.late`, args...)
 }

@@ -55,7 +55,7 @@ func (s *Reader) Asked(ctx context.Context, run int64, keys []assay.Key) (map[as
 	for len(keys) > 0 {
 		n := min(500, len(keys))
 		list, args := db.KeyList(keys[:n], run)
-		part, err := s.db.Keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND superseded = 0 AND key IN (`+list+`)
+		part, err := s.db.Keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND key IN (`+list+`)
 			GROUP BY key`, args...)
 		if err != nil {
 			return nil, err
@@ -128,7 +128,7 @@ func (s *Reader) Sent(ctx context.Context, run int64, keys []assay.Key) (map[ass
 		some, err := s.db.Keys(ctx, `SELECT a.key, MAX(CASE WHEN EXISTS (SELECT 1 FROM outcomes o
 			WHERE o.segment_no = a.segment_no AND o.ord = a.ord) THEN 0 ELSE 1 END)
 			FROM attempts a JOIN segments g ON g.no = a.segment_no
-			WHERE a.run_no = $1 AND a.superseded = 0 AND g.state <> 'planned' AND a.key IN (`+list+`) GROUP BY a.key`, args...)
+			WHERE a.run_no = $1 AND g.state <> 'planned' AND a.key IN (`+list+`) GROUP BY a.key`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func (s *Reader) SentByGroup(ctx context.Context, run int64) (map[store.GroupKey
 	out := map[store.GroupKey]int64{}
 	for c, err := range db.Walk(ctx, s.db, "count requests", scan, `SELECT g.stage, g.lane, g.turn, g.second_try, COUNT(DISTINCT a.key)
 		FROM segments g
-		JOIN attempts a ON a.segment_no = g.no AND a.superseded = 0 WHERE g.run_no = $1 AND g.state <> 'planned' AND g.imported = ''
+		JOIN attempts a ON a.segment_no = g.no WHERE g.run_no = $1 AND g.state <> 'planned' AND g.imported = ''
 		GROUP BY g.stage, g.lane, g.turn, g.second_try`, run) {
 		if err != nil {
 			return nil, err

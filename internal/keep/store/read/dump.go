@@ -28,8 +28,6 @@ func (s *Reader) Dump(ctx context.Context, run int64, table string) iter.Seq2[st
 		order = " ORDER BY input, ord"
 	case "lanes", "groups", "decisions":
 		order = " ORDER BY stage, lane"
-	case "edits":
-		order = " ORDER BY number"
 	case "looks":
 		order = " ORDER BY stage, number"
 	case "redos":

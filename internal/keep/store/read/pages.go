@@ -175,9 +175,9 @@ func (s *Pages) KeysBetween(ctx context.Context, run int64, first, last assay.Ke
 }
 
 // Tries reads every sending of a request with how it ended, the first one first. What a provider handed out after it was
-// given up is a row of its own. What an edit of the study superseded is left out.
+// given up is a row of its own.
 func (s *Pages) Tries(ctx context.Context, run int64, key assay.Key) ([]store.Answer, error) {
-	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.key = $2 AND a.superseded = 0
+	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.key = $2
 		AND g.state <> 'planned'
 		ORDER BY a.try, o.late`, run, key[:]))
 }

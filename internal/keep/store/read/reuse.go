@@ -9,9 +9,8 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// Reusable reads answers or refusals of other runs to equal requests, by the keys of those that ask. What stood for the request in
-// its own run until an edit of the study goes before all, as it stood: cut too, and however old. Then an answer under the
-// same key, the newest of several. Else one under another key that this run does not ask again, and each of those
+// Reusable reads answers or refusals of other runs to equal requests, by the keys of those that ask: an answer under the
+// same key, the newest of several, else one under another key that this run does not ask again, and each of those
 // stands in for one request only: two items of equal wording never share an answer, and a further one is asked. Rehearsals are
 // never reused, and neither is what was itself reused, unless runs are to be taken over whole.
 func (s *Reuse) Reusable(ctx context.Context, f store.ReuseFrom, asked []store.Question) (map[assay.Key]store.Answer, error) {
@@ -50,12 +49,9 @@ func (s *Reuse) SameKey(ctx context.Context, f store.ReuseFrom, asked []store.Qu
 	}
 	found := make(map[assay.Key]store.Answer, len(asked))
 	for _, q := range asked {
-		own, err := s.stood(ctx, f.Run, q)
-		if len(own) == 0 && err == nil {
-			own, err = s.donors(ctx, f, q.Digest, ` AND a.key = $6 AND ($7 = 1 OR o.reused_no IS NULL)
+		own, err := s.donors(ctx, f, q.Digest, ` AND a.key = $6 AND ($7 = 1 OR o.reused_no IS NULL)
 				ORDER BY o.at_ms DESC, a.run_no DESC LIMIT 1`,
-				q.Key[:], db.Flag(whole(f)))
-		}
+			q.Key[:], db.Flag(whole(f)))
 		if err == nil && len(own) > 0 {
 			found[q.Key], err = s.retried(ctx, own[0])
 		}
@@ -66,14 +62,6 @@ func (s *Reuse) SameKey(ctx context.Context, f store.ReuseFrom, asked []store.Qu
 	return found, nil
 }
 
-// stood is what stood for a request in its run until an edit of the study, the newest of several; none where it was never sent so.
-func (s *Reuse) stood(ctx context.Context, run int64, q store.Question) ([]store.Answer, error) {
-	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`JOIN runs r ON r.no = a.run_no
-		WHERE a.digest = $1 AND a.run_no = $2 AND a.key = $3 AND a.superseded > 0 AND o.surplus = 0
-		AND o.ending IN ('answered', 'cut', 'refused') AND r.rehearsal = 0
-		ORDER BY a.superseded DESC, a.segment_no DESC LIMIT 1`, q.Digest, run, q.Key[:]))
-}
-
 // retried is the reply that took the place of a judge's first one, where the same judge was asked again and gave a verdict; else the
 // answer itself.
 func (s *Reuse) retried(ctx context.Context, a store.Answer) (store.Answer, error) {
@@ -81,7 +69,7 @@ func (s *Reuse) retried(ctx context.Context, a store.Answer) (store.Answer, erro
 		return a, nil
 	}
 	for later, err := range answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`JOIN segments mine ON mine.no = $1
-		JOIN attempts first ON first.segment_no = $1 AND first.ord = $3 AND first.superseded = 0
+		JOIN attempts first ON first.segment_no = $1 AND first.ord = $3
 		JOIN verdicts v ON v.run_no = mine.run_no AND v.key = $2 AND v.stale = 0 AND v.second_try > 0 AND v.fallback = ''
 		AND v.state IN ('valid', 'abstained')
 		WHERE a.segment_no = v.segment_no AND a.ord = v.ord AND o.stands = 1`, a.Segment, a.Key[:], a.Ord) {
@@ -104,8 +92,8 @@ func (s *Reuse) donors(ctx context.Context, f store.ReuseFrom, digest []byte, mo
 	}
 	var out []store.Answer
 	for a, err := range answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`JOIN runs r ON r.no = a.run_no
-		WHERE a.digest = $1 AND (a.run_no <> $2 OR a.superseded > 0) AND ($3 = '' OR r.study = $3) AND o.at_ms >= $4 AND r.rehearsal = 0
-		AND (o.stands = 1 OR a.superseded > 0 AND o.surplus = 0 AND o.ending IN ('answered', 'cut', 'refused')) AND ($5 = 1
+		WHERE a.digest = $1 AND a.run_no <> $2 AND ($3 = '' OR r.study = $3) AND o.at_ms >= $4 AND r.rehearsal = 0
+		AND o.stands = 1 AND ($5 = 1
 		OR o.ending IN ('answered', 'refused'))`+from+more, all...) {
 		if err != nil {
 			return nil, err
@@ -152,7 +140,7 @@ func (s *Reuse) unclaimed(ctx context.Context, f store.ReuseFrom, q store.Questi
 // takers counts the requests of a run that took answers to this digest from elsewhere than these keys.
 func (s *Reuse) takers(ctx context.Context, run int64, digest []byte, known map[assay.Key]bool) (int, error) {
 	keys, err := s.db.Keys(ctx, `SELECT a.key, a.try FROM attempts a JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord
-		WHERE a.digest = $1 AND a.run_no = $2 AND a.superseded = 0 AND o.reused_no IS NOT NULL`, digest, run)
+		WHERE a.digest = $1 AND a.run_no = $2 AND o.reused_no IS NOT NULL`, digest, run)
 	n := 0
 	for k := range keys {
 		if !known[k] {

@@ -86,8 +86,7 @@ func (s *Reader) oneRun(ctx context.Context, name, where string, args ...any) (s
 func runs(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Run, error) {
 	rows, err := d.Query(ctx, `SELECT no, id, study, folder, digest, settings, tuned, note, started_by, rehearsal, state,
 		result, budget_nano, reserved_nano, spent_nano, spent_unknown, perhaps_nano, created_ms, due_ms, closed_ms, idle_ms, unseen_ms,
-		driven_ms, holder, epoch, lease_until_ms,
-		(SELECT COUNT(*) FROM edits WHERE edits.run_no = runs.no)
+		driven_ms, holder, epoch, lease_until_ms
 		FROM runs `+where, args...)
 	if err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func runs(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Run
 		var budget, created, due, closed, driven, until sql.NullInt64
 		var holder sql.NullString
 		err := rows.Scan(&r.No, &r.ID, &r.Study, &r.Folder, &r.Digest, &r.Settings, &r.Tuned, &r.Note, &r.By, &r.Rehearsal, &r.State,
-			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &idle, &unseen, &driven, &holder, &r.Lease.Epoch, &until, &r.Edits)
+			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &idle, &unseen, &driven, &holder, &r.Lease.Epoch, &until)
 		if err != nil {
 			return nil, err
 		}
@@ -127,26 +126,4 @@ func (s *Reader) NextDue(ctx context.Context, run int64) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("read the next due time: %w", err)
 	}
 	return db.FromMillis(due), nil
-}
-
-// Edited reports whether an edit of the study superseded something of a run.
-func (s *Reader) Edited(ctx context.Context, run int64) (yes bool, err error) {
-	if err := s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM edits WHERE run_no = $1)`, run).Scan(&yes); err != nil {
-		return false, fmt.Errorf("read edits: %w", err)
-	}
-	return yes, nil
-}
-
-// Edits reads the edits of a run that superseded something, the first one first.
-func (s *Reader) Edits(ctx context.Context, run int64) ([]store.Edit, error) {
-	scan := func(rows *sql.Rows) (e store.Edit, err error) {
-		var at int64
-		err = rows.Scan(&e.Number, &e.What, &at, &e.Requests, &e.Verdicts)
-		e.At = time.UnixMilli(at).UTC()
-		return e, err
-	}
-	return db.Collect(db.Walk(ctx, s.db, "read edits", scan, `SELECT number, what, at_ms,
-		(SELECT COUNT(DISTINCT key) FROM attempts a WHERE a.run_no = e.run_no AND a.superseded = e.number),
-		(SELECT COUNT(*) FROM verdicts v WHERE v.run_no = e.run_no AND v.superseded = e.number)
-		FROM edits e WHERE run_no = $1 ORDER BY number`, run))
 }

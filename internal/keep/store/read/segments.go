@@ -72,10 +72,9 @@ func (s *Reader) Segments(ctx context.Context, run int64, states ...store.State)
 	return all, nil
 }
 
-// Canaries reads the segments of a run that were sent ahead, but for those that an edit of the study superseded.
+// Canaries reads the segments of a run that were sent ahead.
 func (s *Reader) Canaries(ctx context.Context, run int64) ([]store.Segment, error) {
-	all, err := segments(ctx, s.db, `WHERE run_no = $1 AND purpose = 'canary'
-		AND EXISTS (SELECT 1 FROM attempts a WHERE a.segment_no = segments.no AND a.superseded = 0) ORDER BY no`, run)
+	all, err := segments(ctx, s.db, `WHERE run_no = $1 AND purpose = 'canary' ORDER BY no`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read canaries: %w", err)
 	}

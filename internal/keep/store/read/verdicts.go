@@ -31,26 +31,6 @@ func (s *Reader) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (m
 	return all, nil
 }
 
-// SupersededVerdicts reads the verdicts on an answer, or of a judge's request, that edits of the study superseded.
-func (s *Reader) SupersededVerdicts(ctx context.Context, run int64, key assay.Key) ([]store.Verdict, error) {
-	var all []store.Verdict
-	edits, err := s.Edits(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range edits {
-		for v, err := range db.Walk(ctx, s.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND superseded = $2
-			AND (key = $3 OR subject_key = $3 OR against_key = $3) ORDER BY no`, run, e.Number, key[:]) {
-			if err != nil {
-				return nil, err
-			}
-			v.Superseded = e.Number
-			all = append(all, v)
-		}
-	}
-	return all, nil
-}
-
 // People lists the judges of a stage who are people, by name: those who have said something.
 func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string, error) {
 	var out []string

@@ -2,10 +2,8 @@ package runs
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -94,53 +92,9 @@ func grow(ctx context.Context, t *db.Txn, r store.Revision) error {
 			return err
 		}
 	}
-	if err := editItems(ctx, t, r.Run, r.More.Edited); err != nil {
-		return err
-	}
-	if by := r.More.Supersedes; by != nil {
-		if err := supersede(ctx, t, r.Run, *by, r.What); err != nil {
-			return err
-		}
-	}
-	if err := freshLanes(ctx, t, r.More.Lanes); err != nil {
-		return err
-	}
 	if err := putLanes(ctx, t, r.More.Lanes); err != nil {
 		return err
 	}
 	_, err = t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, r.Run)
 	return err
-}
-
-func editItems(ctx context.Context, t *db.Txn, run int64, items []store.EditedItem) error {
-	for _, e := range items {
-		fields, err := store.EncodeFields(e.Item.Fields)
-		if err != nil {
-			return fmt.Errorf("item %s: %w", e.Item.ID, err)
-		}
-		err = t.One(ctx, fmt.Errorf("item %s of %s: %w", e.Item.ID, e.Input, store.ErrNotFound), `UPDATE items SET cluster = $4,
-			expect = $5, fields = $6
-			WHERE run_no = $1 AND input = $2 AND id = $3`, run, e.Input, e.Item.ID, e.Item.Cluster, e.Item.Expect, fields)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// freshLanes gives lanes whose model or parameters changed a new beginning: what stopped them before may be mended, and their first
-// batch has a canary again. One that a person stopped stays so.
-func freshLanes(ctx context.Context, t *db.Txn, lanes []store.Lane) error {
-	for _, l := range lanes {
-		_, err := t.ExecContext(ctx, `UPDATE lanes SET canary = CASE WHEN canary = 'off' THEN canary ELSE $7 END,
-			state = CASE WHEN state IN ('stopped', 'held') THEN 'open' ELSE state END,
-			cause = CASE WHEN state IN ('stopped', 'held') THEN '' ELSE cause END, reason = CASE WHEN state IN ('stopped', 'held') THEN ''
-			ELSE reason END
-			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND cause <> 'user' AND (provider <> $4 OR model <> $5 OR params <> $6)`,
-			l.Run, l.Stage, l.Name, l.Provider, l.Model, l.Params, string(cmp.Or(l.Canary, store.CanaryOff)))
-		if err != nil {
-			return fmt.Errorf("lane %s: %w", l.Name, err)
-		}
-	}
-	return nil
 }

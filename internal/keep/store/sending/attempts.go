@@ -81,7 +81,7 @@ func (s *Store) AttemptPlaces(ctx context.Context, segment, size int64) (map[ass
 // would be late, and welcome.
 func (s *Store) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int64, error) {
 	return s.db.Keys(ctx, `SELECT key, ord FROM outcomes o
-		WHERE segment_no = $1 AND late = 0 AND superseded = 0 AND ending IN ('lost', 'expired', 'cancelled')
+		WHERE segment_no = $1 AND late = 0 AND ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.run_no = o.run_no AND v.key = o.key AND v.stands = 1)`, segment)
 }
@@ -99,7 +99,7 @@ func (s *Store) AskedOf(ctx context.Context, g store.Group, most int64) (map[ass
 		return nil, n == 0, nil
 	}
 	all, err := s.db.Keys(ctx, `SELECT a.key, MAX(a.try) FROM segments g
-		JOIN attempts a ON a.segment_no = g.no AND a.superseded = 0 `+group+` GROUP BY a.key`, args...)
+		JOIN attempts a ON a.segment_no = g.no `+group+` GROUP BY a.key`, args...)
 	return all, err == nil, err
 }
 

@@ -18,7 +18,7 @@ func (s *Store) SettleLate(ctx context.Context, l store.Lease, block []store.Set
 	var tally store.Tally
 	err := s.db.Tx(ctx, "settle late", db.Relaxed, func(t *db.Txn) error {
 		tally = store.Tally{}
-		// First of all, and so the lock: an edit of the study that comes at the same time supersedes the answer, or the answer finds it.
+		// First of all, and so the lock: the writers of a run take turns.
 		if err := lockRunOf(ctx, t, l); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func settleLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settleme
 	var answered bool
 	err := t.QueryRowContext(ctx, `SELECT o.ending, EXISTS (SELECT 1 FROM outcomes u
 		WHERE u.run_no = o.run_no AND u.key = o.key AND u.stands = 1)
-		FROM outcomes o WHERE o.segment_no = $1 AND o.ord = $2 AND o.late = 0 AND o.superseded = 0
+		FROM outcomes o WHERE o.segment_no = $1 AND o.ord = $2 AND o.late = 0
 		AND o.ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = $1 AND v.ord = $2 AND v.late = 1)`, g.no, o.Ord).Scan(&was, &answered)
 	if err == sql.ErrNoRows {
@@ -103,7 +103,7 @@ func lateLane(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement
 	err := t.QueryRowContext(ctx, `SELECT a.segment_no, (SELECT v.ending FROM outcomes v
 		WHERE v.segment_no = a.segment_no AND v.ord = a.ord ORDER BY v.late DESC LIMIT 1)
 		FROM attempts a JOIN segments h ON h.no = a.segment_no
-		WHERE a.run_no = $1 AND a.key = $2 AND a.superseded = 0 AND h.state <> 'planned'
+		WHERE a.run_no = $1 AND a.key = $2 AND h.state <> 'planned'
 		ORDER BY a.try DESC LIMIT 1`, g.run, o.Key[:]).Scan(&segment, &now)
 	if err != nil {
 		return d, err

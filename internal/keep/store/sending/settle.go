@@ -142,7 +142,7 @@ func queueAgain(ctx context.Context, t *db.Txn, segment int64, block []store.Set
 			WHERE a.segment_no = $1 AND a.ord = $2
 			AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
 			AND $6 >= (SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
-				WHERE b.run_no = a.run_no AND b.key = a.key AND b.superseded = 0 AND v.ending = $7)
+				WHERE b.run_no = a.run_no AND b.key = a.key AND v.ending = $7)
 			ON CONFLICT DO NOTHING`,
 			segment, o.Ord, string(o.Again.Mode), o.Again.After.UnixMilli(), o.Again.Cause, o.Again.Cap, string(o.Outcome.Ending))
 		if err != nil {

@@ -41,22 +41,4 @@ func takenAfterARetry(t *testing.T, fresh Fresh) {
 	if text := taken("second"); text != "good" {
 		t.Errorf("%q is taken over", text)
 	}
-
-	// An edit changes the request, and the judge is asked again about that too: this is no reply to the first request.
-	r := store.Revision{Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: "{}", What: "prompt", More: &store.More{Lanes: []store.Lane{b.lane("gpt")},
-		Supersedes: &store.Superseding{Requests: []assay.Key{at.Key(), again.Key()}, Stages: []string{"answers"}}}}
-	r.Lease, err = b.s.Leases.HoldRun(b.ctx, b.run.No, "me", ttl)
-	b.ok(err)
-	if done, err := b.s.Runs.Revise(b.ctx, r); err != nil || !done {
-		t.Fatal(done, err)
-	}
-	digest = []byte("another request")
-	first = reply(at, "garbled too")
-	_, err = b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: assay.VerdictMalformed, Segment: first.No}})
-	b.ok(err)
-	second = reply(again, "about another request")
-	b.ok(b.s.Runs.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: assay.VerdictValid, Label: "no", Segment: second.No, Again: 3}}))
-	if text := taken("third"); text != "garbled" {
-		t.Errorf("%q is taken over", text)
-	}
 }

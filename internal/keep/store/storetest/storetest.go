@@ -27,7 +27,7 @@ func Suite(t *testing.T, empty, fresh Fresh) {
 		{"opening", opening}, {"runs", runs}, {"leases", leases}, {"moves", moves}, {"money", money}, {"settling", settling},
 		{"sending again", again}, {"late", late}, {"live", live}, {"cancelled", cancelled}, {"doubts", doubts}, {"verdicts", verdicts}, {"what was said", said}, {"orders", orders}, {"reading", reading}, {"walking", walking}, {"named views", namedViews}, {"pages", pages}, {"flows", flowing},
 		{"imports", imports}, {"a changed study", revising}, {"two changes at once", revisingTogether}, {"changed limits", tuning}, {"a lowered cap", lowered}, {"decisions", decisions}, {"looks", looks}, {"bought comparisons", buying}, {"bought over a budget", buyingRaisesABudget}, {"dumps", dumps}, {"quotas", quotas}, {"worker keys", workerKeys}, {"client files", clientFiles}, {"client usage", clientUsage}, {"client sums", clientSums}, {"client budgets", clientBudgets}, {"constraints", constraints}, {"a model", model},
-		{"changed requests", superseding}, {"taken after a retry", takenAfterARetry}, {"replaced meanwhile", replacing}, {"an edit that is taken back", takenBack},
+		{"taken after a retry", takenAfterARetry}, {"replaced meanwhile", replacing},
 	}
 	for _, topic := range topics {
 		t.Run(topic.name, func(t *testing.T) { t.Parallel(); topic.run(t, fresh) })

@@ -256,10 +256,9 @@ CREATE TABLE attempts (
     prompt     TEXT NOT NULL,
     trait      TEXT NOT NULL,
     vote       BIGINT NOT NULL CHECK (vote >= 0),
-    superseded BIGINT NOT NULL DEFAULT 0, -- the edit of the study since which something else is asked in its place; 0: it counts
     PRIMARY KEY (segment_no, ord)
 );
-CREATE UNIQUE INDEX attempts_key ON attempts (run_no, key, superseded, try);
+CREATE UNIQUE INDEX attempts_key ON attempts (run_no, key, try);
 CREATE INDEX attempts_item ON attempts (run_no, item);
 -- Few studies reuse answers, and entries in random order are dear: in SQLite the index is made when equal requests are first
 -- looked for.
@@ -278,7 +277,7 @@ CREATE TABLE artifacts (
     UNIQUE (segment_no, name)
 );
 
--- How an attempt ended: inserted once. All that ever changes is whether it stands: what an edit of the study superseded does not. A row with late = 1 is what a provider handed out after we had
+-- How an attempt ended: inserted once. A row with late = 1 is what a provider handed out after we had
 -- given the attempt up. At most one outcome stands for a request; a second answer is surplus.
 CREATE TABLE outcomes (
     segment_no    BIGINT NOT NULL,
@@ -313,9 +312,7 @@ CREATE TABLE outcomes (
     line_length   BIGINT,
     line_sum      BIGINT, -- checksum of those bytes
     at_ms         BIGINT NOT NULL,
-    superseded    BIGINT NOT NULL DEFAULT 0, -- as of its attempt
     PRIMARY KEY (segment_no, ord, late),
-    CHECK (stands = 0 OR superseded = 0),
     CHECK (stands = 0 OR (surplus = 0 AND ending IN ('answered', 'cut', 'refused'))),
     CHECK (surplus = 0 OR ending IN ('answered', 'cut', 'refused')),
     CHECK ((artifact_no IS NULL) = (line_offset IS NULL) AND (artifact_no IS NULL) = (line_length IS NULL)),
@@ -448,9 +445,7 @@ CREATE TABLE verdicts (
     second_try   INTEGER NOT NULL CHECK (second_try >= 0), -- how often the same was asked before; those verdicts are stale
     fallback     TEXT NOT NULL DEFAULT '', -- the lane that gave it in the judge's place; '': the judge did
     stale        INTEGER NOT NULL DEFAULT 0 CHECK (stale IN (0, 1)),
-    superseded   BIGINT NOT NULL DEFAULT 0, -- the edit of the study since which it does not count; 0: none
     at_ms        BIGINT NOT NULL,
-    CHECK (superseded = 0 OR stale = 1),
     CHECK ((state = 'valid') = (label IS NOT NULL OR score IS NOT NULL)),
     CHECK ((segment_no IS NULL) = (ord IS NULL)),
     CHECK (fallback = '' OR second_try > 0)
@@ -464,16 +459,6 @@ CREATE INDEX verdicts_of ON verdicts (run_no, stage, lane, against, no);
 CREATE INDEX verdicts_people ON verdicts (run_no, stage, judge) WHERE judge LIKE 'human:%';
 -- The newest verdict of a run, which says whether findings are still true.
 CREATE INDEX verdicts_newest ON verdicts (run_no, no);
-
--- An edit of the study after which requests of the run were others: those were asked again, in the same run. What stood for them
--- before is superseded: it stays, with the number of the edit, and counts for nothing but what was spent.
-CREATE TABLE edits (
-    run_no BIGINT NOT NULL REFERENCES runs (no),
-    number BIGINT NOT NULL CHECK (number > 0),
-    what   TEXT NOT NULL,
-    at_ms  BIGINT NOT NULL,
-    PRIMARY KEY (run_no, number)
-);
 
 -- A redo is a person's word: ask again what has an answer, as one more draw. Nothing is replaced: nth counts the further
 -- draws of an item in a lane of a stage, and branch and draw say which of its questions are asked again ('' and 0: all).

@@ -51,9 +51,9 @@ FROM outcomes o
 JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord
 JOIN segments s ON s.no = o.segment_no
 JOIN runs r ON r.no = o.run_no
-WHERE o.stands = 0 AND o.surplus = 0 AND o.superseded = 0
+WHERE o.stands = 0 AND o.surplus = 0
   AND NOT EXISTS (SELECT 1 FROM outcomes t WHERE t.run_no = o.run_no AND t.key = o.key AND t.stands = 1)
-  AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = o.run_no AND b.key = o.key AND b.superseded = 0 AND b.try > a.try)
+  AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = o.run_no AND b.key = o.key AND b.try > a.try)
   AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late > o.late);
 
 CREATE VIEW run_spend AS
@@ -90,23 +90,10 @@ SELECT r.id AS run, r.study, a.key, g.stage, a.source, a.item,
     o.fault_class, o.fault_message, g.no AS segment, g.job, o.at_ms
 FROM attempts a JOIN segments g ON g.no = a.segment_no JOIN runs r ON r.no = a.run_no
 LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord
-WHERE g.state <> 'planned' AND a.superseded = 0 AND (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
+WHERE g.state <> 'planned' AND (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
     AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
-    AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.superseded = 0 AND b.try > a.try)
+    AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
     AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late)));
-
--- Every answer that stood until an edit of the study: what was asked then, who answered, and the edit.
-CREATE VIEW superseded_answers AS
-SELECT r.id AS run, r.study, a.key, g.stage, a.source, a.item,
-    CASE WHEN a.against = '' THEN a.lane ELSE '' END AS lane,
-    CASE WHEN a.against = '' THEN '' WHEN a.lane = '' THEN a.item ELSE a.lane END AS first, a.against AS second,
-    a.template, g.turn, a.branch, a.draw, a.judge, a.prompt, a.trait, a.vote, g.second_try,
-    g.lane AS asked_lane, g.provider, g.model, a.try AS attempt, o.ending, o.text, CAST(o.cost_nano AS DOUBLE PRECISION) / 1000000000 AS cost_usd,
-    g.no AS segment, g.job, o.at_ms, a.superseded AS edit, e.what AS superseded_by, e.at_ms AS superseded_ms
-FROM attempts a JOIN segments g ON g.no = a.segment_no JOIN runs r ON r.no = a.run_no
-JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord AND o.surplus = 0
-JOIN edits e ON e.run_no = a.run_no AND e.number = a.superseded
-WHERE a.superseded > 0;
 
 -- Every verdict that counts. lane is the judged lane; of a pair, first and second as they were shown, and winner the name of
 -- the better one, or tie.
