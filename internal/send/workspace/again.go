@@ -139,7 +139,7 @@ func (h *Home) TakesOver(ctx context.Context, want Wanted, donors []store.Run, s
 	var out TakeOver
 	of := map[string][]int64{} // runs that may have answers, by stage
 	for _, r := range donors {
-		anew, err := h.anew(ctx, want, r)
+		anew, err := anewSince(ctx, h, want, r)
 		if err != nil {
 			return out, err
 		}
@@ -162,7 +162,7 @@ func (h *Home) TakesOver(ctx context.Context, want Wanted, donors []store.Run, s
 		return out, err
 	}
 	over.Rough = out.Rough || len(edited) > 0
-	over.Labels, err = h.labels(ctx, want, donors)
+	over.Labels, err = labelsIn(ctx, h, want, donors)
 	return over, err
 }
 
@@ -200,8 +200,8 @@ func editedShares(ctx context.Context, want Wanted, d edit.Difference) (map[stri
 	return out, nil
 }
 
-// anew returns the stages of a study that are reworded since a run.
-func (h *Home) anew(ctx context.Context, want Wanted, run store.Run) (map[string]bool, error) {
+// anewSince returns the stages of a study that are reworded since a run.
+func anewSince(ctx context.Context, h *Home, want Wanted, run store.Run) (map[string]bool, error) {
 	was, _, err := h.Planner.Kept(ctx, run)
 	if _, unreadable := errors.AsType[assay.Problems](err); unreadable {
 		return nil, nil // a later program has stricter rules
@@ -212,8 +212,8 @@ func (h *Home) anew(ctx context.Context, want Wanted, run store.Run) (map[string
 	return edit.Compare(was, want.Input.Study).Anew(want.Input.Study), nil
 }
 
-// labels counts the labels of people that a new run may take over, each person's on each answer or pair once.
-func (h *Home) labels(ctx context.Context, want Wanted, donors []store.Run) (int64, error) {
+// labelsIn counts the labels of people that a new run may take over, each person's on each answer or pair once.
+func labelsIn(ctx context.Context, h *Home, want Wanted, donors []store.Run) (int64, error) {
 	seen := map[assay.Key]bool{}
 	for _, r := range donors {
 		for i := range want.Input.Study.Stages {
@@ -259,7 +259,7 @@ type has struct {
 // takesOver counts what of a plan has an answer in some runs, given by stage.
 func (h *Home) takesOver(ctx context.Context, p *plan.Plan, runs map[string][]int64, run has) (TakeOver, error) {
 	var out TakeOver
-	left, err := h.stocks(ctx, runs)
+	left, err := stocksOf(ctx, h, runs)
 	if err != nil {
 		return out, err
 	}
@@ -285,8 +285,8 @@ func (h *Home) takesOver(ctx context.Context, p *plan.Plan, runs map[string][]in
 	return out, nil
 }
 
-// stocks counts the requests with an answer in some runs, given by stage.
-func (h *Home) stocks(ctx context.Context, runs map[string][]int64) (map[store.Stock]int64, error) {
+// stocksOf counts the requests with an answer in some runs, given by stage.
+func stocksOf(ctx context.Context, h *Home, runs map[string][]int64) (map[store.Stock]int64, error) {
 	left := map[store.Stock]int64{}
 	counted := map[string][]store.Stock{} // by the numbers of runs
 	for stage, numbers := range runs {
