@@ -26,17 +26,18 @@ type cache struct {
 	bytes   int64           // about so many are there
 	checked map[string]bool // chunks that this process has held against their sums
 	broken  bool            // it cannot be written
-	flights map[string]*flight
+	fetches map[string]*pending
 }
 
-type flight struct {
+// pending is a chunk that one reader fetches and others wait for.
+type pending struct {
 	done chan struct{}
 	body []byte
 	err  error
 }
 
 func newCache(c Cache, of string) (*cache, error) {
-	k := &cache{Cache: c, of: of, checked: map[string]bool{}, flights: map[string]*flight{}}
+	k := &cache{Cache: c, of: of, checked: map[string]bool{}, fetches: map[string]*pending{}}
 	if c.Bytes <= 0 {
 		return k, nil
 	}
@@ -159,10 +160,10 @@ func (k *cache) trim() {
 // once has one reader fetch a chunk while others that want it wait.
 func (k *cache) once(ctx context.Context, key string, fetch func() ([]byte, error)) ([]byte, error) {
 	k.mu.Lock()
-	f, there := k.flights[key]
+	f, there := k.fetches[key]
 	if !there {
-		f = &flight{done: make(chan struct{})}
-		k.flights[key] = f
+		f = &pending{done: make(chan struct{})}
+		k.fetches[key] = f
 	}
 	k.mu.Unlock()
 	if there {
@@ -178,7 +179,7 @@ func (k *cache) once(ctx context.Context, key string, fetch func() ([]byte, erro
 	}
 	f.body, f.err = fetch()
 	k.mu.Lock()
-	delete(k.flights, key)
+	delete(k.fetches, key)
 	k.mu.Unlock()
 	close(f.done)
 	return f.body, f.err

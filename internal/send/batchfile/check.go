@@ -17,7 +17,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Options are what a file is checked against.
+// Options are the settings of a check.
 type Options struct {
 	Name     string // of the file, for messages
 	Provider string // as its user calls it; empty: recognised from the lines

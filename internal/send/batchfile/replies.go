@@ -142,7 +142,7 @@ func lastText(body []byte) string {
 	if json.Unmarshal(body, &b) != nil {
 		return ""
 	}
-	said := append(b.Messages, b.Contents...)
+	messages := append(b.Messages, b.Contents...)
 	if raw := bytes.TrimSpace(b.Input); len(raw) > 0 {
 		var text string
 		if json.Unmarshal(raw, &text) == nil {
@@ -150,13 +150,13 @@ func lastText(body []byte) string {
 		}
 		var turns []spoken
 		if json.Unmarshal(raw, &turns) == nil {
-			said = append(said, turns...)
+			messages = append(messages, turns...)
 		}
 	}
-	if len(said) == 0 {
+	if len(messages) == 0 {
 		return ""
 	}
-	last := said[len(said)-1]
+	last := messages[len(messages)-1]
 	var text string
 	if json.Unmarshal(last.Content, &text) == nil {
 		return text

@@ -20,9 +20,9 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Router turns requests in OpenAI's form into requests to the providers that their models name. A body for an API that the
-// provider has goes out as it is, with the provider's name of the model; any other is converted. What a model would refuse,
-// and what has no place at its provider, is a Refusal: nothing is left out in silence.
+// Router turns requests in OpenAI's form into requests to the providers that their models name. A body for an API that
+// the provider has goes out unchanged but for the provider's name of the model; any other is converted. A request that
+// a model would refuse, or that its provider cannot express, is a Refusal: nothing is dropped silently.
 type Router struct {
 	Catalog *catalog.Catalog
 	API     string // that all requests are for: chat or responses
@@ -53,7 +53,7 @@ const maxRefusal = 500
 
 // Destination is where a request goes, and how.
 type Destination struct {
-	Lane   assay.Lane // its name is PROVIDER/MODEL, with the API where the request is sent as it is
+	Lane   assay.Lane // its name is PROVIDER/MODEL, with the API if the request is sent unchanged
 	Wire   assay.Wire
 	Body   []byte
 	Prompt int // bytes of what the model is shown
@@ -134,7 +134,7 @@ func (r *Router) vendor(name string) (catalog.Vendor, string, *Refusal) {
 	return catalog.Vendor{}, "", refuse(404, "model_not_found", "model", "the model %q is not known here: write PROVIDER/MODEL", assay.Clean(name, 100))
 }
 
-// pass sends a body as it is, under the provider's name of the model.
+// pass sends a body unchanged, under the provider's name of the model.
 func (r *Router) pass(e *Entry, v catalog.Vendor, d Destination) (Destination, *Refusal) {
 	d.Lane.API, d.Lane.Params = r.API, e.Params
 	if bad := r.illegal(d.Lane, v); bad != nil {

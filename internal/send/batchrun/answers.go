@@ -10,14 +10,14 @@ import (
 	"assay/internal/keep/store/read"
 )
 
-// Answered is a line of the file with what stands for it.
+// Answered is a line of the file with its current answer.
 type Answered struct {
 	Line         Line
 	Sent         bool // false: not yet, and the answer is zero
 	store.Answer      // where it was sent
 }
 
-// Answers walks over the lines of a batch run in the order of its file, each with what stands for it now.
+// Answers walks over the lines of a batch run in the order of its file, each with its current answer.
 func Answers(ctx context.Context, ledger *read.Reader, run int64) iter.Seq2[Answered, error] {
 	return func(yield func(Answered, error) bool) {
 		block := make([]Line, 0, 500)

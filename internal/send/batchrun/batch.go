@@ -1,7 +1,8 @@
-// Package batchrun makes the requests of a run that has no study, from the batch file its user wrote: the engine's other Planner.
+// Package batchrun makes the requests of a run that has no study, from the batch file its user wrote: the engine's
+// other Planner.
 //
-// The file is kept whole among the run's artifacts; the ledger knows, for every line, its author's id and where its body
-// stands. A request is those bytes under an id of ours, and its result goes back under the author's.
+// The file is kept whole among the run's artifacts; the ledger knows, for every line, its author's id and the position
+// of its body. A request is those bytes under an id of ours, and its result goes back under the author's.
 package batchrun
 
 import (
@@ -18,7 +19,7 @@ import (
 	"assay/internal/study"
 )
 
-// Batch is what a batch run was begun with. It is kept in the run's settings.
+// Batch holds the settings a batch run was begun with. It is kept in the run's settings.
 type Batch struct {
 	File  batchfile.File `json:"file"`
 	Reach Reach          `json:"entry"`
@@ -29,7 +30,7 @@ type Batch struct {
 	Client  *Client          `json:"client,omitempty"`  // who sent it to a gateway; nil: it came from a command line
 }
 
-// Client is what a gateway has to say again of a batch that it was sent.
+// Client holds the fields of a client's batch that a gateway returns to it.
 type Client struct {
 	Endpoint string              `json:"endpoint"`
 	File     string              `json:"file"` // the id of the file that was uploaded
@@ -58,7 +59,7 @@ type settings struct {
 	Batch *Batch `json:"batch"`
 }
 
-// Of returns what a run was begun with; false: it is the run of a study.
+// Of returns the settings a run was begun with; false: it is the run of a study.
 func Of(run store.Run) (*Batch, bool) {
 	var s settings
 	if json.Unmarshal([]byte(run.Settings), &s) != nil || s.Batch == nil {
@@ -83,7 +84,7 @@ func (b *Batch) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Study returns a study that says of the provider what the batch does, and nothing else.
+// Study returns a study with the batch's settings of the provider, and nothing else.
 func (b *Batch) Study() *study.Study {
 	if b.File.Routed {
 		s := &study.Study{Study: b.File.Name}

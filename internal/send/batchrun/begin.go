@@ -14,8 +14,8 @@ import (
 	"assay/internal/send/batchfile"
 )
 
-// Begin writes a run and the snapshot it works from: the file itself, where each line stands in it, its lanes, and what was
-// refused before. The file must still be what was checked; else nothing of it will be sent.
+// Begin writes a run and the snapshot it works from: the file itself, the position of each line, its lanes, and the
+// lines refused before. The file must still be the one that was checked; else nothing of it will be sent.
 func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func() (io.ReadCloser, error), refused ...batchfile.Refusal) (store.Run, error) {
 	return p.BeginWithin(ctx, n, b, store.Allowance{}, open, refused...)
 }
@@ -32,7 +32,7 @@ func (p *Planner) BeginWithin(ctx context.Context, n store.NewRun, b Batch, with
 		return store.Run{}, fmt.Errorf("begin a run: %w", err)
 	}
 	if err := p.prepare(ctx, run, &b, open, refused, within); err != nil {
-		// Nothing of it will be sent: what was copied is of no use, and it does not stand in the way of another try.
+		// Nothing of it will be sent: remove the copy, so that it does not block another try.
 		ctx := context.WithoutCancel(ctx)
 		_, dead := p.Runs.AbandonRun(ctx, run.No)
 		return store.Run{}, errors.Join(fmt.Errorf("begin run %s: %w", run.ID, err), p.Files.Remove(ctx, run.ID, kept), dead)

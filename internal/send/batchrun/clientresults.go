@@ -17,7 +17,7 @@ import (
 // results or among the errors.
 const FormatClient Format = "client"
 
-// APIOf returns the API that an endpoint stands for; empty: none that is carried.
+// APIOf returns the API of an endpoint; empty: none that is carried.
 func APIOf(endpoint string) string {
 	switch endpoint {
 	case "/v1/chat/completions":
@@ -56,7 +56,7 @@ func NewProblem(status int, code, param, message string) Problem {
 	return p
 }
 
-// ProblemOf returns what a provider said, as a status and an error in OpenAI's form. A key that a provider refuses is the
+// ProblemOf returns a provider's reply as a status and an error in OpenAI's form. A key that a provider refuses is the
 // gateway's, not the client's.
 func ProblemOf(provider string, o assay.Outcome) (int, Problem) {
 	status, code, param, message := http.StatusInternalServerError, string(o.Ending), "", "the provider gave no answer"

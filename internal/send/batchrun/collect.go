@@ -48,7 +48,7 @@ type Tally struct {
 	Open     int64 // not back yet
 }
 
-// Collect writes what stands for every line of a run's file now, in the order of the file and under its ids.
+// Collect writes the current result of every line of a run's file, in the order of the file and under its ids.
 func (r *Reader) Collect(ctx context.Context, run store.Run, out Output) (Tally, error) {
 	b, err := of(run)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *collector) write(a *held) error {
 		return c.tidy(a)
 	}
 	if !a.Ended {
-		return nil // nothing was said about it yet
+		return nil // it has no outcome yet
 	}
 	line, err := c.line(a)
 	if err != nil {
@@ -211,8 +211,8 @@ func (c *collector) write(a *held) error {
 	return err
 }
 
-// line returns the provider's own result line under the author's id. Where there is none that can be read, one of the same form
-// says what is known.
+// line returns the provider's own result line under the author's id. If there is none that can be read, it makes one of
+// the same form from the ledger.
 func (c *collector) line(a *held) ([]byte, error) {
 	shape := c.batch.File.Shape
 	c.buf = c.buf[:0]
@@ -296,7 +296,7 @@ type tidyRow struct {
 	Status  string   `json:"status"` // how it ended; open: not back yet
 	Text    string   `json:"text"`
 	Finish  string   `json:"finish,omitempty"`
-	Input   *int64   `json:"input_tokens"` // null: not said
+	Input   *int64   `json:"input_tokens"` // null: unknown
 	Output  *int64   `json:"output_tokens"`
 	Cost    *float64 `json:"cost_usd"`
 	Problem string   `json:"error,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"assay/internal/send/batchfile"
 )
 
-// Cost is what one model of one file may cost.
+// Cost is the expected cost of one model of one file.
 type Cost struct {
 	File     string
 	Provider string
@@ -19,7 +19,7 @@ type Cost struct {
 	High     assay.Cost // every answer at its limit
 }
 
-// MarshalJSON writes dollars; null is what is not known.
+// MarshalJSON writes dollars; null if unknown.
 func (c Cost) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		File     string     `json:"file"`

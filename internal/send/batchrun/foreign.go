@@ -93,7 +93,7 @@ func (f Foreign) job() provider.Job { return provider.Job{ID: f.Status.Job, Mode
 // MaxListed is as many jobs of one provider as are listed.
 const MaxListed = 1000
 
-// Listed is what one provider lists beside the jobs of this ledger.
+// Listed is one provider's list of jobs that are not in this ledger.
 type Listed struct {
 	Jobs []Job
 	More bool // there are more than are listed

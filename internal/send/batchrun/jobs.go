@@ -63,7 +63,7 @@ func (r *Reader) jobs(ctx context.Context, run store.Run) ([]Job, error) {
 	return jobs, nil
 }
 
-// jobOf returns a segment as tables show it; file is what it was made from.
+// jobOf returns a segment as tables show it; file is its input.
 func jobOf(g store.Segment, run store.Run, file string) Job {
 	j := Job{Provider: g.Provider, ID: g.Job, Model: g.Model, Created: cmp.Or(g.Launched, g.Created), Run: run.ID, Status: Status(g),
 		File: file, Requests: g.Requests, Done: g.Done(), Note: g.Reason, Segment: g}
@@ -75,7 +75,7 @@ func jobOf(g store.Segment, run store.Run, file string) Job {
 	return j
 }
 
-// Status returns where a segment stands, in the provider's word where it has one.
+// Status returns the state of a segment, in the provider's word if it has one.
 func Status(g store.Segment) string {
 	switch {
 	case g.State == store.Held || g.State == store.Failed || g.State == store.Cancelled:

@@ -93,7 +93,7 @@ func TestALiveRunComesBackInTheFormOfABatch(t *testing.T) {
 	}
 }
 
-// talker says the same long text to everybody.
+// talker gives everybody the same long answer.
 type talker string
 
 func (t talker) Respond(*minds.Question) minds.Answer { return minds.Answer{Text: string(t)} }

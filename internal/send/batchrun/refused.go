@@ -49,11 +49,11 @@ func (r *Reader) Refused(ctx context.Context, run store.Run) iter.Seq2[batchfile
 	}
 }
 
-// Counts says how the requests of a gateway's batch stand.
+// Counts are the requests of a gateway's batch by state.
 type Counts struct{ Total, Completed, Failed int64 }
 
-// Counts counts the requests of a run by what stands for them now. Those that were refused before have failed; what may be
-// sent again has not, before the run is closed.
+// Counts counts the requests of a run by their current outcome. Those that were refused before have failed; those that
+// may be sent again have not, before the run is closed.
 func (r *Reader) Counts(ctx context.Context, run store.Run) (Counts, error) {
 	b, err := of(run)
 	if err != nil || b.Client == nil || len(b.Client.Broken) > 0 {

@@ -102,7 +102,7 @@ func (r *rig) begin(id, name, text string, o batchfile.Options) store.Run {
 	return run
 }
 
-// drive drives a run until nothing moves any more, or until says so.
+// drive drives a run until nothing moves any more, or until returns true.
 func (r *rig) drive(run store.Run, until func(engine.Standing) bool) (store.Run, engine.Standing) {
 	r.t.Helper()
 	d := local.Driver{Until: until, Engine: runs.New(engine.Config{

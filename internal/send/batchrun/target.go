@@ -12,7 +12,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Target is the provider that a file goes to; its name is empty where the lines have to say it.
+// Target is the provider that a file goes to; its name is empty if the lines have to name it.
 type Target struct {
 	Name  string // as its user calls it
 	Kind  string // whose rules hold
@@ -20,7 +20,7 @@ type Target struct {
 	Reach Reach
 }
 
-// Wish is what a user says about a provider and how it is reached; every field may be empty.
+// Wish holds a user's settings of a provider; every field may be empty.
 type Wish struct {
 	Provider string
 	BaseURL  string
@@ -101,7 +101,7 @@ func (r Resolver) Complete(w Wish, t Target) (Target, error) {
 	return t, nil
 }
 
-// value returns what a wish says of a setting, or the first variable that is set.
+// value returns the setting of a wish, or the first variable that is set.
 func (r Resolver) value(w Wish, s catalog.Setting) string {
 	value := w.Settings[s.Name]
 	for _, name := range s.Env {
@@ -112,7 +112,7 @@ func (r Resolver) value(w Wish, s catalog.Setting) string {
 	return value
 }
 
-// Lacks is an error that says what is missing before anything can be sent; nil: nothing is.
+// Lacks returns an error that names what is missing before anything can be sent; nil: nothing is.
 func (r Resolver) Lacks(t Target) error {
 	v, _ := r.Catalog.Vendor(t.Kind)
 	var what, flags, env []string

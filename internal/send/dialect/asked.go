@@ -19,8 +19,8 @@ type Asked struct {
 	Lost   []string // members of the body that have no place here, in order; what only repeats an API's default is not among them
 }
 
-// ReadRequest reads a body that others wrote. An error says why its question cannot be told in another dialect: it has pictures,
-// tools or roles that are no text of a conversation.
+// ReadRequest reads a body that others wrote. It returns an error if its question cannot be converted to another
+// dialect: it has pictures, tools or roles that are no text of a conversation.
 func ReadRequest(d assay.Dialect, body []byte) (Asked, error) {
 	var r reading
 	t := &taker{reading: &r}
@@ -47,7 +47,7 @@ func ReadRequest(d assay.Dialect, body []byte) (Asked, error) {
 	return r.asked, r.err
 }
 
-// reading is what has been read of a body, and the first thing that cannot be.
+// reading holds the parts of a body that were read, and the first part that cannot be.
 type reading struct {
 	asked Asked
 	err   error
@@ -72,7 +72,7 @@ func (t *taker) within(path string, from map[string]json.RawMessage) *taker {
 
 func (t *taker) lose(name string) { t.asked.Lost = append(t.asked.Lost, t.path+name) }
 
-// raw takes a member as it is; nil: it is not there, or null.
+// raw takes a member unparsed; nil: it is not there, or null.
 func (t *taker) raw(names ...string) json.RawMessage {
 	var found json.RawMessage
 	for _, name := range names {
@@ -84,7 +84,7 @@ func (t *taker) raw(names ...string) json.RawMessage {
 	return found
 }
 
-// take takes a member into a value, which stays as it is where there is none.
+// take takes a member into a value, which is unchanged if there is none.
 func (t *taker) take(into any, names ...string) {
 	raw := t.raw(names...)
 	if raw == nil {
@@ -106,7 +106,7 @@ func (t *taker) inside(names ...string) *taker {
 	return in
 }
 
-// rest loses what was not taken, but for what says nothing.
+// rest reports the members that were not taken as lost, but for those with idle values.
 func (t *taker) rest() {
 	for _, name := range slices.Sorted(maps.Keys(t.from)) {
 		if raw := string(t.from[name]); raw != "null" && !slices.Contains(idle()[name], raw) {
@@ -115,7 +115,7 @@ func (t *taker) rest() {
 	}
 }
 
-// idle returns the values of members that only say what would be so without them.
+// idle returns the values of members that equal the defaults.
 func idle() map[string][]string {
 	return map[string][]string{
 		"stream": {"false"}, "n": {"1"}, "store": {"false"}, "background": {"false"}, "logprobs": {"false"}, "top_logprobs": {"0"},
@@ -124,8 +124,8 @@ func idle() map[string][]string {
 	}
 }
 
-// said returns the text of a message or of a system prompt: a text, or a list of parts of the given kinds.
-func (t *taker) said(what string, raw json.RawMessage, between string, kinds ...string) string {
+// text returns the text of a message or of a system prompt: a text, or a list of parts of the given kinds.
+func (t *taker) text(what string, raw json.RawMessage, between string, kinds ...string) string {
 	var text string
 	if raw == nil || json.Unmarshal(raw, &text) == nil {
 		return text
@@ -158,7 +158,7 @@ func quoted(kind string) string {
 	return fmt.Sprintf(" (%q)", kind)
 }
 
-const between = "\n\n" // as a context stands before its question
+const between = "\n\n" // as between a context and its question
 
 // conversation takes a list of messages; leading ones under a system role become the system text.
 func (t *taker) conversation(name string, kinds ...string) {
@@ -173,7 +173,7 @@ func (t *taker) conversation(name string, kinds ...string) {
 		var role, kind string
 		in.take(&role, "role")
 		in.take(&kind, "type")
-		text := in.said(fmt.Sprintf("message %d", i+1), in.raw("content"), between, kinds...)
+		text := in.text(fmt.Sprintf("message %d", i+1), in.raw("content"), between, kinds...)
 		if kind != "" && kind != "message" {
 			in.fail(fmt.Errorf("message %d is a %q", i+1, kind))
 		}

@@ -55,7 +55,7 @@ func (t *taker) responses() {
 	in.rest()
 }
 
-// reasoning takes what an object of that name says of effort and thinking.
+// reasoning takes effort and thinking from an object of that name.
 func (t *taker) reasoning() {
 	p := &t.asked.Params
 	in := t.inside("reasoning")
@@ -94,7 +94,7 @@ func (t *taker) format(form, schema *taker) {
 func (t *taker) messages() {
 	p := &t.asked.Params
 	t.take(&t.asked.Model, "model")
-	t.asked.Prompt.System = t.said("system", t.raw("system"), between, "text")
+	t.asked.Prompt.System = t.text("system", t.raw("system"), between, "text")
 	t.conversation("messages", "text")
 	t.sampling()
 	t.take(&p.MaxTokens, "max_tokens")
@@ -107,7 +107,7 @@ func (t *taker) messages() {
 	config.rest()
 }
 
-// thinking takes what an object of that name says, as Anthropic writes it.
+// thinking takes an object of that name in Anthropic's form.
 func (t *taker) thinking() {
 	p := &t.asked.Params
 	in := t.inside("thinking")
@@ -133,7 +133,7 @@ func (t *taker) generate() {
 	t.take(&t.asked.Model, "model")
 	t.asked.Model = strings.TrimPrefix(t.asked.Model, "models/")
 	system := t.inside("systemInstruction", "system_instruction")
-	t.asked.Prompt.System = system.said("the system instruction", system.raw("parts"), "")
+	t.asked.Prompt.System = system.text("the system instruction", system.raw("parts"), "")
 	system.raw("role")
 	system.rest()
 	t.contents()
@@ -157,7 +157,7 @@ func (t *taker) contents() {
 		in := t.within("contents", m)
 		role := "user"
 		in.take(&role, "role")
-		text := in.said("contents", in.raw("parts"), "")
+		text := in.text("contents", in.raw("parts"), "")
 		in.rest()
 		t.speak(i, role, text)
 	}

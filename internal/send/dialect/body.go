@@ -38,7 +38,7 @@ type names struct {
 
 func (s *names) has(name string) bool { return slices.Contains(s.list[:s.n], name) }
 
-// holds is has for a name as it is written in JSON.
+// holds is has for a name in its JSON form.
 func (s *names) holds(key []byte) bool {
 	if bytes.IndexByte(key, '\\') >= 0 {
 		key = jsontext.AppendUnescaped(nil, key)

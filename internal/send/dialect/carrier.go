@@ -8,8 +8,8 @@ import (
 	"assay/internal/assay/jsontext"
 )
 
-// labelName is the label of a Vertex request that holds its custom id. Vertex echoes the request, and fields beside it as far as is
-// known: the id stands in both places.
+// labelName is the label of a Vertex request that holds its custom id. Vertex echoes the request, and fields beside it
+// as far as is known: the id is in both places.
 const labelName = "assay_id"
 
 // AppendLine appends the line that carries req under a custom id, without a newline: the exact bytes that go out.
@@ -80,7 +80,7 @@ func LineFields(c assay.Carrier) []string {
 	return nil
 }
 
-// Frame is what stands before, between and after the lines of a segment.
+// Frame holds the bytes before, between and after the lines of a segment.
 type Frame struct {
 	Open      string
 	Separator string

@@ -167,21 +167,21 @@ func (d *Decoder) readChat(v jsontext.Value, r reasoning) assay.Outcome {
 func (d *Decoder) chatContent(m jsontext.Value) (text, thoughts string) {
 	for _, name := range []string{"reasoning_content", "reasoning"} {
 		if thoughts = d.text(m.Get(name)); thoughts != "" {
-			d.think(thoughts)
+			d.addThought(thoughts)
 			break
 		}
 	}
 	content := m.Get("content")
-	d.say(d.text(content))
+	d.addText(d.text(content))
 	for c := range content.All() {
 		switch string(d.bytes(c.Get("type"))) {
 		case "text", "output_text":
-			d.say(d.text(c.Get("text")))
+			d.addText(d.text(c.Get("text")))
 		case "thinking", "reasoning":
-			d.think(d.chunkThoughts(c))
+			d.addThought(d.chunkThoughts(c))
 		}
 	}
-	return d.said(paragraphs)
+	return d.flush(paragraphs)
 }
 
 // chunkThoughts reads a chunk of thinking: a text, or Mistral's list of text chunks.

@@ -102,7 +102,7 @@ func (w *body) schemaText() {
 // converse takes the body of Bedrock's Converse.
 func (t *taker) converse() {
 	p := &t.asked.Params
-	t.asked.Prompt.System = t.said("system", t.raw("system"), between)
+	t.asked.Prompt.System = t.text("system", t.raw("system"), between)
 	t.conversation("messages")
 	c := t.inside("inferenceConfig")
 	c.take(&p.MaxTokens, "maxTokens")
@@ -142,10 +142,10 @@ func (d *Decoder) readConverse(v jsontext.Value) assay.Outcome {
 	}
 	content := v.Get("output").Get("message").Get("content")
 	for block := range content.All() {
-		d.say(d.text(block.Get("text")))
-		d.think(d.text(block.Get("reasoningContent").Get("reasoningText").Get("text")))
+		d.addText(d.text(block.Get("text")))
+		d.addThought(d.text(block.Get("reasoningContent").Get("reasoningText").Get("text")))
 	}
-	o.Text, o.Thoughts = d.said(paragraphs)
+	o.Text, o.Thoughts = d.flush(paragraphs)
 	if !content.Is(jsontext.Array) {
 		if v.Get("message").Present() || v.Get("error").Present() {
 			return failed(o, d.fault(0, v))
@@ -177,7 +177,7 @@ func converseUsage(v jsontext.Value) assay.Usage {
 	return c.known(u)
 }
 
-// recordLine reads a record of Bedrock: what the model said, or an error, behind an echo of what it was asked.
+// recordLine reads a record of Bedrock: the model's reply, or an error, behind an echo of the request.
 func (d *Decoder) recordLine(w assay.Wire, v jsontext.Value) assay.Outcome {
 	if reply := v.Get("modelOutput"); reply.Present() {
 		return d.reply(w.Dialect, reply, reasoningOf(w))

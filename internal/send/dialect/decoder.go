@@ -17,9 +17,9 @@ type Decoder struct {
 	scratch []byte   // a string without its escapes
 	texts   []string // the parts of the current reply's answer
 	thought []string // … and of its thoughts
-	note    string   // what the reader of the current reply wants to say beside the outcome
+	note    string   // note of the reader of the current reply
 
-	finish, model, tier string // the last of each: most replies say the same again
+	finish, model, tier string // the last of each: most replies repeat them
 }
 
 // Body reads the body of a successful reply (HTTP 2xx).
@@ -147,12 +147,12 @@ func (d *Decoder) same(last *string, v jsontext.Value) string {
 	return *last
 }
 
-// say adds a part of the answer; think adds a part of the thoughts.
-func (d *Decoder) say(part string)   { d.texts = append(d.texts, part) }
-func (d *Decoder) think(part string) { d.thought = append(d.thought, part) }
+// addText adds a part of the answer; addThought adds a part of the thoughts.
+func (d *Decoder) addText(part string)    { d.texts = append(d.texts, part) }
+func (d *Decoder) addThought(part string) { d.thought = append(d.thought, part) }
 
-// said joins the parts of the answer, and those of the thoughts with a separator, and forgets them.
-func (d *Decoder) said(separator string) (text, thoughts string) {
+// flush returns the joined parts of the answer, and those of the thoughts with a separator, and clears them.
+func (d *Decoder) flush(separator string) (text, thoughts string) {
 	text = strings.Join(d.texts, "")
 	thoughts = strings.Join(slices.DeleteFunc(d.thought, func(s string) bool { return s == "" }), separator)
 	clear(d.texts)
@@ -161,7 +161,7 @@ func (d *Decoder) said(separator string) (text, thoughts string) {
 	return text, thoughts
 }
 
-// paragraphs stand between the thoughts of a reply that has several.
+// paragraphs separates the thoughts of a reply that has several.
 const paragraphs = "\n\n"
 
 func head(b []byte) string { return string(b[:min(len(b), 1000)]) }

@@ -1,7 +1,8 @@
 // Package dialect turns a request into the bytes a provider reads, and a provider's bytes into an outcome.
 //
-// A dialect is the shape of a body (one file each: chat, responses, messages, generate, ollama, converse); a carrier is the line,
-// or the element of a document, in which a batch carries one body. An assay.Wire says which of them a lane uses.
+// A dialect is the shape of a body (one file each: chat, responses, messages, generate, ollama, converse); a carrier is
+// the line, or the element of a document, in which a batch carries one body. An assay.Wire names those that a lane
+// uses.
 package dialect
 
 import (
@@ -14,9 +15,9 @@ import (
 	"assay/internal/assay/jsontext"
 )
 
-// AppendBody appends the body of req (its lane's parameters and its prompt, as its wire says) to dst. What a dialect
-// has no place for is an error, never dropped. A body that the request brings along goes out as it is. After an error dst
-// is returned as it was.
+// AppendBody appends the body of req (its lane's parameters and its prompt, in the form of its wire) to dst. A setting
+// that a dialect cannot express is an error, never dropped. A body that the request brings along goes out unchanged.
+// After an error dst is returned unchanged.
 func AppendBody(dst []byte, req *assay.Request) ([]byte, error) {
 	return appendBody(dst, req, "")
 }
@@ -82,7 +83,7 @@ func (w *body) checkPrompt() error {
 	return nil
 }
 
-// firstUser returns the message that the context stands in front of; -1 without a context.
+// firstUser returns the index of the message after the context; -1 without a context.
 func (w *body) firstUser() int {
 	if w.prompt.Context == "" {
 		return -1

@@ -8,11 +8,11 @@ import (
 	"assay/internal/assay"
 )
 
-// Emitter writes the events of a stream for a client while the answer comes. A provider that speaks the client's API is passed
-// on event by event; of others each piece of the answer becomes an event of the client's API.
+// Emitter writes the events of a stream for a client while the answer comes. Events of a provider with the client's API
+// are passed on; of others each piece of the answer becomes an event of the client's API.
 type Emitter struct {
 	To     assay.Dialect // chat completions or responses
-	Native bool          // the provider speaks it
+	Native bool          // the provider has the client's API
 	Usage  bool          // the client wants a chat completion's usage
 	Head   ReplyHead
 
@@ -89,7 +89,7 @@ func (e *Emitter) pass(name string, data []byte) {
 	e.raw(name, data)
 }
 
-// start says that an answer begins.
+// start writes the events that begin an answer.
 func (e *Emitter) start() {
 	if e.begun {
 		return
@@ -139,7 +139,8 @@ func (e *Emitter) at(fields map[string]any) map[string]any {
 	return fields
 }
 
-// finish ends the message and the response. What was said stays said: a refusal after it cuts the response short.
+// finish ends the message and the response. Text that was sent is not taken back: a refusal after it cuts the response
+// short.
 func (e *Emitter) finish(o *assay.Outcome) {
 	e.speak()
 	shown := *o

@@ -9,8 +9,8 @@ import (
 	"assay/internal/assay/jsontext"
 )
 
-// Events returns the server-sent events of a whole reply, in the order in which a client of a stream wants them: the answer in one
-// piece. Usage says whether a chat completion's usage comes along; that of responses always does.
+// Events returns the server-sent events of a whole reply, in the order in which a client of a stream wants them: the
+// answer in one piece. If usage is set, a chat completion's usage comes along; that of responses always does.
 func Events(d assay.Dialect, reply []byte, usage bool) ([][]byte, error) {
 	in := json.NewDecoder(bytes.NewReader(reply))
 	in.UseNumber()
@@ -54,7 +54,7 @@ func (e *events) raw(name string, text []byte) {
 	e.all = append(e.all, append(jsontext.AppendCompact(line, text), '\n', '\n'))
 }
 
-// chat makes chunks of a chat completion: who speaks, what is said, why it ended.
+// chat makes chunks of a chat completion: the role, the text, the reason of the end.
 func (e *events) chat(doc map[string]any, usage bool) {
 	head := func(choices []any) map[string]any {
 		c := map[string]any{"id": doc["id"], "object": "chat.completion.chunk", "created": doc["created"], "model": doc["model"], "choices": choices}
@@ -106,7 +106,7 @@ func (e *events) event(name string, fields map[string]any) {
 	e.send(name, fields)
 }
 
-// responses makes events of a response: every item is announced, said and done.
+// responses makes events of a response: every item is added, sent and done.
 func (e *events) responses(doc map[string]any) {
 	begun := map[string]any{}
 	for k, v := range doc {

@@ -19,8 +19,8 @@ const (
 	maxHTTPCode = 599
 )
 
-// Classify reads an error reply of any provider. The delay it returns is the one given in the body; what the headers say
-// is for the caller to add.
+// Classify reads an error reply of any provider. The delay it returns is the one given in the body; the caller adds
+// that of the headers.
 func Classify(status int, body []byte) assay.Fault { return ClassifyAs(status, "", body) }
 
 // ClassifyAs is Classify for a reply whose headers name the type of the error.
@@ -36,7 +36,7 @@ func ClassifyAs(status int, kind string, body []byte) assay.Fault {
 	}
 	text := strings.TrimSpace(head(body))
 	c := complaint{message: text, kind: kind}
-	if c.code = xmlText(text, "Code"); c.code != "" { // S3: what else it says may hold what was signed
+	if c.code = xmlText(text, "Code"); c.code != "" { // S3: other members may hold what was signed
 		c.message = xmlText(text, "Message")
 		return c.fault(status)
 	}
@@ -80,7 +80,7 @@ func EndingOf(f assay.Fault) assay.Ending {
 	return assay.Errored
 }
 
-// complaint is what an error reply says, whatever its shape.
+// complaint is the content of an error reply, whatever its shape.
 type complaint struct {
 	code, kind, status string // the provider's words: OpenAI's code, everybody's type, Google's status
 	reason             string // Google's finer word, among the details
@@ -131,7 +131,7 @@ func (d *Decoder) complain(c *complaint, e jsontext.Value) {
 		}
 		d.words(c, e.Get(name))
 	}
-	if raw := d.text(e.Get("metadata").Get("raw")); raw != "" { // OpenRouter: what the provider behind it said
+	if raw := d.text(e.Get("metadata").Get("raw")); raw != "" { // OpenRouter: the error of the provider behind it
 		c.message += ": " + raw
 	}
 	for detail := range e.Get("details").All() {
@@ -209,7 +209,7 @@ func (c *complaint) fault(status int) assay.Fault {
 
 func cut[S ~string | ~[]byte](s S, n int) S { return s[:min(len(s), n)] }
 
-// class decides by the sharpest thing said: a specific word first, then the HTTP status, then a broad word.
+// class decides by the most specific evidence: a specific word first, then the HTTP status, then a broad word.
 func (c *complaint) class(status int) assay.FaultClass {
 	words := []string{c.code, c.reason, c.status, c.kind}
 	for _, w := range words {
@@ -217,9 +217,9 @@ func (c *complaint) class(status int) assay.FaultClass {
 			return class
 		}
 	}
-	said := strings.ToLower(cut(c.message, maxMessage))
+	message := strings.ToLower(cut(c.message, maxMessage))
 	soon := c.delay > 0 && !c.daily // Google says "quota" of a limit by the minute too, and when to come back
-	if class := tellingPhrase(said); class != "" && !(class == assay.FaultQuota && soon) {
+	if class := tellingPhrase(message); class != "" && !(class == assay.FaultQuota && soon) {
 		return class
 	}
 	class := statusClass(status)
@@ -228,7 +228,7 @@ func (c *complaint) class(status int) assay.FaultClass {
 	}
 	class = cmp.Or(class, grpcClass(c.number), assay.FaultUnknown)
 	switch {
-	case class == assay.FaultGone && strings.Contains(said, "model"):
+	case class == assay.FaultGone && strings.Contains(message, "model"):
 		return assay.FaultInvalid // the request names a model that is not there
 	case class == assay.FaultBusy && c.daily:
 		return assay.FaultQuota
@@ -237,9 +237,9 @@ func (c *complaint) class(status int) assay.FaultClass {
 }
 
 // tellingPhrase knows the few sentences that contradict the status they come with.
-func tellingPhrase(said string) assay.FaultClass {
+func tellingPhrase(message string) assay.FaultClass {
 	has := func(list ...string) bool {
-		return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(said, s) })
+		return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(message, s) })
 	}
 	switch {
 	case has("credit balance is too low", "insufficient balance", "exceeded your current quota", "invalid_payment_instrument"):

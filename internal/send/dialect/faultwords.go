@@ -6,7 +6,7 @@ import (
 	"assay/internal/assay"
 )
 
-// tellingWord returns the class of a code that says more than the HTTP status it comes with.
+// tellingWord returns the class of a code that is more specific than the HTTP status it comes with.
 func tellingWord(word string) assay.FaultClass {
 	switch strings.ToLower(word) {
 	case "insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",

@@ -199,12 +199,12 @@ func (d *Decoder) readGenerate(v jsontext.Value) assay.Outcome {
 	}
 	for part := range c.Get("content").Get("parts").All() {
 		if part.Get("thought").Is(jsontext.True) {
-			d.think(d.text(part.Get("text")))
+			d.addThought(d.text(part.Get("text")))
 		} else {
-			d.say(d.text(part.Get("text")))
+			d.addText(d.text(part.Get("text")))
 		}
 	}
-	o.Text, o.Thoughts = d.said("")
+	o.Text, o.Thoughts = d.flush("")
 	if o.Text != "" && o.Usage.Output == o.Usage.Reasoning {
 		o.Usage = assay.Usage{} // a text that was not counted
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// appendGiven appends a body that others wrote, without the space between its tokens. A label joins those that it
-// has: what stands under our label's name is ours.
+// appendGiven appends a body that others wrote, without the space between its tokens. A label is added to its labels,
+// and replaces one of the same name.
 func appendGiven(dst, body []byte, label string) ([]byte, error) {
 	if raw := jsontext.SkipSpace(body); !jsontext.Valid(raw) || raw[0] != '{' {
 		return dst, errors.New("write body: the given body is not a JSON object")
@@ -146,8 +146,8 @@ func appendUnlabelled(dst, request []byte) []byte {
 	return append(b, '}')
 }
 
-// Members calls f for every member of a JSON object, the name as it is written between its quotes, and is false, without a
-// call, where raw is no JSON object. Nothing is copied: it is for lines that are read by the million.
+// Members calls f for every member of a JSON object, the name as written between its quotes. It returns false, without
+// a call, if raw is no JSON object. Nothing is copied: it is for lines that are read by the million.
 func Members(raw []byte, f func(name, value []byte)) bool {
 	if raw = jsontext.SkipSpace(raw); len(raw) == 0 || raw[0] != '{' || !jsontext.Valid(raw) {
 		return false
@@ -156,7 +156,7 @@ func Members(raw []byte, f func(name, value []byte)) bool {
 	return true
 }
 
-// named reports whether a name, as it is written in JSON, means a word.
+// named reports whether a name in its JSON form equals a word.
 func named(key []byte, word string) bool {
 	if bytes.IndexByte(key, '\\') >= 0 {
 		key = jsontext.AppendUnescaped(nil, key)

@@ -12,13 +12,13 @@ import (
 // MaxLine is the length from which on a line or an element is usually left in its file.
 const MaxLine = 64 << 20
 
-// RawLine is one line of a file, or one element of a document, and where it stands there.
+// RawLine is one line of a file, or one element of a document, and its position.
 type RawLine struct {
 	Offset  int64
 	Length  int64
 	Bytes   []byte // until the next one is asked for; nil where it is too long
 	TooLong bool
-	Head    []byte // how a line that is too long begins: where its id stands
+	Head    []byte // the beginning of a line that is too long, with its id
 }
 
 const (
@@ -60,7 +60,7 @@ type splitter struct {
 	offset int64  // of the next line
 }
 
-// next returns the next line, trimmed: empty where it is blank. With io.EOF it is the last.
+// next returns the next line, trimmed, empty if it is blank. io.EOF comes with the last.
 func (s *splitter) next() (RawLine, error) {
 	if cap(s.buf) > keepBuffer {
 		s.buf = nil

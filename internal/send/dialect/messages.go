@@ -53,7 +53,7 @@ func (w *body) writeMessages() error {
 	return w.outputConfig(effort)
 }
 
-// messagesSystem writes the system text; it carries the cache mark when no context stands behind it.
+// messagesSystem writes the system text; it carries the cache mark when no context follows.
 func (w *body) messagesSystem() {
 	switch {
 	case w.prompt.System == "":
@@ -67,7 +67,7 @@ func (w *body) messagesSystem() {
 	}
 }
 
-// contextBlocks writes the context as a block of its own, so that a cache mark can stand at its end.
+// contextBlocks writes the context as a block of its own, so that a cache mark can end it.
 func (w *body) contextBlocks(text string) {
 	w.b = append(w.b, '[')
 	w.markedBlock(w.prompt.Context)
@@ -187,16 +187,16 @@ func (d *Decoder) readMessages(v jsontext.Value) assay.Outcome {
 		Finish:    d.same(&d.finish, v.Get("stop_reason")),
 	}
 	content := v.Get("content")
-	d.say(d.text(content))
+	d.addText(d.text(content))
 	for block := range content.All() {
 		switch string(d.bytes(block.Get("type"))) {
 		case "text":
-			d.say(d.text(block.Get("text")))
+			d.addText(d.text(block.Get("text")))
 		case "thinking":
-			d.think(d.text(block.Get("thinking")))
+			d.addThought(d.text(block.Get("thinking")))
 		}
 	}
-	o.Text, o.Thoughts = d.said(paragraphs)
+	o.Text, o.Thoughts = d.flush(paragraphs)
 	switch {
 	case v.Get("error").Present():
 		return failed(o, d.fault(0, v))

@@ -46,7 +46,7 @@ func WireOf(line []byte) (assay.Wire, error) {
 	return assay.Wire{}, ErrNoResult
 }
 
-// resultLine is the members of a line that tell its form; slices of the line itself.
+// resultLine holds the members of a line that show its form; slices of the line itself.
 type resultLine struct {
 	key, customID, response, result, batchResult, request, status, modelOutput []byte
 

@@ -9,7 +9,7 @@ import (
 	"assay/internal/assay/jsontext"
 )
 
-// ReplyHead is what stands around an answer in a reply.
+// ReplyHead holds the fields around an answer in a reply.
 type ReplyHead struct {
 	ID      string // letters that distinguish it; the API's own beginning goes before them
 	Created int64  // seconds since 1970
@@ -108,7 +108,7 @@ type chatMessage struct {
 	Thoughts string  `json:"reasoning_content,omitempty"`
 }
 
-// chatUsage is what a chat completion says it consumed.
+// chatUsage is the usage of a chat completion.
 type chatUsage struct {
 	Input        int64 `json:"prompt_tokens"`
 	Output       int64 `json:"completion_tokens"`

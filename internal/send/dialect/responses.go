@@ -111,17 +111,17 @@ func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refus
 		switch string(d.bytes(item.Get("type"))) {
 		case "message":
 			for part := range item.Get("content").All() {
-				d.say(d.text(part.Get("text")))
+				d.addText(d.text(part.Get("text")))
 				refusal = cmp.Or(refusal, d.text(part.Get("refusal")))
 			}
 		case "reasoning":
 			for _, name := range []string{"summary", "content"} {
 				for part := range item.Get(name).All() {
-					d.think(d.text(part.Get("text")))
+					d.addThought(d.text(part.Get("text")))
 				}
 			}
 		}
 	}
-	o.Text, o.Thoughts = d.said(paragraphs)
+	o.Text, o.Thoughts = d.flush(paragraphs)
 	return refusal
 }

@@ -13,12 +13,12 @@ import (
 
 var errNotObject = errors.New("not a JSON object")
 
-// Result is what one line of a batch's results says.
+// Result is one line of a batch's results.
 type Result struct {
 	ID        string // the custom id; empty where none could be found
 	Outcome   assay.Outcome
 	Malformed bool   // the line is broken or nameless: the id, if any, was found by searching
-	Note      string // what else there is to say about the line
+	Note      string // a further note on the line
 }
 
 // Line reads one result line, or one element of a result document. A broken line is a result of its own, never an
@@ -231,6 +231,6 @@ func findID(line []byte) string {
 
 const (
 	maxID  = 512
-	idHead = 11 // what stands before the dash of a custom id of ours
-	idTail = 27 // the dash and what stands behind it
+	idHead = 11 // length before the dash of a custom id of ours
+	idTail = 27 // length of the dash and the rest
 )

@@ -17,7 +17,7 @@ import (
 	"assay/internal/send/dialect"
 )
 
-// resultWires say how each file of result lines is to be read.
+// resultWires returns the wire of each file of result lines.
 func resultWires() map[string]assay.Wire {
 	return map[string]assay.Wire{
 		"chat-openai":        {Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI},
@@ -48,7 +48,7 @@ func readLines(t testing.TB, name string) [][]byte {
 	return lines
 }
 
-// The id of every line in these files says how it must end: the word before the dash.
+// The id of every line in these files holds the ending it must have: the word before the dash.
 func TestEveryResultLineEndsAsItsIDSays(t *testing.T) {
 	t.Parallel()
 	for name, w := range resultWires() {

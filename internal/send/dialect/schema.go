@@ -9,7 +9,7 @@ import (
 
 // geminiSchema appends the answer schema as Gemini's responseSchema: a subset of JSON Schema that refuses keywords it
 // does not know. What has no counterpart there is left out, which only makes the schema looser; a reference cannot be
-// left out. (Batches ignore responseJsonSchema, which would take the schema as it is.)
+// left out. (Batches ignore responseJsonSchema, which would take the schema unchanged.)
 func (w *body) geminiSchema() error {
 	if !jsontext.Valid(w.params.Schema) {
 		return errors.New("the answer schema is not valid JSON")

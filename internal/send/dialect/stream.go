@@ -15,12 +15,12 @@ func Streams(d assay.Dialect) bool {
 	return d == assay.DialectChat || d == assay.DialectResponses || d == assay.DialectMessages || d == assay.DialectGenerate
 }
 
-// AppendStreamed appends a body with the wish for a stream. Usage says whether a chat completion is asked to say what it
-// consumed; some servers always do, and refuse the question.
+// AppendStreamed appends a body that asks for a stream. If usage is set, a chat completion is asked for its usage; some
+// servers always send it, and refuse the option.
 func AppendStreamed(dst, body []byte, d assay.Dialect, usage bool) []byte {
 	body = bytes.TrimSuffix(bytes.TrimSpace(body), []byte("}"))
 	switch {
-	case d == assay.DialectGenerate: // its path says it
+	case d == assay.DialectGenerate: // it is in the path
 		return append(append(dst, body...), '}')
 	case d == assay.DialectChat && usage:
 		return append(append(dst, body...), `,"stream":true,"stream_options":{"include_usage":true}}`...)
@@ -38,7 +38,7 @@ type Stream struct {
 // NewStream begins a reply of a dialect.
 func NewStream(d assay.Dialect) *Stream { return &Stream{dialect: d, doc: map[string]any{}} }
 
-// Delta is what an event adds to an answer.
+// Delta is the text that an event adds to an answer.
 type Delta struct{ Text, Thoughts string }
 
 // growing is a text that is not whole yet.
@@ -154,16 +154,16 @@ func (s *Stream) chat(e map[string]any) (d Delta) {
 			s.over = true // a usage may follow, and the word that it is done
 		}
 		delta, _ := choice["delta"].(map[string]any)
-		said := said(member(to, "message"), delta)
+		added := addDelta(member(to, "message"), delta)
 		if to["index"] == nil || fmt.Sprint(to["index"]) == "0" {
-			d.Text, d.Thoughts = d.Text+said.Text, d.Thoughts+said.Thoughts
+			d.Text, d.Thoughts = d.Text+added.Text, d.Thoughts+added.Thoughts
 		}
 	}
 	return d
 }
 
-// said adds a delta to a message.
-func said(message, delta map[string]any) (d Delta) {
+// addDelta adds a delta to a message.
+func addDelta(message, delta map[string]any) (d Delta) {
 	for name, v := range delta {
 		text, isText := v.(string)
 		switch parts, isList := v.([]any); {

@@ -7,7 +7,7 @@ import (
 	"assay/internal/assay/jsontext"
 )
 
-// reasoning says how a provider counts reasoning tokens.
+// reasoning is the way a provider counts reasoning tokens.
 type reasoning int
 
 const (
@@ -27,7 +27,7 @@ func (c *counts) of(v jsontext.Value) int64 {
 	return n
 }
 
-// need returns a count without which the others say nothing.
+// need returns a count without which the others mean nothing.
 func (c *counts) need(v jsontext.Value) int64 {
 	n, ok := c.read(v)
 	c.bad = c.bad || !ok
@@ -103,8 +103,8 @@ func openUsage(v jsontext.Value, r reasoning) assay.Usage {
 	return c.known(withReasoning(u, total, r))
 }
 
-// withReasoning adds reasoning to the output where it is counted beside it. The reply's own total says so best; without
-// one the wire's word counts, and a reasoning larger than the output it should be part of.
+// withReasoning adds reasoning to the output where it is counted beside it. The reply's own total decides; without one
+// the wire's setting does, and a reasoning larger than the output it should be part of.
 func withReasoning(u assay.Usage, total int64, r reasoning) assay.Usage {
 	apart := r == reasoningApart || u.Reasoning > u.Output
 	switch total {

@@ -1,10 +1,11 @@
-// Package engine holds what driving runs takes from outside: the planner's port, accounts, the clock and all waits. The work is
-// done by the packages below it, by durable steps: what was paid for is kept, and what is known is never paid for again.
+// Package engine holds what driving runs depends on: the planner's port, accounts, the clock and all waits. The work is
+// done by the packages below it, by durable steps: what was paid for is kept, and what is known is never paid for
+// again.
 //
-// runs.Engine.Advance moves one segment as far as it can go now; Extend makes the segments of a run that can go out next.
-// Both may be called at any time, by any process, any number of times: who may work is decided by a lease in the
-// ledger (hold), and every step is one transaction that can be repeated or taken up by another process after a kill.
-// A segment goes as a job (batch) or request by request (live); stage cuts what is ready into segments.
+// runs.Engine.Advance moves one segment as far as it can go now; Extend makes the segments of a run that can go out
+// next. Both may be called at any time, by any process, any number of times: who may work is decided by a lease in the
+// ledger (hold), and every step is one transaction that can be repeated or taken up by another process after a kill. A
+// segment goes as a job (batch) or request by request (live); stage cuts what is ready into segments.
 //
 //	staged ─ Prepare ─> uploaded ─ Intend (durable) ─> intended ─ Launch ─> launched ─ Check ─> ended ─ Fetch ─> fetched ─ Decode ─> settled
 //	  ▲ ▲                  ▲                              │  │                  │                 ▲                 │
@@ -14,11 +15,11 @@
 //	  └── the job failed without doing anything ────────────────────────────────┤ token limit: behind a gate
 //	                                                         └── cannot tell: held, until a person decides: resend, adopt or drop
 //
-// Before the one call that costs money, Intend is committed with the provider's newest job as a cursor, and the money is
-// reserved. A create call of unknown outcome is never sent again before Find has looked twice, the provider's lag apart, and
-// what it names was deleted.
-// Live segments go staged ─ GoLive ─> launched ─ Ask, Settle ─> settled. What they send and receive goes into a log first, one
-// for every lease: the next holder reads it before anything is asked again.
+// Before the one call that costs money, Intend is committed with the provider's newest job as a cursor, and the money
+// is reserved. A create call of unknown outcome is never sent again before Find has looked twice, the provider's lag
+// apart, and what it names was deleted. Live segments go staged ─ GoLive ─> launched ─ Ask, Settle ─> settled. What
+// they send and receive goes into a log first, one for every lease: the next holder reads it before anything is asked
+// again.
 package engine
 
 import (
@@ -34,7 +35,7 @@ import (
 	"assay/internal/send/provider"
 )
 
-// Config is what driving runs takes from outside.
+// Config holds the dependencies of driving runs.
 type Config struct {
 	Ledger   Ledger
 	Files    artifacts.Place
@@ -59,7 +60,7 @@ type Ledger struct {
 // extends runs that others send for.
 type Access struct {
 	provider.Account
-	Fingerprint string // tells keys apart without showing the key
+	Fingerprint string // identifies a key without showing it
 	Missing     error  // why nothing can be sent from here, wrapping ErrNoKey; nil: it can
 }
 

@@ -5,7 +5,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// Resolve is what a person decides about a held segment: the arguments of store.OrderResolve.
+// Resolve is a person's decision about a held segment: the arguments of store.OrderResolve.
 type Resolve struct {
 	Do  string `json:"do"`            // resend, adopt or drop
 	Job string `json:"job,omitempty"` // with adopt
@@ -14,7 +14,7 @@ type Resolve struct {
 	Account string `json:"account,omitempty"`
 }
 
-// Retry is what a person wants sent again: the arguments of store.OrderRetry.
+// Retry selects what to send again: the arguments of store.OrderRetry.
 type Retry struct {
 	Only []assay.Ending    `json:"only"` // empty: everything that may be sent again
 	Mode store.SegmentMode `json:"mode,omitempty"`
@@ -30,7 +30,7 @@ func (r Retry) Endings() []assay.Ending {
 	return []assay.Ending{assay.Errored, assay.Expired, assay.Cancelled, assay.Lost}
 }
 
-// Redo is what a person wants asked again, as one more draw: the arguments of store.OrderRedo.
+// Redo selects what to ask again, as one more draw: the arguments of store.OrderRedo.
 type Redo struct {
 	Stage  string `json:"stage"`
 	Lane   string `json:"lane"`

@@ -74,7 +74,7 @@ const (
 	CleanupNever  Cleanup = "never"
 )
 
-// Then is what becomes of requests that a job did not answer by its deadline.
+// Then is the next step for requests that a job did not answer by its deadline.
 type Then string
 
 // The ways on after a deadline.
@@ -122,7 +122,7 @@ type Live struct {
 	Retries *int           // tries after the first; nil: as many as usual
 }
 
-// Group is what one lane is asked in one turn of one stage.
+// Group is the requests of one lane in one turn of one stage.
 type Group struct {
 	store.GroupKey     // its lane is the one that answers: a judge's, where a judge is asked
 	Wave           int // from 1

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Process is one that holds leases: HOST/PID/KERNEL, and after a dot what distinguishes holders in it. The kernel tells which
-// processes see each other under their numbers: machines, and containers, may share a name.
+// Process is one that holds leases: HOST/PID/KERNEL, and after a dot what distinguishes holders in it. The kernel shows
+// which processes see each other under their numbers: machines, and containers, may share a name.
 type Process struct {
 	host   string
 	pid    int

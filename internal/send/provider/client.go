@@ -326,11 +326,11 @@ func hasError(body []byte) bool {
 	if json.Unmarshal(body, &top) != nil {
 		return false
 	}
-	said := func(name string) bool {
+	has := func(name string) bool {
 		return len(top[name]) > 0 && string(top[name]) != "null" && string(top[name]) != `""`
 	}
 	is := func(name string) bool { return string(top[name]) == `"error"` }
-	return said("error") || said("__type") || said("detail") || is("type") || is("object") || said("message") && said("code")
+	return has("error") || has("__type") || has("detail") || is("type") || is("object") || has("message") && has("code")
 }
 
 const (

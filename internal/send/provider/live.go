@@ -100,7 +100,7 @@ func (c *Client) readLive(ctx context.Context, resp *http.Response, hangUp func(
 	return raw, err
 }
 
-// unanswered returns the reply where none came that can be read. A refusal that came as an error is an answer all the same.
+// unanswered returns the reply for a call that failed. A refusal that came as an error is an answer, without an error.
 func (c *Client) unanswered(err error) (Reply, error) {
 	f := FaultOf(err)
 	if f == nil { // the context ended

@@ -27,7 +27,7 @@ const (
 	mostMore  = 0.5
 )
 
-// A refusal tells about a rate when so many requests were taken before it, or for so long.
+// A refusal is evidence of a rate when so many requests were taken before it, or for so long.
 const (
 	leastTaken = 20
 	leastLong  = 20 * time.Second

@@ -14,8 +14,8 @@ import (
 	"assay/internal/assay"
 )
 
-// Contact records which providers cannot be reached, so that a user who waits for answers knows why. What is done about it is
-// the engine's business. A nil one records nothing.
+// Contact records which providers cannot be reached, so that a user who waits for answers knows why. The engine decides
+// what to do about it. A nil one records nothing.
 type Contact struct {
 	now func() time.Time
 
@@ -66,7 +66,7 @@ type reaching struct {
 	provider string
 }
 
-// RoundTrip makes the call as it is.
+// RoundTrip makes the call unchanged.
 func (r reaching) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := r.next.RoundTrip(req)
 	if err == nil || !errors.Is(err, context.Canceled) {

@@ -38,7 +38,7 @@ func NewExchanges(f *os.File, now func() time.Time) (*Exchanges, error) {
 	return &Exchanges{file: f, now: now}, nil
 }
 
-// Close closes the file. The error is what could not be written.
+// Close closes the file. It returns the first error of a write.
 func (x *Exchanges) Close() error {
 	if x == nil {
 		return nil
@@ -48,7 +48,7 @@ func (x *Exchanges) Close() error {
 	return errors.Join(x.failed, x.file.Close())
 }
 
-// Around returns a transport whose exchanges are written down; nil Exchanges leave it as it is.
+// Around returns a transport whose exchanges are written down; nil Exchanges return next.
 func (x *Exchanges) Around(next http.RoundTripper, key provider.Secret) http.RoundTripper {
 	if x == nil {
 		return next

@@ -14,7 +14,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// stars stand where something secret was.
+// stars replaces a secret.
 const stars = "****"
 
 // secrets knows what must not be shown, and takes it out of texts.

@@ -150,7 +150,7 @@ func (a *Accounts) fill(cfg *provider.Config, v catalog.Vendor) {
 	}
 }
 
-// vendor returns the vendor that a provider's name stands for.
+// vendor returns the vendor of a provider's name.
 func (a *Accounts) vendor(name string) (catalog.Vendor, bool) {
 	p, _ := a.study.Providers.Find(name)
 	kind, ok := catalog.Default().Kind(name, p.Kind, p.BaseURL)
@@ -172,7 +172,7 @@ func (a *Accounts) KeyName(name string) string {
 	if !ok {
 		return ""
 	}
-	_, from, _ := a.resolve(name, v) // a key that is missing is what this is about
+	_, from, _ := a.resolve(name, v) // the caller reports a missing key
 	return from.KeyEnv
 }
 

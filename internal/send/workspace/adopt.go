@@ -26,7 +26,7 @@ type Adoption struct {
 	Follow func(context.Context, store.Run) error // called with a run before anything is taken into it
 }
 
-// ErrCannotList says that an account cannot list its jobs.
+// ErrCannotList is the error of an account that cannot list its jobs.
 var ErrCannotList = errors.New("the provider cannot list its jobs")
 
 // Job looks at one job of the account.
@@ -74,7 +74,7 @@ func (a *Adoption) Stamped() bool {
 	return ok && f.Stamped()
 }
 
-// SeveralRunsError says that jobs are those of several lost runs of a study with several waves, newest first.
+// SeveralRunsError reports jobs of several lost runs of a study with several waves, newest first.
 type SeveralRunsError struct {
 	Runs []string // empty: jobs of the provider carry no stamp
 }
@@ -87,7 +87,7 @@ func (e *SeveralRunsError) Error() string {
 	return "the jobs are those of several runs" + named + ", and later turns and verdicts follow the answers of their own: nothing was taken"
 }
 
-// ErrNoJobs says that there is no job to recover answers from.
+// ErrNoJobs is the error if there is no job to recover answers from.
 var ErrNoJobs = errors.New("the provider holds no job that this ledger does not know")
 
 // Recover joins the answers of jobs to the questions of a study, in its current run or a new one. Where jobs show whose they
@@ -137,12 +137,12 @@ type Recovered struct {
 // AllForeign reports whether a job has results, and none of them is ours.
 func (r Recovered) AllForeign() bool { return r.Lines > 0 && r.Recovery.Foreign == r.Lines }
 
-// Fate is what became of a job with our stamp.
+// Fate is the state of a job with our stamp.
 type Fate int
 
 // What may become of a job.
 const (
-	Taken          Fate = iota + 1 // it stands for its segment
+	Taken          Fate = iota + 1 // the job of its segment
 	RunUnknown                     // its run is not in this ledger
 	StampUnclear                   // its stamp names no segment
 	SegmentUnknown                 // its segment is not in this ledger

@@ -59,7 +59,7 @@ type byteUnit struct {
 
 func byteUnits() []byteUnit { return []byteUnit{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}} }
 
-// UsualCache returns how much is kept where nothing is said.
+// UsualCache returns the size of the cache if none is set.
 func UsualCache() Bytes { return usualCache }
 
 // openArtifacts opens a folder or a bucket.

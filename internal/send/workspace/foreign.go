@@ -23,12 +23,12 @@ type foreignAnswer struct {
 	Thoughts string          `json:"thoughts,omitempty"`
 	Finish   string          `json:"finish,omitempty"`
 	Model    string          `json:"model,omitempty"`
-	Input    *int64          `json:"input_tokens"` // null: the reply did not say
+	Input    *int64          `json:"input_tokens"` // null: unknown
 	Output   *int64          `json:"output_tokens"`
 	Fault    json.RawMessage `json:"fault,omitempty"`
 }
 
-// ErrAtWork says that a job has not ended: its answers cannot be written yet.
+// ErrAtWork is the error for a job that has not ended: its answers cannot be written yet.
 var ErrAtWork = errors.New("the job is still at work")
 
 // ForeignFile returns the name of the file for the answers of a job that is not ours.

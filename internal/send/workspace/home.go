@@ -26,7 +26,7 @@ const (
 	rehearsalName = "rehearsal"  // the folder of a home that holds rehearsals
 )
 
-// Place says where runs are kept; empty fields stand for the usual place.
+// Place is where runs are kept; empty fields mean the usual place.
 type Place struct {
 	Home      string // folder of ledger and artifacts
 	DB        string // the ledger: a file or a postgres:// URL
@@ -34,7 +34,7 @@ type Place struct {
 	Cache     Bytes  // of a bucket, on this machine
 }
 
-// Rehearsal says which of the two ledgers of a place is meant: that of rehearsals, or the real one.
+// Rehearsal selects one of the two ledgers of a place: that of rehearsals, or the real one.
 type Rehearsal bool
 
 // Home is an open ledger with its artifacts.
@@ -99,7 +99,7 @@ type LedgerError struct {
 	Err error
 }
 
-// Error says why.
+// Error returns the reason.
 func (e *LedgerError) Error() string { return e.Err.Error() }
 
 // Unwrap is why.
@@ -135,13 +135,13 @@ func (p Place) Exists(w *World, rehearsal Rehearsal) bool {
 	return p.Database(w) != "" || w.Disk.IsFile(filepath.Join(p.Dir(w), ledgerName))
 }
 
-// NoRunError says that a reference means no run.
+// NoRunError reports a reference that matches no run.
 type NoRunError struct {
 	Ref    string   // empty: the newest was meant, and there is none
 	Others []string // newest runs that there are
 }
 
-// Error says it.
+// Error names the reference.
 func (e *NoRunError) Error() string {
 	if e.Ref == "" {
 		return "there is no run yet"
@@ -149,19 +149,19 @@ func (e *NoRunError) Error() string {
 	return fmt.Sprintf("no run is called %q", e.Ref)
 }
 
-// UnclearRunError says that a reference cannot be read, or means several runs.
+// UnclearRunError reports a reference that cannot be read, or matches several runs.
 type UnclearRunError struct{ Err error }
 
-// Error says why.
+// Error returns the reason.
 func (e *UnclearRunError) Error() string { return e.Err.Error() }
 
 // Unwrap is why.
 func (e *UnclearRunError) Unwrap() error { return e.Err }
 
-// UnpreparedError says that a run was stopped while it was being prepared.
+// UnpreparedError reports a run that was stopped while it was being prepared.
 type UnpreparedError struct{ Run string }
 
-// Error says it.
+// Error names the run.
 func (e *UnpreparedError) Error() string {
 	return fmt.Sprintf("run %s was stopped while it was being prepared; nothing of it was sent", e.Run)
 }

@@ -83,7 +83,7 @@ func checkModels(d *plan.Input, k plan.Key, models []string, problems *assay.Pro
 	}
 }
 
-// onlineHint says what to do about a provider that says no.
+// onlineHint returns a hint for a provider that refuses.
 func onlineHint(v catalog.Vendor, k plan.Key, err error) string {
 	if errors.Is(err, engine.ErrNoKey) {
 		return "set " + strings.Join(k.Names, " or ")

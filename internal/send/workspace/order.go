@@ -17,14 +17,14 @@ func (h *Home) PutOrder(ctx context.Context, run store.Run, o store.Order) (no i
 	return h.Ledger.Runs.PutOrder(ctx, o)
 }
 
-// UndecidableError says that there is nothing to decide about a segment of a run.
+// UndecidableError reports a segment of a run that has nothing to decide.
 type UndecidableError struct {
 	Run     string
 	Segment int64
 	State   store.State // empty: the run has no such segment
 }
 
-// Error says why.
+// Error returns the reason.
 func (e *UndecidableError) Error() string {
 	if e.State == "" {
 		return fmt.Sprintf("run %s has no segment %d", e.Run, e.Segment)

@@ -21,14 +21,14 @@ type Redo struct {
 	Draw   int    // 0: all
 }
 
-// LaneError says that a lane of a redo cannot be found.
+// LaneError reports a lane of a redo that cannot be found.
 type LaneError struct {
 	Run, Lane, Stage string
 	Stages           []string // those in which it answers, where it is not clear which is meant
 	Near             string   // a lane of a similar name
 }
 
-// Error says it.
+// Error names the lane.
 func (e *LaneError) Error() string {
 	switch {
 	case len(e.Stages) > 0:
@@ -39,15 +39,15 @@ func (e *LaneError) Error() string {
 	return fmt.Sprintf("run %s has no lane %q", e.Run, e.Lane)
 }
 
-// NotAskedError says that an item was not asked like that.
+// NotAskedError reports an item that was not asked like that.
 type NotAskedError struct{ Run, Stage, Lane, Item string }
 
-// Error says it.
+// Error names the item.
 func (e *NotAskedError) Error() string {
 	return fmt.Sprintf("item %q was not asked like that in lane %s of stage %s", assay.Clean(e.Item, 100), e.Lane, e.Stage)
 }
 
-// Redone is what a redo comes to.
+// Redone is the result of a redo.
 type Redone struct {
 	Orders []store.Order
 	Adds   []Added
@@ -55,13 +55,13 @@ type Redone struct {
 	Stays  int64      // answers of the run, all of which stay
 }
 
-// Added is what a redo adds to one lane.
+// Added is a redo's addition to one lane.
 type Added struct {
 	store.Share
 	Cost plan.Price // by what the lane has cost so far
 }
 
-// Redo is what it takes to ask something again, and what it would cost.
+// Redo plans to ask something again, with its cost.
 func (h *Home) Redo(ctx context.Context, run store.Run, r Redo) (Redone, error) {
 	var out Redone
 	var err error

@@ -12,7 +12,8 @@ import (
 	"assay/internal/keep/store"
 )
 
-// BuySettling buys what an offer says, and opens the run for it. Where another process was first, nothing is bought and it is false.
+// BuySettling buys an offer, and opens the run for it. If another process was first, nothing is bought and it returns
+// false.
 func (h *Home) BuySettling(ctx context.Context, r *results.Reader, run store.Run, o quotes.Offer) (bool, error) {
 	l, err := h.holdRun(ctx, run)
 	if err != nil {

@@ -26,7 +26,7 @@ type StudyOptions struct {
 	Profile string
 	Set     []string   // path=value
 	Prices  string     // a file of prices over the built-in table
-	Mode    assay.Mode // how everything travels; empty: as the study says
+	Mode    assay.Mode // how everything travels; empty: as in the study
 	Running bool       // it is about to be run: missing keys and programs are no warnings here, Missing reports them as problems
 }
 
@@ -75,7 +75,7 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 	return d, InFolder(problems, dir), nil
 }
 
-// InFolder puts a study's folder in front of file names, so that they are what the user would type.
+// InFolder puts a study's folder in front of file names, as the user would type them.
 func InFolder(problems assay.Problems, dir string) assay.Problems {
 	out := make(assay.Problems, len(problems))
 	for i, p := range problems {
@@ -124,7 +124,7 @@ type PricesError struct {
 	Form bool // it is not written as such a file is
 }
 
-// Error says why.
+// Error returns the reason.
 func (e *PricesError) Error() string { return e.Err.Error() }
 
 // Unwrap is why.

@@ -19,7 +19,7 @@ type Tune struct {
 	Limits    store.Limits
 	Reset     bool // the study's limits count again, before anything else is set
 
-	Budget         *assay.Money // nil: as it is
+	Budget         *assay.Money // nil: unchanged
 	Pause, Unpause []string     // lanes
 }
 
@@ -76,7 +76,7 @@ func (t Tune) over(was store.Tuning) store.Tuning {
 	return is
 }
 
-// words say what is changed.
+// words describes the change.
 func (t Tune) words(run store.Run) string {
 	var all []string
 	if t.Reset {
@@ -101,7 +101,7 @@ func (t Tune) words(run store.Run) string {
 	return strings.Join(all, "; ")
 }
 
-// limitWords say what limits are set for.
+// limitWords names the lanes and providers that limits are set for.
 func limitWords(lanes, providers []string) string {
 	var all []string
 	for _, name := range lanes {
@@ -116,7 +116,7 @@ func limitWords(lanes, providers []string) string {
 	return strings.Join(all, ", ")
 }
 
-// LimitWords say what limits allow.
+// LimitWords describes limits.
 func LimitWords(l store.Limits) string {
 	var all []string
 	if l.Concurrency > 0 {
@@ -128,7 +128,7 @@ func LimitWords(l store.Limits) string {
 	return strings.Join(all, ", ")
 }
 
-// RateWords say how many requests go out a second or, where that is less than one, a minute.
+// RateWords returns how many requests go out a second or, where that is less than one, a minute.
 func RateWords(rate float64) string {
 	if rate >= 1 {
 		return strconv.FormatFloat(rate, 'g', 4, 64) + " a second"
@@ -136,7 +136,7 @@ func RateWords(rate float64) string {
 	return strconv.FormatFloat(60*rate, 'g', 4, 64) + " a minute"
 }
 
-// TunedWords say what is tuned in a run; empty: nothing.
+// TunedWords describes what is tuned in a run; empty: nothing.
 func TunedWords(run store.Run) (string, error) {
 	t, err := run.Limits()
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package workspace opens a home of runs and works in it: it begins runs, drives them, rehearses them against the simulator,
-// and opens the accounts of providers.
+// Package workspace opens a home of runs and works in it: it begins runs, drives them, rehearses them against the
+// simulator, and opens the accounts of providers.
 //
 // A World is everything outside of it: the environment, the clock, the disk and the way to providers. A Home is an open
-// ledger with its artifacts. Nothing here prints or asks: what happened comes back as values, and what went wrong as errors
-// whose types say what could be done about it.
+// ledger with its artifacts. Nothing here prints or asks: what happened comes back as values, and failures as errors of
+// types that callers can act on.
 package workspace
 
 import (
@@ -54,7 +54,7 @@ func (w *World) KeyTrouble(names []string) (name, trouble string) {
 	return "", ""
 }
 
-// User returns the name of the user, as far as the environment says it.
+// User returns the name of the user in the environment.
 func (w *World) User() string { return w.env("USER") }
 
 // Clock returns the world's time; waiting for it takes real time, unless the world has its own way.
@@ -76,7 +76,7 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 	return engine.WallClock().Sleep(ctx, d)
 }
 
-// NewID returns an id for a run: ten letters that say nothing.
+// NewID returns an id for a run: ten letters without a meaning.
 func NewID() (string, error) {
 	rng, err := newRand()
 	if err != nil {

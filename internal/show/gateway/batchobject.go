@@ -162,7 +162,7 @@ func (s *Server) ended(ctx context.Context, run store.Run, stops []store.Order, 
 	return err
 }
 
-// usageOf sums what replies said they consumed; nil: some did not.
+// usageOf sums the usage of replies; nil: some reported none.
 func usageOf(all []store.Segment) *batchUsage {
 	u := &batchUsage{}
 	for _, g := range all {
@@ -241,7 +241,7 @@ func (s *Server) listBatches(ctx context.Context, c *call) (any, error) {
 	return out, nil
 }
 
-// cancelBatch orders that a batch is stopped; what was done is kept. One that has ended stays as it is.
+// cancelBatch orders that a batch is stopped; finished work is kept. One that has ended is left alone.
 func (s *Server) cancelBatch(ctx context.Context, c *call) (any, error) {
 	run, err := s.run(ctx, c.user, c.PathValue("id"))
 	if err != nil {

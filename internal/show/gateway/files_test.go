@@ -88,7 +88,7 @@ func TestAFileThatIsTooLargeIsRefusedAndNotKept(t *testing.T) {
 		line := []byte(strings.Repeat(" ", 1<<20))
 		for range 203 {
 			if _, err := part.Write(line); err != nil {
-				break // the server has heard enough
+				break // the server has read enough
 			}
 		}
 		in.CloseWithError(io.EOF)

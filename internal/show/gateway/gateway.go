@@ -1,9 +1,9 @@
-// Package gateway is an HTTP server that speaks OpenAI's files, batches, models, chat completions and responses endpoints in
+// Package gateway is an HTTP server of OpenAI's files, batches, models, chat completions and responses endpoints in
 // front of every provider.
 //
-// A batch is a run without a study, in the same ledger as all others: once a client has its id, it is driven to its end by
-// this process or by the next one, whatever happens in between. Results go back in OpenAI's form under the client's ids.
-// Every user has a token, sees files and batches of their own alone, and may have a budget.
+// A batch is a run without a study, in the same ledger as all others: once a client has its id, it is driven to its end
+// by this process or by the next one, whatever happens in between. Results go back in OpenAI's form under the client's
+// ids. Every user has a token, sees files and batches of their own alone, and may have a budget.
 package gateway
 
 import (
@@ -21,7 +21,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Options are what a gateway needs from outside.
+// Options are the settings of a gateway.
 type Options struct {
 	Home     *workspace.Home
 	Users    []User
@@ -30,7 +30,7 @@ type Options struct {
 	Storage  int64         // bytes of files that each user may keep; 0: any number
 	Interval time.Duration // between looks at a job; 0: as usual
 	Stall    time.Duration // how long a client may pause while it sends or takes bytes; 0: 30 seconds
-	Silence  time.Duration // that a client of a stream hears at most; 0: 15 seconds
+	Silence  time.Duration // longest pause of a client's stream; 0: 15 seconds
 	Log      *slog.Logger
 }
 

@@ -11,19 +11,19 @@ import (
 	"assay/internal/send/workers"
 )
 
-// said is a log that can be read while it is written.
-type said struct {
+// logBuffer is a log that can be read while it is written.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (s *said) Write(p []byte) (int, error) {
+func (s *logBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(p)
 }
 
-func (s *said) has(text string) bool {
+func (s *logBuffer) has(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Contains(s.text.String(), text)
@@ -65,7 +65,7 @@ func TestGatewaysWithKeysOfDifferentAccountsLeaveEachOthersJobsAlone(t *testing.
 	r.waitForSegments(1, store.Launched)
 	first, mine := r.run(), r.made()
 	r.stop()
-	var log said
+	var log logBuffer
 	other.start(rigOptions{log: &log})
 	other.wait("the second looks at the job of the first", func() (bool, error) { return log.has(othersJob), nil })
 	if _, b := other.call(anna, "GET", "/batches/"+one.text("id"), nil); b.text("status") != "in_progress" || !strings.Contains(b.text("waiting_for"), "waits for the key of anthropic that made it") {
@@ -149,7 +149,7 @@ func TestAJobWithoutItsKeySaysSoAndGoesOnWhenTheKeyIsSetAgain(t *testing.T) {
 			for _, key := range []string{"", "another-account"} { // none, and one that does not know the job
 				r.env["OPENAI_API_KEY"] = key
 				r.later.Add(int64(49 * time.Hour))
-				var log said
+				var log logBuffer
 				r.start(rigOptions{log: &log})
 				r.wait("it is looked at in vain", func() (bool, error) {
 					all, err := r.home.Ledger.Reader.Segments(t.Context(), run.No)

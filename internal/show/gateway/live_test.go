@@ -16,7 +16,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// used returns what the ledger says of a user.
+// used returns the usage of a user in the ledger.
 func (r *rig) used(owner string) store.ClientUsage {
 	r.t.Helper()
 	all, err := r.home.Ledger.Clients.ClientUsage(r.t.Context())
@@ -67,7 +67,7 @@ func TestLiveCallsThatAreWrongCostNothing(t *testing.T) {
 		`{"model":"gpt-4o-mini"}`:                                                    "400 invalid_request_error missing_required_parameter messages",
 		`{"model":"gpt-4o-mini",`:                                                    "400 invalid_request_error  ",
 		`[]`:                                                                         "400 invalid_request_error  ",
-		`{"model":"openai/missing-model",` + question + `}`:                          "404 invalid_request_error model_not_found ", // as the provider says it
+		`{"model":"openai/missing-model",` + question + `}`:                          "404 invalid_request_error model_not_found ", // in the provider's words
 	} {
 		status, o := r.call(anna, "POST", "/chat/completions", strings.NewReader(body))
 		got := fmt.Sprint(status, " ", o.text("error", "type"), " ", o.text("error", "code"), " ", o.text("error", "param"))

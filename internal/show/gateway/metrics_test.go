@@ -8,7 +8,8 @@ import (
 	"assay/internal/assay"
 )
 
-// TestUsageIsShownByUser adds up what two users were told of their calls and batches, and wants the same in the metrics.
+// TestUsageIsShownByUser adds up the usage in the replies to two users' calls and batches, and wants the same in the
+// metrics.
 func TestUsageIsShownByUser(t *testing.T) {
 	t.Parallel()
 	budget := assay.Dollars(3)

@@ -124,7 +124,7 @@ func TestARemovedUsersBatchIsFinishedAndGivenNoMoreMoney(t *testing.T) {
 // TestAPanicIsOneCallThatFailed has the handler of a call crash, and a live call in flight.
 func TestAPanicIsOneCallThatFailed(t *testing.T) {
 	t.Parallel()
-	var log said
+	var log logBuffer
 	r := newRig(t, rigOptions{log: &log})
 	r.stop()
 	files := r.home.Files

@@ -16,16 +16,16 @@ import (
 	"assay/internal/keep/store"
 )
 
-// upstream is a provider that says half of an answer, and the rest when it may.
+// upstream is a provider that sends half of an answer, and the rest when it may.
 type upstream struct {
 	*httptest.Server
 	asked atomic.Int64
-	half  chan struct{} // closed: half is said
-	rest  chan struct{} // closed: the rest may be said
-	fails string        // said in place of the rest
+	half  chan struct{} // closed: half is sent
+	rest  chan struct{} // closed: the rest may be sent
+	fails string        // sent in place of the rest
 }
 
-// newUpstream speaks all three dialects. What is cut ends after the half.
+// newUpstream has all three dialects. A cut answer ends after the half.
 func newUpstream(t *testing.T, cut bool) *upstream {
 	u := &upstream{half: make(chan struct{}), rest: make(chan struct{})}
 	var once sync.Once
@@ -125,7 +125,7 @@ func TestEventsArePassedOnWhileTheyCome(t *testing.T) {
 			"/responses":        `{"model":%q,"input":"What is 2+2?","stream":true}`,
 		} {
 			if model == "gpt-4o-mini" && path == "/responses" {
-				continue // is passed on as it is; this upstream does not speak it
+				continue // is passed on unchanged; this upstream does not have it
 			}
 			t.Run(model+path, func(t *testing.T) {
 				t.Parallel()
@@ -185,7 +185,7 @@ func TestAStreamThatIsCutIsInDoubt(t *testing.T) {
 	}
 }
 
-// hungUp is a log in which it stands when the gateway noticed that a client hung up.
+// hungUp is a log that notes when the gateway noticed that a client hung up.
 type hungUp struct {
 	seen chan struct{}
 	once sync.Once

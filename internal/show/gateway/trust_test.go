@@ -99,7 +99,7 @@ func TestAJobWhoseKeyIsRefusedIsFetchedWithAnother(t *testing.T) {
 	r.waitForSegments(1, store.Held)
 	r.stop()
 	r.env["ANTHROPIC_API_KEY"] = "another-account" // which looks in vain
-	var log said
+	var log logBuffer
 	r.start(rigOptions{log: &log})
 	r.wait("the key of another account does not know the job", func() (bool, error) { return log.has("a job waits for the key that made it"), nil })
 	r.stop()

@@ -27,8 +27,8 @@ func NewUser(name, token string, budget *assay.Money) User {
 // leastToken is how many characters a token has at least.
 const leastToken = 16
 
-// ReadUsers reads a file of tokens: a user, their token and, if they have one, their budget on every line. Blank lines and
-// those that begin with # say nothing. No error shows a token.
+// ReadUsers reads a file of tokens: a user, their token and, if they have one, their budget on every line. Blank lines
+// and those that begin with # are skipped. No error shows a token.
 func ReadUsers(text []byte) ([]User, error) {
 	var users []User
 	tokens := map[[sha256.Size]byte]bool{}

@@ -23,14 +23,14 @@ func itemFacts(t *testing.T, fresh Fresh) {
 	}))
 	g := b.to(b.staged(store.Batch, 4), store.Fetched)
 	b.settle(g, b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Errored), b.outcome(g, 2, assay.Refused))
-	var said []store.Verdict
+	var verdicts []store.Verdict
 	for _, item := range []string{"b1", "a", "é"} {
 		at := assay.Coordinates{Stage: "good", Item: item, Lane: "gpt", Judge: "j"}
-		said = append(said, store.Verdict{Run: b.run.No, At: at, State: assay.VerdictValid, Label: "yes"})
+		verdicts = append(verdicts, store.Verdict{Run: b.run.No, At: at, State: assay.VerdictValid, Label: "yes"})
 	}
-	said[0].At.Lane = "\x1fgpt" // a name with the mark in it
-	said = append(said, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other", Item: "a"}, State: assay.VerdictMissing})
-	_, err := b.s.Runs.AddVerdicts(b.ctx, said)
+	verdicts[0].At.Lane = "\x1fgpt" // a name with the mark in it
+	verdicts = append(verdicts, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other", Item: "a"}, State: assay.VerdictMissing})
+	_, err := b.s.Runs.AddVerdicts(b.ctx, verdicts)
 	b.ok(err)
 	walk := func(f store.FactsAsked) []string {
 		var out []string

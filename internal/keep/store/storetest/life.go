@@ -69,7 +69,7 @@ func moves(t *testing.T, fresh Fresh) {
 			t.Errorf("%d requests stayed", g.Requests)
 		}
 	})
-	t.Run("fate unknown: back, held, adopted or dropped", func(t *testing.T) { fates(t, fresh) })
+	t.Run("fate unknown: back, held, adopted or dropped", func(t *testing.T) { uncertain(t, fresh) })
 	t.Run("what is due is reported, unless a process holds it", func(t *testing.T) { due(t, fresh) })
 	t.Run("a run that is woken while it is extended stays due", func(t *testing.T) { wokenTwice(t, fresh) })
 }
@@ -124,7 +124,7 @@ func skipping(t *testing.T, fresh Fresh) {
 	}
 }
 
-func fates(t *testing.T, fresh Fresh) {
+func uncertain(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	g := b.to(b.staged(store.Batch, 1), store.Intended)

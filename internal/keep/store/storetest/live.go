@@ -246,8 +246,8 @@ func orphans(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	_, err = b.s.Leases.HoldRun(b.ctx, b.run.No, "dead", ttl)
 	b.ok(err)
-	portion := store.CapShare{Scope: "lane", Holder: "dead", Cap: 1, Wants: 1, For: time.Hour}
-	_, err = b.s.Limits.Share(b.ctx, portion)
+	share := store.CapShare{Scope: "lane", Holder: "dead", Cap: 1, Wants: 1, For: time.Hour}
+	_, err = b.s.Limits.Share(b.ctx, share)
 	b.ok(err)
 	b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "dead", ttl))
 	if drivers, err := b.s.Leases.Drivers(b.ctx, b.run.No); err != nil || len(drivers) != 1 || drivers[0].Holder != "dead" {
@@ -261,8 +261,8 @@ func orphans(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	_, err = b.s.Leases.HoldRun(b.ctx, b.run.No, "next", ttl)
 	b.ok(err)
-	portion.Holder = "next"
-	if has, err := b.s.Limits.Share(b.ctx, portion); has != 1 || err != nil {
+	share.Holder = "next"
+	if has, err := b.s.Limits.Share(b.ctx, share); has != 1 || err != nil {
 		t.Errorf("the next one gets %d, %v", has, err)
 	}
 	if err := b.s.Work.GoLive(b.ctx, old, "k1", assay.Dollar, b.clock.now()); !errors.Is(err, store.ErrLeaseLost) {

@@ -37,11 +37,11 @@ func settling(t *testing.T, fresh Fresh) {
 		if lane.Open != 0 || lane.CacheHits != 2 {
 			t.Errorf("lane: %d open, %d cache hits", lane.Open, lane.CacheHits)
 		}
-		seats, err := b.s.Work.AttemptPlaces(b.ctx, g.No, 0)
+		places, err := b.s.Work.AttemptPlaces(b.ctx, g.No, 0)
 		b.ok(err)
-		for key, seat := range seats {
-			if !seat.Done || key != all[seat.Ord].Key {
-				t.Errorf("seat %+v of %s", seat, key)
+		for key, place := range places {
+			if !place.Done || key != all[place.Ord].Key {
+				t.Errorf("place %+v of %s", place, key)
 			}
 		}
 	})

@@ -35,7 +35,7 @@ const (
 	growing = 100 * time.Millisecond
 	// shortest is the part of the shortest poll that a sleep takes at least: what comes due meanwhile is done in one round.
 	shortest = 15
-	// signEvery is how often a driver says that it is there.
+	// signEvery is the interval of a driver's sign of life.
 	signEvery = 5 * time.Second
 	// mostAway is how long a ledger that cannot be reached is waited for.
 	mostAway = 15 * time.Minute
@@ -54,7 +54,7 @@ type drive struct {
 	st     engine.Standing
 	looked bool      // at the run, since anything moved
 	asked  bool      // whether anything moves, since a segment did
-	signed time.Time // when we last said that we are there
+	signed time.Time // time of the last sign of life
 	held   time.Duration
 	last   bool      // it is looked at for the last time
 	away   time.Time // since when the ledger cannot be reached; zero: it can
@@ -160,7 +160,7 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	if next.IsZero() && (v.looked || v.last) {
-		if len(v.st.Paused) > 0 && v.st.Held == 0 && !v.st.Budget && len(v.st.Verify) == 0 { // all that is left waits for a person who will say go on
+		if len(v.st.Paused) > 0 && v.st.Held == 0 && !v.st.Budget && len(v.st.Verify) == 0 { // all that is left waits for a person
 			return false, v.Engine.Clock.Sleep(ctx, busy)
 		}
 		return true, nil
@@ -186,7 +186,7 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	return false, v.Engine.Clock.Sleep(ctx, min(wait, longest))
 }
 
-// sign says that we are there, takes over from those that have ended, and hands on who else is there.
+// sign writes a sign of life, takes over from processes that have ended, and passes on the other drivers.
 func (v *drive) sign(ctx context.Context) error {
 	now := v.Engine.Clock.Now()
 	every := min(signEvery, v.Engine.Timing.Lease/4)

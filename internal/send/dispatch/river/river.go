@@ -1,20 +1,20 @@
 // Package river drives all runs of a PostgreSQL ledger from any number of processes.
 //
-// River, a job queue in the same database, hands out the work: a job says that a segment is to be advanced or that a run
-// is to be extended, and it sleeps until that is due. Who may act is decided by the ledger's leases alone. A job that is
-// lost, doubled, early or late costs a look and nothing more, because every process also sweeps the ledger: whatever is
-// due there and held by no worker becomes a job at once. So a killed process is replaced when its leases end and the next
-// sweep comes, not when the queue notices.
+// River, a job queue in the same database, hands out the work: a job names a segment to advance or a run to extend, and
+// sleeps until that is due. Who may act is decided by the ledger's leases alone. A job that is lost, doubled, early or
+// late costs a look and nothing more, because every process also sweeps the ledger: whatever is due there and held by
+// no worker becomes a job at once. So a killed process is replaced when its leases end and the next sweep comes, not
+// when the queue notices.
 //
 //	ledger ── due, not held ────────> sweep ──> job ──> Advance or Extend ──> asleep until it is due again
 //	   ▲                                         ▲               │
 //	   └───────── moved, settled, made ──────────┼───────────────┤
 //	                                             └── what it made due is offered at once
 //
-// Segments travel in one queue for each provider, and a process listens to those whose keys it has. To extend a run takes no
-// key: any process does it that has one key of the run at least, and knows how the requests of all its lanes travel. Every
-// process says in the ledger which keys it has, so that work which no worker can do is reported. A run in which a program judges is
-// extended only by processes that may run programs.
+// Segments travel in one queue for each provider, and a process listens to those whose keys it has. To extend a run
+// takes no key: any process does it that has one key of the run at least, and knows how the requests of all its lanes
+// travel. Every process records in the ledger which keys it has, so that work which no worker can do is reported. A run
+// in which a program judges is extended only by processes that may run programs.
 package river
 
 import (
@@ -40,7 +40,7 @@ import (
 type Driver struct {
 	Ledger      engine.Ledger
 	URL         string                                                         // of the PostgreSQL database that holds the ledger
-	Engine      func(ctx context.Context, run store.Run) (*runs.Engine, error) // of one run: its study says how its providers are reached
+	Engine      func(ctx context.Context, run store.Run) (*runs.Engine, error) // of one run: its study sets how its providers are reached
 	Clock       engine.Clock
 	Timing      engine.Timing
 	Log         *slog.Logger
@@ -237,7 +237,7 @@ func (s *shift) takeOver(ctx context.Context) error {
 	return nil
 }
 
-// show says which keys this process has for some runs, until well after the next sweep.
+// show records the keys that this process has for some runs, until well after the next sweep.
 func (s *shift) show(ctx context.Context, runs map[int64]bool) error {
 	s.mu.Lock()
 	var hands []store.WorkerKey

@@ -76,7 +76,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, clock engine.Clock, log *s
 	return nil
 }
 
-// Alive reports whether any process takes jobs from a database: one of them leads, and says so every few seconds.
+// Alive reports whether any process takes jobs from a database: one of them leads, and records it every few seconds.
 func Alive(ctx context.Context, url string) (bool, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -102,7 +102,7 @@ func leads(ctx context.Context, db interface {
 	return alive, err
 }
 
-// led waits until some process leads, so that all others know that jobs are taken: that is what [Alive] looks at.
+// led waits until some process leads, so that all others know that jobs are taken: [Alive] looks at that.
 func led(ctx context.Context, pool *pgxpool.Pool, clock engine.Clock) error {
 	for {
 		if alive, err := leads(ctx, pool); alive || err != nil {

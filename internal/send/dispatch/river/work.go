@@ -70,8 +70,8 @@ func (x *extender) Work(ctx context.Context, job *queue.Job[extend]) error {
 // early is how much before its time a job may come: clocks differ.
 const early = time.Second
 
-// do does one piece of work that is due, and says when its job is to come back. A job that finds nothing to do ends:
-// another worker has moved the work on, and has a job for what comes next, or the sweep makes one.
+// do does one piece of work that is due, and snoozes its job until it is to come back. A job that finds nothing to do
+// ends: another worker has moved the work on, and has a job for what comes next, or the sweep makes one.
 func (s *shift) do(ctx context.Context, w work, due time.Time, step func(e *runs.Engine) error) error {
 	switch wait := due.Sub(s.Clock.Now()); {
 	case due.IsZero() || wait > early:

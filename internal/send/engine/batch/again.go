@@ -73,7 +73,7 @@ func (r *reading) endMissing(missing int64) store.EndOpen {
 			Again: r.again(assay.Outcome{Ending: assay.Cancelled})}
 	}
 	end := store.EndOpen{Ending: assay.Lost, Message: "the provider never said what became of it"}
-	// Sent again by itself only where the provider's own numbers say that it was not done.
+	// Sent again by itself only if the provider's own numbers show that it was not done.
 	if counts.Known && counts.Succeeded <= have && counts.Done() < r.w.Seg.Requests {
 		end.Again = &store.Again{Mode: store.Batch, After: r.w.Clock.Now(), Cause: "lost", Cap: 1}
 	}

@@ -120,7 +120,7 @@ func (w *work) auditLost(ctx context.Context) error {
 	return w.Ledger.Work.Audited(ctx, w.Lease, now)
 }
 
-// auditLater puts an audit off that could not tell. It is given up when every job of that time is over, and said so.
+// auditLater puts off an audit without a result. It is given up when every job of that time is over, with an event.
 func (w *work) auditLater(ctx context.Context, found provider.Found, err error) error {
 	var ours *ledgerError
 	if ctx.Err() != nil || errors.As(err, &ours) {

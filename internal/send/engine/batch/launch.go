@@ -45,7 +45,7 @@ func (w *work) launch(ctx context.Context) error {
 	return w.received(context.WithoutCancel(ctx), r)
 }
 
-// inTime returns the context of a create call, which ends when the call may take no longer: timers stand still while a machine
+// inTime returns the context of a create call, which ends when the call may take no longer: timers stop while a machine
 // sleeps, and the next holder of the lease has to be sure that nothing is in flight any more.
 func (w *work) inTime(ctx context.Context, began time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, w.Timing.Create)

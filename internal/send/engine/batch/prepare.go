@@ -51,7 +51,7 @@ func (w *work) unprepared(ctx context.Context, h provider.Handle, err error) err
 	return w.stumble(ctx, err)
 }
 
-// maxBusy is how often in a row a provider may say that it is busy before a person has to look.
+// maxBusy is how often in a row a provider may report that it is busy before a person has to look.
 const maxBusy = 8
 
 // tooBusy reports whether a provider has answered often enough that it is busy. One that cannot be reached does not count: a

@@ -57,8 +57,9 @@ func (w *work) blamed(p provider.LineProblem, places map[assay.Key]store.Attempt
 	return key, ord, ok
 }
 
-// bisect looks for the request that fails its whole job at a provider that does not say which: both halves go again, and a
-// request that fails alone is the one. Nothing of a failed job is billed; halves of n requests are cut log2(n) times at most.
+// bisect looks for the request that fails its whole job at a provider that does not name it: both halves go again, and
+// a request that fails alone is the one. Nothing of a failed job is billed; halves of n requests are cut log2(n) times
+// at most.
 func (w *work) bisect(ctx context.Context, f *assay.Fault) error {
 	if w.Seg.Requests > 1 {
 		return w.halve(ctx, "one of its requests is invalid")

@@ -92,8 +92,8 @@ func (w *work) finish(ctx context.Context) error {
 	return w.Ledger.Work.Finish(ctx, w.Lease, due)
 }
 
-// reading is a walk over the result lines of a segment: over the answers first, then over what is none. An answer beats a
-// line of the same id that is none, wherever the two stand.
+// reading is a walk over the result lines of a segment: over the answers first, then over what is none. An answer beats
+// a line of the same id that is none, whatever their order.
 type reading struct {
 	w      *work
 	places map[assay.Key]store.AttemptPlace
@@ -101,7 +101,7 @@ type reading struct {
 	strays []store.Stray
 	got    int64               // settled on this walk
 	rest   bool                // the walk is over what is no answer
-	poor   map[assay.Key]bool  // requests that a line speaks of which is no answer
+	poor   map[assay.Key]bool  // requests with a line that is no answer
 	late   map[assay.Key]int64 // set: only these attempts, and what is read is late
 	halt   *assay.Fault        // the first that every further request would meet: no money, or no right
 }
@@ -125,7 +125,7 @@ func (r *reading) readRest(ctx context.Context, files []store.Artifact) error {
 	return r.readAll(ctx, files)
 }
 
-// missing counts the requests that no line speaks of.
+// missing counts the requests without a line.
 func (r *reading) missing() int64 {
 	n := int64(0)
 	for key, place := range r.places {

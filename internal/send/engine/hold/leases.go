@@ -79,7 +79,7 @@ func (h *LeaseHolder) keep(ctx context.Context) (context.Context, func() error) 
 	quit := make(chan struct{})
 	lasts := h.of.from.Timing.Lease
 	go func() {
-		tick := time.NewTicker(lasts / 3) // leases are about processes: it is the machine's time that counts
+		tick := time.NewTicker(lasts / 3) // leases are about processes: the machine's time counts
 		defer tick.Stop()
 		for {
 			select {

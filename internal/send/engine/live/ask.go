@@ -14,7 +14,7 @@ import (
 
 // The most tries after the first, by what went wrong. A study's `retries` may lower them.
 const (
-	askBusy    = 8 // the provider said so
+	askBusy    = 8 // the provider is busy
 	askLost    = 3 // whether it is billed, or what it means, is unknown
 	askTimeout = 1 // it took as long as a request may
 )

@@ -37,7 +37,7 @@ func TestAnAccountQueueServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *t
 				}
 				order <- served{w.name, p}
 			}()
-			synctest.Wait() // it stands in line
+			synctest.Wait() // it waits in line
 		}
 		last := first
 		for _, want := range []string{"blue 8", "red 1", "blue 9", "red 2", "red 3"} {

@@ -159,7 +159,7 @@ func (d *accountQueue) keepShares(ctx context.Context) error {
 	var asks []store.CapShare
 	var of []*quota
 	for _, q := range held {
-		// a share that was given up may still stand in the ledger
+		// a share that was given up may still be in the ledger
 		if q.caps.Concurrency == 0 || q.has+q.inFlight == 0 && q.asked.IsZero() || q.leasing {
 			continue
 		}

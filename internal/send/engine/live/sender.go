@@ -47,7 +47,7 @@ type sender struct {
 
 	budget *budgetWatch
 	halt   *assay.Fault // why the lane has to stop; nil: it has not
-	broke  error        // what the budget says; nil: it is not used up
+	broke  error        // error of the budget; nil: it is not used up
 
 	mu  sync.Mutex
 	err error // what went wrong here: nothing more is sent

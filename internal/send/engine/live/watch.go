@@ -69,7 +69,8 @@ func (a *sender) lookAt(ctx context.Context) error {
 	})
 }
 
-// retune follows what a person has changed since a run was last read: limits, budget, or the study. It returns the run as it is now.
+// retune applies what a person has changed since a run was last read: limits, budget, or the study. It returns the
+// current run.
 func (a *sender) retune(ctx context.Context, seen store.Run) (store.Run, error) {
 	now := seen
 	err := a.Insist(ctx, func() (err error) { now, err = a.Ledger.Reader.Run(ctx, seen.No); return err })

@@ -19,7 +19,7 @@ import (
 	"assay/internal/send/provider"
 )
 
-// Recovery is what became of a job whose answers were taken over.
+// Recovery is the result for a job whose answers were taken over.
 type Recovery struct {
 	Job     string
 	Word    string // the provider's own word for its state
@@ -33,8 +33,8 @@ type Recovery struct {
 }
 
 // Adopt takes the answers of jobs that the ledger does not know for those questions of a run that have none, because a
-// ledger was lost. Answers are joined by the keys in their ids, turn after turn, as far as each follows an answer that was
-// joined. An id does not say which run it is of: of a study with several waves, the jobs of one run alone are taken, because
+// ledger was lost. Answers are joined by the keys in their ids, turn after turn, as far as each follows an answer that
+// was joined. An id does not name its run: of a study with several waves, the jobs of one run alone are taken, because
 // an answer of another may follow other answers than those that were joined. Nothing is sent.
 func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provider.Status, waves int) (all []Recovery, err error) {
 	err = e.leases.Run(ctx, run, func(ctx context.Context, h *hold.LeaseHolder) error {

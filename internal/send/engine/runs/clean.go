@@ -9,7 +9,7 @@ import (
 	"assay/internal/send/engine/hold"
 )
 
-// Cleaned is what Clean did.
+// Cleaned is the result of Clean.
 type Cleaned struct {
 	Open          bool  // the run is open: its files are packed when it closes
 	Before, After int64 // bytes of its files here

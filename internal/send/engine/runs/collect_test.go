@@ -7,7 +7,8 @@ import (
 	"assay/internal/keep/store"
 )
 
-// An order to collect that comes while the same process looks at the job waits for that look: it would find nothing otherwise, and say so.
+// An order to collect that comes while the same process polls the job waits for that poll: it would find nothing
+// otherwise.
 func TestACollectWaitsForTheLookThatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.plan.items = 6 })

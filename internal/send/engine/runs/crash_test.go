@@ -143,7 +143,7 @@ func killed(t *testing.T, s scenario, c *crash) {
 	w.countersAgree()
 }
 
-// countersAgree wants the lanes' counters to equal what the answers say.
+// countersAgree checks that the lanes' counters equal the answers.
 func (w *world) countersAgree() {
 	w.t.Helper()
 	n := map[string]int64{}

@@ -44,8 +44,8 @@ func TestAnAnswerBeatsAnErrorOfTheSameID(t *testing.T) {
 	}
 }
 
-// TestWithoutCountsAMissingResultIsFetchedAgain has a job expire at a provider that does not say how much of it was done, and
-// show one of its results only later.
+// TestWithoutCountsAMissingResultIsFetchedAgain has a job expire at a provider that does not report how much of it was
+// done, and show one of its results only later.
 func TestWithoutCountsAMissingResultIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
@@ -88,7 +88,7 @@ func TestLinesAtFaultAreCutOutOneByOne(t *testing.T) {
 	w.billedOnce(1)
 }
 
-// TestALineThatIsRefusedAtTheUploadIsFound has a provider that refuses all lines for one, and does not say for which.
+// TestALineThatIsRefusedAtTheUploadIsFound has a provider that refuses all lines for one, and does not name it.
 func TestALineThatIsRefusedAtTheUploadIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.plan.items, w.fake.limits.AllOrNothing = 5, true })

@@ -128,7 +128,7 @@ func killedLive(t *testing.T, items, flying int) *world {
 	var dead crash
 	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n > items/2 {
-			dead.die() // it has left, and no process hears of it
+			dead.die() // it has left, and no process knows
 			return errDead
 		}
 		return nil
@@ -184,7 +184,7 @@ func TestWhatWasInFlightIsKnownExactlyOrNotLessThanItWas(t *testing.T) {
 	}{
 		"killed":                  {func(s string) string { return s }, func(n, _ int64) bool { return n >= 1 && n <= flying }},
 		"a record cut in two":     {func(s string) string { return s + "12345678 0 00000000 {" }, func(n, _ int64) bool { return n >= 1 && n <= flying }},
-		"the machine has started": {func(s string) string { return without(s, "sent", "open") }, func(n, _ int64) bool { return n >= 1 && n <= items/2 }}, // all that was claimed: how far ahead, the load says
+		"the machine has started": {func(s string) string { return without(s, "sent", "open") }, func(n, _ int64) bool { return n >= 1 && n <= items/2 }}, // all that was claimed: how far ahead depends on the load
 		"the log is gone":         {func(string) string { return "" }, func(n, open int64) bool { return n == open }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -105,7 +105,7 @@ func (w *world) begin() {
 	w.ok(err)
 }
 
-// drive works until nothing is due any more, moving the clock to what comes next. It returns where the run stands.
+// drive works until nothing is due any more, moving the clock to what comes next. It returns the state of the run.
 func (w *world) drive() (engine.Standing, error) {
 	var st engine.Standing
 	for range 20000 {

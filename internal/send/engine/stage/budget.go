@@ -14,7 +14,7 @@ type limit struct {
 	short bool  // something is left out; false: everything goes
 }
 
-// ranker walks along the items of one lane and tells which of them are covered.
+// ranker walks along the items of one lane and reports which of them are covered.
 type ranker struct {
 	limit
 	last string

@@ -155,8 +155,8 @@ func (c *Cutter) fits() bool {
 	return false
 }
 
-// parts is into how many segments n requests are divided: as many as the study says, or so that none is left with too few;
-// 0: they are cut where they are full.
+// parts returns the number of segments that n requests are divided into: as the study sets it, or so that none is left
+// with too few; 0: they are cut where they are full.
 func (c *Cutter) parts(n, least int64) int64 {
 	full := c.limits().requests
 	if c.Route.Segments > 0 || full == 0 || n <= full || n%full == 0 || n%full >= least {

@@ -131,7 +131,7 @@ func (c *Cutter) noteLost(ctx context.Context, l lostAnswers) error {
 		fmt.Sprintf("lane %s in %s: %s of earlier runs cannot be taken over: %s", c.group.Lane, c.group.Stage, assay.Count(l.n, "answer"), l.why))
 }
 
-// donors returns the answers of other runs that stand in for requests of this one.
+// donors returns the answers of other runs that are reused for requests of this one.
 func (c *Cutter) donors(ctx context.Context, block []engine.Planned) (map[assay.Key]store.Answer, error) {
 	from := *c.Policy.Reuse
 	from.Run = c.Run.No

@@ -1,8 +1,8 @@
 package stage
 
-// sizes are those of segments whose jobs carry no stamp: each is a little smaller than the one before, so that their jobs
-// can be told apart by size, and a lost reply leaves the others alone. Where sizes coincide all the same, only the results
-// show which job is whose.
+// sizes are those of segments whose jobs carry no stamp: each is a little smaller than the one before, so that their
+// jobs can be distinguished by size, and a lost reply leaves the others alone. Where sizes coincide all the same, only
+// the results show which job is whose.
 type sizes struct {
 	used map[int64]int // how many segments of each size have no job yet
 	cap  int64         // so many filled a segment by their bytes; 0: none did

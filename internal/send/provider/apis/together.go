@@ -207,7 +207,7 @@ func (b *togetherJob) status() provider.Status {
 	}
 	if s.State == provider.StateFailed {
 		s.Fault = (&openAIError{Code: "batch_failed", Message: b.Error}).fault()
-		if said := strings.ToLower(string(b.Error)); strings.Contains(said, "file") && (strings.Contains(said, "not find") || strings.Contains(said, "cannot find") || strings.Contains(said, "not found")) {
+		if message := strings.ToLower(string(b.Error)); strings.Contains(message, "file") && (strings.Contains(message, "not find") || strings.Contains(message, "cannot find") || strings.Contains(message, "not found")) {
 			s.Fault.Class = assay.FaultGone // a file that is missing is found out only now
 		}
 	}

@@ -146,7 +146,7 @@ func (v *vertex) Check(ctx context.Context, job provider.Job) (provider.Status, 
 	return s, nil
 }
 
-// shard is the name of a result file. The incremental dump that is written while the job runs is none, nor are the counts.
+// shard matches the names of result files, not the incremental dump that is written while the job runs, nor the counts.
 var shard = regexp.MustCompile(`^predictions\.jsonl(-\d{5}-of-\d{5})?$`)
 
 func predictions(objects []object) []provider.Part {

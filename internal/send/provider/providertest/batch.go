@@ -75,7 +75,7 @@ func wholeSegment(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Queue: time.Minute, Rate: 10})
 	row, _ := s.catalog().Vendor(s.Kind)
 	diff(t, row.Limits, w.batch.Limits())
-	c := w.parcel(questions(60)...)
+	c := w.input(questions(60)...)
 	job := w.launch(c)
 	st := w.settle(job)
 	diff(t, provider.StateEnded, st.State)
@@ -117,7 +117,7 @@ func survives(t *testing.T, s Subject) {
 		"two\nlines\r\nand\ttabs", "separators \u2028 \u2029 \u0085 inside", `quotes " and \ and / and {"json":[1]}`,
 		"emoji 👩‍👩‍👧 and 漢字 and é", "null \x00 and escape \x1b[31m", "<script>&amp;</script>", strings.Repeat("long ", long/5),
 	}
-	c := w.parcel(texts...)
+	c := w.input(texts...)
 	job := w.launch(c)
 	r := w.collect(job, w.settle(job))
 	for id, want := range c.asked {
@@ -131,7 +131,7 @@ func survives(t *testing.T, s Subject) {
 func brokenUpload(t *testing.T, s Subject) {
 	for _, rule := range []string{"upload 500 x2", "upload drop x2", "upload drop-reply once", "upload truncate=40% once", "upload 429=1s x3", "upload drop nth=2", "upload drop-reply nth=2"} {
 		w := newWorld(t, s, simulator.Options{}, rule)
-		c := w.parcel(questions(30)...)
+		c := w.input(questions(30)...)
 		job := w.launch(c)
 		r := w.collect(job, w.settle(job))
 		if got := r.endings(c); got[assay.Answered] != 30 {
@@ -142,7 +142,7 @@ func brokenUpload(t *testing.T, s Subject) {
 
 func preparedTwice(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{})
-	c := w.parcel(questions(5)...)
+	c := w.input(questions(5)...)
 	w.prepare(c)
 	h := w.prepare(c) // as after a crash that lost the handle
 	again, ready, err := w.batch.Prepare(context.Background(), c.BatchInput, h)
@@ -157,7 +157,7 @@ func preparedTwice(t *testing.T, s Subject) {
 // staleUpload launches months after the upload, when many providers have thrown it away.
 func staleUpload(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{})
-	c := w.parcel(questions(3)...)
+	c := w.input(questions(3)...)
 	h := w.prepare(c)
 	w.clock.Advance(90 * 24 * time.Hour)
 	r := w.batch.Launch(context.Background(), c.BatchInput, h)
@@ -182,7 +182,7 @@ func staleUpload(t *testing.T, s Subject) {
 
 func unprepared(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{})
-	c := w.parcel(questions(2)...)
+	c := w.input(questions(2)...)
 	if _, ready, _ := w.batch.Prepare(context.Background(), c.BatchInput, ""); ready == provider.Ready {
 		if h, _, _ := w.batch.Prepare(context.Background(), c.BatchInput, ""); h == "" {
 			return // nothing is uploaded at this provider
@@ -198,7 +198,7 @@ func unprepared(t *testing.T, s Subject) {
 
 func partialFailure(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{}, "create fail-lines=40%", "create refuse=20%")
-	c := w.parcel(questions(80)...)
+	c := w.input(questions(80)...)
 	job := w.launch(c)
 	st := w.settle(job)
 	r := w.collect(job, st)
@@ -219,7 +219,7 @@ func partialFailure(t *testing.T, s Subject) {
 
 func wholeFailure(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Queue: time.Minute}, "create fail=invalid_json_line")
-	c := w.parcel(questions(3)...)
+	c := w.input(questions(3)...)
 	h := w.prepare(c)
 	r := w.batch.Launch(context.Background(), c.BatchInput, h)
 	if r.Fate == provider.Refused { // found at once
@@ -240,7 +240,7 @@ func wholeFailure(t *testing.T, s Subject) {
 
 func expiry(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{}, "create expire=50%")
-	c := w.parcel(questions(40)...)
+	c := w.input(questions(40)...)
 	job := w.launch(c)
 	st := w.settle(job)
 	r := w.collect(job, st)
@@ -262,7 +262,7 @@ func expiry(t *testing.T, s Subject) {
 // shards has the results lie in more than one file, where the provider does that.
 func shards(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{}, "create shards=3")
-	c := w.parcel(questions(40)...)
+	c := w.input(questions(40)...)
 	job := w.launch(c)
 	st := w.settle(job)
 	if s.Shards && len(st.Parts) != 3 {
@@ -279,7 +279,7 @@ func cancelled(t *testing.T, s Subject) {
 		t.Logf("%s has no cancel", s.Kind)
 		return
 	}
-	c := w.parcel(questions(100)...)
+	c := w.input(questions(100)...)
 	job := w.launch(c)
 	w.clock.Advance(5 * time.Minute)
 	if err := stop.Cancel(context.Background(), job); err != nil {
@@ -297,7 +297,7 @@ func cancelled(t *testing.T, s Subject) {
 
 func unknownState(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{}, "check state=PUZZLED once")
-	c := w.parcel(questions(3)...)
+	c := w.input(questions(3)...)
 	job := w.launch(c)
 	st, err := w.batch.Check(context.Background(), job)
 	if err != nil {
@@ -312,7 +312,7 @@ func unknownState(t *testing.T, s Subject) {
 func noOutput(t *testing.T, s Subject) {
 	for _, rule := range []string{"check no-output x2", "check blank-ids"} {
 		w := newWorld(t, s, simulator.Options{Queue: time.Minute}, rule)
-		c := w.parcel(questions(3)...)
+		c := w.input(questions(3)...)
 		job := w.launch(c)
 		st, err := w.batch.Check(context.Background(), job)
 		if err != nil {
@@ -341,7 +341,7 @@ func listedJobs(t *testing.T, s Subject) {
 	var want []string
 	stamps := map[string]string{}
 	for range 25 {
-		c := w.parcel(questions(1)...)
+		c := w.input(questions(1)...)
 		job := w.launch(c)
 		want = append(want, job.ID)
 		stamps[job.ID] = c.Stamp.Name()
@@ -369,7 +369,7 @@ func removed(t *testing.T, s Subject) {
 	if !ok {
 		t.Fatalf("%s cannot remove", s.Kind)
 	}
-	job := w.launch(w.parcel(questions(2)...))
+	job := w.launch(w.input(questions(2)...))
 	w.settle(job)
 	for i := range 2 {
 		if err := rm.Remove(context.Background(), job); err != nil {

@@ -24,7 +24,7 @@ func spoiledLines(t *testing.T, s Subject) {
 		},
 	} {
 		w := newWorld(t, s, simulator.Options{}, "fetch "+rule, "check "+rule)
-		c := w.parcel(questions(50)...)
+		c := w.input(questions(50)...)
 		job := w.launch(c)
 		r := w.collect(job, w.settle(job))
 		strange, broken := 0, 0
@@ -51,7 +51,7 @@ func spoiledLines(t *testing.T, s Subject) {
 func errorUnderSuccess(t *testing.T, s Subject) {
 	for _, kind := range []string{"check", "list", "fetch"} {
 		w := newWorld(t, s, simulator.Options{}, kind+" error-200")
-		c := w.parcel(questions(2)...)
+		c := w.input(questions(2)...)
 		job := w.launch(c)
 		w.clock.Advance(time.Hour)
 		switch kind {
@@ -76,7 +76,7 @@ func errorUnderSuccess(t *testing.T, s Subject) {
 		}
 	}
 	w := newWorld(t, s, simulator.Options{}, "create error-200")
-	c := w.parcel(questions(2)...)
+	c := w.input(questions(2)...)
 	r := w.batch.Launch(context.Background(), c.BatchInput, w.prepare(c))
 	diff(t, provider.Unknown, r.Fate)
 }
@@ -107,7 +107,7 @@ func faults(t *testing.T, s Subject) {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, s, simulator.Options{}, "check "+rule+" x1", "create "+rule+" x1")
-			c := w.parcel(questions(2)...)
+			c := w.input(questions(2)...)
 			h := w.prepare(c)
 			r := w.batch.Launch(context.Background(), c.BatchInput, h)
 			if f := provider.FaultOf(r.Err); rule == "529" && f != nil && f.Code == "overloaded_error" { // explicitly
@@ -130,7 +130,7 @@ func faults(t *testing.T, s Subject) {
 	t.Run("a job that is not there", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, s, simulator.Options{})
-		job := w.launch(w.parcel(questions(1)...))
+		job := w.launch(w.input(questions(1)...))
 		job.ID, job.Handle = job.ID[:len(job.ID)-3]+"000", ""
 		_, err := w.batch.Check(context.Background(), job)
 		diff(t, assay.FaultGone, w.class(err))
@@ -138,7 +138,7 @@ func faults(t *testing.T, s Subject) {
 	t.Run("a bad key", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, s, simulator.Options{})
-		job := w.launch(w.parcel(questions(1)...))
+		job := w.launch(w.input(questions(1)...))
 		w.open("bad-" + secret)
 		_, err := w.batch.Check(context.Background(), job)
 		diff(t, assay.FaultDenied, w.class(err))
@@ -148,7 +148,7 @@ func faults(t *testing.T, s Subject) {
 // oversize sends more than the account may: client or provider must refuse it, before anything is billed.
 func oversize(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Limits: simulator.Limits{BatchBytes: 2000}})
-	c := w.parcel(questions(200)...)
+	c := w.input(questions(200)...)
 	var said error
 	class := func() assay.FaultClass {
 		var h provider.Handle
@@ -185,7 +185,7 @@ func oversize(t *testing.T, s Subject) {
 func redirects(t *testing.T, s Subject) {
 	for _, kind := range []string{"upload", "create", "check", "list", "fetch", "cancel", "file", "delete"} {
 		w := newWorld(t, s, simulator.Options{Rate: 1}, kind+" redirect=https://thief.example")
-		c := w.parcel(questions(3)...)
+		c := w.input(questions(3)...)
 		ctx := context.Background()
 		var h provider.Handle
 		for range 10 {
@@ -213,7 +213,7 @@ func redirects(t *testing.T, s Subject) {
 }
 
 // exercise makes every other call there is, and looks at the errors only.
-func (w *world) exercise(job provider.Job, c cargo) {
+func (w *world) exercise(job provider.Job, c testInput) {
 	ctx := context.Background()
 	if x, ok := w.batch.(provider.Canceler); ok {
 		w.clean(x.Cancel(ctx, job))

@@ -15,7 +15,7 @@ var errCalledOff = errors.New("called off")
 
 func cutFetch(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{}, "fetch truncate=60% once")
-	c := w.parcel(questions(200)...)
+	c := w.input(questions(200)...)
 	job := w.launch(c)
 	st := w.settle(job)
 	if len(st.Parts) == 0 {
@@ -66,7 +66,7 @@ func (m *memory) Write(p []byte) (int, error) {
 
 func cancelledFetch(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{}, "fetch stall")
-	c := w.parcel(questions(300)...)
+	c := w.input(questions(300)...)
 	job := w.launch(c)
 	st := w.settle(job)
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -10,7 +10,7 @@ import (
 	"assay/internal/simulator"
 )
 
-func (w *world) search(c cargo, cursor string) provider.Search {
+func (w *world) search(c testInput, cursor string) provider.Search {
 	return provider.Search{
 		Stamp: c.Stamp, Nonce: c.nonce, Model: c.Model, Wire: c.Wire, Count: c.Count, Cursor: cursor, NotBefore: w.clock.Now(),
 	}
@@ -53,19 +53,19 @@ func (w *world) find(f provider.Finder, s provider.Search) provider.Found {
 // lostReply loses the answer to one launch among others of the same size. Only the job of that launch is found.
 func lostReply(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Queue: 10 * time.Minute}, "create drop-reply nth=3")
-	old := w.launch(w.parcel(questions(7)...))
+	old := w.launch(w.input(questions(7)...))
 	w.clock.Advance(time.Minute)
 	f, cursor := w.finder()
-	stranger := w.launch(w.parcel(questions(7)...))
+	stranger := w.launch(w.input(questions(7)...))
 	w.clock.Advance(time.Second)
-	c := w.parcel(questions(7)...)
+	c := w.input(questions(7)...)
 	h := w.prepare(c)
 	search := w.search(c, cursor)
 	search.Handle = h
 	r := w.batch.Launch(context.Background(), c.BatchInput, h)
 	diff(t, provider.Unknown, r.Fate)
 	w.clock.Advance(time.Second)
-	other := w.launch(w.parcel(questions(7)...))
+	other := w.launch(w.input(questions(7)...))
 
 	jobs := w.sim.Ledger().Jobs
 	diff(t, 4, len(jobs))
@@ -86,8 +86,8 @@ func lostReply(t *testing.T, s Subject) {
 func neverMade(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{}, "create drop nth=2")
 	f, cursor := w.finder()
-	w.launch(w.parcel(questions(3)...))
-	c := w.parcel(questions(3)...)
+	w.launch(w.input(questions(3)...))
+	c := w.input(questions(3)...)
 	h := w.prepare(c)
 	search := w.search(c, cursor)
 	search.Handle = h
@@ -101,7 +101,7 @@ func neverMade(t *testing.T, s Subject) {
 func lateJob(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{}, "create drop-reply once", "list hide=30s", "check hide=30s")
 	f, cursor := w.finder()
-	c := w.parcel(questions(3)...)
+	c := w.input(questions(3)...)
 	h := w.prepare(c)
 	search := w.search(c, cursor)
 	search.Handle = h
@@ -121,7 +121,7 @@ func brokenList(t *testing.T, s Subject) {
 		if !ok {
 			t.Fatalf("%s cannot find a lost job", s.Kind)
 		}
-		c := w.parcel(questions(3)...)
+		c := w.input(questions(3)...)
 		h := w.prepare(c)
 		diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, h).Fate)
 		found, err := f.Find(context.Background(), w.search(c, ""))
@@ -137,7 +137,7 @@ func brokenList(t *testing.T, s Subject) {
 func failedAttempt(t *testing.T, s Subject) {
 	for _, rule := range []string{"create drop-reply nth=2", "create drop nth=2"} {
 		w := newWorld(t, s, simulator.Options{Queue: time.Minute}, "create fail=INTERNAL once", rule)
-		c := w.parcel(questions(4)...)
+		c := w.input(questions(4)...)
 		h := w.prepare(c)
 		r := w.batch.Launch(context.Background(), c.BatchInput, h)
 		if r.Fate == provider.Refused { // found at once

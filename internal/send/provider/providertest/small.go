@@ -23,7 +23,7 @@ func fenced(t *testing.T, s Subject) {
 	if !ok {
 		return
 	}
-	c := w.parcel(questions(3)...)
+	c := w.input(questions(3)...)
 	h := w.prepare(c)
 	for i := range 2 {
 		if err := fence.Fence(context.Background(), h); err != nil {
@@ -52,7 +52,7 @@ func smallCalls(t *testing.T, s Subject) {
 	ctx := context.Background()
 	for _, how := range mishaps() {
 		w := newWorld(t, s, simulator.Options{Rate: 0.1}, "cancel "+how+" once")
-		c := w.parcel(questions(100)...)
+		c := w.input(questions(100)...)
 		job := w.launch(c)
 		w.clock.Advance(5 * time.Minute)
 		stop, stops := w.batch.(provider.Canceler)

@@ -179,18 +179,18 @@ func (nowhere) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 }
 
-// cargo is a parcel and what is in it.
-type cargo struct {
+// testInput is the input of a batch with its questions.
+type testInput struct {
 	provider.BatchInput
 	nonce assay.Nonce
 	asked map[string]string // custom id: the user message
 }
 
-// parcel makes a parcel that asks these questions.
-func (w *world) parcel(questions ...string) cargo {
+// input makes the input of a batch with these questions.
+func (w *world) input(questions ...string) testInput {
 	w.t.Helper()
 	w.made++
-	c := cargo{nonce: assay.NonceFrom([7]byte{byte(w.made), 1, 2, 3, 4, 5, 6}), asked: map[string]string{}}
+	c := testInput{nonce: assay.NonceFrom([7]byte{byte(w.made), 1, 2, 3, 4, 5, 6}), asked: map[string]string{}}
 	frame := dialect.FrameOf(w.wire, w.lane.Model)
 	b := []byte(frame.Open)
 	for i, q := range questions {
@@ -236,7 +236,7 @@ func questions(n int) []string {
 }
 
 // prepare uploads, and tries again what fails for a while, as the engine does.
-func (w *world) prepare(c cargo) provider.Handle {
+func (w *world) prepare(c testInput) provider.Handle {
 	w.t.Helper()
 	var h provider.Handle
 	for range 40 {
@@ -255,8 +255,8 @@ func (w *world) prepare(c cargo) provider.Handle {
 	return ""
 }
 
-// launch prepares and launches a parcel that must be accepted.
-func (w *world) launch(c cargo) provider.Job {
+// launch prepares and launches a batch that must be accepted.
+func (w *world) launch(c testInput) provider.Job {
 	w.t.Helper()
 	h := w.prepare(c)
 	r := w.batch.Launch(context.Background(), c.BatchInput, h)
@@ -266,7 +266,7 @@ func (w *world) launch(c cargo) provider.Job {
 	return w.job(c, h, r.Job)
 }
 
-func (w *world) job(c cargo, h provider.Handle, id string) provider.Job {
+func (w *world) job(c testInput, h provider.Handle, id string) provider.Job {
 	return provider.Job{ID: id, Handle: h, Stamp: c.Stamp, Model: c.Model, Wire: c.Wire, Count: c.Count}
 }
 
@@ -324,8 +324,8 @@ func (w *world) collect(job provider.Job, st provider.Status) result {
 	return r
 }
 
-// endings counts how the requests of a parcel ended; those without a line are "none".
-func (r result) endings(c cargo) map[assay.Ending]int {
+// endings counts how the requests of a batch ended; those without a line are "none".
+func (r result) endings(c testInput) map[assay.Ending]int {
 	out := map[assay.Ending]int{}
 	for id := range c.asked {
 		if lines := r.lines[id]; len(lines) > 0 {

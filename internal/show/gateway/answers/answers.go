@@ -118,8 +118,8 @@ func (s *Calls) Join(ctx context.Context, q Request) (f *Call, first bool, err e
 	}
 }
 
-// same finds the call that a call repeats; where there is none it begins the call's own, under the same lock. Moved is closed when a
-// call of the same words changes, of which none is free, where the call waits for one.
+// same returns the call that f repeats, or adds f if there is none, under one lock. If all calls with an equal body still
+// have their client and waits is set, it returns a channel that is closed when one of them changes.
 func (s *Calls) same(f *Call, again, waits bool) (old *Call, other bool, moved chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,7 +36,7 @@ const Prefix = "batch_"
 // PurposeOutput is the purpose of files with results.
 const PurposeOutput = "batch_output"
 
-// Options are what a driver needs from outside.
+// Options are the settings of a driver.
 type Options struct {
 	Home      *workspace.Home
 	Providers *Providers

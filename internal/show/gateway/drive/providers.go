@@ -20,7 +20,7 @@ func NewProviders(w *workspace.World) *Providers {
 	return &Providers{world: w, known: map[string]Target{}}
 }
 
-// Target is a provider as it is reached from here.
+// Target is a provider with its settings here.
 type Target struct {
 	batchrun.Target
 	Access engine.Access

@@ -66,12 +66,13 @@ func (s *Driver) revive(ctx context.Context, run store.Run) error {
 	return s.Home.Ledger.Leases.RunDue(ctx, run.No, s.Home.Ledger.Now())
 }
 
-// claim returns the key, by its fingerprint, with which a job is looked at again; empty: it stays as it is. A job belongs to the account
-// that made it. The key that made it tries again after it was refused. Another one takes it over only where the provider shows it
-// the job, which costs nothing, and where the key that made it was refused or is at no gateway any more.
+// claim returns the key, by its fingerprint, with which a job is polled again; empty: it is left alone. A job belongs
+// to the account that made it. The key that made it tries again after it was refused. Another one takes it over only
+// where the provider shows it the job, which costs nothing, and where the key that made it was refused or is at no
+// gateway any more.
 func (s *Driver) claim(ctx context.Context, g store.Segment) (string, error) {
 	held := g.State == store.Held
-	// of others a person has to say what becomes of them
+	// a person has to decide about others
 	if g.Mode != store.Batch || g.Job == "" || held && g.HeldFrom != store.Launched && g.HeldFrom != store.Ended {
 		return "", nil
 	}
@@ -123,7 +124,7 @@ func (s *Driver) show(ctx context.Context, runs []store.Run) error {
 	return s.Home.Ledger.Leases.PutWorkerKeys(ctx, s.name, keys, keysLast)
 }
 
-// elsewhere returns the jobs of a run, and the create calls of unknown fate, of which another key than those here has to say what becomes.
+// elsewhere returns the jobs of a run, and the uncertain create calls, that need another key than those here.
 func (s *Driver) elsewhere(ctx context.Context, run store.Run) ([]store.Segment, error) {
 	all, err := s.Home.Ledger.Reader.Segments(ctx, run.No, store.Intended, store.Launched, store.Ended, store.Held)
 	if err != nil {
@@ -218,7 +219,7 @@ func (s *Driver) WaitsFor(ctx context.Context, run store.Run) (string, error) {
 	return assay.Clean(strings.Join(all, "; "), 500), nil
 }
 
-// Window returns how long a batch may wait for a key or a person, and what its client is told: as long as it asked for.
+// Window returns how long a batch may wait for a key or a person, as its client asked.
 func Window(text string) time.Duration {
 	n, err := strconv.Atoi(strings.TrimRight(text, "hd"))
 	if err != nil { // none is recorded that cannot be read

@@ -149,7 +149,7 @@ func TestWhatNoWorkerHasTheKeyForIsReported(t *testing.T) {
 	s.answeredOnce(s.closed(run.No), 24)
 }
 
-// sweeps reports whether so many sweeps have gone by: each says anew until when the worker's keys are there.
+// sweeps reports whether so many sweeps have gone by: each extends the record of the worker's keys.
 func sweeps(s *shop, n int) func() bool {
 	last := ""
 	return func() bool {

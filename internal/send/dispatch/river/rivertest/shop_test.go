@@ -169,7 +169,7 @@ func (h *hand) stop() {
 	}
 }
 
-// lines is what a process says.
+// lines is the output of a process.
 type lines struct {
 	mu   sync.Mutex
 	all  bytes.Buffer
@@ -178,7 +178,7 @@ type lines struct {
 
 func newLines() *lines { return &lines{more: make(chan struct{}, 1)} }
 
-// Write keeps what is said.
+// Write keeps the output.
 func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,7 +189,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.all.Write(p)
 }
 
-// String is everything that was said.
+// String returns all output.
 func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
