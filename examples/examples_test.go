@@ -18,6 +18,8 @@ import (
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
+	"assay/internal/study/plan/check"
+	"assay/internal/study/plan/estimate"
 )
 
 const today catalog.Date = "2026-11-15"
@@ -33,8 +35,8 @@ func example(t *testing.T, name string) fs.FS {
 	return nil
 }
 
-// check reads the study of an example with these settings over it, and tells everything that is wrong with it.
-func check(t *testing.T, name string, o study.Options) (*plan.Input, assay.Problems) {
+// checked reads the study of an example with these settings over it, and tells everything that is wrong with it.
+func checked(t *testing.T, name string, o study.Options) (*plan.Input, assay.Problems) {
 	t.Helper()
 	files := example(t, name)
 	s, problems := study.Read(files, "study.yaml", o)
@@ -43,16 +45,16 @@ func check(t *testing.T, name string, o study.Options) (*plan.Input, assay.Probl
 	}
 	source := inputs.Open(files, s.Specs())
 	d := &plan.Input{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: today}
-	return d, append(problems, d.Check(func(string) bool { return true })...)
+	return d, append(problems, check.Study(d, func(string) bool { return true })...)
 }
 
 func planned(t *testing.T, name string, o study.Options) *plan.Plan {
 	t.Helper()
-	d, problems := check(t, name, o)
+	d, problems := checked(t, name, o)
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	p, problems := d.Make(context.Background(), plan.Options{Workers: 2})
+	p, problems := estimate.Make(context.Background(), d, plan.Options{Workers: 2})
 	if p == nil || len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
@@ -109,7 +111,7 @@ func TestTheOldModelsCanBePlannedToo(t *testing.T) {
 	for name, lanes := range map[string]int{"sycophancy": 10 + 2, "spec-compliance": 14 + 4, "writing-pairs": 11} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, problems := check(t, name, seed)
+			d, problems := checked(t, name, seed)
 			if errors := problems.Errors(); len(errors) > 0 {
 				t.Fatal(errors)
 			}
@@ -141,7 +143,7 @@ func TestFifteenDistinctLanesInFiveFamiliesWriteEveryScene(t *testing.T) {
 
 func TestFourOfTheOldLanesAreRefused(t *testing.T) {
 	t.Parallel()
-	_, problems := check(t, "lanes", seed)
+	_, problems := checked(t, "lanes", seed)
 	named := regexp.MustCompile(`^lane (\S+): `)
 	refused := map[string]bool{}
 	for _, p := range problems.Errors() {
@@ -178,7 +180,7 @@ func TestPlansFitTheirBudgets(t *testing.T) {
 	for _, e := range examples.All() {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
-			d, _ := check(t, e.Name, study.Options{})
+			d, _ := checked(t, e.Name, study.Options{})
 			cost := planned(t, e.Name, study.Options{}).Sum(func(plan.Part) bool { return true }).Cost
 			most := cost.Expected
 			if e.Name == "start" {

@@ -27,6 +27,7 @@ var layers = map[string]int{
 	"find/analysis/gather": 3, "find/analysis/answers": 4, "find/analysis/talks": 4, "find/analysis/contests": 4, "find/analysis/methods": 5,
 	"keep/store/sending": 3, "keep/store/runs": 3, "keep/store/clients": 3,
 	"study/plan": 3, "study/edit": 3, "send/provider/apis": 3, "send/batchfile": 3,
+	"study/plan/check": 4, "study/plan/estimate": 4,
 	"keep/ledger": 4,
 	"send/engine": 4, "send/engine/hold": 5, "send/engine/batch": 6, "send/engine/live": 6, "send/engine/stage": 6, "send/engine/runs": 7,
 	"send/process": 0, "send/traffic": 4, "send/workers": 12,
@@ -54,7 +55,7 @@ var layers = map[string]int{
 
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
-	"assay", "find/stats", "assay/jsontext", "study/catalog", "send/dialect", "study/prompt", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/edit", "study/convert", "find/tables", "send/ratelimit", "study/tokens", "study/adaptive",
+	"assay", "find/stats", "assay/jsontext", "study/catalog", "send/dialect", "study/prompt", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/plan/check", "study/plan/estimate", "study/edit", "study/convert", "find/tables", "send/ratelimit", "study/tokens", "study/adaptive",
 	"find/analysis/gather", "find/analysis/answers", "find/analysis/talks", "find/analysis/contests", "find/analysis/methods",
 	"simulator/dice", "simulator/minds", "simulator/fault",
 }

@@ -30,7 +30,6 @@ var openWalls = map[string]struct {
 	"send/script":  {38, 6.9, 136},
 	"show/web":     {26, 5.0, 81},
 	"study":        {28, 6.1, 55},
-	"study/plan":   {32, 5.3, 102},
 	"study/prompt": {16, 5.1, 45},
 }
 

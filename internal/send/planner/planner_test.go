@@ -24,6 +24,7 @@ import (
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
+	"assay/internal/study/plan/estimate"
 )
 
 const gated = `study: gated
@@ -80,7 +81,7 @@ func begin(t *testing.T, p *planner.Planner, id string, s script.Settings) store
 	}
 	source := inputs.Open(folder, st.Specs())
 	d := &plan.Input{Study: st, Items: source, Rows: source, Catalog: catalog.Default(), Today: "2026-11-15"}
-	made, problems := d.Make(t.Context(), plan.Options{})
+	made, problems := estimate.Make(t.Context(), d, plan.Options{})
 	if made == nil {
 		t.Fatal(problems)
 	}

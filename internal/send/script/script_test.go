@@ -32,6 +32,8 @@ import (
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
+	"assay/internal/study/plan/check"
+	"assay/internal/study/plan/estimate"
 )
 
 // rig runs studies against a simulator in this process.
@@ -117,10 +119,10 @@ func (r *rig) beginWith(ctx context.Context, files fstest.MapFS, id string, sett
 	}
 	source := inputs.Open(files, s.Specs())
 	d := &plan.Input{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: "2026-11-15"}
-	if problems := d.Check(func(string) bool { return true }).Errors(); len(problems) > 0 {
+	if problems := check.Study(d, func(string) bool { return true }).Errors(); len(problems) > 0 {
 		r.t.Fatal(problems)
 	}
-	p, problems := d.Make(ctx, plan.Options{})
+	p, problems := estimate.Make(ctx, d, plan.Options{})
 	if p == nil {
 		r.t.Fatal(problems)
 	}

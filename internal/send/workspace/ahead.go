@@ -9,6 +9,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/study/plan"
+	"assay/internal/study/plan/estimate"
 )
 
 // Ahead is what a run of a study would do now.
@@ -136,7 +137,7 @@ func (h *Home) prices(ctx context.Context, run store.Run) map[store.Share]plan.P
 	if digest, err := h.World.StudyDigest(ctx, d, name); err != nil || digest != run.Digest {
 		return nil
 	}
-	p, problems := d.Make(ctx, plan.Options{Lanes: s.Lanes, Stages: s.Stages, Limit: s.Limit, NoCanary: s.NoCanary})
+	p, problems := estimate.Make(ctx, d, plan.Options{Lanes: s.Lanes, Stages: s.Stages, Limit: s.Limit, NoCanary: s.NoCanary})
 	if p == nil || len(problems.Errors()) > 0 {
 		return nil
 	}

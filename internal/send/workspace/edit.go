@@ -18,6 +18,7 @@ import (
 	"assay/internal/study/edit"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
+	"assay/internal/study/plan/estimate"
 )
 
 // Edit is how the study in its folder differs from the one that a run works from.
@@ -164,7 +165,7 @@ func (h *Home) grownPlan(ctx context.Context, run store.Run, in *plan.Input, s s
 	own := *in
 	own.Drawn = drawn
 	own.Known = script.NewPreview(&own).Known
-	p, problems := own.Make(ctx, plan.Options{Lanes: s.Lanes, Stages: s.Stages, Limit: s.Limit, NoCanary: s.NoCanary})
+	p, problems := estimate.Make(ctx, &own, plan.Options{Lanes: s.Lanes, Stages: s.Stages, Limit: s.Limit, NoCanary: s.NoCanary})
 	if p == nil {
 		return nil, problems
 	}

@@ -8,6 +8,7 @@ import (
 	"assay/internal/send/script"
 	"assay/internal/study"
 	"assay/internal/study/plan"
+	"assay/internal/study/plan/estimate"
 )
 
 // pilotSuffix marks the runs of pilots, so that they are not taken for runs of the study.
@@ -26,7 +27,7 @@ func PlanPilot(ctx context.Context, want Wanted, whole *plan.Plan, o plan.Option
 	for _, q := range firstParts(whole) {
 		o.Stages = append(o.Stages, q.Stage)
 	}
-	p, problems := want.Input.Make(ctx, o)
+	p, problems := estimate.Make(ctx, want.Input, o)
 	if p == nil {
 		return nil, problems
 	}

@@ -19,6 +19,8 @@ import (
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
+	"assay/internal/study/plan/check"
+	"assay/internal/study/plan/estimate"
 )
 
 // StudyOptions change a study while it is read.
@@ -63,7 +65,7 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 		checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
 		w.checkNotify(s, &problems)
 	}
-	problems = append(problems, d.Check(isSet)...)
+	problems = append(problems, check.Study(d, isSet)...)
 	if len(problems.Errors()) > 0 {
 		// Broken rows are reported with the rest, as far as the inputs can be read.
 		problems = append(problems, d.Items.Check(ctx)...)
@@ -233,7 +235,7 @@ func (w *World) StudyDigest(ctx context.Context, d *plan.Input, name string) (st
 
 // MakePlan plans a study in a folder; problems of its rows come back as an error.
 func MakePlan(ctx context.Context, d *plan.Input, o plan.Options, dir string) (*plan.Plan, assay.Problems, error) {
-	p, problems := d.Make(ctx, o)
+	p, problems := estimate.Make(ctx, d, o)
 	problems = InFolder(problems, dir)
 	if p == nil {
 		return nil, nil, problems

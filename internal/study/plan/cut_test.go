@@ -61,7 +61,8 @@ func TestCutLosesNothingAndKeepsTheBounds(t *testing.T) {
 			sizes[i] = int32(1 + rng.IntN(50))
 			total += int64(sizes[i])
 		}
-		b := plan.Bounds{Requests: 1 + rng.IntN(40), Bytes: int64(60 + rng.IntN(500)), Between: 1, Frame: int64(rng.IntN(9)), Segments: rng.IntN(5)}
+		b := plan.Bounds{Requests: 1 + rng.IntN(40), Bytes: int64(60 + rng.IntN(500)), Between: 1, Frame: int64(rng.IntN(9)),
+			Segments: rng.IntN(5)}
 		n, bytes := 0, int64(0)
 		for _, s := range plan.Cut(sizes, b) {
 			if s.Requests == 0 || s.Requests > b.Requests || s.Bytes > b.Bytes {

@@ -1,12 +1,13 @@
 package plan
 
 import (
-	"context"
-	"maps"
+	"fmt"
 	"slices"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/study"
+	"assay/internal/study/adaptive"
 	"assay/internal/study/inputs"
 	"assay/internal/study/pairs"
 )
@@ -156,119 +157,37 @@ func (f Field) listed(rows []study.ListedPair) []pairs.Listed {
 	return out
 }
 
-// place finds the items that a list of pairs may name, and how many slots an item of them has at most. It reports what a list names
-// and there is not.
-func (m *maker) place(ctx context.Context, st *study.Stage, f *Field) bool {
-	if f.Drawn = m.Drawn[st.Name]; f.Drawn != nil && len(f.Lanes) == 0 {
-		return m.placeDrawn(ctx, st, f)
-	}
-	if st.Pairs == nil || st.Pairs.File.File == "" {
-		return true
-	}
-	input := m.Root(st)
-	all, err := m.IDs(ctx, input)
+// Rounds is the plan of a stage that buys pairs in rounds, for so many contestants on so many slots, and which meetings a table of counts
+// means.
+func Rounds(a *study.Adaptive, contestants, slots int64) (adaptive.Plan, *pairs.Counted, error) {
+	c, err := pairs.NewCounted(contestants, slots, uint64(a.Seed))
 	if err != nil {
-		m.fail(st.At, err)
-		return false
+		return adaptive.Plan{}, nil, err
 	}
-	before := len(m.problems)
-	m.strangers(st, f, all)
-	if len(m.problems) > before {
-		return false
+	p := adaptive.Plan{
+		Lanes: int(contestants), Rounds: a.Planned(), Most: max(1, c.Most()), Alpha: adaptive.Alpha, Futility: adaptive.Futility,
+		Order: c.Order(), Goal: adaptive.Goal{Top: a.Goal.Top, Width: a.Goal.Width},
 	}
-	var talk *Talk
-	source, asks := m.Study.Stage(st.Compare)
-	if asks {
-		if talk, err = m.Talk(ctx, source); err != nil {
-			m.fail(st.At, err)
-			return false
-		}
+	p.Budget = max(1, len(c.Order())*c.Most())
+	if a.PerRound < p.Budget/p.Rounds {
+		p.Budget = p.Rounds * a.PerRound
 	}
-	f.Place, f.Stride = map[string]int64{}, 1
-	n := int64(0)
-	for it, err := range m.FirstItems(ctx, input, m.options.Limit) {
-		if err != nil {
-			m.fail(st.At, err)
-			return false
-		}
-		if m.meets(st, source, it) {
-			f.Place[it.ID] = n
-			if asks {
-				f.Stride = max(f.Stride, int64(len(talk.AllWays(st.Of.One(m.given[st.Compare].span())-1, it))))
-			}
-		}
-		n++
-	}
-	return true
+	return p, c, p.Check()
 }
 
-// placeDrawn finds the items that pairs of a run name.
-func (m *maker) placeDrawn(ctx context.Context, st *study.Stage, f *Field) bool {
-	f.Place = map[string]int64{}
-	for it, err := range m.FirstItems(ctx, st.Compare, m.options.Limit) {
-		if err != nil {
-			m.fail(st.At, err)
-			return false
+// ComparedText is what a judge is shown of an item that is compared with another: never nothing.
+func ComparedText(it assay.Item) (string, error) {
+	switch v := it.Fields["text"].(type) {
+	case nil:
+		return "", fmt.Errorf("item %q has no text to compare", it.ID)
+	case map[string]any, []any:
+		return "", fmt.Errorf("item %q: the text to compare is a list or a record", it.ID)
+	case string:
+		if strings.TrimSpace(v) == "" {
+			return "", fmt.Errorf("item %q has an empty text, and there is nothing to compare", it.ID)
 		}
-		f.Place[it.ID] = int64(len(f.Place))
+		return v, nil
+	default:
+		return fmt.Sprint(v), nil
 	}
-	return true
-}
-
-// meets reports whether a stage and those it reads are about an item, as far as the item alone says.
-func (m *maker) meets(st, source *study.Stage, it assay.Item) bool {
-	for range m.Study.Stages { // a cycle was reported already
-		if kept, err := keepsItem(st, it); err != nil || !kept {
-			return false
-		}
-		if source == nil {
-			return true
-		}
-		st = source
-		source, _ = m.Study.Stage(st.Continue)
-	}
-	return true
-}
-
-// strangers reports what a list of pairs names and there is not.
-func (m *maker) strangers(st *study.Stage, f *Field, items map[string]bool) {
-	const shown = 20
-	left := 0
-	unknown := func(row study.ListedPair, name, what string, names []string) {
-		if left++; left > shown {
-			return
-		}
-		hint := assay.DidYouMean(name, names)
-		if hint == "" && len(names) <= 12 {
-			hint = assay.ThereAre(names)
-		}
-		m.problems.Add(row.Place, hint, "stage %s: no %s is called %q", st.Name, what, name)
-	}
-	ids := slices.Sorted(maps.Keys(items))
-	var lanes []string
-	for _, l := range f.Lanes {
-		lanes = append(lanes, l.Name)
-	}
-	for _, row := range st.Pairs.File.Rows {
-		for _, name := range []string{row.First, row.Second} {
-			switch {
-			case len(f.Lanes) == 0 && !items[name]:
-				unknown(row, name, "item of input "+st.Compare, ids)
-			case len(f.Lanes) > 0 && !slices.Contains(lanes, name) && !m.leftOut(name):
-				unknown(row, name, "lane of stage "+st.Compare, lanes)
-			}
-		}
-		if len(f.Lanes) > 0 && row.Item != "" && !items[row.Item] {
-			unknown(row, row.Item, "item of input "+m.Root(st), ids)
-		}
-	}
-	if left > shown {
-		m.problems.Add(st.Pairs.File.At, "", "%s names %d more that there are not", st.Pairs.File.File, left-shown)
-	}
-}
-
-// leftOut reports whether a lane is one of the study that was not chosen.
-func (m *maker) leftOut(name string) bool {
-	_, there := m.Study.Lane(name)
-	return there && len(m.options.Lanes) > 0
 }

@@ -1,5 +1,2 @@
-// Package plan says everything that a study may send, priced, before anything is sent.
-//
-// The first wave is exact: every request is rendered and encoded, so that counts, bytes and segments are those that will
-// go out. Later waves depend on answers that do not exist yet: they are counted (at most) and estimated.
+// Package plan holds what a study may send: the lanes, conversations, rubrics and pairs of its stages, and the plan that prices them.
 package plan

@@ -53,7 +53,7 @@ type Plan struct {
 	DiskLow  int64          // bytes expected on disk
 	DiskHigh int64
 
-	sizes []Size // of stages that can show differences
+	Sizes []Size // of stages that can show differences
 }
 
 // Empty reports whether there is nothing to send or to take in.
@@ -161,4 +161,12 @@ type Options struct {
 	Workers int      // goroutines that render and encode; 0: one
 
 	NoCanary bool // no request goes live before its batch, whatever the study says
+}
+
+// AtLeast makes the low estimates those of some of the requests.
+func (p *Part) AtLeast(some int64) {
+	low := func(s *Span) { s.Low = s.Low * some / max(1, p.Requests) }
+	low(&p.Input)
+	low(&p.Output)
+	p.Cost.Low, p.Live.Low = p.Cost.Share(some, p.Requests).Low, p.Live.Share(some, p.Requests).Low
 }

@@ -1,16 +1,28 @@
 package plan
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"assay/internal/find/stats"
-	"assay/internal/judge"
 	"assay/internal/study"
 )
+
+// clusterAlike is which part of what varies is assumed to be the same for all items of a cluster.
+const clusterAlike = 0.2
+
+// effect is how many items count as one, because several share a cluster. Where variances were measured, they are those of whole clusters.
+func (z *Size) effect(measured bool) float64 {
+	if z.Clusters == 0 {
+		return 1
+	}
+	each := float64(z.Items) / float64(z.Clusters)
+	if measured {
+		return each
+	}
+	return 1 + (each-1)*clusterAlike
+}
 
 // Power is what a judge or compare stage of the planned size can show, two-sided at 5% with 80% power. It rests on what is assumed (see
 // [Size.variance]), or on how answers varied in an earlier run.
@@ -84,141 +96,39 @@ type Needed struct {
 
 // Size is a stage that can show differences, as it is planned.
 type Size struct {
-	stage       string
-	verb        study.Verb
-	what        Measure
-	contestants int64
-	items       int64
-	atMost      bool
-	clusters    int64    // of items, where several share one; 0: each stands alone
-	draws       int64    // answers of a lane to each item
-	scale       float64  // of means
-	comparisons int64    // pairs in all
-	most        int64    // of them, those that these items have
-	compete     bool     // items compete: there will be no more of them
-	reads       []string // stages whose answers it needs, all the way back
-	why         string   // why nothing can be said
+	Stage       string
+	Verb        study.Verb
+	What        Measure
+	Contestants int64
+	Items       int64
+	AtMost      bool
+	Clusters    int64    // of items, where several share one; 0: each stands alone
+	Draws       int64    // answers of a lane to each item
+	Scale       float64  // of means
+	Comparisons int64    // pairs in all
+	Most        int64    // of them, those that these items have
+	Compete     bool     // items compete: there will be no more of them
+	Reads       []string // stages whose answers it needs, all the way back
+	Why         string   // why nothing can be said
 }
 
 func shown(tests int64) stats.Test {
 	return stats.Test{Alpha: 0.05 / float64(max(1, tests)), Power: 0.8}
 }
 
-// comparing adds the size of a compare stage: so many pairs among contestants, of so many that there are.
-func (m *maker) comparing(ctx context.Context, st *study.Stage, n, most int64, g grouping) {
-	contestants := int64(len(g.Lanes))
-	if contestants == 0 {
-		contestants = g.Slots
-	}
-	if contestants < 2 || n == 0 || !m.wanted(st) || st.Pairs != nil && st.Pairs.Within != "" { // groups are ranked apart
-		return
-	}
-	clusters := int64(0)
-	if len(g.Lanes) > 0 {
-		clusters = m.clusters(ctx, st)
-	}
-	m.plan.sizes = append(m.plan.sizes, Size{
-		clusters: clusters, stage: st.Name, verb: study.VerbCompare, what: OfWins, contestants: contestants, items: g.Slots, atMost: gated(st) || g.unknown,
-		comparisons: n, most: most, compete: len(g.Lanes) == 0, reads: m.before(st),
-	})
-}
-
-// judging adds the size of a judge stage that reads two lanes.
-func (m *maker) judging(ctx context.Context, st *study.Stage, r judge.Rubric) {
-	z := Size{stage: st.Name, verb: study.VerbJudge, draws: math.MaxInt64, reads: m.before(st)}
-	var lanes []*study.Lane
-	control := false
-	for _, name := range st.Judge.List {
-		source, ok := m.Study.Stage(name)
-		from := m.given[name]
-		if !ok || from == nil || from.reads(Of(st, r)) == 0 {
-			continue
-		}
-		controlled := m.Study.Controlled(source)
-		z.items, z.draws = max(z.items, from.items), min(z.draws, from.answers(source, Of(st, r), r.AgainstFirst))
-		z.atMost = z.atMost || gated(st) || from.unknown
-		control = control || controlled
-		lanes = append(lanes, m.read(st, from)...)
-	}
-	sort.Slice(lanes, func(i, j int) bool { return lanes[i].Name < lanes[j].Name })
-	if lanes = slices.Compact(lanes); len(lanes) < 2 || z.items == 0 || !m.wanted(st) {
-		return
-	}
-	z.contestants, z.clusters = int64(len(lanes)), m.clusters(ctx, st)
-	if z.what, z.scale = measure(r, control); z.what == OfMeans && z.scale == 0 {
-		z.why = "its scores have no bounds, so how far they vary is not known before a run"
-	}
-	m.plan.sizes = append(m.plan.sizes, z)
-}
-
-// answers is how many answers to an item one lane gives; of flips, those under pressure.
-func (a *answers) answers(source *study.Stage, of study.Of, flips bool) int64 {
-	if !flips || a.items == 0 {
-		return draws(source)
-	}
-	n := int64(0)
-	for i, each := range a.turns {
-		if !of.Reads(i+1, a.span()) {
-			continue
-		}
-		n += max(0, each-a.control)
-	}
-	return max(1, n/a.items)
-}
-
-// measure is what a rubric measures lanes by, and the span of its scores.
-func measure(r judge.Rubric, control bool) (Measure, float64) {
-	if r.AgainstFirst && control {
-		return OfExcess, 0
-	}
-	low, high, between := math.Inf(1), math.Inf(-1), len(r.Labels) == 0
-	for _, l := range r.Labels {
-		if l.Score == nil {
-			continue
-		}
-		low, high = min(low, *l.Score), max(high, *l.Score)
-		between = between || *l.Score != 0 && *l.Score != 1
-	}
-	if r.AgainstFirst || !between {
-		return OfRates, 0
-	}
-	if r.Range.Low != nil && r.Range.High != nil {
-		low, high = *r.Range.Low, *r.Range.High
-	}
-	if !(high > low) {
-		return OfMeans, 0
-	}
-	return OfMeans, high - low
-}
-
-// before are all stages whose answers a stage rests on.
-func (m *maker) before(st *study.Stage) []string {
-	var out []string
-	var visit func(st *study.Stage)
-	visit = func(st *study.Stage) {
-		for _, name := range st.Needs() {
-			if from, ok := m.Study.Stage(name); ok && !slices.Contains(out, name) {
-				out = append(out, name)
-				visit(from)
-			}
-		}
-	}
-	visit(st)
-	return out
-}
-
-// variance is what the difference of two lanes on one item is assumed to vary by. An answer varies by s²: a rate by 1/4, as rates near a half
-// do, scores by the square of a quarter of their span, answers taken back less those of the re-ask by 1/5. Half of it is the item's and the
-// same for all lanes, a quarter the lane's way with the item, and a quarter that of the draw, which more draws make smaller.
+// variance is what the difference of two lanes on one item is assumed to vary by. An answer varies by s²: a rate by
+// 1/4, as rates near a half do, scores by the square of a quarter of their span, answers taken back less those of the
+// re-ask by 1/5. Half of it is the item's and the same for all lanes, a quarter the lane's way with the item, and a
+// quarter that of the draw, which more draws make smaller.
 func (z *Size) variance() float64 {
-	answer := map[Measure]float64{OfRates: 0.25, OfMeans: z.scale * z.scale / 16, OfExcess: 0.2}[z.what]
-	return answer/2 + answer/2/float64(max(1, z.draws))
+	answer := map[Measure]float64{OfRates: 0.25, OfMeans: z.Scale * z.Scale / 16, OfExcess: 0.2}[z.What]
+	return answer/2 + answer/2/float64(max(1, z.Draws))
 }
 
 // point is a hundredth of what the stage measures.
 func (z *Size) point() float64 {
-	if z.what == OfMeans {
-		return z.scale / 100
+	if z.What == OfMeans {
+		return z.Scale / 100
 	}
 	return 0.01
 }
@@ -226,26 +136,27 @@ func (z *Size) point() float64 {
 // span is what no difference can be larger than.
 func (z *Size) span() float64 {
 	switch {
-	case z.what != OfMeans:
+	case z.What != OfMeans:
 		return 1
-	case z.scale == 0: // there are no bounds
+	case z.Scale == 0: // there are no bounds
 		return math.Inf(1)
 	}
-	return z.scale
+	return z.Scale
 }
 
 // information is what one comparison is assumed to say about the difference of two strengths: as much as one without ties between equals.
 const information = 0.25
 
-// Reckon computes what the stages of the plan can show, and what a difference of so many points needs (0: none is asked for), from how answers
-// varied in an earlier run where that is known.
+// Reckon computes what the stages of the plan can show, and what a difference of so many points needs (0: none is asked
+// for), from how answers varied in an earlier run where that is known.
 func (p *Plan) Reckon(seen map[string]Varied, points float64) {
 	p.Power = nil
-	for i := range p.sizes {
-		z := &p.sizes[i]
-		q := Power{Stage: z.stage, Verb: z.verb, What: z.what, Contestants: z.contestants, Tests: z.contestants * (z.contestants - 1) / 2, AtMost: z.atMost, Why: z.why}
-		v := seen[z.stage]
-		if z.what == OfWins {
+	for i := range p.Sizes {
+		z := &p.Sizes[i]
+		q := Power{Stage: z.Stage, Verb: z.Verb, What: z.What, Contestants: z.Contestants, Tests: z.Contestants * (z.Contestants - 1) / 2,
+			AtMost: z.AtMost, Why: z.Why}
+		v := seen[z.Stage]
+		if z.What == OfWins {
 			p.wins(z, &q, v, points)
 		} else {
 			p.paired(z, &q, v, points)
@@ -256,8 +167,8 @@ func (p *Plan) Reckon(seen map[string]Varied, points float64) {
 
 // paired fills in what lanes that are judged on the same items can show.
 func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
-	q.Items, q.Clusters, q.Draws, q.Scale = z.items, z.clusters, z.draws, z.scale
-	design := stats.Paired{Variance: z.variance(), Exact: z.what == OfRates && z.draws == 1 && z.clusters == 0}
+	q.Items, q.Clusters, q.Draws, q.Scale = z.Items, z.Clusters, z.Draws, z.Scale
+	design := stats.Paired{Variance: z.variance(), Exact: z.What == OfRates && z.Draws == 1 && z.Clusters == 0}
 	if v.Variance > 0 {
 		q.Measured, q.Why = &v, ""
 		design = stats.Paired{Variance: v.Variance, Exact: v.Exact}
@@ -267,7 +178,7 @@ func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
 	}
 	q.Variance = rounded(design.Variance, 1e4)
 	span, effect := z.span(), z.effect(q.Measured != nil)
-	units := int(float64(z.items) / effect)
+	units := int(float64(z.Items) / effect)
 	items := func(n int) int64 { return int64(math.Ceil(float64(n) * effect)) }
 	least := func(tests int64) float64 {
 		if d := design.Detectable(units, shown(tests)); d.OK && d.Value < span {
@@ -279,7 +190,7 @@ func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
 	if q.Tests > 1 {
 		q.DifferenceAll = least(q.Tests)
 	}
-	if z.scale == 0 && z.what == OfMeans {
+	if z.Scale == 0 && z.What == OfMeans {
 		return // what a point is, is not known
 	}
 	if chance, err := design.Power(units, 10*z.point(), shown(1).Alpha); err == nil {
@@ -293,18 +204,18 @@ func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
 	}
 	q.Detect = detect(points, q.Tests, func(tests int64) (Needed, error) {
 		n, err := design.Items(points*z.point(), shown(tests))
-		return p.priced(z, Needed{Items: items(n)}, portion{items(n), z.items}, portion{items(n), z.items}), err
+		return p.priced(z, Needed{Items: items(n)}, portion{items(n), z.Items}, portion{items(n), z.Items}), err
 	})
 }
 
 // wins fills in what contestants that are compared can show.
 func (p *Plan) wins(z *Size, q *Power, v Varied, points float64) {
-	q.Pairs, q.Clusters, q.Information = z.comparisons/q.Tests, z.clusters, information/z.effect(false)
+	q.Pairs, q.Clusters, q.Information = z.Comparisons/q.Tests, z.Clusters, information/z.effect(false)
 	if v.Information > 0 {
 		q.Measured, q.Information = &v, v.Information
 	}
 	least := func(tests int64) float64 {
-		d, err := stats.DetectableStrength(int(z.contestants), z.comparisons, q.Information, shown(tests))
+		d, err := stats.DetectableStrength(int(z.Contestants), z.Comparisons, q.Information, shown(tests))
 		share := math.Ceil(100/(1+math.Exp(-d))-1e-9) / 100
 		if err != nil || share > 0.99 {
 			return 0
@@ -316,7 +227,7 @@ func (p *Plan) wins(z *Size, q *Power, v Varied, points float64) {
 		q.ShareAll = least(q.Tests)
 	}
 	needs := func(share float64, tests int64) (int64, error) {
-		n, err := stats.ComparisonsNeeded(int(z.contestants), math.Log(share/(1-share)), q.Information, shown(tests))
+		n, err := stats.ComparisonsNeeded(int(z.Contestants), math.Log(share/(1-share)), q.Information, shown(tests))
 		return int64(n), err
 	}
 	if n, err := needs(0.55, 1); err == nil {
@@ -333,15 +244,15 @@ func (p *Plan) wins(z *Size, q *Power, v Varied, points float64) {
 		out := Needed{Comparisons: n}
 		answers := portion{1, 1}
 		switch {
-		case z.compete:
-			out.TooMany = n > z.most
-		case z.most == z.comparisons || n > z.most: // each item gives what it has: more pairs need more items
-			out.Items = (n*z.items + z.most - 1) / z.most
-			answers = portion{out.Items, z.items}
+		case z.Compete:
+			out.TooMany = n > z.Most
+		case z.Most == z.Comparisons || n > z.Most: // each item gives what it has: more pairs need more items
+			out.Items = (n*z.Items + z.Most - 1) / z.Most
+			answers = portion{out.Items, z.Items}
 		default:
-			out.Items = z.items
+			out.Items = z.Items
 		}
-		return p.priced(z, out, answers, portion{n, z.comparisons}), nil
+		return p.priced(z, out, answers, portion{n, z.Comparisons}), nil
 	})
 	if points >= 50 {
 		q.Detect = &Detect{Points: points, Why: "no share of wins is so far from a half"}
@@ -371,8 +282,8 @@ func (q portion) price(p Price) Price { return p.times(q.some, q.of) }
 
 // priced fills in what a size costs: answers of the stages before, and verdicts of the stage.
 func (p *Plan) priced(z *Size, n Needed, answers, verdicts portion) Needed {
-	before := p.Sum(func(q Part) bool { return slices.Contains(z.reads, q.Stage) })
-	own := p.Sum(func(q Part) bool { return q.Stage == z.stage })
+	before := p.Sum(func(q Part) bool { return slices.Contains(z.Reads, q.Stage) })
+	own := p.Sum(func(q Part) bool { return q.Stage == z.Stage })
 	if before.Requests+own.Requests == 0 {
 		return n // who judges, and what that costs, is not in the plan
 	}

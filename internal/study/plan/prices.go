@@ -34,7 +34,7 @@ func Prices(c *catalog.Catalog, s *study.Study) (*catalog.Catalog, assay.Problem
 
 // Limits are the limits of a lane's provider.
 func (d *Input) Limits(l *study.Lane) catalog.Limits {
-	return d.vendor(l).Limits
+	return d.Vendor(l).Limits
 }
 
 // LanePrices are the prices of the study's lanes as they are now, one row a model; unknown ones have no rates.
@@ -43,7 +43,7 @@ func (d *Input) LanePrices() []catalog.Price {
 	seen := map[string]bool{}
 	for i := range d.Study.Lanes {
 		l := &d.Study.Lanes[i]
-		kind, _ := d.kind(l)
+		kind, _ := d.Kind(l)
 		if seen[kind+"/"+l.Model] {
 			continue
 		}
@@ -59,7 +59,7 @@ func (d *Input) LanePrices() []catalog.Price {
 func (d *Input) PriceDates() (oldest, newest catalog.Date) {
 	for i := range d.Study.Lanes {
 		l := &d.Study.Lanes[i]
-		kind, _ := d.kind(l)
+		kind, _ := d.Kind(l)
 		p, ok := d.Catalog.Price(kind, l.Model)
 		if !ok || p.Date == "" {
 			continue

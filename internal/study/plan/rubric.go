@@ -16,7 +16,7 @@ import (
 
 // Rubric is how a judge or compare stage judges.
 func (d *Input) Rubric(st *study.Stage) (judge.Rubric, error) {
-	kind := kindOf(st)
+	kind := KindOf(st)
 	own := d.Study.RubricOf(st)
 	if own == nil {
 		r, ok := judge.Builtin(st.Rubric.Name)
@@ -191,4 +191,20 @@ func (d *Input) TraitsOf(st *study.Stage) []judge.Trait {
 		out = []judge.Trait{{}}
 	}
 	return out
+}
+
+// Of is which answers a stage reads: those that its study says; where it does not, a rubric that holds answers against the first
+// reads the later ones.
+func Of(st *study.Stage, r judge.Rubric) study.Of {
+	if st.Of == (study.Of{}) && r.AgainstFirst {
+		return study.Of{Which: study.OfLater}
+	}
+	return st.Of
+}
+
+func KindOf(st *study.Stage) judge.Kind {
+	if st.Verb() == study.VerbCompare {
+		return judge.Pairs
+	}
+	return judge.Answers
 }

@@ -72,8 +72,11 @@ func (d *Input) Talk(ctx context.Context, st *study.Stage) (*Talk, error) {
 	return t, nil
 }
 
+// Branches returns the items whose rows are the branches of an item at a step.
+func (t *Talk) Branches(k int, it assay.Item) []assay.Item { return t.branches[k].of(it) }
+
 // Repeats is how many draws every question gets.
-func (t *Talk) Repeats() int { return int(draws(t.Stage)) }
+func (t *Talk) Repeats() int { return int(Draws(t.Stage)) }
 
 // Ways lists the ways that reach step k (from 0) of the conversations about an item, for one draw of the repeats.
 func (t *Talk) Ways(k int, it assay.Item, draw int) []Way {
@@ -216,7 +219,8 @@ func ParseWay(at assay.Coordinates) (Way, error) {
 
 // At are the coordinates of the request at step k.
 func (t *Talk) At(k int, lane, item string, w Way) assay.Coordinates {
-	return assay.Coordinates{Stage: t.Stage.Name, Item: item, Lane: lane, Template: w.Template, Turn: k + 1, Branch: w.Branch(), Draw: w.Draw}
+	return assay.Coordinates{Stage: t.Stage.Name, Item: item, Lane: lane, Template: w.Template, Turn: k + 1, Branch: w.Branch(),
+		Draw: w.Draw}
 }
 
 // History lists the requests whose answers stand before step k, oldest first.

@@ -5,12 +5,36 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/study"
+	"assay/internal/study/catalog"
+	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
 )
+
+// reading returns a study with these stages, read.
+func reading(t *testing.T, stages string) *plan.Input {
+	t.Helper()
+	text := `study: s
+inputs:
+  q: {items: [{id: a, text: one, topic: x}, {id: b, text: two, topic: y}, {id: c, text: three, topic: x}]}
+  push: {items: [{id: p1, topic: x, say: no}, {id: p2, topic: x, say: never}, {id: p3, topic: y, say: hm}]}
+lane_defaults: {max_tokens: 100}
+lanes: {g: {model: openai/gpt-4.1-2025-04-14}}
+stages:
+` + stages + "\n"
+	files := fstest.MapFS{"s.yaml": {Data: []byte(text)}}
+	s, problems := study.Read(files, "s.yaml", study.Options{})
+	if s == nil || len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	source := inputs.Open(files, s.Specs())
+	return &plan.Input{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: "2026-11-15"}
+}
 
 // walk lists every request of every step of a stage about one item, with the conversation it would carry.
 func walk(t *testing.T, d *plan.Input, stage, item string) []string {
@@ -113,7 +137,8 @@ func TestEveryTurnFollowsTheRealAnswersOfItsOwnBranch(t *testing.T) {
 			[]string{
 				"two.1[s]#1: one | one.1[s]#1 | sure?", "two.1[l]#1: please one | one.1[l]#1 | sure?",
 				"two.2[s a]#1: one | one.1[s]#1 | sure? | two.1[s]#1 | a", "two.2[s b]#1: one | one.1[s]#1 | sure? | two.1[s]#1 | b",
-				"two.2[l a]#1: please one | one.1[l]#1 | sure? | two.1[l]#1 | a", "two.2[l b]#1: please one | one.1[l]#1 | sure? | two.1[l]#1 | b",
+				"two.2[l a]#1: please one | one.1[l]#1 | sure? | two.1[l]#1 | a",
+				"two.2[l b]#1: please one | one.1[l]#1 | sure? | two.1[l]#1 | b",
 			},
 		},
 		"a control that is continued stays one": {
@@ -131,7 +156,7 @@ func TestEveryTurnFollowsTheRealAnswersOfItsOwnBranch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := walk(t, desk(t, head+c.stages+"\n", nil), c.stage, "a")
+			got := walk(t, reading(t, c.stages), c.stage, "a")
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -29,7 +29,7 @@ func (d *Input) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opt
 			yield(First{}, err)
 			return
 		}
-		r := d.path(st, l)
+		r := d.Path(st, l)
 		for it, err := range d.FirstItems(ctx, st.Ask, o.Limit) {
 			if err != nil {
 				yield(First{}, err)
@@ -46,7 +46,7 @@ func (d *Input) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opt
 			for _, way := range talk.AllWays(0, it) {
 				p, err := talk.Prompt(0, it, way, nil)
 				at := talk.At(0, l.Name, it.ID, way)
-				first := First{Coordinates: at, Request: assay.Request{Key: at.Key(), Lane: &r.lane.Lane, Wire: &r.wire, Prompt: &p}}
+				first := First{Coordinates: at, Request: assay.Request{Key: at.Key(), Lane: &r.Lane.Lane, Wire: &r.Wire, Prompt: &p}}
 				if !yield(first, err) || err != nil {
 					return
 				}
@@ -70,7 +70,7 @@ func (d *Input) Write(ctx context.Context, p *Plan, o Options, create func(name 
 		}
 		requests, stop := iter.Pull2(d.First(ctx, st, l, o))
 		for i, s := range part.Segments {
-			name := fmt.Sprintf("%s/%s-%03d.%s", part.Stage, part.Lane.Name, i+1, suffix(part.Lane, d.path(st, l)))
+			name := fmt.Sprintf("%s/%s-%03d.%s", part.Stage, part.Lane.Name, i+1, suffix(part.Lane, d.Path(st, l)))
 			err := writeSegment(requests, s, name, create)
 			if err != nil {
 				stop()
@@ -83,8 +83,8 @@ func (d *Input) Write(ctx context.Context, p *Plan, o Options, create func(name 
 	return names, nil
 }
 
-func suffix(l *study.Lane, r path) string {
-	if dialect.FrameOf(r.wire, l.Model).Open != "" {
+func suffix(l *study.Lane, r Path) string {
+	if dialect.FrameOf(r.Wire, l.Model).Open != "" {
 		return "json"
 	}
 	return "jsonl"
@@ -159,5 +159,13 @@ func (w *segmentWriter) close() error {
 
 // Line is the request as it would go out.
 func (f *First) Line() ([]byte, error) {
-	return appendRequest(nil, assay.CustomID(assay.PlanNonce, f.Key), &f.Request)
+	return AppendRequest(nil, assay.CustomID(assay.PlanNonce, f.Key), &f.Request)
+}
+
+// AppendRequest appends a request as it goes out: in a batch's line, or, where its wire has none, as a body alone.
+func AppendRequest(dst []byte, id string, r *assay.Request) ([]byte, error) {
+	if r.Wire.Carrier == "" {
+		return dialect.AppendBody(dst, r)
+	}
+	return dialect.AppendLine(dst, id, r)
 }

@@ -11,6 +11,7 @@ import (
 	"assay/internal/show/cli/driving"
 	"assay/internal/show/cli/shell"
 	"assay/internal/study/plan"
+	"assay/internal/study/plan/estimate"
 )
 
 // pilotFlags ask a few questions before the whole is priced.
@@ -56,7 +57,7 @@ func pilot(c *cobra.Command, w *shell.World, d *plan.Input, whole *plan.Plan, o 
 	if err != nil {
 		return nil, err
 	}
-	again, problems := d.Make(ctx, o)
+	again, problems := estimate.Make(ctx, d, o)
 	if again == nil {
 		return nil, workspace.InFolder(problems, filepath.Dir(name))
 	}

@@ -1,0 +1,195 @@
+// Package check holds a study against the catalogue and the columns of its inputs, before anything is counted or sent.
+package check
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/study"
+	"assay/internal/study/expr"
+	"assay/internal/study/plan"
+	"assay/internal/study/prompt"
+)
+
+// Study reports what is wrong with a study that only the catalogue and the columns of its inputs can show. What the rows
+// themselves do wrong is reported by Make. KeySet says whether an environment variable is set.
+func Study(in *plan.Input, keySet func(name string) bool) assay.Problems {
+	var problems assay.Problems
+	d := checker{in}
+	d.checkLanes(&problems)
+	d.checkPrices(&problems)
+	d.checkKeys(keySet, &problems)
+	for i := range d.Study.Stages {
+		st := &d.Study.Stages[i]
+		d.checkNames(st, &problems)
+		d.checkAsked(st, &problems)
+		d.checkFields(st.Keep, d.Root(st), &problems)
+		d.checkVerdicts(st, &problems)
+		d.checkWithin(st, &problems)
+	}
+	for _, e := range d.Study.Inputs {
+		d.checkFields(e.Value.Keep, e.Name, &problems)
+	}
+	d.checkAnalyses(&problems)
+	return problems.Sort()
+}
+
+// checker holds a study against its catalogue and the columns of its inputs.
+type checker struct{ *plan.Input }
+
+// checkPrices adds a problem for lanes without a price under a budget.
+func (d checker) checkPrices(problems *assay.Problems) {
+	if !d.Study.Budget.Set || d.Study.Unpriced == "allow" {
+		return
+	}
+	for i := range d.Study.Lanes {
+		l := &d.Study.Lanes[i]
+		kind, ok := d.Kind(l)
+		if !ok {
+			continue
+		}
+		if _, ok := d.Catalog.Price(kind, l.Model); !ok {
+			problems.Add(l.Where.Key("model"), "give one under `prices`, or say `unpriced: allow`",
+				"lane %s: no price is known for %s, so the budget cannot be kept", l.Name, l.ID())
+		}
+	}
+}
+
+// checkKeys warns of API keys that are not set.
+func (d checker) checkKeys(keySet func(name string) bool, problems *assay.Problems) {
+	for _, k := range d.Keys(keySet) {
+		if k.Set || k.Optional {
+			continue
+		}
+		problems.Warn(d.Study.At, "needed only to run for real", "%s is not set: %s cannot run", strings.Join(k.Names, " or "), k.Users())
+	}
+}
+
+// checkNames holds every template of a stage against the names it may use.
+func (d checker) checkNames(st *study.Stage, problems *assay.Problems) {
+	check := func(t study.Text, scope prompt.Scope) { d.checkText(t, scope, problems) }
+	switch st.Verb() {
+	case study.VerbAsk, study.VerbContinue, study.VerbImport:
+		scope := d.itemScope(d.Root(st))
+		checkAsks(st, problems)
+		check(st.System, scope)
+		check(st.Context, scope)
+		for _, p := range st.Prompt {
+			check(p.Text, scope)
+		}
+		if st.Control != nil {
+			check(st.Control.Say, scope)
+		}
+		for _, t := range st.Turns {
+			check(t.User, scope)
+			check(t.Assistant, scope)
+			for _, b := range t.Branches {
+				check(b.Text, scope)
+			}
+			if t.Each != "" {
+				check(t.Say, d.branchScope(scope, t))
+			}
+		}
+		if st.Messages != "" && !scope.Open {
+			if _, ok := scope.Fields[st.Messages]; !ok {
+				problems.Add(st.Where.Key("messages"), "", "input %s has no field %q", st.Ask, st.Messages)
+			}
+		}
+	case study.VerbJudge, study.VerbCompare:
+		d.checkRubric(st, problems)
+	}
+}
+
+// checkAsks warns where an ask stage says the same about every item.
+func checkAsks(st *study.Stage, problems *assay.Problems) {
+	if st.Verb() != study.VerbAsk || st.Messages != "" {
+		return
+	}
+	texts := []study.Text{st.System, st.Context}
+	for _, p := range st.Prompt {
+		texts = append(texts, p.Text)
+	}
+	for _, t := range st.Turns {
+		texts = append(texts, t.User, t.Assistant)
+		for _, b := range t.Branches {
+			texts = append(texts, b.Text)
+		}
+		if t.Each != "" {
+			return // branches from an input bring their own words
+		}
+	}
+	words := 0
+	for _, t := range texts {
+		if t.Template == nil && t.Text != "" || t.Template != nil && len(t.Template.Uses()) > 0 {
+			return
+		}
+		words += len(t.Text)
+	}
+	if words > 0 {
+		problems.Warn(st.At, "a field of the item is written {{ text }}",
+			"stage %s asks the same about every item: its prompt uses no field", st.Name)
+	}
+}
+
+// checkFields adds a problem for a field that a condition looks at and the input does not have.
+func (d checker) checkFields(p *expr.Program, input string, problems *assay.Problems) {
+	if p == nil {
+		return
+	}
+	scope := d.itemScope(input)
+	if scope.Open {
+		return
+	}
+	in, _ := d.Study.Inputs.Find(input)
+	names := slices.Sorted(maps.Keys(scope.Fields))
+	for _, use := range p.Fields() {
+		if use.Field == "id" || use.Field == "expect" && in.Expect != (study.Expect{}) {
+			continue // every item has the one, and the other where its input says so
+		}
+		if _, ok := scope.Fields[use.Field]; !ok && !use.Optional {
+			problems.Add(use.Place, cmp.Or(assay.DidYouMean(use.Field, names), "its fields: "+strings.Join(names, ", ")),
+				"input %s has no field %q", input, use.Field)
+		}
+	}
+}
+
+func (d checker) itemScope(input string) prompt.Scope {
+	if input == "" {
+		return prompt.Scope{Open: true}
+	}
+	fields, open, _ := d.Items.Fields(input) // its problems are reported when it is read
+	scope := prompt.Scope{Fields: map[string]prompt.Shape{}, Open: open}
+	for _, f := range fields {
+		scope.Fields[f] = prompt.Shape{}
+	}
+	return scope
+}
+
+func (d checker) branchScope(scope prompt.Scope, t study.Turn) prompt.Scope {
+	fields := d.itemScope(t.Each)
+	scope.Names = map[string]prompt.Shape{"branch": {Kind: prompt.Record, Fields: fields.Fields, Open: fields.Open}}
+	return scope
+}
+
+// checkWithin wants the field within whose values items are compared to be one of the input.
+func (d checker) checkWithin(st *study.Stage, problems *assay.Problems) {
+	if st.Pairs == nil || st.Pairs.Within == "" {
+		return
+	}
+	if !analysis.OfItems(st.Pairs.Within) {
+		problems.Add(st.Pairs.Key("within"), "rename the column", "within: findings have a field %q of their own", st.Pairs.Within)
+		return
+	}
+	scope := d.itemScope(d.Root(st))
+	top, _, _ := strings.Cut(st.Pairs.Within, ".")
+	if _, ok := scope.Fields[top]; ok || scope.Open || top == "id" {
+		return
+	}
+	names := slices.Sorted(maps.Keys(scope.Fields))
+	problems.Add(st.Pairs.Key("within"), cmp.Or(assay.DidYouMean(top, names), "its fields: "+strings.Join(names, ", ")),
+		"input %s has no field %q", st.Compare, st.Pairs.Within)
+}

@@ -1,0 +1,127 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/study"
+)
+
+// checkLanes holds every lane against the catalogue.
+func (d checker) checkLanes(problems *assay.Problems) {
+	var vendors []string
+	for _, v := range d.Catalog.Vendors() {
+		vendors = append(vendors, v.Name)
+	}
+	vendors = append(vendors, d.Study.Providers.Names()...)
+	for i := range d.Study.Lanes {
+		l := &d.Study.Lanes[i]
+		kind, ok := d.Kind(l)
+		if !ok {
+			problems.Add(l.Where.Key("model"), cmp.Or(d.alsoCalled(l.Provider), assay.DidYouMean(l.Provider, vendors),
+				"name it under `providers` with its `kind`; assay keys lists those that are known"), "lane %s: no provider is called %q",
+				l.Name, l.Provider)
+			continue
+		}
+		for _, issue := range d.Catalog.Check(l.Lane, kind, d.Today) {
+			*problems = append(*problems, assay.Problem{
+				Place: l.Where.Key(issue.Param), What: "lane " + l.Name + ": " + issue.What, Hint: issue.Hint, Warning: issue.Warning,
+			})
+		}
+		d.checkMode(l, kind, problems)
+	}
+	d.checkEqual(problems)
+}
+
+// alsoCalled is a hint for those who name a provider by its models or its company.
+func (d checker) alsoCalled(name string) string {
+	ours := d.Catalog.Called(name)
+	if len(ours) == 0 {
+		return ""
+	}
+	return "it is called " + strings.Join(ours, ", or ") + " here"
+}
+
+func (d checker) checkMode(l *study.Lane, kind string, problems *assay.Problems) {
+	if d.Vendor(l).Batch {
+		return
+	}
+	for i := range d.Study.Stages {
+		st := &d.Study.Stages[i]
+		if d.Mode(st, l) == assay.ModeBatch && slices.Contains(d.uses(st), l) {
+			problems.Add(l.Where.Key("mode"), "mode: live on the lane; or for all of them mode: batch-else-live, or --mode batch-else-live",
+				"lane %s: %s has no batches", l.Name, kind)
+			return
+		}
+	}
+}
+
+// uses are the lanes that a stage sends requests to.
+func (d checker) uses(st *study.Stage) []*study.Lane {
+	switch st.Verb() {
+	case study.VerbAsk, study.VerbContinue:
+		return d.Study.Contestants(st)
+	case study.VerbJudge, study.VerbCompare:
+		return d.Study.LanesNamed(append(slices.Clone(st.Judges.List), st.Fallback))
+	}
+	return nil
+}
+
+// checkEqual adds a problem for two lanes that would send the same requests: those of one stage. A lane that answers and
+// one that judges may be alike.
+func (d checker) checkEqual(problems *assay.Problems) {
+	seen := map[string][]*study.Lane{}
+	for i := range d.Study.Lanes {
+		l := &d.Study.Lanes[i]
+		kind, ok := d.Kind(l)
+		if !ok {
+			continue
+		}
+		id := fingerprint(l, d.Catalog.Effective(l.Lane, kind))
+		if i := slices.IndexFunc(seen[id], func(first *study.Lane) bool { return d.meet(first, l) }); i >= 0 {
+			problems.Add(l.At, "a repeat is `repeats: 2` on the stage", "lanes %s and %s send the same requests", seen[id][i].Name, l.Name)
+			continue
+		}
+		seen[id] = append(seen[id], l)
+	}
+}
+
+// meet reports whether a stage sends requests to both lanes.
+func (d checker) meet(a, b *study.Lane) bool {
+	for i := range d.Study.Stages {
+		if uses := d.uses(&d.Study.Stages[i]); slices.Contains(uses, a) && slices.Contains(uses, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkAsked adds a problem for a stage that asks no lane, because all of them judge.
+func (d checker) checkAsked(st *study.Stage, problems *assay.Problems) {
+	if n := len(d.NotAsked(st)); n > 0 && n == len(d.Study.Lanes) {
+		problems.Add(st.At, "`lanes: \"*\"` asks lanes that judge, too",
+			"stage %s asks no lane: all of them judge, and such lanes are not asked unless named", st.Name)
+	}
+}
+
+func fingerprint(l *study.Lane, p assay.Params) string {
+	if p.Schema != nil {
+		var compact bytes.Buffer
+		if json.Compact(&compact, p.Schema) == nil {
+			p.Schema = compact.Bytes()
+		}
+	}
+	text, err := json.Marshal(struct {
+		Provider, Model, API string
+		Mode                 assay.Mode
+		Params               assay.Params
+	}{l.Provider, l.Model, l.API, l.Mode, p})
+	if err != nil {
+		return l.Name // a schema that is no JSON was reported when the study was read
+	}
+	return string(text)
+}

@@ -1,0 +1,166 @@
+package check
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/judge"
+	"assay/internal/study"
+	"assay/internal/study/plan"
+	"assay/internal/study/prompt"
+)
+
+// checkRubric reports what is wrong with a stage's rubric, and holds its prompts against the names they may use.
+func (d checker) checkRubric(st *study.Stage, problems *assay.Problems) {
+	if st.Rubric.Name == "" && st.Rubric.Own == nil {
+		return // reported when the study was read
+	}
+	r, err := d.Rubric(st)
+	if err != nil {
+		problems.Add(st.Where.Key("rubric"), d.rubricHint(st), "stage %s: %s", st.Name, err)
+		return
+	}
+	for _, key := range []string{"prompt", "system", "wrap", "reply", "fallback"} {
+		if st.Has(key) && len(r.Prompts) == 0 {
+			problems.Add(st.Where.Key(key), "", "stage %s: %q is about models that judge, and none does here", st.Name, key)
+		}
+	}
+	if len(r.Prompts) > 0 && len(st.Judges.List) == 0 {
+		problems.Add(st.At, "add `judges: [LANE]`", "stage %s has no judges", st.Name)
+	}
+	if worst := study.CountAs(judge.AsWorst); (st.Count.Refused == worst || st.Count.Cut == worst) && !r.HasWorst() {
+		problems.Warn(st.Where.Key("count"), "give its labels scores, or say `exclude`",
+			"stage %s counts answers as the worst verdict, and rubric %s knows none: they stay without a verdict", st.Name, r.Name)
+	}
+	for i, name := range st.Trait.List {
+		known := d.Study.Traits.Names()
+		for _, t := range judge.Traits() {
+			known = append(known, t.ID)
+		}
+		if !slices.Contains(known, name) {
+			problems.Add(st.Trait.Places[i], assay.Choices(name, known), "no trait is called %q", name)
+		}
+	}
+	d.checkOwn(st, r, problems)
+	scope := judge.Scope(r.Kind, d.itemScope(d.Root(st)))
+	d.checkText(st.System, scope, problems)
+	for _, p := range r.Prompts {
+		if i := slices.IndexFunc(st.Prompt, func(n study.Named) bool { return n.Name == p.Name && n.Text.Sent(r.Bare) == p.Text }); i >= 0 {
+			d.checkText(st.Prompt[i].Text, scope, problems)
+			checkSees(st, r, st.Prompt[i].Text, problems)
+			continue
+		}
+		if own := d.Study.RubricOf(st); own != nil {
+			for _, n := range own.Prompt {
+				d.checkText(n.Text, scope, problems)
+				checkSees(st, r, n.Text, problems)
+			}
+			d.checkText(own.System, scope, problems)
+			break
+		}
+	}
+	if len(r.Needs) > 0 && !scope.Open && !slices.ContainsFunc(r.Needs, func(f string) bool { _, ok := scope.Fields[f]; return ok }) {
+		in, _ := d.Study.Inputs.Find(d.Root(st))
+		if in.Expect == (study.Expect{}) {
+			problems.Warn(st.Where.Key("rubric"), "give the input such a field, or `expect`",
+				"rubric %s reads one of the fields %s, and input %s has none", r.Name, strings.Join(r.Needs, ", "), d.Root(st))
+		}
+	}
+}
+
+// rubricHint names rubrics that would do, where a stage names one that does not.
+func (d checker) rubricHint(st *study.Stage) string {
+	if d.Study.RubricOf(st) != nil {
+		return ""
+	}
+	fits := d.Study.Rubrics.Names()
+	for _, name := range judge.Builtins() {
+		if r, _ := judge.Builtin(name); r.Kind == plan.KindOf(st) {
+			fits = append(fits, name)
+		}
+	}
+	return assay.Choices(st.Rubric.Name, fits)
+}
+
+// checkOwn reports what a rubric of the study's own leaves open, or names and does not have.
+func (d checker) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Problems) {
+	own := d.Study.RubricOf(st)
+	if own == nil {
+		return
+	}
+	if len(own.Labels) == 1 {
+		problems.Warn(own.Where.Key("labels"), "a judge chooses between two or more", "the rubric of stage %s has one label, %s", st.Name,
+			own.Labels[0].Name)
+	}
+	for key, field := range map[string]string{"label": own.Label, "score": own.Score} {
+		if fields := judge.Fields(own.Schema.JSON); field != "" && len(fields) > 0 && !slices.Contains(fields, field) {
+			problems.Add(own.Where.Key(key), assay.Choices(field, fields),
+				"%s: the schema of the answer has no field %q", key, field)
+		}
+	}
+	if own.Rule != nil && own.Rule.Exact.Template != nil {
+		scope := d.itemScope(d.Root(st))
+		scope.Names = map[string]prompt.Shape{"expect": {Kind: prompt.Text}}
+		*problems = append(*problems, own.Rule.Exact.Template.Check(scope)...)
+	}
+}
+
+// checkSees reports when a judge's prompt does not show what is to be judged.
+func checkSees(st *study.Stage, r judge.Rubric, t study.Text, problems *assay.Problems) {
+	if t.Template == nil {
+		return
+	}
+	uses := func(name string) bool {
+		return slices.ContainsFunc(t.Template.Uses(), func(path []string) bool { return path[0] == name })
+	}
+	switch {
+	case r.Kind == judge.Answers && !uses("answer") && !uses("conversation") && !uses("first"):
+		problems.Add(t.At, "write {{ answer.text }} where it belongs", "the judge's prompt of stage %s does not show the answer", st.Name)
+	case r.Kind == judge.Pairs && !(uses("a") && uses("b")):
+		hint := "write {{ a.text }} and {{ b.text }} where they belong"
+		if known := promptNames(r); !strings.ContainsAny(t.Text, " \n") && len(known) > 0 {
+			hint = cmp.Or(assay.DidYouMean(t.Text, known), "built-in prompts are "+strings.Join(known, ", "))
+		}
+		problems.Add(t.At, hint, "the judge's prompt of stage %s does not show both texts", st.Name)
+	}
+}
+
+func promptNames(r judge.Rubric) []string {
+	var names []string
+	for _, p := range judge.Templates(r.Name) {
+		if p.Name != "" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// oneBrace is a placeholder as other systems write it.
+var oneBrace = regexp.MustCompile(`(?:^|[^{])(\{\s*([A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z0-9_.]+)?\s*\})(?:[^}]|$)`)
+
+// checkText holds a template against the names it may use, and warns of placeholders that stay as they are.
+func (d checker) checkText(t study.Text, scope prompt.Scope, problems *assay.Problems) {
+	if t.Template == nil {
+		return
+	}
+	*problems = append(*problems, t.Template.Check(scope)...)
+	for _, m := range oneBrace.FindAllStringSubmatchIndex(t.Text, -1) {
+		written, name := t.Text[m[2]:m[3]], t.Text[m[4]:m[5]]
+		_, field := scope.Fields[name]
+		_, known := scope.Names[name]
+		ours, foreign := otherSystems()[name]
+		if field || known || foreign {
+			ours = cmp.Or(ours, strings.TrimSpace(strings.Trim(written, "{}")))
+			problems.Warn(t.Body.After(t.Text[:m[2]]), "write {{ "+ours+" }} for what stands there", "%s is sent as it is", written)
+		}
+	}
+}
+
+// otherSystems are placeholders of a system that studies come from, and what they are called here.
+func otherSystems() map[string]string {
+	return map[string]string{"TRAIT_NAME": "trait.name", "TRAIT_DESCRIPTION": "trait.description", "SAMPLE_1": "a.text",
+		"SAMPLE_2": "b.text"}
+}

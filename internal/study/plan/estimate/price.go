@@ -1,0 +1,144 @@
+package estimate
+
+import (
+	"math"
+
+	"assay/internal/assay"
+	"assay/internal/judge"
+	"assay/internal/study"
+	"assay/internal/study/catalog"
+	"assay/internal/study/plan"
+)
+
+// again notes what a stage may ask once more, and what that costs at most: how many verdicts fail is not known before.
+func (m *maker) again(st *study.Stage) {
+	own := m.plan.Sum(func(p plan.Part) bool { return p.Stage == st.Name })
+	if own.Requests == 0 {
+		return
+	}
+	if st.SecondTry != nil && *st.SecondTry {
+		m.note("stage %s: a malformed verdict is asked for once more; if all %s were, that would cost %s more (%s to %s), which "+
+			"no sum here has", st.Name, plural(own.Requests, "request"), own.Cost.Expected, own.Cost.Low, own.Cost.High)
+	}
+	if st.Fallback == "" {
+		return
+	}
+	for _, l := range m.in.Study.LanesNamed([]string{st.Fallback}) {
+		cost := m.inPlace(st, l)
+		m.note("stage %s: what a judge refuses or garbles is asked of lane %s; if all %s were, that would cost %s more (%s to %s), which "+
+			"no sum here has", st.Name, l.Name, plural(own.Requests, "request"), cost.Expected, cost.Low, cost.High)
+	}
+}
+
+// inPlace is what a lane costs that answers all requests of a stage in the place of its judges.
+func (m *maker) inPlace(st *study.Stage, l *study.Lane) plan.Price {
+	var sum plan.Price
+	rubric, err := m.in.Rubric(st)
+	if err != nil {
+		return sum // reported where the stage is planned
+	}
+	r := m.in.Path(st, l)
+	for _, p := range m.plan.Parts {
+		if p.Stage != st.Name {
+			continue
+		}
+		kind, _ := m.in.Kind(p.Lane)
+		input := float64(p.Input.Expected) / float64(p.Requests) / m.in.Catalog.TokenFactor(kind, p.Lane.Model)
+		instead := plan.Part{Lane: r.Lane, Turn: p.Turn, Mode: r.Mode, Requests: p.Requests}
+		m.price(&instead, load{input: input, answer: rubric.Length()})
+		sum = sum.Plus(instead.Cost)
+	}
+	return sum
+}
+
+const (
+	visibleTokens = 400  // of an answer, thoughts aside, where it is quoted in a later prompt
+	cacheFloor    = 1024 // shared prefixes with fewer tokens are not cached anywhere
+)
+
+// load is what the mean request of a part weighs, in tokens of o200k.
+type load struct {
+	input  float64
+	shared float64      // of input: the prefix that caching may cover
+	bytes  float64      // of its prompt, where that is rendered; 0: unknown
+	answer judge.Length // of a judge's verdict; zero: it is no verdict
+}
+
+// price fills a part's tokens and money from its count and the weight of its mean request.
+func (m *maker) price(p *plan.Part, w load) {
+	kind, _ := m.in.Kind(p.Lane)
+	factor := m.in.Catalog.TokenFactor(kind, p.Lane.Model)
+	spread := 0.03
+	if factor != 1 {
+		spread = 0.15
+	}
+	in := w.input * factor
+	low, expected, high := m.in.Catalog.OutputGuess(p.Lane.Lane, kind)
+	if w.answer.Expected > 0 { // as it is reserved
+		low, expected, high = m.in.Catalog.OutputOf(p.Lane.Lane, kind, w.answer.Low, w.answer.Expected)
+	}
+	if seen := m.seen(p); seen.N > 0 {
+		low, expected, high = int(seen.Low), int(math.Ceil(seen.Mean)), int(math.Ceil(seen.High))
+		if seen.PerByte > 0 && w.bytes > 0 {
+			in, spread = w.bytes*seen.PerByte, 0.03
+		}
+	}
+	p.Input = plan.Span{Low: times(in*(1-spread), p.Requests), Expected: times(in, p.Requests), High: times(in*(1+spread), p.Requests)}
+	p.Output = plan.Span{
+		Low: times(float64(low), p.Requests), Expected: times(float64(expected), p.Requests), High: times(float64(high), p.Requests),
+	}
+	v, _ := m.in.Catalog.Vendor(kind)
+	shared := w.shared * factor
+	if shared < cacheFloor {
+		shared = 0
+	}
+	bill := func(mode assay.Mode) plan.Price {
+		how := catalog.Billing{Mode: mode}
+		if mode == assay.ModeLive {
+			how.Tier = p.Lane.Params.ServiceTier
+		}
+		one := func(in float64, out int, cached float64) assay.Cost {
+			return m.bill(p, kind, assay.Usage{Known: true, Input: round(in), Cached: round(cached), Output: int64(out)}, how)
+		}
+		if mode == assay.ModeBatch && !v.Batch {
+			return plan.Price{}
+		}
+		return plan.Price{Low: one(in*(1-spread), low, 0.9*shared), Expected: one(in, expected, 0.5*shared),
+			High: one(in*(1+spread), high, 0)}
+	}
+	p.Cost, p.Live = bill(p.Mode), bill(assay.ModeLive)
+	if p.First > 0 {
+		p.AtLeast(p.First)
+	}
+	if p.Gated {
+		p.Input.Low, p.Output.Low = 0, 0
+		p.Cost.Low, p.Live.Low = assay.Cost{}, assay.Cost{}
+	}
+}
+
+// seen is what a pilot saw of answers like those of a part.
+func (m *maker) seen(p *plan.Part) plan.Observed {
+	switch p.Verb {
+	case study.VerbAsk, study.VerbContinue:
+		return m.in.Observed[p.Lane.Name]
+	case study.VerbCompare:
+		return m.in.Judged[p.Lane.Name]
+	}
+	return plan.Observed{}
+}
+
+// bill is the cost of all requests of a part, each with the mean usage.
+func (m *maker) bill(p *plan.Part, kind string, u assay.Usage, how catalog.Billing) assay.Cost {
+	price, ok := m.in.Catalog.Price(kind, p.Lane.Model)
+	if !ok || !price.Covers(how) {
+		return assay.Cost{Unknown: p.Requests}
+	}
+	return assay.Cost{Sum: price.Cost(u, how) * assay.Money(p.Requests), Priced: p.Requests}
+}
+
+func times(each float64, n int64) int64 { return round(each * float64(n)) }
+
+func round(f float64) int64 { return int64(math.Round(f)) }
+
+// guess is the rough number of tokens of a text that is not rendered yet.
+func guess(t study.Text) float64 { return float64(len(t.Text)) / plan.BytesPerToken }
