@@ -9,32 +9,21 @@ import (
 	"assay/internal/keep/store"
 )
 
-// Reading says what a judge's request is about.
+// Reading is what a judge's request is about: its coordinates, and those of them that mean something else with a pair.
 type Reading struct {
-	First, Second string // of a pair: the lanes or items, as they are shown
-	Items         bool   // the two are items
+	assay.Coordinates
 	Lane          string // whose answer is read; empty with a pair
 	Template      string // of the judged answers; where they have none and two are compared, the judge's prompt
-	Prompt        string // of the judge
-	Trait         string
-	Draw          int    // of the judged answers
-	Vote          int    // of the judge on the same answers, from 0
-	Turn          int    // of the judged answers
-	Again         int    // how often the same was asked before
-	By            string // the lane that was asked in the judge's place; empty: the judge
+	First, Second string // of a pair: the lanes or items, as they are shown
+	Items         bool   // the two are items
 }
 
-// ReadingOf says what a judge's request is about.
+// ReadingOf returns what a judge's request is about.
 func ReadingOf(at assay.Coordinates) Reading {
-	first, second := at.Pair()
-	r := Reading{
-		First: first, Second: second, Items: at.Paired() && at.Lane == "", Template: at.Template, Prompt: at.Prompt, Trait: at.Trait,
-		Draw: at.Draw, Vote: at.Vote, Turn: at.Turn, Again: at.Again, By: at.By,
-	}
-	if !at.Paired() {
-		r.Lane = at.Lane
-	} else {
-		r.Template = cmp.Or(at.Template, at.Prompt)
+	r := Reading{Coordinates: at, Lane: at.Lane, Template: at.Template}
+	if at.Paired() {
+		r.First, r.Second = at.Pair()
+		r.Items, r.Lane, r.Template = at.Lane == "", "", cmp.Or(at.Template, at.Prompt)
 	}
 	return r
 }

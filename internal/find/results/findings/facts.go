@@ -234,9 +234,9 @@ func originsOf(st *study.Study) origins {
 }
 
 // fill writes into a row how its answers were asked for.
-func (o origins) fill(r *analysis.Row, at assay.Coordinates) {
-	r.Source, r.Root = at.Source, at.Source
-	if root, ok := o.roots[at.Source]; ok {
+func (o origins) fill(r *analysis.Row) {
+	r.Root = r.Source
+	if root, ok := o.roots[r.Source]; ok {
 		r.Root = root
 	}
 	if r.Item == "" && r.Other != "" { // items are compared

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
@@ -28,7 +27,7 @@ func Keep(ctx context.Context, r *results.Reader, run store.Run, stage string, f
 	input := (&plan.Input{Study: st}).Root(of)
 	sieve := &rowSieve{origins: originsOf(st), Reader: r, run: run, input: input, fields: fields, known: map[string]*analysedItem{}}
 	return func(v *store.Verdict) (bool, error) {
-		return sieve.keeps(ctx, v.At, script.ReadingOf(v.At))
+		return sieve.keeps(ctx, script.ReadingOf(v.At))
 	}, nil
 }
 
@@ -45,9 +44,9 @@ type rowSieve struct {
 // maxSieved bounds the items that one look holds.
 const maxSieved = 20_000
 
-func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r script.Reading) (bool, error) {
-	row := rowOf(at, r, nil)
-	s.origins.fill(&row, at)
+func (s *rowSieve) keeps(ctx context.Context, r script.Reading) (bool, error) {
+	row := rowOf(r, nil)
+	s.origins.fill(&row)
 	foreign := false
 	for name, want := range s.fields {
 		if ofItem(name) {
@@ -59,12 +58,12 @@ func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r script.Rea
 	if !foreign || r.Items {
 		return !foreign, nil
 	}
-	it, err := s.item(ctx, at.Item)
+	it, err := s.item(ctx, r.Item)
 	if err != nil {
 		return false, err
 	}
-	row = rowOf(at, r, it)
-	s.origins.fill(&row, at)
+	row = rowOf(r, it)
+	s.origins.fill(&row)
 	for name, want := range s.fields {
 		if row.Field(name) != want {
 			return false, nil

@@ -106,27 +106,27 @@ func (s *stageRows) of(all coordinated) iter.Seq2[*analysis.Row, error] {
 			if err != nil {
 				return yield(nil, err)
 			}
-			row = rowOf(at, script.ReadingOf(at), items[at.Item])
+			row = rowOf(script.ReadingOf(at), items[at.Item])
 			if row.Branches = branches[at.Branch]; at.Lane == "" && at.Against != "" {
 				row.Fields = s.sharedBy(items[at.Item])
 			}
-			s.origins.fill(&row, at)
+			s.origins.fill(&row)
 			fill(&row)
 			return yield(&row, nil) && s.err == nil
 		})
 	}
 }
 
-func rowOf(at assay.Coordinates, r script.Reading, it *analysedItem) analysis.Row {
+func rowOf(r script.Reading, it *analysedItem) analysis.Row {
 	row := analysis.Row{
-		Stage: at.Stage, Judge: at.Judge, Lane: at.Lane, Item: at.Item, Template: r.Template, Prompt: r.Prompt, Trait: r.Trait,
-		Branch: at.Branch, Turn: at.Turn, Draw: r.Draw, Vote: r.Vote,
+		Stage: r.Stage, Source: r.Source, Judge: r.Judge, Lane: r.Lane, Item: r.Item, Template: r.Template, Prompt: r.Prompt, Trait: r.Trait,
+		Branch: r.Branch, Turn: r.Turn, Draw: r.Draw, Vote: r.Vote,
 	}
 	if r.Second != "" {
 		row.Lane, row.Other = r.First, r.Second
 	}
 	if r.Items { // the item is who competes, not what both are about
-		row.Item, row.Branch, row.Cluster = "", "", pairs.Unordered(pairs.Of(at))
+		row.Item, row.Branch, row.Cluster = "", "", pairs.Unordered(pairs.Of(r.Coordinates))
 		return row
 	}
 	if it != nil {

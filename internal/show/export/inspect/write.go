@@ -278,9 +278,9 @@ func configOf(r *rows.Answer) (config, further map[string]any) {
 }
 
 // placeOf returns the coordinates of a row in short: those that are not given by its log.
-func placeOf(r script.Reading, branch string) []string {
-	out := []string{r.Template, branch}
-	if r.Turn > 1 || branch != "" {
+func placeOf(r script.Reading) []string {
+	out := []string{r.Template, r.Branch}
+	if r.Turn > 1 || r.Branch != "" {
 		out = append(out, fmt.Sprint(r.Turn))
 	}
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })

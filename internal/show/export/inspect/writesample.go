@@ -70,7 +70,7 @@ func (l *logWriter) sample(ctx context.Context, row *rows.Answer, e rows.Entry, 
 	at := e.Answer.At
 	uid := newID(row.Run, row.Key)
 	s := &sample{
-		ID: sampleID(e.Answer.Key, row.Item, placeOf(script.ReadingOf(at), row.Branch)...), Epoch: max(1, row.Draw), Target: it.Expect, Models: usageByName{}, Roles: usageByName{},
+		ID: sampleID(e.Answer.Key, row.Item, placeOf(script.ReadingOf(at))...), Epoch: max(1, row.Draw), Target: it.Expect, Models: usageByName{}, Roles: usageByName{},
 		UUID: uid, Events: []modelEvent{}, Messages: l.messages(uid, p),
 	}
 	if p == nil { // what was asked cannot be made again, or was never made
@@ -313,7 +313,7 @@ func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) erro
 // pair returns one comparison as a sample. Without a reply, it was decided without a model.
 func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, stored *store.Verdict, a store.Answer, p *assay.Prompt) (*sample, error) {
 	uid := newID(v.Run, v.Key, "pair")
-	parts := append(placeOf(script.ReadingOf(stored.At), v.Branch), v.First, v.Second)
+	parts := append(placeOf(script.ReadingOf(stored.At)), v.First, v.Second)
 	for _, part := range []string{v.Trait, v.Prompt} {
 		if part != "" {
 			parts = append(parts, part)
