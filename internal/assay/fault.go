@@ -23,7 +23,7 @@ const (
 // Fault is a classified provider error. It never carries a key, a header or a URL's query.
 type Fault struct {
 	Class      FaultClass
-	Status     int    // HTTP status; 0 where there was none
+	Status     int    // HTTP status; 0 if there was none
 	Code       string // the provider's own code or type
 	Message    string // the provider's own words, capped, control characters escaped
 	Param      string // the parameter the provider names, if it does

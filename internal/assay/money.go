@@ -80,7 +80,7 @@ func (c Cost) Add(d Cost) Cost {
 // Known reports whether every part has a price.
 func (c Cost) Known() bool { return c.Unknown == 0 }
 
-// Spent formats the amount spent; "unknown" where it is not known.
+// Spent formats the amount spent; "unknown" if it is not known.
 func (c Cost) Spent() string {
 	if c.Unknown > 0 && c.Priced == 0 {
 		return "cost unknown"
@@ -88,7 +88,7 @@ func (c Cost) Spent() string {
 	return c.String() + " spent"
 }
 
-// WouldBe formats the amount that would have been spent where nothing was.
+// WouldBe formats the amount that would have been spent if nothing was.
 func (c Cost) WouldBe() string {
 	if c.Unknown > 0 && c.Priced == 0 {
 		return "nothing spent, and what it would have cost is unknown"

@@ -50,7 +50,7 @@ type Usage struct {
 	Reasoning    int64 // of Output: spent on thinking
 }
 
-// TokensText formats a sum of tokens: "unknown" where no reply reported its tokens, "at least" where some did not.
+// TokensText formats a sum of tokens: "unknown" if no reply reported its tokens, "at least" where some did not.
 func TokensText(sum, unknown int64) string {
 	switch {
 	case unknown == 0:
@@ -61,7 +61,7 @@ func TokensText(sum, unknown int64) string {
 	return "at least " + Thousands(sum)
 }
 
-// KnownTokens returns a sum of tokens for programs: nil where no reply reported its tokens.
+// KnownTokens returns a sum of tokens for programs: nil if no reply reported its tokens.
 func KnownTokens(sum, unknown int64) *int64 {
 	if unknown > 0 && sum == 0 {
 		return nil

@@ -106,7 +106,7 @@ func (c Coordinates) Opponent() Coordinates {
 	return s
 }
 
-// Answering returns the lane that answers the request: the judge's, or the one in its place, where one is asked.
+// Answering returns the lane that answers the request: the judge's, or the one in its place, if one is asked.
 func (c Coordinates) Answering() string {
 	if c.By != "" {
 		return c.By
@@ -121,7 +121,7 @@ func (c Coordinates) Answering() string {
 type Key [16]byte
 
 // Key hashes the coordinates. Every field is written with its length, so that no two different sets run together; those of
-// a judge follow where there are any.
+// a judge follow if there are any.
 func (c Coordinates) Key() Key {
 	buf := make([]byte, 0, 256)
 	text := func(s string) {

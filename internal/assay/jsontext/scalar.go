@@ -119,7 +119,7 @@ func (p *Parser) number() (any, error) {
 	return NumberOf(string(p.b[start:p.i]), whole), nil
 }
 
-// numberEnd returns where the number at i ends and whether it has neither fraction nor exponent; where it is none, the byte that should
+// numberEnd returns where the number at i ends and whether it has neither fraction nor exponent; if it is none, the byte that should
 // have been a digit.
 func numberEnd(b []byte, i int) (end int, whole, ok bool) {
 	if b[i] == '-' {

@@ -34,7 +34,7 @@ type node struct {
 
 type span struct{ from, to uint32 }
 
-// Kind is the first byte of a value, with a digit for every number; 0 where there is no value.
+// Kind is the first byte of a value, with a digit for every number; 0 if there is no value.
 type Kind byte
 
 // Kinds of values.

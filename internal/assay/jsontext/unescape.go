@@ -59,7 +59,7 @@ func appendUnicodeMeaning(dst, b []byte) ([]byte, int) {
 	return utf8.AppendRune(dst, utf8.RuneError), 6
 }
 
-// hex4 reads the \uXXXX that b begins with; -1 where there is none.
+// hex4 reads the \uXXXX that b begins with; -1 if there is none.
 func hex4(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1

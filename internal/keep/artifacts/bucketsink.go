@@ -50,7 +50,7 @@ func (b *Bucket) Sink(ctx context.Context, run, name string) (Sink, error) {
 	return s, nil
 }
 
-// hold takes what was written under a beginning where it is more than what is at hand.
+// hold takes what was written under a beginning if it is more than what is at hand.
 func (s *bucketSink) hold(begin string, all []objects.Object) error {
 	row, size := chain(s.at, all)
 	for _, o := range all {

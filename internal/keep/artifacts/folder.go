@@ -24,7 +24,7 @@ type Folder struct {
 	dir  string
 }
 
-// Open opens a folder, and makes it where it is missing.
+// Open opens a folder, and makes it if it is missing.
 func Open(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make artifacts folder: %w", err)

@@ -174,7 +174,7 @@ func (s *folderSink) Write(p []byte) (int, error) {
 // Size returns how many bytes are there.
 func (s *folderSink) Size() int64 { return s.size }
 
-// mark makes what is there safe, and notes how much that is. Where another writer has finished the artifact and removed all
+// mark makes what is there safe, and notes how much that is. If another writer has finished the artifact and removed all
 // parts, there is nothing to note.
 func (s *folderSink) mark() error {
 	if err := s.file.Sync(); err != nil {

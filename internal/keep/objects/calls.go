@@ -54,7 +54,7 @@ func refusal(resp *http.Response, text []byte) error {
 	return e
 }
 
-// newRequest returns a request for a URL, with a body where there is one.
+// newRequest returns a request for a URL, with a body if there is one.
 func newRequest(ctx context.Context, method, at string, header http.Header, body *Body) (*http.Request, error) {
 	var r io.Reader
 	if body != nil {
@@ -85,7 +85,7 @@ func deleted(resp *http.Response) error {
 	return err
 }
 
-// transport calls an object store, with tokens where there is a source of them.
+// transport calls an object store, with tokens if there is a source of them.
 func transport(tokens oauth2.TokenSource) http.RoundTripper {
 	plain := http.DefaultTransport.(*http.Transport).Clone()
 	plain.MaxIdleConnsPerHost = connections

@@ -125,7 +125,7 @@ const (
 	Planned   State = "planned"   // its attempts are being written; scratch until it is staged
 	Staged    State = "staged"    // its bytes are made
 	Uploaded  State = "uploaded"  // its bytes are at the provider; nothing is paid
-	Intended  State = "intended"  // the create call is about to go, or went, and its fate is not known
+	Intended  State = "intended"  // the create call is about to go, or went, and its result is not known
 	Launched  State = "launched"  // the job is known; live: its requests are being asked
 	Ended     State = "ended"     // the job has come to an end
 	Fetched   State = "fetched"   // the results are here

@@ -85,7 +85,7 @@ func (c *Conversion) Write(ctx context.Context, r io.Reader, out *Writer) error 
 	return out.Close()
 }
 
-// convert makes one request; nil where it cannot be.
+// convert makes one request; nil if it cannot be.
 func (c *Conversion) convert(e Entry, report func(hint, what string, warning bool)) *assay.Request {
 	asked, err := dialect.ReadRequest(dialectOf(e.API), e.Body)
 	if err != nil {
@@ -156,7 +156,7 @@ func (c *Conversion) fit(lane *assay.Lane, lose func(name, why string), report f
 	return true
 }
 
-// without takes a parameter away, and is false where there is no such parameter or a request needs it.
+// without takes a parameter away, and is false if there is no such parameter or a request needs it.
 func without(p *assay.Params, name string) bool {
 	switch name {
 	case "temperature":

@@ -28,7 +28,7 @@ const (
 	maxBadRows     = 20 // rows that are reported: as many as a person reads
 )
 
-// columns returns those that are asked as they are where there is no template, the first that is there.
+// columns returns those that are asked as they are if there is no template, the first that is there.
 func columns() []string { return []string{"text", "question", "prompt"} }
 
 // ErrNoColumn is the error for a table with none of the columns that are asked as they are.

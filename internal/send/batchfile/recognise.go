@@ -8,7 +8,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// recognise names the provider that a line was written for, from its form and its model. Where it cannot be known, it
+// recognise names the provider that a line was written for, from its form and its model. If it cannot be known, it
 // lists those that may be meant.
 func recognise(c *catalog.Catalog, e Entry) (provider string, candidates []string) {
 	var known []string

@@ -24,7 +24,7 @@ type Reply struct {
 	What, Hint string // why the line cannot be read, and what to do about it; empty: it can
 }
 
-// Replies walks over the lines of a file of results. The form of each is recognised by its fields; a vendor, where one is
+// Replies walks over the lines of a file of results. The form of each is recognised by its fields; a vendor, if one is
 // named, must write that form. A line that cannot be read is handed on as such, and the walk goes on.
 func Replies(ctx context.Context, r io.Reader, v *catalog.Vendor) iter.Seq2[Reply, error] {
 	return func(yield func(Reply, error) bool) {

@@ -146,7 +146,7 @@ func (c *collector) put(answer bool, l clientLine) error {
 	return err
 }
 
-// body returns the reply in the form of the API that the client asked: the provider's own where that is the same, else one made
+// body returns the reply in the form of the API that the client asked: the provider's own if that is the same, else one made
 // from the answer.
 func (c *collector) body(a *held) (json.RawMessage, error) {
 	api := APIOf(c.batch.Client.Endpoint)

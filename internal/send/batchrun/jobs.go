@@ -14,7 +14,7 @@ type Job struct {
 	ID       string
 	Model    string
 	Created  time.Time // zero: not known
-	Status   string    // in the provider's word where it has one
+	Status   string    // in the provider's word if it has one
 	Run      string    // empty: made elsewhere
 	File     string
 	Requests int64

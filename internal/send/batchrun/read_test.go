@@ -262,7 +262,7 @@ func TestJobsMadeElsewhereAreSearchedListedFetchedAndCancelled(t *testing.T) {
 func TestARunningJobIsCancelledAtItsProvider(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "openai create stuck")
-	run, _ := r.drive(r.begin("slow", "in.jsonl", lines("a"), batchfile.Options{}), func(engine.Standing) bool { return true })
+	run, _ := r.drive(r.begin("slow", "in.jsonl", lines("a"), batchfile.Options{}), func(engine.RunStatus) bool { return true })
 	jobs, err := r.read.Jobs(r.ctx, run)
 	if err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ func (r *rig) begin(id, name, text string, o batchfile.Options) store.Run {
 }
 
 // drive drives a run until nothing moves any more, or until returns true.
-func (r *rig) drive(run store.Run, until func(engine.Standing) bool) (store.Run, engine.Standing) {
+func (r *rig) drive(run store.Run, until func(engine.RunStatus) bool) (store.Run, engine.RunStatus) {
 	r.t.Helper()
 	d := local.Driver{Until: until, Engine: runs.New(engine.Config{
 		Ledger: r.ledger, Files: r.planner.Files, Planner: r.planner, Accounts: r.access, Clock: engine.WallClock(),

@@ -33,7 +33,7 @@ func (r *Reader) Runs(ctx context.Context) ([]store.Run, error) {
 	return out, nil
 }
 
-// Open lists the batch runs that are open; where none is, the newest.
+// Open lists the batch runs that are open; if none is, the newest.
 func (r *Reader) Open(ctx context.Context) ([]store.Run, error) {
 	all, err := r.Runs(ctx)
 	if err != nil {

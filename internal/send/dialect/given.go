@@ -120,7 +120,7 @@ func labelled(line []byte) bool {
 	return found
 }
 
-// appendUnlabelled appends an echoed request without our label, and without labels where it has no others.
+// appendUnlabelled appends an echoed request without our label, and without labels if it has no others.
 func appendUnlabelled(dst, request []byte) []byte {
 	if len(request) == 0 || request[0] != '{' || !bytes.Contains(request, []byte(labelName)) {
 		return jsontext.AppendCompact(dst, request)

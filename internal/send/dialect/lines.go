@@ -16,7 +16,7 @@ const MaxLine = 64 << 20
 type RawLine struct {
 	Offset  int64
 	Length  int64
-	Bytes   []byte // until the next one is asked for; nil where it is too long
+	Bytes   []byte // until the next one is asked for; nil if it is too long
 	TooLong bool
 	Head    []byte // the beginning of a line that is too long, with its id
 }

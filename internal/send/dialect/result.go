@@ -15,7 +15,7 @@ var errNotObject = errors.New("not a JSON object")
 
 // Result is one line of a batch's results.
 type Result struct {
-	ID        string // the custom id; empty where none could be found
+	ID        string // the custom id; empty if none could be found
 	Outcome   assay.Outcome
 	Malformed bool   // the line is broken or nameless: the id, if any, was found by searching
 	Note      string // a further note on the line
@@ -122,7 +122,7 @@ func (d *Decoder) openLine(w assay.Wire, v jsontext.Value) assay.Outcome {
 	return failed(assay.Outcome{}, f)
 }
 
-// statusOf reads an HTTP status, also one in quotes; 0 where there is none.
+// statusOf reads an HTTP status, also one in quotes; 0 if there is none.
 func statusOf(v jsontext.Value) int {
 	code, ok := wholeNumber(v.Source())
 	if !ok || code > maxHTTPCode {

@@ -99,7 +99,7 @@ func grow(o map[string]any, name, more string) {
 	o[name] = g
 }
 
-// member returns an object among the fields of another, made where there is none.
+// member returns an object among the fields of another, made if there is none.
 func member(o map[string]any, name string) map[string]any {
 	m, ok := o[name].(map[string]any)
 	if !ok {
@@ -112,7 +112,7 @@ func member(o map[string]any, name string) map[string]any {
 // most elements that a stream may name: an index of a hostile one makes no long list.
 const maxParts = 1024
 
-// element returns an object of a list, made where there is none; nil: the index is none.
+// element returns an object of a list, made if there is none; nil: the index is none.
 func element(o map[string]any, name string, index any) map[string]any {
 	n, ok := index.(json.Number)
 	i, err := n.Int64()

@@ -34,7 +34,7 @@ func (c *counts) need(v jsontext.Value) int64 {
 	return n
 }
 
-// read takes a whole number, also one in quotes or with a decimal point. ok is false where there is none.
+// read takes a whole number, also one in quotes or with a decimal point. ok is false if there is none.
 func (c *counts) read(v jsontext.Value) (n int64, ok bool) {
 	switch v.Kind() {
 	case 0, jsontext.Null:
@@ -103,7 +103,7 @@ func openUsage(v jsontext.Value, r reasoning) assay.Usage {
 	return c.known(withReasoning(u, total, r))
 }
 
-// withReasoning adds reasoning to the output where it is counted beside it. The reply's own total decides; without one
+// withReasoning adds reasoning to the output if it is counted beside it. The reply's own total decides; without one
 // the wire's setting does, and a reasoning larger than the output it should be part of.
 func withReasoning(u assay.Usage, total int64, r reasoning) assay.Usage {
 	apart := r == reasoningApart || u.Reasoning > u.Output

@@ -2,8 +2,8 @@ package engine
 
 import "assay/internal/keep/store"
 
-// Standing is where a run is after Extend.
-type Standing struct {
+// RunStatus is the state of a run after Extend.
+type RunStatus struct {
 	Closed  bool
 	Result  store.Result
 	Made    int // segments made now

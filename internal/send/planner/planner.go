@@ -65,7 +65,7 @@ func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 	}
 }
 
-// decide is false where nothing can be decided yet.
+// decide is false if nothing can be decided yet.
 func (p *Planner) decide(ctx context.Context, run store.Run, s *script.Script, g script.Gate) (bool, error) {
 	if g.Round > 0 {
 		found, err := findings.Look(ctx, p.Results, run, g.Reads[0])

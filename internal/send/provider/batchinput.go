@@ -61,19 +61,19 @@ const (
 	Later Readiness = "later" // the provider is working on the upload: call again after a while
 )
 
-// Fate is the known result of a launch.
-type Fate string
+// LaunchStatus is the known result of a launch.
+type LaunchStatus string
 
-// The fates of a launch.
+// The results of a launch.
 const (
-	Accepted Fate = "accepted" // the job exists; its id is in the receipt
-	Refused  Fate = "refused"  // surely no job was made, and nothing is billed
-	Unknown  Fate = "unknown"  // the job may exist: ask the Finder before anything is sent again
+	Accepted LaunchStatus = "accepted" // the job exists; its id is in the receipt
+	Refused  LaunchStatus = "refused"  // surely no job was made, and nothing is billed
+	Unknown  LaunchStatus = "unknown"  // the job may exist: ask the Finder before anything is sent again
 )
 
 // Receipt is the result of Launch.
 type Receipt struct {
-	Fate    Fate
+	Status  LaunchStatus
 	Job     string    // with Accepted: the provider's id
 	Created time.Time // by the provider's clock, if it gives it
 	Warning string    // a provider's remark on an accepted job

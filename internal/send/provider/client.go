@@ -307,7 +307,7 @@ func (c *Client) accept(resp *http.Response, body []byte, into any) error {
 	return nil
 }
 
-// done finds out an error that came under a good status where nothing of the answer is needed. What has a name of its own is a
+// done finds out an error that came under a good status if nothing of the answer is needed. What has a name of its own is a
 // thing, and may speak of an error that it met.
 func (c *Client) done(resp *http.Response, body []byte) error {
 	var thing struct {

@@ -39,8 +39,8 @@ func TestARedirectIsNotFollowedAndTheKeyStaysAtHome(t *testing.T) {
 		if f == nil || f.Status != status || f.Code != "redirect" {
 			t.Errorf("status %d: %v", status, err)
 		}
-		if FateOf(err) != Unknown {
-			t.Errorf("status %d: fate %s: a redirecting server may have gone on with it", status, FateOf(err))
+		if LaunchStatusOf(err) != Unknown {
+			t.Errorf("status %d: fate %s: a redirecting server may have gone on with it", status, LaunchStatusOf(err))
 		}
 	}
 	mu.Lock()
@@ -164,7 +164,7 @@ func TestTheFateOfALaunchIsOnlyCertainWithProof(t *testing.T) {
 	said := `{"error":{"message":"no","code":"nope"}}`
 	for name, c := range map[string]struct {
 		h    http.HandlerFunc
-		want Fate
+		want LaunchStatus
 	}{
 		"a job":                   {answer(200, `{"id":"b1"}`), Accepted},
 		"accepted, 202":           {answer(202, `{"id":"b1"}`), Accepted},
@@ -203,7 +203,7 @@ func TestTheFateOfALaunchIsOnlyCertainWithProof(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := client.Launch(background, Call{Method: "POST", Path: "/batches", Body: body, Length: n}, &testJob{})
-			diff(t, c.want, got.Fate)
+			diff(t, c.want, got.Status)
 			if (got.Err == nil) != (c.want == Accepted) || (got.Job == "b1") != (c.want == Accepted) {
 				t.Errorf("receipt %+v", got)
 			}
@@ -225,16 +225,16 @@ func (j *testJob) Valid() bool               { return j.ID != "" }
 func TestALaunchThatNeverConnectedIsSurelyRefused(t *testing.T) {
 	t.Parallel()
 	got := clientFor(t, "http://127.0.0.1:1").Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{})
-	diff(t, Refused, got.Fate)
+	diff(t, Refused, got.Status)
 	diff(t, assay.FaultBusy, FaultOf(got.Err).Class)
 
 	lookup := clientFor(t, "http://nowhere.invalid")
 	lookup.http.Transport = failing{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host"}}}
-	diff(t, Refused, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Fate)
+	diff(t, Refused, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Status)
 	lookup.http.Transport = failing{&tls.CertificateVerificationError{Err: errors.New("expired")}}
-	diff(t, Refused, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Fate)
+	diff(t, Refused, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Status)
 	lookup.http.Transport = failing{errors.New("something in process")}
-	diff(t, Unknown, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Fate)
+	diff(t, Unknown, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Status)
 }
 
 type failing struct{ err error }
@@ -249,7 +249,7 @@ func TestALaunchThatRanOutOfTimeIsUnknown(t *testing.T) {
 		<-r.Context().Done()
 	})
 	got := c.Launch(ctx, Call{Method: "POST", Path: "/batches"}, &testJob{})
-	diff(t, Unknown, got.Fate)
+	diff(t, Unknown, got.Status)
 	if !errors.Is(got.Err, context.Canceled) {
 		t.Errorf("error %v does not tell that the context ended", got.Err)
 	}
@@ -261,7 +261,7 @@ func TestALaunchThatWasCalledOffBeforeItBeganIsRefused(t *testing.T) {
 	cancel()
 	c := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
 	got := c.Launch(ctx, Call{Method: "POST", Path: "/batches"}, &testJob{})
-	diff(t, Refused, got.Fate)
+	diff(t, Refused, got.Status)
 	if !errors.Is(got.Err, context.Canceled) || FaultOf(got.Err) == nil {
 		t.Errorf("error %v", got.Err)
 	}

@@ -16,7 +16,7 @@ type Config struct {
 	BaseURL  string // empty: the vendor's own, where its file knows how to make it
 	Key      Secret // goes to the origin of BaseURL and nowhere else
 	Headers  map[string]string
-	Version  string            // of the API, where it has versions; empty: the vendor file's default
+	Version  string            // of the API, if it has versions; empty: the vendor file's default
 	Account  string            // Fireworks: the account id
 	Org      string            // OpenAI: the organisation
 	Project  string            // Vertex: the project; OpenAI: the project id

@@ -148,7 +148,7 @@ func TestLaunchesAndQuestionsAreTheirCallersToEnd(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"ID":"job"}`))}, r.Context().Err()
 		})
-		if r := c.Launch(background, Call{Method: "POST", Path: "/jobs", Body: strings.NewReader("{}"), Length: 2}, &madeJob{}); r.Fate != Accepted {
+		if r := c.Launch(background, Call{Method: "POST", Path: "/jobs", Body: strings.NewReader("{}"), Length: 2}, &madeJob{}); r.Status != Accepted {
 			t.Errorf("launch: %+v", r)
 		}
 		wire := assay.Wire{Dialect: assay.DialectChat}
@@ -157,7 +157,7 @@ func TestLaunchesAndQuestionsAreTheirCallersToEnd(t *testing.T) {
 		}
 		within, stop := context.WithTimeout(background, time.Minute)
 		defer stop()
-		if r := c.Launch(within, Call{Method: "POST", Path: "/jobs", Body: strings.NewReader("{}"), Length: 2}, &madeJob{}); r.Fate != Unknown || !errors.Is(r.Err, context.DeadlineExceeded) {
+		if r := c.Launch(within, Call{Method: "POST", Path: "/jobs", Body: strings.NewReader("{}"), Length: 2}, &madeJob{}); r.Status != Unknown || !errors.Is(r.Err, context.DeadlineExceeded) {
 			t.Errorf("launch with a deadline: %+v", r)
 		}
 	})

@@ -27,9 +27,9 @@ func FaultOf(err error) *assay.Fault {
 	return nil
 }
 
-// FateOf returns the result of a launch that an error of the call proves. Refused needs proof: the provider's own error
+// LaunchStatusOf returns the result of a launch that an error of the call proves. Refused needs proof: the provider's own error
 // document with a status of refusal, or a connection that was never made. Everything else may have made a job.
-func FateOf(err error) Fate {
+func LaunchStatusOf(err error) LaunchStatus {
 	if err == nil {
 		return Accepted
 	}

@@ -27,7 +27,7 @@ const (
 )
 
 // Stamped walks the trail and finds by stamp: what matches is ours, for certain. The newest that has not failed comes
-// first. A failed job is found only where there is no other, and only that of this attempt: what failed before is history.
+// first. A failed job is found only if there is no other, and only that of this attempt: what failed before is history.
 func (t Trail) Stamped(s Search) (Found, error) {
 	var good, failed []Status
 	partial := false
@@ -166,7 +166,7 @@ func SameSize(s Search) func(Status) bool {
 	}
 }
 
-// Newest returns the id of the first job of a sorted walk, for a cursor; empty where there is none.
+// Newest returns the id of the first job of a sorted walk, for a cursor; empty if there is none.
 func Newest(jobs iter.Seq2[Status, error]) (string, error) {
 	for st, err := range jobs {
 		return st.Job, err

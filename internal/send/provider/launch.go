@@ -21,13 +21,13 @@ func (c *Client) Launch(ctx context.Context, call Call, answer Made) Receipt {
 	}
 	call.unhurried = true
 	if _, err := c.JSON(punctual(ctx), call, answer); err != nil {
-		return Receipt{Fate: FateOf(err), Err: fmt.Errorf("launch: %w", err)}
+		return Receipt{Status: LaunchStatusOf(err), Err: fmt.Errorf("launch: %w", err)}
 	}
 	id, created := answer.Made()
 	if id == "" {
-		return Receipt{Fate: Unknown, Err: BadAnswer("launch: the answer names no job")}
+		return Receipt{Status: Unknown, Err: BadAnswer("launch: the answer names no job")}
 	}
-	return Receipt{Fate: Accepted, Job: id, Created: created}
+	return Receipt{Status: Accepted, Job: id, Created: created}
 }
 
 // punctual makes a launch whose deadline has passed end before its first byte goes out, also where the process slept
@@ -49,7 +49,7 @@ func NotSent(err error) Receipt {
 	if FaultOf(err) == nil {
 		err = fmt.Errorf("launch: %w: %w", err, &assay.Fault{Class: assay.FaultBusy, Code: "not_sent"})
 	}
-	return Receipt{Fate: Refused, Err: err}
+	return Receipt{Status: Refused, Err: err}
 }
 
 // Unprepared returns the receipt of a launch whose handle does not hold what Prepare should have put there.

@@ -27,8 +27,8 @@ type Reply struct {
 type Rate struct {
 	Requests   Window
 	Tokens     Window
-	Input      Window // input tokens, where they are counted apart
-	Output     Window // output tokens, where they are counted apart
+	Input      Window // input tokens, if they are counted apart
+	Output     Window // output tokens, if they are counted apart
 	RetryAfter time.Duration
 }
 

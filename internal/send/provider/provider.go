@@ -37,7 +37,7 @@ type Provider interface {
 	Prepare(ctx context.Context, p BatchInput, h Handle) (Handle, Readiness, error)
 
 	// Launch is the one call that costs money. It is sent at most once, and follows no redirect. The receipt is
-	// accepted or refused only where that is certain.
+	// accepted or refused only if that is certain.
 	Launch(ctx context.Context, p BatchInput, h Handle) Receipt
 
 	// Check reads the state of the job and the parts that can be fetched. Parts may be there before the job has ended,
@@ -77,10 +77,10 @@ type Fencer interface {
 	Fence(ctx context.Context, h Handle) error
 }
 
-// Finder is the power to learn what became of a Launch of unknown fate.
+// Finder is the power to learn what became of an uncertain Launch.
 type Finder interface {
 	// Stamped reports whether jobs carry our stamp. Without one, jobs are recognised by time and count, and only an ended job
-	// can be confirmed: at most one launch of unknown fate per request count can then be cleared up.
+	// can be confirmed: at most one uncertain launch per request count can then be cleared up.
 	Stamped() bool
 
 	// Cursor is an opaque mark of the newest job. Taken before a launch, it bounds what Find has to read.

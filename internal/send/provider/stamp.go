@@ -69,7 +69,7 @@ func ParseName(name string) (Stamp, bool) {
 	return Stamp{Run: f[1], Segment: f[2], Attempt: attempt, SHA256: f[4]}, true
 }
 
-// nameWord returns the id itself where it is short and plain, else a hash of it.
+// nameWord returns the id itself if it is short and plain, else a hash of it.
 func nameWord(id string) string {
 	if id != "" && len(id) <= stampWord && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
 		return id

@@ -13,7 +13,7 @@ import (
 // The types below read what providers write in more than one way. They never fail: a time or a count that cannot be read
 // is unknown, which is no reason to lose the answer around it.
 
-// Moment is a time written as Unix seconds, Unix milliseconds or RFC 3339; the zero time where there is none.
+// Moment is a time written as Unix seconds, Unix milliseconds or RFC 3339; the zero time if there is none.
 type Moment struct{ time.Time }
 
 // UnmarshalJSON reads any of the spellings.
@@ -35,7 +35,7 @@ func (m *Moment) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Number is a count written as a number or as a string; 0 where there is none.
+// Number is a count written as a number or as a string; 0 if there is none.
 type Number int64
 
 // UnmarshalJSON reads both spellings.
@@ -116,7 +116,7 @@ func (s Stamp) Metadata() map[string]string {
 	return map[string]string{metaRun: s.Run, metaSegment: s.Segment, metaSHA256: s.SHA256, metaAttempt: strconv.Itoa(s.Attempt)}
 }
 
-// Stamp returns what Metadata wrote; the zero stamp where it is not ours.
+// Stamp returns what Metadata wrote; the zero stamp if it is not ours.
 func (l Labels) Stamp() Stamp {
 	attempt, _ := strconv.Atoi(l[metaAttempt]) // nothing there: unknown
 	return Stamp{Run: l[metaRun], Segment: l[metaSegment], Attempt: attempt, SHA256: l[metaSHA256]}

@@ -29,7 +29,7 @@ type Limiter struct {
 	speed   speed
 }
 
-// DefaultMost is how many requests are in flight at most where no cap is set.
+// DefaultMost is how many requests are in flight at most if no cap is set.
 const DefaultMost = 256
 
 // firstWidth is how many requests are tried at first.

@@ -84,7 +84,7 @@ func (w *window) wait(now time.Time, load float64) time.Duration {
 	return w.next.Sub(now)
 }
 
-// every returns how long what is left has to last for each request, where it has to be spread.
+// every returns how long what is left has to last for each request, if it has to be spread.
 func (w *window) every(now time.Time, load float64) (time.Duration, bool) {
 	if w.limit > 0 && w.left >= w.limit/2 || w.left <= 0 {
 		return 0, false

@@ -166,7 +166,7 @@ func (a *Accounts) resolve(name string, v catalog.Vendor) (provider.Config, prov
 	return provider.Resolve(provider.Settings{Name: name, BaseURL: a.expand(p.BaseURL), KeyEnv: strings.Trim(p.Key, "${}")}, v, a.env)
 }
 
-// KeyName returns the variable that holds a provider's key; empty where none does.
+// KeyName returns the variable that holds a provider's key; empty if none does.
 func (a *Accounts) KeyName(name string) string {
 	v, ok := a.vendor(name)
 	if !ok {
@@ -176,7 +176,7 @@ func (a *Accounts) KeyName(name string) string {
 	return from.KeyEnv
 }
 
-// Address returns where requests of a provider go, where that is not the vendor's own host; empty: to the vendor.
+// Address returns where requests of a provider go, if that is not the vendor's own host; empty: to the vendor.
 func (a *Accounts) Address(name string) string {
 	v, ok := a.vendor(name)
 	if !ok {

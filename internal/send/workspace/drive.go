@@ -50,7 +50,7 @@ func (h *Home) Ready(ctx context.Context) error {
 }
 
 // Drive works on a run until it is closed, or until what is left waits for a person, for money or for a key.
-func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (engine.Standing, error) {
+func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (engine.RunStatus, error) {
 	if d.Interval > 0 {
 		e.Timing.PollMin, e.Timing.PollMax = d.Interval, d.Interval
 	}
@@ -60,13 +60,13 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 	}
 	switch {
 	case d.Once:
-		driver.Until = func(engine.Standing) bool { return true }
+		driver.Until = func(engine.RunStatus) bool { return true }
 	case d.Detach:
-		driver.Until = func(engine.Standing) bool { return h.sent(ctx, run) }
+		driver.Until = func(engine.RunStatus) bool { return h.sent(ctx, run) }
 	}
 	// Looked at in any case: only a look finds out what it waits for, money or a person.
 	if err := h.Ledger.Leases.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
-		return engine.Standing{}, err
+		return engine.RunStatus{}, err
 	}
 	if d.Stopping != nil {
 		defer context.AfterFunc(ctx, func() { d.Stopping(e.InFlight()) })()
@@ -78,14 +78,14 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 const abreast = 4
 
 // DriveAlone drives a run with nobody to tell: an interval of 0 is as usual.
-func (h *Home) DriveAlone(ctx context.Context, run store.Run, interval time.Duration) (engine.Standing, error) {
+func (h *Home) DriveAlone(ctx context.Context, run store.Run, interval time.Duration) (engine.RunStatus, error) {
 	s, err := h.Planner.Study(ctx, run)
 	if err != nil {
-		return engine.Standing{}, err
+		return engine.RunStatus{}, err
 	}
 	e, err := h.Engine(ctx, run, s)
 	if err != nil {
-		return engine.Standing{}, err
+		return engine.RunStatus{}, err
 	}
 	defer e.Close()
 	return h.Drive(ctx, run, e, Drive{Interval: interval})
@@ -146,7 +146,7 @@ type Conclusion struct {
 }
 
 // Conclude finds how a run stands after a drive.
-func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.Standing) (Conclusion, error) {
+func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.RunStatus) (Conclusion, error) {
 	run, err := h.Ledger.Reader.Run(ctx, run.No)
 	if err != nil {
 		return Conclusion{}, err

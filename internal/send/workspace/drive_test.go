@@ -21,7 +21,7 @@ func TestHowARunStandsIsConcluded(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(true)
 	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
-	stop := func(st engine.Standing) Stop {
+	stop := func(st engine.RunStatus) Stop {
 		t.Helper()
 		c, err := h.Conclude(r.ctx, run, st)
 		if err != nil {
@@ -29,14 +29,14 @@ func TestHowARunStandsIsConcluded(t *testing.T) {
 		}
 		return c.Stop
 	}
-	got := []Stop{stop(engine.Standing{Held: 1, Budget: true}), stop(engine.Standing{Verify: []string{"a"}}), stop(engine.Standing{Budget: true}), stop(engine.Standing{})}
+	got := []Stop{stop(engine.RunStatus{Held: 1, Budget: true}), stop(engine.RunStatus{Verify: []string{"a"}}), stop(engine.RunStatus{Budget: true}), stop(engine.RunStatus{})}
 	if d := cmp.Diff([]Stop{StopSegmentsHeld, StopVerify, StopBudget, StopOpen}, got); d != "" {
 		t.Error(d)
 	}
 	if c := r.drive(h, run, Drive{}); c.Stop != StopDone || c.Run.State != store.RunClosed {
 		t.Error(c.Stop)
 	}
-	if _, err := h.Conclude(r.ctx, store.Run{No: 99}, engine.Standing{}); err == nil {
+	if _, err := h.Conclude(r.ctx, store.Run{No: 99}, engine.RunStatus{}); err == nil {
 		t.Error("there is no such run")
 	}
 }

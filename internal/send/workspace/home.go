@@ -22,7 +22,7 @@ import (
 
 const (
 	homeName      = "assay-data" // the folder that is looked for here and above, as git does
-	ledgerName    = "ledger.db"  // the ledger in a home, where no database is named
+	ledgerName    = "ledger.db"  // the ledger in a home, if no database is named
 	rehearsalName = "rehearsal"  // the folder of a home that holds rehearsals
 )
 
@@ -105,7 +105,7 @@ func (e *LedgerError) Error() string { return e.Err.Error() }
 // Unwrap is why.
 func (e *LedgerError) Unwrap() error { return e.Err }
 
-// Open opens the ledger and its artifacts, and makes them where they are missing. A rehearsal has its own.
+// Open opens the ledger and its artifacts, and makes them if they are missing. A rehearsal has its own.
 func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, error) {
 	dir, db, files := p.Dir(w), p.Database(w), cmp.Or(p.Artifacts, w.env("ASSAY_ARTIFACTS"))
 	if rehearsal {
@@ -238,7 +238,7 @@ func (h *Home) newest(ctx context.Context) []string {
 	return names
 }
 
-// OpenRuns lists the open runs of a place, newest first; none where there is no ledger yet.
+// OpenRuns lists the open runs of a place, newest first; none if there is no ledger yet.
 func (p Place) OpenRuns(ctx context.Context, w *World) ([]store.Run, error) {
 	if !p.Exists(w, false) {
 		return nil, nil

@@ -15,7 +15,7 @@ import (
 // homesDepth is how far below a folder homes are looked for.
 const homesDepth = 8
 
-// HomesUnder finds the homes in and below a folder that have a ledger of the asked kind: the folder itself where it is one.
+// HomesUnder finds the homes in and below a folder that have a ledger of the asked kind: the folder itself if it is one.
 // Hidden folders and links are not entered.
 func HomesUnder(w *World, root string, rehearsal Rehearsal) ([]Place, error) {
 	root = w.Disk.Path(root)
@@ -67,7 +67,7 @@ type Latest struct {
 }
 
 // Latest returns the run that a command without a name is about: the newest open run, else the newest, and a rehearsal only where
-// there is nothing else. Where there is a real run, rehearsals that cannot be read do not keep it from being found.
+// there is nothing else. If there is a real run, rehearsals that cannot be read do not keep it from being found.
 func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
 	if !p.Exists(w, false) {
 		return p.onlyRehearsed(ctx, w)
@@ -91,7 +91,7 @@ func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
 	return h, l, nil
 }
 
-// onlyRehearsed returns the newest run of all, where none is real.
+// onlyRehearsed returns the newest run of all, if none is real.
 func (p Place) onlyRehearsed(ctx context.Context, w *World) (*Home, Latest, error) {
 	h, run, err := p.find(ctx, w, "")
 	if err != nil {

@@ -21,7 +21,7 @@ type Pilot struct {
 }
 
 // PlanPilot plans the first so many items of every stage that can be asked before any answer is there. Options are those that
-// the whole was planned with. The plan of the pilot is nil where there are problems.
+// the whole was planned with. The plan of the pilot is nil if there are problems.
 func PlanPilot(ctx context.Context, want Wanted, whole *plan.Plan, o plan.Options, items int) (*Pilot, assay.Problems) {
 	o.Limit, o.Stages = items, nil
 	for _, q := range firstParts(whole) {
@@ -52,7 +52,7 @@ func (h *Home) BeginPilot(ctx context.Context, p *Pilot) (store.Run, error) {
 	return h.BeginAs(ctx, p.Wanted, p.Input.Study.Study+pilotSuffix, nil)
 }
 
-// pilotOf returns the newest pilot of the same study, which asks the same today; empty where there is none.
+// pilotOf returns the newest pilot of the same study, which asks the same today; empty if there is none.
 func (h *Home) pilotOf(ctx context.Context, want Wanted, digest string) (string, error) {
 	runs, err := h.Ledger.Reader.Runs(ctx, want.Input.Study.Study+pilotSuffix)
 	if err != nil {

@@ -24,7 +24,7 @@ type Redo struct {
 // LaneError reports a lane of a redo that cannot be found.
 type LaneError struct {
 	Run, Lane, Stage string
-	Stages           []string // those in which it answers, where it is not clear which is meant
+	Stages           []string // those in which it answers, if it is not clear which is meant
 	Near             string   // a lane of a similar name
 }
 

@@ -128,7 +128,7 @@ func LimitWords(l store.Limits) string {
 	return strings.Join(all, ", ")
 }
 
-// RateWords returns how many requests go out a second or, where that is less than one, a minute.
+// RateWords returns how many requests go out a second or, if that is less than one, a minute.
 func RateWords(rate float64) string {
 	if rate >= 1 {
 		return strconv.FormatFloat(rate, 'g', 4, 64) + " a second"

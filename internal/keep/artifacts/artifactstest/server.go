@@ -51,7 +51,7 @@ const (
 
 type stored struct {
 	body []byte
-	file string // has the body, where it is not in memory
+	file string // has the body, if it is not in memory
 	size int64
 	time time.Time
 }

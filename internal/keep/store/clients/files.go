@@ -90,7 +90,7 @@ func (s *Store) ClientFile(ctx context.Context, owner, id string) (store.ClientF
 	return all[0], nil
 }
 
-// ClientFiles reads files of an owner before a place, newest first; 0: from the newest. A purpose narrows it where it is not empty.
+// ClientFiles reads files of an owner before a place, newest first; 0: from the newest. A purpose narrows it if it is not empty.
 func (s *Store) ClientFiles(ctx context.Context, owner, purpose string, before int64, limit int) ([]store.ClientFile, error) {
 	return s.clientFiles(ctx, `owner = $1 AND deleted_ms IS NULL AND whole_ms IS NOT NULL AND ($2 = '' OR purpose = $2)
 		AND (CAST($3 AS BIGINT) = 0 OR no < $3) ORDER BY no DESC LIMIT CAST($4 AS BIGINT)`, owner, purpose, before, limit)

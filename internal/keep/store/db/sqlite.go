@@ -139,7 +139,7 @@ func (sqlite) bulk(ctx context.Context, t *Txn, table string, columns []string, 
 	return nil
 }
 
-// indexDigests makes the index where no run has looked for equal requests before: it takes less than a second for
+// indexDigests makes the index if no run has looked for equal requests before: it takes less than a second for
 // 300,000 attempts, once, and its upkeep costs every large run a tenth of its time, for its entries are in random order.
 func (sqlite) indexDigests(ctx context.Context, s *DB) error {
 	var n int64

@@ -14,7 +14,7 @@ import (
 )
 
 // ItemFacts walks over what is known about the items of a run, item by item: ids in the order of their bytes, and of each item its place
-// first. The database sorts, in files where there is much of it: nothing is held here.
+// first. The database sorts, in files if there is much of it: nothing is held here.
 func (s *Pages) ItemFacts(ctx context.Context, run int64, f store.FactsAsked) iter.Seq2[store.ItemFact, error] {
 	args := []any{run, f.Input, packMark}
 	list := func(names []string) string {

@@ -75,7 +75,7 @@ func (s *Store) SetBudget(ctx context.Context, no int64, budget *assay.Money) er
 	})
 }
 
-// Tune changes what a run may send, at once for every process that works on it, and wakes it where it is open. It reports whether
+// Tune changes what a run may send, at once for every process that works on it, and wakes it if it is open. It reports whether
 // the limits were still as they were seen: another person may have been first.
 func (s *Store) Tune(ctx context.Context, r store.Retuning) (bool, error) {
 	text, err := json.Marshal(r.Is)

@@ -19,7 +19,7 @@ func NewFile(t testing.TB, path string) string {
 	return path
 }
 
-// CopyNew puts a SQLite ledger that nothing was written to where there is none. A copy takes a tenth of the time that a migration does.
+// CopyNew puts a SQLite ledger that nothing was written to if there is none. A copy takes a tenth of the time that a migration does.
 func CopyNew(path string) error {
 	text, err := migrated()
 	if err != nil {

@@ -23,7 +23,7 @@ type Driver struct {
 	Held    func(*store.HeldError)          // called when another process holds what is due; nil: not called
 	Gone    func(holder string) bool        // reports whether a holder of leases is known to have ended; nil: none is
 	Away    func(error)                     // called when the ledger cannot be reached and is waited for; nil: not called
-	Until   func(st engine.Standing) bool   // ends the drive when nothing more can be done at once; nil: never
+	Until   func(st engine.RunStatus) bool  // ends the drive when nothing more can be done at once; nil: never
 }
 
 const (
@@ -51,7 +51,7 @@ type drive struct {
 	done   chan result
 	at     map[store.Work]bool // work that goes on, without its due time
 	places map[bool]int        // free ones: live, and not
-	st     engine.Standing
+	st     engine.RunStatus
 	looked bool      // at the run, since anything moved
 	asked  bool      // whether anything moves, since a segment did
 	signed time.Time // time of the last sign of life
@@ -64,13 +64,13 @@ type drive struct {
 // result is a piece of work that was done.
 type result struct {
 	work store.Work
-	st   *engine.Standing // nil: it was not the run
+	st   *engine.RunStatus // nil: it was not the run
 	err  error
 }
 
 // Drive works on a run until it is closed, or until nothing moves by itself any more: what is left waits for a person, for
 // money, or for a key. A context that ends stops the work; nothing is lost by it.
-func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) {
+func (d *Driver) Drive(ctx context.Context, run int64) (engine.RunStatus, error) {
 	ctx, stop := context.WithCancel(ctx)
 	v := &drive{Driver: d, run: run, done: make(chan result), at: map[store.Work]bool{},
 		places: map[bool]int{true: liveWorkers, false: cmp.Or(d.Workers, 8)}}
@@ -324,7 +324,7 @@ func (v *drive) patience(ctx context.Context, most time.Duration) time.Duration 
 	return wait
 }
 
-func (d *Driver) work(ctx context.Context, w store.Work) (*engine.Standing, error) {
+func (d *Driver) work(ctx context.Context, w store.Work) (*engine.RunStatus, error) {
 	if w.Segment != 0 {
 		return nil, d.Engine.Advance(ctx, w.Segment)
 	}

@@ -14,7 +14,7 @@ import (
 // deleted first: a call that arrives after that makes a job which fails at once and costs nothing. And when the segment is
 // settled, the jobs of lost calls are looked for once more: what was billed twice is reported.
 
-// fence deletes what a lost create call names, before anything is uploaded anew. Where it cannot be deleted, the call gets
+// fence deletes what a lost create call names, before anything is uploaded anew. If it cannot be deleted, the call gets
 // as long to arrive as one that names nothing.
 func (w *work) fence(ctx context.Context) error {
 	now := w.Clock.Now()

@@ -63,7 +63,7 @@ func (w *work) failedJobs(ctx context.Context) (int64, error) {
 }
 
 // full learns from a job that was refused because too many tokens wait at the account: by our own sums less fits than was
-// there. It goes again as soon as one of ours has ended. Where none was there, others fill the account, or the job is larger
+// there. It goes again as soon as one of ours has ended. If none was there, others fill the account, or the job is larger
 // than what it takes at a time.
 func (w *work) full(ctx context.Context, f *assay.Fault) error {
 	out, err := w.Ledger.Limits.Enqueued(ctx, w.Seg.Account, w.Seg.Model, w.Seg.No)

@@ -78,7 +78,7 @@ func (w *work) adopt(ctx context.Context, jobs []string) error {
 
 // absent counts reads that see no job, by when they began: what a slow one saw is as old. The first counts when the create
 // call is over on our side; after a second, the provider's lag later, the same bytes may go again. That the call may still
-// be on its way is met by a fence; where none can be built, by far more time.
+// be on its way is met by a fence; if none can be built, by far more time.
 func (w *work) absent(ctx context.Context, began time.Time) error {
 	lag := w.Timing.Lag(w.Access.Batch.Limits().Lag, w.Seg.Stamped)
 	now := w.Clock.Now()

@@ -69,7 +69,7 @@ func (w *work) inTime(ctx context.Context, began time.Time) (context.Context, co
 // received decides about the receipt of the create call.
 func (w *work) received(ctx context.Context, r provider.Receipt) error {
 	now := w.Clock.Now()
-	switch r.Fate {
+	switch r.Status {
 	case provider.Accepted:
 		return w.launched(ctx, r.Job, r.Warning)
 	case provider.Refused:

@@ -13,7 +13,7 @@ import (
 )
 
 // audit compares the providers' lists of jobs with the ledger at the end of a run: jobs with our stamp that the ledger
-// does not know are reported, and cancelled where they are doubles.
+// does not know are reported, and cancelled if they are doubles.
 type audit struct {
 	*engine.Config
 	jobs     *Jobs

@@ -116,7 +116,7 @@ func (r *reading) readAll(ctx context.Context, files []store.Artifact) error {
 	return nil
 }
 
-// readRest walks over what is no answer, where there is any.
+// readRest walks over what is no answer, if there is any.
 func (r *reading) readRest(ctx context.Context, files []store.Artifact) error {
 	if len(r.poor) == 0 {
 		return nil

@@ -23,7 +23,7 @@ func (w *work) tidies() bool {
 	return w.Policy.Cleanup == engine.CleanupAlways
 }
 
-// tidy deletes what a settled job left at its provider, where that is wanted: all of it is here. What cannot be deleted is
+// tidy deletes what a settled job left at its provider, if that is wanted: all of it is here. What cannot be deleted is
 // left there in the end.
 func (w *work) tidy(ctx context.Context) error {
 	if !w.tidies() || w.Access.Fingerprint != w.Seg.Account {

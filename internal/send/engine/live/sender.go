@@ -238,7 +238,7 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 	return errors.Join(lost, a.afford(durable))
 }
 
-// record writes replies into the log. Where it cannot be written, what is paid for is settled without its raw bytes,
+// record writes replies into the log. If it cannot be written, what is paid for is settled without its raw bytes,
 // and nothing more is sent: the error is the reason.
 func (a *sender) record(ctx context.Context, replies []*reply, block []store.Settlement) error {
 	if a.rawless {

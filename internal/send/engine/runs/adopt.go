@@ -249,7 +249,7 @@ func (a *adoption) join(ctx context.Context) error {
 	slices.SortStableFunc(a.index, func(x, y adoptedAnswer) int { return bytes.Compare(x.key[:], y.key[:]) })
 	n := len(a.index)
 	a.index = slices.CompactFunc(a.index, func(x, y adoptedAnswer) bool { return x.key == y.key })
-	a.several = a.several || len(a.index) < n // where nothing is stamped: one run has one answer to a question
+	a.several = a.several || len(a.index) < n // if nothing is stamped: one run has one answer to a question
 	if a.several && a.waves > 1 {
 		for i := range a.jobs {
 			a.jobs[i].Mixed = a.jobs[i].Answers > 0

@@ -129,7 +129,7 @@ func TestSixteenCreatesWithoutAStampGoAtOnce(t *testing.T) {
 		w.plan.items, w.plan.cut.Size, w.fake.stamped, w.fake.takes = 16*15, 20, false, 5*time.Hour
 	})
 	w.inline()
-	w.fake.launch = func(n int) provider.Fate {
+	w.fake.launch = func(n int) provider.LaunchStatus {
 		if n == 3 {
 			return provider.Unknown
 		}

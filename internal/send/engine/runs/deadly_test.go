@@ -24,7 +24,7 @@ type deadlyProvider struct {
 	c    *crash
 }
 
-// do makes a call, and dies before or after it where it is time. It reports whether the answer arrived.
+// do makes a call, and dies before or after it if it is time. It reports whether the answer arrived.
 func (d *deadlyProvider) do(name string, call func()) bool {
 	may, dies := d.c.arrive("provider: " + name)
 	if !may {
@@ -48,7 +48,7 @@ func (d *deadlyProvider) Prepare(ctx context.Context, p provider.BatchInput, h p
 
 func (d *deadlyProvider) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) (r provider.Receipt) {
 	if !d.do("launch", func() { r = d.fake.Launch(ctx, p, h) }) {
-		return provider.Receipt{Fate: provider.Unknown, Err: errDead}
+		return provider.Receipt{Status: provider.Unknown, Err: errDead}
 	}
 	return r
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // slowFirst has the first create call arrive long after it was given up.
-func slowFirst(n int) provider.Fate {
+func slowFirst(n int) provider.LaunchStatus {
 	if n == 1 {
 		return "slow"
 	}

@@ -23,7 +23,7 @@ func (e *Engine) extension(l store.Lease) *extension {
 
 // Extend obeys the orders of a run, makes the segments that can go out now, and closes the run when nothing is left to
 // do. *store.HeldError: another process is at it.
-func (e *Engine) Extend(ctx context.Context, run int64) (st engine.Standing, err error) {
+func (e *Engine) Extend(ctx context.Context, run int64) (st engine.RunStatus, err error) {
 	err = e.leases.Run(ctx, run, func(ctx context.Context, h *hold.LeaseHolder) error {
 		x := e.extension(h.Lease)
 		if x.Run, err = e.Ledger.Reader.Run(ctx, run); err != nil {
@@ -33,7 +33,7 @@ func (e *Engine) Extend(ctx context.Context, run int64) (st engine.Standing, err
 			return err
 		}
 		if x.Run.State != store.RunOpen {
-			st = engine.Standing{Closed: x.Run.State == store.RunClosed, Result: x.Run.Result}
+			st = engine.RunStatus{Closed: x.Run.State == store.RunClosed, Result: x.Run.Result}
 			return nil
 		}
 		if x.Still, err = e.Still(ctx, run); err != nil {
@@ -52,8 +52,8 @@ func (e *Engine) Extend(ctx context.Context, run int64) (st engine.Standing, err
 }
 
 // conclude returns where the run is, sets when to look again, and closes it when nothing is left to do.
-func (x *extension) conclude(ctx context.Context) (engine.Standing, error) {
-	st := engine.Standing{Made: x.Made, Budget: x.Short, Waiting: x.Waiting}
+func (x *extension) conclude(ctx context.Context) (engine.RunStatus, error) {
+	st := engine.RunStatus{Made: x.Made, Budget: x.Short, Waiting: x.Waiting}
 	open, err := x.Ledger.Work.OpenSegments(ctx, x.Run.No, engine.BlockedByBudget)
 	if err != nil {
 		return st, err
@@ -79,7 +79,7 @@ func (x *extension) conclude(ctx context.Context) (engine.Standing, error) {
 
 // close reconciles the run with its providers and ends it, unless something settled since this look began: what that
 // makes possible has not been seen.
-func (x *extension) close(ctx context.Context, st engine.Standing) (engine.Standing, error) {
+func (x *extension) close(ctx context.Context, st engine.RunStatus) (engine.RunStatus, error) {
 	if err := x.engine.jobs.Reconcile(ctx, x.Run); err != nil {
 		return st, err
 	}

@@ -56,7 +56,7 @@ type fakeProvider struct {
 	asked    map[string]int // live: the last user message
 	takes    time.Duration  // how long a job takes
 	wobble   func(call string, n int) error
-	launch   func(n int) provider.Fate                                // nil: accepted
+	launch   func(n int) provider.LaunchStatus                        // nil: accepted
 	answer   func(key assay.Key, body string) (assay.Outcome, string) // nil: an answer; how: "" bills a line, "missing", "expired", "free" (a line that is not billed)
 	ends     func(j *fakeJob) provider.State
 	problems func(j *fakeJob) (*assay.Fault, []provider.LineProblem)
@@ -182,30 +182,30 @@ func (h *fakeProvider) Launch(_ context.Context, p provider.BatchInput, hd provi
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("launch"); err != nil {
-		return provider.Receipt{Fate: provider.Refused, Err: err}
+		return provider.Receipt{Status: provider.Refused, Err: err}
 	}
 	fate := provider.Accepted
 	if h.launch != nil {
 		fate = h.launch(h.calls["launch"])
 	}
 	if fate == provider.Refused {
-		return provider.Receipt{Fate: fate, Err: &assay.Fault{Class: assay.FaultBusy, Status: 429}}
+		return provider.Receipt{Status: fate, Err: &assay.Fault{Class: assay.FaultBusy, Status: 429}}
 	}
 	if fate == "vanished" { // never arrived
-		return provider.Receipt{Fate: provider.Unknown, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "connection reset"}}
+		return provider.Receipt{Status: provider.Unknown, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "connection reset"}}
 	}
 	if fate == "slow" { // arrives in two hours
 		h.slow = append(h.slow, slowCreate{h.clock.Now().Add(2 * time.Hour), p, hd})
-		return provider.Receipt{Fate: provider.Unknown, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "timeout"}}
+		return provider.Receipt{Status: provider.Unknown, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "timeout"}}
 	}
 	j, err := h.make(p, hd)
 	if err != nil {
-		return provider.Receipt{Fate: provider.Refused, Err: err}
+		return provider.Receipt{Status: provider.Refused, Err: err}
 	}
 	if fate == provider.Unknown {
-		return provider.Receipt{Fate: fate, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "timeout"}}
+		return provider.Receipt{Status: fate, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "timeout"}}
 	}
-	return provider.Receipt{Fate: fate, Job: j.id}
+	return provider.Receipt{Status: fate, Job: j.id}
 }
 
 // enqueue takes a job. One for which there is no room fails at once.

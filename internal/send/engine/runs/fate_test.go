@@ -39,7 +39,7 @@ func (w *world) events(kind string) []store.Event {
 func TestALaunchOfUnknownFateIsAdoptedWhenItIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.fake.launch = func(int) provider.Fate { return provider.Unknown }
+	w.fake.launch = func(int) provider.LaunchStatus { return provider.Unknown }
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
@@ -51,7 +51,7 @@ func TestALaunchOfUnknownFateIsAdoptedWhenItIsFound(t *testing.T) {
 func TestALaunchThatNeverArrivedIsSentAgainAfterTwoReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.fake.launch = func(n int) provider.Fate {
+	w.fake.launch = func(n int) provider.LaunchStatus {
 		if n == 1 {
 			return "vanished"
 		}
@@ -73,7 +73,7 @@ func TestALaunchThatNeverArrivedIsSentAgainAfterTwoReads(t *testing.T) {
 func TestAReadCountsByWhenItBegan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.fake.launch = func(n int) provider.Fate {
+	w.fake.launch = func(n int) provider.LaunchStatus {
 		if n == 1 {
 			return provider.Unknown
 		}
@@ -112,7 +112,7 @@ func TestAReadCountsByWhenItBegan(t *testing.T) {
 }
 
 // longFirst loses the reply to the first create call, and has its job take days.
-func (w *world) longFirst(n int) provider.Fate {
+func (w *world) longFirst(n int) provider.LaunchStatus {
 	if w.fake.takes = 5 * time.Hour; n > 1 {
 		return provider.Accepted
 	}
@@ -161,7 +161,7 @@ func TestWhoeverHasNoKeyExtendsTheRunAndLeavesTheAuditToOthers(t *testing.T) {
 func TestWithoutAStampAForeignJobOfEqualSizeIsNotTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.fake.stamped = false })
-	w.fake.launch = func(n int) provider.Fate {
+	w.fake.launch = func(n int) provider.LaunchStatus {
 		if n > 1 {
 			return provider.Accepted
 		}
@@ -197,7 +197,7 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one)
 			w.blind()
-			w.fake.launch = func(n int) provider.Fate {
+			w.fake.launch = func(n int) provider.LaunchStatus {
 				if n == 1 {
 					return provider.Unknown
 				}
@@ -349,7 +349,7 @@ func stepUntil(w *world, st store.State) error {
 func TestARefusedCreateIsTriedLaterAndAStoppedLaneWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.fake.launch = func(n int) provider.Fate {
+	w.fake.launch = func(n int) provider.LaunchStatus {
 		if n < 3 {
 			return provider.Refused
 		}
@@ -418,11 +418,11 @@ func TestATokenLimitShutsAGateAndTheJobGoesLater(t *testing.T) {
 // job that failed before the one that runs.
 func TestAJobThatFailedIsNeverTakenForTheNextOne(t *testing.T) {
 	t.Parallel()
-	for name, second := range map[string]provider.Fate{"its reply is lost": provider.Unknown, "it is lost": "vanished"} {
+	for name, second := range map[string]provider.LaunchStatus{"its reply is lost": provider.Unknown, "it is lost": "vanished"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one, func(w *world) { w.fake.mixed, w.fake.takes = true, 5*time.Hour })
-			w.fake.launch = func(n int) provider.Fate {
+			w.fake.launch = func(n int) provider.LaunchStatus {
 				if n == 2 {
 					return second
 				}

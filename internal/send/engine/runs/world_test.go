@@ -35,7 +35,7 @@ type world struct {
 	plan    *planner
 	s       *ledger.Ledger
 	e       *runs.Engine
-	second  *runs.Engine // extends the run instead, where there is one
+	second  *runs.Engine // extends the run instead, if there is one
 	run     store.Run
 	holders int
 	timing  engine.Timing
@@ -106,8 +106,8 @@ func (w *world) begin() {
 }
 
 // drive works until nothing is due any more, moving the clock to what comes next. It returns the state of the run.
-func (w *world) drive() (engine.Standing, error) {
-	var st engine.Standing
+func (w *world) drive() (engine.RunStatus, error) {
+	var st engine.RunStatus
 	for range 20000 {
 		work, err := w.s.Leases.Due(w.ctx, w.run.No, 10)
 		if err != nil {
@@ -171,7 +171,7 @@ func (w *world) until(so func() bool) {
 }
 
 // finished drives to the end and wants the run closed with a result.
-func (w *world) finished(want store.Result) engine.Standing {
+func (w *world) finished(want store.Result) engine.RunStatus {
 	w.t.Helper()
 	st, err := w.drive()
 	w.ok(err)

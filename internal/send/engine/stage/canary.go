@@ -45,7 +45,7 @@ func (x *Extension) canarySegments(ctx context.Context) (map[string]store.Segmen
 	return found, nil
 }
 
-// canaryFirst sends the canary of a group's lane ahead where one is due: segments that were staged before it would wait for
+// canaryFirst sends the canary of a group's lane ahead if one is due: segments that were staged before it would wait for
 // it for ever, once nothing is left to send. It reports whether there may be less to send now.
 func (x *Extension) canaryFirst(ctx context.Context, g engine.Group) (bool, error) {
 	l, _ := x.LaneOf(g.Stage, g.Lane)

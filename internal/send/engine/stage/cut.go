@@ -75,7 +75,7 @@ func (x *Extension) NewCutter(ctx context.Context, g engine.Group, mode store.Se
 	return c, nil
 }
 
-// add puts one request into the open segment, or into a new one where it does not fit.
+// add puts one request into the open segment, or into a new one if it does not fit.
 func (c *Cutter) add(ctx context.Context, p engine.Planned, try int64) error {
 	a := store.Attempt{Key: p.At.Key(), Try: try, At: p.At, Digest: c.Digest(p)}
 	if c.open == nil {

@@ -127,7 +127,7 @@ func (x *Extension) wave(ctx context.Context, g engine.Group, items limit) error
 	return x.Ledger.Work.PutGroup(ctx, group)
 }
 
-// waitForMore reports whether a group that may grow should wait, and notes since when it does. Where nothing moves that could add to it,
+// waitForMore reports whether a group that may grow should wait, and notes since when it does. If nothing moves that could add to it,
 // as when lanes before it are stopped, it does not wait.
 func (x *Extension) waitForMore(ctx context.Context, g engine.Group, ready, full int64) (bool, error) {
 	if full > 0 && ready >= full {

@@ -79,15 +79,15 @@ func TestAKeyOfBedrockOpensNoBucketAndAnARNIsOneSegment(t *testing.T) {
 
 func TestAConflictLeavesOpenWhetherThereIsAJob(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[string]provider.Fate{"ConflictException": provider.Unknown, "ValidationException": provider.Refused, "ThrottlingException": provider.Refused} {
+	for kind, want := range map[string]provider.LaunchStatus{"ConflictException": provider.Unknown, "ValidationException": provider.Refused, "ThrottlingException": provider.Refused} {
 		a := bedrockOn(t, "", func(*http.Request) *http.Response {
 			resp := answer(400, `{"message":"no"}`)
 			resp.Header.Set("X-Amzn-Errortype", kind)
 			return resp
 		})
 		r := a.Batch.Launch(context.Background(), provider.BatchInput{}, `{"uri":"s3://b/in/x.jsonl"}`)
-		if r.Fate != want || !strings.Contains(r.Err.Error(), kind) {
-			t.Errorf("%s: %s %v", kind, r.Fate, r.Err)
+		if r.Status != want || !strings.Contains(r.Err.Error(), kind) {
+			t.Errorf("%s: %s %v", kind, r.Status, r.Err)
 		}
 	}
 }
@@ -132,8 +132,8 @@ func TestWithoutKeysACallIsNeverSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := a.Batch.Launch(context.Background(), provider.BatchInput{}, `{"uri":"s3://b/in/x.jsonl"}`)
-	if r.Fate != provider.Refused || !strings.Contains(r.Err.Error(), "AWS_ACCESS_KEY_ID") {
-		t.Errorf("%s %v", r.Fate, r.Err)
+	if r.Status != provider.Refused || !strings.Contains(r.Err.Error(), "AWS_ACCESS_KEY_ID") {
+		t.Errorf("%s %v", r.Status, r.Err)
 	}
 }
 

@@ -105,7 +105,7 @@ func TestRowsSayWhatCopiesWrite(t *testing.T) {
 	}
 }
 
-// TestAnEmptyErrorFileIsWhole fetches what DeepInfra has where no request failed: a file of no bytes, of no announced length.
+// TestAnEmptyErrorFileIsWhole fetches what DeepInfra has if no request failed: a file of no bytes, of no announced length.
 func TestAnEmptyErrorFileIsWhole(t *testing.T) {
 	t.Parallel()
 	a := open(t, "deepinfra", func(r *http.Request) *http.Response {

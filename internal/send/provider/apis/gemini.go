@@ -53,7 +53,7 @@ func (g *gemini) Launch(ctx context.Context, p provider.BatchInput, h provider.H
 	body.Batch.DisplayName = p.Stamp.Name()
 	body.Batch.Input.File = hold.File
 	r := launchJSON(ctx, g.api, provider.Path(g.version, "models", bareModel(p.Model)+":batchGenerateContent"), body, &geminiOperation{})
-	if r.Fate == provider.Refused && missing(r.Err) { // files live for two days
+	if r.Status == provider.Refused && missing(r.Err) { // files live for two days
 		r.Err = fmt.Errorf("launch: the uploaded file is gone: %w", &assay.Fault{Class: assay.FaultGone, Code: "file_expired", Message: r.Err.Error()})
 	}
 	return r

@@ -103,7 +103,7 @@ func (g *gemini) send(ctx context.Context, p provider.BatchInput, h provider.Han
 	return g.readiness(ctx, p, made.File)
 }
 
-// rest returns a body, or none where nothing is left of it.
+// rest returns a body, or none if nothing is left of it.
 func rest(body io.ReadCloser, n int64) io.Reader {
 	if n == 0 {
 		body.Close()

@@ -65,7 +65,7 @@ func exercise(t *testing.T, kind string, p provider.Provider, body string) {
 	for _, h := range []provider.Handle{`{"file":"f","ready":true}`, `{"uri":"s3://b/in/x.jsonl"}`, `{"session":"https://x/u?upload_id=1"}`, provider.Handle(body)} {
 		job.Handle = h
 		r := p.Launch(ctx, provider.BatchInput{Stamp: stamp, Body: noBytes()}, h)
-		if (r.Fate == provider.Accepted) != (r.Job != "" && r.Err == nil) {
+		if (r.Status == provider.Accepted) != (r.Job != "" && r.Err == nil) {
 			t.Errorf("%s: receipt %+v", kind, r)
 		}
 		_, _, err := p.Prepare(ctx, provider.BatchInput{Stamp: stamp, Body: noBytes()}, h)

@@ -313,7 +313,7 @@ func TestBatchesThatLackConfigurationSayWhat(t *testing.T) {
 				t.Errorf("%s: %v", cfg.Kind, e)
 			}
 		}
-		diff(t, provider.Refused, r.Fate)
+		diff(t, provider.Refused, r.Status)
 	}
 }
 
@@ -330,7 +330,7 @@ func TestGoogleWithoutCredentialsIsDeniedBeforeAnythingGoesOut(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	r := a.Batch.Launch(context.Background(), provider.BatchInput{}, provider.NewHandle(bucketHandle{URI: "gs://b/x", Ready: true}))
-	diff(t, provider.Refused, r.Fate)
+	diff(t, provider.Refused, r.Status)
 }
 
 func TestResultsSayWhoseJobItIs(t *testing.T) {

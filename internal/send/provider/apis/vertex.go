@@ -228,7 +228,7 @@ func (b *vertexJob) status() provider.Status {
 	}
 	s.Stamp, _ = provider.ParseName(b.DisplayName)
 	ok, bad, open := max(0, int64(b.Stats.Succeeded)), max(0, int64(b.Stats.Failed)), max(0, int64(b.Stats.Incomplete))
-	if total := ok + bad + open; total > 0 { // often empty, and -1 where it is not known
+	if total := ok + bad + open; total > 0 { // often empty, and -1 if it is not known
 		s.Counts = provider.Counts{Known: b.Stats.Incomplete >= 0, Total: total, Succeeded: ok, Failed: bad, Pending: open}
 	}
 	if len(b.Error) > 0 {

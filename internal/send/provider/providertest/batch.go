@@ -150,7 +150,7 @@ func preparedTwice(t *testing.T, s Subject) {
 		t.Errorf("prepared again: %q, %s, %v", again, ready, err)
 	}
 	r := w.batch.Launch(context.Background(), c.BatchInput, again)
-	diff(t, provider.Accepted, r.Fate)
+	diff(t, provider.Accepted, r.Status)
 	diff(t, 1, len(w.sim.Ledger().Jobs))
 }
 
@@ -162,19 +162,19 @@ func staleUpload(t *testing.T, s Subject) {
 	w.clock.Advance(90 * 24 * time.Hour)
 	r := w.batch.Launch(context.Background(), c.BatchInput, h)
 	late := false // it is found out when the job is looked at
-	if r.Fate == provider.Accepted {
+	if r.Status == provider.Accepted {
 		st := w.settle(w.job(c, h, r.Job))
 		late = st.State == provider.StateFailed
 		if late && st.Fault.Class != assay.FaultGone {
 			t.Errorf("what is uploaded is gone, and the fault is %v", st.Fault)
 		}
 	}
-	if r.Fate == provider.Refused || late {
+	if r.Status == provider.Refused || late {
 		c.Stamp.Attempt++
 		h = w.prepare(c)
 		r = w.batch.Launch(context.Background(), c.BatchInput, h)
 	}
-	diff(t, provider.Accepted, r.Fate)
+	diff(t, provider.Accepted, r.Status)
 	job := w.job(c, h, r.Job)
 	diff(t, 3, w.collect(job, w.settle(job)).endings(c)[assay.Answered])
 	diff(t, 3, len(w.billed()))
@@ -190,7 +190,7 @@ func unprepared(t *testing.T, s Subject) {
 	}
 	for _, h := range []provider.Handle{"", "{}", "nonsense"} {
 		r := w.batch.Launch(context.Background(), c.BatchInput, h)
-		diff(t, provider.Refused, r.Fate)
+		diff(t, provider.Refused, r.Status)
 		w.class(r.Err)
 	}
 	diff(t, 0, len(w.sim.Ledger().Jobs))
@@ -222,7 +222,7 @@ func wholeFailure(t *testing.T, s Subject) {
 	c := w.input(questions(3)...)
 	h := w.prepare(c)
 	r := w.batch.Launch(context.Background(), c.BatchInput, h)
-	if r.Fate == provider.Refused { // found at once
+	if r.Status == provider.Refused { // found at once
 		w.class(r.Err)
 		return
 	}

@@ -78,7 +78,7 @@ func errorUnderSuccess(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{}, "create error-200")
 	c := w.input(questions(2)...)
 	r := w.batch.Launch(context.Background(), c.BatchInput, w.prepare(c))
-	diff(t, provider.Unknown, r.Fate)
+	diff(t, provider.Unknown, r.Status)
 }
 
 func (w *world) wantFault(what string, err error) {
@@ -93,7 +93,7 @@ func (w *world) wantFault(what string, err error) {
 func faults(t *testing.T, s Subject) {
 	for rule, want := range map[string]struct {
 		class assay.FaultClass
-		fate  provider.Fate
+		want  provider.LaunchStatus
 	}{
 		"429=30s":  {assay.FaultBusy, provider.Refused},
 		"429=bare": {assay.FaultBusy, provider.Refused},
@@ -111,9 +111,9 @@ func faults(t *testing.T, s Subject) {
 			h := w.prepare(c)
 			r := w.batch.Launch(context.Background(), c.BatchInput, h)
 			if f := provider.FaultOf(r.Err); rule == "529" && f != nil && f.Code == "overloaded_error" { // explicitly
-				want.fate = provider.Refused
+				want.want = provider.Refused
 			}
-			diff(t, want.fate, r.Fate)
+			diff(t, want.want, r.Status)
 			diff(t, want.class, w.class(r.Err))
 			if rule == "429=30s" && provider.FaultOf(r.Err).RetryAfter != 30*time.Second {
 				t.Errorf("retry after %v", provider.FaultOf(r.Err).RetryAfter)
@@ -164,8 +164,8 @@ func oversize(t *testing.T, s Subject) {
 			w.clock.Advance(time.Second)
 		}
 		r := w.batch.Launch(context.Background(), c.BatchInput, h)
-		if r.Fate != provider.Accepted {
-			diff(t, provider.Refused, r.Fate)
+		if r.Status != provider.Accepted {
+			diff(t, provider.Refused, r.Status)
 			said = r.Err
 			return w.class(r.Err)
 		}
@@ -199,10 +199,10 @@ func redirects(t *testing.T, s Subject) {
 		r := w.batch.Launch(ctx, c.BatchInput, h)
 		w.clean(r.Err)
 		if kind == "create" {
-			diff(t, provider.Unknown, r.Fate)
+			diff(t, provider.Unknown, r.Status)
 		}
 		job := w.job(c, h, r.Job)
-		if r.Fate != provider.Accepted {
+		if r.Status != provider.Accepted {
 			job.ID = "some-job"
 		}
 		w.exercise(job, c)

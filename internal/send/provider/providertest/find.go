@@ -63,7 +63,7 @@ func lostReply(t *testing.T, s Subject) {
 	search := w.search(c, cursor)
 	search.Handle = h
 	r := w.batch.Launch(context.Background(), c.BatchInput, h)
-	diff(t, provider.Unknown, r.Fate)
+	diff(t, provider.Unknown, r.Status)
 	w.clock.Advance(time.Second)
 	other := w.launch(w.input(questions(7)...))
 
@@ -91,7 +91,7 @@ func neverMade(t *testing.T, s Subject) {
 	h := w.prepare(c)
 	search := w.search(c, cursor)
 	search.Handle = h
-	diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, h).Fate)
+	diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, h).Status)
 	diff(t, provider.Found{Sighting: provider.Absent}, w.find(f, search))
 	job := w.launch(c) // the same bytes under the same stamp
 	diff(t, provider.Found{Sighting: provider.Located, Jobs: []string{job.ID}}, w.find(f, search))
@@ -105,7 +105,7 @@ func lateJob(t *testing.T, s Subject) {
 	h := w.prepare(c)
 	search := w.search(c, cursor)
 	search.Handle = h
-	diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, h).Fate)
+	diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, h).Status)
 	found, err := f.Find(context.Background(), search)
 	if err != nil || found.Sighting == provider.Located {
 		t.Errorf("found %+v, %v before it shows", found, err)
@@ -123,7 +123,7 @@ func brokenList(t *testing.T, s Subject) {
 		}
 		c := w.input(questions(3)...)
 		h := w.prepare(c)
-		diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, h).Fate)
+		diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, h).Status)
 		found, err := f.Find(context.Background(), w.search(c, ""))
 		if err == nil {
 			t.Errorf("%s: found %+v in a list that cannot be read", rule, found)
@@ -140,7 +140,7 @@ func failedAttempt(t *testing.T, s Subject) {
 		c := w.input(questions(4)...)
 		h := w.prepare(c)
 		r := w.batch.Launch(context.Background(), c.BatchInput, h)
-		if r.Fate == provider.Refused { // found at once
+		if r.Status == provider.Refused { // found at once
 			return
 		}
 		failed := w.job(c, h, r.Job)
@@ -152,7 +152,7 @@ func failedAttempt(t *testing.T, s Subject) {
 		c.Stamp.Attempt++
 		search := w.search(c, cursor)
 		search.Handle = w.prepare(c)
-		diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, search.Handle).Fate)
+		diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, search.Handle).Status)
 		w.clock.Advance(time.Second)
 		search.Cursor = "" // a list that has no order shows all
 		found := w.find(f, search)

@@ -30,7 +30,7 @@ func fenced(t *testing.T, s Subject) {
 			t.Errorf("time %d: %v", i+1, err)
 		}
 	}
-	if r := w.batch.Launch(context.Background(), c.BatchInput, h); r.Fate == provider.Accepted {
+	if r := w.batch.Launch(context.Background(), c.BatchInput, h); r.Status == provider.Accepted {
 		if st := w.settle(w.job(c, h, r.Job)); st.State != provider.StateFailed || len(st.Parts) > 0 {
 			t.Errorf("made of nothing: %+v", st)
 		}

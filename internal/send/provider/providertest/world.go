@@ -260,8 +260,8 @@ func (w *world) launch(c testInput) provider.Job {
 	w.t.Helper()
 	h := w.prepare(c)
 	r := w.batch.Launch(context.Background(), c.BatchInput, h)
-	if r.Fate != provider.Accepted {
-		w.t.Fatalf("launch: %s: %v", r.Fate, r.Err)
+	if r.Status != provider.Accepted {
+		w.t.Fatalf("launch: %s: %v", r.Status, r.Err)
 	}
 	return w.job(c, h, r.Job)
 }

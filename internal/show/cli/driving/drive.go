@@ -43,7 +43,7 @@ type DriveOptions struct {
 type Driven struct {
 	Run   store.Run
 	study *study.Study // nil: as the ledger has it
-	st    engine.Standing
+	st    engine.RunStatus
 	begun bool // what follows is what the drive came to
 	err   error
 }

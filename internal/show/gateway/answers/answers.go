@@ -66,7 +66,7 @@ func (f *Call) Since(n int) (events [][]byte, ended bool, moved chan struct{}) {
 	return f.events[n:], f.ended, f.moved
 }
 
-// Result returns the answer of a call that has ended, which has no body where it was streamed.
+// Result returns the answer of a call that has ended, which has no body if it was streamed.
 func (f *Call) Result() ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *Calls) same(f *Call, again, waits bool) (old *Call, other bool, moved c
 	return nil, false, moved
 }
 
-// Release lets a call go that has ended, and forgets the oldest answers where there are too many.
+// Release lets a call go that has ended, and forgets the oldest answers if there are too many.
 func (s *Calls) Release(f *Call) {
 	s.land(f)
 	s.trim()
@@ -182,7 +182,7 @@ func (s *Calls) forget(f *Call) {
 	}
 }
 
-// trim forgets the oldest answers where there are too many.
+// trim forgets the oldest answers if there are too many.
 func (s *Calls) trim() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -156,7 +156,7 @@ func (s *Driver) give(ctx context.Context, run store.Run) {
 	}
 }
 
-// advance drives a run to its end and writes its results, and returns when to try again where nothing moves.
+// advance drives a run to its end and writes its results, and returns when to try again if nothing moves.
 func (s *Driver) advance(ctx context.Context, run store.Run) (time.Duration, error) {
 	if run.State == store.RunOpen {
 		st, err := s.Home.DriveAlone(ctx, run, s.Interval)
@@ -179,7 +179,7 @@ func (s *Driver) advance(ctx context.Context, run store.Run) (time.Duration, err
 	return 0, nil
 }
 
-// stuck decides about a run in which nothing moves. One that needs more money gets some of its user's, or ends where there is
+// stuck decides about a run in which nothing moves. One that needs more money gets some of its user's, or ends if there is
 // none. What waits for a key or a person is looked at again later, until its window is over; a job that another key made waits
 // for that key.
 func (s *Driver) stuck(ctx context.Context, run store.Run, budget bool) (time.Duration, error) {
