@@ -30,7 +30,7 @@ var layers = map[string]int{
 	"study/plan/check": 4, "study/plan/estimate": 4,
 	"keep/ledger": 4,
 	"send/engine": 4, "send/engine/hold": 5, "send/engine/batch": 6, "send/engine/live": 6, "send/engine/stage": 6, "send/engine/runs": 7,
-	"send/process": 0, "send/traffic": 4, "send/workers": 12,
+	"send/process": 0, "study/prompt/lex": 0, "send/traffic": 4, "send/workers": 12,
 	"send/script":       4,
 	"send/batchrun":     5,
 	"find/results":      6,
@@ -55,7 +55,7 @@ var layers = map[string]int{
 
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
-	"assay", "find/stats", "assay/jsontext", "study/catalog", "send/dialect", "study/prompt", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/plan/check", "study/plan/estimate", "study/edit", "study/convert", "find/tables", "send/ratelimit", "study/tokens", "study/adaptive",
+	"assay", "find/stats", "assay/jsontext", "study/catalog", "send/dialect", "study/prompt", "study/prompt/lex", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/plan/check", "study/plan/estimate", "study/edit", "study/convert", "find/tables", "send/ratelimit", "study/tokens", "study/adaptive",
 	"find/analysis/gather", "find/analysis/answers", "find/analysis/talks", "find/analysis/contests", "find/analysis/methods",
 	"simulator/dice", "simulator/minds", "simulator/fault",
 }

@@ -30,7 +30,7 @@ var openWalls = map[string]struct {
 	"send/script":  {38, 6.9, 136},
 	"show/web":     {26, 5.0, 81},
 	"study":        {28, 6.1, 55},
-	"study/prompt": {16, 5.1, 45},
+	"study/prompt": {12, 4.7, 45},
 }
 
 func TestPackagesHaveWalls(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/prompt/lex"
 )
 
 // checker walks the whole tree, branches not taken too, against a scope.
@@ -237,7 +238,7 @@ func (c *checker) name(e nameExpr, n need) Shape {
 	case b != nil:
 		return b.shape
 	case !known && n == required:
-		c.problem(e.at(), c.hint(e.name), "\"%s\" is not defined", clip(e.name))
+		c.problem(e.at(), c.hint(e.name), "\"%s\" is not defined", lex.Clip(e.name))
 	case shape.Kind == Any && c.free == nil:
 		c.guess(e)
 	}
@@ -251,7 +252,7 @@ func (c *checker) guess(e nameExpr) {
 		return
 	}
 	if hint := assay.DidYouMean(e.name, known); hint != "" {
-		c.warn(e.at(), hint, "\"%s\" is not defined, unless the items have such a field", clip(e.name))
+		c.warn(e.at(), hint, "\"%s\" is not defined, unless the items have such a field", lex.Clip(e.name))
 	}
 }
 
@@ -265,7 +266,7 @@ func (c *checker) hint(name string) string {
 		return hint
 	}
 	for _, k := range known {
-		if rest, ok := strings.CutPrefix(k, name); ok && nameLen(rest) == 0 {
+		if rest, ok := strings.CutPrefix(k, name); ok && lex.NameLen(rest) == 0 {
 			return "did you mean item[\"" + k + "\"]?"
 		}
 	}
@@ -316,12 +317,12 @@ func (c *checker) field(e fieldExpr, of Shape, n need) Shape {
 		hint := assay.DidYouMean(e.name, names)
 		switch {
 		case n == required:
-			c.problem(e.at(), orList(hint, "its fields", names), "%s has no field \"%s\"", said(e.of), clip(e.name))
+			c.problem(e.at(), orList(hint, "its fields", names), "%s has no field \"%s\"", said(e.of), lex.Clip(e.name))
 		case hint != "":
-			c.warn(e.at(), hint, "%s never has a field \"%s\"", said(e.of), clip(e.name))
+			c.warn(e.at(), hint, "%s never has a field \"%s\"", said(e.of), lex.Clip(e.name))
 		}
 	default:
-		c.problem(e.at(), "", "%s is %s and has no field \"%s\"", said(e.of), of.Kind, clip(e.name))
+		c.problem(e.at(), "", "%s is %s and has no field \"%s\"", said(e.of), of.Kind, lex.Clip(e.name))
 	}
 	return Shape{}
 }

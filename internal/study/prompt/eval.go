@@ -3,6 +3,8 @@ package prompt
 import (
 	"strings"
 	"unicode/utf8"
+
+	"assay/internal/study/prompt/lex"
 )
 
 // undefined is the value of what is not there. Only default and the tests defined and undefined take it.
@@ -47,7 +49,7 @@ func field(at int, e expr, of any, name string) any {
 	if v, ok := fieldOf(of, name); ok {
 		return v
 	}
-	what := said(e) + " has no field \"" + clip(name) + "\""
+	what := said(e) + " has no field \"" + lex.Clip(name) + "\""
 	if kindOf(of) != Record.String() {
 		what += ": it is " + kindOf(of)
 	}
@@ -57,7 +59,7 @@ func field(at int, e expr, of any, name string) any {
 // said names an expression in a message.
 func said(e expr) string {
 	if path, _, ok := pathOf(e); ok {
-		return clip(strings.Join(path, "."))
+		return lex.Clip(strings.Join(path, "."))
 	}
 	return "this value"
 }

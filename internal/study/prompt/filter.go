@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/prompt/lex"
 )
 
 // filter is what may follow |.
@@ -80,25 +81,25 @@ func sequence(in Shape) Shape {
 // filter reads the name and the arguments of a filter.
 func (p *parser) filter(of expr) expr {
 	tok := p.peek()
-	if tok.kind != tokName {
-		p.fail(tok.at, "", "expected the name of a filter, not %s", tok.said())
+	if tok.Kind != lex.Name {
+		p.fail(tok.At, "", "expected the name of a filter, not %s", tok.Quoted())
 		return of
 	}
 	p.next++
-	name := tok.text
+	name := tok.Text
 	if long, ok := short[name]; ok {
 		name = long
 	}
 	var names []string
 	for i := range filters {
 		if filters[i].name == name {
-			e := filterExpr{pos(tok.at), of, &filters[i], make([]expr, len(filters[i].params))}
+			e := filterExpr{pos(tok.At), of, &filters[i], make([]expr, len(filters[i].params))}
 			p.arguments(e)
 			return e
 		}
 		names = append(names, filters[i].name)
 	}
-	p.fail(tok.at, orList(assay.DidYouMean(name, names), "filters", names), "unknown filter %s", clip(name))
+	p.fail(tok.At, orList(assay.DidYouMean(name, names), "filters", names), "unknown filter %s", lex.Clip(name))
 	return of
 }
 
@@ -109,7 +110,7 @@ func (p *parser) arguments(e filterExpr) {
 		for !p.broken && !p.accept(")") {
 			p.argument(e, given)
 			given++
-			if !p.peek().is(")") {
+			if !p.peek().Is(")") {
 				p.expect(",")
 			}
 		}
@@ -124,16 +125,16 @@ func (p *parser) arguments(e filterExpr) {
 
 func (p *parser) argument(e filterExpr, i int) {
 	tok := p.peek()
-	if tok.kind == tokName && p.next+1 < len(p.tag.tokens) && p.tag.tokens[p.next+1].is("=") {
+	if tok.Kind == lex.Name && p.next+1 < len(p.tag.Tokens) && p.tag.Tokens[p.next+1].Is("=") {
 		i = len(e.filter.params)
 		for j, param := range e.filter.params {
-			if param == tok.text {
+			if param == tok.Text {
 				i = j
 			}
 		}
 		if i == len(e.filter.params) {
-			hint := orList(assay.DidYouMean(tok.text, e.filter.params), "it has", e.filter.params)
-			p.fail(tok.at, hint, "%s has no parameter %s", e.filter.name, clip(tok.text))
+			hint := orList(assay.DidYouMean(tok.Text, e.filter.params), "it has", e.filter.params)
+			p.fail(tok.At, hint, "%s has no parameter %s", e.filter.name, lex.Clip(tok.Text))
 			return
 		}
 		p.next += 2
@@ -141,9 +142,9 @@ func (p *parser) argument(e filterExpr, i int) {
 	value := p.expression()
 	switch {
 	case i >= len(e.filter.params):
-		p.fail(tok.at, orList("", "it has", e.filter.params), "too many arguments for %s", e.filter.name)
+		p.fail(tok.At, orList("", "it has", e.filter.params), "too many arguments for %s", e.filter.name)
 	case e.args[i] != nil:
-		p.fail(tok.at, "", "%s is given twice", e.filter.params[i])
+		p.fail(tok.At, "", "%s is given twice", e.filter.params[i])
 	default:
 		e.args[i] = value
 	}
@@ -246,7 +247,7 @@ func (c *call) attribute(i int, v any) (any, error) {
 	for _, name := range strings.Split(path, ".") {
 		next, ok := fieldOf(v, name)
 		if !ok {
-			return nil, c.fail("found an element without the field %s", clip(name))
+			return nil, c.fail("found an element without the field %s", lex.Clip(name))
 		}
 		v = next
 	}

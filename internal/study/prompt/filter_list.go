@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"assay/internal/study/prompt/lex"
 )
 
 func lengthFilter(c *call, v any) (any, error) {
@@ -191,7 +193,7 @@ func (c *call) read(v any) (number, bool, error) {
 	if err := c.x.read(c.e.at(), len(s)); err != nil {
 		return number{}, false, err
 	}
-	s = strings.TrimFunc(s, isSpace)
+	s = strings.TrimFunc(s, lex.IsSpace)
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return number{i: i}, true, nil
 	}
@@ -225,7 +227,7 @@ func roundFilter(c *call, v any) (any, error) {
 	case method == "floor":
 		f = math.Floor(n.float()*scale) / scale
 	case method != "common":
-		return nil, c.fail("knows the methods common, ceil and floor, not %s", clip(method))
+		return nil, c.fail("knows the methods common, ceil and floor, not %s", lex.Clip(method))
 	case digits >= 0 && !n.isFloat:
 		return n.i, nil
 	case digits >= 0:

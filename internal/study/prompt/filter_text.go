@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"assay/internal/study/prompt/lex"
 )
 
 // textFilter makes a filter of a change of text.
@@ -25,7 +27,7 @@ func title(s string) string {
 	start := true
 	for _, r := range s {
 		switch {
-		case isSpace(r) || strings.ContainsRune("-({[<", r):
+		case lex.IsSpace(r) || strings.ContainsRune("-({[<", r):
 			start = true
 			b.WriteRune(r)
 			continue
@@ -53,7 +55,7 @@ func trimFilter(c *call, v any) (any, error) {
 		return nil, err
 	}
 	if c.args[0] == nil {
-		return strings.TrimFunc(s, isSpace), nil
+		return strings.TrimFunc(s, lex.IsSpace), nil
 	}
 	cut, err := c.textArg(0, "")
 	return strings.Trim(s, cut), err

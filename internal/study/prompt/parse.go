@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/prompt/lex"
 )
 
 const (
@@ -17,15 +18,15 @@ const (
 // parser builds the tree of a template. After a problem in a tag it goes on behind the tag.
 type parser struct {
 	t        *Template
-	lex      lexer
+	lex      lex.Lexer
 	problems assay.Problems
 	named    map[string]bool // by set and for
 	refused  []string        // tags reported as not allowed, so that their ends are not reported again
 	nesting  int
 	stopped  bool
 
-	tag    piece // being read
-	next   int   // token
+	tag    lex.Piece // being read
+	next   int       // token
 	level  int
 	broken bool // a problem in this tag has been reported
 }
@@ -39,7 +40,7 @@ func (p *parser) fail(at int, hint, format string, args ...any) {
 	case len(p.problems) == maxProblems:
 		p.problems.Add(p.t.place(at), "", "more problems follow; fix these first")
 		p.stopped = true
-		p.lex.pos = len(p.lex.text)
+		p.lex.Stop()
 	default:
 		p.problems.Add(p.t.place(at), hint, format, args...)
 	}
@@ -53,7 +54,7 @@ func (p *parser) template() []node {
 		}
 		word := p.word()
 		if !slices.Contains(p.refused, strings.TrimPrefix(word, "end")) {
-			p.fail(p.tag.at, "", "{%% %s %%} has nothing to close or continue", clip(word))
+			p.fail(p.tag.At, "", "{%% %s %%} has nothing to close or continue", lex.Clip(word))
 		}
 	}
 }
@@ -62,16 +63,16 @@ func (p *parser) template() []node {
 func (p *parser) block() (nodes []node, found bool) {
 	for {
 		p.read()
-		switch p.tag.kind {
-		case pieceEnd:
+		switch p.tag.Kind {
+		case lex.PieceEnd:
 			return nodes, false
-		case pieceText:
-			nodes = append(nodes, textNode(p.tag.text))
-		case pieceOutput:
+		case lex.PieceText:
+			nodes = append(nodes, textNode(p.tag.Text))
+		case lex.PieceOutput:
 			value := p.expression()
 			p.finish()
 			nodes = append(nodes, outputNode{value})
-		case pieceStatement:
+		case lex.PieceStatement:
 			if n := p.statement(); n != nil {
 				nodes = append(nodes, n)
 			} else if p.continues() {
@@ -84,15 +85,15 @@ func (p *parser) block() (nodes []node, found bool) {
 // read makes the next piece the current tag.
 func (p *parser) read() {
 	p.broken = false
-	p.tag = p.lex.next()
+	p.tag = p.lex.Next()
 	p.next, p.level = 0, 0
-	p.broken = p.tag.broken
+	p.broken = p.tag.Broken
 }
 
 // word is the keyword of the current statement.
 func (p *parser) word() string {
-	if p.tag.kind == pieceStatement && p.tag.tokens[0].kind == tokName {
-		return p.tag.tokens[0].text
+	if p.tag.Kind == lex.PieceStatement && p.tag.Tokens[0].Kind == lex.Name {
+		return p.tag.Tokens[0].Text
 	}
 	return ""
 }
@@ -121,9 +122,9 @@ func (p *parser) statement() node {
 }
 
 func (p *parser) refuse(word string) {
-	at := p.tag.at
-	if len(p.tag.tokens) > 0 {
-		at = p.tag.tokens[0].at
+	at := p.tag.At
+	if len(p.tag.Tokens) > 0 {
+		at = p.tag.Tokens[0].At
 	}
 	switch {
 	case p.broken:
@@ -133,7 +134,7 @@ func (p *parser) refuse(word string) {
 		p.refused = append(p.refused, word)
 		p.fail(at, refusedTags[word], "%s is not part of templates here", word)
 	default:
-		p.fail(at, assay.DidYouMean(word, []string{"if", "elif", "else", "endif", "for", "endfor", "set", "raw", "endraw"}), "unknown tag %s", clip(word))
+		p.fail(at, assay.DidYouMean(word, []string{"if", "elif", "else", "endif", "for", "endfor", "set", "raw", "endraw"}), "unknown tag %s", lex.Clip(word))
 	}
 }
 
@@ -163,7 +164,7 @@ func (p *parser) body(at int, closer string) (nodes []node, found bool) {
 	if p.nesting > maxNesting {
 		p.fail(at, "", "tags are nested more than %d deep", maxNesting)
 		p.stopped = true
-		p.lex.pos = len(p.lex.text)
+		p.lex.Stop()
 		return nil, false
 	}
 	for {
@@ -177,13 +178,13 @@ func (p *parser) body(at int, closer string) (nodes []node, found bool) {
 			p.next = 1
 			return nodes, true
 		case !slices.Contains(p.refused, strings.TrimPrefix(word, "end")):
-			p.fail(p.tag.at, "expected {% "+closer+" %}", "{%% %s %%} has nothing to close or continue here", clip(word))
+			p.fail(p.tag.At, "expected {% "+closer+" %}", "{%% %s %%} has nothing to close or continue here", lex.Clip(word))
 		}
 	}
 }
 
 func (p *parser) ifStatement() node {
-	n, at := ifNode{}, p.tag.at
+	n, at := ifNode{}, p.tag.At
 	for {
 		when := p.expression()
 		p.finish()
@@ -208,29 +209,29 @@ func (p *parser) otherwise(at int, closer string) []node {
 	p.finish()
 	nodes, found := p.body(at, closer)
 	for found && p.word() != closer {
-		p.fail(p.tag.at, "", "%s after else", p.word())
+		p.fail(p.tag.At, "", "%s after else", p.word())
 		_, found = p.body(at, closer)
 	}
 	return nodes
 }
 
 func (p *parser) forStatement() node {
-	n := forNode{pos: pos(p.tag.at)}
+	n := forNode{pos: pos(p.tag.At)}
 	n.name = p.target("for")
-	if p.peek().is(",") {
-		p.fail(p.peek().at, "loop over the keys: {% for k in record %}{{ record[k] }}", "a loop has one name")
+	if p.peek().Is(",") {
+		p.fail(p.peek().At, "loop over the keys: {% for k in record %}{{ record[k] }}", "a loop has one name")
 	}
 	p.expect("in")
 	n.over = p.or()
 	if p.accept("if") {
 		n.when = p.expression()
 	}
-	if p.peek().is("recursive") {
-		p.fail(p.peek().at, "", "recursive loops are not part of templates here")
+	if p.peek().Is("recursive") {
+		p.fail(p.peek().At, "", "recursive loops are not part of templates here")
 	}
 	p.finish()
 	var found bool
-	if n.body, found = p.body(p.tag.at, "endfor"); !found {
+	if n.body, found = p.body(p.tag.At, "endfor"); !found {
 		return n
 	}
 	if p.word() == "else" {
@@ -243,11 +244,11 @@ func (p *parser) forStatement() node {
 func (p *parser) setStatement() node {
 	n := setNode{name: p.target("set")}
 	switch tok := p.peek(); {
-	case tok.is(",", "."):
-		p.fail(tok.at, "", "set gives a value to one name")
-	case tok.kind == tokEnd:
+	case tok.Is(",", "."):
+		p.fail(tok.At, "", "set gives a value to one name")
+	case tok.Kind == lex.End:
 		p.refused = append(p.refused, "set")
-		p.fail(tok.at, "write {% set name = value %}", "set needs a value")
+		p.fail(tok.At, "write {% set name = value %}", "set needs a value")
 	}
 	p.expect("=")
 	n.value = p.expression()
@@ -258,31 +259,31 @@ func (p *parser) setStatement() node {
 // target reads the name that a set or for gives a value to.
 func (p *parser) target(tag string) string {
 	tok := p.peek()
-	if tok.kind != tokName || reserved(tok.text) {
-		p.fail(tok.at, "", "%s needs a name, not %s", tag, tok.said())
+	if tok.Kind != lex.Name || reserved(tok.Text) {
+		p.fail(tok.At, "", "%s needs a name, not %s", tag, tok.Quoted())
 		return ""
 	}
-	if tok.text == "loop" {
-		p.fail(tok.at, "choose another name", "loop cannot be given a value")
+	if tok.Text == "loop" {
+		p.fail(tok.At, "choose another name", "loop cannot be given a value")
 	}
-	p.named[tok.text] = true
+	p.named[tok.Text] = true
 	if len(p.named) > maxNames {
-		p.fail(tok.at, "", "the template names more than %d values", maxNames)
+		p.fail(tok.At, "", "the template names more than %d values", maxNames)
 	}
 	p.next++
-	return tok.text
+	return tok.Text
 }
 
 // finish reports what is left over in the current tag.
 func (p *parser) finish() {
-	if tok := p.peek(); tok.kind != tokEnd {
+	if tok := p.peek(); tok.Kind != lex.End {
 		hint := ""
 		switch {
-		case tok.is("="):
+		case tok.Is("="):
 			hint = "write == to compare"
-		case tok.kind == tokName && p.next > 0 && p.tag.tokens[p.next-1].kind == tokName:
+		case tok.Kind == lex.Name && p.next > 0 && p.tag.Tokens[p.next-1].Kind == lex.Name:
 			hint = "a name is one word; reach other columns as item[\"two words\"]"
 		}
-		p.fail(tok.at, hint, "unexpected %s", tok.said())
+		p.fail(tok.At, hint, "unexpected %s", tok.Quoted())
 	}
 }

@@ -5,21 +5,22 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/prompt/lex"
 )
 
 // peek is the current token; behind a problem it is the end of the tag.
-func (p *parser) peek() token {
-	if !p.broken && p.next < len(p.tag.tokens) {
-		return p.tag.tokens[p.next]
+func (p *parser) peek() lex.Token {
+	if !p.broken && p.next < len(p.tag.Tokens) {
+		return p.tag.Tokens[p.next]
 	}
-	if n := len(p.tag.tokens); n > 0 {
-		return p.tag.tokens[n-1]
+	if n := len(p.tag.Tokens); n > 0 {
+		return p.tag.Tokens[n-1]
 	}
-	return token{kind: tokEnd, at: p.tag.at}
+	return lex.Token{Kind: lex.End, At: p.tag.At}
 }
 
 func (p *parser) accept(words ...string) bool {
-	if p.peek().is(words...) {
+	if p.peek().Is(words...) {
 		p.next++
 		return true
 	}
@@ -28,7 +29,7 @@ func (p *parser) accept(words ...string) bool {
 
 func (p *parser) expect(word string) {
 	if !p.accept(word) {
-		p.fail(p.peek().at, "", "expected %s, not %s", word, p.peek().said())
+		p.fail(p.peek().At, "", "expected %s, not %s", word, p.peek().Quoted())
 	}
 }
 
@@ -37,7 +38,7 @@ func (p *parser) deeper(read func() expr) expr {
 	p.level++
 	defer func() { p.level-- }()
 	if p.level > maxLevels {
-		p.fail(p.peek().at, "use set for the parts", "the expression is nested more than %d deep", maxLevels)
+		p.fail(p.peek().At, "use set for the parts", "the expression is nested more than %d deep", maxLevels)
 	}
 	return read()
 }
@@ -47,7 +48,7 @@ func (p *parser) expression() expr { return p.deeper(p.choice) }
 
 func (p *parser) choice() expr {
 	then := p.or()
-	for at := p.peek().at; p.accept("if"); at = p.peek().at {
+	for at := p.peek().At; p.accept("if"); at = p.peek().At {
 		c := choiceExpr{pos: pos(at), then: then, when: p.or()}
 		if p.accept("else") {
 			c.otherwise = p.expression()
@@ -59,7 +60,7 @@ func (p *parser) choice() expr {
 
 func (p *parser) or() expr {
 	left := p.and()
-	for at := p.peek().at; p.accept("or"); at = p.peek().at {
+	for at := p.peek().At; p.accept("or"); at = p.peek().At {
 		left = logicExpr{pos(at), "or", left, p.and()}
 	}
 	return left
@@ -67,27 +68,27 @@ func (p *parser) or() expr {
 
 func (p *parser) and() expr {
 	left := p.not()
-	for at := p.peek().at; p.accept("and"); at = p.peek().at {
+	for at := p.peek().At; p.accept("and"); at = p.peek().At {
 		left = logicExpr{pos(at), "and", left, p.not()}
 	}
 	return left
 }
 
 func (p *parser) not() expr {
-	if at := p.peek().at; p.accept("not") {
+	if at := p.peek().At; p.accept("not") {
 		return notExpr{pos(at), p.deeper(p.not)}
 	}
 	return p.compare()
 }
 
 func (p *parser) compare() expr {
-	c := compareExpr{pos: pos(p.peek().at), first: p.sum()}
+	c := compareExpr{pos: pos(p.peek().At), first: p.sum()}
 	for {
 		tok := p.peek()
-		op := tok.text
+		op := tok.Text
 		switch {
-		case tok.is("==", "!=", "<", "<=", ">", ">=", "in"):
-		case tok.is("not") && p.next+1 < len(p.tag.tokens) && p.tag.tokens[p.next+1].is("in"):
+		case tok.Is("==", "!=", "<", "<=", ">", ">=", "in"):
+		case tok.Is("not") && p.next+1 < len(p.tag.Tokens) && p.tag.Tokens[p.next+1].Is("in"):
 			p.next++
 			op = "not in"
 		case len(c.rest) == 0:
@@ -96,14 +97,14 @@ func (p *parser) compare() expr {
 			return c
 		}
 		p.next++
-		c.rest = append(c.rest, comparison{pos(tok.at), op, p.sum()})
+		c.rest = append(c.rest, comparison{pos(tok.At), op, p.sum()})
 	}
 }
 
 func (p *parser) sum() expr { return p.math(p.concat, "+", "-") }
 
 func (p *parser) concat() expr {
-	c := concatExpr{pos: pos(p.peek().at), parts: []expr{p.product()}}
+	c := concatExpr{pos: pos(p.peek().At), parts: []expr{p.product()}}
 	for p.accept("~") {
 		c.parts = append(c.parts, p.product())
 	}
@@ -120,7 +121,7 @@ func (p *parser) power() expr { return p.math(p.unary, "**") }
 func (p *parser) math(operand func() expr, ops ...string) expr {
 	left := operand()
 	for op := p.peek(); p.accept(ops...); op = p.peek() {
-		left = mathExpr{pos(op.at), op.text, left, operand()}
+		left = mathExpr{pos(op.At), op.Text, left, operand()}
 	}
 	return left
 }
@@ -130,7 +131,7 @@ func (p *parser) unary() expr { return p.filters(p.signed()) }
 
 func (p *parser) signed() expr {
 	if tok := p.peek(); p.accept("-", "+") {
-		return p.postfix(signExpr{pos(tok.at), tok.text, p.deeper(p.signed)})
+		return p.postfix(signExpr{pos(tok.At), tok.Text, p.deeper(p.signed)})
 	}
 	return p.postfix(p.primary())
 }
@@ -138,27 +139,27 @@ func (p *parser) signed() expr {
 func (p *parser) primary() expr {
 	tok := p.peek()
 	switch {
-	case tok.kind == tokLiteral:
+	case tok.Kind == lex.Literal:
 		return p.literal()
-	case tok.kind == tokName && !reserved(tok.text):
+	case tok.Kind == lex.Name && !reserved(tok.Text):
 		p.next++
-		if value, ok := constants[tok.text]; ok {
-			return literalExpr{pos(tok.at), value}
+		if value, ok := constants[tok.Text]; ok {
+			return literalExpr{pos(tok.At), value}
 		}
-		return nameExpr{pos(tok.at), tok.text}
-	case tok.is("("):
+		return nameExpr{pos(tok.At), tok.Text}
+	case tok.Is("("):
 		p.next++
-		return p.deeper(func() expr { return p.parens(tok.at) })
-	case tok.is("["):
+		return p.deeper(func() expr { return p.parens(tok.At) })
+	case tok.Is("["):
 		p.next++
-		return p.deeper(func() expr { return listExpr{pos(tok.at), p.items("]")} })
+		return p.deeper(func() expr { return listExpr{pos(tok.At), p.items("]")} })
 	}
-	if tok.kind == tokEnd && p.next == 0 {
-		p.fail(tok.at, "", "there is nothing between the braces")
+	if tok.Kind == lex.End && p.next == 0 {
+		p.fail(tok.At, "", "there is nothing between the braces")
 	} else {
-		p.fail(tok.at, "", "expected a value, not %s", tok.said())
+		p.fail(tok.At, "", "expected a value, not %s", tok.Quoted())
 	}
-	return literalExpr{pos: pos(tok.at)}
+	return literalExpr{pos: pos(tok.At)}
 }
 
 // constants are the words that are values.
@@ -172,14 +173,14 @@ func reserved(word string) bool {
 func (p *parser) literal() expr {
 	tok := p.peek()
 	p.next++
-	text, ok := tok.value.(string)
+	text, ok := tok.Value.(string)
 	if !ok {
-		return literalExpr{pos(tok.at), tok.value}
+		return literalExpr{pos(tok.At), tok.Value}
 	}
 	for {
-		more, ok := p.peek().value.(string)
+		more, ok := p.peek().Value.(string)
 		if !ok {
-			return literalExpr{pos(tok.at), text}
+			return literalExpr{pos(tok.At), text}
 		}
 		text += more
 		p.next++
@@ -204,7 +205,7 @@ func (p *parser) items(closer string) []expr {
 	var all []expr
 	for !p.broken && !p.accept(closer) {
 		all = append(all, p.expression())
-		if !p.peek().is(closer) {
+		if !p.peek().Is(closer) {
 			p.expect(",")
 		}
 	}
@@ -216,13 +217,13 @@ func (p *parser) postfix(e expr) expr {
 	for {
 		tok := p.peek()
 		switch {
-		case tok.is("."):
+		case tok.Is("."):
 			p.next++
 			e = p.field(e)
-		case tok.is("["):
+		case tok.Is("["):
 			p.next++
-			e = p.deeper(func() expr { return p.element(e, tok.at) })
-		case tok.is("("):
+			e = p.deeper(func() expr { return p.element(e, tok.At) })
+		case tok.Is("("):
 			p.call(e)
 			return e
 		default:
@@ -234,19 +235,19 @@ func (p *parser) postfix(e expr) expr {
 func (p *parser) field(of expr) expr {
 	tok := p.peek()
 	p.next++
-	if i, ok := tok.value.(int64); ok && tok.kind == tokLiteral {
-		return indexExpr{pos(tok.at), of, literalExpr{pos(tok.at), i}}
+	if i, ok := tok.Value.(int64); ok && tok.Kind == lex.Literal {
+		return indexExpr{pos(tok.At), of, literalExpr{pos(tok.At), i}}
 	}
-	if tok.kind != tokName {
+	if tok.Kind != lex.Name {
 		p.next--
-		p.fail(tok.at, "", "expected the name of a field, not %s", tok.said())
+		p.fail(tok.At, "", "expected the name of a field, not %s", tok.Quoted())
 	}
-	return fieldExpr{pos(tok.at), of, tok.text}
+	return fieldExpr{pos(tok.At), of, tok.Text}
 }
 
 func (p *parser) element(of expr, at int) expr {
 	var from, to expr
-	if !p.peek().is(":") {
+	if !p.peek().Is(":") {
 		from = p.expression()
 	}
 	if !p.accept(":") {
@@ -258,11 +259,11 @@ func (p *parser) element(of expr, at int) expr {
 		}
 		return indexExpr{pos(at), of, from}
 	}
-	if !p.peek().is("]", ":") {
+	if !p.peek().Is("]", ":") {
 		to = p.expression()
 	}
-	if p.peek().is(":") {
-		p.fail(p.peek().at, "", "a slice has no step here")
+	if p.peek().Is(":") {
+		p.fail(p.peek().At, "", "a slice has no step here")
 	}
 	p.expect("]")
 	return sliceExpr{pos(at), of, from, to}
@@ -284,7 +285,7 @@ func (p *parser) call(e expr) {
 			hint = h
 		}
 	}
-	p.fail(e.at(), hint, "%s() cannot be called", clip(name))
+	p.fail(e.at(), hint, "%s() cannot be called", lex.Clip(name))
 }
 
 // methods are calls that Jinja templates often make, with what does the same here.
@@ -305,8 +306,8 @@ func (p *parser) filters(e expr) expr {
 			e = p.filter(e)
 		case p.accept("is"):
 			e = p.test(e)
-		case tok.is("("):
-			p.fail(tok.at, "", "only a filter takes arguments")
+		case tok.Is("("):
+			p.fail(tok.At, "", "only a filter takes arguments")
 		default:
 			return e
 		}
@@ -317,20 +318,20 @@ func (p *parser) test(of expr) expr {
 	negated := p.accept("not")
 	tok := p.peek()
 	for i := range tests {
-		if tok.kind == tokName && tests[i].name == strings.ToLower(tok.text) {
+		if tok.Kind == lex.Name && tests[i].name == strings.ToLower(tok.Text) {
 			p.next++
-			return testExpr{pos(tok.at), of, &tests[i], negated}
+			return testExpr{pos(tok.At), of, &tests[i], negated}
 		}
 	}
-	if tok.kind != tokName {
-		p.fail(tok.at, "", "expected the name of a test, not %s", tok.said())
+	if tok.Kind != lex.Name {
+		p.fail(tok.At, "", "expected the name of a test, not %s", tok.Quoted())
 		return of
 	}
 	var names []string
 	for _, t := range tests {
 		names = append(names, t.name)
 	}
-	p.fail(tok.at, orList(assay.DidYouMean(tok.text, names), "tests", names), "unknown test %s", clip(tok.text))
+	p.fail(tok.At, orList(assay.DidYouMean(tok.Text, names), "tests", names), "unknown test %s", lex.Clip(tok.Text))
 	return of
 }
 

@@ -1,4 +1,4 @@
-package prompt
+package lex
 
 import (
 	"strconv"
@@ -6,44 +6,46 @@ import (
 	"unicode/utf8"
 )
 
-// token is one word of a tag.
-type token struct {
-	kind  tokenKind
-	at    int
-	text  string
-	value any // of a literal
+// Token is one word of a tag.
+type Token struct {
+	Kind  Kind
+	At    int
+	Text  string
+	Value any // of a literal
 }
 
-type tokenKind uint8
+// Kind is what a token is.
+type Kind uint8
 
+// The kinds of tokens.
 const (
-	tokEnd tokenKind = iota
-	tokBad
-	tokName
-	tokLiteral
-	tokOp
+	End Kind = iota
+	Bad
+	Name
+	Literal
+	Op
 )
 
-// is reports whether the token is one of these operators or names.
-func (t token) is(words ...string) bool {
-	if t.kind != tokOp && t.kind != tokName {
+// Is reports whether the token is one of these operators or names.
+func (t Token) Is(words ...string) bool {
+	if t.Kind != Op && t.Kind != Name {
 		return false
 	}
 	for _, w := range words {
-		if t.text == w {
+		if t.Text == w {
 			return true
 		}
 	}
 	return false
 }
 
-// said is the token as messages quote it.
-func (t token) said() string {
-	return clip(t.text)
+// Quoted returns the token as messages quote it.
+func (t Token) Quoted() string {
+	return Clip(t.Text)
 }
 
-// clip shortens a foreign text for a message.
-func clip(s string) string {
+// Clip shortens a foreign text for a message.
+func Clip(s string) string {
 	const most = 60
 	if len(s) <= most {
 		return s
@@ -52,13 +54,13 @@ func clip(s string) string {
 }
 
 // token reads one token; before are those of the same tag. A bad one has been reported.
-func (l *lexer) token(pos int, before []token) (token, int) {
-	rest := l.text[pos:]
+func (l *Lexer) token(pos int, before []Token) (Token, int) {
+	rest := l.Text[pos:]
 	r, size := utf8.DecodeRuneInString(rest)
 	switch {
 	case isNameStart(r):
-		n := nameLen(rest)
-		return token{kind: tokName, at: pos, text: rest[:n]}, pos + n
+		n := NameLen(rest)
+		return Token{Kind: Name, At: pos, Text: rest[:n]}, pos + n
 	case '0' <= r && r <= '9':
 		return l.number(pos, before)
 	case r == '\'' || r == '"':
@@ -66,11 +68,11 @@ func (l *lexer) token(pos int, before []token) (token, int) {
 	}
 	for _, op := range []string{"**", "//", "==", "!=", ">=", "<="} {
 		if strings.HasPrefix(rest, op) {
-			return token{kind: tokOp, at: pos, text: op}, pos + 2
+			return Token{Kind: Op, At: pos, Text: op}, pos + 2
 		}
 	}
 	if strings.ContainsRune("+-*/%~()[].,:|=<>", r) {
-		return token{kind: tokOp, at: pos, text: rest[:size]}, pos + size
+		return Token{Kind: Op, At: pos, Text: rest[:size]}, pos + size
 	}
 	hint := ""
 	switch r {
@@ -83,30 +85,30 @@ func (l *lexer) token(pos int, before []token) (token, int) {
 	case '!':
 		hint = "write not"
 	}
-	l.fail(pos, hint, "unexpected %q", r)
-	return token{kind: tokBad, at: pos}, pos
+	l.Fail(pos, hint, "unexpected %q", r)
+	return Token{Kind: Bad, At: pos}, pos
 }
 
-func (l *lexer) number(pos int, before []token) (token, int) {
-	rest := l.text[pos:]
-	n, read := nameLen(rest), readInt
-	afterDot := len(before) > 0 && before[len(before)-1].is(".") // list.0.1 is no fraction
+func (l *Lexer) number(pos int, before []Token) (Token, int) {
+	rest := l.Text[pos:]
+	n, read := NameLen(rest), readInt
+	afterDot := len(before) > 0 && before[len(before)-1].Is(".") // list.0.1 is no fraction
 	if !afterDot && n+1 < len(rest) && rest[n] == '.' && isDigit(rest[n+1]) {
-		n += 1 + nameLen(rest[n+1:])
+		n += 1 + NameLen(rest[n+1:])
 		read = readFloat
 	}
 	if !strings.HasPrefix(rest, "0x") && strings.ContainsAny(rest[:n], "eE") {
 		read = readFloat
 		if (rest[n-1] == 'e' || rest[n-1] == 'E') && n+1 < len(rest) && (rest[n] == '+' || rest[n] == '-') {
-			n += 1 + nameLen(rest[n+1:])
+			n += 1 + NameLen(rest[n+1:])
 		}
 	}
 	value, ok := read(rest[:n])
 	if !ok {
-		l.fail(pos, "", "%s is not a number", clip(rest[:n]))
-		return token{kind: tokBad, at: pos}, pos
+		l.Fail(pos, "", "%s is not a number", Clip(rest[:n]))
+		return Token{Kind: Bad, At: pos}, pos
 	}
-	return token{kind: tokLiteral, at: pos, text: rest[:n], value: value}, pos + n
+	return Token{Kind: Literal, At: pos, Text: rest[:n], Value: value}, pos + n
 }
 
 func readFloat(word string) (any, bool) {
@@ -125,19 +127,19 @@ func readInt(word string) (any, bool) {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // quoted reads a text literal with Python's escapes.
-func (l *lexer) quoted(pos int) (token, int) {
-	quote := l.text[pos]
+func (l *Lexer) quoted(pos int) (Token, int) {
+	quote := l.Text[pos]
 	var b strings.Builder
-	for i := pos + 1; i < len(l.text); {
-		c := l.text[i]
+	for i := pos + 1; i < len(l.Text); {
+		c := l.Text[i]
 		switch {
 		case c == quote:
-			return token{kind: tokLiteral, at: pos, text: l.text[pos : i+1], value: b.String()}, i + 1
-		case c == '\\' && i+1 < len(l.text):
-			n := unescape(&b, l.text[i+1:])
+			return Token{Kind: Literal, At: pos, Text: l.Text[pos : i+1], Value: b.String()}, i + 1
+		case c == '\\' && i+1 < len(l.Text):
+			n := unescape(&b, l.Text[i+1:])
 			if n == 0 {
-				l.fail(i, "", "unknown escape in a text")
-				return token{kind: tokBad, at: i}, i
+				l.Fail(i, "", "unknown escape in a text")
+				return Token{Kind: Bad, At: i}, i
 			}
 			i += 1 + n
 		default:
@@ -145,8 +147,8 @@ func (l *lexer) quoted(pos int) (token, int) {
 			i++
 		}
 	}
-	l.fail(pos, "end it with "+string(quote), "this text is never closed")
-	return token{kind: tokBad, at: pos}, pos
+	l.Fail(pos, "end it with "+string(quote), "this text is never closed")
+	return Token{Kind: Bad, At: pos}, pos
 }
 
 // unescape writes what an escape stands for (s begins behind the backslash) and returns its length, 0 when it is none.
