@@ -25,7 +25,7 @@ import (
 //
 //	PREFIX/RUN/NAME/BEGIN/begin           the validator of what is written under BEGIN; none: it cannot be continued
 //	PREFIX/RUN/NAME/BEGIN/OFFSET.WRITER   a chunk
-//	PREFIX/RUN/NAME/log/OFFSET.WRITER     what one Sync of a log wrote; opened.WRITER says that it has a writer
+//	PREFIX/RUN/NAME/log/OFFSET.WRITER     what one Sync of a log wrote; opened.WRITER marks that it has a writer
 //	PREFIX/RUN/NAME/whole.WRITER          a manifest; packed.WRITER where the chunks are packed
 //	PREFIX/assay-id.ID                    the mark of the place
 type Bucket struct {

@@ -34,15 +34,15 @@ type Resend struct {
 	After   time.Time
 	Cause   string
 	Recuts  int
-	Second  bool // it stood in the second half of that attempt's segment
+	Second  bool // it was in the second half of that attempt's segment
 }
 
-// Group is the group that it belongs to.
+// Group returns the group that it belongs to.
 func (r Resend) Group() GroupKey {
 	return GroupKey{Stage: r.At.Stage, Lane: r.Lane, Turn: r.At.Turn, Again: r.At.Again}
 }
 
-// Queue is what a lane has to send again in one way.
+// Queue is the list of requests that a lane has to send again in one way.
 type Queue struct {
 	GroupKey
 	Mode        SegmentMode
@@ -107,7 +107,7 @@ func (o *Settlement) Long() bool {
 	return len(o.Outcome.Text)+len(o.Outcome.Thoughts) > textLimit && o.Artifact != 0
 }
 
-// Again says how a request is to be sent again.
+// Again is how a request is to be sent again.
 type Again struct {
 	Mode  SegmentMode
 	After time.Time
@@ -115,7 +115,7 @@ type Again struct {
 	Cap   int64 // not if more attempts of the request than this have ended in the same way
 }
 
-// Tally is what a settled block did.
+// Tally counts the effects of a settled block.
 type Tally struct {
 	Written int64 // outcomes that are new
 	Surplus int64 // of them: second answers
@@ -128,7 +128,7 @@ type EndOpen struct {
 	Again   *Again // nil: not by itself
 }
 
-// Answer is a request and what stands for it: its answer, else how its latest attempt ended.
+// Answer is a request and its current answer, else the ending of its latest attempt.
 type Answer struct {
 	Attempt
 	Lane     string // the lane it travelled in
@@ -153,16 +153,16 @@ type Length struct {
 	Chars int64
 }
 
-// ReuseFrom says whose answers may stand in for asking again.
+// ReuseFrom selects the runs whose answers may be reused.
 type ReuseFrom struct {
 	Run   int64   // not from this run itself
 	Study string  // from runs of this study; or
 	From  []int64 // from these runs
-	Whole bool    // of those runs, whatever stands: what was cut, and what was itself reused
+	Whole bool    // also cut answers, and those that were themselves reused
 	Since time.Time
 }
 
-// Question is a request that an answer of another run may stand in for.
+// Question is a request that an answer of another run may serve.
 type Question struct {
 	Key    assay.Key
 	At     assay.Coordinates

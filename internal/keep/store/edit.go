@@ -6,12 +6,12 @@ import (
 	"assay/internal/assay"
 )
 
-// Extension is what a person buys for a stage beyond its plan: comparisons, with the look that decides so.
+// Extension is a purchase for a stage beyond its plan: comparisons, with the interim analysis that decides so.
 type Extension struct {
 	Run    int64
 	Look   Look
 	Adds   []Share      // to the plan, by lane
-	Budget *assay.Money // what the run may spend at least, where it has a budget; nil: as it is
+	Budget *assay.Money // least budget of the run, if it has one; nil: unchanged
 	What   string       // in words
 	Lease  Lease        // of the run
 }
@@ -24,17 +24,16 @@ type Revision struct {
 	Parts    map[string][]byte // of the snapshot, by name: those that are new or others
 	Gone     []string          // names of parts that are no longer
 	Labels   map[string]string // of lanes, by their names
-	Budget   *NewBudget        // nil leaves it as it is
+	Budget   *NewBudget        // nil: unchanged
 	What     string            // changed, in words
 	More     *More             // what the run asks besides from now on; nil: nothing
 	Lease    Lease             // of the run, where it asks more
 }
 
-// NewBudget is what a run may spend from now on, where it might spend so much before; nil: anything. One that was changed meanwhile
-// stays as it is.
+// NewBudget replaces a budget of a run by another; nil: no limit. One that is not Was any more is left alone.
 type NewBudget struct{ Was, Is *assay.Money }
 
-// More is what a run asks besides.
+// More is the set of further requests of a run.
 type More struct {
 	Lanes []Lane // all of the plan, with what they are planned to ask now
 	Items []MoreItems

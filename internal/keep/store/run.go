@@ -18,13 +18,13 @@ type Event struct {
 	Text    string
 }
 
-// Headline is what a run found, in a few words, as it was last computed.
+// Headline is a short form of a run's findings, as last computed.
 type Headline struct {
 	Version string // of the run when it was computed: Version spells it
 	Text    string
 }
 
-// OrderKind is what a person or process wants of the holder of a run.
+// OrderKind is the kind of an order to the holder of a run.
 type OrderKind string
 
 // The orders.
@@ -67,7 +67,7 @@ type Share struct {
 	Requests    int64
 }
 
-// RunState is where a run stands.
+// RunState is the state of a run.
 type RunState string
 
 // The states of a run.
@@ -87,13 +87,13 @@ const (
 	ResultCancelled  Result = "cancelled"
 )
 
-// NewRun is what a run begins with.
+// NewRun describes a run to begin.
 type NewRun struct {
 	ID        string // opaque, unique in the world
 	Study     string
 	Folder    string // where the study file lies
 	Digest    string // of the study: shows whether it was edited since
-	Settings  string // JSON: what the command line said
+	Settings  string // JSON: the settings of the command line
 	Note, By  string
 	Rehearsal bool
 	Budget    *assay.Money // nil: none
@@ -119,7 +119,7 @@ type Run struct {
 	Lease    Lease         // zero: no process holds it
 }
 
-// Claim is what one of several processes that want to begin the same run has to win.
+// Claim is the claim of one of several processes that want to begin the same run: the first wins.
 type Claim struct {
 	After  int64 // the newest run of the study in its folder that was seen; 0: none
 	Holder string
@@ -131,32 +131,32 @@ func (r Run) Abandoned() bool {
 	return r.State == RunPreparing && r.Lease.Holder == "" && r.Lease.Epoch > 0
 }
 
-// Spending is what a lane has cost in a stage by now, requests in flight included as far as they came back.
+// Spending is the cost of a lane in a stage so far, with those requests of open segments that came back.
 type Spending struct {
 	Stage, Lane string
 	Cost        assay.Cost
 }
 
-// Paid is what single requests of a lane have cost.
+// Paid is the cost of single requests of a lane.
 type Paid struct {
 	N                int64 // requests with a price
 	Sum, Least, Most assay.Money
 }
 
-// Tuning is what a person allows a run to send live, set while it goes on. It stands before what the study says.
+// Tuning holds the limits on live requests that a person sets while a run goes on. They override those of the study.
 type Tuning struct {
 	Every     Limits            `json:"every,omitzero"`      // of every lane that is not named
 	Lanes     map[string]Limits `json:"lanes,omitempty"`     // by name
 	Providers map[string]Limits `json:"providers,omitempty"` // of all lanes of a provider together
 }
 
-// Limits are caps on live requests. Zero: as the study says.
+// Limits are caps on live requests. Zero: as in the study.
 type Limits struct {
 	Concurrency int     `json:"concurrency,omitempty"` // requests in flight
 	Rate        float64 `json:"rate,omitempty"`        // requests a second
 }
 
-// Over is the limits, with those of another where they say nothing.
+// Over returns the limits, with those of another where they are zero.
 func (l Limits) Over(other Limits) Limits {
 	if l.Concurrency == 0 {
 		l.Concurrency = other.Concurrency
@@ -167,7 +167,7 @@ func (l Limits) Over(other Limits) Limits {
 	return l
 }
 
-// Lane is what is set for a lane.
+// Lane returns the limits of a lane.
 func (t Tuning) Lane(name string) Limits { return t.Lanes[name].Over(t.Every) }
 
 // Limits reads what was tuned.
@@ -190,7 +190,7 @@ type Retuning struct {
 	Run     int64
 	Was     string // Run.Tuned as it was seen
 	Is      Tuning
-	Budget  *assay.Money // nil: as it is
+	Budget  *assay.Money // nil: unchanged
 	Pause   []string     // lanes that send nothing more until they are unpaused, in all stages
 	Unpause []string
 	What    string // changed, in words

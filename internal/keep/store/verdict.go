@@ -16,7 +16,7 @@ type ItemFact struct {
 	Ending  assay.Ending // of its answer; empty: the fact is another
 }
 
-// FactsAsked says which facts of a run are walked over.
+// FactsAsked selects the facts of a run to walk over.
 type FactsAsked struct {
 	Input   string   // whose items
 	Judging []string // stages whose verdicts
@@ -24,7 +24,7 @@ type FactsAsked struct {
 	Whole   bool     // answers that are whole too, not only those that were cut or refused
 }
 
-// Decision is what a gate of a run decided.
+// Decision is the decision of a condition of a run.
 type Decision struct {
 	Run       int64
 	Stage     string
@@ -35,13 +35,13 @@ type Decision struct {
 	Given     time.Time
 }
 
-// ErrReplaced says that what a person judged does not count any more: an edit of the study replaced it after it was shown.
+// ErrReplaced is the error for a person's verdict on something that an edit of the study replaced after it was shown.
 var ErrReplaced = errors.New("the study was changed since this was shown, and it was asked again or is another text by now")
 
-// Shown is what a person was shown: an answer, or an item.
+// Shown is the answer or item that a person was shown.
 type Shown struct {
 	Segment, Ord int64     // of an answer, with
-	Key          assay.Key // the request that it stands for; or
+	Key          assay.Key // the request of the answer; or
 
 	Input, Item string // an item, with
 	Sum         string // what ItemSum made of it
@@ -53,7 +53,8 @@ type TakenLabel struct {
 	Others  []assay.Key // under which the same person may have labelled the same
 }
 
-// Look is what was found after a round of a stage that buys its pairs in rounds, and what was decided.
+// Look is the result of an interim analysis: what was found after a round of a stage that buys its pairs in rounds, and
+// the decision.
 type Look struct {
 	Run     int64
 	Stage   string
@@ -81,7 +82,7 @@ const (
 	StopBought    Stop = "bought"    // what was bought to settle a pair did not
 )
 
-// Words say a reason in a sentence's end.
+// Words returns a reason in words, as the end of a sentence.
 func (s Stop) Words() string {
 	switch s {
 	case StopSettled:
@@ -105,7 +106,7 @@ type Verdict struct {
 	No        int64
 	Run       int64
 	At        assay.Coordinates // of the judge's request, or of the person's label
-	Direction string            // which of a pair stood first
+	Direction string            // which of a pair was first
 	Subject   assay.Key
 	Against   assay.Key // the other answer of a pair; zero: none
 	State     assay.VerdictState
@@ -122,7 +123,7 @@ type Verdict struct {
 	Given time.Time
 }
 
-// Subjects says whether a walk over verdicts shows which answers they are about.
+// Subjects selects whether a walk over verdicts reads the answers they are about.
 type Subjects uint8
 
 // The two.

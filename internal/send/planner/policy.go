@@ -14,7 +14,7 @@ import (
 	"assay/internal/study"
 )
 
-// Policy is how the run is to be driven.
+// Policy returns how the run is to be driven.
 func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, error) {
 	if _, ok := batchrun.Of(run); ok {
 		return p.Batches.Policy(ctx, run)
@@ -82,7 +82,7 @@ func (p *Planner) reuse(ctx context.Context, run store.Run, s *script.Script) (*
 	return from, nil
 }
 
-// Route is how a lane's requests of a stage travel in a mode.
+// Route returns how a lane's requests of a stage travel in a mode.
 func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, mode store.SegmentMode) (engine.Route, error) {
 	route, err := p.route(ctx, run, stage, lane, mode)
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, 
 	return route, err
 }
 
-// route is how the run was to travel when it began, or as its study says now.
+// route returns the way the run was to travel when it began, or the one its study gives now.
 func (p *Planner) route(ctx context.Context, run store.Run, stage, lane string, mode store.SegmentMode) (engine.Route, error) {
 	if _, ok := batchrun.Of(run); ok {
 		return p.Batches.Route(ctx, run, stage, lane, mode)
@@ -114,7 +114,7 @@ func (p *Planner) route(ctx context.Context, run store.Run, stage, lane string, 
 	return route, nil
 }
 
-// live are the caps on live requests of a lane and of its provider.
+// live returns the caps on live requests of a lane and of its provider.
 func live(s *study.Study, lane string) engine.Live {
 	l, ok := s.Lane(lane)
 	if !ok {
@@ -124,7 +124,7 @@ func live(s *study.Study, lane string) engine.Live {
 	return engine.Live{Lane: caps(l.Live), Account: caps(p.Live), Retries: p.Live.Retries}
 }
 
-// tune sets the limits of a person in place of the study's. A rate also stands in place of a pause.
+// tune sets the limits of a person in place of the study's. A rate also replaces a pause.
 func tune(c ratelimit.Caps, l store.Limits) ratelimit.Caps {
 	c.Concurrency = cmp.Or(l.Concurrency, c.Concurrency)
 	if l.Rate > 0 {

@@ -14,11 +14,11 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Again is what a retry of a run would send.
+// Again is the set of requests that a retry of a run would send.
 type Again struct {
 	Ended  int64 // requests that ended without an answer, and go out again
 	Unsent int64 // of lanes that were stopped: requests that wait, or were never made
-	Kept   int64 // answers that stand
+	Kept   int64 // current answers
 	Left   map[assay.Ending]int64
 	Cost   plan.Price // of all that goes: by what the lane has cost, else by what was expected of it
 }
@@ -62,14 +62,14 @@ func (h *Home) Again(ctx context.Context, run store.Run, only []assay.Ending) (A
 	return out, nil
 }
 
-// Rejudged is what a retry of verdicts would send.
+// Rejudged is the set of requests that a retry of verdicts would send.
 type Rejudged struct {
 	Asked []store.Share // by stage and judge
-	Kept  int64         // verdicts that stand
+	Kept  int64         // current verdicts
 	Cost  plan.Price    // by what the judge has cost, else by what was expected of it
 }
 
-// Requests is how many go out.
+// Requests returns how many go out.
 func (r Rejudged) Requests() int64 {
 	n := int64(0)
 	for _, a := range r.Asked {
@@ -99,7 +99,7 @@ func (h *Home) Rejudge(ctx context.Context, run store.Run, what []string) (Rejud
 	return out, nil
 }
 
-// againCost is what so many more requests of a lane cost: by what they have cost, else by what was expected of them.
+// againCost estimates the cost of so many more requests of a lane, from their cost so far, else from the plan.
 func (h *Home) againCost(ctx context.Context, run store.Run, segments []store.Segment, s store.Share) (plan.Price, error) {
 	if s.Requests == 0 {
 		return plan.Price{}, nil
@@ -121,7 +121,7 @@ func (h *Home) againCost(ctx context.Context, run store.Run, segments []store.Se
 	return plan.Price{Low: cost, Expected: cost, High: cost}, nil
 }
 
-// TakeOver is what of a plan has its answer in earlier runs, at most, and what is new then.
+// TakeOver is the part of a plan that has its answer in earlier runs, at most, and the new part.
 type TakeOver struct {
 	Most  int64 // requests that have one
 	Rough bool  // what was reworded is counted by stages: a few more or less may have one
@@ -234,7 +234,7 @@ func (h *Home) Has(ctx context.Context, p *plan.Plan, run store.Run) (TakeOver, 
 	if err != nil {
 		return TakeOver{}, err
 	}
-	ended := map[string]bool{} // stages that buy no more comparisons: a look says why
+	ended := map[string]bool{} // stages that buy no more comparisons; an interim analysis has the reason
 	for l, err := range h.Ledger.Reader.Looks(ctx, run.No) {
 		if err != nil {
 			return TakeOver{}, err
@@ -248,7 +248,7 @@ func (h *Home) Has(ctx context.Context, p *plan.Plan, run store.Run) (TakeOver, 
 	return h.takesOver(ctx, p, of, has{away: away, ended: ended})
 }
 
-// has is what is known of a run that goes on, besides its answers.
+// has holds the state of a run that goes on, besides its answers.
 type has struct {
 	away  map[store.Share]int64
 	ended map[string]bool // stages whose rounds have ended

@@ -34,7 +34,7 @@ stages:
   - {name: better, compare: answers, rubric: better, judges: [j]}
 `
 
-// resultsOf are the answers and verdicts of a run, by what they are about.
+// resultsOf returns the answers and verdicts of a run, by what they are about.
 func (r *rig) resultsOf(h *Home, run store.Run) map[string]string {
 	r.t.Helper()
 	out := map[string]string{}
@@ -74,7 +74,7 @@ func (r *rig) paidIn(h *Home, run store.Run) map[string]int {
 	return out
 }
 
-// anew begins a new run of the study as it is now, and returns it with what was said.
+// anew begins a new run of the current study, and returns it with its edit and what it takes over.
 func (r *rig) anew(h *Home) (store.Run, *Edit, TakeOver) {
 	r.t.Helper()
 	want := r.wanted(StudyOptions{}, script.Settings{})
@@ -190,7 +190,7 @@ func TestWhyANewRunIsBegun(t *testing.T) {
 			h := r.open(false)
 			run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
 			r.write("study.yaml", strings.Replace(c.study, c.old, c.is, 1))
-			// An open run stays as it is.
+			// An open run is left alone.
 			_, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
 			if e := wants[*ChangedError](t, err, fmt.Sprint(err)); e.Why != c.why || e.Run != run.ID {
 				t.Error(err)
@@ -274,7 +274,7 @@ func (r *rig) requests(h *Home, run store.Run) (n int64) {
 	return n
 }
 
-// countOf is the one number that a query gives.
+// countOf returns the one number that a query gives.
 func countOf(t *testing.T, h *Home, text string) (n int) {
 	t.Helper()
 	err := h.Ledger.Reader.Query(t.Context(), text, func(_ []string, values []any) error { n = int(values[0].(int64)); return nil })
@@ -305,7 +305,7 @@ func (r *rig) labelAll(h *Home, run store.Run, stage, label string) {
 	}
 }
 
-// labels are what people said in a stage, by what it is about.
+// labels returns the labels of people in a stage, by subject.
 func (r *rig) labels(h *Home, run store.Run, stage string) map[string]string {
 	r.t.Helper()
 	out := map[string]string{}

@@ -37,7 +37,7 @@ type BatchFile struct {
 	Target batchrun.Target
 }
 
-// ErrNoFile says that a name is not that of a file.
+// ErrNoFile is the error for a name that is not that of a file.
 var ErrNoFile = errors.New("no file")
 
 // CheckBatch reads a batch file from end to end. Model is for lines that name none. The file is nil when it cannot be sent.
@@ -52,7 +52,7 @@ func (w *World) CheckBatch(ctx context.Context, name, model string, wish batchru
 	if err != nil || file == nil {
 		return nil, problems, err
 	}
-	if t.Name == "" { // its lines say it
+	if t.Name == "" { // its lines name it
 		if t, err = w.Resolver().Complete(wish, batchrun.Target{Name: file.Provider, Mode: file.Mode, Reach: t.Reach}); err != nil {
 			return nil, problems, err
 		}

@@ -24,7 +24,7 @@ type Wanted struct {
 	Input    *plan.Input
 	Plan     *plan.Plan
 	Study    StudyOptions    // how the study was read
-	Settings script.Settings // lanes, stages, limit and the rest of what the study does not say
+	Settings script.Settings // lanes, stages, limit and other settings that are not in the study
 	Budget   *assay.Money    // the most it may spend; nil: no limit
 	Note, By string
 	New      bool // everything is asked again
@@ -33,20 +33,21 @@ type Wanted struct {
 // claimTime is how long a run in preparation lives without a sign of its maker.
 const claimTime = 30 * time.Second
 
-// ErrBeginning says that another process is just writing the run.
+// ErrBeginning is the error if another process is just writing the run.
 var ErrBeginning = errors.New("another process is just beginning this run")
 
-// ErrMoved says that what was read and planned is no longer what is there: a yes to the plan is none to that.
+// ErrMoved is the error if the study or its items were changed after they were planned: consent to the plan does not
+// cover the change.
 var ErrMoved = errors.New("the study or its items were changed after they were read, and nothing was begun with them")
 
-// ChangedError says that the run is open and that the study would ask something else by now.
+// ChangedError reports that the run is open and that the study has changed.
 type ChangedError struct {
 	Run  string
 	What string // changed, in words
 	Why  string // why it cannot go on with that; empty: it was not looked into
 }
 
-// Error says it.
+// Error names the run and the changes.
 func (e *ChangedError) Error() string {
 	text := fmt.Sprintf("run %s is open and the study was changed since it began: %s", e.Run, e.What)
 	if e.Why != "" {
@@ -55,34 +56,34 @@ func (e *ChangedError) Error() string {
 	return text
 }
 
-// ModeError says that the run is open and travels in another way.
+// ModeError reports that the run is open and travels in another way.
 type ModeError struct {
 	Run  string
 	Mode assay.Mode // that was wanted
 }
 
-// Error says it.
+// Error names the run and the mode.
 func (e *ModeError) Error() string {
 	return fmt.Sprintf("run %s is open, and did not begin with --mode %s", e.Run, e.Mode)
 }
 
-// ScopeError says that the run is open and about another part of the study.
+// ScopeError reports that the run is open and about another part of the study.
 type ScopeError struct{ Run string }
 
-// Error says it.
+// Error names the run.
 func (e *ScopeError) Error() string {
 	return fmt.Sprintf("run %s is open, and it is about another part of the study", e.Run)
 }
 
 // Current is the run of a study in its folder.
 type Current struct {
-	Run     store.Run    // its number is 0 where there is none
+	Run     store.Run    // its number is 0 if there is none
 	Claim   *store.Claim // what it takes to begin one; nil: nothing
 	Partial bool         // the open run was begun about a part of the study, and now all of it is wanted
 	Edit    *Edit        // how the study was changed since: of a run, in what asks nothing else; else since the newest closed run. Nil: it was not
 }
 
-// Current is the run that goes on or is the same as what is wanted, if there is one.
+// Current returns the run that goes on or is the same as what is wanted, if there is one.
 func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 	if want.New {
 		return Current{}, nil
@@ -136,7 +137,7 @@ func (h *Home) digest(ctx context.Context, want Wanted) (string, error) {
 	return digest, err
 }
 
-// goesOn is what becomes of what is wanted where a run is there that is open, or asks the same.
+// goesOn decides what a request for a run means if there is a run that is open, or asks the same.
 func (want Wanted) goesOn(r store.Run, edit *Edit) (Current, error) {
 	switch {
 	case edit != nil && len(edit.Difference.Asks()) > 0 && !edit.Grows:
@@ -146,8 +147,8 @@ func (want Wanted) goesOn(r store.Run, edit *Edit) (Current, error) {
 	case r.State == store.RunClosed:
 		return Current{Run: r, Edit: edit}, nil
 	}
-	// What it is about was said when it began: another part of the study is not sent under its name, and never left out
-	// without a word.
+	// The scope was set when it began: another part of the study is not sent under its name, and never left out
+	// silently.
 	same := want.sameScope(r)
 	if !same && want.narrow() {
 		return Current{}, &ScopeError{Run: r.ID}
@@ -155,7 +156,7 @@ func (want Wanted) goesOn(r store.Run, edit *Edit) (Current, error) {
 	return Current{Run: r, Partial: !same, Edit: edit}, nil
 }
 
-// folder is the study's.
+// folder returns the study's.
 func (want Wanted) folder(w *World) string { return filepath.Dir(w.Disk.Path(want.File)) }
 
 // sameScope reports whether a run was about the same part of its study.
@@ -188,12 +189,12 @@ type Doorkeeper struct {
 	// Confirm is called before a run is begun. Donors are the runs whose answers are taken over, and since is how the
 	// study was changed since the newest closed one; nil: there is none. An error stops the beginning.
 	Confirm func(donors []store.Run, since *Edit) error
-	// Extend is called before a run is given more to ask: what has its answer, and what is new. An error leaves the run as it
-	// is. A yes is for this run and this edit: where either is another when it comes to it, it is called again.
+	// Extend is called before a run is given more to ask: what has its answer, and what is new. An error leaves the run
+	// unchanged. Consent is for this run and this edit: if either has changed meanwhile, it is called again.
 	Extend func(now Current, over TakeOver) error
 }
 
-// Run is the run of a study in its folder: the one there is, or a new one. Of several processes that begin at once one makes
+// Run returns the run of a study in its folder: the one there is, or a new one. Of several processes that begin at once one makes
 // the run, and the others go on with it.
 func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run, error) {
 	waited, agreed := false, map[consent]bool{}
@@ -235,7 +236,7 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 	}
 }
 
-// consent is what a person said yes to: that a run is given more to ask, or that a new one is begun.
+// consent is what a person agreed to: that a run is given more to ask, or that a new one is begun.
 type consent struct {
 	run     int64  // 0: a new one
 	was, is string // the digests of its study
@@ -268,7 +269,7 @@ func (h *Home) ask(ctx context.Context, want Wanted, now Current, keep Doorkeepe
 	return keep.Confirm(donors, now.Edit)
 }
 
-// takeUp lets the run that there is go on with the study as it is now. It is false where another process was first.
+// takeUp lets the existing run go on with the current study. It returns false if another process was first.
 func (h *Home) takeUp(ctx context.Context, want Wanted, now *Current) (bool, error) {
 	if now.Edit == nil {
 		return true, nil
@@ -280,9 +281,9 @@ func (h *Home) takeUp(ctx context.Context, want Wanted, now *Current) (bool, err
 	return done, err
 }
 
-// Donors are the closed runs of the study in its folder, newest first, whose answers a changed study takes over: a user who
-// adds or changes a judge does not pay for the answers again. A study that says what it reuses is obeyed, and a rehearsal is
-// never reused.
+// Donors returns the closed runs of the study in its folder, newest first, whose answers a changed study takes over: a
+// user who adds or changes a judge does not pay for the answers again. The study's own setting of reuse takes
+// precedence, and a rehearsal is never reused.
 func (h *Home) Donors(ctx context.Context, want Wanted) ([]store.Run, error) {
 	if want.New || h.Rehearsal || want.Input.Study.Reuse != nil {
 		return nil, nil
@@ -294,7 +295,7 @@ func (h *Home) Donors(ctx context.Context, want Wanted) ([]store.Run, error) {
 	return slices.DeleteFunc(runs, func(r store.Run) bool { return r.Folder != want.folder(h.World) || r.Rehearsal }), nil
 }
 
-// Begin writes a new run. Where another process was first with the claim, the error is store.ErrDuplicate.
+// Begin writes a new run. If another process was first with the claim, the error is store.ErrDuplicate.
 func (h *Home) Begin(ctx context.Context, want Wanted, claim *store.Claim) (store.Run, error) {
 	digest, err := h.digest(ctx, want)
 	if err != nil {
@@ -352,7 +353,7 @@ func (h *Home) check(ctx context.Context, want Wanted) func() error {
 	}
 }
 
-// Imported is the newest run of what is wanted in its folder; false where there is none.
+// Imported returns the newest run of what is wanted in its folder; false if there is none.
 func (h *Home) Imported(ctx context.Context, want Wanted) (store.Run, bool, error) {
 	runs, err := h.Ledger.Reader.Runs(ctx, want.Input.Study.Study, store.RunOpen, store.RunClosed)
 	if err != nil {
@@ -366,7 +367,7 @@ func (h *Home) Imported(ctx context.Context, want Wanted) (store.Run, bool, erro
 	return store.Run{}, false, nil
 }
 
-// BudgetOf is what a run of a study may spend: what the user says, else what the study does; nil: anything.
+// BudgetOf returns the budget of a run: the user's, else the study's; nil: no limit.
 func BudgetOf(s *study.Study, said *assay.Money) *assay.Money {
 	if said == nil && s.Budget.Set {
 		return &s.Budget.Money
@@ -374,7 +375,7 @@ func BudgetOf(s *study.Study, said *assay.Money) *assay.Money {
 	return said
 }
 
-// baseURLs are where the requests of a shared run go, by provider: workers that have no key of one may not know.
+// baseURLs returns where the requests of a shared run go, by provider: workers that have no key of one may not know.
 func (h *Home) baseURLs(want Wanted) map[string]string {
 	if !h.Ledger.Postgres() {
 		return nil

@@ -194,7 +194,7 @@ func TestItemsOfEqualWordingKeepTheirOwnAnswers(t *testing.T) {
 	}
 }
 
-// texts are the answers of lane a, by item.
+// texts returns the answers of lane a, by item.
 func (r *rig) texts(h *Home, run store.Run) map[string]string {
 	r.t.Helper()
 	out := map[string]string{}

@@ -27,10 +27,10 @@ type Drive struct {
 	Stopping func(inFlight int)              // called when the context ends, with the live requests that are waited for
 }
 
-// ArtifactsError says that the place of artifacts cannot be used.
+// ArtifactsError reports that the place of artifacts cannot be used.
 type ArtifactsError struct{ Err error }
 
-// Error says why.
+// Error returns the reason.
 func (e *ArtifactsError) Error() string {
 	return fmt.Sprintf("the artifacts cannot be used: %s", e.Err)
 }
@@ -77,7 +77,7 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 // abreast is how many jobs of a batch file are moved at a time: what is held in memory is theirs, however large the file is.
 const abreast = 4
 
-// DriveAlone drives a run with nobody to tell: an interval of 0 is as usual.
+// DriveAlone drives a run without reporting progress. An interval of 0 means the usual one.
 func (h *Home) DriveAlone(ctx context.Context, run store.Run, interval time.Duration) (engine.RunStatus, error) {
 	s, err := h.Planner.Study(ctx, run)
 	if err != nil {
@@ -104,7 +104,7 @@ func (h *Home) sent(ctx context.Context, run store.Run) bool {
 	})
 }
 
-// reportsGone is Gone, and says so of each holder that is.
+// reportsGone returns Gone, with a call of say for each holder that is.
 func (h *Home) reportsGone(say func(holder string)) func(holder string) bool {
 	return func(holder string) bool {
 		gone := h.Gone(holder)
@@ -137,15 +137,15 @@ const (
 	StopDone                         // the run is closed, and all is answered
 )
 
-// Conclusion is how a run stands after a drive.
+// Conclusion is the state of a run after a drive.
 type Conclusion struct {
 	Stop Stop
-	Run  store.Run  // as it is now
+	Run  store.Run  // current
 	Held int        // segments that are held
 	Lane store.Lane // the lane that is held or stopped
 }
 
-// Conclude finds how a run stands after a drive.
+// Conclude returns the state of a run after a drive.
 func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.RunStatus) (Conclusion, error) {
 	run, err := h.Ledger.Reader.Run(ctx, run.No)
 	if err != nil {
@@ -167,7 +167,7 @@ func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.RunStatus)
 	paused, isPaused := laneIn(lanes, store.LanePaused)
 	stopped, isStopped := laneIn(lanes, store.LaneStopped)
 	_, batch := batchrun.Of(run)
-	still := st.Moving == 0 || batch && isStopped && engine.StoppedByAccount(stopped) // of a file that is told though other lanes move
+	still := st.Moving == 0 || batch && isStopped && engine.StoppedByAccount(stopped) // reported for a file though other lanes move
 	switch {
 	case st.Held > 0:
 		c.Stop = StopSegmentsHeld

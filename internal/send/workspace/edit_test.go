@@ -188,7 +188,7 @@ func TestTheLatestRunIsARealOneThatIsOpen(t *testing.T) {
 	}
 }
 
-// pressed is the small study with a table of objections that goes with every question.
+// pressed returns the small study with a table of objections that goes with every question.
 func pressed() string {
 	return strings.NewReplacer(
 		"canary: false", "  objections: {items: [{id: x, say: no}, {id: y, say: never}, {id: z, say: really}]}\ncanary: false",

@@ -21,7 +21,7 @@ func grown() string {
 	).Replace(smallStudy) + "  - {name: fine, judge: answers, rubric: stance, judges: [j]}\n"
 }
 
-// extended gives a run more to ask, and returns it with what was said.
+// extended gives a run more to ask, and returns it with the changes and what it takes over.
 func (r *rig) extended(h *Home) (store.Run, string, TakeOver) {
 	r.t.Helper()
 	words, taken := "", TakeOver{}

@@ -30,7 +30,7 @@ stages:
   - {name: texts, compare: questions, rubric: better, trait: overall_quality, pairs: {sample: 4, seed: 7}, judges: [j]}
 `
 
-// shown are the comparisons of a stage that have an answer, with the number of the outcome by which each has it.
+// shown returns the comparisons of a stage that have an answer, with the number of the outcome by which each has it.
 func (r *rig) shown(h *Home, run store.Run, stage string) map[assay.Key]assay.Coordinates {
 	r.t.Helper()
 	out := map[assay.Key]assay.Coordinates{}

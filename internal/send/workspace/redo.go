@@ -103,7 +103,7 @@ func (h *Home) Redo(ctx context.Context, run store.Run, r Redo) (Redone, error) 
 	return out, err
 }
 
-// redoStage is the stage in which the lane answers.
+// redoStage returns the stage in which the lane answers.
 func (h *Home) redoStage(ctx context.Context, run store.Run, r Redo) (string, error) {
 	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"assay/internal/study"
 )
 
-// Scope narrows what a study asks, over what its file says.
+// Scope narrows a study to a part, over the settings in its file.
 type Scope struct {
 	Rows    string   // only these rows of each input that is asked
 	Items   []string // only the items with these ids
-	Repeats int      // how often every question is asked; 0: as the study says
+	Repeats int      // how often every question is asked; 0: as in the study
 	NoCache bool     // no cache marks on shared contexts
 }
 
-// Sets is the scope as settings of the study, path=value. They are kept with the run. What is wrong with the study comes back
+// Sets returns the scope as settings of the study, path=value. They are kept with the run. What is wrong with the study comes back
 // as assay.Problems.
 func (w *World) Sets(name string, o StudyOptions, s Scope) ([]string, error) {
 	var out []string
@@ -35,7 +35,7 @@ func (w *World) Sets(name string, o StudyOptions, s Scope) ([]string, error) {
 	return append(out, s.of(st)...), nil
 }
 
-// of is the scope for each input that is asked, and each stage that asks.
+// of returns the scope for each input that is asked, and each stage that asks.
 func (s Scope) of(st *study.Study) []string {
 	var out []string
 	done := map[string]bool{}
@@ -71,7 +71,7 @@ func (s Scope) of(st *study.Study) []string {
 	return out
 }
 
-// quoted is a text as YAML and conditions write it.
+// quoted returns a text as YAML and conditions write it.
 func quoted(text string) string {
 	b, _ := json.Marshal(text) // a string can always be written
 	return string(b)

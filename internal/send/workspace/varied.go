@@ -14,11 +14,11 @@ import (
 const (
 	variedRuns     = 3       // the newest runs of a study
 	variedRequests = 100_000 // of a run, at most: a plan must not take long
-	variedItems    = 10      // fewer say too little of a variance
+	variedItems    = 10      // fewer give too little evidence of a variance
 )
 
-// Varied is how far the answers of a study varied in earlier runs of it, stage by stage; a pilot is one. A run that cannot be analysed says
-// nothing.
+// Varied returns how far the answers of a study varied in its earlier runs, stage by stage; a pilot is one. A run that
+// cannot be analysed is skipped.
 func (h *Home) Varied(ctx context.Context, want Wanted) (map[string]plan.Varied, error) {
 	out := map[string]plan.Varied{}
 	for _, name := range []string{want.Input.Study.Study, want.Input.Study.Study + pilotSuffix} {
@@ -36,7 +36,7 @@ func (h *Home) Varied(ctx context.Context, want Wanted) (map[string]plan.Varied,
 	return out, nil
 }
 
-// varied adds what one run says of stages that are not known yet.
+// varied adds the variance in one run to stages that have none yet.
 func (h *Home) varied(ctx context.Context, run store.Run, out map[string]plan.Varied) error {
 	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *Home) varied(ctx context.Context, run store.Run, out map[string]plan.Va
 	return nil
 }
 
-// variedIn is how far answers vary, in the middle of all pairs of lanes.
+// variedIn returns how far answers vary, in the middle of all pairs of lanes.
 func variedIn(s *analysis.Standing) (plan.Varied, bool) {
 	var variance, information []float64
 	out := plan.Varied{Items: s.Clusters, Exact: s.Test == analysis.ExactPairs}

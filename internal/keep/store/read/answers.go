@@ -12,7 +12,7 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// AnswerTo reads what stands for one request. One that was never sent is ErrNotFound.
+// AnswerTo returns the current answer to one request. One that was never sent is ErrNotFound.
 func (s *Reader) AnswerTo(ctx context.Context, run int64, key assay.Key) (store.Answer, error) {
 	all, err := s.AnswersTo(ctx, run, []assay.Key{key})
 	if err != nil {
@@ -27,7 +27,8 @@ func (s *Reader) AnswerTo(ctx context.Context, run int64, key assay.Key) (store.
 
 var answerColumns = segmentColumns + `, ` + rowColumns
 
-// segmentColumns are what the answers of one segment g share: with many rows, columns are what reading costs.
+// segmentColumns are shared by the answers of one segment g: with many rows, the number of columns sets the cost of
+// reading.
 const segmentColumns = `g.no, g.lane, CASE WHEN g.imported = '' THEN g.mode ELSE 'import' END, g.stage, g.turn, g.second_try`
 
 var rowColumns = `a.ord, a.key, a.try, a.digest, ` + attemptAt.Columns("a") + `, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''),
@@ -41,14 +42,14 @@ var rowColumns = `a.ord, a.key, a.try, a.digest, ` + attemptAt.Columns("a") + `,
 const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
 
-// standing keeps, for every request, the outcome that stands, else the latest attempt.
+// Standing is the condition that keeps, for every request, its current outcome, else its latest attempt.
 const Standing = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
 	AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
 	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
 	AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late))) `
 
-// Answers walks over the requests of a run that have been sent, each once, with what stands for it, in the order they
-// were sent. Stage and lane narrow it where they are not empty; lane is the one it travelled in.
+// Answers walks over the requests of a run that have been sent, each once, with its current answer, in the order they
+// were sent. Stage and lane narrow it if they are not empty; lane is the one it travelled in.
 //
 // Segment by segment: the key of attempts gives their order, so that nothing is sorted and no text is held.
 func (s *Reader) Answers(ctx context.Context, run int64, stage, lane string) iter.Seq2[store.Answer, error] {
@@ -79,8 +80,8 @@ func (s *Reader) Answers(ctx context.Context, run int64, stage, lane string) ite
 	}
 }
 
-// Lengths walks over the answers of a stage that stand, without reading them. Of one too long for a row, the length of its
-// line is returned.
+// Lengths walks over the current answers of a stage without reading them. For one too long for a row, it gives the
+// length of its line.
 func (s *Reader) Lengths(ctx context.Context, run int64, stage string) iter.Seq2[store.Length, error] {
 	scan := func(rows *sql.Rows) (l store.Length, err error) {
 		var key []byte
@@ -92,12 +93,12 @@ func (s *Reader) Lengths(ctx context.Context, run int64, stage string) iter.Seq2
 		JOIN outcomes o ON o.segment_no = g.no WHERE g.run_no = $1 AND g.stage = $2 AND o.stands = 1`, run, stage)
 }
 
-// SegmentAnswers walks over the attempts of one segment with their outcomes, whether they stand or not.
+// SegmentAnswers walks over the attempts of one segment with their outcomes, current or not.
 func (s *Reader) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[store.Answer, error] {
 	return answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 ORDER BY a.ord, o.late`, segment)
 }
 
-// AnswersTo reads what stands for these requests of a run. Requests that were never sent are not in the map.
+// AnswersTo returns the current answers to these requests of a run. Requests that were never sent are not in the map.
 func (s *Reader) AnswersTo(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]store.Answer, error) {
 	all := make(map[assay.Key]store.Answer, len(keys))
 	for len(keys) > 0 {

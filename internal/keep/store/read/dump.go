@@ -57,7 +57,7 @@ func (s *Reader) Dump(ctx context.Context, run int64, table string) iter.Seq2[st
 	return db.Walk(ctx, s.db, "dump "+table, scan, `SELECT * FROM `+table+` WHERE `+of+` = $1`+order, run)
 }
 
-// elsewhere is what stands in a dump for what belongs to one machine or one account.
+// elsewhere replaces, in a dump, values that belong to one machine or one account.
 const elsewhere = "elsewhere"
 
 // depersonalise takes out what belongs to this machine or to an account.

@@ -10,7 +10,7 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// Troubles are the first segments of a run that are under way and have one.
+// Troubles returns the first segments of a run that are under way and have one.
 func (s *Pages) Troubles(ctx context.Context, run int64, limit int) ([]store.Trouble, error) {
 	return db.Collect(db.Walk(ctx, s.db, "read troubles", scanTrouble, `SELECT no, stage, lane, state, reason, still_ms FROM segments
 		WHERE run_no = $1 AND reason <> '' AND state NOT IN ('settled', 'failed', 'cancelled') ORDER BY no LIMIT CAST($2 AS BIGINT)`,
@@ -43,7 +43,7 @@ func (s *Pages) JobsPage(ctx context.Context, f store.JobFilter, limit int) ([]s
 	return s.placed(ctx, jobs)
 }
 
-// standing is the part of the condition that says which jobs are open.
+// openJobs returns the part of the condition that selects open jobs.
 func openJobs(f store.JobFilter) string {
 	const open = `(j.role = 'current' AND g.state NOT IN ('settled', 'failed', 'cancelled'))`
 	switch {

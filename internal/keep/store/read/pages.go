@@ -78,7 +78,7 @@ func (s *Pages) Attention(ctx context.Context, runs []int64) (map[int64]store.At
 	return all, nil
 }
 
-// Version is a text that changes whenever something about a run does: its state, its counters, its history, its verdicts
+// Version returns a text that changes whenever something about a run does: its state, its counters, its history, its verdicts
 // or its orders, and when a job was looked at, whose provider may count more as done. It costs a few looks into indexes.
 func (s *Pages) Version(ctx context.Context, run int64) (string, error) {
 	var v [9]int64
@@ -98,7 +98,7 @@ func (s *Pages) Version(ctx context.Context, run int64) (string, error) {
 	return strings.Trim(fmt.Sprint(v), "[]"), nil
 }
 
-// LedgerVersion is a text that changes whenever the progress of any run does.
+// LedgerVersion returns a text that changes whenever the progress of any run does.
 func (s *Pages) LedgerVersion(ctx context.Context) (string, error) {
 	var v [4]int64
 	err := s.db.QueryRow(ctx, `SELECT (SELECT COALESCE(MAX(no), 0) FROM runs),

@@ -9,10 +9,10 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// Reusable reads answers or refusals of other runs to equal requests, by the keys of those that ask: an answer under the
-// same key, the newest of several, else one under another key that this run does not ask again, and each of those
-// stands in for one request only: two items of equal wording never share an answer, and a further one is asked. Rehearsals are
-// never reused, and neither is what was itself reused, unless runs are to be taken over whole.
+// Reusable returns answers or refusals of other runs to equal requests, by the keys of the asking ones: an answer under
+// the same key, the newest of several, else one under another key that this run does not ask again. Each of the latter
+// serves one request only: two items of equal wording never share an answer, and a further one is asked. Rehearsals are
+// never reused, and neither are reused answers, unless whole runs are taken over.
 func (s *Reuse) Reusable(ctx context.Context, f store.ReuseFrom, asked []store.Question) (map[assay.Key]store.Answer, error) {
 	if err := s.db.IndexDigests(ctx); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *Reuse) SameKey(ctx context.Context, f store.ReuseFrom, asked []store.Qu
 	return found, nil
 }
 
-// retried is the reply that took the place of a judge's first one, where the same judge was asked again and gave a verdict; else the
+// retried returns the reply that took the place of a judge's first one, where the same judge was asked again and gave a verdict; else the
 // answer itself.
 func (s *Reuse) retried(ctx context.Context, a store.Answer) (store.Answer, error) {
 	if a.At.Judge == "" || a.At.Again != 0 {
@@ -80,7 +80,7 @@ func (s *Reuse) retried(ctx context.Context, a store.Answer) (store.Answer, erro
 
 func whole(f store.ReuseFrom) bool { return f.Whole && len(f.From) > 0 }
 
-// donors are the answers to equal requests that may be taken. More is the rest of the query, with its arguments from $6 on.
+// donors returns the answers to equal requests that may be taken. More is the rest of the query, with its arguments from $6 on.
 func (s *Reuse) donors(ctx context.Context, f store.ReuseFrom, digest []byte, more string, args ...any) ([]store.Answer, error) {
 	all := append([]any{digest, f.Run, f.Study, f.Since.UnixMilli(), db.Flag(whole(f))}, args...)
 	from := ""
@@ -103,7 +103,7 @@ func (s *Reuse) donors(ctx context.Context, f store.ReuseFrom, digest []byte, mo
 	return out, nil
 }
 
-// unclaimed are the answers to a question under keys that this run does not ask itself, those left that no request of the run
+// unclaimed returns the answers to a question under keys that this run does not ask itself, those left that no request of the run
 // has taken yet. Only first-hand answers count, so that one is not found twice.
 func (s *Reuse) unclaimed(ctx context.Context, f store.ReuseFrom, q store.Question, asked []store.Question) ([]store.Answer, error) {
 	all, err := s.donors(ctx, f, q.Digest, ` AND o.reused_no IS NULL ORDER BY o.at_ms DESC, a.key, a.run_no DESC`)
@@ -151,7 +151,7 @@ func (s *Reuse) takers(ctx context.Context, run int64, digest []byte, known map[
 }
 
 // stillAsked reports whether a run asks the question of another run's answer itself, under the same key: it did, or it has the
-// same lanes and items in it. Where nothing but the name of a template, branch, prompt or trait differs, it was renamed.
+// same lanes and items in it. If nothing but the name of a template, branch, prompt or trait differs, it was renamed.
 func (s *Reuse) stillAsked(ctx context.Context, run int64, at assay.Coordinates, a store.Answer) (bool, error) {
 	asked, err := s.reader.Asked(ctx, run, []assay.Key{a.Key})
 	if err != nil || len(asked) > 0 {

@@ -115,7 +115,7 @@ func runs(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Run
 	return all, rows.Err()
 }
 
-// NextDue is when the next thing of a run is due, held or not; zero: nothing is. With run = 0 of all runs.
+// NextDue returns when the next thing of a run is due, held or not; zero: nothing is. With run = 0 of all runs.
 func (s *Reader) NextDue(ctx context.Context, run int64) (time.Time, error) {
 	var due sql.NullInt64
 	err := s.db.QueryRow(ctx, `SELECT MIN(due_ms) FROM (

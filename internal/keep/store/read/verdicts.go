@@ -13,7 +13,7 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// VerdictsAt reads the verdicts that stand at these coordinates' keys. Where there is none, the key is not in the map.
+// VerdictsAt returns the current verdicts at these coordinates' keys. A key without one is not in the map.
 func (s *Reader) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]store.Verdict, error) {
 	all := make(map[assay.Key]store.Verdict, len(keys))
 	for len(keys) > 0 {
@@ -31,7 +31,7 @@ func (s *Reader) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (m
 	return all, nil
 }
 
-// People lists the judges of a stage who are people, by name: those who have said something.
+// People lists the people who have given verdicts in a stage, by name.
 func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string, error) {
 	var out []string
 	scan := func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) }

@@ -12,7 +12,7 @@ import (
 	"assay/internal/keep/store/state"
 )
 
-// Revise changes the snapshot of a run in place, at once for every process that works on it, and wakes it where it is open. A
+// Revise changes the snapshot of a run in place, at once for every process that works on it, and wakes it if it is open. A
 // run that has more to ask is opened again; its lease has to be held meanwhile, and one that was lost is ErrLeaseLost.
 // It reports whether the study was still as expected: another process may have been first.
 func (s *Store) Revise(ctx context.Context, r store.Revision) (bool, error) {

@@ -11,9 +11,9 @@ import (
 	"assay/internal/keep/store/state"
 )
 
-// SecondVerdicts writes what judges, or those in their place, said when they were asked once more. Each takes the place of a malformed or
-// failed one of an earlier try, which stays in the ledger as stale; where none stands, or one of that try or a later one does, nothing
-// happens.
+// SecondVerdicts writes the verdicts of judges, or their fallbacks, that were asked once more. Each replaces a
+// malformed or failed one of an earlier try, which stays in the ledger as stale; if there is none, or one of that try
+// or a later one, nothing happens.
 func (s *Store) SecondVerdicts(ctx context.Context, verdicts []store.Verdict) error {
 	return s.db.Tx(ctx, "second verdicts", db.Relaxed, func(t *db.Txn) error {
 		for i := range verdicts {
@@ -61,7 +61,7 @@ func (s *Store) Label(ctx context.Context, v store.Verdict, others []assay.Key, 
 	})
 }
 
-// TakeLabels writes labels of another run. Where a person has labelled the same in this one, it stays as it is, withdrawn or not.
+// TakeLabels writes labels of another run. A label of the same person and subject in this one is kept, withdrawn or not.
 func (s *Store) TakeLabels(ctx context.Context, labels []store.TakenLabel) error {
 	if len(labels) == 0 {
 		return nil
@@ -106,13 +106,13 @@ func stillShown(ctx context.Context, t *db.Txn, run int64, a store.Shown) (still
 	return sum == a.Sum, err
 }
 
-// withdraw takes back what a person said.
+// withdraw takes back a person's verdict.
 func withdraw(ctx context.Context, t *db.Txn, run int64, key assay.Key) (int64, error) {
 	return t.Change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND judge LIKE 'human:%'`, run, key[:])
 }
 
-// AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is, unless it only notes that there was no
-// answer; the result is how many are new.
+// AddVerdicts writes verdicts and returns how many are new. One with the same coordinates that is not stale is kept,
+// unless it only notes that there was no answer.
 func (s *Store) AddVerdicts(ctx context.Context, verdicts []store.Verdict) (int64, error) {
 	var n int64
 	err := s.db.Tx(ctx, "add verdicts", db.Relaxed, func(t *db.Txn) error {
@@ -191,8 +191,8 @@ func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int6
 	return n, err
 }
 
-// Withdraw takes back verdicts that people gave, by the keys of their coordinates: they stay in the ledger, marked stale. It
-// returns how many it took back. What models and rules say is never withdrawn.
+// Withdraw takes back verdicts of people, by the keys of their coordinates: they stay in the ledger, marked stale. It
+// returns how many it took back. Verdicts of models and rules are never withdrawn.
 func (s *Store) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int64, error) {
 	var n int64
 	err := s.db.Tx(ctx, "withdraw verdicts", db.Relaxed, func(t *db.Txn) error {

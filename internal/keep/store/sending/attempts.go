@@ -86,7 +86,7 @@ func (s *Store) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int6
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.run_no = o.run_no AND v.key = o.key AND v.stands = 1)`, segment)
 }
 
-// AskedOf is Asked for all requests of a group, where it has at most so many attempts; false: it has more.
+// AskedOf is Asked for all requests of a group, if it has at most so many attempts; false: it has more.
 func (s *Store) AskedOf(ctx context.Context, g store.Group, most int64) (map[assay.Key]int64, bool, error) {
 	const group = `WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.turn = $4 AND g.second_try = $5`
 	args := []any{g.Run, g.Stage, g.Lane, g.Turn, g.Again}

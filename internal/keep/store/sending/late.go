@@ -12,8 +12,9 @@ import (
 	"assay/internal/keep/store/state"
 )
 
-// SettleLate writes what a provider handed out for attempts that had been given up. An answer stands if the request has
-// none; otherwise it is surplus. It is idempotent, as Settle is. A closed run is opened again: more may be possible now.
+// SettleLate writes results that a provider returned for attempts that had been given up. An answer becomes current if
+// the request has none; otherwise it is surplus. It is idempotent, as Settle is. A closed run is opened again: more may
+// be possible now.
 func (s *Store) SettleLate(ctx context.Context, l store.Lease, block []store.Settlement) (store.Tally, error) {
 	var tally store.Tally
 	err := s.db.Tx(ctx, "settle late", db.Relaxed, func(t *db.Txn) error {
@@ -89,7 +90,7 @@ func settleLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settleme
 	return spendLate(ctx, t, g, o)
 }
 
-// lateLane is how a late outcome moves its request among the lane's counters.
+// lateLane returns how a late outcome moves its request among the lane's counters.
 func lateLane(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement, answered bool) (state.LaneDelta, error) {
 	d := state.LaneDelta{Run: g.run, Stage: g.stage, Lane: g.lane}
 	stands := o.Outcome.Ending.Stands()

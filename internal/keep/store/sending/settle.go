@@ -152,7 +152,7 @@ func queueAgain(ctx context.Context, t *db.Txn, segment int64, block []store.Set
 	return nil
 }
 
-// outcomeRow is an outcome in the order of outcomeColumns.
+// outcomeRow returns an outcome in the order of outcomeColumns.
 func outcomeRow(segment, run int64, o *store.Settlement, late int64, answered bool, at int64) []any {
 	out := &o.Outcome
 	stands, surplus := int64(0), int64(0)

@@ -8,7 +8,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// takenAfterARetry takes over what a judge said when it was asked again, not the reply that nothing could be read from.
+// takenAfterARetry takes over a judge's second reply, not the first, malformed one.
 func takenAfterARetry(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	at := assay.Coordinates{Stage: "answers", Source: "asked", Item: "q", Lane: "a", Turn: 1, Judge: "gpt"}

@@ -180,7 +180,7 @@ func (b *bench) segmentNow(g store.Segment) store.Segment {
 	return now
 }
 
-// outcome is the settlement of an attempt of a segment, by its place.
+// outcome returns the settlement of an attempt of a segment, by its place.
 func (b *bench) outcome(g store.Segment, ord int64, e assay.Ending) store.Settlement {
 	b.t.Helper()
 	for a, err := range b.s.Reader.Attempts(b.ctx, g.No) {
@@ -227,7 +227,7 @@ func (b *bench) lane(name string) store.Lane {
 	return store.Lane{}
 }
 
-// due is when the run is due, as the ledger has it.
+// due returns when the run is due, as the ledger has it.
 func (b *bench) due() time.Time {
 	b.t.Helper()
 	r, err := b.s.Reader.Run(b.ctx, b.run.No)
