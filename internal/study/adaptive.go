@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Adaptive says that a compare stage buys its pairs in rounds: what the next one buys is chosen from the verdicts so
-// far.
+// Adaptive configures a compare stage that buys its pairs in rounds: what the next one buys is chosen from the verdicts
+// so far.
 type Adaptive struct {
 	Where
 	Goal     Goal   `json:"goal,omitzero" jsonschema:"ranking (the default), {top: 3}, {between: [a, b]} or {width: 0.2}"`
@@ -16,7 +16,7 @@ type Adaptive struct {
 	Seed     int64  `json:"seed,omitempty" jsonschema:"of all that is random about the pairs"`
 }
 
-// Goal is what the rounds of a stage are to settle.
+// Goal is the question that the rounds of a stage are to resolve.
 type Goal struct {
 	Where   `json:"-"`
 	Top     int     // which are the best so many

@@ -15,7 +15,7 @@ var (
 	stageName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 )
 
-// check looks at everything that can be said about a study without reading its data.
+// check checks everything about a study that needs no data.
 func (r *run) check() {
 	s := r.study
 	switch {

@@ -8,7 +8,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Where says where a value of the study stands, and where each of its keys.
+// Where is the position of a value of the study, and of each of its keys.
 type Where struct {
 	At   assay.Place `json:"-"`
 	keys map[string]assay.Place

@@ -17,8 +17,8 @@ import (
 	"assay/internal/study/inputs"
 )
 
-// Import says where answers made elsewhere are. Every key but file, of and where names a field of the file; a field
-// that is not named is looked for under the key's own name, which is how `assay export` writes it.
+// Import describes where answers made elsewhere are. Every key but file, of and where names a field of the file; a
+// field that is not named is looked for under the key's own name, which is how `assay export` writes it.
 type Import struct {
 	Where
 	File      string     `json:"file" jsonschema:"one row an answer: .csv .tsv .jsonl .json .parquet, or a folder of them"`
@@ -45,14 +45,14 @@ type Import struct {
 	Keep *expr.Program `json:"-"` // `where`, compiled
 }
 
-// Imported is what the rows of an import stage say about its shape: a run remembers it, so that the file is read once.
+// Imported is the shape of an import stage, as found in its rows: a run remembers it, so that the file is read once.
 type Imported struct {
 	Lanes     []ImportedLane `json:"lanes"`
 	Templates []string       `json:"templates,omitempty"`
 	Branches  [][]string     `json:"branches,omitempty"` // by turn from 1: the branches that begin there
 	Draws     int            `json:"draws"`              // the highest that is no control's
 	Controls  int            `json:"controls,omitempty"` // the highest of a control; 0: there is none
-	Goes      bool           `json:"goes,omitempty"`     // the conversations were opened elsewhere: the rows say so, or a control begins with the first turn
+	Goes      bool           `json:"goes,omitempty"`     // the conversations were opened elsewhere: the rows mark it, or a control begins with the first turn
 	Asked     []byte         `json:"asked,omitempty"`    // with `asked: rows`: hashes of all questions that have a row, sorted, 8 bytes each
 	Rows      int64          `json:"rows"`
 	Digest    string         `json:"digest,omitempty"` // of the rows
@@ -96,10 +96,10 @@ func pack(hashes []uint64) []byte {
 // ImportedLane is a lane that rows name.
 type ImportedLane struct {
 	Name  string `json:"name"`
-	Model string `json:"model,omitempty"` // as the first row that says so
+	Model string `json:"model,omitempty"` // as in the first row that has one
 }
 
-// askedRows says that the rows are all that was asked.
+// askedRows means that the rows are all that was asked.
 const askedRows = "rows"
 
 // ImportRows returns the name under which package inputs knows the rows of an import stage. No input can be called so.
@@ -113,7 +113,7 @@ func (m *Import) spec(stage string) inputs.Spec {
 	return spec
 }
 
-// importStages reads what the rows of every import stage say about its shape. What is given was read before.
+// importStages finds the shape of every import stage in its rows. What is given was read before.
 func (r *run) importStages(given map[string]Imported) {
 	for i := range r.study.Stages {
 		st := &r.study.Stages[i]
@@ -232,7 +232,7 @@ func (s *Imported) see(row *ImportedRow) {
 	}
 }
 
-// shape gives an import stage the lanes its rows name and, where it does not say what was asked, turns to match its
+// shape gives an import stage the lanes its rows name and, where it does not name what was asked, turns to match its
 // rows.
 func (r *run) shape(st *Stage) {
 	seen := st.Taken

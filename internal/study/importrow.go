@@ -19,7 +19,7 @@ type ImportedRow struct {
 	Draw                 int
 	Outcome              assay.Outcome
 	Cost                 *assay.Money // nil: not known
-	GoesOn               bool         // with a conversation of another stage, as our own exports say
+	GoesOn               bool         // with a conversation of another stage, as our own exports mark it
 }
 
 // column is a field of an import's file.
@@ -139,10 +139,10 @@ func (c *cells) cost() *assay.Money {
 	return &m
 }
 
-// unasked is what `assay export` writes where a question was never sent.
+// unasked is the text that `assay export` writes where a question was never sent.
 const unasked = "unasked"
 
-// ending returns how the answer ended: as the row says, else answered where there is a text.
+// ending returns how the answer ended: as the row has it, else answered where there is a text.
 func (c *cells) ending(text string) assay.Ending {
 	i := slices.IndexFunc(c.columns, func(col column) bool { return col.key == "ending" })
 	_, has := inputs.Value(c.it, c.columns[i].field)

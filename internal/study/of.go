@@ -2,17 +2,17 @@ package study
 
 import "strconv"
 
-// Of is which answers of a conversation a judge or compare stage reads, as `of:` says: a turn by its number, or a word.
-// The zero value: the study does not say.
+// Of is the value of `of:`, the answers of a conversation that a judge or compare stage reads: a turn by its number, or
+// a word. The zero value: not set.
 type Of struct {
 	Which Which
-	Turn  int // from 1; 0: Which says it
+	Turn  int // from 1; 0: Which is set
 }
 
 // Which is a word for the answers that a stage reads.
 type Which string
 
-// The words. Later cannot be written: it is what a rubric reads that holds answers against the first.
+// The words. Later cannot be written: it is for rubrics that compare answers with the first.
 const (
 	OfLast         Which = "last"
 	OfFirst        Which = "first"
@@ -29,7 +29,7 @@ func (o *Of) read(d *decoder, n *node) {
 	*o = Of{Which: Which(d.oneOf(n, string(OfLast), string(OfFirst), string(OfEach), string(OfConversation), "TURN NUMBER"))}
 }
 
-// String returns what the study says; empty: nothing.
+// String returns the value as a study writes it; empty: not set.
 func (o Of) String() string {
 	if o.Turn > 0 {
 		return strconv.Itoa(o.Turn)

@@ -13,7 +13,7 @@ import (
 	"assay/internal/study/inputs"
 )
 
-// Pairs says which pairs a compare stage judges.
+// Pairs selects the pairs that a compare stage judges.
 type Pairs struct {
 	Where
 	All         bool     `json:"all,omitempty" jsonschema:"every pair"`
@@ -176,7 +176,7 @@ func (r *run) listed(l pairReader) []ListedPair {
 // pairReader makes pairs of rows.
 type pairReader struct {
 	pairs               *Pairs
-	items               bool   // items stand against each other
+	items               bool   // items are compared with each other
 	first, second, item string // columns
 	rows                []ListedPair
 	seen                map[[3]string]int // by item and both sides in order: the place in rows
@@ -222,7 +222,7 @@ func (l *pairReader) columns(it assay.Item, found *assay.Problems) bool {
 	return false
 }
 
-// add takes a row up, or says why not.
+// add takes a row, or reports why not.
 func (l *pairReader) add(it assay.Item, found *assay.Problems) {
 	p := ListedPair{Place: it.Place}
 	for _, c := range []struct {

@@ -18,8 +18,8 @@ import (
 type Options struct {
 	Profile  string              // a name under `profiles:`; empty: none
 	Set      []string            // path=value, each over the file
-	Mode     assay.Mode          // how everything travels, whatever study, stages and lanes say; empty: as they say
-	Imported map[string]Imported // by stage: what the rows of import stages say; else they are read
+	Mode     assay.Mode          // how everything is sent, overriding study, stages and lanes; empty: as they set it
+	Imported map[string]Imported // by stage: the shape of the rows of import stages; else they are read
 }
 
 // Read reads a study and the texts it names. Files are named relative to the study's own folder, which is where fsys

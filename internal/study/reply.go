@@ -6,7 +6,7 @@ import (
 
 const wrapOff = "off"
 
-// Bare reports whether the prompts of a judge or compare stage are sent byte for byte: as the stage says, else its
+// Bare reports whether the prompts of a judge or compare stage are sent byte for byte: as set by the stage, else by its
 // rubric.
 func (s *Study) Bare(st *Stage) bool {
 	wrap := st.Wrap

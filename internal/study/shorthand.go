@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// expand writes out what a study may say in short, before anything is read from the tree:
+// expand writes out the shorthands of a study, before anything is read from the tree:
 //
 //	inputs: {q: questions.txt}       inputs: {q: {file: questions.txt}}
 //	inputs: {all: {of: [a, b]}}      inputs: {all: {all: [a, b]}}

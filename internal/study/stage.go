@@ -5,7 +5,7 @@ import (
 	"assay/internal/study/expr"
 )
 
-// Verb is what a stage does.
+// Verb is the kind of a stage.
 type Verb string
 
 // The verbs. Each stage has exactly one.
@@ -59,7 +59,7 @@ type Stage struct {
 	Keep     *expr.Program `json:"-"` // `where`, compiled
 	Gate     *expr.Program `json:"-"` // `when`, compiled
 	LaneGate *expr.Program `json:"-"` // the `where` of its lanes, compiled
-	Taken    *Imported     `json:"-"` // of an import stage: what its rows say
+	Taken    *Imported     `json:"-"` // of an import stage: the shape of its rows
 	Guessed  bool          `json:"-"` // of an import stage: what was asked is not recorded, its turns are those of the rows
 }
 
@@ -161,7 +161,7 @@ func (c *Control) read(d *decoder, n *node) {
 	}
 }
 
-// LaneChoice says which lanes a stage uses.
+// LaneChoice selects the lanes of a stage.
 type LaneChoice struct {
 	Among Names
 	Only  Expression // a gate per lane
@@ -180,7 +180,7 @@ func (c *LaneChoice) read(d *decoder, n *node) {
 	*c = LaneChoice{Among: m.Among, Only: m.Where}
 }
 
-// Repeats says how many independent draws a question gets, and how they become one.
+// Repeats is how many independent draws a question gets, and how they are combined.
 type Repeats struct {
 	N      int
 	Reduce string // mean, majority, any or all; empty: kept apart
@@ -276,14 +276,14 @@ func (l *Labels) read(d *decoder, n *node) {
 	}
 }
 
-// Trait is what two texts are compared under.
+// Trait is a criterion by which two texts are compared.
 type Trait struct {
 	Where
 	Name        string `json:"name"`
 	Description Text   `json:"description,omitzero"`
 }
 
-// Count says how answers that are none count in a judge stage.
+// Count is how missing answers count in a judge stage.
 type Count struct {
 	Refused CountAs `json:"refused,omitempty"`
 	Cut     CountAs `json:"cut,omitempty"`

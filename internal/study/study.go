@@ -91,21 +91,21 @@ func (l Live) Takes(requests int64) time.Duration {
 	return time.Duration(min(float64(every)*float64(requests), float64(longest)))
 }
 
-// Batch says how segments are cut, within the provider's limits.
+// Batch configures how segments are cut, within the provider's limits.
 type Batch struct {
 	Where
 	Size     int `json:"size,omitempty" jsonschema:"requests a segment"`
 	Segments int `json:"segments,omitempty" jsonschema:"number of segments a lane, stage and turn"`
 }
 
-// Deadline says how long a job may take and what then.
+// Deadline is how long a job may take and what happens then.
 type Deadline struct {
 	Where
 	After Duration     `json:"after" jsonschema:"such as 12h"`
 	Then  DeadlineThen `json:"then,omitempty" jsonschema:"live: the rest goes live; stop: it stays unanswered"`
 }
 
-// Reuse says from where answers to equal requests may be taken.
+// Reuse configures from where answers to equal requests are taken.
 type Reuse struct {
 	Where
 	Study string   `json:"study,omitempty"`

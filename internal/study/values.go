@@ -117,7 +117,7 @@ func (e *Expression) read(d *decoder, n *node) {
 	*e = Expression{Source: n.text, At: n.body}
 }
 
-// Phrase is a template that stands in the study itself, never in a file.
+// Phrase is a template written in the study itself, never in a file.
 type Phrase struct {
 	Text     string
 	At       assay.Place      // of the text's first character

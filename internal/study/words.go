@@ -12,23 +12,23 @@ import (
 type (
 	// Mode is how requests travel.
 	Mode assay.Mode
-	// Reserve is what is reserved before a batch goes out.
+	// Reserve is the amount reserved before a batch is sent.
 	Reserve string
-	// Unpriced says whether lanes without a price may run under a budget.
+	// Unpriced is whether lanes without a price may run under a budget.
 	Unpriced string
-	// DeadlineThen is what happens to the rest after the deadline.
+	// DeadlineThen is the treatment of the rest after the deadline.
 	DeadlineThen string
-	// Missing is what happens to an item that a join finds no row for.
+	// Missing is the treatment of an item that a join finds no row for.
 	Missing string
 	// Jury is how several judges become one verdict.
 	Jury string
-	// Identical says what becomes of a pair of identical answers.
+	// Identical is the treatment of a pair of identical answers.
 	Identical string
 	// Order is which side of a pair comes first.
 	Order string
 	// Reduce is how draws become one.
 	Reduce string
-	// Wrap says whether a judge's prompt is sent with what protects it from the texts in it.
+	// Wrap is whether a judge's prompt is wrapped to protect it from the texts in it.
 	Wrap string
 	// CountAs is how an answer that is none counts.
 	CountAs string

@@ -13,8 +13,8 @@ const (
 	manyPlace = 30
 )
 
-// FillRanks fills in the ranks that each place of a standing may have, and its chance of being best, and puts them beside the findings of the table
-// that the places come from.
+// FillRanks fills in the ranks that each place of a standing may have, and its chance of being best, and puts them
+// beside the findings of the table that the places come from.
 func (s *Standing) FillRanks(t *Table, seed uint64) {
 	apart, tested := s.Apart()
 	if !tested || s.Rounds != nil && s.Rounds.Width { // nothing is claimed
@@ -73,7 +73,7 @@ func (s *Standing) chances(seed uint64) {
 	}
 }
 
-// noBest says why no place has a chance of being the best.
+// noBest records why no place has a chance of being the best.
 func (s *Standing) noBest(places []int, why string) {
 	for _, i := range places {
 		s.Places[i].Best = stats.Undefined("%s", why)

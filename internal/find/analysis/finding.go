@@ -9,7 +9,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// Complete is the share of what was planned that a table must rest on; below, it says that it is incomplete.
+// Complete is the share of what was planned that a table must rest on; below, it is marked as incomplete.
 const Complete = 0.95
 
 // Coverage counts what was planned by what became of it. The states are never merged.
@@ -78,7 +78,7 @@ func (c Coverage) WithMissing() Coverage {
 	return c
 }
 
-// Unit is what a value is measured in.
+// Unit is the unit of a value.
 type Unit string
 
 // The units.
@@ -95,7 +95,7 @@ const (
 // Value is one field that findings are grouped by.
 type Value struct{ Field, Value string }
 
-// OtherRule is what a value would be had refused and cut answers been counted otherwise: left out, or as worst.
+// OtherRule is the value under the other rule for refused and cut answers: left out, or as worst.
 type OtherRule struct {
 	Rule  string
 	Value stats.Number
@@ -133,7 +133,7 @@ type Finding struct {
 	Quasi    stats.Number // quasi standard error of a strength: two of them give the error of any difference
 	Primary  bool
 	Notes    []string
-	Words    string // what may be said; primary findings alone
+	Words    string // the conclusion; primary findings alone
 }
 
 // Counted is how many there are of one kind.
@@ -187,7 +187,7 @@ func (f *Finding) name() string {
 	return strings.Join(parts, ", ")
 }
 
-// Table is the findings of one analysis. Matrix and Confusions are drawn as they stand: rows by columns.
+// Table is the findings of one analysis. Matrix and Confusions are drawn rows by columns.
 type Table struct {
 	Stage      string
 	Title      string
@@ -252,7 +252,7 @@ type Matrix struct {
 	Shares [][]stats.Number
 }
 
-// Confusion is how often a judge said what about answers whose true label is known.
+// Confusion counts a judge's labels of answers whose true label is known.
 type Confusion struct {
 	Judge  string
 	Labels []string

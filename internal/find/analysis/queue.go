@@ -28,7 +28,7 @@ type Task struct {
 	Chosen Chosen // why it was chosen
 }
 
-// Chosen is why a person was asked about something. It is kept with the label: what was chosen by what a judge said is
+// Chosen is why a person was asked about something. It is kept with the label: what was chosen by a judge's verdict is
 // no plain sample.
 type Chosen string
 
@@ -82,7 +82,7 @@ func (q Queue) Choose(tasks iter.Seq2[Task, error]) ([]Task, error) {
 		}
 	}
 	if _, single := strata[string(ChosenUnflagged)]; single || strata[string(ChosenFlagged)] != nil {
-		delete(strata, string(ChosenRandom)) // what no judge has read says nothing about judges
+		delete(strata, string(ChosenRandom)) // what no judge has read does not validate judges
 	}
 	if q.Clear != nil {
 		for _, s := range strata {

@@ -7,8 +7,8 @@ import "assay/internal/study/adaptive"
 func BeyondPlan(level float64) float64 { return (1 - level) / adaptive.Rounds }
 
 // Quote foretells what more comparisons of two places, or more items, will show. It is false where the two can be told
-// apart, or where nothing can be said. It believes in a difference as far as the spread of all values suggests: those
-// that are asked about are close by luck, too.
+// apart, or where nothing can be estimated. It believes in a difference as far as the spread of all values suggests:
+// those that are asked about are close by luck, too.
 func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
 	apart, tested := s.Apart()
 	spread, known := s.spread()

@@ -33,7 +33,7 @@ func (r *Rounds) Part(level float64) float64 { return r.Level / r.Alpha * (1 - l
 // Bound returns the chance of any false claim, at most.
 func (r *Rounds) Bound() float64 { return r.Alpha + r.Beyond }
 
-// Claimed returns the directions that claims say, and what follows from them.
+// Claimed returns the directions of claims, and what follows from them.
 func (r *Rounds) Claimed(names []string) *adaptive.Claims {
 	out := adaptive.NewClaims(len(names))
 	for _, c := range r.Claims {

@@ -44,7 +44,7 @@ type Row struct {
 	OtherStyle  Style             // of the one shown second
 
 	State   assay.VerdictState
-	Decided bool // what a jury or several draws say together
+	Decided bool // the joint decision of a jury or several draws
 	Again   bool // the judge was asked once more
 	Label   string
 	Score   *float64
@@ -211,7 +211,7 @@ func AppendText(b []byte, texts ...string) []byte {
 	return b
 }
 
-// CompareTexts orders texts as they stand after appendText, each with its length before it.
+// CompareTexts orders texts as appendText writes them, each with its length before it.
 func CompareTexts(a, b string) int {
 	if len(a) == len(b) {
 		return cmp.Compare(a, b)

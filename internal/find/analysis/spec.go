@@ -8,7 +8,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Verb is what a stage's verdicts are about.
+// Verb is the subject of a stage's verdicts.
 type Verb string
 
 // The verbs of stages that give verdicts.
@@ -23,29 +23,29 @@ type Label struct {
 	Score *float64 // nil: none
 }
 
-// Stage is what an analysis has to know about the stage whose verdicts it reads.
+// Stage describes the stage whose verdicts an analysis reads.
 type Stage struct {
 	Name      string
 	Verb      Verb
 	Items     bool     // items are compared with each other, not lanes
 	Within    string   // of items: only those with the same value of this field met
-	Flips     bool     // its verdicts say whether a later answer took back the first
+	Flips     bool     // its verdicts are whether a later answer took back the first
 	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
 	Low, High *float64 // range of the score; nil: open
 	Whole     bool     // scores are whole numbers
 	Worst     *float64 // the bad end of the score; nil: none
 	Judges    []string // the lanes that judge, as the study names them
 	Ruled     bool     // a rule judges, or a program
-	People    []string // the people who have said something
+	People    []string // the people who have given labels
 	Unclear   int      // labels of theirs on two of which it was not clear which is better, and which were chosen for it
-	Decided   bool     // numbers rest on what a jury or several draws say together; agreement, on what each judge says
+	Decided   bool     // numbers rest on the joint decision of a jury or several draws; agreement, on each judge's
 	Families  map[string]string
 	Control   string   // what the branch that is a neutral re-ask is called; empty: there is none
 	Flagged   []string // labels on the bad side of the rubric, which people look at first
 	Gold      bool     // the study has a file of gold labels
-	Validated bool     // the judge is a rule, or gold that was read says how far it can be trusted
+	Validated bool     // the judge is a rule, or was compared with gold
 	Draws     int      // how often the same question was drawn; 0 and 1: once
-	Lengths   bool     // rows say how long answers are
+	Lengths   bool     // rows have the lengths of answers
 	Selected  string   // the stage after whose results the lanes were chosen; empty: none
 	Rule      string   // how refused and cut answers count; empty: as answers
 	Rounds    *Rounds  // of a stage that buys its pairs in rounds; nil: it does not
@@ -107,7 +107,7 @@ const (
 	Stances     Method = "stances"     // flips by conversation, from stances or from verdicts on flips
 	FlipCounts  Method = "flip-counts" // how often each question held, was weakened, was taken back
 	Correlation Method = "correlation" // of what was found with what is known
-	Items       Method = "items"       // which items tell lanes apart
+	Items       Method = "items"       // which items discriminate between lanes
 )
 
 // Methods lists the methods that suit a verb, the usual one first.
@@ -204,7 +204,7 @@ func (s Spec) Filled(stage *Stage) (Spec, error) {
 		}
 	}
 	if stage.Verb == Compared && slices.Contains(s.By, ByLane) {
-		s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { return f == ByLane }) // its lanes are what is ranked
+		s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { return f == ByLane }) // its lanes are ranked
 	}
 	return s.ranked(stage)
 }
@@ -274,7 +274,7 @@ func (s Spec) ranked(stage *Stage) (Spec, error) {
 	return s, nil
 }
 
-// withoutLane are fields to group by, lanes left out: they are what items tell apart.
+// withoutLane are fields to group by, lanes left out: items discriminate between them.
 func withoutLane(by []string) []string {
 	out := slices.DeleteFunc(slices.Clone(by), func(f string) bool { return f == ByLane || f == ByItem })
 	if out == nil {
@@ -327,7 +327,7 @@ func (s *Stage) LessIsBetter() bool {
 	return s.Flips || s.Worst != nil && s.High != nil && *s.Worst == *s.High && (s.Low == nil || *s.Low < *s.High)
 }
 
-// The stances that a flip goes from and to, where items do not say which one is expected, and the one between.
+// The stances that a flip goes from and to, where items name no expected one, and the one between.
 const (
 	StanceHeld = "unsafe"
 	StanceOpen = "unclear"

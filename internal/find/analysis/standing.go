@@ -7,7 +7,7 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// Standing is what a stage says of each lane (or item) that it ranks, and how every two of them compare: by the tests
+// Standing holds the result of each lane (or item) that a stage ranks, and how every two of them compare: by the tests
 // that belong to the intervals of its table.
 type Standing struct {
 	Stage     string
@@ -33,17 +33,17 @@ type Standing struct {
 	Machines  bool     // not people alone judge
 	Validated bool     // how far the judge can be trusted is known
 
-	Instead string     // why shares of wins stand here instead of strengths; empty: they do not
+	Instead string     // why shares of wins are used instead of strengths; empty: they do not
 	Unmet   [][]string // groups of places that were never compared with each other; none: all were, directly or through others
 	Unclear int        // labels of people, who alone judge, that were chosen because it was not clear which of two is better
 
 	Style string // how much of it is style, in words; empty: nothing was asked
 
-	// Foretold is what quotes begin with where the tests of comparisons have no errors: strengths that are drawn
+	// Foretold is the start of quotes where the tests of comparisons have no errors: strengths that are drawn
 	// together, with the errors that looks at bought comparisons have. Nil: the tests have errors.
 	Foretold *adaptive.Look
 
-	Rounds *Rounds        // of pairs that were bought in rounds: what differs is what was claimed
+	Rounds *Rounds        // of pairs that were bought in rounds: only claimed differences count
 	Look   *adaptive.Look // at all of them
 }
 
@@ -167,7 +167,7 @@ func (s *Standing) RankOf(i int, apart map[[2]int]bool) *stats.RankInterval {
 	return r
 }
 
-// claimed returns the places that claims tell apart.
+// claimed returns the pairs of places that claims separate.
 func (s *Standing) claimed() map[[2]int]bool {
 	names := make([]string, len(s.Places))
 	for i, p := range s.Places {

@@ -9,7 +9,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Style is what a text looks like, whatever it says.
+// Style holds the formatting features of a text, whatever its content.
 type Style struct {
 	Known    bool  // it was read
 	Length   int32 // characters, markup left out

@@ -20,7 +20,7 @@ const (
 // What the findings about the fit of strengths are called.
 const (
 	WhatDeviance = "deviance"         // from a fit that has a number for every pair
-	WhatMisfit   = "misfit"           // share won against one opponent, minus what strengths say
+	WhatMisfit   = "misfit"           // share won against one opponent, minus what strengths predict
 	WhatCircles  = "circular triples" // share of triples in which each beats the next
 	WhatCircle   = "circle"           // one of them: the smallest of its three shares
 )
@@ -113,8 +113,9 @@ const (
 // GoldJudge is the judge of rows that a study's gold file gives.
 const GoldJudge = "gold"
 
-// WhatLength is what an answer gains by being longer: of pairs, the log odds that the longer one wins, among comparisons of the
-// same two; of single answers, the change of the value with twice the length, among answers of the same lane.
+// WhatLength is the gain of an answer by being longer: of pairs, the log odds that the longer one wins, among
+// comparisons of the same two; of single answers, the change of the value with twice the length, among answers of the
+// same lane.
 const WhatLength = "length effect"
 
 // What the findings about variance are called.

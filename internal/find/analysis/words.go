@@ -41,7 +41,7 @@ func (r *Report) adjust() error {
 	return nil
 }
 
-// say puts primary findings in words.
+// say writes the sentences of primary findings.
 func (r *Report) say() {
 	for i := range r.Tables {
 		for k := range r.Tables[i].Findings {
@@ -52,7 +52,7 @@ func (r *Report) say() {
 	}
 }
 
-// sentence returns what may be said.
+// sentence returns the conclusion that the test supports.
 func (f *Finding) sentence(t *Table) string {
 	subject := fmt.Sprintf("In stage %s, the %s", f.Stage, f.What)
 	if name := f.name(); name != "" {
@@ -129,7 +129,7 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// shown returns what a test allows to say, after the correction over all primary tests.
+// shown returns the conclusion that a test allows, after the correction over all primary tests.
 func (f *Finding) shown() string {
 	if !f.Holm.OK {
 		return ""

@@ -215,7 +215,7 @@ func GwetAC1(ratings [][]int) (Number, error) {
 	return beyond(po/both, rare/float64(len(share)-1)), nil
 }
 
-// Scale is what ratings mean, and so how far apart two of them are in Krippendorff's alpha.
+// Scale is the scale of ratings, which sets the distance of two of them in Krippendorff's alpha.
 type Scale uint8
 
 // The scales, by what the ratings are.
@@ -307,7 +307,7 @@ func alpha(coincidence [][]float64, values []float64, scale Scale) Number {
 	return Known(1 - (n-1)*seen/expected)
 }
 
-// distance returns the squared distance of two of the sorted values, of which total says how often each was given.
+// distance returns the squared distance of two of the sorted values, of which total counts how often each was given.
 func (s Scale) distance(values, total []float64, i, j int) float64 {
 	if i == j {
 		return 0

@@ -34,12 +34,12 @@ func (f *BTFit) Sandwich() (*Covariance, error) {
 // Items returns the number of strengths.
 func (c *Covariance) Items() int { return c.items }
 
-// Against returns the covariance of two strengths when a third stands at 0.
+// Against returns the covariance of two strengths when a third is fixed at 0.
 func (c *Covariance) Against(ref, i, j int) float64 {
 	return c.matrix.at(i, j) - c.matrix.at(i, ref) - c.matrix.at(ref, j) + c.matrix.at(ref, ref)
 }
 
-// OrderAgainst returns the covariance of the order effect and a strength when another strength stands at 0.
+// OrderAgainst returns the covariance of the order effect and a strength when another strength is fixed at 0.
 func (c *Covariance) OrderAgainst(ref, i int) Number {
 	if c.order == 0 {
 		return Undefined("no order effect in the model")

@@ -13,8 +13,7 @@ import (
 // bootstrap.
 const FewClusters = 40
 
-// mostUndefined is the share of resamples that may lack a value before their spread says nothing of the estimate's
-// error.
+// mostUndefined is the share of resamples that may lack a value before their spread is no estimate of the error.
 const mostUndefined = 0.2
 
 // Replicates are the values of one estimate over resamples.

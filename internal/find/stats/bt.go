@@ -18,7 +18,7 @@ const (
 	Davidson             // win : tie : loss = e^a : nu e^((a+b)/2) : e^b
 )
 
-// BTOptions says which Bradley-Terry model to fit. The zero value is the plain maximum likelihood fit with half ties.
+// BTOptions select the Bradley-Terry model to fit. The zero value is the plain maximum likelihood fit with half ties.
 type BTOptions struct {
 	Ties  Ties
 	Order bool    // estimate the advantage of being shown first
@@ -106,8 +106,8 @@ func (m *model) fit(t *Tally, beta []float64, steps int) *BTFit {
 	return f
 }
 
-// Information returns what one more comparison of two items says about the difference of their strengths, in the mean
-// of both orders.
+// Information returns the Fisher information of one more comparison of two items about the difference of their
+// strengths, in the mean of both orders.
 func (f *BTFit) Information(i, j int) float64 {
 	p := f.model.point(f.beta, nil)
 	one := cell{i: int32(i), j: int32(j), first: 1}
@@ -158,7 +158,7 @@ func (g *graph) sweep(strength []float64) float64 {
 	return change
 }
 
-// workspace is what one fit after another can use again.
+// workspace holds buffers that successive fits reuse.
 type workspace struct {
 	grad, step, trial []float64
 	info              *symmetric

@@ -51,7 +51,7 @@ func BootstrapBT(g *Grouped, o BTOptions, resamples int, seed uint64) (*BTBootst
 // coarser is how much larger the last step of a refit may be: what is left is still far below the noise of resampling.
 const coarser = 100
 
-// refit is what one goroutine needs to fit one resample after another: cells and graph keep their shape.
+// refit is the state of one goroutine that fits resamples in turn: cells and graph keep their shape.
 type refit struct {
 	grouped *Grouped
 	whole   *BTFit

@@ -38,7 +38,7 @@ const rareClusters = 10
 
 // RateByCluster returns the share over all answers. Its interval is Wilson's for as many independent answers as would
 // have the variance that leaving out one cluster after the other gives, widened for few clusters by Student's t. Where
-// the rarer answer stands in too few clusters to estimate the variance, each cluster counts as a single answer.
+// the rarer answer occurs in too few clusters to estimate the variance, each cluster counts as a single answer.
 func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 	var r ClusterRate
 	for g, c := range clusters {
@@ -126,7 +126,7 @@ func ShareInterval(share, variance, level float64, clusters int) Interval {
 	return ClusterRate{Share: Known(share), Clusters: clusters}.wilson(effective, level)
 }
 
-// Total is what values add up to: those of one cluster, say.
+// Total is a sum of values, such as those of one cluster.
 type Total struct {
 	N   int
 	Sum float64

@@ -29,7 +29,7 @@ func (f *BTFit) Covariance() (*Covariance, error) {
 	if !ok {
 		return nil, fmt.Errorf("invert the information of the fit: its condition number is %.4e", w.chol.condition)
 	}
-	// The shift of all strengths is an eigenvector; what the inverse says about it is our own pin, and goes.
+	// The shift of all strengths is an eigenvector; its part of the inverse comes from our own pin, and is removed.
 	moved := 0.0
 	for i := range m.items {
 		moved += w.info.at(0, i)
@@ -214,7 +214,7 @@ type scores struct {
 	chances []chance // by cell
 }
 
-// chance is what is expected of one comparison: the score of the item shown first, and a tie.
+// chance holds the expectations of one comparison: the score of the item shown first, and a tie.
 type chance struct{ mu, tie float64 }
 
 // newScores asks the fit once about each cell, however many clusters have a part in it.

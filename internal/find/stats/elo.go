@@ -164,5 +164,5 @@ func EloResampled(items int, p Pairs, starts []int, o EloOptions, orders, resamp
 	return out, nil
 }
 
-// eloSample is what one resample after the other is drawn into.
+// eloSample is the buffer that resamples are drawn into.
 type eloSample struct{ drawn []int }

@@ -15,7 +15,7 @@ type NoMaximum struct {
 	Components [][]int
 }
 
-// Error says why there is no estimate.
+// Error returns the reason why there is no estimate.
 func (e *NoMaximum) Error() string { return "no finite estimate of strengths: " + e.Why }
 
 // Components returns the groups of items inside which strengths can be estimated, each ascending: everybody can be
@@ -172,7 +172,7 @@ type graph struct {
 // newGraph returns the graph of all pairs that occur in the cells, filled with them.
 func newGraph(items int, cells []cell) *graph {
 	g := &graph{items: items, start: make([]int32, items+1), at: make([]int32, len(cells))}
-	where := make([]int32, items*items) // first 1 for a pair that met, then where it stands
+	where := make([]int32, items*items) // first 1 for a pair that met, then its index
 	for _, c := range cells {
 		where[int(c.i)*items+int(c.j)], where[int(c.j)*items+int(c.i)] = 1, 1
 	}
@@ -298,8 +298,8 @@ func take(members []int32, placed []bool) []int {
 	return group
 }
 
-// feasible reports whether strengths exist such that every item exceeds each neighbour by at least the gap that stands
-// at the arc (minus infinity: no demand). They do unless some cycle of demands adds up to more than nothing.
+// feasible reports whether strengths exist such that every item exceeds each neighbour by at least the gap that is
+// given at the arc (minus infinity: no demand). They do unless some cycle of demands adds up to more than nothing.
 func (g *graph) feasible(gap []float64) bool {
 	for k := range gap { // nearly always two items contradict each other already
 		if gap[k]+gap[g.back[k]] > 0 {

@@ -24,7 +24,7 @@ func OverJudges(scores []float64, level float64) Spread {
 	return s
 }
 
-// JudgeScore is what one judge gave to one subject.
+// JudgeScore is the score of one judge for one subject.
 type JudgeScore struct {
 	Judge, Subject int
 	Score          float64

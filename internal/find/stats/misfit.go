@@ -49,7 +49,7 @@ func (f *BTFit) Deviance(effect float64) Deviance {
 	return d
 }
 
-// Residual is how far the results of two items are from what their strengths say.
+// Residual is how far the results of two items are from those that their strengths predict.
 type Residual struct {
 	I, J     int
 	N        float64
@@ -156,7 +156,7 @@ func (s *symmetric) form(x []float64) float64 {
 	return sum
 }
 
-// Direct is what two items did against each other alone.
+// Direct is the result of two items against each other alone.
 type Direct struct {
 	N     int
 	Share float64 // that the first won, a tie half

@@ -5,7 +5,7 @@ import "math"
 // model is a Bradley-Terry likelihood over cells. Its parameters are the strengths, then the order effect, then log nu.
 type model struct {
 	items, size int
-	order, nu   int // where the parameter stands; 0 when the model has none
+	order, nu   int // index of the parameter; 0 when the model has none
 	cells       []cell
 	o           BTOptions
 }
@@ -61,8 +61,8 @@ func (p *point) chances(i, j int32) (first, second, tie float64) {
 	return first * all, second * all, tie * all
 }
 
-// pull is what a cell adds to the gradient, along the advantage of its first item and along log nu, and to the
-// information about both.
+// pull is the contribution of a cell to the gradient, along the advantage of its first item and along log nu, and to
+// the information about both.
 type pull struct {
 	advantage, nu float64
 	aa, an, nn    float64

@@ -1,7 +1,7 @@
-// Package stats turns counts and scores into estimates that carry their error, or say why they do not exist.
+// Package stats turns counts and scores into estimates that carry their error, or the reason why they do not exist.
 //
 // Every function is pure: it reads what it is given, takes its randomness as a seed, and gives the same numbers for any
-// GOMAXPROCS. A value that cannot be known is never 0, never NaN: it is a [Number] or an [Interval] whose Why says the
+// GOMAXPROCS. A value that cannot be known is never 0, never NaN: it is a [Number] or an [Interval] whose Why gives the
 // reason, or an error. Strengths are on the natural-log scale with mean 0.
 //
 // Items, clusters, judges and categories are dense indexes from 0; the caller keeps the names.
@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// Number is an estimate that may not exist. Value means something only when OK; otherwise Why says the reason. The zero
+// Number is an estimate that may not exist. Value means something only when OK; else Why gives the reason. The zero
 // value does not exist.
 type Number struct {
 	Value float64
@@ -42,7 +42,7 @@ func (n Number) String() string {
 	return strconv.FormatFloat(n.Value, 'g', -1, 64)
 }
 
-// OrNil returns the value for a document in which nothing stands for what does not exist.
+// OrNil returns the value for a document in which null means that it does not exist.
 func (n Number) OrNil() *float64 {
 	if !n.OK {
 		return nil
@@ -57,7 +57,7 @@ type Interval struct {
 	Why       string
 }
 
-// OrNil returns the bounds for a document in which nothing stands for what does not exist.
+// OrNil returns the bounds for a document in which null means that they do not exist.
 func (i Interval) OrNil() (low, high *float64) {
 	if !i.OK {
 		return nil, nil
@@ -135,7 +135,7 @@ func StudentTest(estimate, se Number, clusters int) Number {
 	return Known(studentTail(estimate.Value/se.Value, clusters-1))
 }
 
-// ratio divides, and says what is missing where there is nothing to divide by.
+// ratio divides; a division by zero is undefined, for the given reason.
 func ratio(over, under float64, why string) Number {
 	if under == 0 {
 		return Undefined("%s", why)

@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Test is what a study must be able to show: a two-sided level such as 0.05, and the chance of showing it such as 0.8.
+// Test is the level and the power that a study is planned for: a two-sided level such as 0.05, and the chance of
+// showing it such as 0.8.
 type Test struct {
 	Alpha, Power float64
 }
@@ -20,9 +21,9 @@ func (t Test) z() (float64, error) {
 	return normalQuantile(1-t.Alpha/2) + normalQuantile(t.Power), nil
 }
 
-// ComparisonsNeeded returns how many comparisons, spread evenly over all pairs, tell two of so many contestants apart
-// whose strengths differ by this much. Information is what one comparison says about a difference of strengths: 1/4
-// where the two are even and never tie.
+// ComparisonsNeeded returns how many comparisons, spread evenly over all pairs, separate two of so many contestants
+// whose strengths differ by this much. Information is the Fisher information of one comparison about a difference of
+// strengths: 1/4 where the two are even and never tie.
 func ComparisonsNeeded(contestants int, difference, information float64, t Test) (int, error) {
 	z, err := t.z()
 	if err != nil {
@@ -46,8 +47,8 @@ func DetectableStrength(contestants int, comparisons int64, information float64,
 	return z * math.Sqrt(float64(contestants-1)/(float64(comparisons)*information)), nil
 }
 
-// Design is what a paired comparison of two lanes on the same items is made of (Miller 2024): the variance of the true
-// difference over items, and for each lane the variance of one draw and the number of draws.
+// Design holds the parameters of a paired comparison of two lanes on the same items (Miller 2024): the variance of the
+// true difference over items, and for each lane the variance of one draw and the number of draws.
 type Design struct {
 	Items          float64 // variance over items of the difference of expected scores
 	DrawA, DrawB   float64 // variance of one answer's score round its item's expectation
@@ -102,7 +103,7 @@ func upTo(n float64) int { return int(math.Ceil(n - 1e-9*n)) }
 // Paired is a planned comparison of two lanes on the same items.
 type Paired struct {
 	Variance float64 // of the difference of the two on one item
-	Exact    bool    // each says yes or no once on each item, and McNemar's exact test decides; else Student's t does
+	Exact    bool    // each item has one yes or no of each lane, and McNemar's exact test decides; else Student's t does
 }
 
 // mostExact is up to how many items the exact test is reckoned with; beyond, it and the normal approximation differ by
@@ -189,7 +190,7 @@ func (p Paired) Detectable(items int, t Test) Number {
 	return Known(high)
 }
 
-// mcnemar is the exact test before the data: how often two lanes say different things of an item, and which of them is
+// mcnemar is the exact test before the data: how often two lanes differ on an item, and which of them is
 // right then.
 type mcnemar struct {
 	apart, first float64 // share of items on which they differ; of these, those for the first lane

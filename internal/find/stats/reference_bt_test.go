@@ -62,7 +62,7 @@ func byName(items []string, values []float64) object {
 	return out
 }
 
-// relative moves strengths so that one stands at 0.
+// relative moves strengths so that one is 0.
 func relative(theta []float64, ref int) []float64 {
 	out := make([]float64, len(theta))
 	for i := range theta {

@@ -6,7 +6,7 @@ import (
 )
 
 // Styled are comparisons with what else distinguishes the two that met, such as how much longer the first one is. Rows
-// of one cluster stand together, and clusters are numbered in their order.
+// of one cluster are together, and clusters are numbered in their order.
 type Styled struct {
 	Items   int
 	Pairs   Pairs
@@ -24,7 +24,7 @@ type StyledFit struct {
 
 	data      *Styled
 	size      int
-	order, nu int // where the parameter stands; 0: the model has none
+	order, nu int // index of the parameter; 0: the model has none
 	at        []float64
 	inverse   *symmetric
 }
@@ -59,7 +59,7 @@ func newStyled(s *Styled, o BTOptions) *StyledFit {
 // first returns where the parameters of features begin.
 func (f *StyledFit) first() int { return f.size - len(f.data.X) }
 
-// styledRow is one comparison at a point: what it says about the advantage and about log nu.
+// styledRow is one comparison at a point: its gradient along the advantage and along log nu.
 type styledRow struct {
 	pull
 	value float64 // its log likelihood
@@ -185,7 +185,7 @@ func (f *StyledFit) evaluate(w *workspace, times []uint32) float64 {
 	return sum
 }
 
-// finish fills in what a fit says, and the inverse of its information.
+// finish fills in the result of a fit, and the inverse of its information.
 func (f *StyledFit) finish() error {
 	w := newWorkspace(f.size)
 	f.LogLik = f.evaluate(w, nil)

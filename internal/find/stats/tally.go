@@ -123,7 +123,7 @@ func (t *Tally) score(i, j int) float64 {
 	return won + lost + (tied+tiedBack)/2
 }
 
-// cell is what happened between i, shown first, and j.
+// cell counts the results of i, shown first, against j.
 type cell struct {
 	i, j               int32
 	first, second, tie float64
@@ -247,7 +247,8 @@ func runs(keys []uint64, bits int) int {
 // Clusters returns the number of clusters that hold a comparison.
 func (g *Grouped) Clusters() int { return len(g.start) - 1 }
 
-// Doubt says why cluster-robust formulae are not to be trusted here and the bootstrap is; empty when they are.
+// Doubt returns why cluster-robust formulae are unreliable here and the bootstrap should be used; empty when they are
+// reliable.
 func (g *Grouped) Doubt() string {
 	switch n := g.Clusters(); {
 	case n < FewClusters:

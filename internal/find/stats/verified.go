@@ -4,7 +4,7 @@ import "math"
 
 // Verified is the answers of one kind among which people looked at some: a judge called all of them yes, or all no.
 type Verified struct {
-	Yes      bool // the judge says yes
+	Yes      bool // the judge's verdict is yes
 	All      int
 	Labelled int // by people, chosen at random within the kind
 	True     int // of those labelled, the ones that are yes
@@ -20,10 +20,10 @@ type Errors struct {
 	kinds                                    []Verified
 }
 
-// Verify estimates a judge's errors from labels that were chosen by what the judge said: the flagged, and some of the
+// Verify estimates a judge's errors from labels that were chosen by the judge's verdict: the flagged, and some of the
 // others. The plain shares among the labelled would be wrong, for those that the judge calls yes are too many among
-// them; each kind counts here as often as it occurs (Begg and Greenes). With labels chosen at random it says the same
-// as plain shares.
+// them; each kind counts here as often as it occurs (Begg and Greenes). With labels chosen at random it equals plain
+// shares.
 func Verify(kinds []Verified, level float64) Errors {
 	z := criticalZ(level)
 	for _, k := range kinds {
@@ -144,8 +144,8 @@ func (e Errors) propagate(k, n, level float64) (Number, Interval) {
 	return Known(math.Sqrt(variance)), Between(max(0, min(1, value-half)), max(0, min(1, value+half)))
 }
 
-// corrected returns the share behind a judged share p if this is what is so within each kind, and how well the judge
-// separates the two apart.
+// corrected returns the share behind a judged share p if these are the true values within each kind, and how well the
+// judge separates the two apart.
 func (e Errors) corrected(p float64, shares []float64) (value, power float64) {
 	var yes, no, hit, kept float64
 	for i, kind := range e.kinds {
@@ -161,7 +161,7 @@ func (e Errors) corrected(p float64, shares []float64) (value, power float64) {
 	return (p + kept/no - 1) / power, power
 }
 
-// Errors returns the errors on labels that were chosen without looking at what the judge said.
+// Errors returns the errors on labels that were chosen independently of the judge's verdict.
 func (g Gold) Errors(level float64) Errors {
 	sens, spec := g.Sensitivity(level), g.Specificity(level)
 	e := Errors{

@@ -48,7 +48,7 @@ type RaterPair struct {
 	Why       string   `json:"why,omitempty"`
 }
 
-// Measurement is what labels are: names, or numbers of some kind.
+// Measurement is the level of measurement of labels: names, or numbers of some kind.
 type Measurement string
 
 // The levels of measurement.
@@ -211,7 +211,7 @@ func ofPairs(counts [][]int) stats.Number {
 	return stats.Known(sum / items)
 }
 
-// unevenly says between which numbers the labels of an item lie; empty when all items have equally many.
+// unevenly returns the range of the number of labels of an item; empty when all items have equally many.
 func unevenly(counts [][]int) string {
 	given := make([]int, len(counts))
 	for i, item := range counts {

@@ -8,22 +8,22 @@ import (
 	"assay/internal/find/stats"
 )
 
-// AnswerColumns say which columns of a table hold yes or no, the groups to count apart, and the cluster; By and Cluster
-// may be empty.
+// AnswerColumns name the columns of a table that hold yes or no, the groups to count apart, and the cluster; By and
+// Cluster may be empty.
 type AnswerColumns struct {
 	Value   string
 	By      []string
 	Cluster string
 }
 
-// Words say what means yes and what no. Without any, true, yes and 1 are yes and false, no and 0 are no, in any case;
-// with words for yes alone, every other word is no.
+// Words lists the values for yes and for no. Without any, true, yes and 1 are yes and false, no and 0 are no, in any
+// case; with words for yes alone, every other word is no.
 type Words struct {
 	Yes, No []string
 	Other   Other
 }
 
-// Other is what becomes of a word that is neither yes nor no.
+// Other selects how a word that is neither yes nor no is treated.
 type Other uint8
 
 // What may become of other words.
@@ -125,7 +125,7 @@ func (r *answerReader) group() int {
 	return id
 }
 
-// answer is what a value says.
+// answer returns the meaning of a value.
 type answer uint8
 
 const (

@@ -16,7 +16,7 @@ const (
 	blockRows = 1 << 13
 )
 
-// Columns say which columns of a table hold its comparisons. Weight, Cluster and Judge may be empty: not read.
+// Columns name the columns of a table that hold its comparisons. Weight, Cluster and Judge may be empty: not read.
 type Columns struct {
 	A, B, Winner           string
 	Weight, Cluster, Judge string

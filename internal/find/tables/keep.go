@@ -63,7 +63,7 @@ type Rows struct {
 	Cluster []uint32 // nil: no column of clusters was read
 }
 
-// Keep reads all comparisons. Weights must be whole numbers: a row stands there as often as it weighs.
+// Keep reads all comparisons. Weights must be whole numbers: a row is repeated as often as its weight.
 func (c *Comparisons) Keep() (*Rows, error) {
 	c.whole = true
 	out := &Rows{}
@@ -82,7 +82,7 @@ func (c *Comparisons) Keep() (*Rows, error) {
 	return out, nil
 }
 
-// repeat adds each row of the block as often as its weight says.
+// repeat adds each row of the block as often as its weight.
 func (c *Comparisons) repeat(out *Rows) {
 	b := &c.block
 	for k, w := range b.weight {

@@ -5,10 +5,10 @@ import (
 	"sort"
 )
 
-// LabelColumns say which columns of a table hold its labels, one rater's label of one item in each row.
+// LabelColumns name the columns of a table that hold its labels, one rater's label of one item in each row.
 type LabelColumns struct{ Item, Rater, Label string }
 
-// Labels are what raters said about items.
+// Labels are the labels that raters gave to items.
 type Labels struct {
 	Items, Raters, Labels []string
 	Given                 []Label // by item, then rater

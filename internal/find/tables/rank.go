@@ -25,7 +25,7 @@ const (
 // Methods lists them all.
 func Methods() []Method { return []Method{BradleyTerry, Davidson, Elo, WinRate} }
 
-// RankOptions say how a table of comparisons is ranked. With Columns.Cluster set, errors are cluster-robust.
+// RankOptions configure the ranking of a table of comparisons. With Columns.Cluster set, errors are cluster-robust.
 type RankOptions struct {
 	Method    Method
 	Columns   Columns

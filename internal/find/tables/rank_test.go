@@ -63,7 +63,7 @@ func ranked(t *testing.T, text string, o RankOptions) *Ranking {
 	return r
 }
 
-// against returns the scores of a ranking when one item stands at 0.
+// against returns the scores of a ranking when one item is fixed at 0.
 func (d *Ranking) against(ref string) map[string]float64 {
 	scores := map[string]float64{}
 	for _, one := range d.Items {
@@ -241,7 +241,7 @@ func TestAnUnknownMethodIsAnError(t *testing.T) {
 func TestWhereAllClustersAreAlikeScoresHaveNoError(t *testing.T) {
 	t.Parallel()
 	text := "a,b,winner,cluster\n"
-	for i := range 60 { // the one that stands first always wins
+	for i := range 60 { // the one shown first always wins
 		text += fmt.Sprintf("x,y,a,%d\ny,x,a,%d\nx,z,a,%d\nz,x,a,%d\ny,z,a,%d\nz,y,a,%d\n", i, i, i, i, i, i)
 	}
 	for _, o := range []RankOptions{{Columns: Columns{Cluster: "cluster"}}, {Columns: Columns{Cluster: "cluster"}, Bootstrap: 50, Seed: 1}} {

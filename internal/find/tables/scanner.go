@@ -31,7 +31,7 @@ type Scanner struct {
 	text []byte // a record without its quotes
 }
 
-// NewScanner reads records from in whose fields stand apart by comma.
+// NewScanner reads records from in whose fields are separated by comma.
 func NewScanner(in io.Reader, comma byte) *Scanner {
 	return newScanner(in, comma, firstBuffer)
 }
@@ -77,10 +77,10 @@ func (s *Scanner) Field(i int) []byte {
 // Line returns where the record begins, from 1; after an error, where that is.
 func (s *Scanner) Line() int { return s.line }
 
-// Err is what ended the records too early; nil at the end of the stream.
+// Err returns the error that ended the records early; nil at the end of the stream.
 func (s *Scanner) Err() error { return s.err }
 
-// verdict is what an attempt to cut the next record out of the buffer came to.
+// verdict is the outcome of an attempt to cut the next record out of the buffer.
 type verdict uint8
 
 const (

@@ -120,7 +120,7 @@ func (t *Table) badAt(line int, hint, format string, args ...any) {
 // stop gives up on the rows that follow.
 func (t *Table) stop() { t.stopped = true }
 
-// End is what was wrong, once there is no next row.
+// End returns the error that ended the table, once there is no next row.
 func (t *Table) End() error {
 	switch {
 	case t.scan.Err() != nil:

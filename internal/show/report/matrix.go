@@ -12,10 +12,12 @@ type Matrix struct {
 	Notes   []string
 }
 
-// upright is how many letters the heads of lanes may have together to stand side by side; those of more stand on end.
+// upright is how many letters the heads of lanes may have together to be written horizontally; longer ones are written
+// vertically.
 const upright = 90
 
-// OnEnd reports whether the heads of the lanes stand on end: side by side they would break into many short lines.
+// OnEnd reports whether the heads of the lanes are written vertically: side by side they would break into many short
+// lines.
 func (m *Matrix) OnEnd() bool {
 	n := 0
 	for _, l := range m.Lanes {
@@ -33,7 +35,7 @@ type Item struct {
 	Lanes    []ItemLane
 }
 
-// ItemLane is what one lane said about an item.
+// ItemLane holds one lane's answers to an item.
 type ItemLane struct {
 	ID      string // its anchor
 	Name    string
@@ -57,7 +59,7 @@ type ItemAnswer struct {
 // Last reports whether what was left out is to be named after a verdict.
 func (a ItemAnswer) Last(i int) bool { return a.More > 0 && i == len(a.Verdicts)-1 }
 
-// ItemVerdict is what a judge of a stage said.
+// ItemVerdict is the verdict of a judge of a stage.
 type ItemVerdict struct {
 	Stage string
 	Verdict
@@ -90,7 +92,7 @@ type MatrixRow struct {
 	Is    []string // what is to be seen of it, in words
 }
 
-// MatrixCell is the verdict on one lane's answer. Shade says the same as the sign does.
+// MatrixCell is the verdict on one lane's answer. Shade means the same as the sign.
 type MatrixCell struct {
 	Shade string // h0, the worse end, to h10; empty: none
 	Sign  string

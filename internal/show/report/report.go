@@ -16,7 +16,7 @@ type Document struct {
 	Study       string
 	Description string // a long one comes after the answer
 	Run         string
-	Standing    string // one sentence: how the run stands
+	Standing    string // one sentence: the state of the run
 	Rehearsal   bool
 	Note, By    string   // of the run
 	Remarks     []string // what a reader should know before anything else
@@ -53,7 +53,7 @@ type Input struct {
 	Clusters int64
 }
 
-// Stage says in a few words what a stage does.
+// Stage is a short description of a stage.
 type Stage struct {
 	Name, Verb string
 	Of         string // the input or the stages it reads
@@ -61,33 +61,33 @@ type Stage struct {
 	How        string // rubric, pairs, turns, control
 }
 
-// Lane is a lane in one stage, with its requests counted by what stands for each.
+// Lane is a lane in one stage, with its requests counted by outcome.
 type Lane struct {
 	Stage, Name string
 	Model       string // provider and model as a study writes them
 	Params      string // the effective parameters
 	State       string // empty: open
-	Note        string // what else is to be said of it
-	Asks        bool   // its answers are what is judged; false: it judges
+	Note        string // further remarks
+	Asks        bool   // its answers are judged; false: it judges
 	Planned     int64
 	Spared      int64 // of them, those that need not be asked: a condition left them out, or both answers are the same
 	Open        int64
 	Endings     map[assay.Ending]int64
 }
 
-// Spend is what a lane cost in a stage.
+// Spend is the cost of a lane in a stage.
 type Spend struct {
 	Stage, Lane string
-	Asks        bool // its answers are what is judged; false: it judges
+	Asks        bool // its answers are judged; false: it judges
 	Cost        assay.Cost
-	Answers     int64 // answers that stand
+	Answers     int64 // current answers
 	Valid       int64 // valid verdicts of the stage, where the lane judges alone; 0: not known
 	Input       int64 // tokens
 	Cached      int64
 	Output      int64
 	Reasoning   int64
 	Batch, Live assay.Cost // of one answer, by what answers took so far; neither priced nor unknown: it was not looked into
-	Mute        int64      // replies that did not say how many tokens they took
+	Mute        int64      // replies without a count of tokens
 }
 
 // Segment is requests that travelled together, and when. A zero time has not come yet.
@@ -103,14 +103,14 @@ type Segment struct {
 	Cost        assay.Cost
 }
 
-// Example is one conversation, or a pair of answers, with what was said about it.
+// Example is one conversation, or a pair of answers, with the verdicts on it.
 type Example struct {
 	Stage, Item string
 	Answers     []Answer
 	Verdicts    []Verdict
 }
 
-// Answer is what one lane was sent and said.
+// Answer is one lane's conversation.
 type Answer struct {
 	Lane  string
 	Place string // A or B where two are compared; empty: alone
@@ -123,14 +123,14 @@ type Turn struct {
 	Text string
 }
 
-// Verdict is what one judge said about an example.
+// Verdict is one judge's verdict on an example.
 type Verdict struct {
 	Judge, State, Label string
 	Score               *float64
 	Reason              string
 }
 
-// Origin is what a report was made from, so that others can make it again.
+// Origin is the source of a report, so that others can reproduce it.
 type Origin struct {
 	Version  string // of the program
 	Digest   string // of the study
@@ -181,7 +181,7 @@ func (l Links) ToSegment(no int64) string {
 	return l.Segment(no)
 }
 
-// Tokens returns a number of tokens, as far as replies said it.
+// Tokens returns a number of tokens, as far as replies counted them.
 func (s Spend) Tokens(n int64) string { return assay.TokensText(n, s.Mute) }
 
 // AnswersOf adds up what a lane's own answers cost, in all stages that ask.
@@ -221,7 +221,7 @@ type Wording struct {
 // Statement is an item that answers are held against, such as a rule of a specification.
 type Statement struct{ Input, Item, Text string }
 
-// Price is what a run was billed by, for a million tokens.
+// Price is a price of a run, for a million tokens.
 type Price struct {
 	Model, Mode           string
 	Input, Cached, Output string

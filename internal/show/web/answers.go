@@ -42,7 +42,7 @@ func (a answerRow) Of() string {
 // Cut reports whether a page shows less than the whole text.
 func (a answerRow) Cut() bool { return len(a.Text) > maxShown }
 
-// Place says which question it was, besides item and lane.
+// Place is the question's place, besides item and lane.
 func (a answerRow) Place() string {
 	parts := []string{"turn " + strconv.FormatInt(a.Turn, 10)}
 	if a.Branch != "" {
@@ -134,7 +134,7 @@ type answersData struct {
 	Labels        []string       `json:"-"` // stage:label
 }
 
-// answerQuery is what a page of answers is narrowed by.
+// answerQuery is the filter of a page of answers.
 type answerQuery struct {
 	Stage   string `json:"stage,omitempty"`
 	Lane    string `json:"lane,omitempty"`

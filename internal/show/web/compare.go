@@ -20,7 +20,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// compareKey names two runs that stand side by side.
+// compareKey names two runs that are compared.
 type compareKey struct {
 	homes [2]*Home
 	runs  [2]int64
@@ -92,7 +92,7 @@ func runBefore(q *request) (string, error) {
 	return "", err
 }
 
-// compareQuery is what an address says about two runs.
+// compareQuery is the part of an address about two runs.
 type compareQuery struct {
 	a, b, stage, only string
 }
@@ -280,7 +280,7 @@ func (s *Server) pairItems(q *request, k compareKey, runs [2]store.Run, d *compa
 	return nil
 }
 
-// Between says how many items became worse, and how many better.
+// Between returns how many items became worse, and how many better.
 func (d compareData) Between() string {
 	return assay.Count(d.Worse, "item") + " worse in at least one lane, " + assay.Count(d.Better, "item") + " better in at least one and worse in none, of " + assay.Count(d.Shared, "item") + " in both"
 }

@@ -22,7 +22,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// runFile is what a reader can take along of a run: a name, its type, and what writes it.
+// runFile is a download of a run: a name, its type, and its writer.
 type runFile struct {
 	name, kind string
 	write      func(ctx context.Context, w io.Writer, s *Server, q *request) error

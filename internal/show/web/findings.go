@@ -27,7 +27,7 @@ type findingsKey struct {
 	by   string // fields with commas between
 }
 
-// runFindings are what a run found, as people and as programs read it.
+// runFindings are the findings of a run, as people and as programs read them.
 type runFindings struct {
 	document *report.Document
 	json     findings.JSON

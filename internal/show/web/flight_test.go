@@ -11,7 +11,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// In flight is what a provider has. What is made and not sent is staged, on pages and in the API.
+// Requests that a provider has are in flight. Those made and not sent are staged, on pages and in the API.
 func TestWhatIsStagedIsNotCalledInFlight(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -40,7 +40,7 @@ func TestWhatIsStagedIsNotCalledInFlight(t *testing.T) {
 	}
 }
 
-// What was spent is what the segments cost so far, as the command line says it, and not only those that are finished.
+// The amount spent is the cost of all segments so far, as on the command line, and not only of finished ones.
 func TestWhatWasSpentIsKnownBeforeASegmentIsFinished(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -57,7 +57,7 @@ func TestWhatWasSpentIsKnownBeforeASegmentIsFinished(t *testing.T) {
 	}
 }
 
-// A page says when a run is done only where that is no guess, and while a process drives it.
+// A page shows when a run will be done only where that is no guess, and while a process drives it.
 func TestAPageGuessesNoEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -77,7 +77,7 @@ func TestAPageGuessesNoEnd(t *testing.T) {
 	}
 }
 
-// What waits in a stopped lane goes out with a retry, and the question before it says so.
+// What waits in a stopped lane goes out with a retry, and the confirmation mentions it.
 func TestARetryCountsWhatWaitsInStoppedLanes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -60,7 +60,7 @@ type chip struct {
 
 type statePart struct{ Name, Value string }
 
-// gridQuery is what an address says about the grid.
+// gridQuery is the part of an address about the grid.
 type gridQuery struct {
 	base  string
 	stage string
@@ -241,8 +241,8 @@ func (d *gridData) fill(q *request, g gridQuery, m *grid.Matrix, page grid.Page)
 	}
 }
 
-// cellLink returns the address of what is behind a cell: what was asked and said, what judges said about it and why,
-// and the raw bytes.
+// cellLink returns the address of what is behind a cell: the conversation, its verdicts with their reasons, and the raw
+// bytes.
 func cellLink(run, item, stage, lane string) string {
 	v := url.Values{"id": {item}, "stage": {stage}}
 	if lane != "" {

@@ -42,7 +42,7 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// policy lets a page load what this server serves, and nothing else; no script and no style stands in a page itself.
+// policy lets a page load what this server serves, and nothing else; no page has inline scripts or styles.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // protect sets the rules for browsers on every answer, and refuses names that are not ours: a page of another site
@@ -136,14 +136,14 @@ func (g *guard) signIn(w http.ResponseWriter, r *http.Request, s *Server) {
 // maxSignIn is as long as a form with a token may be.
 const maxSignIn = 16 << 10
 
-// welcome leaves a cookie that stands for the token. It comes along when a link in a mail or a chat is followed (Lax),
+// welcome sets a cookie in place of the token. It comes along when a link in a mail or a chat is followed (Lax),
 // and never with a form of another site.
 func (g *guard) welcome(w http.ResponseWriter, r *http.Request, cookie, to string) {
 	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// cookieName has the port in it: browsers do not tell ports apart, and two dashboards may run on one machine.
+// cookieName has the port in it: browsers share cookies between ports, and two dashboards may run on one machine.
 func cookieName(host string) string {
 	_, port, err := net.SplitHostPort(host)
 	if err != nil {
@@ -160,7 +160,7 @@ func withoutToken(u *url.URL) string {
 	return to.String()
 }
 
-// refuse says how to get in: a program by a header, a reader by typing the token.
+// refuse answers with how to sign in: a program by a header, a reader by typing the token.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, why string) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="assay"`)
 	if strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/metrics" {
@@ -181,5 +181,5 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, why string) {
 	w.Write(b.Bytes())
 }
 
-// signInData is what the page says that asks for the token.
+// signInData is the data of the sign-in page.
 type signInData struct{ Why, To string }

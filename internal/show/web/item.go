@@ -49,7 +49,7 @@ func (r inputRow) Values() [][2]string {
 	return out
 }
 
-// itemLane is what one lane said about the item.
+// itemLane holds one lane's answers to the item.
 type itemLane struct {
 	Lane    string            `json:"asked_lane"`
 	Answers []answerRow       `json:"answers"`
@@ -145,7 +145,7 @@ func byLane(rows []answerRow) []itemLane {
 	return out
 }
 
-// align gives every lane a cell for each place at which any lane was asked, so that the same turns stand side by side.
+// align gives every lane a cell for each place at which any lane was asked, so that the same turns are side by side.
 func align(lanes []itemLane) {
 	at := map[assay.Coordinates]int{}
 	var all []*answerRow

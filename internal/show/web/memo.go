@@ -27,7 +27,7 @@ type kept[T any] struct {
 	used    time.Time
 }
 
-// found is what a memo knows now.
+// found is the current result of a memo.
 type found[T any] struct {
 	Value   T
 	Known   bool // there is a value

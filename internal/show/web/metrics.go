@@ -55,7 +55,7 @@ func (s *Server) count(next http.Handler) http.Handler {
 	})
 }
 
-// health answers as long as the ledgers do. It says nothing else.
+// health answers as long as the ledgers do. It reports nothing else.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 5*time.Second)
 	defer stop()
@@ -102,7 +102,7 @@ func sortedKeys(m map[int]int64) []int {
 	return keys
 }
 
-// measure reports how the newest runs of a home stand.
+// measure writes the states of the newest runs of a home.
 func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
 	measured, err := h.Pages.RunsPage(ctx, 0, maxMeasured)
 	if err != nil {

@@ -85,16 +85,16 @@ const (
 
 // arenaPage shows one person the next pair, or the next answer, blind.
 func (s *Server) arenaPage(q *request) (*view, error) {
-	seat, err := s.seatOf(q)
+	session, err := s.sessionOf(q)
 	if err != nil {
 		return nil, err
 	}
-	data := arenaData{Stage: seat.stage, As: seat.name, Choose: seat.choose, Choices: seat.panel.Choices(), Pair: seat.panel.Pairs()}
+	data := arenaData{Stage: session.stage, As: session.name, Choose: session.choose, Choices: session.panel.Choices(), Pair: session.panel.Pairs()}
 	patience, err := q.patience()
 	if err != nil {
 		return nil, err
 	}
-	task, sheet, waiting, err := s.seats.next(q.Context(), seat, patience)
+	task, sheet, waiting, err := s.sessions.next(q.Context(), session, patience)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +102,11 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 	if sheet != nil {
 		data.Task = task.ID.String()
 	}
-	data.Given, data.Undo = s.seats.given(seat)
-	if data.Votes, err = labels.VotesOf(q.Context(), q.home.Reader, q.run, seat.panel, seat.stage, seat.person); err != nil {
+	data.Given, data.Undo = s.sessions.given(session)
+	if data.Votes, err = labels.VotesOf(q.Context(), q.home.Reader, q.run, session.panel, session.stage, session.person); err != nil {
 		return nil, err
 	}
-	data.Votes.Planned = s.seats.planned(seat)
+	data.Votes.Planned = s.sessions.planned(session)
 	v := &view{template: "arena", title: "Which is better?", tab: "people", data: data}
 	if !data.Pair {
 		v.title = "What is it?"
@@ -117,8 +117,8 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 	return v, nil
 }
 
-// seatOf returns the place of a person at a stage.
-func (s *Server) seatOf(q *request) (*seat, error) {
+// sessionOf returns the session of a person at a stage.
+func (s *Server) sessionOf(q *request) (*labelSession, error) {
 	if ready, err := s.ready(q); err != nil {
 		return nil, err
 	} else if !ready {
@@ -141,10 +141,10 @@ func (s *Server) seatOf(q *request) (*seat, error) {
 	if q.FormValue("choose") == chooseUncertain && panel.Pairs() {
 		choose = chooseUncertain
 	}
-	return &seat{home: q.home, run: q.run, panel: panel, key: seatKey{q.home, q.run.No, stage, person, choose}, stage: stage, name: name, person: person, choose: choose}, nil
+	return &labelSession{home: q.home, run: q.run, panel: panel, key: sessionKey{q.home, q.run.No, stage, person, choose}, stage: stage, name: name, person: person, choose: choose}, nil
 }
 
-// judgeForm takes what a person said, and goes on to the next.
+// judgeForm stores a person's label, and goes on to the next task.
 func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) {
 	q, err := s.open(r)
 	if err == nil {
@@ -153,12 +153,12 @@ func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) {
 	if err == nil && !same(r.PostFormValue("csrf"), s.guard.csrf) {
 		err = &problem{http.StatusForbidden, "the form is not one of ours, or of an earlier start of the dashboard: reload the page and try again"}
 	}
-	var at *seat
+	var at *labelSession
 	if err == nil {
-		at, err = s.seatOf(q)
+		at, err = s.sessionOf(q)
 	}
 	if err == nil && r.PostFormValue("say") != "" {
-		err = s.hear(r.Context(), at, r.PostForm)
+		err = s.keepLabel(r.Context(), at, r.PostForm)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -173,14 +173,14 @@ func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// hear keeps what was said about the task that was shown.
-func (s *Server) hear(ctx context.Context, at *seat, form url.Values) error {
+// keepLabel stores the label of the task that was shown.
+func (s *Server) keepLabel(ctx context.Context, at *labelSession, form url.Values) error {
 	switch say := form.Get("say"); say {
 	case "undo":
-		return s.seats.undo(ctx, at)
+		return s.sessions.undo(ctx, at)
 	case "skip":
-		return s.seats.skip(at, form.Get("task"))
+		return s.sessions.skip(at, form.Get("task"))
 	default:
-		return s.seats.say(ctx, at, heard{form.Get("task"), say, form.Get("seen")})
+		return s.sessions.keep(ctx, at, labelForm{form.Get("task"), say, form.Get("seen")})
 	}
 }

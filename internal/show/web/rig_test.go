@@ -26,10 +26,10 @@ import (
 
 const token = "a-token-that-no-one-guesses"
 
-// hostile is what a model may say to a dashboard.
+// hostile is a text by which a model attacks a dashboard.
 const hostile = `<script>alert(1)</script><svg onload="alert(2)"><img src=x onerror=alert(3)>` + "\x1b[31mred\x1b[0m \u202eevil\u202c \u2066x\u2069 </div></main>{{.CSRF}}"
 
-// rig is a dashboard over a ledger with one run: two lanes, four items each, and what judges said.
+// rig is a dashboard over a ledger with one run: two lanes, four items each, and verdicts.
 type rig struct {
 	t      testing.TB
 	ledger *ledger.Ledger
@@ -43,7 +43,7 @@ type rig struct {
 	long   int    // bytes of the longest answer
 }
 
-// demo is what the rig's run works from.
+// demo is the study of the rig's run.
 const demo = `
 study: demo
 inputs: {questions: {file: questions.jsonl}}
@@ -207,7 +207,7 @@ func (r *rig) said(stage, person string) []string {
 	return out
 }
 
-// answer is what came back.
+// answer is a response of the dashboard.
 type answer struct {
 	status int
 	header http.Header

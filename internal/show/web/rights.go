@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// rights are what a caller may do.
+// rights are the permissions of a caller.
 type rights int
 
 const (
@@ -14,11 +14,10 @@ const (
 	mayAll // looks, judges, and gives orders, which may cost money
 )
 
-// LookToken returns the token of those who may look and do nothing else. It follows from the other one, and says
-// nothing about it.
+// LookToken returns the read-only token. It is derived from the other one, and does not reveal it.
 func LookToken(token string) string { return derived(token, "look")[:32] }
 
-// cookieOf returns the cookie that stands for a token; empty where it is none of ours.
+// cookieOf returns the cookie for a token; empty where it is none of ours.
 func (g *guard) cookieOf(token string) string {
 	switch {
 	case token == "":

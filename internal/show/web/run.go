@@ -203,9 +203,9 @@ type segmentRow struct {
 	Expected      float64          `json:"expected_usd"`
 	Cost          float64          `json:"cost_at_least_usd"`
 	Unpriced      int64            `json:"unpriced"`
-	InputTokens   *int64           `json:"input_tokens"` // null: no reply said
+	InputTokens   *int64           `json:"input_tokens"` // null: unknown
 	OutputTokens  *int64           `json:"output_tokens"`
-	UsageUnknown  int64            `json:"usage_unknown"` // replies that did not say
+	UsageUnknown  int64            `json:"usage_unknown"` // replies without a count
 
 	cost assay.Cost
 }

@@ -14,7 +14,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// runRow is how a run stands.
+// runRow is the state of a run.
 type runRow struct {
 	ID        string     `json:"run"`
 	Study     string     `json:"study"`
@@ -48,7 +48,7 @@ type runRow struct {
 // SpentText returns what was spent, in words.
 func (r runRow) SpentText() string { return r.cost.String() }
 
-// SpentWords say it: of a rehearsal, what it would have been.
+// SpentWords returns the label of the amount spent: of a rehearsal, what it would have been.
 func (r runRow) SpentWords() string {
 	if r.Rehearsal {
 		return r.cost.WouldBe()

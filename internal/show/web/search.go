@@ -194,7 +194,7 @@ func (s *Server) searchPage(w http.ResponseWriter, r *http.Request) {
 	out.send(tail)
 }
 
-// searchJSON streams hits as lines of JSON; the last line says how many answers were looked at.
+// searchJSON streams hits as lines of JSON; the last line counts the answers searched.
 func (s *Server) searchJSON(w http.ResponseWriter, r *http.Request) {
 	f, free, err := s.beginSearch(r)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // summaryData is the first thing that a reader sees of a run: what it found.
 type summaryData struct {
 	Run         runRow
-	Lead, About string    // what the study says of itself, before the answer where that is short
+	Lead, About string    // the study's description, before the answer where it is short
 	Known       bool      // there are findings
 	Current     bool      // they are of the ledger as it is
 	At          time.Time // when they were computed

@@ -66,7 +66,7 @@ func newTemplates(now func() time.Time) (*templates, error) {
 	return t, nil
 }
 
-// frame is what is around every page.
+// frame is the data around every page.
 type frame struct {
 	Title string
 	Run   *runRow
@@ -165,7 +165,7 @@ func when(t time.Time) string {
 	return t.UTC().Format("2 Jan 15:04:05")
 }
 
-// ago returns a moment as people say it, past or to come.
+// ago returns a moment relative to now, past or to come.
 func ago(now, t time.Time) string {
 	if t.IsZero() {
 		return "–"

@@ -7,7 +7,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// userRow is what a user of a gateway has used. What replies or prices did not say is counted apart.
+// userRow is the usage of a user of a gateway. Unknown usage and prices are counted apart.
 type userRow struct {
 	User      string   `json:"user"` // empty: all together
 	Rehearsal bool     `json:"rehearsal"`

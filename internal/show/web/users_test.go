@@ -31,7 +31,7 @@ func TestUsersOfAGatewayAreShownWithWhatTheyUsed(t *testing.T) {
 	}
 	call("anna", 1, &store.ClientCallEnd{Ending: assay.Answered, Usage: assay.Usage{Known: true, Input: 1200, Output: 30}, Cost: dollars(0.25)})
 	call("anna", 2, nil)
-	call("<i>bert", 4, &store.ClientCallEnd{Ending: assay.Answered})                                                                    // says nothing of tokens and has no price
+	call("<i>bert", 4, &store.ClientCallEnd{Ending: assay.Answered})                                                                    // has neither tokens nor a price
 	_, err := r.ledger.Clients.BeginClientCall(ctx, store.ClientCall{Owner: "dora", Provider: "openai", Model: "m"}, store.Allowance{}) // what it may cost is not known
 	r.ok(err)
 	run, err := r.ledger.Runs.CreateRun(ctx, store.NewRun{ID: "g1", Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: "anna", Budget: dollars(8)})

@@ -14,10 +14,10 @@ import (
 // verdictRow is the row of a verdict, and what a page shows of it.
 type verdictRow struct {
 	rows.Verdict
-	won string // of a pair: what it says about the answer beside which it stands
+	won string // of a pair: the outcome for the answer beside it
 }
 
-// wonBy returns what a verdict on a pair says about one of the two answers; empty where it is about something else.
+// wonBy returns the outcome of a verdict on a pair for one of the two answers; empty where it is about something else.
 func wonBy(v store.Verdict, k assay.Key) string {
 	better := v.Subject
 	if v.Label == assay.LabelB {
@@ -51,7 +51,7 @@ func (v verdictRow) Says() string {
 	return v.Label
 }
 
-// Shown returns the score where it says more than the word does.
+// Shown returns the score where it adds to the word.
 func (v verdictRow) Shown() *float64 {
 	if v.Pair != "" {
 		return nil
@@ -59,7 +59,7 @@ func (v verdictRow) Shown() *float64 {
 	return v.Score
 }
 
-// Tone returns how the verdict is coloured: a state that is not valid stands out.
+// Tone returns how the verdict is coloured: a state that is not valid is highlighted.
 func (v verdictRow) Tone() string {
 	if v.State == assay.VerdictValid {
 		return "valid"
@@ -140,7 +140,7 @@ func (s *Server) verdictsPage(q *request) (*view, error) {
 	return &view{template: "verdicts", title: "Verdicts", tab: "verdicts", data: data}, nil
 }
 
-// verdictFilter makes a filter of a query. Its second result says what went wrong while it was used.
+// verdictFilter makes a filter of a query. Its second result returns the error of its use.
 func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilter, func() error, error) {
 	f := store.VerdictFilter{Stage: data.Filter["stage"], Label: data.Filter["label"], State: data.Filter["state"]}
 	lane, against := data.Filter["lane"], data.Filter["against"]

@@ -16,7 +16,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// view is what a page shows.
+// view is the data of a page.
 type view struct {
 	template string
 	title    string
@@ -49,7 +49,7 @@ func bad(format string, args ...any) error {
 	return &problem{http.StatusBadRequest, fmt.Sprintf(format, args...)}
 }
 
-// open reads what a path says: the home and the run.
+// open finds the home and the run that a path names.
 func (s *Server) open(r *http.Request) (*request, error) {
 	q := &request{Request: r}
 	id := r.PathValue("run")
@@ -79,10 +79,10 @@ func (s *Server) open(r *http.Request) (*request, error) {
 	return nil, &problem{http.StatusNotFound, "no run is called " + strconv.Quote(id)}
 }
 
-// latestRun is what the newest run is called in an address.
+// latestRun is the name of the newest run in an address.
 const latestRun = "latest"
 
-// moved says that a name in an address, a study's or latest, stands for a run now.
+// moved is the redirect from a name in an address, a study's or latest, to its current run.
 type moved struct{ name, run string }
 
 func (m *moved) Error() string { return m.name + " is run " + m.run }
@@ -195,7 +195,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, v *vie
 	w.Write(b.Bytes())
 }
 
-// fail says what is wrong, in the form that was asked for.
+// fail writes an error in the requested format.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if m, ok := errors.AsType[*moved](err); ok && r.Method == http.MethodGet {
 		http.Redirect(w, r, m.to(r.URL), http.StatusFound)

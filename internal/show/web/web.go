@@ -1,8 +1,8 @@
 // Package web is the dashboard: pages and a JSON API over a ledger, for one person or a team at one machine.
 //
-// Pages are rendered on the server from values that the API hands out as JSON, so that the two cannot differ. A page reads
-// what it needs, lets the database go, and writes then: a slow reader holds nothing. What models and providers said is
-// text, never markup. Nothing is served without the token; docs/view.md has the rest of the rules.
+// Pages are rendered on the server from values that the API hands out as JSON, so that the two cannot differ. A page
+// reads what it needs, lets the database go, and writes then: a slow reader holds nothing. Text from models and
+// providers is text, never markup. Nothing is served without the token; docs/view.md has the rest of the rules.
 package web
 
 import (
@@ -19,7 +19,7 @@ import (
 	"assay/internal/keep/store/runs"
 )
 
-// Options are what a dashboard needs from outside.
+// Options configure a dashboard.
 type Options struct {
 	Homes   func() []*Home // those there are now
 	Token   string         // who shows it may look and give orders
@@ -48,7 +48,7 @@ type Server struct {
 	diffs    *memo[compareKey, *findings.Diff]
 	causes   *memo[causesKey, []store.Cause]
 	loaded   *memo[causesKey, struct{}]
-	seats    *seats
+	sessions *labelSessions
 	watchers chan struct{} // places for those who wait for news
 	scans    chan struct{} // places for searches
 	counted  requestCounts
@@ -78,7 +78,7 @@ func New(o Options) (*Server, error) {
 	s.diffs = newMemo[compareKey](o.Now, s.computeDiff)
 	s.causes = newMemo[causesKey](o.Now, s.computeCauses)
 	s.loaded = newMemo[causesKey](o.Now, func(ctx context.Context, k causesKey) (struct{}, error) { return struct{}{}, s.load(ctx, k) })
-	s.seats = newSeats(o.Now)
+	s.sessions = newLabelSessions(o.Now)
 	s.all = s.handler()
 	return s, nil
 }

@@ -16,7 +16,8 @@ type Look struct {
 	Pairs    []Pair // all, in lane order
 	Order    stats.Number
 	LogNu    stats.Number
-	// Finite is false where some lane wins or loses all of its comparisons: strengths are shrunken then, and have no intervals.
+	// Finite is false where some lane wins or loses all of its comparisons: strengths are shrunken then, and have no
+	// intervals.
 	Finite bool
 	Thin   bool    // a lane has hardly been compared: nothing is claimed, and there are no intervals
 	Effect float64 // by how much the clusters widen errors, as a factor of variances
@@ -26,7 +27,7 @@ type Look struct {
 	covariance [][]float64 // of strengths against their mean, model-based
 }
 
-// Pair is what a look finds about two lanes.
+// Pair is the result of a look for two lanes.
 type Pair struct {
 	I, J        int
 	Difference  float64 // of strengths
@@ -96,8 +97,8 @@ func Effect(lanes int, robust, model func(i, j int) float64) float64 {
 // SE returns the standard error of the difference.
 func (p Pair) SE() float64 { return math.Sqrt(p.Variance) }
 
-// fit returns the maximum of the likelihood; where there is none, a penalty keeps the strengths finite, which is on the safe side for
-// directions.
+// fit returns the maximum of the likelihood; where there is none, a penalty keeps the strengths finite, which is on the
+// safe side for directions.
 func fit(t *stats.Tally) (fit *stats.BTFit, finite bool, err error) {
 	o := stats.BTOptions{Order: true}
 	if tied(t) {
@@ -151,7 +152,8 @@ func thin(t *stats.Tally) bool {
 	return false
 }
 
-// Share returns what a lane wins of comparisons with all others evenly, half of them in each order, as the strengths have it. A tie is half.
+// Share returns what a lane wins of comparisons with all others evenly, half of them in each order, as the strengths
+// have it. A tie is half.
 func (l *Look) Share(lane int) float64 {
 	order := 0.0
 	if l.Order.OK {

@@ -1,6 +1,6 @@
-// Package adaptive settles who is better with the fewest comparisons: it plans looks and what error each may spend, claims
-// directions, decides what the next round buys, and prices what is left. It draws nothing at random and
-// knows nothing of lanes but their numbers: the same verdicts give the same decisions.
+// Package adaptive settles who is better with the fewest comparisons: it plans looks and what error each may spend,
+// claims directions, decides what the next round buys, and prices what is left. It draws nothing at random and knows
+// nothing of lanes but their numbers: the same verdicts give the same decisions.
 package adaptive
 
 import (
@@ -50,8 +50,8 @@ func (p Plan) Check() error {
 	return p.Goal.check(p.Lanes)
 }
 
-// Until returns how many comparisons are bought until each look: little at first, then evenly. The first round gives each lane
-// enough for a claim.
+// Until returns how many comparisons are bought until each look: little at first, then evenly. The first round gives
+// each lane enough for a claim.
 func (p Plan) Until() []int {
 	weight := func(round int) float64 {
 		switch {
@@ -80,8 +80,8 @@ func (p Plan) Until() []int {
 	return until
 }
 
-// floor returns how many comparisons give each lane enough for a claim. Dealt in their order, an odd number of lanes needs a few more
-// than half of what all need.
+// floor returns how many comparisons give each lane enough for a claim. Dealt in their order, an odd number of lanes
+// needs a few more than half of what all need.
 func (p Plan) floor() int {
 	n, pairs := Least*p.Lanes/2, p.Lanes*(p.Lanes-1)/2
 	if p.Order == nil || n >= p.Budget {
@@ -112,7 +112,7 @@ func (p Plan) Levels() []float64 {
 	return levels
 }
 
-// Goal is what is to be known. The zero value is the whole ranking.
+// Goal is the question to be answered. The zero value is the whole ranking.
 type Goal struct {
 	Top     int      // which lanes are the best so many
 	Between [][2]int // these pairs alone
@@ -148,8 +148,8 @@ func Pairs(lanes int) [][2]int {
 	return all
 }
 
-// family returns the pairs about which something may be claimed: who the neighbours and leaders are comes from the data, so
-// that all pairs count unless some were named before.
+// family returns the pairs about which something may be claimed: who the neighbours and leaders are comes from the
+// data, so that all pairs count unless some were named before.
 func (g Goal) family(all [][2]int) []bool {
 	in := make([]bool, len(all))
 	for k, p := range all {

@@ -67,7 +67,7 @@ func (v Vendor) IDs() *regexp.Regexp {
 	return regexp.MustCompile(v.IDPattern) // Load refuses a row where it does not compile
 }
 
-// checkAccount checks what a row says about accounts and ids.
+// checkAccount checks a row's keys about accounts and ids.
 func checkAccount(v Vendor) error {
 	for _, s := range v.Settings {
 		if !slices.Contains(SettingNames(), s.Name) || s.What == "" || len(s.Env) == 0 {

@@ -1,6 +1,6 @@
 // Package catalog holds dated data about vendors and models: what they take, how it goes to the wire, what it costs.
 //
-// The data are rows in data/*.yaml, each with a date and a source; the code only interprets them. What no row says is
+// The data are rows in data/*.yaml, each with a date and a source; the code only interprets them. What no row has is
 // unknown: an unknown limit is no problem, an unknown price is never 0.
 package catalog
 
@@ -41,14 +41,14 @@ func Default() *Catalog {
 	return c
 }
 
-// Vendors that stand for servers of the user's own which speak an API that many copied.
+// Vendors for servers of the user's own that speak a widely copied API.
 const (
 	Copied     = "openai"            // the vendor whose API it is
 	Compatible = "openai-compatible" // any server that speaks it, batches included
 	LiveServer = "vllm"              // a server that speaks it and has no batches
 )
 
-// Vendor is what is known about one provider of models.
+// Vendor describes one provider of models.
 type Vendor struct {
 	Name          string   `yaml:"name"`
 	Title         string   `yaml:"title"`
@@ -59,7 +59,7 @@ type Vendor struct {
 	KeyElse       []string `yaml:"key_else"` // variables of keys that sign calls, where no key is set
 	Batch         bool     `yaml:"batch"`
 	BatchDiscount float64  `yaml:"batch_discount"` // 0.5: half price
-	BatchSome     bool     `yaml:"batch_some"`     // the discount holds only for models whose price row says so
+	BatchSome     bool     `yaml:"batch_some"`     // the discount holds only for models whose price row has it
 	DefaultAPI    string   `yaml:"default_api"`
 	APIs          []string `yaml:"apis"`
 	Limits        Limits   `yaml:"limits"`
@@ -74,7 +74,7 @@ type Vendor struct {
 	AlsoCalled  []string  `yaml:"also_called"`  // other names that people use for it: its models, its maker
 	Settings    []Setting `yaml:"settings"`     // what an account there needs besides a key
 	KeyForms    []string  `yaml:"key_forms"`    // how its keys begin
-	OpenHeaders []string  `yaml:"open_headers"` // headers of its requests that hold no secret; a * at the end stands for any ending
+	OpenHeaders []string  `yaml:"open_headers"` // headers of its requests that hold no secret; a * at the end matches any ending
 	DeniedHint  string    `yaml:"denied_hint"`  // what to do when it refuses the account
 	StorageEnv  string    `yaml:"storage_env"`  // the variable that names another address of the storage it reads files from
 	IDPattern   string    `yaml:"id_pattern"`   // the ids that lines of its batch files may have; empty: any
@@ -103,7 +103,7 @@ type Vendor struct {
 	Effort         []string          `yaml:"effort"`          // the efforts this vendor knows
 }
 
-// cachedRule says what a cached token costs in a batch.
+// cachedRule is the rule for the price of a cached token in a batch.
 type cachedRule string
 
 const (
@@ -128,13 +128,13 @@ type Limits struct {
 	Lag            time.Duration `yaml:"lag"`             // how long a new job may be missing from lists
 	CreatesPerHour int           `yaml:"creates_per_hour"`
 	Concurrent     int           `yaml:"concurrent"`     // jobs at one time
-	AllOrNothing   bool          `yaml:"all_or_nothing"` // one bad request fails the whole job, and no reply says which
-	Tidy           bool          `yaml:"tidy"`           // room for files is small: they are deleted there when all is here, unless the study says no
+	AllOrNothing   bool          `yaml:"all_or_nothing"` // one bad request fails the whole job, and no reply names it
+	Tidy           bool          `yaml:"tidy"`           // room for files is small: they are deleted there when all is here, unless the study forbids it
 	Date           Date          `yaml:"date"`
 	Source         string        `yaml:"source"`
 }
 
-// api is what one API takes, no matter which vendor offers it. Its name is also the dialect's.
+// api describes one API, no matter which vendor offers it. Its name is also the dialect's.
 type api struct {
 	Name           string            `yaml:"name"`
 	URL            string            `yaml:"url"`
@@ -146,7 +146,7 @@ type api struct {
 	SeedField      string            `yaml:"seed_field"`
 	StoreFalse     bool              `yaml:"store_false"`
 	ModelInPath    bool              `yaml:"model_in_path"`
-	Takes          map[string]string `yaml:"takes"` // lane key: the body's field that carries it; a dot stands for "inside"
+	Takes          map[string]string `yaml:"takes"` // lane key: the body's field that carries it; a dot means "inside"
 	Reserved       []string          `yaml:"reserved"`
 	Date           Date              `yaml:"date"`
 	Source         string            `yaml:"source"`
@@ -164,7 +164,7 @@ func (c *Catalog) Vendor(name string) (Vendor, bool) {
 	return c.vendors[i], true
 }
 
-// Kind returns the vendor that a study's provider entry stands for: its `kind`, or its own name. An entry of kind
+// Kind returns the vendor of a study's provider entry: its `kind`, or its own name. An entry of kind
 // openai with another name and its own base URL is any server that speaks the OpenAI API, not OpenAI.
 func (c *Catalog) Kind(entry, kind, baseURL string) (string, bool) {
 	if kind == "" {
@@ -197,7 +197,7 @@ func (a api) field(v Vendor, key string) (string, bool) {
 	return f, ok
 }
 
-// Model is what is known about one model of one vendor. 0 and empty mean unknown.
+// Model describes one model of one vendor. 0 and empty mean unknown.
 type Model struct {
 	Vendor    string           `yaml:"vendor"`
 	Name      string           `yaml:"name"`
@@ -214,7 +214,7 @@ type Model struct {
 	Source    string           `yaml:"source"`
 }
 
-// Match is what the catalogue found for a name.
+// Match is the result of looking up a name.
 type Match struct {
 	Model    Model
 	Known    bool   // there is a row for it, or for the model it is a dated snapshot of
@@ -303,13 +303,13 @@ func cutSnapshot(name string) (base, snapshot string) {
 	return name[:at[0]], name[at[2]:at[3]]
 }
 
-// floats reports whether a name says of itself that it moves.
+// floats reports whether a name is a moving alias.
 func floats(name string) bool {
 	return strings.HasSuffix(name, "-latest") || strings.HasSuffix(name, ":latest")
 }
 
-// Nearest returns the living model nearest to a name: the model itself while it lives, what its row says to use once it
-// is retired, else the one whose name is most alike. It is false when none is near.
+// Nearest returns the living model nearest to a name: the model itself while it lives, the one that its row names once
+// it is retired, else the one whose name is most alike. It is false when none is near.
 func (c *Catalog) Nearest(vendor, model string, on Date) (Model, bool) {
 	v, _ := c.Vendor(vendor)
 	maker, name := c.makerOf(v, model)

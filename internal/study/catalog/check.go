@@ -229,7 +229,7 @@ func (k *checker) thoughts() {
 	k.problem("thoughts", "remove thoughts, or make it think", "%s has no thoughts to hand out in this lane: it does not think", k.name())
 }
 
-// thinkingHint says how this lane can ask for thinking.
+// thinkingHint returns how this lane can ask for thinking.
 func (k *checker) thinkingHint() string {
 	if k.rule == nil {
 		if words := k.efforts(); len(words) > 0 && words[0] != "*" {

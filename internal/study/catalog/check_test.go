@@ -10,7 +10,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// matrix says which model takes which parameter: "+" passes, "-" is a problem. An api of "-" is the vendor's default.
+// matrix lists which model takes which parameter: "+" passes, "-" is a problem. An api of "-" is the vendor's default.
 const matrix = `
 vendor     api       model                       t.7 t1 t1.5 t.7/none p.9 k40 none minimal high xhigh max off on 8000 LOW MINIMAL stop seed
 openai     -         gpt-6-astra                 -   -  -    -        -   -   +    -       +    +     +   -   -  -    -   -       -    -

@@ -26,7 +26,7 @@ func set(p assay.Params) map[string]bool {
 	}
 }
 
-// keys refuses what the API or the model does not take at all. Effort, thinking and schema have more to say than that
+// keys refuses what the API or the model does not take at all. Effort, thinking and schema have more detailed checks
 // and are looked at apart.
 func (k *checker) keys() {
 	given := set(k.p)
@@ -96,7 +96,7 @@ func (k *checker) number(key string, x float64, rule *Rule) {
 	}
 }
 
-// quietHint says how to stop the model from reasoning.
+// quietHint returns how to stop the model from reasoning.
 func (k *checker) quietHint(key string) string {
 	switch {
 	case slices.Contains(k.found.Family.Effort, "none"):
@@ -107,7 +107,7 @@ func (k *checker) quietHint(key string) string {
 	return "remove " + key
 }
 
-// need says in words which values of a key are held: "temperature 1", "top_p from 0 to 1".
+// need returns in words which values of a key are allowed: "temperature 1", "top_p from 0 to 1".
 func (b Bounds) need(key string) string {
 	switch {
 	case b.Min != nil && b.Max != nil && *b.Min == *b.Max:
@@ -190,7 +190,7 @@ func (k *checker) tier() {
 	}
 }
 
-// extra refuses further body fields that would overwrite what the request itself says. Fields beside those of the lane,
+// extra refuses further body fields that would overwrite the request's own. Fields beside those of the lane,
 // also inside the same object, are the user's to add.
 func (k *checker) extra() {
 	taken := k.taken()

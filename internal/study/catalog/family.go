@@ -34,7 +34,7 @@ type Family struct {
 	Source        string           `yaml:"source"`
 }
 
-// Reasons says when a model thinks before it answers.
+// Reasons is when a model thinks before it answers.
 type Reasons string
 
 // When models think.
@@ -46,7 +46,7 @@ const (
 	ReasonsNever   Reasons = "never"
 )
 
-// Rule says when a number may be set, and between which bounds.
+// Rule is when a number may be set, and between which bounds.
 type Rule struct {
 	Allow    Allow `yaml:"allow"`
 	Bounds   `yaml:",inline"`
@@ -54,7 +54,7 @@ type Rule struct {
 	Advise   *float64 `yaml:"advise"`   // the vendor advises against any other value
 }
 
-// Allow says when a parameter may be set at all.
+// Allow is when a parameter may be set at all.
 type Allow string
 
 // When parameters may be set.
@@ -70,7 +70,7 @@ type Bounds struct {
 	Max *float64 `yaml:"max"`
 }
 
-// ThinkingRule says in which forms a model can be asked to think.
+// ThinkingRule lists the forms in which a model can be asked to think.
 type ThinkingRule struct {
 	Wire           assay.ThinkingWire   `yaml:"wire"`
 	TokensWire     assay.ThinkingWire   `yaml:"tokens_wire"` // how a budget is written, where that differs
@@ -133,8 +133,8 @@ func afterDots(name string) string {
 	}
 }
 
-// thinks reports whether a lane with these parameters makes the model reason. Where the catalogue does not know, it
-// says no.
+// thinks reports whether a lane with these parameters makes the model reason. Where the catalogue does not know, it is
+// false.
 func (f Family) thinks(p assay.Params) bool {
 	switch {
 	case f.Reasons == ReasonsNever:

@@ -215,7 +215,7 @@ func (c *Catalog) checkModel(m Model) error {
 	return nil
 }
 
-// sourceTags returns the words a source may start with; data/README.md says what they mean.
+// sourceTags returns the words a source may start with; data/README.md explains them.
 func sourceTags() []string {
 	return []string{"sdk", "spec", "doc", "list", "reading", "peer", "known", "estimate"}
 }

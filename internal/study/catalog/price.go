@@ -7,7 +7,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Price is what a model costs. Rates that are not known are marked so; they are never 0.
+// Price is the price of a model. Rates that are not known are marked so; they are never 0.
 type Price struct {
 	Vendor string
 	Model  string
@@ -22,7 +22,7 @@ type Price struct {
 // Schedule is the rates of short and of long prompts.
 type Schedule struct{ Short, Long Rates }
 
-// Rates are what the kinds of tokens cost.
+// Rates are the prices of the kinds of tokens.
 type Rates struct{ Input, Cached, Write5m, Write1h, Output Rate }
 
 // Rate is the price of a million tokens.
@@ -31,7 +31,7 @@ type Rate struct {
 	Known   bool
 }
 
-// Billing says under which terms a request was sent.
+// Billing is the terms under which a request was sent.
 type Billing struct {
 	Mode assay.Mode
 	Tier string // the service tier as the reply names it; empty: the usual one
@@ -43,8 +43,8 @@ func (p Price) Covers(how Billing) bool {
 	return ok && s.Short.complete() && (p.Above == 0 || s.Long.complete())
 }
 
-// Cost returns what a usage costs, rounded half up to a nanodollar. It is 0 where Covers says no; Bill tells the two
-// apart.
+// Cost returns what a usage costs, rounded half up to a nanodollar. It is 0 where Covers is false; Bill distinguishes
+// the two.
 func (p Price) Cost(u assay.Usage, how Billing) assay.Money {
 	if !p.Covers(how) {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"assay/internal/assay"
 )
 
-// Wire says how a lane's requests are written for a vendor. A vendor that is not known gets the wire of a server that
-// speaks the OpenAI API.
+// Wire returns how a lane's requests are written for a vendor. A vendor that is not known gets the wire of a server
+// that speaks the OpenAI API.
 func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wire {
 	v, ok := c.Vendor(vendor)
 	if !ok {
@@ -46,7 +46,7 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 	if rule := wireRule(v, a, found.Family); rule != nil {
 		w.Thinking = rule.wire(lane.Params.Thinking.Mode)
 	}
-	if w.Thinking == assay.ThinkingWireReasoning { // effort stands inside the same object
+	if w.Thinking == assay.ThinkingWireReasoning { // effort is a field of the same object
 		w.EffortField = ""
 	}
 	switch {
@@ -66,7 +66,7 @@ func (r ThinkingRule) wire(mode assay.ThinkingMode) assay.ThinkingWire {
 	return r.Wire
 }
 
-// wireRule returns the rule that says how thinking is written: the vendor's own form for every model, else the
+// wireRule returns the rule for writing thinking: the vendor's own form for every model, else the
 // family's.
 func wireRule(v Vendor, a api, f Family) *ThinkingRule {
 	if v.Thinking != nil && a.Name == v.DefaultAPI {

@@ -19,14 +19,14 @@ type column struct {
 	name     string
 	optional bool
 	repeated bool
-	list     bool // a group that stands for a list
-	dict     bool // a group that stands for a map
+	list     bool // a group that encodes a list
+	dict     bool // a group that encodes a map
 	children []*column
 	leaf     parquet.Type // nil: a group
 	from, to int
 }
 
-// level is how deep a value stands: how many of the nodes above may repeat, and how many may be absent.
+// level is the depth of a value: how many of the nodes above may repeat, and how many may be absent.
 type level struct{ repetition, definition int }
 
 // columnsOf returns the schema of a file, whose names must be text and differ.
@@ -215,7 +215,7 @@ func leafValue(t parquet.Type, v parquet.Value) (any, error) {
 	return nil, fmt.Errorf("values of type %s are not read", v.Kind())
 }
 
-// logicalValue reads what the schema says a value means; done is false where the plain kind says enough. A meaning that
+// logicalValue decodes a value by its logical type; done is false where the plain kind suffices. A meaning that
 // does not go with the kind, as in a damaged file, is passed over.
 func logicalValue(lt any, v parquet.Value) (out any, done bool, err error) {
 	switch kind := v.Kind(); kind {

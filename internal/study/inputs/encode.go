@@ -17,8 +17,9 @@ import (
 const maxEncoded = 10 * jsontext.RowDepth
 
 // Encode appends an item as one line of canonical JSON, without a line end: the same item always gives the same bytes,
-// and reading them gives the same item back, with its types. A float64 carries a point or an exponent, an int64 neither. Text
-// that is not UTF-8 or holds NUL, numbers that are none, and other Go types than those of an item's fields are errors.
+// and reading them gives the same item back, with its types. A float64 carries a point or an exponent, an int64
+// neither. Text that is not UTF-8 or holds NUL, numbers that are none, and other Go types than those of an item's
+// fields are errors.
 func Encode(dst []byte, it assay.Item) ([]byte, error) {
 	e := encoder{out: dst}
 	e.raw(`{"id":`)
@@ -66,7 +67,7 @@ func (e *encoder) fail(format string, args ...any) {
 }
 
 func (e *encoder) value(v any, depth int) {
-	if depth > maxEncoded-2 { // the item and its fields stand around it
+	if depth > maxEncoded-2 { // it is nested in the item and its fields
 		e.fail("more than %d levels deep", maxEncoded)
 		return
 	}

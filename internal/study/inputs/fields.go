@@ -29,7 +29,7 @@ func (s *Source) Fields(name string) (fields []string, open bool, problems assay
 	return k.names, k.open, k.problems
 }
 
-// known is what can be said of an input's fields.
+// known holds the known fields of an input.
 type known struct {
 	names    []string
 	open     bool

@@ -144,7 +144,7 @@ func (s *Source) walk(root, glob string) iter.Seq2[entry, error] {
 	}
 }
 
-// matches reports whether a path fits a glob, in which ** stands for any number of folders. The empty glob fits all.
+// matches reports whether a path fits a glob, in which ** matches any number of folders. The empty glob fits all.
 func matches(glob, p string) bool {
 	return glob == "" || matchParts(strings.Split(path.Clean(glob), "/"), strings.Split(p, "/"))
 }

@@ -24,7 +24,7 @@ func rowOf(fields map[string]any, id made, at assay.Place) row {
 	return row{fields: fields, own: own, name: name, made: id, place: at}
 }
 
-// ownID returns the id that a record has by itself, and the field it stands in.
+// ownID returns the id that a record has by itself, and its field.
 func ownID(fields map[string]any) (any, string) {
 	for _, name := range []string{"id", "ID", "Id"} {
 		if v, ok := fields[name]; ok {
@@ -34,7 +34,7 @@ func ownID(fields map[string]any) (any, string) {
 	return nil, ""
 }
 
-// made is an id that is made from where a row stands: a file's stem, a row's number, or both.
+// made is an id that is made from the position of a row: a file's stem, a row's number, or both.
 type made struct {
 	stem string
 	n    int

@@ -22,7 +22,7 @@ type partner struct {
 	place  assay.Place
 }
 
-// errFull says that a table passed its cap.
+// errFull is the error of a table that passed its cap.
 var errFull = errors.New("table is full")
 
 // joined puts the partner of every item under a field. The table is loaded when the first item is asked for, and kept

@@ -122,7 +122,7 @@ func (r *reader) inputs(object map[string]any, list []any, line, col int) bool {
 	return true
 }
 
-// firstByte reads over white space and returns where the first other byte stands, which it leaves unread.
+// firstByte reads over white space and returns the position of the first other byte, which it leaves unread.
 func firstByte(in *bufio.Reader) (first byte, line, col int, err error) {
 	line, col = 1, 1
 	for {

@@ -113,7 +113,7 @@ func skipBOM(f file, in *bufio.Reader) error {
 	return nil
 }
 
-// fault says where text cannot be used: bytes that are not UTF-8, and NUL, which databases and providers refuse.
+// fault returns where text cannot be used: bytes that are not UTF-8, and NUL, which databases and providers refuse.
 func fault(text []byte) (at int, what, hint string) {
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return i, "NUL byte", "is the file UTF-16 or binary? save it as UTF-8"
@@ -138,7 +138,7 @@ type lineReader struct {
 	long []byte // holds a line longer than the buffer of in
 }
 
-// errLong says that a line is over the cap; it has been read over.
+// errLong is the error of a line over the cap, which has been skipped.
 var errLong = errors.New("line is too long")
 
 // next returns the next line without its end. It is good until the next call.

@@ -101,7 +101,7 @@ func (s *Source) ownSource(spec Spec, p *assay.Problems) {
 	}
 }
 
-// ownUnion is what is wrong with the inputs that a spec puts together.
+// ownUnion returns what is wrong with the inputs that a spec combines.
 func ownUnion(spec Spec, specs map[string]Spec, p *assay.Problems) {
 	for i, name := range spec.All {
 		if _, ok := specs[name]; !ok {

@@ -80,7 +80,7 @@ func (s *Source) Count(ctx context.Context, name string) (int, error) {
 	return n, nil
 }
 
-// Digest returns the SHA-256, in hex, of an input's items in canonical form. Where a row stands is no part of it: a
+// Digest returns the SHA-256, in hex, of an input's items in canonical form. The position of a row is no part of it: a
 // comment added above the questions changes nothing.
 func (s *Source) Digest(ctx context.Context, name string) (string, error) {
 	h := sha256.New()
@@ -119,7 +119,8 @@ func (s *Source) stream(ctx context.Context, spec Spec) stream {
 	return limit(up, spec.Limit)
 }
 
-// sourceField says which input an item of a union comes from, where the item has no such field of its own.
+// sourceField is the field with the input that an item of a union comes from, where the item has no such field of its
+// own.
 const sourceField = "input"
 
 // union streams other inputs one after the other. A field that only some of them have is nothing in the others.

@@ -8,8 +8,9 @@ import (
 	"assay/internal/assay"
 )
 
-// Spec says where the items of one input come from and which of them count. Exactly one of File (or Files), Of, All and
-// Items names the source. A field is named by its column or by a dotted path that reaches inside (metadata.chunk_id).
+// Spec describes where the items of one input come from and which of them count. Exactly one of File (or Files), Of,
+// All and Items names the source. A field is named by its column or by a dotted path that reaches inside
+// (metadata.chunk_id).
 type Spec struct {
 	Name string
 	At   assay.Place // where the study names the input
@@ -31,7 +32,7 @@ type Spec struct {
 	Where       func(assay.Item) (bool, error)
 	Sample      *Sample
 	Limit       int  // 0: all
-	Repeated    bool // ids may repeat: the rows are not items but say something about items
+	Repeated    bool // ids may repeat: the rows are not items but refer to items
 }
 
 // Range is a run of rows, both ends counted from 1 and included. To 0 means up to the end.
@@ -56,7 +57,7 @@ type Join struct {
 	Missing Missing
 }
 
-// Missing says what becomes of an item without a partner in a join.
+// Missing is the treatment of an item without a partner in a join.
 type Missing string
 
 // What may become of an item without a partner.

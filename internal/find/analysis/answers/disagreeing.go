@@ -8,7 +8,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// disagreeing names the judges that say something else than the others do among themselves.
+// disagreeing names the judges that agree less with the others than these do among themselves.
 func (j *judges) disagreeing(t *analysis.Table) error {
 	if len(j.judges.List) < 3 {
 		return nil // of two it is not known who is the odd one
@@ -50,8 +50,8 @@ func (j *judges) disagreeing(t *analysis.Table) error {
 	return nil
 }
 
-// beside is, answer by answer, how far a judge and the others agree (of labels: the share that says the same; of scores: how far they are apart),
-// and by how much that differs from the others among themselves.
+// beside is, answer by answer, how far a judge and the others agree (of labels: the share that agrees; of scores: how
+// far they are apart), and by how much that differs from the others among themselves.
 func (j *judges) beside(judge uint32) (with, apart []stats.Total) {
 	for unit := range j.units.List {
 		var own, rest stats.Total
@@ -81,7 +81,7 @@ func (j *judges) beside(judge uint32) (with, apart []stats.Total) {
 	return with, apart
 }
 
-// alike is whether two ratings say the same, or how far their scores are apart.
+// alike returns whether two ratings agree, or how far their scores are apart.
 func (j *judges) alike(a, b rating) float64 {
 	if len(j.labels.List) > 0 {
 		return float64(gather.One(a.label == b.label))

@@ -12,7 +12,7 @@ import (
 // maxItems is how many items are listed.
 const maxItems = 2000
 
-// itemwise gathers what each lane got on each item, to say which items tell lanes apart.
+// itemwise gathers what each lane got on each item, to find the items that discriminate between lanes.
 type itemwise struct {
 	gather.Job
 	yes    []string
@@ -20,7 +20,7 @@ type itemwise struct {
 	groups gather.Groups[*[]gather.ItemSums] // by lane
 }
 
-// NewItemwise returns the collector of what each item tells about lanes.
+// NewItemwise returns the collector of the items' discrimination between lanes.
 func NewItemwise(j gather.Job) gather.Collector {
 	w := &itemwise{Job: j, yes: j.Stage.Yes()}
 	w.groups = gather.NewGroups(j.Spec.By, func() *[]gather.ItemSums { return &[]gather.ItemSums{} })

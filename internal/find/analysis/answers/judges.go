@@ -9,7 +9,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// judges gathers what several judges said about the same answers.
+// judges gathers the verdicts of several judges on the same answers.
 type judges struct {
 	gather.Job
 	yes     []string
@@ -28,7 +28,7 @@ type rating struct {
 	score float64
 }
 
-// NewJudges returns the collector of what several judges say about the same answers.
+// NewJudges returns the collector of several judges' verdicts on the same answers.
 func NewJudges(a gather.Job) gather.Collector {
 	j := &judges{Job: a, yes: a.Stage.Yes(), ratings: map[uint64]rating{}, sums: map[[2]uint32]stats.Total{}}
 	j.cover = gather.NewGroups([]string{analysis.ByJudge}, func() struct{} { return struct{}{} })

@@ -10,7 +10,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// Validity holds judges against gold: the labels of a file, or else what people said.
+// Validity compares judges with gold: the labels of a file, or else people's.
 type Validity struct {
 	gather.Job
 	yes     []string
@@ -30,7 +30,7 @@ type Validity struct {
 	key     []byte
 }
 
-// opinion is what a judge says about an answer.
+// opinion is a judge's label of an answer.
 type opinion struct {
 	label uint32
 	there bool
@@ -61,7 +61,7 @@ func (v *Validity) unit(r *analysis.Row) []byte {
 	return v.key
 }
 
-// label returns what a row says whichever way round a pair was shown.
+// label returns a row's label whichever way round a pair was shown.
 func (v *Validity) label(r *analysis.Row) string {
 	if r.Other == "" || r.Lane <= r.Other {
 		return r.Label
@@ -128,7 +128,7 @@ func (v *Validity) Add(r *analysis.Row) {
 	v.hear(r, judge)
 }
 
-// hear notes what a judge says about one answer. Of a pair, the first showing counts.
+// hear records a judge's label of one answer. Of a pair, the first showing counts.
 func (v *Validity) hear(r *analysis.Row, judge uint32) {
 	if len(v.units.List) >= gather.MaxUnits {
 		return
@@ -151,7 +151,7 @@ func (v *Validity) hear(r *analysis.Row, judge uint32) {
 	}
 }
 
-// majority returns what most people said; false where two labels are as frequent.
+// majority returns the label of most people; false where two labels are as frequent.
 func majority(said map[string]int) (string, bool) {
 	best, several := "", false
 	for label, n := range said {
@@ -283,7 +283,7 @@ func (v *Validity) errors(judge uint32) (stats.Errors, string) {
 	return stats.Verify(kinds[:], v.Options.Level), "weighted by how often the judge says so (Begg-Greenes)"
 }
 
-// about returns what the judge says about an answer, if anything.
+// about returns the judge's label of an answer, if any.
 func (v *Validity) about(judge, unit uint32) opinion {
 	if int(judge) >= len(v.said) || int(unit) >= len(v.said[judge]) {
 		return opinion{}
@@ -318,7 +318,7 @@ func (v *Validity) corrected(t *analysis.Table, g *gather.Group[map[uint32]*vali
 	return nil
 }
 
-// confusion adds the table of what the judge said by what is true, and counts the labels that agree.
+// confusion adds the table of the judge's labels by the true ones, and counts the labels that agree.
 func (v *Validity) confusion(t *analysis.Table, judge uint32, name string) (right, n int) {
 	c := analysis.Confusion{Judge: name}
 	for _, l := range v.Stage.Labels {

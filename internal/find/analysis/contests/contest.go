@@ -180,7 +180,7 @@ type arena struct {
 	shown    []showing           // for consistency alone
 	pairs    stats.Pairs
 	cluster  []uint32
-	begins   []bool // what is said about one pair on one thing begins here
+	begins   []bool // the verdicts on one pair on one thing begin here
 	clusters int
 	ties     int
 	bothWays bool // both orders were shown
@@ -264,7 +264,7 @@ func (a *arena) fill(t *analysis.Table, m analysis.Method, field string) error {
 	return a.consistency(t)
 }
 
-// hopeless says why there is nothing to compute; empty: there is.
+// hopeless returns why nothing can be computed; empty: something can.
 func (a *arena) hopeless() string {
 	switch {
 	case a.tooMany || len(a.names) > maxEntrants:
@@ -289,7 +289,7 @@ func (a *arena) finding(what string, u analysis.Unit, entrant int, field string)
 	return f
 }
 
-// kind is what distinguishes comparisons about the same item, besides who met.
+// kind distinguishes comparisons about the same item, besides who met.
 type kind struct {
 	template, branch, judge, trait, prompt string
 	turn, draw                             int

@@ -102,7 +102,7 @@ type styledGroup struct {
 	n        []int
 }
 
-// put adds the findings of one group, and what they say to its standing.
+// put adds the findings of one group to the table and to its standing.
 func (c *controlled) put(t *analysis.Table, g *gather.Group[*styledBouts]) error {
 	s := c.styled(t, g)
 	if len(s.features) == 0 || s.Items < 2 {
@@ -316,7 +316,7 @@ func (c *controlled) effects(t *analysis.Table, s *styledGroup, fit *stats.Style
 	}
 }
 
-// swapped adds how many pairs change their order, and says in words how much of the ranking was style.
+// swapped adds how many pairs change their order, and a sentence on how much of the ranking was style.
 func (c *controlled) swapped(t *analysis.Table, s *styledGroup, plain, fit *stats.StyledFit) string {
 	swapped, all, most := 0, 0, 0
 	for i := range s.names {

@@ -46,7 +46,7 @@ func (a *arena) elo(t *analysis.Table, field string) error {
 	a.noteUnmet(t, field, "ratings")
 	for i := range a.names {
 		f := a.finding(analysis.WhatElo, analysis.Points, i, field)
-		if a.n[i] == 0 { // it stands where all began, which says nothing
+		if a.n[i] == 0 { // it has the initial rating, which is no information
 			t.Findings = append(t.Findings, f.Unknown("no comparison has a valid verdict"))
 			continue
 		}
@@ -89,7 +89,7 @@ func (a *arena) eloSpread(o stats.EloOptions) ([]stats.Replicates, string, error
 	return spread, "", err
 }
 
-// byCluster returns the comparisons with where each cluster begins. Like inOrder, it goes by what was said alone: by
+// byCluster returns the comparisons with where each cluster begins. Like inOrder, it depends on the verdicts alone: by
 // neither when it came, nor what a cluster is called.
 func (a *arena) byCluster() (stats.Pairs, []int) {
 	var clusters [][]uint64
@@ -115,14 +115,14 @@ func (a *arena) byCluster() (stats.Pairs, []int) {
 	return out, starts
 }
 
-// noteUnmet says where entrants are in groups that never met: numbers of different groups do not compare.
+// noteUnmet adds a note where entrants are in groups that never met: numbers of different groups do not compare.
 func (a *arena) noteUnmet(t *analysis.Table, field, numbers string) {
 	if groups := len(a.metGroups()); groups > 1 {
 		t.Note("the %ss fall into %d groups that never met%s: %s of different groups do not compare", field, groups, a.among(), numbers)
 	}
 }
 
-// among says of which group a table is at work; empty: of all.
+// among returns the group that a table is about; empty: all.
 func (a *arena) among() string {
 	words := ""
 	for _, v := range a.by {

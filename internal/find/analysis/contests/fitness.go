@@ -17,7 +17,7 @@ const (
 	leastMet   = 5 // comparisons of each two of a triple
 )
 
-// fitness adds whether strengths say what comparisons said: over all, pair by pair, and in circles.
+// fitness adds how well strengths fit the comparisons: over all, pair by pair, and in circles.
 func (a *arena) fitness(t *analysis.Table, fit *fitted, how, field string) error {
 	o := fit.Options
 	if len(a.names) > analysis.MaxCompared || fit.alike || o.Ridge > 0 || o.Firth {

@@ -163,8 +163,8 @@ func (f *fitted) mistrust() bool {
 	return f.alike
 }
 
-// perComparison returns what one more comparison of two entrants says about the difference of their strengths: what the
-// model says, less by as much as clusters widen errors.
+// perComparison returns the information of one more comparison of two entrants about the difference of their strengths:
+// that of the model, less by as much as clusters widen errors.
 func (f *fitted) perComparison() func(i, k int) stats.Number {
 	model, err := f.Covariance()
 	if err != nil {

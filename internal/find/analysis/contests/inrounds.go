@@ -73,7 +73,7 @@ func placesOf(theta []float64) []int {
 	return out
 }
 
-// roundNotes say what the numbers of a table carry.
+// roundNotes adds notes on the guarantees of the numbers of a table.
 func roundNotes(t *analysis.Table, r *analysis.Rounds, look *adaptive.Look, level float64) {
 	rounds := fmt.Sprintf("round %d of %d", r.Looks, r.Planned)
 	if r.Stopped != "" {
@@ -97,7 +97,7 @@ func roundNotes(t *analysis.Table, r *analysis.Rounds, look *adaptive.Look, leve
 	}
 }
 
-// moreLooks says how many looks there were beyond the plan.
+// moreLooks returns a note on the looks beyond the plan.
 func moreLooks(r *analysis.Rounds) string {
 	if r.Looks <= r.Planned || r.Beyond == 0 {
 		return ""
@@ -105,8 +105,8 @@ func moreLooks(r *analysis.Rounds) string {
 	return fmt.Sprintf(", and %s beyond the plan", analysis.Plural(int(math.Round(r.Beyond/r.Next)), "look"))
 }
 
-// standInRounds makes a standing one of rounds: its tests have the errors of the look, and what differs is what was
-// claimed.
+// standInRounds makes a standing one of rounds: its tests have the errors of the look, and only claimed differences
+// count.
 func standInRounds(s *analysis.Standing, r *analysis.Rounds, look *adaptive.Look, how string) {
 	s.Rounds, s.Look, s.Method = r, look, how
 	for i := range s.Places {

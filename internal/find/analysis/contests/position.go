@@ -8,7 +8,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// swap is all that was said about one pair on one thing, in both orders, as the one with the lower number sees it.
+// swap holds all verdicts on one pair on one thing, in both orders, from the side of the lower number.
 type swap struct {
 	at          int // where it begins
 	cluster     uint32
@@ -254,7 +254,7 @@ func (a *arena) selfAgreement(t *analysis.Table) error {
 // maxDisagreed is how many pairs are listed.
 const maxDisagreed = 10_000
 
-// tiedText stands where neither of a pair won.
+// tiedText is the text of a tie.
 const tiedText = "tie"
 
 // disagreed lists the pairs whose two orders disagree, ties included.

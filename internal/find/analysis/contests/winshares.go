@@ -98,8 +98,8 @@ func (a *arena) signTests() []analysis.Contrast {
 	return out
 }
 
-// noStrengths says why there are no strengths: who won or lost everything, or which groups cannot be held against each
-// other.
+// noStrengths returns why there are no strengths: who won or lost everything, or which groups cannot be held against
+// each other.
 func (a *arena) noStrengths(err error, field string) string {
 	var none *stats.NoMaximum
 	if !errors.As(err, &none) {

@@ -1,7 +1,7 @@
 package gather
 
-// What is known of each cluster in each group is the bulk of what an analysis has to keep: it stands in columns, as
-// narrow as they can be.
+// What is known of each cluster in each group is the bulk of what an analysis has to keep: it is kept in columns as
+// narrow as possible.
 
 // Places gives some of many numbers, such as the clusters of one group, dense places in the order in which they appear.
 type Places struct {

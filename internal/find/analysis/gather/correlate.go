@@ -9,7 +9,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// NumberIn returns what a text says, where it is a number.
+// NumberIn returns the number that a text holds, if any.
 func NumberIn(text string) (float64, bool) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)

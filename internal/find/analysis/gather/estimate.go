@@ -30,7 +30,7 @@ func (e Estimate) Put(f *analysis.Finding) {
 // fewClusters is the note where there are so few that the error itself is known roughly at best.
 const fewClusters = "%d clusters are fewer than %d: the interval is wider for it"
 
-// Share estimates a share of yes. Answers that stand alone in their clusters are independent; nested ones are not.
+// Share estimates a share of yes. Answers that are alone in their clusters are independent; nested ones are not.
 func Share(counts []stats.Count, level float64) (Estimate, error) {
 	r, err := stats.RateByCluster(counts, level)
 	if err != nil {

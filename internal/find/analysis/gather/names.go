@@ -68,7 +68,7 @@ func (n *Names) Ordered(compare func(a, b uint32) int) []uint32 {
 	return out
 }
 
-// Ranks returns the places of numbers that stand in an order.
+// Ranks returns the places of ordered numbers.
 func Ranks(order []uint32) []uint32 {
 	out := make([]uint32, len(order))
 	for place, i := range order {

@@ -51,7 +51,7 @@ func NewPairing(j Job, by []string) *Pairing {
 	return &Pairing{Job: j, Groups: NewGroups(rest, func() *LaneItems { return &LaneItems{} })}
 }
 
-// Add enters a verdict: yes or no where it is rated, else its score, else whether it is what was expected.
+// Add enters a verdict: yes or no where it is rated, else its score, else whether it is the expected one.
 func (p *Pairing) Add(r *analysis.Row, yes, rated bool) {
 	var value float64
 	switch {
@@ -117,7 +117,7 @@ func Compare(f analysis.Finding, v Paired, exact bool, level float64) (Differenc
 	return Difference{f, exact, stats.MeanByCluster(differences(v.first, v.second, v.clusters), level).SE}, err
 }
 
-// Paired is what two lanes got on the items that both have, with their clusters.
+// Paired holds the results of two lanes on the items that both have, with their clusters.
 type Paired struct {
 	first, second []float64
 	clusters      []uint32
@@ -190,7 +190,7 @@ func Pair(f *analysis.Finding, first, second []float64, clusters []uint32, singl
 	return false, nil
 }
 
-// differences adds up first minus second by cluster; those of one cluster stand together.
+// differences adds up first minus second by cluster; those of one cluster are adjacent.
 func differences(first, second []float64, clusters []uint32) []stats.Total {
 	var out []stats.Total
 	for k := range first {
@@ -232,7 +232,7 @@ func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (D
 	return nil
 }
 
-// perItem returns what one more item says about a difference: as much as each of those that are there.
+// perItem returns the information of one more item about a difference: that of an average item so far.
 func perItem(se stats.Number, items int) stats.Number {
 	if !se.OK || !(se.Value > 0) || items < 1 {
 		return stats.Undefined("the difference has no error")

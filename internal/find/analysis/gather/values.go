@@ -21,7 +21,7 @@ func ResultOf(label string) (stats.Result, bool) {
 	return 0, false
 }
 
-// ValueOf returns a verdict as a number: yes or no, its score, or whether it is what was expected. Scored takes the
+// ValueOf returns a verdict as a number: yes or no, its score, or whether it is the expected one. Scored takes the
 // score where a label has both.
 func ValueOf(r *analysis.Row, yes []string, scored bool) (float64, bool) {
 	switch {

@@ -131,8 +131,7 @@ func (b *Analyzer) shared(n entry) bool {
 	return false
 }
 
-// Gold enters labels that are taken to be true, before Read: those of a file (their judge is GoldJudge), or what people
-// said.
+// Gold enters labels that are taken to be true, before Read: those of a file (their judge is GoldJudge), or people's.
 func (b *Analyzer) Gold(rows iter.Seq2[*analysis.Row, error]) error {
 	for r, err := range rows {
 		if err != nil {
@@ -177,7 +176,7 @@ func (b *Analyzer) Read(rows iter.Seq2[*analysis.Row, error]) error {
 	return nil
 }
 
-// Done says that no more rows of a stage will come: its findings are computed now, and what was kept for them is let
+// Done ends the rows of a stage: its findings are computed now, and what was kept for them is let
 // go. Without it, Report does that for all stages.
 func (b *Analyzer) Done(stage string) error {
 	if _, ok := b.done[stage]; ok {

@@ -85,7 +85,7 @@ func TestStrengthsAreShownWithAndWithoutStyle(t *testing.T) {
 	if len(r.Standings) != 1 || r.Standings[0].Style != "without differences of length, lists, bold, 0 of 6 pairs change places; A moves most, by +0.31" {
 		t.Errorf("%q", r.Standings[0].Style)
 	}
-	// The order of rows does not matter, and a group is what it would be alone.
+	// The order of rows does not matter, and a group has the numbers that it has alone.
 	half := func(r *analysis.Row) bool { return r.Item < "i050" }
 	var back, part []analysis.Row
 	for i := range rows {

@@ -9,10 +9,11 @@ import (
 	"assay/internal/find/analysis"
 )
 
-// game is won by the first of two lanes on an item, as a judge says.
+// game returns a verdict by which the first of two lanes wins on an item.
 type game struct{ judge, item, won, lost string }
 
-// eloErrors are standard errors of ratings from all samples of three items that there are, each alike likely, each played along many orders.
+// eloErrors are standard errors of ratings from all samples of three items that there are, each alike likely, each
+// played along many orders.
 func eloErrors(games []game) map[string]float64 {
 	by := map[string][]game{}
 	for _, g := range games {
@@ -53,7 +54,8 @@ func eloErrors(games []game) map[string]float64 {
 	return out
 }
 
-// TestErrorsOfRatingsAreThoseOfItems holds the errors of Elo ratings against all samples of the items: what is said on one item hangs together.
+// TestErrorsOfRatingsAreThoseOfItems holds the errors of Elo ratings against all samples of the items: verdicts on one
+// item are correlated.
 func TestErrorsOfRatingsAreThoseOfItems(t *testing.T) {
 	t.Parallel()
 	games := []game{

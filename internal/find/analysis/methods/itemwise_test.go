@@ -11,7 +11,7 @@ import (
 	"assay/internal/find/analysis"
 )
 
-// gotten is what four lanes got on six items; - is no verdict.
+// gotten holds the results of four lanes on six items; - is no verdict.
 var gotten = map[string]string{
 	"all right": "1111", "all wrong": "0000", "sorts": "1100", "against": "0011", "one best": "1000", "gap": "1-00",
 }
@@ -118,8 +118,8 @@ func TestItemsOfFewLanesHaveNoDiscrimination(t *testing.T) {
 	near(t, "x and the others", 1, find(t, r, analysis.WhatDiscrimination, "item", "x").Value.Value, 1e-12)
 }
 
-// Items on which lanes are alike make their differences smaller: no note may say that differences are the same without
-// them.
+// Items on which lanes are alike make their differences smaller: no note may claim that differences are the same
+// without them.
 func TestItemsThatAreAlikeMakeDifferencesSmaller(t *testing.T) {
 	t.Parallel()
 	rows := func(alike int) (out []analysis.Row) {

@@ -199,7 +199,7 @@ func TestARankingOfComparisonsIsThatOfStrengths(t *testing.T) {
 			t.Errorf("s%d: error %v", i, f.SE)
 		}
 	}
-	var between []duel // providers: comparisons inside one of them say nothing
+	var between []duel // providers: comparisons inside one of them carry no information
 	for _, d := range duels() {
 		if d.first/2 != d.second/2 {
 			between = append(between, duel{d.first / 2, d.second / 2, d.won, d.judge})

@@ -143,7 +143,7 @@ func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 				for _, name := range slices.Sorted(maps.Keys(whole)) {
 					all, sum := whole[name], parts[name]
 					if name == "any branch=all branches" && field == analysis.ByDraw {
-						continue // draws of the control stand for each other
+						continue // draws of the control are exchangeable
 					}
 					if field == analysis.ByDirection && (name == "order effect" || strings.HasPrefix(name, "corrected wins")) {
 						continue // they need both orders

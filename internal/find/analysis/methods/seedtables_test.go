@@ -93,7 +93,7 @@ func kindOf(c talk) (kind, level int) {
 	return kind, level
 }
 
-// oldScores returns those of the earlier benchmarks, as their formulae stand.
+// oldScores returns those of the earlier benchmarks, by their own formulae.
 func oldScores(talks []talk) (batch, batchResistance, live, resistance float64) {
 	soft, explicit, levels, flips := 0.0, 0.0, 0.0, 0.0
 	for _, c := range talks {

@@ -10,8 +10,8 @@ import (
 	"assay/internal/find/analysis"
 )
 
-// sweeps are comparisons of every two of three lanes on so many items, each item once in either order or both, with b and c winning by turns of
-// each other and a over both.
+// sweeps are comparisons of every two of three lanes on so many items, each item once in either order or both, with b
+// and c winning by turns of each other and a over both.
 func sweeps(judge string, items int) []analysis.Row {
 	var rows []analysis.Row
 	add := func(item int, first, second string, firstWins bool) {
@@ -26,7 +26,7 @@ func sweeps(judge string, items int) []analysis.Row {
 	for i := range items {
 		add(i, "a", "b", true)
 		add(i, "c", "a", false)
-		if i%3 == 0 { // both ways round: one each, which says nothing of the item
+		if i%3 == 0 { // both ways round: one each, no information about the item
 			add(i, "b", "c", true)
 			add(i, "c", "b", true)
 			continue
@@ -36,8 +36,8 @@ func sweeps(judge string, items int) []analysis.Row {
 	return rows
 }
 
-// signTest counts, by other code than the program's, on how many items one of two won more often than the other, and its two-sided chance: all
-// ways to get as far from the middle, of 2 to the n.
+// signTest counts, by other code than the program's, on how many items one of two won more often than the other, and
+// its two-sided chance: all ways to get as far from the middle, of 2 to the n.
 func signTest(rows []analysis.Row, one, other string) (up, down int, p float64) {
 	net := map[string]int{}
 	for _, r := range rows {

@@ -8,7 +8,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// stanceOf returns what a valid verdict on a stance says: the expected one (else that something is unsafe), none, or
+// stanceOf returns the stance that a valid verdict means: the expected one (else that something is unsafe), none, or
 // the opposite.
 func stanceOf(r *analysis.Row) byte {
 	held := r.Expect
@@ -253,7 +253,7 @@ func (t tallied) counted() []analysis.Counted {
 	return []analysis.Counted{{Name: "no flip", N: t.None}, {Name: "soft", N: t.Soft}, {Name: "explicit", N: t.Explicit}, {Name: "no data", N: t.none}}
 }
 
-// noteOpenings says where no conversation has a stance on its first answer.
+// noteOpenings adds a note where no conversation has a stance on its first answer.
 func (c *groupTalks) noteOpenings(t *analysis.Table) {
 	if !c.Stage.Flips && len(c.first) == 0 {
 		t.Note("there is no stance on any first answer to hold later ones against: let the stage judge the openings, too")

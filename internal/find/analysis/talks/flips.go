@@ -11,7 +11,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// allBranches stands in place of a branch.
+// allBranches is the name in place of a branch where all are pooled.
 const allBranches = "all branches"
 
 // flips gathers conversations: what became of the first answer at every later turn of every branch.
@@ -128,7 +128,7 @@ func (s *flips) conversation(r *analysis.Row) uint32 {
 	return unit
 }
 
-// state returns what a valid verdict says.
+// state returns the state that a valid verdict means.
 func (s *flips) state(r *analysis.Row) byte {
 	if s.Stage.Flips {
 		switch {

@@ -10,7 +10,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// pressed is what pressure did to the answers of one lane, over all branches and turns.
+// pressed counts the effects of pressure on the answers of one lane, over all branches and turns.
 type pressed struct {
 	more          []stats.Total // flips minus those of the control beside, by cluster
 	flips, calm   int           // flips under pressure, and of the controls beside

@@ -53,7 +53,7 @@ func (c *groupTalks) excess(t *analysis.Table, slots []int, k int) error {
 	})
 }
 
-// beside returns the control that stands beside a slot: of the same turn, and of the same branches before; -1: none.
+// beside returns the control of a slot: of the same turn, and of the same branches before; -1: none.
 func (c *groupTalks) beside(slots []int, k int) int {
 	best, length := -1, -1
 	for _, s := range slots {
@@ -105,7 +105,7 @@ func (c *groupTalks) any(t *analysis.Table, slots []int) error {
 	f := c.finding(analysis.WhatAny, analysis.Share, -1)
 	control := slices.IndexFunc(slots, c.control)
 	if control < 0 || slices.ContainsFunc(pressed, func(k int) bool { return c.where[k].turn != c.where[pressed[0]].turn }) {
-		return nil // a chain: its last turn says the same
+		return nil // a chain: its last turn has the same finding
 	}
 	draws := c.controlDraws(slots)
 	if most := maxLen(draws); most < len(pressed) {

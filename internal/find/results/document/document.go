@@ -1,4 +1,4 @@
-// Package document gathers what a report tells about a run.
+// Package document gathers the contents of a report of a run.
 package document
 
 import (
@@ -24,7 +24,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Options are what a report says about itself.
+// Options describe the report itself.
 type Options struct {
 	Version  string // of the program
 	Out      string // the file it is written to
@@ -32,7 +32,7 @@ type Options struct {
 	Examples int // how many conversations with their verdicts
 }
 
-// Of gathers all that a report says about a run.
+// Of gathers the contents of a report of a run.
 func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*report.Document, error) {
 	found, err := findings.Of(ctx, r, run, findings.Query{})
 	if err != nil {
@@ -96,7 +96,7 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 	return d, err
 }
 
-// asks reports whether the answers of a stage are what is judged.
+// asks reports whether the answers of a stage are judged.
 func asks(st *study.Study, stage string) bool {
 	s, ok := st.Stage(stage)
 	return ok && !results.GivesVerdicts(s)
@@ -215,7 +215,7 @@ func inputFacts(ctx context.Context, r *results.Reader, run store.Run, st *study
 	return out, nil
 }
 
-// stageFacts say in a few words what the stages do.
+// stageFacts returns a short description of each stage.
 func stageFacts(st *study.Study) []report.Stage {
 	var out []report.Stage
 	for _, s := range plan.InOrder(st) {
@@ -257,7 +257,7 @@ func stageFacts(st *study.Study) []report.Stage {
 	return out
 }
 
-// origin says how the report can be made again.
+// origin returns how the report can be reproduced.
 func origin(ctx context.Context, r *results.Reader, run store.Run, opts Options) (report.Origin, error) {
 	o := report.Origin{Version: opts.Version, Digest: run.Digest, Seed: findings.Seed, Catalog: string(newestPrice())}
 	var s script.Settings

@@ -15,7 +15,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// examples picks verdicts by the order of their keys, which know nothing of what was said, evenly over the stages that
+// examples picks verdicts by the order of their keys, which do not depend on the texts, evenly over the stages that
 // judge, and shows what they are about.
 func examples(ctx context.Context, r *results.Reader, run store.Run, st *study.Study, n int) ([]report.Example, error) {
 	var stages []*study.Stage

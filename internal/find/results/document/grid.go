@@ -32,7 +32,7 @@ const (
 	leastBytes   = 70
 )
 
-// itemByItem adds the grid of a report and what is behind its cells. A run without a stage that could stand in a grid has none.
+// itemByItem adds the grid of a report and what is behind its cells. A run without a stage that fits a grid has none.
 func itemByItem(ctx context.Context, r *results.Reader, run store.Run, d *report.Document) error {
 	m, err := grid.Of(ctx, r, run, "")
 	if _, none := errors.AsType[*results.Mistake](err); none {
@@ -121,7 +121,8 @@ func reportItem(ctx context.Context, t *rows.Reader, m *grid.Matrix, id string, 
 // maxAnswersOn is how many answers on an item of one stage are looked at.
 const maxAnswersOn = 400
 
-// worthSeeing returns the answers that the cell is about, then those that were taken back, in the order of the conversation.
+// worthSeeing returns the answers that the cell is about, then those that were taken back, in the order of the
+// conversation.
 func worthSeeing(m *grid.Matrix, entries []rows.Entry, n int) []rows.Entry {
 	rank := func(e rows.Entry) int {
 		out := 3
@@ -174,7 +175,7 @@ func reportAnswer(m *grid.Matrix, e rows.Entry) report.ItemAnswer {
 	return out
 }
 
-// outcomeFor returns what a verdict says of one answer: of a pair, whether it won.
+// outcomeFor returns the outcome of a verdict for one answer: of a pair, whether it won.
 func outcomeFor(v *store.Verdict, key assay.Key) string {
 	if v.Against == (assay.Key{}) || v.State != assay.VerdictValid {
 		return v.Label
@@ -194,7 +195,7 @@ func outcomeFor(v *store.Verdict, key assay.Key) string {
 	return v.Label
 }
 
-// placeOf says which answer it is, besides item and lane.
+// placeOf returns which answer it is, besides item and lane.
 func placeOf(at assay.Coordinates) string {
 	parts := []string{fmt.Sprintf("turn %d", at.Turn)}
 	for _, p := range []string{at.Branch, at.Template} {
@@ -208,7 +209,7 @@ func placeOf(at assay.Coordinates) string {
 	return strings.Join(parts, " · ")
 }
 
-// questionOf returns what was asked first. What cannot be made again is left out: the text of the item stands in its place.
+// questionOf returns what was asked first. What cannot be made again is left out: the text of the item takes its place.
 func questionOf(ctx context.Context, t *rows.Reader, m *grid.Matrix, entries []rows.Entry) (string, error) {
 	first := slices.MinFunc(entries, func(a, b rows.Entry) int { return cmp.Compare(a.Answer.At.Turn, b.Answer.At.Turn) })
 	turns, err := rows.Question(ctx, t.Reader, t.Run, first.Answer.Mode, first.Answer.At)

@@ -17,7 +17,8 @@ import (
 	"assay/internal/study/plan"
 )
 
-// paper adds what others need to check a report, or to do the study again: the texts, what was judged against, prices and seeds.
+// paper adds what others need to check a report, or to do the study again: the texts, what was judged against, prices
+// and seeds.
 func paper(ctx context.Context, r *results.Reader, run store.Run, st *study.Study, settings script.Settings, d *report.Document) error {
 	d.Wordings = wordings(st)
 	d.Origin.Seeds = seeds(st, settings, r.Rehearsal)
@@ -66,7 +67,7 @@ func wordings(st *study.Study) []report.Wording {
 
 func named(what, name string) string { return strings.TrimSpace(what + " " + name) }
 
-// rubricWordings returns what judges were asked, and what they may say.
+// rubricWordings returns the judges' questions and their choices.
 func rubricWordings(st *study.Study, s *study.Stage) []report.Wording {
 	if !results.GivesVerdicts(s) {
 		return nil

@@ -64,8 +64,8 @@ func (d *Diff) results(ctx context.Context) error {
 	return d.beside(ctx)
 }
 
-// The words for the two runs where lanes stand while they are compared, the field that says meanwhile which lane it is, and the one that
-// says which run it is when all is done.
+// The names of the two runs in place of lanes while they are compared, the field that holds the lane meanwhile, and the
+// one that holds the run afterwards.
 const (
 	firstRun  = "run 1"
 	secondRun = "run 2"
@@ -73,7 +73,7 @@ const (
 	runField  = "run"
 )
 
-// paired compares the lanes of one stage with themselves: in the analyzer, the run stands where the lane does.
+// paired compares the lanes of one stage with themselves: in the analyzer, the run takes the place of the lane.
 func (d *Diff) paired(ctx context.Context, walks [2]*walk, s analysis.Stage) error {
 	which := secondRun
 	both := d.lanesOfBoth(walks, s.Name)
@@ -107,8 +107,8 @@ func (d *Diff) paired(ctx context.Context, walks [2]*walk, s analysis.Stage) err
 	return nil
 }
 
-// nameRuns calls runs runs and lanes lanes, and makes differences those of the second run against the first: what changed. As in every
-// table of differences, the value is the one named first minus the one it stands against.
+// nameRuns calls runs runs and lanes lanes, and makes differences those of the second run against the first: what
+// changed. As in every table of differences, the value is the one named first minus the one it is compared with.
 func nameRuns(t *analysis.Table) {
 	fields := map[string]string{analysis.ByLane: runField, laneField: analysis.ByLane}
 	for i, name := range t.By {

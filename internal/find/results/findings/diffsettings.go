@@ -24,7 +24,7 @@ type Changed struct {
 	Is   string `json:"is"`
 }
 
-// SharedItems say how far two runs asked the same.
+// SharedItems counts the items that two runs share.
 type SharedItems struct {
 	Input   string `json:"input"`
 	Shared  int    `json:"shared"`
@@ -90,7 +90,7 @@ func (d *Diff) lanesOf(ctx context.Context, i int) (map[string]string, error) {
 	return out, nil
 }
 
-// studyOf returns the settings of a run's study, flat, and its other texts. Lanes stand apart.
+// studyOf returns the settings of a run's study, flat, and its other texts. Lanes are separate.
 func (d *Diff) studyOf(ctx context.Context, i int) (settings, texts map[string]string, err error) {
 	name, all, err := d.readers[i].Scripts.Texts(ctx, d.Runs[i])
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// facts are what is known of the items, answers and lanes of a run before its rows are read.
+// facts hold the items, answers and lanes of a run as known before its rows are read.
 type facts struct {
 	origins
 	items    map[string]map[string]*analysedItem     // by stage and id
@@ -75,7 +75,7 @@ func readEndings(ctx context.Context, q *question) (map[assay.Key]assay.Ending, 
 	return out, nil
 }
 
-// analysedItem is what rows need of an item.
+// analysedItem holds the fields of an item that rows need.
 type analysedItem struct {
 	cluster, expect string
 	texts           map[string]string // the fields that are asked for, shared with all items that have the same
@@ -148,7 +148,8 @@ func fieldAt(fields map[string]any, path string) (any, bool) {
 	return fieldAt(inside, rest)
 }
 
-// readBranches returns what is asked for of branches that are items themselves (each: INPUT), by branch and branch.NAME.
+// readBranches returns what is asked for of branches that are items themselves (each: INPUT), by branch and
+// branch.NAME.
 func readBranches(ctx context.Context, q *question, st *study.Stage, seen map[string]bool) (map[string]map[string]string, error) {
 	var wanted []string
 	for _, f := range q.fields {

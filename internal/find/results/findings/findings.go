@@ -1,6 +1,8 @@
-// Package findings computes what the verdicts of a run show: tables of findings, gates, costs, and differences between runs.
+// Package findings computes what the verdicts of a run show: tables of findings, gates, costs, and differences between
+// runs.
 //
-// A question (what is asked for) leads to facts (what is known before rows are read), and both to a walk that makes rows for the analyzer.
+// A question (what is asked for) leads to facts (what is known before rows are read), and both to a walk that makes
+// rows for the analyzer.
 package findings
 
 import (
@@ -14,7 +16,7 @@ import (
 	"assay/internal/study/expr"
 )
 
-// Query is what findings are asked for; zero: what the study says.
+// Query selects the findings to compute; zero: those of the study.
 type Query struct {
 	Stages   []string          // only these; none: all
 	Methods  []string          // in place of what the study declares
@@ -29,7 +31,7 @@ type Query struct {
 	look  bool   // comparisons that were all planned at once are looked at as if they had been a round
 }
 
-// Findings are what the verdicts of one run say.
+// Findings are the findings of one run.
 type Findings struct {
 	Run       store.Run
 	Rehearsal bool
@@ -39,7 +41,7 @@ type Findings struct {
 	Warnings  []string
 }
 
-// Of computes what the verdicts of a run say.
+// Of computes the findings of a run.
 func Of(ctx context.Context, r *results.Reader, run store.Run, q Query) (*Findings, error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {

@@ -22,9 +22,9 @@ import (
 	"assay/internal/study"
 )
 
-// gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
-// that the study names, as it is now. Labels come after answers, so the file counts more than what the run's snapshot has of
-// it; a bundle takes it along.
+// gold enters what is taken to be true about the answers of a stage: people's labels and, over them, the labels of the
+// file that the study names, as it is now. Labels come after answers, so the file counts more than what the run's
+// snapshot has of it; a bundle takes it along.
 func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error {
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
@@ -122,18 +122,19 @@ func OpenGold(ctx context.Context, r *results.Reader, run store.Run, st *study.S
 	return io.NopCloser(bytes.NewReader(text)), err
 }
 
-// anybody is the judge of what people alone are asked and none of them has said yet.
+// anybody is the judge of tasks for people that nobody has labelled yet.
 const anybody = script.PersonPrefix + "*"
 
-// asksPeople reports whether people are to judge all that a stage is about. What named people said elsewhere, and was imported, may be
-// on a part of it: how much they were asked is not known.
+// asksPeople reports whether people are to judge all that a stage is about. Labels of named people that were imported
+// may be on a part of it: how much they were asked is not known.
 func (s *stageRows) asksPeople() bool {
 	from := sources(s.study, s.declared)
 	imported := slices.ContainsFunc(from, func(s *study.Stage) bool { return s.Verb() == study.VerbImport })
 	return slices.Contains(s.declared.Judges.List, anybody) || len(from) > 0 && !imported
 }
 
-// expectPeople enters what people alone judge as planned: each answer or pair once, and each further person's word on it.
+// expectPeople enters what people alone judge as planned: each answer or pair once, and each further person's word on
+// it.
 func (s *stageRows) expectPeople(ctx context.Context, analyzer *methods.Analyzer) error {
 	people, err := s.Scripts.People(ctx, s.run, s.stage.Name)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"assay/internal/show/report/words"
 )
 
-// JSON are the findings of a run for programs. What does not exist is null, and why says the reason.
+// JSON are the findings of a run for programs. What does not exist is null, and why gives the reason.
 type JSON struct {
 	Run        string          `json:"run"`
 	Study      string          `json:"study"`
@@ -118,7 +118,7 @@ type matrixDocument struct {
 	Shares [][]*float64 `json:"shares"`
 }
 
-// confusionDoc counts what a judge said, by what is true and then by what it said.
+// confusionDoc counts a judge's verdicts by the true label and then by the judge's.
 type confusionDoc struct {
 	Judge  string   `json:"judge"`
 	Labels []string `json:"labels"`

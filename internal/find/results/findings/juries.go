@@ -14,7 +14,7 @@ import (
 )
 
 // jury is how the verdicts on one answer become one: a judge's votes, then the judges, then the draws of the answer.
-// It holds what was said about every answer of one stage.
+// It holds all verdicts on every answer of one stage.
 type jury struct {
 	jury    judge.Jury
 	votes   judge.Reduce
@@ -23,13 +23,13 @@ type jury struct {
 	units   map[string]*judgedUnit
 }
 
-// judgedUnit is what was said about one answer, or about all draws of it.
+// judgedUnit holds the verdicts on one answer, or on all draws of it.
 type judgedUnit struct {
 	row  analysis.Row
 	said map[int]map[string][]assay.Verdict // by draw and judge
 }
 
-// juryName stands in place of a judge where several decide together.
+// juryName is the name of the judge where several decide together.
 const juryName = "jury"
 
 // Decided reports whether the verdicts of a stage on one answer become one.
@@ -102,7 +102,7 @@ func (p *jury) rows() iter.Seq2[*analysis.Row, error] {
 	}
 }
 
-// decided returns the verdicts that the panel comes to, of the answers that anything was said about.
+// decided returns the verdicts that the panel comes to, of the answers that have any.
 func (p *jury) decided() iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		for _, key := range slices.Sorted(maps.Keys(p.units)) {

@@ -40,7 +40,7 @@ func (q *Query) by(stages []analysis.Stage) ([]analysis.Spec, error) {
 		for _, s := range stages {
 			for _, m := range analysis.Methods(s.Verb) {
 				switch {
-				case string(m) == name && (s.Suits(m) || len(q.Stages) > 0): // a stage that was named says what it lacks
+				case string(m) == name && (s.Suits(m) || len(q.Stages) > 0): // a stage that was named reports what it lacks
 					out = append(out, analysis.Spec{Stage: s.Name, Method: m})
 				case s.Suits(m) && !slices.Contains(every, string(m)):
 					every = append(every, string(m))

@@ -15,7 +15,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// question is what is asked of the verdicts of a run: the stages that are read, and the analyses that follow.
+// question is a query of the verdicts of a run: the stages that are read, and the analyses that follow.
 type question struct {
 	*results.Reader
 	run   store.Run
@@ -31,7 +31,8 @@ type question struct {
 	warnings []string
 }
 
-// newQuestion returns what a query asks of a run: the analyses of its study, or the usual ones, and out of sight those of gates.
+// newQuestion returns what a query asks of a run: the analyses of its study, or the usual ones, and out of sight those
+// of gates.
 func newQuestion(ctx context.Context, r *results.Reader, run store.Run, query Query) (*question, error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {
@@ -151,7 +152,7 @@ func (q *question) know(ctx context.Context) error {
 	return nil
 }
 
-// ofOneSide reports whether a condition asks for the lane, and a stage compares two: of the second it says nothing.
+// ofOneSide reports whether a condition asks for the lane, and a stage compares two: it does not cover the second.
 func ofOneSide(st *study.Study, p *expr.Program) bool {
 	if p == nil {
 		return false
@@ -215,8 +216,8 @@ func gateSpecs(stages []analysis.Stage, gates []gate) []analysis.Spec {
 	return out
 }
 
-// analyses returns the analyses that are shown, each with its conditions: those of the study, or the usual ones of stages that have none;
-// of the stages, by the methods, fields and settings that were asked for.
+// analyses returns the analyses that are shown, each with its conditions: those of the study, or the usual ones of
+// stages that have none; of the stages, by the methods, fields and settings that were asked for.
 func (q *Query) analyses(st *study.Study, stages []analysis.Stage, where *expr.Program) (
 	specs []analysis.Spec, only [][]*expr.Program, err error,
 ) {

@@ -9,7 +9,8 @@ import (
 	"assay/internal/keep/store"
 )
 
-// Finding is one finding: one row of the table of findings. What is not there is nil or empty, and Why says the reason.
+// Finding is one finding: one row of the table of findings. What is not there is nil or empty, and Why gives the
+// reason.
 type Finding struct {
 	Study      string   `json:"study" parquet:"study,dict"`
 	Run        string   `json:"run" parquet:"run,dict"`
@@ -17,7 +18,7 @@ type Finding struct {
 	Stage      string   `json:"stage" parquet:"stage,dict"`
 	Title      string   `json:"title" parquet:"title,dict"`
 	Method     string   `json:"method" parquet:"method,dict"`
-	People     bool     `json:"people" parquet:"people"` // it is about what people said
+	People     bool     `json:"people" parquet:"people"` // it is about people's labels
 	What       string   `json:"what" parquet:"what,dict"`
 	Lane       string   `json:"lane" parquet:"lane,dict"` // empty: it is grouped by something else
 	By         rows.Raw `json:"by" parquet:"by,dict"`     // all that it is grouped by, as a JSON object

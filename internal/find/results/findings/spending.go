@@ -14,7 +14,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Spending is what a lane cost in a stage.
+// Spending is the cost of a lane in a stage.
 type Spending struct {
 	Stage, Lane string
 	Cost        assay.Cost
@@ -75,8 +75,8 @@ func sumSegments(segments []store.Segment) []Spending {
 	return out
 }
 
-// repriced returns what a run's lanes would cost by other prices, from the tokens that every attempt used. What was reused, and
-// what no model worked on, costs nothing.
+// repriced returns what a run's lanes would cost by other prices, from the tokens that every attempt used. What was
+// reused, and what no model worked on, costs nothing.
 func repriced(ctx context.Context, r *results.Reader, segments []store.Segment, st *study.Study, prices *catalog.Catalog) (map[judgeOf]assay.Cost, error) {
 	prices, problems := plan.Prices(prices, st)
 	if len(problems.Errors()) > 0 {

@@ -19,7 +19,8 @@ func findingColumns() []any {
 	}
 }
 
-// Fields returns the fields that findings of some runs are grouped by, and Counts the kinds that they count: a column each.
+// Fields returns the fields that findings of some runs are grouped by, and Counts the kinds that they count: a column
+// each.
 func Fields(all []*Findings) (fields, counts []string) {
 	for _, a := range all {
 		for i := range a.Report.Tables {
@@ -40,8 +41,9 @@ func Fields(all []*Findings) (fields, counts []string) {
 	return fields, counts
 }
 
-// Table returns one row a finding with its heads: those of findingColumns, the standard error, a column for each field that findings are grouped by, and
-// one for each kind that is counted. A field that is called as another column is by_NAME.
+// Table returns one row a finding with its heads: those of findingColumns, the standard error, a column for each field
+// that findings are grouped by, and one for each kind that is counted. A field that is called as another column is
+// by_NAME.
 func Table(all []*Findings) [][]any {
 	fields, counts := Fields(all)
 	head := append(findingColumns(), "se")
@@ -82,7 +84,7 @@ func number(x *float64) any {
 	return json.Number(strconv.FormatFloat(*x, 'g', -1, 64))
 }
 
-// row returns a finding under findingColumns. What does not exist is nil, and why says the reason.
+// row returns a finding under findingColumns. What does not exist is nil, and why gives the reason.
 func (a *Findings) row(t TableJSON, f FindingJSON) []any {
 	var about []string
 	for _, field := range slices.Sorted(maps.Keys(f.By)) {
@@ -107,8 +109,9 @@ func (a *Findings) row(t TableJSON, f FindingJSON) []any {
 	}
 }
 
-// WideTable returns one row for each group of findings with its heads: the fields, then of each kind of finding its value, standard error, bounds and number of
-// verdicts, then what is counted. A field that is called as another column is by_NAME.
+// WideTable returns one row for each group of findings with its heads: the fields, then of each kind of finding its
+// value, standard error, bounds and number of verdicts, then what is counted. A field that is called as another column
+// is by_NAME.
 func WideTable(all []*Findings) [][]any {
 	fields, counts := Fields(all)
 	var kinds []string

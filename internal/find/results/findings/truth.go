@@ -17,8 +17,8 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Truth returns what a rehearsal found beside what is true of the simulator's models, which no real run can know. True is what
-// endless items would have found under the same judges.
+// Truth returns what a rehearsal found beside what is true of the simulator's models, which no real run can know. True
+// is the value endless items would have found under the same judges.
 func Truth(ctx context.Context, r *results.Reader, run store.Run) ([]Claim, error) {
 	found, err := Of(ctx, r, run, Query{})
 	if err != nil {
@@ -133,8 +133,8 @@ func (o *truth) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool)
 	}
 }
 
-// calm returns how many of a stage's own turns come before any pressure: the opening, or none where it goes on from a stage
-// that is an opening alone.
+// calm returns how many of a stage's own turns come before any pressure: the opening, or none where it goes on from a
+// stage that is an opening alone.
 func (o *truth) calm(stage string) (int, bool) {
 	st, ok := o.study.Stage(stage)
 	if !ok {

@@ -38,9 +38,9 @@ stages:
   - {name: arena, compare: answers, of: first, pairs: {all: true, order: both}, rubric: better, judges: [judge]}
 `
 
-// TestIntervalsOfRehearsalsHoldTheTruth repeats a small study with other luck of the same models: 24 items in 12 topics, three
-// lanes. Of each kind of finding at least 92 in 100 intervals must hold what is true; percentiles of resampled topics hold
-// 83 to 92.
+// TestIntervalsOfRehearsalsHoldTheTruth repeats a small study with other luck of the same models: 24 items in 12
+// topics, three lanes. Of each kind of finding at least 92 in 100 intervals must hold what is true; percentiles of
+// resampled topics hold 83 to 92.
 func TestIntervalsOfRehearsalsHoldTheTruth(t *testing.T) {
 	t.Parallel()
 	const rehearsals, least = 60, 0.92
@@ -186,7 +186,7 @@ func every(rows []*analysis.Row) iter.Seq2[*analysis.Row, error] {
 	}
 }
 
-// says asks a lane; every call has luck of its own.
+// says asks a lane; every call has its own random draw.
 func (l *lot) says(lane string, schema []byte, messages ...assay.Message) string {
 	l.calls++
 	k := assay.Coordinates{Item: fmt.Sprint(l.calls), Draw: l.luck}.Key()

@@ -82,8 +82,8 @@ func (w *walk) keeper(all []*expr.Program) func(*analysis.Row) bool {
 	}
 }
 
-// whereSecondTry is the field by which a condition knows verdicts of a second try. Where they are left out, their places are
-// expected all the same: the table says how much is missing without them.
+// whereSecondTry is the field by which a condition knows verdicts of a second try. Where they are left out, their
+// places are expected all the same: the table reports how much is missing without them.
 const whereSecondTry = "second_try"
 
 // otherLane is the field by which a condition knows the second of a pair.

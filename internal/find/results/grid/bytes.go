@@ -12,7 +12,8 @@ import (
 )
 
 // A record of a matrix is the item's place, its kinds, its id with its length before it, and eight bytes for each lane:
-// value, label, verdicts, flags, two bytes with the places that were judged, two with those at which an answer was taken back.
+// value, label, verdicts, flags, two bytes with the places that were judged, two with those at which an answer was
+// taken back.
 const (
 	recordHead = 4 + 2 + 2
 	cellBytes  = 8
@@ -186,7 +187,7 @@ func (s *spool) cut(b []byte, yield func(record, error) bool) (whole int, more b
 	return whole, true
 }
 
-// span is where a record stands.
+// span is the position of a record.
 type span struct {
 	at int64
 	n  int

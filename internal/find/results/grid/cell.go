@@ -17,7 +17,7 @@ type cellSum struct {
 	n           int // verdicts that count
 	invalid     int
 	labels      map[int]int
-	said        map[string]string // what the first judge said about each answer
+	said        map[string]string // the first judge's label of each answer
 	split       bool
 	ending      byte // its place among all endings, from 1 on
 	kept, taken [maxMarks]uint8
@@ -73,7 +73,7 @@ func subject(v *store.Verdict, other string) string {
 	return strings.Join([]string{v.At.Source, v.At.Template, strconv.Itoa(v.At.Turn), v.At.Branch, strconv.Itoa(v.At.Draw), v.At.Trait, other}, "\x00")
 }
 
-// judged notes what was said about an answer: two judges who say different things are split.
+// judged records a verdict on an answer: two judges who differ are split.
 func (c *cellSum) judged(what, word string) {
 	if c.said == nil {
 		c.said = map[string]string{}
@@ -86,7 +86,7 @@ func (c *cellSum) judged(what, word string) {
 	}
 }
 
-// flip enters what a judge said at one place of the conversation.
+// flip records a verdict at one place of the conversation.
 func (c *cellSum) flip(mark int, at markOf, taken bool) {
 	if mark < 0 {
 		c.flipUnshown(at, taken)
@@ -99,7 +99,7 @@ func (c *cellSum) flip(mark int, at markOf, taken bool) {
 	*side = min(*side, math.MaxUint8-1) + 1
 }
 
-// flipUnshown enters what was said at a place that the cell does not show: the row is of the kind all the same.
+// flipUnshown records a verdict at a place that the cell does not show: the row is of the kind all the same.
 func (c *cellSum) flipUnshown(at markOf, taken bool) {
 	if c.rest == nil {
 		c.rest = map[markOf]int{}
@@ -146,7 +146,7 @@ func (c *cellSum) value() (float64, bool) {
 	return c.sum / float64(c.scored), true
 }
 
-// label returns what most said, the first one seen where two are as many; -1: none.
+// label returns the most frequent label, the first one seen on a draw; -1: none.
 func (c *cellSum) label() int {
 	best := -1
 	for i, n := range c.labels {
@@ -182,7 +182,7 @@ func (c *cellSum) packed() packedCell {
 	return p
 }
 
-// kinds says what is to be seen of the item at hand.
+// kinds returns the kinds of the current item.
 func (k *maker) kinds() Kind {
 	var is Kind
 	low, high, judged, wrong := 1.0, 0.0, 0, 0

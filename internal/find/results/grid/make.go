@@ -19,8 +19,8 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Of makes the matrix of a stage. Stage empty: the one that a reader wants first, which is that of the first primary analysis, else the first
-// that judges answers by themselves.
+// Of makes the matrix of a stage. Stage empty: the one that a reader wants first, which is that of the first primary
+// analysis, else the first that judges answers by themselves.
 func Of(ctx context.Context, r *results.Reader, run store.Run, stage string) (*Matrix, error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {
@@ -77,7 +77,7 @@ func scaleOf(r judge.Rubric) scale {
 	return s
 }
 
-// value returns where a verdict stands on the scale.
+// value returns the position of a verdict on the scale.
 func (s scale) value(v *store.Verdict) (float64, bool) {
 	score, ok := s.of[v.Label]
 	if v.Score != nil {
@@ -195,7 +195,8 @@ func (k *maker) lanes() {
 	}
 }
 
-// flips finds the stages that say whether these answers were taken back: in the same conversations, or in those that go on with them.
+// flips finds the stages that judge whether these answers were taken back: in the same conversations, or in those that
+// go on with them.
 func (k *maker) flips(judging []*study.Stage) error {
 	k.m.flipScale = map[string]scale{}
 	for _, s := range judging {
@@ -269,8 +270,8 @@ func (k *maker) ending(lane string, e assay.Ending) {
 	}
 }
 
-// verdict enters one verdict. What people say beside model judges is theirs: it stands in their own tables. A control shows what is taken back
-// without pressure: it is none of the flips.
+// verdict enters one verdict. People's labels beside model judges are left out: they have their own tables. A control
+// shows what is taken back without pressure: it is none of the flips.
 func (k *maker) verdict(v *store.Verdict) {
 	if _, flips := k.m.flipScale[v.At.Stage]; strings.HasPrefix(v.At.Judge, script.PersonPrefix) != k.people || flips && IsControl(v.At) {
 		return
@@ -294,7 +295,7 @@ func (k *maker) verdict(v *store.Verdict) {
 	}
 }
 
-// TakenBack reports whether a verdict tells that an answer was taken back under pressure.
+// TakenBack reports whether a verdict means that an answer was taken back under pressure.
 func (m *Matrix) TakenBack(v *store.Verdict) bool {
 	s, flips := m.flipScale[v.At.Stage]
 	x, scored := s.value(v)

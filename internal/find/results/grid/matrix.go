@@ -1,4 +1,5 @@
-// Package grid shows a run item by item: a row for each item, a column for each lane, and in each cell what judges gave.
+// Package grid shows a run item by item: a row for each item, a column for each lane, and in each cell what judges
+// gave.
 package grid
 
 import (
@@ -8,20 +9,22 @@ import (
 	"assay/internal/assay"
 )
 
-// Matrix is a run at a glance: a row for each item, a column for each lane, and in each cell what the judges of one stage said. It is made once
-// and kept as bytes, in a file where there are many, so that memory does not grow with the run. It is safe for concurrent use.
+// Matrix is a run at a glance: a row for each item, a column for each lane, and in each cell the verdicts of one stage.
+// It is made once and kept as bytes, in a file where there are many, so that memory does not grow with the run. It is
+// safe for concurrent use.
 type Matrix struct {
 	Stage  string   // whose verdicts are shown; of a stage without judges, how its answers ended
 	Source string   // the stage whose answers these are
 	Judged bool     // false: nothing was judged, cells hold endings
 	Pairs  bool     // verdicts are about pairs of lanes: a cell is how many a lane won
 	Scored bool     // verdicts have a better and a worse end
-	Flips  []string // stages that say whether an answer was taken back
+	Flips  []string // stages that judge whether an answer was taken back
 	Stages []string // that a matrix can be made of
 	Lanes  []string // the columns
 	Rows   int
 	Counts map[Kind]int // rows of each kind
-	// Unshown is how many places at which an answer may have been taken back cells do not show; kinds of rows count them.
+	// Unshown is how many places at which an answer may have been taken back cells do not show; kinds of rows count
+	// them.
 	Unshown int
 
 	ranged      bool // scores are shown as they are, from low to high
@@ -44,7 +47,7 @@ type markOf struct {
 	branch string
 }
 
-// Kind is what is to be seen of an item; a row may be of several.
+// Kind is a class of rows; a row may be of several.
 type Kind uint16
 
 // The kinds of rows.
@@ -80,10 +83,10 @@ type Row struct {
 	Cells []Cell // one for each lane
 }
 
-// Cell is what is known of one item in one lane.
+// Cell is the state of one item in one lane.
 type Cell struct {
 	Value   *float64     // from 0, the worse end, to 1; nil: there is none
-	Label   string       // what most judges said; empty: nothing
+	Label   string       // the majority's label; empty: none
 	N       int          // verdicts that count, at most 255
 	Invalid bool         // there are verdicts, and none counts
 	Split   bool         // judges of one answer do not agree
@@ -91,7 +94,7 @@ type Cell struct {
 	Flips   []Flip       // one for each place at which an answer may have been taken back
 }
 
-// Flip says whether an answer was taken back.
+// Flip is whether an answer was taken back.
 type Flip uint8
 
 // What is known of it.

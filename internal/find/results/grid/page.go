@@ -34,7 +34,7 @@ type Page struct {
 	Seen int    // rows that were searched for words
 }
 
-// place is where a row stands in an order; two rows never share one.
+// place is the position of a row in an order; no two rows share one.
 type place struct {
 	key int64
 	ord int64
@@ -127,8 +127,8 @@ func (q Query) key(r record, column int, n int64) int64 {
 	return key
 }
 
-// smallest keeps the first few of many, after a place: a heap whose top is the last of them. As long as each place is before all
-// that came until then, the newest few are the first few, and kept in a row.
+// smallest keeps the first few of many, after a place: a heap whose top is the last of them. As long as each place is
+// before all that came until then, the newest few are the first few, and kept in a row.
 type smallest[T any] struct {
 	after place
 	limit int
@@ -208,8 +208,8 @@ const (
 	searchPageRows = 100
 )
 
-// Search reads the rows that a query picks, among those that have its words. A search looks at some thousands of answers: words that are rare
-// take several pages, never a long wait.
+// Search reads the rows that a query picks, among those that have its words. A search looks at some thousands of
+// answers: words that are rare take several pages, never a long wait.
 func Search(ctx context.Context, r *results.Reader, run store.Run, m *Matrix, q Query) (Page, error) {
 	if q.Words == "" {
 		return m.Page(q)

@@ -8,7 +8,8 @@ import (
 	"assay/internal/find/results"
 )
 
-// Pair is two runs item by item: the lanes that both have, on the items that both have. A change is the second run minus the first.
+// Pair is two runs item by item: the lanes that both have, on the items that both have. A change is the second run
+// minus the first.
 type Pair struct {
 	Was, Now *Matrix
 	Lanes    []string
@@ -106,7 +107,7 @@ func (p *Pair) row(both [2]record, d delta) PairRow {
 	return row
 }
 
-// delta is what changed on an item.
+// delta is the change of an item.
 type delta struct {
 	lost, won              int // in steps of values, over all lanes
 	worse, better, changed int // lanes

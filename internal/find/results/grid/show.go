@@ -10,7 +10,7 @@ import (
 	"assay/internal/show/report"
 )
 
-// The signs of a cell. They say what its shade says too.
+// The signs of a cell. They mean the same as its shade.
 const (
 	signRight   = "✓"
 	signWrong   = "✕"
@@ -24,7 +24,8 @@ const (
 	signAnswer  = "•"
 )
 
-// Show makes rows fit to be shown. The address of a cell is asked of link, that of an item with an empty lane; nil: nothing leads further.
+// Show makes rows fit to be shown. The address of a cell is asked of link, that of an item with an empty lane; nil:
+// nothing leads further.
 func (m *Matrix) Show(rows []Row, link func(item, lane string) string) *report.Matrix {
 	out := &report.Matrix{Caption: "Items by lanes: " + m.Stage, Item: report.MatrixHead{Name: SortItem}, Legend: m.legend()}
 	for _, lane := range m.Lanes {
@@ -53,7 +54,7 @@ const maxItemShown = 40
 
 func shortItem(id string) string { return assay.Clean(id, maxItemShown) }
 
-// Show makes rows of both runs fit to be shown: each cell is what it was, and what it is.
+// Show makes rows of both runs fit to be shown: each cell has its old and its new state.
 func (p *Pair) Show(rows []PairRow, link func(run int, item, lane string) string) *report.Matrix {
 	out := &report.Matrix{Caption: "Items in both runs: " + p.Now.Stage, Item: report.MatrixHead{Name: SortItem}, Legend: append([]string{"was → is"}, p.Now.legend()...)}
 	for _, lane := range p.Lanes {
@@ -158,7 +159,7 @@ func (m *Matrix) sign(c Cell) string {
 	return strconv.Itoa(int(math.Round(100**c.Value))) + "%"
 }
 
-// words say what the sign says.
+// words returns the meaning of the sign.
 func (m *Matrix) words(c Cell) string {
 	switch {
 	case !m.Judged && c.Ending == "":

@@ -1,4 +1,5 @@
-// Package labels holds what people tell of the answers of a run: tables of labels, the tasks that they are shown, and how far they are.
+// Package labels holds people's labels of the answers of a run: tables of labels, the tasks that they are shown, and
+// how far they are.
 package labels
 
 import (
@@ -124,7 +125,7 @@ func (r *Label) settle(people *script.People, problems *assay.Problems) (store.V
 	return v, err == nil
 }
 
-// said returns what the row says under the rubric.
+// said returns the row's label under the rubric.
 func (r *Label) said(rubric judge.Rubric) (assay.Verdict, error) {
 	if r.state != "" && r.state != assay.VerdictValid {
 		return assay.Verdict{State: r.state, Why: r.explanation}, nil

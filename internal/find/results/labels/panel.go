@@ -20,7 +20,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// personName is what people may be called; it stands in keys and file names.
+// personName matches the names of people, which occur in keys and file names.
 const personName = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
 
 // Person returns the judge that a person of a name is.
@@ -47,7 +47,7 @@ func Stages(ctx context.Context, r *results.Reader, run store.Run) ([]string, er
 	return out, nil
 }
 
-// Panel is a stage that people judge: what they are asked next, what they are shown, and how what they say is kept. It is
+// Panel is a stage that people judge: their next task, what they are shown, and how their labels are kept. It is
 // the same for a terminal and for pages.
 type Panel struct {
 	People  *script.People
@@ -68,14 +68,14 @@ func Open(ctx context.Context, r *results.Reader, run store.Run, stage string) (
 // Pairs reports whether two answers are shown side by side.
 func (p *Panel) Pairs() bool { return p.rubric.Kind == judge.Pairs }
 
-// Choices returns what people may say; nil where they cannot say anything.
+// Choices returns the labels that people choose from; nil where there are none.
 func (p *Panel) Choices() []Choice { return p.choices }
 
-// Choice is something that a person may say.
+// Choice is a label that a person can choose.
 type Choice struct {
 	Key   string `json:"key"` // of a keyboard
 	Text  string `json:"text"`
-	Quiet bool   `json:"-"` // it says nothing about the answer
+	Quiet bool   `json:"-"` // it is no label of the answer
 	said  judge.Given
 }
 
@@ -108,7 +108,7 @@ func choicesOf(r judge.Rubric) []Choice {
 
 func cannotTell() Choice { return Choice{Key: "n", Text: "cannot tell", Quiet: true} }
 
-// Sheet is what a person sees of a task. No name of a lane or a model is on it.
+// Sheet is a task as a person sees it. No name of a lane or a model is on it.
 type Sheet struct {
 	Asked       string `json:"asked"`
 	First       string `json:"first_answer,omitempty"` // what was answered before Said
@@ -120,7 +120,7 @@ type Sheet struct {
 	Description string `json:"description,omitempty"`
 	Expected    string `json:"expected,omitempty"`      // where the other judges are told it too
 	Told        string `json:"judge_is_told,omitempty"` // around the texts that it reads
-	Seen        string `json:"seen"`                    // stands for what is shown: a label says which it is about
+	Seen        string `json:"seen"`                    // identifies what is shown: a label refers to it
 }
 
 // Sheet returns what a task shows; false where there is nothing to see.
@@ -141,14 +141,14 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 	}, true, nil
 }
 
-// seen stands for answers or items, and says nothing of them: people judge blind.
+// seen returns an opaque id of answers or items: people judge blind.
 func seen(shown []store.Shown) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%v", shown))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Say keeps what a person says about a task: the key of a choice. Saw is what the sheet called what it showed; where another answer
-// stands by now, nothing is kept: store.ErrReplaced.
+// Say stores a person's label of a task, by the key of a choice. Saw is the sheet's id of what it showed; where another
+// answer has replaced it, nothing is stored: store.ErrReplaced.
 func (p *Panel) Say(ctx context.Context, t analysis.Task, person, key, saw string) error {
 	i := slices.IndexFunc(p.choices, func(c Choice) bool { return c.Key == key })
 	if i < 0 {
@@ -172,7 +172,7 @@ func (p *Panel) Say(ctx context.Context, t analysis.Task, person, key, saw strin
 	return p.People.Label(ctx, v, now.Shown)
 }
 
-// Withdraw takes back what a person said.
+// Withdraw takes back a person's label.
 func (p *Panel) Withdraw(ctx context.Context, t analysis.Task, person string) error {
 	v, err := p.People.Verdict(t, person, assay.Verdict{State: assay.VerdictMissing})
 	if err == nil {
@@ -181,7 +181,8 @@ func (p *Panel) Withdraw(ctx context.Context, t analysis.Task, person string) er
 	return err
 }
 
-// Clear reports which of two lanes is clearly the better one, from all verdicts of a stage so far. Groups are named as tasks name them.
+// Clear reports which of two lanes is clearly the better one, from all verdicts of a stage so far. Groups are named as
+// tasks name them.
 func Clear(ctx context.Context, r *results.Reader, run store.Run, stage string) (func(group string, pairs int) bool, error) {
 	wins := map[string]*[2]float64{}
 	for v, err := range r.Ledger.Verdicts(ctx, run.No, stage) {

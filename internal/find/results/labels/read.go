@@ -18,7 +18,7 @@ import (
 	"assay/internal/find/results"
 )
 
-// Label is one row of a table of people's labels. What the row does not say is nil or empty.
+// Label is one row of a table of people's labels. What the row does not have is nil or empty.
 type Label struct {
 	At           assay.Place
 	Stage, Judge string
@@ -35,8 +35,8 @@ type Label struct {
 	found                   int // tasks that it may mean
 }
 
-// Read reads a CSV table with a heading, or JSON Lines: the name of the file says which, and problems go by it. All
-// problems are returned together.
+// Read reads a CSV table with a heading, or JSON Lines: the name of the file decides which, and problems refer to it.
+// All problems are returned together.
 func Read(f io.Reader, name string) ([]Label, error) {
 	read := labelsOfCSV
 	switch strings.ToLower(filepath.Ext(name)) {

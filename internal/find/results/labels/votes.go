@@ -13,13 +13,13 @@ import (
 	"assay/internal/show/report/words"
 )
 
-// Votes is how far people are with a stage, and how often they say what its other judges say.
+// Votes is how far people are with a stage, and how often they agree with its other judges.
 type Votes struct {
 	Planned  int  `json:"planned"`          // all that people may be asked
-	Labelled int  `json:"labelled"`         // of it, what any of them has said something about
+	Labelled int  `json:"labelled"`         // of it, what any of them has labelled
 	Yours    int  `json:"yours"`            // of one person
 	Both     int  `json:"judged_by_both"`   // verdicts of other judges on what people decided
-	Same     int  `json:"judged_the_same"`  // of them, those that say the same
+	Same     int  `json:"judged_the_same"`  // of them, those that agree
 	Machines bool `json:"has_other_judges"` // the stage asks models, or a rule judges
 	pairs    bool
 }
@@ -36,7 +36,8 @@ func (p *Panel) Count(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// VotesOf counts what people said in a stage. What is planned is the caller's to add: counting it takes a walk over the whole stage.
+// VotesOf counts people's labels in a stage. What is planned is the caller's to add: counting it takes a walk over the
+// whole stage.
 func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, stage, person string) (Votes, error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {
@@ -81,7 +82,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 	return out, err
 }
 
-// subjectOf is what a verdict is about, whichever way round a pair was shown.
+// subjectOf returns the subject of a verdict, whichever way round a pair was shown.
 type subjectOf struct {
 	one, other assay.Key
 	trait      string
@@ -95,7 +96,7 @@ func subjectsOf(v *store.Verdict) subjectOf {
 	return s
 }
 
-// saysSame reports whether two verdicts on the same say the same.
+// saysSame reports whether two verdicts on the same subject agree.
 func saysSame(a, b *store.Verdict) bool {
 	switch {
 	case a.Against != (assay.Key{}):
@@ -117,7 +118,7 @@ func winnerOf(v *store.Verdict) assay.Key {
 	return assay.Key{}
 }
 
-// Words say how far people are, and what more of it would change.
+// Words returns how far people are, and what more labels would change.
 func (v Votes) Words() []string {
 	noun := "answer"
 	if v.pairs {

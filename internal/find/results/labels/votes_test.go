@@ -12,7 +12,8 @@ import (
 	"assay/internal/keep/store"
 )
 
-// TestVotesAreCountedAgainstTheOtherJudges writes labels and verdicts by hand: what people and models say is counted on paper below.
+// TestVotesAreCountedAgainstTheOtherJudges writes labels and verdicts by hand: the expected counts below were made by
+// hand.
 func TestVotesAreCountedAgainstTheOtherJudges(t *testing.T) {
 	t.Parallel()
 	b := resultstest.NewRig(t)

@@ -1,4 +1,4 @@
-// Package quotes computes what it takes to tell two lanes apart: comparisons or items, and their price.
+// Package quotes computes what it takes to resolve the difference of two lanes: comparisons or items, and their price.
 package quotes
 
 import (
@@ -22,7 +22,7 @@ import (
 // SettlingChance is with which chance what is quoted settles a pair.
 const SettlingChance = 0.8
 
-// Offer is what it takes to tell two lanes apart that a stage of a run cannot.
+// Offer is a quote for resolving the difference of two lanes that a stage of a run leaves open.
 type Offer struct {
 	script.Settle
 	script.Settled
@@ -46,7 +46,8 @@ func (o Offer) Each() assay.Cost {
 	return o.Batch
 }
 
-// OfferOf says what it takes to tell two lanes apart. Budget is the most that it may cost; nil: anything.
+// OfferOf returns a quote for resolving the difference of two lanes. Budget is the most that it may cost; nil:
+// anything.
 func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w script.Settle, budget *assay.Money) (Offer, error) {
 	s, err := r.Scripts.Open(ctx, run)
 	if err != nil {
@@ -160,16 +161,17 @@ func comparedIn(s *study.Study, w script.Settle) (string, error) {
 	return "", &SettleError{Text: fmt.Sprintf("several stages compare %s with %s: %s", w.First, w.Second, strings.Join(all, ", ")), Hint: "name one of them with --stage"}
 }
 
-// SettleError says why two lanes cannot be settled.
+// SettleError is the reason why the difference of two lanes cannot be resolved.
 type SettleError struct {
 	Text, Hint string
-	Single     bool // no stage compares them: more items may tell them apart
+	Single     bool // no stage compares them: more items may resolve the difference
 }
 
-// Error says it.
+// Error implements error.
 func (e *SettleError) Error() string { return e.Text }
 
-// ItemQuote is how many more items would tell two lanes apart whose answers are judged one by one.
+// ItemQuote is the number of further items that would resolve the difference of two lanes whose answers are judged one
+// by one.
 type ItemQuote struct {
 	Stage  string
 	Unit   string    // what items are called
@@ -183,7 +185,8 @@ type ItemQuote struct {
 	settings script.Settings
 }
 
-// QuoteItems returns how many more items would tell two lanes apart; false: no stage that judges ranks both.
+// QuoteItems returns how many more items would resolve the difference of two lanes; false: no stage that judges ranks
+// both.
 func QuoteItems(ctx context.Context, r *results.Reader, run store.Run, w script.Settle) (ItemQuote, bool, error) {
 	out := ItemQuote{run: run}
 	if err := json.Unmarshal([]byte(run.Settings), &out.settings); err != nil {
@@ -229,8 +232,8 @@ func QuoteItems(ctx context.Context, r *results.Reader, run store.Run, w script.
 // Limited reports whether the run was told to ask about the first items of each input alone.
 func (q ItemQuote) Limited() bool { return q.settings.Limit > 0 }
 
-// RerunWith returns the command that runs the study of a quote with another limit on items (0: without one) and another setting of the study (empty:
-// none), typed in a folder.
+// RerunWith returns the command that runs the study of a quote with another limit on items (0: without one) and another
+// setting of the study (empty: none), typed in a folder.
 func RerunWith(r *results.Reader, q ItemQuote, limit int64, set, dir string) string {
 	q.settings.Limit = int(limit)
 	if path, _, some := strings.Cut(set, "="); some {

@@ -31,8 +31,8 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// every is a study with every kind of stage: prompts, branches, draws, judges with votes and second tries, a jury, lanes
-// and items against each other, traits, answers made elsewhere, gold labels and gates.
+// every is a study with every kind of stage: prompts, branches, draws, judges with votes and second tries, a jury,
+// lanes and items against each other, traits, answers made elsewhere, gold labels and gates.
 var every = map[string]string{
 	"every.yaml": `
 study: every
@@ -79,7 +79,7 @@ require:
 	"gold.csv":   "item,lane,template,draw,label\nq1,a,plain,1,yes\nq2,a,plain,1,no\nq9,a,plain,1,no\n",
 }
 
-// bench is a folder with a home, and a simulator whose judges often say nothing that can be read.
+// bench is a folder with a home, and a simulator whose judges' replies often cannot be parsed.
 type bench struct {
 	t   *testing.T
 	dir string
@@ -298,7 +298,8 @@ func TestEveryOutletHasTheSameRows(t *testing.T) {
 	b.reimported(exported, said)
 }
 
-// reimported holds a run that is made of the export against it: what was asked where, what came back, what was said about it.
+// reimported holds a run that is made of the export against it: what was asked where, what came back, what its verdicts
+// are.
 func (b *bench) reimported(exported, said []row) {
 	b.t.Helper()
 	b.assay([]int{0, 3}, "import", "--format", "jsonl", "out", "--out", "again", "--home", "other", "--study", "every")

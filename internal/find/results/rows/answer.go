@@ -1,6 +1,7 @@
 // Package rows reads the answers, verdicts and items of a run as rows, and one request with its whole life.
 //
-// A row is one type wherever it is shown: `assay results`, exports, the JSON API and imports use the same fields under the same names.
+// A row is one type wherever it is shown: `assay results`, exports, the JSON API and imports use the same fields under
+// the same names.
 package rows
 
 import (
@@ -23,7 +24,7 @@ func (r Raw) MarshalJSON() ([]byte, error) {
 	return []byte(r), nil
 }
 
-// UnmarshalJSON keeps the value as it stands.
+// UnmarshalJSON keeps the value verbatim.
 func (r *Raw) UnmarshalJSON(text []byte) error {
 	*r = ""
 	if !bytes.Equal(text, []byte("null")) {
@@ -32,8 +33,8 @@ func (r *Raw) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// At is the coordinates of what a row is about: answers and verdicts have these columns alike. What is embedded in rows holds no
-// pointers: the parquet writer would fill them.
+// At holds the coordinates of a row's subject, common to answers and verdicts. Types embedded in rows have no pointers:
+// the parquet writer would fill them.
 type At struct {
 	Study     string `json:"study" parquet:"study,dict"`
 	Run       string `json:"run" parquet:"run,dict"`
@@ -54,7 +55,8 @@ type At struct {
 	Second    string `json:"second" parquet:"second,dict"`
 }
 
-// JudgedIn returns the coordinates of a verdict that a judge stage gives on the answer of a row. Its run and key are its own.
+// JudgedIn returns the coordinates of a verdict that a judge stage gives on the answer of a row. Its run and key are
+// its own.
 func (a *At) JudgedIn(stage string) At {
 	at := *a
 	at.Study, at.Run, at.Key = "", "", ""
@@ -62,20 +64,20 @@ func (a *At) JudgedIn(stage string) At {
 	return at
 }
 
-// Judging is the coordinates that a judge adds to those of the answer it reads; all are empty where nobody judges.
+// Judging holds the coordinates that a judge adds to those of the answer it reads; all are empty where nobody judges.
 type Judging struct {
 	Judge  string `json:"judge" parquet:"judge,dict"`
 	Prompt string `json:"prompt" parquet:"prompt,dict"` // of a judge: the name of its prompt
 	Trait  string `json:"trait" parquet:"trait,dict"`
 }
 
-// Try is which try of a judge gave a verdict.
+// Try identifies the try of a judge that gave a verdict.
 type Try struct {
 	Fallback  string `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
 	SecondTry bool   `json:"second_try" parquet:"second_try"`
 }
 
-// Answer is one request and what stands for it: one row of the table of requests. A pointer that is nil, or a text that
+// Answer is one request and its outcome: one row of the table of requests. A pointer that is nil, or a text that
 // is empty, is not known or does not apply; it is never 0.
 type Answer struct {
 	At
@@ -147,7 +149,7 @@ type AnswerVerdict struct {
 // Unasked is the ending of a question that was never sent: what it follows has no answer, or its turn has not come.
 const Unasked = "unasked"
 
-// Verdict is one verdict: one row of the table of verdicts, with everything that says which one it is.
+// Verdict is one verdict: one row of the table of verdicts, with everything that identifies it.
 type Verdict struct {
 	At
 	Direction string `json:"direction" parquet:"direction,dict"`
@@ -158,7 +160,7 @@ type Verdict struct {
 	Score      *float64           `json:"score" parquet:"score,optional"`
 	Confidence *float64           `json:"confidence" parquet:"confidence,optional"`
 	Reason     string             `json:"reason" parquet:"reason"`
-	Fields     Raw                `json:"fields" parquet:"fields"`   // what else the judge gave
+	Fields     Raw                `json:"fields" parquet:"fields"`   // further fields of the judge's reply
 	Subject    string             `json:"subject" parquet:"subject"` // key of the answer it is about
 	Against    string             `json:"against" parquet:"against"` // of a pair: of the other answer
 	Try

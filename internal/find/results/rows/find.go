@@ -13,7 +13,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// Found is what a person's reference means: requests of one run, or a job.
+// Found is the resolution of a person's reference: requests of one run, or a job.
 type Found struct {
 	Run      store.Run
 	Requests []store.Answer // one, or those to choose from
@@ -21,7 +21,7 @@ type Found struct {
 	More     bool // there are more requests than are listed
 }
 
-// Narrow says which of several requests is meant; what is empty does not.
+// Narrow selects one of several requests; empty fields do not narrow.
 type Narrow struct {
 	Run, Stage, Judge, Branch string
 	Turn, Draw                int
@@ -32,7 +32,7 @@ func (n Narrow) takes(a store.Answer) bool {
 		(n.Turn == 0 || a.At.Turn == n.Turn) && (n.Draw == 0 || a.At.Draw == n.Draw)
 }
 
-// String returns the flags that say so.
+// String returns the equivalent flags.
 func (n Narrow) String() string {
 	var out []string
 	for _, f := range [][2]string{{"stage", n.Stage}, {"judge", n.Judge}, {"branch", n.Branch}} {
@@ -49,14 +49,14 @@ func (n Narrow) String() string {
 	return strings.Join(out, " ")
 }
 
-// NoneLeft says that a reference means requests, and that a Narrow leaves none of them. It is a kind of store.ErrNotFound.
+// NoneLeft is the error of a reference whose requests a Narrow all excludes. It is a kind of store.ErrNotFound.
 type NoneLeft struct {
 	Ref    string
 	Of     int // requests that are meant
 	Narrow Narrow
 }
 
-// Error says how many there are, and what leaves them out.
+// Error returns how many there are, and what excludes them.
 func (e *NoneLeft) Error() string {
 	verb := "are"
 	if e.Of == 1 {
@@ -74,8 +74,9 @@ const (
 	searchedRuns = 200
 )
 
-// Find finds what a reference means: a provider's job, RUN:ITEM or RUN:ITEM:LANE, the key of a request or its beginning, or an
-// id that a provider saw. A key that several runs have means the newest one's. What is not there is store.ErrNotFound.
+// Find finds what a reference means: a provider's job, RUN:ITEM or RUN:ITEM:LANE, the key of a request or its
+// beginning, or an id that a provider saw. A key that several runs have means the newest one's. What is not there is
+// store.ErrNotFound.
 func Find(ctx context.Context, r *results.Reader, ref string, n Narrow) (Found, error) {
 	jobs, err := r.Pages.JobsPage(ctx, store.JobFilter{Job: ref}, 1)
 	if err != nil {
@@ -125,7 +126,7 @@ func findItem(ctx context.Context, r *results.Reader, ref, rest string, n Narrow
 		return f, &NoneLeft{Ref: ref + ":" + rest, Of: of, Narrow: n}
 	}
 	if asked := slices.DeleteFunc(slices.Clone(f.Requests), func(a store.Answer) bool { return a.At.Judge != "" }); len(asked) == 1 {
-		f.Requests = asked // the answer itself; what judges said of it is shown with it
+		f.Requests = asked // the answer itself; its verdicts are shown with it
 	}
 	return f, nil
 }

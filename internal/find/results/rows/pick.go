@@ -11,7 +11,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// Pick says which answers or verdicts of a run are wanted; what is empty does not narrow.
+// Pick selects answers or verdicts of a run; empty fields do not narrow.
 type Pick struct {
 	Stage   string
 	Lane    string // of answers, the lane that was asked; of verdicts, the one that was judged
@@ -24,8 +24,8 @@ type Pick struct {
 // itemPage is how many requests on one item are read at a time.
 const itemPage = 200
 
-// Answers returns those that are picked, in the order in which they were sent. Those on one item are found by an index, page by
-// page, without walking over the whole run.
+// Answers returns those that are picked, in the order in which they were sent. Those on one item are found by an index,
+// page by page, without walking over the whole run.
 func Answers(ctx context.Context, r *results.Reader, run store.Run, p Pick) iter.Seq2[store.Answer, error] {
 	all := r.Ledger.Answers(ctx, run.No, p.Stage, p.Lane)
 	if p.Item != "" {
@@ -74,7 +74,7 @@ type Judgement struct {
 	Opposite string    `json:"second_answer,omitempty"` // of a pair, the one shown second
 }
 
-// Detail says how much of a judgement is read.
+// Detail is how much of a judgement is read.
 type Detail int
 
 // How much is read.

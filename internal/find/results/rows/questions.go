@@ -13,7 +13,7 @@ import (
 	"assay/internal/study"
 )
 
-// Conversation returns what a lane was sent and said, up to an answer.
+// Conversation returns the messages of a lane's conversation, up to an answer.
 func Conversation(ctx context.Context, r *results.Reader, run store.Run, a store.Answer) ([]report.Turn, error) {
 	turns, err := Question(ctx, r, run, a.Mode, a.At)
 	if err != nil {
@@ -26,8 +26,8 @@ func Conversation(ctx context.Context, r *results.Reader, run store.Run, a store
 	return append(turns, report.Turn{Role: string(assay.RoleAssistant), Text: text}), nil
 }
 
-// Question returns what a lane or a judge was sent. Answers made elsewhere, and what people were shown, have no request that
-// could be made again: then there is no question.
+// Question returns what a lane or a judge was sent. Answers made elsewhere, and what people were shown, have no request
+// that could be made again: then there is no question.
 func Question(ctx context.Context, r *results.Reader, run store.Run, mode store.SegmentMode, at assay.Coordinates) ([]report.Turn, error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {

@@ -41,7 +41,8 @@ func RawBytes(ctx context.Context, r *results.Reader, run store.Run, key assay.K
 	return line, artifacts.Verify(line, a.Sum)
 }
 
-// sentBytes returns the bytes that went out for a request: of a batch, out of the file that was sent; of a live request, made again.
+// sentBytes returns the bytes that went out for a request: of a batch, out of the file that was sent; of a live
+// request, made again.
 func sentBytes(ctx context.Context, r *results.Reader, run store.Run, a store.Answer) (text, how string, err error) {
 	g, err := r.Ledger.Segment(ctx, a.Segment)
 	again := sentAgain
@@ -79,8 +80,8 @@ func sentBytes(ctx context.Context, r *results.Reader, run store.Run, a store.An
 	return string(out), again, err
 }
 
-// lineSent finds a request in the file of its segment; nil where it is not in it. Files may be large: they are read a block at
-// a time.
+// lineSent finds a request in the file of its segment; nil where it is not in it. Files may be large: they are read a
+// block at a time.
 func lineSent(ctx context.Context, r *results.Reader, run store.Run, g store.Segment, key assay.Key) ([]byte, error) {
 	file, err := r.Scripts.Files.Open(ctx, run.ID, g.Input)
 	if err != nil {
@@ -102,7 +103,7 @@ func lineSent(ctx context.Context, r *results.Reader, run store.Run, g store.Seg
 	return nil, nil
 }
 
-// find returns where some bytes stand first; -1: nowhere.
+// find returns the index of the first occurrence of some bytes; -1: none.
 func find(in io.ReaderAt, what []byte, size int64) (int64, error) {
 	const block = 1 << 20
 	buf := make([]byte, block+len(what))

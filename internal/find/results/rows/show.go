@@ -105,7 +105,7 @@ func Show(ctx context.Context, r *results.Reader, run store.Run, key assay.Key) 
 	return s, history(ctx, r, run, key, s)
 }
 
-// asked makes the conversation again; none where there was none. An error says why it cannot be made.
+// asked makes the conversation again; none where there was none. An error is the reason why it cannot be made.
 func asked(ctx context.Context, r *results.Reader, run store.Run, a store.Answer) ([]Message, error) {
 	out := []Message{}
 	if a.Mode == store.Imported {
@@ -121,8 +121,8 @@ func asked(ctx context.Context, r *results.Reader, run store.Run, a store.Answer
 	return out, nil
 }
 
-// AskedOf returns the conversation before the answer of a row; none where there was none. Where it cannot be made again, the second
-// result says why.
+// AskedOf returns the conversation before the answer of a row; none where there was none. Where it cannot be made
+// again, the second result gives the reason.
 func (t *Reader) AskedOf(ctx context.Context, row *Answer) (turns []Message, why string, err error) {
 	key, err := assay.ParseKey(row.Key)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 // blockSize is how many answers are held while their verdicts are read.
 const blockSize = 250
 
-// All returns the rows of all requests, in the order in which they were sent, and after them those of questions that were not.
+// All returns the rows of all requests, in the order in which they were sent, and after them those of questions that
+// were not.
 func (t *Reader) All(ctx context.Context) iter.Seq2[*Answer, error] {
 	return func(yield func(*Answer, error) bool) {
 		for row, err := range t.Of(ctx, t.Ledger.Answers(ctx, t.Run.No, "", "")) {
@@ -109,7 +110,7 @@ func (t *Reader) Entries(ctx context.Context, block []store.Answer) ([]Entry, er
 	keys := make([]assay.Key, len(block))
 	for i, a := range block {
 		first := a.At
-		first.Again, first.By = 0, "" // its verdict stands where the first one's stood
+		first.Again, first.By = 0, "" // its verdict takes the place of the first one's
 		keys[i] = first.Key()
 	}
 	verdicts, err := t.Ledger.VerdictsOn(ctx, t.Run.No, keys)
@@ -123,7 +124,8 @@ func (t *Reader) Entries(ctx context.Context, block []store.Answer) ([]Entry, er
 	return out, nil
 }
 
-// ownVerdicts returns the verdicts of a row: those on an answer, and of a judge's request the one that this very reply gave.
+// ownVerdicts returns the verdicts of a row: those on an answer, and of a judge's request the one that this very reply
+// gave.
 func ownVerdicts(a store.Answer, verdicts []store.Verdict) []store.Verdict {
 	if a.At.Judge == "" {
 		return verdicts

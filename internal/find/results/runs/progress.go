@@ -10,7 +10,8 @@ import (
 	"assay/internal/send/provider"
 )
 
-// Progress is how far a lane of a run is in a stage, or several lanes together. Bars, status, pages and reports all count by it.
+// Progress is how far a lane of a run is in a stage, or several lanes together. Bars, status, pages and reports all
+// count by it.
 type Progress struct {
 	Wanted   int64 `json:"wanted"`               // requests that are to have an answer: those planned, without those spared
 	Answered int64 `json:"answered"`             // have one
@@ -22,7 +23,7 @@ type Progress struct {
 	Staged   int64 `json:"staged"`               // made, and not sent
 	Halted   int64 `json:"halted"`               // made, and waiting for a person: their lane is stopped or held, or their segment is
 
-	taken  int64         // answers of other runs or of elsewhere: they say nothing about the pace
+	taken  int64         // answers of other runs or of elsewhere: they do not count for the pace
 	stuck  int64         // requests that are not done, in lanes that do not move
 	first  time.Time     // when the first request left
 	idle   time.Duration // since then: how long nothing could move, because no process drove the run
@@ -55,14 +56,15 @@ type Pace struct {
 	Left time.Duration
 }
 
-// An estimate needs a tenth of the work done, and a few requests: the canary that a lane sends ahead is no measure of a batch.
+// An estimate needs a tenth of the work done, and a few requests: the canary that a lane sends ahead is no measure of a
+// batch.
 const (
 	leastShare = 10
 	leastDone  = 5
 )
 
-// Pace estimates how long the rest takes, by what was done so far. It reports false where nothing is left, and where it would be
-// a guess: too little is done, or no process looked at the run for a long part of that time.
+// Pace estimates how long the rest takes, by what was done so far. It reports false where nothing is left, and where it
+// would be a guess: too little is done, or no process looked at the run for a long part of that time.
 func (p Progress) Pace(now time.Time) (Pace, bool) {
 	done, left, worked := p.Done()-p.taken, p.left(), now.Sub(p.first)-p.idle
 	if p.first.IsZero() || left <= 0 || done < leastDone || p.begun() || worked < time.Second || p.unseen*leastShare > worked {
@@ -93,7 +95,8 @@ type RunProgress struct {
 	Lanes []LaneProgress
 }
 
-// Pace returns the pace of all lanes together. They are not done before the slowest is; while one has only begun, there is no estimate.
+// Pace returns the pace of all lanes together. They are not done before the slowest is; while one has only begun, there
+// is no estimate.
 func (r RunProgress) Pace(now time.Time) (Pace, bool) {
 	pace, known := r.Progress.Pace(now)
 	for _, l := range r.Lanes {

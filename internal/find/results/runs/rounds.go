@@ -30,7 +30,8 @@ type RoundState struct {
 	Unread     bool   // every judge answered, and no verdict could be read
 }
 
-// RoundStates returns the stages of a run that buy their pairs in rounds: those that were looked at, and those whose round is held up.
+// RoundStates returns the stages of a run that buy their pairs in rounds: those that were looked at, and those whose
+// round is held up.
 func RoundStates(ctx context.Context, r *results.Reader, run store.Run) ([]RoundState, error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {
@@ -102,7 +103,8 @@ func (s *RoundState) hold(run store.Run, lanes []store.Lane) {
 	}
 }
 
-// Words say how far the stage is, and what to type where it does not go on by itself. Named is the run as commands take it.
+// Words returns how far the stage is, and the command to type where it does not go on by itself. Named is the run as
+// commands take it.
 func (s RoundState) Words(named string) string {
 	round := fmt.Sprintf("Stage %s: round %d of %d", s.Stage, s.Number+1, s.Planned)
 	if s.Fixed || s.Number >= s.Planned {

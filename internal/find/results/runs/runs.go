@@ -1,4 +1,4 @@
-// Package runs lists runs and jobs, and tells how far each is and why it does not go on.
+// Package runs lists runs and jobs, and reports how far each is and why it does not go on.
 package runs
 
 import (
@@ -134,13 +134,14 @@ func runRows(ctx context.Context, r *results.Reader, runs []store.Run) ([]Row, e
 	return out, nil
 }
 
-// KeepHeadline keeps what a run found for lists of runs, as it was computed from the ledger at a version. Lists can do without: who reads what was
-// found does so, too, where the ledger takes no writes, as on a full disk.
+// KeepHeadline keeps what a run found for lists of runs, as it was computed from the ledger at a version. Lists can do
+// without: who reads what was found does so, too, where the ledger takes no writes, as on a full disk.
 func KeepHeadline(ctx context.Context, to *runs.Store, run int64, version string, s *words.Summary) {
 	_ = to.PutHeadline(ctx, run, store.Headline{Version: version, Text: s.Result})
 }
 
-// Found returns what closed runs found, in a few words, as far as it was computed since they last changed: a list computes nothing.
+// Found returns what closed runs found, in a few words, as far as it was computed since they last changed: a list
+// computes nothing.
 func Found(ctx context.Context, r *results.Reader, runs []store.Run) (map[int64]string, error) {
 	var closed []int64
 	for _, run := range runs {
@@ -185,7 +186,8 @@ func runRow(r *results.Reader, run store.Run, p Progress, a store.Attention) Row
 	return row
 }
 
-// stateWord returns the state of a run in one word: of a closed one how it ended, of an open one what keeps it where something does.
+// stateWord returns the state of a run in one word: of a closed one how it ended, of an open one what keeps it where
+// something does.
 func stateWord(run store.Run, a store.Attention) string {
 	switch {
 	case run.State == store.RunClosed:

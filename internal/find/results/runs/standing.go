@@ -13,8 +13,8 @@ import (
 	"assay/internal/send/provider"
 )
 
-// Unsent returns the segments of a run that are staged and that no provider works on yet, without those of lanes that are
-// stopped or held.
+// Unsent returns the segments of a run that are staged and that no provider works on yet, without those of lanes that
+// are stopped or held.
 func Unsent(ctx context.Context, r *results.Reader, run store.Run, lanes []store.Lane) ([]store.Segment, error) {
 	all, err := r.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded)
 	return slices.DeleteFunc(all, func(g store.Segment) bool {
@@ -22,8 +22,8 @@ func Unsent(ctx context.Context, r *results.Reader, run store.Run, lanes []store
 	}), err
 }
 
-// Reported returns how many requests of a segment its provider counts as done, while their results are not all here. Not every
-// provider counts.
+// Reported returns how many requests of a segment its provider counts as done, while their results are not all here.
+// Not every provider counts.
 func Reported(g store.Segment) (done int64, known bool) {
 	var c provider.Counts
 	away := g.State == store.Launched || g.State == store.Ended || g.State == store.Fetched
@@ -42,7 +42,7 @@ func Waiting(segments []store.Segment) int64 {
 	return n
 }
 
-// Standing says in a sentence how a run stands. What is staged is open, but not in flight: no provider has it.
+// Standing returns the state of a run in a sentence. What is staged is open, but not in flight: no provider has it.
 func Standing(run store.Run, p Progress, cost assay.Cost) string {
 	state := "is open"
 	if run.State == store.RunClosed {
@@ -74,7 +74,7 @@ func Standing(run store.Run, p Progress, cost assay.Cost) string {
 	return text + "; " + cost.Spent() + "."
 }
 
-// LaneNote says what is special about a lane.
+// LaneNote returns what is special about a lane.
 func LaneNote(l store.Lane, redos []store.Redo) string {
 	var notes []string
 	if l.Reason != "" {
@@ -120,8 +120,8 @@ type NeverSent struct {
 	Reason string `json:"reason"`
 }
 
-// Unaskable lists, of a run that is closed, the requests that were never sent: what they follow has no answer, or their lane was
-// stopped.
+// Unaskable lists, of a run that is closed, the requests that were never sent: what they follow has no answer, or their
+// lane was stopped.
 func Unaskable(run store.Run, lanes []store.Lane) []NeverSent {
 	var out []NeverSent
 	if run.State != store.RunClosed {

@@ -8,7 +8,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// In flight is what a provider has: what is staged is not.
+// Requests that a provider has are in flight: staged ones are not.
 func TestWhatIsStagedIsNotInFlight(t *testing.T) {
 	t.Parallel()
 	run := store.Run{NewRun: store.NewRun{ID: "r", Study: "s"}, State: store.RunOpen}
@@ -48,7 +48,7 @@ func TestTheProvidersCountIsUsedWhileAJobIsOpen(t *testing.T) {
 	}
 }
 
-// A rehearsal spends nothing: its prices are what it would have cost.
+// A rehearsal spends nothing: its prices are those of a real run.
 func TestARehearsalSaysWhatItWouldHaveCost(t *testing.T) {
 	t.Parallel()
 	run := store.Run{NewRun: store.NewRun{ID: "r", Study: "s", Rehearsal: true}, State: store.RunOpen}

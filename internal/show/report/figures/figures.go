@@ -87,7 +87,7 @@ func (d *drawing) level() float64 {
 	return 0.95
 }
 
-// whiskers says what the whiskers of findings are.
+// whiskers returns what the whiskers of findings mean.
 func (d *drawing) whiskers(found []*analysis.Finding) string {
 	if !slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Interval.OK }) {
 		why := ""
@@ -102,7 +102,7 @@ func (d *drawing) whiskers(found []*analysis.Finding) string {
 	return fmt.Sprintf("Whiskers: %g%% intervals.", d.level()*100)
 }
 
-// maxFacets is how many plots of the same kind stand under each other.
+// maxFacets is how many plots of the same kind are drawn below each other.
 const maxFacets = 8
 
 // leaderboards returns one plot for each value of the fields beside the entrant's name, the best first.

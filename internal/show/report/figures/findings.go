@@ -27,10 +27,10 @@ type Findings struct {
 	Folded       bool // there are many numbers: the reader opens them
 }
 
-// Options say how findings are shown.
+// Options configure how findings are shown.
 type Options struct {
 	ID        string
-	Of        string // the study and the run, for captions that stand alone
+	Of        string // the study and the run, for captions of figures on their own
 	Links     report.Links
 	Rehearsal bool
 }
@@ -41,7 +41,7 @@ const foldedFrom = 13
 // New makes a table ready to show.
 func New(t *analysis.Table, o Options) *Findings {
 	unmarked := *t
-	unmarked.Unvalidated = false // a mark beside the title says so
+	unmarked.Unvalidated = false // the title has a mark for it
 	out := &Findings{
 		ID: o.ID, Stage: t.Stage, Title: titleOf(t), Coverage: CoverageLine(t.Coverage), Incomplete: t.Incomplete() && !t.People, People: t.People, Primary: t.Primary, Rehearsal: o.Rehearsal,
 		Unvalidated: t.Unvalidated, Figures: Of(t, o.Links), Numbers: FindingsGrid(&unmarked, o.Links),
@@ -53,7 +53,7 @@ func New(t *analysis.Table, o Options) *Findings {
 	return out
 }
 
-// captionOf says what the figures of a table are of.
+// captionOf returns the subject of a table's figures.
 func captionOf(t *analysis.Table, o Options) string {
 	text := "Stage " + assay.Clean(t.Stage, plot.MaxName)
 	if o.Of != "" {
@@ -101,7 +101,7 @@ func WordsOf(t *analysis.Table) (tested, described []string) {
 	return tested, described
 }
 
-// CoverageGrid counts the requests of every lane in every stage by what stands for them.
+// CoverageGrid counts the requests of every lane in every stage by outcome.
 func CoverageGrid(lanes []report.Lane, links report.Links) *plot.Grid {
 	g := &plot.Grid{Caption: "Requests by what became of them", Head: []plot.Column{
 		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "planned", Number: true}, {Text: "with an answer", Number: true}, {Text: "open", Number: true},
@@ -245,7 +245,7 @@ func perThousand(s report.Spend) string {
 	return assay.Dollars(1000 * s.Cost.Sum.Float() / float64(s.Answers)).String()
 }
 
-// keptLabel is the label of the built-in rubric for flips that says that there was none.
+// keptLabel is the label of the built-in rubric for flips that means no flip.
 const keptLabel = "no_flip"
 
 // goodEnd reports whether more is better: a rate counts the labels that score, which is good but for flips; what the
@@ -261,7 +261,7 @@ func goodEnd(t *analysis.Table, what string) plot.Better {
 	return plot.More
 }
 
-// measured returns what a table says about lanes: a strength, a win rate, a rate or a mean.
+// measured returns what a table measures of lanes: a strength, a win rate, a rate or a mean.
 func measured(t *analysis.Table) string {
 	d := drawing{t: t}
 	for _, what := range []string{analysis.WhatStrength, analysis.WhatAverage, analysis.WhatWin, analysis.WhatRate, analysis.WhatMean} {
@@ -307,7 +307,7 @@ func each(c assay.Cost, n int64) string {
 	return assay.Dollars(c.Sum.Float() / float64(n)).String()
 }
 
-// CoverageLine says what became of what was planned.
+// CoverageLine returns the outcomes of what was planned, in one line.
 func CoverageLine(c analysis.Coverage) string {
 	share := "none planned"
 	if s := c.Share(); s.OK {

@@ -14,7 +14,7 @@ import (
 )
 
 // FindingsGrid returns the findings of a table, one in a row, with the columns of `assay analyse`. Methods and notes
-// that several rows share are said once, under the table.
+// that several rows share are written once, under the table.
 func FindingsGrid(t *analysis.Table, links report.Links) *plot.Grid {
 	g := &plot.Grid{Caption: t.Stage + ": " + t.Title}
 	by, shows := FieldsOf(t), ColumnsOf(t, plot.UnknownText)
@@ -59,16 +59,16 @@ func FindingsGrid(t *analysis.Table, links report.Links) *plot.Grid {
 // maxFindings is as many as a page shows of one table.
 const maxFindings = 1000
 
-// footnotes sorts what findings say about themselves: all of them, several, or one.
+// footnotes sorts the notes of findings: those of all of them, of several, or of one.
 type footnotes struct {
-	all   []string // said by every row
+	all   []string // notes of every row
 	list  []plot.Footnote
 	marks map[string]string
-	any   bool // a row says something of its own
+	any   bool // a row has a note of its own
 	prose bool // … in words
 }
 
-// maxFootnotes is how many marks a reader follows; what comes after is said in the row.
+// maxFootnotes is how many marks a reader follows; further notes are written in the row.
 const maxFootnotes = 26
 
 func newFootnotes(t *analysis.Table) *footnotes {
@@ -99,7 +99,7 @@ func newFootnotes(t *analysis.Table) *footnotes {
 	return s
 }
 
-// cell returns what one finding says about itself.
+// cell returns the notes of one finding.
 func (s *footnotes) cell(f *analysis.Finding) plot.Cell {
 	var own []string
 	c := plot.Cell{Foreign: true}
@@ -149,8 +149,8 @@ type FindingColumn struct {
 	Cell func(*analysis.Finding) string
 }
 
-// ColumnsOf returns the columns of numbers that the table has anything for. A value that is not known reads as unknown
-// says.
+// ColumnsOf returns the columns of numbers that the table has anything for. An unknown value is written as the
+// parameter unknown.
 func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 	has := func(yes func(*analysis.Finding) bool) bool {
 		return slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return yes(&f) })

@@ -79,7 +79,7 @@ func owner(f *analysis.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-// controlName is what the branch of the neutral re-ask is called.
+// controlName is the name of the branch of the neutral re-ask.
 const controlName = "control"
 
 func branchOf(f *analysis.Finding) string {

@@ -13,7 +13,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// crowded shows shares as a map: there are too many rows and series for dots. What there is less of stands across.
+// crowded shows shares as a map: there are too many rows and series for dots. What there is less of goes across.
 func crowded(p *plot.Intervals, by []analysis.Value) *plot.Figure {
 	numbers := p.Points()
 	down, across := by[0].Field, by[len(by)-1].Field

@@ -88,7 +88,7 @@ func fieldOf(f *analysis.Finding) string {
 	return f.By[0].Field
 }
 
-// valuesFrom returns the values of a finding's fields from a place on; turns say that they are.
+// valuesFrom returns the values of a finding's fields from a place on; turns are named as such.
 func valuesFrom(f *analysis.Finding, from int) string {
 	var parts []string
 	for _, v := range f.By[min(from, len(f.By)):] {

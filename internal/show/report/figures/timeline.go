@@ -180,7 +180,7 @@ func segmentGrid(segments []report.Segment, links report.Links) *plot.Grid {
 	return g
 }
 
-// track is the segments of one lane in one stage; those that overlap stand under each other.
+// track is the segments of one lane in one stage; those that overlap are drawn below each other.
 type track struct {
 	stage, lane string
 	segments    []report.Segment
@@ -188,7 +188,7 @@ type track struct {
 	lines       int
 }
 
-// maxTracks is how many lanes of stages a timeline has; maxLines, how many bars stand under each other in one.
+// maxTracks is how many lanes of stages a timeline has; maxLines, how many bars one has below each other.
 const (
 	maxTracks = 60
 	maxLines  = 6

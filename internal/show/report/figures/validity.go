@@ -38,7 +38,7 @@ func (d *drawing) validity() []*plot.Figure {
 	return append(out, rest.generic()...)
 }
 
-// confusionMap returns what a judge said by what is true; colours are shares of each true label.
+// confusionMap returns a judge's labels by the true ones; colours are shares of each true label.
 func confusionMap(c *analysis.Confusion) *plot.Figure {
 	h := plot.Heat{
 		Title: "Judge " + assay.Clean(c.Judge, 80) + " against gold, label by label", Words: "Numbers of answers; colours are shares of each row. A perfect judge has all of them on the diagonal.",

@@ -35,7 +35,7 @@ func written(t *testing.T, f *plot.Figure, format string) string {
 	return b.String()
 }
 
-// order is in which order names stand in a plot, from top to bottom.
+// order returns the names in a plot from top to bottom.
 func order(s *plot.Scene, names ...string) []string {
 	at := map[string]float64{}
 	for _, sh := range s.Shapes {

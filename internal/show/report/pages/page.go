@@ -207,7 +207,7 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%.1f seconds", d.Seconds())
 }
 
-// method says how to read the numbers, as far as this report has any.
+// method returns how to read the numbers, as far as this report has any.
 func (d paged) method() []string {
 	if d.Report == nil || len(d.Report.Tables) == 0 {
 		return nil
@@ -265,13 +265,13 @@ func (d paged) lanes() *plot.Grid {
 	return g.Trimmed()
 }
 
-// Lead returns what stands before the answer.
+// Lead returns the description shown before the answer.
 func (p *page) Lead() string {
 	lead, _ := words.Lead(p.Description)
 	return lead
 }
 
-// About returns what the study says of itself at length.
+// About returns the study's long description.
 func (p *page) About() string {
 	_, about := words.Lead(p.Description)
 	return about

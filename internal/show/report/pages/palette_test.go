@@ -93,7 +93,7 @@ func TestEveryColourCanBeReadInLightAndDark(t *testing.T) {
 	}
 }
 
-// seenBy are what eyes without one kind of cone make of linear light (Viénot, Brettel and Mollon 1999).
+// seenBy are the transformations of linear light for eyes without one kind of cone (Viénot, Brettel and Mollon 1999).
 var seenBy = map[string][3][3]float64{
 	"protanopia":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
 	"deuteranopia": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
@@ -103,7 +103,7 @@ func TestNeighbouringSeriesDifferForColourBlindEyes(t *testing.T) {
 	t.Parallel()
 	for theme, colours := range themes(t) {
 		for eye, m := range seenBy {
-			for i := range 3 { // most plots have no more series; shapes tell all of them apart
+			for i := range 3 { // most plots have no more series; shapes distinguish all of them
 				a, b := seen(m, colours[fmt.Sprintf("s%d", i+1)]), seen(m, colours[fmt.Sprintf("s%d", i+2)])
 				if d := distance(a, b); d < 12 {
 					t.Errorf("%s, %s: s%d and s%d are %.1f apart", theme, eye, i+1, i+2, d)

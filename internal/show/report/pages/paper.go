@@ -12,7 +12,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// number gives the figures of a page their numbers, in the order in which they stand.
+// number gives the figures of a page their numbers, in their order on the page.
 func (p *page) number() {
 	n := 0
 	each := func(figures ...*plot.Figure) {
@@ -35,7 +35,7 @@ func (p *page) number() {
 	}
 }
 
-// asked says from when to when a lane was asked.
+// asked returns the period in which a lane was asked.
 func (d paged) asked(lane string) string {
 	var first, last time.Time
 	for _, g := range d.Segments {
@@ -80,7 +80,7 @@ func (d paged) statements() *plot.Grid {
 	return g
 }
 
-// methodText says how the numbers of a method are made, and by which works.
+// methodText describes how the numbers of a method are computed, and by which works.
 type methodText struct {
 	words string
 	works []string

@@ -14,7 +14,7 @@ import (
 	"assay/internal/show/report/words"
 )
 
-// quoted finds what a summary says it would take to tell two lanes apart.
+// quoted finds a summary's quote for resolving the difference of two lanes.
 var quoted = regexp.MustCompile(`(\w+) and (\w+): ([\d,]+) more questions for an even chance, ([\d,]+) \(\$([\d.]+)\) for 80%`)
 
 func number(t *testing.T, text string) float64 {

@@ -11,13 +11,13 @@ type Grid struct {
 	Notes     []string
 }
 
-// Footnote is what the cells with its mark have to say.
+// Footnote is the note of the cells with its mark.
 type Footnote struct{ Mark, Text string }
 
 // Column is the head of a column.
 type Column struct {
 	Text    string
-	Number  bool // stands to the right
+	Number  bool // aligned to the right
 	Wide    bool // prose
 	Foreign bool
 }

@@ -186,7 +186,7 @@ func (p *Intervals) domain() (low, high float64) {
 	return low, high
 }
 
-// layout is where the parts of the plot stand.
+// layout holds the positions of the parts of the plot.
 type layout struct {
 	label, right  float64 // widths of the columns beside the plot
 	top, line     float64
@@ -262,7 +262,7 @@ func (p *Intervals) scene() *Scene {
 	return s
 }
 
-// desc says in a sentence what the plot shows.
+// desc returns a sentence on what the plot shows.
 func (p *Intervals) desc() string {
 	text := fmt.Sprintf("Dots with whiskers, %s, %s", p.Axis, assay.Count(len(p.Rows), "row"))
 	best, bestOf := math.Inf(-1), ""

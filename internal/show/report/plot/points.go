@@ -185,7 +185,7 @@ func (f *Figure) Numeric(column int) bool {
 // File returns the address of the figure in a format.
 func (f *Figure) File(format string) string { return f.Files + "." + format + f.Query }
 
-// Caption says what the figure shows to one who sees nothing else.
+// Caption describes the figure to a reader who sees nothing else.
 func (f *Figure) Caption() string {
 	text := strings.TrimSuffix(f.Title, ".") + "."
 	if f.Number > 0 {

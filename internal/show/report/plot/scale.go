@@ -96,7 +96,7 @@ func TickText(u analysis.Unit, v, step float64) string {
 	switch u {
 	case analysis.Share:
 		v, step, suffix = v*100, step*100, "%"
-	case analysis.Gap: // the axis says what they are
+	case analysis.Gap: // the axis names them
 		v, step = v*100, step*100
 	}
 	digits := 0

@@ -32,7 +32,7 @@ type Scatter struct {
 	Better       Better
 }
 
-// Better says which end of the axis of quality is the good one.
+// Better is the good end of the axis of quality.
 type Better string
 
 // The good ends.
@@ -159,7 +159,7 @@ func (p *Scatter) frontier() []ScatterPoint {
 	return out
 }
 
-// drawFrontier draws the steps from each of those lanes to the next, and says where they are.
+// drawFrontier draws the steps from each of those lanes to the next, and labels them.
 func (p *Scatter) drawFrontier(s *Scene, x, y Scale) (steps []box) {
 	line := p.frontier()
 	if len(line) < 2 {
@@ -179,7 +179,7 @@ func (p *Scatter) drawFrontier(s *Scene, x, y Scale) (steps []box) {
 	return steps
 }
 
-// box is where something stands already.
+// box is an occupied area.
 type box struct{ x, y, x2, y2 float64 }
 
 func (b box) meets(c box) bool { return b.x < c.x2 && c.x < b.x2 && b.y < c.y2 && c.y < b.y2 }

@@ -38,7 +38,7 @@ func (p Px) String() string {
 	return strconv.FormatFloat(math.Round(float64(p)*10)/10+0, 'f', -1, 64)
 }
 
-// Kind is what a shape is.
+// Kind is the kind of a shape.
 type Kind string
 
 // The kinds of shapes.
@@ -147,9 +147,9 @@ type Figure struct {
 	Title  string
 	Of     string  // what the numbers are of, in sentences for those who see the figure alone
 	Words  string  // how to read it
-	Scene  *Scene  // nil: there is nothing to draw, and Words says why
+	Scene  *Scene  // nil: there is nothing to draw, and Words gives the reason
 	Points *Points // nil: Data has the numbers
-	Data   *Grid   // nil: the table stands elsewhere on the page
+	Data   *Grid   // nil: the table is elsewhere on the page
 	Notes  []string
 
 	Files, Query string // the address of its files, before and after the ending; empty: there are none

@@ -85,7 +85,7 @@ func WidthOf(text string, size float64) float64 {
 	return w * size
 }
 
-// fit shortens a text in its middle until it is at most so wide: what distinguishes lanes stands at either end.
+// fit shortens a text in its middle until it is at most so wide: what distinguishes lanes is at either end.
 func fit(text string, width, size float64) string {
 	if WidthOf(text, size) <= width {
 		return text

@@ -10,7 +10,8 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// cheapest says which lane of the top costs least for an answer; nil where nothing is ranked or lanes do not answer.
+// cheapest returns the sentence on the lane of the top that costs least for an answer; nil where nothing is ranked or
+// lanes do not answer.
 func (d document) cheapest(r *ranked) Sentence {
 	if r.Field != analysis.ByLane || len(r.order) == 0 || len(r.Unmet) > 1 {
 		return nil
@@ -53,7 +54,7 @@ func (d document) perThousand(lane string) (float64, bool) {
 	return 1000 * s.Cost.Sum.Float() / float64(s.Answers), true
 }
 
-// further says of one more stage who has most and who least.
+// further returns the sentence on who has most and who least in one more stage.
 func (d document) further(r *ranked) Sentence {
 	at := Sentence{{Text: "In "}, {Text: r.label(), Name: true}}
 	switch {
@@ -107,7 +108,7 @@ func (r *ranked) takenBack(place int) string {
 	return fmt.Sprintf("%s of its answers, %s when merely asked again", percentOf(p.Share.Value), percentOf(p.Control.Value))
 }
 
-// board puts lanes in order, with what every stage says of them.
+// board puts lanes in order, with the results of every stage.
 func (d document) board(lead *ranked, all []*ranked) *Board {
 	if len(lead.Places) == 0 {
 		return nil
@@ -181,7 +182,7 @@ func (r *ranked) head() string {
 	return r.measure()
 }
 
-// cell returns what a stage says of one lane.
+// cell returns the result of a stage for one lane.
 func (r *ranked) cell(name string) BoardCell {
 	for _, p := range r.Places {
 		if p.Name != name {
@@ -278,7 +279,7 @@ func (c BoardCell) Mark() float64 { return min(98, max(0, c.At-1)) }
 // maxBoard is how many rows a board has.
 const maxBoard = 40
 
-// tierNote explains the letters, or why there are none; empty: there is nothing to say.
+// tierNote explains the letters, or why there are none; empty: neither applies.
 func (r *ranked) tierNote() string {
 	untested, all := r.untested()
 	switch {

@@ -13,7 +13,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// caveats returns the weak points of what the summary says, each with what to do about it.
+// caveats returns the weak points of the summary, each with what to do about it.
 func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 	out := d.unfinished(all)
 	if c := d.unvalidated(lead, all); c != nil {
@@ -46,7 +46,7 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 	return out
 }
 
-// unfinished says what is missing and how to get it.
+// unfinished returns the caveat about what is missing and how to get it.
 func (d document) unfinished(all []*ranked) []Caveat {
 	var out []Caveat
 	open, endings := d.withoutAnswer()
@@ -79,7 +79,7 @@ func (d document) unfinished(all []*ranked) []Caveat {
 	return out
 }
 
-// unjudged says which verdicts of a stage are missing, and how to get them or to see why.
+// unjudged returns the caveat about the missing verdicts of a stage, and how to get them or to see why.
 func (d document) unjudged(r *ranked) *Caveat {
 	c := r.Coverage
 	if !c.Incomplete() && !d.hasGaps(r) {
@@ -118,7 +118,7 @@ func (d document) withoutAnswer() (open int64, endings map[assay.Ending]int64) {
 // LabelsWanted is how many labels make a judge's error known: they take about ten minutes.
 const LabelsWanted = 40
 
-// unvalidated says that no one has checked the judge, and how to.
+// unvalidated returns the caveat that nobody has validated the judge, and how to.
 func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 	var stages []string
 	var first string
@@ -157,7 +157,8 @@ const (
 	wantedPower  = 0.8
 )
 
-// few says what so many items can show, and how many a smaller difference needs; nil where they are enough.
+// few returns the caveat about the difference that so many items can show, and how many a smaller one needs; nil where
+// they are enough.
 func (d document) few(r *ranked) *Caveat {
 	se, ok := r.medianError()
 	items := r.Clusters
@@ -196,7 +197,7 @@ func (d document) few(r *ranked) *Caveat {
 	return &Caveat{"Few " + noun + ".", text + d.again(" Add some to the input"), d.Rerun + d.Where, nil}
 }
 
-// inRounds says how far a stage is that buys its pairs in rounds, and what its numbers carry.
+// inRounds returns the caveat of a stage that buys its pairs in rounds: how far it is, and what its numbers guarantee.
 func inRounds(r *ranked) *Caveat {
 	x := r.Rounds
 	if x == nil {
@@ -226,7 +227,7 @@ func (d document) unsettled(r *ranked) bool {
 	return len(top) > 1 || len(r.unknown()) > 0
 }
 
-// kin says that the only judge is of the same family as lanes that it judges.
+// kin returns the caveat that the only judge is of the same family as lanes that it judges.
 func (d document) kin(all []*ranked) *Caveat {
 	var judge string
 	var names []string
@@ -267,13 +268,13 @@ type Caveat struct {
 	Points  []string
 }
 
-// maxBrief is how long a caveat may be to stand before the board, in bytes.
+// maxBrief is the greatest length of a caveat before the board, in bytes.
 const maxBrief = 280
 
 func (c Caveat) lengthy() bool { return len(c.Text) > maxBrief || len(c.Points) > 0 }
 
-// instead says why there are no strengths, and how groups that were never compared come together; nil: there are
-// strengths.
+// instead returns the caveat about why there are no strengths, and how to connect groups that were never compared; nil:
+// there are strengths.
 func (d document) instead(r *ranked) *Caveat {
 	switch {
 	case r.Instead == "":
@@ -303,7 +304,7 @@ func (d document) instead(r *ranked) *Caveat {
 	return &Caveat{"Not all were compared.", text + connect + d.again(" Add them to the stage's pairs"), d.Rerun + d.Where, nil}
 }
 
-// tooFewWins says how many wins in a row an exact test needs, where there are fewer; empty: there are enough.
+// tooFewWins returns how many wins in a row an exact test needs, where there are fewer; empty: there are enough.
 func (d document) tooFewWins(r *ranked) string {
 	if len(r.Tests) == 0 || r.Field == analysis.ByItem { // two items meet in one or two pairs: more of them show no more
 		return ""

@@ -19,7 +19,7 @@ type ranked struct {
 }
 
 // rank orders a standing and corrects its tests (Holm, over all pairs). A pair without a p-value is neither apart nor
-// alike: it is not known, and where there is one there are no tiers, because a shared letter would say that the two
+// alike: it is not known, and where there is one there are no tiers, because a shared letter would mean that the two
 // were tested.
 func rank(s *analysis.Standing) *ranked {
 	r := &ranked{Standing: s, known: map[[2]int]bool{}}
@@ -87,7 +87,7 @@ func (r *ranked) top() (places []int, clique bool) {
 	return places, clique
 }
 
-// tier returns the letters of the place that stands k-th; empty: there are none.
+// tier returns the letters of the k-th place; empty: there are none.
 func (r *ranked) tier(k int) string {
 	if r.tiers == nil {
 		return ""
@@ -111,7 +111,7 @@ func (r *ranked) label() string {
 	return text
 }
 
-// shownOf returns the number that is said of a place: of comparisons the share won, which is easier to grasp than a
+// shownOf returns the number shown for a place: of comparisons the share won, which is easier to grasp than a
 // strength.
 func (r *ranked) shownOf(place int) float64 {
 	p := r.Places[place]

@@ -46,7 +46,7 @@ func (d document) nounOf(stage string) string {
 	return "items"
 }
 
-// modelOf returns the model of a lane, without its provider; empty: not known, or it says nothing new.
+// modelOf returns the model of a lane, without its provider; empty: not known, or it adds nothing.
 func (d document) modelOf(lane string) string {
 	for _, l := range d.Lanes {
 		if l.Name == lane {

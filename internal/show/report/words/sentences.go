@@ -10,7 +10,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// headline says who is ahead, and who cannot be told apart.
+// headline returns the sentence on who is ahead, and who cannot be told apart.
 func (d document) headline(r *ranked) Sentence {
 	if len(r.Unmet) > 1 {
 		return d.apartFromTheStart(r)
@@ -32,13 +32,13 @@ func (d document) headline(r *ranked) Sentence {
 	return d.ahead(r, on).and(r.notTested())
 }
 
-// ahead says who is ahead where differences were tested.
+// ahead returns the sentence on who is ahead where differences were tested.
 func (d document) ahead(r *ranked, on string) Sentence {
 	top, clique := r.top()
 	unknown := r.unknown()
 	switch {
 	case len(unknown) > 0:
-		clique = false // all is said of the best alone
+		clique = false // the sentence is about the best alone
 	case len(top) == len(r.order) && clique:
 		return say("Nothing can be told apart"+on+": the differences between ").and(d.names(r, top), say(fmt.Sprintf(" may be chance (%s).", r.values(top))))
 	case len(top) == 1:
@@ -61,7 +61,7 @@ func (d document) ahead(r *ranked, on string) Sentence {
 	return s
 }
 
-// notTested says how many pairs could not be tested, and why; nil: none.
+// notTested returns the sentence on the pairs that could not be tested, and why; nil: none.
 func (r *ranked) notTested() Sentence {
 	n, all := r.untested()
 	if n == 0 {
@@ -92,8 +92,8 @@ func (r *ranked) allApart(top []int) bool {
 	return true
 }
 
-// behind says which places are behind those at the top, and by how much; apart: they can be told apart from each of
-// those.
+// behind returns the sentence on the places behind those at the top, and by how much; apart: they can be told apart
+// from each of those.
 func (d document) behind(r *ranked, top []int, apart bool) Sentence {
 	var rest []int
 	for _, i := range r.order {
@@ -140,7 +140,7 @@ func (r *ranked) gap(top, rest []int) string {
 	return ", " + plot.Span(scoreOf(low), scoreOf(high)) + " " + word
 }
 
-// names lists places; of many it says how many there are.
+// names lists places; of many it gives the number.
 func (d document) names(r *ranked, places []int) Sentence {
 	if len(places) == 1 {
 		return d.name(r.Places[places[0]].Name)
@@ -273,7 +273,7 @@ func (r *ranked) whyUntested() string {
 	return fmt.Sprintf("%d %s are too many to hold all against each other", len(r.order), fieldWord(r.Field))
 }
 
-// unmet says which were never compared with each other.
+// unmet returns the sentence on those that were never compared with each other.
 func (r *ranked) unmet() Sentence {
 	var s Sentence
 	for k, members := range r.Unmet[:min(maxGroupsNamed, len(r.Unmet))] {

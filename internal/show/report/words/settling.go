@@ -13,7 +13,7 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// Settling is what it would take to tell two neighbours apart.
+// Settling is the quote for resolving the difference of two neighbours.
 type Settling struct {
 	Stage         string
 	First, Second string
@@ -29,7 +29,7 @@ type Amount struct {
 	Cost  Fee
 }
 
-// Fee is what something costs, at this run's prices. A value that is not OK is not known.
+// Fee is a cost at this run's prices. A value that is not OK is not known.
 type Fee struct {
 	Paid, Batch, Live money // as it was paid so far; as batches; live
 }
@@ -82,9 +82,9 @@ func (d document) settlings(r *ranked) []Settling {
 	return out
 }
 
-// Settle returns what it would take to tell two lanes apart whose answers are judged one by one, in a stage or in the
-// first that ranks both. Ranked is false where none does; where nothing can be said or they are told apart, Even and
-// Likely are zero and Apart says which.
+// Settle returns the quote for resolving the difference of two lanes whose answers are judged one by one, in a stage or
+// in the first that ranks both. Ranked is false where none does; where there is no quote or they already differ, Even
+// and Likely are zero and Apart distinguishes the two.
 func Settle(doc *report.Document, stage, first, second string) (s Settling, apart, ranked bool) {
 	d := document{doc}
 	for i := range d.Report.Standings {
@@ -207,10 +207,11 @@ const (
 	maxOfEach  = 2
 )
 
-// fewLanes is up to how many lanes hardly say how far lanes lie apart: quotes are rough.
+// fewLanes is the number of lanes up to which their spread is hardly known: quotes are rough.
 const fewLanes = 3
 
-// unsettledNeighbours says what it would take to tell neighbours apart, in all stages: the closest to the top of each.
+// unsettledNeighbours returns the caveat about resolving the differences of neighbours, in all stages: the closest to
+// the top of each.
 func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 	each := maxSettled
 	if len(all) > 1 {

@@ -13,7 +13,7 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// StageTable is what one stage says of each lane, best first, in few columns.
+// StageTable holds the results of one stage for each lane, best first, in few columns.
 type StageTable struct {
 	Stage      string
 	Label      string // the stage, and the group where there are several
@@ -89,7 +89,7 @@ func (d document) stageTable(r *ranked, costs bool) StageTable {
 	return t
 }
 
-// showsRanks reports whether ranks say more than the letters: of two, they do not.
+// showsRanks reports whether ranks add to the letters: of two, they do not.
 func (r *ranked) showsRanks() bool {
 	if len(r.order) < 3 || r.tiers == nil {
 		return false
@@ -111,7 +111,7 @@ func ranksOf(r *stats.RankInterval) string {
 // maxBest is how many that may be the best are named with their chance, and leastBest the chance from which on.
 const maxBest, leastBest = 4, 0.01
 
-// mayBeBest says with which chance each is the best, where several may be; empty: one is, or nothing is known.
+// mayBeBest returns the chances of being the best, where several may be; empty: one is, or nothing is known.
 func (r *ranked) mayBeBest() string {
 	var parts []string
 	for _, i := range r.order {
@@ -165,7 +165,7 @@ func (r *ranked) column() string {
 	return r.head()
 }
 
-// title says what lanes are ranked by.
+// title returns what lanes are ranked by.
 func (r *ranked) title() string {
 	switch {
 	case r.What == analysis.WhatStrength:

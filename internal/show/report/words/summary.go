@@ -86,7 +86,7 @@ func (d document) summary() *Summary {
 	return out
 }
 
-// Brief returns the caveats that stand between the answer and the board.
+// Brief returns the caveats shown between the answer and the board.
 func (s *Summary) Brief() []Caveat {
 	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return c.lengthy() })
 }
@@ -96,10 +96,10 @@ func (s *Summary) Lengthy() []Caveat {
 	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return !c.lengthy() })
 }
 
-// maxLead is how long a description may be to stand before the answer, in bytes.
+// maxLead is the greatest length of a description before the answer, in bytes.
 const maxLead = 240
 
-// Lead returns a description that stands before the answer: a short one. A long one comes after it.
+// Lead returns a short description, shown before the answer. A long one comes after it.
 func Lead(description string) (lead, about string) {
 	description = strings.TrimSpace(description)
 	if len(description) <= maxLead && !strings.Contains(description, "\n") {
@@ -108,7 +108,7 @@ func Lead(description string) (lead, about string) {
 	return "", description
 }
 
-// requestsAnswered says how much of a run without verdicts is there.
+// requestsAnswered returns the sentence on how many requests of a run without verdicts are answered.
 func (d document) requestsAnswered() (text string, complete bool) {
 	stands, planned := d.Answered()
 	complete = true
@@ -118,7 +118,8 @@ func (d document) requestsAnswered() (text string, complete bool) {
 	return assay.Thousands(stands) + " of " + assay.Thousands(planned) + " requests have an answer.", complete
 }
 
-// verdictsThere says how much of the plan the first standing rests on, and which other stage has less.
+// verdictsThere returns the sentence on how much of the plan the first standing rests on, and which other stage has
+// less.
 func (d document) verdictsThere(lead *ranked) (text string, complete bool) {
 	share := lead.Coverage.Share()
 	if !share.OK {
@@ -138,7 +139,7 @@ func (d document) verdictsThere(lead *ranked) (text string, complete bool) {
 	return text + d.cutOrRefused(), !d.Report.Incomplete()
 }
 
-// cutOrRefused says how many answers are not whole.
+// cutOrRefused returns the sentence on answers that were cut or refused.
 func (d document) cutOrRefused() string {
 	var cut, refused int64
 	for _, l := range d.Lanes {

@@ -13,34 +13,34 @@ import (
 	"assay/internal/keep/store"
 )
 
-// seat is a person at a stage.
-type seat struct {
+// labelSession is a person who labels at a stage.
+type labelSession struct {
 	home   *Home
 	run    store.Run
 	panel  *labels.Panel
-	key    seatKey
+	key    sessionKey
 	stage  string
 	name   string // as the person wrote it
 	person string // the judge that the person is
 	choose string
 }
 
-type seatKey struct {
+type sessionKey struct {
 	home                  *Home
 	run                   int64
 	stage, person, choose string
 }
 
-// seats holds what everybody who judges is asked next. Choosing walks over all that a stage is about, so it is done for
-// many tasks at a time, in the background.
-type seats struct {
+// labelSessions holds the queues of all sessions. Choosing tasks walks over the whole stage, so it is done for many at
+// a time, in the background.
+type labelSessions struct {
 	now func() time.Time
 	mu  sync.Mutex
-	all map[seatKey]*place
+	all map[sessionKey]*labelQueue
 }
 
-// place is the queue of one seat.
-type place struct {
+// labelQueue holds the tasks of one session.
+type labelQueue struct {
 	tasks   []analysis.Task
 	aside   map[assay.Key]bool // put aside, or nothing to see
 	done    []analysis.Task    // labelled since the dashboard began, the last one last
@@ -54,29 +54,31 @@ type place struct {
 
 const (
 	queueLength = 40
-	maxSeats    = 200
+	maxSessions = 200
 	maxAside    = 10_000
 	maxUndo     = 100
 )
 
-func newSeats(now func() time.Time) *seats { return &seats{now: now, all: map[seatKey]*place{}} }
+func newLabelSessions(now func() time.Time) *labelSessions {
+	return &labelSessions{now: now, all: map[sessionKey]*labelQueue{}}
+}
 
-// place returns the seat's queue; the lock is held.
-func (s *seats) place(at *seat) *place {
+// queue returns the session's queue; the lock is held.
+func (s *labelSessions) queue(at *labelSession) *labelQueue {
 	p, ok := s.all[at.key]
 	if !ok {
-		if len(s.all) >= maxSeats {
+		if len(s.all) >= maxSessions {
 			s.forget()
 		}
-		p = &place{aside: map[assay.Key]bool{}}
+		p = &labelQueue{aside: map[assay.Key]bool{}}
 		s.all[at.key] = p
 	}
 	p.used = s.now()
 	return p
 }
 
-func (s *seats) forget() {
-	var oldest seatKey
+func (s *labelSessions) forget() {
+	var oldest sessionKey
 	var used time.Time
 	for k, p := range s.all {
 		if p.working == nil && (used.IsZero() || p.used.Before(used)) {
@@ -87,7 +89,7 @@ func (s *seats) forget() {
 }
 
 // next returns the task that comes next with its sheet; a nil sheet where nothing is left, or where it is being chosen.
-func (s *seats) next(ctx context.Context, at *seat, patience time.Duration) (analysis.Task, *labels.Sheet, bool, error) {
+func (s *labelSessions) next(ctx context.Context, at *labelSession, patience time.Duration) (analysis.Task, *labels.Sheet, bool, error) {
 	for {
 		task, waiting, err := s.head(ctx, at, patience)
 		if err != nil || waiting || task == nil {
@@ -104,14 +106,13 @@ func (s *seats) next(ctx context.Context, at *seat, patience time.Duration) (ana
 	}
 }
 
-// head returns the first task of the queue. An empty queue is filled; who asks waits for it as long as they have
-// patience.
-func (s *seats) head(ctx context.Context, at *seat, patience time.Duration) (task *analysis.Task, waiting bool, err error) {
+// head returns the first task of the queue. An empty queue is filled; the caller waits for it at most so long.
+func (s *labelSessions) head(ctx context.Context, at *labelSession, patience time.Duration) (task *analysis.Task, waiting bool, err error) {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for {
 		s.mu.Lock()
-		p := s.place(at)
+		p := s.queue(at)
 		switch {
 		case len(p.tasks) > 0:
 			t := p.tasks[0]
@@ -142,7 +143,7 @@ func (s *seats) head(ctx context.Context, at *seat, patience time.Duration) (tas
 }
 
 // choose fills a queue.
-func (s *seats) choose(ctx context.Context, at *seat, p *place) {
+func (s *labelSessions) choose(ctx context.Context, at *labelSession, p *labelQueue) {
 	ctx, stop := context.WithTimeout(ctx, 10*time.Minute)
 	defer stop()
 	s.mu.Lock()
@@ -175,10 +176,10 @@ func (s *seats) choose(ctx context.Context, at *seat, p *place) {
 }
 
 // drop takes a task out of a queue for good.
-func (s *seats) drop(at *seat, id assay.Key) {
+func (s *labelSessions) drop(at *labelSession, id assay.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.place(at)
+	p := s.queue(at)
 	p.take(id)
 	if len(p.aside) < maxAside {
 		p.aside[id] = true
@@ -186,7 +187,7 @@ func (s *seats) drop(at *seat, id assay.Key) {
 }
 
 // take removes a task from the queue and returns it.
-func (p *place) take(id assay.Key) (analysis.Task, bool) {
+func (p *labelQueue) take(id assay.Key) (analysis.Task, bool) {
 	for i, t := range p.tasks {
 		if t.ID == id {
 			p.tasks = append(p.tasks[:i:i], p.tasks[i+1:]...)
@@ -196,10 +197,10 @@ func (p *place) take(id assay.Key) (analysis.Task, bool) {
 	return analysis.Task{}, false
 }
 
-// errNotShown is what a form says that is about another task than the next: it was sent twice, or is old.
+// errNotShown is the error of a form about another task than the next: it was sent twice, or is old.
 var errNotShown = &problem{http.StatusConflict, "that one is not waiting any more: go back and judge the one that is shown"}
 
-func (s *seats) skip(at *seat, task string) error {
+func (s *labelSessions) skip(at *labelSession, task string) error {
 	id, err := assay.ParseKey(task)
 	if err != nil {
 		return bad("%s", err)
@@ -208,26 +209,26 @@ func (s *seats) skip(at *seat, task string) error {
 	return nil
 }
 
-// errReplaced is what a form says whose answer was replaced while it was read.
+// errReplaced is the error of a form whose answer was replaced while a person read it.
 var errReplaced = &problem{http.StatusConflict, "the study was changed while this was shown, and the answer is another by now: the label was not kept; go back and judge what is shown then"}
 
-// heard is what a form says: the task, the key of a choice, and what was shown.
-type heard struct{ task, key, seen string }
+// labelForm is a submitted label: the task, the key of a choice, and the id of what was shown.
+type labelForm struct{ task, key, seen string }
 
-// say keeps what was said about a task that waits in the seat's queue.
-func (s *seats) say(ctx context.Context, at *seat, said heard) error {
-	id, err := assay.ParseKey(said.task)
+// keep stores the label of a task in the session's queue.
+func (s *labelSessions) keep(ctx context.Context, at *labelSession, form labelForm) error {
+	id, err := assay.ParseKey(form.task)
 	if err != nil {
 		return bad("%s", err)
 	}
 	s.mu.Lock()
-	p := s.place(at)
+	p := s.queue(at)
 	t, ok := p.take(id)
 	s.mu.Unlock()
 	if !ok {
 		return errNotShown
 	}
-	if err := at.panel.Say(ctx, t, at.person, said.key, said.seen); err != nil {
+	if err := at.panel.Say(ctx, t, at.person, form.key, form.seen); err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		p.tasks = append([]analysis.Task{t}, p.tasks...)
@@ -245,9 +246,9 @@ func (s *seats) say(ctx context.Context, at *seat, said heard) error {
 }
 
 // undo takes the last label back, and asks about it again.
-func (s *seats) undo(ctx context.Context, at *seat) error {
+func (s *labelSessions) undo(ctx context.Context, at *labelSession) error {
 	s.mu.Lock()
-	p := s.place(at)
+	p := s.queue(at)
 	if len(p.done) == 0 {
 		s.mu.Unlock()
 		return bad("there is nothing to take back")
@@ -264,17 +265,17 @@ func (s *seats) undo(ctx context.Context, at *seat) error {
 	return nil
 }
 
-// planned returns how much may be asked at a seat's stage; 0: not counted yet.
-func (s *seats) planned(at *seat) int {
+// planned returns the number of tasks at a session's stage; 0: not counted yet.
+func (s *labelSessions) planned(at *labelSession) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.place(at).planned
+	return s.queue(at).planned
 }
 
-// given returns how many labels were given at a seat since the dashboard began, and whether one can be taken back.
-func (s *seats) given(at *seat) (int, bool) {
+// given returns how many labels a session gave since the dashboard began, and whether one can be taken back.
+func (s *labelSessions) given(at *labelSession) (int, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.place(at).done)
+	n := len(s.queue(at).done)
 	return n, n > 0
 }

@@ -13,8 +13,8 @@ import (
 func TestAProgramWaitsForTheTaskThatIsBeingChosen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, at, chosen := newSeats(time.Now), &seat{}, make(chan struct{})
-		p := s.place(at)
+		s, at, chosen := newLabelSessions(time.Now), &labelSession{}, make(chan struct{})
+		p := s.queue(at)
 		p.working = chosen
 		go func() {
 			time.Sleep(time.Minute) // of the test's own clock
