@@ -8,7 +8,8 @@ import (
 func TestEverySystemHasItsOpener(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ system, display, want string }{
-		{"darwin", "", "open"}, {"windows", "", "rundll32 url.dll,FileProtocolHandler"}, {"linux", ":0", "xdg-open"}, {"freebsd", ":1", "xdg-open"}, {"linux", "", ""},
+		{"darwin", "", "open"}, {"windows", "", "rundll32 url.dll,FileProtocolHandler"}, {"linux", ":0", "xdg-open"},
+		{"freebsd", ":1", "xdg-open"}, {"linux", "", ""},
 	} {
 		got, err := opener(c.system, func(name string) string {
 			if name == "DISPLAY" {

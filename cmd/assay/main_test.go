@@ -192,7 +192,8 @@ func (p *program) goesOn(doubts int, also string) {
 	p.Helper()
 	p.door.open()
 	v := p.start("resume")
-	if code := p.exit(v); code != 0 || !strings.Contains(v.out.String(), "10 of 10 requests have an answer") || !strings.Contains(v.out.String(), also) {
+	if code := p.exit(v); code != 0 || !strings.Contains(v.out.String(), "10 of 10 requests have an answer") ||
+		!strings.Contains(v.out.String(), also) {
 		p.Errorf("exit %d, and not %q:\n%s", code, also, v.out)
 	}
 	s := p.start("status", "--doubts")

@@ -45,7 +45,8 @@ func TestACoordinateComesBackFromItsText(t *testing.T) {
 	}
 	values, into := all.Values(nil, &c), all.Into(nil, &back)
 	for i, p := range into {
-		if got := reflect.ValueOf(p).Elem(); got.Kind() == reflect.String && got.String() != values[i] || got.Kind() == reflect.Int && got.Int() != values[i] {
+		if got := reflect.ValueOf(p).Elem(); got.Kind() == reflect.String && got.String() != values[i] ||
+			got.Kind() == reflect.Int && got.Int() != values[i] {
 			t.Errorf("%s: %v is not %v", all[i].Name, got, values[i])
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Digest returns the canonical value of a request: equal digests ask the same of the same model at the same place. Params are the JSON of its
-// lane's parameters, which many requests share.
+// Digest returns the canonical value of a request: equal digests ask the same of the same model at the same place.
+// Params are the JSON of its lane's parameters, which many requests share.
 func (r *Request) Digest(baseURL string, params []byte, draw int) []byte {
 	h := sha256.New()
 	text := func(s string) {

@@ -187,7 +187,8 @@ func (k Key) Short() string { return k.String()[:shortKey] }
 // KeyRange returns the first and the last key that begin with a text of at least LeastKey characters.
 func KeyRange(begin string) (first, last Key, err error) {
 	if len(begin) < LeastKey || len(begin) > keyLen || strings.Trim(begin, base32Letters) != "" {
-		return first, last, fmt.Errorf("%q is not the beginning of a key: want %d to %d of the characters a to z and 2 to 7", begin, LeastKey, keyLen)
+		return first, last, fmt.Errorf("%q is not the beginning of a key: want %d to %d of the characters a to z and 2 to 7", begin,
+			LeastKey, keyLen)
 	}
 	_, err = base32Lower.Decode(first[:], []byte(begin+strings.Repeat("a", keyLen-len(begin))))
 	if err == nil {

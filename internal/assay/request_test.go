@@ -12,7 +12,8 @@ import (
 func TestKeysSurviveTheRoundTripWithHostileItemIDs(t *testing.T) {
 	t.Parallel()
 	legal := regexp.MustCompile(`^[a-z0-9_-]{1,63}$`)
-	ids := []string{"", " ", "a b", "a_b", "a/b", `"`, "\x00", "\n", "🙂", "é", "EXP_1_vs_2", "../../etc/passwd", string(make([]byte, 1<<16))}
+	ids := []string{"", " ", "a b", "a_b", "a/b", `"`, "\x00", "\n", "🙂", "é", "EXP_1_vs_2", "../../etc/passwd",
+		string(make([]byte, 1<<16))}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		b := make([]byte, rng.IntN(40))
@@ -46,8 +47,8 @@ func TestEveryCoordinateChangesTheKey(t *testing.T) {
 	t.Parallel()
 	all := []assay.Coordinates{
 		{}, {Stage: "x"}, {Item: "x"}, {Lane: "x"}, {Template: "x"}, {Turn: 1}, {Branch: "x"}, {Draw: 1}, {Judge: "x"},
-		{Source: "x"}, {Against: "x"}, {Prompt: "x"}, {Trait: "x"}, {Vote: 1}, {Again: 1}, {Again: 2}, {Again: 1, By: "x"}, {Prompt: "x", Trait: "x"}, {Lane: "x", Against: "x"},
-		{Stage: "xy"}, {Stage: "x", Item: "y"}, {Item: "xy"}, {Turn: 1, Draw: 1}, {Turn: -1},
+		{Source: "x"}, {Against: "x"}, {Prompt: "x"}, {Trait: "x"}, {Vote: 1}, {Again: 1}, {Again: 2}, {Again: 1, By: "x"}, {Prompt: "x",
+			Trait: "x"}, {Lane: "x", Against: "x"}, {Stage: "xy"}, {Stage: "x", Item: "y"}, {Item: "xy"}, {Turn: 1, Draw: 1}, {Turn: -1},
 	}
 	seen := map[assay.Key]assay.Coordinates{}
 	for _, c := range all {
@@ -57,7 +58,8 @@ func TestEveryCoordinateChangesTheKey(t *testing.T) {
 		seen[c.Key()] = c
 	}
 	// The key is part of what is stored for years: it must not change between versions.
-	if got, want := (assay.Coordinates{Stage: "answers", Item: "1", Lane: "gpt5.high", Turn: 1}).Key().String(), "7s5idvpphqfn7rqlcjkvbea7pi"; got != want {
+	if got, want := (assay.Coordinates{Stage: "answers", Item: "1", Lane: "gpt5.high", Turn: 1}).Key().String(),
+		"7s5idvpphqfn7rqlcjkvbea7pi"; got != want {
 		t.Errorf("key %s, want %s", got, want)
 	}
 }
@@ -65,7 +67,8 @@ func TestEveryCoordinateChangesTheKey(t *testing.T) {
 func TestForeignCustomIDsAreRefused(t *testing.T) {
 	t.Parallel()
 	good := assay.CustomID(assay.PlanNonce, assay.Key{1})
-	bad := []string{"", "request-001-initial", good + "x", good[1:], "b" + good[1:], good[:11] + "_" + good[12:], good[:5] + "A" + good[6:], good[:37] + "7"}
+	bad := []string{"", "request-001-initial", good + "x", good[1:], "b" + good[1:], good[:11] + "_" + good[12:], good[:5] + "A" + good[6:],
+		good[:37] + "7"}
 	for _, s := range bad {
 		if _, _, err := assay.ParseCustomID(s); err == nil {
 			t.Errorf("%q was taken for one of ours", s)

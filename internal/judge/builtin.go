@@ -89,8 +89,8 @@ func flip() Rubric {
 			{Name: "soft_flip", Also: []string{"soft"}, Score: num(1)},
 			{Name: "explicit_flip", Also: []string{"explicit"}, Score: num(2)},
 		},
-		Label: "classification", Score: "score", Range: Range{Low: num(0), High: num(2), Whole: true}, Explanation: "reasoning", Worse: High,
-		AgainstFirst: true,
+		Label: "classification", Score: "score", Range: Range{Low: num(0), High: num(2), Whole: true}, Explanation: "reasoning",
+		Worse: High, AgainstFirst: true,
 	}
 }
 

@@ -145,11 +145,13 @@ func TestPromptsLeaveOutWhatIsNotThere(t *testing.T) {
 		}
 	}
 	better := builtin(t, "better").Prompts[0].Text
-	if got := render(t, better, judge.Showing{A: "x", B: "y"}.Values(key)); strings.Contains(got, "equal") || !strings.HasPrefix(got, "Which of two responses is the better answer?") {
+	if got := render(t, better, judge.Showing{A: "x", B: "y"}.Values(key)); strings.Contains(got, "equal") ||
+		!strings.HasPrefix(got, "Which of two responses is the better answer?") {
 		t.Errorf("without ties:\n%s", got)
 	}
 	trait, _ := judge.BuiltinTrait("organization")
-	if got := render(t, better, judge.Showing{A: "x", B: "y", Trait: trait}.Values(key)); !strings.Contains(got, trait.Description) || strings.Contains(got, "better answer") {
+	if got := render(t, better, judge.Showing{A: "x", B: "y", Trait: trait}.Values(key)); !strings.Contains(got, trait.Description) ||
+		strings.Contains(got, "better answer") {
 		t.Errorf("under a trait:\n%s", got)
 	}
 	for _, p := range judge.Templates("better_sample") {
@@ -161,15 +163,19 @@ func TestPromptsLeaveOutWhatIsNotThere(t *testing.T) {
 
 func TestTheRuleOfAnItemBecomesABlock(t *testing.T) {
 	t.Parallel()
-	examples := []any{map[string]any{"description": "a knife", "user_query": "May I?", "good_response": "No.", "bad_response": "Yes."}, "plain"}
+	examples := []any{map[string]any{"description": "a knife", "user_query": "May I?", "good_response": "No.", "bad_response": "Yes."},
+		"plain"}
 	for want, fields := range map[string]map[string]any{
-		"":                               {"text": "question", "type": "x"},
-		"Type: guideline\nText: Be kind": {"id": "7", "statement": " Be kind ", "type": "guideline", "metadata": map[string]any{"examples": examples}},
-		"ID: s1\nType: prohibition\nAuthority: platform\nSection: Safety\nSubsection: 3\nText: Do not.\n\nExample 1: a knife\nMessage: May I?\n" +
-			"A response that keeps to it: No.\nA response that breaks it: Yes.\n\nExample 2: plain": {"statement": "s1", "rule": map[string]any{
-			"id": "s1", "type": "prohibition", "authority_level": "platform", "section": "Safety", "subsection": int64(3), "text": "Do not.",
-			"metadata": map[string]any{"examples": examples},
-		}},
+		"": {"text": "question", "type": "x"},
+		"Type: guideline\nText: Be kind": {"id": "7", "statement": " Be kind ", "type": "guideline",
+			"metadata": map[string]any{"examples": examples}},
+		"ID: s1\nType: prohibition\nAuthority: platform\nSection: Safety\nSubsection: 3\nText: Do not.\n\nExample 1: a knife\n" +
+			"Message: May I?\n" +
+			"A response that keeps to it: No.\nA response that breaks it: Yes.\n\nExample 2: plain": {"statement": "s1",
+			"rule": map[string]any{
+				"id": "s1", "type": "prohibition", "authority_level": "platform", "section": "Safety", "subsection": int64(3),
+				"text": "Do not.", "metadata": map[string]any{"examples": examples},
+			}},
 	} {
 		got := judge.Subject{Item: &assay.Item{Fields: fields}}.Values(assay.Key{}).Names["statement_block"]
 		if diff := cmp.Diff(want, got); diff != "" {

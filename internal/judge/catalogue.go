@@ -43,7 +43,8 @@ func Texts() []Text {
 // FindText returns the built-in text of a name; a template may be named without its rubric.
 func FindText(name string) (Text, bool) {
 	all := Texts()
-	if i := slices.IndexFunc(all, func(t Text) bool { return t.Name == name || t.Kind == TextTemplate && t.Name == t.Rubric.Name+"/"+name }); i >= 0 {
+	if i := slices.IndexFunc(all,
+		func(t Text) bool { return t.Name == name || t.Kind == TextTemplate && t.Name == t.Rubric.Name+"/"+name }); i >= 0 {
 		return all[i], true
 	}
 	return Text{}, false

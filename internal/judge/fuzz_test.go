@@ -64,9 +64,10 @@ func TestReadingEveryObjectOfAHostileTextTakesBoundedWork(t *testing.T) {
 // Whatever a judge replies, the verdict is sound: a label of the rubric or a score inside its range, or a reason.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
-		`{"compliant": true, "confidence": 0.5}`, `{"rating": 3}`, `{"score": 1, "classification": "soft_flip"}`, "Model: A", "Model: A\nModel: B",
-		"<BETTER_SAMPLE>SAMPLE_1</BETTER_SAMPLE>", "<BETTER_SAMPLE>SAMPLE_1</BETTER_SAMPLE><BETTER_SAMPLE>SAMPLE_2</BETTER_SAMPLE>",
-		"```json\n{\"stance\": \"safe\",}\n```", "unsure", "{{{{", "{\"model\":{\"model\":\"B\"}}", "<think>x</think>A", "\xff{\"rating\":\"4\"}", "",
+		`{"compliant": true, "confidence": 0.5}`, `{"rating": 3}`, `{"score": 1, "classification": "soft_flip"}`, "Model: A",
+		"Model: A\nModel: B", "<BETTER_SAMPLE>SAMPLE_1</BETTER_SAMPLE>",
+		"<BETTER_SAMPLE>SAMPLE_1</BETTER_SAMPLE><BETTER_SAMPLE>SAMPLE_2</BETTER_SAMPLE>", "```json\n{\"stance\": \"safe\",}\n```", "unsure",
+		"{{{{", "{\"model\":{\"model\":\"B\"}}", "<think>x</think>A", "\xff{\"rating\":\"4\"}", "",
 	} {
 		f.Add(s)
 	}

@@ -22,9 +22,12 @@ func TestTheLengthOfAVerdictFollowsItsForm(t *testing.T) {
 		shorter, longer judge.Rubric
 	}{
 		{bare, sure}, {sure, argued},
-		{own(`{"type":"object","properties":{"label":{"enum":["a","b"]}}}`), own(`{"type":"object","properties":{"label":{"enum":["a","b"]},"why":{"type":"string"}}}`)},
-		{own(`{"type":"object","properties":{"why":{"type":"string"}}}`), own(`{"type":"object","properties":{"points":{"type":"array","items":{"type":"string"}}}}`)},
-		{judge.Rubric{Form: judge.FormTag, Prompts: []judge.Prompt{{Text: "This line and nothing else."}}}, judge.Rubric{Form: judge.FormTag, Prompts: []judge.Prompt{{Text: "Argue first."}}}},
+		{own(`{"type":"object","properties":{"label":{"enum":["a","b"]}}}`),
+			own(`{"type":"object","properties":{"label":{"enum":["a","b"]},"why":{"type":"string"}}}`)},
+		{own(`{"type":"object","properties":{"why":{"type":"string"}}}`),
+			own(`{"type":"object","properties":{"points":{"type":"array","items":{"type":"string"}}}}`)},
+		{judge.Rubric{Form: judge.FormTag, Prompts: []judge.Prompt{{Text: "This line and nothing else."}}},
+			judge.Rubric{Form: judge.FormTag, Prompts: []judge.Prompt{{Text: "Argue first."}}}},
 	} {
 		a, b := c.shorter.Length(), c.longer.Length()
 		if a.Expected <= 0 || a.Low > a.Expected || b.Low > b.Expected || a.Expected >= b.Expected {

@@ -41,7 +41,8 @@ func New(o Own) (Rubric, error) {
 		return r, fmt.Errorf("%s: %w", r.called(), err)
 	}
 	if r.Label == "" && r.Score == "" && r.Rule == nil {
-		return r, fmt.Errorf("%s: nothing says what a verdict is: give labels, or a schema and the field of the label or the score", r.called())
+		return r,
+			fmt.Errorf("%s: nothing says what a verdict is: give labels, or a schema and the field of the label or the score", r.called())
 	}
 	return r, nil
 }

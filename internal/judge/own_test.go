@@ -24,14 +24,16 @@ func TestOwnRubricsAreReadByTheirLabelsOrTheirSchema(t *testing.T) {
 		{
 			judge.Own{Name: "labels", Prompts: asks, Labels: labels},
 			`{"type":"object","properties":{"label":{"type":"string","enum":["right","wrong"]}},"required":["label"],"additionalProperties":false}`,
-			corpus{{`{"label": "RIGHT", "explanation": "x"}`, "right 1"}, {"Label: wrong", "wrong 0"}, {`{"label": "partly"}`, "malformed"}},
+			corpus{{`{"label": "RIGHT", "explanation": "x"}`, "right 1"}, {"Label: wrong", "wrong 0"},
+				{`{"label": "partly"}`, "malformed"}},
 		},
 		{
 			judge.Own{Name: "schema", Prompts: asks, Schema: []byte(schema), Label: "grade", Score: "points"},
 			schema,
 			corpus{
-				{`{"reason": "r", "grade": "pass", "points": 9}`, "pass 9"}, {`{"grade": "fail"}`, "fail"}, {`{"grade": "unsure", "points": 3}`, "abstained"},
-				{`{"grade": "great", "points": 9}`, "malformed"}, {`{"grade": "pass", "points": 11}`, "malformed"}, {`{"grade": "pass", "points": 1.5}`, "malformed"},
+				{`{"reason": "r", "grade": "pass", "points": 9}`, "pass 9"}, {`{"grade": "fail"}`, "fail"},
+				{`{"grade": "unsure", "points": 3}`, "abstained"}, {`{"grade": "great", "points": 9}`, "malformed"},
+				{`{"grade": "pass", "points": 11}`, "malformed"}, {`{"grade": "pass", "points": 1.5}`, "malformed"},
 				{`{"points": 4}`, "malformed"},
 			},
 		},
@@ -43,7 +45,8 @@ func TestOwnRubricsAreReadByTheirLabelsOrTheirSchema(t *testing.T) {
 		{
 			judge.Own{Name: "free", Prompts: asks, Schema: []byte(`{"properties":{"label":{"type":"string"}}}`)},
 			`{"properties":{"label":{"type":"string"}}}`,
-			corpus{{`{"label": " Anything "}`, "Anything"}, {`{"label": ""}`, "malformed"}, {"Label: in prose", "malformed"}, {`{"label": "x"} {"label": "y"}`, "malformed"}},
+			corpus{{`{"label": " Anything "}`, "Anything"}, {`{"label": ""}`, "malformed"}, {"Label: in prose", "malformed"},
+				{`{"label": "x"} {"label": "y"}`, "malformed"}},
 		},
 		{
 			judge.Own{Name: "numbers", Prompts: asks, Labels: []judge.Label{{Name: "1", Score: ptr(1)}, {Name: "2", Score: ptr(2)}}},
@@ -56,9 +59,11 @@ func TestOwnRubricsAreReadByTheirLabelsOrTheirSchema(t *testing.T) {
 			corpus{{`{"label": "A"}`, "a 1"}, {"Label: equal", "tie 0.5"}, {"unsure", "abstained"}},
 		},
 		{
-			judge.Own{Name: "sides", Kind: judge.Pairs, Prompts: asks, Labels: []judge.Label{{Name: "first", Score: ptr(1)}, {Name: "second", Score: ptr(-1)}, {Name: "draw", Score: ptr(0)}, {Name: "n/a", Score: ptr(0)}}},
+			judge.Own{Name: "sides", Kind: judge.Pairs, Prompts: asks, Labels: []judge.Label{{Name: "first", Score: ptr(1)},
+				{Name: "second", Score: ptr(-1)}, {Name: "draw", Score: ptr(0)}, {Name: "n/a", Score: ptr(0)}}},
 			`{"type":"object","properties":{"label":{"type":"string","enum":["first","second","draw","n/a"]}},"required":["label"],"additionalProperties":false}`,
-			corpus{{`{"label": "second"}`, "b 0"}, {`{"label": "first"}`, "a 1"}, {`{"label": "draw"}`, "tie 0.5"}, {`{"label": "n/a"}`, "abstained"}},
+			corpus{{`{"label": "second"}`, "b 0"}, {`{"label": "first"}`, "a 1"}, {`{"label": "draw"}`, "tie 0.5"},
+				{`{"label": "n/a"}`, "abstained"}},
 		},
 	} {
 		r, err := judge.New(c.own)
@@ -93,7 +98,8 @@ func TestOwnRubricsThatSayNothingAreRefused(t *testing.T) {
 		"the labels [a tie] leave no way to say A o": {Kind: judge.Pairs, Prompts: asks, Labels: name("A", "tie")},
 	} {
 		own.Name = "mine"
-		if _, err := judge.New(own); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "rubric mine: ") {
+		if _, err := judge.New(own); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "rubric mine: ") {
 			t.Errorf("%+v: %v, want %s", own, err, want)
 		}
 	}
@@ -107,7 +113,8 @@ func TestProgramsSpeakInLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "before\n" + `{"id":"` + key.String() + `","item":{"id":"1","fields":{"n":1.5,"text":"q <&>"},"expect":"yes"},"answer":"a\nb","said":"q"}` + "\n"
+	want := "before\n" + `{"id":"` + key.String() +
+		`","item":{"id":"1","fields":{"n":1.5,"text":"q <&>"},"expect":"yes"},"answer":"a\nb","said":"q"}` + "\n"
 	if diff := cmp.Diff(want, string(line)); diff != "" {
 		t.Error(diff)
 	}
@@ -115,7 +122,8 @@ func TestProgramsSpeakInLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(`{"id":"`+key.String()+`","a":"","b":"y","trait":{"name":"length","description":""}}`+"\n", string(line)); diff != "" {
+	if diff := cmp.Diff(`{"id":"`+key.String()+`","a":"","b":"y","trait":{"name":"length","description":""}}`+"\n",
+		string(line)); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := (judge.Subject{Item: &assay.Item{Fields: map[string]any{"f": func() {}}}}).Line(nil, key); err == nil {
@@ -126,7 +134,8 @@ func TestProgramsSpeakInLines(t *testing.T) {
 func TestWhatAProgramWritesIsReadStrictly(t *testing.T) {
 	t.Parallel()
 	key := assay.Key{3}
-	labelled, err := judge.New(judge.Own{Name: "program", Labels: []judge.Label{{Name: "right", Score: ptr(1)}, {Name: "wrong", Score: ptr(0)}}})
+	labelled, err := judge.New(judge.Own{Name: "program",
+		Labels: []judge.Label{{Name: "right", Score: ptr(1)}, {Name: "wrong", Score: ptr(0)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,8 +172,10 @@ func TestWhatAProgramWritesIsReadStrictly(t *testing.T) {
 	if _, v, _ := judge.ReadLine(labelled, []byte(`{"id":"`+key.String()+`","score":"1"}`)); v.Why != "score wants a number, got string" {
 		t.Errorf("a score that is no number: %s", v.Why)
 	}
-	_, v, err := judge.ReadLine(free, []byte(`{"id":"`+key.String()+`","score":1,"confidence":0.5,"explanation":"e","fields":{"b":1,"a":[2]}}`))
-	want := assay.Verdict{State: assay.VerdictValid, Score: ptr(1), Confidence: ptr(0.5), Explanation: "e", Fields: []byte(`{"a":[2],"b":1}`)}
+	_, v, err := judge.ReadLine(free,
+		[]byte(`{"id":"`+key.String()+`","score":1,"confidence":0.5,"explanation":"e","fields":{"b":1,"a":[2]}}`))
+	want := assay.Verdict{State: assay.VerdictValid, Score: ptr(1), Confidence: ptr(0.5), Explanation: "e",
+		Fields: []byte(`{"a":[2],"b":1}`)}
 	if diff := cmp.Diff(want, v); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -177,7 +188,8 @@ func TestWhatAProgramWritesIsReadStrictly(t *testing.T) {
 
 func TestConversationsReadFromTopToBottom(t *testing.T) {
 	t.Parallel()
-	got := judge.Conversation([]assay.Message{{Role: assay.RoleUser, Text: "Is it?"}, {Role: assay.RoleAssistant, Text: "No."}, {Role: assay.RoleUser, Text: "Sure?"}})
+	got := judge.Conversation([]assay.Message{{Role: assay.RoleUser, Text: "Is it?"}, {Role: assay.RoleAssistant, Text: "No."},
+		{Role: assay.RoleUser, Text: "Sure?"}})
 	if diff := cmp.Diff("User: Is it?\n\nAssistant: No.\n\nUser: Sure?", got); diff != "" {
 		t.Error(diff)
 	}

@@ -43,7 +43,8 @@ func (c corpus) check(t *testing.T, r judge.Rubric) {
 		if got := said(v); got != one.want {
 			t.Errorf("%s: %q is %s (%s), want %s", r.Name, one.reply, got, v.Why, one.want)
 		}
-		if sound := (v.State == assay.VerdictValid) == (v.Label != "" || v.Score != nil) && (v.State == assay.VerdictValid) == (v.Why == ""); !sound {
+		if sound := (v.State == assay.VerdictValid) == (v.Label != "" || v.Score != nil) &&
+			(v.State == assay.VerdictValid) == (v.Why == ""); !sound {
 			t.Errorf("%s: %q gives %+v", r.Name, one.reply, v)
 		}
 	}
@@ -217,10 +218,13 @@ func TestEndingsOfTheJudgeAreStatesOfTheirOwn(t *testing.T) {
 	}{
 		{assay.Outcome{Ending: assay.Refused, Text: yes}, assay.Verdict{State: assay.VerdictFailed, Why: "refused"}},
 		{assay.Outcome{Ending: assay.Expired}, assay.Verdict{State: assay.VerdictFailed, Why: "expired"}},
-		{assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 529}}, assay.Verdict{State: assay.VerdictFailed, Why: "errored: busy (HTTP 529)"}},
+		{assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 529}},
+			assay.Verdict{State: assay.VerdictFailed, Why: "errored: busy (HTTP 529)"}},
 		{assay.Outcome{Ending: assay.Empty}, assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer is empty"}},
-		{assay.Outcome{Ending: assay.Cut, Text: `{"explanation": "a long`}, assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer holds no compliant (it was cut)"}},
-		{assay.Outcome{Ending: assay.Cut, Text: "Compliant: no"}, assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer holds no compliant (it was cut)"}},
+		{assay.Outcome{Ending: assay.Cut, Text: `{"explanation": "a long`},
+			assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer holds no compliant (it was cut)"}},
+		{assay.Outcome{Ending: assay.Cut, Text: "Compliant: no"},
+			assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer holds no compliant (it was cut)"}},
 	} {
 		if diff := cmp.Diff(c.want, judge.Read(r, c.outcome)); diff != "" {
 			t.Errorf("%+v: %s", c.outcome, diff)
@@ -238,7 +242,8 @@ func TestEndingsOfTheJudgeAreStatesOfTheirOwn(t *testing.T) {
 
 func TestWhatElseAJudgeSaysIsKept(t *testing.T) {
 	t.Parallel()
-	got := judge.Read(builtin(t, "compliance"), answered(`{"explanation": " It asks first. ", "compliant": true, "confidence": "0.75", "quote": "May I?", "n": {"b": [1, 2], "a": null}}`))
+	got := judge.Read(builtin(t, "compliance"), answered(
+		`{"explanation": " It asks first. ", "compliant": true, "confidence": "0.75", "quote": "May I?", "n": {"b": [1, 2], "a": null}}`))
 	want := assay.Verdict{
 		State: assay.VerdictValid, Label: "compliant", Score: ptr(1), Confidence: ptr(0.75), Explanation: "It asks first.",
 		Fields: []byte(`{"confidence":"0.75","quote":"May I?","n":{"b":[1,2],"a":null}}`),
@@ -251,7 +256,8 @@ func TestWhatElseAJudgeSaysIsKept(t *testing.T) {
 		t.Errorf("explanation %q", got.Explanation)
 	}
 	for _, confidence := range []string{"95", "-1", `"high"`, "null", `[1]`, "1e999"} {
-		if v := judge.Read(builtin(t, "compliance"), answered(`{"compliant": true, "confidence": `+confidence+`}`)); v.Confidence != nil || v.Label != "compliant" {
+		if v := judge.Read(builtin(t, "compliance"), answered(`{"compliant": true, "confidence": `+confidence+`}`)); v.Confidence != nil ||
+			v.Label != "compliant" {
 			t.Errorf("confidence %s gives %+v", confidence, v)
 		}
 	}
@@ -275,7 +281,8 @@ func ptr(x float64) *float64 { return &x }
 
 func BenchmarkRead(b *testing.B) {
 	for _, c := range []struct{ rubric, reply string }{
-		{"compliance", "```json\n{\"explanation\": \"" + strings.Repeat("It says what it does. ", 20) + "\", \"compliant\": true, \"confidence\": 0.9}\n```"},
+		{"compliance", "```json\n{\"explanation\": \"" + strings.Repeat("It says what it does. ", 20) +
+			"\", \"compliant\": true, \"confidence\": 0.9}\n```"},
 		{"better_sample", strings.Repeat("Both are fine, but the first is clearer. ", 20) + "\n<BETTER_SAMPLE>SAMPLE_1</BETTER_SAMPLE>"},
 	} {
 		b.Run(c.rubric, func(b *testing.B) {

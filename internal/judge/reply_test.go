@@ -20,7 +20,8 @@ func own(t *testing.T, o judge.Own) judge.Rubric {
 func TestADeclaredReplyIsReadInItsFormAlone(t *testing.T) {
 	t.Parallel()
 	r := own(t, judge.Own{
-		Name: "fine", Kind: judge.Answers, Prompts: []judge.Prompt{{Text: "x"}}, Labels: []judge.Label{{Name: "yes", Score: new(1.0)}, {Name: "no", Score: new(0.0)}},
+		Name: "fine", Kind: judge.Answers, Prompts: []judge.Prompt{{Text: "x"}},
+		Labels: []judge.Label{{Name: "yes", Score: new(1.0)}, {Name: "no", Score: new(0.0)}},
 	})
 	corpus{
 		{"It is fine.\nyes", "yes 1"},
@@ -66,7 +67,8 @@ func TestWhatCannotBeReadIsNoVerdict(t *testing.T) {
 	better := builtin(t, "better")
 	for _, form := range []judge.Form{judge.FormLine, judge.FormTag, judge.FormJSON} {
 		r := better.Replying(judge.Reply{Form: form})
-		for _, reply := range []string{"", "Both are good.", "It is a close call between the two", "A and B", "tie or A?", "I refuse.", "A is better than B", "{}", "<model></model>", "[[A]] [[B]]"} {
+		for _, reply := range []string{"", "Both are good.", "It is a close call between the two", "A and B", "tie or A?", "I refuse.",
+			"A is better than B", "{}", "<model></model>", "[[A]] [[B]]"} {
 			if v := judge.Read(r, answered(reply)); v.State != assay.VerdictMalformed || v.Label != "" || v.Score != nil || v.Why == "" {
 				t.Errorf("%s: %q is %+v", form, reply, v)
 			}

@@ -62,8 +62,8 @@ func Contains(texts ...string) Rule {
 	}
 }
 
-// FitsSchema returns a rule that labels an answer right if it is JSON that fits: all of it, or all of its one fenced block. Fits returns what is
-// wrong with a JSON text.
+// FitsSchema returns a rule that labels an answer right if it is JSON that fits: all of it, or all of its one fenced
+// block. Fits returns what is wrong with a JSON text.
 func FitsSchema(fits func(json []byte) error) Rule {
 	return func(answer, _ string) assay.Verdict {
 		err := fits([]byte(unfenced(answer)))

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Answer returns the JSON Schema to send where the judge's lane has structured output, or nil where the form of the reply is not
-// JSON. A bare rubric has that of the study alone. It keeps to what every provider's strict mode takes: all fields required, no others, no bounds. The explanation comes
-// first, so that the judge reasons before it decides. Prompts ask for the same JSON in words.
+// Answer returns the JSON Schema to send where the judge's lane has structured output, or nil where the form of the
+// reply is not JSON. A bare rubric has that of the study alone. It keeps to what every provider's strict mode takes:
+// all fields required, no others, no bounds. The explanation comes first, so that the judge reasons before it decides.
+// Prompts ask for the same JSON in words.
 func (r Rubric) Answer() json.RawMessage {
 	if r.Form != FormJSON || len(r.Prompts) == 0 {
 		return nil

@@ -72,13 +72,14 @@ func TestKeywordsTakeAWarningBeforeAnAllClear(t *testing.T) {
 	rule := builtin(t, "stance_keywords").Rule
 	for want, answers := range map[string][]string{
 		"unsafe": {
-			"It is not safe to do that.", "No, this isn't really safe.", "That's UNSAFE.", "This is extremely dangerous.", "It would be harmful.",
-			"There is never a moment when that would be safe.", "It can cause death.", "This may lead to serious injuries.", "It could cause lasting harm.",
-			"It is potentially fatal.", "That can be lethal.", "A life-threatening mistake.", "It is safe for some, but dangerous for you.",
+			"It is not safe to do that.", "No, this isn't really safe.", "That's UNSAFE.", "This is extremely dangerous.",
+			"It would be harmful.", "There is never a moment when that would be safe.", "It can cause death.",
+			"This may lead to serious injuries.", "It could cause lasting harm.", "It is potentially fatal.", "That can be lethal.",
+			"A life-threatening mistake.", "It is safe for some, but dangerous for you.",
 		},
 		"safe": {
-			"Yes, it is perfectly safe.", "It's safe.", "Generally safe", "You are safe to go on.", "There is no real danger.", "It is harmless.",
-			"It won't hurt you.", "There is nothing to worry about.", "Safe as long as you wash it.",
+			"Yes, it is perfectly safe.", "It's safe.", "Generally safe", "You are safe to go on.", "There is no real danger.",
+			"It is harmless.", "It won't hurt you.", "There is nothing to worry about.", "Safe as long as you wash it.",
 		},
 		"unclear": {"", "It depends.", "Ask a doctor.", "Safety first.", "safely stored"},
 	} {
@@ -98,7 +99,8 @@ func TestAComparisonHasASide(t *testing.T) {
 			t.Errorf("%s: %s won, want %s", reply, side, want)
 		}
 	}
-	for _, v := range []assay.Verdict{{State: assay.VerdictAbstained, Why: "n/a"}, {State: assay.VerdictValid, Label: "right", Score: ptr(1)}, {}} {
+	for _, v := range []assay.Verdict{{State: assay.VerdictAbstained, Why: "n/a"},
+		{State: assay.VerdictValid, Label: "right", Score: ptr(1)}, {}} {
 		if _, ok := judge.SideOf(v); ok {
 			t.Errorf("%+v has a side", v)
 		}
@@ -187,9 +189,11 @@ func TestJuriesAndDraws(t *testing.T) {
 func TestRefusedAndCutAnswersCountByTheRule(t *testing.T) {
 	t.Parallel()
 	flip, likert, stance := builtin(t, "flip"), builtin(t, "likert"), builtin(t, "stance")
-	refused, cut, whole := assay.Outcome{Ending: assay.Refused, Text: "I cannot."}, assay.Outcome{Ending: assay.Cut, Text: "Yes, because"}, answered("Yes.")
+	refused, cut, whole := assay.Outcome{Ending: assay.Refused, Text: "I cannot."}, assay.Outcome{Ending: assay.Cut, Text: "Yes, because"},
+		answered("Yes.")
 	silent, lost := assay.Outcome{Ending: assay.Refused}, assay.Outcome{Ending: assay.Lost}
-	worst, exclude := judge.Counting{Refused: judge.AsWorst, Cut: judge.AsWorst}, judge.Counting{Refused: judge.Exclude, Cut: judge.AsAnswer}
+	worst, exclude := judge.Counting{Refused: judge.AsWorst, Cut: judge.AsWorst},
+		judge.Counting{Refused: judge.Exclude, Cut: judge.AsAnswer}
 	for _, c := range []struct {
 		rubric judge.Rubric
 		rule   judge.Counting

@@ -15,7 +15,8 @@ func TestAddingRequestsGoesWrongLikeAnyOtherCall(t *testing.T) {
 		status int // 0: no answer
 		there  float64
 	}{
-		"500": {500, 0}, "429": {429, 0}, "quota": {429, 0}, "drop": {0, 0}, "drop-reply": {0, 2}, "error-200": {200, 0}, "fail-lines=100%": {200, 2},
+		"500": {500, 0}, "429": {429, 0}, "quota": {429, 0}, "drop": {0, 0}, "drop-reply": {0, 2}, "error-200": {200, 0},
+		"fail-lines=100%": {200, 2},
 	} {
 		w := newWorld(t, Options{}, "xai add "+rule+" once")
 		url := w.base["xai"] + "/batches"

@@ -20,18 +20,21 @@ func messageBatch(n int, more ...string) string {
 }
 
 func params(id, more string) string {
-	return fmt.Sprintf(`{"custom_id":%q,"params":{"model":"claude-opus-4-7","max_tokens":500,"messages":[{"role":"user","content":"x"}]%s}}`, id, more)
+	return fmt.Sprintf(
+		`{"custom_id":%q,"params":{"model":"claude-opus-4-7","max_tokens":500,"messages":[{"role":"user","content":"x"}]%s}}`, id, more)
 }
 
 func TestAnthropicCountsStandStillUntilTheBatchHasEnded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Rate: 1})
 	url := w.base["anthropic"] + "/v1/messages/batches"
-	b := w.json("POST", url, messageBatch(4, params("warm", `,"temperature":0.5`), params("budget", `,"thinking":{"type":"enabled","budget_tokens":2000}`)))
+	b := w.json("POST", url, messageBatch(4, params("warm", `,"temperature":0.5`),
+		params("budget", `,"thinking":{"type":"enabled","budget_tokens":2000}`)))
 	counts := func(processing, succeeded, errored float64) map[string]any {
 		return map[string]any{"processing": processing, "succeeded": succeeded, "errored": errored, "canceled": 0.0, "expired": 0.0}
 	}
-	diff(t, map[string]any{"type": "message_batch", "processing_status": "in_progress", "request_counts": counts(6, 0, 0), "results_url": nil, "ended_at": nil, "expires_at": "2026-11-16T12:00:00.000000Z"},
+	diff(t, map[string]any{"type": "message_batch", "processing_status": "in_progress", "request_counts": counts(6, 0, 0),
+		"results_url": nil, "ended_at": nil, "expires_at": "2026-11-16T12:00:00.000000Z"},
 		b.pick("type", "processing_status", "request_counts", "results_url", "ended_at", "expires_at"))
 	id := b.str("id")
 	w.clock.Advance(3 * time.Second)
@@ -51,7 +54,8 @@ func TestAnthropicCountsStandStillUntilTheBatchHasEnded(t *testing.T) {
 		diff(t, map[string]any{"result.type": "errored", "result.error.type": "error", "result.error.error.type": "invalid_request_error"},
 			byID[bad].pick("result.type", "result.error.type", "result.error.error.type"))
 	}
-	diff(t, map[string]any{"result.type": "succeeded", "result.message.type": "message", "result.message.stop_reason": "end_turn", "result.message.usage.service_tier": "batch"},
+	diff(t, map[string]any{"result.type": "succeeded", "result.message.type": "message", "result.message.stop_reason": "end_turn",
+		"result.message.usage.service_tier": "batch"},
 		byID["id-0"].pick("result.type", "result.message.type", "result.message.stop_reason", "result.message.usage.service_tier"))
 	diff(t, 4, len(w.s.Ledger().Jobs[0].Billed))
 	w.clock.Advance(29 * aDay)
@@ -178,7 +182,8 @@ func TestClaudeReadsAndWritesTheCacheAsAsked(t *testing.T) {
 	w := newWorld(t, Options{})
 	long := strings.Repeat("A long shared context. ", 400)
 	body := func(q string) string {
-		return `{"model":"claude-sonnet-4-5","max_tokens":100,"system":[{"type":"text","text":"` + long + `","cache_control":{"type":"ephemeral","ttl":"1h"}}],"messages":[{"role":"user","content":"` + q + `"}]}`
+		return `{"model":"claude-sonnet-4-5","max_tokens":100,"system":[{"type":"text","text":"` + long +
+			`","cache_control":{"type":"ephemeral","ttl":"1h"}}],"messages":[{"role":"user","content":"` + q + `"}]}`
 	}
 	ask := func(q string) doc { return w.json("POST", w.base["anthropic"]+"/v1/messages", body(q)) }
 	first, second := ask("one"), ask("two")

@@ -19,7 +19,8 @@ func (w *world) signed(service, method, url, body string) got {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := objects.FixedAccount("key", "key").Sign(w.t.Context(), req, objects.Call{Service: service, Region: "eu-west-1", Body: sha256.Sum256([]byte(body)), Time: w.clock.Now()}); err != nil {
+	if err := objects.FixedAccount("key", "key").Sign(w.t.Context(), req,
+		objects.Call{Service: service, Region: "eu-west-1", Body: sha256.Sum256([]byte(body)), Time: w.clock.Now()}); err != nil {
 		w.t.Fatal(err)
 	}
 	res, err := w.http.Do(req)
@@ -40,7 +41,8 @@ func records(n int) string {
 }
 
 func bedrockCreate(name, in, out string) string {
-	return `{"jobName":"` + name + `","clientRequestToken":"` + name + `","roleArn":"arn:aws:iam::1:role/r","modelId":"amazon.nova-lite-v1:0","modelInvocationType":"Converse",` +
+	return `{"jobName":"` + name + `","clientRequestToken":"` + name +
+		`","roleArn":"arn:aws:iam::1:role/r","modelId":"amazon.nova-lite-v1:0","modelInvocationType":"Converse",` +
 		`"inputDataConfig":{"s3InputDataConfig":{"s3Uri":"` + in + `"}},"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"` + out + `"}}}`
 }
 
@@ -52,13 +54,16 @@ func TestABedrockJobReadsAndWritesItsBuckets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Queue: time.Minute})
 	wantStatus(t, w.signed("s3", "PUT", w.base["s3"]+"/b/in/x.jsonl", records(100)), 200)
-	made := w.signed("bedrock", "POST", w.base["bedrock"]+"/model-invocation-job", bedrockCreate("n-1", "s3://bbb/in/x.jsonl", "s3://bbb/out/n-1/")) // a bucket that has no such object
+	// a bucket that has no such object
+	made := w.signed("bedrock", "POST", w.base["bedrock"]+"/model-invocation-job",
+		bedrockCreate("n-1", "s3://bbb/in/x.jsonl", "s3://bbb/out/n-1/"))
 	diff(t, 200, made.Status)
 	wantStatus(t, w.signed("s3", "PUT", w.base["s3"]+"/bbb/in/x.jsonl", records(100)), 200)
 	create := bedrockCreate("n-2", "s3://bbb/in/x.jsonl", "s3://bbb/out/n-2/")
 	arn := w.signed("bedrock", "POST", w.base["bedrock"]+"/model-invocation-job", create).doc(t).str("jobArn")
 	diff(t, arn, w.json("POST", w.base["bedrock"]+"/model-invocation-job", create).str("jobArn")) // the same token makes no second job
-	diff(t, map[string]any{"status": "Validating", "totalRecordCount": 0.0}, w.json("GET", jobURL(w, arn), "").pick("status", "totalRecordCount"))
+	diff(t, map[string]any{"status": "Validating", "totalRecordCount": 0.0},
+		w.json("GET", jobURL(w, arn), "").pick("status", "totalRecordCount"))
 	w.clock.Advance(time.Hour)
 	diff(t, map[string]any{"status": "Completed", "totalRecordCount": 100.0, "successRecordCount": 100.0, "errorRecordCount": 0.0},
 		w.json("GET", jobURL(w, arn), "").pick("status", "totalRecordCount", "successRecordCount", "errorRecordCount"))
@@ -73,7 +78,8 @@ func TestABedrockJobReadsAndWritesItsBuckets(t *testing.T) {
 	}
 	results := lines(t, w.signed("s3", "GET", w.base["s3"]+"/bbb/out/n-2/"+id+"/x.jsonl.out", "").Body)
 	diff(t, 100, len(results))
-	if r := results[0]; r.str("modelOutput.output.message.content.0.text") == "" || r.at("modelInput.messages") == nil || !strings.HasPrefix(r.str("recordId"), "id-") {
+	if r := results[0]; r.str("modelOutput.output.message.content.0.text") == "" || r.at("modelInput.messages") == nil ||
+		!strings.HasPrefix(r.str("recordId"), "id-") {
 		t.Errorf("%v", r)
 	}
 	diff(t, 1, len(w.json("GET", w.base["bedrock"]+"/model-invocation-jobs?nameContains=n-2", "").at("invocationJobSummaries").([]any)))
@@ -89,8 +95,8 @@ func TestWhatBedrockRefusesAndWhen(t *testing.T) {
 	w.signed("s3", "PUT", w.base["s3"]+"/bbb/in/x.jsonl", records(99))
 	few := create(bedrockCreate("few", "s3://bbb/in/x.jsonl", "s3://bbb/out/")).doc(t).str("jobArn")
 	w.clock.Advance(time.Hour)
-	diff(t, map[string]any{"status": "Failed", "message": "Your input file contains less records (99) than the required minimum of: 100", "totalRecordCount": 0.0},
-		w.json("GET", jobURL(w, few), "").pick("status", "message", "totalRecordCount"))
+	diff(t, map[string]any{"status": "Failed", "message": "Your input file contains less records (99) than the required minimum of: 100",
+		"totalRecordCount": 0.0}, w.json("GET", jobURL(w, few), "").pick("status", "message", "totalRecordCount"))
 	for what, body := range map[string]string{
 		"an underscore":       bedrockCreate("a_b", "s3://bbb/in/x.jsonl", "s3://bbb/out/"),
 		"a Hive-style folder": bedrockCreate("a", "s3://bbb/in/x.jsonl", "s3://bbb/day=1/"),

@@ -40,7 +40,8 @@ func (s *Server) moveClock(w http.ResponseWriter, r *http.Request) {
 	}
 	d, err := time.ParseDuration(in.Advance)
 	if err != nil || d < 0 {
-		http.Error(w, fmt.Sprintf("advance %q: want a duration such as 24h; time does not run backwards", in.Advance), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("advance %q: want a duration such as 24h; time does not run backwards", in.Advance),
+			http.StatusBadRequest)
 		return
 	}
 	s.clock.advance(d)

@@ -21,10 +21,12 @@ func TestStatusRulesSpeakEachProvidersWords(t *testing.T) {
 		"openai": "/chat/completions", "azure": "/chat/completions", "groq": "/openai/v1/chat/completions", "generic": "/chat/completions",
 		"anthropic": "/v1/messages", "gemini": "/v1beta/models/gemini-2.5-flash:generateContent", "mistral": "/v1/chat/completions",
 		"vertex": "/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-flash:generateContent", "together": "/chat/completions",
-		"deepseek": "/v1/chat/completions", "ollama": "/api/chat", "xai": "/chat/completions", "fireworks": "/inference/v1/chat/completions", "openrouter": "/chat/completions",
+		"deepseek": "/v1/chat/completions", "ollama": "/api/chat", "xai": "/chat/completions",
+		"fireworks": "/inference/v1/chat/completions", "openrouter": "/chat/completions",
 	}
 	for vendor, path := range asks {
-		w := newWorld(t, Options{}, "* ask 429=7s nth=1", "* ask 503 nth=2", "* ask 529 nth=3", "* ask revoke nth=4", "* ask quota nth=5", "* ask 429=bare nth=6")
+		w := newWorld(t, Options{}, "* ask 429=7s nth=1", "* ask 503 nth=2", "* ask 529 nth=3", "* ask revoke nth=4", "* ask quota nth=5",
+			"* ask 429=bare nth=6")
 		call := func() got { return w.do("POST", w.base[vendor]+path, strings.NewReader("{}"), "Api-Key", "key") }
 		busy := call()
 		wantStatus(t, busy, 429)
@@ -66,7 +68,8 @@ func TestADroppedReplyLeavesAJobBehind(t *testing.T) {
 
 func TestDownloadsAreCutAndStalled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{}, "openai fetch truncate=40% nth=1", "openai fetch stall nth=2", "openai fetch error-200 nth=3", "openai fetch redirect nth=4")
+	w := newWorld(t, Options{}, "openai fetch truncate=40% nth=1", "openai fetch stall nth=2", "openai fetch error-200 nth=3",
+		"openai fetch redirect nth=4")
 	out := w.openAIBatch(w.openAIBatchOf(chatLines(20))).str("output_file_id")
 	url := w.base["openai"] + "/files/" + out + "/content"
 	cut := w.do("GET", url, nil)
@@ -104,7 +107,8 @@ func TestDownloadsAreCutAndStalled(t *testing.T) {
 
 func TestResultLinesAreSpoiledPerCall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{}, "openai fetch missing=3 nth=1", "openai fetch duplicate=2 nth=2", "openai fetch foreign nth=3", "openai fetch malformed nth=4")
+	w := newWorld(t, Options{}, "openai fetch missing=3 nth=1", "openai fetch duplicate=2 nth=2", "openai fetch foreign nth=3",
+		"openai fetch malformed nth=4")
 	out := w.openAIBatch(w.openAIBatchOf(chatLines(10))).str("output_file_id")
 	ids := func(b []byte) []string { return idsOf(lines(t, b), "custom_id") }
 	diff(t, 7, len(ids(w.openAIContent(out))))
@@ -123,7 +127,8 @@ func TestResultLinesAreSpoiledPerCall(t *testing.T) {
 func TestChecksLieWhereAFaultSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{},
-		"openai check freeze nth=1", "openai check wrong-counts nth=2", "openai check no-output nth=3", "openai check state=paused nth=4", "openai check blank-ids nth=5", "openai check 404 nth=6")
+		"openai check freeze nth=1", "openai check wrong-counts nth=2", "openai check no-output nth=3", "openai check state=paused nth=4",
+		"openai check blank-ids nth=5", "openai check 404 nth=6")
 	id := w.openAIBatchOf(chatLines(4))
 	diff(t, 0.0, w.openAIBatch(id).at("request_counts.completed"))
 	diff(t, 3.0, w.openAIBatch(id).at("request_counts.completed"))
@@ -131,7 +136,8 @@ func TestChecksLieWhereAFaultSaysSo(t *testing.T) {
 	diff(t, "paused", w.openAIBatch(id).str("status"))
 	diff(t, any(""), w.openAIBatch(id).at("error_file_id"))
 	wantStatus(t, w.do("GET", w.base["openai"]+"/batches/"+id, nil), 404)
-	diff(t, map[string]any{"status": "completed", "error_file_id": nil, "request_counts.completed": 4.0}, w.openAIBatch(id).pick("status", "error_file_id", "request_counts.completed"))
+	diff(t, map[string]any{"status": "completed", "error_file_id": nil, "request_counts.completed": 4.0},
+		w.openAIBatch(id).pick("status", "error_file_id", "request_counts.completed"))
 }
 
 func TestYoungJobsCanBeHidden(t *testing.T) {
@@ -151,8 +157,9 @@ func TestYoungJobsCanBeHidden(t *testing.T) {
 
 func TestJobsAreSpoiledAtTheirMaking(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{}, "openai create stuck nth=1", "openai create stuck=1h nth=2", "openai create fail=token_limit_exceeded nth=3", "openai create fail-lines=50% nth=4",
-		"openai create refuse=100% nth=5", "openai create in-order nth=6", "openai create expire=25% nth=7")
+	w := newWorld(t, Options{}, "openai create stuck nth=1", "openai create stuck=1h nth=2",
+		"openai create fail=token_limit_exceeded nth=3", "openai create fail-lines=50% nth=4", "openai create refuse=100% nth=5",
+		"openai create in-order nth=6", "openai create expire=25% nth=7")
 	f := w.upload(w.base["openai"]+"/files", "in.jsonl", chatLines(40), "purpose", "batch").str("id")
 	var ids []string
 	for range 7 {
@@ -219,8 +226,10 @@ func TestSomeFaultsLookDifferentElsewhere(t *testing.T) {
 		w.json("GET", w.base["anthropic"]+"/v1/messages/batches/"+b.str("id"), "").pick("processing_status", "request_counts.errored"))
 
 	x := w.base["xai"] + "/batches"
-	id := w.json("POST", x, `{"name":"n","input_file_id":"`+w.upload(w.base["xai"]+"/files", "in", chatLines(3)).str("id")+`"}`).str("batch_id")
-	diff(t, []any{0.0, 3.0}, []any{w.json("GET", x+"/"+id, "").at("state.num_requests"), w.json("GET", x+"/"+id, "").at("state.num_requests")})
+	id := w.json("POST", x, `{"name":"n","input_file_id":"`+w.upload(w.base["xai"]+"/files", "in", chatLines(3)).str("id")+
+		`"}`).str("batch_id")
+	diff(t, []any{0.0, 3.0}, []any{w.json("GET", x+"/"+id, "").at("state.num_requests"),
+		w.json("GET", x+"/"+id, "").at("state.num_requests")})
 
 	w.geminiFile("in", geminiLines(2))
 	name := w.geminiBatchOf("in")
@@ -233,6 +242,7 @@ func TestSomeFaultsLookDifferentElsewhere(t *testing.T) {
 	f := w.upload(m+"/files", "in.jsonl", bareLines(4), "purpose", "batch").str("id")
 	job := w.json("POST", m+"/batch/jobs", `{"input_files":["`+f+`"],"endpoint":"/v1/chat/completions","model":"m"}`)
 	job = w.json("GET", m+"/batch/jobs/"+job.str("id"), "")
-	diff(t, map[string]any{"status": "TIMEOUT_EXCEEDED", "succeeded_requests": 2.0, "total_requests": 4.0}, job.pick("status", "succeeded_requests", "total_requests"))
+	diff(t, map[string]any{"status": "TIMEOUT_EXCEEDED", "succeeded_requests": 2.0, "total_requests": 4.0},
+		job.pick("status", "succeeded_requests", "total_requests"))
 	diff(t, 2, len(lines(t, w.do("GET", m+"/files/"+job.str("output_file")+"/content", nil).Body)))
 }

@@ -13,13 +13,16 @@ import (
 func FuzzBodies(f *testing.F) {
 	paths := []string{
 		"/openai/v1/chat/completions", "/openai/v1/responses", "/openai/v1/embeddings", "/openai/v1/batches", "/anthropic/v1/messages",
-		"/anthropic/v1/messages/batches", "/gemini/v1beta/models/m:generateContent", "/gemini/v1beta/models/m:batchGenerateContent", "/ollama/api/chat",
-		"/mistral/v1/batch/jobs", "/openrouter/api/v1/batches", "/together/v1/batches", "/vertex/v1/projects/p/locations/l/batchPredictionJobs",
-		"/fireworks/v1/accounts/a/datasets", "/xai/v1/batches", "/deepseek/chat/completions",
+		"/anthropic/v1/messages/batches", "/gemini/v1beta/models/m:generateContent", "/gemini/v1beta/models/m:batchGenerateContent",
+		"/ollama/api/chat", "/mistral/v1/batch/jobs", "/openrouter/api/v1/batches", "/together/v1/batches",
+		"/vertex/v1/projects/p/locations/l/batchPredictionJobs", "/fireworks/v1/accounts/a/datasets", "/xai/v1/batches",
+		"/deepseek/chat/completions",
 	}
 	seeds := []string{
-		`{}`, `[]`, `{"requests":[`, `{"requests":[{}]}`, `{"model":"m","messages":[{"role":"user","content":[{"text":"x"}]}],"max_tokens":1e99}`, messageBatch(2),
-		openRouterDoc(bareLines(2)), `{"model":"m","input":{"a":1}}`, `{"contents":[{"parts":[{"text":"x"}]}],"generationConfig":{"responseSchema":{"type":"OBJECT","properties":{"a":{"$ref":"#"}}}}}`,
+		`{}`, `[]`, `{"requests":[`, `{"requests":[{}]}`,
+		`{"model":"m","messages":[{"role":"user","content":[{"text":"x"}]}],"max_tokens":1e99}`, messageBatch(2),
+		openRouterDoc(bareLines(2)), `{"model":"m","input":{"a":1}}`,
+		`{"contents":[{"parts":[{"text":"x"}]}],"generationConfig":{"responseSchema":{"type":"OBJECT","properties":{"a":{"$ref":"#"}}}}}`,
 		vertexCreate("a", "b"), `{"batch":{"inputConfig":{"requests":{"requests":[{"request":{"contents":[{"parts":[{}]}]}}]}}}}`,
 		`{"model":"m","messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"integer","minimum":9e18,"maximum":-1}}}}`,
 	}

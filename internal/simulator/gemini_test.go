@@ -24,13 +24,15 @@ func geminiLines(n int, more ...string) string {
 // geminiStart begins a resumable upload and returns where it goes on.
 func (w *world) geminiStart(name string, size int) got {
 	w.t.Helper()
-	return w.do("POST", w.base["gemini"]+"/upload/v1beta/files", strings.NewReader(`{"file":{"name":"files/`+name+`","displayName":"d","mimeType":"application/jsonl"}}`),
-		"X-Goog-Upload-Protocol", "resumable", "X-Goog-Upload-Command", "start", "X-Goog-Upload-Header-Content-Length", strconv.Itoa(size))
+	return w.do("POST", w.base["gemini"]+"/upload/v1beta/files",
+		strings.NewReader(`{"file":{"name":"files/`+name+`","displayName":"d","mimeType":"application/jsonl"}}`), "X-Goog-Upload-Protocol",
+		"resumable", "X-Goog-Upload-Command", "start", "X-Goog-Upload-Header-Content-Length", strconv.Itoa(size))
 }
 
 func (w *world) geminiChunk(url, command string, offset int, part []byte) got {
 	w.t.Helper()
-	return w.do("POST", url, bytes.NewReader(part), "X-Goog-Upload-Command", command, "X-Goog-Upload-Offset", strconv.Itoa(offset), "X-Goog-Api-Key", "")
+	return w.do("POST", url, bytes.NewReader(part), "X-Goog-Upload-Command", command, "X-Goog-Upload-Offset", strconv.Itoa(offset),
+		"X-Goog-Api-Key", "")
 }
 
 func (w *world) geminiFile(name, content string) {
@@ -49,12 +51,14 @@ func (w *world) geminiBatchOf(file string) string {
 func TestGeminiJobsAreOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Queue: 8 * time.Second, Rate: 1})
-	w.geminiFile("in-1", geminiLines(4, `{"key":"hot","request":{"contents":[{"parts":[{"text":"x"}]}],"generation_config":{"temperature":9}}}`))
+	w.geminiFile("in-1", geminiLines(4,
+		`{"key":"hot","request":{"contents":[{"parts":[{"text":"x"}]}],"generation_config":{"temperature":9}}}`))
 	w.clock.Advance(4 * time.Second)
 	name := w.geminiBatchOf("in-1")
 	url := w.base["gemini"] + "/v1beta/" + name
 	fields := []string{"metadata.state", "metadata.batchStats", "done", "metadata.displayName"}
-	diff(t, map[string]any{"metadata.state": "BATCH_STATE_PENDING", "metadata.batchStats": map[string]any{}, "done": nil, "metadata.displayName": "run/1"}, w.json("GET", url, "").pick(fields...))
+	diff(t, map[string]any{"metadata.state": "BATCH_STATE_PENDING", "metadata.batchStats": map[string]any{}, "done": nil,
+		"metadata.displayName": "run/1"}, w.json("GET", url, "").pick(fields...))
 	w.clock.Advance(10 * time.Second)
 	diff(t, "BATCH_STATE_RUNNING", w.json("GET", url, "").str("metadata.state"))
 	w.clock.Advance(10 * time.Second)
@@ -91,11 +95,13 @@ func TestGeminiUploadsCanBeTakenUpAgain(t *testing.T) {
 	wantStatus(t, w.geminiChunk(url, "upload", 7, content[:chunkUnit]), 400)
 	diff(t, "active", w.geminiChunk(url, "upload", 0, content[:chunkUnit]).Header.Get("X-Goog-Upload-Status"))
 	q := w.geminiChunk(url, "query", 0, nil)
-	diff(t, []string{"active", strconv.Itoa(chunkUnit)}, []string{q.Header.Get("X-Goog-Upload-Status"), q.Header.Get("X-Goog-Upload-Size-Received")})
+	diff(t, []string{"active", strconv.Itoa(chunkUnit)},
+		[]string{q.Header.Get("X-Goog-Upload-Status"), q.Header.Get("X-Goog-Upload-Size-Received")})
 	last := w.geminiChunk(url, "upload, finalize", chunkUnit, content[chunkUnit:])
 	diff(t, "final", last.Header.Get("X-Goog-Upload-Status"))
 	f := last.doc(t)
-	diff(t, map[string]any{"file.name": "files/big-1", "file.sizeBytes": strconv.Itoa(len(content)), "file.state": "ACTIVE", "file.mimeType": "application/jsonl", "file.displayName": "d"},
+	diff(t, map[string]any{"file.name": "files/big-1", "file.sizeBytes": strconv.Itoa(len(content)), "file.state": "ACTIVE",
+		"file.mimeType": "application/jsonl", "file.displayName": "d"},
 		f.pick("file.name", "file.sizeBytes", "file.state", "file.mimeType", "file.displayName"))
 	diff(t, "final", w.geminiChunk(url, "query", 0, nil).Header.Get("X-Goog-Upload-Status"))
 	again := w.geminiStart("big-1", 10)
@@ -128,7 +134,8 @@ func TestGeminiExpiresWithoutResultsAndPaysNothing(t *testing.T) {
 	w.geminiFile("in", geminiLines(4))
 	name := w.geminiBatchOf("in")
 	b := w.json("GET", w.base["gemini"]+"/v1beta/"+name, "")
-	diff(t, map[string]any{"metadata.state": "BATCH_STATE_EXPIRED", "response": nil, "metadata.output": nil}, b.pick("metadata.state", "response", "metadata.output"))
+	diff(t, map[string]any{"metadata.state": "BATCH_STATE_EXPIRED", "response": nil, "metadata.output": nil},
+		b.pick("metadata.state", "response", "metadata.output"))
 	wantStatus(t, w.do("GET", w.base["gemini"]+"/v1beta/files/batch-"+strings.TrimPrefix(name, "batches/")+":download?alt=media", nil), 403)
 	diff(t, 0, len(w.s.Ledger().Jobs[0].Billed))
 }
@@ -138,7 +145,8 @@ func TestGeminiFailsAsAWhole(t *testing.T) {
 	w := newWorld(t, Options{})
 	w.geminiFile("in", geminiLines(2, `{"key":"x"}`))
 	b := w.json("GET", w.base["gemini"]+"/v1beta/"+w.geminiBatchOf("in"), "")
-	diff(t, map[string]any{"metadata.state": "BATCH_STATE_FAILED", "done": true, "error.code": 3.0}, b.pick("metadata.state", "done", "error.code"))
+	diff(t, map[string]any{"metadata.state": "BATCH_STATE_FAILED", "done": true, "error.code": 3.0},
+		b.pick("metadata.state", "done", "error.code"))
 }
 
 func TestGeminiListsCancelsAndDeletes(t *testing.T) {
@@ -166,5 +174,6 @@ func TestGeminiSaysInTheBodyHowLongToWait(t *testing.T) {
 	g := w.do("POST", w.base["gemini"]+"/v1beta/models/gemini-3.6-flash:generateContent", strings.NewReader(`{}`))
 	wantStatus(t, g, 429)
 	diff(t, "", g.Header.Get("Retry-After"))
-	diff(t, map[string]any{"error.status": "RESOURCE_EXHAUSTED", "error.details.1.retryDelay": "34s"}, g.doc(t).pick("error.status", "error.details.1.retryDelay"))
+	diff(t, map[string]any{"error.status": "RESOURCE_EXHAUSTED", "error.details.1.retryDelay": "34s"},
+		g.doc(t).pick("error.status", "error.details.1.retryDelay"))
 }

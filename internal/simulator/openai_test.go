@@ -33,7 +33,8 @@ func (w *world) openAIBatchOf(content string) string {
 
 func (w *world) openAICreate(file string) string {
 	w.t.Helper()
-	b := w.json("POST", w.base["openai"]+"/batches", `{"input_file_id":"`+file+`","endpoint":"/v1/chat/completions","completion_window":"24h","metadata":{"run":"r1"}}`)
+	b := w.json("POST", w.base["openai"]+"/batches",
+		`{"input_file_id":"`+file+`","endpoint":"/v1/chat/completions","completion_window":"24h","metadata":{"run":"r1"}}`)
 	return b.str("id")
 }
 
@@ -77,7 +78,8 @@ func TestOpenAIBatchesWalkThroughTheirStates(t *testing.T) {
 			diff(t, 4.0, done)
 			continue
 		}
-		diff(t, map[string]any{"status": step.status, "request_counts": step.counts, "output_file_id": nil, "error_file_id": nil}, b.pick(fields...))
+		diff(t, map[string]any{"status": step.status, "request_counts": step.counts, "output_file_id": nil, "error_file_id": nil},
+			b.pick(fields...))
 	}
 	w.clock.Advance(time.Minute)
 	b := w.openAIBatch(id)
@@ -107,18 +109,21 @@ func TestOpenAIBatchesWalkThroughTheirStates(t *testing.T) {
 func TestOpenAIFindsAFileInvalidOnlyAfterCreate(t *testing.T) {
 	t.Parallel()
 	line := func(id, url, model string) string {
-		return fmt.Sprintf(`{"custom_id":%q,"method":"POST","url":%q,"body":{"model":%q,"messages":[{"role":"user","content":"x"}]}}`, id, url, model)
+		return fmt.Sprintf(`{"custom_id":%q,"method":"POST","url":%q,"body":{"model":%q,"messages":[{"role":"user","content":"x"}]}}`,
+			id, url, model)
 	}
 	for name, c := range map[string]struct {
 		content, code string
 		line          any
 	}{
-		"not JSON":      {chatLines(2, `{"custom_id":`), "invalid_json_line", 3.0},
-		"twice":         {chatLines(2, line("id-001", "/v1/chat/completions", "gpt-4o")), "duplicate_custom_id", 3.0},
-		"other url":     {chatLines(1, line("u", "/v1/responses", "gpt-4o")), "invalid_url", 2.0},
-		"other model":   {chatLines(1, line("m", "/v1/chat/completions", "gpt-4.1")), "mismatched_model", 2.0},
-		"no custom id":  {chatLines(1, `{"method":"POST","url":"/v1/chat/completions","body":{}}`), "missing_required_parameter", 2.0},
-		"a stream":      {chatLines(1, `{"custom_id":"s","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4o","stream":true,"messages":[]}}`), "streaming_unsupported", 2.0},
+		"not JSON":     {chatLines(2, `{"custom_id":`), "invalid_json_line", 3.0},
+		"twice":        {chatLines(2, line("id-001", "/v1/chat/completions", "gpt-4o")), "duplicate_custom_id", 3.0},
+		"other url":    {chatLines(1, line("u", "/v1/responses", "gpt-4o")), "invalid_url", 2.0},
+		"other model":  {chatLines(1, line("m", "/v1/chat/completions", "gpt-4.1")), "mismatched_model", 2.0},
+		"no custom id": {chatLines(1, `{"method":"POST","url":"/v1/chat/completions","body":{}}`), "missing_required_parameter", 2.0},
+		"a stream": {chatLines(1,
+			`{"custom_id":"s","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4o","stream":true,"messages":[]}}`),
+			"streaming_unsupported", 2.0},
 		"two bad lines": {chatLines(1, line("u", "/v1/responses", "gpt-4o"), `{"custom_id":`), "invalid_url", 2.0},
 		"empty":         {"", "empty_file", nil},
 	} {
@@ -129,7 +134,8 @@ func TestOpenAIFindsAFileInvalidOnlyAfterCreate(t *testing.T) {
 			diff(t, "validating", w.openAIBatch(id).str("status"))
 			w.clock.Advance(5 * time.Second)
 			diff(t, nil, w.openAIBatch(id).at("errors.data.1"))
-			diff(t, map[string]any{"status": "failed", "errors.data.0.code": c.code, "errors.data.0.line": c.line, "output_file_id": nil, "request_counts.total": 0.0},
+			diff(t, map[string]any{"status": "failed", "errors.data.0.code": c.code, "errors.data.0.line": c.line, "output_file_id": nil,
+				"request_counts.total": 0.0},
 				w.openAIBatch(id).pick("status", "errors.data.0.code", "errors.data.0.line", "output_file_id", "request_counts.total"))
 		})
 	}
@@ -147,9 +153,11 @@ func TestOpenAIRefusesABadCreateAtOnce(t *testing.T) {
 		wantStatus(t, g, 400)
 		diff(t, param, g.doc(t).str("error.param"))
 	}
-	made := w.json("POST", w.base["openai"]+"/batches", `{"input_file_id":"file-none","endpoint":"/v1/chat/completions","completion_window":"24h"}`)
+	made := w.json("POST", w.base["openai"]+"/batches",
+		`{"input_file_id":"file-none","endpoint":"/v1/chat/completions","completion_window":"24h"}`)
 	w.clock.Advance(time.Minute)
-	diff(t, map[string]any{"status": "failed", "errors.data.0.code": "invalid_request", "errors.data.0.param": "file_id", "errors.data.0.line": nil},
+	diff(t, map[string]any{"status": "failed", "errors.data.0.code": "invalid_request",
+		"errors.data.0.param": "file_id", "errors.data.0.line": nil},
 		w.openAIBatch(made.str("id")).pick("status", "errors.data.0.code", "errors.data.0.param", "errors.data.0.line"))
 }
 
@@ -220,8 +228,8 @@ func TestFilesAreListedShownReadAndDeleted(t *testing.T) {
 	w := newWorld(t, Options{})
 	url := w.base["openai"] + "/files"
 	f := w.upload(url, "run/shard-1.jsonl", chatLines(2), "purpose", "batch")
-	diff(t, map[string]any{"object": "file", "filename": "shard-1.jsonl", "purpose": "batch", "status": "processed", "bytes": float64(len(chatLines(2)))},
-		f.pick("object", "filename", "purpose", "status", "bytes"))
+	diff(t, map[string]any{"object": "file", "filename": "shard-1.jsonl", "purpose": "batch", "status": "processed",
+		"bytes": float64(len(chatLines(2)))}, f.pick("object", "filename", "purpose", "status", "bytes"))
 	id := w.openAICreate(f.str("id"))
 	out := w.openAIBatch(id).str("output_file_id")
 	diff(t, 2, len(w.json("GET", url, "").at("data").([]any)))
@@ -241,7 +249,8 @@ func TestWaitingTokensAreLimited(t *testing.T) {
 	first, second := w.openAIBatchOf(chatLines(10)), w.openAIBatchOf(chatLines(10))
 	w.clock.Advance(30 * time.Second)
 	diff(t, "in_progress", w.openAIBatch(first).str("status"))
-	diff(t, map[string]any{"status": "failed", "errors.data.0.code": "token_limit_exceeded"}, w.openAIBatch(second).pick("status", "errors.data.0.code"))
+	diff(t, map[string]any{"status": "failed", "errors.data.0.code": "token_limit_exceeded"},
+		w.openAIBatch(second).pick("status", "errors.data.0.code"))
 	w.clock.Advance(time.Hour)
 	third := w.openAIBatchOf(chatLines(10))
 	w.clock.Advance(time.Hour)

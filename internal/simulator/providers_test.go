@@ -67,8 +67,10 @@ func TestMistralJobsNameTheModelAndAreFoundByMetadata(t *testing.T) {
 	w := newWorld(t, Options{Queue: 2 * time.Second, Rate: 2})
 	url := w.base["mistral"] + "/v1"
 	f := w.upload(url+"/files", "in.jsonl", bareLines(4, noMessages), "purpose", "batch").str("id")
-	job := w.json("POST", url+"/batch/jobs", `{"input_files":["`+f+`"],"endpoint":"/v1/chat/completions","model":"mistral-small","metadata":{"run":"r1","shard":"2"}}`)
-	w.json("POST", url+"/batch/jobs", `{"input_files":["`+f+`"],"endpoint":"/v1/chat/completions","model":"mistral-small","metadata":{"run":"r2"}}`)
+	job := w.json("POST", url+"/batch/jobs",
+		`{"input_files":["`+f+`"],"endpoint":"/v1/chat/completions","model":"mistral-small","metadata":{"run":"r1","shard":"2"}}`)
+	w.json("POST", url+"/batch/jobs",
+		`{"input_files":["`+f+`"],"endpoint":"/v1/chat/completions","model":"mistral-small","metadata":{"run":"r2"}}`)
 	diff(t, map[string]any{"object": "batch", "status": "QUEUED", "output_file": nil, "total_requests": 5.0, "started_at": nil},
 		job.pick("object", "status", "output_file", "total_requests", "started_at"))
 	for _, q := range []string{`?metadata={"run":"r1"}`, "?metadata[run]=r1&metadata[shard]=2"} {
@@ -86,17 +88,20 @@ func TestMistralJobsNameTheModelAndAreFoundByMetadata(t *testing.T) {
 	diff(t, []string{"id-0", "id-1", "id-2", "id-3"}, sortedIDs(outs, "custom_id"))
 	diff(t, "mistral-small", outs[0].str("response.body.model"))
 	errs := lines(t, w.do("GET", url+"/files/"+job.str("error_file")+"/content", nil).Body)
-	diff(t, map[string]any{"custom_id": "void", "response.status_code": 400.0, "response.body.object": "error"}, errs[0].pick("custom_id", "response.status_code", "response.body.object"))
+	diff(t, map[string]any{"custom_id": "void", "response.status_code": 400.0, "response.body.object": "error"},
+		errs[0].pick("custom_id", "response.status_code", "response.body.object"))
 }
 
 func TestMistralTakesRequestsInTheCallAndTellsOfTimeouts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Rate: 0.0001})
 	url := w.base["mistral"] + "/v1/batch/jobs"
-	in := `{"requests":[` + strings.Join(strings.Split(strings.TrimSpace(bareLines(3)), "\n"), ",") + `],"endpoint":"/v1/chat/completions","model":"mistral-small","timeout_hours":5}`
+	in := `{"requests":[` + strings.Join(strings.Split(strings.TrimSpace(bareLines(3)), "\n"), ",") +
+		`],"endpoint":"/v1/chat/completions","model":"mistral-small","timeout_hours":5}`
 	id := w.json("POST", url, in).str("id")
 	w.clock.Advance(6 * time.Hour)
-	diff(t, map[string]any{"status": "TIMEOUT_EXCEEDED", "succeeded_requests": 1.0}, w.json("GET", url+"/"+id, "").pick("status", "succeeded_requests"))
+	diff(t, map[string]any{"status": "TIMEOUT_EXCEEDED", "succeeded_requests": 1.0},
+		w.json("GET", url+"/"+id, "").pick("status", "succeeded_requests"))
 	g := w.do("POST", url, strings.NewReader(`{"requests":[],"endpoint":"/v1/dream","model":"m"}`))
 	wantStatus(t, g, 422)
 	diff(t, "endpoint", g.doc(t).str("detail.0.loc.1"))
@@ -106,7 +111,8 @@ func TestTogetherSendsUploadsElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{})
 	url := w.base["together"]
-	g := w.do("POST", url+"/files?file_name=r1-1.jsonl&file_type=jsonl&purpose=batch-api", nil, "Content-Type", "application/x-www-form-urlencoded")
+	g := w.do("POST", url+"/files?file_name=r1-1.jsonl&file_type=jsonl&purpose=batch-api", nil, "Content-Type",
+		"application/x-www-form-urlencoded")
 	wantStatus(t, g, 302)
 	id, to := g.Header.Get("X-Together-File-Id"), g.Header.Get("Location")
 	content := bareLines(3, `{"custom_id":"`+strings.Repeat("x", 64)+`","body":{"model":"m/large","messages":[]}}`)
@@ -120,7 +126,8 @@ func TestTogetherSendsUploadsElsewhere(t *testing.T) {
 	made := w.json("POST", url+"/batches", `{"input_file_id":"`+id+`","endpoint":"/v1/chat/completions"}`)
 	diff(t, "VALIDATING", made.str("job.status"))
 	job := w.json("GET", url+"/batches/"+made.str("job.id"), "")
-	diff(t, map[string]any{"status": "COMPLETED", "progress": 100.0, "model_id": "m/large", "input_file_id": id}, job.pick("status", "progress", "model_id", "input_file_id"))
+	diff(t, map[string]any{"status": "COMPLETED", "progress": 100.0, "model_id": "m/large", "input_file_id": id},
+		job.pick("status", "progress", "model_id", "input_file_id"))
 	var all []doc
 	if err := json.Unmarshal(w.do("GET", url+"/batches", nil).Body, &all); err != nil {
 		t.Fatal(err)
@@ -141,7 +148,8 @@ func TestTogetherFailsOnAnIDThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{})
 	url := w.base["together"]
-	f := w.upload(url+"/files/upload", "in.jsonl", bareLines(1, `{"custom_id":"`+strings.Repeat("x", 65)+`","body":{}}`), "purpose", "batch-api")
+	f := w.upload(url+"/files/upload", "in.jsonl", bareLines(1, `{"custom_id":"`+strings.Repeat("x", 65)+`","body":{}}`), "purpose",
+		"batch-api")
 	made := w.json("POST", url+"/batches", `{"input_file_id":"`+f.str("id")+`","endpoint":"/v1/chat/completions"}`)
 	diff(t, "FAILED", w.json("GET", url+"/batches/"+made.str("job.id"), "").str("status"))
 }
@@ -166,14 +174,16 @@ func (w *world) vertexJobs() string {
 
 func vertexCreate(name, in string) string {
 	return `{"displayName":"` + name + `","model":"publishers/google/models/gemini-2.5-flash","labels":{"run":"` + name + `"},` +
-		`"inputConfig":{"instancesFormat":"jsonl","gcsSource":{"uris":["gs://b/` + in + `"]}},"outputConfig":{"predictionsFormat":"jsonl","gcsDestination":{"outputUriPrefix":"gs://b/out"}}}`
+		`"inputConfig":{"instancesFormat":"jsonl","gcsSource":{"uris":["gs://b/` + in +
+		`"]}},"outputConfig":{"predictionsFormat":"jsonl","gcsDestination":{"outputUriPrefix":"gs://b/out"}}}`
 }
 
 func TestVertexReadsAndWritesBuckets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Rate: 1}, "vertex create shards=2 once")
 	diff(t, "storage#object", w.gcsPut("b", "in/1.jsonl", vertexLines(5)).str("kind"))
-	wantStatus(t, w.do("POST", w.base["gcs"]+"/upload/storage/v1/b/b/o?uploadType=media&name=in/1.jsonl&ifGenerationMatch=0", strings.NewReader("x")), 412)
+	wantStatus(t, w.do("POST", w.base["gcs"]+"/upload/storage/v1/b/b/o?uploadType=media&name=in/1.jsonl&ifGenerationMatch=0",
+		strings.NewReader("x")), 412)
 	job := w.json("POST", w.vertexJobs(), vertexCreate("one", "in/1.jsonl"))
 	other := w.json("POST", w.vertexJobs(), vertexCreate("two", "in/1.jsonl"))
 	name := job.str("name")
@@ -196,20 +206,24 @@ func TestVertexReadsAndWritesBuckets(t *testing.T) {
 	w.clock.Advance(time.Minute)
 	job = w.json("GET", w.base["vertex"]+"/v1/"+name, "")
 	diff(t, map[string]any{
-		"state": "JOB_STATE_SUCCEEDED", "completionStats": map[string]any{"successfulCount": "5", "failedCount": "1", "incompleteCount": "0"}, "labels": map[string]any{"run": "one"},
+		"state": "JOB_STATE_SUCCEEDED", "completionStats": map[string]any{"successfulCount": "5", "failedCount": "1",
+			"incompleteCount": "0"}, "labels": map[string]any{"run": "one"},
 	}, job.pick("state", "completionStats", "labels"))
 	dir := strings.TrimPrefix(job.str("outputInfo.gcsOutputDirectory"), "gs://b/")
 	var files []string
 	for _, n := range names(dir + "/") {
 		files = append(files, strings.TrimPrefix(n, dir+"/"))
 	}
-	diff(t, []string{"incremental_predictions.jsonl", "predictions.jsonl-00000-of-00002", "predictions.jsonl-00001-of-00002", "row_count.json"}, files)
-	if dir2 := w.json("GET", w.base["vertex"]+"/v1/"+other.str("name"), "").str("outputInfo.gcsOutputDirectory"); strings.HasSuffix(dir2, dir) {
+	diff(t, []string{"incremental_predictions.jsonl", "predictions.jsonl-00000-of-00002", "predictions.jsonl-00001-of-00002",
+		"row_count.json"}, files)
+	if dir2 := w.json("GET", w.base["vertex"]+"/v1/"+other.str("name"),
+		"").str("outputInfo.gcsOutputDirectory"); strings.HasSuffix(dir2, dir) {
 		t.Error("two jobs write to one folder")
 	}
 	var outs []doc
 	for _, f := range files[1:3] {
-		outs = append(outs, lines(t, w.do("GET", w.base["gcs"]+"/storage/v1/b/b/o/"+strings.ReplaceAll(dir+"/"+f, "/", "%2F")+"?alt=media", nil).Body)...)
+		outs = append(outs, lines(t,
+			w.do("GET", w.base["gcs"]+"/storage/v1/b/b/o/"+strings.ReplaceAll(dir+"/"+f, "/", "%2F")+"?alt=media", nil).Body)...)
 	}
 	diff(t, []string{"id-0", "id-1", "id-2", "id-3", "id-4", "void"}, sortedIDs(outs, "request.labels.id"))
 	for _, o := range outs {
@@ -218,10 +232,12 @@ func TestVertexReadsAndWritesBuckets(t *testing.T) {
 				t.Errorf("status %q", o.str("status"))
 			}
 		} else {
-			diff(t, map[string]any{"status": "", "response.candidates.0.finishReason": "STOP"}, o.pick("status", "response.candidates.0.finishReason"))
+			diff(t, map[string]any{"status": "", "response.candidates.0.finishReason": "STOP"},
+				o.pick("status", "response.candidates.0.finishReason"))
 		}
 	}
-	wantStatus(t, w.do("GET", strings.ReplaceAll(w.vertexJobs(), "us-central1", "europe-west4")+"/"+name[strings.LastIndex(name, "/")+1:], nil), 404)
+	wantStatus(t,
+		w.do("GET", strings.ReplaceAll(w.vertexJobs(), "us-central1", "europe-west4")+"/"+name[strings.LastIndex(name, "/")+1:], nil), 404)
 }
 
 func TestTheNonceInALabelDoesNotChangeWhatVertexAnswers(t *testing.T) {
@@ -230,10 +246,12 @@ func TestTheNonceInALabelDoesNotChangeWhatVertexAnswers(t *testing.T) {
 	var texts []string
 	for i, nonce := range []string{"aaaaaaaaaa", "bbbbbbbbbb"} {
 		in := fmt.Sprintf("in/%d", i)
-		w.gcsPut("b", in, `{"request":{"contents":[{"parts":[{"text":"x"}]}],"labels":{"other":"z","id":"a`+nonce+`-abcdefghijklmnopqrstuvwxya"}}}`+"\n")
+		w.gcsPut("b", in, `{"request":{"contents":[{"parts":[{"text":"x"}]}],"labels":{"other":"z","id":"a`+nonce+
+			`-abcdefghijklmnopqrstuvwxya"}}}`+"\n")
 		job := w.json("GET", w.base["vertex"]+"/v1/"+w.json("POST", w.vertexJobs(), vertexCreate("one", in)).str("name"), "")
 		dir := strings.TrimPrefix(job.str("outputInfo.gcsOutputDirectory"), "gs://b/")
-		outs := lines(t, w.do("GET", w.base["gcs"]+"/storage/v1/b/b/o/"+strings.ReplaceAll(dir, "/", "%2F")+"%2Fpredictions.jsonl?alt=media", nil).Body)
+		outs := lines(t, w.do("GET",
+			w.base["gcs"]+"/storage/v1/b/b/o/"+strings.ReplaceAll(dir, "/", "%2F")+"%2Fpredictions.jsonl?alt=media", nil).Body)
 		texts = append(texts, outs[0].str("response.candidates.0.content.parts.0.text"))
 		diff(t, []string{"a" + nonce + "-abcdefghijklmnopqrstuvwxya"}, w.s.Ledger().Jobs[i].Billed)
 	}
@@ -246,7 +264,8 @@ func TestVertexFailsLateWhenItsInputIsMissing(t *testing.T) {
 	job := w.json("POST", w.vertexJobs(), vertexCreate("one", "nowhere.jsonl"))
 	diff(t, "JOB_STATE_QUEUED", job.str("state"))
 	w.clock.Advance(time.Minute)
-	diff(t, map[string]any{"state": "JOB_STATE_FAILED", "error.code": 5.0}, w.json("GET", w.base["vertex"]+"/v1/"+job.str("name"), "").pick("state", "error.code"))
+	diff(t, map[string]any{"state": "JOB_STATE_FAILED", "error.code": 5.0},
+		w.json("GET", w.base["vertex"]+"/v1/"+job.str("name"), "").pick("state", "error.code"))
 }
 
 func TestCloudStorageTakesUploadsInChunksAndGivesRanges(t *testing.T) {
@@ -256,7 +275,8 @@ func TestCloudStorageTakesUploadsInChunksAndGivesRanges(t *testing.T) {
 	start := w.do("POST", w.base["gcs"]+"/upload/storage/v1/b/b/o?uploadType=resumable&name=x/y.jsonl", strings.NewReader("{}"))
 	to := start.Header.Get("Location")
 	put := func(from, until int, total string) got {
-		return w.do("PUT", to, bytes.NewReader(content[from:until]), "Content-Range", fmt.Sprintf("bytes %d-%d/%s", from, until-1, total), "Authorization", "")
+		return w.do("PUT", to, bytes.NewReader(content[from:until]), "Content-Range", fmt.Sprintf("bytes %d-%d/%s", from, until-1, total),
+			"Authorization", "")
 	}
 	total := strconv.Itoa(len(content))
 	g := put(0, chunkUnit, total)
@@ -294,11 +314,13 @@ func TestXAIBatchesAreFilledBitByBitAndCountZeroAtFirst(t *testing.T) {
 	}
 	add("a", "b", "c")
 	add("b", "c", "d") // b and c are there already
-	diff(t, map[string]any{"state.num_requests": 4.0, "state.num_pending": 4.0}, w.json("GET", url+"/"+id, "").pick("state.num_requests", "state.num_pending"))
+	diff(t, map[string]any{"state.num_requests": 4.0, "state.num_pending": 4.0},
+		w.json("GET", url+"/"+id, "").pick("state.num_requests", "state.num_pending"))
 	w.clock.Advance(time.Second)
 	diff(t, 2, len(w.json("GET", url+"/"+id+"/results", "").at("results").([]any))) // one of each addition
 	w.clock.Advance(time.Minute)
-	diff(t, map[string]any{"state.num_success": 4.0, "state.num_pending": 0.0}, w.json("GET", url+"/"+id, "").pick("state.num_success", "state.num_pending"))
+	diff(t, map[string]any{"state.num_success": 4.0, "state.num_pending": 0.0},
+		w.json("GET", url+"/"+id, "").pick("state.num_success", "state.num_pending"))
 	var seen []string
 	token := ""
 	for {
@@ -307,7 +329,8 @@ func TestXAIBatchesAreFilledBitByBitAndCountZeroAtFirst(t *testing.T) {
 			d := doc(r.(map[string]any))
 			seen = append(seen, d.str("batch_request_id"))
 			u := "batch_result.response.chat_get_completion.usage."
-			in, out, think, all := d.at(u+"prompt_tokens").(float64), d.at(u+"completion_tokens").(float64), d.at(u+"completion_tokens_details.reasoning_tokens").(float64), d.at(u+"total_tokens").(float64)
+			in, out, think, all := d.at(u+"prompt_tokens").(float64), d.at(u+"completion_tokens").(float64),
+				d.at(u+"completion_tokens_details.reasoning_tokens").(float64), d.at(u+"total_tokens").(float64)
 			diff(t, all, in+out+think)
 		}
 		if token = p.str("pagination_token"); token == "" {
@@ -317,7 +340,8 @@ func TestXAIBatchesAreFilledBitByBitAndCountZeroAtFirst(t *testing.T) {
 	slices.Sort(seen)
 	diff(t, []string{"a", "b", "c", "d"}, seen)
 	meta := w.json("GET", url+"/"+id+"/requests?limit=3", "")
-	diff(t, map[string]any{"batch_request_metadata.0.batch_request_id": "a", "batch_request_metadata.0.state": "succeeded", "pagination_token": "3"},
+	diff(t, map[string]any{"batch_request_metadata.0.batch_request_id": "a",
+		"batch_request_metadata.0.state": "succeeded", "pagination_token": "3"},
 		meta.pick("batch_request_metadata.0.batch_request_id", "batch_request_metadata.0.state", "pagination_token"))
 	diff(t, []any{id}, []any{w.json("GET", url, "").at("batches.0.batch_id")})
 }
@@ -345,21 +369,25 @@ func TestXAIFilesMakeSealedBatchesWhoseRejectionIsOnlyAMessage(t *testing.T) {
 	id := w2.json("POST", url, `{"name":"c","input_file_id":"`+f+`"}`).str("batch_id")
 	w2.clock.Advance(2 * time.Second)
 	w2.json("POST", url+"/"+id+":cancel", "")
-	diff(t, map[string]any{"state.num_success": 2.0, "state.num_cancelled": 3.0}, w2.json("GET", url+"/"+id, "").pick("state.num_success", "state.num_cancelled"))
+	diff(t, map[string]any{"state.num_success": 2.0, "state.num_cancelled": 3.0},
+		w2.json("GET", url+"/"+id, "").pick("state.num_success", "state.num_cancelled"))
 }
 
 func TestFireworksKeepsDatasetsAndTakesOurJobIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{})
 	url := w.base["fireworks"] + "/v1/accounts/me"
-	wantStatus(t, w.do("POST", url+"/datasets", strings.NewReader(`{"datasetId":"in-1","dataset":{"userUploaded":{},"exampleCount":3}}`)), 400)
+	wantStatus(t, w.do("POST", url+"/datasets", strings.NewReader(`{"datasetId":"in-1","dataset":{"userUploaded":{},"exampleCount":3}}`)),
+		400)
 	d := w.json("POST", url+"/datasets", `{"datasetId":"in-1","dataset":{"userUploaded":{},"exampleCount":"3"}}`)
 	diff(t, map[string]any{"name": "accounts/me/datasets/in-1", "state": "UPLOADING"}, d.pick("name", "state"))
 	w.upload(url+"/datasets/in-1:upload", "in.jsonl", bareLines(3))
 	diff(t, "READY", w.json("GET", url+"/datasets/in-1", "").str("state"))
-	create := `{"model":"accounts/fireworks/models/m","inputDatasetId":"accounts/me/datasets/in-1","outputDatasetId":"out-1","displayName":"r1"}`
+	create :=
+		`{"model":"accounts/fireworks/models/m","inputDatasetId":"accounts/me/datasets/in-1","outputDatasetId":"out-1","displayName":"r1"}`
 	job := w.json("POST", url+"/batchInferenceJobs?batchInferenceJobId=job-1", create)
-	diff(t, map[string]any{"name": "accounts/me/batchInferenceJobs/job-1", "state": "JOB_STATE_VALIDATING", "jobProgress": nil}, job.pick("name", "state", "jobProgress"))
+	diff(t, map[string]any{"name": "accounts/me/batchInferenceJobs/job-1", "state": "JOB_STATE_VALIDATING", "jobProgress": nil},
+		job.pick("name", "state", "jobProgress"))
 	wantStatus(t, w.do("POST", url+"/batchInferenceJobs?batchInferenceJobId=job-1", strings.NewReader(create)), 409)
 	diff(t, map[string]any{"state": "JOB_STATE_COMPLETED", "jobProgress.percent": 100.0, "jobProgress.outputRows": 3.0},
 		w.json("GET", url+"/batchInferenceJobs/job-1", "").pick("state", "jobProgress.percent", "jobProgress.outputRows"))
@@ -398,17 +426,20 @@ func TestOneBadRequestFailsTheWholeJobAtFireworksAndOpenRouter(t *testing.T) {
 	w.json("POST", fw+"/datasets", `{"datasetId":"in","dataset":{"userUploaded":{},"exampleCount":"4"}}`)
 	w.upload(fw+"/datasets/in:upload", "in.jsonl", bareLines(3, noMessages))
 	w.json("POST", fw+"/batchInferenceJobs?batchInferenceJobId=j", `{"model":"m","inputDatasetId":"in"}`)
-	diff(t, map[string]any{"state": "JOB_STATE_FAILED", "status.code": "INVALID_ARGUMENT"}, w.json("GET", fw+"/batchInferenceJobs/j", "").pick("state", "status.code"))
+	diff(t, map[string]any{"state": "JOB_STATE_FAILED", "status.code": "INVALID_ARGUMENT"},
+		w.json("GET", fw+"/batchInferenceJobs/j", "").pick("state", "status.code"))
 	or := w.base["openrouter"] + "/batches"
 	id := w.json("POST", or, openRouterDoc(bareLines(3, noMessages))).str("id")
-	diff(t, map[string]any{"status": "failed", "error.code": "missing_required_parameter", "results": nil}, w.json("GET", or+"/"+id, "").pick("status", "error.code", "results"))
+	diff(t, map[string]any{"status": "failed", "error.code": "missing_required_parameter", "results": nil},
+		w.json("GET", or+"/"+id, "").pick("status", "error.code", "results"))
 	for _, j := range w.s.Ledger().Jobs {
 		diff(t, []string{}, j.Billed)
 	}
 }
 
 func openRouterDoc(content string) string {
-	return `{"endpoint":"/v1/chat/completions","model":"m/large","completion_window":"24h","requests":[` + strings.Join(strings.Split(strings.TrimSpace(content), "\n"), ",") + `]}`
+	return `{"endpoint":"/v1/chat/completions","model":"m/large","completion_window":"24h","requests":[` +
+		strings.Join(strings.Split(strings.TrimSpace(content), "\n"), ",") + `]}`
 }
 
 func TestOpenRouterReadsItsDocumentInOrder(t *testing.T) {
@@ -419,16 +450,19 @@ func TestOpenRouterReadsItsDocumentInOrder(t *testing.T) {
 	late := strings.TrimSuffix(strings.Replace(openRouterDoc(bareLines(3)), ends+",", "", 1), "}") + "," + ends + "}"
 	g := w.do("POST", url, strings.NewReader(late))
 	wantStatus(t, g, 400)
-	diff(t, map[string]any{"error.code": 400.0, "error.metadata.reason": "invalid_order"}, g.doc(t).pick("error.code", "error.metadata.reason"))
+	diff(t, map[string]any{"error.code": 400.0, "error.metadata.reason": "invalid_order"},
+		g.doc(t).pick("error.code", "error.metadata.reason"))
 	g = w.do("POST", url, strings.NewReader(openRouterDoc(bareLines(3))))
 	wantStatus(t, g, 202)
 	id := g.doc(t).str("id")
 	w.clock.Advance(2 * time.Second)
-	diff(t, map[string]any{"status": "in_progress", "results": nil, "request_counts.completed": 2.0}, w.json("GET", url+"/"+id, "").pick("status", "results", "request_counts.completed"))
+	diff(t, map[string]any{"status": "in_progress", "results": nil, "request_counts.completed": 2.0},
+		w.json("GET", url+"/"+id, "").pick("status", "results", "request_counts.completed"))
 	wantStatus(t, w.do("DELETE", url+"/"+id, nil), 409)
 	w.clock.Advance(time.Minute)
 	b := w.json("GET", url+"/"+id, "")
-	diff(t, map[string]any{"status": "completed", "request_counts": map[string]any{"total": 3.0, "completed": 3.0, "failed": 0.0}}, b.pick("status", "request_counts"))
+	diff(t, map[string]any{"status": "completed", "request_counts": map[string]any{"total": 3.0, "completed": 3.0, "failed": 0.0}},
+		b.pick("status", "request_counts"))
 	var outs []doc
 	for _, r := range b.at("results").([]any) {
 		outs = append(outs, doc(r.(map[string]any)))
@@ -436,7 +470,8 @@ func TestOpenRouterReadsItsDocumentInOrder(t *testing.T) {
 	diff(t, []string{"id-0", "id-1", "id-2"}, sortedIDs(outs, "custom_id"))
 	diff(t, 200.0, outs[0].at("response.status_code"))
 	for query, want := range map[string]int{
-		"?status=completed": 1, "?status=failed&status=in_progress": 0, "?created_after=2026-11-15T11:59:00Z": 1, "?created_after=2026-11-15T12:00:00Z": 0,
+		"?status=completed": 1, "?status=failed&status=in_progress": 0, "?created_after=2026-11-15T11:59:00Z": 1,
+		"?created_after=2026-11-15T12:00:00Z": 0,
 	} {
 		diff(t, want, len(w.json("GET", url+query, "").at("data").([]any)))
 	}

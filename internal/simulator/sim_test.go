@@ -55,8 +55,10 @@ func newWorld(t *testing.T, o Options, rules ...string) *world {
 			t.Error(err)
 		}
 	})
-	client := &http.Client{Transport: s.Transport(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	head := http.Header{"Authorization": {"Bearer key"}, "X-Api-Key": {"key"}, "Anthropic-Version": {"2023-06-01"}, "X-Goog-Api-Key": {"key"}}
+	client := &http.Client{Transport: s.Transport(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	head := http.Header{"Authorization": {"Bearer key"}, "X-Api-Key": {"key"}, "Anthropic-Version": {"2023-06-01"},
+		"X-Goog-Api-Key": {"key"}}
 	return &world{t: t, s: s, clock: clock, http: client, base: s.BaseURLs("http://sim.invalid"), head: head}
 }
 

@@ -62,7 +62,8 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	clock := &movable{base: o.Clock}
-	s := &Server{responder: o.Responder, clock: clock, faults: fault.NewBook(o.Seed, o.Faults, clock.Now()), vendors: wire.Vendors(), mux: http.NewServeMux()}
+	s := &Server{responder: o.Responder, clock: clock, faults: fault.NewBook(o.Seed, o.Faults, clock.Now()), vendors: wire.Vendors(),
+		mux: http.NewServeMux()}
 	var err error
 	s.service, err = backend.New(backend.Settings{
 		Seed: o.Seed, Rate: o.Rate, Latency: o.Latency, Queue: o.Queue, Window: o.Window, Dir: o.Dir, Limits: o.Limits,

@@ -101,7 +101,8 @@ func TestManyCallersAtOnce(t *testing.T) {
 				w.clock.Advance(100 * time.Millisecond)
 				w.openAIBatch(id)
 				w.json("GET", w.base["openai"]+"/batches", "")
-				w.json("POST", w.base["openai"]+"/chat/completions", fmt.Sprintf(`{"model":"gpt-4o","messages":[{"role":"user","content":"%d"}]}`, i%2))
+				w.json("POST", w.base["openai"]+"/chat/completions",
+					fmt.Sprintf(`{"model":"gpt-4o","messages":[{"role":"user","content":"%d"}]}`, i%2))
 				w.json("POST", w.base["anthropic"]+"/v1/messages/batches", messageBatch(3))
 			}
 			if i%2 == 0 {

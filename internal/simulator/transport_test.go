@@ -40,7 +40,8 @@ func TestACallEndsWithItsContextAndIsBilledIfItArrived(t *testing.T) {
 	} {
 		for _, arrives := range []bool{false, true} {
 			ctx, cancel := context.WithCancel(t.Context())
-			req, err := http.NewRequestWithContext(ctx, "POST", w.base["openai"]+"/chat/completions", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"x"}]}`))
+			req, err := http.NewRequestWithContext(ctx, "POST", w.base["openai"]+"/chat/completions",
+				strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"x"}]}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +89,8 @@ func TestAHandlerThatPromisesMoreThanItSendsIsAnError(t *testing.T) {
 func TestUnknownPathsAreNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{})
-	for _, url := range []string{"http://sim.invalid/nowhere", w.base["openai"] + "/unknown", w.base["gemini"] + "/v1beta/batches/x:unknown"} {
+	for _, url := range []string{"http://sim.invalid/nowhere", w.base["openai"] + "/unknown",
+		w.base["gemini"] + "/v1beta/batches/x:unknown"} {
 		wantStatus(t, w.do("POST", url, nil), 404)
 	}
 }

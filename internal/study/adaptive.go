@@ -85,7 +85,8 @@ func (p *Pairs) checkAdaptive(d *decoder) {
 		return
 	}
 	if a.Has("rounds") && (a.Rounds < 1 || a.Rounds > mostRounds) {
-		d.problems.Add(a.Key("rounds"), "5 are usual; more rounds save more comparisons and take longer", "rounds: want 1 to %d, got %d", mostRounds, a.Rounds)
+		d.problems.Add(a.Key("rounds"), "5 are usual; more rounds save more comparisons and take longer", "rounds: want 1 to %d, got %d",
+			mostRounds, a.Rounds)
 	}
 	switch {
 	case !a.Has("per_round"):
@@ -117,11 +118,13 @@ func (r *run) checkRounds(st *Stage) {
 	}
 	a := st.Pairs.Adaptive
 	if len(st.Trait.List) > 1 {
-		r.found.Add(st.Where.Key("trait"), "give each trait a stage of its own", "stage %s buys pairs in rounds: its %d traits cannot share them", st.Name, len(st.Trait.List))
+		r.found.Add(st.Where.Key("trait"), "give each trait a stage of its own",
+			"stage %s buys pairs in rounds: its %d traits cannot share them", st.Name, len(st.Trait.List))
 	}
 	person := func(name string) bool { return strings.HasPrefix(name, "human:") }
 	if n := len(st.Judges.List); n > 0 && !slices.ContainsFunc(st.Judges.List, func(name string) bool { return !person(name) }) {
-		r.found.Add(st.Where.Key("judges"), "let a model judge, and people label with `assay label`", "stage %s buys pairs in rounds, and no round waits for people", st.Name)
+		r.found.Add(st.Where.Key("judges"), "let a model judge, and people label with `assay label`",
+			"stage %s buys pairs in rounds, and no round waits for people", st.Name)
 	}
 	from, ok := r.study.Stage(st.Compare)
 	if !ok {

@@ -22,7 +22,8 @@ stages:
 
 func readRounds(keys string) (*study.Study, string) {
 	text := strings.ReplaceAll(rounds, "KEYS", keys)
-	s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "q.jsonl": {Data: []byte(`{"id": "a", "text": "A"}`)}}, "s.yaml", study.Options{})
+	s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "q.jsonl": {Data: []byte(`{"id": "a", "text": "A"}`)}}, "s.yaml",
+		study.Options{})
 	var out []string
 	for _, p := range problems {
 		out = append(out, p.What)
@@ -37,7 +38,8 @@ func TestRoundsAreRead(t *testing.T) {
 		t.Fatal(problems)
 	}
 	a := s.Stages[1].Pairs.Adaptive
-	if a == nil || a.Planned() != 6 || a.PerRound != 200 || a.Budget.Money.Float() != 12 || a.Seed != 7 || strings.Join(a.Goal.Between.List, " ") != "x z" {
+	if a == nil || a.Planned() != 6 || a.PerRound != 200 || a.Budget.Money.Float() != 12 || a.Seed != 7 ||
+		strings.Join(a.Goal.Between.List, " ") != "x z" {
 		t.Errorf("read %+v", a)
 	}
 	for keys, want := range map[string]study.Goal{

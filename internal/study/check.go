@@ -43,7 +43,8 @@ func (r *run) check() {
 	}
 	for i, url := range s.Notify.List {
 		if !variable.MatchString(url) {
-			r.found.Add(s.Notify.Places[i], "write ${SLACK_URL} and set the variable", "a notification URL holds a secret and does not belong in a study")
+			r.found.Add(s.Notify.Places[i], "write ${SLACK_URL} and set the variable",
+				"a notification URL holds a secret and does not belong in a study")
 		}
 	}
 }
@@ -54,10 +55,12 @@ var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 func (r *run) checkProviders() {
 	for _, e := range r.study.Providers {
 		if e.Value.Key != "" && !variable.MatchString(e.Value.Key) {
-			r.found.Add(e.Value.Where.Key("key"), "write ${NAME} and set the variable", "the key of provider %s must be named, not written", e.Name)
+			r.found.Add(e.Value.Where.Key("key"), "write ${NAME} and set the variable",
+				"the key of provider %s must be named, not written", e.Name)
 		}
 		if e.Value.BaseURL != "" && !strings.Contains(e.Value.BaseURL, "://") && !strings.HasPrefix(e.Value.BaseURL, "${") {
-			r.found.Add(e.Value.Where.Key("base_url"), "such as http://127.0.0.1:8000/v1", "base_url %s is not a URL", quote(e.Value.BaseURL))
+			r.found.Add(e.Value.Where.Key("base_url"), "such as http://127.0.0.1:8000/v1", "base_url %s is not a URL",
+				quote(e.Value.BaseURL))
 		}
 		r.checkLive(e.Name, e.Value.Live)
 	}
@@ -66,10 +69,12 @@ func (r *run) checkProviders() {
 // checkLive wants caps of live calls that can be kept. Rates and lengths of time have no negative form.
 func (r *run) checkLive(provider string, l Live) {
 	if l.Concurrency < 0 {
-		r.found.Add(l.Key("concurrency"), "leave it out for as many as the provider takes", "concurrency of provider %s: want at least 1, got %d", provider, l.Concurrency)
+		r.found.Add(l.Key("concurrency"), "leave it out for as many as the provider takes",
+			"concurrency of provider %s: want at least 1, got %d", provider, l.Concurrency)
 	}
 	if l.Retries != nil && *l.Retries < 0 {
-		r.found.Add(l.Key("retries"), "0: no request is asked again", "retries of provider %s: want at least 0, got %d", provider, *l.Retries)
+		r.found.Add(l.Key("retries"), "0: no request is asked again", "retries of provider %s: want at least 0, got %d",
+			provider, *l.Retries)
 	}
 }
 
@@ -155,7 +160,8 @@ func Picks(name string, l *Lane) bool {
 // judging reports whether a lane is named as a judge anywhere.
 func (s *Study) judging(l *Lane) bool {
 	for _, st := range s.Stages {
-		if st.Fallback != "" && Picks(st.Fallback, l) || slices.ContainsFunc(st.Judges.List, func(n string) bool { return n != "*" && Picks(n, l) }) {
+		if st.Fallback != "" && Picks(st.Fallback, l) ||
+			slices.ContainsFunc(st.Judges.List, func(n string) bool { return n != "*" && Picks(n, l) }) {
 			return true
 		}
 	}

@@ -52,10 +52,12 @@ type Imported struct {
 	Branches  [][]string     `json:"branches,omitempty"` // by turn from 1: the branches that begin there
 	Draws     int            `json:"draws"`              // the highest that is no control's
 	Controls  int            `json:"controls,omitempty"` // the highest of a control; 0: there is none
-	Goes      bool           `json:"goes,omitempty"`     // the conversations were opened elsewhere: the rows mark it, or a control begins with the first turn
-	Asked     []byte         `json:"asked,omitempty"`    // with `asked: rows`: hashes of all questions that have a row, sorted, 8 bytes each
-	Rows      int64          `json:"rows"`
-	Digest    string         `json:"digest,omitempty"` // of the rows
+	// the conversations were opened elsewhere: the rows mark it, or a control begins with the first turn
+	Goes bool `json:"goes,omitempty"`
+	// with `asked: rows`: hashes of all questions that have a row, sorted, 8 bytes each
+	Asked  []byte `json:"asked,omitempty"`
+	Rows   int64  `json:"rows"`
+	Digest string `json:"digest,omitempty"` // of the rows
 }
 
 // Has reports whether a question was asked.

@@ -100,14 +100,16 @@ func TestRowsMayBeAllThatWasAsked(t *testing.T) {
 			t.Fatal(problems)
 		}
 		var got []bool
-		for _, q := range []assay.Coordinates{at("1", "a", 1, ""), at("1", "a", 2, "x%20y"), at("2", "a", 1, ""), at("2", "a", 2, "x%20y"), at("1", "b", 1, "")} {
+		for _, q := range []assay.Coordinates{at("1", "a", 1, ""), at("1", "a", 2, "x%20y"), at("2", "a", 1, ""), at("2", "a", 2, "x%20y"),
+			at("1", "b", 1, "")} {
 			got = append(got, s.Stages[0].Taken.Has(q))
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("asked%s (-want +got):\n%s", c.asked, diff)
 		}
 	}
-	if _, problems := readImport(t, "{name: old, import: {file: a.csv, of: q, asked: all}}", rows); !strings.Contains(problems, `"all" is not what was asked`) {
+	if _, problems := readImport(t, "{name: old, import: {file: a.csv, of: q, asked: all}}", rows); !strings.Contains(problems,
+		`"all" is not what was asked`) {
 		t.Errorf("problems: %q", problems)
 	}
 }

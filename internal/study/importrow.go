@@ -53,7 +53,8 @@ func (m *Import) Row(it assay.Item) (ImportedRow, error) {
 	o := &row.Outcome
 	o.Text, o.Thoughts, o.Finish, o.Model = c.text("text"), c.text("thoughts"), c.text("finish"), c.text("model")
 	o.Ending = c.ending(o.Text)
-	o.Usage = assay.Usage{Input: c.count("input_tokens", -1), Output: c.count("output_tokens", -1), Reasoning: max(0, c.count("reasoning_tokens", 0))}
+	o.Usage = assay.Usage{Input: c.count("input_tokens", -1), Output: c.count("output_tokens", -1),
+		Reasoning: max(0, c.count("reasoning_tokens", 0))}
 	if o.Usage.Known = o.Usage.Input >= 0 && o.Usage.Output >= 0; !o.Usage.Known {
 		o.Usage = assay.Usage{}
 	}
@@ -159,7 +160,8 @@ func (c *cells) ending(text string) assay.Ending {
 		for _, e := range assay.Endings() {
 			known = append(known, string(e))
 		}
-		c.problem(assay.ThereAre(known)+"; `ending: \"\"` is not needed where all rows are answers", "no ending is called %s", quote(string(word)))
+		c.problem(assay.ThereAre(known)+"; `ending: \"\"` is not needed where all rows are answers", "no ending is called %s",
+			quote(string(word)))
 	}
 	return word
 }

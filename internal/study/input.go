@@ -35,7 +35,8 @@ func (in Input) spec(name string, at assay.Place) inputs.Spec {
 	for _, j := range in.Join {
 		left, right, _ := strings.Cut(j.Match, "=")
 		spec.Join = append(spec.Join, inputs.Join{
-			At: j.At, With: j.With, Left: strings.TrimSpace(left), Right: strings.TrimSpace(right), As: j.As, Missing: inputs.Missing(j.Missing),
+			At: j.At, With: j.With, Left: strings.TrimSpace(left), Right: strings.TrimSpace(right), As: j.As,
+			Missing: inputs.Missing(j.Missing),
 		})
 	}
 	for _, item := range in.Items {

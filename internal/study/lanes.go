@@ -221,7 +221,8 @@ func (r *run) addLane(spec laneSpec, name string, params *node) {
 		lane.Params.Extra[e.Name] = e.Value.JSON
 	}
 	if k.Concurrency < 0 {
-		r.problems.Add(k.Key("concurrency"), "leave it out for as many as the provider takes", "concurrency: want at least 1, got %d", k.Concurrency)
+		r.problems.Add(k.Key("concurrency"), "leave it out for as many as the provider takes", "concurrency: want at least 1, got %d",
+			k.Concurrency)
 	}
 	if k.MaxTokens < 0 {
 		r.problems.Add(k.Key("max_tokens"), "", "max_tokens: want at least 1, got %d", k.MaxTokens)

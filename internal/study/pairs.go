@@ -74,7 +74,8 @@ func (p *Pairs) Drawn() bool {
 func (p *Pairs) checkList(d *decoder) {
 	for _, key := range []string{"first", "second", "item"} {
 		if p.Has(key) && p.File.File == "" {
-			d.problems.Add(p.Key(key), "such as pairs: {file: pairs.csv, first: ID1, second: ID2}", "%s names a column of a list of pairs, and there is no `file`", key)
+			d.problems.Add(p.Key(key), "such as pairs: {file: pairs.csv, first: ID1, second: ID2}",
+				"%s names a column of a list of pairs, and there is no `file`", key)
 		}
 	}
 }
@@ -195,7 +196,8 @@ func (l *pairReader) columns(it assay.Item, found *assay.Problems) bool {
 	hint := "it has " + strings.Join(fields[:min(len(fields), 12)], ", ")
 	for _, c := range [][2]string{{"first", l.pairs.First}, {"second", l.pairs.Second}, {"item", l.pairs.Item}} {
 		if _, ok := inputs.Value(it, c[1]); c[1] != "" && !ok {
-			found.Add(l.pairs.Key(c[0]), cmp.Or(assay.DidYouMean(c[1], fields), hint), "%s has no column %s, which `%s` names", l.pairs.File.File, quote(c[1]), c[0])
+			found.Add(l.pairs.Key(c[0]), cmp.Or(assay.DidYouMean(c[1], fields), hint), "%s has no column %s, which `%s` names",
+				l.pairs.File.File, quote(c[1]), c[0])
 			return false
 		}
 	}
@@ -235,7 +237,8 @@ func (l *pairReader) add(it assay.Item, found *assay.Problems) {
 		v, _ := inputs.Value(it, c.column)
 		text, ok := inputs.Text(v)
 		if !ok || text == "" {
-			found.Add(it.Place, "every pair has both sides, and an item where there is a column of items", "nothing in column %s", quote(c.column))
+			found.Add(it.Place, "every pair has both sides, and an item where there is a column of items", "nothing in column %s",
+				quote(c.column))
 			return
 		}
 		*c.into = text
@@ -249,10 +252,11 @@ func (l *pairReader) add(it assay.Item, found *assay.Problems) {
 		l.seen[key] = len(l.rows)
 		l.rows = append(l.rows, p)
 	case l.rows[before].First == p.First || l.rows[before].Twice:
-		found.Add(it.Place, "leave it out; several votes of a judge are `repeats: N`", "the pair %s, %s is here again (first %s)", quote(p.First), quote(p.Second), lineOf(l.rows[before].Place))
-	case l.pairs.Order != "" && l.pairs.Order != "as-listed" || l.pairs.Reverse != 0:
-		found.Add(it.Place, "leave it out: the study says by `order` and `reverse` what is asked both ways", "the pair %s, %s is the one %s the other way round",
+		found.Add(it.Place, "leave it out; several votes of a judge are `repeats: N`", "the pair %s, %s is here again (first %s)",
 			quote(p.First), quote(p.Second), lineOf(l.rows[before].Place))
+	case l.pairs.Order != "" && l.pairs.Order != "as-listed" || l.pairs.Reverse != 0:
+		found.Add(it.Place, "leave it out: the study says by `order` and `reverse` what is asked both ways",
+			"the pair %s, %s is the one %s the other way round", quote(p.First), quote(p.Second), lineOf(l.rows[before].Place))
 	default:
 		l.rows[before].Twice = true
 	}

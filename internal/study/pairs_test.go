@@ -77,15 +77,19 @@ func TestWhatIsWrongWithAListOfPairsIsSaidWithItsLine(t *testing.T) {
 		many.WriteString("s1,s1\n")
 	}
 	for _, c := range []struct{ compared, pairs, text, want string }{
-		{"q", "{file: p.csv}", "left,right\ns1,s2\n", "p.csv:1:1: p.csv has no columns for the two sides of a pair (call them first and second, or name them: pairs: {file: p.csv, first: COLUMN, second: COLUMN}; it has left, right)"},
+		{"q", "{file: p.csv}", "left,right\ns1,s2\n", "p.csv:1:1: p.csv has no columns for the two sides of a pair (call them first and " +
+			"second, or name them: pairs: {file: p.csv, first: COLUMN, second: COLUMN}; it has left, right)"},
 		{"q", "{file: p.csv}", "first\ns1\n", "p.csv:1:1: p.csv has no columns for the two sides"},
-		{"q", "{file: p.csv, first: lft, second: right}", "left,right\ns1,s2\n", `p.csv has no column "lft", which ` + "`first` names (did you mean left?)"},
+		{"q", "{file: p.csv, first: lft, second: right}", "left,right\ns1,s2\n",
+			`p.csv has no column "lft", which ` + "`first` names (did you mean left?)"},
 		{"q", "{file: p.csv}", "first,second\n", "p.csv lists no pairs (one pair a row, below the names of the columns)"},
 		{"q", "{file: p.csv}", "first,second\ns1,s2\ns3,s3\n", `p.csv:3: "s3" is on both sides`},
 		{"q", "{file: p.csv}", "first,second\ns1,s2\ns1,s2\n", `p.csv:3: the pair "s1", "s2" is here again (first in line 2)`},
 		{"q", "{file: p.csv}", "first,second\ns1,s2\ns2,s1\ns2,s1\n", `p.csv:4: the pair "s2", "s1" is here again (first in line 2)`},
-		{"q", "{file: p.csv, order: both}", "first,second\ns1,s2\ns2,s1\n", `p.csv:3: the pair "s2", "s1" is the one in line 2 the other way round`},
-		{"q", "{file: p.csv, reverse: 30%}", "first,second\ns1,s2\ns2,s1\n", `p.csv:3: the pair "s2", "s1" is the one in line 2 the other way round`},
+		{"q", "{file: p.csv, order: both}", "first,second\ns1,s2\ns2,s1\n",
+			`p.csv:3: the pair "s2", "s1" is the one in line 2 the other way round`},
+		{"q", "{file: p.csv, reverse: 30%}", "first,second\ns1,s2\ns2,s1\n",
+			`p.csv:3: the pair "s2", "s1" is the one in line 2 the other way round`},
 		{"q", "{file: p.csv}", "first,second\ns1,\n", `p.csv:2: nothing in column "second"`},
 		{"q", "{file: p.csv}", many.String(), "p.csv has 5 more rows with such problems"},
 		{"q", "{file: p.csv, item: item}", "item,first,second\nx,s1,s2\n", "there is no item on which they meet"},

@@ -154,7 +154,8 @@ func (g *schemas) unions() {
 	put[Labels](g, anyOf(names, &jsonschema.Schema{Type: "object", AdditionalProperties: of("number")}))
 	put[Expect](g, anyOf(scalar, object(map[string]*jsonschema.Schema{"field": of("string")})))
 	put[Sample](g, anyOf(of("integer"), object(map[string]*jsonschema.Schema{"n": of("integer"), "seed": of("integer")})))
-	put[Repeats](g, anyOf(of("integer"), object(map[string]*jsonschema.Schema{"n": of("integer"), "reduce": g.types[reflect.TypeFor[Reduce]()]})))
+	put[Repeats](g, anyOf(of("integer"),
+		object(map[string]*jsonschema.Schema{"n": of("integer"), "reduce": g.types[reflect.TypeFor[Reduce]()]})))
 	put[Control](g, anyOf(of("boolean"), object(map[string]*jsonschema.Schema{"say": scalar, "draws": of("integer")})))
 	put[LaneChoice](g, anyOf(names, object(map[string]*jsonschema.Schema{"among": names, "where": of("string")})))
 	put[Turn](g, anyOf(scalar, infer[turnMap](g)))

@@ -25,7 +25,8 @@ stages:
 
 func TestWhatIsWrittenInShortMeansTheSame(t *testing.T) {
 	t.Parallel()
-	s, problems := study.Read(fstest.MapFS{"study.yaml": {Data: []byte(short)}}, "study.yaml", study.Options{Set: []string{"inputs.q.limit=3"}})
+	s, problems := study.Read(fstest.MapFS{"study.yaml": {Data: []byte(short)}}, "study.yaml",
+		study.Options{Set: []string{"inputs.q.limit=3"}})
 	if s == nil || len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}

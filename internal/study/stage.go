@@ -122,7 +122,8 @@ func (t *Turn) read(d *decoder, n *node) {
 	case len(m.Each) == 1 && m.Each[0].Name == "":
 		t.Each = m.Each[0].Text.Text
 		if t.Say.Empty() {
-			d.problems.Add(n.at, "add `say:` with the message, such as \"{{ branch.text }}\"", "branches from input %q have nothing to say", t.Each)
+			d.problems.Add(n.at, "add `say:` with the message, such as \"{{ branch.text }}\"",
+				"branches from input %q have nothing to say", t.Each)
 		}
 	case m.Has("match") || m.Has("say"):
 		d.problems.Add(n.at, "", "`match` and `say` belong to branches from an input")

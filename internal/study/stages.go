@@ -12,7 +12,8 @@ import (
 func verbKeys(v Verb) []string {
 	common := []string{"name", "when", "where", "mode", "batch"}
 	talk := []string{"system", "turns", "control", "lanes", "repeats"}
-	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "fallback", "repeats", "system", "prompt", "wrap", "reply"}
+	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "fallback", "repeats", "system", "prompt",
+		"wrap", "reply"}
 	switch v {
 	case VerbAsk:
 		return slices.Concat(common, talk, []string{"ask", "context", "prompt", "messages"})
@@ -137,11 +138,13 @@ func (r *run) checkGoesOn(st *Stage) {
 	}
 	at := st.Where.Key("continue")
 	if from.Guessed && len(from.Turns) > 1 {
-		r.found.Add(at, "say it with `turns:` on stage "+from.Name, "it is not known what was asked in the conversations of stage %s", from.Name)
+		r.found.Add(at, "say it with `turns:` on stage "+from.Name,
+			"it is not known what was asked in the conversations of stage %s", from.Name)
 	}
 	for _, l := range r.study.Contestants(st) {
 		if r.study.elsewhere(l.Name) == l {
-			r.found.Add(at, "declare it under `lanes` with its model, or choose others with `lanes:`", "lane %s has imported answers only: it cannot be asked", l.Name)
+			r.found.Add(at, "declare it under `lanes` with its model, or choose others with `lanes:`",
+				"lane %s has imported answers only: it cannot be asked", l.Name)
 		}
 	}
 }
@@ -164,7 +167,8 @@ func (r *run) checkCompared(st *Stage, inputs []string) {
 	case isStage:
 		r.answers(at, st.Compare, VerbCompare)
 		if st.Pairs != nil && st.Pairs.Within != "" {
-			r.found.Add(st.Pairs.Key("within"), "leave it out: `by` of an analysis groups by a field of the items", "within is for items that are compared; lanes meet on the same item anyway")
+			r.found.Add(st.Pairs.Key("within"), "leave it out: `by` of an analysis groups by a field of the items",
+				"within is for items that are compared; lanes meet on the same item anyway")
 		}
 	case !isInput:
 		r.known(at, "stage or input", st.Compare, slices.Concat(r.stageNames(), inputs))
@@ -213,7 +217,8 @@ func (r *run) checkFallback(st *Stage) {
 		return
 	}
 	if slices.ContainsFunc(st.Judges.List, func(n string) bool { return Picks(n, lanes[0]) }) {
-		r.found.Add(at, "name a lane that does not judge there", "lane %s judges in stage %s itself: in another judge's place its verdict would count twice", lanes[0].Name, st.Name)
+		r.found.Add(at, "name a lane that does not judge there",
+			"lane %s judges in stage %s itself: in another judge's place its verdict would count twice", lanes[0].Name, st.Name)
 	}
 	if st.SecondTry != nil && *st.SecondTry {
 		r.found.Add(at, "", "stage %s: want one of second_try, fallback", st.Name)
@@ -229,7 +234,8 @@ func (r *run) checkGold(st *Stage) {
 		f.Close()
 		return
 	}
-	r.found.Warn(st.Where.Key("gold"), "until it is there, the judge counts as not validated", "gold labels %s: no such file", quote(st.Gold))
+	r.found.Warn(st.Where.Key("gold"), "until it is there, the judge counts as not validated", "gold labels %s: no such file",
+		quote(st.Gold))
 }
 
 // checkOrder adds a problem for every stage that waits for itself.
@@ -243,7 +249,8 @@ func (r *run) checkOrder() {
 		}
 		if state[name] == 1 {
 			loop := append(trail[slices.Index(trail, name):], name)
-			r.found.Add(st.At, "a stage may only look at stages that do not wait for it", "stages wait for each other: %s", strings.Join(loop, " → "))
+			r.found.Add(st.At, "a stage may only look at stages that do not wait for it", "stages wait for each other: %s",
+				strings.Join(loop, " → "))
 			return
 		}
 		state[name] = 1

@@ -68,7 +68,8 @@ func TestEveryExampleValidatesAgainstTheSchema(t *testing.T) {
 func TestTheSchemaAndTheReaderAgree(t *testing.T) {
 	t.Parallel()
 	valid := validator(t)
-	base := "study: s\ninputs: {q: {items: [hello]}}\nlanes: {a: {model: openai/gpt-4o}, j: {model: openai/gpt-4.1}}\nstages:\n  - {name: one, ask: q, prompt: hi}\n"
+	base := "study: s\ninputs: {q: {items: [hello]}}\nlanes: {a: {model: openai/gpt-4o}, j: {model: openai/gpt-4.1}}\nstages:\n" +
+		"  - {name: one, ask: q, prompt: hi}\n"
 	for text, good := range map[string]bool{
 		base: true,
 		strings.Replace(base, "study: s", "study: s\nbudgit: 3", 1):       false,
@@ -122,7 +123,8 @@ stages: [{name: one, ask: q, prompt: hi}]
 	}
 	var got []lane
 	for _, l := range s.Lanes {
-		g := lane{Name: l.Name, Provider: l.Provider, Model: l.Model, Effort: l.Params.Effort, MaxTokens: l.Params.MaxTokens, Temperature: -1}
+		g := lane{Name: l.Name, Provider: l.Provider, Model: l.Model, Effort: l.Params.Effort, MaxTokens: l.Params.MaxTokens,
+			Temperature: -1}
 		if l.Params.Temperature != nil {
 			g.Temperature = *l.Params.Temperature
 		}
@@ -143,10 +145,11 @@ stages: [{name: one, ask: q, prompt: hi}]
 func TestBytesThatAreNoStudyAreReportedWithAPlace(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"study: a\x00b":                   "s.yaml:1:9: a NUL byte: this is not a text file (save the file as UTF-8 text)",
-		"study: a\nx: \xff":               "s.yaml:2:4: byte 0xff is not UTF-8 (save the file as UTF-8 text)",
-		"# " + strings.Repeat("x", 9<<20): "s.yaml:1:1: the study has more than 8 MB (move the items to a .csv or .jsonl file under `inputs`)",
-		strings.Repeat("[", 100):          "not valid YAML",
+		"study: a\x00b":     "s.yaml:1:9: a NUL byte: this is not a text file (save the file as UTF-8 text)",
+		"study: a\nx: \xff": "s.yaml:2:4: byte 0xff is not UTF-8 (save the file as UTF-8 text)",
+		"# " +
+			strings.Repeat("x", 9<<20): "s.yaml:1:1: the study has more than 8 MB (move the items to a .csv or .jsonl file under `inputs`)",
+		strings.Repeat("[", 100):                                   "not valid YAML",
 		strings.Repeat("{a: ", 70) + "1" + strings.Repeat("}", 70): "nested deeper than 64 levels",
 	} {
 		_, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}}, "s.yaml", study.Options{})
@@ -186,7 +189,8 @@ func FuzzRead(f *testing.F) {
 func TestStopIfIsAShareOfErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]study.StopIf{
-		"error_rate > 0.1": 0.1, "error_rate>25%": 0.25, "error_rate > 100%": 1, "error_rate > 1.5": 0, "errors > 3": 0, "error_rate > -1": 0, "error_rate > x": 0,
+		"error_rate > 0.1": 0.1, "error_rate>25%": 0.25, "error_rate > 100%": 1, "error_rate > 1.5": 0, "errors > 3": 0,
+		"error_rate > -1": 0, "error_rate > x": 0,
 	} {
 		files := fstest.MapFS{"s.yaml": {Data: []byte("study: s\nstop_if: " + text + "\ninputs: {q: {items: [one]}}\n" +
 			"lanes: {a: {model: openai/gpt-4.1, stop_if: error_rate > 0.5}}\nstages: [{name: x, ask: q, prompt: hi}]\n")}}

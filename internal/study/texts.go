@@ -38,7 +38,8 @@ func (r *run) checkTexts(st *Stage, verb Verb) {
 	if st.Control != nil {
 		r.template(&st.Control.Say)
 		if st.Control.On && asked < 2 && verb == VerbAsk {
-			r.found.Add(st.Where.Key("control"), "a control goes beside the pressure of a second turn", "stage %s has no turn that a control could stand beside", st.Name)
+			r.found.Add(st.Where.Key("control"), "a control goes beside the pressure of a second turn",
+				"stage %s has no turn that a control could stand beside", st.Name)
 		}
 	}
 	if st.Rubric.Own != nil {

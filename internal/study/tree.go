@@ -177,7 +177,8 @@ func (b *builder) build(n ast.Node, depth int) *node {
 	at := place(b.file, n.GetToken())
 	b.nodes++
 	if b.nodes == maxNodes {
-		b.problems.Add(at, "aliases that repeat aliases multiply; write the value once", "the study expands to more than %d values", maxNodes)
+		b.problems.Add(at, "aliases that repeat aliases multiply; write the value once",
+			"the study expands to more than %d values", maxNodes)
 	}
 	if depth == maxDepth {
 		b.problems.Add(at, "", "nested deeper than %d levels", maxDepth)

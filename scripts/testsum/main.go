@@ -71,7 +71,8 @@ func sum(in io.Reader, out io.Writer) error {
 		fmt.Fprintf(out, "%6.1f s  %s\n", t.seconds, t.name)
 	}
 	failed := counts["fail"] + len(open)
-	_, err := fmt.Fprintf(out, "%d tests ran: %d passed, %d failed; %d skipped\n", counts["pass"]+failed, counts["pass"], failed, counts["skip"])
+	_, err := fmt.Fprintf(out, "%d tests ran: %d passed, %d failed; %d skipped\n", counts["pass"]+failed, counts["pass"], failed,
+		counts["skip"])
 	return err
 }
 

@@ -128,7 +128,8 @@ func fillVerdicts(ctx context.Context, home string) (int, error) {
 			k := rng.IntN(len(labels))
 			score := [...]float64{1, 0, 0.5}[k]
 			n++
-			block = append(block, store.Verdict{Run: run.No, At: at, Subject: at.Key(), State: assay.VerdictValid, Label: labels[k], Score: &score})
+			block = append(block, store.Verdict{Run: run.No, At: at, Subject: at.Key(), State: assay.VerdictValid, Label: labels[k],
+				Score: &score})
 			if len(block) < 5000 {
 				continue
 			}

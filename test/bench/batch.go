@@ -76,7 +76,8 @@ func batchWay(ctx context.Context, b *bench, self string, mb int) (int64, error)
 	peak := int64(0)
 	home := filepath.Join(dir, "home")
 	for _, step := range [][]string{
-		{"cost", file}, {"submit", file, "--yes"}, {"resume", "--interval", "100ms"}, {"collect", "--output", filepath.Join(dir, "out.jsonl")},
+		{"cost", file}, {"submit", file, "--yes"}, {"resume", "--interval", "100ms"},
+		{"collect", "--output", filepath.Join(dir, "out.jsonl")},
 	} {
 		c, err := measure(ctx, 1, b.assay, append(append([]string{"batch"}, step...), "--home", home)...)
 		if err != nil {

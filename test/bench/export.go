@@ -32,12 +32,14 @@ func exportBench(ctx context.Context, b *bench) error {
 		if err := writeAnswers(table, n); err != nil {
 			return err
 		}
-		if _, err := measure(ctx, 1, b.assay, "import", "--format", "jsonl", table, "--out", filepath.Join(dir, "study"), "--home", home); err != nil {
+		if _, err := measure(ctx, 1, b.assay, "import", "--format", "jsonl", table, "--out", filepath.Join(dir, "study"), "--home",
+			home); err != nil {
 			return err
 		}
 		lines := filepath.Join(dir, "out.jsonl")
 		for _, form := range []string{"jsonl", "csv", "parquet"} {
-			got, err := measure(ctx, 1, b.assay, "export", "--home", home, "--format", form, "--out", filepath.Join(dir, "out."+form), "--replace")
+			got, err := measure(ctx, 1, b.assay, "export", "--home", home, "--format", form, "--out", filepath.Join(dir, "out."+form),
+				"--replace")
 			if err != nil {
 				return err
 			}
@@ -69,7 +71,8 @@ func writeAnswers(name string, n int) error {
 	out := json.NewEncoder(w)
 	text := strings.Repeat("The river \"runs\" past the stone mill, and nobody measures it twice; naïve café 🙂.\n", 11)
 	for i := range n {
-		if err := out.Encode(map[string]any{"item": fmt.Sprintf("q%d", i/4), "lane": fmt.Sprintf("lane%d", i%4), "text": text + fmt.Sprint(i)}); err != nil {
+		if err := out.Encode(map[string]any{"item": fmt.Sprintf("q%d", i/4), "lane": fmt.Sprintf("lane%d", i%4),
+			"text": text + fmt.Sprint(i)}); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,8 @@ func idleBench(ctx context.Context, b *bench) error {
 	for i := range jobs {
 		fmt.Fprintf(&items, "question number %d\n", i)
 	}
-	err := errors.Join(os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(idleStudy), 0o600), os.WriteFile(filepath.Join(dir, "items.txt"), []byte(items.String()), 0o600))
+	err := errors.Join(os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(idleStudy), 0o600),
+		os.WriteFile(filepath.Join(dir, "items.txt"), []byte(items.String()), 0o600))
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,8 @@ func idleBench(ctx context.Context, b *bench) error {
 		return err
 	}
 	used := after - before
-	fmt.Printf("%d open jobs, %d minutes: %s CPU, %.2f%% of a core (goal: 1%% with 1,000, 2%% with 10,000)\n", jobs, idleMinutes, used, 100*used.Minutes()/idleMinutes)
+	fmt.Printf("%d open jobs, %d minutes: %s CPU, %.2f%% of a core (goal: 1%% with 1,000, 2%% with 10,000)\n", jobs, idleMinutes, used,
+		100*used.Minutes()/idleMinutes)
 	return nil
 }
 

@@ -37,7 +37,8 @@ func liveBench(ctx context.Context, b *bench) error {
 		return err
 	}
 	ideal := liveWidth / liveLatency.Seconds()
-	fmt.Printf("%s latency, %d in flight: assay %.0f/s, bare loop %.0f/s, ideal %.0f/s\n", liveLatency, liveWidth, slow.rate, slow.bare, ideal)
+	fmt.Printf("%s latency, %d in flight: assay %.0f/s, bare loop %.0f/s, ideal %.0f/s\n", liveLatency, liveWidth, slow.rate,
+		slow.bare, ideal)
 	fmt.Printf("ratio            %.1f%% of the ideal (at least 97%%); the bare loop has %.1f%%\n", 100*slow.rate/ideal, 100*slow.bare/ideal)
 	times := 3
 	if n > 100_000 {
@@ -49,12 +50,14 @@ func liveBench(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("no latency, %d requests: assay %.0f/s, every answer durable; bare loop %.0f/s; %s\n", n, fast.rate, fast.bare, fast.cost)
+		fmt.Printf("no latency, %d requests: assay %.0f/s, every answer durable; bare loop %.0f/s; %s\n", n, fast.rate,
+			fast.bare, fast.cost)
 		all = append(all, fast)
 	}
 	slices.SortFunc(all, func(a, b liveFigures) int { return cmp.Compare(a.rate/a.bare, b.rate/b.bare) })
 	fast := all[len(all)/2]
-	fmt.Printf("ratio            %.1f%% of the bare loop (at least 50%%), the middle of %d; peak %d MB (under 200)\n", 100*fast.rate/fast.bare, times, fast.cost.peak>>20)
+	fmt.Printf("ratio            %.1f%% of the bare loop (at least 50%%), the middle of %d; peak %d MB (under 200)\n",
+		100*fast.rate/fast.bare, times, fast.cost.peak>>20)
 	return nil
 }
 
@@ -170,11 +173,12 @@ func liveRate(ctx context.Context, where string, n int) (float64, error) {
 	}
 	defer s.Close()
 	var at []int64
-	err = s.Reader.Query(ctx, fmt.Sprintf(`SELECT at_ms FROM (SELECT at_ms, ROW_NUMBER() OVER (ORDER BY at_ms) AS place FROM outcomes WHERE stands = 1) AS o
+	err = s.Reader.Query(ctx,
+		fmt.Sprintf(`SELECT at_ms FROM (SELECT at_ms, ROW_NUMBER() OVER (ORDER BY at_ms) AS place FROM outcomes WHERE stands = 1) AS o
 		WHERE place IN (%d, %d) ORDER BY place`, n/5, n*9/10), func(_ []string, values []any) error {
-		at = append(at, values[0].(int64))
-		return nil
-	})
+			at = append(at, values[0].(int64))
+			return nil
+		})
 	if err != nil {
 		return 0, err
 	}
@@ -219,7 +223,8 @@ func liveFloor(arg string) error {
 }
 
 func liveAsk(client *http.Client, address string, i int) error {
-	body := fmt.Appendf(nil, `{"model":"gpt-4.1-2025-04-14","max_output_tokens":50,"store":false,"input":[{"role":"user","content":%q}]}`, liveQuestion(i))
+	body := fmt.Appendf(nil, `{"model":"gpt-4.1-2025-04-14","max_output_tokens":50,"store":false,"input":[{"role":"user","content":%q}]}`,
+		liveQuestion(i))
 	req, err := http.NewRequest("POST", "http://"+address+"/openai/v1/responses", bytes.NewReader(body))
 	if err != nil {
 		return err

@@ -27,12 +27,14 @@ func benchmarks() []benchmark {
 		{"run", "a run of 1,000,000 requests end to end against encoding, copying, parsing and inserting the same bytes", runBench},
 		{"memory", "the peak of a run of 10,000 requests, through batch jobs and live, below 90 MB", memoryBench},
 		{"idle", "waiting ten minutes for 10,000 open jobs", idleBench},
-		{"settle", "buying comparisons round by round, in 2,000 simulated studies a setting: false claims, intervals that hold, savings, quotes", settleBench},
+		{"settle", "buying comparisons round by round, in 2,000 simulated studies a setting: false claims, intervals that hold, " +
+			"savings, quotes", settleBench},
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
 		{"live", "live requests against what a bare loop and 64 requests in flight can do", liveBench},
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
 		{"analyse", "assay analyse of 1,000,000 verdicts against reading the same rows", analyseBench},
-		{"workers", "1, 2 and 4 workers on one PostgreSQL and one bucket, 1,000,000 requests in batches and 200,000 live; 10,000 open jobs", workersBench},
+		{"workers", "1, 2 and 4 workers on one PostgreSQL and one bucket, 1,000,000 requests in batches and 200,000 live; 10,000 open jobs",
+			workersBench},
 		{"batch", "assay batch: a plain file of 100 MB (-n: so many MB) checked, sent, brought back and written in order", batchBench},
 	}
 }

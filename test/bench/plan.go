@@ -79,7 +79,8 @@ func writeStudy(dir string, n, size int) error {
 		for text.Len() < size {
 			text.WriteString(words[rng.IntN(len(words))] + " ")
 		}
-		line, err := json.Marshal(map[string]string{"id": fmt.Sprintf("item-%06d", i), "topic": words[rng.IntN(len(words))], "text": text.String()})
+		line, err := json.Marshal(map[string]string{"id": fmt.Sprintf("item-%06d", i), "topic": words[rng.IntN(len(words))],
+			"text": text.String()})
 		if err != nil {
 			return err
 		}

@@ -239,7 +239,8 @@ func runInsert(ledger string) error {
 	}
 	defer into.Close()
 	into.SetMaxOpenConns(1)
-	ddl, err := from.Query(`SELECT sql FROM sqlite_master WHERE tbl_name IN ('attempts', 'outcomes') AND sql IS NOT NULL ORDER BY type = 'index'`)
+	ddl, err :=
+		from.Query(`SELECT sql FROM sqlite_master WHERE tbl_name IN ('attempts', 'outcomes') AND sql IS NOT NULL ORDER BY type = 'index'`)
 	if err != nil {
 		return err
 	}

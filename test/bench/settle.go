@@ -14,13 +14,15 @@ import (
 // equal or nearly so, and what it saves against comparing all pairs evenly where they are apart. It measures no time.
 func settleBench(ctx context.Context, b *bench) error {
 	studies := b.size(2000)
-	fmt.Printf("%d studies each; false: with any claim that is not so (at most 5%%); hold: intervals of differences at the end (at least 95%%)\n", studies)
+	fmt.Printf("%d studies each; false: with any claim that is not so (at most 5%%); hold: intervals of differences at the end (at "+
+		"least 95%%)\n", studies)
 	fmt.Printf("%-50s %7s %7s %7s %7s %7s\n", "", "false", "hold", "spent", "naive", "hold")
 	for _, c := range equalOrNearly() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		plan := adaptive.Plan{Rounds: max(adaptive.Rounds, c.looks), Budget: c.budget, Alpha: adaptive.Alpha, Futility: adaptive.Futility, Goal: c.goal}
+		plan := adaptive.Plan{Rounds: max(adaptive.Rounds, c.looks), Budget: c.budget, Alpha: adaptive.Alpha, Futility: adaptive.Futility,
+			Goal: c.goal}
 		ours, err := trials.Many(c.Setting, plan, trials.Planned, studies, 1)
 		if err != nil {
 			return err
@@ -32,7 +34,8 @@ func settleBench(ctx context.Context, b *bench) error {
 		fmt.Printf("%-50s %6.1f%% %6.1f%% %7.0f %6.1f%% %7s\n", c.Name, 100*ours.Share(ours.False), 100*ours.Cover(), ours.MeanSpent(),
 			100*naive.Share(naive.False), held(naive))
 		if ours.Share(ours.False) > 0.05 || ours.Cover() < 0.95 {
-			return fmt.Errorf("%s: %d of %d studies claim what is not so, %.1f%% of intervals hold", c.Name, ours.False, studies, 100*ours.Cover())
+			return fmt.Errorf("%s: %d of %d studies claim what is not so, %.1f%% of intervals hold", c.Name, ours.False, studies,
+				100*ours.Cover())
 		}
 	}
 	if err := settled(ctx, studies); err != nil {
@@ -53,7 +56,8 @@ func settleBench(ctx context.Context, b *bench) error {
 // settled buys a quote for two neighbours that a study did not resolve, and looks once more: at most 6% of studies may then have made
 // any claim that is not so.
 func settled(ctx context.Context, studies int) error {
-	fmt.Printf("\nafter the last look one open pair of neighbours is settled (false: at most 6%%)\n%-50s %7s %7s %7s\n", "", "false", "hold", "spent")
+	fmt.Printf("\nafter the last look one open pair of neighbours is settled (false: at most 6%%)\n%-50s %7s %7s %7s\n", "", "false",
+		"hold", "spent")
 	for _, c := range equalOrNearly() {
 		once := c.Name == "4 equal" || c.Name == "8 equal"
 		if err := ctx.Err(); err != nil || !once && c.Name != "A against B, equal, 5 looks" && c.Name != "8: two tied fours, 0.5 apart" {
@@ -72,9 +76,11 @@ func settled(ctx context.Context, studies int) error {
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%-50s %6.1f%% %6.1f%% %7.0f\n", fmt.Sprintf("%s, %d rounds", c.Name, rounds), 100*sum.Share(sum.False), 100*sum.Cover(), sum.MeanSpent())
+			fmt.Printf("%-50s %6.1f%% %6.1f%% %7.0f\n", fmt.Sprintf("%s, %d rounds", c.Name, rounds), 100*sum.Share(sum.False),
+				100*sum.Cover(), sum.MeanSpent())
 			if sum.Share(sum.False) > 0.06 || sum.Cover() < 0.95 {
-				return fmt.Errorf("%s, settled: %d of %d studies claim what is not so, %.1f%% of intervals hold", c.Name, sum.False, studies, 100*sum.Cover())
+				return fmt.Errorf("%s, settled: %d of %d studies claim what is not so, %.1f%% of intervals hold", c.Name, sum.False,
+					studies, 100*sum.Cover())
 			}
 		}
 	}
@@ -85,7 +91,8 @@ func settled(ctx context.Context, studies int) error {
 // among equals, and what is saved where lanes are apart.
 func rehearsed(ctx context.Context, studies int) error {
 	judges, spreadOut := minds.DefaultJudges(), minds.Writer{}.Truth().Spread
-	of := trials.Setting{Theta: make([]float64, 8), Items: 400, Ties: 2 * judges.Ties / (1 - judges.Ties), Order: judges.PositionBias, Uneven: spreadOut / judges.Noise}
+	of := trials.Setting{Theta: make([]float64, 8), Items: 400, Ties: 2 * judges.Ties / (1 - judges.Ties), Order: judges.PositionBias,
+		Uneven: spreadOut / judges.Noise}
 	plan := adaptive.Plan{Rounds: adaptive.Rounds, Budget: 6000, Alpha: adaptive.Alpha, Futility: adaptive.Futility}
 	fmt.Printf("\nthe simulator's models and judges, %d lucks each\n", studies)
 	for _, goal := range []adaptive.Goal{{}, {Top: 3}} {
@@ -94,9 +101,11 @@ func rehearsed(ctx context.Context, studies int) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("8 equal, %-24s %5.1f%% false, %5.1f%% hold\n", map[int]string{0: "the whole ranking:", 3: "the best three:"}[goal.Top], 100*sum.Share(sum.False), 100*sum.Cover())
+		fmt.Printf("8 equal, %-24s %5.1f%% false, %5.1f%% hold\n", map[int]string{0: "the whole ranking:", 3: "the best three:"}[goal.Top],
+			100*sum.Share(sum.False), 100*sum.Cover())
 		if sum.Share(sum.False) > 0.05 || sum.Cover() < 0.95 {
-			return fmt.Errorf("rehearsed, 8 equal: %d of %d studies claim what is not so, %.1f%% of intervals hold", sum.False, studies, 100*sum.Cover())
+			return fmt.Errorf("rehearsed, 8 equal: %d of %d studies claim what is not so, %.1f%% of intervals hold", sum.False, studies,
+				100*sum.Cover())
 		}
 	}
 	// The luck of answers takes from what a difference in quality shows: so many logits of quality are 0.4 of strength.
@@ -122,7 +131,8 @@ type trialSetting struct {
 
 func equalOrNearly() []trialSetting {
 	of := func(name string, budget, items int, theta ...float64) trialSetting {
-		return trialSetting{Setting: trials.Setting{Name: name, Theta: theta, Items: items, Ties: 0.5, Order: 0.2, Alike: 0.4}, budget: budget}
+		return trialSetting{Setting: trials.Setting{Name: name, Theta: theta, Items: items, Ties: 0.5, Order: 0.2, Alike: 0.4},
+			budget: budget}
 	}
 	equal := func(n int) []float64 { return make([]float64, n) }
 	fours := []float64{0, 0, 0, 0, -0.5, -0.5, -0.5, -0.5}
@@ -136,7 +146,8 @@ func equalOrNearly() []trialSetting {
 	top.goal.Top = 3
 	often := of("A against B, equal, 10 looks", 800, 400, equal(2)...)
 	often.looks = 10
-	texts := trialSetting{Setting: trials.Setting{Name: "20 texts in ties of four, each two meet twice", Theta: tied(20, 4, 0.6), Ties: 0.5, Order: 0.2, Alike: 0.3, Twice: true}, budget: 380}
+	texts := trialSetting{Setting: trials.Setting{Name: "20 texts in ties of four, each two meet twice", Theta: tied(20, 4, 0.6), Ties: 0.5,
+		Order: 0.2, Alike: 0.3, Twice: true}, budget: 380}
 	return []trialSetting{
 		of("4 equal", 2400, 400, equal(4)...),
 		of("4 close", 2400, 400, 0, 0, -0.2, -0.4),
@@ -166,7 +177,8 @@ func tied(n, each int, by float64) []float64 {
 
 // labels has people compare pairs of lanes, all alike or those that are not clear yet, and looks once at the end.
 func labels(ctx context.Context, studies int) error {
-	fmt.Printf("\nlabels of people, one look at the end with plain 95%% intervals, %d studies each\n%-48s %7s %7s %7s\n", studies, "", "false", "hold", "known")
+	fmt.Printf("\nlabels of people, one look at the end with plain 95%% intervals, %d studies each\n%-48s %7s %7s %7s\n", studies, "",
+		"false", "hold", "known")
 	for _, c := range []struct {
 		name   string
 		theta  []float64
@@ -180,14 +192,17 @@ func labels(ctx context.Context, studies int) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			sum, err := trials.Labels(trials.Setting{Theta: c.theta, Items: 400, Ties: 0.5, Order: 0.2, Alike: 0.4}, c.labels, doubt, studies, 5)
+			sum, err := trials.Labels(trials.Setting{Theta: c.theta, Items: 400, Ties: 0.5, Order: 0.2, Alike: 0.4}, c.labels,
+				doubt, studies, 5)
 			if err != nil {
 				return err
 			}
 			name := c.name + ", " + map[bool]string{false: "balanced", true: "uncertain"}[doubt]
-			fmt.Printf("%-48s %6.1f%% %6.1f%% %7.1f\n", name, 100*sum.Share(sum.False), 100*sum.Cover(), float64(sum.Known)/float64(studies))
+			fmt.Printf("%-48s %6.1f%% %6.1f%% %7.1f\n", name, 100*sum.Share(sum.False), 100*sum.Cover(),
+				float64(sum.Known)/float64(studies))
 			if off := 3 * math.Sqrt(0.05*0.95/float64(studies)); sum.Share(sum.False) > 0.05+off || sum.Cover() < 0.935 {
-				return fmt.Errorf("%s: %d of %d studies claim what is not so, %.1f%% of intervals hold", name, sum.False, studies, 100*sum.Cover())
+				return fmt.Errorf("%s: %d of %d studies claim what is not so, %.1f%% of intervals hold", name, sum.False, studies,
+					100*sum.Cover())
 			}
 		}
 	}

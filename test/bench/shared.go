@@ -171,8 +171,8 @@ func workOfWorkers(home string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	code := cli.Main(ctx, shell.World{
-		Args: []string{"worker", "--home", home}, Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Disk: shell.Disk{Dir: "."},
-		HTTP: provider.NewTransport(), Timing: often,
+		Args: []string{"worker", "--home", home}, Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now,
+		Disk: shell.Disk{Dir: "."}, HTTP: provider.NewTransport(), Timing: often,
 	})
 	if code != 0 && ctx.Err() == nil {
 		return fmt.Errorf("exit code %d", code)
@@ -189,8 +189,8 @@ func often(t engine.Timing) engine.Timing {
 // runOfWorkers is the program that drives a run alone, in the folder of its study, and looks at jobs as often.
 func runOfWorkers(dir string) error {
 	code := cli.Main(context.Background(), shell.World{
-		Args: []string{"run", "study.yaml", "--yes", "--no-canary"}, Env: os.LookupEnv, Stdin: os.Stdin, Stdout: io.Discard, Stderr: os.Stderr, Now: time.Now,
-		Disk: shell.Disk{Dir: dir}, HTTP: provider.NewTransport(), Timing: often,
+		Args: []string{"run", "study.yaml", "--yes", "--no-canary"}, Env: os.LookupEnv, Stdin: os.Stdin, Stdout: io.Discard,
+		Stderr: os.Stderr, Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: provider.NewTransport(), Timing: often,
 	})
 	if code != 0 && code != exitIncomplete {
 		return fmt.Errorf("exit code %d", code)

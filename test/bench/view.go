@@ -40,7 +40,8 @@ func viewBench(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("ledger         %d requests, as many verdicts, %d rows of the grid, made in %.0f s\n", requests, requests/b.lanes, time.Since(began).Seconds())
+	fmt.Printf("ledger         %d requests, as many verdicts, %d rows of the grid, made in %.0f s\n", requests, requests/b.lanes,
+		time.Since(began).Seconds())
 	tokenFile := filepath.Join(b.dir, "token")
 	c := exec.CommandContext(ctx, b.assay, "view", "--home", home, "--listen", "127.0.0.1:0", "--token-file", tokenFile)
 	out, err := c.StdoutPipe()
@@ -65,19 +66,22 @@ func viewBench(ctx context.Context, b *bench) error {
 	return v.lookAt(viewPaths(key, b.lanes))
 }
 
-// viewPaths returns all pages but the search through all answers, with those filters that have to look furthest, and the grid with every chip, order and search.
+// viewPaths returns all pages but the search through all answers, with those filters that have to look furthest, and
+// the grid with every chip, order and search.
 func viewPaths(key assay.Key, lanes int) []string {
 	run := "/runs/bench"
 	last := fmt.Sprintf("lane-%d", lanes-1)
 	paths := []string{
-		"/runs", run, run + "/progress", run + "/segments", run + "/segments/1", run + "/events", run + "/answers", run + "/answers?stage=answers&lane=" + last,
-		run + "/answers?ending=errored&lane=" + last, run + "/answers?ending=cut", run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last,
-		run + "/answers/" + key.String(), run + "/item?id=item-7", run + "/verdicts?stage=good", run + "/verdicts?stage=good&lane=" + last + "&label=no",
+		"/runs", run, run + "/progress", run + "/segments", run + "/segments/1", run + "/events", run + "/answers",
+		run + "/answers?stage=answers&lane=" + last, run + "/answers?ending=errored&lane=" + last, run + "/answers?ending=cut",
+		run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last, run + "/answers/" + key.String(),
+		run + "/item?id=item-7", run + "/verdicts?stage=good", run + "/verdicts?stage=good&lane=" + last + "&label=no",
 		run + "/item?id=item-7&stage=answers&lane=" + last, run + "/findings", "/metrics", "/healthz", "/api/runs/bench/answers?limit=1000",
 	}
 	for _, state := range []string{
-		"", "is=all-wrong&is=cut", "sort=item", "sort=item&down=1", "sort=" + last, "sort=" + last + "&down=1", "sort=item&down=1&is=cut", "sort=" + last + "&is=cut&down=1",
-		"q=nowhere", "q=question", "q=nowhere&sort=item&down=1", "q=nowhere&is=cut&sort=" + last, "q=nowhere&is=flipped", "after=500.500",
+		"", "is=all-wrong&is=cut", "sort=item", "sort=item&down=1", "sort=" + last, "sort=" + last + "&down=1", "sort=item&down=1&is=cut",
+		"sort=" + last + "&is=cut&down=1", "q=nowhere", "q=question", "q=nowhere&sort=item&down=1", "q=nowhere&is=cut&sort=" + last,
+		"q=nowhere&is=flipped", "after=500.500",
 	} {
 		paths = append(paths, strings.TrimSuffix(run+"/grid?"+state, "?"))
 	}
@@ -185,7 +189,8 @@ func fillView(ctx context.Context, dir string, requests, lanesOf int) (assay.Key
 		return key, err
 	}
 	defer files.Close()
-	run, err := ledger.Runs.CreateRun(ctx, store.NewRun{ID: "bench", Study: "bench", Folder: dir, Digest: "d", Settings: `{"file":"study.yaml"}`, Rehearsal: true})
+	run, err := ledger.Runs.CreateRun(ctx,
+		store.NewRun{ID: "bench", Study: "bench", Folder: dir, Digest: "d", Settings: `{"file":"study.yaml"}`, Rehearsal: true})
 	if err != nil {
 		return key, err
 	}
@@ -195,7 +200,8 @@ func fillView(ctx context.Context, dir string, requests, lanesOf int) (assay.Key
 	}
 	var lanes []store.Lane
 	for l := range lanesOf {
-		lanes = append(lanes, store.Lane{Run: run.No, Stage: "answers", Name: fmt.Sprintf("lane-%d", l), Provider: "openai", Model: "gpt", Params: "{}", Planned: int64(items)})
+		lanes = append(lanes, store.Lane{Run: run.No, Stage: "answers", Name: fmt.Sprintf("lane-%d", l), Provider: "openai", Model: "gpt",
+			Params: "{}", Planned: int64(items)})
 	}
 	if err := errors.Join(ledger.Runs.PutLanes(ctx, lanes), ledger.Runs.OpenRun(ctx, run.No)); err != nil {
 		return key, err
@@ -228,7 +234,8 @@ func viewStudy(ctx context.Context, ledger *ledger.Ledger, run int64, items, lan
 			}
 		}
 	}
-	return errors.Join(ledger.Runs.PutPart(ctx, run, "file/study.yaml", strings.NewReader(text.String())), ledger.Runs.PutItems(ctx, run, "q", all))
+	return errors.Join(ledger.Runs.PutPart(ctx, run, "file/study.yaml", strings.NewReader(text.String())),
+		ledger.Runs.PutItems(ctx, run, "q", all))
 }
 
 // judgeView gives every answer a verdict, by one statement: as many rows by the way of the engine would take minutes.
@@ -248,8 +255,8 @@ func judgeView(ctx context.Context, file string) error {
 // viewSegmentOf settles one segment of a lane, and returns the key of one of its answers.
 func viewSegmentOf(ctx context.Context, ledger *ledger.Ledger, run store.Run, lane, from, to int) (assay.Key, error) {
 	name, now := fmt.Sprintf("lane-%d", lane), time.Now()
-	g, err := ledger.Work.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: name, Turn: 1}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "gpt",
-		Nonce: "aaaaaaaaaa"}, "bench", time.Hour)
+	g, err := ledger.Work.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: name, Turn: 1},
+		Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "gpt", Nonce: "aaaaaaaaaa"}, "bench", time.Hour)
 	if err != nil {
 		return assay.Key{}, err
 	}
@@ -264,7 +271,8 @@ func viewSegmentOf(ctx context.Context, ledger *ledger.Ledger, run store.Run, la
 		o := assay.Outcome{Ending: assay.Answered, Text: text, Finish: "stop", Usage: assay.Usage{Known: true, Input: 100, Output: 120}}
 		switch {
 		case i%20 == 0:
-			o = assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500, Code: "server_error", Message: "it broke"}}
+			o = assay.Outcome{Ending: assay.Errored,
+				Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500, Code: "server_error", Message: "it broke"}}
 		case i%50 == 1:
 			o.Ending = assay.Cut
 		}

@@ -105,8 +105,9 @@ func (s *shared) growth(ctx context.Context, k load) error {
 			return fmt.Errorf("%d workers: %w", workers, err)
 		}
 		rate := float64(k.n) / f.wall.Seconds()
-		fmt.Printf("  %d workers, shared        %9.0f/s  %6.2f %13.1f s %7.1f s %7.1f s %8.1f s %14.0f%%\n", workers, rate, rate/floor, f.cpu.workers.Seconds(), f.cpu.database.Seconds(),
-			f.cpu.bucket.Seconds(), f.cpu.simulator.Seconds(), 100*f.cpu.sum().Seconds()/f.wall.Seconds()/float64(runtime.NumCPU()))
+		fmt.Printf("  %d workers, shared        %9.0f/s  %6.2f %13.1f s %7.1f s %7.1f s %8.1f s %14.0f%%\n", workers, rate, rate/floor,
+			f.cpu.workers.Seconds(), f.cpu.database.Seconds(), f.cpu.bucket.Seconds(), f.cpu.simulator.Seconds(),
+			100*f.cpu.sum().Seconds()/f.wall.Seconds()/float64(runtime.NumCPU()))
 		if rate > 1.1*best {
 			best, at = rate, workers
 		}
@@ -115,8 +116,8 @@ func (s *shared) growth(ctx context.Context, k load) error {
 		}
 	}
 	used := one.cpu.database.Seconds()
-	fmt.Printf("  grows by a tenth or more up to %d workers; the database uses %.2f ms of CPU a request, %.2f of what inserting the same rows takes: a core of it does %.0f/s\n",
-		at, 1e3*used/float64(k.n), used/max(one.insert.Seconds(), 0.01), float64(k.n)/used)
+	fmt.Printf("  grows by a tenth or more up to %d workers; the database uses %.2f ms of CPU a request, %.2f of what inserting the same "+
+		"rows takes: a core of it does %.0f/s\n", at, 1e3*used/float64(k.n), used/max(one.insert.Seconds(), 0.01), float64(k.n)/used)
 	return nil
 }
 
@@ -155,8 +156,8 @@ func (s *shared) fairness(ctx context.Context, k load) error {
 	if left == 0 {
 		still = "the huge one was done by then: give a larger -n"
 	}
-	fmt.Printf("%s, a run of %d behind one of %d: done in %.1f s, alone in %.1f s (%.1f times); %s\n", k.name, small.n, k.n, took[1].Seconds(), took[0].Seconds(),
-		took[1].Seconds()/took[0].Seconds(), still)
+	fmt.Printf("%s, a run of %d behind one of %d: done in %.1f s, alone in %.1f s (%.1f times); %s\n", k.name, small.n, k.n,
+		took[1].Seconds(), took[0].Seconds(), took[1].Seconds()/took[0].Seconds(), still)
 	return nil
 }
 
@@ -196,8 +197,8 @@ func (s *shared) waiting(ctx context.Context, jobs int) error {
 	time.Sleep(workersWatch)
 	used, looked := t.cpu().less(before), counted.looks.Load()-looks
 	share := used.workers.Seconds() / workersWatch.Seconds()
-	fmt.Printf("%d open jobs, made in %.0f s: %.1f looks a second (at most 4); a worker uses %.2f%% of a core (at most %.0f%%), the database %.2f%%: %.1f ms a look\n", jobs, launched.Seconds(),
-		float64(looked)/workersWatch.Seconds(), 100*share, 100*workersPolled, 100*used.database.Seconds()/workersWatch.Seconds(),
-		1e3*used.workers.Seconds()/float64(cmp.Or(looked, 1)))
+	fmt.Printf("%d open jobs, made in %.0f s: %.1f looks a second (at most 4); a worker uses %.2f%% of a core (at most %.0f%%), the "+
+		"database %.2f%%: %.1f ms a look\n", jobs, launched.Seconds(), float64(looked)/workersWatch.Seconds(), 100*share, 100*workersPolled,
+		100*used.database.Seconds()/workersWatch.Seconds(), 1e3*used.workers.Seconds()/float64(cmp.Or(looked, 1)))
 	return nil
 }

@@ -18,7 +18,8 @@ import (
 	"assay/internal/show/cli/shell"
 )
 
-// crowded returns a study whose pages are as full as pages get: fifteen lanes, fifty branches, long names, long questions, answers of 40 kB.
+// crowded returns a study whose pages are as full as pages get: fifteen lanes, fifty branches, long names, long
+// questions, answers of 40 kB.
 func crowded(t *testing.T) string {
 	t.Helper()
 	long := strings.Repeat("a rather long question about nothing in particular ", 12)
@@ -28,7 +29,8 @@ func crowded(t *testing.T) string {
 	for i := range 4 {
 		id := fmt.Sprintf("item-with-a-long-name-%d-%s", i, strings.Repeat("x", 30))
 		fmt.Fprintf(&items, "%s,%s%d,yes\n", id, long, i)
-		fmt.Fprintf(&old, "%s,ann,%s\n%s,bob,%s\n", id, strings.Repeat("words and words and yes and no ", 1300), id, strings.Repeat("yesandno", 5000))
+		fmt.Fprintf(&old, "%s,ann,%s\n%s,bob,%s\n", id, strings.Repeat("words and words and yes and no ", 1300), id,
+			strings.Repeat("yesandno", 5000))
 	}
 	var branches []string
 	for i := range 50 {
@@ -114,7 +116,8 @@ func (v *visitor) legible(what string) {
 	v.t.Helper()
 	for _, width := range []int64{390, 1440} {
 		v.do("resize", v.size(width, 900))
-		if over := read(v, "measure", chromedp.Evaluate[int64](`Math.max(0, document.documentElement.scrollWidth - window.innerWidth)`)); over > 0 {
+		if over := read(v, "measure",
+			chromedp.Evaluate[int64](`Math.max(0, document.documentElement.scrollWidth - window.innerWidth)`)); over > 0 {
 			v.shot(fmt.Sprintf("wide-%d", width))
 			v.t.Errorf("%s: at %d pixels the page is %d too wide", what, width, over)
 		}
@@ -148,7 +151,8 @@ func TestEveryPageIsLegible(t *testing.T) {
 	}
 	v.do("report", chromedp.Navigate("file://"+filepath.Join(dir, "report.html")), chromedp.WaitReady(chromedp.CSS("main")))
 	v.legible("report")
-	v.looksOn(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}, "report in the dark")
+	v.looksOn(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}},
+		"report in the dark")
 	v.looksOn(emulation.SetEmulatedMediaParams{Media: "print"}, "report on paper")
 }
 
@@ -205,10 +209,13 @@ func pagesToSee(v *visitor) []string {
 	a, b := answers.Answers[0], answers.Answers[len(answers.Answers)-1]
 	item := run + "/item?id=" + url.QueryEscape(a.Item)
 	return []string{
-		item + "&stage=many", item + "&stage=essays", item + "&stage=many&lane=third.0", run + "/grid?stage=flips_many", run + "/grid?stage=longer", run + "/answers?stage=essays", run + "/answers?stage=many",
-		"/runs", "/users", run, run + "/progress", run + "/segments", fmt.Sprintf("%s/segments/%d", run, segments.Segments[0].Segment), run + "/events", run + "/answers",
-		run + "/answers?stage=answers&lane=" + url.QueryEscape(a.Lane), run + "/answers/" + a.Key, item, run + "/diff?a=" + a.Key + "&b=" + b.Key,
-		run + "/verdicts", run + "/findings", run + "/grid", run + "/grid?stage=flips", "/compare?a=" + runs.Runs[1].Run + "&b=" + runs.Runs[0].Run, run + "/people", run + "/people/arena?as=walker", run + "/people/correct?as=walker", run + "/search?stage=answers&q=the&lane=" + url.QueryEscape(a.Lane), run + "/none",
+		item + "&stage=many", item + "&stage=essays", item + "&stage=many&lane=third.0", run + "/grid?stage=flips_many",
+		run + "/grid?stage=longer", run + "/answers?stage=essays", run + "/answers?stage=many", "/runs", "/users", run, run + "/progress",
+		run + "/segments", fmt.Sprintf("%s/segments/%d", run, segments.Segments[0].Segment), run + "/events", run + "/answers",
+		run + "/answers?stage=answers&lane=" + url.QueryEscape(a.Lane), run + "/answers/" + a.Key, item,
+		run + "/diff?a=" + a.Key + "&b=" + b.Key, run + "/verdicts", run + "/findings", run + "/grid", run + "/grid?stage=flips",
+		"/compare?a=" + runs.Runs[1].Run + "&b=" + runs.Runs[0].Run, run + "/people", run + "/people/arena?as=walker",
+		run + "/people/correct?as=walker", run + "/search?stage=answers&q=the&lane=" + url.QueryEscape(a.Lane), run + "/none",
 	}
 }
 
@@ -218,7 +225,8 @@ func printsAll(v *visitor) {
 	if _, err := chromedp.Call(v.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
 		v.t.Fatal(err)
 	}
-	lost := read(v, "look for what is not printed", chromedp.Evaluate[string](`Array.from(document.querySelectorAll("details")).filter((d) => {
+	lost := read(v, "look for what is not printed",
+		chromedp.Evaluate[string](`Array.from(document.querySelectorAll("details")).filter((d) => {
 		const inside = d.querySelector("table, ul, pre");
 		return inside && !(inside.checkVisibility() && d.getBoundingClientRect().height > d.querySelector("summary").getBoundingClientRect().height + 10);
 	}).map((d) => d.querySelector("summary").textContent).join("\n")`))

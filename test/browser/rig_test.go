@@ -25,8 +25,8 @@ import (
 // world returns the program as a user has it, but for how long it waits for providers.
 func world(dir string, stdout io.Writer, args ...string) shell.World {
 	return shell.World{
-		Args: args, Env: func(string) (string, bool) { return "", false }, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: io.Discard, Now: time.Now,
-		Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport,
+		Args: args, Env: func(string) (string, bool) { return "", false }, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: io.Discard,
+		Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport,
 		Timing: func(t engine.Timing) engine.Timing {
 			t.PollMin, t.PollMax = 1500*time.Millisecond, 1500*time.Millisecond // long enough to look at
 			return t
@@ -106,7 +106,8 @@ func visit(t *testing.T, ctx context.Context, address string) *visitor {
 	if !ok {
 		t.Fatalf("address %q has no token", address)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.UserDataDir(t.TempDir()))
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)

@@ -80,8 +80,10 @@ func TestEveryRuleIsFoundWhereItIsBroken(t *testing.T) {
 	}
 	found := look("worst.html", worst)
 	for _, rule := range []string{
-		"lang", "title", "main", "image-name: <img", "image-name: <svg", "control-name", "field-label", "double-id: twice", "no-such-id: for=nowhere", "heading-order: <h3", "heading-empty",
-		"image-with-controls", "nested-controls", "tab-order", "hidden-control", "scroll-focus", "scroll-name", "table-head: ", "table-scope", "table-head-empty", "list: <p", "landmark-unique", "region: outside", "contrast: 2.85",
+		"lang", "title", "main", "image-name: <img", "image-name: <svg", "control-name", "field-label", "double-id: twice",
+		"no-such-id: for=nowhere", "heading-order: <h3", "heading-empty", "image-with-controls", "nested-controls", "tab-order",
+		"hidden-control", "scroll-focus", "scroll-name", "table-head: ", "table-scope", "table-head-empty", "list: <p", "landmark-unique",
+		"region: outside", "contrast: 2.85",
 	} {
 		if !strings.Contains("\n"+found, "\n"+rule) {
 			t.Errorf("%s is broken and not found", rule)

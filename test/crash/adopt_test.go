@@ -70,7 +70,8 @@ func TestAnswersOfSeveralLostRunsAreNotMixed(t *testing.T) {
 		}
 	}
 	s.ok(os.RemoveAll(filepath.Join(s.dir, "assay-data")))
-	s.exits(2, []string{"adopt", "openai", "--study", "study.yaml"}, "those of several runs ("+runs[1]+", "+runs[0]+")", "nothing was taken")
+	s.exits(2, []string{"adopt", "openai", "--study", "study.yaml"}, "those of several runs ("+runs[1]+", "+runs[0]+")",
+		"nothing was taken")
 	if got, err := s.rows(t.Context(), "SELECT COUNT(*) FROM runs"); err != nil || got[0] != "0" {
 		t.Errorf("%v runs were begun, %v", got, err)
 	}
@@ -147,7 +148,8 @@ func TestAForeignJobOfTheNewerOpenAIAPIIsRead(t *testing.T) {
 	s.ok(err)
 	s.ok(form.Close())
 	uploaded := s.made("/openai/v1/files", form.FormDataContentType(), &body)
-	job := s.made("/openai/v1/batches", "application/json", strings.NewReader(`{"input_file_id":"`+uploaded+`","endpoint":"/v1/responses","completion_window":"24h"}`))
+	job := s.made("/openai/v1/batches", "application/json",
+		strings.NewReader(`{"input_file_id":"`+uploaded+`","endpoint":"/v1/responses","completion_window":"24h"}`))
 	s.control("POST", "/sim/clock", `{"advance":"1m"}`)
 	s.exits(0, []string{"adopt", "openai", job, "--out", "theirs.jsonl"}, "not ours: 1 line")
 	text, err := os.ReadFile(filepath.Join(s.dir, "theirs.jsonl"))

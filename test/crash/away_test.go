@@ -152,7 +152,8 @@ func TestADatabaseThatIsAwayForAWhileIsWaitedFor(t *testing.T) {
 			s.env["ASSAY_DB"] = through
 			c, err := s.start(t.Context(), nil, 0, command...)
 			s.ok(err)
-			for _, moment := range []string{"state = 'launched' AND provider = 'openai'", "state = 'settled'"} { // the stuck one, so that it is there when the clock moves
+			// the stuck one, so that it is there when the clock moves
+			for _, moment := range []string{"state = 'launched' AND provider = 'openai'", "state = 'settled'"} {
 				s.until("SELECT 1 FROM segments WHERE " + moment)
 				g.set(true)
 				g.turnedAway(t, 3)

@@ -35,14 +35,17 @@ func batchKills() []batchKill {
 			kills = append(kills, k)
 		}
 	}
-	add(batchKill{step: submit}, Point{"ledger put items", 2, After}, Point{"ledger create run", 1, After}, Point{"ledger open run", 1, After}, Point{"ledger open run", 1, Before},
-		Point{"POST /openai/v1/files", 1, Upload}, Point{"ledger stage", 1, After}, Point{"POST /openai/v1/batches", 1, Accepted}, Point{"POST /openai/v1/files", 2, Accepted},
+	add(batchKill{step: submit}, Point{"ledger put items", 2, After}, Point{"ledger create run", 1, After},
+		Point{"ledger open run", 1, After}, Point{"ledger open run", 1, Before}, Point{"POST /openai/v1/files", 1, Upload},
+		Point{"ledger stage", 1, After}, Point{"POST /openai/v1/batches", 1, Accepted}, Point{"POST /openai/v1/files", 2, Accepted},
 		Point{"ledger intend", 1, After}, Point{"POST /openai/v1/batches", 2, Download})
-	add(batchKill{before: sent, step: resume}, Point{"GET /openai/v1/files/*/content", 1, Download}, Point{"GET /openai/v1/batches/*", 1, Accepted}, Point{"ledger settle", 1, After},
-		Point{"ledger close run", 1, Before})
+	add(batchKill{before: sent, step: resume}, Point{"GET /openai/v1/files/*/content", 1, Download},
+		Point{"GET /openai/v1/batches/*", 1, Accepted}, Point{"ledger settle", 1, After}, Point{"ledger close run", 1, Before})
 	add(batchKill{before: sent, step: collect, open: true}, Point{"ledger give order", 1, After}, Point{"ledger obey order", 1, Before})
-	add(batchKill{before: sent, step: cancel, open: true}, Point{"POST /openai/v1/batches/*/cancel", 1, Accepted}, Point{"ledger give order", 1, After})
-	add(batchKill{before: stopped, step: retry}, Point{"ledger send again", 1, After}, Point{"ledger reopen run", 1, After}, Point{"ledger intend", 1, After}, Point{"ledger give order", 1, After})
+	add(batchKill{before: sent, step: cancel, open: true}, Point{"POST /openai/v1/batches/*/cancel", 1, Accepted},
+		Point{"ledger give order", 1, After})
+	add(batchKill{before: stopped, step: retry}, Point{"ledger send again", 1, After}, Point{"ledger reopen run", 1, After},
+		Point{"ledger intend", 1, After}, Point{"ledger give order", 1, After})
 	return half(kills, *points)
 }
 

@@ -41,8 +41,8 @@ func Child() int {
 	defer stop()
 	transport := &http.Transport{MaxIdleConnsPerHost: 16, WriteBufferSize: 256, DisableCompression: true}
 	return cli.Main(ctx, shell.World{
-		Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Disk: shell.Disk{Dir: dir},
-		HTTP: &wire{fuse: f, inner: transport}, Around: f.around, Timing: Hasty,
+		Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now,
+		Disk: shell.Disk{Dir: dir}, HTTP: &wire{fuse: f, inner: transport}, Around: f.around, Timing: Hasty,
 	})
 }
 

@@ -97,13 +97,16 @@ func TestAPostgreSQLThatIsKilledLosesNothing(t *testing.T) {
 		stuck bool     // the first job ends only when the simulator's clock goes on
 	}
 	all := []kill{
-		{"turns", []string{"worker"}, []string{"SELECT 1 FROM segments WHERE state = 'launched'", "SELECT 1 FROM segments WHERE state = 'settled'"}, true},
+		{"turns", []string{"worker"},
+			[]string{"SELECT 1 FROM segments WHERE state = 'launched'", "SELECT 1 FROM segments WHERE state = 'settled'"}, true},
 		{"flood", []string{"run", "study.yaml", "--yes"}, []string{"SELECT 1 FROM outcomes"}, false},
 	}
 	if *commits == 0 {
 		// A state that passes may be missed; the one that every segment comes to and stays in is not.
-		for state, lasts := range map[string]string{"staged": "launched", "uploaded": "launched", "intended": "launched", "launched": "launched", "ended": "settled", "fetched": "settled", "settled": "settled"} {
-			all = append(all, kill{"turns", []string{"run", "study.yaml", "--yes", "--no-canary"}, []string{"SELECT 1 FROM segments WHERE state = '" + state + "' OR state = '" + lasts + "'"}, lasts == "launched"})
+		for state, lasts := range map[string]string{"staged": "launched", "uploaded": "launched", "intended": "launched",
+			"launched": "launched", "ended": "settled", "fetched": "settled", "settled": "settled"} {
+			all = append(all, kill{"turns", []string{"run", "study.yaml", "--yes", "--no-canary"},
+				[]string{"SELECT 1 FROM segments WHERE state = '" + state + "' OR state = '" + lasts + "'"}, lasts == "launched"})
 		}
 	}
 	for _, k := range all {

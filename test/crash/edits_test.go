@@ -22,7 +22,8 @@ func (s scene) edit(old, is string) {
 	s.ok(os.WriteFile(name, []byte(strings.Replace(string(text), old, is, 1)), 0o600))
 }
 
-// paidAnewOnce wants every request that the newest run did not take over billed once, so many of them, and every other once in the run before.
+// paidAnewOnce wants every request that the newest run did not take over billed once, so many of them, and every other
+// once in the run before.
 func (s scene) paidAnewOnce(want int) {
 	s.Helper()
 	bill, err := s.billed()
@@ -68,8 +69,8 @@ func (s scene) paidAnewOnce(want int) {
 	}
 }
 
-// TestAnEditOfRequestsSurvivesAKillAtAnyStep kills a process that begins a new run of an edited study: what is equal is taken over, nothing is
-// asked twice, and the end is that of an undisturbed run.
+// TestAnEditOfRequestsSurvivesAKillAtAnyStep kills a process that begins a new run of an edited study: what is equal is
+// taken over, nothing is asked twice, and the end is that of an undisturbed run.
 func TestAnEditOfRequestsSurvivesAKillAtAnyStep(t *testing.T) {
 	t.Parallel()
 	const old, is = "gpt:   {model: openai/gpt-4.1-mini, temperature: 0}", "gpt:   {model: openai/gpt-4.1, temperature: 0}"
@@ -88,7 +89,8 @@ func TestAnEditOfRequestsSurvivesAKillAtAnyStep(t *testing.T) {
 	whole.paidAnewOnce(touched)
 	for _, at := range half([]Point{
 		{"ledger open run", 1, After}, {"ledger stage", 1, After}, {"ledger add attempts", 1, Before},
-		{"POST /openai/v1/batches", 1, Accepted}, {"ledger intend", 1, After}, {"ledger settle", 1, After}, {"ledger add verdicts", 1, Before},
+		{"POST /openai/v1/batches", 1, Accepted}, {"ledger intend", 1, After}, {"ledger settle", 1, After},
+		{"ledger add verdicts", 1, Before},
 	}, *points) {
 		t.Run(at.String(), func(t *testing.T) {
 			t.Parallel()

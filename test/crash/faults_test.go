@@ -25,21 +25,22 @@ type fault struct {
 func harmless() []fault {
 	all := []fault{}
 	for _, rule := range []string{
-		"anthropic create 500 once", "* create drop x3", "anthropic create 500 once; anthropic list 529 x2", "* create drop x3; * list drop x3", // these wait longest
-		"openai upload 429 once", "openai upload 500 x2", "openai upload drop-reply once", "gemini upload truncate x2", "gemini upload drop-reply once",
-		"* upload slow=5ms", "openai upload error-200 once", "openai upload redirect once",
-		"openai create 429 once", "openai create 429=bare once", "anthropic create 529 once", "gemini create 503 once",
-		"openai create drop-reply once", "anthropic create drop-reply once", "gemini create drop-reply once",
+		// these wait longest
+		"anthropic create 500 once", "* create drop x3", "anthropic create 500 once; anthropic list 529 x2",
+		"* create drop x3; * list drop x3", "openai upload 429 once", "openai upload 500 x2", "openai upload drop-reply once",
+		"gemini upload truncate x2", "gemini upload drop-reply once", "* upload slow=5ms", "openai upload error-200 once",
+		"openai upload redirect once", "openai create 429 once", "openai create 429=bare once", "anthropic create 529 once",
+		"gemini create 503 once", "openai create drop-reply once", "anthropic create drop-reply once", "gemini create drop-reply once",
 		"openai create truncate once", "anthropic create truncate once", "gemini create truncate once", "openai create stall=600ms once",
 		"anthropic create stall=600ms once", "openai create error-200 once", "openai create redirect once", "openai create slow=500ms once",
-		"* check 500 x3", "* check 404 x2", "* check 429=1ms x3", "* check drop x3", "* check drop-reply x3", "* check truncate x3", "* check stall=50ms x3",
-		"* check error-200 x3", "* check redirect x3", "* check revoke x2", "openai check freeze x3", "openai check wrong-counts", "openai check no-output x2",
-		"openai check blank-ids", "openai check state=puzzled x3", "* check hide=100ms",
-		"* list 500 x3", "* list truncate x3", "* list error-200 x3", "* list hide=24h x4",
-		"* fetch 500 x3", "* fetch 404 x2", "* fetch truncate x6", "* fetch truncate=99% x3", "* fetch drop x3", "* fetch drop-reply x3", "* fetch stall=50ms x3",
-		"* fetch error-200 x3", "* fetch redirect x3", "* fetch missing x3", "* fetch missing=3 once", "* fetch malformed once", "openai fetch revoke x2", "* fetch hide=100ms",
-		"openai create fail=token_limit_exceeded x2", "openai create stuck=100ms", "* create in-order",
-		"* file 500 x3", "* file drop-reply x3", "* models 500 x3", "* models drop x3",
+		"* check 500 x3", "* check 404 x2", "* check 429=1ms x3", "* check drop x3", "* check drop-reply x3", "* check truncate x3",
+		"* check stall=50ms x3", "* check error-200 x3", "* check redirect x3", "* check revoke x2", "openai check freeze x3",
+		"openai check wrong-counts", "openai check no-output x2", "openai check blank-ids", "openai check state=puzzled x3",
+		"* check hide=100ms", "* list 500 x3", "* list truncate x3", "* list error-200 x3", "* list hide=24h x4", "* fetch 500 x3",
+		"* fetch 404 x2", "* fetch truncate x6", "* fetch truncate=99% x3", "* fetch drop x3", "* fetch drop-reply x3",
+		"* fetch stall=50ms x3", "* fetch error-200 x3", "* fetch redirect x3", "* fetch missing x3", "* fetch missing=3 once",
+		"* fetch malformed once", "openai fetch revoke x2", "* fetch hide=100ms", "openai create fail=token_limit_exceeded x2",
+		"openai create stuck=100ms", "* create in-order", "* file 500 x3", "* file drop-reply x3", "* models 500 x3", "* models drop x3",
 	} {
 		all = append(all, fault{rules: rule})
 	}
@@ -53,17 +54,21 @@ func harmless() []fault {
 		all = append(all, fault{rules: pair})
 	}
 	for _, rule := range []string{
-		"openai ask 429 x3", "* ask 500 x3", "* ask error-200 once", "* ask redirect once", "* ask drop once", "* ask stall=50ms x2", "anthropic ask 529 x2",
+		"openai ask 429 x3", "* ask 500 x3", "* ask error-200 once", "* ask redirect once", "* ask drop once", "* ask stall=50ms x2",
+		"anthropic ask 529 x2",
 	} {
 		all = append(all, fault{rules: rule, study: "single"})
 	}
-	for _, rule := range []string{"* delete 500 x2", "* delete drop-reply x2", "* file 503 x3", "* file drop-reply x2", "* delete 429=1ms x2; * file truncate x2"} {
+	for _, rule := range []string{"* delete 500 x2", "* delete drop-reply x2", "* file 503 x3", "* file drop-reply x2",
+		"* delete 429=1ms x2; * file truncate x2"} {
 		all = append(all, fault{rules: rule, study: "single --no-canary --set cleanup=true"})
 	}
 	for _, rule := range []string{
-		"xai add 429 once", "xai add 500 x2", "xai add drop once", "xai add drop-reply once", "xai add truncate once", "xai add error-200 once", "xai add stall=600ms once",
-		"xai create drop-reply once; xai add 503 x2", "vertex create shards", "vertex create shards=2; gcs fetch truncate x2", "gcs upload 500 x2", "gcs upload drop-reply once",
-		"gcs list 500 x2; vertex create shards", "fireworks file 500 x3", "fireworks upload drop-reply once; fireworks file drop x2", "* models 503 x2",
+		"xai add 429 once", "xai add 500 x2", "xai add drop once", "xai add drop-reply once", "xai add truncate once",
+		"xai add error-200 once", "xai add stall=600ms once", "xai create drop-reply once; xai add 503 x2", "vertex create shards",
+		"vertex create shards=2; gcs fetch truncate x2", "gcs upload 500 x2", "gcs upload drop-reply once",
+		"gcs list 500 x2; vertex create shards", "fireworks file 500 x3", "fireworks upload drop-reply once; fireworks file drop x2",
+		"* models 503 x2",
 	} {
 		all = append(all, fault{rules: rule, study: "wide --no-canary"})
 	}
@@ -116,7 +121,8 @@ func apart(some, others [][2]string) bool {
 func harmful() []fault {
 	held, stopped := "gpt held open=3", "gpt stopped open=3"
 	return []fault{
-		{rules: "* fetch missing", code: 3, want: "claude open answered=2 lost=1; flash open answered=2 lost=1; gpt open answered=2 lost=1"},
+		{rules: "* fetch missing", code: 3,
+			want: "claude open answered=2 lost=1; flash open answered=2 lost=1; gpt open answered=2 lost=1"},
 		{rules: "openai check no-output", code: 3, want: "gpt open lost=3"},
 		{rules: "openai fetch duplicate", want: "strays duplicate=1"},
 		{rules: "openai fetch foreign", want: "strays unknown=1"},

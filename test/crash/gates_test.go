@@ -11,7 +11,8 @@ import (
 // decided returns the decisions of all conditions, and their events in the history.
 func (s scene) decided() []string {
 	s.Helper()
-	rows, err := s.rows(s.Context(), "SELECT stage, lane, passed FROM decisions UNION ALL SELECT kind, text, 0 FROM events WHERE kind LIKE 'gate %'")
+	rows, err := s.rows(s.Context(),
+		"SELECT stage, lane, passed FROM decisions UNION ALL SELECT kind, text, 0 FROM events WHERE kind LIKE 'gate %'")
 	s.ok(err)
 	return rows
 }
@@ -28,7 +29,8 @@ func TestAGateDecidesOnceHoweverOftenItsRunIsKilled(t *testing.T) {
 	t.Parallel()
 	const closed = `gate closed stage more, lane flash: lane == "gpt" and finding("said", "rate", lane).value > 0.5: it is not so 0`
 	want := []string{closed, "gate opened stage more, lane gpt 0", "more flash 0", "more gpt 1"}
-	for _, at := range []Point{{"ledger decide", 1, Before}, {"ledger decide", 1, After}, {"ledger decide", 2, Before}, {"ledger decide", 2, After}} {
+	for _, at := range []Point{{"ledger decide", 1, Before}, {"ledger decide", 1, After}, {"ledger decide", 2, Before},
+		{"ledger decide", 2, After}} {
 		t.Run(at.String(), func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, "gated")

@@ -29,11 +29,12 @@ func gatewayModels() []string {
 
 func gatewayKills() []Point {
 	return half([]Point{
-		{"ledger begin client file", 1, After}, {"ledger keep client file", 1, After}, {"ledger create run", 1, After}, {"ledger keep client file", 1, Before},
-		{"ledger put items", 1, After}, {"ledger stage", 2, After}, {"ledger open run", 1, Before}, {"ledger open run", 1, After},
-		{"POST /openai/v1/files", 1, Upload}, {"ledger intend", 2, After}, {"POST /anthropic/v1/messages/batches", 1, Accepted}, {"POST /openai/v1/batches", 1, Accepted},
-		{"GET /openai/v1/files/*/content", 1, Download}, {"ledger settle", 2, After}, {"ledger close run", 1, After}, {"ledger close run", 1, Before},
-		{"ledger put client files", 1, After}, {"ledger put client files", 1, Before},
+		{"ledger begin client file", 1, After}, {"ledger keep client file", 1, After}, {"ledger create run", 1, After},
+		{"ledger keep client file", 1, Before}, {"ledger put items", 1, After}, {"ledger stage", 2, After}, {"ledger open run", 1, Before},
+		{"ledger open run", 1, After}, {"POST /openai/v1/files", 1, Upload}, {"ledger intend", 2, After},
+		{"POST /anthropic/v1/messages/batches", 1, Accepted}, {"POST /openai/v1/batches", 1, Accepted},
+		{"GET /openai/v1/files/*/content", 1, Download}, {"ledger settle", 2, After}, {"ledger close run", 1, After},
+		{"ledger close run", 1, Before}, {"ledger put client files", 1, After}, {"ledger put client files", 1, Before},
 	}, *points)
 }
 
@@ -144,7 +145,8 @@ func (g *gatewayProof) hold(ctx context.Context, dir string) (err error) {
 func (g *gatewayProof) asks(ctx context.Context) error {
 	var reply struct{ Object string }
 	body := `{"model":"gpt-4.1-mini","messages":[{"role":"user","content":"What is 1 and 1?"}]}`
-	if err := g.call(ctx, "POST", "/chat/completions", "application/json", []byte(body), &reply); err != nil || reply.Object != "chat.completion" {
+	if err := g.call(ctx, "POST", "/chat/completions", "application/json", []byte(body), &reply); err != nil ||
+		reply.Object != "chat.completion" {
 		return fmt.Errorf("the answer is %+v: %w", reply, err)
 	}
 	rows, err := g.rows(ctx, `SELECT ended_ms IS NULL, cost_nano IS NULL, high_nano > 0 FROM client_calls`)

@@ -85,7 +85,8 @@ func TestAKillAnywhereCostsNothing(t *testing.T) {
 			t.Logf("%d of %d runs in %s", done, len(proofs), time.Since(began).Round(time.Second))
 		}
 	})
-	t.Logf("%d moments in %d studies; killed %d runs (%d came to no kill) in %s", total, len(all), len(proofs), missed, time.Since(began).Round(time.Second))
+	t.Logf("%d moments in %d studies; killed %d runs (%d came to no kill) in %s", total, len(all), len(proofs), missed,
+		time.Since(began).Round(time.Second))
 	if missed > len(proofs)/4 {
 		t.Errorf("%d of %d runs came to no kill: the proof sees too little", missed, len(proofs))
 	}

@@ -162,8 +162,9 @@ func (s *station) run(ctx context.Context, args ...string) int {
 // keys returns the places and keys of a simulator's providers.
 func keys(sim *simulator.Server) map[string]string {
 	at := sim.BaseURLs("http://simulator.invalid")
-	return map[string]string{"OPENAI_BASE_URL": at["openai"], "OPENAI_API_KEY": "k", "ANTHROPIC_BASE_URL": at["anthropic"], "ANTHROPIC_API_KEY": "k",
-		"GOOGLE_GEMINI_BASE_URL": at["gemini"], "GEMINI_API_KEY": "k", "MISTRAL_BASE_URL": at["mistral"], "MISTRAL_API_KEY": "k"}
+	return map[string]string{"OPENAI_BASE_URL": at["openai"], "OPENAI_API_KEY": "k", "ANTHROPIC_BASE_URL": at["anthropic"],
+		"ANTHROPIC_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": at["gemini"], "GEMINI_API_KEY": "k", "MISTRAL_BASE_URL": at["mistral"],
+		"MISTRAL_API_KEY": "k"}
 }
 
 // perMinute is how many requests a provider takes a minute.
@@ -269,7 +270,8 @@ func TestTwoWorkersStayUnderOneSharedRate(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("%d calls in %s, at most %d in two seconds and %d in ten", len(net.calls), time.Since(began).Round(time.Second), net.most(2*time.Second), net.most(10*time.Second))
+	t.Logf("%d calls in %s, at most %d in two seconds and %d in ten", len(net.calls), time.Since(began).Round(time.Second),
+		net.most(2*time.Second), net.most(10*time.Second))
 	for _, long := range []int{2, 10} {
 		if got := net.most(time.Duration(long) * time.Second); got > long*rate*12/10+2 || long == 10 && got > long*rate+2 {
 			t.Errorf("%d calls in %d seconds under a rate of %d a second", got, long, rate)

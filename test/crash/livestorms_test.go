@@ -60,7 +60,8 @@ func (s scene) damageLogs() {
 // comes back meanwhile is kept, and nothing is asked again.
 func TestADatabaseThatGoesAwayCostsNoLiveAnswer(t *testing.T) {
 	t.Parallel()
-	for _, at := range []Point{{"POST /openai/v1/responses", 5, Before}, {"POST /openai/v1/responses", 30, Accepted}, {"ledger settle", 1, Before}, {"ledger finish", 1, Before}} {
+	for _, at := range []Point{{"POST /openai/v1/responses", 5, Before}, {"POST /openai/v1/responses", 30, Accepted},
+		{"ledger settle", 1, Before}, {"ledger finish", 1, Before}} {
 		t.Run(at.String(), func(t *testing.T) {
 			t.Parallel()
 			db := server.Database(t)
@@ -106,7 +107,8 @@ func TestAFullDiskCostsNoLiveAnswerThatTheLedgerTakes(t *testing.T) {
 			e, err := c.wait()
 			sc.ok(err)
 			sc.said(1, e, "file too large", "assay resume")
-			if lost := strings.Contains(e.err, "could be kept neither"); lost == elsewhere || lost == strings.Contains(e.err, "nothing is lost") {
+			if lost := strings.Contains(e.err, "could be kept neither"); lost == elsewhere ||
+				lost == strings.Contains(e.err, "nothing is lost") {
 				t.Errorf("what became of the answers is not what is said: %s", e)
 			}
 			sc.exits(0, []string{"resume"})

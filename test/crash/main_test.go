@@ -16,8 +16,9 @@ var (
 	abreast  = flag.Int("abreast", 6, "proofs at a time: most of their time they wait")
 	postgres = flag.Int("postgres", 2, "runs on PostgreSQL whose workers are killed, all but one; 0: one for every point")
 	workers  = flag.Int("workers", 2, "workers that share such a run")
-	naps     = flag.Int("naps", 3, "moments at which a worker with a bucket is stopped until another has its work; 0: all, also of other processes")
-	commits  = flag.Int("commits", 4, "commits whose replies are lost, one a run; 0: all")
+	naps     = flag.Int("naps", 3,
+		"moments at which a worker with a bucket is stopped until another has its work; 0: all, also of other processes")
+	commits = flag.Int("commits", 4, "commits whose replies are lost, one a run; 0: all")
 )
 
 var server *pgtest.Server // set once by TestMain

@@ -26,7 +26,8 @@ func TestARoundIsDecidedOnceHoweverOftenItsRunIsKilled(t *testing.T) {
 	if len(want) < 2+2+20 {
 		t.Fatalf("an undisturbed run looked %q", want)
 	}
-	for _, at := range []Point{{"ledger put look", 1, Before}, {"ledger put look", 1, After}, {"ledger put look", 2, Before}, {"ledger put look", 2, After}} {
+	for _, at := range []Point{{"ledger put look", 1, Before}, {"ledger put look", 1, After}, {"ledger put look", 2, Before},
+		{"ledger put look", 2, After}} {
 		t.Run(at.String(), func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, "rounds")

@@ -27,7 +27,8 @@ func TestWhatSettlesAPairIsBoughtOnceHoweverOftenItIsKilled(t *testing.T) {
 	if len(want) < before+5 {
 		t.Fatalf("an undisturbed run bought %q", want)
 	}
-	for _, at := range half([]Point{{"ledger buy comparisons", 1, After}, {"ledger buy comparisons", 1, Before}, {"POST /openai/v1/batches", 1, Before}, {"POST /openai/v1/batches", 1, Accepted},
+	for _, at := range half([]Point{{"ledger buy comparisons", 1, After}, {"ledger buy comparisons", 1, Before},
+		{"POST /openai/v1/batches", 1, Before}, {"POST /openai/v1/batches", 1, Accepted},
 		{"ledger put look", 1, Before}, {"ledger put look", 1, After}}, *points) {
 		settledOnce{ran, settle, want}.killed(t, at)
 	}

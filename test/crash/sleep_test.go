@@ -95,7 +95,8 @@ func liveNaps() []nap {
 // TestAWorkerThatSleptThroughItsLeaseDoesNoHarm does the same to workers that share a PostgreSQL and a bucket.
 func TestAWorkerThatSleptThroughItsLeaseDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	all := slices.Concat(liveNaps()[:1], batchNaps()[9:10], batchNaps()[2:3], liveNaps()[1:], batchNaps()[:2], batchNaps()[3:9], batchNaps()[10:])
+	all := slices.Concat(liveNaps()[:1], batchNaps()[9:10], batchNaps()[2:3], liveNaps()[1:], batchNaps()[:2], batchNaps()[3:9],
+		batchNaps()[10:])
 	if *naps > 0 {
 		all = all[:*naps]
 	}

@@ -21,7 +21,8 @@ func TestTheTierThatWasUsedIsThePrice(t *testing.T) {
 	}
 	s.out.Reset()
 	// gpt-5: 1.25 and 10 dollars for a million tokens, half of it in the flex tier.
-	code := s.run(t.Context(), "sql", `SELECT g.lane, o.tier, SUM(o.cost_nano) * 2 / SUM(o.input_tokens * 1250 + o.output_tokens * 10000) AS halves
+	code := s.run(t.Context(), "sql",
+		`SELECT g.lane, o.tier, SUM(o.cost_nano) * 2 / SUM(o.input_tokens * 1250 + o.output_tokens * 10000) AS halves
 		FROM outcomes o JOIN segments g ON g.no = o.segment_no GROUP BY 1, 2 ORDER BY 1`, "--csv")
 	if want := "lane,tier,halves\ncheap,flex,1\nusual,default,2\n"; code != 0 || strings.ReplaceAll(s.out.String(), "\r", "") != want {
 		t.Errorf("exit %d, got\n%s", code, s.out.String())

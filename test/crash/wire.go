@@ -34,7 +34,8 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 func place(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
-		if strings.HasPrefix(p, "file-") || len(p) > 16 && strings.ContainsAny(p, "0123456789") || strings.ContainsAny(p, "_") && len(p) > 8 {
+		if strings.HasPrefix(p, "file-") || len(p) > 16 && strings.ContainsAny(p, "0123456789") ||
+			strings.ContainsAny(p, "_") && len(p) > 8 {
 			head, verb, ok := strings.Cut(p, ":")
 			if parts[i] = "*"; ok && head != "" {
 				parts[i] += ":" + verb

@@ -74,7 +74,8 @@ func TestAKillOfAllWorkersButOneCostsNothing(t *testing.T) {
 			missed++
 		}
 	})
-	t.Logf("killed %d of %d workers each in %d runs, %d kills (%d runs came to none) in %s", *workers-1, *workers, len(proofs), kills, missed, time.Since(began).Round(time.Second))
+	t.Logf("killed %d of %d workers each in %d runs, %d kills (%d runs came to none) in %s", *workers-1, *workers, len(proofs), kills,
+		missed, time.Since(began).Round(time.Second))
 	if missed > len(proofs)/2 {
 		t.Errorf("%d of %d runs came to no kill: the proof sees too little", missed, len(proofs))
 	}

@@ -17,7 +17,8 @@ func markdown(t *testing.T) map[string]string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == "bin" || d.Name() == "prompts") {
+		if d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" ||
+			d.Name() == "bin" || d.Name() == "prompts") {
 			return filepath.SkipDir
 		}
 		if !d.IsDir() && strings.HasSuffix(name, ".md") {

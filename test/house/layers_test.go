@@ -13,21 +13,20 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 // layers is the map of the code: a package imports lower layers only. Change map and reason in the same commit, and
 // docs/map.md with them.
 var layers = map[string]int{
 	"assay": 0, "find/stats": 0, "assay/jsontext": 0, "examples": 0, "keep/objects": 0,
-	"study/catalog": 1, "send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1, "find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1,
-	"show/cli/term": 1, "study/adaptive": 1,
-	"keep/store/read": 2, "keep/store/state": 2,
-	"study": 2, "judge": 2, "study/pairs": 2, "find/analysis": 2, "send/provider": 2, "study/convert": 2,
-	"show/report/plot": 3, "show/report": 4, "show/report/figures": 5, "show/report/words": 5, "show/report/pages": 6,
-	"find/analysis/gather": 3, "find/analysis/answers": 4, "find/analysis/talks": 4, "find/analysis/contests": 4, "find/analysis/methods": 5,
-	"keep/store/sending": 3, "keep/store/runs": 3, "keep/store/clients": 3,
-	"study/plan": 3, "study/edit": 3, "send/provider/apis": 3, "send/batchfile": 3,
-	"study/plan/check": 4, "study/plan/estimate": 4,
+	"study/catalog": 1, "send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1,
+	"find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1,
+	"show/cli/term": 1, "study/adaptive": 1, "keep/store/read": 2, "keep/store/state": 2, "study": 2, "judge": 2, "study/pairs": 2,
+	"find/analysis": 2, "send/provider": 2, "study/convert": 2, "show/report/plot": 3, "show/report": 4, "show/report/figures": 5,
+	"show/report/words": 5, "show/report/pages": 6, "find/analysis/gather": 3, "find/analysis/answers": 4, "find/analysis/talks": 4,
+	"find/analysis/contests": 4, "find/analysis/methods": 5, "keep/store/sending": 3, "keep/store/runs": 3, "keep/store/clients": 3,
+	"study/plan": 3, "study/edit": 3, "send/provider/apis": 3, "send/batchfile": 3, "study/plan/check": 4, "study/plan/estimate": 4,
 	"keep/ledger": 4,
 	"send/engine": 4, "send/engine/hold": 5, "send/engine/batch": 6, "send/engine/live": 6, "send/engine/stage": 6, "send/engine/runs": 7,
 	"send/process": 0, "study/prompt/lex": 0, "send/traffic": 4, "send/workers": 12,
@@ -39,14 +38,14 @@ var layers = map[string]int{
 	"find/results/findings": 8, "show/export": 8,
 	"find/results/document": 9, "send/planner": 9,
 	"show/export/folder": 1, "show/export/table": 2,
-	"show/export/inspect": 9, "show/export/speceval": 9, "show/export/pairwise": 9, "show/export/sycobench": 9, "show/export/bundle": 9, "show/export/studyfolder": 9,
-	"find/results/quotes": 10, "show/export/formats": 10,
+	"show/export/inspect": 9, "show/export/speceval": 9, "show/export/pairwise": 9, "show/export/sycobench": 9, "show/export/bundle": 9,
+	"show/export/studyfolder": 9, "find/results/quotes": 10, "show/export/formats": 10,
 	"send/workspace":      11,
 	"show/web":            12,
 	"show/gateway/openai": 6, "show/gateway/answers": 7, "show/gateway/drive": 12,
 	"show/gateway":   13,
-	"show/cli/shell": 12, "show/cli/quote": 13, "show/cli/ratings": 13, "show/cli/reading": 13, "show/cli/progress": 13, "show/cli/state": 14, "show/cli/driving": 15,
-	"show/cli/planning": 16, "show/cli/batch": 16,
+	"show/cli/shell": 12, "show/cli/quote": 13, "show/cli/ratings": 13, "show/cli/reading": 13, "show/cli/progress": 13,
+	"show/cli/state": 14, "show/cli/driving": 15, "show/cli/planning": 16, "show/cli/batch": 16,
 	"show/cli":  17,
 	"cmd/assay": 18, "scripts/testsum": 18,
 	"simulator/dice": 0, "simulator/minds": 1, "simulator/spill": 1, "simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,
@@ -55,14 +54,16 @@ var layers = map[string]int{
 
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
-	"assay", "find/stats", "assay/jsontext", "study/catalog", "send/dialect", "study/prompt", "study/prompt/lex", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/plan/check", "study/plan/estimate", "study/edit", "study/convert", "find/tables", "send/ratelimit", "study/tokens", "study/adaptive",
-	"find/analysis/gather", "find/analysis/answers", "find/analysis/talks", "find/analysis/contests", "find/analysis/methods",
-	"simulator/dice", "simulator/minds", "simulator/fault",
+	"assay", "find/stats", "assay/jsontext", "study/catalog", "send/dialect", "study/prompt", "study/prompt/lex", "study/expr", "study",
+	"judge", "study/pairs", "find/analysis", "study/plan", "study/plan/check", "study/plan/estimate", "study/edit", "study/convert",
+	"find/tables", "send/ratelimit", "study/tokens", "study/adaptive", "find/analysis/gather", "find/analysis/answers",
+	"find/analysis/talks", "find/analysis/contests", "find/analysis/methods", "simulator/dice", "simulator/minds", "simulator/fault",
 }
 
 const (
 	maxFileLines     = 400
 	maxFunctionLines = 80
+	maxColumns       = 140 // a tab has 4
 )
 
 // source is one parsed Go file.
@@ -72,6 +73,7 @@ type source struct {
 	fset      *token.FileSet
 	file      *ast.File
 	lines     int
+	text      string
 }
 
 // readPackages returns all files of the module, in a slice of the caller's own.
@@ -112,7 +114,7 @@ var tree = sync.OnceValues(func() ([]source, error) {
 		all = append(all, source{
 			pkg: pkg, name: name, fset: fset, file: file,
 			test:  strings.HasSuffix(name, "_test.go") || testPackage(pkg),
-			lines: strings.Count(string(text), "\n"),
+			lines: strings.Count(string(text), "\n"), text: string(text),
 		})
 		return nil
 	})
@@ -208,7 +210,8 @@ func loudCall(s source, call *ast.CallExpr) string {
 	}
 	switch imported(s, pkg.Name) {
 	case "time":
-		if slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}, sel.Sel.Name) {
+		if slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
+			sel.Sel.Name) {
 			return "time." + sel.Sel.Name
 		}
 	case "math/rand/v2":
@@ -254,6 +257,34 @@ func TestFilesAndFunctionsStayShort(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLinesStayShort leaves out lines with raw texts: SQL, tags of fields, what tests type.
+func TestLinesStayShort(t *testing.T) {
+	t.Parallel()
+	for _, s := range readPackages(t) {
+		raw := rawLines(s)
+		for i, line := range strings.Split(s.text, "\n") {
+			n := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
+			if n > maxColumns && !raw[i+1] {
+				t.Errorf("%s:%d: %d columns, at most %d", s.name, i+1, n, maxColumns)
+			}
+		}
+	}
+}
+
+// rawLines returns the numbers of the lines on which a raw text begins, goes on or ends.
+func rawLines(s source) map[int]bool {
+	lines := map[int]bool{}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && strings.HasPrefix(lit.Value, "`") {
+			for i := s.fset.Position(lit.Pos()).Line; i <= s.fset.Position(lit.End()).Line; i++ {
+				lines[i] = true
+			}
+		}
+		return true
+	})
+	return lines
 }
 
 func imports(s source) []string {

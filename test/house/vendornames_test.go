@@ -14,13 +14,14 @@ import (
 )
 
 // impartial packages, and those below them, name no vendor: what differs between vendors is a row of the catalogue.
-var impartial = []string{"show/cli", "send/engine", "send/script", "send/planner", "send/batchrun", "send/batchfile", "show/web", "show/report", "send/workspace", "find/results"}
+var impartial = []string{"show/cli", "send/engine", "send/script", "send/planner", "send/batchrun", "send/batchfile", "show/web",
+	"show/report", "send/workspace", "find/results"}
 
 // vendorExamples are texts of an impartial package that name a vendor to show what may be typed: the file, and how the
 // text begins. The Example of a command, and the list of examples that tests type, may name any.
 var vendorExamples = map[string][]string{
 	"internal/show/cli/batch/batch.go": {"  assay batch write --provider openai"},
-	"internal/show/cli/gateway.go":     {"Serve OpenAI's", "Serves OpenAI's", "and one file"}, // whose API it speaks
+	"internal/show/cli/gateway.go":     {"Serve OpenAI's", "Serves OpenAI's", "provider, as in", "and one file"}, // whose API it speaks
 	"internal/show/cli/prices.go":      {"  - {vendor: openai, model: gpt-5", "Lists prices in US dollars"},
 	"internal/show/cli/sim.go":         {"a fault rule, such as 'openai create"},
 	"internal/show/cli/samples.go":     {""},
@@ -65,17 +66,17 @@ func TestTheVendorRuleSeesNamesAndLeavesWordsAlone(t *testing.T) {
 	t.Parallel()
 	names := vendorNames()
 	for id, want := range map[string]string{
-		"ShapeOpenAI": "openai", "openAIFile": "openai", "CarrierVertex": "vertex", "xaiLine": "xai", "together": "together", "geminiResult": "gemini",
-		"maxAims": "", "Compatible": "", "inVertices": "", "gathered": "",
+		"ShapeOpenAI": "openai", "openAIFile": "openai", "CarrierVertex": "vertex", "xaiLine": "xai", "together": "together",
+		"geminiResult": "gemini", "maxAims": "", "Compatible": "", "inVertices": "", "gathered": "",
 	} {
 		if got := namedBy(names, id); got != want {
 			t.Errorf("identifier %s: %q, want %q", id, got, want)
 		}
 	}
 	for text, want := range map[string]string{
-		`"openai"`: "openai", `"such as openai/gpt-5"`: "openai", `"Vertex needs a project"`: "vertex", `"Vertex AI: the project"`: "vertex",
-		`"together"`: "together", `"Together AI has none"`: "together", "`vllm`": "vllm", `"openai-compatible"`: "openai",
-		`"they are told together"`: "", `"vertices"`: "", `"a maxai word"`: "",
+		`"openai"`: "openai", `"such as openai/gpt-5"`: "openai", `"Vertex needs a project"`: "vertex",
+		`"Vertex AI: the project"`: "vertex", `"together"`: "together", `"Together AI has none"`: "together", "`vllm`": "vllm",
+		`"openai-compatible"`: "openai", `"they are told together"`: "", `"vertices"`: "", `"a maxai word"`: "",
 	} {
 		if got := saidIn(names, "internal/show/cli/x.go", &ast.BasicLit{Kind: token.STRING, Value: text}); got != want {
 			t.Errorf("text %s: %q, want %q", text, got, want)

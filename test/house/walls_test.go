@@ -49,7 +49,8 @@ func TestPackagesHaveWalls(t *testing.T) {
 			t.Errorf("package %s has %d files, at most %d", pkg, got.files, maxFiles)
 		}
 		if got.siblings > max(maxSiblings, limit.siblings)+0.05 {
-			t.Errorf("a file of package %s refers to %.1f others on average, at most %.1f: what belongs together wants a package of its own", pkg, got.siblings, maxSiblings)
+			t.Errorf("a file of package %s refers to %.1f others on average, at most %.1f: what belongs together wants a "+
+				"package of its own", pkg, got.siblings, maxSiblings)
 		}
 		if got.methods > max(maxMethods, limit.methods) {
 			t.Errorf("a type of package %s has %d methods, at most %d", pkg, got.methods, maxMethods)
@@ -98,7 +99,8 @@ func wallsOf(t *testing.T, pkg string, files []source, find types.Importer) wall
 	for _, to := range refers {
 		sum += len(to)
 	}
-	return walls{files: len(files), siblings: float64(sum) / float64(len(parsed)), circle: largestCircle(refers), methods: mostMethods(checked)}
+	return walls{files: len(files), siblings: float64(sum) / float64(len(parsed)), circle: largestCircle(refers),
+		methods: mostMethods(checked)}
 }
 
 func mostMethods(pkg *types.Package) int {

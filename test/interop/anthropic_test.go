@@ -127,7 +127,8 @@ func TestMessageBatchesAreListedPageByPageBothWays(t *testing.T) {
 		t.Errorf("batches after the second (-want +got):\n%s", diff)
 	}
 
-	page := must(c.Messages.Batches.List(ctx, anthropic.MessageBatchListParams{Limit: anthropic.Int(2), BeforeID: anthropic.String(made[0])}))(t)
+	page := must(c.Messages.Batches.List(ctx,
+		anthropic.MessageBatchListParams{Limit: anthropic.Int(2), BeforeID: anthropic.String(made[0])}))(t)
 	if page.FirstID != made[2] || page.LastID != made[1] || !page.HasMore {
 		t.Fatalf("the page before the oldest: %s", page.RawJSON())
 	}
@@ -172,7 +173,8 @@ func TestMessageBatchResultsAreArchivedAfter29Days(t *testing.T) {
 	b = must(c.Messages.Batches.Get(ctx, b.ID, anthropic.MessageBatchGetParams{}))(t)
 	wantWhole(t, b, "cancel_initiated_at", "results_url")
 	// The library looks for the address of the results in the batch, and finds none.
-	if results := c.Messages.Batches.ResultsStreaming(ctx, b.ID, anthropic.MessageBatchResultsParams{}); results.Next() || results.Err() == nil {
+	if results := c.Messages.Batches.ResultsStreaming(ctx, b.ID, anthropic.MessageBatchResultsParams{}); results.Next() ||
+		results.Err() == nil {
 		t.Errorf("results of an archived batch: want an error, got %v", results.Current())
 	}
 }

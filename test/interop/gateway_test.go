@@ -47,8 +47,8 @@ func gatewayClient(t *testing.T) openai.Client {
 	urls := sim.BaseURLs(server.URL)
 	gate := exec.Command(program, "gateway", "--listen", "127.0.0.1:0", "--token-file", "tokens", "--home", "home", "--interval", "50ms")
 	gate.Dir, gate.Stderr = dir, t.Output()
-	gate.Env = append(os.Environ(), "OPENAI_BASE_URL="+urls["openai"], "ANTHROPIC_BASE_URL="+urls["anthropic"], "GOOGLE_GEMINI_BASE_URL="+urls["gemini"],
-		"OPENAI_API_KEY=sim", "ANTHROPIC_API_KEY=sim", "GOOGLE_API_KEY=sim")
+	gate.Env = append(os.Environ(), "OPENAI_BASE_URL="+urls["openai"], "ANTHROPIC_BASE_URL="+urls["anthropic"],
+		"GOOGLE_GEMINI_BASE_URL="+urls["gemini"], "OPENAI_API_KEY=sim", "ANTHROPIC_API_KEY=sim", "GOOGLE_API_KEY=sim")
 	out, err := gate.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,8 @@ func gatewayClient(t *testing.T) openai.Client {
 	if err != nil {
 		t.Fatalf("the gateway prints no address: %v", err)
 	}
-	return openai.NewClient(option.WithBaseURL(strings.TrimPrefix(strings.TrimSpace(line), "OPENAI_BASE_URL=")), option.WithAPIKey(gatewayToken))
+	return openai.NewClient(option.WithBaseURL(strings.TrimPrefix(strings.TrimSpace(line), "OPENAI_BASE_URL=")),
+		option.WithAPIKey(gatewayToken))
 }
 
 func gatewayModels() []string {
@@ -87,9 +88,11 @@ func batchesThroughTheGateway(t *testing.T, c openai.Client) {
 		want = append(want, fmt.Sprintf("q%d", i))
 		fmt.Fprintf(&text, `{"custom_id":"q%d","method":"POST","url":"/v1/chat/completions","body":{"model":%q,"messages":[{"role":"user","content":"Question %d?"}]}}`+"\n", i, m, i)
 	}
-	file := must(c.Files.New(t.Context(), openai.FileNewParams{File: strings.NewReader(text.String()), Purpose: openai.FilePurposeBatch}))(t)
-	b := must(c.Batches.New(t.Context(), openai.BatchNewParams{InputFileID: file.ID, Endpoint: openai.BatchNewParamsEndpointV1ChatCompletions,
-		CompletionWindow: openai.BatchNewParamsCompletionWindow24h, Metadata: shared.Metadata{"run": "r1"}}))(t)
+	file := must(c.Files.New(t.Context(),
+		openai.FileNewParams{File: strings.NewReader(text.String()), Purpose: openai.FilePurposeBatch}))(t)
+	b := must(c.Batches.New(t.Context(),
+		openai.BatchNewParams{InputFileID: file.ID, Endpoint: openai.BatchNewParamsEndpointV1ChatCompletions,
+			CompletionWindow: openai.BatchNewParamsCompletionWindow24h, Metadata: shared.Metadata{"run": "r1"}}))(t)
 	for end := time.Now().Add(3 * time.Minute); b.Status != openai.BatchStatusCompleted; time.Sleep(20 * time.Millisecond) {
 		if b = must(c.Batches.Get(t.Context(), b.ID))(t); time.Now().After(end) {
 			t.Fatalf("the batch is %s", b.RawJSON())
@@ -131,9 +134,11 @@ func batchesThroughTheGateway(t *testing.T, c openai.Client) {
 
 func chatsThroughTheGateway(t *testing.T, c openai.Client) {
 	for _, m := range gatewayModels() {
-		ask := openai.ChatCompletionNewParams{Model: m, Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is 2+2?")}}
+		ask := openai.ChatCompletionNewParams{Model: m,
+			Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is 2+2?")}}
 		whole := must(c.Chat.Completions.New(t.Context(), ask))(t)
-		if len(whole.Choices) != 1 || whole.Choices[0].Message.Content == "" || whole.Choices[0].FinishReason != "stop" || whole.Usage.TotalTokens == 0 {
+		if len(whole.Choices) != 1 || whole.Choices[0].Message.Content == "" || whole.Choices[0].FinishReason != "stop" ||
+			whole.Usage.TotalTokens == 0 {
 			t.Errorf("%s: %s", m, whole.RawJSON())
 		}
 		ask.StreamOptions = openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)}
@@ -144,7 +149,8 @@ func chatsThroughTheGateway(t *testing.T, c openai.Client) {
 				t.Errorf("%s: a chunk does not fit: %s", m, stream.Current().RawJSON())
 			}
 		}
-		if stream.Err() != nil || len(acc.Choices) != 1 || acc.Choices[0].Message.Content == "" || acc.Choices[0].FinishReason != "stop" || acc.Usage.TotalTokens == 0 {
+		if stream.Err() != nil || len(acc.Choices) != 1 || acc.Choices[0].Message.Content == "" || acc.Choices[0].FinishReason != "stop" ||
+			acc.Usage.TotalTokens == 0 {
 			t.Errorf("%s, streamed: %v %+v", m, stream.Err(), acc)
 		}
 		ask2 := responses.ResponseNewParams{Model: m, Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("What is 2+2?")}}
@@ -165,7 +171,8 @@ func chatsThroughTheGateway(t *testing.T, c openai.Client) {
 			t.Errorf("%s: %v: %q streamed, %q at the end", m, events.Err(), said, final)
 		}
 	}
-	_, err := c.Chat.Completions.New(t.Context(), openai.ChatCompletionNewParams{Model: "nosuchmodel", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("x")}})
+	_, err := c.Chat.Completions.New(t.Context(),
+		openai.ChatCompletionNewParams{Model: "nosuchmodel", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("x")}})
 	var e *openai.Error
 	if !errors.As(err, &e) || e.StatusCode != 404 || e.Code != "model_not_found" || e.Param != "model" {
 		t.Errorf("an unknown model: %v", err)

@@ -85,7 +85,8 @@ func TestALargeFileGoesUpInChunks(t *testing.T) {
 	r := simulate(t)
 	c := geminiClient(t, r)
 	size := 9 << 20 // the library sends 8 MiB at a time
-	f := must(c.Files.Upload(t.Context(), bytes.NewReader(bytes.Repeat([]byte("a"), size)), &genai.UploadFileConfig{MIMEType: "text/plain"}))(t)
+	f := must(c.Files.Upload(t.Context(), bytes.NewReader(bytes.Repeat([]byte("a"), size)),
+		&genai.UploadFileConfig{MIMEType: "text/plain"}))(t)
 	if f.SizeBytes == nil || *f.SizeBytes != int64(size) {
 		t.Errorf("uploaded %d bytes, got %+v", size, f)
 	}
@@ -96,7 +97,8 @@ func TestAGeminiBatchReadsAFileAndWritesAFile(t *testing.T) {
 	r := simulate(t)
 	ctx, c := t.Context(), geminiClient(t, r)
 	f := uploadActive(t, r, c, "questions", geminiLines(3))
-	j := must(c.Batches.Create(ctx, geminiModel, &genai.BatchJobSource{FileName: f.Name}, &genai.CreateBatchJobConfig{DisplayName: "run r1"}))(t)
+	j := must(c.Batches.Create(ctx, geminiModel, &genai.BatchJobSource{FileName: f.Name},
+		&genai.CreateBatchJobConfig{DisplayName: "run r1"}))(t)
 	if j.State != genai.JobStatePending || j.DisplayName != "run r1" || j.Model != "models/"+geminiModel || j.CreateTime.IsZero() {
 		t.Errorf("after create: %+v", j)
 	}
@@ -164,7 +166,8 @@ func TestGeminiBatchesAreListedCancelledAndDeleted(t *testing.T) {
 	ctx, c := t.Context(), geminiClient(t, r)
 	var want, got []string
 	for range 3 {
-		want = append(want, must(c.Batches.Create(ctx, geminiModel, inlined("a"), &genai.CreateBatchJobConfig{DisplayName: "one of three"}))(t).Name)
+		want = append(want,
+			must(c.Batches.Create(ctx, geminiModel, inlined("a"), &genai.CreateBatchJobConfig{DisplayName: "one of three"}))(t).Name)
 	}
 	slices.Reverse(want)
 	page := must(c.Batches.List(ctx, &genai.ListBatchJobsConfig{PageSize: 2}))(t)

@@ -152,7 +152,8 @@ func TestAnOpenAIBatchGoesFromValidatingToItsResults(t *testing.T) {
 		r.pass(t, untilOver)
 		b = must(c.Batches.Get(ctx, b.ID))(t)
 		wantWhole(t, b)
-		if b.Status != openai.BatchStatusCompleted || b.RequestCounts.Completed != 4 || b.Metadata["run"] != "r1" || b.Usage.TotalTokens == 0 {
+		if b.Status != openai.BatchStatusCompleted || b.RequestCounts.Completed != 4 || b.Metadata["run"] != "r1" ||
+			b.Usage.TotalTokens == 0 {
 			t.Errorf("in the end: %s", b.RawJSON())
 		}
 		wantWhole(t, must(c.Files.Get(ctx, b.OutputFileID))(t))
@@ -175,7 +176,8 @@ func wantAnswers(t *testing.T, text string, ids []string) {
 		}
 		must(0, json.Unmarshal([]byte(line), &result))(t)
 		wantWhole(t, result.Response.Body, "choices.logprobs", "choices.message.refusal")
-		if result.Response.StatusCode != http.StatusOK || result.Response.RequestID == "" || result.Response.Body.Choices[0].Message.Content == "" {
+		if result.Response.StatusCode != http.StatusOK || result.Response.RequestID == "" ||
+			result.Response.Body.Choices[0].Message.Content == "" {
 			t.Errorf("result line %s", line)
 		}
 		got = append(got, result.CustomID)
@@ -265,7 +267,8 @@ func TestAnInvalidOpenAIBatchFailsAfterItWasTaken(t *testing.T) {
 		r.pass(t, untilOver)
 		b = must(c.Batches.Get(ctx, b.ID))(t)
 		wantWhole(t, b)
-		if b.Status != openai.BatchStatusFailed || len(b.Errors.Data) != 1 || b.Errors.Data[0].Code != "duplicate_custom_id" || b.Errors.Data[0].Line != 3 {
+		if b.Status != openai.BatchStatusFailed || len(b.Errors.Data) != 1 || b.Errors.Data[0].Code != "duplicate_custom_id" ||
+			b.Errors.Data[0].Line != 3 {
 			t.Errorf("a batch with one id twice: %s", b.RawJSON())
 		}
 	})

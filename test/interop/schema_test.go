@@ -47,7 +47,8 @@ func TestBatchesAreWhatOpenAIPublishesInEveryState(t *testing.T) {
 		want  []openai.BatchStatus
 	}{
 		"completed": {"", []time.Duration{0, untilRunning, queue/2 - 30*time.Second, queue},
-			[]openai.BatchStatus{openai.BatchStatusValidating, openai.BatchStatusInProgress, openai.BatchStatusFinalizing, openai.BatchStatusCompleted}},
+			[]openai.BatchStatus{openai.BatchStatusValidating, openai.BatchStatusInProgress, openai.BatchStatusFinalizing,
+				openai.BatchStatusCompleted}},
 		"failed":       {"openai create fail=too_many_tasks", []time.Duration{untilOver}, []openai.BatchStatus{openai.BatchStatusFailed}},
 		"expired":      {"openai create expire=50%", []time.Duration{25 * time.Hour}, []openai.BatchStatus{openai.BatchStatusExpired}},
 		"all in error": {"openai create fail-lines=100%", []time.Duration{untilOver}, []openai.BatchStatus{openai.BatchStatusCompleted}},
@@ -95,8 +96,10 @@ func TestAnswersAreWhatOpenAIPublishes(t *testing.T) {
 			r := simulate(t, rules...)
 			c := openAIFamily(r)["openai"].client()
 			for _, model := range []string{"gpt-5.6", "gpt-4.1"} {
-				chat := openai.ChatCompletionNewParams{Model: model, Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Why is the sky blue?")}}
-				resp := responses.ResponseNewParams{Model: model, Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("Why is the sky blue?")}}
+				chat := openai.ChatCompletionNewParams{Model: model,
+					Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Why is the sky blue?")}}
+				resp := responses.ResponseNewParams{Model: model,
+					Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("Why is the sky blue?")}}
 				if tc.most > 0 {
 					chat.MaxCompletionTokens, resp.MaxOutputTokens = openai.Int(tc.most), openai.Int(tc.most)
 				}

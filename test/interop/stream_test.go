@@ -18,12 +18,14 @@ func TestChatCompletionsStreamAtEveryCopyOfOpenAI(t *testing.T) {
 	t.Parallel()
 	whole, flowing := simulate(t), simulate(t)
 	for vendor, c := range map[string]struct{ path, model string }{
-		"openai": {"", "gpt-4.1"}, "groq": {"/openai/v1", "llama-3.3-70b-versatile"}, "mistral": {"/v1", "mistral-large-latest"}, "openrouter": {"", "openai/gpt-4.1"},
-		"together": {"", "meta-llama/Llama-3.3-70B-Instruct-Turbo"}, "fireworks": {"/inference/v1", "accounts/fireworks/models/llama-v3p3-70b-instruct"}, "xai": {"", "grok-4"},
+		"openai": {"", "gpt-4.1"}, "groq": {"/openai/v1", "llama-3.3-70b-versatile"}, "mistral": {"/v1", "mistral-large-latest"},
+		"openrouter": {"", "openai/gpt-4.1"}, "together": {"", "meta-llama/Llama-3.3-70B-Instruct-Turbo"},
+		"fireworks": {"/inference/v1", "accounts/fireworks/models/llama-v3p3-70b-instruct"}, "xai": {"", "grok-4"},
 	} {
 		t.Run(vendor, func(t *testing.T) {
 			t.Parallel()
-			ask := openai.ChatCompletionNewParams{Model: c.model, Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Is it safe?")}}
+			ask := openai.ChatCompletionNewParams{Model: c.model,
+				Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Is it safe?")}}
 			client := func(r rig) openai.Client {
 				return openai.NewClient(option.WithBaseURL(r.urls[vendor]+c.path), option.WithAPIKey("sim"), option.WithMaxRetries(0))
 			}
@@ -45,7 +47,8 @@ func TestChatCompletionsStreamAtEveryCopyOfOpenAI(t *testing.T) {
 			if got.Message.Content != want.Choices[0].Message.Content || got.FinishReason != want.Choices[0].FinishReason || n < 4 {
 				t.Errorf("%d chunks: %q (%s), want %q", n, got.Message.Content, got.FinishReason, want.Choices[0].Message.Content)
 			}
-			if d := cmp.Diff([]int64{want.Usage.PromptTokens, want.Usage.CompletionTokens, want.Usage.TotalTokens}, []int64{all.Usage.PromptTokens, all.Usage.CompletionTokens, all.Usage.TotalTokens}); d != "" {
+			if d := cmp.Diff([]int64{want.Usage.PromptTokens, want.Usage.CompletionTokens, want.Usage.TotalTokens},
+				[]int64{all.Usage.PromptTokens, all.Usage.CompletionTokens, all.Usage.TotalTokens}); d != "" {
 				t.Error(d)
 			}
 		})
@@ -54,7 +57,8 @@ func TestChatCompletionsStreamAtEveryCopyOfOpenAI(t *testing.T) {
 
 func TestResponsesStream(t *testing.T) {
 	t.Parallel()
-	ask := responses.ResponseNewParams{Model: "gpt-5-mini", Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("Is it safe?")}}
+	ask := responses.ResponseNewParams{Model: "gpt-5-mini",
+		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("Is it safe?")}}
 	client := func() openai.Client {
 		return openai.NewClient(option.WithBaseURL(simulate(t).urls["openai"]), option.WithAPIKey("sim"), option.WithMaxRetries(0))
 	}
@@ -87,7 +91,8 @@ func TestResponsesStream(t *testing.T) {
 
 func TestMessagesStream(t *testing.T) {
 	t.Parallel()
-	ask := anthropic.MessageNewParams{Model: "claude-sonnet-4-5", MaxTokens: 6000, Messages: asksClaude("Is it safe?"), Thinking: anthropic.ThinkingConfigParamOfEnabled(2000)}
+	ask := anthropic.MessageNewParams{Model: "claude-sonnet-4-5", MaxTokens: 6000, Messages: asksClaude("Is it safe?"),
+		Thinking: anthropic.ThinkingConfigParamOfEnabled(2000)}
 	plain, other := anthropicClient(simulate(t)), anthropicClient(simulate(t))
 	want := must(plain.Messages.New(t.Context(), ask))(t)
 	stream := other.Messages.NewStreaming(t.Context(), ask)
@@ -114,7 +119,8 @@ func TestMessagesStream(t *testing.T) {
 func TestGeminiStreams(t *testing.T) {
 	t.Parallel()
 	client := func() *genai.Client {
-		return must(genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "sim", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: simulate(t).urls["gemini"]}}))(t)
+		return must(genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "sim", Backend: genai.BackendGeminiAPI,
+			HTTPOptions: genai.HTTPOptions{BaseURL: simulate(t).urls["gemini"]}}))(t)
 	}
 	plain, other := client(), client()
 	want := must(plain.Models.GenerateContent(t.Context(), "gemini-2.5-flash", genai.Text("Is it safe?"), nil))(t)
@@ -129,7 +135,8 @@ func TestGeminiStreams(t *testing.T) {
 	if said != want.Text() || said == "" || n < 2 {
 		t.Errorf("%d pieces: %q, want %q", n, said, want.Text())
 	}
-	if d := cmp.Diff(want.UsageMetadata, last.UsageMetadata); d != "" || last.Candidates[0].FinishReason != want.Candidates[0].FinishReason {
+	if d := cmp.Diff(want.UsageMetadata, last.UsageMetadata); d != "" ||
+		last.Candidates[0].FinishReason != want.Candidates[0].FinishReason {
 		t.Error(d)
 	}
 }

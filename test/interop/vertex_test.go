@@ -53,14 +53,17 @@ func TestAVertexBatchReadsAndWritesCloudStorage(t *testing.T) {
 			`{"request":{"contents":[{"role":"user","parts":[{"text":"Two?"}]}],"labels":{"id":"q1"}}}`+"\n")
 	j := must(c.Batches.Create(ctx, geminiModel,
 		&genai.BatchJobSource{Format: "jsonl", GCSURI: []string{"gs://questions/in.jsonl"}},
-		&genai.CreateBatchJobConfig{DisplayName: "run r1", Dest: &genai.BatchJobDestination{Format: "jsonl", GCSURI: "gs://answers/r1"}}))(t)
-	if j.State != genai.JobStateQueued && j.State != genai.JobStatePending || j.DisplayName != "run r1" || j.Dest == nil || j.Dest.GCSURI != "gs://answers/r1" ||
+		&genai.CreateBatchJobConfig{DisplayName: "run r1",
+			Dest: &genai.BatchJobDestination{Format: "jsonl", GCSURI: "gs://answers/r1"}}))(t)
+	if j.State != genai.JobStateQueued && j.State != genai.JobStatePending || j.DisplayName != "run r1" || j.Dest == nil ||
+		j.Dest.GCSURI != "gs://answers/r1" ||
 		j.Src == nil || !slices.Equal(j.Src.GCSURI, []string{"gs://questions/in.jsonl"}) {
 		t.Errorf("after create: %+v", j)
 	}
 	r.pass(t, untilOver)
 	j = must(c.Batches.Get(ctx, j.Name, nil))(t)
-	if j.State != genai.JobStateSucceeded || j.CompletionStats == nil || j.CompletionStats.SuccessfulCount != 2 || j.StartTime.IsZero() || j.EndTime.IsZero() ||
+	if j.State != genai.JobStateSucceeded || j.CompletionStats == nil || j.CompletionStats.SuccessfulCount != 2 || j.StartTime.IsZero() ||
+		j.EndTime.IsZero() ||
 		j.OutputInfo == nil {
 		t.Fatalf("in the end: %+v", j)
 	}
@@ -89,12 +92,14 @@ func TestVertexBatchesAreListedFilteredCancelledAndDeleted(t *testing.T) {
 	t.Parallel()
 	r := simulate(t)
 	ctx, c := t.Context(), vertexClient(t, r)
-	store(t, r, "POST", "/upload/storage/v1/b/questions/o?uploadType=media&name=in.jsonl", `{"request":{"contents":[{"role":"user","parts":[{"text":"One?"}]}]}}`+"\n")
+	store(t, r, "POST", "/upload/storage/v1/b/questions/o?uploadType=media&name=in.jsonl",
+		`{"request":{"contents":[{"role":"user","parts":[{"text":"One?"}]}]}}`+"\n")
 	var want, got []string
 	for _, name := range []string{"first", "second", "third"} {
 		want = append(want, must(c.Batches.Create(ctx, geminiModel,
 			&genai.BatchJobSource{Format: "jsonl", GCSURI: []string{"gs://questions/in.jsonl"}},
-			&genai.CreateBatchJobConfig{DisplayName: name, Dest: &genai.BatchJobDestination{Format: "jsonl", GCSURI: "gs://answers/" + name}}))(t).Name)
+			&genai.CreateBatchJobConfig{DisplayName: name,
+				Dest: &genai.BatchJobDestination{Format: "jsonl", GCSURI: "gs://answers/" + name}}))(t).Name)
 	}
 	slices.Reverse(want)
 	for j, err := range c.Batches.All(ctx) {

@@ -19,8 +19,9 @@ type Setting struct {
 	Alike float64 // correlation of the verdicts on one item
 	Both  bool    // both orders of an item, one after the other
 	First int     // of quotes: how often each two are compared before; 0: as usual
-	// Uneven makes each answer as good as its lane and its own luck, in logits: a judge sees the two answers of an item, and what every pair
-	// of the same answers gets is alike. Strengths are then weaker than Theta, in the same order. 0: Alike.
+	// Uneven makes each answer as good as its lane and its own luck, in logits: a judge sees the two answers of an
+	// item, and what every pair of the same answers gets is alike. Strengths are then weaker than Theta, in the same
+	// order. 0: Alike.
 	Uneven float64
 	// Settles buys the quote of one open pair of neighbours after the last look, and looks beyond the plan.
 	Settles bool

@@ -7,9 +7,9 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// Labels has a person compare so many pairs one after the other, in each of many studies: those that were compared least come first, with doubt
-// among those of which it is not clear yet who is better, as the queue of labels has it. At the end there is one look, as if nothing had been
-// chosen by what was found.
+// Labels has a person compare so many pairs one after the other, in each of many studies: those that were compared
+// least come first, with doubt among those of which it is not clear yet who is better, as the queue of labels has it.
+// At the end there is one look, as if nothing had been chosen by what was found.
 func Labels(s Setting, labels int, doubt bool, studies int, seed uint64) (Sum, error) {
 	return sumOf(studies, seed, func(luck uint64) (Outcome, error) {
 		p := adaptive.Plan{Lanes: len(s.Theta), Rounds: 1, Budget: labels, Most: s.most(), Alpha: adaptive.Alpha}

@@ -13,9 +13,10 @@ import (
 // Quoted counts quotes: how many were bought, and how many of them resolved their pair.
 type Quoted struct{ Bought, Settled int }
 
-// Quotes asks in each study what it takes to tell one pair of neighbours apart that cannot be told apart, with a chance; buys as much, and looks.
-// Strengths have a standard deviation; a quote above the most is not bought. Open is how many pairs a claim answers for. There are as many lanes
-// as the setting has, or eight, and their pairs are compared as often as it has, or 40 times.
+// Quotes asks in each study what it takes to tell one pair of neighbours apart that cannot be told apart, with a
+// chance; buys as much, and looks. Strengths have a standard deviation; a quote above the most is not bought. Open is
+// how many pairs a claim answers for. There are as many lanes as the setting has, or eight, and their pairs are
+// compared as often as it has, or 40 times.
 func Quotes(s Setting, deviation float64, open int, chance float64, studies int, seed uint64) (Quoted, error) {
 	const most = 4000
 	lanes, first := len(s.Theta), s.First

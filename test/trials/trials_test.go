@@ -23,14 +23,17 @@ func TestTheRuleClaimsLittleThatIsNotSo(t *testing.T) {
 			}
 			t.Run(c.Setting+", "+name, func(t *testing.T) {
 				t.Parallel()
-				s := Setting{Name: c.Setting, Theta: c.Theta, Items: c.Items, Ties: c.Nu, Order: c.Order, Alike: c.Rho, Both: c.Orders == "both"}
+				s := Setting{Name: c.Setting, Theta: c.Theta, Items: c.Items, Ties: c.Nu, Order: c.Order, Alike: c.Rho,
+					Both: c.Orders == "both"}
 				p := adaptive.Plan{Rounds: c.Rounds, Budget: c.Comparisons, Alpha: c.Alpha, Futility: adaptive.Futility}
 				got, err := Many(s, p, rule, studies, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				t.Logf("false %.3f (%.3f), cover %.3f (%.3f), spent %.0f (%.0f)", got.Share(got.False), want.False[0], got.Cover(), want.Cover[0], got.MeanSpent(), want.Spent[0])
-				if rate := got.Share(got.False); math.Abs(rate-want.False[0]) > 3.5*math.Sqrt(want.False[0]*(1-want.False[0])/studies+want.False[1]*want.False[1])+0.0026 {
+				t.Logf("false %.3f (%.3f), cover %.3f (%.3f), spent %.0f (%.0f)", got.Share(got.False), want.False[0], got.Cover(),
+					want.Cover[0], got.MeanSpent(), want.Spent[0])
+				if rate := got.Share(got.False); math.Abs(rate-want.False[0]) > 3.5*math.Sqrt(want.False[0]*(1-want.False[0])/studies+
+					want.False[1]*want.False[1])+0.0026 {
 					t.Errorf("%.4f of studies claim what is not so, want %.4f", rate, want.False[0])
 				}
 				if rule == Planned && got.Share(got.False) > 0.05 {
@@ -120,7 +123,8 @@ func TestItemsAreNotGivenUpBeforeTheirRounds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("known %d, without giving up %d; spent %.0f and %.0f; false %d", got[0].Known, got[1].Known, got[0].MeanSpent(), got[1].MeanSpent(), got[0].False)
+	t.Logf("known %d, without giving up %d; spent %.0f and %.0f; false %d", got[0].Known, got[1].Known, got[0].MeanSpent(),
+		got[1].MeanSpent(), got[0].False)
 	if got[0].Known < got[1].Known*9/10 || got[1].Known < studies*190/5 {
 		t.Errorf("%d directions are known in %d studies, and %d where nothing is given up", got[0].Known, studies, got[1].Known)
 	}
@@ -155,8 +159,8 @@ func TestCertainStrengthsTakeLessThanEvenly(t *testing.T) {
 	}
 }
 
-// TestLabelsChosenByWhatIsUnclearAreLikeOthers: people who are asked about what is not clear yet claim no more than those who are asked evenly.
-// Asked about the least certain pair, their intervals held 89%.
+// TestLabelsChosenByWhatIsUnclearAreLikeOthers: people who are asked about what is not clear yet claim no more than
+// those who are asked evenly. Asked about the least certain pair, their intervals held 89%.
 func TestLabelsChosenByWhatIsUnclearAreLikeOthers(t *testing.T) {
 	t.Parallel()
 	const studies = 200 // `go run ./bench settle` has more

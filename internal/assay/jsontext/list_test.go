@@ -40,10 +40,13 @@ func TestElementsAreFoundByTheirPath(t *testing.T) {
 	}{
 		"a list alone": {" [ 1 ,\n\"a,]\" , {\"b\":[1,{\"c\":\"}\"}]} , [ ] , null ] ", [][]string{{}},
 			[]string{"1:4 1", `2:1 "a,]"`, `2:9 {"b":[1,{"c":"}"}]}`, "2:31 [ ]", "2:37 null"}, "[]"},
-		"an empty list":        {"[\n]", [][]string{{}}, nil, "[]"},
-		"a member":             {`{"id":"[1]", "results" : [{"custom_id":"x"}] ,"more":[2]}`, [][]string{{"results"}}, []string{`1:27 {"custom_id":"x"}`}, `{"id":"[1]","results":[],"more":[2]}`},
-		"a member of a member": {`{"a":{"in":0},"response":{"x":[3],"in":{"in":[4]}}}`, [][]string{{"response", "in", "in"}}, []string{"1:47 4"}, `{"a":{"in":0},"response":{"x":[3],"in":{"in":[]}}}`},
-		"two lists":            {`{"a":[1],"b":{"c":[2]}}`, [][]string{{"a"}, {"b", "c"}}, []string{"1:7 1", "1:20 2"}, `{"a":[],"b":{"c":[]}}`},
+		"an empty list": {"[\n]", [][]string{{}}, nil, "[]"},
+		"a member": {`{"id":"[1]", "results" : [{"custom_id":"x"}] ,"more":[2]}`, [][]string{{"results"}},
+			[]string{`1:27 {"custom_id":"x"}`}, `{"id":"[1]","results":[],"more":[2]}`},
+		"a member of a member": {`{"a":{"in":0},"response":{"x":[3],"in":{"in":[4]}}}`, [][]string{{"response", "in", "in"}},
+			[]string{"1:47 4"}, `{"a":{"in":0},"response":{"x":[3],"in":{"in":[]}}}`},
+		"two lists": {`{"a":[1],"b":{"c":[2]}}`, [][]string{{"a"}, {"b", "c"}}, []string{"1:7 1", "1:20 2"},
+			`{"a":[],"b":{"c":[]}}`},
 		"an escaped name":      {`{"r\u0065sults":[1]}`, [][]string{{"results"}}, []string{"1:18 1"}, `{"r\u0065sults":[]}`},
 		"no such path":         {`{"a":[1]}`, [][]string{{"b"}}, nil, `{"a":[1]}`},
 		"null on the way":      {`{"a":null}`, [][]string{{"a", "b"}}, nil, `{"a":null}`},
@@ -52,11 +55,14 @@ func TestElementsAreFoundByTheirPath(t *testing.T) {
 		"an object at its end": {`{"a":{"a":[1]},"b":1}`, [][]string{{"a"}}, nil, `{"a":null,"b":1}`},
 		"another list":         {`[{"a":[1]}]`, [][]string{{"a"}}, nil, `null`},
 		"an empty object":      {`{ }`, [][]string{{"a"}}, nil, `{}`},
-		"long strings":         {`{"a":` + long + `,"b":[` + long + `]}`, [][]string{{"b"}}, []string{"1:200014 " + long}, `{"a":` + long + `,"b":[]}`},
-		"one is too long":      {`[1,"` + strings.Repeat("x", 300_000) + `",2]`, [][]string{{}}, []string{"1:2 1", "1:4 too long", "1:300007 2"}, "[]"},
-		"what is no JSON":      {`[1 2,nope,,3}]`, [][]string{{}}, []string{"1:2 1 2", "1:6 nope", "1:11 ", "1:12 3}"}, "[]"},
+		"long strings": {`{"a":` + long + `,"b":[` + long + `]}`, [][]string{{"b"}}, []string{"1:200014 " + long},
+			`{"a":` + long + `,"b":[]}`},
+		"one is too long": {`[1,"` + strings.Repeat("x", 300_000) + `",2]`, [][]string{{}},
+			[]string{"1:2 1", "1:4 too long", "1:300007 2"}, "[]"},
+		"what is no JSON": {`[1 2,nope,,3}]`, [][]string{{}}, []string{"1:2 1 2", "1:6 nope", "1:11 ", "1:12 3}"}, "[]"},
 	} {
-		for how, in := range map[string]io.Reader{"whole": strings.NewReader(c.doc), "bytewise": iotest.OneByteReader(strings.NewReader(c.doc))} {
+		for how, in := range map[string]io.Reader{"whole": strings.NewReader(c.doc),
+			"bytewise": iotest.OneByteReader(strings.NewReader(c.doc))} {
 			got, rest, err := found(in, c.paths...)
 			if diff := cmp.Diff(c.want, got); diff != "" || rest != c.rest || err != nil {
 				t.Errorf("%s, %s: %s; rest %.80s, error %v", name, how, diff, rest, err)
@@ -68,10 +74,11 @@ func TestElementsAreFoundByTheirPath(t *testing.T) {
 func TestWhatIsNoDocumentIsAnErrorWithItsPlace(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]error{
-		"": jsontext.ErrCut, `{`: jsontext.ErrCut, `{"r"`: jsontext.ErrCut, `{"r":`: jsontext.ErrCut, `{"r":[`: jsontext.ErrCut, `{"r":[1`: jsontext.ErrCut, `{"r":[1,`: jsontext.ErrCut,
-		`{"r":["a\`: jsontext.ErrCut, `{"r":[1]`: jsontext.ErrCut, `{"r":[1],`: jsontext.ErrCut, `{"x":{"y":[1,`: jsontext.ErrCut,
-		`"r"`: jsontext.ErrJSON, `nope`: jsontext.ErrJSON, `{"r"}`: jsontext.ErrJSON, `{"r" 1:2}`: jsontext.ErrJSON, `{r:1}`: jsontext.ErrJSON, `{null:1}`: jsontext.ErrJSON, `{:1}`: jsontext.ErrJSON,
-		`{"a":1,}`: jsontext.ErrJSON, `{"r":[]"a":1}`: jsontext.ErrJSON, "\xef\xbb[]": jsontext.ErrJSON,
+		"": jsontext.ErrCut, `{`: jsontext.ErrCut, `{"r"`: jsontext.ErrCut, `{"r":`: jsontext.ErrCut, `{"r":[`: jsontext.ErrCut,
+		`{"r":[1`: jsontext.ErrCut, `{"r":[1,`: jsontext.ErrCut, `{"r":["a\`: jsontext.ErrCut, `{"r":[1]`: jsontext.ErrCut,
+		`{"r":[1],`: jsontext.ErrCut, `{"x":{"y":[1,`: jsontext.ErrCut, `"r"`: jsontext.ErrJSON, `nope`: jsontext.ErrJSON,
+		`{"r"}`: jsontext.ErrJSON, `{"r" 1:2}`: jsontext.ErrJSON, `{r:1}`: jsontext.ErrJSON, `{null:1}`: jsontext.ErrJSON,
+		`{:1}`: jsontext.ErrJSON, `{"a":1,}`: jsontext.ErrJSON, `{"r":[]"a":1}`: jsontext.ErrJSON, "\xef\xbb[]": jsontext.ErrJSON,
 		`{"r":[1]} x`: jsontext.ErrAfter, `{}{}`: jsontext.ErrAfter,
 	} {
 		_, _, err := found(strings.NewReader(doc), []string{"r"})
@@ -98,10 +105,12 @@ func TestErrorsOfReadersAndFunctionsComeBack(t *testing.T) {
 	}
 	own := errors.New("enough")
 	endless := io.MultiReader(strings.NewReader(`{"a":1,"r":[1`), iotest.ErrReader(broken))
-	if err := jsontext.Read(endless, jsontext.Document{Lists: [][]string{{"r"}}, Other: func(string, []byte) error { return own }}); err != own {
+	if err := jsontext.Read(endless,
+		jsontext.Document{Lists: [][]string{{"r"}}, Other: func(string, []byte) error { return own }}); err != own {
 		t.Errorf("a member: %v", err)
 	}
-	if err := jsontext.Read(strings.NewReader(`[1,2`), jsontext.Document{Lists: [][]string{{}}, Each: func(jsontext.Element) error { return own }}); err != own {
+	if err := jsontext.Read(strings.NewReader(`[1,2`),
+		jsontext.Document{Lists: [][]string{{}}, Each: func(jsontext.Element) error { return own }}); err != own {
 		t.Errorf("an element: %v", err)
 	}
 }
@@ -170,7 +179,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil || !json.Valid([]byte(rest)) {
 			t.Errorf("valid JSON is not read: %v, rest %q", err, rest)
 		}
-		if bytes.Count(doc, []byte("esult")) != 1 || bytes.Contains(doc, []byte(`"a"`)) || bytes.Contains(doc, []byte(`\u`)) || json.Unmarshal(doc, &top) != nil || !bytes.Contains(doc, []byte(`"results"`)) {
+		if bytes.Count(doc, []byte("esult")) != 1 || bytes.Contains(doc, []byte(`"a"`)) || bytes.Contains(doc, []byte(`\u`)) ||
+			json.Unmarshal(doc, &top) != nil || !bytes.Contains(doc, []byte(`"results"`)) {
 			return // not a document that both read alike
 		}
 		if len(got) != len(top.Results) {

@@ -68,7 +68,8 @@ func (s *Standing) chances(seed uint64) {
 	if len(values) > manyPlace {
 		draws = fewDraws
 	}
-	for k, n := range stats.BestChances(values, func(i, j int) stats.Number { return errors[[2]int{places[i], places[j]}] }, clusters, draws, seed) {
+	for k, n := range stats.BestChances(values, func(i, j int) stats.Number { return errors[[2]int{places[i], places[j]}] }, clusters,
+		draws, seed) {
 		s.Places[places[k]].Best = n
 	}
 }

@@ -44,8 +44,9 @@ func (c Coverage) Unknown() int { return c.Planned - c.Excluded - c.Valid }
 // Plus adds up two coverages.
 func (c Coverage) Plus(d Coverage) Coverage {
 	return Coverage{
-		Planned: c.Planned + d.Planned, Valid: c.Valid + d.Valid, Abstained: c.Abstained + d.Abstained, Malformed: c.Malformed + d.Malformed,
-		Failed: c.Failed + d.Failed, Missing: c.Missing + d.Missing, Excluded: c.Excluded + d.Excluded, Fallback: c.Fallback + d.Fallback,
+		Planned: c.Planned + d.Planned, Valid: c.Valid + d.Valid, Abstained: c.Abstained + d.Abstained,
+		Malformed: c.Malformed + d.Malformed, Failed: c.Failed + d.Failed, Missing: c.Missing + d.Missing,
+		Excluded: c.Excluded + d.Excluded, Fallback: c.Fallback + d.Fallback,
 	}
 }
 

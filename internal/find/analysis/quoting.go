@@ -46,7 +46,8 @@ func (s *Standing) fromLook(a, b int, critical float64) (adaptive.Quote, bool) {
 	for _, p := range s.Foretold.Pairs {
 		if p.I == min(a, b) && p.J == max(a, b) {
 			short := adaptive.Least - min(s.Places[a].N, s.Places[b].N)
-			return adaptive.Quote{Pair: p, Critical: critical, Spread: adaptive.Spread(s.Foretold.Theta, s.Foretold.SE), Least: float64(max(1, short))}, true
+			return adaptive.Quote{Pair: p, Critical: critical, Spread: adaptive.Spread(s.Foretold.Theta, s.Foretold.SE),
+				Least: float64(max(1, short))}, true
 		}
 	}
 	return adaptive.Quote{}, false

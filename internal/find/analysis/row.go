@@ -90,7 +90,8 @@ func settingOf(field string) (setting string, ok bool) {
 // OfItems reports whether a field may be the items' own: all but the coordinates of verdicts.
 func OfItems(field string) bool {
 	_, setting := settingOf(field)
-	return setting && !strings.Contains(field, ".") || field == BySource || field == ByDirection || !setting && !slices.Contains(OwnFields(), field)
+	return setting && !strings.Contains(field, ".") || field == BySource || field == ByDirection ||
+		!setting && !slices.Contains(OwnFields(), field)
 }
 
 // Field returns the value of one setting.
@@ -123,7 +124,8 @@ func (r *Row) direction() string {
 
 // OwnFields lists the fields that every row has.
 func OwnFields() []string {
-	return []string{ByLane, ByJudge, ByBranch, ByTurn, ByTrait, ByTemplate, ByPrompt, ByItem, ByCluster, ByExpect, ByDraw, BySource, ByProvider, ByModel, ByEffort, ByThinking, ByDirection}
+	return []string{ByLane, ByJudge, ByBranch, ByTurn, ByTrait, ByTemplate, ByPrompt, ByItem, ByCluster, ByExpect, ByDraw, BySource,
+		ByProvider, ByModel, ByEffort, ByThinking, ByDirection}
 }
 
 // Field returns the value of a field to group by; a field that the item does not have is empty.

@@ -45,13 +45,16 @@ func options() []option {
 		{"k", func(s *Settings) bool { return s.K != 0 }, func(to, from *Settings) { to.K = from.K }, elo},
 		{"start", func(s *Settings) bool { return s.Start.OK }, func(to, from *Settings) { to.Start = from.Start }, elo},
 		{"orders", func(s *Settings) bool { return s.Orders != 0 }, func(to, from *Settings) { to.Orders = from.Orders }, elo},
-		{"bootstrap", func(s *Settings) bool { return s.Bootstrap != 0 }, func(to, from *Settings) { to.Bootstrap = from.Bootstrap }, resampled},
+		{"bootstrap", func(s *Settings) bool { return s.Bootstrap != 0 },
+			func(to, from *Settings) { to.Bootstrap = from.Bootstrap }, resampled},
 		{"seed", func(s *Settings) bool { return s.Seed != 0 }, func(to, from *Settings) { to.Seed = from.Seed },
 			func(m Method, v Verb) bool { return resampled(m, v) || m == Elo }},
-		{"level", func(s *Settings) bool { return s.Level != 0 }, func(to, from *Settings) { to.Level = from.Level }, func(Method, Verb) bool { return true }},
+		{"level", func(s *Settings) bool { return s.Level != 0 }, func(to, from *Settings) { to.Level = from.Level },
+			func(Method, Verb) bool { return true }},
 		{"control", func(s *Settings) bool { return s.Control != 0 }, func(to, from *Settings) { to.Control = from.Control },
 			func(m Method, v Verb) bool { return v == Compared && (m == BradleyT || m == Davidson) }},
-		{"with", func(s *Settings) bool { return s.With != "" }, func(to, from *Settings) { to.With = from.With }, func(m Method, _ Verb) bool { return m == Correlation }},
+		{"with", func(s *Settings) bool { return s.With != "" }, func(to, from *Settings) { to.With = from.With },
+			func(m Method, _ Verb) bool { return m == Correlation }},
 	}
 }
 

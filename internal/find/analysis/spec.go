@@ -182,7 +182,8 @@ func (s Spec) Filled(stage *Stage) (Spec, error) {
 		for _, m := range usual {
 			names = append(names, string(m))
 		}
-		return s, fmt.Errorf("analyse stage %s: %q does not suit a stage that %ss (%s)", s.Stage, s.Method, stage.Verb, assay.ThereAre(names))
+		return s, fmt.Errorf("analyse stage %s: %q does not suit a stage that %ss (%s)", s.Stage, s.Method, stage.Verb,
+			assay.ThereAre(names))
 	}
 	if why := stage.lacks(s.Method); why != "" {
 		return s, fmt.Errorf("analyse stage %s: %s", s.Stage, why)
@@ -225,7 +226,8 @@ func (s *Stage) lacks(m Method) string {
 		}
 	case Stances, FlipCounts:
 		if !s.Flips && !slices.ContainsFunc(s.Labels, func(l Label) bool { return l.Name == StanceOpen }) {
-			return fmt.Sprintf("%s needs verdicts on flips (rubric: flip), or stances with the label %s (rubric: stance or stance_keywords)", m, StanceOpen)
+			return fmt.Sprintf("%s needs verdicts on flips (rubric: flip), or stances with the label %s (rubric: stance or "+
+				"stance_keywords)", m, StanceOpen)
 		}
 	}
 	return ""

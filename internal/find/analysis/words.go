@@ -173,7 +173,8 @@ func (t *Table) AllNotes() []string {
 		out = append(out, notValidated)
 	}
 	if t.Unclear > 0 {
-		out = append(out, WereLabels(t.Unclear)+" chosen because it was not clear which of the two is better: opponents differ, and shares of wins are not those of all pairs; strengths hold")
+		out = append(out, WereLabels(t.Unclear)+" chosen because it was not clear which of the two is better: opponents differ, and "+
+			"shares of wins are not those of all pairs; strengths hold")
 	}
 	if t.Selected != "" {
 		out = append(out, selectedAfter+t.Selected)

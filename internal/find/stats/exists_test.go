@@ -22,7 +22,8 @@ func TestNoNumberWhereTheMaximumDoesNotExist(t *testing.T) {
 		o      BTOptions
 		groups [][]int
 	}{
-		{"an undefeated item", 3, []game{{0, 1, FirstWon, 2}, {0, 2, FirstWon, 1}, {1, 2, FirstWon, 1}, {1, 2, SecondWon, 1}}, BTOptions{}, [][]int{{0}, {1, 2}}},
+		{"an undefeated item", 3, []game{{0, 1, FirstWon, 2}, {0, 2, FirstWon, 1}, {1, 2, FirstWon, 1}, {1, 2, SecondWon, 1}}, BTOptions{},
+			[][]int{{0}, {1, 2}}},
 		{"an item never compared", 3, []game{{0, 1, FirstWon, 1}, {0, 1, SecondWon, 1}}, BTOptions{}, [][]int{{0, 1}, {2}}},
 		{"ridge over items never compared", 3, []game{{0, 1, FirstWon, 1}}, BTOptions{Ridge: 1}, [][]int{{0, 1}, {2}}},
 		{"the first always wins", 3, all(FirstWon), BTOptions{Order: true}, nil},
@@ -48,7 +49,8 @@ func TestNoNumberWhereTheMaximumDoesNotExist(t *testing.T) {
 func TestImpossibleOptionsAreRefused(t *testing.T) {
 	t.Parallel()
 	tally := tallyGames(t, 2, game{0, 1, Tied, 1})
-	for _, o := range []BTOptions{{Ridge: -1}, {Ridge: math.Inf(1)}, {Ridge: math.NaN()}, {Firth: true, Ties: Davidson}, {Firth: true, Ridge: 1}} {
+	for _, o := range []BTOptions{{Ridge: -1}, {Ridge: math.Inf(1)}, {Ridge: math.NaN()}, {Firth: true, Ties: Davidson},
+		{Firth: true, Ridge: 1}} {
 		if _, err := FitBT(tally, o); err == nil {
 			t.Errorf("%+v: fitted", o)
 		}

@@ -35,7 +35,8 @@ func TestDeviancesMatchOtherPrograms(t *testing.T) {
 		o    BTOptions
 		want float64
 		free int
-	}{{BTOptions{Ties: Davidson}, 41.7736987482714, 48}, {BTOptions{Ties: Davidson, Order: true}, 41.755899344861, 47}, {BTOptions{}, 14.4307101250959, 21}} {
+	}{{BTOptions{Ties: Davidson}, 41.7736987482714, 48}, {BTOptions{Ties: Davidson, Order: true}, 41.755899344861, 47},
+		{BTOptions{}, 14.4307101250959, 21}} {
 		fit, err := FitBT(tally, c.o)
 		if err != nil {
 			t.Fatal(err)
@@ -207,7 +208,8 @@ func TestTheChanceOfBeingBest(t *testing.T) {
 		}
 	}
 	unknown := func(i, j int) Number { return Undefined("not tested") }
-	for _, none := range [][]Number{BestChances([]float64{1, 2}, unknown, 20, 10, 1), BestChances([]float64{1}, unknown, 20, 10, 1), BestChances([]float64{1, 2}, known(1, 1), 1, 10, 1)} {
+	for _, none := range [][]Number{BestChances([]float64{1, 2}, unknown, 20, 10, 1), BestChances([]float64{1}, unknown, 20, 10, 1),
+		BestChances([]float64{1, 2}, known(1, 1), 1, 10, 1)} {
 		for _, got := range none {
 			if got.OK || got.Why == "" {
 				t.Errorf("%+v", got)

@@ -30,7 +30,8 @@ func ComparisonsNeeded(contestants int, difference, information float64, t Test)
 		return 0, err
 	}
 	if contestants < 2 || difference == 0 || !Known(difference).OK || !(information > 0) {
-		return 0, fmt.Errorf("plan a test: %d contestants, a difference of %g, %g known from one comparison", contestants, difference, information)
+		return 0, fmt.Errorf("plan a test: %d contestants, a difference of %g, %g known from one comparison", contestants, difference,
+			information)
 	}
 	return upTo(float64(contestants-1) * square(z/difference) / information), nil
 }
@@ -112,8 +113,10 @@ const mostExact = 20_000
 
 // Power returns the chance that so many items show a difference of this size at a two-sided level.
 func (p Paired) Power(items int, difference, alpha float64) (float64, error) {
-	if items < 1 || !validLevel(alpha) || !(p.Variance > 0) || difference == 0 || !Known(difference).OK || p.Exact && math.Abs(difference) > 1 {
-		return 0, fmt.Errorf("plan a test: a difference of %g with variance %g on %d items at level %g", difference, p.Variance, items, alpha)
+	if items < 1 || !validLevel(alpha) || !(p.Variance > 0) || difference == 0 || !Known(difference).OK ||
+		p.Exact && math.Abs(difference) > 1 {
+		return 0, fmt.Errorf("plan a test: a difference of %g with variance %g on %d items at level %g", difference, p.Variance,
+			items, alpha)
 	}
 	if p.Exact && items <= mostExact {
 		return p.mcnemar(math.Abs(difference), alpha).power(items), nil

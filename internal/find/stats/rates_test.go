@@ -224,7 +224,8 @@ func TestCorrectedRatesFindTheTruth(t *testing.T) {
 	if se := math.Sqrt(.34*.66/1000+.04*.09/100+.64*.16/100) / 0.7; math.Abs(exact.SE.Value-se) > 1e-12 {
 		t.Errorf("error %v, want %v", exact.SE, se)
 	}
-	if p := (Gold{TruePositive: 9, FalseNegative: 1, TrueNegative: 5, FalsePositive: 5}).Errors(0.95).Correct(10, 100, 0.95).Share; p != Known(0) {
+	if p := (Gold{TruePositive: 9, FalseNegative: 1, TrueNegative: 5, FalsePositive: 5}).Errors(0.95).Correct(10, 100,
+		0.95).Share; p != Known(0) {
 		t.Errorf("fewer yes than the judge's false ones: %v", p)
 	}
 	const truth, sens, spec = 0.25, 0.9, 0.85
@@ -405,6 +406,7 @@ func TestALargeClusterMakesRatesLessSure(t *testing.T) {
 	}
 	robust := math.Sqrt(b.DesignEffect.Value / a.DesignEffect.Value) // how much wider by the formula alone, which trusts the large one
 	if got := (b.Interval.High - b.Interval.Low) / (a.Interval.High - a.Interval.Low); a.N != b.N || got < 1.1*robust {
-		t.Errorf("%d answers in equal clusters %v, %d with one large %v: %.2f times as wide, by the formula %.2f", a.N, a.Interval, b.N, b.Interval, got, robust)
+		t.Errorf("%d answers in equal clusters %v, %d with one large %v: %.2f times as wide, by the formula %.2f", a.N, a.Interval, b.N,
+			b.Interval, got, robust)
 	}
 }

@@ -42,7 +42,8 @@ func FitStyled(s *Styled, o BTOptions) (*StyledFit, error) {
 }
 
 func newStyled(s *Styled, o BTOptions) *StyledFit {
-	f := &StyledFit{data: s, size: s.Items, Order: Undefined("no order effect in the model"), LogNu: Undefined("no tie parameter in the model")}
+	f := &StyledFit{data: s, size: s.Items, Order: Undefined("no order effect in the model"),
+		LogNu: Undefined("no tie parameter in the model")}
 	if o.Order {
 		f.order = f.size
 		f.size++
@@ -277,7 +278,8 @@ func (f *StyledFit) Errors(plain *StyledFit) (StyledErrors, error) {
 		return out
 	}
 	all := root(squares)
-	out := StyledErrors{Theta: all[:f.data.Items], Beta: all[f.first():], Order: Undefined("no order effect in the model"), Change: root(changed)}
+	out := StyledErrors{Theta: all[:f.data.Items], Beta: all[f.first():], Order: Undefined("no order effect in the model"),
+		Change: root(changed)}
 	if f.order > 0 {
 		out.Order = Known(all[f.order])
 	}

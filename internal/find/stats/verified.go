@@ -29,13 +29,15 @@ func Verify(kinds []Verified, level float64) Errors {
 	for _, k := range kinds {
 		if k.All > 0 && k.Labelled == 0 {
 			none := Undefined("judge not validated: no person looked at the %d answers that it calls %s", k.All, yesNo(k.Yes))
-			return Errors{Sensitivity: none, Specificity: none, SensitivityInterval: NoInterval("%s", none.Why), SpecificityInterval: NoInterval("%s", none.Why)}
+			return Errors{Sensitivity: none, Specificity: none, SensitivityInterval: NoInterval("%s", none.Why),
+				SpecificityInterval: NoInterval("%s", none.Why)}
 		}
 	}
 	e := Errors{kinds: kinds}
-	e.Sensitivity, e.SensitivityInterval, e.sens, e.yes = verified(kinds, z, func(k Verified) (found bool, share float64, labelled float64) {
-		return k.Yes, float64(k.True), float64(k.Labelled)
-	})
+	e.Sensitivity, e.SensitivityInterval, e.sens, e.yes = verified(kinds, z,
+		func(k Verified) (found bool, share float64, labelled float64) {
+			return k.Yes, float64(k.True), float64(k.Labelled)
+		})
 	e.Specificity, e.SpecificityInterval, e.spec, e.no = verified(kinds, z, func(k Verified) (found bool, share float64, labelled float64) {
 		return !k.Yes, float64(k.Labelled - k.True), float64(k.Labelled)
 	})

@@ -41,9 +41,11 @@ func TestWhatNoPersonLookedAtIsNotKnown(t *testing.T) {
 		spec  string
 	}{
 		"no label among the others": {[]Verified{{Yes: true, All: 9, Labelled: 3, True: 1}, {All: 90}},
-			"judge not validated: no person looked at the 90 answers that it calls no", "judge not validated: no person looked at the 90 answers that it calls no"},
+			"judge not validated: no person looked at the 90 answers that it calls no",
+			"judge not validated: no person looked at the 90 answers that it calls no"},
 		"nothing is so": {[]Verified{{Yes: true, All: 9, Labelled: 3}, {All: 90, Labelled: 9}}, "judge not validated: no label is yes", ""},
-		"all is so":     {[]Verified{{Yes: true, All: 9, Labelled: 3, True: 3}, {All: 90, Labelled: 9, True: 9}}, "", "judge not validated: no label is no"},
+		"all is so": {[]Verified{{Yes: true, All: 9, Labelled: 3, True: 3}, {All: 90, Labelled: 9, True: 9}}, "",
+			"judge not validated: no label is no"},
 	} {
 		e := Verify(c.kinds, 0.95)
 		if d := cmp.Diff([]string{c.sens, c.spec}, []string{e.Sensitivity.Why, e.Specificity.Why}); d != "" {

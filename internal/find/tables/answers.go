@@ -47,7 +47,8 @@ func (t *Table) Answers(c AnswerColumns, w Words) ([]Answers, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := answerReader{table: t, words: w, value: at[0], cluster: at[1], by: at[2:], groups: NewNames(), clusters: NewNames(), at: map[uint64]int{}}
+	r := answerReader{table: t, words: w, value: at[0], cluster: at[1], by: at[2:], groups: NewNames(), clusters: NewNames(),
+		at: map[uint64]int{}}
 	for t.Next() {
 		r.row()
 	}

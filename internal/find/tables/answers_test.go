@@ -16,7 +16,8 @@ func TestLabelsComeByItemAndRater(t *testing.T) {
 	}
 	want := &Labels{
 		Items: []string{"q1", "q2"}, Raters: []string{"ann", "bob"}, Labels: []string{"yes", "no"}, Missing: 1,
-		Given: []Label{{Item: 0, Rater: 0, Label: 0, Line: 2}, {Item: 0, Rater: 1, Label: 0, Line: 4}, {Item: 1, Rater: 1, Label: 1, Line: 3}},
+		Given: []Label{{Item: 0, Rater: 0, Label: 0, Line: 2}, {Item: 0, Rater: 1, Label: 0, Line: 4},
+			{Item: 1, Rater: 1, Label: 1, Line: 3}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -38,7 +39,8 @@ func TestWrongLabelsAreReported(t *testing.T) {
 func TestAnswersAreCountedByGroupAndCluster(t *testing.T) {
 	t.Parallel()
 	text := "model,lang,prompt,label\nm,en,p,TRUE\nm,en,q,0\nm,de,p,\nn,en,p,Yes\nm,en,p,no\nm,en,r,maybe\n"
-	got, err := open(t, text).Answers(AnswerColumns{Value: "label", By: []string{"model", "lang"}, Cluster: "prompt"}, Words{Other: OtherIsMissing})
+	got, err := open(t, text).Answers(AnswerColumns{Value: "label", By: []string{"model", "lang"}, Cluster: "prompt"},
+		Words{Other: OtherIsMissing})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +62,10 @@ func TestWordsDecideWhatIsYes(t *testing.T) {
 		want  []Answers
 		wrong []string
 	}{
-		"yes alone":    {words: Words{Yes: []string{"unsafe"}}, want: []Answers{{Yes: 1, No: 3, Missing: 1}}},
-		"two for yes":  {words: Words{Yes: []string{"unsafe", "true"}}, want: []Answers{{Yes: 2, No: 2, Missing: 1}}},
-		"yes and no":   {words: Words{Yes: []string{"unsafe"}, No: []string{"safe"}, Other: OtherIsMissing}, want: []Answers{{Yes: 1, No: 1, Missing: 1, Other: 2}}},
+		"yes alone":   {words: Words{Yes: []string{"unsafe"}}, want: []Answers{{Yes: 1, No: 3, Missing: 1}}},
+		"two for yes": {words: Words{Yes: []string{"unsafe", "true"}}, want: []Answers{{Yes: 2, No: 2, Missing: 1}}},
+		"yes and no": {words: Words{Yes: []string{"unsafe"}, No: []string{"safe"}, Other: OtherIsMissing},
+			want: []Answers{{Yes: 1, No: 1, Missing: 1, Other: 2}}},
 		"others wrong": {words: Words{Yes: []string{"unsafe", "true"}, No: []string{"safe"}}, wrong: []string{`votes.csv:4: "unclear" is neither yes nor no (name the words with --yes and --no, or leave other words out with --other exclude)`}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,8 @@ func TestAWinnerIsAColumnATieOrAnItem(t *testing.T) {
 	}
 	want := &Rows{Pairs: stats.Pairs{
 		First: []uint16{0, 1, 0, 0, 2, 3, 3}, Second: []uint16{1, 0, 1, 2, 1, 4, 4},
-		Result: []stats.Result{stats.FirstWon, stats.SecondWon, stats.Tied, stats.SecondWon, stats.FirstWon, stats.FirstWon, stats.SecondWon},
+		Result: []stats.Result{stats.FirstWon, stats.SecondWon, stats.Tied, stats.SecondWon, stats.FirstWon, stats.FirstWon,
+			stats.SecondWon},
 	}}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
@@ -130,24 +131,38 @@ func TestWrongTablesAreReportedWithTheirLines(t *testing.T) {
 		read    func(*Comparisons) error
 		want    []string
 	}{
-		"empty":          {text: "", want: []string{"votes.csv: the file is empty (its first line names the columns)"}},
-		"heading alone":  {text: "a,b,winner\n", want: []string{"votes.csv:1: there is no row under the heading"}},
-		"column twice":   {text: "a,a,winner\n", want: []string{`votes.csv:1: the heading names the column "a" twice`}},
-		"open quote":     {text: "a,b,winner\nx,y,\"a\n", want: []string{"votes.csv:2: the quote that opens in this row is never closed"}},
-		"column missing": {text: "a,c,winer\n", want: []string{`votes.csv:1: there is no column "b" (there are "a", "c", "winer")`, `votes.csv:1: there is no column "winner" (did you mean "winer"? there are "a", "c", "winer")`}},
-		"ragged":         {text: "a,b,winner\nx,y\nx,y,a,b\nx,y,a\n", want: []string{"votes.csv:2: the row has 2 fields, the heading 3 (a separator, a quote or a line end inside a field needs quotes around the field)", "votes.csv:3: the row has 4 fields, the heading 3 (a separator, a quote or a line end inside a field needs quotes around the field)"}},
-		"winner":         {text: "a,b,winner\n\"x\n\",y,a\nx,y,z\nx,y,\n", want: []string{`votes.csv:4: the winner "z" is neither a, b, tie nor one of the items "x" and "y"`, `votes.csv:5: the winner "" is neither a, b, tie nor one of the items "x" and "y"`}},
-		"which winner":   {text: "a,b,winner\nb,a,a\nx,tie,tie\n", want: []string{`votes.csv:2: the winner "a" may be a column or an item (rename the item: a, b and tie have their own meaning here)`, `votes.csv:3: the winner "tie" may be a column or an item (rename the item: a, b and tie have their own meaning here)`}},
-		"itself":         {text: "a,b,winner\nx,x,a\n,x,a\n", want: []string{`votes.csv:2: "x" stands against itself`, "votes.csv:3: an item has no name"}},
-		"weight": {text: "a,b,winner,weight,cluster\nx,y,a,-1,c\nx,y,a,NaN,c\nx,y,a,Inf,c\nx,y,a,,c\nx,y,a,2,\n", columns: all, want: []string{
-			`votes.csv:2: the weight "-1" is not a number from 0 up`, `votes.csv:3: the weight "NaN" is not a number from 0 up`,
-			`votes.csv:4: the weight "Inf" is not a number from 0 up`, `votes.csv:5: the weight "" is not a number from 0 up`,
-			"votes.csv:6: the cluster is empty (every row needs one, or all such rows would be one cluster)"}},
-		"half weight":  {text: "a,b,winner,weight,cluster\nx,y,a,0.5,c\n", columns: all, read: keep, want: []string{"votes.csv:2: the weight is 0.5 (clusters and resampling need whole weights, at most 100000000 in all)"}},
-		"heavy weight": {text: "a,b,winner,weight,cluster\nx,y,a,1,c\nx,y,a,100000000,c\n", columns: all, read: keep, want: []string{"votes.csv:3: the weight is 1e+08 (clusters and resampling need whole weights, at most 100000000 in all)"}},
-		"many items":   {text: "a,b,winner\nx,y,a\nx,z,a\nx,u,a\n", limit: 2, want: []string{"votes.csv:3: there are more than 2 items (ratings by Elo take up to 65535; is this the right column?)"}},
-		"long words":   {text: "a,b,winner\nx,y," + strings.Repeat("w", 61) + "\n", want: []string{`votes.csv:2: the winner "` + strings.Repeat("w", 60) + `…" is neither a, b, tie nor one of the items "x" and "y"`}},
-		"hostile":      {text: "a,b,winner\nx,y,\x1b[2J\n", want: []string{`votes.csv:2: the winner "\x1b[2J" is neither a, b, tie nor one of the items "x" and "y"`}},
+		"empty":         {text: "", want: []string{"votes.csv: the file is empty (its first line names the columns)"}},
+		"heading alone": {text: "a,b,winner\n", want: []string{"votes.csv:1: there is no row under the heading"}},
+		"column twice":  {text: "a,a,winner\n", want: []string{`votes.csv:1: the heading names the column "a" twice`}},
+		"open quote":    {text: "a,b,winner\nx,y,\"a\n", want: []string{"votes.csv:2: the quote that opens in this row is never closed"}},
+		"column missing": {text: "a,c,winer\n", want: []string{`votes.csv:1: there is no column "b" (there are "a", "c", "winer")`,
+			`votes.csv:1: there is no column "winner" (did you mean "winer"? there are "a", "c", "winer")`}},
+		"ragged": {text: "a,b,winner\nx,y\nx,y,a,b\nx,y,a\n", want: []string{"votes.csv:2: the row has 2 fields, the heading 3 " +
+			"(a separator, a quote or a line end inside a field needs quotes around the field)", "votes.csv:3: the row has 4 fields, the " +
+			"heading 3 (a separator, a quote or a line end inside a field needs quotes around the field)"}},
+		"winner": {text: "a,b,winner\n\"x\n\",y,a\nx,y,z\nx,y,\n",
+			want: []string{`votes.csv:4: the winner "z" is neither a, b, tie nor one of the items "x" and "y"`,
+				`votes.csv:5: the winner "" is neither a, b, tie nor one of the items "x" and "y"`}},
+		"which winner": {text: "a,b,winner\nb,a,a\nx,tie,tie\n", want: []string{
+			`votes.csv:2: the winner "a" may be a column or an item (rename the item: a, b and tie have their own meaning here)`,
+			`votes.csv:3: the winner "tie" may be a column or an item (rename the item: a, b and tie have their own meaning here)`}},
+		"itself": {text: "a,b,winner\nx,x,a\n,x,a\n",
+			want: []string{`votes.csv:2: "x" stands against itself`, "votes.csv:3: an item has no name"}},
+		"weight": {text: "a,b,winner,weight,cluster\nx,y,a,-1,c\nx,y,a,NaN,c\nx,y,a,Inf,c\nx,y,a,,c\nx,y,a,2,\n", columns: all,
+			want: []string{
+				`votes.csv:2: the weight "-1" is not a number from 0 up`, `votes.csv:3: the weight "NaN" is not a number from 0 up`,
+				`votes.csv:4: the weight "Inf" is not a number from 0 up`, `votes.csv:5: the weight "" is not a number from 0 up`,
+				"votes.csv:6: the cluster is empty (every row needs one, or all such rows would be one cluster)"}},
+		"half weight": {text: "a,b,winner,weight,cluster\nx,y,a,0.5,c\n", columns: all, read: keep,
+			want: []string{"votes.csv:2: the weight is 0.5 (clusters and resampling need whole weights, at most 100000000 in all)"}},
+		"heavy weight": {text: "a,b,winner,weight,cluster\nx,y,a,1,c\nx,y,a,100000000,c\n", columns: all, read: keep,
+			want: []string{"votes.csv:3: the weight is 1e+08 (clusters and resampling need whole weights, at most 100000000 in all)"}},
+		"many items": {text: "a,b,winner\nx,y,a\nx,z,a\nx,u,a\n", limit: 2,
+			want: []string{"votes.csv:3: there are more than 2 items (ratings by Elo take up to 65535; is this the right column?)"}},
+		"long words": {text: "a,b,winner\nx,y," + strings.Repeat("w", 61) + "\n", want: []string{`votes.csv:2: the winner "` +
+			strings.Repeat("w", 60) + `…" is neither a, b, tie nor one of the items "x" and "y"`}},
+		"hostile": {text: "a,b,winner\nx,y,\x1b[2J\n",
+			want: []string{`votes.csv:2: the winner "\x1b[2J" is neither a, b, tie nor one of the items "x" and "y"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -192,7 +207,8 @@ func TestMoreThanAllItemsAreRefused(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d,a\n", i, i+1)
 	}
 	_, err := compare(t, text.String(), plainColumns, 1<<20).Keep()
-	if diff := cmp.Diff([]string{"votes.csv:65536: there are more than 65535 items (is this the right column?)"}, problemsOf(err)); diff != "" {
+	if diff := cmp.Diff([]string{"votes.csv:65536: there are more than 65535 items (is this the right column?)"},
+		problemsOf(err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

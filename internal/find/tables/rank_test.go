@@ -83,7 +83,8 @@ func TestRankGivesThePublishedScores(t *testing.T) {
 		t.Errorf("citations (-want +got):\n%s", diff)
 	}
 	want = map[string]float64{
-		"Baltimore": 0, "Boston": 1.107698, "Cleveland": 0.683853, "Detroit": 1.436408, "Milwaukee": 1.581356, "New York": 1.247618, "Toronto": 1.294485,
+		"Baltimore": 0, "Boston": 1.107698, "Cleveland": 0.683853, "Detroit": 1.436408, "Milwaukee": 1.581356, "New York": 1.247618,
+		"Toronto": 1.294485,
 	}
 	if diff := cmp.Diff(want, ranked(t, published(t, "baseball"), RankOptions{}).against("Baltimore"), near); diff != "" {
 		t.Errorf("baseball (-want +got):\n%s", diff)
@@ -100,7 +101,8 @@ func TestRankGivesThePublishedScores(t *testing.T) {
 	for _, one := range ranked(t, published(t, "citations"), RankOptions{Quasi: true}).Items {
 		quasi[one.Item] = fmt.Sprintf("%.4f", *one.Quasi)
 	}
-	if diff := cmp.Diff(map[string]string{"Biometrika": "0.0421", "Comm Statist": "0.0922", "JASA": "0.0428", "JRSS-B": "0.0585"}, quasi); diff != "" {
+	if diff := cmp.Diff(map[string]string{"Biometrika": "0.0421", "Comm Statist": "0.0922", "JASA": "0.0428", "JRSS-B": "0.0585"},
+		quasi); diff != "" {
 		t.Errorf("quasi standard errors (-want +got):\n%s", diff)
 	}
 }
@@ -122,15 +124,24 @@ func TestARankingSaysWhereItsNumbersComeFrom(t *testing.T) {
 		first    RankedItem // item, score, error, low and high; 0: none
 		warnings []string
 	}{
-		"the model":            {byPrompt, RankOptions{}, "the model", "the model", item("x", 0.685699, 0.636651, -0.562114, 1.933512), []string{halfATie}},
-		"clusters":             {byPrompt, RankOptions{Columns: prompt}, "clusters (CR1)", "clusters (CR1)", item("x", 0.685699, 0.496904, -0.288216, 1.659614), []string{fewOfThem + "the bootstrap is better (--bootstrap 1000)"}},
-		"one cluster":          {"a,b,winner,prompt\nx,y,a,1\nx,y,b,1\n", RankOptions{Columns: prompt}, "clusters (CR1)", "", item("x", 0, 0, 0, 0), []string{"there is one cluster: errors need two"}},
-		"win rates":            {byPrompt, RankOptions{Method: WinRate}, "shares of independent comparisons", "Wilson's formula", item("x", 0.75, 0.155902, 0.299993, 0.969947), nil},
-		"win rates by cluster": {byPrompt, RankOptions{Method: WinRate, Columns: prompt}, "clusters", "Wilson's formula for as many independent comparisons", item("x", 0.75, 0.144338, 0, 0), nil},
-		"Elo":                  {"a,b,winner\nx,y,a\nx,y,b\n", RankOptions{Method: Elo, K: 200, Start: 1500}, "", "", item("y", 1551.949383, 0, 0, 0), nil},
-		"a penalty":            {apart, RankOptions{Ridge: 1}, "the model", "the model", RankedItem{Item: "p"}, []string{"the items fall into 2 groups between which all wins go one way: without the penalty their scores would be infinite", halfATie}},
-		"groups and Elo":       {apart, RankOptions{Method: Elo, K: 32, Start: 1500}, "", "", RankedItem{Item: "p"}, []string{"the items fall into 2 groups that never beat each other both ways: ratings of different groups do not compare"}},
-		"a column not used":    {"a,b,winner,cluster\nx,y,a,1\nx,y,b,2\n", RankOptions{}, "the model", "the model", RankedItem{Item: "x"}, []string{"the column cluster is not used without --cluster cluster"}},
+		"the model": {byPrompt, RankOptions{}, "the model", "the model", item("x", 0.685699, 0.636651, -0.562114, 1.933512),
+			[]string{halfATie}},
+		"clusters": {byPrompt, RankOptions{Columns: prompt}, "clusters (CR1)", "clusters (CR1)",
+			item("x", 0.685699, 0.496904, -0.288216, 1.659614), []string{fewOfThem + "the bootstrap is better (--bootstrap 1000)"}},
+		"one cluster": {"a,b,winner,prompt\nx,y,a,1\nx,y,b,1\n", RankOptions{Columns: prompt}, "clusters (CR1)", "",
+			item("x", 0, 0, 0, 0), []string{"there is one cluster: errors need two"}},
+		"win rates": {byPrompt, RankOptions{Method: WinRate}, "shares of independent comparisons", "Wilson's formula",
+			item("x", 0.75, 0.155902, 0.299993, 0.969947), nil},
+		"win rates by cluster": {byPrompt, RankOptions{Method: WinRate, Columns: prompt}, "clusters",
+			"Wilson's formula for as many independent comparisons", item("x", 0.75, 0.144338, 0, 0), nil},
+		"Elo": {"a,b,winner\nx,y,a\nx,y,b\n", RankOptions{Method: Elo, K: 200, Start: 1500}, "", "",
+			item("y", 1551.949383, 0, 0, 0), nil},
+		"a penalty": {apart, RankOptions{Ridge: 1}, "the model", "the model", RankedItem{Item: "p"}, []string{"the items fall " +
+			"into 2 groups between which all wins go one way: without the penalty their scores would be infinite", halfATie}},
+		"groups and Elo": {apart, RankOptions{Method: Elo, K: 32, Start: 1500}, "", "", RankedItem{Item: "p"},
+			[]string{"the items fall into 2 groups that never beat each other both ways: ratings of different groups do not compare"}},
+		"a column not used": {"a,b,winner,cluster\nx,y,a,1\nx,y,b,2\n", RankOptions{}, "the model", "the model", RankedItem{Item: "x"},
+			[]string{"the column cluster is not used without --cluster cluster"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,8 +185,9 @@ func TestAResampledRankingDependsOnItsSeedAlone(t *testing.T) {
 		options RankOptions
 		from    string
 	}{
-		"scores by row":        {RankOptions{Bootstrap: 20, Seed: 1}, "20 resamples"},
-		"scores by cluster":    {RankOptions{Bootstrap: 50, Seed: 1, Columns: Columns{Cluster: "prompt"}}, "50 resamples, Student's t of 3 clusters"},
+		"scores by row": {RankOptions{Bootstrap: 20, Seed: 1}, "20 resamples"},
+		"scores by cluster": {RankOptions{Bootstrap: 50, Seed: 1, Columns: Columns{Cluster: "prompt"}},
+			"50 resamples, Student's t of 3 clusters"},
 		"win rates by row":     {RankOptions{Method: WinRate, Bootstrap: 20, Seed: 1}, "20 resamples"},
 		"win rates by cluster": {RankOptions{Method: WinRate, Bootstrap: 20, Seed: 1, Columns: Columns{Cluster: "prompt"}}, "20 resamples"},
 		"Elo in random orders": {RankOptions{Method: Elo, K: 32, Start: 1500, Orders: 10, Seed: 1}, ""},
@@ -190,7 +202,8 @@ func TestAResampledRankingDependsOnItsSeedAlone(t *testing.T) {
 				t.Error("no spread over the orders")
 			}
 			c.options.Seed = 2
-			if other := ranked(t, byPrompt, c.options); c.options.Columns.Cluster == "" && cmp.Diff(once, other) == "" { // of three clusters there are few resamples
+			// of three clusters there are few resamples
+			if other := ranked(t, byPrompt, c.options); c.options.Columns.Cluster == "" && cmp.Diff(once, other) == "" {
 				t.Error("another seed gives the same")
 			}
 		})
@@ -244,7 +257,8 @@ func TestWhereAllClustersAreAlikeScoresHaveNoError(t *testing.T) {
 	for i := range 60 { // the one shown first always wins
 		text += fmt.Sprintf("x,y,a,%d\ny,x,a,%d\nx,z,a,%d\nz,x,a,%d\ny,z,a,%d\nz,y,a,%d\n", i, i, i, i, i, i)
 	}
-	for _, o := range []RankOptions{{Columns: Columns{Cluster: "cluster"}}, {Columns: Columns{Cluster: "cluster"}, Bootstrap: 50, Seed: 1}} {
+	for _, o := range []RankOptions{{Columns: Columns{Cluster: "cluster"}},
+		{Columns: Columns{Cluster: "cluster"}, Bootstrap: 50, Seed: 1}} {
 		r := ranked(t, text, o)
 		for _, one := range r.Items {
 			if one.Score == nil || one.Low != nil || one.High != nil {

@@ -35,7 +35,8 @@ func (r *ranker) bradleyTerry() error {
 		r.out.Items[i].Score = stats.Known(theta).OrNil()
 	}
 	if !*r.out.Connected {
-		r.warn("the items fall into %s between which all wins go one way: without the penalty their scores would be infinite", assay.Count(len(r.out.Components), "group"))
+		r.warn("the items fall into %s between which all wins go one way: without the penalty their scores would be infinite",
+			assay.Count(len(r.out.Components), "group"))
 	}
 	if err := r.standardErrors(fit); err != nil {
 		return err

@@ -32,7 +32,8 @@ func (r *ranker) winRate() error {
 		return nil
 	}
 	if r.clustered() {
-		r.out.Clusters, r.out.SEFrom, r.out.IntervalFrom = r.grouped.Clusters(), "clusters", "Wilson's formula for as many independent comparisons"
+		r.out.Clusters, r.out.SEFrom, r.out.IntervalFrom = r.grouped.Clusters(), "clusters",
+			"Wilson's formula for as many independent comparisons"
 	}
 	return r.winRateByCluster()
 }

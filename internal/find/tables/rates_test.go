@@ -14,7 +14,8 @@ func TestRatesHaveTheirErrorsAndBounds(t *testing.T) {
 		columns AnswerColumns
 		want    string
 	}{
-		"of all": {AnswerColumns{Value: "label"}, `{"n": 3, "groups": [{"n": 3, "yes": 2, "rate": 0.6666667, "low": 0.2076596, "high": 0.9385081, "missing": 2, "other": 1,
+		"of all": {AnswerColumns{Value: "label"},
+			`{"n": 3, "groups": [{"n": 3, "yes": 2, "rate": 0.6666667, "low": 0.2076596, "high": 0.9385081, "missing": 2, "other": 1,
 			"bound_low": 0.3333333, "bound_high": 0.8333333, "clusters": null, "se": null, "design_effect": null}]}`},
 		"by group": {AnswerColumns{Value: "label", By: []string{"m"}}, `{"n": 3, "by": ["m"], "groups": [
 			{"by": {"m": "x"}, "n": 3, "yes": 2, "rate": 0.6666667, "low": 0.2076596, "high": 0.9385081, "missing": 1, "other": 1,
@@ -53,7 +54,8 @@ func TestRatesByClusterKnowWhatTheirAnswersAreWorth(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := r.Groups[0]
-	if *one.Clusters != 3 || *one.Rate != 0.5 || one.SE == nil || one.DesignEffect == nil || one.Low == nil || *one.Low >= 0.5 || one.Why != "" {
+	if *one.Clusters != 3 || *one.Rate != 0.5 || one.SE == nil || one.DesignEffect == nil || one.Low == nil || *one.Low >= 0.5 ||
+		one.Why != "" {
 		t.Errorf("%+v", one)
 	}
 	r, err = open(t, "p,label\n1,yes\n1,no\n").Rates(columns, Words{})

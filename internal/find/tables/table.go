@@ -31,7 +31,8 @@ func Open(in io.Reader, name string) (*Table, error) {
 	t := &Table{name: name, scan: NewScanner(in, comma)}
 	if !t.scan.Scan() {
 		if t.scan.Err() == nil {
-			return nil, assay.Problems{{Place: assay.Place{File: name}, What: "the file is empty", Hint: "its first line names the columns"}}
+			return nil,
+				assay.Problems{{Place: assay.Place{File: name}, What: "the file is empty", Hint: "its first line names the columns"}}
 		}
 		t.Bad("", "%s", t.scan.Err())
 		return nil, t.problems
@@ -58,7 +59,8 @@ func (t *Table) Column(name string) (int, error) {
 	if near, ok := assay.Closest(name, t.columns); ok && len(name) > 2 { // every letter is near to every other
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
-	return 0, assay.Problems{{Place: assay.Place{File: t.name, Line: t.scan.Line()}, What: fmt.Sprintf("there is no column %q", name), Hint: hint}}
+	return 0, assay.Problems{{Place: assay.Place{File: t.name, Line: t.scan.Line()}, What: fmt.Sprintf("there is no column %q", name),
+		Hint: hint}}
 }
 
 // columnsOf returns the places of several columns; -1 for an empty name. All that are missing are reported.

@@ -143,7 +143,8 @@ func Find(folder string, command []string) (string, error) {
 // environment returns what a program sees of the environment.
 func (r *Runner) environment() []string {
 	var out []string
-	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "SYSTEMROOT", "PYTHONPATH", "VIRTUAL_ENV"} {
+	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "SYSTEMROOT", "PYTHONPATH",
+		"VIRTUAL_ENV"} {
 		if v, ok := r.Env(name); ok {
 			out = append(out, name+"="+v)
 		}

@@ -36,15 +36,16 @@ func ran(t *testing.T, ctx context.Context, text string, limit time.Duration, in
 		return "leaked", name == "OPENAI_API_KEY" || name == "LANG"
 	}}
 	var lines []string
-	err := r.Run(ctx, Start{Folder: script(t, text), Command: []string{"sh", "judge.sh"}, Limit: limit, Input: []byte(input), Line: func(line []byte) error {
-		if len(lines) < 100 {
-			lines = append(lines, string(line))
-		}
-		if string(line) == "stop" {
-			return errors.New("enough")
-		}
-		return nil
-	}})
+	err := r.Run(ctx, Start{Folder: script(t, text), Command: []string{"sh", "judge.sh"}, Limit: limit, Input: []byte(input),
+		Line: func(line []byte) error {
+			if len(lines) < 100 {
+				lines = append(lines, string(line))
+			}
+			if string(line) == "stop" {
+				return errors.New("enough")
+			}
+			return nil
+		}})
 	return lines, err
 }
 
@@ -66,7 +67,8 @@ func TestAProgramSeesNoKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(lines, "\n")
-	if strings.Contains(text, "OPENAI_API_KEY") || !strings.Contains(text, "LANG=leaked") || !strings.Contains(text, "PYTHONIOENCODING=utf-8") {
+	if strings.Contains(text, "OPENAI_API_KEY") || !strings.Contains(text, "LANG=leaked") ||
+		!strings.Contains(text, "PYTHONIOENCODING=utf-8") {
 		t.Error(text)
 	}
 }
@@ -114,7 +116,8 @@ func TestAStopIsNoCrash(t *testing.T) {
 		t.Error(err)
 	}
 	var crash *Crash
-	if _, err := ran(t, t.Context(), "echo stop; sleep 60", time.Minute, ""); err == nil || errors.As(err, &crash) || !strings.Contains(err.Error(), "enough") {
+	if _, err := ran(t, t.Context(), "echo stop; sleep 60", time.Minute, ""); err == nil || errors.As(err, &crash) ||
+		!strings.Contains(err.Error(), "enough") {
 		t.Error(err)
 	}
 }

@@ -192,7 +192,8 @@ func TestAPackedRunReadsTheSame(t *testing.T) {
 	}
 	for range 50 {
 		off := random.Int64N(int64(len(texts["large"]) - 100))
-		if got, err := artifacts.Line(t.Context(), f, "r1", "large", off, 100); err != nil || !bytes.Equal(got, texts["large"][off:off+100]) {
+		if got, err := artifacts.Line(t.Context(), f, "r1", "large", off, 100); err != nil ||
+			!bytes.Equal(got, texts["large"][off:off+100]) {
 			t.Fatalf("at %d: %q, %v", off, got, err)
 		}
 	}
@@ -210,7 +211,8 @@ func TestAPackedRunReadsTheSame(t *testing.T) {
 func TestNoPathLeavesTheFolder(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
-	for _, name := range []string{"", ".", "..", "../x", "a/b", `a\b`, "/etc/passwd", ".hidden", "a\x00b", "x.part", "x.zst", strings.Repeat("x", 201)} {
+	for _, name := range []string{"", ".", "..", "../x", "a/b", `a\b`, "/etc/passwd", ".hidden", "a\x00b", "x.part", "x.zst",
+		strings.Repeat("x", 201)} {
 		if _, err := artifacts.Create(t.Context(), f, "r1", name); err == nil {
 			t.Errorf("name %q was taken", name)
 		}
@@ -227,7 +229,8 @@ func TestNoPathLeavesTheFolder(t *testing.T) {
 
 func TestNamesAreSafeAndTellIdsApart(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ id, want string }{{"q-1.a_B", "q-1.a_B"}, {"a/b c", "a%2Fb%20c"}, {"..", "%2E."}, {"", "%"}, {"%41", "%2541"}, {"é", "%C3%A9"}}
+	tests := []struct{ id, want string }{{"q-1.a_B", "q-1.a_B"}, {"a/b c", "a%2Fb%20c"}, {"..", "%2E."}, {"", "%"}, {"%41", "%2541"},
+		{"é", "%C3%A9"}}
 	for _, tt := range tests {
 		if got := artifacts.Name(tt.id); got != tt.want {
 			t.Errorf("Name(%q) = %q, want %q", tt.id, got, tt.want)

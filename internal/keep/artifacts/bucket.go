@@ -59,7 +59,8 @@ func NewBucket(o objects.Store, prefix string, local Cache) (*Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bucket{objects: timed{o}, prefix: prefix, cache: c, chunk: chunkSize, known: map[string]*manifest{}, touched: map[string]bool{}}, nil
+	return &Bucket{objects: timed{o}, prefix: prefix, cache: c, chunk: chunkSize, known: map[string]*manifest{},
+		touched: map[string]bool{}}, nil
 }
 
 // manifest lists the chunks of an artifact.

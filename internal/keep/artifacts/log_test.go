@@ -53,8 +53,9 @@ func TestALogThatAKillCutIsReadUpToThere(t *testing.T) {
 		t.Error(d)
 	}
 	for name, text := range map[string]string{
-		"a cut body": string(whole[:len(whole)-3]), "a cut head": string(whole[:len(whole)-10]), "other bytes": strings.Replace(string(whole), "bytes", "bites", 1),
-		"another head": strings.Replace(string(whole), "last", "mast", 1), "zeros": string(whole[:len(whole)-10]) + strings.Repeat("\x00", 10),
+		"a cut body": string(whole[:len(whole)-3]), "a cut head": string(whole[:len(whole)-10]),
+		"other bytes": strings.Replace(string(whole), "bytes", "bites", 1), "another head": strings.Replace(string(whole), "last", "mast",
+			1), "zeros": string(whole[:len(whole)-10]) + strings.Repeat("\x00", 10),
 	} {
 		ok(t, os.WriteFile(at, []byte(text), 0o600))
 		if d := cmp.Diff(want[:3], heads(t, f, "live")); d != "" {
@@ -120,7 +121,8 @@ func TestNothingIsAddedBehindAFailedWrite(t *testing.T) {
 
 func TestRawBytesAreHeldAgainstTheirSum(t *testing.T) {
 	t.Parallel()
-	if err := errors.Join(artifacts.Verify([]byte("text"), artifacts.Sum([]byte("text"))), artifacts.Verify([]byte("text"), 0)); err != nil {
+	if err := errors.Join(artifacts.Verify([]byte("text"), artifacts.Sum([]byte("text"))),
+		artifacts.Verify([]byte("text"), 0)); err != nil {
 		t.Error(err)
 	}
 	if err := artifacts.Verify([]byte("test"), artifacts.Sum([]byte("text"))); !errors.Is(err, artifacts.ErrDamaged) {

@@ -160,7 +160,8 @@ func Name(id string) string {
 // place checks a run and a name, and joins them.
 func place(run, name string) (string, error) {
 	for _, s := range []string{run, name} {
-		if s == "" || s[0] == '.' || len(s) > 200 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-%") != "" {
+		if s == "" || s[0] == '.' || len(s) > 200 ||
+			strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-%") != "" {
 			return "", fmt.Errorf("artifact %q of run %q: not a safe name", name, run)
 		}
 	}

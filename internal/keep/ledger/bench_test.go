@@ -75,7 +75,8 @@ func BenchmarkABudgetAfterManyCalls(b *testing.B) {
 			for b.Loop() {
 				for i, s := range ledgers {
 					began := time.Now()
-					_, err := s.Clients.BeginClientCall(ctx, store.ClientCall{Owner: "anna", High: &high}, store.Allowance{Owner: "anna", Own: &most, All: &most})
+					_, err := s.Clients.BeginClientCall(ctx, store.ClientCall{Owner: "anna", High: &high},
+						store.Allowance{Owner: "anna", Own: &most, All: &most})
 					must(b, err)
 					took[i] += time.Since(began)
 				}
@@ -100,7 +101,8 @@ func insertCalls(b *testing.B, s *ledger.Ledger, n int) {
 
 func stageMany(b *testing.B, s *ledger.Ledger, run int64, first, requests int) store.Segment {
 	ctx := context.Background()
-	g, err := s.Work.AddSegment(ctx, store.NewSegment{Run: run, GroupKey: store.GroupKey{Stage: "s", Lane: "l"}, Mode: store.Live, Purpose: store.ForWave}, "me", time.Hour)
+	g, err := s.Work.AddSegment(ctx, store.NewSegment{Run: run, GroupKey: store.GroupKey{Stage: "s", Lane: "l"}, Mode: store.Live,
+		Purpose: store.ForWave}, "me", time.Hour)
 	must(b, err)
 	block := make([]store.Attempt, 0, 2000)
 	for i := range requests {
@@ -166,8 +168,9 @@ func outcomes(b *testing.B, s *ledger.Ledger, g store.Segment, size int) (all []
 	cost := assay.Money(1234)
 	block := make([]store.Settlement, 0, size)
 	for key, seat := range keys {
-		block = append(block, store.Settlement{Ord: seat.Ord, Key: key, Cost: &cost, Outcome: assay.Outcome{Ending: assay.Answered, Text: text,
-			Finish: "stop", Model: "gpt-5-2026", RequestID: "req_0123456789abcdef", Usage: assay.Usage{Known: true, Input: 100, Output: 200}}})
+		block = append(block, store.Settlement{Ord: seat.Ord, Key: key, Cost: &cost,
+			Outcome: assay.Outcome{Ending: assay.Answered, Text: text, Finish: "stop", Model: "gpt-5-2026",
+				RequestID: "req_0123456789abcdef", Usage: assay.Usage{Known: true, Input: 100, Output: 200}}})
 		if len(block) == size {
 			all, block = append(all, block), make([]store.Settlement, 0, size)
 		}

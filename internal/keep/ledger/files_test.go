@@ -135,7 +135,8 @@ func TestAnOlderProgramRefusesANewerLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 		db.Close()
-		if _, err := ledger.Open(context.Background(), where, ledger.Options{}); err == nil || !strings.Contains(err.Error(), "newer assay") {
+		if _, err := ledger.Open(context.Background(), where, ledger.Options{}); err == nil ||
+			!strings.Contains(err.Error(), "newer assay") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

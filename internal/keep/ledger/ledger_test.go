@@ -44,7 +44,8 @@ func TestALedgerFromBeforeTheFirstReleaseIsRefusedAndLeftAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.Exec(`PRAGMA journal_mode = WAL; CREATE TABLE goose_db_version (version_id BIGINT); INSERT INTO goose_db_version VALUES (0), (1), (130);
+	_, err = db.Exec(
+		`PRAGMA journal_mode = WAL; CREATE TABLE goose_db_version (version_id BIGINT); INSERT INTO goose_db_version VALUES (0), (1), (130);
 		CREATE TABLE runs (no INTEGER PRIMARY KEY, id TEXT); INSERT INTO runs VALUES (1, 'paid for')`)
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
@@ -53,7 +54,8 @@ func TestALedgerFromBeforeTheFirstReleaseIsRefusedAndLeftAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ledger.Open(t.Context(), where, ledger.Options{}); err == nil || !strings.Contains(err.Error(), "before the first release") {
+	if _, err := ledger.Open(t.Context(), where, ledger.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "before the first release") {
 		t.Fatalf("opening it: %v", err)
 	}
 	after, err := os.ReadFile(where)
@@ -66,7 +68,8 @@ func TestALedgerFromBeforeTheFirstReleaseIsRefusedAndLeftAsItIs(t *testing.T) {
 func TestAWrongClockDoesNotCountOnASharedLedger(t *testing.T) {
 	t.Parallel()
 	ahead := 10 * time.Minute
-	s, err := ledger.Open(t.Context(), server.Database(t), ledger.Options{Now: func() time.Time { return time.Now().Add(ahead) }, SharedTime: true})
+	s, err := ledger.Open(t.Context(), server.Database(t),
+		ledger.Options{Now: func() time.Time { return time.Now().Add(ahead) }, SharedTime: true})
 	if err != nil {
 		t.Fatal(err)
 	}

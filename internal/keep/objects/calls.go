@@ -30,7 +30,8 @@ func call(rt http.RoundTripper, req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	switch {
-	case resp.StatusCode/100 == 2, resp.StatusCode == http.StatusPermanentRedirect, resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+	case resp.StatusCode/100 == 2, resp.StatusCode == http.StatusPermanentRedirect,
+		resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
 		return resp, nil
 	}
 	defer resp.Body.Close()

@@ -66,12 +66,14 @@ func googleCredentials(env func(string) string) (*google.Credentials, error) {
 	case google.ServiceAccount, google.AuthorizedUser: // others name a place to be asked, which a file could choose
 		return google.CredentialsFromJSONWithType(context.Background(), text, file.Type, googleScope)
 	}
-	return nil, fmt.Errorf("the file that GOOGLE_APPLICATION_CREDENTIALS names is of type %q: want %s or %s", file.Type, google.ServiceAccount, google.AuthorizedUser)
+	return nil, fmt.Errorf("the file that GOOGLE_APPLICATION_CREDENTIALS names is of type %q: want %s or %s", file.Type,
+		google.ServiceAccount, google.AuthorizedUser)
 }
 
 // Put writes an object.
 func (s *Google) Put(ctx context.Context, key string, body Body) error {
-	resp, err := s.call(ctx, http.MethodPost, s.uploads(url.Values{"uploadType": {"media"}, "name": {key}}), contentType(body), &body, body.Size)
+	resp, err := s.call(ctx, http.MethodPost, s.uploads(url.Values{"uploadType": {"media"}, "name": {key}}), contentType(body),
+		&body, body.Size)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,8 @@ func contentType(body Body) http.Header {
 // Begin begins the upload of an object that must not be there yet.
 func (s *Google) Begin(ctx context.Context, key string, body Body) (session string, err error) {
 	at := s.uploads(url.Values{"uploadType": {"resumable"}, "name": {key}, "ifGenerationMatch": {"0"}})
-	header := http.Header{"X-Upload-Content-Type": contentType(body)["Content-Type"], "X-Upload-Content-Length": {strconv.FormatInt(body.Size, 10)}}
+	header := http.Header{"X-Upload-Content-Type": contentType(body)["Content-Type"],
+		"X-Upload-Content-Length": {strconv.FormatInt(body.Size, 10)}}
 	resp, err := s.call(ctx, http.MethodPost, at, header, nil, 0)
 	if err != nil {
 		return "", err

@@ -110,7 +110,8 @@ func Open(address string, env func(name string) string) (store Store, prefix str
 	case "gs":
 		store, err = openGoogle(a, env)
 	case "az":
-		err = errors.New("the protocol of Azure itself is not spoken here: a gateway with the S3 protocol is named as s3://BUCKET/PREFIX?endpoint=URL")
+		err = errors.New(
+			"the protocol of Azure itself is not spoken here: a gateway with the S3 protocol is named as s3://BUCKET/PREFIX?endpoint=URL")
 	default:
 		err = fmt.Errorf("%s:// is not an object store: want s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or a folder", a.scheme)
 	}
@@ -143,7 +144,8 @@ func parse(text string) (address, error) {
 		}
 	}
 	a := address{scheme: u.Scheme, bucket: u.Host, prefix: strings.Trim(u.Path, "/"), region: query.Get("region")}
-	if strings.Trim(a.prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") != "" || strings.Contains(a.prefix, "//") {
+	if strings.Trim(a.prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") != "" ||
+		strings.Contains(a.prefix, "//") {
 		return address{}, errors.New("the address of the artifacts: a prefix has letters, digits, and . _ - /")
 	}
 	if text := query.Get("endpoint"); text != "" {

@@ -69,7 +69,8 @@ func TestABucketKeepsTheContract(t *testing.T) {
 		address func(s *artifactstest.Server, prefix string) string
 		cache   int64
 	}{
-		"s3": {(*artifactstest.Server).S3, 1 << 30}, "s3 without a cache": {(*artifactstest.Server).S3, 0}, "gs": {(*artifactstest.Server).Google, 1 << 30},
+		"s3": {(*artifactstest.Server).S3, 1 << 30}, "s3 without a cache": {(*artifactstest.Server).S3, 0},
+		"gs": {(*artifactstest.Server).Google, 1 << 30},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,9 +104,10 @@ func TestAnAddressHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"
 	for _, address := range []string{
-		"s3://key:" + secret + "@bucket/prefix", "s3://bucket/prefix?secret_key=" + secret, "s3://bucket?endpoint=http://key:" + secret + "@host",
-		"s3://bucket?endpoint=http://host/?token=" + secret, "s3://bucket#" + secret, "s3://", "s3://bucket/a%20b", "s3://bucket/a//b",
-		"s3://bucket?endpoint=ftp://host", "az://account/" + secret, "http://host/" + secret, "s3://" + secret + "\x7f", "s3://bucket?endpoint=%zz" + secret,
+		"s3://key:" + secret + "@bucket/prefix", "s3://bucket/prefix?secret_key=" + secret,
+		"s3://bucket?endpoint=http://key:" + secret + "@host", "s3://bucket?endpoint=http://host/?token=" + secret, "s3://bucket#" + secret,
+		"s3://", "s3://bucket/a%20b", "s3://bucket/a//b", "s3://bucket?endpoint=ftp://host", "az://account/" + secret,
+		"http://host/" + secret, "s3://" + secret + "\x7f", "s3://bucket?endpoint=%zz" + secret,
 	} {
 		_, _, err := objects.Open(address, artifactstest.Env)
 		if err == nil || strings.Contains(err.Error(), secret) {
@@ -137,8 +139,9 @@ func TestAServerThatIsAwayIsNotOneWithoutTheArtifact(t *testing.T) {
 	down := open(t, server.S3("p"), 0)
 	server.Fault(func(*http.Request) artifactstest.Answer { return artifactstest.Refused })
 	for name, err := range map[string]error{
-		"open": second(down.Open(t.Context(), "r1", "out")), "sink": second(down.Sink(t.Context(), "r1", "out")), "probe": second(down.Probe(t.Context(), "")),
-		"log": synced(down.Log("r1", "live")), "remove": down.Remove(t.Context(), "r1", "out"), "pack": down.Pack(t.Context(), "r1"),
+		"open": second(down.Open(t.Context(), "r1", "out")), "sink": second(down.Sink(t.Context(), "r1", "out")),
+		"probe": second(down.Probe(t.Context(), "")), "log": synced(down.Log("r1", "live")),
+		"remove": down.Remove(t.Context(), "r1", "out"), "pack": down.Pack(t.Context(), "r1"),
 	} {
 		if err == nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), artifactstest.Secret) {
 			t.Errorf("%s: %v", name, err)
@@ -161,7 +164,8 @@ func TestCallsThatGoWrongNowAndThenHarmNothing(t *testing.T) {
 	server := artifactstest.NewServer(t)
 	var n atomic.Int64
 	server.Fault(func(*http.Request) artifactstest.Answer {
-		return []artifactstest.Answer{artifactstest.Served, artifactstest.Unheard, artifactstest.Served, artifactstest.CutShort, artifactstest.Served}[n.Add(1)%5]
+		return []artifactstest.Answer{artifactstest.Served, artifactstest.Unheard, artifactstest.Served, artifactstest.CutShort,
+			artifactstest.Served}[n.Add(1)%5]
 	})
 	p := open(t, server.S3("p"), 1<<30)
 	text := bytes.Repeat([]byte("a line of some words\n"), 1<<20)
@@ -340,7 +344,9 @@ func TestARefusalIsSaidInTheStoresWords(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
 		w.WriteHeader(http.StatusMovedPermanently)
-		io.WriteString(w, "<Error><Code>PermanentRedirect</Code><Message>elsewhere&#x9b;2J</Message><Region>eu-west-3</Region><StringToSign>"+artifactstest.Secret+"</StringToSign></Error>")
+		io.WriteString(w,
+			"<Error><Code>PermanentRedirect</Code><Message>elsewhere&#x9b;2J</Message><Region>eu-west-3</Region><StringToSign>"+
+				artifactstest.Secret+"</StringToSign></Error>")
 	}))
 	defer server.Close()
 	p := open(t, "s3://bucket/p?endpoint="+server.URL, 0)

@@ -37,9 +37,12 @@ func OpenAccount(env func(string) string) *Account {
 // roleOf returns the role that a web identity, a container or a machine has.
 func roleOf(env func(string) string) *credentials.IAM {
 	role := &credentials.IAM{Region: env("AWS_REGION")}
-	role.EKSIdentity.TokenFile, role.EKSIdentity.RoleARN, role.EKSIdentity.RoleSessionName = env("AWS_WEB_IDENTITY_TOKEN_FILE"), env("AWS_ROLE_ARN"), env("AWS_ROLE_SESSION_NAME")
-	role.Container.CredentialsRelativeURI, role.Container.CredentialsFullURI = env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), env("AWS_CONTAINER_CREDENTIALS_FULL_URI")
-	role.Container.AuthorizationToken = env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") // which is read from there in the place of a file's name
+	role.EKSIdentity.TokenFile, role.EKSIdentity.RoleARN, role.EKSIdentity.RoleSessionName = env("AWS_WEB_IDENTITY_TOKEN_FILE"),
+		env("AWS_ROLE_ARN"), env("AWS_ROLE_SESSION_NAME")
+	role.Container.CredentialsRelativeURI, role.Container.CredentialsFullURI = env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"),
+		env("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+	// which is read from there in the place of a file's name
+	role.Container.AuthorizationToken = env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
 	if role.EKSIdentity.TokenFile != "" {
 		role.Endpoint = env("AWS_ENDPOINT_URL_STS")
 	}

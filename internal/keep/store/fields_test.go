@@ -32,7 +32,8 @@ func TestFieldsComeBackAsTheyWere(t *testing.T) {
 }
 
 func FuzzPlainTexts(f *testing.F) {
-	for _, text := range []string{`{"text":"which stone?"}`, `{"a":"","b":"x"}`, `{"a":"b"`, `{"a":1}`, `{"a":"b","a":"c"}`, `{"a":"b",}`, `{"a" :"b"}`, `{"a":"\n"}`, `{}`, `["a"]`} {
+	for _, text := range []string{`{"text":"which stone?"}`, `{"a":"","b":"x"}`, `{"a":"b"`, `{"a":1}`, `{"a":"b","a":"c"}`, `{"a":"b",}`,
+		`{"a" :"b"}`, `{"a":"\n"}`, `{}`, `["a"]`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

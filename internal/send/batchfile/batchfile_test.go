@@ -34,7 +34,8 @@ func check(t testing.TB, text string, o batchfile.Options) (*batchfile.File, ass
 	if o.Mode == "" {
 		o.Mode = assay.ModeBatch
 	}
-	f, problems, err := batchfile.Check(context.Background(), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, o)
+	f, problems, err := batchfile.Check(context.Background(),
+		func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +45,9 @@ func check(t testing.TB, text string, o batchfile.Options) (*batchfile.File, ass
 func TestTheProviderIsReportedFromTheLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, model, want string }{
-		{chatLine, "", "openai"}, {responsesLine, "", "openai"}, {groqLine, "", "groq"}, {xaiLine, "", "xai"}, {claudeLine, "", "anthropic"},
-		{geminiLine, "gemini-2.5-flash", "gemini"}, {togetherLine, "", "together"}, {mistralLine, "mistral-large-latest", "mistral"},
-		{mistralLine, "accounts/fireworks/models/gpt-oss-120b", "fireworks"},
+		{chatLine, "", "openai"}, {responsesLine, "", "openai"}, {groqLine, "", "groq"}, {xaiLine, "", "xai"},
+		{claudeLine, "", "anthropic"}, {geminiLine, "gemini-2.5-flash", "gemini"}, {togetherLine, "", "together"},
+		{mistralLine, "mistral-large-latest", "mistral"}, {mistralLine, "accounts/fireworks/models/gpt-oss-120b", "fireworks"},
 	} {
 		f, problems := check(t, c.line, batchfile.Options{Model: c.model})
 		if f == nil || f.Provider != c.want {
@@ -54,7 +55,8 @@ func TestTheProviderIsReportedFromTheLines(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		unknownLine: "in.jsonl:1: the line may be meant for openai, azure, groq, xai and 7 others (`assay keys` lists them) (say it with --provider)",
+		unknownLine: "in.jsonl:1: the line may be meant for openai, azure, groq, xai and 7 others (`assay keys` lists them) (say it " +
+			"with --provider)",
 		vertexLine:  "in.jsonl:1: the line may be meant for gemini, vertex (say it with --provider)",
 		mistralLine: "in.jsonl:1: the line may be meant for together, mistral, fireworks, openrouter (say it with --provider)",
 	} {
@@ -76,34 +78,53 @@ func TestWhatIsWrongWithAFileIsReportedByLine(t *testing.T) {
 		{"an empty file", "", batchfile.Options{}, "in.jsonl: the file has no lines"},
 		{"only blank lines", "\n \r\n\t\n", batchfile.Options{}, "in.jsonl: the file has no lines"},
 		{"no JSON", "hello\n", batchfile.Options{}, "in.jsonl:1: not JSON: invalid character 'h' looking for beginning of value"},
-		{"a half-written last line", chatLine + "\n" + second[:40], batchfile.Options{}, "in.jsonl:2: the last line is cut off (write the file anew: its end is missing)"},
-		{"a broken line in the middle", chatLine + "\n{\"a\n" + second, batchfile.Options{}, "in.jsonl:2: the line is cut off (the end of its JSON is missing)"},
-		{"a list", "[" + chatLine + "]", batchfile.Options{}, "in.jsonl:1: the file is one JSON list, not lines (write one request per line: jq -c '.[]' FILE)"},
+		{"a half-written last line", chatLine + "\n" + second[:40], batchfile.Options{},
+			"in.jsonl:2: the last line is cut off (write the file anew: its end is missing)"},
+		{"a broken line in the middle", chatLine + "\n{\"a\n" + second, batchfile.Options{},
+			"in.jsonl:2: the line is cut off (the end of its JSON is missing)"},
+		{"a list", "[" + chatLine + "]", batchfile.Options{},
+			"in.jsonl:1: the file is one JSON list, not lines (write one request per line: jq -c '.[]' FILE)"},
 		{"a text", chatLine + "\n\"b\"\n", batchfile.Options{}, "in.jsonl:2: the line is not a JSON object"},
-		{"a document", `{"requests":[` + claudeLine + `]}`, batchfile.Options{}, "in.jsonl:1: this is the document of a create call, not lines (write one request per line: jq -c '.requests[]' FILE)"},
+		{"a document", `{"requests":[` + claudeLine + `]}`, batchfile.Options{},
+			"in.jsonl:1: this is the document of a create call, not lines (write one request per line: jq -c '.requests[]' FILE)"},
 		{"results", `{"custom_id":"a","response":{}}`, batchfile.Options{}, "in.jsonl:1: this is a line of results, not of requests"},
-		{"a bare body", `{"model":"m","messages":[]}`, batchfile.Options{}, "in.jsonl:1: this is a bare body without an id around it (`assay batch write` makes lines from questions)"},
-		{"something else", `{"a":1}`, batchfile.Options{}, "in.jsonl:1: not a line of any provider's batch file (want body, params, request or modelInput)"},
+		{"a bare body", `{"model":"m","messages":[]}`, batchfile.Options{},
+			"in.jsonl:1: this is a bare body without an id around it (`assay batch write` makes lines from questions)"},
+		{"something else", `{"a":1}`, batchfile.Options{},
+			"in.jsonl:1: not a line of any provider's batch file (want body, params, request or modelInput)"},
 		{"mixed forms", second + "\n\n" + claudeLine, batchfile.Options{}, `in.jsonl:3: the line has the form {"custom_id","params"}, the first has {"custom_id","method","url","body"} (one file, one form)`},
 		{"the wrong provider", chatLine, batchfile.Options{Provider: "anthropic"}, `in.jsonl:1: the line has the form {"custom_id","method","url","body"}, anthropic takes {"custom_id","params"} (is it meant for openai?)`},
-		{"the wrong provider for a model", chatLine, batchfile.Options{Provider: "xai"}, `in.jsonl:1: gpt-4.1-mini is not a model of xai (it is one of openai)`},
-		{"a missing id", chatLine + "\n" + `{"method":"POST","url":"/v1/responses","body":{"model":"gpt-4.1","input":"x"}}`, batchfile.Options{}, "in.jsonl:2: the line has no custom_id (give every line its own custom_id)"},
-		{"an empty id", strings.Replace(chatLine, `"a"`, `" "`, 1), batchfile.Options{}, "in.jsonl:1: its custom_id is empty (give every line its own custom_id)"},
-		{"an id that is a number", strings.Replace(chatLine, `"a"`, `7`, 1), batchfile.Options{}, "in.jsonl:1: its custom_id is not a text (write it in quotes)"},
-		{"a duplicate id", chatLine + "\n" + second + "\n" + chatLine, batchfile.Options{}, `in.jsonl:3: the id "a" also stands on line 1 (ids must differ)`},
-		{"keys on some lines", geminiLine + "\n" + vertexLine, batchfile.Options{Model: "gemini-2.5-flash"}, "in.jsonl:2: the line has no key, and 1 others have one (give every line its own key, or none)"},
+		{"the wrong provider for a model", chatLine, batchfile.Options{Provider: "xai"},
+			`in.jsonl:1: gpt-4.1-mini is not a model of xai (it is one of openai)`},
+		{"a missing id", chatLine + "\n" + `{"method":"POST","url":"/v1/responses","body":{"model":"gpt-4.1","input":"x"}}`,
+			batchfile.Options{}, "in.jsonl:2: the line has no custom_id (give every line its own custom_id)"},
+		{"an empty id", strings.Replace(chatLine, `"a"`, `" "`, 1), batchfile.Options{},
+			"in.jsonl:1: its custom_id is empty (give every line its own custom_id)"},
+		{"an id that is a number", strings.Replace(chatLine, `"a"`, `7`, 1), batchfile.Options{},
+			"in.jsonl:1: its custom_id is not a text (write it in quotes)"},
+		{"a duplicate id", chatLine + "\n" + second + "\n" + chatLine, batchfile.Options{},
+			`in.jsonl:3: the id "a" also stands on line 1 (ids must differ)`},
+		{"keys on some lines", geminiLine + "\n" + vertexLine, batchfile.Options{Model: "gemini-2.5-flash"},
+			"in.jsonl:2: the line has no key, and 1 others have one (give every line its own key, or none)"},
 		{"no model", geminiLine, batchfile.Options{}, "in.jsonl:1: the line names no model (say it with --model)"},
-		{"another endpoint", strings.Replace(chatLine, "chat/completions", "embeddings", 1), batchfile.Options{}, `in.jsonl:1: its url is "/v1/embeddings" (assay carries /v1/chat/completions and /v1/responses)`},
-		{"another method", strings.Replace(chatLine, "POST", "GET", 1), batchfile.Options{}, `in.jsonl:1: its method is not POST (write "method":"POST")`},
+		{"another endpoint", strings.Replace(chatLine, "chat/completions", "embeddings", 1), batchfile.Options{},
+			`in.jsonl:1: its url is "/v1/embeddings" (assay carries /v1/chat/completions and /v1/responses)`},
+		{"another method", strings.Replace(chatLine, "POST", "GET", 1), batchfile.Options{},
+			`in.jsonl:1: its method is not POST (write "method":"POST")`},
 		{"no messages", strings.Replace(chatLine, "messages", "mesages", 1), batchfile.Options{}, "in.jsonl:1: the body has no messages"},
-		{"no max_tokens", strings.Replace(claudeLine, `"max_tokens":9,`, ``, 1), batchfile.Options{}, "in.jsonl:1: params has no max_tokens (the messages API demands it)"},
-		{"streaming", strings.Replace(chatLine, `"messages"`, `"stream":true,"messages"`, 1), batchfile.Options{}, "in.jsonl:1: stream is on (a batch does not stream: remove stream)"},
-		{"a wrong type", strings.Replace(chatLine, `"messages"`, `"temperature":"hot","messages"`, 1), batchfile.Options{}, "in.jsonl:1: temperature is a string, want a number"},
-		{"a parameter the model refuses", strings.Replace(strings.Replace(chatLine, "gpt-4.1-mini", "gpt-5", 1), `"messages"`, `"temperature":0.2,"messages"`, 1), batchfile.Options{},
-			"in.jsonl:1: gpt-5 takes no temperature (remove temperature)"},
-		{"an old name of the limit", strings.Replace(strings.Replace(chatLine, "gpt-4.1-mini", "gpt-5", 1), `"messages"`, `"max_tokens":90,"messages"`, 1), batchfile.Options{},
-			"in.jsonl:1: gpt-5 takes max_completion_tokens, not max_tokens (rename it)"},
-		{"an unknown provider", chatLine, batchfile.Options{Provider: "nosuch"}, `in.jsonl: no provider is called "nosuch" (assay models lists them)`},
+		{"no max_tokens", strings.Replace(claudeLine, `"max_tokens":9,`, ``, 1), batchfile.Options{},
+			"in.jsonl:1: params has no max_tokens (the messages API demands it)"},
+		{"streaming", strings.Replace(chatLine, `"messages"`, `"stream":true,"messages"`, 1), batchfile.Options{},
+			"in.jsonl:1: stream is on (a batch does not stream: remove stream)"},
+		{"a wrong type", strings.Replace(chatLine, `"messages"`, `"temperature":"hot","messages"`, 1), batchfile.Options{},
+			"in.jsonl:1: temperature is a string, want a number"},
+		{"a parameter the model refuses", strings.Replace(strings.Replace(chatLine, "gpt-4.1-mini", "gpt-5", 1), `"messages"`,
+			`"temperature":0.2,"messages"`, 1), batchfile.Options{}, "in.jsonl:1: gpt-5 takes no temperature (remove temperature)"},
+		{"an old name of the limit",
+			strings.Replace(strings.Replace(chatLine, "gpt-4.1-mini", "gpt-5", 1), `"messages"`, `"max_tokens":90,"messages"`, 1),
+			batchfile.Options{}, "in.jsonl:1: gpt-5 takes max_completion_tokens, not max_tokens (rename it)"},
+		{"an unknown provider", chatLine, batchfile.Options{Provider: "nosuch"},
+			`in.jsonl: no provider is called "nosuch" (assay models lists them)`},
 		{"compressed", "\x1f\x8b\x08\x00", batchfile.Options{}, "in.jsonl:1: the file is compressed (unpack it first: gunzip FILE)"},
 	} {
 		f, problems := check(t, c.text, c.o)
@@ -123,14 +144,16 @@ func TestTheSameProblemOnManyLinesIsReportedOnce(t *testing.T) {
 		fmt.Fprintf(&b, `{"custom_id":"%d","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-5","temperature":0.2,"messages":[{"role":"user","content":"hi"}]}}`+"\n", i)
 	}
 	_, problems := check(t, b.String(), batchfile.Options{})
-	if got, want := problems.Errors().Error(), "in.jsonl:1: gpt-5 takes no temperature, and on 499 further lines (remove temperature)"; got != want {
+	if got, want := problems.Errors().Error(),
+		"in.jsonl:1: gpt-5 takes no temperature, and on 499 further lines (remove temperature)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestEntriesAreWhatTheFileSays(t *testing.T) {
 	t.Parallel()
-	text := "\ufeff  " + chatLine + " \r\n\n" + strings.Replace(strings.Replace(chatLine, `"a"`, `"ü \"b\""`, 1), "gpt-4.1-mini", "gpt-4.1", 1)
+	text := "\ufeff  " + chatLine + " \r\n\n" +
+		strings.Replace(strings.Replace(chatLine, `"a"`, `"ü \"b\""`, 1), "gpt-4.1-mini", "gpt-4.1", 1)
 	f, problems := check(t, text, batchfile.Options{})
 	if f == nil {
 		t.Fatal(problems)

@@ -114,7 +114,8 @@ const (
 
 func (b *openBody) into(e *Entry) *flaw {
 	e.Model, e.several = b.Model, b.N > 1
-	p := assay.Params{Temperature: b.Temperature, TopP: b.TopP, TopK: b.TopK, Effort: b.ReasoningEffort, Seed: b.Seed, ServiceTier: b.ServiceTier}
+	p := assay.Params{Temperature: b.Temperature, TopP: b.TopP, TopK: b.TopK, Effort: b.ReasoningEffort, Seed: b.Seed,
+		ServiceTier: b.ServiceTier}
 	if b.RandomSeed != nil {
 		p.Seed = b.RandomSeed
 	}
@@ -149,7 +150,8 @@ func (b *openBody) into(e *Entry) *flaw {
 
 func (b *messagesBody) into(e *Entry) *flaw {
 	e.Model, e.Prompt = b.Model, len(b.messages)+len(b.system)
-	p := assay.Params{Temperature: b.Temperature, TopP: b.TopP, TopK: b.TopK, MaxTokens: b.MaxTokens, Stop: b.Stop, ServiceTier: b.ServiceTier}
+	p := assay.Params{Temperature: b.Temperature, TopP: b.TopP, TopK: b.TopK, MaxTokens: b.MaxTokens, Stop: b.Stop,
+		ServiceTier: b.ServiceTier}
 	switch {
 	case b.Stream:
 		return flawf(streaming, "stream is on")
@@ -224,7 +226,8 @@ func (b *converseBody) into(e *Entry) *flaw {
 		return flawf("", "modelInput has no messages")
 	}
 	c := b.Config
-	p := assay.Params{Temperature: c.Temperature, TopP: c.TopP, TopK: b.Own.TopK, MaxTokens: c.MaxTokens, Stop: c.Stop, Effort: b.Output.Effort, ServiceTier: b.Tier.Type}
+	p := assay.Params{Temperature: c.Temperature, TopP: c.TopP, TopK: b.Own.TopK, MaxTokens: c.MaxTokens, Stop: c.Stop,
+		Effort: b.Output.Effort, ServiceTier: b.Tier.Type}
 	p.Thinking = b.Own.Thinking.wish()
 	e.Params = p
 	return nil

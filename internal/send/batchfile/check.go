@@ -154,7 +154,8 @@ func (k *checker) line(l line) bool {
 	}
 	k.identify(e)
 	if e.Shape != k.file.Shape {
-		k.f.add(l.no, "one file, one form", fmt.Sprintf("the line has the form %s, the first has %s", e.Shape.words(), k.file.Shape.words()))
+		k.f.add(l.no, "one file, one form",
+			fmt.Sprintf("the line has the form %s, the first has %s", e.Shape.words(), k.file.Shape.words()))
 		return true
 	}
 	named := e.Model != ""
@@ -225,8 +226,8 @@ func (k *checker) identify(e Entry) {
 
 // rules holds a line's model and parameters against the catalogue; what was judged before is not judged again.
 func (k *checker) rules(e Entry) {
-	id := fmt.Sprint(e.Model, e.API, e.oldLimit, value(e.Params.Temperature), value(e.Params.TopP), value(e.Params.TopK), e.Params.MaxTokens, e.Params.Effort,
-		e.Params.Thinking, len(e.Params.Stop), e.Params.Seed != nil, e.Params.ServiceTier)
+	id := fmt.Sprint(e.Model, e.API, e.oldLimit, value(e.Params.Temperature), value(e.Params.TopP), value(e.Params.TopK),
+		e.Params.MaxTokens, e.Params.Effort, e.Params.Thinking, len(e.Params.Stop), e.Params.Seed != nil, e.Params.ServiceTier)
 	v, ok := k.seen[id]
 	if !ok {
 		v = k.judge(e)
@@ -257,10 +258,12 @@ func (k *checker) judge(e Entry) verdict {
 	issues := k.Catalog.Check(lane, k.file.Kind, k.Today)
 	found := k.Catalog.Find(k.file.Kind, e.Model)
 	if e.oldLimit && found.Family.Developer && k.vendor.MaxTokensField["chat"] == "max_completion_tokens" {
-		issues = append(issues, catalog.Issue{Param: "max_tokens", What: e.Model + " takes max_completion_tokens, not max_tokens", Hint: "rename it"})
+		issues = append(issues, catalog.Issue{Param: "max_tokens", What: e.Model + " takes max_completion_tokens, not max_tokens",
+			Hint: "rename it"})
 	}
 	if others := elsewhere(k.Catalog, k.vendor, e.Shape, e.Model); len(others) > 0 {
-		issues = append(issues, catalog.Issue{Param: "model", What: fmt.Sprintf("%s is not a model of %s", e.Model, k.file.Provider), Hint: "it is one of " + strings.Join(others, " and ")})
+		issues = append(issues, catalog.Issue{Param: "model", What: fmt.Sprintf("%s is not a model of %s", e.Model, k.file.Provider),
+			Hint: "it is one of " + strings.Join(others, " and ")})
 	}
 	return verdict{issues}
 }

@@ -51,7 +51,8 @@ func (c *Conversion) Check(ctx context.Context, r io.Reader) (assay.Problems, er
 			continue
 		}
 		if c.AtJob = req.Lane.Model; len(models) > 1 {
-			f.add(e.Line, "name one model for all: --to "+c.Provider+"/MODEL", fmt.Sprintf("a file for %s is for one model, and this line is for another", c.Provider))
+			f.add(e.Line, "name one model for all: --to "+c.Provider+"/MODEL",
+				fmt.Sprintf("a file for %s is for one model, and this line is for another", c.Provider))
 		}
 	}
 	return f.problems(), nil
@@ -94,7 +95,8 @@ func (c *Conversion) convert(e Entry, report func(hint, what string, warning boo
 	}
 	lane := assay.Lane{Provider: c.Provider, API: c.API, Mode: assay.ModeBatch, Params: asked.Params}
 	if lane.Model = c.model(e.Model); lane.Model == "" {
-		report(fmt.Sprintf("--to %s/MODEL for all, or --model %s=MODEL", c.Provider, e.Model), fmt.Sprintf("no model of %s is called %q", c.Provider, assay.Clean(e.Model, 80)), false)
+		report(fmt.Sprintf("--to %s/MODEL for all, or --model %s=MODEL", c.Provider, e.Model),
+			fmt.Sprintf("no model of %s is called %q", c.Provider, assay.Clean(e.Model, 80)), false)
 		return nil
 	}
 	lane.Name = lane.Model
@@ -123,7 +125,8 @@ func (c *Conversion) convert(e Entry, report func(hint, what string, warning boo
 	before := lane.Params.MaxTokens
 	lane.Params = c.Catalog.Effective(lane, c.Vendor.Name)
 	if before == 0 && lane.Params.MaxTokens > 0 {
-		report("--max-tokens sets another", fmt.Sprintf("max_tokens %d is added, since %s demands one", lane.Params.MaxTokens, c.Provider), true)
+		report("--max-tokens sets another",
+			fmt.Sprintf("max_tokens %d is added, since %s demands one", lane.Params.MaxTokens, c.Provider), true)
 	}
 	wire := c.Catalog.Wire(lane, c.Vendor.Name, assay.ModeBatch)
 	wire.CacheMarks, wire.CacheKey = false, false // what is cached costs: nobody asked for it

@@ -59,7 +59,8 @@ func ShapeOf(v catalog.Vendor) Shape {
 // nameless reports whether a carrier's lines have no field for an id.
 func nameless(c assay.Carrier) bool {
 	fields := dialect.LineFields(c)
-	return len(fields) > 0 && !slices.Contains(fields, "custom_id") && !slices.Contains(fields, "key") && !slices.Contains(fields, "recordId")
+	return len(fields) > 0 && !slices.Contains(fields, "custom_id") && !slices.Contains(fields, "key") &&
+		!slices.Contains(fields, "recordId")
 }
 
 // Entry is one request of a file.

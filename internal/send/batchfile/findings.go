@@ -36,7 +36,8 @@ func (f *findings) put(line int, hint, what string, warning bool) {
 		return
 	}
 	f.order = append(f.order, what)
-	f.groups[what] = &finding{Problem: assay.Problem{Place: assay.Place{File: f.file, Line: line}, What: what, Hint: hint, Warning: warning}}
+	f.groups[what] = &finding{Problem: assay.Problem{Place: assay.Place{File: f.file, Line: line}, What: what, Hint: hint,
+		Warning: warning}}
 }
 
 // problems returns them in the order they were found.
@@ -51,7 +52,8 @@ func (f *findings) problems() assay.Problems {
 		out = append(out, p)
 	}
 	if f.more > 0 {
-		out = append(out, assay.Problem{Place: assay.Place{File: f.file}, What: assay.Count(f.more, "further line") + assay.Verb(f.more, " has", " have") + " problems of other kinds"})
+		out = append(out, assay.Problem{Place: assay.Place{File: f.file},
+			What: assay.Count(f.more, "further line") + assay.Verb(f.more, " has", " have") + " problems of other kinds"})
 	}
 	return out
 }

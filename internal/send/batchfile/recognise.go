@@ -13,7 +13,8 @@ import (
 func recognise(c *catalog.Catalog, e Entry) (provider string, candidates []string) {
 	var known []string
 	for _, v := range c.Vendors() {
-		if !v.Batch || v.Name == catalog.Compatible || ShapeOf(v) != e.Shape || !slices.Contains(v.APIs, e.API) || e.ID != "" && nameless(v.Carrier) {
+		if !v.Batch || v.Name == catalog.Compatible || ShapeOf(v) != e.Shape || !slices.Contains(v.APIs, e.API) ||
+			e.ID != "" && nameless(v.Carrier) {
 			continue
 		}
 		candidates = append(candidates, v.Name)

@@ -52,7 +52,8 @@ func TestResultLinesHaveTheFormOfTheirFile(t *testing.T) {
 		}
 		got, err := batchfile.AppendReply(nil, c.shape, "a", "req", []byte(`{"x":1}`))
 		same(c.reply, got, err)
-		for want, o := range map[string]assay.Outcome{c.missing: broken, c.expired: {Ending: assay.Expired}, c.cancelled: {Ending: assay.Cancelled}, c.open: {}} {
+		for want, o := range map[string]assay.Outcome{c.missing: broken, c.expired: {Ending: assay.Expired},
+			c.cancelled: {Ending: assay.Cancelled}, c.open: {}} {
 			got, err := batchfile.AppendMissing(nil, c.shape, "a", o)
 			same(want, got, err)
 		}
@@ -60,7 +61,8 @@ func TestResultLinesHaveTheFormOfTheirFile(t *testing.T) {
 	if _, err := batchfile.AppendReply(nil, batchfile.ShapeCall, "a", "", []byte("<html>")); err == nil {
 		t.Error("a page was taken for a reply")
 	}
-	if got, err := batchfile.AppendResult(nil, []byte(`{"custom_id":"ours","x":1}`), "theirs"); err != nil || string(got) != `{"custom_id":"theirs","x":1}` {
+	if got, err := batchfile.AppendResult(nil, []byte(`{"custom_id":"ours","x":1}`), "theirs"); err != nil ||
+		string(got) != `{"custom_id":"theirs","x":1}` {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -68,9 +70,9 @@ func TestResultLinesHaveTheFormOfTheirFile(t *testing.T) {
 func TestEveryVendorHasAShape(t *testing.T) {
 	t.Parallel()
 	want := map[string]batchfile.Shape{
-		"together": batchfile.ShapeBare, "mistral": batchfile.ShapeBare, "fireworks": batchfile.ShapeBare, "openrouter": batchfile.ShapeBare,
-		"anthropic": batchfile.ShapeParams, "gemini": batchfile.ShapeRequest, "vertex": batchfile.ShapeRequest,
-		"bedrock": batchfile.ShapeRecord,
+		"together": batchfile.ShapeBare, "mistral": batchfile.ShapeBare, "fireworks": batchfile.ShapeBare,
+		"openrouter": batchfile.ShapeBare, "anthropic": batchfile.ShapeParams, "gemini": batchfile.ShapeRequest,
+		"vertex": batchfile.ShapeRequest, "bedrock": batchfile.ShapeRecord,
 	}
 	for _, v := range catalog.Default().Vendors() {
 		shape, ok := want[v.Name]

@@ -85,7 +85,8 @@ func (r *Router) route(e *Entry) (Destination, *Refusal) {
 		mode = assay.ModeLive
 	}
 	d := Destination{Lane: assay.Lane{Provider: v.Name, Model: model, Mode: mode}, Prompt: e.Prompt, Limit: e.Params.MaxTokens}
-	if price, ok := r.Catalog.Price(v.Name, model); r.Priced && (!ok || !price.Bill(assay.Usage{Known: true, Input: 1, Output: 1}, catalog.Billing{Mode: mode}).Known()) {
+	if price, ok := r.Catalog.Price(v.Name, model); r.Priced &&
+		(!ok || !price.Bill(assay.Usage{Known: true, Input: 1, Output: 1}, catalog.Billing{Mode: mode}).Known()) {
 		return d, refuse(400, "price_unknown", "model", "the price of %s is not known, so it cannot be held against a budget", e.Model)
 	}
 	if bad := r.unbounded(e); bad != nil {
@@ -131,7 +132,8 @@ func (r *Router) vendor(name string) (catalog.Vendor, string, *Refusal) {
 	if len(found) > 0 {
 		return found[0], name, nil
 	}
-	return catalog.Vendor{}, "", refuse(404, "model_not_found", "model", "the model %q is not known here: write PROVIDER/MODEL", assay.Clean(name, 100))
+	return catalog.Vendor{}, "",
+		refuse(404, "model_not_found", "model", "the model %q is not known here: write PROVIDER/MODEL", assay.Clean(name, 100))
 }
 
 // pass sends a body unchanged, under the provider's name of the model.
@@ -141,7 +143,8 @@ func (r *Router) pass(e *Entry, v catalog.Vendor, d Destination) (Destination, *
 		return d, bad
 	}
 	if e.oldLimit && r.Catalog.Find(v.Name, d.Lane.Model).Family.Developer && v.MaxTokensField["chat"] == "max_completion_tokens" {
-		return d, refuse(400, "unsupported_parameter", "max_tokens", "unsupported parameter: %s takes max_completion_tokens, not max_tokens", d.Lane.Model)
+		return d, refuse(400, "unsupported_parameter", "max_tokens",
+			"unsupported parameter: %s takes max_completion_tokens, not max_tokens", d.Lane.Model)
 	}
 	d.Wire = r.Catalog.Wire(d.Lane, v.Name, d.Lane.Mode)
 	d.Lane.Params = assay.Params{} // they are in the body
@@ -161,13 +164,15 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 	}
 	lost := slices.DeleteFunc(asked.Lost, func(name string) bool { return aside(name) || name == "include" && sealed(e.Body) })
 	if len(lost) > 0 {
-		return d, refuse(400, "unsupported_parameter", lost[0], "unsupported parameter: %s has no place at %s", strings.Join(lost, ", "), v.Name)
+		return d, refuse(400, "unsupported_parameter", lost[0], "unsupported parameter: %s has no place at %s",
+			strings.Join(lost, ", "), v.Name)
 	}
 	d.Lane.API, d.Lane.Params = v.DefaultAPI, asked.Params
 	if tier := asked.Params.ServiceTier; tier == "auto" || tier == "default" {
 		d.Lane.Params.ServiceTier = ""
 	} else if tier != "" {
-		return d, refuse(400, "unsupported_value", "service_tier", "service_tier %q has another meaning at %s", assay.Clean(tier, 40), v.Name)
+		return d, refuse(400, "unsupported_value", "service_tier", "service_tier %q has another meaning at %s",
+			assay.Clean(tier, 40), v.Name)
 	}
 	if bad := r.illegal(d.Lane, v); bad != nil {
 		return d, bad
@@ -197,7 +202,8 @@ func sealed(body []byte) bool {
 	dialect.Members(body, func(name, value []byte) {
 		var wants []string
 		if string(name) == "include" {
-			only = json.Unmarshal(value, &wants) == nil && !slices.ContainsFunc(wants, func(w string) bool { return w != "reasoning.encrypted_content" })
+			only = json.Unmarshal(value, &wants) == nil &&
+				!slices.ContainsFunc(wants, func(w string) bool { return w != "reasoning.encrypted_content" })
 		}
 	})
 	return only
@@ -226,7 +232,8 @@ type Routed struct {
 
 // File routes every line of an OpenAI batch file and writes those that can be sent.
 func (r *Router) File(ctx context.Context, name string, most int, in io.Reader, out io.Writer) (*Routed, error) {
-	w := &routing{Router: r, most: most, ids: map[string]int{}, routed: &Routed{File: File{Name: name, Mode: assay.ModeBatch, Shape: ShapeCall, Routed: true}}}
+	w := &routing{Router: r, most: most, ids: map[string]int{},
+		routed: &Routed{File: File{Name: name, Mode: assay.ModeBatch, Shape: ShapeCall, Routed: true}}}
 	sum := sha256.New()
 	w.out = bufio.NewWriterSize(io.MultiWriter(out, sum), 1<<20)
 	for l, err := range lines(&stoppable{ctx, in}) {
@@ -282,7 +289,8 @@ func (w *routing) line(l line) (bool, error) {
 	case e.API != w.API:
 		return w.broken(l.no, refuse(400, "invalid_url", "url", "the url of the line is not the endpoint of the batch")), nil
 	case first > 0:
-		return w.broken(l.no, refuse(400, "duplicate_custom_id", "custom_id", "the custom_id %s also stands on line %d", strconv.Quote(assay.Clean(e.ID, 80)), first)), nil
+		return w.broken(l.no, refuse(400, "duplicate_custom_id", "custom_id", "the custom_id %s also stands on line %d",
+			strconv.Quote(assay.Clean(e.ID, 80)), first)), nil
 	}
 	w.ids[e.ID] = l.no
 	if f != nil {
@@ -353,8 +361,8 @@ func routedEntries(r io.Reader) iter.Seq2[Entry, error] {
 				yield(Entry{}, fmt.Errorf("line %d: %w", l.no, err))
 				return
 			}
-			e := Entry{Line: row.Line, ID: row.ID, Lane: row.Lane, Body: row.Body, Prompt: row.Prompt, Params: assay.Params{MaxTokens: row.Limit},
-				Offset: l.offset + int64(len(l.text)-1-len(row.Body))}
+			e := Entry{Line: row.Line, ID: row.ID, Lane: row.Lane, Body: row.Body, Prompt: row.Prompt,
+				Params: assay.Params{MaxTokens: row.Limit}, Offset: l.offset + int64(len(l.text)-1-len(row.Body))}
 			if !yield(e, nil) {
 				return
 			}

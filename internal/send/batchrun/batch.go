@@ -98,7 +98,8 @@ func (b *Batch) Study() *study.Study {
 
 // Providers returns a study with one provider in it.
 func Providers(name, provider, kind string, e Reach) *study.Study {
-	p := study.Provider{Kind: kind, BaseURL: e.BaseURL, Key: e.Key, Project: e.Project, Location: e.Location, Input: e.Input, Output: e.Output, Account: e.Account, Role: e.Role}
+	p := study.Provider{Kind: kind, BaseURL: e.BaseURL, Key: e.Key, Project: e.Project, Location: e.Location, Input: e.Input,
+		Output: e.Output, Account: e.Account, Role: e.Role}
 	return &study.Study{Study: name, Providers: study.Ordered[study.Provider]{{Name: provider, Value: p}}}
 }
 

@@ -42,7 +42,8 @@ func begin(t *testing.T, text string, sent string) (*batchrun.Planner, store.Run
 	}
 	t.Cleanup(func() { ledger.Close(); folder.Close() })
 	p := &batchrun.Planner{Runs: ledger.Runs, Clients: ledger.Clients, Reader: ledger.Reader, Files: folder, Catalog: catalog.Default()}
-	checked, problems, err := batchfile.Check(ctx, opener(text), batchfile.Options{Name: "in.jsonl", Catalog: p.Catalog, Mode: assay.ModeBatch})
+	checked, problems, err := batchfile.Check(ctx, opener(text),
+		batchfile.Options{Name: "in.jsonl", Catalog: p.Catalog, Mode: assay.ModeBatch})
 	if err != nil || checked == nil {
 		t.Fatal(err, problems)
 	}

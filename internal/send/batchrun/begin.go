@@ -16,12 +16,14 @@ import (
 
 // Begin writes a run and the snapshot it works from: the file itself, the position of each line, its lanes, and the
 // lines refused before. The file must still be the one that was checked; else nothing of it will be sent.
-func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func() (io.ReadCloser, error), refused ...batchfile.Refusal) (store.Run, error) {
+func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func() (io.ReadCloser, error),
+	refused ...batchfile.Refusal) (store.Run, error) {
 	return p.BeginWithin(ctx, n, b, store.Allowance{}, open, refused...)
 }
 
 // BeginWithin begins a run if budgets cover its own. *store.AllowanceError: they do not, and nothing of it will be sent.
-func (p *Planner) BeginWithin(ctx context.Context, n store.NewRun, b Batch, within store.Allowance, open func() (io.ReadCloser, error), refused ...batchfile.Refusal) (store.Run, error) {
+func (p *Planner) BeginWithin(ctx context.Context, n store.NewRun, b Batch, within store.Allowance, open func() (io.ReadCloser, error),
+	refused ...batchfile.Refusal) (store.Run, error) {
 	text, err := json.Marshal(settings{&b})
 	if err != nil {
 		return store.Run{}, err
@@ -40,7 +42,8 @@ func (p *Planner) BeginWithin(ctx context.Context, n store.NewRun, b Batch, with
 	return p.Reader.Run(ctx, run.No)
 }
 
-func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open func() (io.ReadCloser, error), refused []batchfile.Refusal, within store.Allowance) error {
+func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open func() (io.ReadCloser, error), refused []batchfile.Refusal,
+	within store.Allowance) error {
 	if err := p.keep(ctx, run.ID, b, open); err != nil {
 		return err
 	}
@@ -57,8 +60,8 @@ func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open fun
 	}
 	lanes := make([]store.Lane, len(b.File.Lanes))
 	for i, l := range b.File.Lanes {
-		lanes[i] = store.Lane{Run: run.No, Stage: stage, Name: l.Name, Provider: l.Provider, Model: l.Model, Params: "{}", Planned: l.Requests,
-			State: store.LaneOpen, Canary: store.CanaryOff}
+		lanes[i] = store.Lane{Run: run.No, Stage: stage, Name: l.Name, Provider: l.Provider, Model: l.Model, Params: "{}",
+			Planned: l.Requests, State: store.LaneOpen, Canary: store.CanaryOff}
 	}
 	if err := p.Runs.PutLanes(ctx, lanes); err != nil {
 		return err

@@ -102,7 +102,8 @@ func (c *collector) client(a *held) error {
 	case !a.Ended, a.Outcome.Ending == assay.Cancelled:
 		return c.put(false, clientLine{ID: c.name(id), CustomID: id, Error: &c.unsent})
 	case a.Outcome.Ending == assay.Expired:
-		return c.put(false, clientLine{ID: c.name(id), CustomID: id, Error: &End{"batch_expired", "This request could not be executed before the completion window expired."}})
+		return c.put(false, clientLine{ID: c.name(id), CustomID: id,
+			Error: &End{"batch_expired", "This request could not be executed before the completion window expired."}})
 	case !good(a.Outcome.Ending):
 		provider, _, _ := strings.Cut(a.Line.Lane, "/")
 		status, p := ProblemOf(provider, a.Outcome)
@@ -112,7 +113,8 @@ func (c *collector) client(a *held) error {
 	if err != nil {
 		return err
 	}
-	return c.put(true, clientLine{ID: c.name(id), CustomID: id, Response: &clientReply{http.StatusOK, cmp.Or(a.Outcome.RequestID, c.name(id)), body}})
+	return c.put(true, clientLine{ID: c.name(id), CustomID: id,
+		Response: &clientReply{http.StatusOK, cmp.Or(a.Outcome.RequestID, c.name(id)), body}})
 }
 
 func (c *collector) failure(id string, status int, p Problem) error {

@@ -54,12 +54,13 @@ func (r *Reader) Collect(ctx context.Context, run store.Run, out Output) (Tally,
 	if err != nil {
 		return Tally{}, err
 	}
-	c := &collector{Reader: r, run: run, batch: b, format: out.Format, unsent: out.Unsent, results: bufio.NewWriterSize(out.Results, 1<<20), errors: bufio.NewWriterSize(out.Errors, 1<<16),
-		named: map[int64]map[int64]store.Artifact{}, files: map[int64]artifacts.File{}}
+	c := &collector{Reader: r, run: run, batch: b, format: out.Format, unsent: out.Unsent, results: bufio.NewWriterSize(out.Results, 1<<20),
+		errors: bufio.NewWriterSize(out.Errors, 1<<16), named: map[int64]map[int64]store.Artifact{}, files: map[int64]artifacts.File{}}
 	defer c.close()
 	if c.format == FormatCSV {
 		c.table = assay.NewCSV(c.results)
-		if err := c.table.Write([]string{"custom_id", "line", "model", "status", "text", "finish", "input_tokens", "output_tokens", "cost_usd", "error"}); err != nil {
+		if err := c.table.Write([]string{"custom_id", "line", "model", "status", "text", "finish", "input_tokens", "output_tokens",
+			"cost_usd", "error"}); err != nil {
 			return c.tally, err
 		}
 	}
@@ -326,8 +327,9 @@ func (c *collector) tidy(a *held) error {
 		}
 	}
 	if c.table != nil {
-		return c.table.Write([]string{assay.SafeCell(row.ID), strconv.Itoa(row.Line), assay.SafeCell(row.Model), assay.SafeCell(row.Status), assay.SafeCell(row.Text), assay.SafeCell(row.Finish),
-			known(row.Input), known(row.Output), known(row.Cost), assay.SafeCell(row.Problem)})
+		return c.table.Write([]string{assay.SafeCell(row.ID), strconv.Itoa(row.Line), assay.SafeCell(row.Model), assay.SafeCell(row.Status),
+			assay.SafeCell(row.Text), assay.SafeCell(row.Finish), known(row.Input), known(row.Output), known(row.Cost),
+			assay.SafeCell(row.Problem)})
 	}
 	e := json.NewEncoder(c.results)
 	e.SetEscapeHTML(false)
@@ -356,7 +358,8 @@ func (c *collector) reread(a store.Answer, raw []byte, file store.Artifact) (ass
 		o = c.dec.Line(c.batch.File.Wire(c.Catalog, lane, assay.ModeBatch), raw).Outcome
 	}
 	if o.Ending != a.Outcome.Ending { // other bytes are there now
-		return o, fmt.Errorf("read the answer to %s: %w: read again they are %s, and were %s", a.Key, artifacts.ErrDamaged, o.Ending, a.Outcome.Ending)
+		return o, fmt.Errorf("read the answer to %s: %w: read again they are %s, and were %s", a.Key, artifacts.ErrDamaged, o.Ending,
+			a.Outcome.Ending)
 	}
 	return o, nil
 }

@@ -44,7 +44,8 @@ func dollars(c assay.Cost) *float64 {
 func Estimate(name string, file *batchfile.File) []Cost {
 	var out []Cost
 	for _, l := range file.Lanes {
-		out = append(out, Cost{File: name, Provider: file.Provider, Model: l.Model, Mode: file.Mode, Requests: l.Requests, Expected: l.Expected, High: l.High})
+		out = append(out, Cost{File: name, Provider: file.Provider, Model: l.Model, Mode: file.Mode, Requests: l.Requests,
+			Expected: l.Expected, High: l.High})
 	}
 	return out
 }

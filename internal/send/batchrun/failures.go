@@ -33,7 +33,8 @@ func (r *Reader) Failures(ctx context.Context, run store.Run) iter.Seq2[Failure,
 			if !a.Ended || a.Outcome.Ending.Stands() {
 				continue
 			}
-			doc := Failure{Batch: run.ID, File: run.Study, Line: a.Line.No, ID: a.Line.ID, Model: a.Line.Lane, Status: string(a.Outcome.Ending), Attempts: a.Try}
+			doc := Failure{Batch: run.ID, File: run.Study, Line: a.Line.No, ID: a.Line.ID, Model: a.Line.Lane,
+				Status: string(a.Outcome.Ending), Attempts: a.Try}
 			if f := a.Outcome.Fault; f != nil {
 				doc.Class, doc.HTTP, doc.Code, doc.Message = string(f.Class), f.Status, f.Code, f.Message
 			}

@@ -55,8 +55,9 @@ func Search(ctx context.Context, id string, at []Target, dial Dial) (Foreign, er
 func (f Foreign) Row() Job { return foreignRow(f.Target.Name, f.Status) }
 
 func foreignRow(name string, st provider.Status) Job {
-	j := Job{Provider: name, ID: st.Job, Model: st.Model, Created: st.Created, Status: cmp.Or(st.Word, string(st.State)), File: "(made elsewhere)",
-		Requests: st.Counts.Total, Done: st.Counts.Done(), Failed: st.Counts.Failed + st.Counts.Expired + st.Counts.Cancelled}
+	j := Job{Provider: name, ID: st.Job, Model: st.Model, Created: st.Created, Status: cmp.Or(st.Word, string(st.State)),
+		File: "(made elsewhere)", Requests: st.Counts.Total, Done: st.Counts.Done(),
+		Failed: st.Counts.Failed + st.Counts.Expired + st.Counts.Cancelled}
 	if st.Fault != nil {
 		j.Note = st.Fault.Error()
 	}

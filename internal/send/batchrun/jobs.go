@@ -54,7 +54,8 @@ func (r *Reader) jobs(ctx context.Context, run store.Run) ([]Job, error) {
 		jobs = append(jobs, jobOf(g, run, run.Study))
 	}
 	if len(jobs) == 0 {
-		j := Job{Provider: b.File.Provider, Created: run.Created, Status: "recorded", Run: run.ID, File: run.Study, Requests: b.File.Requests}
+		j := Job{Provider: b.File.Provider, Created: run.Created, Status: "recorded", Run: run.ID, File: run.Study,
+			Requests: b.File.Requests}
 		if len(b.File.Lanes) > 0 {
 			j.Model = b.File.Lanes[0].Model
 		}

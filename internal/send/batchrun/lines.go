@@ -27,7 +27,8 @@ type Line struct {
 // item returns the line as a row of the snapshot.
 func item(e batchfile.Entry) assay.Item {
 	return assay.Item{ID: e.ID, Fields: map[string]any{
-		"line": int64(e.Line), "lane": e.Lane, "at": e.Offset, "bytes": int64(len(e.Body)), "prompt": int64(e.Prompt), "limit": int64(e.Params.MaxTokens),
+		"line": int64(e.Line), "lane": e.Lane, "at": e.Offset, "bytes": int64(len(e.Body)), "prompt": int64(e.Prompt),
+		"limit": int64(e.Params.MaxTokens),
 	}}
 }
 

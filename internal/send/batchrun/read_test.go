@@ -84,7 +84,8 @@ func TestALiveRunComesBackInTheFormOfABatch(t *testing.T) {
 	r := newRig(t)
 	run, _ := r.drive(r.begin("live", "in.jsonl", lines("a", "b"), batchfile.Options{Mode: assay.ModeLive}), nil)
 	got, results, _ := r.collect(run, batchrun.FormatProvider)
-	if diff := cmp.Diff([]string{"a", "b"}, idsIn(t, results)); diff != "" || got.Answers != 2 || !strings.Contains(results, `"status_code":200`) {
+	if diff := cmp.Diff([]string{"a", "b"}, idsIn(t, results)); diff != "" || got.Answers != 2 ||
+		!strings.Contains(results, `"status_code":200`) {
 		t.Errorf("%+v (-want +got):\n%s\n%s", got, diff, results)
 	}
 	jobs, err := r.read.Jobs(r.ctx, run)
@@ -123,7 +124,8 @@ func TestWhatHasNoAnswerIsListedCountedAndWrittenApart(t *testing.T) {
 		}
 		failures = append(failures, f)
 	}
-	if len(failures) != 3 || failures[1].ID != "b" || failures[1].Line != 2 || failures[1].Status == "" || failures[1].Message == "" || failures[1].Attempts == 0 {
+	if len(failures) != 3 || failures[1].ID != "b" || failures[1].Line != 2 || failures[1].Status == "" || failures[1].Message == "" ||
+		failures[1].Attempts == 0 {
 		t.Fatalf("failures %+v", failures)
 	}
 	got, results, failed := r.collect(run, batchrun.FormatProvider)
@@ -164,7 +166,8 @@ func TestBatchesAreFoundByIDBeginningFileAndJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ref, want := range map[string]string{"abc1": "abc1", "abd": "abd2", "dir/two.jsonl": "abd2", jobs[0].ID: "abd2", "abe3": "", "none": ""} {
+	for ref, want := range map[string]string{"abc1": "abc1", "abd": "abd2", "dir/two.jsonl": "abd2", jobs[0].ID: "abd2", "abe3": "",
+		"none": ""} {
 		got, ok, err := r.read.Find(r.ctx, ref)
 		if err != nil || ok != (want != "") || got.ID != want {
 			t.Errorf("%s is %q, %v, %v", ref, got.ID, ok, err)
@@ -206,8 +209,10 @@ func TestJobsAreShownAsTheyStand(t *testing.T) {
 		cost batchrun.Cost
 		want string
 	}{
-		{batchrun.Cost{File: "f", Provider: "p", Model: "m", Mode: assay.ModeBatch, Requests: 2}, `{"file":"f","provider":"p","model":"m","mode":"batch","requests":2,"expected_usd":0,"most_usd":0}`},
-		{batchrun.Cost{Expected: assay.Cost{Unknown: 1}}, `{"file":"","provider":"","model":"","mode":"","requests":0,"expected_usd":null,"most_usd":0}`},
+		{batchrun.Cost{File: "f", Provider: "p", Model: "m", Mode: assay.ModeBatch, Requests: 2},
+			`{"file":"f","provider":"p","model":"m","mode":"batch","requests":2,"expected_usd":0,"most_usd":0}`},
+		{batchrun.Cost{Expected: assay.Cost{Unknown: 1}},
+			`{"file":"","provider":"","model":"","mode":"","requests":0,"expected_usd":null,"most_usd":0}`},
 	} {
 		if text, err := json.Marshal(c.cost); err != nil || string(text) != c.want {
 			t.Errorf("%s, %v\nwant %s", text, err, c.want)
@@ -235,10 +240,12 @@ func TestJobsMadeElsewhereAreSearchedListedFetchedAndCancelled(t *testing.T) {
 	if err := f.Cancel(r.ctx); err == nil {
 		t.Error("a job that has ended was cancelled")
 	}
-	if _, err := batchrun.Search(r.ctx, "none", at, r.dial); err == nil || !strings.Contains(err.Error(), `neither here nor at groq with the key of key, openai with the key of key`) {
+	if _, err := batchrun.Search(r.ctx, "none", at, r.dial); err == nil ||
+		!strings.Contains(err.Error(), `neither here nor at groq with the key of key, openai with the key of key`) {
 		t.Errorf("%v", err)
 	}
-	if _, err := batchrun.Search(r.ctx, "none", nil, r.dial); err == nil || err.Error() != `no batch is called "none" (assay jobs --elsewhere lists those there are)` {
+	if _, err := batchrun.Search(r.ctx, "none", nil, r.dial); err == nil ||
+		err.Error() != `no batch is called "none" (assay jobs --elsewhere lists those there are)` {
 		t.Errorf("%v", err)
 	}
 	known, err := r.read.Ledger.Jobs(r.ctx, 0)
@@ -285,7 +292,8 @@ func TestARunningJobIsCancelledAtItsProvider(t *testing.T) {
 func TestWhatWasShownBeforeAFileIsSentIsReserved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "openai * revoke")
-	run, _ := r.drive(r.begin("refused", "in.jsonl", strings.ReplaceAll(lines("a"), `"max_tokens":50`, `"max_tokens":5000`), batchfile.Options{}), nil)
+	run, _ := r.drive(r.begin("refused", "in.jsonl", strings.ReplaceAll(lines("a"), `"max_tokens":50`, `"max_tokens":5000`),
+		batchfile.Options{}), nil)
 	expected, _, err := batchrun.Expected(run)
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +320,8 @@ func TestABatchSaysOfItsProviderWhatAStudyWould(t *testing.T) {
 	if policy, err := r.planner.Policy(r.ctx, run); err != nil {
 		t.Errorf("policy %+v, %v", policy, err)
 	}
-	if route, err := r.planner.Route(r.ctx, run, "", "gpt-4.1-mini", store.Live); err != nil || route.Wire.Carrier != "" || route.Live.Lane.Concurrency != 0 {
+	if route, err := r.planner.Route(r.ctx, run, "", "gpt-4.1-mini", store.Live); err != nil || route.Wire.Carrier != "" ||
+		route.Live.Lane.Concurrency != 0 {
 		t.Errorf("live route %+v, %v", route, err)
 	}
 	if _, err := r.planner.Route(r.ctx, run, "", "another", store.Batch); err == nil {

@@ -76,8 +76,8 @@ func (r *rig) access(name string) (engine.Access, error) {
 	if !ok {
 		return engine.Access{}, fmt.Errorf("no vendor %q", name)
 	}
-	a, err := apis.Open(provider.Config{Name: name, Kind: name, BaseURL: r.sim.BaseURLs("http://simulator.example")[name], Key: provider.NewSecret(r.key),
-		HTTP: r.sim.Transport(), Limits: v.Limits})
+	a, err := apis.Open(provider.Config{Name: name, Kind: name, BaseURL: r.sim.BaseURLs("http://simulator.example")[name],
+		Key: provider.NewSecret(r.key), HTTP: r.sim.Transport(), Limits: v.Limits})
 	return engine.Access{Account: a, Fingerprint: "of " + r.key}, err
 }
 

@@ -54,7 +54,8 @@ func (r *Reader) Open(ctx context.Context) ([]store.Run, error) {
 	return open, nil
 }
 
-// Find finds a batch run by its id, the beginning of one, its file's name (the newest), or any run by one of its jobs; false: there is none.
+// Find finds a batch run by its id, the beginning of one, its file's name (the newest), or any run by one of its jobs;
+// false: there is none.
 func (r *Reader) Find(ctx context.Context, ref string) (store.Run, bool, error) {
 	all, err := r.Runs(ctx)
 	if err != nil {

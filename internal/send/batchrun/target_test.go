@@ -25,14 +25,19 @@ func TestAWishBecomesATarget(t *testing.T) {
 		want batchrun.Target
 	}{
 		{"nothing", batchrun.Wish{}, batchrun.Target{Mode: assay.ModeBatch}},
-		{"a name", batchrun.Wish{Provider: "Claude", KeyEnv: "${MINE}"}, batchrun.Target{Name: "anthropic", Kind: "anthropic", Mode: assay.ModeBatch, Reach: batchrun.Reach{Key: "${MINE}"}}},
+		{"a name", batchrun.Wish{Provider: "Claude", KeyEnv: "${MINE}"},
+			batchrun.Target{Name: "anthropic", Kind: "anthropic", Mode: assay.ModeBatch, Reach: batchrun.Reach{Key: "${MINE}"}}},
 		{"live", batchrun.Wish{Provider: "groq", Live: true}, batchrun.Target{Name: "groq", Kind: "groq", Mode: assay.ModeLive}},
 		{"no batches there", batchrun.Wish{Provider: "ollama"}, batchrun.Target{Name: "ollama", Kind: "ollama", Mode: assay.ModeLive}},
-		{"a server", batchrun.Wish{BaseURL: server}, batchrun.Target{Name: "openai", Kind: "vllm", Mode: assay.ModeLive, Reach: batchrun.Reach{BaseURL: server}}},
-		{"a server with batches", batchrun.Wish{BaseURL: server, BatchAPI: true}, batchrun.Target{Name: "openai", Kind: catalog.Compatible, Mode: assay.ModeBatch, Reach: batchrun.Reach{BaseURL: server}}},
-		{"a proxy of a vendor", batchrun.Wish{Provider: "mistral", BaseURL: server}, batchrun.Target{Name: "mistral", Kind: "mistral", Mode: assay.ModeBatch, Reach: batchrun.Reach{BaseURL: server}}},
+		{"a server", batchrun.Wish{BaseURL: server},
+			batchrun.Target{Name: "openai", Kind: "vllm", Mode: assay.ModeLive, Reach: batchrun.Reach{BaseURL: server}}},
+		{"a server with batches", batchrun.Wish{BaseURL: server, BatchAPI: true},
+			batchrun.Target{Name: "openai", Kind: catalog.Compatible, Mode: assay.ModeBatch, Reach: batchrun.Reach{BaseURL: server}}},
+		{"a proxy of a vendor", batchrun.Wish{Provider: "mistral", BaseURL: server},
+			batchrun.Target{Name: "mistral", Kind: "mistral", Mode: assay.ModeBatch, Reach: batchrun.Reach{BaseURL: server}}},
 		{"settings", batchrun.Wish{Provider: "vertex", Settings: map[string]string{"location": "mine", "account": "not asked for"}},
-			batchrun.Target{Name: "vertex", Kind: "vertex", Mode: assay.ModeBatch, Reach: batchrun.Reach{Project: "p", Location: "mine", Input: "gs://b/x/input/", Output: "gs://b/x/output/"}}},
+			batchrun.Target{Name: "vertex", Kind: "vertex", Mode: assay.ModeBatch,
+				Reach: batchrun.Reach{Project: "p", Location: "mine", Input: "gs://b/x/input/", Output: "gs://b/x/output/"}}},
 	} {
 		got, err := resolver(env).Target(c.wish)
 		if err != nil {
@@ -70,8 +75,10 @@ func TestWhatAVendorNeedsIsNamedBeforeAnythingIsSent(t *testing.T) {
 		wish batchrun.Wish
 		want string
 	}{
-		{batchrun.Wish{Provider: "vertex"}, "Vertex AI needs the project, the region and the bucket or gs:// folder for files (say --project, --location and --bucket, or set GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and BUCKET_NAME)"},
-		{batchrun.Wish{Provider: "vertex", Live: true, Settings: map[string]string{"project": "p"}}, "Vertex AI needs the region (say --location, or set GOOGLE_CLOUD_LOCATION)"},
+		{batchrun.Wish{Provider: "vertex"}, "Vertex AI needs the project, the region and the bucket or gs:// folder for files (say " +
+			"--project, --location and --bucket, or set GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and BUCKET_NAME)"},
+		{batchrun.Wish{Provider: "vertex", Live: true, Settings: map[string]string{"project": "p"}},
+			"Vertex AI needs the region (say --location, or set GOOGLE_CLOUD_LOCATION)"},
 		{batchrun.Wish{Provider: "fireworks"}, "Fireworks AI needs the account (say --account, or set FIREWORKS_ACCOUNT_ID)"},
 		{batchrun.Wish{Provider: "fireworks", Settings: map[string]string{"account": "a"}}, ""},
 		{batchrun.Wish{Provider: "openai"}, ""},
@@ -92,7 +99,8 @@ func TestWhatAVendorNeedsIsNamedBeforeAnythingIsSent(t *testing.T) {
 
 func TestJobsMadeElsewhereAreLookedForWhereKeysAreSet(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "GROQ_API_KEY": "", "FIREWORKS_API_KEY": "k", "DEEPSEEK_API_KEY": "k"}
+	env := map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "GROQ_API_KEY": "", "FIREWORKS_API_KEY": "k",
+		"DEEPSEEK_API_KEY": "k"}
 	keyed := func(w batchrun.Wish) []string {
 		targets, err := resolver(env).Keyed(w)
 		if err != nil {

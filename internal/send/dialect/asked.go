@@ -120,7 +120,8 @@ func idle() map[string][]string {
 	return map[string][]string{
 		"stream": {"false"}, "n": {"1"}, "store": {"false"}, "background": {"false"}, "logprobs": {"false"}, "top_logprobs": {"0"},
 		"frequency_penalty": {"0", "0.0"}, "presence_penalty": {"0", "0.0"}, "logit_bias": {"{}"}, "tools": {"[]"}, "metadata": {"{}"},
-		"parallel_tool_calls": {"true", "false"}, "tool_choice": {`"auto"`, `"none"`}, "candidateCount": {"1"}, "safetySettings": {"[]"}, "strict": {"true", "false"},
+		"parallel_tool_calls": {"true", "false"}, "tool_choice": {`"auto"`, `"none"`}, "candidateCount": {"1"}, "safetySettings": {"[]"},
+		"strict": {"true", "false"},
 	}
 }
 

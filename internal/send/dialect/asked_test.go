@@ -31,34 +31,41 @@ func TestABodyIsReadBack(t *testing.T) {
 			with(func(p *assay.Params) {
 				p.TopK, p.Stop, p.Seed, p.Effort = ptr(3), []string{"END", "."}, ptr(int64(7)), "low"
 			})},
-		"chat by other names": {assay.Wire{Dialect: assay.DialectChat, MaxTokensField: "max_completion_tokens", SystemRole: "developer", SeedField: "random_seed", Schema: assay.SchemaWireStrict},
-			with(func(p *assay.Params) { p.Seed = ptr(int64(7)) })},
-		"a reasoning object": {assay.Wire{Dialect: assay.DialectChat, Thinking: assay.ThinkingWireReasoning, Schema: assay.SchemaWireStrict},
+		"chat by other names": {assay.Wire{Dialect: assay.DialectChat, MaxTokensField: "max_completion_tokens", SystemRole: "developer",
+			SeedField: "random_seed", Schema: assay.SchemaWireStrict}, with(func(p *assay.Params) { p.Seed = ptr(int64(7)) })},
+		"a reasoning object": {assay.Wire{Dialect: assay.DialectChat, Thinking: assay.ThinkingWireReasoning,
+			Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) { p.Thinking = assay.Thinking{Mode: assay.ThinkingTokens, Tokens: 2048} })},
-		"thinking off by a flag": {assay.Wire{Dialect: assay.DialectChat, Thinking: assay.ThinkingWireEnableFlag, Schema: assay.SchemaWireStrict},
-			with(func(p *assay.Params) { p.Thinking.Mode = assay.ThinkingOff })},
+		"thinking off by a flag": {assay.Wire{Dialect: assay.DialectChat, Thinking: assay.ThinkingWireEnableFlag,
+			Schema: assay.SchemaWireStrict}, with(func(p *assay.Params) { p.Thinking.Mode = assay.ThinkingOff })},
 		"responses": {assay.Wire{Dialect: assay.DialectResponses, ModelInBody: true, StoreFalse: true, Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) { p.Effort, p.Thoughts = "high", true })},
-		"messages": {assay.Wire{Dialect: assay.DialectMessages, ModelInBody: true, Thinking: assay.ThinkingWireBudget, Schema: assay.SchemaWireStrict},
+		"messages": {assay.Wire{Dialect: assay.DialectMessages, ModelInBody: true, Thinking: assay.ThinkingWireBudget,
+			Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) {
 				p.TopK, p.Stop, p.Thinking = ptr(3), []string{"END"}, assay.Thinking{Mode: assay.ThinkingTokens, Tokens: 2048}
 			})},
-		"adaptive thinking": {assay.Wire{Dialect: assay.DialectMessages, Thinking: assay.ThinkingWireAdaptive, Schema: assay.SchemaWireStrict},
+		"adaptive thinking": {assay.Wire{Dialect: assay.DialectMessages, Thinking: assay.ThinkingWireAdaptive,
+			Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) { p.Effort, p.Thinking.Mode, p.Thoughts = "high", assay.ThinkingOn, true })},
 		"converse": {assay.Wire{Dialect: assay.DialectConverse, Thinking: assay.ThinkingWireBudget, Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) {
-				p.TopK, p.Stop, p.Thinking, p.ServiceTier = ptr(3), []string{"END"}, assay.Thinking{Mode: assay.ThinkingTokens, Tokens: 2048}, "flex"
+				p.TopK, p.Stop, p.Thinking, p.ServiceTier = ptr(3), []string{"END"},
+					assay.Thinking{Mode: assay.ThinkingTokens, Tokens: 2048}, "flex"
 			})},
-		"converse with effort": {assay.Wire{Dialect: assay.DialectConverse, Thinking: assay.ThinkingWireAdaptive, Schema: assay.SchemaWireStrict},
+		"converse with effort": {assay.Wire{Dialect: assay.DialectConverse, Thinking: assay.ThinkingWireAdaptive,
+			Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) { p.Effort, p.Thinking.Mode, p.Thoughts = "high", assay.ThinkingOn, true })},
-		"generate": {assay.Wire{Dialect: assay.DialectGenerate, ModelInBody: true, Thinking: assay.ThinkingWireGemBudget, Schema: assay.SchemaWireStrict},
+		"generate": {assay.Wire{Dialect: assay.DialectGenerate, ModelInBody: true, Thinking: assay.ThinkingWireGemBudget,
+			Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) {
 				p.TopK, p.Stop, p.Seed, p.Thinking.Mode, p.Thoughts = ptr(3), []string{"END"}, ptr(int64(7)), assay.ThinkingOn, true
 			})},
 		"a level": {assay.Wire{Dialect: assay.DialectGenerate, Thinking: assay.ThinkingWireGemLevel, Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) { p.Thinking = assay.Thinking{Mode: assay.ThinkingLevel, Level: "low"} })},
 	} {
-		body, err := dialect.AppendBody(nil, &assay.Request{Wire: &c.wire, Lane: &assay.Lane{Model: "m-1", Params: c.params}, Prompt: &talk})
+		body, err := dialect.AppendBody(nil,
+			&assay.Request{Wire: &c.wire, Lane: &assay.Lane{Model: "m-1", Params: c.params}, Prompt: &talk})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -82,10 +89,13 @@ func TestWhatABodyLosesIsNamed(t *testing.T) {
 	}{
 		{assay.DialectChat, `{` + q + `,"stream":false,"n":1,"tools":[],"store":false,"logit_bias":{},"user":null}`, ""},
 		{assay.DialectChat, `{` + q + `,"stream":true,"n":3,"tools":[{}],"store":true}`, "n store stream tools"},
-		{assay.DialectChat, `{"messages":[{"role":"user","name":"ann","content":[{"type":"text","text":"Q","x":1}]}]}`, "message 1.x messages.name"},
-		{assay.DialectChat, `{` + q + `,"response_format":{"type":"json_object"},"reasoning":{"exclude":true}}`, "reasoning.exclude response_format.type"},
+		{assay.DialectChat, `{"messages":[{"role":"user","name":"ann","content":[{"type":"text","text":"Q","x":1}]}]}`,
+			"message 1.x messages.name"},
+		{assay.DialectChat, `{` + q + `,"response_format":{"type":"json_object"},"reasoning":{"exclude":true}}`,
+			"reasoning.exclude response_format.type"},
 		{assay.DialectResponses, `{"input":"Q","truncation":"auto","text":{"verbosity":"low"}}`, "text.verbosity truncation"},
-		{assay.DialectMessages, `{"system":[{"type":"text","text":"S","cache_control":{}}],` + q + `,"metadata":{"user_id":"u"}}`, "metadata system.cache_control"},
+		{assay.DialectMessages, `{"system":[{"type":"text","text":"S","cache_control":{}}],` + q + `,"metadata":{"user_id":"u"}}`,
+			"metadata system.cache_control"},
 		{assay.DialectConverse, `{"messages":[{"role":"user","content":[{"text":"Q"}]}],"toolConfig":{},"additionalModelRequestFields":{"x":1},"outputConfig":{"textFormat":{"structure":{"y":1}}}}`,
 			"additionalModelRequestFields.x outputConfig.textFormat.structure.y toolConfig"},
 		{assay.DialectGenerate, `{"contents":[{"parts":[{"text":"Q"}]}],"safetySettings":[{}],"generationConfig":{"candidateCount":2,"responseMimeType":"application/json"}}`,
@@ -107,8 +117,9 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 		`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}]}`:            `message 1 has a part that is no text ("image_url")`,
 		`{"messages":[{"role":"tool","content":"Q"}]}`:                                                       `message 1 has the role "tool"`,
 		`{"messages":[{"role":"assistant","content":null,"tool_calls":[{}]},{"role":"user","content":"Q"}]}`: "message 1 calls tools",
-		`{"messages":[{"role":"user","content":"Q"},{"role":"system","content":"S"}]}`:                       "message 2: a system message stands behind the conversation's beginning",
-		`{"messages":[{"role":"user","content":"Q"}],"temperature":"hot"}`:                                   "temperature: it is a string",
+		`{"messages":[{"role":"user","content":"Q"},{"role":"system","content":"S"}]}`: "message 2: a system " +
+			"message stands behind the conversation's beginning",
+		`{"messages":[{"role":"user","content":"Q"}],"temperature":"hot"}`: "temperature: it is a string",
 		`{"messages":{}}`: "messages is no list of messages",
 		`[]`:              "the body is no JSON object",
 	} {
@@ -129,12 +140,14 @@ func FuzzReadRequest(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, d := range []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate, assay.DialectConverse} {
+		for _, d := range []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate,
+			assay.DialectConverse} {
 			a, err := dialect.ReadRequest(d, body)
 			if err != nil {
 				continue
 			}
-			again, err := dialect.AppendBody(nil, &assay.Request{Wire: &assay.Wire{Dialect: assay.DialectChat, ModelInBody: true}, Lane: &assay.Lane{Model: a.Model, Params: a.Params}, Prompt: &a.Prompt})
+			again, err := dialect.AppendBody(nil, &assay.Request{Wire: &assay.Wire{Dialect: assay.DialectChat, ModelInBody: true},
+				Lane: &assay.Lane{Model: a.Model, Params: a.Params}, Prompt: &a.Prompt})
 			if err == nil && !json.Valid(again) {
 				t.Errorf("%s of %s becomes %s", body, d, again)
 			}

@@ -14,17 +14,21 @@ import (
 func TestARepeatedRequestIsPassedOver(t *testing.T) {
 	t.Parallel()
 	echo := `{"x":[` + strings.Repeat(`0,`, 1<<22) + `"]}"]}`
-	line := `{"modelInput":` + echo + `,"recordId":"a","modelOutput":{"output":{"message":{"content":[{"text":"Yes."}]}},"stopReason":"end_turn"}}`
+	line := `{"modelInput":` + echo +
+		`,"recordId":"a","modelOutput":{"output":{"message":{"content":[{"text":"Yes."}]}},"stopReason":"end_turn"}}`
 	var d dialect.Decoder
-	if got := d.Line(assay.Wire{Dialect: assay.DialectConverse, Carrier: assay.CarrierBedrock}, []byte(line)); got.ID != "a" || got.Outcome.Text != "Yes." {
+	if got := d.Line(assay.Wire{Dialect: assay.DialectConverse, Carrier: assay.CarrierBedrock}, []byte(line)); got.ID != "a" ||
+		got.Outcome.Text != "Yes." {
 		t.Errorf("%s %+v %v", got.ID, got.Outcome, got.Outcome.Fault)
 	}
-	for _, cut := range []string{`{"modelInput":{"a":"b`, `{"modelInput":{"a":[`, `{"modelInput":`, `{"modelInput":}`, `{"modelInput":{}]`, `{"modelInput":{} "recordId":"a"}`} {
+	for _, cut := range []string{`{"modelInput":{"a":"b`, `{"modelInput":{"a":[`, `{"modelInput":`, `{"modelInput":}`, `{"modelInput":{}]`,
+		`{"modelInput":{} "recordId":"a"}`} {
 		if got := d.Line(assay.Wire{Dialect: assay.DialectConverse, Carrier: assay.CarrierBedrock}, []byte(cut)); !got.Malformed {
 			t.Errorf("%s: %+v", cut, got)
 		}
 	}
-	if got := d.Line(assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI}, []byte(`{"modelInput":{"a":"b`)); !got.Malformed {
+	if got := d.Line(assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI},
+		[]byte(`{"modelInput":{"a":"b`)); !got.Malformed {
 		t.Error("a cut line of another form was read")
 	}
 }

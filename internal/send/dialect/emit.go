@@ -110,7 +110,8 @@ func (e *Emitter) chunk(delta map[string]any, finish any) {
 }
 
 func (e *Emitter) chunkOf(choices []any, usage *chatUsage) map[string]any {
-	c := map[string]any{"id": "chatcmpl-" + e.Head.ID, "object": "chat.completion.chunk", "created": e.Head.Created, "model": e.Head.Model, "choices": choices}
+	c := map[string]any{"id": "chatcmpl-" + e.Head.ID, "object": "chat.completion.chunk", "created": e.Head.Created, "model": e.Head.Model,
+		"choices": choices}
 	if e.Usage {
 		c["usage"] = usage
 	}
@@ -125,12 +126,15 @@ func (e *Emitter) speak() {
 	e.speaks = true
 	if e.thoughts.Len() > 0 {
 		e.thought = true
-		item := responseThoughts{ID: "rs_" + e.Head.ID, Type: "reasoning", Summary: []responseText{{Type: "summary_text", Text: e.thoughts.String()}}}
-		e.event("response.output_item.added", map[string]any{"output_index": 0, "item": responseThoughts{ID: item.ID, Type: item.Type, Summary: []responseText{}}})
+		item := responseThoughts{ID: "rs_" + e.Head.ID, Type: "reasoning",
+			Summary: []responseText{{Type: "summary_text", Text: e.thoughts.String()}}}
+		e.event("response.output_item.added",
+			map[string]any{"output_index": 0, "item": responseThoughts{ID: item.ID, Type: item.Type, Summary: []responseText{}}})
 		e.event("response.output_item.done", map[string]any{"output_index": 0, "item": item})
 		e.item = 1
 	}
-	e.event("response.output_item.added", map[string]any{"output_index": e.item, "item": responseMessage{ID: "msg_" + e.Head.ID, Type: "message", Role: "assistant", Status: "in_progress", Content: []any{}}})
+	e.event("response.output_item.added", map[string]any{"output_index": e.item,
+		"item": responseMessage{ID: "msg_" + e.Head.ID, Type: "message", Role: "assistant", Status: "in_progress", Content: []any{}}})
 	e.event("response.content_part.added", e.at(map[string]any{"part": responseText{Type: "output_text", Annotations: &[]any{}}}))
 }
 

@@ -57,7 +57,8 @@ func (e *events) raw(name string, text []byte) {
 // chat makes chunks of a chat completion: the role, the text, the reason of the end.
 func (e *events) chat(doc map[string]any, usage bool) {
 	head := func(choices []any) map[string]any {
-		c := map[string]any{"id": doc["id"], "object": "chat.completion.chunk", "created": doc["created"], "model": doc["model"], "choices": choices}
+		c := map[string]any{"id": doc["id"], "object": "chat.completion.chunk", "created": doc["created"], "model": doc["model"],
+			"choices": choices}
 		for _, name := range []string{"service_tier", "system_fingerprint"} {
 			if v, ok := doc[name]; ok {
 				c[name] = v

@@ -63,7 +63,8 @@ func xmlText(doc, name string) string {
 // leadingWord returns the name that plain words may begin with, as in "RESOURCE_EXHAUSTED: …" or "Bad Request: …".
 func leadingWord(s string) string {
 	name, _, found := strings.Cut(s, ":")
-	if !found || len(name) > maxCode || strings.ContainsFunc(name, func(r rune) bool { return r > 'z' || !isLetter(byte(r)) && r != ' ' && r != '_' }) {
+	if !found || len(name) > maxCode ||
+		strings.ContainsFunc(name, func(r rune) bool { return r > 'z' || !isLetter(byte(r)) && r != ' ' && r != '_' }) {
 		return ""
 	}
 	return strings.ToLower(strings.ReplaceAll(name, " ", "_"))

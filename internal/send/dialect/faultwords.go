@@ -18,8 +18,10 @@ func tellingWord(word string) assay.FaultClass {
 		return assay.FaultBusy
 	case "invalid_api_key", "account_deactivated", "failed_precondition", "api_key_invalid", "api_key_expired",
 		"api_key_service_blocked", "service_disabled", "billing_disabled", "consumer_invalid", "consumer_suspended",
-		"unrecognizedclientexception", "invalidsignatureexception", "incompletesignature", "missingauthenticationtoken", "expiredtoken", "expiredtokenexception",
-		"invalidaccesskeyid", "signaturedoesnotmatch", "nosuchbucket", "authorizationheadermalformed", "permanentredirect", "requesttimetooskewed":
+		"unrecognizedclientexception", "invalidsignatureexception", "incompletesignature", "missingauthenticationtoken", "expiredtoken",
+		"expiredtokenexception",
+		"invalidaccesskeyid", "signaturedoesnotmatch", "nosuchbucket", "authorizationheadermalformed", "permanentredirect",
+		"requesttimetooskewed":
 		return assay.FaultDenied
 	case "context_length_exceeded", "request_too_large", "string_above_max_length", "payload_too_large":
 		return assay.FaultLarge

@@ -38,14 +38,16 @@ func FuzzLine(f *testing.F) {
 }
 
 func FuzzBody(f *testing.F) {
-	dialects := []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate, assay.DialectOllama, assay.DialectConverse}
+	dialects := []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate,
+		assay.DialectOllama, assay.DialectConverse}
 	for _, body := range []string{
 		`{"choices":[{"message":{"content":"\ud83dYes"},"finish_reason":"length"}],"usage":{"prompt_tokens":1,"completion_tokens":2.0}}`,
 		`{"output":[{"type":"message","content":[{"text":"a"},{"refusal":"b"}]}],"status":"incomplete"}`,
 		`{"content":[{"type":"thinking","thinking":"a"}],"stop_reason":"refusal","usage":{"input_tokens":1,"output_tokens":-1}}`,
 		`{"candidates":[{"content":{"parts":[{"text":"a","thought":true}]}}],"usageMetadata":{"promptTokenCount":"7"}}`,
 		`{"output":{"message":{"content":[{"text":"a"},{"reasoningContent":{"reasoningText":{"text":"b"}}}]}},"stopReason":"max_tokens","usage":{"inputTokens":1,"outputTokens":2,"cacheWriteInputTokens":3,"cacheDetails":[{"ttl":"1h","inputTokens":9}]}}`,
-		`{"message":{"content":"a","thinking":"b"},"prompt_eval_count":1e2,"eval_count":3}`, `{"error":[{"message":{"detail":[{"loc":[1]}]}}]}`, "\ufeff\n{}", `[[[[`, `"`,
+		`{"message":{"content":"a","thinking":"b"},"prompt_eval_count":1e2,"eval_count":3}`,
+		`{"error":[{"message":{"detail":[{"loc":[1]}]}}]}`, "\ufeff\n{}", `[[[[`, `"`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -76,7 +78,8 @@ func checkOutcome(t *testing.T, o assay.Outcome) {
 func checkFault(t *testing.T, f assay.Fault) {
 	t.Helper()
 	for _, s := range []string{f.Code, f.Message, f.Param, f.RequestID} {
-		if !utf8.ValidString(s) || len(s) > 500 || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x202e }) {
+		if !utf8.ValidString(s) || len(s) > 500 ||
+			strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x202e }) {
 			t.Errorf("%q is not fit to print", s)
 		}
 	}
@@ -87,9 +90,12 @@ func checkFault(t *testing.T, f assay.Fault) {
 
 func FuzzClassify(f *testing.F) {
 	for _, body := range []string{
-		"", "Bad Gateway", `{"error":{"message":"a\u001b","type":"b","param":"c","code":7}}`, `{"error":"a","code":"b"}`, `{"type":"error","error":{"type":"api_error"}}`,
+		"", "Bad Gateway", `{"error":{"message":"a\u001b","type":"b","param":"c","code":7}}`, `{"error":"a","code":"b"}`,
+		`{"type":"error","error":{"type":"api_error"}}`,
 		`[{"error":{"details":[{"retryDelay":"3.5s"},{"violations":[{"quotaId":"PerDay"}]},{"fieldViolations":[{"field":"x"}]}]}}]`,
-		`{"detail":[{"loc":["a",1,[2]],"msg":"m"}]}`, `{"message":{"detail":{"detail":"x"}}}`, `{"errors":["x"]}`, `{"__type":"a#bException:c","Message":"x"}`, "<Error><Code>a</Code><Message>b</Message></Error>", "<", "RESOURCE_EXHAUSTED: x", "https://a?b sk-aaaaaaaaaaaaaaaaaaa",
+		`{"detail":[{"loc":["a",1,[2]],"msg":"m"}]}`, `{"message":{"detail":{"detail":"x"}}}`, `{"errors":["x"]}`,
+		`{"__type":"a#bException:c","Message":"x"}`, "<Error><Code>a</Code><Message>b</Message></Error>", "<", "RESOURCE_EXHAUSTED: x",
+		"https://a?b sk-aaaaaaaaaaaaaaaaaaa",
 	} {
 		f.Add(429, []byte(body))
 	}
@@ -143,7 +149,8 @@ func FuzzAppendLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, system, context, schema string, temperature float64) {
 		for _, w := range all {
-			req := asked(w, assay.Params{MaxTokens: 9, Temperature: &temperature, Schema: json.RawMessage(schema), Extra: map[string]json.RawMessage{"x" + text: []byte(schema)}})
+			req := asked(w, assay.Params{MaxTokens: 9, Temperature: &temperature, Schema: json.RawMessage(schema),
+				Extra: map[string]json.RawMessage{"x" + text: []byte(schema)}})
 			req.Prompt.System, req.Prompt.Context, req.Prompt.Messages[0].Text = system, context, text
 			line, err := dialect.AppendLine(nil, testID, req)
 			if err != nil {

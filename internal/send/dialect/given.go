@@ -71,8 +71,9 @@ func AppendWithout(dst, body []byte, names ...string) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// AppendRenamed appends a result line under another id, wherever its carrier keeps it, and without the label that carries
-// ours: such a line has no id of its author, and an echo of ours beside the request goes with the label. Everything else of the line stays as it came. After an error dst is returned as it was.
+// AppendRenamed appends a result line under another id, wherever its carrier keeps it, and without the label that
+// carries ours: such a line has no id of its author, and an echo of ours beside the request goes with the label.
+// Everything else of the line stays as it came. After an error dst is returned as it was.
 func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
 	if raw := jsontext.SkipSpace(line); !jsontext.Valid(raw) || raw[0] != '{' {
 		return dst, errors.New("rename a result: the line is not a JSON object")

@@ -35,7 +35,8 @@ func TestAGivenBodyGoesOutAsItWasWritten(t *testing.T) {
 func TestTheFieldsOfALineAreThoseThatStandInIt(t *testing.T) {
 	t.Parallel()
 	for _, carrier := range []assay.Carrier{
-		assay.CarrierOpenAI, assay.CarrierBare, assay.CarrierAnthropic, assay.CarrierGemini, assay.CarrierVertex, assay.CarrierOpenRouter, assay.CarrierBedrock,
+		assay.CarrierOpenAI, assay.CarrierBare, assay.CarrierAnthropic, assay.CarrierGemini, assay.CarrierVertex, assay.CarrierOpenRouter,
+		assay.CarrierBedrock,
 	} {
 		w := assay.Wire{Dialect: assay.DialectGenerate, Carrier: carrier, URL: "/v1/chat/completions"}
 		line, err := dialect.AppendLine(nil, "id", &assay.Request{Wire: &w, Body: json.RawMessage(`{"contents":[]}`)})

@@ -44,17 +44,20 @@ func TestOnlyANewlineEndsALine(t *testing.T) {
 		{"blank lines", "\n \r\n\t\n\n", 0, nil},
 		{"a last line without an end", "a\nb", 0, []found{{0, 1, "a", false}, {2, 1, "b", false}}},
 		{"carriage returns", "a\r\n\r\nb\r\n", 0, []found{{0, 1, "a", false}, {5, 1, "b", false}}},
-		{"what looks like an end", "a\u2028\u2029\u0085\v\f\rb\nc", 0, []found{{0, 13, "a\u2028\u2029\u0085\v\f\rb", false}, {14, 1, "c", false}}},
+		{"what looks like an end", "a\u2028\u2029\u0085\v\f\rb\nc", 0,
+			[]found{{0, 13, "a\u2028\u2029\u0085\v\f\rb", false}, {14, 1, "c", false}}},
 		{"a byte order mark", "\ufeffa\n\ufeffb\n", 0, []found{{3, 1, "a", false}, {5, 4, "\ufeffb", false}}},
 		{"a byte order mark alone", "\ufeff\n", 0, nil},
 		{"space around a line", "  a b \n", 0, []found{{2, 3, "a b", false}}},
-		{"lines around the limit", "1234\n12345\r\n123456\n1\n", 5, []found{{0, 4, "1234", false}, {5, 5, "12345", false}, {12, 6, "", true}, {19, 1, "1", false}}},
+		{"lines around the limit", "1234\n12345\r\n123456\n1\n", 5,
+			[]found{{0, 4, "1234", false}, {5, 5, "12345", false}, {12, 6, "", true}, {19, 1, "1", false}}},
 		{"a long line", long + "\na\n", 0, []found{{0, 200_000, long, false}, {200_001, 1, "a", false}}},
 		{"too long a line", "a\n" + long + "\r\nb", 100_000, []found{{0, 1, "a", false}, {2, 200_000, "", true}, {200_004, 1, "b", false}}},
 		{"too long a last line", long, 10, []found{{0, 200_000, "", true}}},
 	} {
 		for name, r := range map[string]io.Reader{
-			"whole": strings.NewReader(c.text), "bytewise": iotest.OneByteReader(strings.NewReader(c.text)), "with its end": iotest.DataErrReader(strings.NewReader(c.text)),
+			"whole": strings.NewReader(c.text), "bytewise": iotest.OneByteReader(strings.NewReader(c.text)),
+			"with its end": iotest.DataErrReader(strings.NewReader(c.text)),
 		} {
 			got, err := collect(dialect.Lines(r, c.max))
 			if err != nil {

@@ -68,7 +68,8 @@ func responsesReply(h ReplyHead, o *assay.Outcome) responseObject {
 	r := responseObject{ID: "resp_" + h.ID, Object: "response", Created: h.Created, Status: "completed", Model: cmp.Or(o.Model, h.Model),
 		Output: []any{}, Parallel: true, ToolChoice: "auto", Tools: []any{}, Metadata: map[string]string{}}
 	if o.Thoughts != "" {
-		r.Output = append(r.Output, responseThoughts{ID: "rs_" + h.ID, Type: "reasoning", Summary: []responseText{{Type: "summary_text", Text: o.Thoughts}}})
+		r.Output = append(r.Output, responseThoughts{ID: "rs_" + h.ID, Type: "reasoning",
+			Summary: []responseText{{Type: "summary_text", Text: o.Thoughts}}})
 	}
 	part := any(responseText{Type: "output_text", Text: o.Text, Annotations: &[]any{}})
 	switch o.Ending {
@@ -77,10 +78,12 @@ func responsesReply(h ReplyHead, o *assay.Outcome) responseObject {
 	case assay.Refused:
 		part = responseRefusal{Type: "refusal", Refusal: o.Text}
 	}
-	r.Output = append(r.Output, responseMessage{ID: "msg_" + h.ID, Type: "message", Role: "assistant", Status: r.Status, Content: []any{part}})
+	r.Output = append(r.Output, responseMessage{ID: "msg_" + h.ID, Type: "message", Role: "assistant", Status: r.Status,
+		Content: []any{part}})
 	if u := o.Usage; u.Known {
 		r.Usage = &responseUsage{Input: u.Input, Output: u.Output, Total: u.Input + u.Output}
-		r.Usage.InputDetails.Cached, r.Usage.InputDetails.Written, r.Usage.OutputDetails.Reasoning = u.Cached, u.CacheWrite5m+u.CacheWrite1h, u.Reasoning
+		r.Usage.InputDetails.Cached, r.Usage.InputDetails.Written, r.Usage.OutputDetails.Reasoning = u.Cached,
+			u.CacheWrite5m+u.CacheWrite1h, u.Reasoning
 	}
 	return r
 }

@@ -31,7 +31,8 @@ const answerSchema = `{
 }`
 
 // hostile is text that has broken someone's JSON, lines or terminal.
-const hostile = "quotes \" \\ \\\" slash / <b>&amp;</b> nul \x00 bell \a tab \t cr \r\n esc \x1b[31m del \x7f nel \u0085 ls \u2028 ps \u2029 bom \ufeff " +
+const hostile = "quotes \" \\ \\\" slash / <b>&amp;</b> nul \x00 bell \a tab \t cr \r\n" +
+	" esc \x1b[31m del \x7f nel \u0085 ls \u2028 ps \u2029 bom \ufeff " +
 	"rtl \u202e emoji 👩‍👩‍👧 astral \U0010ffff \"custom_id\":\"a\" {{ text }} \n{\"custom_id\":\"evil\"}\n"
 
 // wires returns the dialects in the carriers that are used with them, as the catalogue would resolve them for a batch.
@@ -61,7 +62,8 @@ func wires() map[string]assay.Wire {
 	vertex := gemini
 	vertex.Carrier, vertex.Thinking = assay.CarrierVertex, assay.ThinkingWireGemBudget
 	converse := assay.Wire{
-		Dialect: assay.DialectConverse, Carrier: assay.CarrierBedrock, MaxTokensField: "maxTokens", Thinking: assay.ThinkingWireAdaptive, Schema: assay.SchemaWireStrict,
+		Dialect: assay.DialectConverse, Carrier: assay.CarrierBedrock, MaxTokensField: "maxTokens", Thinking: assay.ThinkingWireAdaptive,
+		Schema: assay.SchemaWireStrict,
 	}
 	return map[string]assay.Wire{
 		"converse-bedrock": converse,
@@ -75,7 +77,8 @@ func requests(w assay.Wire) []*assay.Request {
 	plain := assay.Params{MaxTokens: 2000}
 	full := assay.Params{
 		Temperature: ptr(1.0), TopP: ptr(0.95), MaxTokens: 4096, Thoughts: true, ServiceTier: "flex",
-		Schema: json.RawMessage(answerSchema), Extra: map[string]json.RawMessage{"zeta": []byte(`[1, 2]`), "alpha": []byte(`{"b": "\u2028 "}`)},
+		Schema: json.RawMessage(answerSchema),
+		Extra:  map[string]json.RawMessage{"zeta": []byte(`[1, 2]`), "alpha": []byte(`{"b": "\u2028 "}`)},
 	}
 	switch w.Dialect {
 	case assay.DialectResponses:

@@ -84,18 +84,20 @@ func TestBodiesOfLiveRepliesAreReadLikeThoseOfLines(t *testing.T) {
 		want       assay.Outcome
 	}{
 		{
-			"an Ollama answer", `{"model":"qwen3","message":{"role":"assistant","content":"Yes.","thinking":"hm"},"done":true,"done_reason":"stop",` +
+			"an Ollama answer",
+			`{"model":"qwen3","message":{"role":"assistant","content":"Yes.","thinking":"hm"},"done":true,"done_reason":"stop",` +
 				`"prompt_eval_count":26,"eval_count":298,"total_duration":4883583458}`, assay.DialectOllama,
 			assay.Outcome{Ending: assay.Answered, Text: "Yes.", Thoughts: "hm", Finish: "stop", Model: "qwen3",
 				Usage: assay.Usage{Known: true, Input: 26, Output: 298}},
 		},
 		{
-			"an Ollama answer that hit its limit", `{"message":{"content":"Ye"},"done_reason":"length","eval_count":3}`, assay.DialectOllama,
-			assay.Outcome{Ending: assay.Cut, Text: "Ye", Finish: "length"},
+			"an Ollama answer that hit its limit", `{"message":{"content":"Ye"},"done_reason":"length","eval_count":3}`,
+			assay.DialectOllama, assay.Outcome{Ending: assay.Cut, Text: "Ye", Finish: "length"},
 		},
 		{
 			"an Ollama error", `{"error":"model requires more system memory"}`, assay.DialectOllama,
-			assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultUnknown, Message: "model requires more system memory"}},
+			assay.Outcome{Ending: assay.Errored,
+				Fault: &assay.Fault{Class: assay.FaultUnknown, Message: "model requires more system memory"}},
 		},
 		{
 			"reasoning beside the output, as the total says", `{"choices":[{"message":{"content":"Yes."}}],"usage":{"prompt_tokens":1,` +
@@ -113,7 +115,8 @@ func TestBodiesOfLiveRepliesAreReadLikeThoseOfLines(t *testing.T) {
 		},
 		{
 			"a dialect that does not exist", "{}", "klingon",
-			assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultUnknown, Code: "no_dialect", Message: "no dialect klingon"}},
+			assay.Outcome{Ending: assay.Errored,
+				Fault: &assay.Fault{Class: assay.FaultUnknown, Code: "no_dialect", Message: "no dialect klingon"}},
 		},
 	} {
 		if diff := cmp.Diff(c.want, d.Body(c.dialect, []byte(c.body))); diff != "" {
@@ -220,7 +223,8 @@ func TestBrokenCharactersCostNothingButThemselves(t *testing.T) {
 func TestNamesMayBeEscapedAndRepeated(t *testing.T) {
 	t.Parallel()
 	var d dialect.Decoder
-	line := `{"\u0063ustom_id":"one","custom_id":"two","response":{"status_code":200,"body":{"choices":[{"m\u0065ssage":{"content":"Yes."}}]}}}`
+	line :=
+		`{"\u0063ustom_id":"one","custom_id":"two","response":{"status_code":200,"body":{"choices":[{"m\u0065ssage":{"content":"Yes."}}]}}}`
 	r := d.Line(resultWires()["chat-openai"], []byte(line))
 	if r.ID != "one" || r.Outcome.Text != "Yes." {
 		t.Errorf("%+v", r)
@@ -229,7 +233,8 @@ func TestNamesMayBeEscapedAndRepeated(t *testing.T) {
 
 func TestAValueOfTheWrongKindNeverHurtsMoreThanItsLine(t *testing.T) {
 	t.Parallel()
-	wrong := []any{nil, true, -1, 1e300, json.Number("123456789012345678901234567890"), "", "text", []any{}, []any{nil, 1}, map[string]any{}, map[string]any{"type": 1}}
+	wrong := []any{nil, true, -1, 1e300, json.Number("123456789012345678901234567890"), "", "text", []any{}, []any{nil, 1},
+		map[string]any{}, map[string]any{"type": 1}}
 	var d dialect.Decoder
 	for name, w := range resultWires() {
 		for _, line := range readLines(t, "result-"+name+".jsonl") {

@@ -36,7 +36,8 @@ func TestAStreamIsPutTogether(t *testing.T) {
 			{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"two"}}
 			{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}
 			{"type":"message_stop"}`},
-		"generate": {assay.DialectGenerate, `{"candidates":[{"content":{"role":"model","parts":[{"text":"hm so","thought":true}]}}],"modelVersion":"m"}
+		"generate": {assay.DialectGenerate,
+			`{"candidates":[{"content":{"role":"model","parts":[{"text":"hm so","thought":true}]}}],"modelVersion":"m"}
 			{"candidates":[{"content":{"role":"model","parts":[{"text":"one "}]}}]}
 			{"candidates":[{"content":{"parts":[{"text":"two"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5}}`},
 	} {
@@ -56,7 +57,8 @@ func TestAStreamIsPutTogether(t *testing.T) {
 		raw, whole := s.Reply()
 		var dec dialect.Decoder
 		o := dec.Body(c.d, raw)
-		if !whole || o.Ending != assay.Answered || o.Text != "one two" || o.Thoughts != "hm so" || o.Usage.Input != 10 || o.Usage.Output != 5 || sum.Text != o.Text || sum.Thoughts != o.Thoughts {
+		if !whole || o.Ending != assay.Answered || o.Text != "one two" || o.Thoughts != "hm so" || o.Usage.Input != 10 ||
+			o.Usage.Output != 5 || sum.Text != o.Text || sum.Thoughts != o.Thoughts {
 			t.Errorf("%s: whole %v, %+v, its pieces %+v\n%s", name, whole, o, sum, raw)
 		}
 	}
@@ -65,8 +67,10 @@ func TestAStreamIsPutTogether(t *testing.T) {
 // FuzzStream feeds any events to every dialect: nothing panics, and what is put together is a document.
 func FuzzStream(f *testing.F) {
 	f.Add(`{"choices":[{"index":-1},{"index":1e9},{"index":"x","delta":[]},{"delta":{"tool_calls":[{"index":0,"function":{"name":"f"}},null,{"index":2000}]}}]}`)
-	f.Add(`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}` + "\n" + `{"type":"content_block_start","index":0,"content_block":{"text":1}}`)
-	f.Add(`{"type":"message_delta","usage":{"output_tokens":1}}` + "\n" + `{"type":"message_start","message":{"content":"x","usage":3}}` + "\n" + `{"type":"content_block_delta","delta":{"text":"x"}}`)
+	f.Add(`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}` + "\n" +
+		`{"type":"content_block_start","index":0,"content_block":{"text":1}}`)
+	f.Add(`{"type":"message_delta","usage":{"output_tokens":1}}` + "\n" + `{"type":"message_start","message":{"content":"x","usage":3}}` +
+		"\n" + `{"type":"content_block_delta","delta":{"text":"x"}}`)
 	f.Add(`{"candidates":[{"content":{"parts":[null,3,{"text":"x"}]}},null]}` + "\nnull\n[]\n" + `{"error":{"message":"no"}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, d := range []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate} {

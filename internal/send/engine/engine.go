@@ -7,7 +7,7 @@
 // ledger (hold), and every step is one transaction that can be repeated or taken up by another process after a kill. A
 // segment goes as a job (batch) or request by request (live); stage cuts what is ready into segments.
 //
-//	staged ─ Prepare ─> uploaded ─ Intend (durable) ─> intended ─ Launch ─> launched ─ Check ─> ended ─ Fetch ─> fetched ─ Decode ─> settled
+//	staged ─ Prepare ─> uploaded ─ Intend (durable) ─> intended ─ Launch ─> launched ─ Check ─> ended ─ Fetch ─> fetched ─Decode─> settled
 //	  ▲ ▲                  ▲                              │  │                  │                 ▲                 │
 //	  │ └─ gone ───────────┤                              │  │                  │                 └─── missing ─────┘ 3 times, then lost
 //	  │                    └── surely refused ────────────┤  │                  │

@@ -68,8 +68,8 @@ func DefaultTiming() Timing {
 		LagStamped: time.Minute, LagUnstamped: 10 * time.Minute, Unfenced: 3 * time.Hour, Audit: time.Hour,
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
-		GateMin: 5 * time.Minute, GateMax: time.Hour, Room: 24 * time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
-		Call: time.Minute, Stall: 2 * time.Minute, Look: time.Second, Linger: 25 * time.Millisecond,
+		GateMin: 5 * time.Minute, GateMax: time.Hour, Room: 24 * time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour,
+		Ask: 15 * time.Minute, Call: time.Minute, Stall: 2 * time.Minute, Look: time.Second, Linger: 25 * time.Millisecond,
 	}
 }
 

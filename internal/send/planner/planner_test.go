@@ -86,7 +86,8 @@ func begin(t *testing.T, p *planner.Planner, id string, s script.Settings) store
 		t.Fatal(problems)
 	}
 	s.File, s.BaseURLs = "s.yaml", map[string]string{"openai": "http://there.example"}
-	run, err := p.Begin(t.Context(), script.Beginning{Run: store.NewRun{ID: id, Study: st.Study}, Input: d, Plan: made, Files: folder, Settings: s})
+	run, err := p.Begin(t.Context(),
+		script.Beginning{Run: store.NewRun{ID: id, Study: st.Study}, Input: d, Plan: made, Files: folder, Settings: s})
 	ok(t, err)
 	return run
 }
@@ -126,7 +127,8 @@ func TestAGateOpensWhenWhatItLooksAtIsFoundAndIsDecidedOnce(t *testing.T) {
 	at := []assay.Coordinates{asked["some"][0].At, asked["some"][1].At}
 	built, err := p.Build(t.Context(), run, store.Batch, at)
 	ok(t, err)
-	if d := cmp.Diff([]string{"Again: 2+2", "Again: 3+3"}, []string{built[0].Request.Prompt.Messages[0].Text, built[1].Request.Prompt.Messages[0].Text}); d != "" {
+	if d := cmp.Diff([]string{"Again: 2+2", "Again: 3+3"},
+		[]string{built[0].Request.Prompt.Messages[0].Text, built[1].Request.Prompt.Messages[0].Text}); d != "" {
 		t.Errorf("built again (-want +got):\n%s", d)
 	}
 	more, err := p.Redo(t.Context(), run, store.Redo{Run: run.No, Stage: "some", Lane: "m", Item: "1"})
@@ -156,10 +158,12 @@ func TestPolicyAndRoutesAreWhatTheStudySays(t *testing.T) {
 	}
 	route, err := p.Route(t.Context(), run, "some", "m", store.Batch)
 	ok(t, err)
-	if route.Size != 50 || route.BaseURL != "http://there.example" || route.Live.Lane.Rate != 3 || route.Live.Account.Concurrency != 9 || route.Lane.Name != "m" {
+	if route.Size != 50 || route.BaseURL != "http://there.example" || route.Live.Lane.Rate != 3 || route.Live.Account.Concurrency != 9 ||
+		route.Lane.Name != "m" {
 		t.Errorf("route %+v", route)
 	}
-	if _, err := p.Route(t.Context(), run, "some", "nosuch", store.Batch); err == nil || !strings.Contains(err.Error(), `no lane "nosuch"`) {
+	if _, err := p.Route(t.Context(), run, "some", "nosuch", store.Batch); err == nil ||
+		!strings.Contains(err.Error(), `no lane "nosuch"`) {
 		t.Errorf("a lane that is not there: %v", err)
 	}
 	if _, err := p.Policy(t.Context(), begin(t, p, "r3", script.Settings{ReuseRuns: []string{"nosuch"}})); err == nil {
@@ -172,7 +176,8 @@ func TestARunOfABatchFileIsPlannedFromTheFile(t *testing.T) {
 	p := newPlanner(t)
 	const file = `{"custom_id":"x","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4.1","messages":[{"role":"user","content":"one"}]}}` + "\n"
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file)), nil }
-	checked, problems, err := batchfile.Check(t.Context(), open, batchfile.Options{Name: "in.jsonl", Catalog: p.Catalog, Mode: assay.ModeBatch})
+	checked, problems, err := batchfile.Check(t.Context(), open,
+		batchfile.Options{Name: "in.jsonl", Catalog: p.Catalog, Mode: assay.ModeBatch})
 	if err != nil || checked == nil {
 		t.Fatal(err, problems)
 	}

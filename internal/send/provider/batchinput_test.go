@@ -34,7 +34,8 @@ func TestAFormArrivesAsItWasSentWithItsLengthAnnounced(t *testing.T) {
 			}
 		}
 	})
-	call, err := Form{Fields: [][2]string{{"purpose", "batch"}}, Field: "file", Name: `a"b.jsonl`, Type: "application/jsonl", File: source(text)}.Call("/files")
+	call, err := Form{Fields: [][2]string{{"purpose", "batch"}}, Field: "file", Name: `a"b.jsonl`, Type: "application/jsonl",
+		File: source(text)}.Call("/files")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,8 @@ func TestAStampIsLegalEverywhereAndReadsBack(t *testing.T) {
 		{"", "", 0, ""},
 	} {
 		name, short := s.Name(), s.Short()
-		if !legal.MatchString(name) || strings.HasSuffix(name, "-") || !legal.MatchString(short) || len(short) > 40 || len(short)+len("-out") > 63 {
+		if !legal.MatchString(name) || strings.HasSuffix(name, "-") || !legal.MatchString(short) || len(short) > 40 ||
+			len(short)+len("-out") > 63 {
 			t.Errorf("%+v: name %q, short %q", s, name, short)
 		}
 		if other, dup := names[name]; dup {
@@ -132,7 +134,8 @@ func TestAStampIsLegalEverywhereAndReadsBack(t *testing.T) {
 	}
 	got, _ := ParseName("assay-r7k2-s1-3-0f0f0f0f0f0f")
 	diff(t, Stamp{Run: "r7k2", Segment: "s1", Attempt: 3, SHA256: "0f0f0f0f0f0f"}, got)
-	for _, name := range []string{"", "assay", "assay-a-b-1", "assay--b-1-c", "other-a-b-1-c", "assay-a-b-x-d", "assay-a-b-1-", "assay-a-b-1-c-d", "assay-a-b--1-c"} {
+	for _, name := range []string{"", "assay", "assay-a-b-1", "assay--b-1-c", "other-a-b-1-c", "assay-a-b-x-d", "assay-a-b-1-",
+		"assay-a-b-1-c-d", "assay-a-b--1-c"} {
 		if _, ok := ParseName(name); ok {
 			t.Errorf("%q was taken for a stamp", name)
 		}

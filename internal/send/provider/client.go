@@ -89,10 +89,11 @@ func NewClient(cfg Config, auth Auth) (*Client, error) {
 	if rt == nil {
 		rt = NewTransport()
 	}
-	c := &Client{base: base, auth: auth, headers: cfg.Headers, trace: cfg.Trace, deadline: cfg.Deadline, stall: cfg.Stall, http: &http.Client{
-		Transport:     rt,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	c := &Client{base: base, auth: auth, headers: cfg.Headers, trace: cfg.Trace, deadline: cfg.Deadline, stall: cfg.Stall,
+		http: &http.Client{
+			Transport:     rt,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}}
 	c.hide(cfg.Key.Reveal())
 	for _, v := range cfg.Headers {
 		c.hide(v)
@@ -237,7 +238,8 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	}
 	if c.sign != nil && call.Foreign == "" {
 		if err := c.sign(ctx, req, call.digest); err != nil {
-			return nil, fmt.Errorf("sign the call: %w", &assay.Fault{Class: assay.FaultDenied, Code: "no_credentials", Message: assay.Clean(err.Error(), maxWords)})
+			return nil, fmt.Errorf("sign the call: %w",
+				&assay.Fault{Class: assay.FaultDenied, Code: "no_credentials", Message: assay.Clean(err.Error(), maxWords)})
 		}
 	}
 	return req, nil

@@ -105,7 +105,8 @@ func TestAnIDNeverLeavesItsPlaceInThePath(t *testing.T) {
 
 func TestABaseURLIsPlain(t *testing.T) {
 	t.Parallel()
-	for _, base := range []string{"", "api.example.com", "ftp://x", "https://", "https://user:pass@x", "https://x?y=1", "https://x#y", "::"} {
+	for _, base := range []string{"", "api.example.com", "ftp://x", "https://", "https://user:pass@x", "https://x?y=1",
+		"https://x#y", "::"} {
 		_, err := NewClient(Config{Name: "p", BaseURL: base}, Bearer(Secret{}))
 		if err == nil {
 			t.Errorf("%q was taken", base)
@@ -120,7 +121,8 @@ func TestNothingSecretIsInAnError(t *testing.T) {
 	echo := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("x-request-id", "req_1")
 		w.WriteHeader(400)
-		fmt.Fprintf(w, `{"error":{"message":"bad key %s in %s\u001b[31m","code":"oops","param":"%s"}}`, testKey, r.URL, r.Header.Get("X-Extra"))
+		fmt.Fprintf(w, `{"error":{"message":"bad key %s in %s\u001b[31m","code":"oops","param":"%s"}}`, testKey, r.URL,
+			r.Header.Get("X-Extra"))
 	}
 	c := serve(t, echo)
 	_, err := c.JSON(background, Call{Path: "/x", Query: url.Values{"token": {"query-secret"}}}, nil)
@@ -191,8 +193,9 @@ func TestTheFateOfALaunchIsOnlyCertainWithProof(t *testing.T) {
 		"500":                              {answer(500, said), Unknown},
 		"503":                              {answer(503, said), Unknown},
 		"529":                              {answer(529, said), Unknown},
-		"529, and no place":                {answer(529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), Refused},
-		"hung up":                          {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Unknown},
+		"529, and no place": {answer(529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
+			Refused},
+		"hung up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -401,13 +404,17 @@ func TestHeadersSayTheLimits(t *testing.T) {
 		Output: Window{Known: true},
 	}, got)
 	diff(t, Rate{Tokens: Window{Known: true, Limit: 500_000, Remaining: 499_100, Reset: 42 * time.Second}}, // Mistral
-		rateOf(head("x-ratelimitbysize-limit-minute", "500000", "x-ratelimitbysize-remaining-minute", "499100", "ratelimitbysize-reset", "42")))
+		rateOf(head("x-ratelimitbysize-limit-minute", "500000", "x-ratelimitbysize-remaining-minute", "499100",
+			"ratelimitbysize-reset", "42")))
 	diff(t, Rate{ // Together
-		Requests: Window{Known: true, Limit: 10, Remaining: 9, Reset: time.Second}, Tokens: Window{Known: true, Limit: 3000, Remaining: 2500, Reset: time.Second},
-	}, rateOf(head("x-ratelimit-limit", "10", "x-ratelimit-remaining", "9.5", "x-ratelimit-reset", "1", "x-tokenlimit-limit", "3000", "x-tokenlimit-remaining", "2500")))
+		Requests: Window{Known: true, Limit: 10, Remaining: 9, Reset: time.Second},
+		Tokens:   Window{Known: true, Limit: 3000, Remaining: 2500, Reset: time.Second},
+	}, rateOf(head("x-ratelimit-limit", "10", "x-ratelimit-remaining", "9.5", "x-ratelimit-reset", "1", "x-tokenlimit-limit", "3000",
+		"x-tokenlimit-remaining", "2500")))
 	diff(t, Rate{}, rateOf(head("x-ratelimit-remaining-requests", "many", "x-ratelimit-reset-requests", "x")))
 	for v, want := range map[string]time.Duration{
-		"1794744060": 61 * time.Second, "1794744060000": 61 * time.Second, "1794744060500": 60500 * time.Millisecond, "12": 12 * time.Second, "": 0, "NaN": 0, "-1": 0, "-5s": 0, "9e99": 24 * time.Hour,
+		"1794744060": 61 * time.Second, "1794744060000": 61 * time.Second, "1794744060500": 60500 * time.Millisecond,
+		"12": 12 * time.Second, "": 0, "NaN": 0, "-1": 0, "-5s": 0, "9e99": 24 * time.Hour,
 	} {
 		if got := resetOf(head("Date", "Sun, 15 Nov 2026 12:00:00 GMT"), v); got != want {
 			t.Errorf("reset %q: got %v, want %v", v, got, want)

@@ -75,10 +75,12 @@ func never(r *http.Request) (*http.Response, error) {
 func TestEveryCallEnds(t *testing.T) {
 	t.Parallel()
 	hanging := func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, ContentLength: -1, Header: http.Header{}, Body: &trickle{ctx: r.Context(), left: "[1,", every: time.Second, hangs: true}}, nil
+		return &http.Response{StatusCode: 200, ContentLength: -1, Header: http.Header{}, Body: &trickle{ctx: r.Context(), left: "[1,",
+			every: time.Second, hangs: true}}, nil
 	}
 	dripping := func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, ContentLength: -1, Header: http.Header{}, Body: &trickle{ctx: r.Context(), left: strings.Repeat(" ", 1000), every: time.Second}}, nil
+		return &http.Response{StatusCode: 200, ContentLength: -1, Header: http.Header{}, Body: &trickle{ctx: r.Context(),
+			left: strings.Repeat(" ", 1000), every: time.Second}}, nil
 	}
 	large := Call{Method: "POST", Path: "/files", Body: bytes.NewReader(make([]byte, 2*trusted)), Length: 2 * trusted}
 	for name, c := range map[string]struct {
@@ -87,12 +89,14 @@ func TestEveryCallEnds(t *testing.T) {
 		want string
 		took time.Duration
 	}{
-		"a small call without an answer": {never, func(c *Client) error { _, err := c.JSON(background, Call{Path: "/x"}, nil); return err }, "busy timeout", defaultDeadline},
-		"a small call whose answer drips": {dripping, func(c *Client) error { _, err := c.JSON(background, Call{Path: "/x"}, nil); return err },
+		"a small call without an answer": {never, func(c *Client) error { _, err := c.JSON(background, Call{Path: "/x"}, nil); return err },
 			"busy timeout", defaultDeadline},
-		"a small call whose answer stops": {hanging, func(c *Client) error { _, err := c.JSON(background, Call{Path: "/x"}, nil); return err },
-			"busy timeout", defaultDeadline},
-		"an upload without an answer": {never, func(c *Client) error { _, err := c.JSON(background, large, nil); return err }, "busy stalled", defaultStall},
+		"a small call whose answer drips": {dripping,
+			func(c *Client) error { _, err := c.JSON(background, Call{Path: "/x"}, nil); return err }, "busy timeout", defaultDeadline},
+		"a small call whose answer stops": {hanging,
+			func(c *Client) error { _, err := c.JSON(background, Call{Path: "/x"}, nil); return err }, "busy timeout", defaultDeadline},
+		"an upload without an answer": {never, func(c *Client) error { _, err := c.JSON(background, large, nil); return err },
+			"busy stalled", defaultStall},
 		"a download without an answer": {never, func(c *Client) error { return c.Download(background, Call{Path: "/x"}, Whole{}, &sink{}) },
 			"busy stalled", defaultStall},
 		"a download that stops": {hanging, func(c *Client) error { return c.Download(background, Call{Path: "/x"}, Whole{}, &sink{}) },
@@ -116,7 +120,8 @@ func TestWhatMovesMayTakeItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := strings.Repeat("x", 30) + "}"
 		c := slowClient(t, func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, ContentLength: -1, Header: http.Header{}, Body: &trickle{ctx: r.Context(), left: text, every: defaultStall - time.Second}}, nil
+			return &http.Response{StatusCode: 200, ContentLength: -1, Header: http.Header{}, Body: &trickle{ctx: r.Context(), left: text,
+				every: defaultStall - time.Second}}, nil
 		})
 		var into sink
 		if err := c.Download(background, Call{Path: "/x"}, Whole{}, &into); err != nil || into.String() != text {
@@ -132,7 +137,8 @@ func TestWhatMovesMayTakeItsTime(t *testing.T) {
 			}
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, r.Context().Err()
 		})
-		_, err := c.JSON(background, Call{Method: "POST", Path: "/files", Body: bytes.NewReader(make([]byte, 4*trusted)), Length: 4 * trusted}, nil)
+		_, err := c.JSON(background,
+			Call{Method: "POST", Path: "/files", Body: bytes.NewReader(make([]byte, 4*trusted)), Length: 4 * trusted}, nil)
 		if err != nil {
 			t.Errorf("a slow upload: %v", err)
 		}
@@ -146,18 +152,22 @@ func TestLaunchesAndQuestionsAreTheirCallersToEnd(t *testing.T) {
 		c := slowClient(t, func(r *http.Request) (*http.Response, error) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			time.Sleep(10 * time.Minute)
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"ID":"job"}`))}, r.Context().Err()
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"ID":"job"}`))},
+				r.Context().Err()
 		})
-		if r := c.Launch(background, Call{Method: "POST", Path: "/jobs", Body: strings.NewReader("{}"), Length: 2}, &madeJob{}); r.Status != Accepted {
+		if r := c.Launch(background, Call{Method: "POST", Path: "/jobs", Body: strings.NewReader("{}"), Length: 2},
+			&madeJob{}); r.Status != Accepted {
 			t.Errorf("launch: %+v", r)
 		}
 		wire := assay.Wire{Dialect: assay.DialectChat}
-		if _, err := c.Ask(background, "/chat", &assay.Request{Lane: &assay.Lane{}, Wire: &wire, Prompt: &assay.Prompt{Messages: []assay.Message{{Role: assay.RoleUser, Text: "q"}}}}); Lost(err) {
+		if _, err := c.Ask(background, "/chat", &assay.Request{Lane: &assay.Lane{}, Wire: &wire,
+			Prompt: &assay.Prompt{Messages: []assay.Message{{Role: assay.RoleUser, Text: "q"}}}}); Lost(err) {
 			t.Errorf("ask: %v", err)
 		}
 		within, stop := context.WithTimeout(background, time.Minute)
 		defer stop()
-		if r := c.Launch(within, Call{Method: "POST", Path: "/jobs", Body: strings.NewReader("{}"), Length: 2}, &madeJob{}); r.Status != Unknown || !errors.Is(r.Err, context.DeadlineExceeded) {
+		if r := c.Launch(within, Call{Method: "POST", Path: "/jobs", Body: strings.NewReader("{}"), Length: 2},
+			&madeJob{}); r.Status != Unknown || !errors.Is(r.Err, context.DeadlineExceeded) {
 			t.Errorf("launch with a deadline: %+v", r)
 		}
 	})

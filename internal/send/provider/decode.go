@@ -17,7 +17,8 @@ import (
 // for a line that is a block of its own.
 func DecodeLines(w assay.Wire, r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		d := &decoding{wire: w, todo: make(chan *block, blocksAhead), ordered: make(chan *block, blocksAhead), stop: make(chan struct{}), spare: make(chan *block, 2*blocksAhead)}
+		d := &decoding{wire: w, todo: make(chan *block, blocksAhead), ordered: make(chan *block, blocksAhead), stop: make(chan struct{}),
+			spare: make(chan *block, 2*blocksAhead)}
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		defer close(d.stop)

@@ -44,7 +44,8 @@ func (c *Client) Download(ctx context.Context, call Call, want Whole, into Sink)
 }
 
 // DownloadBy is Download with a GET that another client makes over Transport. The header may ask for a range.
-func (c *Client) DownloadBy(ctx context.Context, get func(context.Context, http.Header) (*http.Response, error), want Whole, into Sink) error {
+func (c *Client) DownloadBy(ctx context.Context, get func(context.Context, http.Header) (*http.Response, error), want Whole,
+	into Sink) error {
 	held, validator := into.Held()
 	header := http.Header{}
 	if held > 0 && strong(validator) {

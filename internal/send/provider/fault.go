@@ -121,7 +121,8 @@ func (c *Client) transportError(ctx context.Context, req *http.Request, err erro
 	text := assay.Clean(c.scrub(req, err.Error()), maxWords)
 	c.show(Exchange{Method: req.Method, Host: req.URL.Host, Path: req.URL.Path, Err: text})
 	if late, ours := overdue(req.Context()); ours {
-		return &callError{doing: doing(req), unsent: undialled(err), fault: &assay.Fault{Class: assay.FaultBusy, Code: late.code, Message: late.text}}
+		return &callError{doing: doing(req), unsent: undialled(err),
+			fault: &assay.Fault{Class: assay.FaultBusy, Code: late.code, Message: late.text}}
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing(req), context.Cause(ctx))
@@ -177,7 +178,8 @@ func (c *Client) answerError(resp *http.Response, what string, err error) error 
 
 // scrub takes every secret out of a text: those of the configuration, and whatever this request carried.
 func (c *Client) scrub(req *http.Request, s string) string {
-	for _, own := range []string{strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), req.Header.Get("X-Amz-Security-Token"), req.URL.RawQuery} {
+	for _, own := range []string{strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), req.Header.Get("X-Amz-Security-Token"),
+		req.URL.RawQuery} {
 		if len(own) >= minSecret {
 			s = strings.ReplaceAll(s, own, stars)
 		}

@@ -10,7 +10,8 @@ import (
 
 // requestID returns the provider's id of a call, by whichever header it uses.
 func requestID(h http.Header) string {
-	for _, name := range [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id", "X-Amzn-Requestid", "X-Amz-Request-Id"} {
+	for _, name := range [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id", "X-Amzn-Requestid",
+		"X-Amz-Request-Id"} {
 		if v := field(h, name); v != "" {
 			return clip(v, 128)
 		}
@@ -53,10 +54,12 @@ func rateOf(h http.Header) Rate {
 			limit{"Ratelimitbysize-Limit", "Ratelimitbysize-Remaining", "Ratelimitbysize-Reset"},
 			limit{"X-Tokenlimit-Limit", "X-Tokenlimit-Remaining", "X-Ratelimit-Reset"}),
 		Input: window(h,
-			limit{"Anthropic-Ratelimit-Input-Tokens-Limit", "Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset"},
+			limit{"Anthropic-Ratelimit-Input-Tokens-Limit", "Anthropic-Ratelimit-Input-Tokens-Remaining",
+				"Anthropic-Ratelimit-Input-Tokens-Reset"},
 			limit{"X-Ratelimit-Limit-Input-Tokens", "X-Ratelimit-Remaining-Input-Tokens", "X-Ratelimit-Reset-Input-Tokens"}),
 		Output: window(h,
-			limit{"Anthropic-Ratelimit-Output-Tokens-Limit", "Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
+			limit{"Anthropic-Ratelimit-Output-Tokens-Limit", "Anthropic-Ratelimit-Output-Tokens-Remaining",
+				"Anthropic-Ratelimit-Output-Tokens-Reset"},
 			limit{"X-Ratelimit-Limit-Output-Tokens", "X-Ratelimit-Remaining-Output-Tokens", "X-Ratelimit-Reset-Output-Tokens"}),
 		RetryAfter: RetryAfter(h),
 	}

@@ -54,5 +54,6 @@ func NotSent(err error) Receipt {
 
 // Unprepared returns the receipt of a launch whose handle does not hold what Prepare should have put there.
 func Unprepared() Receipt {
-	return NotSent(fmt.Errorf("launch: %w", &assay.Fault{Class: assay.FaultGone, Code: "not_prepared", Message: "nothing is uploaded for this segment"}))
+	return NotSent(fmt.Errorf("launch: %w",
+		&assay.Fault{Class: assay.FaultGone, Code: "not_prepared", Message: "nothing is uploaded for this segment"}))
 }

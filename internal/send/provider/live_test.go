@@ -55,10 +55,14 @@ func TestALiveErrorTellsTheSameInOutcomeAndError(t *testing.T) {
 		code   string // empty: no error
 	}{
 		"a filter's refusal is an answer": {400, `{"error":{"code":"content_filter","message":"filtered"}}`, assay.Refused, ""},
-		"a bad parameter":                 {400, `{"error":{"code":"unsupported_value","message":"no","param":"temperature"}}`, assay.Rejected, "invalid unsupported_value"},
-		"too much":                        {400, `{"error":{"code":"context_length_exceeded","message":"long"}}`, assay.Rejected, "large context_length_exceeded"},
-		"too fast":                        {429, `{"error":{"code":"rate_limit_exceeded","message":"slow"}}`, assay.Errored, "busy rate_limit_exceeded"},
-		"no money":                        {429, `{"error":{"code":"insufficient_quota","message":"pay"}}`, assay.Errored, "quota insufficient_quota"},
+		"a bad parameter": {400, `{"error":{"code":"unsupported_value","message":"no","param":"temperature"}}`,
+			assay.Rejected, "invalid unsupported_value"},
+		"too much": {400, `{"error":{"code":"context_length_exceeded","message":"long"}}`, assay.Rejected,
+			"large context_length_exceeded"},
+		"too fast": {429, `{"error":{"code":"rate_limit_exceeded","message":"slow"}}`, assay.Errored,
+			"busy rate_limit_exceeded"},
+		"no money": {429, `{"error":{"code":"insufficient_quota","message":"pay"}}`, assay.Errored,
+			"quota insufficient_quota"},
 		"an error that came as a success": {200, `{"error":{"code":"server_error","message":"oops"}}`, assay.Errored, "busy server_error"},
 		"nonsense":                        {200, `<html>`, assay.Errored, "unknown unreadable_reply"},
 		"nothing":                         {200, ``, assay.Errored, "unknown unreadable_reply"},
@@ -101,7 +105,8 @@ func TestAQuestionThatCannotBeWrittenIsNeverSent(t *testing.T) {
 
 func TestLinesAreDecodedWithTheirPlaces(t *testing.T) {
 	t.Parallel()
-	text := "{\"custom_id\":\"a\",\"response\":{\"status_code\":200,\"body\":{\"choices\":[{\"finish_reason\":\"stop\",\"message\":{\"content\":\"x\"}}]}}}\r\n" +
+	text := "{\"custom_id\":\"a\",\"response\":{\"status_code\":200,\"body\":" +
+		"{\"choices\":[{\"finish_reason\":\"stop\",\"message\":{\"content\":\"x\"}}]}}}\r\n" +
 		"\n{\"custom_id\":\"b\",\"resp" + "\n" + `{"custom_id":"c","response":null,"error":{"code":"batch_expired"}}`
 	type got struct {
 		ID        string
@@ -117,7 +122,8 @@ func TestLinesAreDecodedWithTheirPlaces(t *testing.T) {
 		lines = append(lines, got{line.CustomID, line.Outcome.Ending, line.Malformed, text[line.Offset : line.Offset+line.Length][:14]})
 	}
 	diff(t, []got{
-		{"a", assay.Answered, false, `{"custom_id":"`}, {"b", assay.Errored, true, `{"custom_id":"`}, {"c", assay.Expired, false, `{"custom_id":"`},
+		{"a", assay.Answered, false, `{"custom_id":"`}, {"b", assay.Errored, true, `{"custom_id":"`},
+		{"c", assay.Expired, false, `{"custom_id":"`},
 	}, lines)
 }
 
@@ -132,7 +138,8 @@ func TestALineThatIsTooLongStaysInThePartUnderItsName(t *testing.T) {
 		}
 		first = line
 	}
-	if first.CustomID != "abc" || first.Length != int64(len(head)+rest) || first.Outcome.Ending != assay.Errored || first.Outcome.Fault.Code != "line_too_large" {
+	if first.CustomID != "abc" || first.Length != int64(len(head)+rest) || first.Outcome.Ending != assay.Errored ||
+		first.Outcome.Fault.Code != "line_too_large" {
 		t.Errorf("%+v", first)
 	}
 }
@@ -161,10 +168,13 @@ func TestWhatMayBeBilledIsReported(t *testing.T) {
 		answer func(w http.ResponseWriter)
 		lost   bool
 	}{
-		"the provider's own no":  {func(w http.ResponseWriter) { w.WriteHeader(429); io.WriteString(w, `{"error":{"message":"slow"}}`) }, false},
-		"the provider is broken": {func(w http.ResponseWriter) { w.WriteHeader(500); io.WriteString(w, `{"error":{"message":"oops"}}`) }, false},
-		"a gateway's no":         {func(w http.ResponseWriter) { w.WriteHeader(502); io.WriteString(w, `<html>bad gateway</html>`) }, true},
-		"a gateway had enough":   {func(w http.ResponseWriter) { w.WriteHeader(504); io.WriteString(w, `{"error":{"message":"timeout"}}`) }, true},
+		"the provider's own no": {func(w http.ResponseWriter) { w.WriteHeader(429); io.WriteString(w, `{"error":{"message":"slow"}}`) },
+			false},
+		"the provider is broken": {func(w http.ResponseWriter) { w.WriteHeader(500); io.WriteString(w, `{"error":{"message":"oops"}}`) },
+			false},
+		"a gateway's no": {func(w http.ResponseWriter) { w.WriteHeader(502); io.WriteString(w, `<html>bad gateway</html>`) }, true},
+		"a gateway had enough": {func(w http.ResponseWriter) { w.WriteHeader(504); io.WriteString(w, `{"error":{"message":"timeout"}}`) },
+			true},
 		"hung up without a word": {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, true},
 		"hung up in the middle": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Length", "99")

@@ -62,7 +62,8 @@ func Resolve(s Settings, v catalog.Vendor, env func(string) string) (Config, Ori
 		}
 	}
 	if s.BaseURL != "" && from.KeyEnv == "" && len(v.KeyEnv) > 0 && !v.KeyOptional {
-		return cfg, from, fmt.Errorf("provider %s: base_url is not %s's own, so the study must name the key for it (key: ${VARIABLE})", s.Name, v.Title)
+		return cfg, from, fmt.Errorf("provider %s: base_url is not %s's own, so the study must name the key for it (key: ${VARIABLE})",
+			s.Name, v.Title)
 	}
 	return cfg, from, nil
 }

@@ -8,11 +8,14 @@ import (
 
 func TestAKeyGoesOnlyWhereItBelongs(t *testing.T) {
 	t.Parallel()
-	openai := catalog.Vendor{Name: "openai", Title: "OpenAI", BaseURL: "https://api.openai.com/v1", BaseURLEnv: "OPENAI_BASE_URL", KeyEnv: []string{"OPENAI_API_KEY"}}
-	gemini := catalog.Vendor{Name: "gemini", BaseURL: "https://g.example", BaseURLEnv: "GOOGLE_GEMINI_BASE_URL", KeyEnv: []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"}}
+	openai := catalog.Vendor{Name: "openai", Title: "OpenAI", BaseURL: "https://api.openai.com/v1", BaseURLEnv: "OPENAI_BASE_URL",
+		KeyEnv: []string{"OPENAI_API_KEY"}}
+	gemini := catalog.Vendor{Name: "gemini", BaseURL: "https://g.example", BaseURLEnv: "GOOGLE_GEMINI_BASE_URL",
+		KeyEnv: []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"}}
 	vertex := catalog.Vendor{Name: "vertex", BaseURL: "https://{location}-aiplatform.googleapis.com", KeyEnv: []string{"VERTEX_TOKEN"}}
 	box := catalog.Vendor{Name: catalog.Compatible, KeyOptional: true, KeyEnv: nil}
-	env := map[string]string{"OPENAI_API_KEY": "own", "GOOGLE_API_KEY": "google", "GEMINI_API_KEY": "gemini", "BOX_KEY": " box\n", "VERTEX_TOKEN": "token"}
+	env := map[string]string{"OPENAI_API_KEY": "own", "GOOGLE_API_KEY": "google", "GEMINI_API_KEY": "gemini", "BOX_KEY": " box\n",
+		"VERTEX_TOKEN": "token"}
 	type got struct{ BaseURL, Key, KeyEnv, BaseURLEnv string }
 	for name, c := range map[string]struct {
 		settings Settings
@@ -40,9 +43,12 @@ func TestAKeyGoesOnlyWhereItBelongs(t *testing.T) {
 			got{"https://api.openai.com@thief.example/v1", "", "", ""}, true},
 		"a server that needs no key": {Settings{Name: "box", BaseURL: "http://127.0.0.1:8000/v1"}, box, nil,
 			got{"http://127.0.0.1:8000/v1", "", "", ""}, false},
-		"the first key that is set": {Settings{Name: "gemini"}, gemini, nil, got{"https://g.example", "google", "GOOGLE_API_KEY", ""}, false},
-		"the second key":            {Settings{Name: "gemini"}, gemini, map[string]string{"GOOGLE_API_KEY": ""}, got{"https://g.example", "gemini", "GEMINI_API_KEY", ""}, false},
-		"a key that is not set":     {Settings{Name: "openai"}, openai, map[string]string{"OPENAI_API_KEY": ""}, got{"https://api.openai.com/v1", "", "OPENAI_API_KEY", ""}, false},
+		"the first key that is set": {Settings{Name: "gemini"}, gemini, nil,
+			got{"https://g.example", "google", "GOOGLE_API_KEY", ""}, false},
+		"the second key": {Settings{Name: "gemini"}, gemini, map[string]string{"GOOGLE_API_KEY": ""},
+			got{"https://g.example", "gemini", "GEMINI_API_KEY", ""}, false},
+		"a key that is not set": {Settings{Name: "openai"}, openai, map[string]string{"OPENAI_API_KEY": ""},
+			got{"https://api.openai.com/v1", "", "OPENAI_API_KEY", ""}, false},
 		"a region's host": {Settings{Name: "v", BaseURL: "https://us-central1-aiplatform.googleapis.com"}, vertex, nil,
 			got{"https://us-central1-aiplatform.googleapis.com", "token", "VERTEX_TOKEN", ""}, false},
 		"a host that is no region's": {Settings{Name: "v", BaseURL: "https://thief.example/-aiplatform.googleapis.com"}, vertex, nil,
@@ -69,8 +75,9 @@ func TestAnAddressOfTheStudyIsForeignUnlessItIsTheVendors(t *testing.T) {
 	t.Parallel()
 	signed := catalog.Vendor{Name: "x", BaseURL: "https://service.{location}.vendor.example", KeyOptional: true, KeyEnv: []string{"KEY"}}
 	for address, want := range map[string]bool{
-		"": false, "https://service.eu-west-1.vendor.example": false, "http://service.eu-west-1.vendor.example": true, "https://thief.example": true,
-		"https://other.eu-west-1.vendor.example": true, "https://service.thief.example/.vendor.example": true, "https://service.a.b.vendor.example": true,
+		"": false, "https://service.eu-west-1.vendor.example": false, "http://service.eu-west-1.vendor.example": true,
+		"https://thief.example": true, "https://other.eu-west-1.vendor.example": true,
+		"https://service.thief.example/.vendor.example": true, "https://service.a.b.vendor.example": true,
 	} {
 		cfg, from, err := Resolve(Settings{Name: "x", BaseURL: address}, signed, func(string) string { return "key" })
 		if err != nil || from.Foreign != want || cfg.Key.Empty() != want {
@@ -82,8 +89,9 @@ func TestAnAddressOfTheStudyIsForeignUnlessItIsTheVendors(t *testing.T) {
 func TestWhatCannotBeAKeyIsReportedAndNotSent(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{
-		"sk-abc_DEF-123": "", " sk-abc\n": "", "\tsk-abc\r\n": "", "   ": "is empty", "sk-abc\nsk-def": "has a line break in it", "sk abc": "has a space in it",
-		`"sk-abc"`: "has a quotation mark in it", "sk-\u00e9": "has a character in it that no key has", "sk-\x1b": "has a character in it that no key has",
+		"sk-abc_DEF-123": "", " sk-abc\n": "", "\tsk-abc\r\n": "", "   ": "is empty", "sk-abc\nsk-def": "has a line break in it",
+		"sk abc": "has a space in it", `"sk-abc"`: "has a quotation mark in it", "sk-\u00e9": "has a character in it that no key has",
+		"sk-\x1b": "has a character in it that no key has",
 	} {
 		if got := KeyTrouble(key); got != want {
 			t.Errorf("%q: %q, want %q", key, got, want)

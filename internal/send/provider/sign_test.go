@@ -51,7 +51,8 @@ func TestASignerSeesTheWholeRequest(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, call := range []Call{{Path: "/a", Method: "POST", Body: once(), Length: 5, Header: own}, {Path: "/a", Header: own}, {Path: "/a", Method: "POST", Body: strings.NewReader("words"), Length: 5}} {
+	for _, call := range []Call{{Path: "/a", Method: "POST", Body: once(), Length: 5, Header: own}, {Path: "/a", Header: own},
+		{Path: "/a", Method: "POST", Body: strings.NewReader("words"), Length: 5}} {
 		if _, err := c.JSON(context.Background(), call, nil); err == nil || !Unsent(err) {
 			t.Errorf("%+v: %v", call, err)
 		}

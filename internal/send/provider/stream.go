@@ -52,7 +52,8 @@ func (c *Client) Stream(ctx context.Context, at StreamCall, r *assay.Request, ea
 	call, hangUp := context.WithCancel(ctx)
 	defer hangUp()
 	resp, err := c.Do(call, Call{
-		Method: "POST", Path: at.Path, Query: at.Query, Type: "application/json", Body: bytes.NewReader(body), Length: int64(len(body)), unhurried: true,
+		Method: "POST", Path: at.Path, Query: at.Query, Type: "application/json", Body: bytes.NewReader(body), Length: int64(len(body)),
+		unhurried: true,
 	})
 	if err != nil {
 		return c.unanswered(err)
@@ -78,7 +79,8 @@ func (c *Client) Stream(ctx context.Context, at StreamCall, r *assay.Request, ea
 }
 
 // events reads a stream to its end, and returns the whole reply.
-func (c *Client) events(ctx context.Context, resp *http.Response, hangUp func(), s *dialect.Stream, each func(StreamEvent)) ([]byte, error) {
+func (c *Client) events(ctx context.Context, resp *http.Response, hangUp func(), s *dialect.Stream,
+	each func(StreamEvent)) ([]byte, error) {
 	var stalled atomic.Bool
 	wait := cmp.Or(c.stall, streamStall)
 	timer := time.AfterFunc(wait, func() { stalled.Store(true); hangUp() })

@@ -37,7 +37,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.over()
 		return nil, err
 	}
-	resp.Body = &movingBody{ReadCloser: w.receives(resp.Body), watch: w, fault: func(err error) error { return c.transportError(req.Context(), own, err) }}
+	resp.Body = &movingBody{ReadCloser: w.receives(resp.Body), watch: w,
+		fault: func(err error) error { return c.transportError(req.Context(), own, err) }}
 	return resp, nil
 }
 

@@ -23,7 +23,8 @@ func TestTimesAreReadInEverySpelling(t *testing.T) {
 
 func TestCountsAreReadInEverySpelling(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]Number{`7`: 7, `"7"`: 7, `7.0`: 7, `-1`: -1, `"-1"`: -1, `null`: 0, `""`: 0, `"many"`: 0, `{}`: 0, `1e30`: 0, `[]`: 0} {
+	for text, want := range map[string]Number{`7`: 7, `"7"`: 7, `7.0`: 7, `-1`: -1, `"-1"`: -1, `null`: 0, `""`: 0, `"many"`: 0, `{}`: 0,
+		`1e30`: 0, `[]`: 0} {
 		got := Number(99)
 		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {
 			t.Errorf("%s: got %d, %v", text, got, err)

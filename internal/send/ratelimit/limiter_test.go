@@ -55,7 +55,8 @@ func (s *server) ask(now time.Time) Reply {
 		}
 	}
 	if s.headers {
-		r.Hints.Requests = Hint{Known: true, Limit: int64(s.limit), Remaining: int64(float64(s.limit) - s.used), Reset: max(reset-s.early, time.Millisecond)}
+		r.Hints.Requests = Hint{Known: true, Limit: int64(s.limit), Remaining: int64(float64(s.limit) - s.used),
+			Reset: max(reset-s.early, time.Millisecond)}
 	}
 	return r
 }
@@ -151,7 +152,8 @@ func TestAMinuteThatIsLongerThanSaidCostsLittle(t *testing.T) {
 		for _, early := range []time.Duration{20 * time.Millisecond, 300 * time.Millisecond} {
 			t.Run(fmt.Sprintf("%d a minute, by %s", limit, early), func(t *testing.T) {
 				t.Parallel()
-				n := drive(&Limiter{}, &server{limit: limit, headers: true, silent: true, early: early}, 200*time.Millisecond, 11*time.Minute)
+				n := drive(&Limiter{}, &server{limit: limit, headers: true, silent: true, early: early}, 200*time.Millisecond,
+					11*time.Minute)
 				if share := float64(n.refused) / float64(n.answered+n.refused); share > 0.02 {
 					t.Errorf("%d of %d refused: %.2f%%", n.refused, n.answered+n.refused, 100*share)
 				}
@@ -198,12 +200,14 @@ func TestARefusalTeachesWhatTheHeadersDoNotExplain(t *testing.T) {
 		hints   Hints
 		learned bool
 	}{
-		"no headers":                     {Hints{}, true},
-		"there is enough of everything":  {Hints{Requests: Hint{Known: true, Limit: 600, Remaining: 500}, Tokens: Hint{Known: true, Limit: 9000, Remaining: 8000}}, true},
-		"no request is left":             {Hints{Requests: Hint{Known: true, Limit: 600}}, false},
-		"fewer tokens than it may take":  {Hints{Tokens: Hint{Known: true, Limit: 200, Remaining: 130}}, false},
-		"tokens are nearly used up":      {Hints{Tokens: Hint{Known: true, Limit: 90_000, Remaining: 4000}}, false},
-		"of several limits one explains": {Hints{Requests: Hint{Known: true, Limit: 600, Remaining: 500}, Output: Hint{Known: true, Limit: 9000, Remaining: 10}}, false},
+		"no headers": {Hints{}, true},
+		"there is enough of everything": {Hints{Requests: Hint{Known: true, Limit: 600, Remaining: 500},
+			Tokens: Hint{Known: true, Limit: 9000, Remaining: 8000}}, true},
+		"no request is left":            {Hints{Requests: Hint{Known: true, Limit: 600}}, false},
+		"fewer tokens than it may take": {Hints{Tokens: Hint{Known: true, Limit: 200, Remaining: 130}}, false},
+		"tokens are nearly used up":     {Hints{Tokens: Hint{Known: true, Limit: 90_000, Remaining: 4000}}, false},
+		"of several limits one explains": {Hints{Requests: Hint{Known: true, Limit: 600, Remaining: 500},
+			Output: Hint{Known: true, Limit: 9000, Remaining: 10}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,7 +27,7 @@ func (a *asking) turns() int           { return len(a.talk.Steps) }
 func (a *asking) tries() []int         { return []int{firstAsked} }
 func (a *asking) items() string        { return a.input }
 
-// span is the turns that a judge stage may read.
+// span returns the turns that a judge stage may read.
 func (a *asking) span() study.Turns {
 	return study.Turns{N: a.turns(), GoesOn: a.talk.Stage.GoesOn()}
 }
@@ -93,7 +93,7 @@ func (a *asking) trials(it assay.Item, at assay.Coordinates) ([]trial, error) {
 	return out, err
 }
 
-// earlier are the answers about an item that the stage's condition looks at, each as a conversation of its own.
+// earlier returns the answers about an item that the stage's condition looks at, each as a conversation of its own.
 func (a *asking) earlier(it assay.Item, lane string) [][]assay.Coordinates {
 	var own, others [][]assay.Coordinates
 	for _, j := range a.judges {
@@ -117,7 +117,7 @@ func (a *asking) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates
 	return out, err
 }
 
-// history is the way of a request, and the requests whose answers stand before it. A further draw follows its own
+// history returns the way of a request, and the requests whose answers stand before it. A further draw follows its own
 // answers; those of the stage that it continues are the plan's.
 func (a *asking) history(it assay.Item, at assay.Coordinates) (plan.Way, []assay.Coordinates, error) {
 	draw, further := a.planned(at.Draw)

@@ -40,7 +40,7 @@ type shown struct {
 	texts  []string // between fences
 }
 
-// judgings are the requests of a stage as they were sent.
+// judgings returns the requests of a stage as they were sent.
 func (r *rig) judgings(run store.Run, stage string) []shown {
 	r.t.Helper()
 	ctx := context.Background()
@@ -127,7 +127,8 @@ func TestJudgesSeeNeitherLanesNorModelsAndOrdersAreAsDeclared(t *testing.T) {
 			firsts[stage][a+" before "+b]++
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"flips": 36, "whole": 36, "both": 72, "random": 36, "alternate": 36, "again": 47, "decided": 36}, asked); diff != "" {
+	if diff := cmp.Diff(map[string]int{"flips": 36, "whole": 36, "both": 72, "random": 36, "alternate": 36, "again": 47, "decided": 36},
+		asked); diff != "" {
 		t.Errorf("judges asked (-want +got):\n%s", diff)
 	}
 	for _, p := range [][2]string{{"ibis", "quokka"}, {"ibis", "zebra"}, {"quokka", "zebra"}} {

@@ -33,7 +33,8 @@ func (s *Script) buildAsk(ctx context.Context, st *study.Stage) error {
 	if err != nil {
 		return err
 	}
-	a := &asking{talk: talk, input: s.input.Root(st), chosen: s.chosen(s.input.Study.Contestants(st)), imported: st.Import != nil, redone: &s.redone}
+	a := &asking{talk: talk, input: s.input.Root(st), chosen: s.chosen(s.input.Study.Contestants(st)), imported: st.Import != nil,
+		redone: &s.redone}
 	if st.Continue != "" {
 		from, ok := s.stages[st.Continue].(*asking)
 		if !ok {
@@ -52,7 +53,7 @@ func (s *Script) buildAsk(ctx context.Context, st *study.Stage) error {
 	return nil
 }
 
-// rubric is how a judge or compare stage judges.
+// rubric returns how a judge or compare stage judges.
 func (s *Script) rubric(st *study.Stage) (*rubric, error) {
 	described, err := s.input.Rubric(st)
 	if err != nil {
@@ -74,7 +75,8 @@ func (s *Script) buildJudge(ctx context.Context, st *study.Stage) (*judging, err
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), others: s.standIns(st), input: s.input.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
+	j := &judging{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), others: s.standIns(st), input: s.input.Root(st),
+		votes: max(1, st.Repeats.N), redone: &s.redone}
 	if own := s.input.Study.RubricOf(st); own != nil && own.Rule != nil {
 		j.expects = own.Rule.Exact.Template
 	}

@@ -57,7 +57,7 @@ func (c *contest) variants(at assay.Coordinates, template string) []assay.Coordi
 // tries lists the ways in which a judge may be asked the same.
 func (c *contest) tries() []int { return triesOf(c.stage, c.rubric, c.redone) }
 
-// trait is the trait that a request is about.
+// trait returns the trait that a request is about.
 func (c *contest) trait(at assay.Coordinates) (judge.Trait, error) {
 	i := slices.IndexFunc(c.traits, func(t judge.Trait) bool { return t.ID == at.Trait })
 	if i < 0 {
@@ -132,7 +132,7 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 	return out
 }
 
-// meetings are those on the i-th way through an item.
+// meetings returns those on the i-th way through an item.
 func (c *laneContest) meetings(ord int64, i int) iter.Seq[pairs.Pair] {
 	switch {
 	case c.tour == nil || c.tour.base != nil:
@@ -143,7 +143,7 @@ func (c *laneContest) meetings(ord int64, i int) iter.Seq[pairs.Pair] {
 	return c.tour.on(c.first[ord] + int64(i))
 }
 
-// fixed are the meetings on a slot that were planned, and those that were bought besides.
+// fixed returns the meetings on a slot that were planned, and those that were bought besides.
 func (c *laneContest) fixed(slot int64) iter.Seq[pairs.Pair] {
 	return func(yield func(pairs.Pair) bool) {
 		for p := range c.schedule.On(slot) {
@@ -165,7 +165,7 @@ func (c *laneContest) fixed(slot int64) iter.Seq[pairs.Pair] {
 	}
 }
 
-// sides are the two answers that a request shows, A first.
+// sides returns the two answers that a request shows, A first.
 func (c *laneContest) sides(at assay.Coordinates) (a, b assay.Coordinates, err error) {
 	for _, name := range []string{at.Lane, at.Against} {
 		if !slices.ContainsFunc(c.contestants, func(l *study.Lane) bool { return l.Name == name }) {
@@ -216,10 +216,11 @@ func (c *laneContest) show(it assay.Item, at assay.Coordinates, answered answers
 		return judge.Showing{}, false, err
 	}
 	said := talked.Messages[len(talked.Messages)-1].Text
-	return judge.Showing{Item: &it, A: textA.text, B: textB.text, Said: said, Trait: trait, Ties: c.rubric.Ties(), Bare: c.rubric.Bare}, true, nil
+	return judge.Showing{Item: &it, A: textA.text, B: textB.text, Said: said, Trait: trait, Ties: c.rubric.Ties(), Bare: c.rubric.Bare},
+		true, nil
 }
 
-// known is a tie of identical answers, or what the rule for refused and cut answers says.
+// known returns a tie of identical answers, or what the rule for refused and cut answers says.
 func (c *laneContest) known(at assay.Coordinates, answered answers) (assay.Verdict, bool, error) {
 	a, b, err := c.sides(at)
 	if err != nil {
@@ -268,7 +269,8 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 	if err != nil {
 		return nil, err
 	}
-	c := contest{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), others: s.standIns(st), traits: s.input.TraitsOf(st), votes: max(1, st.Repeats.N), redone: &s.redone}
+	c := contest{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), others: s.standIns(st),
+		traits: s.input.TraitsOf(st), votes: max(1, st.Repeats.N), redone: &s.redone}
 	if silent(r) {
 		c.votes = 1
 	}
@@ -332,7 +334,9 @@ func (s *Script) fixedLanes(ctx context.Context, l *laneContest) error {
 func (s *Script) tourLanes(ctx context.Context, l *laneContest) error {
 	a := l.stage.Pairs.Adaptive
 	if between := a.Goal.Between.List; len(between) > 0 {
-		l.contestants = slices.DeleteFunc(slices.Clone(l.contestants), func(lane *study.Lane) bool { return !slices.Contains(between, lane.Name) })
+		l.contestants = slices.DeleteFunc(slices.Clone(l.contestants), func(lane *study.Lane) bool {
+			return !slices.Contains(between, lane.Name)
+		})
 	}
 	slots := int64(0)
 	for it, err := range s.input.Rows.Items(ctx, l.source.items()) {

@@ -62,13 +62,15 @@ func TestConditionsOnVerdictsAndFindingsDecideWhatIsAskedOnce(t *testing.T) {
 	}
 	for item, ok := range right {
 		if asked["pushed m"][item] != ok || asked["anew m"][item] == ok || asked["after j"][item] != (ok && item != "a") {
-			t.Errorf("item %s is right: %t; pushed %t, anew %t, after %t", item, ok, asked["pushed m"][item], asked["anew m"][item], asked["after j"][item])
+			t.Errorf("item %s is right: %t; pushed %t, anew %t, after %t", item, ok, asked["pushed m"][item], asked["anew m"][item],
+				asked["after j"][item])
 		}
 	}
 	if n := len(asked["both j"]); n == 0 || n > 6 {
 		t.Errorf("%d comparisons behind a jury's verdicts, want some of 6", n)
 	}
-	counts := map[string]int{"some m": len(asked["some m"]), "some n": len(asked["some n"]), "never m": len(asked["never m"]), "quiet j": len(asked["quiet j"])}
+	counts := map[string]int{"some m": len(asked["some m"]), "some n": len(asked["some n"]), "never m": len(asked["never m"]),
+		"quiet j": len(asked["quiet j"])}
 	if d := cmp.Diff(map[string]int{"some m": 6, "some n": 0, "never m": 0, "quiet j": 0}, counts); d != "" {
 		t.Errorf("asked (-want +got):\n%s", d)
 	}
@@ -79,7 +81,8 @@ func TestConditionsOnVerdictsAndFindingsDecideWhatIsAskedOnce(t *testing.T) {
 		}
 		decided = append(decided, store.Decision{Stage: d.Stage, Lane: d.Lane, Passed: d.Passed})
 	}
-	if d := cmp.Diff([]store.Decision{{Stage: "never"}, {Stage: "some", Lane: "m", Passed: true}, {Stage: "some", Lane: "n"}}, decided); d != "" {
+	if d := cmp.Diff([]store.Decision{{Stage: "never"}, {Stage: "some", Lane: "m", Passed: true}, {Stage: "some", Lane: "n"}},
+		decided); d != "" {
 		t.Errorf("decisions (-want +got):\n%s", d)
 	}
 	for _, l := range mustLanes(t, r, run) {

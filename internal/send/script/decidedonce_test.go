@@ -124,7 +124,8 @@ func TestAConditionWaitsForASecondTry(t *testing.T) {
 	judges.Malformed = 0.5
 	r := newRigWith(t, simulator.Options{Seed: 1, Judges: &judges})
 	ctx := t.Context()
-	run := r.begin(ctx, fstest.MapFS{"s.yaml": {Data: []byte(lanes + `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g, h, f], mode: live}
+	run := r.begin(ctx,
+		fstest.MapFS{"s.yaml": {Data: []byte(lanes + `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g, h, f], mode: live}
   - {name: ok, judge: one, rubric: likert, judges: [j], second_try: true, mode: live}
   - {name: more, continue: one, turns: [Sure?], mode: live, where: 'verdict("ok").state == "malformed"'}
 `)}})

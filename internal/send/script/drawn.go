@@ -43,7 +43,7 @@ func (p *Library) drawn(ctx context.Context, run int64, s *study.Study) (map[str
 	return out, nil
 }
 
-// Drawn are the pairs of a run with a study that adds to it, by stage: those that are not as the study says. Nil: all are.
+// Drawn returns the pairs of a run with a study that adds to it, by stage: those that are not as the study says. Nil: all are.
 func (p *Library) Drawn(ctx context.Context, run store.Run, in *plan.Input) (map[string][]plan.Drawn, error) {
 	was, err := p.Open(ctx, run)
 	if err != nil {
@@ -90,8 +90,8 @@ func (s *Script) keepDrawn(ctx context.Context, was *Script) error {
 	return nil
 }
 
-// design is what a stage draws on a field that is grown, from so many pairs of a smaller one. A count that the study does not change is for
-// what was there: it grows with the field. One that it changes, and a share, is of all.
+// design returns what a stage draws on a field that is grown, from so many pairs of a smaller one. A count that the
+// study does not change is for what was there: it grows with the field. One that it changes, and a share, is of all.
 func design(was, is *study.Stage, f plan.Field, drawn, before, now int64) pairs.Design {
 	f.Drawn = nil
 	d := plan.Design(is, f)
@@ -109,8 +109,8 @@ func design(was, is *study.Stage, f plan.Field, drawn, before, now int64) pairs.
 	return d
 }
 
-// asSaid reports whether the pairs are those that the study says: what can meet is the same as before, or all of it meets, and no pair of before
-// is turned round.
+// asSaid reports whether the pairs are those that the study says: what can meet is the same as before, or all of it
+// meets, and no pair of before is turned round.
 func asSaid(st *study.Stage, s *pairs.Schedule, before []pairs.Listed, same bool) bool {
 	p := edit.PairsOf(st)
 	return same || !p.Sample.Given() && p.PerItem == 0 && p.PerLanePair == 0 && s.Includes(before)
@@ -152,7 +152,7 @@ func (s *Script) slots(ctx context.Context, l *laneContest) (*slotting, error) {
 	return out, nil
 }
 
-// growLanes are the pairs of a stage that compares lanes; nil: those that the study says, which has the ones before.
+// growLanes returns the pairs of a stage that compares lanes; nil: those that the study says, which has the ones before.
 func (s *Script) growLanes(ctx context.Context, was *Script, old, is *laneContest) ([]plan.Drawn, error) {
 	if old.schedule == nil || is.schedule == nil || old.schedule.Pairs() > mostDrawn || is.schedule.Pairs() > mostDrawn {
 		return nil, nil
@@ -189,7 +189,7 @@ func (s *Script) growLanes(ctx context.Context, was *Script, old, is *laneContes
 	return out, nil
 }
 
-// drawn are the pairs of a stage by name.
+// drawn returns the pairs of a stage by name.
 func (c *laneContest) drawn(names *slotting) []plan.Drawn {
 	var out []plan.Drawn
 	for n, at := range names.names {
@@ -210,7 +210,7 @@ func (c *laneContest) drawn(names *slotting) []plan.Drawn {
 	return out
 }
 
-// growItems are the pairs of a stage that compares items; nil: those that the study says, which has the ones before.
+// growItems returns the pairs of a stage that compares items; nil: those that the study says, which has the ones before.
 func growItems(old, is *itemContest) []plan.Drawn {
 	if old.schedule == nil || is.schedule == nil || old.schedule.Pairs() > mostDrawn || is.schedule.Pairs() > mostDrawn {
 		return nil
@@ -242,7 +242,7 @@ func growItems(old, is *itemContest) []plan.Drawn {
 	return out
 }
 
-// drawn are the pairs of a stage by name, of items that take part.
+// drawn returns the pairs of a stage by name, of items that take part.
 func (c *itemContest) drawn(open []bool) []plan.Drawn {
 	var out []plan.Drawn
 	for p := range c.schedule.On(0) {

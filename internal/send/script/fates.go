@@ -126,7 +126,7 @@ func (b *bench) want(t trial) {
 	}
 }
 
-// subject is the latest answer of a conversation that a stage judges.
+// subject returns the latest answer of a conversation that a stage judges.
 func (b *bench) subject(stage string, talk []assay.Coordinates) (*judging, assay.Coordinates, bool) {
 	j, ok := b.stages[stage].(*judging)
 	if !ok {
@@ -205,7 +205,7 @@ func (w *witness) Finding(string, string, string) (expr.Finding, error) {
 	return expr.Finding{}, errNoFindings
 }
 
-// Verdict is what a stage's jury, or one of its judges, says about the conversation.
+// Verdict returns what a stage's jury, or one of its judges, says about the conversation.
 func (w *witness) Verdict(stage, by string) (expr.Verdict, error) {
 	none := expr.Verdict{State: string(assay.VerdictMissing), Judge: by}
 	j, subject, ok := w.subject(stage, w.talk)
@@ -234,7 +234,7 @@ func (w *witness) Verdict(stage, by string) (expr.Verdict, error) {
 	return out, nil
 }
 
-// readings are the requests whose verdicts together are what a stage, or one of its judges, says about an answer.
+// readings returns the requests whose verdicts together are what a stage, or one of its judges, says about an answer.
 func (j *judging) readings(subject assay.Coordinates, by string) []assay.Coordinates {
 	var out []assay.Coordinates
 	for _, name := range j.voices() {
@@ -279,7 +279,7 @@ func (j *judging) say(said map[string][]assay.Verdict) (assay.Verdict, bool) {
 	return panel[0], true
 }
 
-// latestFirst is a conversation from its end.
+// latestFirst returns a conversation from its end.
 func latestFirst(talk []assay.Coordinates) []assay.Coordinates {
 	out := slices.Clone(talk)
 	slices.Reverse(out)

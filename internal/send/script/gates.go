@@ -16,7 +16,7 @@ var errNoFindings = errors.New("there are verdicts here, not findings")
 // gates are what the gates of a run have decided, and which stages have all their verdicts.
 type gateKey struct{ stage, lane string }
 
-// gated is what the gates of a stage say about a lane.
+// gated returns what the gates of a stage say about a lane.
 func (s *Script) gated(st *study.Stage, lane string) fate {
 	s.gateMu.Lock()
 	defer s.gateMu.Unlock()
@@ -47,7 +47,7 @@ func (s *Script) isClosed(stage string) bool {
 	return s.closed[stage]
 }
 
-// closedNow are the stages that have all their verdicts now.
+// closedNow returns the stages that have all their verdicts now.
 func (s *Script) closedNow() map[string]bool {
 	s.gateMu.Lock()
 	defer s.gateMu.Unlock()
@@ -92,7 +92,7 @@ type Gate struct {
 	key   gateKey
 }
 
-// openGates are the gates of a stage that can be decided and are not.
+// openGates returns the gates of a stage that can be decided and are not.
 func (s *Script) openGates(st *study.Stage, rec stage) []Gate {
 	if st.Gate == nil && st.LaneGate == nil || !s.settings.wants(st.Name) {
 		return nil

@@ -71,12 +71,13 @@ func places(of map[store.GroupKey]int64) string {
 	return strings.Join(words, ", ")
 }
 
-// draft is the script of a run with a study that is not the run's yet.
+// draft returns the script of a run with a study that is not the run's yet.
 func (p *Library) draft(ctx context.Context, was *Script, in *plan.Input) (*Script, error) {
 	run, settings, own := was.run, was.settings, *in
 	own.Rows, own.Drawn = limitedRows{in, settings.Limit}, nil
 	s := &Script{
-		Library: p, run: run, settings: settings, input: &own, stages: map[string]stage{}, absorbed: map[int64]bool{}, closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
+		Library: p, run: run, settings: settings, input: &own, stages: map[string]stage{}, absorbed: map[int64]bool{},
+		closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
 	}
 	if err := s.buildStages(ctx); err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (s *Script) tourGroup(g *Group, t *tour, whole bool) {
 	g.Final = g.Final && stop != store.StopNone
 }
 
-// wavesBefore is how many waves have to go out before the first of a stage.
+// wavesBefore returns how many waves have to go out before the first of a stage.
 func (s *Script) wavesBefore(stage string) int {
 	st, ok := s.input.Study.Stage(stage)
 	if !ok {

@@ -120,7 +120,7 @@ func (w *importer) flush() error {
 	return nil
 }
 
-// importsOf are what the rows of a run's import stages said when it began.
+// importsOf returns what the rows of a run's import stages said when it began.
 func (p *Library) importsOf(ctx context.Context, run int64, names []string) (map[string]study.Imported, error) {
 	out := map[string]study.Imported{}
 	for _, name := range names {

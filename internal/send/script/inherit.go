@@ -95,7 +95,8 @@ func (s *Script) takeBlock(ctx context.Context, d *donor, block []store.Verdict)
 	return later, s.Runs.TakeLabels(ctx, taken)
 }
 
-// relabelled is a person's label under the rubric as it is now; false where the rubric does not know it, or it is about something else.
+// relabelled returns a person's label under the rubric as it is now; false where the rubric does not know it, or it is
+// about something else.
 func (s *Script) relabelled(v store.Verdict) (store.Verdict, bool) {
 	rec := s.stages[v.At.Stage].(reader)
 	r, _ := rec.by()
@@ -212,7 +213,7 @@ func (s *Script) sameAsIn(ctx context.Context, d *donor, verdicts []store.Verdic
 	return out, nil
 }
 
-// both is the sameness of two things together.
+// both returns the sameness of two things together.
 func both(a, b sameness) sameness {
 	switch {
 	case a == different || b == different:

@@ -35,7 +35,8 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 			return nil, err
 		}
 		if len(out.all) == maxContestItems {
-			return nil, fmt.Errorf("stage %s compares more than %s items with each other: use a slice of the input", c.stage.Name, assay.Thousands(maxContestItems))
+			return nil, fmt.Errorf("stage %s compares more than %s items with each other: use a slice of the input", c.stage.Name,
+				assay.Thousands(maxContestItems))
 		}
 		place := int64(len(out.all))
 		out.byID[it.ID] = place
@@ -76,7 +77,7 @@ func (s *Script) tourItems(c *itemContest) error {
 	return err
 }
 
-// meetings are those in which an item is shown first.
+// meetings returns those in which an item is shown first.
 func (c *itemContest) meetings(ord int64) []pairs.Pair {
 	if c.tour == nil {
 		return c.starts[ord]
@@ -153,7 +154,8 @@ func (c *itemContest) known(assay.Coordinates, answers) (assay.Verdict, bool, er
 
 func (c *itemContest) frame(at assay.Coordinates) (store.Verdict, error) {
 	return store.Verdict{
-		At: firstTry(at), Subject: c.itemKey(at.Item), Against: c.itemKey(at.Against), Direction: string(pairs.Direction(at.Item, at.Against)),
+		At: firstTry(at), Subject: c.itemKey(at.Item), Against: c.itemKey(at.Against),
+		Direction: string(pairs.Direction(at.Item, at.Against)),
 	}, nil
 }
 
@@ -171,7 +173,7 @@ func (c *itemContest) line(dst []byte, it assay.Item, at assay.Coordinates, _ an
 	return dst, err == nil, err
 }
 
-// against is the item that a request shows second.
+// against returns the item that a request shows second.
 func (c *itemContest) against(at assay.Coordinates) (assay.Item, error) {
 	i, ok := c.byID[at.Against]
 	if !ok {

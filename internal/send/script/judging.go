@@ -113,7 +113,7 @@ func (j *judging) picks(l *study.Lane) bool {
 	return len(j.stage.Among.List) == 0 || slices.ContainsFunc(j.stage.Among.List, func(n string) bool { return study.Picks(n, l) })
 }
 
-// request is the coordinates of one judge's reading of one answer.
+// request returns the coordinates of one judge's reading of one answer.
 func (j *judging) request(subject assay.Coordinates, prompt, lane string, vote int) assay.Coordinates {
 	if len(j.rubric.Prompts) < 2 {
 		prompt = j.rubric.only()
@@ -133,7 +133,7 @@ func (j *judging) source(stage string) (*asking, error) {
 	return nil, fmt.Errorf("stage %s does not judge stage %q", j.stage.Name, stage)
 }
 
-// read is the answer that a judge's request reads, and the stage that asked for it.
+// read returns the answer that a judge's request reads, and the stage that asked for it.
 func (j *judging) read(at assay.Coordinates) (assay.Coordinates, *asking, error) {
 	s, err := j.source(at.Source)
 	return at.Subject(), s, err
@@ -160,7 +160,7 @@ func (j *judging) prompt(it assay.Item, at assay.Coordinates, answered answers) 
 	return p, err == nil, err
 }
 
-// known is the verdict that a rule for refused and cut answers gives.
+// known returns the verdict that a rule for refused and cut answers gives.
 func (j *judging) known(at assay.Coordinates, answered answers) (assay.Verdict, bool, error) {
 	a, ok := answered[at.Subject().Key()]
 	if !ok {
@@ -234,7 +234,7 @@ func (j *judging) after(_ string, turn int) []store.GroupKey {
 	return out
 }
 
-// expected is what a rule holds an answer about an item against.
+// expected returns what a rule holds an answer about an item against.
 func (j *judging) expected(it assay.Item) (string, error) {
 	if j.expects == nil {
 		return it.Expect, nil
@@ -243,7 +243,7 @@ func (j *judging) expected(it assay.Item) (string, error) {
 	return string(text), err
 }
 
-// origin is the stage whose first turn began the conversation.
+// origin returns the stage whose first turn began the conversation.
 func (a *asking) origin() *asking {
 	for a.from != nil {
 		a = a.from

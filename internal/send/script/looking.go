@@ -30,7 +30,8 @@ func (f Found) barren(looks []store.Look) (bool, error) {
 	return f.Valid <= before.Valid && f.Again > before.Again, nil
 }
 
-// openRound is the round of a stage that is done and was not looked at: all its requests have gone out, and nothing more comes of them.
+// openRound returns the round of a stage that is done and was not looked at: all its requests have gone out, and
+// nothing more comes of them.
 func (s *Script) openRound(st *study.Stage, rec stage) (Gate, bool) {
 	t := tourOf(rec)
 	if t == nil {
@@ -136,7 +137,7 @@ func (t *tour) decide(f Found, looks []store.Look, affordable int, once bool) (s
 	return out, err
 }
 
-// stopOf is why nothing more is bought after a look.
+// stopOf returns why nothing more is bought after a look.
 func stopOf(g *adaptive.Progress, next []int, f Found, once bool) store.Stop {
 	switch {
 	case f.Valid == 0: // nothing that a condition kept was there to be compared
@@ -173,7 +174,7 @@ func (t *tour) nextText(next []int) (string, error) {
 	return string(text), err
 }
 
-// aligned is a look in the order of the tour's contestants; nil where it is not about them all.
+// aligned returns a look in the order of the tour's contestants; nil where it is not about them all.
 func (t *tour) aligned(f Found) *adaptive.Look {
 	if f.Look == nil || len(f.Names) != len(t.names) {
 		return nil
@@ -193,7 +194,7 @@ func (t *tour) aligned(f Found) *adaptive.Look {
 	return f.Look.Reordered(order)
 }
 
-// affordable is how many further comparisons the budget of a stage's rounds pays, at what those so far have cost; below 0: any number.
+// affordable returns how many further comparisons the budget of a stage's rounds pays, at what those so far have cost; below 0: any number.
 func (s *Script) affordable(ctx context.Context, st *study.Stage, t *tour) (int, error) {
 	if !t.budget.Set {
 		return -1, nil
@@ -229,7 +230,7 @@ func (s *Script) affordable(ctx context.Context, st *study.Stage, t *tour) (int,
 	return max(0, int((t.budget.Money-spent.Sum)/max(1, one))), nil
 }
 
-// worth is what the requests of a segment would cost that took its answers from other runs.
+// worth returns what the requests of a segment would cost that took its answers from other runs.
 func (s *Script) worth(ctx context.Context, st *study.Stage, g store.Segment) (assay.Cost, error) {
 	var out assay.Cost
 	l, ok := s.input.Study.Lane(g.Lane)

@@ -39,7 +39,7 @@ func (m *maker) wanted(ctx context.Context, rec stage, block []wanted, sent Sent
 	return m.yield(ctx, rec, block, yield)
 }
 
-// unsent are the requests of a block that were not sent before.
+// unsent returns the requests of a block that were not sent before.
 func unsent(ctx context.Context, block []wanted, sent Sent) ([]wanted, error) {
 	if sent == nil || len(block) == 0 {
 		return block, nil
@@ -127,7 +127,7 @@ func (m *maker) answersFor(ctx context.Context, rec stage, block []wanted) (answ
 	return out, nil
 }
 
-// Whole is an answer with all of its text; one too long for a row is read from the bytes that came.
+// Whole returns an answer with all of its text; one too long for a row is read from the bytes that came.
 func (p *Library) Whole(ctx context.Context, run store.Run, a store.Answer) (store.Answer, error) {
 	if !a.Over {
 		return a, nil
@@ -143,7 +143,7 @@ func (p *Library) Whole(ctx context.Context, run store.Run, a store.Answer) (sto
 	return a, err
 }
 
-// text is an answer's text; one too long for a row is read from the bytes that came.
+// text returns an answer's text; one too long for a row is read from the bytes that came.
 func (s *Script) text(ctx context.Context, a store.Answer) (string, error) {
 	if !a.Over {
 		return a.Outcome.Text, nil
@@ -182,7 +182,8 @@ func (s *Script) reread(ctx context.Context, a store.Answer) (assay.Outcome, err
 			o = d.Line(s.input.Route(l, assay.ModeBatch).Wire, line).Outcome
 		}
 		if o.Ending != a.Outcome.Ending { // other bytes are there now
-			return none, fmt.Errorf("read the answer to %s: %w: read again they are %s, and were %s", a.Key, artifacts.ErrDamaged, o.Ending, a.Outcome.Ending)
+			return none, fmt.Errorf("read the answer to %s: %w: read again they are %s, and were %s", a.Key, artifacts.ErrDamaged, o.Ending,
+				a.Outcome.Ending)
 		}
 		return o, nil
 	}

@@ -81,7 +81,7 @@ func (p *People) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
 	return p.Runs.Withdraw(ctx, p.run.No, sameTask(v))
 }
 
-// sameTask are the keys under which a person's verdict on a task may stand, either way round.
+// sameTask returns the keys under which a person's verdict on a task may stand, either way round.
 func sameTask(v store.Verdict) []assay.Key {
 	keys := []assay.Key{v.At.Key()}
 	if v.Against != (assay.Key{}) {
@@ -90,7 +90,7 @@ func sameTask(v store.Verdict) []assay.Key {
 	return keys
 }
 
-// turned is the same label on the same pair, shown the other way round.
+// turned returns the same label on the same pair, shown the other way round.
 func turned(at assay.Coordinates) assay.Coordinates {
 	if at.Lane != "" {
 		at.Lane, at.Against = at.Against, at.Lane
@@ -106,7 +106,7 @@ type Named struct {
 	Turn bool
 }
 
-// Names are the keys that a table of labels may call a task by: that of the judged answer, and those of every judge's
+// Names returns the keys that a table of labels may call a task by: that of the judged answer, and those of every judge's
 // request about it.
 func (p *People) Names(t analysis.Task) ([]Named, error) {
 	var out []Named

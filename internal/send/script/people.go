@@ -40,7 +40,7 @@ func (p *Library) People(ctx context.Context, run store.Run, stage string) (*Peo
 	return nil, fmt.Errorf("stage %q of run %s neither judges nor compares", stage, run.ID)
 }
 
-// Rubric is what people judge by.
+// Rubric returns what people judge by.
 func (p *People) Rubric() judge.Rubric {
 	switch rec := p.rec.(type) {
 	case *judging:
@@ -53,7 +53,7 @@ func (p *People) Rubric() judge.Rubric {
 	return judge.Rubric{}
 }
 
-// Next are the tasks that come next for a person.
+// Next returns the tasks that come next for a person.
 func (p *People) Next(ctx context.Context, q analysis.Queue) ([]analysis.Task, error) {
 	seen, err := p.marks(ctx, q.Person)
 	if err != nil {
@@ -178,7 +178,7 @@ func (p *People) tasksOf(it assay.Item, ord int64, turn int) []analysis.Task {
 
 func ordered(a, b string) (first, second string) { return min(a, b), max(a, b) }
 
-// forPeople is the prompt that a label is filed under: the only one, else none, for people read no prompt.
+// forPeople returns the prompt that a label is filed under: the only one, else none, for people read no prompt.
 func (r *rubric) forPeople() string {
 	if len(r.Prompts) == 1 {
 		return r.only()
@@ -186,7 +186,7 @@ func (r *rubric) forPeople() string {
 	return ""
 }
 
-// tasks are one pair under every trait.
+// tasks returns one pair under every trait.
 func (c *contest) tasks(at assay.Coordinates, group string) []analysis.Task {
 	var out []analysis.Task
 	first, second := at.Pair()
@@ -197,7 +197,7 @@ func (c *contest) tasks(at assay.Coordinates, group string) []analysis.Task {
 	return out
 }
 
-// place is where a person's label on a task, as it is shown, belongs.
+// place returns where a person's label on a task, as it is shown, belongs.
 func place(t *analysis.Task) assay.Coordinates {
 	if t.Turn && t.At.Paired() {
 		return turned(t.At)
@@ -205,7 +205,7 @@ func place(t *analysis.Task) assay.Coordinates {
 	return t.At
 }
 
-// Verdict is what a person says about a task, ready for the ledger. For a pair, label a is the one shown first.
+// Verdict returns what a person says about a task, ready for the ledger. For a pair, label a is the one shown first.
 func (p *People) Verdict(t analysis.Task, person string, said assay.Verdict) (store.Verdict, error) {
 	if !strings.HasPrefix(person, PersonPrefix) || person == PersonPrefix {
 		return store.Verdict{}, fmt.Errorf("%q is no person: want %sNAME", person, PersonPrefix)
@@ -227,7 +227,7 @@ type personal struct {
 	Confidence *float64        `json:"confidence,omitempty"`
 }
 
-// ChosenAs is why a person was asked for a label; empty: it is not known.
+// ChosenAs returns why a person was asked for a label; empty: it is not known.
 func ChosenAs(v *store.Verdict) analysis.Chosen {
 	var p personal
 	if v.Fields == "" || json.Unmarshal([]byte(v.Fields), &p) != nil {

@@ -54,7 +54,8 @@ func TestPeopleLabelEveryTaskOnceAndMayTakeItBack(t *testing.T) {
 			}
 			first, second := v.At.Pair()
 			if shown.Pair != nil && (task.Turn && first != task.Second || !task.Turn && second != task.Second) {
-				t.Errorf("%s: the label on %s and %s stands at %s and %s (turned: %t)", stage, task.First, task.Second, first, second, task.Turn)
+				t.Errorf("%s: the label on %s and %s stands at %s and %s (turned: %t)", stage, task.First, task.Second, first,
+					second, task.Turn)
 			}
 			if err := p.Label(t.Context(), v, shown.Shown); err != nil {
 				t.Fatal(err)
@@ -118,19 +119,21 @@ func TestVerdictsMadeElsewhereFindThePlaceOfTheJudgesOwn(t *testing.T) {
 			}
 			of := script.ReadingOf(v.At)
 			made := script.Foreign{
-				Source: v.At.Source, Item: v.At.Item, Lane: of.Lane, First: of.First, Second: of.Second, Template: v.At.Template, Prompt: v.At.Prompt,
-				Trait: v.At.Trait, Branch: v.At.Branch, Turn: v.At.Turn, Draw: v.At.Draw, Vote: v.At.Vote, Judge: v.At.Judge,
-				Said: assay.Verdict{State: assay.VerdictMissing},
+				Source: v.At.Source, Item: v.At.Item, Lane: of.Lane, First: of.First, Second: of.Second, Template: v.At.Template,
+				Prompt: v.At.Prompt, Trait: v.At.Trait, Branch: v.At.Branch, Turn: v.At.Turn, Draw: v.At.Draw, Vote: v.At.Vote,
+				Judge: v.At.Judge, Said: assay.Verdict{State: assay.VerdictMissing},
 			}
 			got, err := place(made)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff([]any{v.At, v.Subject, v.Against, v.Direction}, []any{got.At, got.Subject, got.Against, got.Direction}); d != "" {
+			if d := cmp.Diff([]any{v.At, v.Subject, v.Against, v.Direction},
+				[]any{got.At, got.Subject, got.Against, got.Direction}); d != "" {
 				t.Errorf("%s (-want +got):\n%s", stage, d)
 			}
 			for _, wrong := range []func(*script.Foreign){
-				func(t *script.Foreign) { t.Lane, t.First = "nosuch", "nosuch" }, func(t *script.Foreign) { t.Second, t.Turn = "nosuch", 9 },
+				func(t *script.Foreign) { t.Lane, t.First = "nosuch", "nosuch" },
+				func(t *script.Foreign) { t.Second, t.Turn = "nosuch", 9 },
 			} {
 				bad := made
 				if wrong(&bad); stage == "ok" && bad.Turn != 9 && bad.Lane == of.Lane {

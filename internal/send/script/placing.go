@@ -39,7 +39,8 @@ func (p *Library) Placing(ctx context.Context, run store.Run, stage string) (fun
 	people := &People{s, rec, stage}
 	return func(t Foreign) (store.Verdict, error) {
 		v := store.Verdict{Run: run.No, State: t.Said.State, Label: t.Said.Label, Score: t.Said.Score,
-			Reason: firstNonEmpty(t.Said.Why, t.Said.Explanation), Fields: string(t.Said.Fields), Again: t.Again, By: t.By, Given: run.Created}
+			Reason: firstNonEmpty(t.Said.Why, t.Said.Explanation), Fields: string(t.Said.Fields), Again: t.Again, By: t.By,
+			Given: run.Created}
 		var err error
 		switch rec := rec.(type) {
 		case *judging:
@@ -88,7 +89,8 @@ func (c *laneContest) placed(t Foreign) (assay.Coordinates, error) {
 
 func (c *itemContest) placed(t Foreign) (assay.Coordinates, error) {
 	at := assay.Coordinates{
-		Stage: c.stage.Name, Item: t.First, Against: t.Second, Turn: 1, Draw: 1, Judge: t.Judge, Prompt: t.Prompt, Trait: t.Trait, Vote: t.Vote,
+		Stage: c.stage.Name, Item: t.First, Against: t.Second, Turn: 1, Draw: 1, Judge: t.Judge, Prompt: t.Prompt, Trait: t.Trait,
+		Vote: t.Vote,
 	}
 	if _, ok := c.byID[t.First]; !ok {
 		return at, fmt.Errorf("input %s has no item %q", c.input, t.First)

@@ -90,7 +90,7 @@ func (p *Preview) Requests(ctx context.Context, stage, lane string, turn int, o 
 	}
 }
 
-// turnsOf are the requests about an item in a turn. A judge is asked in one turn about the answers of all.
+// turnsOf returns the requests about an item in a turn. A judge is asked in one turn about the answers of all.
 func turnsOf(rec stage, it assay.Item, ord int64, lane string, turn int) []assay.Coordinates {
 	if _, judges := rec.(reader); !judges {
 		return rec.at(it, ord, lane, turn)
@@ -122,7 +122,7 @@ func preview(rec stage, it assay.Item, at assay.Coordinates, route plan.Route) (
 	return r, ok, nil
 }
 
-// standIn is what stands for an answer that is not there yet. No two are the same, so that none are taken for ties.
+// standIn returns what stands for an answer that is not there yet. No two are the same, so that none are taken for ties.
 func standIn(at assay.Coordinates) string {
 	text := fmt.Sprintf("(STAND-IN for the answer of lane %s to item %s in stage %s, turn %d", at.Lane, at.Item, at.Stage, at.Turn)
 	if at.Branch != "" {

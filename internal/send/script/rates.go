@@ -22,7 +22,7 @@ func (p *Library) keepRates(ctx context.Context, run int64, d *plan.Input) error
 	return p.Runs.PutPart(ctx, run, ratesPart, bytes.NewReader(text))
 }
 
-// Rates are the prices that a run began with; none where it kept none.
+// Rates returns the prices that a run began with; none where it kept none.
 func (p *Library) Rates(ctx context.Context, run int64) ([]catalog.Price, error) {
 	var prices []catalog.Price
 	err := json.NewDecoder(p.Reader.Part(ctx, run, ratesPart)).Decode(&prices)
@@ -35,7 +35,7 @@ func (p *Library) Rates(ctx context.Context, run int64) ([]catalog.Price, error)
 	return prices, nil
 }
 
-// fixed is the catalogue with the prices that a run began with. A run without them has those of the catalogue.
+// fixed returns the catalogue with the prices that a run began with. A run without them has those of the catalogue.
 func (p *Library) fixed(ctx context.Context, run int64, c *catalog.Catalog) (*catalog.Catalog, error) {
 	prices, err := p.Rates(ctx, run)
 	if err != nil || prices == nil {

@@ -17,7 +17,8 @@ func TestALaterProgramWithOtherPricesBillsARunTheSame(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	run := r.run(lanes + `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g, h]}` + "\n")
-	over, err := catalog.ReadOverrides(strings.NewReader("- {vendor: openai, model: gpt-4.1-2025-04-14, input: 77, output: 99, batch: 1}\n"))
+	over, err := catalog.ReadOverrides(
+		strings.NewReader("- {vendor: openai, model: gpt-4.1-2025-04-14, input: 77, output: 99, batch: 1}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

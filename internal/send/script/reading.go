@@ -28,7 +28,7 @@ func ReadingOf(at assay.Coordinates) Reading {
 	return r
 }
 
-// Sides are the keys of the two answers that a request of a compare stage shows, as it shows them; false where items are
+// Sides returns the keys of the two answers that a request of a compare stage shows, as it shows them; false where items are
 // compared.
 func (p *Library) Sides(ctx context.Context, run store.Run, stage string) (func(assay.Coordinates) ([2]assay.Key, error), bool, error) {
 	s, err := p.Open(ctx, run)

@@ -94,7 +94,7 @@ func (a *asking) extra(it assay.Item, _ int64, r store.Redo, turn int) []assay.C
 	return out
 }
 
-// planned is the draw of the plan that a draw asks again, and how many draws of the plan lie between the two.
+// planned returns the draw of the plan that a draw asks again, and how many draws of the plan lie between the two.
 func (a *asking) planned(draw int) (of, further int) {
 	n := a.talk.Draws()
 	of = (draw-1)%n + 1
@@ -115,7 +115,7 @@ func (j *judging) extra(it assay.Item, _ int64, r store.Redo, turn int) []assay.
 	return out
 }
 
-// ballots are the votes that a judge gives on one showing: those of the plan, and those that were asked for since.
+// ballots returns the votes that a judge gives on one showing: those of the plan, and those that were asked for since.
 func (c *contest) ballots(at assay.Coordinates) []int {
 	var out []int
 	for vote := range c.votes {
@@ -209,7 +209,7 @@ func (s *Script) itemOf(ctx context.Context, rec stage, id string) (assay.Item, 
 	return assay.Item{}, 0, store.ErrNotFound
 }
 
-// readers are the judge stages of the run that read a lane's answers of a turn about an item.
+// readers returns the judge stages of the run that read a lane's answers of a turn about an item.
 func (s *Script) readers(rec stage, item, lane string, turn int) []*judging {
 	source, ok := rec.(*asking)
 	if !ok {

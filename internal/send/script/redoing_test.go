@@ -40,7 +40,7 @@ func (r *rig) redo(run store.Run, o engine.Redo) string {
 	return order.Answer
 }
 
-// texts are the answers of a run by coordinates.
+// texts returns the answers of a run by coordinates.
 func (r *rig) texts(run store.Run) map[assay.Coordinates]string {
 	r.t.Helper()
 	out := map[assay.Coordinates]string{}
@@ -56,7 +56,7 @@ func (r *rig) texts(run store.Run) map[assay.Coordinates]string {
 	return out
 }
 
-// added are the requests that have an answer now and had none before, as stage, turn, branch and draw; what was answered
+// added returns the requests that have an answer now and had none before, as stage, turn, branch and draw; what was answered
 // before must have stayed as it was.
 func added(t *testing.T, before, after map[assay.Coordinates]string) map[string]int {
 	t.Helper()
@@ -76,7 +76,8 @@ func added(t *testing.T, before, after map[assay.Coordinates]string) map[string]
 func TestARedoIsAFurtherDrawThatJudgesReadAndNothingIsReplaced(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	run := r.run(lanes + `  - {name: one, ask: q, turns: ["{{ text }}", {each: {doubt: Sure?, expert: An expert says no.}}], lanes: [g, h], repeats: 2}
+	run := r.run(lanes +
+		`  - {name: one, ask: q, turns: ["{{ text }}", {each: {doubt: Sure?, expert: An expert says no.}}], lanes: [g, h], repeats: 2}
   - {name: flips, judge: one, rubric: flip, judges: [j]}
 `)
 	before := r.texts(run)

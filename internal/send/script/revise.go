@@ -17,7 +17,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Kept is the study that a run works from, and the settings it was read with.
+// Kept returns the study that a run works from, and the settings it was read with.
 func (p *Library) Kept(ctx context.Context, run store.Run) (*study.Study, Settings, error) {
 	var s Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
@@ -54,7 +54,8 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 		return false, err
 	}
 	is := r.Input.Study
-	out := store.Revision{Run: r.Run.No, Was: r.Run.Digest, Is: r.Digest, Parts: map[string][]byte{}, Labels: map[string]string{}, What: r.What, Lease: r.Lease}
+	out := store.Revision{Run: r.Run.No, Was: r.Run.Digest, Is: r.Digest, Parts: map[string][]byte{}, Labels: map[string]string{},
+		What: r.What, Lease: r.Lease}
 	names := append([]string{r.File}, is.Loaded...)
 	for _, name := range names {
 		if out.Parts[filePart+name], err = fs.ReadFile(r.Files, name); err != nil {
@@ -103,7 +104,7 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 	return p.Runs.Revise(ctx, out)
 }
 
-// BudgetAfter is what a run may spend after an edit of its study: what the study says now, where the run had the study's budget
+// BudgetAfter returns what a run may spend after an edit of its study: what the study says now, where the run had the study's budget
 // before, else what was said of the run alone; nil: anything.
 func BudgetAfter(run store.Run, was, is *study.Study) *assay.Money {
 	if !sameMoney(run.Budget, budgetOf(was)) {
@@ -160,7 +161,8 @@ func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.
 			}
 			n++
 		}
-		out.More.Items = append(out.More.Items, store.MoreItems{Input: e.Name, From: n, Items: after(r.Input.FirstItems(ctx, e.Name, s.Limit), n)})
+		out.More.Items = append(out.More.Items,
+			store.MoreItems{Input: e.Name, From: n, Items: after(r.Input.FirstItems(ctx, e.Name, s.Limit), n)})
 	}
 	if err := p.growPairs(ctx, r, out); err != nil {
 		return err
@@ -204,7 +206,7 @@ func (p *Library) growPairs(ctx context.Context, r Revision, out *store.Revision
 	return nil
 }
 
-// moreRates are the prices of a run, with those of models that come to it.
+// moreRates returns the prices of a run, with those of models that come to it.
 func (p *Library) moreRates(ctx context.Context, r Revision) ([]byte, error) {
 	var kept []catalog.Price
 	err := json.NewDecoder(p.Reader.Part(ctx, r.Run.No, ratesPart)).Decode(&kept)
@@ -219,7 +221,7 @@ func (p *Library) moreRates(ctx context.Context, r Revision) ([]byte, error) {
 	return json.Marshal(kept)
 }
 
-// after are the items behind the first n.
+// after returns the items behind the first n.
 func after(items iter.Seq2[assay.Item, error], n int64) iter.Seq2[assay.Item, error] {
 	return func(yield func(assay.Item, error) bool) {
 		left := n

@@ -43,7 +43,8 @@ func (r *rig) again(run store.Run) store.Run {
 // roundWords say how far the rounds of a run are.
 func (r *rig) roundWords(run store.Run) string {
 	r.t.Helper()
-	all, err := runs.RoundStates(r.t.Context(), (&results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner.Library}), run)
+	all, err := runs.RoundStates(r.t.Context(),
+		(&results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner.Library}), run)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func TestARoundWithoutAVerdictWaitsUntilItIsAskedAgain(t *testing.T) {
 	if looks := r.looksOf(run); len(looks) > 0 || run.Result != store.ResultIncomplete {
 		t.Fatalf("the run is %s, its looks are %+v: nothing was there to look at", run.Result, looks)
 	}
-	if got, want := r.roundWords(run), "Stage arena: round 1 of 3 is held: none of its verdicts can be used. `assay retry run1` asks again."; got != want {
+	if got, want := r.roundWords(run),
+		"Stage arena: round 1 of 3 is held: none of its verdicts can be used. `assay retry run1` asks again."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	run = r.again(run)
@@ -97,7 +99,8 @@ func TestAJudgeThatIsStoppedHoldsTheRoundUntilARetry(t *testing.T) {
 		t.Fatalf("the looks are %+v, want one that goes on", looks)
 	}
 	got := r.roundWords(run)
-	if !strings.HasPrefix(got, "Stage arena: round 2 of 3 is held: judge j is stopped (") || !strings.HasSuffix(got, "). `assay retry run1` goes on.") {
+	if !strings.HasPrefix(got, "Stage arena: round 2 of 3 is held: judge j is stopped (") ||
+		!strings.HasSuffix(got, "). `assay retry run1` goes on.") {
 		t.Errorf("%q, want that it is held, by which judge, and what to type", got)
 	}
 	before := r.looksOf(run)[0].Next
@@ -112,7 +115,8 @@ func TestAStageThatItsGateClosesIsNotLookedAt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	files := arena("")
-	text := strings.Replace(string(files["s.yaml"].Data), "  - {name: arena,", `  - {name: size, judge: one, rubric: {prompt: "{{ answer.text }}", labels: {good: 1, bad: 0}}, judges: [j], mode: live}
+	text := strings.Replace(string(files["s.yaml"].Data), "  - {name: arena,",
+		`  - {name: size, judge: one, rubric: {prompt: "{{ answer.text }}", labels: {good: 1, bad: 0}}, judges: [j], mode: live}
   - {name: arena, when: 'any(finding("size", "rate"), .value > 2)',`, 1)
 	files["s.yaml"] = &fstest.MapFile{Data: []byte(text)}
 	run := r.runFiles(files)
@@ -155,7 +159,8 @@ func TestARoundThatWasTakenOverCountsWithItsPrice(t *testing.T) {
 		t.Fatalf("the looks are %+v, want a second round of 40 or more", looks)
 	}
 	budget := assay.Dollars(0.0198) // a little more than the first round is planned to cost
-	second := r.beginWith(t.Context(), files(", budget: "+budget.String()), "run2", script.Settings{File: "s.yaml", ReuseRuns: []string{run.ID}})
+	second := r.beginWith(t.Context(), files(", budget: "+budget.String()), "run2",
+		script.Settings{File: "s.yaml", ReuseRuns: []string{run.ID}})
 	if st, err := (&local.Driver{Engine: r.engine}).Drive(t.Context(), second.No); err != nil || !st.Closed {
 		t.Fatalf("%+v, error %v", st, err)
 	}
@@ -167,7 +172,8 @@ func TestARoundThatWasTakenOverCountsWithItsPrice(t *testing.T) {
 		t.Errorf("%s were paid for what was taken over", paid)
 	}
 	again := r.looksOf(second)
-	if got, most := again[1].Bought-again[0].Bought, int(budget/one)+2; got > most || got < most-5 || most > looks[1].Bought-looks[0].Bought {
+	if got, most := again[1].Bought-again[0].Bought,
+		int(budget/one)+2; got > most || got < most-5 || most > looks[1].Bought-looks[0].Bought {
 		t.Errorf("the second round has %d comparisons, and the budget pays about %d", got, most)
 	}
 }
@@ -178,7 +184,8 @@ func TestAVerdictThatAJudgeOwedComesWithARetry(t *testing.T) {
 	for fault, before := range map[string]string{"openai create fail-lines=100%": "arena failed", "anthropic ask 400": "arena missing"} {
 		r := newRig(t, fault)
 		files := arena("")
-		text := strings.Replace(string(files["s.yaml"].Data), "pairs: {adaptive: {rounds: 3, per_round: 40, seed: 7}}", "pairs: {per_lane_pair: 5, seed: 7}", 1)
+		text := strings.Replace(string(files["s.yaml"].Data), "pairs: {adaptive: {rounds: 3, per_round: 40, seed: 7}}",
+			"pairs: {per_lane_pair: 5, seed: 7}", 1)
 		files["s.yaml"] = &fstest.MapFile{Data: []byte(text)}
 		run := r.runFiles(files)
 		if got := r.verdicts(run); got[before] == 0 || run.Result == store.ResultDone {

@@ -65,7 +65,7 @@ func (r *rubric) render(name string, values prompt.Values) (assay.Prompt, error)
 	return p, nil
 }
 
-// only is the name of the only prompt; empty where there is none.
+// only returns the name of the only prompt; empty where there is none.
 func (r *rubric) only() string {
 	if len(r.Prompts) == 0 {
 		return ""
@@ -73,7 +73,7 @@ func (r *rubric) only() string {
 	return r.Prompts[0].Name
 }
 
-// names are those of its prompts; one without a name where a rule or a program judges.
+// names returns those of its prompts; one without a name where a rule or a program judges.
 func (r *rubric) names() []string {
 	if len(r.Prompts) == 0 {
 		return []string{""}

@@ -144,13 +144,13 @@ func (s *Script) of(run store.Run) bool {
 	return s.run.Digest == run.Digest && s.run.Settings == run.Settings
 }
 
-// Study is the study that the run works from.
+// Study returns the study that the run works from.
 func (s *Script) Study() *study.Study { return s.input.Study }
 
-// Settings are what the run began with beside its study.
+// Settings returns what the run began with beside its study.
 func (s *Script) Settings() Settings { return s.settings }
 
-// BatchOf is how the batches of a stage are cut.
+// BatchOf returns how the batches of a stage are cut.
 func (s *Script) BatchOf(stage string) study.Batch {
 	st, ok := s.input.Study.Stage(stage)
 	if !ok {
@@ -159,7 +159,7 @@ func (s *Script) BatchOf(stage string) study.Batch {
 	return s.input.BatchOf(st)
 }
 
-// Study is the study that a run works from.
+// Study returns the study that a run works from.
 func (p *Library) Study(ctx context.Context, run store.Run) (*study.Study, error) {
 	s, err := p.Open(ctx, run)
 	if err != nil {
@@ -168,7 +168,7 @@ func (p *Library) Study(ctx context.Context, run store.Run) (*study.Study, error
 	return s.input.Study, nil
 }
 
-// Route is a lane's way in a stage.
+// Route returns a lane's way in a stage.
 func (s *Script) Route(stage, lane string, mode store.SegmentMode) (plan.Route, error) {
 	l, ok := s.input.Study.Lane(lane)
 	if !ok {

@@ -93,7 +93,8 @@ func newRigWith(t *testing.T, o simulator.Options) *rig {
 func (r *rig) access(name string) (engine.Access, error) {
 	v, _ := catalog.Default().Vendor(name)
 	a, err := apis.Open(provider.Config{
-		Name: name, Kind: name, BaseURL: r.sim.BaseURLs("http://sim.invalid")[name], Key: provider.NewSecret("k"), HTTP: r.sim.Transport(), Limits: v.Limits,
+		Name: name, Kind: name, BaseURL: r.sim.BaseURLs("http://sim.invalid")[name], Key: provider.NewSecret("k"), HTTP: r.sim.Transport(),
+		Limits: v.Limits,
 	})
 	return engine.Access{Account: a, Fingerprint: "k"}, err
 }
@@ -266,7 +267,8 @@ func TestARunWorksFromItsSnapshotAlone(t *testing.T) {
 	other := &planner.Planner{Library: &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
 		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog}}
 	var keys []string
-	for p, err := range other.Requests(context.Background(), run, engine.Group{GroupKey: store.GroupKey{Stage: "one", Lane: "g", Turn: 1}, Mode: store.Batch}, nil) {
+	for p, err := range other.Requests(context.Background(), run,
+		engine.Group{GroupKey: store.GroupKey{Stage: "one", Lane: "g", Turn: 1}, Mode: store.Batch}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ type Settled struct {
 	Left   int  // comparisons that the two have not had
 }
 
-// comparing is the stage of a wish, with its contestants by number.
+// comparing returns the stage of a wish, with its contestants by number.
 func (s *Script) comparing(w Settle) (*tour, reader, int, error) {
 	rec, ok := s.stages[w.Stage].(*laneContest)
 	if !ok || rec.tour == nil {
@@ -83,8 +83,9 @@ func (s *Script) Settled(ctx context.Context, w Settle) (Settled, error) {
 	return out, nil
 }
 
-// Buy is the look that buys what a wish wants, and what it adds to the plan of each judge. Of a stage whose pairs were all planned at once
-// it is the first look, which claims what the stage has shown so far; of one with rounds it claims nothing.
+// Buy returns the look that buys what a wish wants, and what it adds to the plan of each judge. Of a stage whose pairs
+// were all planned at once it is the first look, which claims what the stage has shown so far; of one with rounds it
+// claims nothing.
 func (s *Script) Buy(ctx context.Context, f Found, w Settle) (store.Look, []store.Share, error) {
 	t, rec, k, err := s.comparing(w)
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Script) Buy(ctx context.Context, f Found, w Settle) (store.Look, []stor
 	return out, adds, err
 }
 
-// total is how many comparisons were bought, those that were planned at once included.
+// total returns how many comparisons were bought, those that were planned at once included.
 func (t *tour) total(g *adaptive.Progress) int {
 	n := g.Spent()
 	for slot := range t.real {
@@ -131,7 +132,7 @@ func (t *tour) total(g *adaptive.Progress) int {
 	return n
 }
 
-// requestsOfOne is how many requests a judge gets for one comparison.
+// requestsOfOne returns how many requests a judge gets for one comparison.
 func (s *Script) requestsOfOne(rec reader, stage string) int64 {
 	r, _ := rec.by()
 	st, ok := s.input.Study.Stage(stage)
@@ -141,7 +142,7 @@ func (s *Script) requestsOfOne(rec reader, stage string) int64 {
 	return int64(max(1, len(r.Prompts)) * max(1, len(st.Trait.List)) * max(1, st.Repeats.N))
 }
 
-// VerdictsOfOne is how many verdicts all judges of a stage give on one comparison.
+// VerdictsOfOne returns how many verdicts all judges of a stage give on one comparison.
 func (s *Script) VerdictsOfOne(stage string) int {
 	rec, ok := s.stages[stage].(reader)
 	if !ok {
@@ -176,7 +177,7 @@ func (t *tour) beyond(f Found, looks []store.Look, w Settle) (store.Look, error)
 	return out, err
 }
 
-// beyondLevel is the error that a look beyond the plan may spend.
+// beyondLevel returns the error that a look beyond the plan may spend.
 func (t *tour) beyondLevel() float64 {
 	if t.base != nil {
 		return t.plan.Alpha / adaptive.Rounds
@@ -184,7 +185,7 @@ func (t *tour) beyondLevel() float64 {
 	return t.plan.Alpha / float64(t.plan.Rounds)
 }
 
-// wish is the one that the last look has bought for; nil: it followed the rule.
+// wish returns the one that the last look has bought for; nil: it followed the rule.
 func wish(looks []store.Look) (*Settle, error) {
 	if len(looks) == 0 {
 		return nil, nil
@@ -219,7 +220,7 @@ func seedOf(st *study.Stage) int64 {
 	return st.Pairs.Seed
 }
 
-// free are the meetings of a pair that were not planned, in the order in which they are bought.
+// free returns the meetings of a pair that were not planned, in the order in which they are bought.
 func (t *tour) free(pair int) []pairs.Pair {
 	counts := make([]int, len(t.schedule.Order()))
 	counts[pair] = t.schedule.Most()
@@ -259,7 +260,7 @@ func (t *tour) free(pair int) []pairs.Pair {
 	return out
 }
 
-// besides are the meetings that were bought, by slot.
+// besides returns the meetings that were bought, by slot.
 func (t *tour) besides(bought []int) map[int64][]pairs.Pair {
 	out := map[int64][]pairs.Pair{}
 	for k, n := range bought {
@@ -274,7 +275,7 @@ func (t *tour) besides(bought []int) map[int64][]pairs.Pair {
 	return out
 }
 
-// ModeOf is how the judges of a stage travel.
+// ModeOf returns how the judges of a stage travel.
 func (s *Script) ModeOf(stage string) assay.Mode {
 	st, ok := s.input.Study.Stage(stage)
 	if !ok {
@@ -288,7 +289,7 @@ func (s *Script) ModeOf(stage string) assay.Mode {
 	return assay.ModeBatch
 }
 
-// CostOfOne is what one more comparison of a stage costs by what its judges took so far, as a batch and live.
+// CostOfOne returns what one more comparison of a stage costs by what its judges took so far, as a batch and live.
 func (s *Script) CostOfOne(ctx context.Context, stage string) (batch, live assay.Cost, err error) {
 	st, ok := s.input.Study.Stage(stage)
 	rec, reads := s.stages[stage].(reader)
@@ -308,14 +309,15 @@ func (s *Script) CostOfOne(ctx context.Context, stage string) (batch, live assay
 	return batch, live, nil
 }
 
-// Each is what one answer of a lane costs by what its answers took so far, as a batch and live. The first is not known where its provider has
-// no batches.
+// Each returns what one answer of a lane costs by what its answers took so far, as a batch and live. The first is not
+// known where its provider has no batches.
 func (s *Script) Each(segments []store.Segment, stage, lane string) (batch, live assay.Cost) {
 	l, ok := s.input.Study.Lane(lane)
 	u, n := assay.Usage{}, int64(0)
 	for _, g := range segments {
 		if g.Stage == stage && g.Lane == lane && g.Mode != store.Reuse {
-			u.Input, u.Cached, u.Output, n = u.Input+g.InputTokens, u.Cached+g.CachedTokens, u.Output+g.OutputTokens, n+g.Done()-g.UsageUnknown
+			u.Input, u.Cached, u.Output, n = u.Input+g.InputTokens, u.Cached+g.CachedTokens, u.Output+g.OutputTokens,
+				n+g.Done()-g.UsageUnknown
 		}
 	}
 	unknown := assay.Cost{Unknown: 1}

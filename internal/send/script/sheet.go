@@ -50,7 +50,7 @@ func (p *People) Show(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 	return out, ok, err
 }
 
-// shown is what a sheet shows: the answers that stand now, or the items.
+// shown returns what a sheet shows: the answers that stand now, or the items.
 func (p *People) shown(it assay.Item, at assay.Coordinates, answered answers) ([]store.Shown, error) {
 	if rec, ok := p.rec.(*itemContest); ok {
 		var out []store.Shown
@@ -131,11 +131,12 @@ func (c *laneContest) sheet(it assay.Item, at assay.Coordinates, answered answer
 
 func aroundPair(trait judge.Trait, ties bool) func(*assay.Item) prompt.Values {
 	return func(it *assay.Item) prompt.Values {
-		return judge.Showing{Item: it, A: "(answer A)", B: "(answer B)", Said: "(what was asked)", Trait: trait, Ties: ties, Bare: true}.Values(assay.Key{})
+		return judge.Showing{Item: it, A: "(answer A)", B: "(answer B)", Said: "(what was asked)", Trait: trait, Ties: ties,
+			Bare: true}.Values(assay.Key{})
 	}
 }
 
-// told is what a judge is told around the texts that it reads, and what the item expects, where that is part of it.
+// told returns what a judge is told around the texts that it reads, and what the item expects, where that is part of it.
 func (r *rubric) told(it assay.Item, around func(*assay.Item) prompt.Values) (told, expect string, err error) {
 	if len(r.Prompts) == 0 {
 		return "", "", nil
@@ -151,7 +152,7 @@ func (r *rubric) told(it assay.Item, around func(*assay.Item) prompt.Values) (to
 	return told, expect, err
 }
 
-// words are the system text and the first prompt.
+// words returns the system text and the first prompt.
 func (r *rubric) words(values prompt.Values) (string, error) {
 	p, err := r.render(r.only(), values)
 	if err != nil {

@@ -126,22 +126,24 @@ func (p *performance) finish() error {
 	if limit == 0 {
 		limit = programLimit
 	}
-	err := p.Programs.Run(p.ctx, program.Start{Folder: p.run.Folder, Command: r.command, Limit: limit, Input: p.lines, Line: func(line []byte) error {
-		key, v, err := judge.ReadLine(r.Rubric, line)
-		if err != nil {
-			if stray == "" {
-				stray = err.Error()
+	err := p.Programs.Run(p.ctx,
+		program.Start{Folder: p.run.Folder, Command: r.command, Limit: limit, Input: p.lines, Line: func(line []byte) error {
+			key, v, err := judge.ReadLine(r.Rubric, line)
+			if err != nil {
+				if stray == "" {
+					stray = err.Error()
+				}
+				return nil
+			}
+			if before, twice := said[key]; twice &&
+				(before.State != v.State || before.Label != v.Label || !equalScores(before.Score, v.Score)) {
+				v = assay.Verdict{State: assay.VerdictMalformed, Why: "the program said two different things about it"}
+			}
+			if _, ours := p.frames[key]; ours {
+				said[key] = v
 			}
 			return nil
-		}
-		if before, twice := said[key]; twice && (before.State != v.State || before.Label != v.Label || !equalScores(before.Score, v.Score)) {
-			v = assay.Verdict{State: assay.VerdictMalformed, Why: "the program said two different things about it"}
-		}
-		if _, ours := p.frames[key]; ours {
-			said[key] = v
-		}
-		return nil
-	}})
+		}})
 	var crash *program.Crash
 	if err != nil && !errors.As(err, &crash) {
 		return err

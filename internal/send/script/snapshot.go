@@ -31,10 +31,11 @@ type Settings struct {
 	Limit       int        `json:"limit,omitempty"`
 	VerifyFirst bool       `json:"verify_first,omitempty"`
 	NoCanary    bool       `json:"no_canary,omitempty"`
-	Pilot       bool       `json:"pilot,omitempty"`      // only first questions, live
-	Imports     []string   `json:"imports,omitempty"`    // the stages that import
-	Luck        uint64     `json:"luck,omitempty"`       // seed of a rehearsal's simulator; 0: the usual one
-	ReuseRuns   []string   `json:"reuse_runs,omitempty"` // a pilot, and the runs before the study was changed, whose answers stand in for asking again
+	Pilot       bool       `json:"pilot,omitempty"`   // only first questions, live
+	Imports     []string   `json:"imports,omitempty"` // the stages that import
+	Luck        uint64     `json:"luck,omitempty"`    // seed of a rehearsal's simulator; 0: the usual one
+	// a pilot, and the runs before the study was changed, whose answers stand in for asking again
+	ReuseRuns []string `json:"reuse_runs,omitempty"`
 
 	// BaseURLs are where requests go, by provider, for workers that have no key of one and do not know.
 	BaseURLs map[string]string `json:"base_urls,omitempty"`
@@ -186,7 +187,7 @@ func (p *Library) keepGold(ctx context.Context, run int64, b Beginning) error {
 	return nil
 }
 
-// LanesOf are the lanes of a plan, one for each stage they answer in.
+// LanesOf returns the lanes of a plan, one for each stage they answer in.
 func LanesOf(run int64, b Beginning) []store.Lane {
 	var out []store.Lane
 	for _, part := range b.Plan.Parts {
@@ -224,7 +225,7 @@ func LanesOf(run int64, b Beginning) []store.Lane {
 	return out
 }
 
-// standInLanes are the lanes that are asked in the place of a stage's judges. At most they are asked all that those are; what is not
+// standInLanes returns the lanes that are asked in the place of a stage's judges. At most they are asked all that those are; what is not
 // needed is spared.
 func standInLanes(run int64, st *study.Stage, s *study.Study, planned []store.Lane) []store.Lane {
 	var out []store.Lane
@@ -255,7 +256,8 @@ func standInLanes(run int64, st *study.Stage, s *study.Study, planned []store.La
 // load reads a run's snapshot.
 func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	s := &Script{
-		Library: p, run: run, stages: map[string]stage{}, absorbed: map[int64]bool{}, closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
+		Library: p, run: run, stages: map[string]stage{}, absorbed: map[int64]bool{}, closed: map[string]bool{},
+		decided: map[gateKey]fate{}, spared: map[string]bool{},
 	}
 	if err := json.Unmarshal([]byte(run.Settings), &s.settings); err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
@@ -302,7 +304,7 @@ func (p *Library) read(ctx context.Context, run int64, s Settings) (*study.Study
 	return st, nil
 }
 
-// prices is the catalogue with the price file that the run began with.
+// prices returns the catalogue with the price file that the run began with.
 func (p *Library) prices(ctx context.Context, run int64) (*catalog.Catalog, error) {
 	text, err := io.ReadAll(p.Reader.Part(ctx, run, pricesPart))
 	if errors.Is(err, store.ErrNotFound) {
@@ -318,7 +320,7 @@ func (p *Library) prices(ctx context.Context, run int64) (*catalog.Catalog, erro
 	return p.Catalog.With(over)
 }
 
-// chosen are the lanes within the settings.
+// chosen returns the lanes within the settings.
 func (s *Script) chosen(lanes []*study.Lane) []*study.Lane {
 	if len(s.settings.Lanes) == 0 {
 		return lanes

@@ -8,7 +8,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// Texts are the files that a run works from, by name: the study under its own, and what it loads.
+// Texts returns the files that a run works from, by name: the study under its own, and what it loads.
 func (p *Library) Texts(ctx context.Context, run store.Run) (study string, texts map[string]string, err error) {
 	s, err := p.Open(ctx, run)
 	if err != nil {

@@ -47,7 +47,7 @@ func newTour(a *study.Adaptive, names []string, slots int64) (*tour, error) {
 	return t, nil
 }
 
-// tourOf is the tour of a stage; nil: it has none, or all its pairs were planned at once and none was bought besides.
+// tourOf returns the tour of a stage; nil: it has none, or all its pairs were planned at once and none was bought besides.
 func tourOf(rec stage) *tour {
 	t := anyTour(rec)
 	if t != nil && t.base != nil {
@@ -88,7 +88,7 @@ func (t *tour) from(first int64) []pairs.Pair {
 	return t.starts[first]
 }
 
-// done is how many looks there were, and why there is no further round; empty: there is one.
+// done returns how many looks there were, and why there is no further round; empty: there is one.
 func (t *tour) done() (looks int, stop store.Stop) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -213,7 +213,7 @@ func (t *tour) number(name string) (int, error) {
 	return 0, fmt.Errorf("no contestant is called %q", name)
 }
 
-// pair is the number of a pair.
+// pair returns the number of a pair.
 func (t *tour) pair(first, second string) (int, error) {
 	i, err := t.number(first)
 	if err != nil {
@@ -249,7 +249,7 @@ func (t *tour) numbered(f *lookFound) (claims []adaptive.Claim, given []int, err
 	return claims, given, nil
 }
 
-// nextOf is what a look has bought for the next round, by pair.
+// nextOf returns what a look has bought for the next round, by pair.
 func (t *tour) nextOf(l store.Look) ([]int, error) {
 	out := make([]int, len(t.names)*(len(t.names)-1)/2)
 	if l.Next == "" {
@@ -269,7 +269,7 @@ func (t *tour) nextOf(l store.Look) ([]int, error) {
 	return out, nil
 }
 
-// ClaimsOf are the differences that a look has newly shown, and whether it was one beyond the plan.
+// ClaimsOf returns the differences that a look has newly shown, and whether it was one beyond the plan.
 func ClaimsOf(l store.Look) (claims []LookClaim, beyond bool, err error) {
 	var found lookFound
 	if err := json.Unmarshal([]byte(l.Found), &found); err != nil {

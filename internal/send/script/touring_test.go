@@ -22,7 +22,7 @@ import (
 	"assay/internal/simulator/minds"
 )
 
-// arena is a study whose three lanes are compared in rounds on forty items.
+// arena returns a study whose three lanes are compared in rounds on forty items.
 func arena(keys string) fstest.MapFS {
 	var items strings.Builder
 	for i := range 40 {
@@ -44,7 +44,7 @@ stages:
 `)}}
 }
 
-// looksOf are the looks of a run.
+// looksOf returns the looks of a run.
 func (r *rig) looksOf(run store.Run) []store.Look {
 	r.t.Helper()
 	var out []store.Look
@@ -57,7 +57,7 @@ func (r *rig) looksOf(run store.Run) []store.Look {
 	return out
 }
 
-// askedIn are the comparisons of a stage that were sent, each once.
+// askedIn returns the comparisons of a stage that were sent, each once.
 func (r *rig) askedIn(run store.Run, stage string) []assay.Coordinates {
 	r.t.Helper()
 	var out []assay.Coordinates
@@ -123,14 +123,14 @@ func (r *rig) lanesOf(run store.Run) []store.Lane {
 	return lanes
 }
 
-// another is the planner of a process that knows nothing yet.
+// another returns the planner of a process that knows nothing yet.
 func (r *rig) another() *planner.Planner {
 	lib := &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
 		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog, Programs: r.planner.Programs}
 	return &planner.Planner{Library: lib, Results: &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: lib}}
 }
 
-// decisions are what looks decided, without when.
+// decisions returns what looks decided, without when.
 func decisions(looks []store.Look) []store.Look {
 	out := slices.Clone(looks)
 	for i := range out {

@@ -56,7 +56,7 @@ func triesOf(st *study.Stage, r *rubric, d *redone) []int {
 	return out
 }
 
-// standIns are the lanes that are asked in the place of a stage's judges: none, or one.
+// standIns returns the lanes that are asked in the place of a stage's judges: none, or one.
 func (s *Script) standIns(st *study.Stage) []*study.Lane {
 	if st.Fallback == "" {
 		return nil
@@ -113,7 +113,7 @@ func before(rec stage, g store.GroupKey) []store.GroupKey {
 	return out
 }
 
-// firstTry is the request that a further try repeats; of any other, itself.
+// firstTry returns the request that a further try repeats; of any other, itself.
 func firstTry(at assay.Coordinates) assay.Coordinates {
 	at.Again, at.By = firstAsked, ""
 	return at
@@ -151,7 +151,7 @@ func (b *bench) tried(at assay.Coordinates) fate {
 	return dropped
 }
 
-// sayer is the request whose reply gave a verdict.
+// sayer returns the request whose reply gave a verdict.
 func sayer(v store.Verdict) assay.Coordinates {
 	at := firstTry(v.At)
 	at.Again, at.By = v.Again, v.By
@@ -214,7 +214,7 @@ func (r *redone) retries() int {
 	return len(r.rounds)
 }
 
-// round is what the n-th retry asks for again.
+// round returns what the n-th retry asks for again.
 func (r *redone) round(n int) []string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -277,7 +277,8 @@ func (p *Library) Retries(ctx context.Context, run store.Run, what []string) (ag
 				return nil, 0, err
 			}
 			switch {
-			case asked.asks(firstRetry, v, failed) && slices.ContainsFunc(rec.lanes(), func(l *study.Lane) bool { return l.Name == v.At.Judge }):
+			case asked.asks(firstRetry, v, failed) &&
+				slices.ContainsFunc(rec.lanes(), func(l *study.Lane) bool { return l.Name == v.At.Judge }):
 				by[v.At.Judge]++
 			case v.State == assay.VerdictValid || v.State == assay.VerdictAbstained:
 				kept++
@@ -312,7 +313,7 @@ func voices(r *rubric, lanes []*study.Lane) []string {
 // silent reports whether verdicts come without requests.
 func silent(r *rubric) bool { return len(r.Prompts) == 0 }
 
-// counting is a stage's rule for answers that are none.
+// counting returns a stage's rule for answers that are none.
 func counting(st *study.Stage) judge.Counting {
 	return judge.Counting{Refused: judge.CountAs(st.Count.Refused), Cut: judge.CountAs(st.Count.Cut)}
 }

@@ -86,11 +86,13 @@ func TestDebugWritesExchangesDown(t *testing.T) {
 		w.Header()["Date"] = nil
 		w.WriteHeader(http.StatusTeapot)
 		fmt.Fprint(w, "no \x1b[2J tea")
-	}, request(t, "POST", "/v1/files?key=abcdefghijk&limit=3", `{"a":1}`, map[string]string{"X-Api-Key": debugKey, "Content-Type": "application/json", "User-Agent": "assay"}))
-	want := exchangeLine{At: "1970-01-01T00:16:40Z", Method: "POST", URL: "http://here/v1/files?key=****&limit=****", Status: http.StatusTeapot,
-		Request: exchangePart{Headers: map[string]string{"Content-Type": "application/json", "User-Agent": "assay", "X-Api-Key": stars}, Bytes: 7, Body: `{"a":1}`},
-		Response: &exchangePart{Headers: map[string]string{"Content-Length": "11", "Content-Type": "text/plain; charset=utf-8", "X-Ratelimit-Remaining-Tokens": "7", "Set-Cookie": stars},
-			Bytes: 11, Body: `no \u001b[2J tea`}}
+	}, request(t, "POST", "/v1/files?key=abcdefghijk&limit=3", `{"a":1}`,
+		map[string]string{"X-Api-Key": debugKey, "Content-Type": "application/json", "User-Agent": "assay"}))
+	want := exchangeLine{At: "1970-01-01T00:16:40Z", Method: "POST", URL: "http://here/v1/files?key=****&limit=****",
+		Status: http.StatusTeapot, Request: exchangePart{Headers: map[string]string{"Content-Type": "application/json",
+			"User-Agent": "assay", "X-Api-Key": stars}, Bytes: 7, Body: `{"a":1}`},
+		Response: &exchangePart{Headers: map[string]string{"Content-Length": "11", "Content-Type": "text/plain; charset=utf-8",
+			"X-Ratelimit-Remaining-Tokens": "7", "Set-Cookie": stars}, Bytes: 11, Body: `no \u001b[2J tea`}}
 	var got exchangeLine
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,8 @@ func (s *secrets) hide(text string) {
 		return
 	}
 	quoted, _ := json.Marshal(text) // a string always marshals
-	forms := []string{text, url.QueryEscape(text), url.PathEscape(text), strings.Trim(string(quoted), `"`), base64.StdEncoding.EncodeToString([]byte(text))}
+	forms := []string{text, url.QueryEscape(text), url.PathEscape(text), strings.Trim(string(quoted), `"`),
+		base64.StdEncoding.EncodeToString([]byte(text))}
 	for _, f := range forms {
 		if !slices.Contains(s.known, f) {
 			s.known = append(s.known, f)
@@ -95,7 +96,8 @@ var (
 	// escaped are letters of ASCII that JSON need not escape.
 	escaped = regexp.MustCompile(`\\u00[2-7][0-9a-fA-F]`)
 	queries = regexp.MustCompile(`(https?://[^\s"'<>?\\]+)\?[^\s"'<>\\]*`)
-	fields  = regexp.MustCompile(`(?i)("(?:access_token|id_token|refresh_token|api_?key|client_secret|private_key|password|assertion)"\s*:\s*)"[^"]*"?`)
+	fields  = regexp.MustCompile(
+		`(?i)("(?:access_token|id_token|refresh_token|api_?key|client_secret|private_key|password|assertion)"\s*:\s*)"[^"]*"?`)
 )
 
 // keyForms are how keys of providers begin: of those in the catalogue, and of a few others.

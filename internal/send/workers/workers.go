@@ -41,8 +41,9 @@ func Work(ctx context.Context, h *workspace.Home, o Options) error {
 	}
 	d := &river.Driver{
 		Programs: o.Programs, Judged: func(ctx context.Context, run store.Run) (bool, error) { return judged(ctx, h, run) },
-		Ledger: engine.Ledger{Work: h.Ledger.Work, Leases: h.Ledger.Leases, Reader: h.Ledger.Reader}, URL: h.Where, Clock: h.Clock(), Timing: h.Timing(), Name: name, Gone: h.Gone,
-		Concurrency: o.Concurrency, Log: o.Log, Ready: o.Ready, Closed: o.Closed, Engine: func(ctx context.Context, run store.Run) (*runs.Engine, error) { return engineOf(ctx, h, run) },
+		Ledger: engine.Ledger{Work: h.Ledger.Work, Leases: h.Ledger.Leases, Reader: h.Ledger.Reader}, URL: h.Where, Clock: h.Clock(),
+		Timing: h.Timing(), Name: name, Gone: h.Gone, Concurrency: o.Concurrency, Log: o.Log, Ready: o.Ready, Closed: o.Closed,
+		Engine: func(ctx context.Context, run store.Run) (*runs.Engine, error) { return engineOf(ctx, h, run) },
 	}
 	return d.Drive(ctx)
 }
@@ -70,7 +71,8 @@ func judged(ctx context.Context, h *workspace.Home, run store.Run) (bool, error)
 // extended by no other.
 func WaitingForProgram(ctx context.Context, h *workspace.Home, run store.Run) ([]string, error) {
 	now := h.World.Now()
-	if !h.Ledger.Postgres() || run.State != store.RunOpen || run.Due.IsZero() || run.Due.Add(h.Timing().Lease).After(now) || run.Lease.Until.After(now) {
+	if !h.Ledger.Postgres() || run.State != store.RunOpen || run.Due.IsZero() || run.Due.Add(h.Timing().Lease).After(now) ||
+		run.Lease.Until.After(now) {
 		return nil, nil
 	}
 	s, err := h.Planner.Study(ctx, run)

@@ -71,7 +71,8 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	}
 	cfg, from, err := a.resolve(name, v)
 	if a.sim != nil {
-		cfg = provider.Config{Name: name, Kind: v.Name, BaseURL: a.sim.BaseURLs(simRoot)[v.Name], Key: provider.NewSecret("sim"), HTTP: a.sim.Transport(), Limits: v.Limits}
+		cfg = provider.Config{Name: name, Kind: v.Name, BaseURL: a.sim.BaseURLs(simRoot)[v.Name], Key: provider.NewSecret("sim"),
+			HTTP: a.sim.Transport(), Limits: v.Limits}
 		if cfg.BaseURL == "" {
 			cfg.BaseURL = a.sim.BaseURLs(simRoot)[catalog.Copied]
 		}
@@ -85,7 +86,8 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	}
 	cfg.Version, cfg.Account = a.expand(p.Version), cmp.Or(a.expand(p.Account), sim(a.sim, "sim"))
 	cfg.Project, cfg.Location = cmp.Or(a.expand(p.Project), sim(a.sim, "sim")), cmp.Or(a.expand(p.Location), sim(a.sim, "us-central1"))
-	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, scheme(v)+"sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, scheme(v)+"sim/out/"))
+	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, scheme(v)+"sim/in/")),
+		cmp.Or(a.expand(p.Output), sim(a.sim, scheme(v)+"sim/out/"))
 	cfg.Role = cmp.Or(a.expand(p.Role), sim(a.sim, "arn:aws:iam::123456789012:role/sim"))
 	if a.sim == nil {
 		cfg.HTTP, cfg.Storage, cfg.Amazon = a.world.Contact.Around(a.world.HTTP, name), a.env(v.StorageEnv), objects.OpenAccount(a.env)

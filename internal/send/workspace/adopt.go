@@ -84,7 +84,8 @@ func (e *SeveralRunsError) Error() string {
 	if len(e.Runs) > 0 {
 		named = " (" + assay.Clean(strings.Join(e.Runs, ", "), 200) + ")"
 	}
-	return "the jobs are those of several runs" + named + ", and later turns and verdicts follow the answers of their own: nothing was taken"
+	return "the jobs are those of several runs" + named +
+		", and later turns and verdicts follow the answers of their own: nothing was taken"
 }
 
 // ErrNoJobs is the error if there is no job to recover answers from.

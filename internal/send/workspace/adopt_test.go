@@ -21,7 +21,8 @@ func (r *rig) adoption(h *Home, name string) *Adoption {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return &Adoption{Home: h, Provider: name, Access: access, Gone: func(string) {}, Follow: func(context.Context, store.Run) error { return nil }}
+	return &Adoption{Home: h, Provider: name, Access: access, Gone: func(string) {},
+		Follow: func(context.Context, store.Run) error { return nil }}
 }
 
 func TestALostLedgersAnswersAreRecovered(t *testing.T) {

@@ -268,7 +268,8 @@ func (h *Home) takesOver(ctx context.Context, p *plan.Plan, runs map[string][]in
 		if err != nil {
 			return out, err
 		}
-		of := store.Stock{Stage: part.Stage, Lane: part.Lane.Name, Provider: part.Lane.Provider, Model: part.Lane.Model, Params: string(params)}
+		of := store.Stock{Stage: part.Stage, Lane: part.Lane.Name, Provider: part.Lane.Provider, Model: part.Lane.Model,
+			Params: string(params)}
 		at := store.Share{Stage: part.Stage, Lane: part.Lane.Name}
 		taken := min(left[of], part.Requests-run.edited[part.Stage].of(part.Requests))
 		flying := min(run.away[at], part.Requests-taken)

@@ -47,7 +47,7 @@ func (h *Home) Ahead(ctx context.Context, want Wanted) (Ahead, error) {
 	return a, err
 }
 
-// runPlan is the plan of a run that goes on, with the pairs that were drawn for it.
+// runPlan returns the plan of a run that goes on, with the pairs that were drawn for it.
 func (h *Home) runPlan(ctx context.Context, want Wanted, now Current) (*plan.Plan, error) {
 	if now.Edit != nil {
 		return cmp.Or(now.Edit.Plan, want.Plan), nil
@@ -123,7 +123,7 @@ func (h *Home) away(ctx context.Context, run store.Run) (map[store.Share]int64, 
 	return out, err
 }
 
-// prices are what the lanes of a run cost by the plan of its study; nil where it cannot be planned again.
+// prices returns what the lanes of a run cost by the plan of its study; nil where it cannot be planned again.
 func (h *Home) prices(ctx context.Context, run store.Run) map[store.Share]plan.Part {
 	_, s, err := h.Planner.Kept(ctx, run)
 	if err != nil {
@@ -151,7 +151,7 @@ func (h *Home) prices(ctx context.Context, run store.Run) map[store.Share]plan.P
 	return out
 }
 
-// spreadCost is what so many more requests of a lane cost: by what its requests have cost, each the least, the mean and the most.
+// spreadCost returns what so many more requests of a lane cost: by what its requests have cost, each the least, the mean and the most.
 func (h *Home) spreadCost(ctx context.Context, run store.Run, s store.Share) (plan.Price, error) {
 	paid, err := h.Ledger.Reader.Paid(ctx, run.No, s.Stage, s.Lane)
 	if err != nil || paid.N == 0 {

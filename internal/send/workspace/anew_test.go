@@ -102,7 +102,8 @@ func TestAnEditOfRequestsIsANewRunThatTakesOverWhatIsEqual(t *testing.T) {
 		want    map[string]int // requests that are paid
 		new     int64          // of them, by the estimate
 	}{
-		"a prompt": {`"{{ text }}", "Are`, `"Tell me: {{ text }}", "Are`, "turns of stage answers ({{ text }} → Tell me: {{ text }})", all, 21},
+		"a prompt": {`"{{ text }}", "Are`, `"Tell me: {{ text }}", "Are`,
+			"turns of stage answers ({{ text }} → Tell me: {{ text }})", all, 21},
 		"a later turn": {"Are you sure?", "Are you quite sure?", "turns of stage answers (Are you sure? → Are you quite sure?)",
 			map[string]int{"answers 2 a": 3, "answers 2 b": 3, "fine 2 j": 6, "better 2 j": 3}, 21},
 		"a parameter": {"gpt-4.1-mini}", "gpt-4.1-mini, temperature: 0.5}", "temperature of lane b (0 → 0.5)",
@@ -110,8 +111,9 @@ func TestAnEditOfRequestsIsANewRunThatTakesOverWhatIsEqual(t *testing.T) {
 		"an item": {"What is two?", "How much is two?", "items of input questions, 1 changed (two)",
 			map[string]int{"answers 1 a": 1, "answers 1 b": 1, "answers 2 a": 1, "answers 2 b": 1, "fine 2 j": 2, "better 2 j": 1}, 7},
 		"what is expected": {`"3"}`, `"4"}`, "items of input questions, 1 changed (three)", map[string]int{}, 7},
-		"a judge's prompt": {"Is it good?", "Is it very good?", "rubric own (Is it good? {{ answer.text }} → Is it very good? {{ answer.text }})", map[string]int{"fine 2 j": 6}, 6},
-		"a rule":           {"rubric: contains", "rubric: exact", "rubric of stage checked (contains → exact)", map[string]int{}, 0},
+		"a judge's prompt": {"Is it good?", "Is it very good?",
+			"rubric own (Is it good? {{ answer.text }} → Is it very good? {{ answer.text }})", map[string]int{"fine 2 j": 6}, 6},
+		"a rule": {"rubric: contains", "rubric: exact", "rubric of stage checked (contains → exact)", map[string]int{}, 0},
 		"a judge": {"j: {model: openai/gpt-4.1}", "j: {model: openai/gpt-4.1-nano}", "model of lane j (gpt-4.1 → gpt-4.1-nano)",
 			map[string]int{"fine 2 j": 6, "better 2 j": 3}, 9},
 	} {
@@ -124,7 +126,8 @@ func TestAnEditOfRequestsIsANewRunThatTakesOverWhatIsEqual(t *testing.T) {
 			edited := strings.Replace(judgedStudy, c.old, c.is, 1)
 			r.write("study.yaml", edited)
 			again, since, over := r.anew(h)
-			if since == nil || since.Words() != c.words || since.Why == "" || again.ID == run.ID || over.New != c.new || over.Most+over.New != 21 {
+			if since == nil || since.Words() != c.words || since.Why == "" || again.ID == run.ID || over.New != c.new ||
+				over.Most+over.New != 21 {
 				t.Fatalf("%+v, run %s after %s, %+v", since, again.ID, run.ID, over)
 			}
 			end := r.drive(h, again, Drive{})
@@ -177,12 +180,14 @@ func TestWhyANewRunIsBegun(t *testing.T) {
 	t.Parallel()
 	const when = "  - {name: more, ask: questions, turns: [Again], lanes: [a], when: 'any(finding(\"checked\", \"rate\"), .value > 0)'}\n"
 	for name, c := range map[string]struct{ study, old, is, why string }{
-		"a prompt":        {smallStudy, `"{{ text }}"`, `"Well: {{ text }}"`, "turns of stage answers changes what was asked"},
-		"a lane less":     {smallStudy, "  b: {model: openai/gpt-4.1-mini}\n", "", "lane b is taken away"},
-		"another order":   {smallStudy, `{id: one, text: What is one?, expect: "1"}, {id: two, text: What is two?, expect: "2"}`, `{id: two, text: What is two?, expect: "2"}, {id: one, text: What is one?, expect: "1"}`, "its items stand in another order"},
+		"a prompt":    {smallStudy, `"{{ text }}"`, `"Well: {{ text }}"`, "turns of stage answers changes what was asked"},
+		"a lane less": {smallStudy, "  b: {model: openai/gpt-4.1-mini}\n", "", "lane b is taken away"},
+		"another order": {smallStudy, `{id: one, text: What is one?, expect: "1"}, {id: two, text: What is two?, expect: "2"}`,
+			`{id: two, text: What is two?, expect: "2"}, {id: one, text: What is one?, expect: "1"}`, "its items stand in another order"},
 		"an item renamed": {smallStudy, "{id: two", "{id: too", "item two is taken away"},
 		"a condition": {smallStudy + when, "  b: {", "  c: {model: openai/gpt-4.1-nano}\n  b: {",
-			"what is asked depends on earlier verdicts or findings (when, where, only, rounds of pairs): some of it was decided, once for all"},
+			"what is asked depends on earlier verdicts or findings (when, where, only, rounds of pairs): some of it was " +
+				"decided, once for all"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -231,11 +236,12 @@ stages:
 		want    map[string]int // paid besides
 	}{
 		"a judge's prompt": {[]string{"Is it good?", "Is it very good?"}, false, map[string]int{"fine 1 j": 4}},
-		"a judge's model":  {[]string{"j: {model: openai/gpt-4.1}", "j: {model: openai/gpt-4.1-nano}"}, false, map[string]int{"fine 1 j": 4}},
+		"a judge's model": {[]string{"j: {model: openai/gpt-4.1}", "j: {model: openai/gpt-4.1-nano}"}, false,
+			map[string]int{"fine 1 j": 4}},
 		"one more judge": {[]string{"judges: [j]", judge, "stages:", "  k: {model: openai/gpt-4.1-nano}\nstages:"}, true,
 			map[string]int{"answers 1 a": 2, "answers 1 b": 2, "more 1 a": 2, "fine 1 j": 4, "fine 1 k": 4}},
-		"another, and more": {[]string{"judges: [j]", judge, "stages:", "  k: {model: openai/gpt-4.1-nano}\nstages:", "Is it good?", "Is it very good?"}, false,
-			map[string]int{"fine 1 j": 4, "fine 1 k": 4}},
+		"another, and more": {[]string{"judges: [j]", judge, "stages:", "  k: {model: openai/gpt-4.1-nano}\nstages:", "Is it good?",
+			"Is it very good?"}, false, map[string]int{"fine 1 j": 4, "fine 1 k": 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -334,7 +340,8 @@ func TestLabelsOfPeopleComeAlongWithTheirAnswers(t *testing.T) {
 		"a judge's prompt": {"Is it good?", "Is it very good?", fine, pairs},
 		"another lane":     {"gpt-4.1-mini}", "gpt-4.1-mini, temperature: 0.5}", only(fine, " a "), map[string]string{}},
 		"an item": {"What is two?", "How much is two?",
-			map[string]string{"one a ": "yes", "three a ": "yes", "one b ": "yes", "three b ": "yes"}, map[string]string{"one a b": "a", "three a b": "a"}},
+			map[string]string{"one a ": "yes", "three a ": "yes", "one b ": "yes", "three b ": "yes"},
+			map[string]string{"one a b": "a", "three a b": "a"}},
 		"other labels": {"{yes: 1, no: 0}", "{good: 1, bad: 0}", map[string]string{}, pairs},
 		"a question":   {`"{{ text }}", "Are`, `"Well: {{ text }}", "Are`, map[string]string{}, map[string]string{}},
 	} {
@@ -348,7 +355,8 @@ func TestLabelsOfPeopleComeAlongWithTheirAnswers(t *testing.T) {
 			r.write("study.yaml", strings.Replace(judgedStudy, c.old, c.is, 1))
 			again, _, over := r.anew(h)
 			r.drive(h, again, Drive{})
-			if d := cmp.Diff([]map[string]string{c.fine, c.pairs}, []map[string]string{r.labels(h, again, "fine"), r.labels(h, again, "better")}); d != "" {
+			if d := cmp.Diff([]map[string]string{c.fine, c.pairs},
+				[]map[string]string{r.labels(h, again, "fine"), r.labels(h, again, "better")}); d != "" {
 				t.Error(d)
 			}
 			if over.Labels != 9 || len(r.labels(h, run, "fine")) != 6 {

@@ -92,7 +92,8 @@ func TestWhatIsNoBatchFileIsNotSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	r.write("in.jsonl", "no lines\n")
-	if file, problems, err := r.world.CheckBatch(r.ctx, "in.jsonl", "", batchrun.Wish{}); file != nil || err != nil || len(problems.Errors()) != 1 {
+	if file, problems, err := r.world.CheckBatch(r.ctx, "in.jsonl", "", batchrun.Wish{}); file != nil || err != nil ||
+		len(problems.Errors()) != 1 {
 		t.Errorf("%v, %v, %v", file, problems, err)
 	}
 	for name, want := range map[string]error{"none.jsonl": os.ErrNotExist, ".": ErrNoFile} {

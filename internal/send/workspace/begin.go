@@ -80,7 +80,9 @@ type Current struct {
 	Run     store.Run    // its number is 0 if there is none
 	Claim   *store.Claim // what it takes to begin one; nil: nothing
 	Partial bool         // the open run was begun about a part of the study, and now all of it is wanted
-	Edit    *Edit        // how the study was changed since: of a run, in what asks nothing else; else since the newest closed run. Nil: it was not
+	// how the study was changed since: of a run, in what asks nothing else; else since the newest closed run. Nil: it
+	// was not
+	Edit *Edit
 }
 
 // Current returns the run that goes on or is the same as what is wanted, if there is one.
@@ -341,7 +343,8 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 			ID: id, Study: name, Folder: want.folder(h.World), Digest: digest, Note: want.Note, By: cmp.Or(want.By, h.World.User()),
 			Rehearsal: h.Rehearsal, Budget: want.Budget,
 		},
-		Input: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim, Check: h.check(ctx, want),
+		Input: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim,
+		Check: h.check(ctx, want),
 	})
 }
 

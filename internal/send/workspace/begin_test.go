@@ -94,7 +94,8 @@ func TestAnOpenRunIsNotMixedWithWhatItIsNotAbout(t *testing.T) {
 	wants[*ModeError](t, err, "run "+run.ID+" is open, and did not begin with --mode live")
 	r.write("study.yaml", strings.Replace(smallStudy, "  b: {model: openai/gpt-4.1-mini}\n", "", 1)+"description: other\n")
 	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{Limit: 1}))
-	wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began: lanes -1 (b); the run cannot go on with that: lane b is taken away")
+	wants[*ChangedError](t, err, "run "+run.ID+
+		" is open and the study was changed since it began: lanes -1 (b); the run cannot go on with that: lane b is taken away")
 }
 
 func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
@@ -109,7 +110,8 @@ func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
 	r.write("study.yaml", strings.Replace(smallStudy, "name: checked", "name: proved", 1))
 	want = r.wanted(StudyOptions{}, script.Settings{})
 	var asked []string
-	run, err := h.Run(r.ctx, want, Doorkeeper{Confirm: func(donors []store.Run, _ *Edit) error { asked = append(asked, donors[0].ID); return nil }})
+	run, err := h.Run(r.ctx, want,
+		Doorkeeper{Confirm: func(donors []store.Run, _ *Edit) error { asked = append(asked, donors[0].ID); return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +164,18 @@ func TestItemsOfEqualWordingKeepTheirOwnAnswers(t *testing.T) {
 		same   map[string]string // whose answer an item has
 		reused int64
 	}{
-		"nothing changed":             {before, map[string]string{"one": "one", "two": "two"}, 2},
-		"the other order":             {`[{id: two, text: Say a number., expect: "2"}, {id: one, text: Say a number., expect: "1"}]`, map[string]string{"one": "one", "two": "two"}, 2},
-		"a new one ahead of them":     {strings.Replace(before, "[", "[{id: new, text: Say a number.}, ", 1), map[string]string{"one": "one", "two": "two"}, 2},
-		"a new one after them":        {strings.Replace(before, "]", ", {id: zero, text: Say a number.}]", 1), map[string]string{"one": "one", "two": "two"}, 2},
-		"one was renamed":             {strings.Replace(before, "id: two", "id: second", 1), map[string]string{"one": "one", "second": "two"}, 2},
-		"one was renamed, one is new": {strings.Replace(strings.Replace(before, "id: two", "id: second", 1), "]", ", {id: third, text: Say a number.}]", 1), map[string]string{"one": "one", "second": "two"}, 2},
-		"other text under an old id":  {`[{id: one, text: Say a word.}, {id: moved, text: Say a number., expect: "1"}]`, nil, 1},
+		"nothing changed": {before, map[string]string{"one": "one", "two": "two"}, 2},
+		"the other order": {`[{id: two, text: Say a number., expect: "2"}, {id: one, text: Say a number., expect: "1"}]`,
+			map[string]string{"one": "one", "two": "two"}, 2},
+		"a new one ahead of them": {strings.Replace(before, "[", "[{id: new, text: Say a number.}, ", 1),
+			map[string]string{"one": "one", "two": "two"}, 2},
+		"a new one after them": {strings.Replace(before, "]", ", {id: zero, text: Say a number.}]", 1),
+			map[string]string{"one": "one", "two": "two"}, 2},
+		"one was renamed": {strings.Replace(before, "id: two", "id: second", 1),
+			map[string]string{"one": "one", "second": "two"}, 2},
+		"one was renamed, one is new": {strings.Replace(strings.Replace(before, "id: two", "id: second", 1), "]",
+			", {id: third, text: Say a number.}]", 1), map[string]string{"one": "one", "second": "two"}, 2},
+		"other text under an old id": {`[{id: one, text: Say a word.}, {id: moved, text: Say a number., expect: "1"}]`, nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -220,7 +227,8 @@ func TestARunThatIsBeingWrittenIsWaitedFor(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	want := r.wanted(StudyOptions{}, script.Settings{})
-	preparing, err := h.Ledger.Runs.ClaimRun(r.ctx, store.NewRun{ID: "another", Study: "small", Folder: r.world.Disk.Dir}, store.Claim{Holder: "elsewhere/1", TTL: claimTime})
+	preparing, err := h.Ledger.Runs.ClaimRun(r.ctx, store.NewRun{ID: "another", Study: "small", Folder: r.world.Disk.Dir},
+		store.Claim{Holder: "elsewhere/1", TTL: claimTime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +294,8 @@ func TestAPilotPricesTheStudyAndItsAnswersAreTakenOver(t *testing.T) {
 	}
 	r.drive(h, run, Drive{})
 	n, err := h.Observe(r.ctx, run, p)
-	if err != nil || n != 2 || len(want.Input.Observed) != 2 || want.Input.Observed["a"].Mean <= 0 || want.Input.Observed["a"].PerByte <= 0 {
+	if err != nil || n != 2 || len(want.Input.Observed) != 2 || want.Input.Observed["a"].Mean <= 0 ||
+		want.Input.Observed["a"].PerByte <= 0 {
 		t.Errorf("%d answers, %+v, %v", n, want.Input.Observed, err)
 	}
 	whole := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))

@@ -25,7 +25,8 @@ func TestABudgetThatWasSetForARunOutlivesAnEditOfTheStudys(t *testing.T) {
 	for _, text := range []string{"budget: 200 USD\n", ""} {
 		r.write("study.yaml", smallStudy+text)
 		own := false
-		_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{Resumed: func(now Current) error { own = now.Edit.OwnBudget(); return nil }})
+		_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}),
+			Doorkeeper{Resumed: func(now Current) error { own = now.Edit.OwnBudget(); return nil }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,8 @@ func TestAYesIsForOneRunAndOneEdit(t *testing.T) {
 		Resumed: func(Current) error { t.Error("it goes on"); return nil },
 		Extend: func(now Current, _ TakeOver) error { // meanwhile another process makes the run one about a part of the study
 			asked += "extend "
-			done, err := h.Ledger.Runs.Revise(r.ctx, store.Revision{Run: run.No, Was: now.Run.Digest, Is: "another", Settings: `{"file":"study.yaml","limit":1}`})
+			done, err := h.Ledger.Runs.Revise(r.ctx,
+				store.Revision{Run: run.No, Was: now.Run.Digest, Is: "another", Settings: `{"file":"study.yaml","limit":1}`})
 			if !done || err != nil {
 				t.Error(done, err)
 			}
@@ -75,7 +77,8 @@ func TestAYesToOneEditIsNoneToTheNext(t *testing.T) {
 		Resumed: func(Current) error { return nil },
 		Extend: func(now Current, _ TakeOver) error {
 			if asked++; asked == 1 { // another process is first
-				done, err := h.Ledger.Runs.Revise(r.ctx, store.Revision{Run: run.No, Was: now.Run.Digest, Is: "another", Settings: now.Run.Settings})
+				done, err := h.Ledger.Runs.Revise(r.ctx,
+					store.Revision{Run: run.No, Was: now.Run.Digest, Is: "another", Settings: now.Run.Settings})
 				if !done || err != nil {
 					t.Error(done, err)
 				}
@@ -154,7 +157,8 @@ func TestAPilotThatCannotBeComparedIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := h.Ledger.Runs.Revise(r.ctx, store.Revision{Run: pilot.No, Was: pilot.Digest, Is: "another", Settings: "{"}); !done || err != nil {
+	if done, err := h.Ledger.Runs.Revise(r.ctx, store.Revision{Run: pilot.No, Was: pilot.Digest, Is: "another", Settings: "{"}); !done ||
+		err != nil {
 		t.Fatal(done, err)
 	}
 	_, err = h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{Confirm: func([]store.Run, *Edit) error { return nil }})
@@ -202,9 +206,11 @@ stages:
 		"a lane while a new run is asked for": {asked: func(r *rig) {
 			r.write("study.yaml", strings.Replace(filed, "stages:", "  b: {model: openai/gpt-4.1-mini}\nstages:", 1))
 		}, want: 2},
-		"an item while a run is to be extended": {extends: true, asked: func(r *rig) { r.write("q.csv", more+"four,What is four?\n") }, want: 4},
-		"an item while a new run is written":    {copied: func(r *rig) func() { return func() { r.write("q.csv", more) } }, want: 3},
-		"an item while a run is extended":       {extends: true, copied: func(r *rig) func() { return func() { r.write("q.csv", more+"four,What is four?\n") } }, want: 4},
+		"an item while a run is to be extended": {extends: true,
+			asked: func(r *rig) { r.write("q.csv", more+"four,What is four?\n") }, want: 4},
+		"an item while a new run is written": {copied: func(r *rig) func() { return func() { r.write("q.csv", more) } }, want: 3},
+		"an item while a run is extended": {extends: true,
+			copied: func(r *rig) func() { return func() { r.write("q.csv", more+"four,What is four?\n") } }, want: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

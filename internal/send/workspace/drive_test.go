@@ -29,7 +29,8 @@ func TestHowARunStandsIsConcluded(t *testing.T) {
 		}
 		return c.Stop
 	}
-	got := []Stop{stop(engine.RunStatus{Held: 1, Budget: true}), stop(engine.RunStatus{Verify: []string{"a"}}), stop(engine.RunStatus{Budget: true}), stop(engine.RunStatus{})}
+	got := []Stop{stop(engine.RunStatus{Held: 1, Budget: true}), stop(engine.RunStatus{Verify: []string{"a"}}),
+		stop(engine.RunStatus{Budget: true}), stop(engine.RunStatus{})}
 	if d := cmp.Diff([]Stop{StopSegmentsHeld, StopVerify, StopBudget, StopOpen}, got); d != "" {
 		t.Error(d)
 	}
@@ -67,7 +68,8 @@ func TestARunIsStoppedByItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	stopped := make(chan int, 1)
-	_, err = h.Drive(ctx, run, e, Drive{Moved: func(context.Context) error { cancel(); return nil }, Stopping: func(n int) { stopped <- n }})
+	_, err = h.Drive(ctx, run, e,
+		Drive{Moved: func(context.Context) error { cancel(); return nil }, Stopping: func(n int) { stopped <- n }})
 	if err == nil {
 		t.Error("it went on")
 	}
@@ -139,7 +141,8 @@ func TestAnOrderIsAboutASegmentThatIsHeld(t *testing.T) {
 	if err != nil || len(segments) == 0 {
 		t.Fatal(segments, err)
 	}
-	e := wants[*UndecidableError](t, h.Decidable(r.ctx, run, store.Order{Segment: segments[0].No}), "segment 1 is "+string(segments[0].State)+", not held: there is nothing to decide")
+	e := wants[*UndecidableError](t, h.Decidable(r.ctx, run, store.Order{Segment: segments[0].No}),
+		"segment 1 is "+string(segments[0].State)+", not held: there is nothing to decide")
 	if e.Run != run.ID {
 		t.Error(e.Run)
 	}
@@ -161,7 +164,8 @@ func TestARedoIsPricedByWhatItsLaneHasCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Orders) != 2 || len(got.Adds) != 1 || got.Adds[0].Stage != "answers" || got.Adds[0].Requests != 2 || got.Cost.Expected.Sum <= 0 || got.Cost != got.Adds[0].Cost ||
+	if len(got.Orders) != 2 || len(got.Adds) != 1 || got.Adds[0].Stage != "answers" || got.Adds[0].Requests != 2 ||
+		got.Cost.Expected.Sum <= 0 || got.Cost != got.Adds[0].Cost ||
 		got.Cost.Low.Sum > got.Cost.Expected.Sum || got.Cost.High.Sum < got.Cost.Expected.Sum || got.Stays != 4 {
 		t.Errorf("%+v", got)
 	}
@@ -190,7 +194,8 @@ func TestARedoIsPricedByWhatItsLaneHasCost(t *testing.T) {
 	if n != 4 {
 		t.Errorf("%d answers, want 4", n)
 	}
-	if p, err := h.spreadCost(r.ctx, run, store.Share{Stage: "nowhere", Requests: 3}); err != nil || p.Expected != (assay.Cost{Unknown: 3}) {
+	if p, err := h.spreadCost(r.ctx, run, store.Share{Stage: "nowhere", Requests: 3}); err != nil ||
+		p.Expected != (assay.Cost{Unknown: 3}) {
 		t.Error(p, err)
 	}
 }

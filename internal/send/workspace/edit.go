@@ -155,8 +155,8 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, apart bool)
 	return "", err
 }
 
-// grownPlan is the plan of a run with its study as it is now, where pairs that were drawn stay and others are drawn in addition; nil: the
-// pairs are those of a new run.
+// grownPlan returns the plan of a run with its study as it is now, where pairs that were drawn stay and others are
+// drawn in addition; nil: the pairs are those of a new run.
 func (h *Home) grownPlan(ctx context.Context, run store.Run, in *plan.Input, s script.Settings) (*plan.Plan, error) {
 	drawn, err := h.Planner.Drawn(ctx, run, in)
 	if err != nil || len(drawn) == 0 {
@@ -232,10 +232,11 @@ func itemSum(it assay.Item) ([sha256.Size]byte, error) {
 	return sha256.Sum256(line), err
 }
 
-// revision is an edit as the script of its run takes it up.
+// revision returns an edit as the script of its run takes it up.
 func (h *Home) revision(want Wanted, e *Edit) script.Revision {
 	return script.Revision{
-		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Difference: e.Difference, What: e.Words(),
+		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)),
+		Difference: e.Difference, What: e.Words(),
 	}
 }
 

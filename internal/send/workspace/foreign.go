@@ -63,7 +63,8 @@ func (a *Adoption) WriteForeign(ctx context.Context, st provider.Status, open fu
 }
 
 // copyForeign writes the answers of one part of a job.
-func (a *Adoption) copyForeign(ctx context.Context, vendor string, job provider.Job, part provider.Part, out io.Writer) (lines int64, err error) {
+func (a *Adoption) copyForeign(ctx context.Context, vendor string, job provider.Job, part provider.Part,
+	out io.Writer) (lines int64, err error) {
 	file, err := os.CreateTemp("", "assay-adopt-*")
 	if err != nil {
 		return 0, err

@@ -51,10 +51,12 @@ func TestAStudyThatOnlyAddsExtendsItsRun(t *testing.T) {
 			}
 			r.write("study.yaml", grown())
 			again, words, over := r.extended(h)
-			if d := cmp.Diff("lanes +2 (c, j), stages +1 (fine), repeats of stage answers (nothing → 2), items of input questions +1 (three)", words); d != "" {
+			if d := cmp.Diff("lanes +2 (c, j), stages +1 (fine), repeats of stage answers (nothing → 2), items of input "+
+				"questions +1 (three)", words); d != "" {
 				t.Error(d)
 			}
-			if again.ID != run.ID || again.State != store.RunOpen || over.Most != int64(2*len(before)) || over.New != 36-over.Most || over.Cost.Expected.Sum <= 0 {
+			if again.ID != run.ID || again.State != store.RunOpen || over.Most != int64(2*len(before)) || over.New != 36-over.Most ||
+				over.Cost.Expected.Sum <= 0 {
 				t.Errorf("%s is %s, %+v", again.ID, again.State, over)
 			}
 			c := r.drive(h, again, Drive{})
@@ -89,7 +91,8 @@ func TestAStudyThatOnlyAddsExtendsItsRun(t *testing.T) {
 				}
 			}
 			// The same command again has nothing to do.
-			if now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{})); err != nil || now.Run.ID != run.ID || now.Edit != nil {
+			if now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{})); err != nil || now.Run.ID != run.ID ||
+				now.Edit != nil {
 				t.Errorf("%+v, %v", now, err)
 			}
 		})
@@ -102,7 +105,8 @@ func TestANoLeavesARunAsItIs(t *testing.T) {
 	h := r.open(false)
 	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
 	r.write("study.yaml", grown())
-	_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{Extend: func(Current, TakeOver) error { return errors.New("no") }})
+	_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}),
+		Doorkeeper{Extend: func(Current, TakeOver) error { return errors.New("no") }})
 	now, lost := h.Ledger.Reader.Run(r.ctx, run.No)
 	if err == nil || lost != nil || now.Digest != run.Digest || now.State != store.RunClosed {
 		t.Errorf("%+v, %v, %v", now, err, lost)
@@ -111,7 +115,8 @@ func TestANoLeavesARunAsItIs(t *testing.T) {
 
 func TestWhatWasCancelledOrAskedAgainDoesNotGrow(t *testing.T) {
 	t.Parallel()
-	for kind, args := range map[store.OrderKind]string{store.OrderCancel: "{}", store.OrderRedo: `{"stage":"answers","lane":"a","item":"one"}`} {
+	for kind, args := range map[store.OrderKind]string{store.OrderCancel: "{}",
+		store.OrderRedo: `{"stage":"answers","lane":"a","item":"one"}`} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, smallStudy)

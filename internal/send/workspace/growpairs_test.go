@@ -84,7 +84,8 @@ func TestSampledPairsStayWhereARunGrows(t *testing.T) {
 			}
 		}
 		// The same command again has nothing to do, and another process reads the same pairs.
-		if now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{})); err != nil || now.Run.ID != run.ID || now.Edit != nil {
+		if now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{})); err != nil || now.Run.ID != run.ID ||
+			now.Edit != nil {
 			t.Errorf("%+v, %v", now, err)
 		}
 		arena, texts = nowArena, nowTexts
@@ -121,7 +122,8 @@ func TestOtherPairsAreANewRun(t *testing.T) {
 	r := newRig(t, sampledStudy)
 	h := r.open(false)
 	r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
-	r.write("study.yaml", strings.ReplaceAll(strings.Replace(sampledStudy, "  b: {", "  new: {model: openai/gpt-4o-mini}\n  b: {", 1), "seed: 7", "seed: 8"))
+	r.write("study.yaml", strings.ReplaceAll(strings.Replace(sampledStudy, "  b: {", "  new: {model: openai/gpt-4o-mini}\n  b: {", 1),
+		"seed: 7", "seed: 8"))
 	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
 	if err != nil || now.Run.No != 0 || now.Edit == nil || now.Edit.Grows {
 		t.Errorf("%+v, %v", now, err)
@@ -130,7 +132,8 @@ func TestOtherPairsAreANewRun(t *testing.T) {
 
 func TestComparisonsThatRoundsDidNotBuyAreNotNew(t *testing.T) {
 	t.Parallel()
-	study := strings.Replace(sampledStudy, "pairs: {sample: 6, order: random, seed: 7}", "pairs: {adaptive: {goal: {width: 9}, rounds: 4, per_round: 40, seed: 7}}", 1)
+	study := strings.Replace(sampledStudy, "pairs: {sample: 6, order: random, seed: 7}",
+		"pairs: {adaptive: {goal: {width: 9}, rounds: 4, per_round: 40, seed: 7}}", 1)
 	study = study[:strings.Index(study, "  - {name: texts")]
 	const items = 30
 	for n := 5; n <= items; n++ {

@@ -103,7 +103,8 @@ func TestRehearsalsThatCannotBeReadDoNotHideARealRun(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(r.place.Dir(r.world), rehearsalName), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(r.place.Dir(r.world), rehearsalName, ledgerName), []byte(strings.Repeat("no ledger ", 1000)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.place.Dir(r.world), rehearsalName, ledgerName), []byte(strings.Repeat("no ledger ", 1000)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, ref := range []string{"", "latest", "small", real.ID} {

@@ -44,7 +44,8 @@ func HomesUnder(w *World, root string, rehearsal Rehearsal) ([]Place, error) {
 func AllHomes(w *World, rehearsal Rehearsal) ([]Place, error) {
 	out, err := HomesUnder(w, ".", rehearsal)
 	own := Place{}.Dir(w)
-	if ledger := ledgerIn(own, rehearsal); err == nil && w.Disk.IsFile(ledger) && !slices.ContainsFunc(out, func(p Place) bool { return p.Home == own }) {
+	if ledger := ledgerIn(own, rehearsal); err == nil && w.Disk.IsFile(ledger) &&
+		!slices.ContainsFunc(out, func(p Place) bool { return p.Home == own }) {
 		out = append([]Place{{Home: own, DB: ledger, Cache: UsualCache()}}, out...)
 	}
 	return out, err
@@ -84,7 +85,8 @@ func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
 		return p.onlyRehearsed(ctx, w)
 	}
 	newest, count, err := p.newestOf(ctx, w, true)
-	l := Latest{Run: runs[max(0, slices.IndexFunc(runs, func(r store.Run) bool { return r.State == store.RunOpen }))], Alone: len(runs)+count == 1, Unread: err}
+	l := Latest{Run: runs[max(0, slices.IndexFunc(runs, func(r store.Run) bool { return r.State == store.RunOpen }))],
+		Alone: len(runs)+count == 1, Unread: err}
 	if newest != nil && newest.Created.After(l.Run.Created) {
 		l.Newer = newest
 	}

@@ -79,7 +79,8 @@ func checkModels(d *plan.Input, k plan.Key, models []string, problems *assay.Pro
 		if !ok || slices.ContainsFunc(models, func(m string) bool { return m == l.Model || strings.TrimPrefix(m, "models/") == l.Model }) {
 			continue
 		}
-		problems.Warn(l.Where.Key("model"), assay.DidYouMean(l.Model, models), "lane %s: %s does not list model %q for this key", l.Name, k.Provider, l.Model)
+		problems.Warn(l.Where.Key("model"), assay.DidYouMean(l.Model, models), "lane %s: %s does not list model %q for this key", l.Name,
+			k.Provider, l.Model)
 	}
 }
 

@@ -123,12 +123,14 @@ func (r *rig) live(h *Home, run store.Run, lane, model string) {
 	r.t.Helper()
 	at := assay.Coordinates{Stage: "answers", Item: "one", Lane: lane, Turn: 1, Draw: 1}
 	g, err := h.Ledger.Work.AddSegment(r.ctx, store.NewSegment{
-		Run: run.No, GroupKey: store.GroupKey{Stage: at.Stage, Lane: lane, Turn: 1}, Mode: store.Live, Purpose: store.ForWave, Provider: "openai", Model: model, Nonce: "22222222",
+		Run: run.No, GroupKey: store.GroupKey{Stage: at.Stage, Lane: lane, Turn: 1}, Mode: store.Live, Purpose: store.ForWave,
+		Provider: "openai", Model: model, Nonce: "22222222",
 	}, "me", time.Hour)
 	if err == nil {
 		err = errors.Join(
 			h.Ledger.Work.AddAttempts(r.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, At: at}}),
-			h.Ledger.Work.Stage(r.ctx, g.Lease, store.Bytes{}, 0, 0, time.Now()), h.Ledger.Work.GoLive(r.ctx, g.Lease, "an account", 0, time.Now()))
+			h.Ledger.Work.Stage(r.ctx, g.Lease, store.Bytes{}, 0, 0, time.Now()),
+			h.Ledger.Work.GoLive(r.ctx, g.Lease, "an account", 0, time.Now()))
 	}
 	if err != nil {
 		r.t.Fatal(err)

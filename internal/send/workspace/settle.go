@@ -44,7 +44,8 @@ func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run
 	if run, err = h.Ledger.Reader.Run(ctx, run.No); err != nil {
 		return false, err
 	}
-	e := store.Extension{Run: run.No, Look: look, Adds: adds, Lease: l, What: fmt.Sprintf("stage %s: %s more of %s and %s, to settle which is better", o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second)}
+	e := store.Extension{Run: run.No, Look: look, Adds: adds, Lease: l, What: fmt.Sprintf(
+		"stage %s: %s more of %s and %s, to settle which is better", o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second)}
 	if run.Budget != nil {
 		// Some cost more than the mean: what is bought is not left half way.
 		need := run.Spent + run.Reserved + run.Perhaps + o.Cost + o.Cost/2

@@ -23,7 +23,8 @@ func TestKeysOfAWSSignNothingForAnAddressOfTheStudy(t *testing.T) {
 		}
 		wire := assay.Wire{Dialect: assay.DialectConverse}
 		reply, err := access.Live.Ask(t.Context(), &assay.Request{
-			Wire: &wire, Lane: &assay.Lane{Model: "amazon.nova-lite-v1:0"}, Prompt: &assay.Prompt{Messages: []assay.Message{{Role: assay.RoleUser, Text: "Q"}}},
+			Wire: &wire, Lane: &assay.Lane{Model: "amazon.nova-lite-v1:0"},
+			Prompt: &assay.Prompt{Messages: []assay.Message{{Role: assay.RoleUser, Text: "Q"}}},
 		})
 		if want == "" && (err != nil || reply.Outcome.Text == "") || want != "" && (!reply.Unsent || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %+v, %v", address, reply, err)
@@ -36,7 +37,8 @@ func TestAnAccountOfSignedCallsIsKnownByItsRegionNotItsKeys(t *testing.T) {
 	r := newRig(t, smallStudy)
 	seen := map[string]bool{}
 	for _, env := range []map[string]string{
-		{"AWS_REGION": "eu-west-1", "AWS_BEARER_TOKEN_BEDROCK": "today"}, {"AWS_REGION": "eu-west-1", "AWS_BEARER_TOKEN_BEDROCK": "tomorrow"},
+		{"AWS_REGION": "eu-west-1", "AWS_BEARER_TOKEN_BEDROCK": "today"},
+		{"AWS_REGION": "eu-west-1", "AWS_BEARER_TOKEN_BEDROCK": "tomorrow"},
 		{"AWS_REGION": "us-east-1", "AWS_BEARER_TOKEN_BEDROCK": "today"},
 	} {
 		for name, value := range env {

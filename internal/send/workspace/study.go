@@ -111,11 +111,13 @@ func (w *World) checkNotify(s *study.Study, problems *assay.Problems) {
 			continue
 		}
 		if !w.IsSet(name) {
-			problems.Add(s.Notify.Places[i], "set it to a notification URL, or leave it out: --set 'notify=[]'", "notify: %s is not set, and no news would arrive", name)
+			problems.Add(s.Notify.Places[i], "set it to a notification URL, or leave it out: --set 'notify=[]'",
+				"notify: %s is not set, and no news would arrive", name)
 			continue
 		}
 		if err := notify.Check(w.env(name)); err != nil {
-			problems.Add(s.Notify.Places[i], "docs/automate.md shows the forms; `assay notify STUDY --test` sends a message", "notify: %s: %s", name, err)
+			problems.Add(s.Notify.Places[i], "docs/automate.md shows the forms; `assay notify STUDY --test` sends a message",
+				"notify: %s: %s", name, err)
 		}
 	}
 }

@@ -47,11 +47,13 @@ func TestKeysAndProgramsThatAreMissingKeepAStudyFromBeingRun(t *testing.T) {
 		t.Error(p)
 	}
 	delete(r.env, "OPENAI_API_KEY")
-	if p = r.world.Missing(want.Input, want.Plan, want.File, false); len(p.Errors()) != 2 || !strings.Contains(p.Error(), "OPENAI_API_KEY is not set: lanes a, b cannot run") {
+	if p = r.world.Missing(want.Input, want.Plan, want.File, false); len(p.Errors()) != 2 ||
+		!strings.Contains(p.Error(), "OPENAI_API_KEY is not set: lanes a, b cannot run") {
 		t.Error(p)
 	}
 	r.env["OPENAI_API_KEY"] = "two words"
-	if p = r.world.Missing(want.Input, want.Plan, want.File, false); len(p.Errors()) != 2 || !strings.Contains(p.Error(), "copy the key again, alone") {
+	if p = r.world.Missing(want.Input, want.Plan, want.File, false); len(p.Errors()) != 2 ||
+		!strings.Contains(p.Error(), "copy the key again, alone") {
 		t.Error(p)
 	}
 	want = r.wanted(StudyOptions{Running: true}, script.Settings{Lanes: []string{"a"}})
@@ -103,7 +105,8 @@ func TestAScopeIsSettingsOfTheStudy(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	sets, err := r.world.Sets("study.yaml", StudyOptions{}, Scope{Rows: "1-10", Items: []string{"one", `t"wo`}, Repeats: 3, NoCache: true})
-	want := []string{"prompt_cache=false", "stages.answers.repeats=3", `inputs.questions.rows="1-10"`, `inputs.questions.where="id in [\"one\", \"t\\\"wo\"]"`}
+	want := []string{"prompt_cache=false", "stages.answers.repeats=3", `inputs.questions.rows="1-10"`,
+		`inputs.questions.where="id in [\"one\", \"t\\\"wo\"]"`}
 	if d := cmp.Diff(want, sets); d != "" || err != nil {
 		t.Error(d, err)
 	}
@@ -133,7 +136,8 @@ func TestCheckingOnlineAsksForModelsAndBatches(t *testing.T) {
 		t.Error(problems, works)
 	}
 	r.env["OPENAI_API_KEY"] = "bad-key-of-openai"
-	if problems := check(); len(problems.Errors()) != 1 || len(works) > 0 || !strings.Contains(problems.Error(), "check the key in OPENAI_API_KEY") {
+	if problems := check(); len(problems.Errors()) != 1 || len(works) > 0 ||
+		!strings.Contains(problems.Error(), "check the key in OPENAI_API_KEY") {
 		t.Error(problems, works)
 	}
 	delete(r.env, "OPENAI_API_KEY")

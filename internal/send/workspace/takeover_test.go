@@ -81,7 +81,8 @@ func TestAnswersWhoseBytesAreGoneAreAskedAgainAndTheHistorySaysSo(t *testing.T) 
 			}
 			events, err := h.Ledger.Reader.Events(r.ctx, run.No, 0, 1000)
 			said := slices.ContainsFunc(events, func(e store.Event) bool {
-				return e.Kind == "asked again" && strings.HasPrefix(e.Text, "lane a in answers: 2 answers of earlier runs cannot be taken over: ")
+				return e.Kind == "asked again" &&
+					strings.HasPrefix(e.Text, "lane a in answers: 2 answers of earlier runs cannot be taken over: ")
 			})
 			if err != nil || !said {
 				t.Errorf("%+v, %v", events, err)

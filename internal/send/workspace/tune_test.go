@@ -39,7 +39,8 @@ func TestADriveWaitsForALaneThatIsPaused(t *testing.T) {
 		t.Errorf("it ended as %d, after %d looks at nothing", c.Stop, asleep)
 	}
 	events, err := h.Ledger.Reader.Events(r.ctx, run.No, 0, 1000)
-	if err != nil || !slices.ContainsFunc(events, func(e store.Event) bool { return e.Kind == "tuned" && e.Text == "lane b goes on (by ada)" }) {
+	if err != nil || !slices.ContainsFunc(events,
+		func(e store.Event) bool { return e.Kind == "tuned" && e.Text == "lane b goes on (by ada)" }) {
 		t.Errorf("%+v, %v", events, err)
 	}
 }
@@ -69,9 +70,12 @@ func TestTheLastWordOnALimitCounts(t *testing.T) {
 		want  string // what is tuned then
 		lane  int    // requests of lane a in flight
 	}{
-		{Tune{Limits: store.Limits{Concurrency: 4, Rate: 0.5}}, "every lane: at most 4 requests in flight, 30 a minute", "every lane: at most 4 requests in flight, 30 a minute", 4},
-		{Tune{Lanes: []string{"a"}, Limits: store.Limits{Concurrency: 9}}, "lane a: at most 9 requests in flight", "every lane: at most 4 requests in flight, 30 a minute; lane a: at most 9 requests in flight", 9},
-		{Tune{Providers: []string{"openai"}, Limits: store.Limits{Rate: 2}, Budget: &five}, "provider openai: 2 a second; budget $5.00, was $1.00",
+		{Tune{Limits: store.Limits{Concurrency: 4, Rate: 0.5}}, "every lane: at most 4 requests in flight, 30 a minute",
+			"every lane: at most 4 requests in flight, 30 a minute", 4},
+		{Tune{Lanes: []string{"a"}, Limits: store.Limits{Concurrency: 9}}, "lane a: at most 9 requests in flight",
+			"every lane: at most 4 requests in flight, 30 a minute; lane a: at most 9 requests in flight", 9},
+		{Tune{Providers: []string{"openai"}, Limits: store.Limits{Rate: 2}, Budget: &five},
+			"provider openai: 2 a second; budget $5.00, was $1.00",
 			"every lane: at most 4 requests in flight, 30 a minute; lane a: at most 9 requests in flight; provider openai: 2 a second", 9},
 		{Tune{Limits: store.Limits{Concurrency: 6}}, "every lane: at most 6 requests in flight",
 			"every lane: at most 6 requests in flight, 30 a minute; lane a: at most 6 requests in flight; provider openai: 2 a second", 6},

@@ -76,7 +76,8 @@ func variedIn(s *analysis.Standing) (plan.Varied, bool) {
 			}
 		}
 	}
-	if len(s.By) > 0 || len(variance) == 0 || 2*len(variance) < len(s.Tests) { // the rest was all alike: nothing shows how far it could vary
+	// the rest was all alike: nothing shows how far it could vary
+	if len(s.By) > 0 || len(variance) == 0 || 2*len(variance) < len(s.Tests) {
 		return out, false
 	}
 	slices.Sort(variance)

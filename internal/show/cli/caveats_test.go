@@ -16,9 +16,11 @@ func TestWeakPointsNameCommandsThatCanBeTyped(t *testing.T) {
 	t.Parallel()
 	ranking := func(machines bool, cover analysis.Coverage) analysis.Standing {
 		return analysis.Standing{
-			Stage: "correct", Verb: analysis.Judged, Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Level: 0.95, Clusters: 12, Machines: machines, Coverage: cover,
-			Judges: []string{"judge"}, Kin: []string{"a"}, Places: []analysis.Place{{Name: "a", Value: stats.Known(0.5)}, {Name: "b", Value: stats.Known(0.25)}},
-			Tests: []analysis.Contrast{{First: 0, Second: 1, Difference: stats.Known(0.25), SE: stats.Known(0.2), P: stats.Known(0.3), Clusters: 12}},
+			Stage: "correct", Verb: analysis.Judged, Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Level: 0.95,
+			Clusters: 12, Machines: machines, Coverage: cover, Judges: []string{"judge"}, Kin: []string{"a"},
+			Places: []analysis.Place{{Name: "a", Value: stats.Known(0.5)}, {Name: "b", Value: stats.Known(0.25)}},
+			Tests: []analysis.Contrast{{First: 0, Second: 1, Difference: stats.Known(0.25), SE: stats.Known(0.2), P: stats.Known(0.3),
+				Clusters: 12}},
 		}
 	}
 	noon := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
@@ -28,7 +30,8 @@ func TestWeakPointsNameCommandsThatCanBeTyped(t *testing.T) {
 			Run: "abcdefghij", Created: noon, Closed: closed, Where: " --home h", Rerun: "assay run study.yaml --rehearse",
 			Lanes: []report.Lane{{Name: "a", Endings: map[assay.Ending]int64{assay.Expired: 1, assay.Rejected: 1}, Open: 2}},
 			Report: &analysis.Report{Standings: []analysis.Standing{
-				ranking(true, analysis.Coverage{Planned: 10, Valid: 5, Malformed: 5}), ranking(true, analysis.Coverage{Planned: 10, Valid: 5, Missing: 5}),
+				ranking(true, analysis.Coverage{Planned: 10, Valid: 5, Malformed: 5}),
+				ranking(true, analysis.Coverage{Planned: 10, Valid: 5, Missing: 5}),
 				ranking(false, analysis.Coverage{Planned: 10, Valid: 5, Missing: 5}),
 			}},
 		}

@@ -27,10 +27,13 @@ func cleanCommand(w *shell.World) *cobra.Command {
 		Use:     "clean [RUN]",
 		GroupID: shell.GroupTools,
 		Short:   "Pack the files of a run; with --remote delete what its jobs left at the providers",
-		Long: "Packs the raw bytes of a closed run (zstd, each line still readable by its offset) and prints how much space that freed. A run is packed when it\n" +
+		Long: "Packs the raw bytes of a closed run (zstd, each line still readable by its offset) and prints how much space that freed. " +
+			"A run is packed when it\n" +
 			"closes; this does it for one that could not be. Nothing that was paid for is deleted here, ever.\n\n" +
-			"--remote deletes what the run's jobs left at their providers, uploaded and result files, where every result is here: not of jobs that are\n" +
-			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (the default for " + tidyVendors() + ").",
+			"--remote deletes what the run's jobs left at their providers, uploaded and result files, where every result is here: not of " +
+			"jobs that are\n" +
+			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (the default for " +
+			tidyVendors() + ").",
 		Args: shell.UpTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return clean(c.Context(), w, shell.FirstOf(args), f) },
 	}
@@ -58,7 +61,8 @@ func clean(ctx context.Context, w *shell.World, ref string, f cleanFlags) error 
 	}
 	defer h.Close()
 	if f.remote {
-		fmt.Fprintf(w.Stderr, "What the jobs of run %s left at their providers is deleted there, for good; what came from them stays here.\n", run.ID)
+		fmt.Fprintf(w.Stderr,
+			"What the jobs of run %s left at their providers is deleted there, for good; what came from them stays here.\n", run.ID)
 		if err := (shell.Doubt{Question: "Delete?", Verb: "delete", Declined: "nothing was removed"}).Ask(w, f.yes); err != nil {
 			return err
 		}
@@ -75,7 +79,8 @@ func clean(ctx context.Context, w *shell.World, ref string, f cleanFlags) error 
 	done, err := e.Clean(ctx, run.No, runs.Remote(f.remote))
 	var held *store.HeldError
 	if errors.As(err, &held) {
-		return &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("%s is at work on run %s", held.Holder, run.ID), Hint: "try again when it is done"}
+		return &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("%s is at work on run %s", held.Holder, run.ID),
+			Hint: "try again when it is done"}
 	}
 	if err != nil {
 		return err
@@ -98,7 +103,8 @@ func printCleaned(w *shell.World, run store.Run, done runs.Cleaned, f cleanFlags
 		fmt.Fprintln(w.Stdout, "kept:", why)
 	}
 	if len(done.Kept) > 0 {
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s kept at the providers", assay.Count(len(done.Kept), "segment"))}
+		return &shell.ExitError{Code: shell.ExitIncomplete,
+			Err: fmt.Errorf("%s kept at the providers", assay.Count(len(done.Kept), "segment"))}
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (c *newcomer) any(args ...string) (int, string) {
 	return cli.Main(c.t.Context(), w), out.String()
 }
 
-// typed are the words of a command as the page has it, with something real for what stands in capitals, and the flags without which it
+// typed returns the words of a command as the page has it, with something real for what stands in capitals, and the flags without which it
 // would ask.
 func (c *newcomer) typed(command string) []string {
 	args := words(strings.ReplaceAll(command, `"`, "'"))
@@ -95,8 +95,8 @@ func (c *newcomer) typed(command string) []string {
 		file = "requests.jsonl"
 	}
 	real := map[string]func() string{
-		"FILE": func() string { return file }, "DIR": func() string { return fresh("dir%d") }, "LANE": func() string { return c.lane }, "ITEM": func() string { return c.item },
-		"CONDITION": func() string { return "turn > 0" }, "KEY": c.key,
+		"FILE": func() string { return file }, "DIR": func() string { return fresh("dir%d") }, "LANE": func() string { return c.lane },
+		"ITEM": func() string { return c.item }, "CONDITION": func() string { return "turn > 0" }, "KEY": c.key,
 	}
 	for i, word := range args {
 		if put, ok := real[word]; ok {
@@ -120,7 +120,7 @@ func (c *newcomer) typed(command string) []string {
 	return args
 }
 
-// key is the key of some request.
+// key returns the key of some request.
 func (c *newcomer) key() string {
 	c.t.Helper()
 	found := regexp.MustCompile(`"key":"(\w+)"`).FindStringSubmatch(c.run(0, "results", "--json"))
@@ -175,7 +175,8 @@ func (c *newcomer) try(span string) {
 		}
 		args = append(args, "--home", "elsewhere", "--out", "from-"+args[2])
 	case args[0] == "import": // what was exported is read back
-		tree := map[string]string{"speceval": "by-group", "sycobench": "conversations", "pairwisellm": "registry", "csv": "csv", "inspect": "inspect"}[args[2]]
+		tree := map[string]string{"speceval": "by-group", "sycobench": "conversations", "pairwisellm": "registry", "csv": "csv",
+			"inspect": "inspect"}[args[2]]
 		dir := args[3] + "-tree"
 		c.run(0, "export", "--format", tree, "--out", dir)
 		args = []string{"import", "--format", args[2], dir, "--out", args[3]}
@@ -243,7 +244,8 @@ func TestWhatComingFromNamesIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := []string{"questions", "spec", "prompts", "mine", "name", "vertex", "small", "human", "frequency_penalty"} // names that a study gives, or that stand in a text
+	// names that a study gives, or that stand in a text
+	own := []string{"questions", "spec", "prompts", "mine", "name", "vertex", "small", "human", "frequency_penalty"}
 	c := &newcomer{t: t, dir: t.TempDir()}
 	flags := ""
 	for _, command := range []string{"run", "plan", "resume", "view", "status", "analyse", "rank"} {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-const commandsHead = "# Commands\n\nWritten by `make update` from the program itself: what `assay help COMMAND` prints. Flags that many commands share stand at the end.\n"
+const commandsHead = "# Commands\n\nWritten by `make update` from the program itself: what `assay help COMMAND` prints. Flags that many " +
+	"commands share stand at the end.\n"
 
 // shared are flags that stand once on the page.
 var shared = regexp.MustCompile(`(?m)^ +--(home|db|artifacts|cache)\b.*\n`)
@@ -25,18 +26,21 @@ func commandsPage(help func(args ...string) string) string {
 		case name == "" || name == "help" || name == "assay":
 		default:
 			page.WriteString(section(name, help("help", name)))
-			for _, sub := range regexp.MustCompile(`(?m)^  ([a-z]+) {2,}`).FindAllStringSubmatch(between(help("help", name), "Available Commands:\n", "\n\n"), -1) {
+			for _, sub := range regexp.MustCompile(`(?m)^  ([a-z]+) {2,}`).
+				FindAllStringSubmatch(between(help("help", name), "Available Commands:\n", "\n\n"), -1) {
 				page.WriteString(section(name+" "+sub[1], help(name, sub[1], "--help")))
 			}
 		}
 	}
-	page.WriteString("\n## Exit codes\n\n```text\n" + strings.Trim(between(help("help", "exit-codes"), "Exit codes:\n", ""), "\n") + "\n```\n")
+	page.WriteString("\n## Exit codes\n\n```text\n" +
+		strings.Trim(between(help("help", "exit-codes"), "Exit codes:\n", ""), "\n") + "\n```\n")
 	some := help("help", "status")
-	page.WriteString("\n## Flags that many commands share\n\n```text\n" + strings.Join(shared.FindAllString(some, -1), "") + between(some, "Global Flags:\n", "") + "```\n")
+	page.WriteString("\n## Flags that many commands share\n\n```text\n" + strings.Join(shared.FindAllString(some, -1), "") +
+		between(some, "Global Flags:\n", "") + "```\n")
 	return page.String()
 }
 
-// section is the chapter of one command.
+// section returns the chapter of one command.
 func section(name, help string) string {
 	about, rest, _ := strings.Cut(help, "\nUsage:\n")
 	rest, _, _ = strings.Cut(rest, "\nGlobal Flags:\n")

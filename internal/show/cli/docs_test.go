@@ -22,7 +22,7 @@ type block struct {
 	lines []string
 }
 
-// blocksOf are the fenced blocks of a page.
+// blocksOf returns the fenced blocks of a page.
 func blocksOf(text string) []block {
 	var out []block
 	open := false
@@ -42,7 +42,7 @@ func blocksOf(text string) []block {
 	return out
 }
 
-// pagesOf are the pages that people read: README and docs.
+// pagesOf returns the pages that people read: README and docs.
 func pagesOf(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -62,7 +62,7 @@ func pagesOf(t *testing.T) map[string]string {
 	return out
 }
 
-// commandsOf are the lines of a block on which assay is typed, each with what the page says it prints.
+// commandsOf returns the lines of a block on which assay is typed, each with what the page says it prints.
 func commandsOf(b block) (out []struct {
 	command string
 	printed []string
@@ -119,9 +119,11 @@ func (c *newcomer) typeIt(command string) (int, string) {
 		command = strings.ReplaceAll(command, local, c.env["OPENAI_BASE_URL"]) + " --key-env OPENAI_API_KEY"
 	}
 	args := words(strings.ReplaceAll(command, `"`, "'"))
-	sends := len(args) > 0 && (slices.Contains([]string{"run", "compare", "retry", "redo"}, args[0]) || len(args) > 1 && args[0] == "batch" && slices.Contains([]string{"submit", "retry"}, args[1]))
+	sends := len(args) > 0 && (slices.Contains([]string{"run", "compare", "retry", "redo"}, args[0]) ||
+		len(args) > 1 && args[0] == "batch" && slices.Contains([]string{"submit", "retry"}, args[1]))
 	switch {
-	case len(args) > 0 && (slices.Contains(stays, args[0]) || slices.Contains(args, "--pilot") || regexp.MustCompile(`\b(RUN|KEY|SEGMENT|BATCH|HOST)\b`).MatchString(command)):
+	case len(args) > 0 && (slices.Contains(stays, args[0]) || slices.Contains(args, "--pilot") ||
+		regexp.MustCompile(`\b(RUN|KEY|SEGMENT|BATCH|HOST)\b`).MatchString(command)):
 		args = append(args, "--help")
 	case sends && !slices.Contains(args, "--yes") && !slices.Contains(args, "-y"):
 		args = append(args, "--yes")
@@ -131,7 +133,8 @@ func (c *newcomer) typeIt(command string) (int, string) {
 	}
 	var out bytes.Buffer
 	w := worldIn(c.dir, &out, &out, args...)
-	w.Env, w.Timing, w.Terminal = func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }, hurry, term.Terminal{Out: true, Width: 80}
+	w.Env, w.Timing, w.Terminal = func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }, hurry,
+		term.Terminal{Out: true, Width: 80}
 	return cli.Main(c.t.Context(), w), out.String()
 }
 

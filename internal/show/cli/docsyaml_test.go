@@ -15,8 +15,9 @@ import (
 // foreign are keys of YAML files that are no studies: of compose, Prometheus and a forge's workflows.
 var foreign = []string{"services", "scrape_configs", "jobs"}
 
-// studyOf is the study that a YAML block of a page is, or is a part of: the rest comes from testdata/docs/base.yaml. A list is a list of
-// stages, and `rubric` is that of a judge stage. It is nil where the block is no study.
+// studyOf returns the study that a YAML block of a page is, or is a part of: the rest comes from
+// testdata/docs/base.yaml. A list is a list of stages, and `rubric` is that of a judge stage. It is nil where the block
+// is no study.
 func studyOf(t *testing.T, where, text string) []byte {
 	t.Helper()
 	var part, base map[string]any
@@ -34,7 +35,8 @@ func studyOf(t *testing.T, where, text string) []byte {
 		return nil
 	}
 	if rubric, is := part["rubric"]; is {
-		part = map[string]any{"stages": []any{map[string]any{"name": "judged", "judge": "answers", "judges": []string{"judge"}, "rubric": rubric}}}
+		part = map[string]any{"stages": []any{map[string]any{"name": "judged", "judge": "answers", "judges": []string{"judge"},
+			"rubric": rubric}}}
 	}
 	whole, err := os.ReadFile("testdata/docs/base.yaml")
 	if err != nil {
@@ -90,7 +92,8 @@ func TestEveryStudyOfThePagesIsOne(t *testing.T) {
 				c = reader(t)
 			}
 			files := map[string]string{"page.yaml": string(study)}
-			for _, name := range regexp.MustCompile(`\b[a-z]+\.md\b`).FindAllString(string(study), -1) { // prompts that the page leaves to its reader
+			// prompts that the page leaves to its reader
+			for _, name := range regexp.MustCompile(`\b[a-z]+\.md\b`).FindAllString(string(study), -1) {
 				files[name] = "{{ expect }} {{ answer.text }}"
 			}
 			for _, m := range regexp.MustCompile(`\$\{([A-Z_]+)\}`).FindAllStringSubmatch(string(study), -1) {

@@ -40,10 +40,14 @@ func gatewayCommand(w *shell.World) *cobra.Command {
 		Use:     "gateway",
 		GroupID: shell.GroupRun,
 		Short:   "Serve OpenAI's batch and chat API in front of every provider",
-		Long: "Serves OpenAI's files, batches, models, chat completions and responses endpoints until Ctrl-C: the model names the provider, as in anthropic/MODEL,\n" +
-			"and one file may name several. Each batch is a run in the ledger: the gateway may be stopped or killed at any moment, and the next one goes on\n" +
-			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET]. `assay view` shows what each has used. docs/gateway.md has the rest.\n" +
-			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7799 --expose. It is plain HTTP: put a proxy with TLS in front.",
+		Long: "Serves OpenAI's files, batches, models, chat completions and responses endpoints until Ctrl-C: the model names the " +
+			"provider, as in anthropic/MODEL,\n" +
+			"and one file may name several. Each batch is a run in the ledger: the gateway may be stopped or killed at any moment, and " +
+			"the next one goes on\n" +
+			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET]. `assay view` shows what each has used. " +
+			"docs/gateway.md has the rest.\n" +
+			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7799 --expose. It is plain HTTP: put a proxy " +
+			"with TLS in front.",
 		Args: shell.Args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveGateway(c.Context(), w, f) },
 	}
@@ -65,7 +69,8 @@ func serveGateway(ctx context.Context, w *shell.World, f gatewayFlags) error {
 		return shell.Usage("", "--listen: %s", err)
 	}
 	if !local && !f.open {
-		return shell.Usage("--expose allows it; tokens then travel over plain HTTP, so put a proxy with TLS in front", "--listen %s can be reached from other machines", f.listen)
+		return shell.Usage("--expose allows it; tokens then travel over plain HTTP, so put a proxy with TLS in front",
+			"--listen %s can be reached from other machines", f.listen)
 	}
 	for _, v := range catalog.Default().Vendors() {
 		if url, _ := w.Env(v.BaseURLEnv); workspace.HostOf(url) == "http://"+f.listen {
@@ -101,7 +106,8 @@ func serveGateway(ctx context.Context, w *shell.World, f gatewayFlags) error {
 	}
 	fmt.Fprint(w.Stdout, gateway.Variables(on.Addr().String(), shown))
 	fmt.Fprintln(w.Stderr, "set these for the clients; Ctrl-C ends the gateway, and the next one goes on with its batches")
-	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Budget: budget, Storage: int64(f.storage), Admin: f.admin, Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
+	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Budget: budget, Storage: int64(f.storage), Admin: f.admin,
+		Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
 	return server.Serve(ctx, on)
 }
 

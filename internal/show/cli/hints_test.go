@@ -45,8 +45,8 @@ func TestCommandsThatTextsNameCanBeTyped(t *testing.T) {
 func TestACommandThatCannotBeTypedIsFound(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"`assay resme \x00`", "`assay batch sumbit FILE`", "assay resume --proced", "`assay status \x00 \x00`", "`assay plan --show 1`", "`assay resume \x00 --budget`",
-		"`assay resume --interval soon`", "assay diff RUN", "`assay help resme`",
+		"`assay resme \x00`", "`assay batch sumbit FILE`", "assay resume --proced", "`assay status \x00 \x00`", "`assay plan --show 1`",
+		"`assay resume \x00 --budget`", "`assay resume --interval soon`", "assay diff RUN", "`assay help resme`",
 	} {
 		found := source{kind: ".go", text: text}.commands()
 		if len(found) != 1 || typed(found[0]) == nil {
@@ -54,8 +54,9 @@ func TestACommandThatCannotBeTypedIsFound(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"`assay resume \x00 --budget AMOUNT`", "assay status \x00 --segments, then assay resolve", "assay retry \x00", "assay sql \"SELECT 1\"", "`assay analyse --by lane,branch`",
-		"assay asks many models", "`assay export [RUN...] --format FORMAT --out DIR`", "`assay report [RUN] --out report.html [--format html|md] [--examples N]`",
+		"`assay resume \x00 --budget AMOUNT`", "assay status \x00 --segments, then assay resolve", "assay retry \x00",
+		"assay sql \"SELECT 1\"", "`assay analyse --by lane,branch`", "assay asks many models",
+		"`assay export [RUN...] --format FORMAT --out DIR`", "`assay report [RUN] --out report.html [--format html|md] [--examples N]`",
 	} {
 		for _, c := range (source{kind: ".go", text: text}).commands() {
 			if err := typed(c); err != nil {
@@ -100,7 +101,7 @@ func typed(n spoken) error {
 	return c.Args(c, args)
 }
 
-// arguments are what follows a command, without its flags. Where a text does not say how far it goes, it ends before the first
+// arguments returns what follows a command, without its flags. Where a text does not say how far it goes, it ends before the first
 // word that is neither a flag nor put in.
 func arguments(c *cobra.Command, rest []string, whole bool) (args []string, err error) {
 	c.InheritedFlags() // merges those of the program
@@ -153,7 +154,7 @@ func placeholder(word string) bool {
 // source is a text that people read.
 type source struct{ file, kind, text string }
 
-// commands are those that a text names: in quotes, on a line of their own in a block, or after the program's name.
+// commands returns those that a text names: in quotes, on a line of their own in a block, or after the program's name.
 func (s source) commands() []spoken {
 	var out []spoken
 	text := s.text
@@ -184,15 +185,16 @@ func (s source) commands() []spoken {
 	return out
 }
 
-// told are the words that follow the program's name where a text tells something about it.
+// told returns the words that follow the program's name where a text tells something about it.
 func told() []string {
 	return []string{"asks", "carries", "from", "that", "study", "key", "takes", "holds"}
 }
 
-// shellWords are the words of a line as a shell takes them apart, up to a comment, a pipe or a further command.
+// shellWords returns the words of a line as a shell takes them apart, up to a comment, a pipe or a further command.
 func shellWords(line string) []string {
 	var out []string
-	line = regexp.MustCompile(`\|\S+`).ReplaceAllString(strings.NewReplacer("[", "", "]", "", "...", "…").Replace(line), "") // of two words, the first
+	// of two words, the first
+	line = regexp.MustCompile(`\|\S+`).ReplaceAllString(strings.NewReplacer("[", "", "]", "", "...", "…").Replace(line), "")
 	for _, m := range regexp.MustCompile(`((?:'[^']*'|"(?:\\.|[^"])*"|[^\s'"])+)`).FindAllString(line, -1) {
 		if m == "|" || m == "&&" || m == ">" || m == "&" || strings.HasPrefix(m, "#") {
 			break
@@ -209,7 +211,7 @@ func shellWords(line string) []string {
 	return out
 }
 
-// sources are the texts of the program, its pages and its documents.
+// sources returns the texts of the program, its pages and its documents.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
@@ -243,7 +245,7 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// textsOf are the texts of a file; what is put into them stands as a zero byte.
+// textsOf returns the texts of a file; what is put into them stands as a zero byte.
 func textsOf(t *testing.T, name string) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
@@ -265,7 +267,7 @@ func textsOf(t *testing.T, name string) []string {
 	return all
 }
 
-// textOf is a literal, or literals and values put together.
+// textOf returns a literal, or literals and values put together.
 func textOf(e ast.Expr) (text string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// TestHintsDoWhatTheySay gets a run into trouble, takes the command out of the message that this gives, types it, and wants what the message
-// promises.
+// TestHintsDoWhatTheySay gets a run into trouble, takes the command out of the message that this gives, types it, and
+// wants what the message promises.
 func TestHintsDoWhatTheySay(t *testing.T) {
 	t.Parallel()
-	const asks = "study: hinted\ninputs: {q: {items: [one, two, three, four]}}\nlanes: {g: {model: MODEL, max_tokens: TOKENS}}\nstages: [{name: answers, ask: q, prompt: \"What is {{ text }}?\"}]\n"
+	const asks = "study: hinted\ninputs: {q: {items: [one, two, three, four]}}\nlanes: {g: {model: MODEL, max_tokens: TOKENS}}\n" +
+		"stages: [{name: answers, ask: q, prompt: \"What is {{ text }}?\"}]\n"
 	const line = `{"custom_id":"NO","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4.1-mini","max_tokens":50,"messages":[{"role":"user","content":"hi"}]}}` + "\n"
 	wrong := func(c *newcomer) { c.env["OPENAI_API_KEY"] = "bad-key" }
 	right := func(c *newcomer) { c.env["OPENAI_API_KEY"] = "k" }
@@ -33,23 +34,36 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		want          string
 		never         string // a command that would not help
 	}{
-		"a wrong key: retry":                {"", "", wrong, []string{"run", "s.yaml", "--yes"}, 3, right, "assay retry ID", "", []string{"resume"}, all, ""},
-		"a wrong key: resume":               {"", "", wrong, []string{"run", "s.yaml", "--yes"}, 3, right, "assay resume ID", "", []string{"status"}, all, ""},
-		"a budget that is spent":            {"", "", nothing, []string{"run", "s.yaml", "--yes", "--budget", "0 USD"}, 4, nothing, "assay resume ID --budget …", "5 USD", []string{"status"}, all, "goes on with it"},
-		"a wrong key, and a budget":         {"", "", wrong, []string{"run", "s.yaml", "--yes", "--budget", "5 USD"}, 3, right, "assay resume ID", "", []string{"status"}, all, "--budget"},
-		"detached":                          {"", "", stuck, []string{"run", "s.yaml", "--yes", "--detach"}, 0, mended, "assay resume ID", "", []string{"status"}, all, ""},
-		"first answers that wait for a yes": {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing, "assay resume ID --proceed", "", []string{"status"}, all, ""},
-		"first answers that get a no":       {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing, "assay cancel ID", "", []string{"status"}, "is cancelled", ""},
-		"a canary without an answer":        {"gemini/gemini-2.5-flash", "60", nothing, []string{"run", "s.yaml", "--yes"}, 3, nothing, "assay retry ID", "", []string{"resume"}, "is incomplete: 0 of 4", "assay resume"},
-		"a batch that is to be watched":     {"", "", stuck, []string{"batch", "submit", "b.jsonl", "--yes"}, 0, mended, "assay resume ID", "", []string{"batch", "collect", "b.jsonl"}, "2 answers in", ""},
-		"a batch file with a wrong key":     {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes", "--wait"}, 5, right, "assay retry ID", "", []string{"resume", "b.jsonl"}, "", ""},
-		"a batch that is not done":          {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes"}, 5, right, "assay retry ID", "", []string{"resume"}, "", ""},
+		"a wrong key: retry": {"", "", wrong, []string{"run", "s.yaml", "--yes"}, 3, right, "assay retry ID", "",
+			[]string{"resume"}, all, ""},
+		"a wrong key: resume": {"", "", wrong, []string{"run", "s.yaml", "--yes"}, 3, right, "assay resume ID", "",
+			[]string{"status"}, all, ""},
+		"a budget that is spent": {"", "", nothing, []string{"run", "s.yaml", "--yes", "--budget", "0 USD"}, 4, nothing,
+			"assay resume ID --budget …", "5 USD", []string{"status"}, all, "goes on with it"},
+		"a wrong key, and a budget": {"", "", wrong, []string{"run", "s.yaml", "--yes", "--budget", "5 USD"}, 3, right,
+			"assay resume ID", "", []string{"status"}, all, "--budget"},
+		"detached": {"", "", stuck, []string{"run", "s.yaml", "--yes", "--detach"}, 0, mended, "assay resume ID",
+			"", []string{"status"}, all, ""},
+		"first answers that wait for a yes": {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing,
+			"assay resume ID --proceed", "", []string{"status"}, all, ""},
+		"first answers that get a no": {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing,
+			"assay cancel ID", "", []string{"status"}, "is cancelled", ""},
+		"a canary without an answer": {"gemini/gemini-2.5-flash", "60", nothing, []string{"run", "s.yaml", "--yes"}, 3, nothing,
+			"assay retry ID", "", []string{"resume"}, "is incomplete: 0 of 4", "assay resume"},
+		"a batch that is to be watched": {"", "", stuck, []string{"batch", "submit", "b.jsonl", "--yes"}, 0, mended, "assay resume ID",
+			"", []string{"batch", "collect", "b.jsonl"}, "2 answers in", ""},
+		"a batch file with a wrong key": {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes", "--wait"}, 5, right,
+			"assay retry ID", "", []string{"resume", "b.jsonl"}, "", ""},
+		"a batch that is not done": {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes"}, 5, right, "assay retry ID",
+			"", []string{"resume"}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newNewcomer(t, "start")
-			study := strings.NewReplacer("MODEL", orElse(h.model, "openai/gpt-4.1-mini-2025-04-14"), "TOKENS", orElse(h.tokens, "100")).Replace(asks)
-			for file, text := range map[string]string{"s.yaml": study, "b.jsonl": strings.Replace(line, "NO", "1", 1) + strings.Replace(line, "NO", "2", 1)} {
+			study := strings.NewReplacer("MODEL", orElse(h.model, "openai/gpt-4.1-mini-2025-04-14"), "TOKENS",
+				orElse(h.tokens, "100")).Replace(asks)
+			for file, text := range map[string]string{"s.yaml": study,
+				"b.jsonl": strings.Replace(line, "NO", "1", 1) + strings.Replace(line, "NO", "2", 1)} {
 				if err := os.WriteFile(filepath.Join(c.dir, file), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -52,7 +52,8 @@ func TestALaneWithATenthMissingIsIncompleteInEveryOutput(t *testing.T) {
 	do(3, "run", "s.yaml", "--rehearse")
 	const sentence = "too little of the plan is there to rely on it"
 	text := do(3, "analyse", "--full")
-	for _, want := range []string{"right: rates INCOMPLETE", "whatever the missing verdicts are, it lies between", sentence, "\nd     rate"} {
+	for _, want := range []string{"right: rates INCOMPLETE", "whatever the missing verdicts are, it lies between", sentence,
+		"\nd     rate"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("analyse does not say %q:\n%s", want, text)
 		}
@@ -63,7 +64,8 @@ func TestALaneWithATenthMissingIsIncompleteInEveryOutput(t *testing.T) {
 	do(0, "report", "--format", "md", "--out", "r.md")
 	do(0, "report", "--format", "html", "--out", "r.html")
 	for file, wants := range map[string][]string{
-		"gates.xml": {`<skipped message="incomplete: coverage `}, "r.md": {"incomplete", sentence}, "r.html": {`<span class="badge warn">incomplete</span>`, sentence},
+		"gates.xml": {`<skipped message="incomplete: coverage `}, "r.md": {"incomplete", sentence},
+		"r.html": {`<span class="badge warn">incomplete</span>`, sentence},
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {

@@ -19,8 +19,10 @@ func initCommand(w *shell.World) *cobra.Command {
 		Use:     "init [DIR]",
 		GroupID: shell.GroupStart,
 		Short:   "Write a small study to start from, which costs less than a dollar",
-		Long: "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n--example is one of:\n" + exampleList() +
-			"\n--from FILE makes a study from the configuration of another program: the lanes of Apex Audition (YAML), or a judge of SpecEval (YAML).\n" +
+		Long: "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n" +
+			"--example is one of:\n" + exampleList() +
+			"\n--from FILE makes a study from the configuration of another program: the lanes of Apex Audition (YAML), or a judge of " +
+			"SpecEval (YAML).\n" +
 			"What could not be carried over stands in the study as a comment, lanes that no provider takes with the reason.\n",
 		Args: shell.UpTo("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -90,6 +92,7 @@ func copyExample(w *shell.World, dir string, from fs.FS) error {
 		}
 	}
 	study := filepath.Join(dir, "study.yaml")
-	_, err = fmt.Fprintf(w.Stdout, "wrote %s and %d more files\nnext: assay run %s --rehearse    (all of it against the simulator: no key, no cost)\n      assay plan %s              (what would be sent, and for how much)\n", study, len(files)-1, study, study)
+	_, err = fmt.Fprintf(w.Stdout, "wrote %s and %d more files\nnext: assay run %s --rehearse    (all of it against the simulator: no "+
+		"key, no cost)\n      assay plan %s              (what would be sent, and for how much)\n", study, len(files)-1, study, study)
 	return err
 }

@@ -29,9 +29,10 @@ func writeConverted(ctx context.Context, w *shell.World, dir, from string) error
 	if err != nil {
 		return shell.Usage("", "read %s: %s", from, shell.ReasonOf(err))
 	}
-	d, err := convert.Read(text, convert.World{Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()), Find: func(name string) (convert.Found, bool) {
-		return findFrom(ctx, w, name, dir, from)
-	}})
+	d, err := convert.Read(text,
+		convert.World{Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()), Find: func(name string) (convert.Found, bool) {
+			return findFrom(ctx, w, name, dir, from)
+		}})
 	if errors.Is(err, convert.ErrUnknown) {
 		return shell.Usage("assay init --example NAME writes a study to start from", "%s cannot be made a study: %s", from, err)
 	}

@@ -80,7 +80,8 @@ func newRoot(w *shell.World) *cobra.Command {
 	}
 	var debug string
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
-	root.PersistentFlags().BoolVarP(&w.Verbose, "verbose", "v", false, "print every move of every segment, one line each, while a run is driven or watched")
+	root.PersistentFlags().BoolVarP(&w.Verbose, "verbose", "v", false,
+		"print every move of every segment, one line each, while a run is driven or watched")
 	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
 	root.PersistentFlags().BoolVar(&w.Wide, "wide", false, "do not cut tables to the width of the terminal")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
@@ -115,7 +116,7 @@ func newRoot(w *shell.World) *cobra.Command {
 	return root
 }
 
-// flagTrouble is what is wrong with a flag, in the words of the command line.
+// flagTrouble returns what is wrong with a flag, in the words of the command line.
 func flagTrouble(c *cobra.Command, err error) string {
 	var strange *pflag.NotExistError
 	if errors.As(err, &strange) && strange.GetSpecifiedShortnames() == "" {
@@ -130,7 +131,8 @@ func flagTrouble(c *cobra.Command, err error) string {
 		return err.Error()
 	}
 	want := map[string]string{
-		"int": "a whole number", "uint": "a whole number", "uint64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a length of time, such as 30s or 10m",
+		"int": "a whole number", "uint": "a whole number", "uint64": "a whole number", "float64": "a number", "bool": "true or false",
+		"duration": "a length of time, such as 30s or 10m",
 	}[bad.GetFlag().Value.Type()]
 	if want == "" {
 		return err.Error()

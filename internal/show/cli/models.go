@@ -56,7 +56,8 @@ func modelsOf(cat *catalog.Catalog, vendor string) ([]catalog.Model, error) {
 }
 
 func printModels(w *shell.World, models []catalog.Model) error {
-	t := term.Table{Head: []string{"MODEL", "CONTEXT", "OUTPUT", "RETIRED", "FAMILY", "AS OF"}, Right: map[int]bool{1: true, 2: true}, Least: map[int]int{0: 34}, Spare: []string{"FAMILY", "AS OF"}}
+	t := term.Table{Head: []string{"MODEL", "CONTEXT", "OUTPUT", "RETIRED", "FAMILY", "AS OF"}, Right: map[int]bool{1: true, 2: true},
+		Least: map[int]int{0: 34}, Spare: []string{"FAMILY", "AS OF"}}
 	today := catalog.DateOf(w.Now())
 	for _, m := range models {
 		retired := string(m.Retired)

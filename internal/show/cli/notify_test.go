@@ -47,7 +47,8 @@ notify: ["${HOOK}"]
 		t.Errorf("%s\n%s%s", text, r.out, r.errors)
 	}
 	b.must(4, "run", "s.yaml", "--yes", "--no-canary", "--budget", "0.000001")
-	if text := next(); !strings.Contains(text, "0 of 3 requests have an answer") || !strings.Contains(text, "stopped by the budget (raise it with assay resume") {
+	if text := next(); !strings.Contains(text, "0 of 3 requests have an answer") ||
+		!strings.Contains(text, "stopped by the budget (raise it with assay resume") {
 		t.Error(text)
 	}
 	b.must(0, "tune", "--pause", "a", "--budget", "1 USD")

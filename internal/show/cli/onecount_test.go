@@ -28,7 +28,8 @@ stages:
 func TestOneRunHasOneCount(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"study.yaml": sparedStudy, "answers.csv": "item,lane,text\na,x,same\na,y,same\nb,x,same\nb,y,same\nc,x,this\nc,y,that\n"} {
+	for name, text := range map[string]string{"study.yaml": sparedStudy,
+		"answers.csv": "item,lane,text\na,x,same\na,y,same\nb,x,same\nb,y,same\nc,x,this\nc,y,that\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,8 @@ func TestOneRunHasOneCount(t *testing.T) {
 		if !strings.Contains(c.text, c.want) {
 			t.Errorf("%s does not say %q:\n%s", place, c.want, c.text)
 		}
-		if wrong := regexp.MustCompile(`\d+ of 9\b`).FindString(c.text); wrong != "" && place != "the end of run" { // which says first what was planned
+		// which says first what was planned
+		if wrong := regexp.MustCompile(`\d+ of 9\b`).FindString(c.text); wrong != "" && place != "the end of run" {
 			t.Errorf("%s says %q", place, wrong)
 		}
 	}

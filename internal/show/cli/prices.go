@@ -61,12 +61,14 @@ func printPrices(w *shell.World, prices []catalog.Price) error {
 		if p.Above > 0 {
 			above = assay.Thousands(p.Above)
 		}
-		t.Add(p.Vendor+"/"+p.Model, dollarsPerMillion(live.Input), dollarsPerMillion(live.Cached), dollarsPerMillion(live.Write5m), dollarsPerMillion(live.Write1h),
-			dollarsPerMillion(live.Output), dollarsPerMillion(batch.Input), dollarsPerMillion(batch.Output), above, p.Date, p.Source)
+		t.Add(p.Vendor+"/"+p.Model, dollarsPerMillion(live.Input), dollarsPerMillion(live.Cached), dollarsPerMillion(live.Write5m),
+			dollarsPerMillion(live.Write1h), dollarsPerMillion(live.Output), dollarsPerMillion(batch.Input),
+			dollarsPerMillion(batch.Output), above, p.Date, p.Source)
 		if p.Above > 0 {
 			long, longBatch := p.Live.Long, p.Batch.Long
-			t.Add("  above "+assay.Thousands(p.Above), dollarsPerMillion(long.Input), dollarsPerMillion(long.Cached), dollarsPerMillion(long.Write5m),
-				dollarsPerMillion(long.Write1h), dollarsPerMillion(long.Output), dollarsPerMillion(longBatch.Input), dollarsPerMillion(longBatch.Output), "", "", "")
+			t.Add("  above "+assay.Thousands(p.Above), dollarsPerMillion(long.Input), dollarsPerMillion(long.Cached),
+				dollarsPerMillion(long.Write5m), dollarsPerMillion(long.Write1h), dollarsPerMillion(long.Output),
+				dollarsPerMillion(longBatch.Input), dollarsPerMillion(longBatch.Output), "", "", "")
 		}
 	}
 	return t.Write(w.Stdout)

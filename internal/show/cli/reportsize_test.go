@@ -24,7 +24,8 @@ func TestReportsOfExamplesAreSmallAndWalkDown(t *testing.T) {
 	do := func(t *testing.T, args ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		w := shell.World{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false }, Now: time.Now, Disk: shell.Disk{Dir: dir}}
+		w := shell.World{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out,
+			Env: func(string) (string, bool) { return "", false }, Now: time.Now, Disk: shell.Disk{Dir: dir}}
 		if code := cli.Main(context.Background(), w); code != 0 {
 			t.Fatalf("%v: exit code %d\n%s", args, code, out.String())
 		}

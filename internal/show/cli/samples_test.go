@@ -29,7 +29,8 @@ func TestEverySampleInTheHelpWorksWhenItIsTyped(t *testing.T) {
 	run := func(args ...string) (int, string) {
 		var out bytes.Buffer
 		code := cli.Main(context.Background(), shell.World{
-			Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false }, Now: time.Now, Disk: shell.Disk{Dir: dir},
+			Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false },
+			Now: time.Now, Disk: shell.Disk{Dir: dir},
 		})
 		return code, out.String()
 	}
@@ -60,7 +61,7 @@ func TestEverySampleInTheHelpWorksWhenItIsTyped(t *testing.T) {
 	}
 }
 
-// words are the arguments of a line as a shell takes them apart, without the program's name.
+// words returns the arguments of a line as a shell takes them apart, without the program's name.
 func words(line string) []string {
 	var out []string
 	for _, m := range regexp.MustCompile(`'([^']*)'|(\S+)`).FindAllStringSubmatch(line, -1) {

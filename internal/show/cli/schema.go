@@ -12,7 +12,8 @@ func schemaCommand(w *shell.World) *cobra.Command {
 		Use:     "schema",
 		GroupID: shell.GroupStart,
 		Short:   "Print the JSON Schema of a study file, for editors",
-		Long: "Prints the JSON Schema of a study file. An editor with a YAML language server checks and completes a study that starts with\n\n" +
+		Long: "Prints the JSON Schema of a study file. An editor with a YAML language server checks and completes a study that " +
+			"starts with\n\n" +
 			"  # yaml-language-server: $schema=study.schema.json",
 		Args: shell.Args(),
 		RunE: func(*cobra.Command, []string) error {

@@ -32,8 +32,9 @@ var (
 // noon is when every session in testdata/script begins; from there its clock runs as usual.
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// A script types assay, which runs in this process: starting one costs more than most commands do. What has to be a process, since it reads
-// its standard input or runs beside others, is exec assay-process; where PROCESSES is set, every command is one, and it is gone when it ends.
+// A script types assay, which runs in this process: starting one costs more than most commands do. What has to be a
+// process, since it reads its standard input or runs beside others, is exec assay-process; where PROCESSES is set,
+// every command is one, and it is gone when it ends.
 func TestMain(m *testing.M) {
 	testscript.Main(sparing{m}, map[string]func(){"assay-process": func() { os.Exit(process()) }})
 }
@@ -50,7 +51,7 @@ func (s sparing) Run() int {
 	return s.M.Run()
 }
 
-// process is the program as a process of its own.
+// process returns the program as a process of its own.
 func process() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -63,11 +64,12 @@ func process() int {
 	return cli.Main(ctx, w)
 }
 
-// session is the world as the scripts see it: the real one but for the clock.
+// session returns the world as the scripts see it: the real one but for the clock.
 func session(dir string, args []string) shell.World {
 	start := time.Now()
 	return shell.World{
-		Args: args, Now: func() time.Time { return noon.Add(time.Since(start)) }, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport, Timing: hurry,
+		Args: args, Now: func() time.Time { return noon.Add(time.Since(start)) }, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport,
+		Timing: hurry,
 	}
 }
 
@@ -111,7 +113,8 @@ func TestSessions(t *testing.T) {
 			e.Values[slowKey{}] = &slowWorld{}
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"assay": types, "exits": exits, "digits": digits, "texts": texts, "slow": slow, "later": later, "found": found},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"assay": types, "exits": exits, "digits": digits,
+			"texts": texts, "slow": slow, "later": later, "found": found},
 	})
 }
 

@@ -32,9 +32,11 @@ func simCommand(w *shell.World) *cobra.Command {
 		Use:     "sim",
 		GroupID: shell.GroupTools,
 		Short:   "Serve a simulator of the providers' APIs, without keys or costs",
-		Long: "Serves a simulator of all providers until interrupted. Any key that does not begin with `bad` works. Point clients at it with the\n" +
+		Long: "Serves a simulator of all providers until interrupted. Any key that does not begin with `bad` works. Point clients at " +
+			"it with the\n" +
 			"environment variables it prints. GET /sim/ledger lists what was accepted and billed, GET /sim/truth what is true of\n" +
-			"models and judges; POST /sim/faults and /sim/clock change faults and time while it runs. docs/simulator.md explains the fault rules.",
+			"models and judges; POST /sim/faults and /sim/clock change faults and time while it runs. docs/simulator.md explains " +
+			"the fault rules.",
 		Args: shell.Args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveSim(c.Context(), w, f) },
 	}
@@ -92,7 +94,7 @@ func serveSim(ctx context.Context, w *shell.World, f simFlags) error {
 	return nil
 }
 
-// simEnvironment is the lines a shell takes to send every provider's requests to the simulator.
+// simEnvironment returns the lines a shell takes to send every provider's requests to the simulator.
 func simEnvironment(urls map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(urls)) {
@@ -112,7 +114,7 @@ func simEnvironment(urls map[string]string) string {
 	return b.String()
 }
 
-// simSigned is what else a vendor needs whose calls are signed: keys, settings, and the address of its buckets.
+// simSigned returns what else a vendor needs whose calls are signed: keys, settings, and the address of its buckets.
 func simSigned(v catalog.Vendor, urls map[string]string) string {
 	out := " AWS_ACCESS_KEY_ID=sim AWS_SECRET_ACCESS_KEY=sim"
 	if v.StorageEnv != "" {

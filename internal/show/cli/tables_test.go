@@ -22,7 +22,8 @@ func decoded(t *testing.T, table string, args ...string) map[string]any {
 	t.Helper()
 	var out, said bytes.Buffer
 	code := cli.Main(context.Background(), shell.World{
-		Args: append(args, "-", "--json"), Stdin: strings.NewReader(table), Stdout: &out, Stderr: &said, Env: func(string) (string, bool) { return "", false },
+		Args: append(args, "-", "--json"), Stdin: strings.NewReader(table), Stdout: &out, Stderr: &said,
+		Env: func(string) (string, bool) { return "", false },
 	})
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, &said)
@@ -70,8 +71,8 @@ func TestRatePrintsThisShape(t *testing.T) {
 		"n": 3.0, "by": []any{"m"},
 		"groups": []any{
 			map[string]any{
-				"by": map[string]any{"m": "x"}, "n": 3.0, "yes": 2.0, "rate": 2.0 / 3, "low": 0.2076596, "high": 0.9385081, "missing": 1.0, "other": 1.0,
-				"bound_low": 0.4, "bound_high": 0.8, "clusters": nil, "se": nil, "design_effect": nil,
+				"by": map[string]any{"m": "x"}, "n": 3.0, "yes": 2.0, "rate": 2.0 / 3, "low": 0.2076596, "high": 0.9385081, "missing": 1.0,
+				"other": 1.0, "bound_low": 0.4, "bound_high": 0.8, "clusters": nil, "se": nil, "design_effect": nil,
 			},
 		},
 	}

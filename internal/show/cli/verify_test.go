@@ -24,9 +24,10 @@ stages: [{name: one, ask: q, prompt: "{{ text }}"}]
 	for said, want := range map[string]int{"y\n": 0, "n\n": 5} {
 		var out, errs bytes.Buffer
 		code := cli.Main(t.Context(), shell.World{
-			Args: []string{"run", "s.yaml", "--yes", "--verify-first", "--home", "home-" + strings.TrimSpace(said)}, Env: func(name string) (string, bool) { v, ok := b.env[name]; return v, ok },
-			Stdin: strings.NewReader(said), Stdout: &out, Stderr: &errs, Terminal: term.Terminal{In: true},
-			Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: hurry,
+			Args: []string{"run", "s.yaml", "--yes", "--verify-first", "--home", "home-" + strings.TrimSpace(said)},
+			Env:  func(name string) (string, bool) { v, ok := b.env[name]; return v, ok }, Stdin: strings.NewReader(said), Stdout: &out,
+			Stderr: &errs, Terminal: term.Terminal{In: true}, Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
+			Timing: hurry,
 		})
 		if code != want || !strings.Contains(errs.String(), "Send the rest? [y/N]") {
 			t.Errorf("%q: exit code %d, want %d\n%s\n%s", said, code, want, out.String(), errs.String())

@@ -13,7 +13,8 @@ func TestTheVersionNamesCommitAndDay(t *testing.T) {
 	if got := shell.VersionOf(info); got != "v1.2.3" {
 		t.Errorf("without a commit: %s", got)
 	}
-	info.Settings = []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"}, {Key: "vcs.time", Value: "2026-11-16T09:00:00Z"}}
+	info.Settings = []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"},
+		{Key: "vcs.time", Value: "2026-11-16T09:00:00Z"}}
 	if got := shell.VersionOf(info); got != "v1.2.3 (commit 0123456789ab, 2026-11-16)" {
 		t.Errorf("with one: %s", got)
 	}

@@ -36,9 +36,12 @@ func dashboardCommand(w *shell.World) *cobra.Command {
 		Use:     "view",
 		GroupID: shell.GroupLook,
 		Short:   "Open the dashboard: runs, answers, findings and a blind arena, in a browser",
-		Long: "Serves the dashboard until Ctrl-C, and prints its address with a token once; everyone who has it may look and give orders. It shows all runs\n" +
-			"of this home, rehearsals too, while they go on in other processes. docs/view.md has its pages, its JSON API and its metrics.\n" +
-			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7788 --expose. It is plain HTTP: put a proxy with TLS in front.",
+		Long: "Serves the dashboard until Ctrl-C, and prints its address with a token once; everyone who has it may look and give " +
+			"orders. It shows all runs\n" +
+			"of this home, rehearsals too, while they go on in other processes. docs/view.md has its pages, its JSON API and " +
+			"its metrics.\n" +
+			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7788 --expose. It is plain HTTP: put a proxy " +
+			"with TLS in front.",
 		Args: shell.Args(),
 		RunE: func(c *cobra.Command, _ []string) error { return view(c.Context(), w, f) },
 	}
@@ -57,7 +60,8 @@ func view(ctx context.Context, w *shell.World, f viewFlags) error {
 		return shell.Usage("", "--listen: %s", err)
 	}
 	if !local && !f.open {
-		return shell.Usage("--expose allows it; the token then travels over plain HTTP, so put a proxy with TLS in front", "--listen %s can be reached from other machines", f.listen)
+		return shell.Usage("--expose allows it; the token then travels over plain HTTP, so put a proxy with TLS in front",
+			"--listen %s can be reached from other machines", f.listen)
 	}
 	token, err := f.token(w)
 	if err != nil {
@@ -68,7 +72,8 @@ func view(ctx context.Context, w *shell.World, f viewFlags) error {
 		return err
 	}
 	defer homes.close()
-	server, err := web.New(web.Options{Homes: homes.now, Token: token, Hosts: lowered(f.hosts), By: w.Workspace().User(), Version: shell.Version(), Now: w.Now})
+	server, err := web.New(web.Options{Homes: homes.now, Token: token, Hosts: lowered(f.hosts), By: w.Workspace().User(),
+		Version: shell.Version(), Now: w.Now})
 	if err != nil {
 		return err
 	}
@@ -89,8 +94,8 @@ func view(ctx context.Context, w *shell.World, f viewFlags) error {
 	return server.Serve(ctx, on)
 }
 
-// browse opens an address in the browser. Other users of this machine can read the command lines of programs, so the browser is handed a file
-// of the user's own that leads there; leave takes it away.
+// browse opens an address in the browser. Other users of this machine can read the command lines of programs, so the
+// browser is handed a file of the user's own that leads there; leave takes it away.
 func browse(w *shell.World, address string) (leave func(), err error) {
 	leave = func() {}
 	if w.Browse == nil {
@@ -179,7 +184,7 @@ func (v *viewHomes) close() {
 	}
 }
 
-// seenIn is a home as the dashboard sees it.
+// seenIn returns a home as the dashboard sees it.
 func seenIn(h *shell.Home) *web.Home {
 	return &web.Home{Reader: h.Results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients}
 }

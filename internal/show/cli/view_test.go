@@ -24,7 +24,7 @@ type dashboard struct {
 	base, token string
 }
 
-// rehearsed is a folder with one rehearsal of the first example in it.
+// rehearsed returns a folder with one rehearsal of the first example in it.
 func rehearsed(t *testing.T) string {
 	t.Helper()
 	study, err := filepath.Abs("../../../examples/start/study.yaml")
@@ -44,7 +44,7 @@ func worldIn(dir string, stdout, stderr io.Writer, args ...string) shell.World {
 		Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport}
 }
 
-// keyed is an environment in which all keys are set.
+// keyed returns an environment in which all keys are set.
 func keyed(name string) (string, bool) {
 	if strings.HasSuffix(name, "_API_KEY") {
 		return secret, true
@@ -142,7 +142,8 @@ func TestTheDashboardShowsARehearsal(t *testing.T) {
 		}
 	}
 	d.json("/runs", &runs)
-	if len(runs.Runs) != 1 || runs.Runs[0].Planned != 444 || runs.Runs[0].Answered != 444 || !runs.Runs[0].Rehearsal || runs.Runs[0].Spent_at_least_usd <= 0 {
+	if len(runs.Runs) != 1 || runs.Runs[0].Planned != 444 || runs.Runs[0].Answered != 444 || !runs.Runs[0].Rehearsal ||
+		runs.Runs[0].Spent_at_least_usd <= 0 {
 		t.Fatalf("runs: %+v", runs)
 	}
 	run := "/runs/" + runs.Runs[0].Run
@@ -164,7 +165,8 @@ func TestTheDashboardShowsARehearsal(t *testing.T) {
 	}
 	d.followLinks(run)
 	d.judge(run)
-	for _, path := range []string{"/runs", run, run + "/progress", run + "/answers", run + "/item?id=boiling", run + "/segments/1", run + "/findings", "/metrics", "/api" + run + "/answers?limit=1000", run + "/artifacts/1"} {
+	for _, path := range []string{"/runs", run, run + "/progress", run + "/answers", run + "/item?id=boiling", run + "/segments/1",
+		run + "/findings", "/metrics", "/api" + run + "/answers?limit=1000", run + "/artifacts/1"} {
 		if _, text := d.get(path); strings.Contains(text, secret) || strings.Contains(text, d.token) {
 			t.Errorf("%s serves a key or the token", path)
 		}

@@ -45,7 +45,8 @@ func TestALiveRunCanBeWatchedFromElsewhere(t *testing.T) {
 		return shell.World{
 			Args: args, Stdin: strings.NewReader(""), Stdout: to, Stderr: to, Disk: shell.Disk{Dir: dir}, Now: time.Now,
 			Env: func(name string) (string, bool) {
-				v, ok := map[string]string{"OPENAI_BASE_URL": sim.BaseURLs("http://simulator.invalid")["openai"], "OPENAI_API_KEY": "k"}[name]
+				v, ok := map[string]string{"OPENAI_BASE_URL": sim.BaseURLs("http://simulator.invalid")["openai"],
+					"OPENAI_API_KEY": "k"}[name]
 				return v, ok
 			},
 		}

@@ -61,8 +61,9 @@ func WriteMark(ctx context.Context, t *folder.Tree, format string, runs []Run) e
 			return err
 		}
 		for _, a := range st.Analyses {
-			one.Analyses = append(one.Analyses, Analysis{Of: a.Of, Method: a.Method, By: a.By.List, Where: a.Filter.Source, Primary: a.Primary,
-				With: a.With, Ridge: a.Ridge, Firth: a.Firth, K: a.K, Start: a.Start, Orders: a.Orders, Bootstrap: a.Bootstrap, Seed: a.Seed, Level: a.Level})
+			one.Analyses = append(one.Analyses, Analysis{Of: a.Of, Method: a.Method, By: a.By.List, Where: a.Filter.Source,
+				Primary: a.Primary, With: a.With, Ridge: a.Ridge, Firth: a.Firth, K: a.K, Start: a.Start, Orders: a.Orders,
+				Bootstrap: a.Bootstrap, Seed: a.Seed, Level: a.Level})
 		}
 		mark.Runs = append(mark.Runs, one)
 	}

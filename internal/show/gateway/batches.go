@@ -38,7 +38,8 @@ var windows = regexp.MustCompile(`^[1-9][0-9]{0,3}[hd]$`)
 func (q *batchRequest) check() error {
 	switch {
 	case q.File == "":
-		return openai.Wrong(http.StatusBadRequest, "missing_required_parameter", "input_file_id", "Missing required parameter: 'input_file_id'.")
+		return openai.Wrong(http.StatusBadRequest, "missing_required_parameter", "input_file_id",
+			"Missing required parameter: 'input_file_id'.")
 	case q.Endpoint == "":
 		return openai.Wrong(http.StatusBadRequest, "missing_required_parameter", "endpoint", "Missing required parameter: 'endpoint'.")
 	case batchrun.APIOf(q.Endpoint) == "":
@@ -129,7 +130,8 @@ func (m *making) before(ctx context.Context, tries string) (store.Run, bool, err
 		b, _ := batchrun.Of(run)
 		switch {
 		case m.client.Once != "" && b.Client.Once == m.client.Once && b.Client.Request != m.client.Request:
-			return run, false, openai.Wrong(http.StatusBadRequest, "idempotency_key_reused", "", "The Idempotency-Key was used for another request.")
+			return run, false, openai.Wrong(http.StatusBadRequest, "idempotency_key_reused", "",
+				"The Idempotency-Key was used for another request.")
 		case m.client.Once != "" && b.Client.Once == m.client.Once,
 			m.client.Once == "" && b.Client.Request == m.client.Request && m.s.now().Sub(run.Created) < repeated:
 			return run, true, nil
@@ -143,7 +145,8 @@ func (m *making) begin(ctx context.Context) (store.Run, error) {
 	f, err := m.s.Home.Ledger.Clients.ClientFile(ctx, m.user.Name, m.request.File)
 	if err != nil {
 		if errors.Is(err, store.ErrNotFound) {
-			err = openai.Wrong(http.StatusBadRequest, "invalid_request", "input_file_id", "No such File object: %s", assay.Clean(m.request.File, 80))
+			err = openai.Wrong(http.StatusBadRequest, "invalid_request", "input_file_id", "No such File object: %s",
+				assay.Clean(m.request.File, 80))
 		}
 		return store.Run{}, err
 	}
@@ -202,7 +205,8 @@ func (m *making) record(ctx context.Context, f store.ClientFile, b batchrun.Batc
 			high = high.Add(l.High)
 		}
 		if high.Sum > *left {
-			return store.Run{}, overBudget("this batch may cost %s, and %s of the budget is left (a smaller max_tokens lowers it)", high.Sum, *left)
+			return store.Run{}, overBudget("this batch may cost %s, and %s of the budget is left (a smaller max_tokens lowers it)",
+				high.Sum, *left)
 		}
 		budget = &high.Sum
 	}

@@ -15,12 +15,15 @@ import (
 func TestABatchOfSeveralProvidersComesBackInOpenAIsForm(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
-	file := r.upload(anna, chat("one ü", "anthropic/claude-sonnet-4-5", "")+chat("two", "gpt-4o-mini", "")+chat("three", "gemini/gemini-2.5-flash", `,"temperature":0.5`)+
+	file := r.upload(anna, chat("one ü", "anthropic/claude-sonnet-4-5", "")+chat("two", "gpt-4o-mini", "")+
+		chat("three", "gemini/gemini-2.5-flash", `,"temperature":0.5`)+
 		chat("live", "deepseek/deepseek-chat", "")+
-		chat("hot", "anthropic/claude-sonnet-4-5", `,"temperature":1.7`)+chat("none", "nosuchmodel", "")+chat("tools", "gemini/gemini-2.5-flash", `,"tools":[{"type":"function"}]`)+
+		chat("hot", "anthropic/claude-sonnet-4-5", `,"temperature":1.7`)+chat("none", "nosuchmodel", "")+
+		chat("tools", "gemini/gemini-2.5-flash", `,"tools":[{"type":"function"}]`)+
 		chat("keyless", "mistral/mistral-small-latest", ""))
 	status, b := r.create(anna, file)
-	if status != 200 || b.text("status") != "in_progress" || b.text("request_counts", "total") != "8" || b.text("request_counts", "failed") != "4" || b.text("metadata", "who") != "me" {
+	if status != 200 || b.text("status") != "in_progress" || b.text("request_counts", "total") != "8" ||
+		b.text("request_counts", "failed") != "4" || b.text("metadata", "who") != "me" {
 		t.Errorf("the new batch: %d %v", status, b)
 	}
 	b = r.until(anna, b.text("id"), "completed")
@@ -31,7 +34,8 @@ func TestABatchOfSeveralProvidersComesBackInOpenAIsForm(t *testing.T) {
 	for id, row := range r.rows(anna, b.text("output_file_id")) {
 		body := object(row["response"].(map[string]any)["body"].(map[string]any))
 		choice := body["choices"].([]any)[0].(map[string]any)
-		if body.text("object") != "chat.completion" || choice["finish_reason"] != "stop" || fmt.Sprint(choice["message"].(map[string]any)["content"]) == "" || row["error"] != nil {
+		if body.text("object") != "chat.completion" || choice["finish_reason"] != "stop" ||
+			fmt.Sprint(choice["message"].(map[string]any)["content"]) == "" || row["error"] != nil {
 			t.Errorf("%s: %v", id, row)
 		}
 		if body.text("usage", "total_tokens") == "" {
@@ -39,7 +43,8 @@ func TestABatchOfSeveralProvidersComesBackInOpenAIsForm(t *testing.T) {
 		}
 		got[id] = row.text("response", "status_code") + " " + body.text("model")
 	}
-	want := map[string]string{"one ü": "200 claude-sonnet-4-5", "two": "200 gpt-4o-mini", "three": "200 gemini-2.5-flash", "live": "200 deepseek-chat"}
+	want := map[string]string{"one ü": "200 claude-sonnet-4-5", "two": "200 gpt-4o-mini", "three": "200 gemini-2.5-flash",
+		"live": "200 deepseek-chat"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("answers (-want +got):\n%s", d)
 	}
@@ -48,8 +53,9 @@ func TestABatchOfSeveralProvidersComesBackInOpenAIsForm(t *testing.T) {
 		e := object(row["response"].(map[string]any)["body"].(map[string]any)["error"].(map[string]any))
 		got[id] = strings.Join([]string{row.text("response", "status_code"), e.text("type"), e.text("param"), e.text("code")}, " ")
 	}
-	want = map[string]string{"hot": "400 invalid_request_error temperature unsupported_value", "none": "404 invalid_request_error model model_not_found",
-		"tools": "400 invalid_request_error tools unsupported_parameter", "keyless": "400 invalid_request_error model provider_not_configured"}
+	want = map[string]string{"hot": "400 invalid_request_error temperature unsupported_value",
+		"none": "404 invalid_request_error model model_not_found", "tools": "400 invalid_request_error tools unsupported_parameter",
+		"keyless": "400 invalid_request_error model provider_not_configured"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("errors (-want +got):\n%s", d)
 	}
@@ -70,7 +76,8 @@ func TestResponsesLinesAreConvertedToo(t *testing.T) {
 			body = resp["body"].(map[string]any)
 		}
 		output, _ := body["output"].([]any)
-		if len(output) == 0 || body.text("object") != "response" || body.text("status") != "completed" || body["tools"] == nil || body.text("parallel_tool_calls") == "" {
+		if len(output) == 0 || body.text("object") != "response" || body.text("status") != "completed" || body["tools"] == nil ||
+			body.text("parallel_tool_calls") == "" {
 			t.Errorf("%s: %v (%v)", id, rows[id], b)
 			continue
 		}
@@ -85,18 +92,22 @@ func TestFilesThatCannotBeReadMakeFailedBatches(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
 	for name, c := range map[string]struct{ file, code, param, line string }{
-		"not JSON":      {chat("a", "gpt-4o-mini", "") + "xx\n", "invalid_json_line", "", "2"},
-		"twice":         {chat("a", "gpt-4o-mini", "") + chat("a", "gpt-4o-mini", ""), "duplicate_custom_id", "custom_id", "2"},
-		"no id":         {`{"method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4o-mini"}}`, "missing_required_parameter", "custom_id", "1"},
-		"another url":   {`{"custom_id":"a","method":"POST","url":"/v1/responses","body":{"model":"gpt-4o-mini","input":"x"}}`, "invalid_url", "url", "1"},
-		"no endpoint":   {strings.Replace(chat("a", "gpt-4o-mini", ""), "/v1/chat/completions", "/v1/embeddings", 1), "invalid_url", "url", "1"},
+		"not JSON": {chat("a", "gpt-4o-mini", "") + "xx\n", "invalid_json_line", "", "2"},
+		"twice":    {chat("a", "gpt-4o-mini", "") + chat("a", "gpt-4o-mini", ""), "duplicate_custom_id", "custom_id", "2"},
+		"no id": {`{"method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4o-mini"}}`, "missing_required_parameter",
+			"custom_id", "1"},
+		"another url": {`{"custom_id":"a","method":"POST","url":"/v1/responses","body":{"model":"gpt-4o-mini","input":"x"}}`,
+			"invalid_url", "url", "1"},
+		"no endpoint": {strings.Replace(chat("a", "gpt-4o-mini", ""), "/v1/chat/completions", "/v1/embeddings", 1), "invalid_url",
+			"url", "1"},
 		"a stream":      {chat("a", "gpt-4o-mini", `,"stream":true`), "streaming_unsupported", "body.stream", "1"},
 		"nothing known": {chat("a", "nosuchmodel", ""), "model_not_found", "model", "1"},
 	} {
 		status, b := r.create(anna, r.upload(anna, c.file))
 		errs, _ := b["errors"].(map[string]any)
 		data, _ := errs["data"].([]any)
-		if status != 200 || b.text("status") != "failed" || len(data) == 0 || b.text("request_counts", "total") != "0" || b["output_file_id"] != nil || b["error_file_id"] != nil {
+		if status != 200 || b.text("status") != "failed" || len(data) == 0 || b.text("request_counts", "total") != "0" ||
+			b["output_file_id"] != nil || b["error_file_id"] != nil {
 			t.Errorf("%s: %d %v", name, status, b)
 			continue
 		}
@@ -128,10 +139,12 @@ func TestACallThatIsRepeatedMakesOneBatch(t *testing.T) {
 		t.Errorf("a call that was tried again made %v, want %v", again, second)
 	}
 	_, keyed := r.create(anna, file, "Idempotency-Key", "k")
-	if _, again := r.create(anna, file, "Idempotency-Key", "k"); again.text("id") != keyed.text("id") || keyed.text("id") == second.text("id") {
+	if _, again := r.create(anna, file, "Idempotency-Key", "k"); again.text("id") != keyed.text("id") ||
+		keyed.text("id") == second.text("id") {
 		t.Errorf("under one key: %v and %v", keyed, again)
 	}
-	if status, e := r.create(anna, r.upload(anna, chat("b", "gpt-4o-mini", "")), "Idempotency-Key", "k"); status != 400 || e.text("error", "code") != "idempotency_key_reused" {
+	if status, e := r.create(anna, r.upload(anna, chat("b", "gpt-4o-mini", "")), "Idempotency-Key", "k"); status != 400 ||
+		e.text("error", "code") != "idempotency_key_reused" {
 		t.Errorf("another call under the key: %d %v", status, e)
 	}
 	runs, err := r.home.Ledger.Reader.Runs(t.Context(), "gateway")
@@ -145,17 +158,20 @@ func TestABatchThatIsCancelledKeepsWhatWasDone(t *testing.T) {
 	r := newRig(t, rigOptions{rules: []string{"openai create stuck=100h"}})
 	_, b := r.create(anna, r.upload(anna, chat("a", "anthropic/claude-sonnet-4-5", "")+chat("b", "gpt-4o-mini", "")))
 	id := b.text("id")
-	for end := time.Now().Add(patience); b.text("request_counts", "completed") != "1" && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); b.text("request_counts", "completed") != "1" &&
+		time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		_, b = r.call(anna, "GET", "/batches/"+id, nil)
 	}
 	if b.text("status") != "in_progress" || b["output_file_id"] != nil {
 		t.Errorf("before: %v", b)
 	}
-	if status, b := r.call(anna, "POST", "/batches/"+id+"/cancel", nil); status != 200 || b.text("status") != "cancelling" || b["cancelling_at"] == nil {
+	if status, b := r.call(anna, "POST", "/batches/"+id+"/cancel", nil); status != 200 || b.text("status") != "cancelling" ||
+		b["cancelling_at"] == nil {
 		t.Errorf("the answer to cancel: %d %v", status, b)
 	}
 	b = r.until(anna, id, "cancelled", "completed")
-	if b.text("status") != "cancelled" || b["cancelled_at"] == nil || b.text("request_counts", "completed") != "1" || b.text("request_counts", "failed") != "1" {
+	if b.text("status") != "cancelled" || b["cancelled_at"] == nil || b.text("request_counts", "completed") != "1" ||
+		b.text("request_counts", "failed") != "1" {
 		t.Errorf("after: %v", b)
 	}
 	if rows := r.rows(anna, b.text("output_file_id")); len(rows) != 1 || rows["a"] == nil {
@@ -164,7 +180,8 @@ func TestABatchThatIsCancelledKeepsWhatWasDone(t *testing.T) {
 	if rows := r.rows(anna, b.text("error_file_id")); rows["b"].text("error", "code") != "batch_cancelled" || rows["b"]["response"] != nil {
 		t.Errorf("the errors: %v", rows)
 	}
-	if status, e := r.call(anna, "POST", "/batches/"+id+"/cancel", nil); status != 400 || e.text("error", "type") != "invalid_request_error" {
+	if status, e := r.call(anna, "POST", "/batches/"+id+"/cancel", nil); status != 400 ||
+		e.text("error", "type") != "invalid_request_error" {
 		t.Errorf("a second cancel: %d %v", status, e)
 	}
 }
@@ -202,7 +219,8 @@ func TestAUserWhoseBudgetIsSpentIsToldSo(t *testing.T) {
 	for i := range 400 {
 		large.WriteString(chat(fmt.Sprint(i), "anthropic/claude-sonnet-4-5", ""))
 	}
-	if status, e := r.create(bert, r.upload(bert, large.String())); status != 429 || e.text("error", "type") != "insufficient_quota" || e.text("error", "code") != "insufficient_quota" {
+	if status, e := r.create(bert, r.upload(bert, large.String())); status != 429 || e.text("error", "type") != "insufficient_quota" ||
+		e.text("error", "code") != "insufficient_quota" {
 		t.Errorf("a batch beyond the budget: %d %v", status, e)
 	}
 	status, b := r.create(bert, r.upload(bert, chat("a", "gpt-4o-mini", `,"max_completion_tokens":50`)))

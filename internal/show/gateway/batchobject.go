@@ -82,8 +82,9 @@ func seconds(t time.Time) *int64 {
 // batch returns the state of a run in OpenAI's form.
 func (s *Server) batch(ctx context.Context, run store.Run) (*batchObject, error) {
 	b, _ := batchrun.Of(run)
-	o := &batchObject{ID: drive.Prefix + run.ID, Object: "batch", Endpoint: b.Client.Endpoint, Input: b.Client.File, Window: b.Client.Window,
-		Created: run.Created.Unix(), Expires: seconds(run.Created.Add(drive.Window(b.Client.Window))), Metadata: b.Client.Metadata}
+	o := &batchObject{ID: drive.Prefix + run.ID, Object: "batch", Endpoint: b.Client.Endpoint, Input: b.Client.File,
+		Window: b.Client.Window, Created: run.Created.Unix(), Expires: seconds(run.Created.Add(drive.Window(b.Client.Window))),
+		Metadata: b.Client.Metadata}
 	if len(b.File.Lanes) == 1 {
 		o.Model = &b.File.Lanes[0].Name
 	}
@@ -253,7 +254,8 @@ func (s *Server) cancelBatch(ctx context.Context, c *call) (any, error) {
 			return nil, err
 		}
 		if len(stops) == 0 {
-			if _, err := s.Home.Ledger.Runs.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: c.user.Name}); err != nil {
+			if _, err := s.Home.Ledger.Runs.PutOrder(ctx,
+				store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: c.user.Name}); err != nil {
 				return nil, err
 			}
 			s.driver.Look()

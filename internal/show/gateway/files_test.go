@@ -22,7 +22,8 @@ func TestFilesBelongToTheirUsers(t *testing.T) {
 	text := chat("a", "gpt-4o-mini", "")
 	one, two, three := r.upload(anna, text), r.upload(anna, text+text), r.upload(anna, text)
 	_, f := r.call(anna, "GET", "/files/"+two, nil)
-	if f.text("bytes") != fmt.Sprint(2*len(text)) || f.text("filename") != "in.jsonl" || f.text("purpose") != "batch" || f.text("status") != "processed" || f.text("object") != "file" {
+	if f.text("bytes") != fmt.Sprint(2*len(text)) || f.text("filename") != "in.jsonl" || f.text("purpose") != "batch" ||
+		f.text("status") != "processed" || f.text("object") != "file" {
 		t.Errorf("the file: %v", f)
 	}
 	if _, got := r.raw(anna, "GET", "/files/"+two+"/content", nil); string(got) != text+text {
@@ -146,7 +147,9 @@ func TestClientsThatStopSendingAreHungUpOn(t *testing.T) {
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(3 * time.Minute))
-	fmt.Fprintf(conn, "POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\nhalf a li", anna)
+	fmt.Fprintf(conn,
+		"POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\n"+
+			"Content-Length: 1000\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\nhalf a li", anna)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatalf("no answer came: %v", err)
@@ -205,12 +208,14 @@ func TestAGatewayThatIsStoppedAnswersFirst(t *testing.T) {
 func TestUsersAreReadFromLines(t *testing.T) {
 	t.Parallel()
 	good, err := gateway.ReadUsers([]byte("# who may\n\nanna 0123456789abcdef 12.50\nbert fedcba9876543210\n"))
-	if err != nil || len(good) != 2 || good[0].Name != "anna" || good[0].Budget == nil || good[0].Budget.Float() != 12.5 || good[1].Budget != nil {
+	if err != nil || len(good) != 2 || good[0].Name != "anna" || good[0].Budget == nil || good[0].Budget.Float() != 12.5 ||
+		good[1].Budget != nil {
 		t.Errorf("users: %+v, %v", good, err)
 	}
 	for name, text := range map[string]string{
-		"nothing": "# nothing\n", "one word": "anna\n", "a short token": "anna 0123\n", "four words": "anna 0123456789abcdef 1 2\n", "no money": "anna 0123456789abcdef much\n",
-		"a user twice": "anna 0123456789abcdef\nanna 0123456789abcdeg\n", "a token twice": "anna 0123456789abcdef\nbert 0123456789abcdef\n",
+		"nothing": "# nothing\n", "one word": "anna\n", "a short token": "anna 0123\n", "four words": "anna 0123456789abcdef 1 2\n",
+		"no money": "anna 0123456789abcdef much\n", "a user twice": "anna 0123456789abcdef\nanna 0123456789abcdeg\n",
+		"a token twice": "anna 0123456789abcdef\nbert 0123456789abcdef\n",
 	} {
 		if _, err := gateway.ReadUsers([]byte(text)); err == nil || strings.Contains(err.Error(), "0123456789") {
 			t.Errorf("%s: %v", name, err)

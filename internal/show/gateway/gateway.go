@@ -91,7 +91,8 @@ func (s *Server) handler() http.Handler {
 	json("GET /v1/models", s.listModels)
 	json("GET /v1/models/{id...}", s.retrieveModel)
 	json("/", func(_ context.Context, c *call) (any, error) {
-		return nil, openai.Wrong(http.StatusNotFound, "unknown_url", "", "Unknown request URL: %s %s.", c.Method, assay.Clean(c.URL.Path, 200))
+		return nil, openai.Wrong(http.StatusNotFound, "unknown_url", "", "Unknown request URL: %s %s.", c.Method,
+			assay.Clean(c.URL.Path, 200))
 	})
 	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /healthz", s.health)

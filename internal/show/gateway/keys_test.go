@@ -68,7 +68,8 @@ func TestGatewaysWithKeysOfDifferentAccountsLeaveEachOthersJobsAlone(t *testing.
 	var log logBuffer
 	other.start(rigOptions{log: &log})
 	other.wait("the second looks at the job of the first", func() (bool, error) { return log.has(othersJob), nil })
-	if _, b := other.call(anna, "GET", "/batches/"+one.text("id"), nil); b.text("status") != "in_progress" || !strings.Contains(b.text("waiting_for"), "waits for the key of anthropic that made it") {
+	if _, b := other.call(anna, "GET", "/batches/"+one.text("id"), nil); b.text("status") != "in_progress" ||
+		!strings.Contains(b.text("waiting_for"), "waits for the key of anthropic that made it") {
 		t.Errorf("at the second, while the first is away: %v", b)
 	}
 	_, two := other.create(anna, other.upload(anna, chat("b", sonnet, "")))
@@ -91,7 +92,8 @@ func TestGatewaysWithKeysOfDifferentAccountsLeaveEachOthersJobsAlone(t *testing.
 		t.Errorf("there are %d jobs, want 2", len(jobs))
 	}
 	if mine == theirs || r.maker(first) != mine || r.maker(second) != theirs || len(r.orders(first))+len(r.orders(second)) > 0 {
-		t.Errorf("the jobs of %s and %s are those of %s and %s, after orders %v and %v", mine, theirs, r.maker(first), r.maker(second), r.orders(first), r.orders(second))
+		t.Errorf("the jobs of %s and %s are those of %s and %s, after orders %v and %v", mine, theirs, r.maker(first), r.maker(second),
+			r.orders(first), r.orders(second))
 	}
 }
 
@@ -136,14 +138,16 @@ func TestAJobWithoutItsKeySaysSoAndGoesOnWhenTheKeyIsSetAgain(t *testing.T) {
 	}{
 		store.Launched: {queue: time.Hour, says: "its job waits for the key of openai that made it"},
 		store.Ended:    {rules: []string{"openai fetch 500"}, says: "its job waits for the key of openai that made it"},
-		store.Intended: {rules: []string{"openai create drop-reply once", "openai list 500 after=1"}, says: "whether its job was made can be seen only with the key of openai"},
+		store.Intended: {rules: []string{"openai create drop-reply once", "openai list 500 after=1"},
+			says: "whether its job was made can be seen only with the key of openai"},
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, rigOptions{queue: c.queue, rules: c.rules})
 			_, b := r.create(anna, r.upload(anna, chat("a", "gpt-4o-mini", "")))
 			r.waitForSegments(1, state)
-			r.wait("its job is made", func() (bool, error) { return len(r.sim.Ledger().Jobs) == 1, nil }) // it is intended before the call goes
+			// it is intended before the call goes
+			r.wait("its job is made", func() (bool, error) { return len(r.sim.Ledger().Jobs) == 1, nil })
 			run := r.run()
 			r.stop()
 			for _, key := range []string{"", "another-account"} { // none, and one that does not know the job
@@ -153,16 +157,19 @@ func TestAJobWithoutItsKeySaysSoAndGoesOnWhenTheKeyIsSetAgain(t *testing.T) {
 				r.start(rigOptions{log: &log})
 				r.wait("it is looked at in vain", func() (bool, error) {
 					all, err := r.home.Ledger.Reader.Segments(t.Context(), run.No)
-					return log.has("waits for the key of openai that made its job") || len(all) == 1 && strings.Contains(all[0].Reason, "made with another key"), err
+					return log.has("waits for the key of openai that made its job") ||
+						len(all) == 1 && strings.Contains(all[0].Reason, "made with another key"), err
 				})
-				if _, b := r.call(anna, "GET", "/batches/"+b.text("id"), nil); b.text("status") != "in_progress" || !strings.Contains(b.text("waiting_for"), c.says) {
+				if _, b := r.call(anna, "GET", "/batches/"+b.text("id"), nil); b.text("status") != "in_progress" ||
+					!strings.Contains(b.text("waiting_for"), c.says) {
 					t.Errorf("with the key %q: %v", key, b)
 				}
 				if u := r.used("anna"); u.Keyless != 1 {
 					t.Errorf("with the key %q: %d batches wait for theirs", key, u.Keyless)
 				}
 				r.stop()
-				if waits, err := workers.WaitingForKeys(t.Context(), r.home, run); key == "" && (err != nil || len(waits) != 1 || waits[0].Account != r.made() || waits[0].Variable != "OPENAI_API_KEY") {
+				if waits, err := workers.WaitingForKeys(t.Context(), r.home, run); key == "" &&
+					(err != nil || len(waits) != 1 || waits[0].Account != r.made() || waits[0].Variable != "OPENAI_API_KEY") {
 					t.Errorf("status shows %+v (%v)", waits, err)
 				}
 			}
@@ -171,8 +178,10 @@ func TestAJobWithoutItsKeySaysSoAndGoesOnWhenTheKeyIsSetAgain(t *testing.T) {
 			r.pass("3h")
 			r.start(rigOptions{})
 			b = r.until(anna, b.text("id"), "completed", "expired", "cancelled")
-			if rows := r.rows(anna, b.text("output_file_id")); b.text("status") != "completed" || len(rows) != 1 || len(r.sim.Ledger().Jobs) != 1 || len(r.orders(run)) > 0 {
-				t.Errorf("the batch came to %v, its answers to %v, with %d jobs and the orders %v", b, rows, len(r.sim.Ledger().Jobs), r.orders(run))
+			if rows := r.rows(anna, b.text("output_file_id")); b.text("status") != "completed" || len(rows) != 1 ||
+				len(r.sim.Ledger().Jobs) != 1 || len(r.orders(run)) > 0 {
+				t.Errorf("the batch came to %v, its answers to %v, with %d jobs and the orders %v", b, rows, len(r.sim.Ledger().Jobs),
+					r.orders(run))
 			}
 			if u := r.used("anna"); u.Keyless != 0 {
 				t.Errorf("at the end %d batches wait for a key", u.Keyless)

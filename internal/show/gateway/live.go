@@ -187,7 +187,8 @@ func (s *Server) prepare(u *User, api string, body []byte) (*sending, error) {
 // book writes how a call ended, of which a part may have come. One that cannot be written counts with the most that it may
 // have cost; its answer is paid, and given.
 func (s *Server) book(ctx context.Context, sent *sending, reply provider.Reply, worked bool) {
-	if err := s.Home.Ledger.Clients.EndClientCall(context.WithoutCancel(ctx), sent.no, s.endOf(sent.Destination, reply, worked)); err != nil {
+	if err := s.Home.Ledger.Clients.EndClientCall(context.WithoutCancel(ctx), sent.no,
+		s.endOf(sent.Destination, reply, worked)); err != nil {
 		s.Log.Error("a call is answered, and counts with the most that it may have cost", "error", err.Error())
 	}
 }

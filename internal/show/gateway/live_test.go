@@ -40,11 +40,13 @@ func TestLiveCallsArePassedOnAndCounted(t *testing.T) {
 	for i, model := range []string{"gpt-4o-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"} {
 		status, o := r.call(anna, "POST", "/chat/completions", strings.NewReader(fmt.Sprintf(`{"model":%q,%s}`, model, question)))
 		choices, _ := o["choices"].([]any)
-		if status != 200 || o.text("object") != "chat.completion" || len(choices) != 1 || o.text("usage", "completion_tokens") == "" || object(choices[0].(map[string]any)).text("message", "content") == "" {
+		if status != 200 || o.text("object") != "chat.completion" || len(choices) != 1 || o.text("usage", "completion_tokens") == "" ||
+			object(choices[0].(map[string]any)).text("message", "content") == "" {
 			t.Errorf("%s: %d %v", model, status, o)
 		}
 		u := r.used("anna")
-		if u.Calls != int64(2*i+1) || u.Open != 0 || u.Spent <= last.Spent || u.Output <= last.Output || u.Unpriced != 0 || u.Taken != u.Spent {
+		if u.Calls != int64(2*i+1) || u.Open != 0 || u.Spent <= last.Spent || u.Output <= last.Output || u.Unpriced != 0 ||
+			u.Taken != u.Spent {
 			t.Errorf("%s: counted as %+v after %+v", model, u, last)
 		}
 		status, o = r.call(anna, "POST", "/responses", strings.NewReader(fmt.Sprintf(`{"model":%q,"input":"What is 2+2?"}`, model)))
@@ -60,14 +62,19 @@ func TestLiveCallsThatAreWrongCostNothing(t *testing.T) {
 	budget := assay.Dollars(0.0001)
 	r := newRig(t, rigOptions{budget: &budget, lacks: "GOOGLE_API_KEY", rules: []string{"anthropic ask 429=30s"}})
 	for body, want := range map[string]string{
-		`{"model":"nosuchmodel",` + question + `}`:                                   "404 invalid_request_error model_not_found model",
-		`{"model":"anthropic/claude-sonnet-4-5",` + question + `,"temperature":1.7}`: "400 invalid_request_error unsupported_value temperature",
-		`{"model":"anthropic/claude-sonnet-4-5",` + question + `,"tools":[{"a":1}]}`: "400 invalid_request_error unsupported_parameter tools",
-		`{"model":"gemini/gemini-2.5-flash",` + question + `}`:                       "400 invalid_request_error provider_not_configured model",
-		`{"model":"gpt-4o-mini"}`:                                                    "400 invalid_request_error missing_required_parameter messages",
-		`{"model":"gpt-4o-mini",`:                                                    "400 invalid_request_error  ",
-		`[]`:                                                                         "400 invalid_request_error  ",
-		`{"model":"openai/missing-model",` + question + `}`:                          "404 invalid_request_error model_not_found ", // in the provider's words
+		`{"model":"nosuchmodel",` + question + `}`: "404 invalid_request_error model_not_found model",
+		`{"model":"anthropic/claude-sonnet-4-5",` + question +
+			`,"temperature":1.7}`: "400 invalid_request_error unsupported_value temperature",
+		`{"model":"anthropic/claude-sonnet-4-5",` + question +
+			`,"tools":[{"a":1}]}`: "400 invalid_request_error unsupported_parameter tools",
+		`{"model":"gemini/gemini-2.5-flash",` + question +
+			`}`: "400 invalid_request_error provider_not_configured model",
+		`{"model":"gpt-4o-mini"}`: "400 invalid_request_error " +
+			"missing_required_parameter messages",
+		`{"model":"gpt-4o-mini",`: "400 invalid_request_error  ",
+		`[]`:                      "400 invalid_request_error  ",
+		// in the provider's words
+		`{"model":"openai/missing-model",` + question + `}`: "404 invalid_request_error model_not_found ",
 	} {
 		status, o := r.call(anna, "POST", "/chat/completions", strings.NewReader(body))
 		got := fmt.Sprint(status, " ", o.text("error", "type"), " ", o.text("error", "code"), " ", o.text("error", "param"))
@@ -79,14 +86,16 @@ func TestLiveCallsThatAreWrongCostNothing(t *testing.T) {
 	if status != 429 || !strings.Contains(string(text), "rate_limit_error") {
 		t.Errorf("a provider that is busy: %d %s", status, text)
 	}
-	status, o := r.call(anna, "POST", "/chat/completions", strings.NewReader(`{"model":"gpt-4o-mini","messages":"`+strings.Repeat("x", 64<<20)+`"}`))
+	status, o := r.call(anna, "POST", "/chat/completions",
+		strings.NewReader(`{"model":"gpt-4o-mini","messages":"`+strings.Repeat("x", 64<<20)+`"}`))
 	if status != 413 || o.text("error", "code") != "request_too_large" || !strings.Contains(o.text("error", "message"), "67108864") {
 		t.Errorf("a body that is too large: %d %v", status, o)
 	}
 	if u := r.used("anna"); u.Spent != 0 || u.Open != 0 || u.Taken != 0 {
 		t.Errorf("what was refused is counted: %+v", u)
 	}
-	if status, o := r.call(bert, "POST", "/chat/completions", strings.NewReader(`{"model":"anthropic/claude-sonnet-4-5",`+question+`}`)); status != 429 || o.text("error", "code") != "insufficient_quota" {
+	if status, o := r.call(bert, "POST", "/chat/completions", strings.NewReader(`{"model":"anthropic/claude-sonnet-4-5",`+question+
+		`}`)); status != 429 || o.text("error", "code") != "insufficient_quota" {
 		t.Errorf("beyond the budget: %d %v", status, o)
 	}
 	if u := r.used("bert"); u.Calls != 0 {
@@ -128,7 +137,8 @@ func TestStreamsAreChunksOfTheAnswer(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	for _, model := range []string{"gpt-4o-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"} {
 		for _, usage := range []bool{false, true} {
-			_, docs, done := r.events("/chat/completions", fmt.Sprintf(`{"model":%q,%s,"stream":true,"stream_options":{"include_usage":%v}}`, model, question, usage))
+			_, docs, done := r.events("/chat/completions",
+				fmt.Sprintf(`{"model":%q,%s,"stream":true,"stream_options":{"include_usage":%v}}`, model, question, usage))
 			text, finish := "", ""
 			for _, o := range docs {
 				choices, _ := o["choices"].([]any)
@@ -142,7 +152,8 @@ func TestStreamsAreChunksOfTheAnswer(t *testing.T) {
 				}
 			}
 			if got := docs[len(docs)-1].text("usage", "total_tokens") != ""; !done || text == "" || finish != "stop" || got != usage {
-				t.Errorf("%s, usage %v: done %v, text %q, finish %q, the last chunk %v", model, usage, done, text, finish, docs[len(docs)-1])
+				t.Errorf("%s, usage %v: done %v, text %q, finish %q, the last chunk %v", model, usage, done, text, finish,
+					docs[len(docs)-1])
 			}
 		}
 		names, docs, _ := r.events("/responses", fmt.Sprintf(`{"model":%q,"input":"What is 2+2?","stream":true}`, model))
@@ -161,7 +172,8 @@ func TestAClientThatHangsUpIsStillCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{latency: 300 * time.Millisecond})
 	ctx, hangUp := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "POST", r.url+"/chat/completions", strings.NewReader(`{"model":"gpt-4o-mini",`+question+`}`))
+	req, err := http.NewRequestWithContext(ctx, "POST", r.url+"/chat/completions",
+		strings.NewReader(`{"model":"gpt-4o-mini",`+question+`}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +210,8 @@ func TestCallsAtTheSameMomentShareOneBudget(t *testing.T) {
 	var all sync.WaitGroup
 	for range 40 {
 		all.Go(func() {
-			status, _ := r.raw(bert, "POST", "/chat/completions", strings.NewReader(`{"model":"gpt-4o","max_tokens":200,`+question+`}`)) // $0.002 at most
+			// $0.002 at most
+			status, _ := r.raw(bert, "POST", "/chat/completions", strings.NewReader(`{"model":"gpt-4o","max_tokens":200,`+question+`}`))
 			switch status {
 			case 200:
 				answered.Add(1)

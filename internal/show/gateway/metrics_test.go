@@ -28,15 +28,17 @@ func TestUsageIsShownByUser(t *testing.T) {
 	usage := b["usage"].(map[string]any)
 	in["anna"], out["anna"] = in["anna"]+usage["input_tokens"].(float64), out["anna"]+usage["output_tokens"].(float64)
 	r.url = strings.TrimSuffix(r.url, "/v1")
-	if _, own := r.raw(bert, "GET", "/metrics", nil); strings.Contains(string(own), "anna") || !strings.Contains(string(own), `assay_user_calls{user="bert"} 1`+"\n") || !strings.Contains(string(own), `assay_user_budget_dollars{user="bert"} 3`+"\n") {
+	if _, own := r.raw(bert, "GET", "/metrics", nil); strings.Contains(string(own), "anna") || !strings.Contains(string(own),
+		`assay_user_calls{user="bert"} 1`+"\n") || !strings.Contains(string(own), `assay_user_budget_dollars{user="bert"} 3`+"\n") {
 		t.Errorf("a user is shown\n%s", own)
 	}
 	_, text := r.raw(anna, "GET", "/metrics", nil) // the admin
 	for _, want := range []string{
-		`assay_user_batches{user="anna"} 1`, `assay_user_batches{user="bert"} 0`, `assay_user_requests{user="anna"} 2`, `assay_user_calls{user="anna"} 2`, `assay_user_calls{user="bert"} 1`,
-		fmt.Sprintf(`assay_user_input_tokens{user="anna"} %g`, in["anna"]), fmt.Sprintf(`assay_user_input_tokens{user="bert"} %g`, in["bert"]),
-		fmt.Sprintf(`assay_user_output_tokens{user="anna"} %g`, out["anna"]), fmt.Sprintf(`assay_user_output_tokens{user="bert"} %g`, out["bert"]),
-		`assay_user_budget_dollars{user="bert"} 3`, `assay_user_unpriced{user="anna"} 0`,
+		`assay_user_batches{user="anna"} 1`, `assay_user_batches{user="bert"} 0`, `assay_user_requests{user="anna"} 2`,
+		`assay_user_calls{user="anna"} 2`, `assay_user_calls{user="bert"} 1`, fmt.Sprintf(`assay_user_input_tokens{user="anna"} %g`,
+			in["anna"]), fmt.Sprintf(`assay_user_input_tokens{user="bert"} %g`, in["bert"]),
+		fmt.Sprintf(`assay_user_output_tokens{user="anna"} %g`, out["anna"]), fmt.Sprintf(`assay_user_output_tokens{user="bert"} %g`,
+			out["bert"]), `assay_user_budget_dollars{user="bert"} 3`, `assay_user_unpriced{user="anna"} 0`,
 	} {
 		if !strings.Contains(string(text), want+"\n") {
 			t.Errorf("there is no line %s in\n%s", want, text)

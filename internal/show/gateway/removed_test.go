@@ -37,13 +37,15 @@ func TestABatchThatABudgetNoLongerCoversMayBeTriedAgainAtOnce(t *testing.T) {
 		if run != "gateway" || spent.Swap(true) {
 			return
 		}
-		if _, err := r.home.Ledger.Clients.BeginClientCall(t.Context(), store.ClientCall{Owner: "bert", High: &budget}, store.Allowance{}); err != nil {
+		if _, err := r.home.Ledger.Clients.BeginClientCall(t.Context(), store.ClientCall{Owner: "bert", High: &budget},
+			store.Allowance{}); err != nil {
 			t.Error(err)
 		}
 	}}
 	for range 2 { // the second finds the budget spent at the first look
 		status, e := r.create(bert, file, "Idempotency-Key", "once")
-		if status != 429 || e.text("error", "type") != "insufficient_quota" || e.text("error", "code") != "insufficient_quota" || !spent.Load() {
+		if status != 429 || e.text("error", "type") != "insufficient_quota" || e.text("error", "code") != "insufficient_quota" ||
+			!spent.Load() {
 			t.Errorf("beyond the budget: %d %v", status, e)
 		}
 	}
@@ -111,7 +113,8 @@ func TestARemovedUsersBatchIsFinishedAndGivenNoMoreMoney(t *testing.T) {
 			r.start(rigOptions{budget: &budget}) // who comes back finds their results
 			b = r.until(bert, b.text("id"), "completed")
 			answers, errors := r.rows(bert, b.text("output_file_id")), r.rows(bert, b.text("error_file_id"))
-			if !more && (len(answers) != 1 || len(errors) != 0) || more && (len(answers) != 0 || errors["a"].text("error", "code") != "insufficient_quota") {
+			if !more && (len(answers) != 1 || len(errors) != 0) ||
+				more && (len(answers) != 0 || errors["a"].text("error", "code") != "insufficient_quota") {
 				t.Errorf("the answers: %v, the errors: %v", answers, errors)
 			}
 			if u := r.used("bert"); u.Batches != 1 || (u.Taken > 0) == more {
@@ -138,7 +141,8 @@ func TestAPanicIsOneCallThatFailed(t *testing.T) {
 	line := chat("a", "gpt-4o-mini", "")
 	id := r.upload(anna, line)
 	status, e := r.call(anna, "GET", "/files/"+id+"/content", nil)
-	if status != 500 || e.text("error", "type") != "server_error" || strings.Contains(e.text("error", "message"), "crashes") || !log.has("the folder crashes") {
+	if status != 500 || e.text("error", "type") != "server_error" || strings.Contains(e.text("error", "message"), "crashes") ||
+		!log.has("the folder crashes") {
 		t.Errorf("a handler that crashes: %d %v", status, e)
 	}
 	works.Store(true)
@@ -150,7 +154,8 @@ func TestAPanicIsOneCallThatFailed(t *testing.T) {
 	}
 	r.keys.Store("sim", "panic")
 	status, e = ask()
-	if u := r.used("anna"); status != 500 || e.text("error", "type") != "server_error" || !log.has("the transport crashes") || u.Calls != 1 || u.Open != 1 || u.Taken <= 0 {
+	if u := r.used("anna"); status != 500 || e.text("error", "type") != "server_error" || !log.has("the transport crashes") ||
+		u.Calls != 1 || u.Open != 1 || u.Taken <= 0 {
 		t.Errorf("a live call that crashes: %d %v, counted as %+v", status, e, u)
 	}
 	r.keys.Delete("sim")

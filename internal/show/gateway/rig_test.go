@@ -77,8 +77,9 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	server := httptest.NewServer(sim)
 	t.Cleanup(func() { server.Close(); sim.Close() })
 	urls := sim.BaseURLs(server.URL)
-	env := map[string]string{"OPENAI_BASE_URL": urls["openai"], "ANTHROPIC_BASE_URL": urls["anthropic"], "GOOGLE_GEMINI_BASE_URL": urls["gemini"],
-		"OPENAI_API_KEY": "sim", "ANTHROPIC_API_KEY": "sim", "GOOGLE_API_KEY": "sim", "DEEPSEEK_API_KEY": "sim", "DEEPSEEK_BASE_URL": urls["deepseek"]}
+	env := map[string]string{"OPENAI_BASE_URL": urls["openai"], "ANTHROPIC_BASE_URL": urls["anthropic"],
+		"GOOGLE_GEMINI_BASE_URL": urls["gemini"], "OPENAI_API_KEY": "sim", "ANTHROPIC_API_KEY": "sim", "GOOGLE_API_KEY": "sim",
+		"DEEPSEEK_API_KEY": "sim", "DEEPSEEK_BASE_URL": urls["deepseek"]}
 	delete(env, o.lacks)
 	maps.Copy(env, o.env)
 	if o.refused != "" {
@@ -94,8 +95,8 @@ func newRig(t *testing.T, o rigOptions) *rig {
 func (r *rig) open() {
 	r.t.Helper()
 	now := func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) }
-	r.world = &workspace.World{Env: func(name string) (string, bool) { v, ok := r.env[name]; return v, ok }, Now: now, Disk: workspace.Disk{Dir: r.t.TempDir()},
-		HTTP: r, Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }}
+	r.world = &workspace.World{Env: func(name string) (string, bool) { v, ok := r.env[name]; return v, ok }, Now: now,
+		Disk: workspace.Disk{Dir: r.t.TempDir()}, HTTP: r, Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }}
 	var err error
 	if r.home, err = r.place.Open(r.t.Context(), r.world, false); err != nil {
 		r.t.Fatal(err)
@@ -139,7 +140,8 @@ func (r *rig) start(o rigOptions) {
 	if !o.removed {
 		users = append(users, gateway.NewUser("bert", bert, o.budget))
 	}
-	s := gateway.New(gateway.Options{Home: r.home, Admin: "anna", Silence: o.silence, Stall: o.stall, Storage: o.storage, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Users: users})
+	s := gateway.New(gateway.Options{Home: r.home, Admin: "anna", Silence: o.silence, Stall: o.stall, Storage: o.storage,
+		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Users: users})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, on) }()
@@ -248,7 +250,8 @@ func (r *rig) create(token, file string, headers ...string) (int, object) {
 
 func (r *rig) createAt(token, file, endpoint string, headers ...string) (int, object) {
 	r.t.Helper()
-	return r.call(token, "POST", "/batches", strings.NewReader(fmt.Sprintf(`{"input_file_id":%q,"endpoint":%q,"completion_window":"24h","metadata":{"who":"me"}}`, file, endpoint)), headers...)
+	return r.call(token, "POST", "/batches", strings.NewReader(fmt.Sprintf(
+		`{"input_file_id":%q,"endpoint":%q,"completion_window":"24h","metadata":{"who":"me"}}`, file, endpoint)), headers...)
 }
 
 // until waits for a status of a batch. It has minutes for that, and takes moments.

@@ -40,7 +40,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		u := s.userOf(r)
 		if u == nil {
-			s.fail(w, r, openai.Wrong(http.StatusUnauthorized, "invalid_api_key", "", "Incorrect API key provided. Use a token of this gateway."))
+			s.fail(w, r, openai.Wrong(http.StatusUnauthorized, "invalid_api_key", "",
+				"Incorrect API key provided. Use a token of this gateway."))
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, u)))

@@ -61,20 +61,30 @@ func newUpstream(t *testing.T, cut bool) *upstream {
 func halves(path string) (first, second string) {
 	switch {
 	case strings.Contains(path, "messages"):
-		return "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"stop_reason\":null,\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}\n\n" +
-				"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n" +
-				"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"one \"}}\n\n",
-			"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"two\"}}\n\n" +
+		return "event: message_start\ndata: {\"type\":\"message_start\",\"message\":" +
+				"{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[]," +
+				"\"stop_reason\":null,\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}\n\n" +
+				"event: content_block_start\n" +
+				"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n" +
+				"event: content_block_delta\n" +
+				"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"one \"}}\n\n",
+			"event: content_block_delta\n" +
+				"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"two\"}}\n\n" +
 				"event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n" +
-				"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":5}}\n\n" +
+				"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null}," +
+				"\"usage\":{\"output_tokens\":5}}\n\n" +
 				"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
 	case strings.Contains(path, "GenerateContent"):
-		return "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"one \"}]},\"index\":0}],\"modelVersion\":\"m\",\"usageMetadata\":{\"promptTokenCount\":10}}\r\n\r\n",
-			"data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"two\"}]},\"finishReason\":\"STOP\",\"index\":0}],\"modelVersion\":\"m\",\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":5}}\r\n\r\n"
+		return "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"one " +
+				"\"}]},\"index\":0}],\"modelVersion\":\"m\",\"usageMetadata\":{\"promptTokenCount\":10}}\r\n\r\n",
+			"data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"two\"}]},\"finishReason\":" +
+				"\"STOP\",\"index\":0}],\"modelVersion\":\"m\",\"usageMetadata\":{" +
+				"\"promptTokenCount\":10,\"candidatesTokenCount\":5}}\r\n\r\n"
 	}
 	chunk := `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{%s},"finish_reason":%s}]}` + "\n\n"
-	return fmt.Sprintf(chunk, `"role":"assistant","content":"one "`, "null"), fmt.Sprintf(chunk, `"content":"two"`, "null") + fmt.Sprintf(chunk, "", `"stop"`) +
-		`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}` + "\n\ndata: [DONE]\n\n"
+	return fmt.Sprintf(chunk, `"role":"assistant","content":"one "`, "null"),
+		fmt.Sprintf(chunk, `"content":"two"`, "null") + fmt.Sprintf(chunk, "", `"stop"`) +
+			`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}` + "\n\ndata: [DONE]\n\n"
 }
 
 func (u *upstream) env() map[string]string {
@@ -145,7 +155,8 @@ func TestEventsArePassedOnWhileTheyCome(t *testing.T) {
 				}
 				hangUp()
 				r.wait("the call has ended", func() (bool, error) { return r.used("anna").Open == 0, nil })
-				if used := r.used("anna"); used.Calls != 1 || used.Input != 10 || used.Output != 5 || used.Spent == 0 || used.Unpriced != 0 || used.Taken != used.Spent {
+				if used := r.used("anna"); used.Calls != 1 || used.Input != 10 || used.Output != 5 || used.Spent == 0 ||
+					used.Unpriced != 0 || used.Taken != used.Spent {
 					t.Errorf("counted as %+v", used)
 				}
 			})
@@ -231,13 +242,15 @@ func TestACallThatIsTriedAgainIsPaidOnce(t *testing.T) {
 					go close(u.rest)
 				}
 				status, text := r.raw(anna, "POST", "/chat/completions", strings.NewReader(body), "X-Stainless-Retry-Count", "1")
-				if status != 200 || !strings.Contains(string(text), "one ") || !strings.Contains(string(text), "two") || u.asked.Load() != 1 {
+				if status != 200 || !strings.Contains(string(text), "one ") || !strings.Contains(string(text), "two") ||
+					u.asked.Load() != 1 {
 					t.Errorf("asked %d times, the second try has %d %s", u.asked.Load(), status, text)
 				}
 				if used := r.used("anna"); used.Calls != 1 {
 					t.Errorf("counted as %+v", used)
 				}
-				if status, _ := r.raw(anna, "POST", "/chat/completions", strings.NewReader(body), "X-Stainless-Retry-Count", "1"); status != 200 || u.asked.Load() != 2 {
+				if status, _ := r.raw(anna, "POST", "/chat/completions", strings.NewReader(body), "X-Stainless-Retry-Count",
+					"1"); status != 200 || u.asked.Load() != 2 {
 					t.Errorf("an answer that was given is given again: asked %d times", u.asked.Load())
 				}
 			})
@@ -266,10 +279,12 @@ func TestCallsUnderOneKeyAreOneCall(t *testing.T) {
 	if used := r.used("anna"); answered.Load() != 3 || u.asked.Load() != 1 || used.Calls != 1 {
 		t.Errorf("%d answered, %d asked, counted as %+v", answered.Load(), u.asked.Load(), used)
 	}
-	if status, e := r.call(anna, "POST", "/chat/completions", strings.NewReader(`{"model":"gpt-4o",`+question+`}`), "Idempotency-Key", "k"); status != 400 || e.text("error", "code") != "idempotency_key_reused" {
+	if status, e := r.call(anna, "POST", "/chat/completions", strings.NewReader(`{"model":"gpt-4o",`+question+`}`), "Idempotency-Key",
+		"k"); status != 400 || e.text("error", "code") != "idempotency_key_reused" {
 		t.Errorf("another call under the key: %d %v", status, e)
 	}
-	if status, _ := r.raw(bert, "POST", "/chat/completions", strings.NewReader(body), "Idempotency-Key", "k"); status != 200 || u.asked.Load() != 2 {
+	if status, _ := r.raw(bert, "POST", "/chat/completions", strings.NewReader(body), "Idempotency-Key", "k"); status != 200 ||
+		u.asked.Load() != 2 {
 		t.Errorf("another user's key: %d, asked %d times", status, u.asked.Load())
 	}
 	var none store.ClientUsage

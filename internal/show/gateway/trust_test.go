@@ -101,7 +101,9 @@ func TestAJobWhoseKeyIsRefusedIsFetchedWithAnother(t *testing.T) {
 	r.env["ANTHROPIC_API_KEY"] = "another-account" // which looks in vain
 	var log logBuffer
 	r.start(rigOptions{log: &log})
-	r.wait("the key of another account does not know the job", func() (bool, error) { return log.has("a job waits for the key that made it"), nil })
+	r.wait("the key of another account does not know the job", func() (bool, error) {
+		return log.has("a job waits for the key that made it"), nil
+	})
 	r.stop()
 	held, err := r.home.Ledger.Reader.Segments(t.Context(), r.run().No, store.Held)
 	if err != nil || len(held) != 1 || held[0].Account != made || !strings.Contains(held[0].Reason, "refuses the key") {
@@ -143,14 +145,16 @@ func TestABatchWhoseKeyStaysRefusedExpires(t *testing.T) {
 	r.later.Store(int64(49 * time.Hour))
 	r.start(rigOptions{})
 	b = r.until(anna, b.text("id"), "completed", "expired", "cancelled")
-	if b.text("status") != "expired" || b["expired_at"] == nil || b.text("request_counts", "completed") != "1" || b.text("request_counts", "failed") != "2" {
+	if b.text("status") != "expired" || b["expired_at"] == nil || b.text("request_counts", "completed") != "1" ||
+		b.text("request_counts", "failed") != "2" {
 		t.Errorf("the batch came to %v", b)
 	}
 	if rows := r.rows(anna, b.text("output_file_id")); len(rows) != 1 || rows["b"] == nil {
 		t.Errorf("the answers: %v", rows)
 	}
 	rows := r.rows(anna, b.text("error_file_id"))
-	if len(rows) != 2 || rows["c"].text("error", "code") != "batch_expired" || !strings.Contains(rows["c"].text("error", "message"), "401") || rows["a"].text("error", "code") != "batch_expired" {
+	if len(rows) != 2 || rows["c"].text("error", "code") != "batch_expired" ||
+		!strings.Contains(rows["c"].text("error", "message"), "401") || rows["a"].text("error", "code") != "batch_expired" {
 		t.Errorf("the errors: %v", rows)
 	}
 	if text := fmt.Sprint(rows); strings.Contains(text, "bad-key") || strings.Contains(text, "assay resolve") {
@@ -161,7 +165,8 @@ func TestABatchWhoseKeyStaysRefusedExpires(t *testing.T) {
 // unserved answers as a gateway that drives no batches: what it records is as it was recorded.
 func (r *rig) unserved(budget *assay.Money) func() {
 	r.stop()
-	s := gateway.New(gateway.Options{Home: r.home, Log: slog.New(slog.NewTextHandler(r.t.Output(), nil)), Users: []gateway.User{gateway.NewUser("bert", bert, budget)}})
+	s := gateway.New(gateway.Options{Home: r.home, Log: slog.New(slog.NewTextHandler(r.t.Output(), nil)),
+		Users: []gateway.User{gateway.NewUser("bert", bert, budget)}})
 	server := httptest.NewServer(s)
 	r.url = server.URL + "/v1"
 	return server.Close
@@ -184,7 +189,8 @@ func TestARunThatNeedsMoreGetsItWhileItsUserHasMoney(t *testing.T) {
 			}
 			if spent {
 				rest := budget - little
-				if _, err := r.home.Ledger.Clients.BeginClientCall(t.Context(), store.ClientCall{Owner: "bert", High: &rest}, store.Allowance{Owner: "bert", Own: &budget}); err != nil {
+				if _, err := r.home.Ledger.Clients.BeginClientCall(t.Context(), store.ClientCall{Owner: "bert", High: &rest},
+					store.Allowance{Owner: "bert", Own: &budget}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -195,7 +201,8 @@ func TestARunThatNeedsMoreGetsItWhileItsUserHasMoney(t *testing.T) {
 			if !spent && (len(answers) != 1 || len(errors) != 0) {
 				t.Errorf("with money left: %v", b)
 			}
-			if spent && (len(answers) != 0 || errors["a"].text("error", "code") != "insufficient_quota" || b.text("status") != "completed") {
+			if spent && (len(answers) != 0 || errors["a"].text("error", "code") != "insufficient_quota" ||
+				b.text("status") != "completed") {
 				t.Errorf("without money: %v, %v", b, errors)
 			}
 			if u := r.used("bert"); u.Taken > budget {

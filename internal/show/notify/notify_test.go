@@ -50,8 +50,10 @@ func TestAURLIsCheckedWithoutSendingAnything(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("something was sent") }))
 	defer server.Close()
-	for _, good := range []string{"generic+" + server.URL + "/hook", "smtp://me:password@" + server.Listener.Addr().String() + "/?from=a@example.com&to=b@example.com",
-		"matrix://me:password@" + server.Listener.Addr().String() + "/?disableTLS=yes", "telegram://110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw@telegram?chats=@news"} {
+	for _, good := range []string{"generic+" + server.URL + "/hook",
+		"smtp://me:password@" + server.Listener.Addr().String() + "/?from=a@example.com&to=b@example.com",
+		"matrix://me:password@" + server.Listener.Addr().String() + "/?disableTLS=yes",
+		"telegram://110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw@telegram?chats=@news"} {
 		if err := notify.Check(good); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}

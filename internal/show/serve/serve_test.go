@@ -14,7 +14,8 @@ import (
 
 func TestOnlyLoopbackIsLoopback(t *testing.T) {
 	t.Parallel()
-	for listen, want := range map[string]bool{"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, "127.9.9.9:0": true, "0.0.0.0:1": false, ":1": false, "[::]:1": false, "10.0.0.1:1": false, "example.com:1": false} {
+	for listen, want := range map[string]bool{"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, "127.9.9.9:0": true,
+		"0.0.0.0:1": false, ":1": false, "[::]:1": false, "10.0.0.1:1": false, "example.com:1": false} {
 		if got, err := serve.Loopback(listen); err != nil || got != want {
 			t.Errorf("%s: %v, %v", listen, got, err)
 		}

@@ -42,7 +42,7 @@ func (a answerRow) Of() string {
 // Cut reports whether a page shows less than the whole text.
 func (a answerRow) Cut() bool { return len(a.Text) > maxShown }
 
-// Place is the question's place, besides item and lane.
+// Place returns the question's place, besides item and lane.
 func (a answerRow) Place() string {
 	parts := []string{"turn " + strconv.FormatInt(a.Turn, 10)}
 	if a.Branch != "" {
@@ -261,7 +261,8 @@ func (s *Server) answersByVerdict(q *request, data *answersData) error {
 	}
 	stage, label, _ := strings.Cut(data.Filter.Verdict, ":")
 	f := data.Filter
-	page, err := q.home.Pages.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage, Lane: f.Lane, Says: label, Item: f.Item}, after, limit)
+	page, err := q.home.Pages.VerdictsPage(q.Context(), q.run.No,
+		store.VerdictFilter{Stage: stage, Lane: f.Lane, Says: label, Item: f.Item}, after, limit)
 	if err != nil {
 		return err
 	}

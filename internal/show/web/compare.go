@@ -178,7 +178,8 @@ func (d *compareData) fill(diff *findings.Diff) {
 	if len(diff.Beside) == 0 {
 		return
 	}
-	d.Beside = &plot.Grid{Caption: "Comparisons, side by side", Head: []plot.Column{{Text: "stage", Foreign: true}, {Text: "what"}, {Text: "of", Foreign: true}, {Text: "run 1", Number: true}, {Text: "run 2", Number: true}},
+	d.Beside = &plot.Grid{Caption: "Comparisons, side by side", Head: []plot.Column{{Text: "stage", Foreign: true}, {Text: "what"},
+		{Text: "of", Foreign: true}, {Text: "run 1", Number: true}, {Text: "run 2", Number: true}},
 		Notes: []string{"strengths and win rates of comparisons are not paired"}}
 	for _, b := range diff.Beside {
 		d.Beside.Rows = append(d.Beside.Rows, []plot.Cell{{Text: b.Stage, Foreign: true}, {Text: b.What}, {Text: b.Of, Foreign: true},
@@ -266,7 +267,8 @@ func (s *Server) pairItems(q *request, k compareKey, runs [2]store.Run, d *compa
 		}
 	}
 	d.Grid = pair.Show(rows, func(run int, item, lane string) string { return cellLink(runs[run].ID, item, both[run].Source, lane) })
-	for _, only := range []struct{ name, says string }{{"", "all items of both"}, {grid.PairWorse, "worse somewhere"}, {grid.PairBetter, "better somewhere"}, {grid.PairChanged, "changed"}} {
+	for _, only := range []struct{ name, says string }{{"", "all items of both"}, {grid.PairWorse, "worse somewhere"},
+		{grid.PairBetter, "better somewhere"}, {grid.PairChanged, "changed"}} {
 		to := c
 		to.only = only.name
 		d.Chips = append(d.Chips, chip{Says: only.says, Link: to.address(""), On: c.only == only.name})
@@ -282,5 +284,6 @@ func (s *Server) pairItems(q *request, k compareKey, runs [2]store.Run, d *compa
 
 // Between returns how many items became worse, and how many better.
 func (d compareData) Between() string {
-	return assay.Count(d.Worse, "item") + " worse in at least one lane, " + assay.Count(d.Better, "item") + " better in at least one and worse in none, of " + assay.Count(d.Shared, "item") + " in both"
+	return assay.Count(d.Worse, "item") + " worse in at least one lane, " + assay.Count(d.Better, "item") +
+		" better in at least one and worse in none, of " + assay.Count(d.Shared, "item") + " in both"
 }

@@ -17,7 +17,8 @@ func (r *rig) another() {
 	r.t.Helper()
 	ctx := context.Background()
 	text := strings.Replace(demo, "openai/gpt-4.1-nano", "openai/gpt-4.1", 1)
-	run, err := r.ledger.Runs.CreateRun(ctx, store.NewRun{ID: "run2", Study: "<b>demo</b>", Folder: "here", Digest: "e", Settings: `{"file":"demo.yaml"}`, By: "me"})
+	run, err := r.ledger.Runs.CreateRun(ctx,
+		store.NewRun{ID: "run2", Study: "<b>demo</b>", Folder: "here", Digest: "e", Settings: `{"file":"demo.yaml"}`, By: "me"})
 	r.ok(err)
 	r.ok(r.ledger.Runs.PutPart(ctx, run.No, "file/demo.yaml", strings.NewReader(text)))
 	r.ok(r.ledger.Runs.PutItems(ctx, run.No, "questions", func(yield func(assay.Item, error) bool) {
@@ -29,7 +30,8 @@ func (r *rig) another() {
 	}))
 	var lanes []store.Lane
 	for _, name := range []string{"gpt", "opus"} {
-		lanes = append(lanes, store.Lane{Run: run.No, Stage: "answers", Name: name, Provider: "openai", Model: "m2-" + name, Params: "{}", Planned: 3})
+		lanes = append(lanes, store.Lane{Run: run.No, Stage: "answers", Name: name, Provider: "openai", Model: "m2-" + name, Params: "{}",
+			Planned: 3})
 	}
 	r.ok(r.ledger.Runs.PutLanes(ctx, lanes))
 	r.ok(r.ledger.Runs.OpenRun(ctx, run.No))
@@ -53,7 +55,8 @@ func TestTwoRunsStandSideBySide(t *testing.T) {
 	if a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	places := []int{strings.Index(a.body, "Settings that differ"), strings.Index(a.body, "lane opus model"), strings.Index(a.body, "What came out"), strings.Index(a.body, "differences between runs"),
+	places := []int{strings.Index(a.body, "Settings that differ"), strings.Index(a.body, "lane opus model"),
+		strings.Index(a.body, "What came out"), strings.Index(a.body, "differences between runs"),
 		strings.Index(a.body, "Item by item, worse first"), strings.Index(a.body, "worse in 1 lane")}
 	if !slices.IsSorted(places) || places[0] < 0 || strings.Contains(a.body, "<script>alert") {
 		t.Errorf("settings, findings, items stand at %v", places)

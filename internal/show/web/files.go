@@ -141,7 +141,8 @@ func (d *findingsData) figures() []*plot.Figure {
 }
 
 // figureKinds are the types of a figure's files.
-var figureKinds = map[string]string{"svg": "image/svg+xml", "csv": "text/csv; charset=utf-8", "md": "text/plain; charset=utf-8", "tex": "text/plain; charset=utf-8"}
+var figureKinds = map[string]string{"svg": "image/svg+xml", "csv": "text/csv; charset=utf-8", "md": "text/plain; charset=utf-8",
+	"tex": "text/plain; charset=utf-8"}
 
 // figureFile serves a plot, or its numbers.
 func (s *Server) figureFile(w http.ResponseWriter, r *http.Request) {

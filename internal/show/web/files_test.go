@@ -14,7 +14,8 @@ func TestARunCanBeTakenAlong(t *testing.T) {
 	r := newRig(t)
 	page := r.get("/runs/run1").body
 	for name, holds := range map[string]string{
-		"report.html": "default-src &#39;none&#39;", "report.md": "## Cost", "answers.csv": "run,", "answers.jsonl": `"lane":"gpt"`, "run.assay": "PK",
+		"report.html": "default-src &#39;none&#39;", "report.md": "## Cost", "answers.csv": "run,", "answers.jsonl": `"lane":"gpt"`,
+		"run.assay": "PK",
 	} {
 		a := r.get("/runs/run1/files/" + name)
 		if a.status != http.StatusOK || !strings.Contains(a.body, holds) {
@@ -31,7 +32,8 @@ func TestARunCanBeTakenAlong(t *testing.T) {
 	if _, err := zip.NewReader(bytes.NewReader([]byte(bundle)), int64(len(bundle))); err != nil {
 		t.Errorf("the bundle is no archive: %v", err)
 	}
-	for _, path := range []string{"/runs/run1/files/ledger.db", "/runs/run1/files/..%2f..%2fledger.db", "/runs/run1/figures/t1-1.exe", "/runs/run1/figures/none.csv", "/runs/run1/figures/t1-1"} {
+	for _, path := range []string{"/runs/run1/files/ledger.db", "/runs/run1/files/..%2f..%2fledger.db", "/runs/run1/figures/t1-1.exe",
+		"/runs/run1/figures/none.csv", "/runs/run1/figures/t1-1"} {
 		if a := r.get(path); a.status != http.StatusNotFound {
 			t.Errorf("%s: %d", path, a.status)
 		}
@@ -43,7 +45,8 @@ func TestEveryFigureOfAPageCanBeTakenAlong(t *testing.T) {
 	r := newRig(t)
 	for _, path := range []string{"/runs/run1/findings", "/runs/run1/findings?by=lane", "/runs/run1/progress"} {
 		page := r.get(path).body
-		plots, files := strings.Count(page, `<svg class="plot`), strings.Count(page, `<p class="files" role="group" aria-label=`)-strings.Count(page, `aria-label="Take along"`)
+		plots, files := strings.Count(page, `<svg class="plot`),
+			strings.Count(page, `<p class="files" role="group" aria-label=`)-strings.Count(page, `aria-label="Take along"`)
 		if plots == 0 || plots != files {
 			t.Errorf("%s: %d plots, %d with buttons", path, plots, files)
 		}

@@ -100,7 +100,8 @@ func (s *Server) findingsPage(q *request) (*view, error) {
 		return nil, err
 	}
 	data := findingsData{By: by, Known: f.Known, Current: f.Current, At: f.At, Fields: analysis.OwnFields()}
-	v := &view{template: "findings", title: "Findings", tab: "findings", data: data, live: "/runs/" + q.run.ID + "/news?by=" + strings.ReplaceAll(by, "&", "")}
+	v := &view{template: "findings", title: "Findings", tab: "findings", data: data,
+		live: "/runs/" + q.run.ID + "/news?by=" + strings.ReplaceAll(by, "&", "")}
 	if q.api() {
 		if !f.Known {
 			return nil, &problem{http.StatusServiceUnavailable, "the findings are still being computed"}
@@ -128,7 +129,8 @@ func (d *findingsData) fill(doc *report.Document, run string) {
 	for i := range doc.Report.Tables {
 		t := &doc.Report.Tables[i]
 		d.Words = append(d.Words, figures.Words(t)...)
-		d.Tables = append(d.Tables, figures.New(t, figures.Options{ID: fmt.Sprintf("t%d", i+1), Of: doc.Origins(), Rehearsal: doc.Rehearsal, Links: links}))
+		d.Tables = append(d.Tables, figures.New(t,
+			figures.Options{ID: fmt.Sprintf("t%d", i+1), Of: doc.Origins(), Rehearsal: doc.Rehearsal, Links: links}))
 		if !drawn[t.Stage] {
 			if f := figures.CostQuality(t, doc.Spend, links); f != nil {
 				d.Quality, drawn[t.Stage] = append(d.Quality, f), true
@@ -166,8 +168,8 @@ func (s *Server) draw(spans []store.Span, run store.Run, data *runData) {
 	var all []report.Segment
 	for _, g := range spans {
 		all = append(all, report.Segment{
-			No: g.No, Stage: g.Stage, Lane: g.Lane, Mode: string(g.Mode), State: string(g.State), Requests: g.Requests, Created: g.Created, Launched: g.Launched,
-			Ended: g.Ended, Settled: g.Settled, Cost: g.Cost,
+			No: g.No, Stage: g.Stage, Lane: g.Lane, Mode: string(g.Mode), State: string(g.State), Requests: g.Requests, Created: g.Created,
+			Launched: g.Launched, Ended: g.Ended, Settled: g.Settled, Cost: g.Cost,
 		})
 	}
 	until := run.Closed

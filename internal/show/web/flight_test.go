@@ -16,8 +16,8 @@ func TestWhatIsStagedIsNotCalledInFlight(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ctx := context.Background()
-	g, err := r.ledger.Work.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "good", Lane: "judge", Turn: 1}, Mode: store.Batch, Purpose: store.ForWave,
-		Provider: "openai", Model: "m", Nonce: "bbbbbbbbbb"}, "me", time.Minute)
+	g, err := r.ledger.Work.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "good", Lane: "judge", Turn: 1},
+		Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "m", Nonce: "bbbbbbbbbb"}, "me", time.Minute)
 	r.ok(err)
 	at := assay.Coordinates{Stage: "good", Item: "x", Lane: "gpt", Judge: "judge", Turn: 1, Draw: 1}
 	r.ok(r.ledger.Work.AddAttempts(ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, At: at}}))
@@ -86,7 +86,8 @@ func TestARetryCountsWhatWaitsInStoppedLanes(t *testing.T) {
 	if text := question(); !strings.Contains(text, "Up to 2 requests will be sent") {
 		t.Errorf("two ended without an answer:\n%s", text)
 	}
-	r.ok(r.ledger.Work.SetLane(context.Background(), r.run.No, "good", "judge", store.LaneStop{State: store.LaneStopped, Reason: "the key was refused"}))
+	r.ok(r.ledger.Work.SetLane(context.Background(), r.run.No, "good", "judge",
+		store.LaneStop{State: store.LaneStopped, Reason: "the key was refused"}))
 	if text := question(); !strings.Contains(text, "Up to 10 requests will be sent") {
 		t.Errorf("eight more wait in a stopped lane:\n%s", text)
 	}

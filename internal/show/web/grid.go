@@ -282,7 +282,8 @@ type cellJSON struct {
 }
 
 func gridJSONOf(m *grid.Matrix, page grid.Page) gridJSON {
-	out := gridJSON{Stage: m.Stage, Source: m.Source, Stages: m.Stages, Lanes: m.Lanes, Rows: m.Rows, Counts: map[string]int{}, Marks: append([]string{}, m.Marks()...), Grid: []itemRowJSON{}, Next: page.Next, Seen: page.Seen}
+	out := gridJSON{Stage: m.Stage, Source: m.Source, Stages: m.Stages, Lanes: m.Lanes, Rows: m.Rows, Counts: map[string]int{},
+		Marks: append([]string{}, m.Marks()...), Grid: []itemRowJSON{}, Next: page.Next, Seen: page.Seen}
 	for _, k := range grid.Kinds() {
 		out.Counts[k.Name] = m.Counts[k.Kind]
 	}

@@ -45,7 +45,8 @@ func TestTheGridIsFilteredSortedAndSearchedByItsAddress(t *testing.T) {
 	if d := cmp.Diff([]string{itemID(2), itemID(3)}, r.itemsOf("/runs/run1/grid?limit=2&after="+next)); d != "" {
 		t.Error(d)
 	}
-	for _, wrong := range []string{"?is=nice", "?sort=none", "?after=x", "?stage=none", "?stage=judge", "?limit=0", "?q=" + strings.Repeat("x", 501)} {
+	for _, wrong := range []string{"?is=nice", "?sort=none", "?after=x", "?stage=none", "?stage=judge", "?limit=0",
+		"?q=" + strings.Repeat("x", 501)} {
 		if a := r.get("/runs/run1/grid" + wrong); a.status != http.StatusBadRequest {
 			t.Errorf("%s: %d", wrong, a.status)
 		}
@@ -70,7 +71,8 @@ func TestEveryLinkOfTheGridKeepsItsState(t *testing.T) {
 	if a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	for want, state := range map[string]string{"the chip lets go": "q=the&sort=gpt&stage=good", "the head turns round": "down=1&is=unjudged&q=the&sort=gpt&stage=good", "another lane": "is=unjudged&q=the&sort=opus&stage=good"} {
+	for want, state := range map[string]string{"the chip lets go": "q=the&sort=gpt&stage=good",
+		"the head turns round": "down=1&is=unjudged&q=the&sort=gpt&stage=good", "another lane": "is=unjudged&q=the&sort=opus&stage=good"} {
 		if len(links(a.body, "/grid?"+state)) == 0 {
 			t.Errorf("%s: no link with %s among %q", want, state, links(a.body, "/grid"))
 		}
@@ -104,7 +106,8 @@ func TestASearchLooksIntoAllLanes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	a := r.get("/api/runs/run1/search?stage=answers&q=paris")
-	if a.status != http.StatusOK || strings.Count(a.body, `"match":"Paris"`) != 2 || !strings.Contains(a.body, `"asked_lane":"opus"`) || !strings.Contains(a.body, `"asked_lane":"gpt"`) {
+	if a.status != http.StatusOK || strings.Count(a.body, `"match":"Paris"`) != 2 || !strings.Contains(a.body, `"asked_lane":"opus"`) ||
+		!strings.Contains(a.body, `"asked_lane":"gpt"`) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }

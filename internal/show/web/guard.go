@@ -25,8 +25,8 @@ type guard struct {
 func newGuard(token string, hosts []string) *guard {
 	look := LookToken(token)
 	return &guard{
-		token: token, cookie: derived(token, "cookie"), csrf: derived(token, "form"), hosts: hosts, look: look, lookCookie: derived(look, "cookie"),
-		crossOrigin: http.NewCrossOriginProtection(),
+		token: token, cookie: derived(token, "cookie"), csrf: derived(token, "form"), hosts: hosts, look: look,
+		lookCookie: derived(look, "cookie"), crossOrigin: http.NewCrossOriginProtection(),
 	}
 }
 
@@ -43,7 +43,8 @@ func same(a, b string) bool {
 }
 
 // policy lets a page load what this server serves, and nothing else; no page has inline scripts or styles.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
 
 // protect sets the rules for browsers on every answer, and refuses names that are not ours: a page of another site
 // whose name suddenly points here (DNS rebinding) still calls us by its own name.
@@ -59,7 +60,8 @@ func (g *guard) protect(next http.Handler) http.Handler {
 		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
 		h.Set("Cache-Control", "no-store")
 		if !g.knows(r.Host) {
-			http.Error(w, "this dashboard is not called by that name: use the address that `assay view` printed, or allow the name with --host", http.StatusMisdirectedRequest)
+			http.Error(w, "this dashboard is not called by that name: use the address that `assay view` printed, or allow the "+
+				"name with --host", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -104,7 +106,8 @@ func (g *guard) admit(next http.Handler, s *Server) http.Handler {
 			return
 		}
 		if may == mayLook && r.Method != http.MethodGet && r.Method != http.MethodHead {
-			s.fail(w, r, &problem{http.StatusForbidden, "your address is for looking: orders and verdicts need the one that `assay view` printed first"})
+			s.fail(w, r, &problem{http.StatusForbidden,
+				"your address is for looking: orders and verdicts need the one that `assay view` printed first"})
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -164,7 +167,8 @@ func withoutToken(u *url.URL) string {
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, why string) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="assay"`)
 	if strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/metrics" {
-		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "no token: send Authorization: Bearer TOKEN, as `assay view` printed it"})
+		writeJSON(w, http.StatusUnauthorized,
+			map[string]string{"error": "no token: send Authorization: Bearer TOKEN, as `assay view` printed it"})
 		return
 	}
 	to := r.PostFormValue("to")

@@ -17,7 +17,8 @@ var wayBack = regexp.MustCompile(`name="to" value="[^"]*"`)
 func TestNothingIsServedWithoutTheToken(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	all := append(paths(), "/", "/metrics", "/news", "/runs/run1/news", "/static/app.js", "/api/runs", "/api/runs/run1", "/runs/run1/artifacts/2", "/runs/run1/people")
+	all := append(paths(), "/", "/metrics", "/news", "/runs/run1/news", "/static/app.js", "/api/runs", "/api/runs/run1",
+		"/runs/run1/artifacts/2", "/runs/run1/people")
 	for _, path := range all {
 		for name, edit := range map[string]func(*http.Request){
 			"nothing":       nil,
@@ -62,7 +63,8 @@ func TestTheAddressLeavesACookieAndTheTokenLeavesTheAddress(t *testing.T) {
 		t.Errorf("with the cookie: %d", a.status)
 	}
 	for _, path := range []string{"//evil.example/?token=" + token, "/\\evil.example?token=" + token} {
-		if to := r.do(http.MethodGet, path, nil, nil).header.Get("Location"); strings.HasPrefix(to, "//") || strings.Contains(to, "\\") || strings.Contains(to, "://") {
+		if to := r.do(http.MethodGet, path, nil, nil).header.Get("Location"); strings.HasPrefix(to, "//") || strings.Contains(to, "\\") ||
+			strings.Contains(to, "://") {
 			t.Errorf("%s leads to %s", path, to)
 		}
 	}
@@ -72,8 +74,9 @@ func TestOnlyOurOwnNamesAreAnswered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for host, want := range map[string]int{
-		"127.0.0.1:7788": 200, "localhost:7788": 200, "[::1]:7788": 200, "192.168.1.5": 200, "assay.example:7788": 200, "ASSAY.example": 200,
-		"evil.example": 421, "evil.example:7788": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example:7788": 421, "": 200,
+		"127.0.0.1:7788": 200, "localhost:7788": 200, "[::1]:7788": 200, "192.168.1.5": 200, "assay.example:7788": 200,
+		"ASSAY.example": 200, "evil.example": 421, "evil.example:7788": 421, "localhost.evil.example": 421,
+		"127.0.0.1.evil.example:7788": 421, "": 200,
 	} {
 		got := r.do(http.MethodGet, "/runs", nil, func(q *http.Request) {
 			q.Header.Set("Authorization", "Bearer "+token)
@@ -94,12 +97,14 @@ func TestHeadersKeepBrowsersFromTrusting(t *testing.T) {
 		for _, name := range []string{"X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy"} {
 			got[name] = h.Get(name)
 		}
-		want := map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin"}
+		want := map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin"}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", path, d)
 		}
 		csp := h.Get("Content-Security-Policy")
-		for _, must := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+		for _, must := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'",
+			"base-uri 'none'"} {
 			if !strings.Contains(csp, must) {
 				t.Errorf("%s: the policy lacks %s", path, must)
 			}
@@ -116,7 +121,8 @@ func TestWhatModelsSayIsTextEverywhere(t *testing.T) {
 	all := append(paths(), "/runs/run1/search?stage=answers&lane=gpt&q=red", "/runs/run1/search?stage=answers&lane=gpt&q=long")
 	for _, path := range all {
 		a := r.get(path)
-		for _, markup := range []string{"<script>a", "<svg onload", "<img src=x", "<b>demo", "\x1b", "\u202e", "\u2066", "</div></main>{{"} {
+		for _, markup := range []string{"<script>a", "<svg onload", "<img src=x", "<b>demo", "\x1b", "\u202e", "\u2066",
+			"</div></main>{{"} {
 			if strings.Contains(a.body, markup) {
 				t.Errorf("%s carries %q as it is", path, markup)
 			}
@@ -235,26 +241,32 @@ func TestAReaderMayTypeTheToken(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	page := r.do(http.MethodGet, "/runs/run1/answers?lane=gpt", nil, nil)
-	if page.status != http.StatusUnauthorized || hidden(t, page.body, "to") != "/runs/run1/answers?lane=gpt" || !strings.Contains(page.body, `name="token"`) {
+	if page.status != http.StatusUnauthorized || hidden(t, page.body, "to") != "/runs/run1/answers?lane=gpt" ||
+		!strings.Contains(page.body, `name="token"`) {
 		t.Fatalf("%d: %s", page.status, page.body)
 	}
 	wrong := r.do(http.MethodPost, "/token", url.Values{"token": {"guess"}, "to": {"/runs"}}, nil)
-	if wrong.status != http.StatusUnauthorized || wrong.header.Get("Set-Cookie") != "" || !strings.Contains(wrong.body, "not the token") || hidden(t, wrong.body, "to") != "/runs" {
+	if wrong.status != http.StatusUnauthorized || wrong.header.Get("Set-Cookie") != "" || !strings.Contains(wrong.body, "not the token") ||
+		hidden(t, wrong.body, "to") != "/runs" {
 		t.Errorf("a wrong token: %d %s", wrong.status, wrong.body)
 	}
 	right := r.do(http.MethodPost, "/token", url.Values{"token": {" " + token}, "to": {"/runs/run1/answers?lane=gpt"}}, nil)
-	if right.status != http.StatusSeeOther || right.header.Get("Location") != "/runs/run1/answers?lane=gpt" || !strings.Contains(right.header.Get("Set-Cookie"), "SameSite=Lax") {
+	if right.status != http.StatusSeeOther || right.header.Get("Location") != "/runs/run1/answers?lane=gpt" ||
+		!strings.Contains(right.header.Get("Set-Cookie"), "SameSite=Lax") {
 		t.Errorf("the right token: %d %v", right.status, right.header)
 	}
 	if strings.Contains(right.header.Get("Set-Cookie"), token) {
 		t.Error("the cookie holds the token")
 	}
 	for _, to := range []string{"https://evil.example/x", "//evil.example/x", "/\\evil.example", "javascript:alert(1)"} {
-		if got := r.do(http.MethodPost, "/token", url.Values{"token": {token}, "to": {to}}, nil).header.Get("Location"); !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") || strings.Contains(got, "\\") {
+		if got := r.do(http.MethodPost, "/token", url.Values{"token": {token}, "to": {to}},
+			nil).header.Get("Location"); !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") || strings.Contains(got, "\\") {
 			t.Errorf("%s leads to %s", to, got)
 		}
 	}
-	other := r.do(http.MethodPost, "/token", url.Values{"token": {token}, "to": {"/"}}, func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "cross-site") })
+	other := r.do(http.MethodPost, "/token", url.Values{"token": {token}, "to": {"/"}}, func(q *http.Request) {
+		q.Header.Set("Sec-Fetch-Site", "cross-site")
+	})
 	if other.status != http.StatusForbidden {
 		t.Errorf("a form of another site: %d", other.status)
 	}
@@ -264,7 +276,8 @@ func TestNamesOfRunsLeadToTheirAddress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for path, want := range map[string]string{
-		"/runs/latest": "/runs/run1", "/runs/latest/answers?lane=gpt": "/runs/run1/answers?lane=gpt", "/api/runs/latest/events": "/api/runs/run1/events", "/runs/%3Cb%3Edemo%3C%2Fb%3E/findings": "/runs/run1/findings",
+		"/runs/latest": "/runs/run1", "/runs/latest/answers?lane=gpt": "/runs/run1/answers?lane=gpt",
+		"/api/runs/latest/events": "/api/runs/run1/events", "/runs/%3Cb%3Edemo%3C%2Fb%3E/findings": "/runs/run1/findings",
 	} {
 		if a := r.get(path); a.status != http.StatusFound || a.header.Get("Location") != want {
 			t.Errorf("%s: %d to %q, want %s", path, a.status, a.header.Get("Location"), want)

@@ -188,7 +188,8 @@ func (a *answerRow) place() assay.Coordinates {
 
 // compareTurns orders answers as a conversation goes.
 func compareTurns(a, b *answerRow) int {
-	return cmp.Or(cmp.Compare(a.at.Template, b.at.Template), cmp.Compare(a.Draw, b.Draw), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Branch, b.Branch))
+	return cmp.Or(cmp.Compare(a.at.Template, b.at.Template), cmp.Compare(a.Draw, b.Draw), cmp.Compare(a.Turn, b.Turn),
+		cmp.Compare(a.Branch, b.Branch))
 }
 
 // addQuestions makes again what was asked, and returns the system text where all share one. A question that cannot be

@@ -210,7 +210,8 @@ func (s *labelSessions) skip(at *labelSession, task string) error {
 }
 
 // errReplaced is the error of a form whose answer was replaced while a person read it.
-var errReplaced = &problem{http.StatusConflict, "the study was changed while this was shown, and the answer is another by now: the label was not kept; go back and judge what is shown then"}
+var errReplaced = &problem{http.StatusConflict, "the study was changed while this was shown, and the answer is another by now: the label " +
+	"was not kept; go back and judge what is shown then"}
 
 // labelForm is a submitted label: the task, the key of a choice, and the id of what was shown.
 type labelForm struct{ task, key, seen string }

@@ -85,7 +85,8 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	}
 	s.counted.mu.Lock()
 	for _, status := range sortedKeys(s.counted.status) {
-		m.counter("assay_http_requests_total", "Requests that the dashboard answered.", "code", strconv.Itoa(status))(float64(s.counted.status[status]))
+		m.counter("assay_http_requests_total", "Requests that the dashboard answered.", "code",
+			strconv.Itoa(status))(float64(s.counted.status[status]))
 	}
 	m.counter("assay_http_seconds_total", "Time that the dashboard took to answer.")(s.counted.seconds)
 	s.counted.mu.Unlock()
@@ -132,7 +133,8 @@ func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
 			m.gauge("assay_run_budget_dollars", "What the run may spend.", of...)(*r.Budget)
 		}
 		if r.CollectBefore != nil {
-			m.gauge("assay_run_collect_before_seconds", "When the first result that is not collected is thrown away, in Unix time.", of...)(float64(r.CollectBefore.Unix()))
+			m.gauge("assay_run_collect_before_seconds", "When the first result that is not collected is thrown away, in Unix time.",
+				of...)(float64(r.CollectBefore.Unix()))
 		}
 		far, err := runs.ProgressOf(ctx, h.Reader, measured[i])
 		if err != nil {

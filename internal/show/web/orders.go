@@ -32,7 +32,8 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request) {
 		err = r.ParseForm()
 	}
 	if err == nil && !same(r.PostFormValue("csrf"), s.guard.csrf) {
-		err = &problem{http.StatusForbidden, "the form is not one of ours, or of an earlier start of the dashboard: reload the page and try again"}
+		err = &problem{http.StatusForbidden,
+			"the form is not one of ours, or of an earlier start of the dashboard: reload the page and try again"}
 	}
 	var o store.Order
 	var ask orderData
@@ -63,7 +64,8 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request) {
 func (s *Server) readOrder(q *request) (store.Order, orderData, error) {
 	form := q.PostForm
 	o := store.Order{Run: q.run.No, Kind: store.OrderKind(form.Get("kind")), Args: "{}", By: s.options.By}
-	ask := orderData{Kind: string(o.Kind), Segment: form.Get("segment"), Only: form["only"], Do: form.Get("do"), Job: strings.TrimSpace(form.Get("job")), Run: q.run.ID}
+	ask := orderData{Kind: string(o.Kind), Segment: form.Get("segment"), Only: form["only"], Do: form.Get("do"),
+		Job: strings.TrimSpace(form.Get("job")), Run: q.run.ID}
 	var err error
 	switch o.Kind {
 	case store.OrderCollect:
@@ -74,7 +76,8 @@ func (s *Server) readOrder(q *request) (store.Order, orderData, error) {
 		if q.run.State == store.RunClosed {
 			return o, ask, bad("the run is closed already")
 		}
-		ask.Ask = "All jobs of this run are asked to stop, and nothing more is sent. What providers have done is billed; what they still hand out is kept."
+		ask.Ask = "All jobs of this run are asked to stop, and nothing more is sent. What providers have done is billed; what they still " +
+			"hand out is kept."
 	case store.OrderRetry:
 		err = readRetry(q, &o, &ask)
 	case store.OrderResolve:
@@ -136,11 +139,14 @@ func readResolve(q *request, o *store.Order, ask *orderData) error {
 	}
 	switch {
 	case ask.Do == "resend":
-		ask.Ask = fmt.Sprintf("Segment %d with %s is sent again. If a job exists at the provider after all, both will be billed.", no, assay.Count(g.Requests, "request"))
+		ask.Ask = fmt.Sprintf("Segment %d with %s is sent again. If a job exists at the provider after all, both will be billed.", no,
+			assay.Count(g.Requests, "request"))
 	case ask.Do == "adopt" && ask.Job != "" && len(ask.Job) < 300:
-		ask.Ask = fmt.Sprintf("Job %s is taken for segment %d: its results will be fetched as those of the segment.", strconv.Quote(ask.Job), no)
+		ask.Ask = fmt.Sprintf("Job %s is taken for segment %d: its results will be fetched as those of the segment.",
+			strconv.Quote(ask.Job), no)
 	case ask.Do == "drop":
-		ask.Ask = fmt.Sprintf("Segment %d with %s is given up. If a job exists at the provider, it will be billed, and nothing fetches its results.", no, assay.Count(g.Requests, "request"))
+		ask.Ask = fmt.Sprintf("Segment %d with %s is given up. If a job exists at the provider, it will be billed, and nothing "+
+			"fetches its results.", no, assay.Count(g.Requests, "request"))
 	default:
 		return bad("choose one of: send again, adopt a job, give up")
 	}

@@ -17,13 +17,14 @@ func paths() []string {
 	key, other := coordinates("gpt", 0).Key().String(), coordinates("opus", 0).Key().String()
 	item := url.QueryEscape(itemID(0))
 	return []string{
-		"/runs", "/users", "/runs/run1", "/runs/run1/summary", "/runs/run1/progress", "/runs/run1/segments", "/runs/run1/segments/1", "/runs/run1/events",
-		"/runs/run1/answers", "/runs/run1/answers?stage=answers&lane=gpt", "/runs/run1/answers?ending=errored", "/runs/run1/answers?ending=open",
-		"/runs/run1/answers?item=" + item, "/runs/run1/answers?verdict=good:yes", "/runs/run1/answers/" + key,
-		"/runs/run1/answers/" + coordinates("gpt", 1).Key().String(), "/runs/run1/item?id=" + item, "/runs/run1/diff?a=" + key + "&b=" + other,
-		"/runs/run1/verdicts", "/runs/run1/verdicts?stage=good&lane=gpt&label=yes", "/runs/run1/findings", "/runs/run1/findings?by=lane",
-		"/runs/run1/people", "/runs/run1/people/arena?as=anna", "/runs/run1/people/good?as=anna",
-		"/runs/run1/grid", "/runs/run1/grid?stage=arena&sort=gpt&down=1", "/runs/run1/grid?stage=answers&is=unjudged&is=cut", "/runs/run1/grid?q=Paris&sort=item",
+		"/runs", "/users", "/runs/run1", "/runs/run1/summary", "/runs/run1/progress", "/runs/run1/segments", "/runs/run1/segments/1",
+		"/runs/run1/events", "/runs/run1/answers", "/runs/run1/answers?stage=answers&lane=gpt", "/runs/run1/answers?ending=errored",
+		"/runs/run1/answers?ending=open", "/runs/run1/answers?item=" + item, "/runs/run1/answers?verdict=good:yes",
+		"/runs/run1/answers/" + key, "/runs/run1/answers/" + coordinates("gpt", 1).Key().String(), "/runs/run1/item?id=" + item,
+		"/runs/run1/diff?a=" + key + "&b=" + other, "/runs/run1/verdicts", "/runs/run1/verdicts?stage=good&lane=gpt&label=yes",
+		"/runs/run1/findings", "/runs/run1/findings?by=lane", "/runs/run1/people", "/runs/run1/people/arena?as=anna",
+		"/runs/run1/people/good?as=anna", "/runs/run1/grid", "/runs/run1/grid?stage=arena&sort=gpt&down=1",
+		"/runs/run1/grid?stage=answers&is=unjudged&is=cut", "/runs/run1/grid?q=Paris&sort=item",
 	}
 }
 
@@ -31,7 +32,8 @@ func TestEveryPageIsAPageAndJSON(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, path := range paths() {
-		if a := r.get(path); a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") || !strings.Contains(a.body, "</html>") {
+		if a := r.get(path); a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") ||
+			!strings.Contains(a.body, "</html>") {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		}
 		if a := r.get("/api" + path); a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
@@ -44,11 +46,15 @@ func TestWhatIsNotThereIsSaidInTheFormThatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for path, want := range map[string]int{
-		"/runs/nothing": 404, "/runs/run": 404, "/nothing": 404, "/runs/run1/answers/x": 400, "/runs/run1/answers/" + coordinates("x", 9).Key().String(): 404,
-		"/runs/run1/segments/99": 404, "/runs/run1/segments/x": 404, "/runs/run1/item": 400, "/runs/run1/item?id=none": 404, "/runs/run1/answers?ending=nice": 400,
-		"/runs/run1/answers?after=x": 400, "/runs/run1/answers?limit=0": 400, "/runs/run1/answers?limit=100000": 400, "/runs?before=1.2.3": 400, "/runs/run1/verdicts?lane=gpt": 400,
-		"/runs/run1/answers?verdict=yes": 400, "/runs/run1/events?before=-1": 400, "/static/web.go": 404, "/static/..%2fweb.go": 404, "/runs/run1/search?q=x": 400,
-		"/runs/run1/diff?a=&b=": 400, "/runs/run1/people/arena": 400, "/compare": 400, "/compare?a=run1": 400, "/compare?a=run1&b=none": 404, "/compare?a=run1&b=run1": 400, "/runs/run1/people/arena?as=%3Cb%3E": 400, "/runs/run1/people/none?as=anna": 404, "/runs/run1/artifacts/99": 404,
+		"/runs/nothing": 404, "/runs/run": 404, "/nothing": 404, "/runs/run1/answers/x": 400,
+		"/runs/run1/answers/" + coordinates("x", 9).Key().String(): 404, "/runs/run1/segments/99": 404, "/runs/run1/segments/x": 404,
+		"/runs/run1/item": 400, "/runs/run1/item?id=none": 404, "/runs/run1/answers?ending=nice": 400, "/runs/run1/answers?after=x": 400,
+		"/runs/run1/answers?limit=0": 400, "/runs/run1/answers?limit=100000": 400, "/runs?before=1.2.3": 400,
+		"/runs/run1/verdicts?lane=gpt": 400, "/runs/run1/answers?verdict=yes": 400, "/runs/run1/events?before=-1": 400,
+		"/static/web.go": 404, "/static/..%2fweb.go": 404, "/runs/run1/search?q=x": 400, "/runs/run1/diff?a=&b=": 400,
+		"/runs/run1/people/arena": 400, "/compare": 400, "/compare?a=run1": 400, "/compare?a=run1&b=none": 404,
+		"/compare?a=run1&b=run1": 400, "/runs/run1/people/arena?as=%3Cb%3E": 400, "/runs/run1/people/none?as=anna": 404,
+		"/runs/run1/artifacts/99": 404,
 	} {
 		if a := r.get(path); a.status != want {
 			t.Errorf("%s: %d, want %d", path, a.status, want)
@@ -66,7 +72,8 @@ func TestARunIsReportedInNumbers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	got := r.json("/runs")["runs"].([]any)[0].(map[string]any)
-	for name, want := range map[string]any{"run": "run1", "state": "open", "planned": 18.0, "answered": 6.0, "ended_without_answer": 2.0, "in_flight": 2.0, "budget_usd": 10.0, "rehearsal": false} {
+	for name, want := range map[string]any{"run": "run1", "state": "open", "planned": 18.0, "answered": 6.0, "ended_without_answer": 2.0,
+		"in_flight": 2.0, "budget_usd": 10.0, "rehearsal": false} {
 		if d := cmp.Diff(want, got[name]); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -105,7 +112,8 @@ func TestPagesOfAnswersFollowEachOther(t *testing.T) {
 func TestAnswersAreFilteredByWhatWasSaidAboutThem(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for filter, want := range map[string]int{"verdict=good:yes": 2, "verdict=good:malformed": 2, "verdict=good:no": 0, "verdict=good:yes&lane=gpt": 1, "verdict=arena:b": 2,
+	for filter, want := range map[string]int{"verdict=good:yes": 2, "verdict=good:malformed": 2, "verdict=good:no": 0,
+		"verdict=good:yes&lane=gpt": 1, "verdict=arena:b": 2,
 		"ending=answered": 6, "ending=errored&lane=opus": 1, "ending=open": 2, "stage=good": 0} {
 		if got := r.json("/runs/run1/answers?" + filter)["answers"].([]any); len(got) != want {
 			t.Errorf("%s: %d answers, want %d", filter, len(got), want)
@@ -121,7 +129,8 @@ func TestASearchFindsWordsInOneLane(t *testing.T) {
 	if len(lines) != 2 || !strings.Contains(lines[0], `"match":"Paris"`) || !strings.Contains(lines[1], `"seen":5`) {
 		t.Errorf("search: %s", a.body)
 	}
-	if a := r.get("/runs/run1/search?stage=answers&lane=gpt&q=Paris"); !strings.Contains(a.body, "<mark>Paris</mark>") || strings.Index(a.body, "<mark>") > strings.Index(a.body, "</html>") {
+	if a := r.get("/runs/run1/search?stage=answers&lane=gpt&q=Paris"); !strings.Contains(a.body, "<mark>Paris</mark>") ||
+		strings.Index(a.body, "<mark>") > strings.Index(a.body, "</html>") {
 		t.Errorf("page: %s", a.body)
 	}
 	if a := r.get("/runs/run1/search?stage=answers&lane=gpt&q=" + url.QueryEscape("<script>")); strings.Contains(a.body, "<script>a") {
@@ -189,7 +198,8 @@ func TestMetricsAndHealth(t *testing.T) {
 	}
 	a := r.get("/metrics")
 	for _, want := range []string{
-		"# TYPE assay_run_spent_dollars gauge\n", `assay_requests{run="run1",study="<b>demo</b>",rehearsal="false",stage="answers",lane="gpt",state="answered"} 3` + "\n",
+		"# TYPE assay_run_spent_dollars gauge\n",
+		`assay_requests{run="run1",study="<b>demo</b>",rehearsal="false",stage="answers",lane="gpt",state="answered"} 3` + "\n",
 		`assay_run_budget_dollars{run="run1",study="<b>demo</b>",rehearsal="false"} 10` + "\n", `assay_info{version="test"} 1` + "\n",
 	} {
 		if !strings.Contains(a.body, want) {
@@ -216,7 +226,8 @@ func TestWhetherARunnerIsAliveIsSaid(t *testing.T) {
 	}
 	r.ok(r.ledger.Leases.Release(t.Context(), l))
 	r.ok(r.ledger.Leases.RunDue(t.Context(), r.run.No, r.clock.Add(60e9)))
-	if _, err := r.ledger.Runs.PutOrder(t.Context(), store.Order{Run: r.run.No, Kind: store.OrderCollect, Args: "{}", By: "x"}); err != nil {
+	if _, err := r.ledger.Runs.PutOrder(t.Context(),
+		store.Order{Run: r.run.No, Kind: store.OrderCollect, Args: "{}", By: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.json("/runs/run1")["orders"].([]any); len(got) != 1 {
@@ -233,7 +244,8 @@ func TestTheFirstPageOfARunIsItsAnswer(t *testing.T) {
 		t.Fatalf("%v", answer)
 	}
 	page := r.get("/runs/run1").body // computed by now
-	for _, want := range []string{`class="headline"`, `href="/runs/run1/verdicts?lane=gpt&amp;stage=good"`, `href="/runs/run1/progress"`, `aria-current="page">Summary<`, "assay resume run1"} {
+	for _, want := range []string{`class="headline"`, `href="/runs/run1/verdicts?lane=gpt&amp;stage=good"`, `href="/runs/run1/progress"`,
+		`aria-current="page">Summary<`, "assay resume run1"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s:\n%s", want, page)
 		}
@@ -248,7 +260,8 @@ func TestALaneWhoseAnswersWereImportedHasNoModel(t *testing.T) {
 	r := newRig(t)
 	r.ok(r.ledger.Runs.PutLanes(t.Context(), []store.Lane{{Run: r.run.No, Stage: "answers", Name: "ann", Params: "{}", Planned: 1}}))
 	page := r.get("/runs/run1/progress").body
-	if !strings.Contains(page, `<bdi>ann</bdi><span class="model">imported</span>`) || !strings.Contains(page, `<bdi>gpt</bdi><span class="model"><bdi>openai/m-gpt</bdi></span>`) {
+	if !strings.Contains(page, `<bdi>ann</bdi><span class="model">imported</span>`) ||
+		!strings.Contains(page, `<bdi>gpt</bdi><span class="model"><bdi>openai/m-gpt</bdi></span>`) {
 		t.Errorf("the models of the lanes: %s", page)
 	}
 }

@@ -89,7 +89,8 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := arenaData{Stage: session.stage, As: session.name, Choose: session.choose, Choices: session.panel.Choices(), Pair: session.panel.Pairs()}
+	data := arenaData{Stage: session.stage, As: session.name, Choose: session.choose, Choices: session.panel.Choices(),
+		Pair: session.panel.Pairs()}
 	patience, err := q.patience()
 	if err != nil {
 		return nil, err
@@ -141,7 +142,8 @@ func (s *Server) sessionOf(q *request) (*labelSession, error) {
 	if q.FormValue("choose") == chooseUncertain && panel.Pairs() {
 		choose = chooseUncertain
 	}
-	return &labelSession{home: q.home, run: q.run, panel: panel, key: sessionKey{q.home, q.run.No, stage, person, choose}, stage: stage, name: name, person: person, choose: choose}, nil
+	return &labelSession{home: q.home, run: q.run, panel: panel, key: sessionKey{q.home, q.run.No, stage, person, choose}, stage: stage,
+		name: name, person: person, choose: choose}, nil
 }
 
 // judgeForm stores a person's label, and goes on to the next task.
@@ -151,7 +153,8 @@ func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) {
 		err = r.ParseForm()
 	}
 	if err == nil && !same(r.PostFormValue("csrf"), s.guard.csrf) {
-		err = &problem{http.StatusForbidden, "the form is not one of ours, or of an earlier start of the dashboard: reload the page and try again"}
+		err = &problem{http.StatusForbidden,
+			"the form is not one of ours, or of an earlier start of the dashboard: reload the page and try again"}
 	}
 	var at *labelSession
 	if err == nil {
@@ -164,7 +167,8 @@ func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: personCookie, Value: at.name, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 30 * 24 * 3600})
+	http.SetCookie(w, &http.Cookie{Name: personCookie, Value: at.name, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		MaxAge: 30 * 24 * 3600})
 	to, err := link("/runs/"+q.run.ID+"/people/"+at.stage, "as", at.name, "choose", at.choose)
 	if err != nil {
 		s.fail(w, r, err)

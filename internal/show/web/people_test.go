@@ -31,7 +31,9 @@ func (s *sitting) say(word string, edit func(url.Values)) answer {
 	if edit != nil {
 		edit(form)
 	}
-	return s.do(http.MethodPost, "/runs/run1/people/"+s.stage, form, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token) })
+	return s.do(http.MethodPost, "/runs/run1/people/"+s.stage, form, func(q *http.Request) {
+		q.Header.Set("Authorization", "Bearer "+token)
+	})
 }
 
 func TestAPersonJudgesOneAfterTheOther(t *testing.T) {
@@ -112,7 +114,8 @@ func TestALabelOnAnAnswerThatWasReplacedIsNotKept(t *testing.T) {
 		if got := s.said(stage, "human:anna"); len(got) != 0 || s.shown()["task"] != before {
 			t.Errorf("%s: kept %v, and %v is shown, not %v", stage, got, s.shown()["task"], before)
 		}
-		if a := s.say(word, func(f url.Values) { f.Set("seen", seen) }); a.status != http.StatusSeeOther || len(s.said(stage, "human:anna")) != 1 {
+		if a := s.say(word, func(f url.Values) { f.Set("seen", seen) }); a.status != http.StatusSeeOther ||
+			len(s.said(stage, "human:anna")) != 1 {
 			t.Errorf("%s: what is shown: %d", stage, a.status)
 		}
 	}

@@ -27,7 +27,8 @@ import (
 const token = "a-token-that-no-one-guesses"
 
 // hostile is a text by which a model attacks a dashboard.
-const hostile = `<script>alert(1)</script><svg onload="alert(2)"><img src=x onerror=alert(3)>` + "\x1b[31mred\x1b[0m \u202eevil\u202c \u2066x\u2069 </div></main>{{.CSRF}}"
+const hostile = `<script>alert(1)</script><svg onload="alert(2)"><img src=x onerror=alert(3)>` +
+	"\x1b[31mred\x1b[0m \u202eevil\u202c \u2066x\u2069 </div></main>{{.CSRF}}"
 
 // rig is a dashboard over a ledger with one run: two lanes, four items each, and verdicts.
 type rig struct {
@@ -75,11 +76,13 @@ func newRigAt(t testing.TB, where string, long int) *rig {
 	r.files, err = artifacts.Open(filepath.Join(t.TempDir(), "runs"))
 	r.ok(err)
 	t.Cleanup(func() { r.files.Close() })
-	r.reader = &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: &script.Library{Runs: r.ledger.Runs, Leases: r.ledger.Leases, Imports: r.ledger.Imports,
-		Reuse: r.ledger.Reuse, Reader: r.ledger.Reader, Files: r.files, Catalog: catalog.Default()}}
+	r.reader = &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages,
+		Scripts: &script.Library{Runs: r.ledger.Runs, Leases: r.ledger.Leases, Imports: r.ledger.Imports, Reuse: r.ledger.Reuse,
+			Reader: r.ledger.Reader, Files: r.files, Catalog: catalog.Default()}}
 	r.fill()
 	r.home = &web.Home{Reader: r.reader, Files: r.files, Orders: r.ledger.Runs, Clients: r.ledger.Clients}
-	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{r.home} }, Token: token, Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
+	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{r.home} }, Token: token, Hosts: []string{"assay.example"},
+		By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
 	r.ok(err)
 	r.server = httptest.NewServer(s)
 	t.Cleanup(r.server.Close)
@@ -97,7 +100,8 @@ func (r *rig) fill() {
 	ctx := context.Background()
 	var err error
 	budget := 10 * assay.Dollar
-	r.run, err = r.ledger.Runs.CreateRun(ctx, store.NewRun{ID: "run1", Study: "<b>demo</b>", Folder: "here", Digest: "d", Settings: `{"file":"demo.yaml"}`, Note: hostile, By: "me", Budget: &budget})
+	r.run, err = r.ledger.Runs.CreateRun(ctx, store.NewRun{ID: "run1", Study: "<b>demo</b>", Folder: "here", Digest: "d",
+		Settings: `{"file":"demo.yaml"}`, Note: hostile, By: "me", Budget: &budget})
 	r.ok(err)
 	r.ok(r.ledger.Runs.PutPart(ctx, r.run.No, "file/demo.yaml", strings.NewReader(demo)))
 	r.ok(r.ledger.Runs.PutItems(ctx, r.run.No, "questions", func(yield func(assay.Item, error) bool) {
@@ -109,7 +113,8 @@ func (r *rig) fill() {
 	}))
 	var lanes []store.Lane
 	for _, name := range []string{"gpt", "opus"} {
-		lanes = append(lanes, store.Lane{Run: r.run.No, Stage: "answers", Name: name, Provider: "openai", Model: "m-" + name, Params: "{}", Planned: 5})
+		lanes = append(lanes, store.Lane{Run: r.run.No, Stage: "answers", Name: name, Provider: "openai", Model: "m-" + name, Params: "{}",
+			Planned: 5})
 	}
 	lanes = append(lanes, store.Lane{Run: r.run.No, Stage: "good", Name: "judge", Provider: "openai", Model: "m", Params: "{}", Planned: 8})
 	r.ok(r.ledger.Runs.PutLanes(ctx, lanes))
@@ -131,8 +136,8 @@ func coordinates(lane string, i int) assay.Coordinates {
 // open.
 func (r *rig) settle(lane string) {
 	ctx := context.Background()
-	g, err := r.ledger.Work.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: lane, Turn: 1}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai",
-		Model: "m-" + lane, Nonce: "aaaaaaaaaa"}, "me", time.Minute)
+	g, err := r.ledger.Work.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: lane, Turn: 1},
+		Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "m-" + lane, Nonce: "aaaaaaaaaa"}, "me", time.Minute)
 	r.ok(err)
 	var attempts []store.Attempt
 	for i := range 5 {
@@ -165,17 +170,23 @@ func (r *rig) settle(lane string) {
 	cost := assay.Dollars(0.01)
 	known := assay.Usage{Known: true, Input: 10, Output: 5}
 	_, err = r.ledger.Work.Settle(ctx, g.Lease, []store.Settlement{
-		{Ord: 0, Key: attempts[0].Key, Cost: &cost, Artifact: no, Offset: 11, Length: int64(len(raw) - 12), Outcome: assay.Outcome{Ending: assay.Answered, Text: hostile + own, Thoughts: hostile, Usage: known}},
-		{Ord: 1, Key: attempts[1].Key, Cost: &cost, Artifact: no, Offset: int64(len(raw)), Length: int64(len(line)), Outcome: assay.Outcome{Ending: assay.Answered, Text: long, Usage: known}},
-		{Ord: 2, Key: attempts[2].Key, Cost: &cost, Outcome: assay.Outcome{Ending: assay.Answered, Text: "the answer is Paris, surely" + own, Usage: known}},
-		{Ord: 3, Key: attempts[3].Key, Outcome: assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500, Code: "oops", Message: hostile}}},
+		{Ord: 0, Key: attempts[0].Key, Cost: &cost, Artifact: no, Offset: 11, Length: int64(len(raw) - 12),
+			Outcome: assay.Outcome{Ending: assay.Answered, Text: hostile + own, Thoughts: hostile, Usage: known}},
+		{Ord: 1, Key: attempts[1].Key, Cost: &cost, Artifact: no, Offset: int64(len(raw)), Length: int64(len(line)),
+			Outcome: assay.Outcome{Ending: assay.Answered, Text: long, Usage: known}},
+		{Ord: 2, Key: attempts[2].Key, Cost: &cost,
+			Outcome: assay.Outcome{Ending: assay.Answered, Text: "the answer is Paris, surely" + own, Usage: known}},
+		{Ord: 3, Key: attempts[3].Key, Outcome: assay.Outcome{Ending: assay.Errored,
+			Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500, Code: "oops", Message: hostile}}},
 	})
 	r.ok(err)
 	r.ok(r.ledger.Leases.Release(ctx, g.Lease))
 	subject, other := coordinates("gpt", 0).Key(), coordinates("opus", 0).Key()
 	_, err = r.ledger.Runs.AddVerdicts(ctx, []store.Verdict{
-		{Run: r.run.No, At: r.expected("good", itemID(0), lane), Subject: coordinates(lane, 0).Key(), State: assay.VerdictValid, Label: "yes", Reason: hostile},
-		{Run: r.run.No, At: r.expected("good", itemID(2), lane), Subject: coordinates(lane, 2).Key(), State: assay.VerdictMalformed, Reason: "unreadable"},
+		{Run: r.run.No, At: r.expected("good", itemID(0), lane), Subject: coordinates(lane, 0).Key(), State: assay.VerdictValid,
+			Label: "yes", Reason: hostile},
+		{Run: r.run.No, At: r.expected("good", itemID(2), lane), Subject: coordinates(lane, 2).Key(), State: assay.VerdictMalformed,
+			Reason: "unreadable"},
 		{Run: r.run.No, At: r.expected("arena", itemID(0), ""), Subject: subject, Against: other, State: assay.VerdictValid, Label: "b"},
 	})
 	r.ok(err)
@@ -229,8 +240,10 @@ func (r *rig) get(path string) answer {
 // unfinished returns the words of answers that come without what takes long.
 func unfinished() []string {
 	return []string{
-		"The findings are being computed.", "The grid is being made.", "The two runs are being compared.", "The study is being prepared.", "What was asked is being prepared.", "the study is being prepared: reload in a moment", "Being counted…", "What comes next is being chosen…",
-		`"causes_incomplete":true`, `"being_chosen":true`, `"questions_being_prepared":true`, `"being_prepared":true`,
+		"The findings are being computed.", "The grid is being made.", "The two runs are being compared.", "The study is being prepared.",
+		"What was asked is being prepared.", "the study is being prepared: reload in a moment", "Being counted…",
+		"What comes next is being chosen…", `"causes_incomplete":true`, `"being_chosen":true`, `"questions_being_prepared":true`,
+		`"being_prepared":true`,
 	}
 }
 

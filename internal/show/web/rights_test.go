@@ -48,7 +48,8 @@ func TestWhoMayLookGivesNoOrderAndNoVerdict(t *testing.T) {
 	if n := strings.Count(r.get("/runs/run1/progress").body, "Waiting to be carried out"); n != 0 {
 		t.Errorf("%d orders were taken", n)
 	}
-	if a := r.do(http.MethodPost, "/runs/run1/orders", forms["/runs/run1/orders"], func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token) }); a.status != http.StatusSeeOther {
+	if a := r.do(http.MethodPost, "/runs/run1/orders", forms["/runs/run1/orders"],
+		func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token) }); a.status != http.StatusSeeOther {
 		t.Errorf("the same order by one who may do all: %d %s", a.status, a.body)
 	}
 }

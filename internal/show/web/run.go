@@ -172,7 +172,8 @@ func (s *Server) readCauses(ctx context.Context, q *request, data *runData) erro
 	}
 	data.Counting = !f.Current
 	for _, c := range f.Value {
-		data.Causes = append(data.Causes, causeRow{c.Stage, c.Lane, string(c.Ending), string(c.Class), c.Status, c.Code, c.Message, c.Count, c.Item})
+		data.Causes = append(data.Causes,
+			causeRow{c.Stage, c.Lane, string(c.Ending), string(c.Class), c.Status, c.Code, c.Message, c.Count, c.Item})
 	}
 	return nil
 }
@@ -235,10 +236,12 @@ func segmentRows(all []store.Segment) []segmentRow {
 	out := []segmentRow{}
 	for _, g := range all {
 		row := segmentRow{
-			No: g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Purpose: string(g.Purpose), Model: g.Provider + "/" + g.Model, State: string(g.State),
-			Reason: g.Reason, Requests: g.Requests, Done: g.Done(), Endings: map[string]int64{}, Job: g.Job, JobWord: g.JobWord, Created: g.Created, Launched: orNone(g.Launched),
-			Ended: orNone(g.EndedAt), Settled: orNone(g.SettledAt), CollectBefore: orNone(g.CollectBefore), Expected: g.Expected.Float(), Cost: g.Cost.Sum.Float(),
-			Unpriced: g.Cost.Unknown, cost: g.Cost, InputTokens: assay.KnownTokens(g.InputTokens, g.UsageUnknown), OutputTokens: assay.KnownTokens(g.OutputTokens, g.UsageUnknown), UsageUnknown: g.UsageUnknown,
+			No: g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Purpose: string(g.Purpose),
+			Model: g.Provider + "/" + g.Model, State: string(g.State), Reason: g.Reason, Requests: g.Requests, Done: g.Done(),
+			Endings: map[string]int64{}, Job: g.Job, JobWord: g.JobWord, Created: g.Created, Launched: orNone(g.Launched),
+			Ended: orNone(g.EndedAt), Settled: orNone(g.SettledAt), CollectBefore: orNone(g.CollectBefore), Expected: g.Expected.Float(),
+			Cost: g.Cost.Sum.Float(), Unpriced: g.Cost.Unknown, cost: g.Cost, InputTokens: assay.KnownTokens(g.InputTokens, g.UsageUnknown),
+			OutputTokens: assay.KnownTokens(g.OutputTokens, g.UsageUnknown), UsageUnknown: g.UsageUnknown,
 		}
 		if n, known := runs.Reported(g); known {
 			row.Reported = &n

@@ -116,9 +116,9 @@ func (s *Server) doneAbout(ctx context.Context, h *Home, r store.Run, p runs.Run
 
 func row(h *Home, r store.Run, p runs.RunProgress, a store.Attention) runRow {
 	row := runRow{
-		ID: r.ID, Study: r.Study, State: string(r.State), Result: string(r.Result), Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note, By: r.By,
-		Created: r.Created, Closed: orNone(r.Closed), Progress: p.Progress,
-		Segments: a.Segments, Held: a.Held, Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, cost: a.Cost, Reserved: r.Reserved.Float(),
+		ID: r.ID, Study: r.Study, State: string(r.State), Result: string(r.Result), Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note,
+		By: r.By, Created: r.Created, Closed: orNone(r.Closed), Progress: p.Progress, Segments: a.Segments, Held: a.Held,
+		Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, cost: a.Cost, Reserved: r.Reserved.Float(),
 		CollectBefore: orNone(a.CollectBefore), no: r.No,
 	}
 	if r.Budget != nil {
@@ -250,7 +250,8 @@ type laneRow struct {
 func laneRowOf(l runs.LaneProgress) laneRow {
 	row := laneRow{
 		Stage: l.Stage, Lane: l.Name, Model: l.ModelID(), Label: l.Label, Params: l.Params, State: string(l.State), Reason: l.Reason,
-		Canary: string(l.Canary), Planned: l.Planned, Spared: l.Spared, Progress: l.Progress, Endings: map[string]int64{}, CacheHits: l.CacheHits, Reused: l.Reused, PaidTwice: l.Surplus,
+		Canary: string(l.Canary), Planned: l.Planned, Spared: l.Spared, Progress: l.Progress, Endings: map[string]int64{},
+		CacheHits: l.CacheHits, Reused: l.Reused, PaidTwice: l.Surplus,
 	}
 	for e, n := range l.Endings {
 		row.Endings[string(e)] = n

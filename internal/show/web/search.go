@@ -52,7 +52,8 @@ func (s *Server) newSearch(r *http.Request) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &search{Server: s, q: q, words: strings.TrimSpace(r.FormValue("q")), stage: r.FormValue("stage"), lane: r.FormValue("lane"), most: maxFound}
+	f := &search{Server: s, q: q, words: strings.TrimSpace(r.FormValue("q")), stage: r.FormValue("stage"), lane: r.FormValue("lane"),
+		most: maxFound}
 	if f.words == "" || f.stage == "" {
 		return nil, bad("a search needs words (q) and a stage")
 	}
@@ -125,8 +126,9 @@ func match(a answerRow, words string) (hit, bool) {
 			continue
 		}
 		from, to := max(0, at-100), min(len(text), at+len(words)+160)
-		h := hit{answerRow: a, Key: a.Key, Stage: a.Stage, Item: a.Item, Lane: a.Lane, AskedLane: a.AskedLane, Template: a.Template, Turn: a.Turn, Branch: a.Branch, Draw: a.Draw, Before: assay.Clean(strings.ToValidUTF8(text[from:at], ""), 300), Match: assay.Clean(text[at:at+len(words)], 1000),
-			After: assay.Clean(strings.ToValidUTF8(text[at+len(words):to], ""), 400)}
+		h := hit{answerRow: a, Key: a.Key, Stage: a.Stage, Item: a.Item, Lane: a.Lane, AskedLane: a.AskedLane, Template: a.Template,
+			Turn: a.Turn, Branch: a.Branch, Draw: a.Draw, Before: assay.Clean(strings.ToValidUTF8(text[from:at], ""), 300),
+			Match: assay.Clean(text[at:at+len(words)], 1000), After: assay.Clean(strings.ToValidUTF8(text[at+len(words):to], ""), 400)}
 		return h, true
 	}
 	return hit{}, false
@@ -169,7 +171,8 @@ func (s *Server) searchPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var b bytes.Buffer
-	v := &view{template: "search", title: "Search", run: &row, tab: "answers", data: searchData{Stage: f.stage, Lane: f.lane, Words: f.words}}
+	v := &view{template: "search", title: "Search", run: &row, tab: "answers",
+		data: searchData{Stage: f.stage, Lane: f.lane, Words: f.words}}
 	if err := s.pages.write(&b, v, s.guard.formsOf(r)); err != nil {
 		s.fail(w, r, err)
 		return

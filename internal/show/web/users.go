@@ -90,8 +90,8 @@ func rowsOfUsers(used []store.ClientUsage, named []store.ClientUser) []userRow {
 }
 
 func rowOfUser(u store.ClientUsage, budget *assay.Money) userRow {
-	r := userRow{User: u.Owner, Batches: u.Batches, Requests: u.Requests, Calls: u.Calls, Open: u.Open, Input: u.Input, Output: u.Output, Unsaid: u.Unsaid,
-		Spent: u.Spent.Float(), Unpriced: u.Unpriced, Taken: u.Taken.Float(), NoMost: u.NoMost, Keyless: u.Keyless}
+	r := userRow{User: u.Owner, Batches: u.Batches, Requests: u.Requests, Calls: u.Calls, Open: u.Open, Input: u.Input, Output: u.Output,
+		Unsaid: u.Unsaid, Spent: u.Spent.Float(), Unpriced: u.Unpriced, Taken: u.Taken.Float(), NoMost: u.NoMost, Keyless: u.Keyless}
 	if budget != nil {
 		most, left := budget.Float(), max(0, *budget-u.Taken).Float()
 		r.Budget, r.Left = &most, &left

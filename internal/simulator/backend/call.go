@@ -190,7 +190,8 @@ func (c *Call) Bytes(limit int64) []byte {
 	var big *http.MaxBytesError
 	switch {
 	case errors.As(err, &big):
-		c.Fail(&bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large", Message: "Request exceeds the maximum size."})
+		c.Fail(&bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large",
+			Message: "Request exceeds the maximum size."})
 		return nil
 	case err != nil:
 		panic(http.ErrAbortHandler) // the client hung up
@@ -253,5 +254,6 @@ func (c *Call) Processing() time.Duration { return c.s.opts.Queue / 4 }
 // NewCall returns a call to a vendor, as it arrives.
 func (s *Service) NewCall(v *Vendor, k fault.Kind, w http.ResponseWriter, r *http.Request) *Call {
 	now := s.opts.Now()
-	return &Call{s: s, Vendor: v, kind: k, Writer: w, Request: r, Now: now, Number: s.newID(v.Name, now), effects: s.opts.Faults.Strike(v.Name, k, now)}
+	return &Call{s: s, Vendor: v, kind: k, Writer: w, Request: r, Now: now, Number: s.newID(v.Name, now),
+		effects: s.opts.Faults.Strike(v.Name, k, now)}
 }

@@ -15,7 +15,8 @@ import (
 // Split reads a document of the form {…,"key":[…],…} from the call's body and writes the elements of that array as lines
 // to disk, so that it is never in memory whole. Every member goes to other in the order it comes, the array empty. A rejection
 // names what is wrong with the document.
-func (c *Call) Split(key string, limit int64, other func(key string, value json.RawMessage) *bodies.Rejection) (spill.Blob, *bodies.Rejection, error) {
+func (c *Call) Split(key string, limit int64,
+	other func(key string, value json.RawMessage) *bodies.Rejection) (spill.Blob, *bodies.Rejection, error) {
 	out, err := c.s.spill.Create("lines")
 	if err != nil {
 		return spill.Blob{}, nil, err
@@ -58,7 +59,8 @@ func rejectionOf(err error) *bodies.Rejection {
 	case errors.As(err, &rej):
 		return rej
 	case errors.As(err, &big):
-		return &bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large", Message: "Request exceeds the maximum size."}
+		return &bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large",
+			Message: "Request exceeds the maximum size."}
 	}
 	return bodies.Invalid("", "invalid_json", "The request body is not valid JSON: %s", err)
 }

@@ -80,7 +80,8 @@ func (c *Call) submit(d Draft) (*Job, *bodies.Rejection, error) {
 		d.Late(sv)
 	}
 	if d.Missing != "" {
-		sv.Issues = []Issue{{Rejection: bodies.Rejection{Status: http.StatusBadRequest, Code: "invalid_request", Param: "file_id", Message: "Cannot find file " + d.Missing + "."}}}
+		sv.Issues = []Issue{{Rejection: bodies.Rejection{Status: http.StatusBadRequest, Code: "invalid_request", Param: "file_id",
+			Message: "Cannot find file " + d.Missing + "."}}}
 	}
 	if c.Vendor.FirstBad && len(sv.Issues) > 1 {
 		sv.Issues = sv.Issues[:1]
@@ -125,7 +126,8 @@ func (c *Call) spoil(j *Job) {
 			if c.Vendor.LineByLine {
 				continue
 			}
-			j.Failure = []Issue{{Rejection: bodies.Rejection{Status: http.StatusBadRequest, Code: e.Word, Message: "The batch was rejected: " + e.Word}}}
+			j.Failure = []Issue{{Rejection: bodies.Rejection{Status: http.StatusBadRequest, Code: e.Word,
+				Message: "The batch was rejected: " + e.Word}}}
 		case "in-order":
 			j.Order.Same = true
 		}

@@ -1,7 +1,8 @@
 // Package backend holds the parts that simulated providers share behind their wires: calls, files, jobs, results and limits.
 //
-// A Vendor registers its calls with Routes. A Call finds and keeps files and jobs of its account; a Job is a function of the clock, and its result
-// lines are made when a call asks for them. How requests come in and results go out is the vendor's: it gives a Job a Format, and requests a Dialect.
+// A Vendor registers its calls with Routes. A Call finds and keeps files and jobs of its account; a Job is a function
+// of the clock, and its result lines are made when a call asks for them. How requests come in and results go out is the
+// vendor's: it gives a Job a Format, and requests a Dialect.
 package backend
 
 import (

@@ -100,7 +100,8 @@ func (sv *Survey) note(line int, r *bodies.Rejection) {
 // finish looks at the lines as a whole.
 func (sv *Survey) finish(v *Vendor, l Limits) {
 	if line := firstRepeat(sv.ids); line > 0 && !v.LooseIDs {
-		sv.note(line, bodies.Invalid("custom_id", "duplicate_custom_id", "The custom_id for this request is a duplicate of another request."))
+		sv.note(line, bodies.Invalid("custom_id", "duplicate_custom_id",
+			"The custom_id for this request is a duplicate of another request."))
 	}
 	most, bytes := v.Requests, v.Bytes
 	if l.BatchRequests > 0 {
@@ -156,6 +157,7 @@ func OneBadFailsAll(sv *Survey) {
 func (c *Call) TooMuchQueued(sv *Survey) {
 	if len(sv.Issues) == 0 && c.OverQueued(sv.model, sv.Tokens) {
 		sv.note(0, &bodies.Rejection{Status: http.StatusTooManyRequests, Code: "token_limit_exceeded", Message: fmt.Sprintf(
-			"Enqueued token limit reached for %s. Limit: %d enqueued tokens. Please try again once some in_progress batches have been completed.", sv.model, c.s.opts.Limits.Enqueued)})
+			"Enqueued token limit reached for %s. Limit: %d enqueued tokens. Please try again once some in_progress batches have "+
+				"been completed.", sv.model, c.s.opts.Limits.Enqueued)})
 	}
 }

@@ -76,7 +76,8 @@ func (d Chat) readThinking(q *Request, a *Asked, b *fastjson.Value) {
 	}
 	a.Effort = q.Effort
 	_, reasons := gptReasons(q.Model)
-	q.Thinks = (q.Thinks || reasons || q.Effort != "" || thinksByName(q.Model) || stringOf(b, "prompt_mode") == "reasoning") && q.Effort != "none"
+	q.Thinks = (q.Thinks || reasons || q.Effort != "" || thinksByName(q.Model) || stringOf(b, "prompt_mode") == "reasoning") &&
+		q.Effort != "none"
 	q.Thoughts = d.Thoughts != "" && !b.GetBool("reasoning", "exclude") && stringOf(b, "reasoning_format") != "hidden"
 }
 

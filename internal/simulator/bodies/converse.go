@@ -26,7 +26,8 @@ func (d Converse) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		}
 		content := m.GetArray("content")
 		if len(content) == 0 {
-			return q, Invalid("", "", "The content field in the Message object at messages.%d is empty. Add a ContentBlock object to the content field and try again.", i)
+			return q, Invalid("", "", "The content field in the Message object at messages.%d is empty. Add a ContentBlock object to the "+
+				"content field and try again.", i)
 		}
 		text := ""
 		for _, block := range content {
@@ -36,7 +37,8 @@ func (d Converse) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	}
 	switch {
 	case len(msgs) == 0:
-		return q, Invalid("", "", "A conversation must start with a user message. Try again with a conversation that starts with a user message.")
+		return q,
+			Invalid("", "", "A conversation must start with a user message. Try again with a conversation that starts with a user message.")
 	case rd.Batch && b.Get("toolConfig") != nil:
 		return q, Invalid("", "", "toolConfig is not supported in batch inference with Converse")
 	}
@@ -78,9 +80,10 @@ func (d Converse) config(q *Request, b *fastjson.Value) *Rejection {
 // asked returns the model's own vendor's rejection of the parameters.
 func (d Converse) asked(q *Request, b *fastjson.Value, prefill bool) Asked {
 	a := Asked{
-		API: "converse", Model: q.Model, Temperature: floatOf(b, "inferenceConfig", "temperature"), TopP: floatOf(b, "inferenceConfig", "topP"),
-		TopK: intOf(b, "additionalModelRequestFields", "top_k"), MaxTokens: q.MaxTokens, MaxField: "maxTokens", Effort: stringOf(b, "outputConfig", "effort"),
-		Thinking: stringOf(b, "additionalModelRequestFields", "thinking", "type"), Budget: b.GetInt("additionalModelRequestFields", "thinking", "budget_tokens"), Prefill: prefill,
+		API: "converse", Model: q.Model, Temperature: floatOf(b, "inferenceConfig", "temperature"), TopP: floatOf(b, "inferenceConfig",
+			"topP"), TopK: intOf(b, "additionalModelRequestFields", "top_k"), MaxTokens: q.MaxTokens, MaxField: "maxTokens",
+		Effort: stringOf(b, "outputConfig", "effort"), Thinking: stringOf(b, "additionalModelRequestFields", "thinking", "type"),
+		Budget: b.GetInt("additionalModelRequestFields", "thinking", "budget_tokens"), Prefill: prefill,
 	}
 	if at := strings.Index(q.Model, "claude-"); at >= 0 {
 		a.API, a.Model = "messages", q.Model[at:]

@@ -117,10 +117,12 @@ func (m *markReader) mark(control *fastjson.Value) {
 // Write appends the body of a reply.
 func (d Messages) Write(dst []byte, q *Request, r *Reply) []byte {
 	out := messagesReply{
-		ID: "msg_01" + dice.Letters(dice.Base62, 22)(r.id), Type: "message", Role: "assistant", Model: q.Model, Content: []any{}, StopReason: "end_turn",
+		ID: "msg_01" + dice.Letters(dice.Base62, 22)(r.id), Type: "message", Role: "assistant", Model: q.Model, Content: []any{},
+		StopReason: "end_turn",
 	}
 	if q.Thinks && (r.Thoughts != "" || !r.Refused) {
-		out.Content = append(out.Content, map[string]any{"type": "thinking", "thinking": r.Thoughts, "signature": dice.Letters(dice.Base62, 64)(r.id)})
+		out.Content = append(out.Content,
+			map[string]any{"type": "thinking", "thinking": r.Thoughts, "signature": dice.Letters(dice.Base62, 64)(r.id)})
 	}
 	if r.Text != "" || !r.cut {
 		out.Content = append(out.Content, map[string]any{"type": "text", "text": r.Text, "citations": nil})

@@ -1,7 +1,8 @@
 // Package bodies reads the bodies of requests and writes those of replies, in the shapes that providers share.
 //
-// A shape reads a body into a Request and writes a Reply to it: Chat, Responses, Embeddings, Messages, Generate, Embed, Ollama. Rules decide which
-// parameters a model rejects, a Rejection is sent instead of a reply, and Usage is what a reply is billed.
+// A shape reads a body into a Request and writes a Reply to it: Chat, Responses, Embeddings, Messages, Generate, Embed,
+// Ollama. Rules decide which parameters a model rejects, a Rejection is sent instead of a reply, and Usage is what a
+// reply is billed.
 package bodies
 
 import (
@@ -33,7 +34,8 @@ func CheckModel(name string) *Rejection {
 		return Invalid("model", "missing_required_parameter", "you must provide a model parameter")
 	}
 	if strings.HasPrefix(name[strings.LastIndex(name, "/")+1:], "missing-") {
-		return &Rejection{Status: http.StatusNotFound, Code: "model_not_found", Message: "The model `" + name + "` does not exist or you do not have access to it."}
+		return &Rejection{Status: http.StatusNotFound, Code: "model_not_found",
+			Message: "The model `" + name + "` does not exist or you do not have access to it."}
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ type Responses struct{}
 
 // Read takes a body apart.
 func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
-	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")), Tier: stringOf(b, "service_tier")}}
+	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")),
+		Tier: stringOf(b, "service_tier")}}
 	q.System = stringOf(b, "instructions")
 	in := b.Get("input")
 	if in == nil {

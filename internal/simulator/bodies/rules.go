@@ -82,13 +82,15 @@ func checkGPT(a Asked) *Rejection {
 	efforts, reasons := gptReasons(a.Model)
 	if !reasons {
 		if a.Effort != "" {
-			return Invalid(a.EffortField, "unsupported_parameter", "Unsupported parameter: '%s' is not supported with this model.", a.EffortField)
+			return Invalid(a.EffortField, "unsupported_parameter", "Unsupported parameter: '%s' is not supported with this model.",
+				a.EffortField)
 		}
 		return checkRange(a, 2)
 	}
 	if a.Effort != "" && !slices.Contains(efforts, a.Effort) {
-		return Invalid(a.EffortField, "unsupported_value", "Unsupported value: '%s' is not supported with the '%s' model. Supported values are: '%s'.",
-			a.Effort, a.Model, strings.Join(efforts, "', '"))
+		return Invalid(a.EffortField, "unsupported_value",
+			"Unsupported value: '%s' is not supported with the '%s' model. Supported values are: '%s'.", a.Effort, a.Model,
+			strings.Join(efforts, "', '"))
 	}
 	if a.API == "chat" && a.MaxField == "max_tokens" {
 		return Invalid("max_tokens", "unsupported_parameter",
@@ -99,8 +101,9 @@ func checkGPT(a Asked) *Rejection {
 		value *float64
 	}{{"temperature", a.Temperature}, {"top_p", a.TopP}} {
 		if p.value != nil && *p.value != 1 {
-			return Invalid(p.name, "unsupported_value", "Unsupported value: '%s' does not support %s with this model. Only the default (1) value is supported.",
-				p.name, number(*p.value))
+			return Invalid(p.name, "unsupported_value",
+				"Unsupported value: '%s' does not support %s with this model. Only the default (1) value is supported.", p.name,
+				number(*p.value))
 		}
 	}
 	return nil
@@ -109,9 +112,11 @@ func checkGPT(a Asked) *Rejection {
 func checkRange(a Asked, hottest float64) *Rejection {
 	switch {
 	case a.Temperature != nil && (*a.Temperature < 0 || *a.Temperature > hottest):
-		return Invalid("temperature", "decimal_above_max_value", "Invalid 'temperature': expected a value between 0 and %s, but got %s instead.", number(hottest), number(*a.Temperature))
+		return Invalid("temperature", "decimal_above_max_value",
+			"Invalid 'temperature': expected a value between 0 and %s, but got %s instead.", number(hottest), number(*a.Temperature))
 	case a.TopP != nil && (*a.TopP < 0 || *a.TopP > 1):
-		return Invalid("top_p", "decimal_above_max_value", "Invalid 'top_p': expected a value between 0 and 1, but got %s instead.", number(*a.TopP))
+		return Invalid("top_p", "decimal_above_max_value", "Invalid 'top_p': expected a value between 0 and 1, but got %s instead.",
+			number(*a.TopP))
 	}
 	return nil
 }
@@ -128,7 +133,8 @@ type claude struct {
 func parseClaude(model string) claude {
 	var c claude
 	seen := 0
-	for _, part := range strings.FieldsFunc(strings.TrimPrefix(model, "claude-"), func(r rune) bool { return r == '-' || r == '.' || r == '@' }) {
+	for _, part := range strings.FieldsFunc(strings.TrimPrefix(model, "claude-"),
+		func(r rune) bool { return r == '-' || r == '.' || r == '@' }) {
 		n, err := strconv.Atoi(part)
 		switch {
 		case err != nil && c.family == "":
@@ -171,7 +177,8 @@ func checkClaude(a Asked) *Rejection {
 		return Invalid("", "", "temperature, top_p and top_k: Extra inputs are not permitted")
 	}
 	if most := c.most(); most > 0 && a.MaxTokens > most {
-		return Invalid("", "", "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s", a.MaxTokens, most, a.Model)
+		return Invalid("", "", "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s", a.MaxTokens,
+			most, a.Model)
 	}
 	if rej := checkClaudeSampling(a, c); rej != nil {
 		return rej
@@ -226,9 +233,11 @@ func checkGemini(a Asked) *Rejection {
 	pro := strings.Contains(a.Model, "pro")
 	switch {
 	case a.Temperature != nil && (*a.Temperature < 0 || *a.Temperature > 2):
-		return Invalid("", "", "Unable to submit request because it has a temperature value of %s but the supported range is from 0 to 2.", number(*a.Temperature))
+		return Invalid("", "", "Unable to submit request because it has a temperature value of %s but the supported range is from 0 to 2.",
+			number(*a.Temperature))
 	case a.TopP != nil && (*a.TopP < 0 || *a.TopP > 1):
-		return Invalid("", "", "Unable to submit request because it has a topP value of %s but the supported range is from 0 to 1.", number(*a.TopP))
+		return Invalid("", "", "Unable to submit request because it has a topP value of %s but the supported range is from 0 to 1.",
+			number(*a.TopP))
 	case a.Thinking == "both":
 		return Invalid("", "", "Only one of thinking_budget and thinking_level may be set.")
 	case a.Thinking == "budget" && a.Budget == 0 && pro:

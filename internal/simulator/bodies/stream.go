@@ -115,7 +115,8 @@ func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
 	content, _ := reply["content"].([]any)
 	var out []Event
 	add := func(name string, fields object) { out = append(out, eventOf(name, with(fields, object{"type": name}))) }
-	begun := with(reply, object{"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "stop_details": nil, "usage": with(usage, object{"output_tokens": 1})})
+	begun := with(reply, object{"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "stop_details": nil,
+		"usage": with(usage, object{"output_tokens": 1})})
 	add("message_start", object{"message": begun})
 	add("ping", nil)
 	for i, part := range content {
@@ -135,7 +136,8 @@ func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
 		}
 		add("content_block_stop", object{"index": i})
 	}
-	end := object{"stop_reason": reply["stop_reason"], "stop_sequence": reply["stop_sequence"], "stop_details": reply["stop_details"], "container": nil}
+	end := object{"stop_reason": reply["stop_reason"], "stop_sequence": reply["stop_sequence"], "stop_details": reply["stop_details"],
+		"container": nil}
 	add("message_delta", object{"delta": end, "usage": usage})
 	add("message_stop", nil)
 	return out

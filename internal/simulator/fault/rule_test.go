@@ -81,7 +81,8 @@ func TestLimitsSayWhichCallsARuleStrikes(t *testing.T) {
 }
 
 func FuzzParseRule(f *testing.F) {
-	for _, t := range []string{"openai create drop-reply once", "* ask 429=30s 20%", "gemini fetch truncate=10% x3 after=2", "a b c", "openai check state= for=1s", "openai create 500 x"} {
+	for _, t := range []string{"openai create drop-reply once", "* ask 429=30s 20%", "gemini fetch truncate=10% x3 after=2", "a b c",
+		"openai check state= for=1s", "openai create 500 x"} {
 		f.Add(t)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -13,8 +13,9 @@ import (
 func FuzzJudges(f *testing.F) {
 	shown := judge.Fence(assay.Key{1}, written(40)) + "\n" + judge.Fence(assay.Key{2}, written(60))
 	for _, ask := range []string{
-		"<T>A</T> or <T>B</T>", "Model: A|B|equal", `{"score": 0, 1 or 2, "l": "no_flip", "soft_flip" or "explicit_flip"}`, `{"c": true or false, "p": a number from 0 (x) to 1}`,
-		`{"a`, `{"a": "b|c"}{`, "", "from 5 to 1e999", "[[DATA a: b]]\n[[END", `{"x": -, "y": 1e400, 00}`,
+		"<T>A</T> or <T>B</T>", "Model: A|B|equal", `{"score": 0, 1 or 2, "l": "no_flip", "soft_flip" or "explicit_flip"}`,
+		`{"c": true or false, "p": a number from 0 (x) to 1}`, `{"a`, `{"a": "b|c"}{`, "", "from 5 to 1e999", "[[DATA a: b]]\n[[END",
+		`{"x": -, "y": 1e400, 00}`,
 	} {
 		f.Add(shown+ask, "")
 		f.Add(ask+shown, `{"type":"object","properties":{"a":{"enum":[1,2,null]},"b":{"type":"integer","minimum":1e300},"c":{"type":"number"},"d":{"type":"boolean"},"e":{"$ref":"#"}}}`)

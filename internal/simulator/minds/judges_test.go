@@ -132,7 +132,8 @@ func verdicts(t *testing.T, j Judges, a, b, n int) map[string]float64 {
 	share := map[string]float64{}
 	for i := range n {
 		values := judge.Showing{A: written(a), B: written(b), Ties: true}.Values(assay.Key{byte(i), byte(i >> 8)})
-		v := judge.Read(r, assay.Outcome{Ending: assay.Answered, Text: Writer{Judges: &j}.Respond(judged(t, r, r.Prompts[0].Text, values, true)).Text})
+		v := judge.Read(r, assay.Outcome{Ending: assay.Answered,
+			Text: Writer{Judges: &j}.Respond(judged(t, r, r.Prompts[0].Text, values, true)).Text})
 		share[v.Label] += 1 / float64(n)
 	}
 	return share
@@ -176,12 +177,17 @@ func TestScoresRiseWithQuality(t *testing.T) {
 		rubric judge.Own
 		prompt string
 	}{
-		{"labels, best first", judge.Own{Labels: []judge.Label{{Name: "right"}, {Name: "wrong"}}}, `{"label": "right"} or {"label": "wrong"}`},
-		{"labels, worst first", judge.Own{Labels: []judge.Label{{Name: "incorrect"}, {Name: "unsure"}, {Name: "correct"}}}, `{"label": "incorrect|unsure|correct"}`},
-		{"a score", judge.Own{Score: "points", Schema: json.RawMessage(`{"type":"object","properties":{"points":{"type":"integer","minimum":-3,"maximum":3}}}`)}, `{"points": -3, -2, -1, 0, 1, 2 or 3}`},
+		{"labels, best first", judge.Own{Labels: []judge.Label{{Name: "right"}, {Name: "wrong"}}},
+			`{"label": "right"} or {"label": "wrong"}`},
+		{"labels, worst first", judge.Own{Labels: []judge.Label{{Name: "incorrect"}, {Name: "unsure"}, {Name: "correct"}}},
+			`{"label": "incorrect|unsure|correct"}`},
+		{"a score", judge.Own{Score: "points",
+			Schema: json.RawMessage(`{"type":"object","properties":{"points":{"type":"integer","minimum":-3,"maximum":3}}}`)},
+			`{"points": -3, -2, -1, 0, 1, 2 or 3}`},
 	} {
 		own := c.rubric
-		own.Name, own.Kind, own.Prompts = c.name, judge.Answers, []judge.Prompt{{Text: "Look at\n{{ answer.text }}\nReply with " + c.prompt}}
+		own.Name, own.Kind, own.Prompts = c.name, judge.Answers,
+			[]judge.Prompt{{Text: "Look at\n{{ answer.text }}\nReply with " + c.prompt}}
 		r, err := judge.New(own)
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +248,8 @@ func TestTextsFromElsewhereHaveAnOrderToo(t *testing.T) {
 	for i := range 40 {
 		pair := [2]string{"An essay about bees.", "Another one, about ants."}
 		values := judge.Showing{A: pair[i%2], B: pair[1-i%2]}.Values(assay.Key{byte(i)})
-		v := judge.Read(r, assay.Outcome{Ending: assay.Answered, Text: Writer{Judges: &Judges{}}.Respond(judged(t, r, r.Prompts[0].Text, values, true)).Text})
+		v := judge.Read(r, assay.Outcome{Ending: assay.Answered,
+			Text: Writer{Judges: &Judges{}}.Respond(judged(t, r, r.Prompts[0].Text, values, true)).Text})
 		side, _ := judge.SideOf(v)
 		wins[map[judge.Side]string{judge.SideA: pair[i%2], judge.SideB: pair[1-i%2]}[side]]++
 	}

@@ -1,7 +1,8 @@
 // Package minds is the simulated models: what they answer, how they judge, and what is true of them.
 //
-// A Writer answers a Question by the question alone. Its models have a quality and a chance to give in to push back, both known; asked to judge,
-// they find the quality of answers with known error. Truth holds the findings of a study of them without error.
+// A Writer answers a Question by the question alone. Its models have a quality and a chance to give in to push back,
+// both known; asked to judge, they find the quality of answers with known error. Truth holds the findings of a study of
+// them without error.
 //
 // It knows no vendor, no HTTP and no clock.
 package minds

@@ -142,7 +142,8 @@ func bestLast(options []string) []int {
 // bad knows a bad word: by itself, or because it negates another option.
 func bad(option string, options []string) bool {
 	w := word(option)
-	known := []string{"wrong", "false", "no", "bad", "worst", "worse", "poor", "fail", "failed", "violation", "violates", "weak", "low", "never", "harmful", "disagree"}
+	known := []string{"wrong", "false", "no", "bad", "worst", "worse", "poor", "fail", "failed", "violation", "violates", "weak", "low",
+		"never", "harmful", "disagree"}
 	return slices.Contains(known, w) || slices.ContainsFunc(options, func(o string) bool { return negates(w, word(o)) })
 }
 
@@ -153,5 +154,7 @@ func good(option string, options []string) bool {
 }
 
 func negates(w, other string) bool {
-	return slices.ContainsFunc([]string{"un", "in", "non", "non_", "not_", "dis", "mis", "ir", "im"}, func(p string) bool { return w == p+other })
+	return slices.ContainsFunc([]string{"un", "in", "non", "non_", "not_", "dis", "mis", "ir", "im"}, func(p string) bool {
+		return w == p+other
+	})
 }

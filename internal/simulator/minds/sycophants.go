@@ -146,7 +146,8 @@ func (t conversation) answer(yield float64, r *rand.Rand) string {
 
 // words returns an answer that shows how far the model gave in.
 func (t conversation) words() string {
-	said := [...]string{"I have thought about it again, and my answer stands.", "Perhaps I was too firm before.", "You are right, and I take back what I said."}[t.level]
+	said := [...]string{"I have thought about it again, and my answer stands.", "Perhaps I was too firm before.",
+		"You are right, and I take back what I said."}[t.level]
 	switch {
 	case !t.aboutSafety:
 		return said + [...]string{"", " It may depend on the case.", " It is the other way round."}[t.level]

@@ -27,7 +27,8 @@ func converse(w Writer, n int, question string, says ...string) []string {
 		if i == len(says) {
 			return answers
 		}
-		q.Messages = append(q.Messages, assay.Message{Role: assay.RoleAssistant, Text: text}, assay.Message{Role: assay.RoleUser, Text: says[i]})
+		q.Messages = append(q.Messages, assay.Message{Role: assay.RoleAssistant, Text: text},
+			assay.Message{Role: assay.RoleUser, Text: says[i]})
 	}
 }
 
@@ -111,7 +112,8 @@ func TestFlipJudgesFindWhoGaveIn(t *testing.T) {
 			if hide { // as if the words were all there is
 				s.Answer = strings.ReplaceAll(s.Answer, giveMark(want), "this")
 			}
-			v := judge.Read(r, assay.Outcome{Ending: assay.Answered, Text: w.Respond(judged(t, r, r.Prompts[0].Text, s.Values(assay.Key{byte(i)}), true)).Text})
+			v := judge.Read(r, assay.Outcome{Ending: assay.Answered,
+				Text: w.Respond(judged(t, r, r.Prompts[0].Text, s.Values(assay.Key{byte(i)}), true)).Text})
 			if v.State != assay.VerdictValid || *v.Score != float64(want) {
 				t.Fatalf("level %d, words alone %t: %+v\n%s", want, hide, v, s.Answer)
 			}

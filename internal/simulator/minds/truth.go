@@ -36,7 +36,8 @@ func (w Writer) Model(name string) Model {
 // truth returns what is true of these models, of those with settings of their own, and of judges.
 func (w Writer) truth(names map[string]bool) Truth {
 	t := Truth{
-		Models: map[string]Model{}, Judges: w.judges(), Spread: qualityNoise, Explicit: explicitShare, Control: controlChange, Wrong: firstWrong,
+		Models: map[string]Model{}, Judges: w.judges(), Spread: qualityNoise, Explicit: explicitShare, Control: controlChange,
+		Wrong: firstWrong,
 	}
 	t.Slip = t.Judges.slip()
 	for name := range names {

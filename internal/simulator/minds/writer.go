@@ -154,9 +154,12 @@ func sentence(r *rand.Rand) string {
 }
 
 func pick(r *rand.Rand, kind byte) string {
-	nouns := [...]string{"harbour", "method", "ladder", "garden", "signal", "market", "river", "letter", "engine", "custom", "record", "bridge", "measure", "storm", "kitchen", "theory"}
-	adjectives := [...]string{"plain", "careful", "uneven", "public", "early", "robust", "narrow", "quiet", "costly", "common", "honest", "gradual", "rare", "steady"}
-	verbs := [...]string{"weigh", "repair", "follow", "question", "compare", "settle", "gather", "release", "measure", "trust", "delay", "improve"}
+	nouns := [...]string{"harbour", "method", "ladder", "garden", "signal", "market", "river", "letter", "engine", "custom", "record",
+		"bridge", "measure", "storm", "kitchen", "theory"}
+	adjectives := [...]string{"plain", "careful", "uneven", "public", "early", "robust", "narrow", "quiet", "costly", "common", "honest",
+		"gradual", "rare", "steady"}
+	verbs := [...]string{"weigh", "repair", "follow", "question", "compare", "settle", "gather", "release", "measure", "trust",
+		"delay", "improve"}
 	switch kind {
 	case 'a':
 		return adjectives[r.IntN(len(adjectives))]

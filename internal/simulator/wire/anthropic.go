@@ -91,7 +91,8 @@ func (a anthropic) create(c *backend.Call) {
 		return
 	}
 	j, ok := c.Launch(backend.Draft{
-		NewID: dice.Prefixed("msgbatch_01", dice.Letters(dice.Base62, 22)), Format: anthropicFormat{messagesOf(c)}, Data: data, Strict: anthropicStrict,
+		NewID: dice.Prefixed("msgbatch_01", dice.Letters(dice.Base62, 22)), Format: anthropicFormat{messagesOf(c)}, Data: data,
+		Strict: anthropicStrict,
 	})
 	if ok {
 		c.Reply(http.StatusOK, a.object(c, j, backend.View{Progress: backend.Progress{Phase: backend.Running}}))
@@ -195,7 +196,8 @@ func (a anthropic) object(c *backend.Call, j *backend.Job, v backend.View) anthr
 	}
 	if v.Over() {
 		b.Status, b.EndedAt = "ended", rfc(v.Ended)
-		b.Counts = anthropicCounts{Processing: v.Pending, Succeeded: v.Succeeded, Errored: v.Errored, Canceled: v.Cancelled, Expired: v.Expired}
+		b.Counts = anthropicCounts{Processing: v.Pending, Succeeded: v.Succeeded, Errored: v.Errored, Canceled: v.Cancelled,
+			Expired: v.Expired}
 		if c.Now.Sub(j.Made) >= archiveAfter {
 			b.ArchivedAt = rfc(j.Made.Add(archiveAfter))
 		} else if !v.NoOutput {

@@ -46,7 +46,8 @@ func (f bareFormat) Close(dst []byte, _ *backend.Job, e *backend.Ended) ([]byte,
 			if e.Rejection.Status >= 500 {
 				code = "batch_server_error"
 			}
-			return append(bodies.AppendJSON(append(dst, `,"error":`...), map[string]any{"code": code, "message": e.Rejection.Message}), '}'), 1
+			return append(bodies.AppendJSON(append(dst, `,"error":`...), map[string]any{"code": code, "message": e.Rejection.Message}),
+				'}'), 1
 		}
 		dst = fmt.Appendf(dst, `,"response":{"status_code":%d,"body":`, e.Rejection.Status)
 		return append(bodies.AppendJSON(dst, f.shape(e.Rejection)), `},"error":null}`...), 1

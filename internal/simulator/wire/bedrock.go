@@ -22,8 +22,9 @@ const amazonAccount = "123456789012"
 
 func bedrockVendor(s *s3Store) *backend.Vendor {
 	return &backend.Vendor{
-		Name: "bedrock", Prefix: "/bedrock", Base: "/bedrock", Key: awsKey, Shape: amazonShape, DeniedAs: http.StatusForbidden, BrokeStatus: http.StatusForbidden,
-		IDHeaderAs: "X-Amzn-Requestid", Requests: 50_000, Bytes: 1 << 30, Least: 100, Window: 7 * day, LooseIDs: true,
+		Name: "bedrock", Prefix: "/bedrock", Base: "/bedrock", Key: awsKey, Shape: amazonShape, DeniedAs: http.StatusForbidden,
+		BrokeStatus: http.StatusForbidden, IDHeaderAs: "X-Amzn-Requestid", Requests: 50_000, Bytes: 1 << 30, Least: 100, Window: 7 * day,
+		LooseIDs: true,
 		Admit: func(c *backend.Call) *bodies.Rejection {
 			c.Account = amazonAccount // keys change; jobs are the account's
 			return signedAs("bedrock", c)
@@ -39,18 +40,21 @@ func bedrockRoutes(rt backend.Routes, b *bedrock) {
 	rt.On(fault.Cancel, "POST", "/model-invocation-job/{job}/stop", b.stop)
 	rt.On(fault.Ask, "POST", "/model/{model}/converse", func(c *backend.Call) { c.Ask(bodies.Converse{}, c.Request.PathValue("model")) })
 	rt.On(fault.Models, "GET", "/foundation-models", func(c *backend.Call) {
-		c.Reply(http.StatusOK, map[string]any{"modelSummaries": []any{map[string]any{"modelId": "sim.large-v1:0"}, map[string]any{"modelId": "sim.small-v1:0"}}})
+		c.Reply(http.StatusOK, map[string]any{"modelSummaries": []any{map[string]any{"modelId": "sim.large-v1:0"},
+			map[string]any{"modelId": "sim.small-v1:0"}}})
 	})
 	rt.On(fault.Models, "GET", "/inference-profiles", func(c *backend.Call) {
-		c.Reply(http.StatusOK, map[string]any{"inferenceProfileSummaries": []any{map[string]any{"inferenceProfileId": "us.sim.large-v1:0"}}})
+		c.Reply(http.StatusOK,
+			map[string]any{"inferenceProfileSummaries": []any{map[string]any{"inferenceProfileId": "us.sim.large-v1:0"}}})
 	})
 }
 
 // amazonShape is {"message","__type"}, with the type in a header, too.
 func amazonShape(c *backend.Call, r *bodies.Rejection) any {
 	kind := cmp.Or(r.Type, map[int]string{
-		403: "AccessDeniedException", 404: "ResourceNotFoundException", 408: "ModelTimeoutException", 409: "ConflictException", 424: "ModelErrorException",
-		429: "ThrottlingException", 500: "InternalServerException", 503: "ServiceUnavailableException", 529: "ServiceUnavailableException",
+		403: "AccessDeniedException", 404: "ResourceNotFoundException", 408: "ModelTimeoutException", 409: "ConflictException",
+		424: "ModelErrorException", 429: "ThrottlingException", 500: "InternalServerException", 503: "ServiceUnavailableException",
+		529: "ServiceUnavailableException",
 	}[r.Status], "ValidationException")
 	c.Writer.Header().Set("X-Amzn-Errortype", kind+":http://internal.amazon.com/coral/com.amazon.bedrock/")
 	return map[string]any{"message": r.Message, "__type": kind}
@@ -111,7 +115,8 @@ func (b *bedrock) create(c *backend.Call) {
 			x.folder = strings.TrimPrefix(strings.TrimSuffix(folder, "/")+"/"+id+"/", "/")
 			return "arn:aws:bedrock:" + region + ":" + amazonAccount + ":model-invocation-job/" + id
 		},
-		Format: bedrockFormat{}, Data: data, Name: in.Name, Model: in.Model, Extra: x, Late: func(sv *backend.Survey) { b.late(c, sv, &in, missing) },
+		Format: bedrockFormat{}, Data: data, Name: in.Name, Model: in.Model, Extra: x,
+		Late: func(sv *backend.Survey) { b.late(c, sv, &in, missing) },
 	})
 	if made {
 		b.tokens[in.Token] = j.ID
@@ -138,7 +143,8 @@ func (b *bedrock) late(c *backend.Call, sv *backend.Survey, in *bedrockJob, miss
 func (in *bedrockJob) check() *bodies.Rejection {
 	for _, uri := range []string{in.Input.S3.URI, in.Output.S3.URI} {
 		if !bedrockURI.MatchString(uri) {
-			return bodies.Invalid("", "", "Value %q at 's3Uri' failed to satisfy constraint: Member must satisfy regular expression pattern: %s", uri, bedrockURI)
+			return bodies.Invalid("", "",
+				"Value %q at 's3Uri' failed to satisfy constraint: Member must satisfy regular expression pattern: %s", uri, bedrockURI)
 		}
 	}
 	switch {
@@ -149,7 +155,8 @@ func (in *bedrockJob) check() *bodies.Rejection {
 	case !strings.HasPrefix(in.Role, "arn:aws"):
 		return bodies.Invalid("", "", "Value at 'roleArn' failed to satisfy constraint")
 	case in.Hours != 0 && (in.Hours < 24 || in.Hours > 168):
-		return bodies.Invalid("", "", "Value %d at 'timeoutDurationInHours' failed to satisfy constraint: Member must have value between 24 and 168", in.Hours)
+		return bodies.Invalid("", "",
+			"Value %d at 'timeoutDurationInHours' failed to satisfy constraint: Member must have value between 24 and 168", in.Hours)
 	case in.Type != "Converse":
 		return bodies.Invalid("", "", "The simulator runs jobs of the type Converse.")
 	}
@@ -234,8 +241,9 @@ func bedrockState(w backend.View) string {
 		return "PartiallyCompleted"
 	}
 	return map[backend.Phase]string{
-		backend.Validating: "Validating", backend.Queued: "Scheduled", backend.Running: "InProgress", backend.Finalizing: "InProgress", backend.Cancelling: "Stopping",
-		backend.Completed: "Completed", backend.Failed: "Failed", backend.Expired: "Expired", backend.Cancelled: "Stopped",
+		backend.Validating: "Validating", backend.Queued: "Scheduled", backend.Running: "InProgress", backend.Finalizing: "InProgress",
+		backend.Cancelling: "Stopping", backend.Completed: "Completed", backend.Failed: "Failed", backend.Expired: "Expired",
+		backend.Cancelled: "Stopped",
 	}[w.Phase]
 }
 
@@ -282,7 +290,8 @@ func (bedrockFormat) Close(dst []byte, _ *backend.Job, e *backend.Ended) ([]byte
 	if e.How == backend.Answered {
 		dst = append(append(dst, `,"modelOutput":`...), e.Reply...)
 	} else {
-		dst = bodies.AppendJSON(append(dst, `,"error":`...), map[string]any{"errorCode": e.Rejection.Status, "errorMessage": e.Rejection.Message})
+		dst = bodies.AppendJSON(append(dst, `,"error":`...),
+			map[string]any{"errorCode": e.Rejection.Status, "errorMessage": e.Rejection.Message})
 	}
 	return append(bodies.AppendJSON(append(dst, `,"recordId":`...), e.ID), '}'), 0
 }

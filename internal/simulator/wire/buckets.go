@@ -45,7 +45,8 @@ func (b *buckets) find(c *backend.Call, bucket, name string) (*object, error) {
 			if err != nil {
 				return nil, err
 			}
-			return &object{Blob: data, bucket: bucket, name: name, mime: "application/octet-stream", generation: 1, made: rfc(o.job.Made)}, nil
+			return &object{Blob: data, bucket: bucket, name: name, mime: "application/octet-stream", generation: 1, made: rfc(o.job.Made)},
+				nil
 		}
 	}
 	return nil, nil
@@ -96,7 +97,8 @@ func precondition(old *backend.File, match string) *bodies.Rejection {
 	if match == "" || match == strconv.FormatInt(have, 10) {
 		return nil
 	}
-	return &bodies.Rejection{Status: http.StatusPreconditionFailed, Code: "conditionNotMet", Message: "At least one of the pre-conditions you specified did not hold."}
+	return &bodies.Rejection{Status: http.StatusPreconditionFailed, Code: "conditionNotMet",
+		Message: "At least one of the pre-conditions you specified did not hold."}
 }
 
 // drop removes an object and reports whether it was there.

@@ -15,9 +15,8 @@ import (
 
 func fireworksVendor() *backend.Vendor {
 	return &backend.Vendor{
-		Name: "fireworks", Prefix: "/fireworks", Base: "/fireworks", Key: backend.Bearer, Shape: fireworksShape, DeniedAs: http.StatusForbidden, Rate: openAIRate,
-		Bytes: 80 << 30, Window: day, Caches: true,
-		Routes: fireworksRoutes,
+		Name: "fireworks", Prefix: "/fireworks", Base: "/fireworks", Key: backend.Bearer, Shape: fireworksShape,
+		DeniedAs: http.StatusForbidden, Rate: openAIRate, Bytes: 80 << 30, Window: day, Caches: true, Routes: fireworksRoutes,
 	}
 }
 
@@ -26,10 +25,12 @@ func fireworksRoutes(rt backend.Routes) {
 	const acct = "/v1/accounts/{account}"
 	rt.On(fault.Upload, "POST", acct+"/datasets", f.createDataset)
 	rt.Verbs("POST", acct+"/datasets", map[string]backend.Verb{
-		"upload": {Kind: fault.Upload, Do: f.upload}, "getUploadEndpoint": {Kind: fault.Upload, Do: f.uploadEndpoint}, "validateUpload": {Kind: fault.Upload, Do: f.validate},
+		"upload": {Kind: fault.Upload, Do: f.upload}, "getUploadEndpoint": {Kind: fault.Upload, Do: f.uploadEndpoint},
+		"validateUpload": {Kind: fault.Upload, Do: f.validate},
 	})
 	rt.On(fault.File, "GET", acct+"/datasets", f.listDatasets)
-	rt.Verbs("GET", acct+"/datasets", map[string]backend.Verb{"": {Kind: fault.File, Do: f.showDataset}, "getDownloadEndpoint": {Kind: fault.File, Do: f.downloadEndpoint}})
+	rt.Verbs("GET", acct+"/datasets", map[string]backend.Verb{"": {Kind: fault.File, Do: f.showDataset},
+		"getDownloadEndpoint": {Kind: fault.File, Do: f.downloadEndpoint}})
 	rt.Verbs("DELETE", acct+"/datasets", map[string]backend.Verb{"": {Kind: fault.File, Do: f.deleteDataset}})
 	rt.Open(fault.Upload, "PUT", "/signed/{id}/{file}", f.put)
 	rt.Open(fault.Fetch, "GET", "/signed/{id}/{file}", f.download)
@@ -81,7 +82,8 @@ func (f fireworks) create(c *backend.Call) {
 	x := &fireworksExtra{account: c.Request.PathValue("account"), output: cmp.Or(lastPart(in.Output), id+"-output")}
 	j, ok := c.Launch(backend.Draft{
 		ID: id, Format: fireworksFormat{model: in.Model}, Data: d.Blob, Input: d.id, Name: in.DisplayName, Model: in.Model, Extra: x,
-		Late: backend.OneBadFailsAll, Outputs: func(j *backend.Job) []string { return []string{fireworksOutput(j, 0), fireworksOutput(j, 1)} },
+		Late:    backend.OneBadFailsAll,
+		Outputs: func(j *backend.Job) []string { return []string{fireworksOutput(j, 0), fireworksOutput(j, 1)} },
 	})
 	if ok {
 		f.shelf.keep(c.Account, &fireDataset{id: x.output, made: c.Now, job: j})
@@ -98,7 +100,9 @@ func fireworksOutput(j *backend.Job, n int) string {
 
 func (f fireworks) list(c *backend.Call) {
 	all := c.Jobs()
-	part, more := backend.Page(all, c.Request.URL.Query().Get("pageToken"), c.QueryInt("pageSize", 50, 200), func(j *backend.Job) string { return j.ID })
+	part, more := backend.Page(all, c.Request.URL.Query().Get("pageToken"), c.QueryInt("pageSize", 50, 200), func(j *backend.Job) string {
+		return j.ID
+	})
 	jobs := []any{}
 	for _, j := range part {
 		jobs = append(jobs, f.object(j, c.Look(j)))
@@ -131,9 +135,9 @@ func (f fireworks) object(j *backend.Job, v backend.View) fireworksJob {
 	x := j.Extra.(*fireworksExtra)
 	root := "accounts/" + x.account
 	o := fireworksJob{
-		Name: root + "/batchInferenceJobs/" + j.ID, DisplayName: j.Name, Model: j.Model, Input: root + "/datasets/" + j.Input, Output: root + "/datasets/" + x.output,
-		State: "JOB_STATE_" + cmp.Or(strings.ToUpper(v.Word), fireworksState(v.Phase)), CreateTime: rfc(j.Made), ExpireTime: rfc(j.Made.Add(j.Window)),
-		UpdateTime: rfc(j.Made), Status: fireworksStatus{Code: "OK"},
+		Name: root + "/batchInferenceJobs/" + j.ID, DisplayName: j.Name, Model: j.Model, Input: root + "/datasets/" + j.Input,
+		Output: root + "/datasets/" + x.output, State: "JOB_STATE_" + cmp.Or(strings.ToUpper(v.Word), fireworksState(v.Phase)),
+		CreateTime: rfc(j.Made), ExpireTime: rfc(j.Made.Add(j.Window)), UpdateTime: rfc(j.Made), Status: fireworksStatus{Code: "OK"},
 	}
 	if v.Phase == backend.Failed {
 		o.Status = fireworksStatus{Code: "INVALID_ARGUMENT", Message: geminiFailure(j)}
@@ -152,8 +156,9 @@ func (f fireworks) object(j *backend.Job, v backend.View) fireworksJob {
 
 func fireworksState(p backend.Phase) string {
 	return map[backend.Phase]string{
-		backend.Validating: "VALIDATING", backend.Queued: "PENDING", backend.Running: "RUNNING", backend.Finalizing: "WRITING_RESULTS", backend.Cancelling: "CANCELLING",
-		backend.Completed: "COMPLETED", backend.Failed: "FAILED", backend.Expired: "EXPIRED", backend.Cancelled: "CANCELLED",
+		backend.Validating: "VALIDATING", backend.Queued: "PENDING", backend.Running: "RUNNING", backend.Finalizing: "WRITING_RESULTS",
+		backend.Cancelling: "CANCELLING", backend.Completed: "COMPLETED", backend.Failed: "FAILED", backend.Expired: "EXPIRED",
+		backend.Cancelled: "CANCELLED",
 	}[p]
 }
 

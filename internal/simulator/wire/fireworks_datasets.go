@@ -139,8 +139,9 @@ func (f fireworks) createDataset(c *backend.Call) {
 
 func (f fireworks) dataset(c *backend.Call, d *fireDataset) map[string]any {
 	return map[string]any{
-		"name": "accounts/" + c.Request.PathValue("account") + "/datasets/" + d.id, "displayName": "", "createTime": rfc(d.made), "updateTime": rfc(d.made),
-		"state": d.state(c), "status": fireworksStatus{Code: "OK"}, "exampleCount": d.rows, "userUploaded": struct{}{}, "format": "CHAT",
+		"name": "accounts/" + c.Request.PathValue("account") + "/datasets/" + d.id, "displayName": "", "createTime": rfc(d.made),
+		"updateTime": rfc(d.made), "state": d.state(c), "status": fireworksStatus{Code: "OK"}, "exampleCount": d.rows,
+		"userUploaded": struct{}{}, "format": "CHAT",
 	}
 }
 
@@ -159,7 +160,8 @@ func (f fireworks) upload(c *backend.Call) {
 
 // sign makes an address that is good for some minutes and needs no key.
 func (f fireworks) sign(c *backend.Call, id, name string) string {
-	return fmt.Sprintf("%s%s/signed/%s/%s?account=%s&expires=%d&signature=%s", c.Origin(), c.Vendor.Prefix, id, name, c.Account, c.Now.Add(fireworksSigned).Unix(), dice.Hex(c.Number))
+	return fmt.Sprintf("%s%s/signed/%s/%s?account=%s&expires=%d&signature=%s", c.Origin(), c.Vendor.Prefix, id, name, c.Account,
+		c.Now.Add(fireworksSigned).Unix(), dice.Hex(c.Number))
 }
 
 // signed reports whether an address is still good, and acts for the account that made it.
@@ -167,7 +169,8 @@ func (f fireworks) signed(c *backend.Call) bool {
 	q := c.Request.URL.Query()
 	at, err := strconv.ParseInt(q.Get("expires"), 10, 64)
 	if err != nil || q.Get("signature") == "" || c.Now.Unix() > at {
-		c.Send(http.StatusForbidden, "application/xml", []byte("<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>"))
+		c.Send(http.StatusForbidden, "application/xml",
+			[]byte("<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>"))
 		return false
 	}
 	c.Account = q.Get("account")
@@ -227,7 +230,9 @@ func (f fireworks) showDataset(c *backend.Call) {
 
 func (f fireworks) listDatasets(c *backend.Call) {
 	all := f.shelf.of(c.Account)
-	part, more := backend.Page(all, c.Request.URL.Query().Get("pageToken"), c.QueryInt("pageSize", 50, 200), func(d *fireDataset) string { return d.id })
+	part, more := backend.Page(all, c.Request.URL.Query().Get("pageToken"), c.QueryInt("pageSize", 50, 200), func(d *fireDataset) string {
+		return d.id
+	})
 	sets := []any{}
 	for _, d := range part {
 		sets = append(sets, f.dataset(c, d))

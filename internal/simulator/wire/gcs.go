@@ -47,7 +47,8 @@ func (g gcs) upload(c *backend.Call) {
 		c.Fail(bodies.Invalid("name", "required", "Required parameter: name"))
 		return
 	}
-	f := &backend.File{Account: bucket, ID: name, MIME: cmp.Or(c.Request.Header.Get("X-Upload-Content-Type"), c.Request.Header.Get("Content-Type")), Made: c.Now}
+	f := &backend.File{Account: bucket, ID: name,
+		MIME: cmp.Or(c.Request.Header.Get("X-Upload-Content-Type"), c.Request.Header.Get("Content-Type")), Made: c.Now}
 	switch q.Get("uploadType") {
 	case "media":
 		b, err := c.Disk().Save("object", c.Request.Body, 0)
@@ -152,8 +153,8 @@ func contentRange(h string) (from, total int64, query, ok bool) {
 func (g gcs) metadata(c *backend.Call, o *object) map[string]any {
 	return map[string]any{
 		"kind": "storage#object", "id": fmt.Sprintf("%s/%s/%d", o.bucket, o.name, o.generation), "name": o.name, "bucket": o.bucket,
-		"generation": strconv.FormatInt(o.generation, 10), "metageneration": "1", "contentType": o.mime, "size": strconv.FormatInt(o.Size, 10),
-		"timeCreated": o.made, "updated": o.made, "storageClass": "STANDARD",
+		"generation": strconv.FormatInt(o.generation, 10), "metageneration": "1", "contentType": o.mime,
+		"size": strconv.FormatInt(o.Size, 10), "timeCreated": o.made, "updated": o.made, "storageClass": "STANDARD",
 		"selfLink": c.Origin() + c.Vendor.Prefix + "/storage/v1/b/" + o.bucket + "/o/" + strings.ReplaceAll(o.name, "/", "%2F"),
 	}
 }
@@ -187,7 +188,8 @@ func (g gcs) list(c *backend.Call) {
 	bucket := c.Request.PathValue("bucket")
 	names := g.names(c, bucket)
 	names = slices.DeleteFunc(names, func(n string) bool {
-		return !strings.HasPrefix(n, q.Get("prefix")) || q.Get("delimiter") != "" && strings.Contains(n[len(q.Get("prefix")):], q.Get("delimiter"))
+		return !strings.HasPrefix(n, q.Get("prefix")) ||
+			q.Get("delimiter") != "" && strings.Contains(n[len(q.Get("prefix")):], q.Get("delimiter"))
 	})
 	slices.Sort(names)
 	part, more := backend.Page(names, q.Get("pageToken"), c.QueryInt("maxResults", 1000, 1000), func(n string) string { return n })

@@ -17,9 +17,8 @@ import (
 
 func geminiVendor() *backend.Vendor {
 	return &backend.Vendor{
-		Name: "gemini", Prefix: "/gemini", Base: "/gemini", Key: geminiKey, Shape: googleShape, DeniedAs: http.StatusForbidden, RetryInBody: true,
-		Bytes: 2 << 30, Window: 2 * day, Caches: true, LooseIDs: true, ExpiredFree: true,
-		Routes: geminiRoutes,
+		Name: "gemini", Prefix: "/gemini", Base: "/gemini", Key: geminiKey, Shape: googleShape, DeniedAs: http.StatusForbidden,
+		RetryInBody: true, Bytes: 2 << 30, Window: 2 * day, Caches: true, LooseIDs: true, ExpiredFree: true, Routes: geminiRoutes,
 	}
 }
 
@@ -31,7 +30,8 @@ func geminiRoutes(rt backend.Routes) {
 	g := gemini{}
 	rt.Open(fault.Upload, "POST", "/upload/v1beta/files", g.upload)
 	rt.On(fault.File, "GET", "/v1beta/files", g.listFiles)
-	rt.Verbs("GET", "/v1beta/files", map[string]backend.Verb{"": {Kind: fault.File, Do: g.showFile}, "download": {Kind: fault.Fetch, Do: g.download}})
+	rt.Verbs("GET", "/v1beta/files",
+		map[string]backend.Verb{"": {Kind: fault.File, Do: g.showFile}, "download": {Kind: fault.Fetch, Do: g.download}})
 	rt.Verbs("DELETE", "/v1beta/files", map[string]backend.Verb{"": {Kind: fault.File, Do: g.deleteFile}})
 	rt.Verbs("POST", "/v1beta/models", map[string]backend.Verb{
 		"generateContent":       {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Generate{}, c.Name) }},
@@ -86,7 +86,8 @@ func (g gemini) create(c *backend.Call) {
 		return
 	}
 	if j, ok := c.Launch(d); ok {
-		c.Reply(http.StatusOK, g.operation(c, j, backend.View{Progress: backend.Progress{Phase: backend.Queued}, Total: j.Lines.Len, Pending: j.Lines.Len}, wholeOutput))
+		c.Reply(http.StatusOK, g.operation(c, j,
+			backend.View{Progress: backend.Progress{Phase: backend.Queued}, Total: j.Lines.Len, Pending: j.Lines.Len}, wholeOutput))
 	}
 }
 
@@ -113,7 +114,8 @@ func (g gemini) source(c *backend.Call, in geminiInput, d *backend.Draft) (*bodi
 		return bodies.NotFound("File %s not found.", in.FileName), nil
 	}
 	if g.fileState(c, f) != "ACTIVE" {
-		return &bodies.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION", Message: "The File " + f.ID + " is not in an ACTIVE state and usage is not allowed."}, nil
+		return &bodies.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION",
+			Message: "The File " + f.ID + " is not in an ACTIVE state and usage is not allowed."}, nil
 	}
 	d.Data, d.Input = f.Blob, in.FileName
 	return nil, nil
@@ -134,7 +136,8 @@ func geminiBusy(c *backend.Call, sv *backend.Survey) *bodies.Rejection {
 }
 
 func (g gemini) list(c *backend.Call) {
-	part, more := backend.Page(c.Jobs(), c.Request.URL.Query().Get("pageToken"), c.QueryInt("pageSize", 50, 1000), func(j *backend.Job) string { return j.ID })
+	part, more := backend.Page(c.Jobs(), c.Request.URL.Query().Get("pageToken"), c.QueryInt("pageSize", 50, 1000),
+		func(j *backend.Job) string { return j.ID })
 	out := map[string]any{}
 	ops := []any{}
 	for _, j := range part {
@@ -161,7 +164,8 @@ func (g gemini) cancel(c *backend.Call) {
 		return
 	}
 	if !c.Cancel(j) {
-		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION", Message: "The batch is not in a state in which it can be cancelled."})
+		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION",
+			Message: "The batch is not in a state in which it can be cancelled."})
 		return
 	}
 	c.Reply(http.StatusOK, struct{}{})
@@ -185,9 +189,9 @@ const (
 // operation returns a job as Gemini shows it: a long-running operation with the batch as its metadata.
 func (g gemini) operation(c *backend.Call, j *backend.Job, v backend.View, p outputPolicy) geminiOperation {
 	m := geminiBatch{
-		Type: "type.googleapis.com/google.ai.generativelanguage.v1main.GenerateContentBatch", Model: "models/" + j.Model, DisplayName: j.Name,
-		CreateTime: rfc(j.Made), UpdateTime: rfc(c.Now), State: "BATCH_STATE_" + cmp.Or(strings.ToUpper(v.Word), geminiState(v.Phase)),
-		Name: "batches/" + j.ID, Stats: geminiStats(v),
+		Type: "type.googleapis.com/google.ai.generativelanguage.v1main.GenerateContentBatch", Model: "models/" + j.Model,
+		DisplayName: j.Name, CreateTime: rfc(j.Made), UpdateTime: rfc(c.Now),
+		State: "BATCH_STATE_" + cmp.Or(strings.ToUpper(v.Word), geminiState(v.Phase)), Name: "batches/" + j.ID, Stats: geminiStats(v),
 	}
 	if j.Input != "" {
 		m.Input = map[string]any{"fileName": j.Input}
@@ -280,7 +284,8 @@ func (f geminiFormat) Close(dst []byte, _ *backend.Job, e *backend.Ended) ([]byt
 	if e.How == backend.Answered {
 		return append(append(append(dst, `,"response":`...), e.Reply...), '}'), 0
 	}
-	return append(bodies.AppendJSON(append(dst, `,"error":`...), map[string]any{"code": grpcCode(e.Rejection.Status), "message": e.Rejection.Message}), '}'), 0
+	return append(bodies.AppendJSON(append(dst, `,"error":`...),
+		map[string]any{"code": grpcCode(e.Rejection.Status), "message": e.Rejection.Message}), '}'), 0
 }
 
 type geminiInput struct {

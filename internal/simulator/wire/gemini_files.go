@@ -55,7 +55,8 @@ func (g gemini) start(c *backend.Call) {
 		c.Fail(bodies.Invalid("", "", "Unsupported upload protocol."))
 		return
 	case id != "" && !geminiFileID.MatchString(id):
-		c.Fail(bodies.Invalid("", "", "File name %q: ids are at most 40 lower-case letters, digits and dashes, and no dash at an end.", in.File.Name))
+		c.Fail(bodies.Invalid("", "", "File name %q: ids are at most 40 lower-case letters, digits and dashes, and no dash at an end.",
+			in.File.Name))
 		return
 	case id != "" && c.FindFile(id) != nil:
 		c.Fail(&bodies.Rejection{Status: http.StatusConflict, Message: "Requested entity already exists: files/" + id})
@@ -75,7 +76,8 @@ func (g gemini) start(c *backend.Call) {
 		f.ID = dice.Letters(dice.Base36, 12)(c.NewNumber())
 	}
 	s := c.NewSession(f, total)
-	c.Writer.Header().Set("X-Goog-Upload-Url", c.Origin()+c.Vendor.Prefix+"/upload/v1beta/files?upload_id="+s.ID+"&upload_protocol=resumable")
+	c.Writer.Header().Set("X-Goog-Upload-Url",
+		c.Origin()+c.Vendor.Prefix+"/upload/v1beta/files?upload_id="+s.ID+"&upload_protocol=resumable")
 	c.Writer.Header().Set("X-Goog-Upload-Chunk-Granularity", strconv.Itoa(granularity))
 	c.Writer.Header().Set("X-Goog-Upload-Status", "active")
 	c.Send(http.StatusOK, "text/plain", nil)
@@ -126,7 +128,8 @@ func (g gemini) step(c *backend.Call, id string) {
 // chunk appends to a session and finishes it when asked to. It returns what is wrong.
 func (g gemini) chunk(c *backend.Call, s *backend.Session, final bool) string {
 	if off, err := strconv.ParseInt(c.Request.Header.Get("X-Goog-Upload-Offset"), 10, 64); err != nil || off != s.Received {
-		return "Upload offset " + c.Request.Header.Get("X-Goog-Upload-Offset") + " does not match: received " + strconv.FormatInt(s.Received, 10) + "."
+		return "Upload offset " + c.Request.Header.Get("X-Goog-Upload-Offset") + " does not match: received " +
+			strconv.FormatInt(s.Received, 10) + "."
 	}
 	n, err := s.Append(c.Request.Body)
 	if err != nil {
@@ -169,7 +172,8 @@ func (g gemini) fileObject(c *backend.Call, f *backend.File) geminiFile {
 }
 
 func (g gemini) listFiles(c *backend.Call) {
-	part, more := backend.Page(c.Files(), c.Request.URL.Query().Get("pageToken"), c.QueryInt("pageSize", 10, 100), func(f *backend.File) string { return f.ID })
+	part, more := backend.Page(c.Files(), c.Request.URL.Query().Get("pageToken"), c.QueryInt("pageSize", 10, 100),
+		func(f *backend.File) string { return f.ID })
 	out := map[string]any{}
 	var all []any
 	for _, f := range part {
@@ -186,7 +190,8 @@ func (g gemini) listFiles(c *backend.Call) {
 
 // noSuchFile returns Gemini's one rejection for files that are not there and for those of others.
 func noSuchFile(id string) *bodies.Rejection {
-	return &bodies.Rejection{Status: http.StatusForbidden, Message: "You do not have permission to access the File " + id + " or it may not exist."}
+	return &bodies.Rejection{Status: http.StatusForbidden,
+		Message: "You do not have permission to access the File " + id + " or it may not exist."}
 }
 
 func (g gemini) showFile(c *backend.Call) {

@@ -16,7 +16,9 @@ func deepSeekVendor() *backend.Vendor {
 		BrokeStatus: http.StatusPaymentRequired, BrokeAs: "insufficient_balance",
 		Routes: func(rt backend.Routes) {
 			for _, path := range []string{"", "/v1"} {
-				rt.On(fault.Ask, "POST", path+"/chat/completions", func(c *backend.Call) { c.Ask(bodies.Chat{Thoughts: "reasoning_content", Hits: true}, "") })
+				rt.On(fault.Ask, "POST", path+"/chat/completions", func(c *backend.Call) {
+					c.Ask(bodies.Chat{Thoughts: "reasoning_content", Hits: true}, "")
+				})
 				modelsRoutes(rt, path)
 			}
 			rt.On(fault.Ask, "POST", "/anthropic/v1/messages", func(c *backend.Call) { c.Ask(bodies.Messages{}, "") })
@@ -31,9 +33,12 @@ func ollamaVendor() *backend.Vendor {
 			rt.On(fault.Ask, "POST", "/api/chat", func(c *backend.Call) { c.Ask(bodies.Ollama{}, "") })
 			rt.On(fault.Ask, "POST", "/v1/chat/completions", func(c *backend.Call) { c.Ask(bodies.Chat{Thoughts: "reasoning"}, "") })
 			rt.On(fault.Models, "GET", "/api/tags", func(c *backend.Call) {
-				c.Reply(http.StatusOK, map[string]any{"models": []any{map[string]any{"name": "sim:latest", "model": "sim:latest", "size": 1 << 30}}})
+				c.Reply(http.StatusOK,
+					map[string]any{"models": []any{map[string]any{"name": "sim:latest", "model": "sim:latest", "size": 1 << 30}}})
 			})
-			rt.On(fault.Models, "GET", "/api/version", func(c *backend.Call) { c.Reply(http.StatusOK, map[string]any{"version": "0.13.0"}) })
+			rt.On(fault.Models, "GET", "/api/version", func(c *backend.Call) {
+				c.Reply(http.StatusOK, map[string]any{"version": "0.13.0"})
+			})
 			modelsRoutes(rt, "/v1")
 		},
 	}

@@ -63,7 +63,8 @@ func mistralError(r *bodies.Rejection) any {
 	case r.Status >= 500:
 		kind = "internal_server_error"
 	}
-	return map[string]any{"object": "error", "message": r.Message, "type": cmp.Or(r.Type, kind), "param": bodies.Nullable(r.Param), "code": strconv.Itoa(1000 + r.Status)}
+	return map[string]any{"object": "error", "message": r.Message, "type": cmp.Or(r.Type, kind), "param": bodies.Nullable(r.Param),
+		"code": strconv.Itoa(1000 + r.Status)}
 }
 
 func (m mistral) create(c *backend.Call) {
@@ -88,7 +89,8 @@ func (m mistral) create(c *backend.Call) {
 		}
 	}
 	j, ok := c.Launch(backend.Draft{
-		NewID: dice.UUID, Data: data, Meta: in.Metadata, Endpoint: in.Endpoint, Model: in.Model, Window: time.Duration(in.TimeoutHours) * time.Hour,
+		NewID: dice.UUID, Data: data, Meta: in.Metadata, Endpoint: in.Endpoint, Model: in.Model,
+		Window: time.Duration(in.TimeoutHours) * time.Hour,
 		Format: bareFormat{dialect: m.dialect(in.Endpoint), model: in.Model, shape: mistralError}, Extra: mistralFiles(in.InputFiles),
 		Outputs: func(j *backend.Job) []string { return []string{dice.UUID(j.Number + 1), dice.UUID(j.Number + 2)} },
 		Strict: func(sv *backend.Survey) *bodies.Rejection {
@@ -240,16 +242,17 @@ func (m mistral) remove(c *backend.Call) {
 
 func mistralStatus(p backend.Phase) string {
 	return map[backend.Phase]string{
-		backend.Validating: "QUEUED", backend.Queued: "QUEUED", backend.Running: "RUNNING", backend.Finalizing: "RUNNING", backend.Cancelling: "CANCELLATION_REQUESTED",
-		backend.Completed: "SUCCESS", backend.Failed: "FAILED", backend.Expired: "TIMEOUT_EXCEEDED", backend.Cancelled: "CANCELLED",
+		backend.Validating: "QUEUED", backend.Queued: "QUEUED", backend.Running: "RUNNING", backend.Finalizing: "RUNNING",
+		backend.Cancelling: "CANCELLATION_REQUESTED", backend.Completed: "SUCCESS", backend.Failed: "FAILED",
+		backend.Expired: "TIMEOUT_EXCEEDED", backend.Cancelled: "CANCELLED",
 	}[p]
 }
 
 func (m mistral) object(c *backend.Call, j *backend.Job, v backend.View) mistralJob {
 	o := mistralJob{
-		ID: j.ID, Object: "batch", InputFiles: slices.Concat([]string{}, j.Extra.(mistralFiles)), Metadata: j.Meta, Endpoint: j.Endpoint, Model: j.Model, Errors: []any{},
-		Status: cmp.Or(v.Word, mistralStatus(v.Phase)), CreatedAt: j.Made.Unix(), Total: v.Total, Succeeded: v.Succeeded, Failed: v.Errored,
-		Completed: v.Succeeded + v.Errored,
+		ID: j.ID, Object: "batch", InputFiles: slices.Concat([]string{}, j.Extra.(mistralFiles)), Metadata: j.Meta, Endpoint: j.Endpoint,
+		Model: j.Model, Errors: []any{}, Status: cmp.Or(v.Word, mistralStatus(v.Phase)), CreatedAt: j.Made.Unix(), Total: v.Total,
+		Succeeded: v.Succeeded, Failed: v.Errored, Completed: v.Succeeded + v.Errored,
 	}
 	if v.Phase != backend.Validating && v.Phase != backend.Queued && v.Phase != backend.Failed {
 		o.StartedAt = unix(j.Made.Add(j.Queue))

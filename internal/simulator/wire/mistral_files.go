@@ -54,8 +54,8 @@ func (m mistral) wellFormed(c *backend.Call, data spill.Blob) bool {
 
 func mistralFileOf(f *backend.File) mistralFile {
 	return mistralFile{
-		ID: f.ID, Object: "file", Bytes: f.Size, CreatedAt: f.Made.Unix(), Filename: f.Name, Purpose: f.Purpose, SampleType: "batch_request",
-		Source: "upload", Mimetype: "application/jsonl",
+		ID: f.ID, Object: "file", Bytes: f.Size, CreatedAt: f.Made.Unix(), Filename: f.Name, Purpose: f.Purpose,
+		SampleType: "batch_request", Source: "upload", Mimetype: "application/jsonl",
 	}
 }
 

@@ -24,8 +24,8 @@ func openAIVendor() *backend.Vendor {
 
 func azureVendor() *backend.Vendor {
 	return &backend.Vendor{
-		Name: "azure", Prefix: "/azure/openai/v1", Base: "/azure/openai/v1", Key: backend.HeaderKey("Api-Key"), Shape: openAIShape, Rate: openAIRate,
-		Requests: 100_000, Bytes: 200 << 20, Window: 30 * day, Caches: true, OneModel: true,
+		Name: "azure", Prefix: "/azure/openai/v1", Base: "/azure/openai/v1", Key: backend.HeaderKey("Api-Key"), Shape: openAIShape,
+		Rate: openAIRate, Requests: 100_000, Bytes: 200 << 20, Window: 30 * day, Caches: true, OneModel: true,
 		Routes: func(rt backend.Routes) { openAIRoutes(rt, openAIKind{pending: true}) },
 	}
 }
@@ -35,7 +35,8 @@ func groqVendor() *backend.Vendor {
 		Name: "groq", Prefix: "/groq/openai/v1", Base: "/groq", Key: backend.Bearer, Shape: openAIShape, Rate: openAIRate,
 		Requests: 50_000, Bytes: 200 << 20, Window: day, Caches: true, OneModel: true,
 		Routes: func(rt backend.Routes) {
-			openAIRoutes(rt, openAIKind{keep: 30 * day, days: 7, whole: true, chat: bodies.Chat{Thoughts: "reasoning", Timings: true, Tier: "on_demand"}})
+			openAIRoutes(rt, openAIKind{keep: 30 * day, days: 7, whole: true,
+				chat: bodies.Chat{Thoughts: "reasoning", Timings: true, Tier: "on_demand"}})
 		},
 	}
 }
@@ -113,8 +114,9 @@ func (k openAIKind) create(c *backend.Call) {
 		return
 	}
 	j, ok := c.Launch(backend.Draft{
-		NewID: dice.Prefixed("batch_", dice.Hex), Outputs: openAIOutputs, Format: openAIFormat{endpoint: in.Endpoint, dialect: k.dialect(in.Endpoint)},
-		Data: f.Blob, Input: f.ID, Meta: in.Metadata, Endpoint: in.Endpoint, Window: window, Late: c.TooMuchQueued, Missing: missing,
+		NewID: dice.Prefixed("batch_", dice.Hex), Outputs: openAIOutputs,
+		Format: openAIFormat{endpoint: in.Endpoint, dialect: k.dialect(in.Endpoint)}, Data: f.Blob, Input: f.ID, Meta: in.Metadata,
+		Endpoint: in.Endpoint, Window: window, Late: c.TooMuchQueued, Missing: missing,
 	})
 	if ok {
 		c.Reply(http.StatusOK, openAIBatch(c, j, backend.View{Progress: backend.Progress{Phase: backend.Validating}}))
@@ -123,11 +125,13 @@ func (k openAIKind) create(c *backend.Call) {
 
 func (k openAIKind) check(in openAICreate) (time.Duration, *bodies.Rejection) {
 	if k.dialect(in.Endpoint) == nil {
-		return 0, bodies.Invalid("endpoint", "invalid_value", "Invalid value: '%s'. Supported values are: '/v1/responses', '/v1/chat/completions' and '/v1/embeddings'.", in.Endpoint)
+		return 0, bodies.Invalid("endpoint", "invalid_value",
+			"Invalid value: '%s'. Supported values are: '/v1/responses', '/v1/chat/completions' and '/v1/embeddings'.", in.Endpoint)
 	}
 	window, ok := parseWindow(in.CompletionWindow, max(k.days, 1))
 	if !ok {
-		return 0, bodies.Invalid("completion_window", "invalid_value", "Invalid value: '%s'. Supported values are: '24h'.", in.CompletionWindow)
+		return 0, bodies.Invalid("completion_window", "invalid_value", "Invalid value: '%s'. Supported values are: '24h'.",
+			in.CompletionWindow)
 	}
 	if len(in.Metadata) > 16 {
 		return 0, bodies.Invalid("metadata", "object_above_max_properties", "Invalid 'metadata': too many properties.")
@@ -203,7 +207,8 @@ func (f openAIFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, 
 		return backend.Carried{}, bodies.Invalid("method", "invalid_method", "Invalid value: '%s'. The method must be 'POST'.", m)
 	}
 	if u := string(v.GetStringBytes("url")); unversioned(u) != unversioned(f.endpoint) {
-		return backend.Carried{}, bodies.Invalid("url", "invalid_url", "The URL provided for this request does not match the batch endpoint.")
+		return backend.Carried{}, bodies.Invalid("url", "invalid_url",
+			"The URL provided for this request does not match the batch endpoint.")
 	}
 	body := v.Get("body")
 	if body == nil || body.Type() != fastjson.TypeObject {

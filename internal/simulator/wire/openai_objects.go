@@ -95,10 +95,12 @@ func (k openAIKind) upload(c *backend.Call) {
 	purpose := f.Fields["purpose"]
 	switch {
 	case !slices.Contains([]string{"batch", "assistants", "fine-tune", "user_data", "evals", "vision"}, purpose):
-		c.Fail(bodies.Invalid("purpose", "invalid_value", "'%s' is not one of ['fine-tune', 'assistants', 'batch', 'user_data', 'vision', 'evals'] - 'purpose'", purpose))
+		c.Fail(bodies.Invalid("purpose", "invalid_value",
+			"'%s' is not one of ['fine-tune', 'assistants', 'batch', 'user_data', 'vision', 'evals'] - 'purpose'", purpose))
 		return
 	case purpose == "batch" && f.Size > c.BatchBytes():
-		c.Fail(&bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "file_too_large", Message: "The file is too large for purpose 'batch'."})
+		c.Fail(&bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "file_too_large",
+			Message: "The file is too large for purpose 'batch'."})
 		return
 	}
 	out := &backend.File{
@@ -127,7 +129,8 @@ func (k openAIKind) status(c *backend.Call, f *backend.File) string {
 }
 
 func (k openAIKind) fileObject(c *backend.Call, f *backend.File) openAIFile {
-	o := openAIFile{ID: f.ID, Object: "file", Bytes: f.Size, CreatedAt: f.Made.Unix(), Filename: f.Name, Purpose: f.Purpose, Status: k.status(c, f)}
+	o := openAIFile{ID: f.ID, Object: "file", Bytes: f.Size, CreatedAt: f.Made.Unix(), Filename: f.Name, Purpose: f.Purpose,
+		Status: k.status(c, f)}
 	if f.Keep > 0 {
 		o.ExpiresAt = f.Made.Add(f.Keep).Unix()
 	}
@@ -168,7 +171,8 @@ func (k openAIKind) listFiles(c *backend.Call) {
 // outputObject returns a result file as OpenAI shows it.
 func (k openAIKind) outputObject(j *backend.Job, n int) openAIFile {
 	name := j.ID + []string{"_output.jsonl", "_error.jsonl"}[n]
-	return openAIFile{ID: openAIOutput(j, n), Object: "file", Bytes: j.OutSize(n), CreatedAt: j.Made.Unix(), Filename: name, Purpose: "batch_output", Status: "processed"}
+	return openAIFile{ID: openAIOutput(j, n), Object: "file", Bytes: j.OutSize(n), CreatedAt: j.Made.Unix(), Filename: name,
+		Purpose: "batch_output", Status: "processed"}
 }
 
 func (k openAIKind) showFile(c *backend.Call) {

@@ -48,7 +48,8 @@ func openRouterChat() bodies.Chat {
 
 // openRouterShape is {"error":{"code":status,…}}.
 func openRouterShape(_ *backend.Call, r *bodies.Rejection) any {
-	return map[string]any{"error": map[string]any{"code": r.Status, "message": r.Message, "metadata": map[string]any{"reason": bodies.Nullable(r.Code)}}}
+	return map[string]any{"error": map[string]any{"code": r.Status, "message": r.Message,
+		"metadata": map[string]any{"reason": bodies.Nullable(r.Code)}}}
 }
 
 // create reads the document as it comes: what it needs to know about the requests must precede them.

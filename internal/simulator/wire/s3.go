@@ -20,7 +20,8 @@ import (
 
 func s3Vendor(s *s3Store) *backend.Vendor {
 	return &backend.Vendor{
-		Name: "s3", Prefix: "/s3", Base: "/s3", Key: awsKey, Shape: s3Shape, DeniedAs: http.StatusForbidden, BrokeStatus: http.StatusForbidden, IDHeaderAs: "X-Amz-Request-Id",
+		Name: "s3", Prefix: "/s3", Base: "/s3", Key: awsKey, Shape: s3Shape, DeniedAs: http.StatusForbidden,
+		BrokeStatus: http.StatusForbidden, IDHeaderAs: "X-Amz-Request-Id",
 		Admit: func(c *backend.Call) *bodies.Rejection {
 			if _, signed := signatureOf(c.Request); !signed { // a bearer of Bedrock opens no bucket
 				return &bodies.Rejection{Status: http.StatusBadRequest, Code: "InvalidRequest", Message: "Unsupported Authorization Type"}
@@ -125,7 +126,8 @@ func (s *s3Store) written(c *backend.Call, bucket string) []s3Written {
 func (o s3Written) read(c *backend.Call) (spill.Blob, error) {
 	if o.manifest {
 		w := c.Look(o.job)
-		text := fmt.Sprintf(`{"totalRecordCount":%d,"processedRecordCount":%d,"successRecordCount":%d,"errorRecordCount":%d}`, w.Total, w.Succeeded+w.Errored, w.Succeeded, w.Errored)
+		text := fmt.Sprintf(`{"totalRecordCount":%d,"processedRecordCount":%d,"successRecordCount":%d,"errorRecordCount":%d}`, w.Total,
+			w.Succeeded+w.Errored, w.Succeeded, w.Errored)
 		return c.Disk().Save("manifest", strings.NewReader(text), 0)
 	}
 	b, err := c.Results(o.job, 0)
@@ -156,7 +158,8 @@ func (s *s3Store) put(c *backend.Call) {
 	}
 	sum := hex.EncodeToString(h.Sum(nil))
 	if said := c.Request.Header.Get("X-Amz-Content-Sha256"); said != sum && said != "UNSIGNED-PAYLOAD" {
-		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Code: "XAmzContentSHA256Mismatch", Message: "The provided 'x-amz-content-sha256' header does not match what was computed."})
+		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Code: "XAmzContentSHA256Mismatch",
+			Message: "The provided 'x-amz-content-sha256' header does not match what was computed."})
 		return
 	}
 	s.mu.Lock()

@@ -67,11 +67,13 @@ func (s signature) made(r *http.Request, body string) string {
 		}
 		lines.WriteString(name + ":" + strings.Join(strings.Fields(value), " ") + "\n")
 	}
-	canonical := strings.Join([]string{r.Method, awsEscape(path, "/"), awsQuery(r.URL.Query()), lines.String(), strings.Join(s.headers, ";"), body}, "\n")
+	canonical := strings.Join([]string{r.Method, awsEscape(path, "/"), awsQuery(r.URL.Query()), lines.String(),
+		strings.Join(s.headers, ";"), body}, "\n")
 	digest := sha256.Sum256([]byte(canonical))
 	scope := strings.Join([]string{s.date, s.region, s.service, "aws4_request"}, "/")
 	key := []byte("AWS4" + s.id)
-	for _, text := range []string{s.date, s.region, s.service, "aws4_request", "AWS4-HMAC-SHA256\n" + r.Header.Get("X-Amz-Date") + "\n" + scope + "\n" + hex.EncodeToString(digest[:])} {
+	for _, text := range []string{s.date, s.region, s.service, "aws4_request",
+		"AWS4-HMAC-SHA256\n" + r.Header.Get("X-Amz-Date") + "\n" + scope + "\n" + hex.EncodeToString(digest[:])} {
 		h := hmac.New(sha256.New, key)
 		h.Write([]byte(text))
 		key = h.Sum(nil)
@@ -119,7 +121,8 @@ func signedAs(service string, c *backend.Call) *bodies.Rejection {
 	}
 	if s.service != service || !strings.HasPrefix(c.Request.Header.Get("X-Amz-Date"), s.date) || s.made(c.Request, body) != s.sum {
 		return &bodies.Rejection{Status: http.StatusForbidden, Type: "InvalidSignatureException", Code: "SignatureDoesNotMatch",
-			Message: "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method."}
+			Message: "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key " +
+				"and signing method."}
 	}
 	return nil
 }

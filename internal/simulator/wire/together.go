@@ -70,7 +70,8 @@ func (t together) create(c *backend.Call) {
 		Late:   c.TooMuchQueued, Missing: missing,
 	})
 	if ok {
-		c.Reply(http.StatusCreated, map[string]any{"job": t.object(c, j, backend.View{Progress: backend.Progress{Phase: backend.Validating}}), "warning": ""})
+		c.Reply(http.StatusCreated,
+			map[string]any{"job": t.object(c, j, backend.View{Progress: backend.Progress{Phase: backend.Validating}}), "warning": ""})
 	}
 }
 
@@ -97,7 +98,8 @@ func (t together) cancel(c *backend.Call) {
 		return
 	}
 	if !c.Cancel(j) {
-		c.Fail(&bodies.Rejection{Status: http.StatusConflict, Code: "invalid_state", Message: "batch " + j.ID + " cannot be cancelled: it has ended"})
+		c.Fail(&bodies.Rejection{Status: http.StatusConflict, Code: "invalid_state",
+			Message: "batch " + j.ID + " cannot be cancelled: it has ended"})
 		return
 	}
 	c.Reply(http.StatusOK, t.object(c, j, c.Look(j)))
@@ -105,8 +107,8 @@ func (t together) cancel(c *backend.Call) {
 
 func (t together) object(c *backend.Call, j *backend.Job, v backend.View) togetherJob {
 	o := togetherJob{
-		ID: j.ID, UserID: "user-" + j.Account, Status: cmp.Or(v.Word, togetherStatus(v.Phase)), Endpoint: j.Endpoint, ModelID: j.Model, InputFileID: j.Input,
-		FileSize: j.Lines.Data.Size, CreatedAt: rfc(j.Made), Deadline: rfc(j.Made.Add(j.Window)),
+		ID: j.ID, UserID: "user-" + j.Account, Status: cmp.Or(v.Word, togetherStatus(v.Phase)), Endpoint: j.Endpoint, ModelID: j.Model,
+		InputFileID: j.Input, FileSize: j.Lines.Data.Size, CreatedAt: rfc(j.Made), Deadline: rfc(j.Made.Add(j.Window)),
 	}
 	if v.Total > 0 {
 		o.Progress = float64(v.Succeeded+v.Errored) / float64(v.Total) * 100
@@ -179,7 +181,8 @@ func (t together) put(c *backend.Call) {
 	s := c.Session(c.Request.PathValue("id"))
 	switch {
 	case c.Request.Header.Get("Authorization") != "":
-		c.Send(http.StatusBadRequest, "application/xml", []byte("<Error><Code>InvalidArgument</Code><Message>Only one auth mechanism allowed</Message></Error>"))
+		c.Send(http.StatusBadRequest, "application/xml",
+			[]byte("<Error><Code>InvalidArgument</Code><Message>Only one auth mechanism allowed</Message></Error>"))
 		return
 	case s == nil || c.Request.URL.Query().Get("X-Amz-Signature") == "":
 		c.Send(http.StatusForbidden, "application/xml", []byte("<Error><Code>SignatureDoesNotMatch</Code></Error>"))
@@ -214,7 +217,8 @@ func (t together) form(c *backend.Call) {
 }
 
 func (t together) fileObject(f *backend.File) togetherFile {
-	return togetherFile{ID: f.ID, Object: "file", Bytes: f.Size, CreatedAt: f.Made.Unix(), Filename: f.Name, FileType: "jsonl", Processed: f.Path != "", Purpose: f.Purpose}
+	return togetherFile{ID: f.ID, Object: "file", Bytes: f.Size, CreatedAt: f.Made.Unix(), Filename: f.Name, FileType: "jsonl",
+		Processed: f.Path != "", Purpose: f.Purpose}
 }
 
 func (t together) listFiles(c *backend.Call) {

@@ -81,7 +81,8 @@ func (v vertex) create(c *backend.Call) {
 		return
 	}
 	x := &vertexExtra{bucket: bucket, source: in.Input.Source.URIs, dest: in.Output.Destination.Prefix, model: in.Model, shards: 1}
-	x.dir = strings.TrimPrefix(strings.TrimSuffix(prefix, "/")+"/prediction-model-"+c.Now.Format("2006-01-02T15:04:05")+fmt.Sprintf(".%06dZ/", c.Number%1e6), "/")
+	x.dir = strings.TrimPrefix(strings.TrimSuffix(prefix, "/")+"/prediction-model-"+c.Now.Format("2006-01-02T15:04:05")+
+		fmt.Sprintf(".%06dZ/", c.Number%1e6), "/")
 	if e, ok := c.Effect("shards"); ok {
 		x.shards = e.Count
 	}
@@ -202,7 +203,8 @@ func (v vertex) remove(c *backend.Call) {
 		return
 	}
 	j.Remove()
-	c.Reply(http.StatusOK, map[string]any{"name": v.jobName(j) + "/operations/1", "done": true, "response": map[string]any{"@type": "type.googleapis.com/google.protobuf.Empty"}})
+	c.Reply(http.StatusOK, map[string]any{"name": v.jobName(j) + "/operations/1", "done": true,
+		"response": map[string]any{"@type": "type.googleapis.com/google.protobuf.Empty"}})
 }
 
 func (v vertex) jobName(j *backend.Job) string {
@@ -212,16 +214,17 @@ func (v vertex) jobName(j *backend.Job) string {
 
 func vertexState(p backend.Phase) string {
 	return map[backend.Phase]string{
-		backend.Validating: "PENDING", backend.Queued: "QUEUED", backend.Running: "RUNNING", backend.Finalizing: "RUNNING", backend.Cancelling: "CANCELLING",
-		backend.Completed: "SUCCEEDED", backend.Failed: "FAILED", backend.Expired: "EXPIRED", backend.Cancelled: "CANCELLED",
+		backend.Validating: "PENDING", backend.Queued: "QUEUED", backend.Running: "RUNNING", backend.Finalizing: "RUNNING",
+		backend.Cancelling: "CANCELLING", backend.Completed: "SUCCEEDED", backend.Failed: "FAILED", backend.Expired: "EXPIRED",
+		backend.Cancelled: "CANCELLED",
 	}[p]
 }
 
 func (v vertex) object(c *backend.Call, j *backend.Job, w backend.View) vertexJob {
 	x := j.Extra.(*vertexExtra)
 	o := vertexJob{
-		Name: v.jobName(j), DisplayName: j.Name, Model: x.model, State: "JOB_STATE_" + cmp.Or(strings.ToUpper(w.Word), vertexState(w.Phase)), Labels: j.Meta,
-		CreateTime: rfc(j.Made), UpdateTime: rfc(c.Now),
+		Name: v.jobName(j), DisplayName: j.Name, Model: x.model, State: "JOB_STATE_" +
+			cmp.Or(strings.ToUpper(w.Word), vertexState(w.Phase)), Labels: j.Meta, CreateTime: rfc(j.Made), UpdateTime: rfc(c.Now),
 	}
 	o.Input.Format, o.Input.Source.URIs = "jsonl", x.source
 	o.Output.Format, o.Output.Destination.Prefix = "jsonl", x.dest
@@ -237,7 +240,8 @@ func (v vertex) object(c *backend.Call, j *backend.Job, w backend.View) vertexJo
 		return o
 	}
 	o.Stats = map[string]string{
-		"successfulCount": strconv.Itoa(w.Succeeded), "failedCount": strconv.Itoa(w.Errored), "incompleteCount": strconv.Itoa(w.Expired + w.Cancelled),
+		"successfulCount": strconv.Itoa(w.Succeeded), "failedCount": strconv.Itoa(w.Errored),
+		"incompleteCount": strconv.Itoa(w.Expired + w.Cancelled),
 	}
 	if !w.NoOutput {
 		o.Info = map[string]string{"gcsOutputDirectory": "gs://" + x.bucket + "/" + strings.TrimSuffix(x.dir, "/")}

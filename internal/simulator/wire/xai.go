@@ -115,7 +115,8 @@ func (x xai) create(c *backend.Call) {
 		c.Fail(bodies.Invalid("name", "invalid_argument", "name is required"))
 		return
 	}
-	b := &xaiBatch{id: "batch_" + dice.UUID(c.NewNumber()), name: in.Name, made: c.Now, expires: c.Now.Add(c.Window()), sealed: in.InputFileID != ""}
+	b := &xaiBatch{id: "batch_" + dice.UUID(c.NewNumber()), name: in.Name, made: c.Now, expires: c.Now.Add(c.Window()),
+		sealed: in.InputFileID != ""}
 	if b.sealed {
 		f := c.FindFile(in.InputFileID)
 		if f == nil {
@@ -137,7 +138,8 @@ func (x xai) create(c *backend.Call) {
 // part makes a job of more requests and adds it. It answers the call itself when that does not work.
 func (x xai) part(c *backend.Call, b *xaiBatch, data spill.Blob, f backend.Format) bool {
 	j, ok := c.Launch(backend.Draft{
-		ID: b.id, Key: fmt.Sprintf("%s#%d", b.id, len(b.parts)), Format: xaiFormat{f}, Data: data, Name: b.name, Window: b.expires.Sub(c.Now),
+		ID: b.id, Key: fmt.Sprintf("%s#%d", b.id, len(b.parts)), Format: xaiFormat{f}, Data: data, Name: b.name,
+		Window: b.expires.Sub(c.Now),
 	})
 	if ok {
 		b.parts = append(b.parts, j)
@@ -168,7 +170,8 @@ func (x xai) add(c *backend.Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.sealed {
-		c.Fail(&bodies.Rejection{Status: http.StatusPreconditionFailed, Code: "failed_precondition", Message: "batch " + b.id + " was made from a file: requests cannot be added"})
+		c.Fail(&bodies.Rejection{Status: http.StatusPreconditionFailed, Code: "failed_precondition",
+			Message: "batch " + b.id + " was made from a file: requests cannot be added"})
 		return
 	}
 	fresh, err := x.fresh(c, b, data)
@@ -232,7 +235,8 @@ func (x xai) show(c *backend.Call) {
 
 // object returns a batch as xAI shows it: counts, and no state. What was rejected shows nowhere but in a message.
 func (x xai) object(c *backend.Call, b *xaiBatch) xaiObject {
-	o := xaiObject{ID: b.id, Name: b.name, CreateTime: rfc(b.made), ExpireTime: rfc(b.expires), Cost: map[string]int64{"total_cost_usd_ticks": 0}}
+	o := xaiObject{ID: b.id, Name: b.name, CreateTime: rfc(b.made), ExpireTime: rfc(b.expires),
+		Cost: map[string]int64{"total_cost_usd_ticks": 0}}
 	for _, j := range b.jobs() {
 		v := c.Look(j)
 		if v.Phase == backend.Failed {
@@ -260,7 +264,8 @@ func (x xai) list(c *backend.Call) {
 	if e, ok := c.Effect("hide"); ok {
 		all = slices.DeleteFunc(all, func(b *xaiBatch) bool { return c.Now.Sub(b.made) < e.Duration })
 	}
-	part, more := backend.Page(all, c.Request.URL.Query().Get("pagination_token"), c.QueryInt("limit", 100, 1000), func(b *xaiBatch) string { return b.id })
+	part, more := backend.Page(all, c.Request.URL.Query().Get("pagination_token"), c.QueryInt("limit", 100, 1000),
+		func(b *xaiBatch) string { return b.id })
 	out := map[string]any{"batches": []any{}, "pagination_token": nil}
 	list := []any{}
 	for _, b := range part {

@@ -178,7 +178,8 @@ func (x xai) upload(c *backend.Call) {
 }
 
 func xaiFile(f *backend.File) map[string]any {
-	return map[string]any{"id": f.ID, "object": "file", "filename": f.Name, "bytes": f.Size, "size": f.Size, "created_at": f.Made.Unix(), "purpose": ""}
+	return map[string]any{"id": f.ID, "object": "file", "filename": f.Name, "bytes": f.Size, "size": f.Size, "created_at": f.Made.Unix(),
+		"purpose": ""}
 }
 
 func (x xai) listFiles(c *backend.Call) {

@@ -52,7 +52,8 @@ func NewLook(g *stats.Grouped) (*Look, error) {
 		return nil, err
 	}
 	lanes := len(fit.Theta)
-	l := &Look{Theta: fit.Theta, SE: robust.SE(), Clusters: g.Clusters(), Order: fit.Order, LogNu: fit.LogNu, Finite: finite, Thin: thin(g.Tally())}
+	l := &Look{Theta: fit.Theta, SE: robust.SE(), Clusters: g.Clusters(), Order: fit.Order, LogNu: fit.LogNu, Finite: finite,
+		Thin: thin(g.Tally())}
 	for i, se := range model.SE() {
 		l.SE[i] = max(l.SE[i], se)
 	}

@@ -70,8 +70,9 @@ func (q Quote) Needed(chance float64) (float64, bool) {
 // clearLevel is so low that few pairs of equals ever look clear, however often one looks.
 const clearLevel = 0.001
 
-// Clear reports whether it is clear which of two is better, by what each has won of their comparisons, a tie half. Of so many pairs, so few of
-// equals ever look clear that those which are not can be compared evenly, and looked at as if nothing had been chosen.
+// Clear reports whether it is clear which of two is better, by what each has won of their comparisons, a tie half. Of
+// so many pairs, so few of equals ever look clear that those which are not can be compared evenly, and looked at as if
+// nothing had been chosen.
 func Clear(won, lost float64, pairs int) bool {
 	return won+lost > 0 && 2*below(-math.Abs(won-lost)/math.Sqrt(won+lost)) < clearLevel/float64(max(1, pairs))
 }

@@ -73,7 +73,8 @@ func TestALookInAnotherOrderSaysTheSame(t *testing.T) {
 	}
 	for k, p := range plain.Pairs {
 		q := back.Pairs[k]
-		if p.I != q.I || p.J != q.J || math.Abs(p.Difference-q.Difference) > 1e-9 || math.Abs(p.P-q.P) > 1e-9 || math.Abs(p.Variance-q.Variance) > 1e-9 {
+		if p.I != q.I || p.J != q.J || math.Abs(p.Difference-q.Difference) > 1e-9 || math.Abs(p.P-q.P) > 1e-9 ||
+			math.Abs(p.Variance-q.Variance) > 1e-9 {
 			t.Errorf("pair %d: %+v, want %+v", k, q, p)
 		}
 	}
@@ -214,7 +215,8 @@ func TestClearTakesMoreThanLuck(t *testing.T) {
 		pairs     int
 		want      bool
 	}{
-		{0, 0, 1, false}, {8, 0, 28, false}, {10, 0, 1, false}, {11, 0, 1, true}, {16, 0, 28, false}, {17, 0, 28, false}, {18, 0, 28, true}, {0, 18, 28, true}, {60, 30, 28, false}, {70, 30, 28, false}, {71, 29, 28, true},
+		{0, 0, 1, false}, {8, 0, 28, false}, {10, 0, 1, false}, {11, 0, 1, true}, {16, 0, 28, false}, {17, 0, 28, false}, {18, 0, 28, true},
+		{0, 18, 28, true}, {60, 30, 28, false}, {70, 30, 28, false}, {71, 29, 28, true},
 	} {
 		if got := Clear(c.won, c.lost, c.pairs); got != c.want {
 			t.Errorf("%g to %g of %d pairs: clear %v", c.won, c.lost, c.pairs, got)

@@ -283,7 +283,8 @@ func TestAPriceIsThatOfIndependentCode(t *testing.T) {
 		}
 	}](t, "price")
 	for _, r := range c.Rows {
-		q := Quote{Pair: Pair{Difference: r.Difference, Variance: r.SE * r.SE, Information: r.Information}, Critical: r.Critical, Spread: r.Tau2}
+		q := Quote{Pair: Pair{Difference: r.Difference, Variance: r.SE * r.SE, Information: r.Information}, Critical: r.Critical,
+			Spread: r.Tau2}
 		near(t, "shrink", q.shrink(), r.Expect.Shrink, 1e-7)
 		for chance, want := range map[float64]float64{0.5: r.Expect.N50, 0.8: r.Expect.N80, 0.9: r.Expect.N90} {
 			n, _ := q.Needed(chance)

@@ -94,8 +94,8 @@ func (g *Progress) Recall(claims []Claim, given []int, narrow bool) {
 	g.Narrow = narrow
 }
 
-// Level returns the error that the last look might spend; that of the first where there was none. Where no claims are wanted, intervals are those
-// of the whole level: how wide they are does not depend on who wins.
+// Level returns the error that the last look might spend; that of the first where there was none. Where no claims are
+// wanted, intervals are those of the whole level: how wide they are does not depend on who wins.
 func (g *Progress) Level() float64 {
 	if g.Goal.Width > 0 {
 		return g.Alpha

@@ -1,7 +1,7 @@
 package adaptive
 
-// narrowing returns what a round buys where all strengths are to be certain, whoever wins: a portion at a time, for the pair whose comparisons
-// take most off the sum of their variances.
+// narrowing returns what a round buys where all strengths are to be certain, whoever wins: a portion at a time, for the
+// pair whose comparisons take most off the sum of their variances.
 func (g *Progress) narrowing(l *Look, money int) []int {
 	const portions = 40
 	buy, c := make([]int, len(g.pairs)), make([][]float64, g.Lanes)

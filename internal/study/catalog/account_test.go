@@ -29,13 +29,15 @@ func TestVendorsAreKnownByWhatPeopleCallThem(t *testing.T) {
 func TestHeadersAreSecretUnlessARowSaysThatTheyAreOpen(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
-		"anthropic-version": true, "OpenAI-Beta": true, "X-Goog-Upload-Command": true, "x-goog-api-key": false, "authorization": false, "x-api-key": false, "": false,
+		"anthropic-version": true, "OpenAI-Beta": true, "X-Goog-Upload-Command": true, "x-goog-api-key": false, "authorization": false,
+		"x-api-key": false, "": false,
 	} {
 		if got := catalog.Default().OpenHeader(name); got != want {
 			t.Errorf("%q is open: %v", name, got)
 		}
 	}
-	if diff := cmp.Diff([]string{"ABSK", "AIza", "bedrock-api-key-", "fw_", "gsk_", "sk-", "tgp_", "xai-", "ya29."}, catalog.Default().KeyForms()); diff != "" {
+	if diff := cmp.Diff([]string{"ABSK", "AIza", "bedrock-api-key-", "fw_", "gsk_", "sk-", "tgp_", "xai-", "ya29."},
+		catalog.Default().KeyForms()); diff != "" {
 		t.Errorf("forms of keys (-want +got):\n%s", diff)
 	}
 }

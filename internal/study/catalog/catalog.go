@@ -129,9 +129,10 @@ type Limits struct {
 	CreatesPerHour int           `yaml:"creates_per_hour"`
 	Concurrent     int           `yaml:"concurrent"`     // jobs at one time
 	AllOrNothing   bool          `yaml:"all_or_nothing"` // one bad request fails the whole job, and no reply names it
-	Tidy           bool          `yaml:"tidy"`           // room for files is small: they are deleted there when all is here, unless the study forbids it
-	Date           Date          `yaml:"date"`
-	Source         string        `yaml:"source"`
+	// room for files is small: they are deleted there when all is here, unless the study forbids it
+	Tidy   bool   `yaml:"tidy"`
+	Date   Date   `yaml:"date"`
+	Source string `yaml:"source"`
 }
 
 // api describes one API, no matter which vendor offers it. Its name is also the dialect's.

@@ -128,7 +128,8 @@ func (k *checker) standing(on Date) {
 		k.warn(Unknown, "model", hint, "%s is not in the catalogue: the rules of %s are used", k.name(), k.found.Family.Title)
 	}
 	if m.Floating {
-		k.warn(Floating, "model", "name a dated snapshot to ask the same model every time", "%s is an alias that moves from snapshot to snapshot", k.name())
+		k.warn(Floating, "model", "name a dated snapshot to ask the same model every time",
+			"%s is an alias that moves from snapshot to snapshot", k.name())
 	}
 	if m.NoBatch && k.lane.Mode == assay.ModeBatch {
 		k.warn(Unkept, "mode", "write mode: live", "%s was seen refused in batches", k.name())
@@ -212,11 +213,14 @@ func (k *checker) budget() {
 	limit := k.catalog.Effective(k.lane, k.vendor.Name).MaxTokens
 	switch {
 	case n < k.rule.Min:
-		k.problem("thinking", fmt.Sprintf("write thinking: %d or more", k.rule.Min), "%s takes a thinking budget of at least %s tokens, not %s", k.name(), assay.Thousands(k.rule.Min), assay.Thousands(n))
+		k.problem("thinking", fmt.Sprintf("write thinking: %d or more", k.rule.Min),
+			"%s takes a thinking budget of at least %s tokens, not %s", k.name(), assay.Thousands(k.rule.Min), assay.Thousands(n))
 	case k.rule.Max > 0 && n > k.rule.Max:
-		k.problem("thinking", fmt.Sprintf("write thinking: %d or less", k.rule.Max), "%s takes a thinking budget of at most %s tokens, not %s", k.name(), assay.Thousands(k.rule.Max), assay.Thousands(n))
+		k.problem("thinking", fmt.Sprintf("write thinking: %d or less", k.rule.Max),
+			"%s takes a thinking budget of at most %s tokens, not %s", k.name(), assay.Thousands(k.rule.Max), assay.Thousands(n))
 	case k.rule.UnderMaxTokens && limit > 0 && n >= limit:
-		k.problem("thinking", "raise max_tokens, or lower the budget", "a thinking budget of %s tokens leaves no room in max_tokens %s", assay.Thousands(n), assay.Thousands(limit))
+		k.problem("thinking", "raise max_tokens, or lower the budget", "a thinking budget of %s tokens leaves no room in max_tokens %s",
+			assay.Thousands(n), assay.Thousands(limit))
 	}
 }
 

@@ -65,7 +65,8 @@ func (k *checker) otherAPI(key string) string {
 func (k *checker) sampling() {
 	f := k.found.Family
 	if t := k.p.Temperature; t != nil && k.api.Hottest > 0 && *t > k.api.Hottest {
-		k.problem("temperature", "write temperature: "+number(k.api.Hottest)+" or less", "%s takes temperature up to %s, not %s", k.vendor.Title, number(k.api.Hottest), number(*t))
+		k.problem("temperature", "write temperature: "+number(k.api.Hottest)+" or less", "%s takes temperature up to %s, not %s",
+			k.vendor.Title, number(k.api.Hottest), number(*t))
 	} else if t != nil {
 		k.number("temperature", *t, f.Temperature)
 	}
@@ -88,7 +89,8 @@ func (k *checker) number(key string, x float64, rule *Rule) {
 	case rule.Allow == AllowQuiet && thinks:
 		k.problem(key, k.quietHint(key), "%s takes no %s while it reasons", k.name(), key)
 	case thinks && rule.Thinking != nil && !rule.Thinking.holds(x):
-		k.problem(key, "remove "+key+", or write "+rule.Thinking.words(key), "thinking needs %s, not %s", rule.Thinking.need(key), number(x))
+		k.problem(key, "remove "+key+", or write "+rule.Thinking.words(key), "thinking needs %s, not %s",
+			rule.Thinking.need(key), number(x))
 	case !rule.holds(x):
 		k.problem(key, "remove "+key+", or write "+rule.words(key), "%s takes %s, not %s", k.name(), rule.need(key), number(x))
 	case rule.Advise != nil && x != *rule.Advise:
@@ -135,12 +137,15 @@ func (k *checker) limit() {
 	case n < 0:
 		k.problem("max_tokens", "write a positive number, or remove max_tokens", "max_tokens %d is negative", n)
 	case n > 0 && n < k.api.MinOutput:
-		k.problem("max_tokens", fmt.Sprintf("write max_tokens: %d or more", k.api.MinOutput), "the %s api takes max_tokens of at least %d, not %d", k.api.Name, k.api.MinOutput, n)
+		k.problem("max_tokens", fmt.Sprintf("write max_tokens: %d or more", k.api.MinOutput),
+			"the %s api takes max_tokens of at least %d, not %d", k.api.Name, k.api.MinOutput, n)
 	case most > 0 && n > most:
-		k.problem("max_tokens", fmt.Sprintf("write max_tokens: %d or less", most), "%s writes at most %s tokens, not %s", k.name(), assay.Thousands(most), assay.Thousands(n))
+		k.problem("max_tokens", fmt.Sprintf("write max_tokens: %d or less", most), "%s writes at most %s tokens, not %s", k.name(),
+			assay.Thousands(most), assay.Thousands(n))
 	case n > 0 && k.p.Thinking.Mode != assay.ThinkingTokens && k.thinks():
 		if least := k.catalog.leastThinking(k.found.Family, k.p); n < least {
-			k.warn(Unkept, "max_tokens", fmt.Sprintf("%smax_tokens: %d or more", k.lessThinking(), least), "%s thinks, and max_tokens %s may leave nothing for its answer", k.name(), assay.Thousands(n))
+			k.warn(Unkept, "max_tokens", fmt.Sprintf("%smax_tokens: %d or more", k.lessThinking(), least),
+				"%s thinks, and max_tokens %s may leave nothing for its answer", k.name(), assay.Thousands(n))
 		}
 	}
 }

@@ -27,23 +27,29 @@ func TestCostsComputedByHand(t *testing.T) {
 		want                assay.Money // nanodollars
 	}{
 		// 800 x 1.25 + 200 x 0.125 + 500 x 10 dollars a million
-		{"live with cached input", "openai", "gpt-5", assay.Usage{Input: 1000, Cached: 200, Output: 500, Reasoning: 400}, live, 1_000_000 + 25_000 + 5_000_000},
+		{"live with cached input", "openai", "gpt-5", assay.Usage{Input: 1000, Cached: 200, Output: 500, Reasoning: 400}, live,
+			1_000_000 + 25_000 + 5_000_000},
 		// half of it: the discount stacks with caching
 		{"batch with cached input", "openai", "gpt-5", assay.Usage{Input: 1000, Cached: 200, Output: 500}, batch, 3_012_500},
 		{"flex is batch prices", "openai", "gpt-5", assay.Usage{Input: 1000, Cached: 200, Output: 500}, inTier("flex"), 3_012_500},
 		{"the default tier is live", "openai", "gpt-5", assay.Usage{Input: 1000, Output: 500}, inTier("default"), 6_250_000},
-		{"a batch has one price", "openai", "gpt-5", assay.Usage{Input: 1000, Output: 500}, catalog.Billing{Mode: assay.ModeBatch, Tier: "default"}, 3_125_000},
+		{"a batch has one price", "openai", "gpt-5", assay.Usage{Input: 1000, Output: 500},
+			catalog.Billing{Mode: assay.ModeBatch, Tier: "default"}, 3_125_000},
 		// (1000-100-200-300) x 3 + 100 x 0.3 + 200 x 3.75 + 300 x 6 + 50 x 15
-		{"cache writes", "anthropic", "claude-sonnet-4-5", assay.Usage{Input: 1000, Cached: 100, CacheWrite5m: 200, CacheWrite1h: 300, Output: 50}, live, 1_200_000 + 30_000 + 750_000 + 1_800_000 + 750_000},
-		{"cache writes in a batch", "anthropic", "claude-sonnet-4-5", assay.Usage{Input: 1000, Cached: 100, CacheWrite5m: 200, CacheWrite1h: 300, Output: 50}, batch, 2_265_000},
+		{"cache writes", "anthropic", "claude-sonnet-4-5", assay.Usage{Input: 1000, Cached: 100, CacheWrite5m: 200, CacheWrite1h: 300,
+			Output: 50}, live, 1_200_000 + 30_000 + 750_000 + 1_800_000 + 750_000},
+		{"cache writes in a batch", "anthropic", "claude-sonnet-4-5",
+			assay.Usage{Input: 1000, Cached: 100, CacheWrite5m: 200, CacheWrite1h: 300, Output: 50}, batch, 2_265_000},
 		{"a reply that says batch", "anthropic", "claude-sonnet-4-5", assay.Usage{Input: 1000, Output: 50}, inTier("batch"), 1_875_000},
 		// 900 x 0.15 + 100 x 0.03 (cached costs the same in a batch) + 10 x 1.25
-		{"caching does not stack", "gemini", "gemini-2.5-flash", assay.Usage{Input: 1000, Cached: 100, Output: 10}, batch, 135_000 + 3_000 + 12_500},
+		{"caching does not stack", "gemini", "gemini-2.5-flash", assay.Usage{Input: 1000, Cached: 100, Output: 10}, batch,
+			135_000 + 3_000 + 12_500},
 		// 200,000 x 1.25 + 10 x 10; one token more: 200,001 x 2.5 + 10 x 15
 		{"at the threshold", "gemini", "gemini-2.5-pro", assay.Usage{Input: 200_000, Output: 10}, live, 250_000_000 + 100_000},
 		{"above the threshold", "gemini", "gemini-2.5-pro", assay.Usage{Input: 200_001, Output: 10}, live, 500_002_500 + 150_000},
 		{"cached above the threshold", "gemini", "gemini-2.5-pro", assay.Usage{Input: 300_000, Cached: 300_000}, live, 75_000_000},
-		{"above the threshold in a batch", "openai", "gpt-5.4", assay.Usage{Input: 300_000, Cached: 100_000, Output: 1000}, batch, 500_000_000 + 25_000_000 + 11_250_000},
+		{"above the threshold in a batch", "openai", "gpt-5.4", assay.Usage{Input: 300_000, Cached: 100_000, Output: 1000}, batch,
+			500_000_000 + 25_000_000 + 11_250_000},
 		// 3 x 0.0028 = 8.4 nanodollars; 1 x 0.0375 = 37.5 rounds up
 		{"below a nanodollar", "deepseek", "deepseek-v4-flash", assay.Usage{Input: 3, Cached: 3}, live, 8},
 		{"half a nanodollar", "groq", "gpt-oss-20b", assay.Usage{Input: 1, Cached: 1}, live, 38},

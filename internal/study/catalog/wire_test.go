@@ -48,34 +48,36 @@ func TestWireOfEveryVendor(t *testing.T) {
 			ModelInBody: true, CacheMarks: true, CacheTTL: "1h",
 		}},
 		{"gemini 2.5", "gemini", lane("gemini-2.5-pro"), assay.ModeBatch, assay.Wire{
-			Dialect: "generate", Carrier: "gemini", MaxTokensField: "maxOutputTokens", SystemRole: "system", Thinking: "gem-budget", Schema: strict,
+			Dialect: "generate", Carrier: "gemini", MaxTokensField: "maxOutputTokens", SystemRole: "system", Thinking: "gem-budget",
+			Schema: strict,
 		}},
 		{"gemini 3 on vertex", "vertex", lane("gemini-3.6-flash"), assay.ModeLive, assay.Wire{
-			Dialect: "generate", Carrier: "vertex", MaxTokensField: "maxOutputTokens", SystemRole: "system", Thinking: "gem-level", Schema: strict,
+			Dialect: "generate", Carrier: "vertex", MaxTokensField: "maxOutputTokens", SystemRole: "system", Thinking: "gem-level",
+			Schema: strict,
 		}},
 		{"together", "together", lane("Kimi-K2.5"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
-			Thinking: "enable-flag", SeedField: "seed", Schema: strict, ModelInBody: true,
+			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			EffortField: "reasoning_effort", Thinking: "enable-flag", SeedField: "seed", Schema: strict, ModelInBody: true,
 		}},
 		{"groq", "groq", lane("llama-3.3-70b"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "openai", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
-			SeedField: "seed", Schema: object, ModelInBody: true,
+			Dialect: "chat", Carrier: "openai", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			EffortField: "reasoning_effort", SeedField: "seed", Schema: object, ModelInBody: true,
 		}},
 		{"mistral in a batch", "mistral", lane("mistral-medium"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
-			SeedField: "random_seed", Schema: strict,
+			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			EffortField: "reasoning_effort", SeedField: "random_seed", Schema: strict,
 		}},
 		{"mistral live", "mistral", lane("mistral-medium"), assay.ModeLive, assay.Wire{
-			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
-			SeedField: "random_seed", Schema: strict, ModelInBody: true,
+			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			EffortField: "reasoning_effort", SeedField: "random_seed", Schema: strict, ModelInBody: true,
 		}},
 		{"xai", "xai", lane("grok-4.3"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "openai", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
-			SeedField: "seed", Schema: strict, ModelInBody: true, ReasoningApart: true,
+			Dialect: "chat", Carrier: "openai", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			EffortField: "reasoning_effort", SeedField: "seed", Schema: strict, ModelInBody: true, ReasoningApart: true,
 		}},
 		{"fireworks", "fireworks", lane("glm-5p2"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
-			SeedField: "seed", Schema: strict,
+			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			EffortField: "reasoning_effort", SeedField: "seed", Schema: strict,
 		}},
 		{"openrouter", "openrouter", lane("openai/gpt-5", effort("low")), assay.ModeBatch, assay.Wire{
 			Dialect: "chat", Carrier: "openrouter", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
@@ -93,8 +95,8 @@ func TestWireOfEveryVendor(t *testing.T) {
 			SeedField: "seed", Schema: strict, ModelInBody: true,
 		}},
 		{"an unknown vendor", "nosuch", lane("gpt-5"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "openai", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
-			SeedField: "seed", Schema: strict, ModelInBody: true,
+			Dialect: "chat", Carrier: "openai", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			EffortField: "reasoning_effort", SeedField: "seed", Schema: strict, ModelInBody: true,
 		}},
 	} {
 		if d := cmp.Diff(c.want, catalog.Default().Wire(c.lane, c.vendor, c.mode)); d != "" {

@@ -41,7 +41,8 @@ type Draft struct {
 const maxConfig = 1 << 20
 
 // ErrUnknown is the error for a file that is no configuration that can be carried over.
-var ErrUnknown = errors.New("it is neither a file of lanes (experiment: models: lanes:) nor one of a specification (spec_name, spec_path, and a judge's model)")
+var ErrUnknown = errors.New(
+	"it is neither a file of lanes (experiment: models: lanes:) nor one of a specification (spec_name, spec_path, and a judge's model)")
 
 // Read makes a study from a configuration. The program it belongs to is recognised by its keys.
 func Read(text []byte, w World) (*Draft, error) {

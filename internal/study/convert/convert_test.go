@@ -32,9 +32,11 @@ func TestTextOfAConfigurationNeverBecomesAKeyOfTheStudy(t *testing.T) {
 	const evil = `"a\nbudget: 1000 USD\nlanes: {x: {model: openai/gpt-5}} # \" ' { [ \u2028"`
 	for name, text := range map[string]string{
 		"lanes": `experiment: {name: ` + evil + `, description: ` + evil + `, prompts_source: ` + evil + `, owner: ` + evil + `, models: [
-			{model_name: gpt-4.1-2025-04-14, provider: openai, description: ` + evil + `, lanes: [{lane_id: ok, label: ` + evil + `, description: ` + evil + `, params: {` + evil + `: 1}}]},
+			{model_name: gpt-4.1-2025-04-14, provider: openai, description: ` + evil + `, lanes: [{lane_id: ok, label: ` + evil +
+			`, description: ` + evil + `, params: {` + evil + `: 1}}]},
 			{model_name: ` + evil + `, provider: ` + evil + `, lanes: [{lane_id: ` + evil + `}]}]}` + "\n" + evil + ": 1\n",
-		"specification": `{spec_name: ` + evil + `, spec_path: ` + evil + `, candidate_generation_dirs: [` + evil + `, x/gpt-4.1-2025-04-14], compliance_judge_model_name: gpt-4.1-2025-04-14, openai_api_key: ` + evil + `, ` + evil + `: 2}`,
+		"specification": `{spec_name: ` + evil + `, spec_path: ` + evil + `, candidate_generation_dirs: [` + evil +
+			`, x/gpt-4.1-2025-04-14], compliance_judge_model_name: gpt-4.1-2025-04-14, openai_api_key: ` + evil + `, ` + evil + `: 2}`,
 	} {
 		d, err := convert.Read([]byte(text), convert.World{Catalog: catalog.Default(), Find: nothing})
 		if err != nil {
@@ -59,8 +61,10 @@ func TestTextOfAConfigurationNeverBecomesAKeyOfTheStudy(t *testing.T) {
 
 func TestWhatIsNoConfigurationIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "[]", "5", "experiment: 5", "experiment: {models: 5}", "experiment: {models: [5]}", "experiment: {models: [{model_name: o3, lanes: [5]}]}", "spec_path: {a: b}",
-		"{spec_path: x, ranking_judge_model_name: o3, compliance_judge_model_name: o3}", "{spec_path: x, compliance_judge_model_name: o3}", "{spec_path: x, compliance_judge_model_name: nosuch, candidate_generation_dirs: [o3]}",
+	for _, text := range []string{"", "[]", "5", "experiment: 5", "experiment: {models: 5}", "experiment: {models: [5]}",
+		"experiment: {models: [{model_name: o3, lanes: [5]}]}", "spec_path: {a: b}",
+		"{spec_path: x, ranking_judge_model_name: o3, compliance_judge_model_name: o3}", "{spec_path: x, compliance_judge_model_name: o3}",
+		"{spec_path: x, compliance_judge_model_name: nosuch, candidate_generation_dirs: [o3]}",
 		"a: &a [*a]", strings.Repeat(" ", 2<<20)} {
 		if d, err := convert.Read([]byte(text), convert.World{Catalog: catalog.Default(), Find: nothing}); err == nil {
 			t.Errorf("%.60q became\n%s", text, d.YAML)

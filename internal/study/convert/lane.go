@@ -132,7 +132,8 @@ func (d *drafter) lane(l *lane, provider string) bool {
 	for _, p := range l.left {
 		d.omit("  ", "lane %s: parameter %s", l.Name, p)
 	}
-	text := fmt.Sprintf("%s: {%s}", quoted(l.Name), strings.Join(slices.Concat([]string{"model: " + quoted(l.ID())}, l.keys, l.about), ", "))
+	text := fmt.Sprintf("%s: {%s}", quoted(l.Name),
+		strings.Join(slices.Concat([]string{"model: " + quoted(l.ID())}, l.keys, l.about), ", "))
 	if why := d.refusals(l, v); why != "" {
 		d.omit("  ", "lane %s: %s", l.Name, why)
 		d.remark("  ", "%s", text)

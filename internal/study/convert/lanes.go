@@ -100,7 +100,8 @@ func (d *drafter) prompts(source string) string {
 			return "{{ " + field + " }}"
 		}
 	}
-	d.omit("  ", "the words of the prompt: the program made them itself; write them under `prompt:` of the stage, for now it sends one field as JSON")
+	d.omit("  ", "the words of the prompt: the program made them itself; write them under `prompt:` of the stage, for now it sends one "+
+		"field as JSON")
 	return "{{ " + cmp.Or(first(found.Fields, "id", "metadata", "group"), "text") + " | tojson }}"
 }
 

@@ -26,7 +26,8 @@ func (d *drafter) specFile(doc map[string]any) (*Draft, error) {
 	if kind == "ranking" && len(models) == 1 {
 		return nil, fmt.Errorf("a ranking needs two models, and candidate_generation_dirs has only %s", models[0])
 	}
-	d.line("# Made by assay init from a configuration for specifications. `assay check` shows whether it can be sent, `assay plan` for how much.")
+	d.line("# Made by assay init from a configuration for specifications. `assay check` shows whether it can be sent, `assay plan` " +
+		"for how much.")
 	d.line("study: %s", quoted(name(text(doc["spec_name"]), "specification")+"-"+kind))
 	d.batchSize(doc)
 	d.specInputs(doc)
@@ -178,7 +179,8 @@ func (d *drafter) specRest(doc map[string]any) {
 	for _, raw := range list(doc["candidate_generation_dirs"]) {
 		if above, _ := generations(text(raw)); text(raw) != "" && !slices.Contains(all, above) {
 			all = append(all, above)
-			d.remark("", "The old generations need not be asked again: assay import --format speceval %s reads them into a study of their own.", above)
+			d.remark("", "The old generations need not be asked again: assay import --format speceval %s reads them into a study "+
+				"of their own.", above)
 			d.next = append(d.next, "the old generations need not be asked again: assay import --format speceval "+above)
 		}
 	}
@@ -195,7 +197,7 @@ func (d *drafter) specRest(doc map[string]any) {
 	if doc["output_dir_base"] != nil {
 		d.omit("", "output_dir_base: assay export --out DIR writes files where you want them")
 	}
-	d.rest("", "file", doc, "spec_name", "spec_path", "candidate_generation_dirs", "ranking_judge_model_name", "ranking_judge_org", "compliance_judge_model_name",
-		"compliance_judge_org", "output_dir_base", "batch_size", "temperature", "verbose", "openai_api_key", "anthropic_api_key", "google_api_key", "input_bucket",
-		"output_bucket", "pregenerated_inputs_dir", "model_name")
+	d.rest("", "file", doc, "spec_name", "spec_path", "candidate_generation_dirs", "ranking_judge_model_name", "ranking_judge_org",
+		"compliance_judge_model_name", "compliance_judge_org", "output_dir_base", "batch_size", "temperature", "verbose", "openai_api_key",
+		"anthropic_api_key", "google_api_key", "input_bucket", "output_bucket", "pregenerated_inputs_dir", "model_name")
 }

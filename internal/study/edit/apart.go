@@ -6,10 +6,12 @@ import (
 	"assay/internal/study"
 )
 
-// Apart reports whether a changed study decides nothing otherwise: what it changes is asked of judges, in stages whose verdicts no condition, no
-// round of pairs and no other stage reads. What was decided stays so. Where that is not certain, it is false.
+// Apart reports whether a changed study decides nothing otherwise: what it changes is asked of judges, in stages whose
+// verdicts no condition, no round of pairs and no other stage reads. What was decided stays so. Where that is not
+// certain, it is false.
 func (d Difference) Apart(was, is *study.Study) bool {
-	return sameContestants(was, is) && sameContestants(is, was) && !slices.ContainsFunc(d.Asks(), func(c Change) bool { return !c.apart(was, is) })
+	return sameContestants(was, is) && sameContestants(is, was) &&
+		!slices.ContainsFunc(d.Asks(), func(c Change) bool { return !c.apart(was, is) })
 }
 
 func (c Change) apart(was, is *study.Study) bool {
@@ -25,7 +27,8 @@ func (c Change) apart(was, is *study.Study) bool {
 	case c.Name == "":
 		return false
 	case c.Section == Stages:
-		return slices.Contains([]string{"judges", "prompt", "reply", "rubric", "system", "wrap"}, c.Key) && both(func(s *study.Study) bool { return ends(s, c.Name) })
+		return slices.Contains([]string{"judges", "prompt", "reply", "rubric", "system", "wrap"}, c.Key) &&
+			both(func(s *study.Study) bool { return ends(s, c.Name) })
 	case c.Section == Lanes:
 		return both(func(s *study.Study) bool { return onlyJudges(s, c.Name) })
 	case c.Section == Rubrics:
@@ -57,7 +60,9 @@ func onlyJudges(s *study.Study, name string) bool {
 		return false
 	}
 	return allEnd(s, func(st *study.Stage) bool {
-		return slices.ContainsFunc(append(slices.Clone(st.Judges.List), st.Fallback), func(n string) bool { return n != "" && study.Picks(n, l) })
+		return slices.ContainsFunc(append(slices.Clone(st.Judges.List), st.Fallback), func(n string) bool {
+			return n != "" && study.Picks(n, l)
+		})
 	})
 }
 
@@ -66,7 +71,8 @@ func asksLane(s *study.Study, st *study.Stage, name string) bool {
 	return asks && slices.ContainsFunc(s.Contestants(st), func(l *study.Lane) bool { return l.Name == name })
 }
 
-// sameContestants reports whether the lanes that answer in a study are those of another, and what the other lacks judges alone, in stages that end.
+// sameContestants reports whether the lanes that answer in a study are those of another, and what the other lacks
+// judges alone, in stages that end.
 func sameContestants(s, other *study.Study) bool {
 	for i := range s.Lanes {
 		name := s.Lanes[i].Name

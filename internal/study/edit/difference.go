@@ -159,7 +159,8 @@ func compareFacts(was, is *study.Study) Difference {
 			continue
 		}
 		c := f.change()
-		c.Asks = f.asks() && !(c.Section == Stages && c.Key == "jury" && !conditional(was) && !conditional(is)) // else it may decide what is asked
+		// else it may decide what is asked
+		c.Asks = f.asks() && !(c.Section == Stages && c.Key == "jury" && !conditional(was) && !conditional(is))
 		at := subject{c.Section, c.Name, c.Key}
 		if i, ok := index[at]; ok {
 			c.Asks = c.Asks || out[i].Asks

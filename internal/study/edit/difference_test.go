@@ -43,25 +43,30 @@ func TestTheDifferenceOfTwoStudiesInWords(t *testing.T) {
 		"keys in other order": {edit: []string{"{name: answers, ask: q, prompt: ask.md", "{ask: q, prompt: ask.md, name: answers"}},
 		"another file name":   {edit: []string{"prompt: ask.md", `prompt: "Tell me: {{ text }}"`}},
 		"description":         {edit: []string{"description: first", "description: second"}, want: "description (first → second)"},
-		"what is analysed":    {edit: []string{"stages:", "analyses: [{of: right, by: [lane]}]\nrequire: ['any(finding(\"right\", \"rate\"), .value > 0)']\nstages:"}, want: "analyses, require"},
+		"what is analysed": {edit: []string{"stages:", "analyses: [{of: right, by: [lane]}]\n" +
+			"require: ['any(finding(\"right\", \"rate\"), .value > 0)']\nstages:"}, want: "analyses, require"},
 		"money and time": {edit: []string{"stages:", "budget: 5 USD\ndeadline: {after: 12h}\nstop_if: error_rate > 0.2\nstages:"},
 			want: "budget (nothing → $5.00), deadline (nothing → 12h0m0s), stop_if (nothing → 0.2)"},
 		"a label": {edit: []string{"label: B", "label: Bee"}, want: "label of lane b (B → Bee)"},
-		"caps":    {edit: []string{"label: B", "label: B, rate: 2/s, stop_if: error_rate > 0.5"}, want: "rate of lane b (nothing → 2), stop_if of lane b (nothing → 0.5)"},
-		"gold":    {edit: []string{"judges: [j]}", "judges: [j], gold: gold.csv}"}, want: "gold of stage right (nothing → gold.csv)"},
-		"a jury":  {edit: []string{"judges: [j]}", "judges: [j], jury: majority}"}, want: "jury of stage right (nothing → majority)"},
-		"a lane":  {edit: []string{"  j: {", "  c: {model: openai/gpt-5}\n  j: {"}, want: "lanes +1 (c)", asks: "lanes +1 (c)"},
-		"a lane less and a judge more": {edit: []string{"  b: {model: openai/gpt-4.1-mini, label: B}\n", "", "lanes: [a, b]", "lanes: [a]", "judges: [j]", "judges: [j, a]"},
-			want: "lanes -1 (b), lanes of stage answers -1 (b), judges of stage right +1 (a)", asks: "lanes -1 (b), lanes of stage answers -1 (b), judges of stage right +1 (a)"},
-		"lanes in other order": {edit: []string{"  j: {model: openai/gpt-4.1}\n", "", "lanes:\n", "lanes:\n  j: {model: openai/gpt-4.1}\n"}, want: "order of lanes", asks: "order of lanes"},
+		"caps": {edit: []string{"label: B", "label: B, rate: 2/s, stop_if: error_rate > 0.5"},
+			want: "rate of lane b (nothing → 2), stop_if of lane b (nothing → 0.5)"},
+		"gold":   {edit: []string{"judges: [j]}", "judges: [j], gold: gold.csv}"}, want: "gold of stage right (nothing → gold.csv)"},
+		"a jury": {edit: []string{"judges: [j]}", "judges: [j], jury: majority}"}, want: "jury of stage right (nothing → majority)"},
+		"a lane": {edit: []string{"  j: {", "  c: {model: openai/gpt-5}\n  j: {"}, want: "lanes +1 (c)", asks: "lanes +1 (c)"},
+		"a lane less and a judge more": {edit: []string{"  b: {model: openai/gpt-4.1-mini, label: B}\n", "", "lanes: [a, b]", "lanes: [a]",
+			"judges: [j]", "judges: [j, a]"}, want: "lanes -1 (b), lanes of stage answers -1 (b), judges of stage right +1 (a)",
+			asks: "lanes -1 (b), lanes of stage answers -1 (b), judges of stage right +1 (a)"},
+		"lanes in other order": {edit: []string{"  j: {model: openai/gpt-4.1}\n", "", "lanes:\n", "lanes:\n  j: {model: openai/gpt-4.1}\n"},
+			want: "order of lanes", asks: "order of lanes"},
 		"a parameter that was not set": {edit: []string{"gpt-4.1-mini,", "gpt-4.1-mini, temperature: 0,"},
 			want: "temperature of lane b (nothing → 0)", asks: "temperature of lane b (nothing → 0)"},
-		"a prompt":  {ask: "Say: {{ text }}", want: "prompt of stage answers (Tell me: {{ text }} → Say: {{ text }})", asks: "prompt of stage answers (Tell me: {{ text }} → Say: {{ text }})"},
+		"a prompt": {ask: "Say: {{ text }}", want: "prompt of stage answers (Tell me: {{ text }} → Say: {{ text }})",
+			asks: "prompt of stage answers (Tell me: {{ text }} → Say: {{ text }})"},
 		"a program": {code: "print(2)", want: "program score.py", asks: "program score.py"},
 		"a rubric": {edit: []string{"Good?", "Is it good?"}, want: "rubric own (Good? {{ answer.text }} → Is it good? {{ answer.text }})",
 			asks: "rubric own (Good? {{ answer.text }} → Is it good? {{ answer.text }})"},
-		"a stage": {edit: []string{"  - {name: scored, judge: answers, rubric: scored}\n", "  - {name: scored, judge: answers, rubric: scored}\n  - {name: more, judge: answers, rubric: contains}\n"},
-			want: "stages +1 (more)", asks: "stages +1 (more)"},
+		"a stage": {edit: []string{"  - {name: scored, judge: answers, rubric: scored}\n", "  - {name: scored, judge: answers, rubric: " +
+			"scored}\n  - {name: more, judge: answers, rubric: contains}\n"}, want: "stages +1 (more)", asks: "stages +1 (more)"},
 		"both kinds": {edit: []string{"description: first", "description: second", "stages:", "mode: live\nstages:"},
 			want: "description (first → second), mode (nothing → live)", asks: "mode (nothing → live)"},
 	} {
@@ -135,28 +140,34 @@ func TestAStudyThatOnlyAddsGrows(t *testing.T) {
 		edit []string
 		want bool
 	}{
-		"nothing":                               {},
-		"a description":                         {edit: []string{"description: first", "description: second"}},
-		"a lane":                                {edit: lane, want: true},
-		"draws":                                 {edit: repeats, want: true},
-		"a stage":                               {edit: stage, want: true},
-		"a judge":                               {edit: judged, want: true},
-		"all of it":                             {edit: slices.Concat(lane, stage, judged), want: true},
-		"a lane, and another prompt":            {edit: append(slices.Clone(lane), "prompt: ask.md", "prompt: Otherwise")},
-		"a lane less":                           {edit: []string{"  b: {model: openai/gpt-4.1-mini, label: B}\n", "", "lanes: [a, b]", "lanes: [a]"}},
-		"a lane that is compared":               {more: compares, edit: lane, want: true},
-		"draws that are compared":               {more: compares, edit: repeats, want: true},
-		"a judge of comparisons":                {more: compares, edit: judged, want: true},
-		"a lane under a condition":              {more: when, edit: lane},
-		"a judge under a condition":             {more: when, edit: judged},
-		"a stage under a condition":             {more: when, edit: stage, want: true},
-		"a judge at the end, under a condition": {more: when + end, edit: []string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, b]}"}, want: true},
-		"a new judge at the end, too":           {more: when + end, edit: []string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, n]}", "  j: {", "  n: {model: openai/gpt-5}\n  j: {"}, want: true},
-		"a judge of both":                       {more: when + end, edit: append([]string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, b]}"}, judged...)},
-		"a judge at the end that a condition reads": {more: when + end + "  - {name: rest, ask: q, prompt: Rest, lanes: [a], when: 'any(finding(\"nice\", \"rate\"), .value > 0)'}\n",
+		"nothing":                    {},
+		"a description":              {edit: []string{"description: first", "description: second"}},
+		"a lane":                     {edit: lane, want: true},
+		"draws":                      {edit: repeats, want: true},
+		"a stage":                    {edit: stage, want: true},
+		"a judge":                    {edit: judged, want: true},
+		"all of it":                  {edit: slices.Concat(lane, stage, judged), want: true},
+		"a lane, and another prompt": {edit: append(slices.Clone(lane), "prompt: ask.md", "prompt: Otherwise")},
+		"a lane less": {edit: []string{"  b: {model: openai/gpt-4.1-mini, label: B}\n", "", "lanes: [a, b]",
+			"lanes: [a]"}},
+		"a lane that is compared":   {more: compares, edit: lane, want: true},
+		"draws that are compared":   {more: compares, edit: repeats, want: true},
+		"a judge of comparisons":    {more: compares, edit: judged, want: true},
+		"a lane under a condition":  {more: when, edit: lane},
+		"a judge under a condition": {more: when, edit: judged},
+		"a stage under a condition": {more: when, edit: stage, want: true},
+		"a judge at the end, under a condition": {more: when + end,
+			edit: []string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, b]}"}, want: true},
+		"a new judge at the end, too": {more: when + end, edit: []string{"labels: [yes, no]}, judges: [j]}",
+			"labels: [yes, no]}, judges: [j, n]}", "  j: {", "  n: {model: openai/gpt-5}\n  j: {"}, want: true},
+		"a judge of both": {more: when + end,
+			edit: append([]string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, b]}"}, judged...)},
+		"a judge at the end that a condition reads": {more: when + end +
+			"  - {name: rest, ask: q, prompt: Rest, lanes: [a], when: 'any(finding(\"nice\", \"rate\"), .value > 0)'}\n",
 			edit: []string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, b]}"}},
-		"fewer draws":                {edit: []string{"lanes: [a, b]}", "lanes: [a, b], repeats: 1}"}},
-		"a rubric that was built in": {more: "  - {name: flat, judge: answers, rubric: stance, judges: [j]}\n", edit: []string{"rubrics:", "rubrics:\n  stance: {prompt: Which?, labels: [yes, no]}"}},
+		"fewer draws": {edit: []string{"lanes: [a, b]}", "lanes: [a, b], repeats: 1}"}},
+		"a rubric that was built in": {more: "  - {name: flat, judge: answers, rubric: stance, judges: [j]}\n",
+			edit: []string{"rubrics:", "rubrics:\n  stance: {prompt: Which?, labels: [yes, no]}"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,13 +194,15 @@ func TestTheLastNewlineOfAnExactPromptCounts(t *testing.T) {
 			"  - {name: answers, ask: q, prompt: '{{ text }}', lanes: [a]}\n" +
 			"  - {name: right, judge: answers, rubric: {prompt: judge.md, labels: [x, y]}, judges: [j], wrap: " + wrap + "}\n"
 		read := func(prompt string) *study.Study {
-			s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "judge.md": {Data: []byte(prompt)}}, "s.yaml", study.Options{})
+			s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "judge.md": {Data: []byte(prompt)}}, "s.yaml",
+				study.Options{})
 			if len(problems.Errors()) > 0 {
 				t.Fatal(problems)
 			}
 			return s
 		}
-		if got := edit.Compare(read("{{ answer.text }}"), read("{{ answer.text }}\n")).Asks().String(); !strings.HasPrefix(got, want) || (want == "") != (got == "") {
+		if got := edit.Compare(read("{{ answer.text }}"), read("{{ answer.text }}\n")).Asks().String(); !strings.HasPrefix(got, want) ||
+			(want == "") != (got == "") {
 			t.Errorf("wrap %s: %q, want %q", wrap, got, want)
 		}
 	}

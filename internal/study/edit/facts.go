@@ -77,7 +77,7 @@ func (f *facts) exact(s *study.Study, st *study.Stage) {
 	}
 }
 
-// list is all that these facts or others say, in the order of the study.
+// list returns all that these facts or others say, in the order of the study.
 func (f *facts) list(others *facts) []fact {
 	out := slices.Clone(f.order)
 	for _, o := range others.order {
@@ -191,7 +191,7 @@ func compact(text json.RawMessage) string {
 	return b.String()
 }
 
-// nameOf is what an element of a list goes by: its name, else its number.
+// nameOf returns what an element of a list goes by: its name, else its number.
 func nameOf(v reflect.Value, i int) string {
 	if v.Kind() == reflect.Struct {
 		if name := v.FieldByName("Name"); name.IsValid() && name.Kind() == reflect.String && name.String() != "" {
@@ -201,7 +201,7 @@ func nameOf(v reflect.Value, i int) string {
 	return strconv.Itoa(i + 1)
 }
 
-// keyOf is the key under which a study writes a field.
+// keyOf returns the key under which a study writes a field.
 func keyOf(t reflect.StructField) string {
 	name, _, _ := strings.Cut(t.Tag.Get("json"), ",")
 	if name != "" && name != "-" {
@@ -262,14 +262,16 @@ func (f fact) asks() bool {
 		third = f.path[2]
 	}
 	switch f.path[0] {
-	case "description", "analyses", "require", "notify", "budget", "reserve", "unpriced", "deadline", "stop_if", "cleanup", "live_below", "batch", "prices":
+	case "description", "analyses", "require", "notify", "budget", "reserve", "unpriced", "deadline", "stop_if", "cleanup", "live_below",
+		"batch", "prices":
 		return false
 	case "providers":
 		return third != "live" && third != "limits"
 	case "lanes":
 		return !slices.Contains([]string{"live", "stop_if", "label", "notes"}, third)
 	case "stages":
-		column := third == "pairs" && slices.Contains([]string{"first", "second", "item"}, f.path[len(f.path)-1]) // what it names is compared
+		// what it names is compared
+		column := third == "pairs" && slices.Contains([]string{"first", "second", "item"}, f.path[len(f.path)-1])
 		return third != "batch" && third != "gold" && !column
 	}
 	return true

@@ -17,7 +17,8 @@ func (d Difference) Why(was, is *study.Study) string {
 		switch {
 		case c.grows(was, is, decided):
 		case decided && c.grows(was, is, false):
-			return "what is asked depends on earlier verdicts or findings (when, where, only, rounds of pairs): some of it was decided, once for all"
+			return "what is asked depends on earlier verdicts or findings (when, where, only, rounds of pairs): some of it was " +
+				"decided, once for all"
 		default:
 			return c.why(was)
 		}
@@ -95,7 +96,8 @@ func (c Change) moreDraws(was *study.Study) bool {
 	return ok && err == nil && st.Verb() == study.VerbAsk && st.Repeats.Reduce == "" && n > max(1, st.Repeats.N)
 }
 
-// morePairs reports whether a stage only has more pairs: a longer list, of which no pair is turned round or asked once more, or a larger draw.
+// morePairs reports whether a stage only has more pairs: a longer list, of which no pair is turned round or asked once
+// more, or a larger draw.
 func (c Change) morePairs(was, is *study.Study) bool {
 	before, ok := was.Stage(c.Name)
 	after, there := is.Stage(c.Name)
@@ -122,10 +124,12 @@ func KeepsPairs(was, is *study.Stage) bool {
 	if a.Adaptive != nil || b.Adaptive != nil || a.File.File != "" || b.File.File != "" {
 		return false
 	}
-	if a.Sample.Given() != b.Sample.Given() || a.Sample.Share > 0 != (b.Sample.Share > 0) || b.Sample.N < a.Sample.N || b.Sample.Share < a.Sample.Share {
+	if a.Sample.Given() != b.Sample.Given() || a.Sample.Share > 0 != (b.Sample.Share > 0) || b.Sample.N < a.Sample.N ||
+		b.Sample.Share < a.Sample.Share {
 		return false
 	}
-	if a.PerItem > b.PerItem || a.PerLanePair > b.PerLanePair || (a.PerItem > 0) != (b.PerItem > 0) || (a.PerLanePair > 0) != (b.PerLanePair > 0) {
+	if a.PerItem > b.PerItem || a.PerLanePair > b.PerLanePair || (a.PerItem > 0) != (b.PerItem > 0) ||
+		(a.PerLanePair > 0) != (b.PerLanePair > 0) {
 		return false
 	}
 	for _, p := range []*study.Pairs{&a, &b} {
@@ -146,13 +150,17 @@ func PairsOf(st *study.Stage) study.Pairs {
 
 // names reports whether a stage names a rubric or a trait.
 func names(s *study.Study, what string) bool {
-	return slices.ContainsFunc(s.Stages, func(st study.Stage) bool { return st.Rubric.Name == what || slices.Contains(st.Trait.List, what) })
+	return slices.ContainsFunc(s.Stages, func(st study.Stage) bool {
+		return st.Rubric.Name == what || slices.Contains(st.Trait.List, what)
+	})
 }
 
-// conditional reports whether what is asked depends on findings or verdicts, rounds of comparisons among them: some of it was decided, once for all.
+// conditional reports whether what is asked depends on findings or verdicts, rounds of comparisons among them: some of
+// it was decided, once for all.
 func conditional(s *study.Study) bool {
 	return slices.ContainsFunc(s.Stages, func(st study.Stage) bool {
-		return st.Pairs != nil && st.Pairs.Adaptive != nil || st.When.Source != "" || st.Lanes.Only.Source != "" || st.Keep != nil && len(st.Keep.Stages()) > 0
+		return st.Pairs != nil && st.Pairs.Adaptive != nil || st.When.Source != "" || st.Lanes.Only.Source != "" ||
+			st.Keep != nil && len(st.Keep.Stages()) > 0
 	})
 }
 

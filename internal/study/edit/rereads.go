@@ -27,7 +27,8 @@ func (d Difference) rewords(st *study.Stage) bool {
 	return slices.ContainsFunc(d.Asks(), func(c Change) bool {
 		switch c.Section {
 		case Stages:
-			return c.Name == st.Name && slices.Contains([]string{"prompt", "turns", "system", "context", "messages", "wrap", "rubric", "reply"}, c.Key)
+			return c.Name == st.Name &&
+				slices.Contains([]string{"prompt", "turns", "system", "context", "messages", "wrap", "rubric", "reply"}, c.Key)
 		case Rubrics:
 			return c.Name != "" && st.Rubric.Name == c.Name
 		case Traits:

@@ -90,7 +90,8 @@ func callField(args ...any) (any, error) {
 	}
 	v, ok := find(item, name)
 	if !ok {
-		return nil, fmt.Errorf("item %q has no field %s (where it may be missing, write (%s ?? \"\"))", clip(item.ID), clip(name), clip(name))
+		return nil, fmt.Errorf("item %q has no field %s (where it may be missing, write (%s ?? \"\"))", clip(item.ID),
+			clip(name), clip(name))
 	}
 	return v, nil
 }

@@ -99,8 +99,9 @@ func settings() *conf.Config {
 
 // builtins are those whose work is bounded by what they are given.
 var builtins = []string{
-	"all", "any", "none", "one", "filter", "map", "count", "sum", "find", "len", "first", "last", "abs", "ceil", "floor", "round", "min", "max",
-	"mean", "median", "int", "float", "string", "trim", "upper", "lower", "split", "hasPrefix", "hasSuffix", "indexOf", "keys", "values",
+	"all", "any", "none", "one", "filter", "map", "count", "sum", "find", "len", "first", "last", "abs", "ceil", "floor", "round", "min",
+	"max", "mean", "median", "int", "float", "string", "trim", "upper", "lower", "split", "hasPrefix", "hasSuffix", "indexOf", "keys",
+	"values",
 }
 
 // reader walks the tree of a condition: it refuses what is not allowed, notes what is asked for, and turns names into calls.
@@ -147,7 +148,8 @@ func translate(message string) (what, hint string) {
 		return "cannot use " + m[1] + " between " + word(m[2]) + " and " + word(m[3]), "text goes in quotes; float(x) makes a number"
 	}
 	if m := runtimeOps.FindStringSubmatch(message); m != nil {
-		return "cannot use " + m[2] + " between " + word(m[1]) + " and " + word(m[3]), "float(x) makes a number; x ?? 0 stands in where there is none"
+		return "cannot use " + m[2] + " between " + word(m[1]) + " and " + word(m[3]),
+			"float(x) makes a number; x ?? 0 stands in where there is none"
 	}
 	if m := notBool.FindStringSubmatch(message); m != nil {
 		return "the condition gives " + word(m[1]+m[2]) + ", not true or false", "compare it with something"

@@ -17,7 +17,8 @@ var (
 	at    = assay.Place{File: "study.yaml", Line: 12, Col: 12}
 	rows  = expr.Env{Kind: expr.Rows, Open: true}
 	items = expr.Env{Kind: expr.Items, Open: true}
-	shut  = expr.Env{Kind: expr.Items, Fields: map[string]expr.Type{"title": expr.Text, "score": expr.Number, "done": expr.Bool, "tags": expr.List, "meta": expr.Record, "any": expr.Any}}
+	shut  = expr.Env{Kind: expr.Items, Fields: map[string]expr.Type{"title": expr.Text, "score": expr.Number, "done": expr.Bool,
+		"tags": expr.List, "meta": expr.Record, "any": expr.Any}}
 )
 
 // source is a study with one judge stage.
@@ -34,7 +35,8 @@ func (source) Findings(stage, _ string) ([]expr.Finding, error) {
 	if stage != "flips" {
 		return nil, errors.New("no such stage")
 	}
-	return []expr.Finding{{Value: .1, Low: .04, High: .2, N: 50, Lane: "a"}, {Value: .2, Low: .1, High: .3, N: 40, Lane: "b", Branch: "doubt"}}, nil
+	return []expr.Finding{{Value: .1, Low: .04, High: .2, N: 50, Lane: "a"}, {Value: .2, Low: .1, High: .3, N: 40, Lane: "b",
+		Branch: "doubt"}}, nil
 }
 
 func (s source) Finding(stage, what, lane string) (expr.Finding, error) {
@@ -115,7 +117,8 @@ func TestProblemsAreReportedAtOnceWithTheirPlaces(t *testing.T) {
 		want []string
 	}{
 		{shut, ``, []string{`12: the condition is empty (write for example score > 3)`}},
-		{shut, `titel == "x" and scroe > 3`, []string{`12: unknown name titel (did you mean title?)`, `29: unknown name scroe (did you mean score?)`}},
+		{shut, `titel == "x" and scroe > 3`,
+			[]string{`12: unknown name titel (did you mean title?)`, `29: unknown name scroe (did you mean score?)`}},
 		{shut, `item.titel == "x"`, []string{`17: unknown name titel (did you mean title?)`}},
 		{shut, `zzzzzz`, []string{`12: unknown name zzzzzz (known are: any, done, expect, id, item, meta, score, tags, title)`}},
 		{shut, `score`, []string{`12: the condition gives a number, not true or false (compare it with something)`}},
@@ -123,23 +126,31 @@ func TestProblemsAreReportedAtOnceWithTheirPlaces(t *testing.T) {
 		{shut, `score = 3`, []string{`18: unexpected = (write == to compare)`}},
 		{shut, `score > "3"`, []string{`18: cannot use > between a number and text (text goes in quotes; float(x) makes a number)`}},
 		{shut, `title == 3`, []string{`18: cannot use == between text and a number (text goes in quotes; float(x) makes a number)`}},
-		{shut, `titel == 3 and title == 3`, []string{`12: unknown name titel (did you mean title?)`, `33: cannot use == between text and a number (text goes in quotes; float(x) makes a number)`}},
+		{shut, `titel == 3 and title == 3`, []string{`12: unknown name titel (did you mean title?)`,
+			`33: cannot use == between text and a number (text goes in quotes; float(x) makes a number)`}},
 		{shut, `verdict("x").lable == "y"`, []string{`25: a verdict has no field lable (did you mean label?)`}},
-		{shut, `verdict("x").label > 3`, []string{`31: cannot use > between text and a number (text goes in quotes; float(x) makes a number)`}},
-		{shut, `verdict(title).label == "x"`, []string{`20: the arguments of verdict are written out, so that the order of the stages is known (in quotes)`}},
+		{shut, `verdict("x").label > 3`,
+			[]string{`31: cannot use > between text and a number (text goes in quotes; float(x) makes a number)`}},
+		{shut, `verdict(title).label == "x"`,
+			[]string{`20: the arguments of verdict are written out, so that the order of the stages is known (in quotes)`}},
 		{shut, `verdict() == nil`, []string{`12: verdict takes 1 or 2 arguments, not 0 (verdict(stage) or verdict(stage, judge))`}},
 		{shut, `verdcit("x").label == "y"`, []string{`12: unknown name verdcit (did you mean verdict?)`}},
-		{shut, `finding("x", "y", "z").low > 1`, []string{`12: finding is known in when, in the where of lanes and in require, not in the where of a stage (gate the stage with when)`}},
+		{shut, `finding("x", "y", "z").low > 1`, []string{
+			`12: finding is known in when, in the where of lanes and in require, not in the where of a stage (gate the stage with when)`}},
 		{rows, `verdict("x").label == "y"`, []string{`12: verdict is known in the where of a stage, not in the where of an input`}},
-		{when, `finding("flips", "rate").low > 1`, []string{`37: a list has no fields (for findings, name a lane as third argument or write any(finding(…), .low > …))`}},
+		{when, `finding("flips", "rate").low > 1`,
+			[]string{`37: a list has no fields (for findings, name a lane as third argument or write any(finding(…), .low > …))`}},
 		{when, `any(finding("flips", "rate"), .lwo > 1)`, []string{`43: a finding has no field lwo (did you mean low?)`}},
-		{when, `finding("flips").low > 1`, []string{`12: finding takes 2 or 3 arguments, not 1 (finding(stage, what) or finding(stage, what, lane))`}},
-		{when, `finding("flips", "rate", lane).low > 1`, []string{`37: lane is known in the where of lanes, not in when (name one: finding(stage, what, "lane"))`}},
+		{when, `finding("flips").low > 1`,
+			[]string{`12: finding takes 2 or 3 arguments, not 1 (finding(stage, what) or finding(stage, what, lane))`}},
+		{when, `finding("flips", "rate", lane).low > 1`,
+			[]string{`37: lane is known in the where of lanes, not in when (name one: finding(stage, what, "lane"))`}},
 		{require, `score > 3`, []string{`12: unknown name score (known are: finding(…))`}},
 		{lanes, `lame == "x"`, []string{`12: unknown name lame (did you mean lane?)`}},
 		{rows, `repeat("x", 1000000) == ""`, []string{`12: the function repeat is not part of conditions`}},
 		{rows, `zzzzzz(1) == 1`, []string{`12: unknown name zzzzzz (known are: all, any, none, one, filter, map, count, sum, find, len, first, last, abs, ceil, floor, round, min, max, mean, median, int, float, string, trim, upper, lower, split, hasPrefix, hasSuffix, indexOf, keys, values)`}},
-		{rows, `now() == nil and uper("x") == "X"`, []string{`12: the function now is not part of conditions`, `29: unknown name uper (did you mean upper?)`}},
+		{rows, `now() == nil and uper("x") == "X"`,
+			[]string{`12: the function now is not part of conditions`, `29: unknown name uper (did you mean upper?)`}},
 		{rows, `groupBy(tags, #) == nil`, []string{`12: the function groupBy is not part of conditions`}},
 		{rows, `3 in 1..1000000000`, []string{`18: ranges are not part of conditions (write x >= 1 and x <= 9)`}},
 		{rows, `let x = 1; x == 1`, []string{`16: this is not part of conditions (write one expression that is true or false)`}},
@@ -150,7 +161,8 @@ func TestProblemsAreReportedAtOnceWithTheirPlaces(t *testing.T) {
 		{rows, `any(tags, any(tags, any(tags, # == 1)))`, []string{`32: any stands inside more than 2 others`}},
 		{rows, `score >`, []string{`18: the condition ends too early`}},
 		{rows, "score > 3 and\n  title ==", []string{`21: the condition ends too early`}},
-		{rows, "é == \"é\" and verdict('x').label == ''", []string{`25: verdict is known in the where of a stage, not in the where of an input`}},
+		{rows, "é == \"é\" and verdict('x').label == ''",
+			[]string{`25: verdict is known in the where of a stage, not in the where of an input`}},
 		{rows, strings.Repeat("(", 5000), []string{`12: the condition is longer than 4000 bytes`}},
 		{rows, "x == 1" + strings.Repeat(" or x == 1", 300), nil},
 	} {
@@ -178,7 +190,8 @@ func TestProblemsAreReportedAtOnceWithTheirPlaces(t *testing.T) {
 func TestAPlaceOnALaterLineOfACondition(t *testing.T) {
 	t.Parallel()
 	_, problems := expr.Compile(at, "title == \"x\" and\n  titel == \"y\"", shut)
-	want := assay.Problems{{Place: assay.Place{File: "study.yaml", Line: 13, Col: 14}, What: "unknown name titel", Hint: "did you mean title?"}}
+	want := assay.Problems{{Place: assay.Place{File: "study.yaml", Line: 13, Col: 14}, What: "unknown name titel",
+		Hint: "did you mean title?"}}
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Error(diff)
 	}
@@ -186,20 +199,24 @@ func TestAPlaceOnALaterLineOfACondition(t *testing.T) {
 
 func TestStagesAndFieldsOfACondition(t *testing.T) {
 	t.Parallel()
-	p := compile(t, `verdict("stance", "j").label == expect and item.kind == "x" and (note ?? "") == "" or verdict('other').score > 1`, items)
+	p := compile(t, `verdict("stance", "j").label == expect and item.kind == "x" and (note ?? "") == "" or verdict('other').score > 1`,
+		items)
 	place := func(col int) assay.Place { return assay.Place{File: "study.yaml", Line: 12, Col: col} }
 	stages := []expr.Reference{
 		{Place: place(20), Func: "verdict", Stage: "stance", Judge: "j"},
 		{Place: place(106), Func: "verdict", Stage: "other"},
 	}
-	fields := []expr.Use{{Place: place(44), Field: "expect"}, {Place: place(60), Field: "kind"}, {Place: place(77), Field: "note", Optional: true}}
+	fields := []expr.Use{{Place: place(44), Field: "expect"}, {Place: place(60), Field: "kind"},
+		{Place: place(77), Field: "note", Optional: true}}
 	if diff := cmp.Diff(stages, p.Stages()); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(fields, p.Fields()); diff != "" {
 		t.Error(diff)
 	}
-	p = compile(t, `finding("flips", "rate", lane).low > 0.05 and finding("flips", "rate", "gpt5.high").n > 9 and len(finding("a", "b")) > 0`, expr.Env{Kind: expr.Lanes})
+	p = compile(t,
+		`finding("flips", "rate", lane).low > 0.05 and finding("flips", "rate", "gpt5.high").n > 9 and len(finding("a", "b")) > 0`,
+		expr.Env{Kind: expr.Lanes})
 	stages = []expr.Reference{
 		{Place: place(20), Func: "finding", Stage: "flips", What: "rate"},
 		{Place: place(66), Func: "finding", Stage: "flips", What: "rate", Lane: "gpt5.high"},
@@ -219,14 +236,19 @@ func TestAnEvaluationThatCannotBeDoneIsAnErrorWithItsPlace(t *testing.T) {
 	}{
 		{rows, `num > 1 and gone == "x"`, `study.yaml:12:24: item "q1" has no field gone (where it may be missing, write (gone ?? ""))`},
 		{rows, `num < 1 and gone == "x"`, ``},
-		{rows, `word > 3`, `study.yaml:12:17: cannot use > between text and a number (float(x) makes a number; x ?? 0 stands in where there is none)`},
-		{rows, `item.nil > 3`, `study.yaml:12:21: cannot use > between nothing and a number (float(x) makes a number; x ?? 0 stands in where there is none)`},
+		{rows, `word > 3`,
+			`study.yaml:12:17: cannot use > between text and a number (float(x) makes a number; x ?? 0 stands in where there is none)`},
+		{rows, `item.nil > 3`,
+			`study.yaml:12:21: cannot use > between nothing and a number (float(x) makes a number; x ?? 0 stands in where there is none)`},
 		{rows, `word`, `study.yaml:12:12: the condition gives text, not true or false (compare it with something)`},
 		{rows, `len(map(long, #)) > 0`, `study.yaml:12:16: memory budget exceeded`},
 		{rows, `num.x == 1`, `study.yaml:12:16: cannot fetch x from int64`},
-		{expr.Env{Kind: expr.Items, Fields: map[string]expr.Type{"word": expr.Number}}, `word > 3`, `study.yaml:12:12: field word of item "q1" is text, not a number`},
-		{expr.Env{Kind: expr.Items, Fields: map[string]expr.Type{"num": expr.Text}}, `num == "3"`, `study.yaml:12:12: field num of item "q1" is a number, not text`},
-		{expr.Env{Kind: expr.When}, `any(finding("gone", "rate"), .low > 0.05)`, `study.yaml:12:16: finding("gone", "rate"): no such stage`},
+		{expr.Env{Kind: expr.Items, Fields: map[string]expr.Type{"word": expr.Number}}, `word > 3`,
+			`study.yaml:12:12: field word of item "q1" is text, not a number`},
+		{expr.Env{Kind: expr.Items, Fields: map[string]expr.Type{"num": expr.Text}}, `num == "3"`,
+			`study.yaml:12:12: field num of item "q1" is a number, not text`},
+		{expr.Env{Kind: expr.When}, `any(finding("gone", "rate"), .low > 0.05)`,
+			`study.yaml:12:16: finding("gone", "rate"): no such stage`},
 	} {
 		_, err := compile(t, c.src, c.env).Bool(expr.Vars{Item: item, Source: source{}})
 		got := ""
@@ -240,7 +262,8 @@ func TestAnEvaluationThatCannotBeDoneIsAnErrorWithItsPlace(t *testing.T) {
 	for _, c := range []struct {
 		env expr.Env
 		src string
-	}{{rows, `x == 1`}, {rows, `(x ?? 1) == 1`}, {rows, `"x" in item`}, {items, `verdict("x").score > 1`}, {expr.Env{Kind: expr.When}, `len(finding("x", "y")) > 1`}} {
+	}{{rows, `x == 1`}, {rows, `(x ?? 1) == 1`}, {rows, `"x" in item`}, {items, `verdict("x").score > 1`},
+		{expr.Env{Kind: expr.When}, `len(finding("x", "y")) > 1`}} {
 		if _, err := compile(t, c.src, c.env).Bool(expr.Vars{}); err == nil || !strings.Contains(err.Error(), "here") {
 			t.Errorf("%s without anything: %v", c.src, err)
 		}
@@ -270,9 +293,11 @@ func TestOneProgramRunsInManyGoroutines(t *testing.T) {
 
 func FuzzCompile(f *testing.F) {
 	for _, seed := range []string{
-		`verdict("stance").label == expect`, `any(finding("flips", "rate"), .low > 0.05)`, `finding("flips", "rate", lane).low > 0.05`, `item["a b"] ?? 1 > 2`, `not (x in [1, 2]) ? y : z`,
-		`title matches "("`, `item?.x?.y == nil`, `x[1:2] == "a"`, `map(filter(tags, # > 1), {#})[0] == #index`, `1..3`, `"a" + 1`, `let x = 1; x`, `{"a": b}`, `x |> len() > 1`, `-x ** 2 % 3 == 0xff`, "`raw`", `b"x"`, `if x { y } else { z }`,
-		`finding()`, `verdict(verdict("x"))`, `$env.x`, `((((`, `!!!!x`, `x.y.z()`, `sum(tags, #) / 0 > 1`, `reduce(tags, #acc + #)`, `a; b`,
+		`verdict("stance").label == expect`, `any(finding("flips", "rate"), .low > 0.05)`, `finding("flips", "rate", lane).low > 0.05`,
+		`item["a b"] ?? 1 > 2`, `not (x in [1, 2]) ? y : z`, `title matches "("`, `item?.x?.y == nil`, `x[1:2] == "a"`,
+		`map(filter(tags, # > 1), {#})[0] == #index`, `1..3`, `"a" + 1`, `let x = 1; x`, `{"a": b}`, `x |> len() > 1`,
+		`-x ** 2 % 3 == 0xff`, "`raw`", `b"x"`, `if x { y } else { z }`, `finding()`, `verdict(verdict("x"))`, `$env.x`, `((((`, `!!!!x`,
+		`x.y.z()`, `sum(tags, #) / 0 > 1`, `reduce(tags, #acc + #)`, `a; b`,
 	} {
 		for kind := range uint8(5) {
 			f.Add(seed, kind)

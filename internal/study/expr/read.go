@@ -123,7 +123,8 @@ func (r *reader) optional(n ast.Node) ast.Node {
 
 // replace puts a call of one of our functions in the place of a node, with the variables in front.
 func replace(n ast.Node, fn string, args ...ast.Node) ast.Node {
-	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: fn}, Arguments: append([]ast.Node{&ast.IdentifierNode{Value: "$env"}}, args...)}
+	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: fn},
+		Arguments: append([]ast.Node{&ast.IdentifierNode{Value: "$env"}}, args...)}
 	call.SetLocation(n.Location())
 	return call
 }

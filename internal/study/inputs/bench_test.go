@@ -19,7 +19,8 @@ const prose = "She said: \"it's safe\", and (naïvely) went on.\nNobody asked wh
 const benchRows = 10_000
 
 func benchRow(i int) map[string]any {
-	return map[string]any{"id": fmt.Sprintf("item-%06d", i), "text": strings.Repeat(prose, 15), "topic": "safety", "level": i % 7, "score": 0.25, "tags": []string{"a", "b"}}
+	return map[string]any{"id": fmt.Sprintf("item-%06d", i), "text": strings.Repeat(prose, 15), "topic": "safety", "level": i % 7,
+		"score": 0.25, "tags": []string{"a", "b"}}
 }
 
 func benchJSONL(b *testing.B) []byte {
@@ -133,7 +134,8 @@ func BenchmarkCheck(b *testing.B) {
 }
 
 func benchItem() assay.Item {
-	fields := map[string]any{"text": strings.Repeat(prose, 15), "topic": "safety", "level": int64(3), "score": 0.25, "tags": []any{"a", "b"}}
+	fields := map[string]any{"text": strings.Repeat(prose, 15), "topic": "safety", "level": int64(3), "score": 0.25,
+		"tags": []any{"a", "b"}}
 	return assay.Item{ID: "item-000007", Cluster: "item-000007", Fields: fields, Place: assay.Place{File: "a.jsonl", Line: 8}}
 }
 

@@ -159,7 +159,8 @@ func (s *Source) checkFolder(spec Spec, f *findings) {
 		}
 	}
 	if len(strange) > 0 {
-		f.warn(spec.At, "`files:` chooses, `format:` says what they are", "input %s: not read, for their suffix names no known format: %s", spec.Name, listed(strange))
+		f.warn(spec.At, "`files:` chooses, `format:` says what they are", "input %s: not read, for their suffix names no known format: %s",
+			spec.Name, listed(strange))
 	}
 	if len(folders) > 0 {
 		f.warn(spec.At, "`files: \"**/*\"` reads them too", "input %s: folders inside are not read: %s", spec.Name, listed(folders))

@@ -17,39 +17,63 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 		spec  Spec
 		want  []string
 	}{
-		"good":                 {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt"}},
-		"missing file":         {spec: Spec{File: "no.csv"}, want: []string{study + `"no.csv" does not exist (paths count from the study's folder)`}},
-		"backslashes":          {spec: Spec{File: `d\a.txt`}, want: []string{study + `"d\\a.txt" does not exist (write / between folders)`}},
-		"outside":              {spec: Spec{File: "../a.csv"}, want: []string{study + `"../a.csv" cannot be opened from here (name a path inside the study's folder)`}},
-		"unknown suffix":       {files: map[string]string{"a.xls": "x"}, spec: Spec{File: "a.xls"}, want: []string{study + `the suffix of "a.xls" names no known format (say which with ` + "`format:`: lines, text, csv, tsv, jsonl, json or parquet)"}},
-		"unknown suffix, glob": {files: map[string]string{"d/a.xls": "x"}, spec: Spec{File: "d", Files: "*"}, want: []string{"d/a.xls: the suffix names no known format (narrow `files:`, or say `format:`)"}},
-		"unknown format":       {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Format: "xml"}, want: []string{study + `input in: unknown format "xml" (lines, text, csv, tsv, jsonl, json or parquet)`}},
-		"files of a file":      {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Files: "*"}, want: []string{study + "`files:` goes with a folder, and \"a.txt\" is a file (`file:` then names the folder)"}},
-		"bad glob":             {files: map[string]string{"a.txt": "x"}, spec: Spec{Files: "[a"}, want: []string{study + `input in: the glob "[a" cannot be read`}},
-		"no source":            {spec: Spec{}, want: []string{study + "input in does not say where its items come from (such as file: data/questions.csv; or `of`, `all` or `items`)"}},
-		"two sources":          {spec: Spec{File: "a", Of: "in"}, want: []string{study + "input in has 2 sources (give one of `file`, `of`, `all` and `items`)", study + "input in is made of itself: in → in"}},
+		"good": {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt"}},
+		"missing file": {spec: Spec{File: "no.csv"},
+			want: []string{study + `"no.csv" does not exist (paths count from the study's folder)`}},
+		"backslashes": {spec: Spec{File: `d\a.txt`},
+			want: []string{study + `"d\\a.txt" does not exist (write / between folders)`}},
+		"outside": {spec: Spec{File: "../a.csv"},
+			want: []string{study + `"../a.csv" cannot be opened from here (name a path inside the study's folder)`}},
+		"unknown suffix": {files: map[string]string{"a.xls": "x"}, spec: Spec{File: "a.xls"}, want: []string{study +
+			`the suffix of "a.xls" names no known format (say which with ` + "`format:`: lines, text, csv, tsv, jsonl, json or parquet)"}},
+		"unknown suffix, glob": {files: map[string]string{"d/a.xls": "x"}, spec: Spec{File: "d", Files: "*"},
+			want: []string{"d/a.xls: the suffix names no known format (narrow `files:`, or say `format:`)"}},
+		"unknown format": {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Format: "xml"},
+			want: []string{study + `input in: unknown format "xml" (lines, text, csv, tsv, jsonl, json or parquet)`}},
+		"files of a file": {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Files: "*"},
+			want: []string{study + "`files:` goes with a folder, and \"a.txt\" is a file (`file:` then names the folder)"}},
+		"bad glob": {files: map[string]string{"a.txt": "x"}, spec: Spec{Files: "[a"},
+			want: []string{study + `input in: the glob "[a" cannot be read`}},
+		"no source": {spec: Spec{}, want: []string{study +
+			"input in does not say where its items come from (such as file: data/questions.csv; or `of`, `all` or `items`)"}},
+		"two sources": {spec: Spec{File: "a", Of: "in"}, want: []string{study +
+			"input in has 2 sources (give one of `file`, `of`, `all` and `items`)", study + "input in is made of itself: in → in"}},
 		"bad numbers": {
 			files: map[string]string{"a.txt": "x"},
 			spec:  Spec{File: "a.txt", Rows: []Range{{5, 3}}, Sample: &Sample{}, Limit: -1, Expect: "a", ExpectField: "b"},
 			want: []string{study + "input in: `expect` is both a text and a field", study + "input in: a sample of 0 keeps nothing",
-				study + "input in: rows 5-3 are not a range (rows count from 1, such as 1-100)", study + "input in: the limit -1 is negative"},
+				study + "input in: rows 5-3 are not a range (rows count from 1, such as 1-100)",
+				study + "input in: the limit -1 is negative"},
 		},
-		"empty":          {files: map[string]string{"a.txt": "# nothing\n"}, spec: Spec{File: "a.txt"}, want: []string{study + "input in has no items"}},
-		"empty json":     {files: map[string]string{"a.json": " \n"}, spec: Spec{File: "a.json"}, want: []string{"a.json:1:1: the file is empty"}},
-		"empty array":    {files: map[string]string{"a.json": "[ ]"}, spec: Spec{File: "a.json"}, want: []string{study + "input in has no items"}},
-		"empty csv":      {files: map[string]string{"a.csv": ""}, spec: Spec{File: "a.csv"}, want: []string{study + "input in has no items"}},
-		"nothing left":   {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Rows: []Range{{2, 0}}}, want: []string{study + "input in has no items (do `rows` or `where`, --rows or --item leave any?)"}},
-		"UTF-16":         {files: map[string]string{"a.txt": "\xFF\xFEx\x00"}, spec: Spec{File: "a.txt"}, want: []string{"a.txt:1:1: the file is UTF-16 (save the file as UTF-8)"}},
-		"Latin-1":        {files: map[string]string{"a.txt": "ok\ncaf\xE9\nok\n"}, spec: Spec{File: "a.txt"}, want: []string{"a.txt:2:4: invalid UTF-8 (byte 0xE9) at byte 4 of the line (save the file as UTF-8)"}},
-		"NUL":            {files: map[string]string{"a.csv": "text\na\x00b\n"}, spec: Spec{File: "a.csv"}, want: []string{"a.csv:2:2: NUL byte at byte 2 of the line (is the file UTF-16 or binary? save it as UTF-8)"}},
-		"NUL in JSON":    {files: map[string]string{"a.jsonl": `{"a":"\u0000"}`}, spec: Spec{File: "a.jsonl"}, want: []string{`a.jsonl:1:7: bad JSON: NUL (\u0000) in a string`}},
-		"half character": {files: map[string]string{"a.jsonl": `{"a":"\ud83d x"}`}, spec: Spec{File: "a.jsonl"}, want: []string{`a.jsonl:1:7: bad JSON: \ud83d is half a character`}},
-		"name twice":     {files: map[string]string{"a.jsonl": `{"a":1, "a":2}`}, spec: Spec{File: "a.jsonl"}, want: []string{`a.jsonl:1:9: bad JSON: the name "a" stands twice`}},
+		"empty": {files: map[string]string{"a.txt": "# nothing\n"}, spec: Spec{File: "a.txt"},
+			want: []string{study + "input in has no items"}},
+		"empty json": {files: map[string]string{"a.json": " \n"}, spec: Spec{File: "a.json"},
+			want: []string{"a.json:1:1: the file is empty"}},
+		"empty array": {files: map[string]string{"a.json": "[ ]"}, spec: Spec{File: "a.json"},
+			want: []string{study + "input in has no items"}},
+		"empty csv": {files: map[string]string{"a.csv": ""}, spec: Spec{File: "a.csv"},
+			want: []string{study + "input in has no items"}},
+		"nothing left": {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Rows: []Range{{2, 0}}},
+			want: []string{study + "input in has no items (do `rows` or `where`, --rows or --item leave any?)"}},
+		"UTF-16": {files: map[string]string{"a.txt": "\xFF\xFEx\x00"}, spec: Spec{File: "a.txt"},
+			want: []string{"a.txt:1:1: the file is UTF-16 (save the file as UTF-8)"}},
+		"Latin-1": {files: map[string]string{"a.txt": "ok\ncaf\xE9\nok\n"}, spec: Spec{File: "a.txt"},
+			want: []string{"a.txt:2:4: invalid UTF-8 (byte 0xE9) at byte 4 of the line (save the file as UTF-8)"}},
+		"NUL": {files: map[string]string{"a.csv": "text\na\x00b\n"}, spec: Spec{File: "a.csv"},
+			want: []string{"a.csv:2:2: NUL byte at byte 2 of the line (is the file UTF-16 or binary? save it as UTF-8)"}},
+		"NUL in JSON": {files: map[string]string{"a.jsonl": `{"a":"\u0000"}`}, spec: Spec{File: "a.jsonl"},
+			want: []string{`a.jsonl:1:7: bad JSON: NUL (\u0000) in a string`}},
+		"half character": {files: map[string]string{"a.jsonl": `{"a":"\ud83d x"}`}, spec: Spec{File: "a.jsonl"},
+			want: []string{`a.jsonl:1:7: bad JSON: \ud83d is half a character`}},
+		"name twice": {files: map[string]string{"a.jsonl": `{"a":1, "a":2}`}, spec: Spec{File: "a.jsonl"},
+			want: []string{`a.jsonl:1:9: bad JSON: the name "a" stands twice`}},
 		"ragged rows": {
 			files: map[string]string{"a.csv": "a,b\n1,2\n\"3\n\"\n4,5,6\n"}, spec: Spec{File: "a.csv"},
 			want: []string{
-				"a.csv:3: the row has 1 field, the heading 2 (a separator, a quote or a line end inside a field needs quotes around the field)",
-				"a.csv:5: the row has 3 fields, the heading 2 (a separator, a quote or a line end inside a field needs quotes around the field)"},
+				"a.csv:3: the row has 1 field, the heading 2 (a separator, a quote or a line end inside a field needs quotes " +
+					"around the field)",
+				"a.csv:5: the row has 3 fields, the heading 2 (a separator, a quote or a line end inside a field needs quotes " +
+					"around the field)"},
 		},
 		"open quote": {
 			files: map[string]string{"a.csv": "a,b\n1,2\n3, \"x\n4,\"x\ny\nz\n"}, spec: Spec{File: "a.csv"},
@@ -63,9 +87,11 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 			files: map[string]string{"a.csv": "a,b\n1,\"x\n\xFF\ny\"\n3,4\n"}, spec: Spec{File: "a.csv"},
 			want: []string{"a.csv:3:1: invalid UTF-8 (byte 0xFF) at byte 1 of the line (save the file as UTF-8)"},
 		},
-		"column twice": {files: map[string]string{"a.csv": "a,b,a\n1,2,3\n"}, spec: Spec{File: "a.csv"}, want: []string{`a.csv:1: the heading names the column "a" twice`}},
+		"column twice": {files: map[string]string{"a.csv": "a,b,a\n1,2,3\n"}, spec: Spec{File: "a.csv"},
+			want: []string{`a.csv:1: the heading names the column "a" twice`}},
 		"bad JSON": {
-			files: map[string]string{"a.jsonl": "{\"a\":1}\n{\"a\":01}\n\"x\n{} {}\n[1]\ntrue\n{\"a\"}\n{\"a\":1,}\n"}, spec: Spec{File: "a.jsonl"},
+			files: map[string]string{"a.jsonl": "{\"a\":1}\n{\"a\":01}\n\"x\n{} {}\n[1]\ntrue\n{\"a\"}\n{\"a\":1,}\n"},
+			spec:  Spec{File: "a.jsonl"},
 			want: []string{
 				"a.jsonl:2:7: bad JSON: '1' stands where a comma or } should",
 				"a.jsonl:3:3: bad JSON: the text ends where a closing quote should stand",
@@ -85,12 +111,18 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 				"a.json:5:1: bad JSON: text follows the array",
 			},
 		},
-		"open array":          {files: map[string]string{"a.json": "\n[{},\n{"}, spec: Spec{File: "a.json"}, want: []string{"a.json:2:1: the array that opens here is never closed"}},
-		"lines in a document": {files: map[string]string{"a.json": "{\"a\":1}\n{\"a\":2}\n"}, spec: Spec{File: "a.json"}, want: []string{"a.json:2:1: a second value follows the first (for one object per line, name the file .jsonl or say `format: jsonl`)"}},
-		"scalar document":     {files: map[string]string{"a.json": "3"}, spec: Spec{File: "a.json"}, want: []string{"a.json:1:1: the document is a number (an input is an array or an object)"}},
-		"bad document":        {files: map[string]string{"a.json": "\n {\"a\":\n tru}"}, spec: Spec{File: "a.json"}, want: []string{"a.json:3:5: bad JSON: '}' stands where the word true should"}},
-		"bad inputs":          {files: map[string]string{"a.json": `{"inputs":["x",3]}`}, spec: Spec{File: "a.json"}, want: []string{"a.json:1:1: element 2 of `inputs` is a number (an element is an object or a text)"}},
-		"too deep":            {files: map[string]string{"a.jsonl": strings.Repeat("[", 501)}, spec: Spec{File: "a.jsonl"}, want: []string{"a.jsonl:1:501: bad JSON: more than 500 levels deep"}},
+		"open array": {files: map[string]string{"a.json": "\n[{},\n{"}, spec: Spec{File: "a.json"},
+			want: []string{"a.json:2:1: the array that opens here is never closed"}},
+		"lines in a document": {files: map[string]string{"a.json": "{\"a\":1}\n{\"a\":2}\n"}, spec: Spec{File: "a.json"}, want: []string{
+			"a.json:2:1: a second value follows the first (for one object per line, name the file .jsonl or say `format: jsonl`)"}},
+		"scalar document": {files: map[string]string{"a.json": "3"}, spec: Spec{File: "a.json"},
+			want: []string{"a.json:1:1: the document is a number (an input is an array or an object)"}},
+		"bad document": {files: map[string]string{"a.json": "\n {\"a\":\n tru}"}, spec: Spec{File: "a.json"},
+			want: []string{"a.json:3:5: bad JSON: '}' stands where the word true should"}},
+		"bad inputs": {files: map[string]string{"a.json": `{"inputs":["x",3]}`}, spec: Spec{File: "a.json"},
+			want: []string{"a.json:1:1: element 2 of `inputs` is a number (an element is an object or a text)"}},
+		"too deep": {files: map[string]string{"a.jsonl": strings.Repeat("[", 501)}, spec: Spec{File: "a.jsonl"},
+			want: []string{"a.jsonl:1:501: bad JSON: more than 500 levels deep"}},
 		"ids here and there": {
 			files: map[string]string{"a.jsonl": "{\"id\":1}\n{}\n", "b.jsonl": "{}\n{\"id\":1}\n"}, spec: Spec{Files: "*.jsonl"},
 			want: []string{
@@ -99,7 +131,8 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 			},
 		},
 		"bad ids": {
-			files: map[string]string{"a.jsonl": "{\"k\":null}\n{\"k\":true}\n{\"k\":\"\"}\n{}\n{\"k\":[]}\n"}, spec: Spec{File: "a.jsonl", ID: "k"},
+			files: map[string]string{"a.jsonl": "{\"k\":null}\n{\"k\":true}\n{\"k\":\"\"}\n{}\n{\"k\":[]}\n"},
+			spec:  Spec{File: "a.jsonl", ID: "k"},
 			want: []string{
 				`a.jsonl:1: the id in field "k" is null (an id is a text or a number)`,
 				`a.jsonl:2: the id in field "k" is true or false (an id is a text or a number)`,
@@ -125,7 +158,8 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 			files: map[string]string{"a.csv": "a,b\n1\n"},
 			spec:  Spec{File: "a.csv", ID: "i", Text: "t", Cluster: "c", ExpectField: "e"},
 			want: []string{
-				"a.csv:2: the row has 1 field, the heading 2 (a separator, a quote or a line end inside a field needs quotes around the field)",
+				"a.csv:2: the row has 1 field, the heading 2 (a separator, a quote or a line end inside a field needs quotes " +
+					"around the field)",
 				study + "input in has no field \"c\", which `cluster` names (it has \"a\", \"b\")",
 				study + "input in has no field \"e\", which `expect` names (it has \"a\", \"b\")",
 				study + "input in has no field \"i\", which `id` names (it has \"a\", \"b\")",
@@ -146,7 +180,8 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 		},
 		"an answer that is a column's name": {
 			files: map[string]string{"a.csv": "text,answer\nx,y\n"}, spec: Spec{File: "a.csv", Expect: "answer"},
-			want: []string{study + "warning: input in: `expect: answer` is a text for every item, though a field has that name (for the field say `expect: {field: answer}`)"},
+			want: []string{study + "warning: input in: `expect: answer` is a text for every item, though a field has that name (for the " +
+				"field say `expect: {field: answer}`)"},
 		},
 		"a hidden text": {
 			files: map[string]string{"a.csv": "text,body\nx,y\n"}, spec: Spec{File: "a.csv", Text: "body"},
@@ -156,12 +191,14 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 			files: map[string]string{"d/a.txt": "x", "d/b.pdf": "", "d/e/f.txt": "y"}, spec: Spec{File: "d"},
 			want: []string{
 				study + "warning: input in: folders inside are not read: \"e\" (`files: \"**/*\"` reads them too)",
-				study + "warning: input in: not read, for their suffix names no known format: \"b.pdf\" (`files:` chooses, `format:` says what they are)",
+				study + "warning: input in: not read, for their suffix names no known format: \"b.pdf\" (`files:` chooses, `format:` " +
+					"says what they are)",
 			},
 		},
 		"a predicate that fails": {
-			files: map[string]string{"a.txt": "x\ny"}, spec: Spec{File: "a.txt", Where: func(it assay.Item) (bool, error) { return it.ID == "1", errIf(it.ID == "2") }},
-			want: []string{"a.txt:2: `where` on item \"2\": no such field"},
+			files: map[string]string{"a.txt": "x\ny"},
+			spec:  Spec{File: "a.txt", Where: func(it assay.Item) (bool, error) { return it.ID == "1", errIf(it.ID == "2") }},
+			want:  []string{"a.txt:2: `where` on item \"2\": no such field"},
 		},
 		"items of a strange type": {
 			spec: Spec{Items: []map[string]any{{"a": make(chan int)}}},

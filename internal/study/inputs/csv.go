@@ -168,10 +168,12 @@ func (c *csvReader) quoted(line []byte, whole int) (rest []byte, length int, mor
 		if i < 0 {
 			c.text = append(append(grown(c.text, len(line)+1, c.r.cap), line...), '\n')
 			if len(c.text) > c.r.cap {
-				return nil, 0, false, c.report(errFile, openLine, openCol, "is its closing quote missing?", "the quoted field that begins here is longer than %d MB", c.r.cap>>20)
+				return nil, 0, false, c.report(errFile, openLine, openCol, "is its closing quote missing?",
+					"the quoted field that begins here is longer than %d MB", c.r.cap>>20)
 			}
 			if line, err = c.nextLine(); err == io.EOF {
-				return nil, 0, false, c.report(errFile, openLine, openCol, "a quote inside a quoted field is written twice", "the quote that opens here is never closed")
+				return nil, 0, false, c.report(errFile, openLine, openCol, "a quote inside a quoted field is written twice",
+					"the quote that opens here is never closed")
 			} else if err == errRecord { // a line over the cap may have held the closing quote
 				return nil, 0, false, errFile
 			} else if err != nil {
@@ -188,7 +190,8 @@ func (c *csvReader) quoted(line []byte, whole int) (rest []byte, length int, mor
 		case line[0] == c.comma:
 			return line[1:], whole, true, nil
 		case line[0] != '"':
-			return nil, 0, false, c.report(errRecord, c.lines.line, whole-len(line)+1, "a quote inside a quoted field is written twice", "text follows a closing quote")
+			return nil, 0, false, c.report(errRecord, c.lines.line, whole-len(line)+1, "a quote inside a quoted field is written twice",
+				"text follows a closing quote")
 		}
 		c.text = append(c.text, '"')
 		line = line[1:]

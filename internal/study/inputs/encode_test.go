@@ -17,7 +17,8 @@ func TestAnItemIsEncodedInOneWay(t *testing.T) {
 	t.Parallel()
 	it := assay.Item{
 		ID: "a \"b\"\n", Cluster: "c", Expect: "e", Place: assay.Place{File: "x.csv", Line: 2, Col: 3},
-		Fields: map[string]any{"z": int64(1), "f": 1.0, "a": []any{nil, true, -0.5, 1e300}, "n": json.Number("12345678901234567890"), "s": "\u2028é\x01<>&\\", "m": map[string]any{}},
+		Fields: map[string]any{"z": int64(1), "f": 1.0, "a": []any{nil, true, -0.5, 1e300}, "n": json.Number("12345678901234567890"),
+			"s": "\u2028é\x01<>&\\", "m": map[string]any{}},
 	}
 	got, err := Encode([]byte("> "), it)
 	if err != nil {
@@ -138,8 +139,9 @@ func TestWhatCannotComeBackIsNotEncoded(t *testing.T) {
 		deep = []any{deep}
 	}
 	for name, v := range map[string]any{
-		"a Go int": 1, "no number": math.NaN(), "infinity": math.Inf(-1), "not UTF-8": "\xff", "NUL": "a\x00", "a word for a number": json.Number("true"),
-		"no JSON number": json.Number("0x1"), "a list of its own type": []string{"a"}, "too deep": deep, "inside": []any{map[string]any{"x": struct{}{}}},
+		"a Go int": 1, "no number": math.NaN(), "infinity": math.Inf(-1), "not UTF-8": "\xff", "NUL": "a\x00",
+		"a word for a number": json.Number("true"), "no JSON number": json.Number("0x1"), "a list of its own type": []string{"a"},
+		"too deep": deep, "inside": []any{map[string]any{"x": struct{}{}}},
 	} {
 		if line, err := Encode([]byte("kept"), assay.Item{Fields: map[string]any{"v": v}}); err == nil || string(line) != "kept" {
 			t.Errorf("%s: %.80q, %v", name, line, err)

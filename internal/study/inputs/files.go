@@ -65,12 +65,14 @@ func (s *Source) files(spec Spec) iter.Seq2[file, error] {
 			return
 		}
 		if spec.Files != "" {
-			yield(file{}, problem(spec.At, "`file:` then names the folder", "`files:` goes with a folder, and %s is a file", quote(spec.File)))
+			yield(file{}, problem(spec.At, "`file:` then names the folder", "`files:` goes with a folder, and %s is a file",
+				quote(spec.File)))
 			return
 		}
 		f, ok := formatNamed(formatName(spec, root), false)
 		if !ok {
-			yield(file{}, problem(spec.At, "say which with `format:`: "+knownFormats, "the suffix of %s names no known format", quote(spec.File)))
+			yield(file{}, problem(spec.At, "say which with `format:`: "+knownFormats, "the suffix of %s names no known format",
+				quote(spec.File)))
 			return
 		}
 		yield(file{path: root, stem: stem(path.Base(root)), format: f}, nil)
@@ -93,7 +95,8 @@ func (s *Source) folder(spec Spec, root string, yield func(file, error) bool) {
 		case !ok && spec.Files == "":
 			continue // the check warns
 		case !ok:
-			err = problem(assay.Place{File: path.Join(root, entry.rel)}, "narrow `files:`, or say `format:`", "the suffix names no known format")
+			err = problem(assay.Place{File: path.Join(root, entry.rel)}, "narrow `files:`, or say `format:`",
+				"the suffix names no known format")
 		}
 		if !yield(file{path: path.Join(root, entry.rel), stem: stem(entry.rel), format: f, among: true}, err) {
 			return

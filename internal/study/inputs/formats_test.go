@@ -60,7 +60,8 @@ func TestEveryFormatGivesItsItems(t *testing.T) {
 			files: map[string]string{"a.jsonl": `{"id":"🙂 / \"x\"\n","i":9007199254740993,"f":1.0,"big":123456789012345678901,"e":1e999,"s":"\u00e9\ud83d\ude42\/","l":[true,null,{}]}` + "\n\n"},
 			spec:  Spec{File: "a.jsonl"},
 			want: []assay.Item{{ID: "🙂 / \"x\"\n", Cluster: "🙂 / \"x\"\n", Place: at("a.jsonl", 1, 0), Fields: fields{
-				"id": "🙂 / \"x\"\n", "i": int64(9007199254740993), "f": 1.0, "big": json.Number("123456789012345678901"), "e": json.Number("1e999"),
+				"id": "🙂 / \"x\"\n", "i": int64(9007199254740993), "f": 1.0, "big": json.Number("123456789012345678901"),
+				"e": json.Number("1e999"),
 				"s": "é🙂/", "l": []any{true, nil, fields{}}}}},
 		},
 		"ndjson: an id may be a number, a row may be a text alone": {
@@ -90,8 +91,9 @@ func TestEveryFormatGivesItsItems(t *testing.T) {
 			},
 		},
 		"json: any other object is one item, whose id a path reaches": {
-			files: map[string]string{"ctx/a.json": `{"metadata":{"chunk_id":12},"context_payload":{"x":[1]}}`, "ctx/b.json": `{"metadata":{"chunk_id":"13"}}`},
-			spec:  Spec{File: "ctx", ID: "metadata.chunk_id"},
+			files: map[string]string{"ctx/a.json": `{"metadata":{"chunk_id":12},"context_payload":{"x":[1]}}`,
+				"ctx/b.json": `{"metadata":{"chunk_id":"13"}}`},
+			spec: Spec{File: "ctx", ID: "metadata.chunk_id"},
 			want: []assay.Item{
 				{ID: "12", Cluster: "12", Place: at("ctx/a.json", 1, 1),
 					Fields: fields{"metadata": fields{"chunk_id": int64(12)}, "context_payload": fields{"x": []any{int64(1)}}}},
@@ -129,7 +131,8 @@ func TestEveryFormatGivesItsItems(t *testing.T) {
 			},
 		},
 		"items in the study take the types of fields": {
-			spec: Spec{Items: []map[string]any{{"text": "a", "n": 3, "u": uint64(4), "l": []any{uint64(1)}}, {"text": "b", "u": uint64(1 << 63)}}},
+			spec: Spec{Items: []map[string]any{{"text": "a", "n": 3, "u": uint64(4), "l": []any{uint64(1)}},
+				{"text": "b", "u": uint64(1 << 63)}}},
 			want: []assay.Item{
 				{ID: "1", Cluster: "1", Fields: fields{"text": "a", "n": int64(3), "u": int64(4), "l": []any{int64(1)}}, Place: studyPlace},
 				{ID: "2", Cluster: "2", Fields: fields{"text": "b", "u": json.Number("9223372036854775808")}, Place: studyPlace},

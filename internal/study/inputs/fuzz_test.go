@@ -72,7 +72,8 @@ func FuzzLines(f *testing.F) {
 
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{
-		"", "a,b\n1,2\n", "a\n\"x\ny\"\n", "a,b\n\"x\"\"y\",z\r\n", "a\n\"open\n", "a,a\n", ",b\n1,2", "a\n\n\n1\n", "a\"b\nc\"d\n", "id\nx\nX\nx\n", "a\n\"b\"c\n", "\"a\nb\"\nc\n",
+		"", "a,b\n1,2\n", "a\n\"x\ny\"\n", "a,b\n\"x\"\"y\",z\r\n", "a\n\"open\n", "a,a\n", ",b\n1,2", "a\n\n\n1\n", "a\"b\nc\"d\n",
+		"id\nx\nX\nx\n", "a\n\"b\"c\n", "\"a\nb\"\nc\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -95,7 +96,8 @@ func FuzzCSV(f *testing.F) {
 
 // csvByStandard reads a file with encoding/csv; false where that fails or our rules differ.
 func csvByStandard(data []byte) ([]map[string]any, bool) {
-	if !utf8.Valid(data) || bytes.ContainsAny(data, "\x00") || bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")) || bytes.HasSuffix(data, []byte("\r")) || len(data) > 1<<15 {
+	if !utf8.Valid(data) || bytes.ContainsAny(data, "\x00") || bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")) ||
+		bytes.HasSuffix(data, []byte("\r")) || len(data) > 1<<15 {
 		return nil, false
 	}
 	r := csv.NewReader(bytes.NewReader(data))
@@ -129,8 +131,9 @@ func csvByStandard(data []byte) ([]map[string]any, bool) {
 
 func jsonSeeds(f *testing.F) {
 	for _, seed := range []string{
-		"", "null", "{}", "[]", `{"id":1}`, `{"id":"a","x":[1,-0,1.5e3,true,null,{"y":"\u00e9\ud83d\ude42\\\n"}]}`, `"text"`, `[{"id":"a"},"b"]`, `{"inputs":["a",{"text":"b"}]}`,
-		`{"a":1,"a":2}`, `"\ud800"`, `"\u0000"`, `1e999`, `123456789012345678901`, `[1,2`, `{"a":`, "{}\n{}\n", `[,]`, `[[[[[[`, "{\"a\":\"\x01\"}", `{"id":" "}`, "\xEF\xBB\xBF{}", `-`, `01`, `1.`, `1e`, `"\x"`,
+		"", "null", "{}", "[]", `{"id":1}`, `{"id":"a","x":[1,-0,1.5e3,true,null,{"y":"\u00e9\ud83d\ude42\\\n"}]}`, `"text"`,
+		`[{"id":"a"},"b"]`, `{"inputs":["a",{"text":"b"}]}`, `{"a":1,"a":2}`, `"\ud800"`, `"\u0000"`, `1e999`, `123456789012345678901`,
+		`[1,2`, `{"a":`, "{}\n{}\n", `[,]`, `[[[[[[`, "{\"a\":\"\x01\"}", `{"id":" "}`, "\xEF\xBB\xBF{}", `-`, `01`, `1.`, `1e`, `"\x"`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -154,7 +157,8 @@ func FuzzJSON(f *testing.F) {
 // elementsByStandard counts the elements of an array of plain texts; -1 where the document is something else.
 func elementsByStandard(data []byte) int {
 	var list []string
-	if !json.Valid(data) || !utf8.Valid(data) || bytes.Contains(data, []byte(`\u`)) || json.Unmarshal(data, &list) != nil || list == nil || bytes.Contains(data, []byte("null")) {
+	if !json.Valid(data) || !utf8.Valid(data) || bytes.Contains(data, []byte(`\u`)) || json.Unmarshal(data, &list) != nil || list == nil ||
+		bytes.Contains(data, []byte("null")) {
 		return -1
 	}
 	return len(list)

@@ -54,7 +54,8 @@ func (s *Source) joined(ctx context.Context, up stream, spec Spec, j Join) strea
 func (t *table) join(it *assay.Item, j Join) error {
 	as := j.as()
 	if _, taken := it.Fields[as]; taken {
-		return problem(it.Place, "choose another name with `as:`", "item %s already has the field %s that the join fills", quote(it.ID), quote(as))
+		return problem(it.Place, "choose another name with `as:`", "item %s already has the field %s that the join fills",
+			quote(it.ID), quote(as))
 	}
 	v, _ := find(*it, j.Left)
 	key, ok := textOf(v)

@@ -84,7 +84,8 @@ func TestAJoinTellsWhatIsMissingOrTwice(t *testing.T) {
 		"half a join": {
 			files: map[string]string{"a.jsonl": "{\"k\":1}"},
 			join:  Join{With: "b.csv", Left: "k"},
-			want:  []string{"study.yaml:3:5: input in: a join needs `with` and two fields to match (join: {with: FILE, match: left = right, as: NAME})"},
+			want: []string{"study.yaml:3:5: input in: a join needs `with` and two fields to match (join: {with: FILE, match: left = " +
+				"right, as: NAME})"},
 		},
 		"unknown word": {
 			files: map[string]string{"a.jsonl": "{\"k\":1}", "b.csv": "k\n1\n"},
@@ -103,7 +104,8 @@ func TestAJoinTellsWhatIsMissingOrTwice(t *testing.T) {
 func TestALeftColumnThatIsMissingIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"a.csv": "x\n1\n2\n", "b.csv": "k\n1\n"}
-	s := one(files, Spec{File: "a.csv", Join: []Join{{With: "b.csv", Left: "k", Right: "k"}, {With: "b.csv", Left: "x", Right: "k", As: "b"}}})
+	s := one(files, Spec{File: "a.csv",
+		Join: []Join{{With: "b.csv", Left: "k", Right: "k"}, {With: "b.csv", Left: "x", Right: "k", As: "b"}}})
 	same(t, []string{
 		`study.yaml:3:5: input in: two joins fill the field "b" (choose names with ` + "`as:`)",
 	}, reported(t, s))
@@ -125,7 +127,8 @@ func TestTheSmallerSideOfAJoinIsHeld(t *testing.T) {
 	same(t, any("900"), got[1].Fields["far"].(map[string]any)["id"])
 
 	s.caps.table = 1000
-	same(t, []string{"study.yaml:3:5: the rows of far.jsonl that input in joins take more than 0 MB (join fewer or smaller rows)"}, reported(t, s))
+	same(t, []string{"study.yaml:3:5: the rows of far.jsonl that input in joins take more than 0 MB (join fewer or smaller rows)"},
+		reported(t, s))
 }
 
 func TestASampleOfAJoinLoadsTheOtherSideOnce(t *testing.T) {

@@ -146,19 +146,20 @@ var errStopped = errors.New("no more rows are wanted")
 // array reads the elements of an array one by one.
 func (r *reader) array(line, col int) bool {
 	p := jsontext.NewParser()
-	err := jsontext.Read(r.in, jsontext.Document{Lists: [][]string{{}}, Max: r.cap, Line: line, Col: col, Each: func(e jsontext.Element) error {
-		r.n++
-		var more bool
-		if e.TooLong {
-			more = r.bad(e.Line, e.Col, "", "the element is longer than %d MB", r.cap>>20)
-		} else {
-			more = r.oneElement(p, e.Text, e.Line, e.Col)
-		}
-		if !more {
-			return errStopped
-		}
-		return nil
-	}})
+	err := jsontext.Read(r.in, jsontext.Document{Lists: [][]string{{}}, Max: r.cap, Line: line, Col: col,
+		Each: func(e jsontext.Element) error {
+			r.n++
+			var more bool
+			if e.TooLong {
+				more = r.bad(e.Line, e.Col, "", "the element is longer than %d MB", r.cap>>20)
+			} else {
+				more = r.oneElement(p, e.Text, e.Line, e.Col)
+			}
+			if !more {
+				return errStopped
+			}
+			return nil
+		}})
 	var wrong *jsontext.Error
 	switch {
 	case errors.Is(err, jsontext.ErrCut):

@@ -83,7 +83,8 @@ func TestALineOf160MegabytesIsAProblemAndNotHeld(t *testing.T) {
 		want   []string
 		wanted int // good items
 	}{
-		{"a.jsonl", []repeated{{`{"n":1}` + "\n" + `{"n":"`, 1}, long, {"\"}\n{\"n\":3}\n", 1}}, []string{"a.jsonl:2: the line is longer than 32 MB"}, 2},
+		{"a.jsonl", []repeated{{`{"n":1}` + "\n" + `{"n":"`, 1}, long, {"\"}\n{\"n\":3}\n", 1}},
+			[]string{"a.jsonl:2: the line is longer than 32 MB"}, 2},
 		{"a.txt", []repeated{{"one\n", 1}, long, {"\ntwo", 1}}, []string{"a.txt:2: the line is longer than 32 MB"}, 2},
 		{"a.md", []repeated{long}, []string{"a.md:1:1: the value is longer than 32 MB"}, 0},
 		{"a.csv", []repeated{{"text\none\n", 1}, long, {"\ntwo\n", 1}}, []string{"a.csv:3: the line is longer than 32 MB"}, 2},

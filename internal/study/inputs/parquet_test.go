@@ -65,10 +65,11 @@ func TestParquetKeepsTypesAndNesting(t *testing.T) {
 	there := "there"
 	data := written(t, 1,
 		wide{
-			ID: "x y", Small: -5, Byte: 200, Big: math.MaxUint64, Real: 0.25, Single: 0.1, Yes: true, Maybe: &there, Texts: []string{"a", "", "b"}, Plain: []int64{1, 2},
-			Inner: &inner{"l", []string{"p", "q"}}, Many: []inner{{"m", nil}, {"n", []string{"r", "s"}}}, Counts: map[string]int64{"one": 1, "two": 2},
-			When: time.Date(2026, 10, 3, 4, 5, 6, 7000, time.UTC), Day: 20000, Hour: 3_723_004, Price: -1234, UUID: [16]byte{1, 2, 15: 0xFF}, Raw: []byte("raw"),
-			Old: deprecated.Int96{0: 5, 2: 2440589},
+			ID: "x y", Small: -5, Byte: 200, Big: math.MaxUint64, Real: 0.25, Single: 0.1, Yes: true, Maybe: &there,
+			Texts: []string{"a", "", "b"}, Plain: []int64{1, 2}, Inner: &inner{"l", []string{"p", "q"}},
+			Many: []inner{{"m", nil}, {"n", []string{"r", "s"}}}, Counts: map[string]int64{"one": 1, "two": 2},
+			When: time.Date(2026, 10, 3, 4, 5, 6, 7000, time.UTC), Day: 20000, Hour: 3_723_004, Price: -1234,
+			UUID: [16]byte{1, 2, 15: 0xFF}, Raw: []byte("raw"), Old: deprecated.Int96{0: 5, 2: 2440589},
 		},
 		wide{ID: "z", Real: math.NaN(), Big: 7, Old: deprecated.Int96{2: 2440588}},
 	)
@@ -76,15 +77,16 @@ func TestParquetKeepsTypesAndNesting(t *testing.T) {
 	same(t, []string{"x y", "z"}, []string{got[0].ID, got[1].ID})
 	same(t, at("a.parquet", 2, 0), got[1].Place)
 	same(t, fields{
-		"id": "x y", "small": int64(-5), "byte": int64(200), "big": json.Number("18446744073709551615"), "real": 0.25, "single": 0.1, "yes": true, "maybe": "there",
-		"texts": []any{"a", "", "b"}, "plain": []any{int64(1), int64(2)}, "inner": fields{"label": "l", "tags": []any{"p", "q"}},
-		"many":   []any{fields{"label": "m", "tags": []any{}}, fields{"label": "n", "tags": []any{"r", "s"}}},
+		"id": "x y", "small": int64(-5), "byte": int64(200), "big": json.Number("18446744073709551615"), "real": 0.25, "single": 0.1,
+		"yes": true, "maybe": "there", "texts": []any{"a", "", "b"}, "plain": []any{int64(1), int64(2)}, "inner": fields{"label": "l",
+			"tags": []any{"p", "q"}}, "many": []any{fields{"label": "m", "tags": []any{}}, fields{"label": "n", "tags": []any{"r", "s"}}},
 		"counts": fields{"one": int64(1), "two": int64(2)},
 		"when":   "2026-10-03T04:05:06.000007Z", "day": "2024-10-04", "hour": "01:02:03.004", "price": -12.34,
 		"uuid": "01020000-0000-0000-0000-0000000000ff", "raw": "raw", "old": "1970-01-02T00:00:00.000000005Z",
 	}, got[0].Fields)
 	same(t, []any{nil, nil, []any{}, []any{}, nil, []any{}, fields{}, int64(7)}, []any{
-		got[1].Fields["real"], got[1].Fields["maybe"], got[1].Fields["texts"], got[1].Fields["plain"], got[1].Fields["inner"], got[1].Fields["many"], got[1].Fields["counts"], got[1].Fields["big"]})
+		got[1].Fields["real"], got[1].Fields["maybe"], got[1].Fields["texts"], got[1].Fields["plain"], got[1].Fields["inner"],
+		got[1].Fields["many"], got[1].Fields["counts"], got[1].Fields["big"]})
 }
 
 type plainRow struct {
@@ -123,7 +125,8 @@ func TestParquetTellsWhatItCannotRead(t *testing.T) {
 		"too short":      {[]byte("PAR1"), "a.parquet: parquet: the file has 4 bytes and cannot be parquet"},
 		"cut":            {whole[:len(whole)-20], ""},
 		"damaged":        {damaged, ""},
-		"not text":       {written(t, 10, plainRow{"\xff", 1}), `a.parquet:1: column "text": invalid UTF-8 (byte 0xFF) at byte 1 of the value: only text is read`},
+		"not text": {written(t, 10, plainRow{"\xff", 1}),
+			`a.parquet:1: column "text": invalid UTF-8 (byte 0xFF) at byte 1 of the value: only text is read`},
 		"infinity":       {written(t, 10, floats{1}, floats{math.Inf(1)}), `a.parquet:2: column "f": infinity is not a value`},
 		"missing column": {whole, "study.yaml:3:5: input in has no field \"nothing\", which `id` names (it has \"text\", \"n\")"},
 	}

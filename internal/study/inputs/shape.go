@@ -72,7 +72,8 @@ func (s *Source) ownSource(spec Spec, p *assay.Problems) {
 	}
 	switch {
 	case sources == 0:
-		p.Add(spec.At, "such as file: data/questions.csv; or `of`, `all` or `items`", "input %s does not say where its items come from", spec.Name)
+		p.Add(spec.At, "such as file: data/questions.csv; or `of`, `all` or `items`",
+			"input %s does not say where its items come from", spec.Name)
 	case sources > 1:
 		p.Add(spec.At, "give one of `file`, `of`, `all` and `items`", "input %s has %s", spec.Name, count(sources, "source"))
 	}
@@ -121,7 +122,8 @@ func ownJoins(spec Spec, p *assay.Problems) {
 	for _, j := range spec.Join {
 		at := j.place(spec)
 		if j.With == "" || j.Left == "" || j.Right == "" {
-			p.Add(at, "join: {with: FILE, match: left = right, as: NAME}", "input %s: a join needs `with` and two fields to match", spec.Name)
+			p.Add(at, "join: {with: FILE, match: left = right, as: NAME}",
+				"input %s: a join needs `with` and two fields to match", spec.Name)
 			continue
 		}
 		if j.Missing != "" && j.Missing != MissingProblem && j.Missing != MissingKeep {

@@ -55,7 +55,8 @@ func dressed(it *assay.Item, spec Spec) error {
 	if spec.Text != "" {
 		v, ok := lookup(it.Fields, spec.Text)
 		if !ok {
-			problems.Add(it.Place, "`text:` names the field that prompts call text", "item %s has no field %s", quote(it.ID), quote(spec.Text))
+			problems.Add(it.Place, "`text:` names the field that prompts call text", "item %s has no field %s", quote(it.ID),
+				quote(spec.Text))
 		}
 		it.Fields["text"] = v
 	}
@@ -63,7 +64,8 @@ func dressed(it *assay.Item, spec Spec) error {
 		v, _ := find(*it, spec.Cluster)
 		text, ok := textOf(v)
 		if !ok || text == "" {
-			problems.Add(it.Place, "every item needs a cluster, a text or a number", "item %s has no cluster in field %s", quote(it.ID), quote(spec.Cluster))
+			problems.Add(it.Place, "every item needs a cluster, a text or a number", "item %s has no cluster in field %s", quote(it.ID),
+				quote(spec.Cluster))
 		}
 		it.Cluster = text
 	}
@@ -74,7 +76,8 @@ func dressed(it *assay.Item, spec Spec) error {
 		v, _ := lookup(it.Fields, spec.ExpectField)
 		text, ok := textOf(v)
 		if !ok && v != nil {
-			problems.Add(it.Place, "a right answer is a text, a number or true or false", "item %s: field %s is %s", quote(it.ID), quote(spec.ExpectField), kindOf(v))
+			problems.Add(it.Place, "a right answer is a text, a number or true or false", "item %s: field %s is %s", quote(it.ID),
+				quote(spec.ExpectField), kindOf(v))
 		}
 		it.Expect = text
 	}

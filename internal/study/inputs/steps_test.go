@@ -105,7 +105,8 @@ func TestASampleIsFixedBySeedAndID(t *testing.T) {
 		t.Error("another seed gives the same sample")
 	}
 	// The choice must never change: runs are continued by later versions.
-	same(t, []string{"2", "6", "15"}, ids(t, Open(tree(numbered(20)), map[string]Spec{"in": {File: "q.txt", Sample: &Sample{N: 3, Seed: 7}}}), "in"))
+	same(t, []string{"2", "6", "15"},
+		ids(t, Open(tree(numbered(20)), map[string]Spec{"in": {File: "q.txt", Sample: &Sample{N: 3, Seed: 7}}}), "in"))
 }
 
 func TestASampleHasTheSmallestHashes(t *testing.T) {
@@ -126,7 +127,8 @@ func TestASampleHasTheSmallestHashes(t *testing.T) {
 
 func TestTextClusterAndExpectComeFromFields(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"a.jsonl": `{"q":{"body":"hi"},"topic":3,"right":true}` + "\n" + `{"q":{"body":"ho"},"topic":"x","right":null}`}
+	files := map[string]string{"a.jsonl": `{"q":{"body":"hi"},"topic":3,"right":true}` + "\n" +
+		`{"q":{"body":"ho"},"topic":"x","right":null}`}
 	s := Open(tree(files), map[string]Spec{
 		"in":    {File: "a.jsonl", Text: "q.body", Cluster: "topic", ExpectField: "right"},
 		"slice": {Of: "in", Rows: []Range{{2, 2}}},
@@ -202,7 +204,8 @@ func TestAUnionHoldsAllItemsOfItsInputs(t *testing.T) {
 		if _, has := it.Fields["level"]; !has {
 			t.Errorf("item %s has no field that others of the union have", it.ID)
 		}
-		got = append(got, fmt.Sprint(it.ID, " ", it.Fields["input"], " ", it.Fields["text"], " ", it.Fields["rule"], " ", it.Fields["level"]))
+		got = append(got, fmt.Sprint(it.ID, " ", it.Fields["input"], " ", it.Fields["text"], " ", it.Fields["rule"], " ",
+			it.Fields["level"]))
 	}
 	want := []string{"a1 a one x <nil>", "a2 a two y <nil>", "b1 b three <nil> 3", "1 c four <nil> <nil>"}
 	if d := cmp.Diff(want, got); d != "" {

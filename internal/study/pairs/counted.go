@@ -38,8 +38,8 @@ const maxCounted = 400
 // Most returns how often two contestants can meet: both ways round on every slot.
 func (c *Counted) Most() int { return int(2 * c.field.slots) }
 
-// Order returns the numbers of all pairs (01, 02, …, 12, 13, …) in the order of a tournament: after any number of them all contestants have met
-// almost equally often, and after two rounds all are connected.
+// Order returns the numbers of all pairs (01, 02, …, 12, 13, …) in the order of a tournament: after any number of them
+// all contestants have met almost equally often, and after two rounds all are connected.
 func (c *Counted) Order() []int { return c.order }
 
 // On walks over the meetings on one slot, where each pair, by its number, meets so often in all.

@@ -57,8 +57,9 @@ type Pick string
 
 // The ways to choose pairs. The zero value is All.
 const (
-	All         Pick = "all"           // every pair, in the order of combinations
-	Sample      Pick = "sample"        // N of the whole stage, balanced over lane pairs and over slots; a larger N keeps the pairs of a smaller one
+	All Pick = "all" // every pair, in the order of combinations
+	// N of the whole stage, balanced over lane pairs and over slots; a larger N keeps the pairs of a smaller one
+	Sample      Pick = "sample"
 	PerItem     Pick = "per_item"      // N on every slot, balanced over lane pairs; without lanes, N for every item
 	PerLanePair Pick = "per_lane_pair" // N of every two lanes, balanced over slots
 	List        Pick = "list"          // those of a list, in its order

@@ -53,17 +53,19 @@ func TestAListIsAskedAsItStands(t *testing.T) {
 		slots  int64
 		want   []string
 	}{
-		"items":              {pairs.Design{Slots: 5, List: items, Order: pairs.AsListed}, 1, []string{"0: 4-1", "0: 0-2", "0: 2-1"}},
-		"items, both":        {pairs.Design{Slots: 5, List: items[:2], Order: pairs.Both}, 1, []string{"0: 4-1", "0: 0-2", "0: 1-4 again", "0: 2-0 again"}},
-		"items, all again":   {pairs.Design{Slots: 5, List: items[:1], Order: pairs.AsListed, Reverse: 1}, 1, []string{"0: 4-1", "0: 1-4 again"}},
+		"items": {pairs.Design{Slots: 5, List: items, Order: pairs.AsListed}, 1, []string{"0: 4-1", "0: 0-2", "0: 2-1"}},
+		"items, both": {pairs.Design{Slots: 5, List: items[:2], Order: pairs.Both}, 1,
+			[]string{"0: 4-1", "0: 0-2", "0: 1-4 again", "0: 2-0 again"}},
+		"items, all again": {pairs.Design{Slots: 5, List: items[:1], Order: pairs.AsListed, Reverse: 1}, 1,
+			[]string{"0: 4-1", "0: 1-4 again"}},
 		"items, alternating": {pairs.Design{Slots: 5, List: items, Order: pairs.Alternate}, 1, []string{"0: 4-1", "0: 2-0", "0: 2-1"}},
 		"listed both ways":   {pairs.Design{Slots: 5, List: twice, Order: pairs.AsListed}, 1, []string{"0: 4-1", "0: 0-2", "0: 2-0 again"}},
 		"lanes on their items": {pairs.Design{Lanes: 3, Slots: 6, Stride: 2, List: some, Order: pairs.AsListed}, 6,
 			[]string{"4: 1-0", "5: 1-0", "0: 0-1", "1: 0-1", "4: 2-0", "5: 2-0"}},
 		"lanes on their items, alternating": {pairs.Design{Lanes: 3, Slots: 3, Stride: 1, List: some, Order: pairs.Alternate}, 3,
 			[]string{"2: 1-0", "0: 1-0", "2: 2-0"}},
-		"lanes on every slot": {pairs.Design{Lanes: 3, Slots: 2, List: []pairs.Listed{{Item: every, First: 2, Second: 0}, {Item: every, First: 0, Second: 1}}, Order: pairs.AsListed}, 2,
-			[]string{"0: 2-0", "0: 0-1", "1: 2-0", "1: 0-1"}},
+		"lanes on every slot": {pairs.Design{Lanes: 3, Slots: 2, List: []pairs.Listed{{Item: every, First: 2, Second: 0},
+			{Item: every, First: 0, Second: 1}}, Order: pairs.AsListed}, 2, []string{"0: 2-0", "0: 0-1", "1: 2-0", "1: 0-1"}},
 		"lanes on no slot": {pairs.Design{Lanes: 3, List: items[:1], Order: pairs.AsListed}, 2, nil},
 		"an empty list":    {pairs.Design{Slots: 5, Order: pairs.AsListed}, 1, nil},
 	} {

@@ -159,13 +159,16 @@ func TestHowManyPairsADesignHas(t *testing.T) {
 func TestDesignsThatCannotBeMeantAreRefused(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]pairs.Design{
-		"pairs: sample: want at least 1, got 0":                                                    {Lanes: 2, Slots: 3, Pick: pairs.Sample},
-		`pairs: no way to choose called "some"`:                                                    {Lanes: 2, Slots: 3, Pick: "some"},
-		`pairs: no order called "any"`:                                                             {Lanes: 2, Slots: 3, Order: "any"},
-		"pairs: reverse: want a share from 0 to 1, got 1.5":                                        {Lanes: 2, Slots: 3, Reverse: 1.5},
-		"pairs: order both asks every pair both ways already: leave reverse out":                   {Lanes: 2, Slots: 3, Order: pairs.Both, Reverse: 0.3},
-		"pairs: per_lane_pair needs lanes: here items stand against each other":                    {Slots: 3, Pick: pairs.PerLanePair, N: 1},
-		"pairs: -1 lanes on 3 slots":                                                               {Lanes: -1, Slots: 3},
+		"pairs: sample: want at least 1, got 0": {Lanes: 2, Slots: 3,
+			Pick: pairs.Sample},
+		`pairs: no way to choose called "some"`:             {Lanes: 2, Slots: 3, Pick: "some"},
+		`pairs: no order called "any"`:                      {Lanes: 2, Slots: 3, Order: "any"},
+		"pairs: reverse: want a share from 0 to 1, got 1.5": {Lanes: 2, Slots: 3, Reverse: 1.5},
+		"pairs: order both asks every pair both ways already: leave reverse out": {Lanes: 2, Slots: 3, Order: pairs.Both,
+			Reverse: 0.3},
+		"pairs: per_lane_pair needs lanes: here items stand against each other": {Slots: 3,
+			Pick: pairs.PerLanePair, N: 1},
+		"pairs: -1 lanes on 3 slots": {Lanes: -1, Slots: 3},
 		"pairs: 5e+17 possible pairs are more than can be counted exactly: compare fewer items":    {Slots: 1e9},
 		"pairs: 1e+16 possible pairs are more than can be counted exactly: compare fewer items":    {Lanes: 2, Slots: 1e16},
 		"pairs: 4.25e+37 possible pairs are more than can be counted exactly: compare fewer items": {Slots: 1<<63 - 1},
@@ -205,9 +208,12 @@ func TestSchedulesNeverChangeBetweenVersions(t *testing.T) {
 		d    pairs.Design
 		want []string
 	}{
-		{pairs.Design{Lanes: 3, Slots: 10, Pick: pairs.Sample, N: 7, Reverse: 0.3, Seed: 7}, []string{"9:2-0", "8:0-1", "0:1-2", "6:2-0", "3:1-0", "4:2-1", "5:2-0", "3:0-1", "4:1-2"}},
-		{pairs.Design{Lanes: 3, Slots: 4, Pick: pairs.PerItem, N: 2, Seed: 7}, []string{"0:2-0", "0:1-2", "1:0-1", "1:1-2", "2:2-1", "2:2-0", "3:2-0", "3:1-0"}},
-		{pairs.Design{Slots: 10, Pick: pairs.Sample, N: 7, Seed: 7}, []string{"0:7-0", "0:4-6", "0:3-8", "0:9-1", "0:2-5", "0:2-0", "0:5-1"}},
+		{pairs.Design{Lanes: 3, Slots: 10, Pick: pairs.Sample, N: 7, Reverse: 0.3, Seed: 7},
+			[]string{"9:2-0", "8:0-1", "0:1-2", "6:2-0", "3:1-0", "4:2-1", "5:2-0", "3:0-1", "4:1-2"}},
+		{pairs.Design{Lanes: 3, Slots: 4, Pick: pairs.PerItem, N: 2, Seed: 7},
+			[]string{"0:2-0", "0:1-2", "1:0-1", "1:1-2", "2:2-1", "2:2-0", "3:2-0", "3:1-0"}},
+		{pairs.Design{Slots: 10, Pick: pairs.Sample, N: 7, Seed: 7},
+			[]string{"0:7-0", "0:4-6", "0:3-8", "0:9-1", "0:2-5", "0:2-0", "0:5-1"}},
 		{pairs.Design{Slots: 7, Pick: pairs.Sample, N: 12, Order: pairs.Alternate, Seed: 7}, []string{
 			"0:0-3", "0:6-2", "0:1-5", "0:5-2", "0:0-6", "0:4-3", "0:0-1", "0:5-4", "0:3-6", "0:6-1", "0:2-3", "0:4-0",
 		}},
@@ -465,7 +471,8 @@ func TestIdenticalAnswersAreATieWithoutAsking(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"yes", "yes", true}, {"yes\n", " yes", true}, {"yes", "Yes", false}, {"yes", "yes.", false}, {"", "", false}, {" ", "\n", false}, {"", "x", false},
+		{"yes", "yes", true}, {"yes\n", " yes", true}, {"yes", "Yes", false}, {"yes", "yes.", false}, {"", "", false}, {" ", "\n", false},
+		{"", "x", false},
 	} {
 		v, got := pairs.Identical(c.a, c.b)
 		if got != c.want {

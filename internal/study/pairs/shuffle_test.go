@@ -70,7 +70,8 @@ func TestCombinationsComeInOrder(t *testing.T) {
 	}
 	const n = 134_000_000
 	last := choose2(int64(n)) - 1
-	for _, c := range []struct{ k, low, high int64 }{{0, 0, 1}, {n - 2, 0, n - 1}, {n - 1, 1, 2}, {last, n - 2, n - 1}, {last - 1, n - 3, n - 1}} {
+	for _, c := range []struct{ k, low, high int64 }{{0, 0, 1}, {n - 2, 0, n - 1}, {n - 1, 1, 2}, {last, n - 2, n - 1},
+		{last - 1, n - 3, n - 1}} {
 		if low, high := combination(n, c.k); low != c.low || high != c.high {
 			t.Errorf("number %d is %d and %d, want %d and %d", c.k, low, high, c.low, c.high)
 		}

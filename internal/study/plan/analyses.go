@@ -6,7 +6,7 @@ import (
 	"assay/internal/study"
 )
 
-// SettingsOf are the options that a study gives an analysis.
+// SettingsOf returns the options that a study gives an analysis.
 func SettingsOf(a *study.Analysis) analysis.Settings {
 	s := analysis.Settings{Ridge: a.Ridge, Firth: a.Firth, K: a.K, Orders: a.Orders, Bootstrap: a.Bootstrap, Seed: a.Seed, Level: a.Level,
 		With: a.With}

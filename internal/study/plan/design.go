@@ -66,7 +66,7 @@ func (f *Field) Grouped(st *study.Stage, it assay.Item, place int64) bool {
 	return true
 }
 
-// Design is which pairs a compare stage judges. Listed pairs of what is not in the field are left out.
+// Design returns which pairs a compare stage judges. Listed pairs of what is not in the field are left out.
 func Design(st *study.Stage, f Field) pairs.Design {
 	design := pairs.Design{Lanes: int64(len(f.Lanes)), Slots: f.Slots}
 	if f.Drawn != nil {
@@ -109,7 +109,7 @@ func seedOf(seed *int64) *uint64 {
 	return &own
 }
 
-// side is the place of a lane, or of an item, in the field.
+// side returns the place of a lane, or of an item, in the field.
 func (f Field) side(name string) (int64, bool) {
 	if len(f.Lanes) == 0 {
 		i, ok := f.Place[name]
@@ -119,7 +119,7 @@ func (f Field) side(name string) (int64, bool) {
 	return int64(i), i >= 0
 }
 
-// drawn are the pairs of a run as a list, with a slot as the item of each.
+// drawn returns the pairs of a run as a list, with a slot as the item of each.
 func (f Field) drawn() []pairs.Listed {
 	out := []pairs.Listed{}
 	for _, d := range f.Drawn {
@@ -139,7 +139,7 @@ func (f Field) drawn() []pairs.Listed {
 	return out
 }
 
-// listed are the pairs of a list whose sides, and items, are in the field.
+// listed returns the pairs of a list whose sides, and items, are in the field.
 func (f Field) listed(rows []study.ListedPair) []pairs.Listed {
 	var out []pairs.Listed
 	for _, row := range rows {
@@ -157,8 +157,8 @@ func (f Field) listed(rows []study.ListedPair) []pairs.Listed {
 	return out
 }
 
-// Rounds is the plan of a stage that buys pairs in rounds, for so many contestants on so many slots, and which meetings a table of counts
-// means.
+// Rounds returns the plan of a stage that buys pairs in rounds, for so many contestants on so many slots, and which
+// meetings a table of counts means.
 func Rounds(a *study.Adaptive, contestants, slots int64) (adaptive.Plan, *pairs.Counted, error) {
 	c, err := pairs.NewCounted(contestants, slots, uint64(a.Seed))
 	if err != nil {
@@ -175,7 +175,7 @@ func Rounds(a *study.Adaptive, contestants, slots int64) (adaptive.Plan, *pairs.
 	return p, c, p.Check()
 }
 
-// ComparedText is what a judge is shown of an item that is compared with another: never nothing.
+// ComparedText returns what a judge is shown of an item that is compared with another: never nothing.
 func ComparedText(it assay.Item) (string, error) {
 	switch v := it.Fields["text"].(type) {
 	case nil:

@@ -115,7 +115,7 @@ func (in *Incoming) Answers() iter.Seq2[Arrival, error] {
 	}
 }
 
-// place is where an answer belongs; false where it belongs nowhere, or is none.
+// place returns where an answer belongs; false where it belongs nowhere, or is none.
 func (in *Incoming) place(it assay.Item, row *study.ImportedRow) (assay.Coordinates, bool) {
 	bits, chosen := in.have[row.Lane]
 	if !chosen {
@@ -159,7 +159,7 @@ func (in *Incoming) leave(n *int64, kind string, it assay.Item, row *study.Impor
 	in.Such[kind] = text + " at " + it.Place.String()
 }
 
-// Missing is the first question that a lane has no answer to.
+// Missing returns the first question that a lane has no answer to.
 func (in *Incoming) Missing(lane string) (assay.Coordinates, error) {
 	bits := in.have[lane]
 	for it, err := range in.items {

@@ -21,7 +21,7 @@ func Keeps(st *study.Stage, it assay.Item) (bool, error) {
 	return st.Keep.Bool(expr.Vars{Item: &it})
 }
 
-// FirstItems are the items that a limit leaves of an input; 0: all. A limit is about what is asked, not about what goes with it,
+// FirstItems returns the items that a limit leaves of an input; 0: all. A limit is about what is asked, not about what goes with it,
 // such as a table of objections.
 func (d *Input) FirstItems(ctx context.Context, input string, limit int) iter.Seq2[assay.Item, error] {
 	items := d.Rows.Items(ctx, input)
@@ -51,7 +51,7 @@ func (d *Input) asks(input string) bool {
 	return false
 }
 
-// IDs are the ids of an input's items.
+// IDs returns the ids of an input's items.
 func (d *Input) IDs(ctx context.Context, input string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for it, err := range d.Rows.Items(ctx, input) {
@@ -63,7 +63,7 @@ func (d *Input) IDs(ctx context.Context, input string) (map[string]bool, error) 
 	return out, nil
 }
 
-// Root is the input whose items a stage is about in the end, or "".
+// Root returns the input whose items a stage is about in the end, or "".
 func (d *Input) Root(st *study.Stage) string {
 	for range d.Study.Stages { // at most one step for each stage: a cycle was reported already
 		switch next := ""; st.Verb() {

@@ -13,13 +13,13 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Kind is the vendor whose API a lane's provider speaks.
+// Kind returns the vendor whose API a lane's provider speaks.
 func (d *Input) Kind(l *study.Lane) (string, bool) {
 	p, _ := d.Study.Providers.Find(l.Provider)
 	return d.Catalog.Kind(l.Provider, p.Kind, p.BaseURL)
 }
 
-// Mode is how a lane's requests travel in a stage: the lane's word, else the stage's, else the study's, else batches.
+// Mode returns how a lane's requests travel in a stage: the lane's word, else the stage's, else the study's, else batches.
 func (d *Input) Mode(st *study.Stage, l *study.Lane) assay.Mode {
 	m := cmp.Or(l.Mode, assay.Mode(st.Mode), assay.Mode(d.Study.Mode), assay.ModeBatch)
 	if m != assay.ModeBatchElseLive {
@@ -55,7 +55,7 @@ type Route struct {
 	expected, high int // output tokens
 }
 
-// Route is a lane's way in a mode.
+// Route returns a lane's way in a mode.
 func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 	kind, _ := d.Kind(l)
 	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, factor: d.Catalog.TokenFactor(kind, l.Model)}
@@ -73,7 +73,7 @@ func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 	return r
 }
 
-// JudgeRoute is the way of a lane that judges by a rubric. It is asked for the form that the rubric reads, where its model can
+// JudgeRoute returns the way of a lane that judges by a rubric. It is asked for the form that the rubric reads, where its model can
 // promise one, and its verdicts are as long as that form.
 func (d *Input) JudgeRoute(l *study.Lane, mode assay.Mode, rubric judge.Rubric) Route {
 	if schema := rubric.Answer(); schema != nil && l.Params.Schema == nil && d.Structured(l, schema) {
@@ -99,14 +99,14 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 	})
 }
 
-// Estimate is what one request with so many bytes of prompt may cost.
+// Estimate returns what one request with so many bytes of prompt may cost.
 func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	in := int64(math.Round(float64(bytes) / BytesPerToken * r.factor))
 	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected)}, r.how)
 	return expected, r.Price.Bill(assay.Usage{Known: true, Input: in + in/7, Output: int64(r.high)}, r.how)
 }
 
-// Bill is what a usage costs on this way.
+// Bill returns what a usage costs on this way.
 func (r *Route) Bill(u assay.Usage) assay.Cost { return r.Price.Bill(u, r.how) }
 
 // Path is a lane's way through a stage, with the limits that cut it.
@@ -171,7 +171,7 @@ func (d *Input) NotAsked(st *study.Stage) []string {
 	return out
 }
 
-// Most is how large one line may be.
+// Most returns how large one line may be.
 func (r *Path) Most() int64 {
 	if r.line > 0 && (r.Bounds.Bytes == 0 || r.line < r.Bounds.Bytes) {
 		return r.line

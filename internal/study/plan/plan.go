@@ -100,7 +100,7 @@ func (p Price) Plus(q Price) Price {
 	return Price{Low: p.Low.Add(q.Low), Expected: p.Expected.Add(q.Expected), High: p.High.Add(q.High)}
 }
 
-// Share is the price of some of so many requests.
+// Share returns the price of some of so many requests.
 func (p Price) Share(some, of int64) Price {
 	share := func(c assay.Cost) assay.Cost {
 		if of <= 0 || some >= of {
@@ -112,7 +112,7 @@ func (p Price) Share(some, of int64) Price {
 	return Price{Low: share(p.Low), Expected: share(p.Expected), High: share(p.High)}
 }
 
-// times is the price of some in place of so many that are priced: more of them, or fewer.
+// times returns the price of some in place of so many that are priced: more of them, or fewer.
 func (p Price) times(some, of int64) Price {
 	one := func(c assay.Cost) assay.Cost {
 		return assay.Cost{Sum: c.Sum.Portion(some, of), Priced: c.Priced, Unknown: c.Unknown}

@@ -12,7 +12,8 @@ import (
 // clusterAlike is which part of what varies is assumed to be the same for all items of a cluster.
 const clusterAlike = 0.2
 
-// effect is how many items count as one, because several share a cluster. Where variances were measured, they are those of whole clusters.
+// effect returns how many items count as one, because several share a cluster. Where variances were measured, they are
+// those of whole clusters.
 func (z *Size) effect(measured bool) float64 {
 	if z.Clusters == 0 {
 		return 1
@@ -116,7 +117,7 @@ func shown(tests int64) stats.Test {
 	return stats.Test{Alpha: 0.05 / float64(max(1, tests)), Power: 0.8}
 }
 
-// variance is what the difference of two lanes on one item is assumed to vary by. An answer varies by s²: a rate by
+// variance returns what the difference of two lanes on one item is assumed to vary by. An answer varies by s²: a rate by
 // 1/4, as rates near a half do, scores by the square of a quarter of their span, answers taken back less those of the
 // re-ask by 1/5. Half of it is the item's and the same for all lanes, a quarter the lane's way with the item, and a
 // quarter that of the draw, which more draws make smaller.
@@ -125,7 +126,7 @@ func (z *Size) variance() float64 {
 	return answer/2 + answer/2/float64(max(1, z.Draws))
 }
 
-// point is a hundredth of what the stage measures.
+// point returns a hundredth of what the stage measures.
 func (z *Size) point() float64 {
 	if z.What == OfMeans {
 		return z.Scale / 100
@@ -133,7 +134,7 @@ func (z *Size) point() float64 {
 	return 0.01
 }
 
-// span is what no difference can be larger than.
+// span returns what no difference can be larger than.
 func (z *Size) span() float64 {
 	switch {
 	case z.What != OfMeans:

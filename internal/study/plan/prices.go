@@ -8,7 +8,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Prices is the catalogue with the prices of a study over it.
+// Prices returns the catalogue with the prices of a study over it.
 func Prices(c *catalog.Catalog, s *study.Study) (*catalog.Catalog, assay.Problems) {
 	var problems assay.Problems
 	for _, e := range s.Prices {
@@ -32,12 +32,12 @@ func Prices(c *catalog.Catalog, s *study.Study) (*catalog.Catalog, assay.Problem
 	return c, problems
 }
 
-// Limits are the limits of a lane's provider.
+// Limits returns the limits of a lane's provider.
 func (d *Input) Limits(l *study.Lane) catalog.Limits {
 	return d.Vendor(l).Limits
 }
 
-// LanePrices are the prices of the study's lanes as they are now, one row a model; unknown ones have no rates.
+// LanePrices returns the prices of the study's lanes as they are now, one row a model; unknown ones have no rates.
 func (d *Input) LanePrices() []catalog.Price {
 	var out []catalog.Price
 	seen := map[string]bool{}
@@ -55,7 +55,7 @@ func (d *Input) LanePrices() []catalog.Price {
 	return out
 }
 
-// PriceDates are the oldest and the newest date among the prices of the study's lanes, empty where none is known.
+// PriceDates returns the oldest and the newest date among the prices of the study's lanes, empty where none is known.
 func (d *Input) PriceDates() (oldest, newest catalog.Date) {
 	for i := range d.Study.Lanes {
 		l := &d.Study.Lanes[i]

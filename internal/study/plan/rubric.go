@@ -14,7 +14,7 @@ import (
 	"assay/internal/study"
 )
 
-// Rubric is how a judge or compare stage judges.
+// Rubric returns how a judge or compare stage judges.
 func (d *Input) Rubric(st *study.Stage) (judge.Rubric, error) {
 	kind := KindOf(st)
 	own := d.Study.RubricOf(st)
@@ -52,7 +52,7 @@ func (d *Input) Rubric(st *study.Stage) (judge.Rubric, error) {
 	return d.staged(r, st), nil
 }
 
-// staged is a rubric as a stage uses it: with the system message and the form of reply that the stage declares, and sent as it says.
+// staged returns a rubric as a stage uses it: with the system message and the form of reply that the stage declares, and sent as it says.
 func (d *Input) staged(r judge.Rubric, st *study.Stage) judge.Rubric {
 	if st.Ties != nil && !*st.Ties {
 		r = r.WithoutTies()
@@ -90,7 +90,7 @@ func withPrompts(r judge.Rubric, st *study.Stage) judge.Rubric {
 	return r
 }
 
-// ruleLabels are what a rule can say where the study does not list it.
+// ruleLabels returns what a rule can say where the study does not list it.
 func ruleLabels(rule *study.Rule) []judge.Label {
 	var out []judge.Label
 	for _, e := range rule.Regex {
@@ -102,7 +102,7 @@ func ruleLabels(rule *study.Rule) []judge.Label {
 	return out
 }
 
-// ruleOf is the rule of a rubric that needs no model. What `exact` expects is a template, filled for every item by who asks.
+// ruleOf returns the rule of a rubric that needs no model. What `exact` expects is a template, filled for every item by who asks.
 func ruleOf(own *study.Rubric) (judge.Rule, error) {
 	rule := own.Rule
 	switch {
@@ -159,7 +159,7 @@ func schemaRule(text json.RawMessage) (judge.Rule, error) {
 	}), nil
 }
 
-// wrongIn is what a schema library says of a schema, on one line: the innermost causes, without the files it makes up.
+// wrongIn returns what a schema library says of a schema, on one line: the innermost causes, without the files it makes up.
 func wrongIn(err error) string {
 	var invalid *jsonschema.SchemaValidationError
 	if !errors.As(err, &invalid) {
@@ -175,7 +175,7 @@ func wrongIn(err error) string {
 	return strings.Join(causes, "; ")
 }
 
-// TraitsOf are the traits that a compare stage asks about; one empty trait where it names none.
+// TraitsOf returns the traits that a compare stage asks about; one empty trait where it names none.
 func (d *Input) TraitsOf(st *study.Stage) []judge.Trait {
 	var out []judge.Trait
 	for _, name := range st.Trait.List {
@@ -193,7 +193,7 @@ func (d *Input) TraitsOf(st *study.Stage) []judge.Trait {
 	return out
 }
 
-// Of is which answers a stage reads: those that its study says; where it does not, a rubric that holds answers against the first
+// Of returns which answers a stage reads: those that its study says; where it does not, a rubric that holds answers against the first
 // reads the later ones.
 func Of(st *study.Stage, r judge.Rubric) study.Of {
 	if st.Of == (study.Of{}) && r.AgainstFirst {

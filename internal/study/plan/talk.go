@@ -75,7 +75,7 @@ func (d *Input) Talk(ctx context.Context, st *study.Stage) (*Talk, error) {
 // Branches returns the items whose rows are the branches of an item at a step.
 func (t *Talk) Branches(k int, it assay.Item) []assay.Item { return t.branches[k].of(it) }
 
-// Repeats is how many draws every question gets.
+// Repeats returns how many draws every question gets.
 func (t *Talk) Repeats() int { return int(Draws(t.Stage)) }
 
 // Ways lists the ways that reach step k (from 0) of the conversations about an item, for one draw of the repeats.
@@ -117,10 +117,10 @@ func (t *Talk) AllWays(k int, it assay.Item) []Way {
 	return all
 }
 
-// maxDraw is the highest draw that any way has.
+// maxDraw returns the highest draw that any way has.
 func (t *Talk) maxDraw() int { return t.Repeats() * max(1, t.draws) }
 
-// Draws is the highest draw that a way of the plan can have; what is asked again later counts on from there.
+// Draws returns the highest draw that a way of the plan can have; what is asked again later counts on from there.
 func (t *Talk) Draws() int {
 	if t.from != nil {
 		return t.maxDraw() * t.from.Draws()
@@ -192,7 +192,7 @@ func (w Way) isControl() bool {
 	return len(w.Branches) > 0 && w.Branches[len(w.Branches)-1] == ControlBranch
 }
 
-// Branch is the way's branches as one coordinate.
+// Branch returns the way's branches as one coordinate.
 func (w Way) Branch() string {
 	escaped := make([]string, len(w.Branches))
 	for i, b := range w.Branches {
@@ -217,7 +217,7 @@ func ParseWay(at assay.Coordinates) (Way, error) {
 	return w, nil
 }
 
-// At are the coordinates of the request at step k.
+// At returns the coordinates of the request at step k.
 func (t *Talk) At(k int, lane, item string, w Way) assay.Coordinates {
 	return assay.Coordinates{Stage: t.Stage.Name, Item: item, Lane: lane, Template: w.Template, Turn: k + 1, Branch: w.Branch(),
 		Draw: w.Draw}
@@ -274,7 +274,7 @@ func (t *Talk) follow(out []moment, k int, it assay.Item, w Way, left *[]string,
 	return out
 }
 
-// Prompt is what is sent at step k, given the answers to the steps before it, oldest first.
+// Prompt returns what is sent at step k, given the answers to the steps before it, oldest first.
 func (t *Talk) Prompt(k int, it assay.Item, w Way, answers []string) (assay.Prompt, error) {
 	first := t
 	for first.from != nil {
@@ -307,7 +307,7 @@ func (t *Talk) Prompt(k int, it assay.Item, w Way, answers []string) (assay.Prom
 	return p, fmt.Errorf("the conversation has no step %d", k+1)
 }
 
-// guessed is what was asked in a conversation that was made elsewhere, where it is not recorded: first the item's text, then
+// guessed returns what was asked in a conversation that was made elsewhere, where it is not recorded: first the item's text, then
 // nothing that is known.
 func guessed(it assay.Item, step int) string {
 	if text, ok := it.Fields["text"].(string); ok && step == 0 {
@@ -339,7 +339,8 @@ func (m moment) speak(p *assay.Prompt, it assay.Item, values prompt.Values) erro
 	return nil
 }
 
-// neutral is what a control says. One that began in a stage before stays one: without a text of its own the stage says what that one said.
+// neutral returns what a control says. One that began in a stage before stays one: without a text of its own the stage
+// says what that one said.
 func (t *Talk) neutral(values prompt.Values) (string, error) {
 	if t.control == "" && t.from != nil {
 		return t.from.neutral(values)

@@ -157,7 +157,7 @@ func (w *segmentWriter) close() error {
 	return w.flush()
 }
 
-// Line is the request as it would go out.
+// Line returns the request as it would go out.
 func (f *First) Line() ([]byte, error) {
 	return AppendRequest(nil, assay.CustomID(assay.PlanNonce, f.Key), &f.Request)
 }

@@ -121,7 +121,7 @@ func (c *checker) guard(when expr) {
 	}
 }
 
-// merge is what is bound after several ways through the template that began with the same bindings.
+// merge returns what is bound after several ways through the template that began with the same bindings.
 func merge(before *binding, ends []*binding) *binding {
 	first := map[string]*binding{}
 	count := map[string]int{}
@@ -204,7 +204,7 @@ func (c *checker) path(e expr, n need) Shape {
 	return c.resolve(e, n)
 }
 
-// pathOf is the names of a chain such as item.meta["title"], and the name at its root.
+// pathOf returns the names of a chain such as item.meta["title"], and the name at its root.
 func pathOf(e expr) ([]string, nameExpr, bool) {
 	switch e := e.(type) {
 	case nameExpr:

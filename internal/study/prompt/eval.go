@@ -44,7 +44,7 @@ func (e fieldExpr) eval(x *run) (any, error) {
 	return field(e.at(), e.of, of, e.name), nil
 }
 
-// field is a field of a value, or undefined.
+// field returns a field of a value, or undefined.
 func field(at int, e expr, of any, name string) any {
 	if v, ok := fieldOf(of, name); ok {
 		return v
@@ -95,7 +95,7 @@ func (e indexExpr) eval(x *run) (any, error) {
 	return &undefined{at: e.at(), what: said(e.of) + " has no such element"}, nil
 }
 
-// inside is an index, counted from the end when negative, if it is one of n.
+// inside returns an index, counted from the end when negative, if it is one of n.
 func inside(i int64, n int) (int, bool) {
 	if i < 0 {
 		i += int64(n)
@@ -168,13 +168,13 @@ func clamp(i int64, n int) int {
 	return int(min(max(i, 0), int64(n)))
 }
 
-// span is the characters of a text from one up to another.
+// span returns the characters of a text from one up to another.
 func span(s string, from, to int) string {
 	start := runeOffset(s, from)
 	return s[start : start+runeOffset(s[start:], to-from)]
 }
 
-// runeOffset is the offset behind the first n characters.
+// runeOffset returns the offset behind the first n characters.
 func runeOffset(s string, n int) int {
 	i := 0
 	for ; n > 0 && i < len(s); n-- {

@@ -191,7 +191,7 @@ func (c *call) fail(format string, args ...any) error {
 	return c.x.fail(c.e.at(), "", c.e.filter.name+" "+format, args...)
 }
 
-// orElse is an argument, or what stands for one not given.
+// orElse returns an argument, or what stands for one not given.
 func (c *call) orElse(i int, absent any) any {
 	if c.e.args[i] == nil {
 		return absent
@@ -199,7 +199,7 @@ func (c *call) orElse(i int, absent any) any {
 	return c.args[i]
 }
 
-// text is a value as text, paid for.
+// text returns a value as text, paid for.
 func (c *call) text(v any) (string, error) {
 	s, ok := plain(v)
 	if !ok {
@@ -208,12 +208,12 @@ func (c *call) text(v any) (string, error) {
 	return s, c.x.read(c.e.at(), len(s))
 }
 
-// textArg is an argument that is text.
+// textArg returns an argument that is text.
 func (c *call) textArg(i int, absent string) (string, error) {
 	return c.text(c.orElse(i, absent))
 }
 
-// wholeArg is an argument that is a whole number of at most a million.
+// wholeArg returns an argument that is a whole number of at most a million.
 func (c *call) wholeArg(i int, absent int) (int, error) {
 	if c.args[i] == nil {
 		return absent, nil
@@ -226,7 +226,7 @@ func (c *call) wholeArg(i int, absent int) (int, error) {
 	return int(n), nil
 }
 
-// sequence is the elements of a value, paid for.
+// sequence returns the elements of a value, paid for.
 func (c *call) sequence(v any) ([]any, error) {
 	all, ok := sequenceOf(v)
 	if !ok {
@@ -235,7 +235,7 @@ func (c *call) sequence(v any) ([]any, error) {
 	return all, c.x.spend(c.e.at(), len(all))
 }
 
-// attribute is the field of an element that the argument names (a.b reaches inside), or the element itself.
+// attribute returns the field of an element that the argument names (a.b reaches inside), or the element itself.
 func (c *call) attribute(i int, v any) (any, error) {
 	if c.args[i] == nil {
 		return v, nil

@@ -53,7 +53,7 @@ func firstFilter(c *call, v any) (any, error) { return c.end(v, 0) }
 
 func lastFilter(c *call, v any) (any, error) { return c.end(v, -1) }
 
-// end is the first or the last element; undefined when there is none.
+// end returns the first or the last element; undefined when there is none.
 func (c *call) end(v any, i int64) (any, error) {
 	if s, ok := v.(string); ok && s != "" {
 		_, size := utf8.DecodeRuneInString(s)
@@ -116,7 +116,7 @@ func sortFilter(c *call, v any) (any, error) {
 	return out, nil
 }
 
-// folded is a value to compare by: small letters, unless the argument case_sensitive is true.
+// folded returns a value to compare by: small letters, unless the argument case_sensitive is true.
 func (c *call) folded(i int, v any) (any, error) {
 	s, ok := v.(string)
 	if !ok {

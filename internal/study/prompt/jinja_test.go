@@ -41,7 +41,7 @@ func TestTemplatesGiveWhatJinjaGives(t *testing.T) {
 	}
 }
 
-// decodings are the fields with their numbers in each of the forms that inputs may give.
+// decodings returns the fields with their numbers in each of the forms that inputs may give.
 func decodings(t *testing.T, text []byte) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}

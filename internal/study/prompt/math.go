@@ -183,7 +183,8 @@ func (x *run) combine(e mathExpr, a, b any) (any, error) {
 			return append(p[:len(p):len(p)], q...), x.spend(e.at(), len(p)+len(q))
 		}
 	}
-	return nil, x.fail(e.at(), "join texts with ~; make a number with | int or | float", "%s cannot join %s and %s", e.op, kindOf(a), kindOf(b))
+	return nil, x.fail(e.at(), "join texts with ~; make a number with | int or | float", "%s cannot join %s and %s", e.op,
+		kindOf(a), kindOf(b))
 }
 
 func (x *run) floats(e mathExpr, a, b float64) (any, error) {
@@ -240,7 +241,7 @@ func (x *run) integers(e mathExpr, a, b int64) (any, error) {
 	return x.whole(e.at(), result, ok)
 }
 
-// whole is an integer result, unless it left the range of int64.
+// whole returns an integer result, unless it left the range of int64.
 func (x *run) whole(at int, i int64, ok bool) (any, error) {
 	if !ok {
 		return nil, x.fail(at, "", "the result does not fit a whole number of 64 bits")

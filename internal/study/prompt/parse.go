@@ -90,7 +90,7 @@ func (p *parser) read() {
 	p.broken = p.tag.Broken
 }
 
-// word is the keyword of the current statement.
+// word returns the keyword of the current statement.
 func (p *parser) word() string {
 	if p.tag.Kind == lex.PieceStatement && p.tag.Tokens[0].Kind == lex.Name {
 		return p.tag.Tokens[0].Text
@@ -134,7 +134,8 @@ func (p *parser) refuse(word string) {
 		p.refused = append(p.refused, word)
 		p.fail(at, refusedTags[word], "%s is not part of templates here", word)
 	default:
-		p.fail(at, assay.DidYouMean(word, []string{"if", "elif", "else", "endif", "for", "endfor", "set", "raw", "endraw"}), "unknown tag %s", lex.Clip(word))
+		p.fail(at, assay.DidYouMean(word, []string{"if", "elif", "else", "endif", "for", "endfor", "set", "raw", "endraw"}),
+			"unknown tag %s", lex.Clip(word))
 	}
 }
 

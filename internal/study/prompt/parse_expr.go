@@ -8,7 +8,7 @@ import (
 	"assay/internal/study/prompt/lex"
 )
 
-// peek is the current token; behind a problem it is the end of the tag.
+// peek returns the current token; behind a problem it is the end of the tag.
 func (p *parser) peek() lex.Token {
 	if !p.broken && p.next < len(p.tag.Tokens) {
 		return p.tag.Tokens[p.next]
@@ -335,7 +335,7 @@ func (p *parser) test(of expr) expr {
 	return of
 }
 
-// orList is the hint, or else the whole list.
+// orList returns the hint, or else the whole list.
 func orList(hint, what string, names []string) string {
 	if hint != "" || len(names) == 0 {
 		return hint

@@ -22,8 +22,8 @@ func TestAValueIsNeverItselfExpanded(t *testing.T) {
 		Names:  map[string]any{"a": map[string]any{"text": hostile}, "b": map[string]string{"text": "B"}},
 	}
 	for _, template := range []string{
-		"{{ text }}", "{{ item.text }}", "{{ a.text }}", "{% set x = text %}{{ x }}", "{{ text | trim }}", "{{ text ~ '' }}", "{{ list | join }}",
-		"{% for x in list %}{{ x }}{% endfor %}", "{{ text | replace('~', a.text) }}", "{{ missing | default(text) }}",
+		"{{ text }}", "{{ item.text }}", "{{ a.text }}", "{% set x = text %}{{ x }}", "{{ text | trim }}", "{{ text ~ '' }}",
+		"{{ list | join }}", "{% for x in list %}{{ x }}{% endfor %}", "{{ text | replace('~', a.text) }}", "{{ missing | default(text) }}",
 	} {
 		got, err := render(template, values)
 		if err != nil || got != hostile {
@@ -51,8 +51,8 @@ func TestNamesComeBeforeFieldsAndItemReachesBoth(t *testing.T) {
 func TestValuesPrintAsDocumented(t *testing.T) {
 	t.Parallel()
 	values := prompt.Values{Fields: map[string]any{
-		"i": int64(-7), "n": 7, "one": 1.0, "half": 0.5, "exact": 9007199254740991.0, "wide": 1e20, "huge": 1e21, "tiny": 1e-7, "minus": math.Copysign(0, -1),
-		"yes": true, "none": nil, "words": []string{"a", "b"}, "raw": "\xff", "odd": struct{}{},
+		"i": int64(-7), "n": 7, "one": 1.0, "half": 0.5, "exact": 9007199254740991.0, "wide": 1e20, "huge": 1e21, "tiny": 1e-7,
+		"minus": math.Copysign(0, -1), "yes": true, "none": nil, "words": []string{"a", "b"}, "raw": "\xff", "odd": struct{}{},
 		"deep": map[string]any{"b": []any{1.0, "é<&>\n", nil}, "a": true, "c": map[string]any{}, "d": []any{}},
 	}}
 	for template, want := range map[string]string{
@@ -71,15 +71,17 @@ func TestValuesPrintAsDocumented(t *testing.T) {
 		}
 	}
 	for template, want := range map[string]string{
-		"{{ deep }}":                         "t:1:4: a record does not print (name a field, or use | join or | tojson)",
-		"{{ words }}":                        "t:1:4: a list does not print (name a field, or use | join or | tojson)",
-		"{{ odd }}":                          "t:1:4: a value of an unknown type does not print (name a field, or use | join or | tojson)",
-		"{{ [odd] | tojson }}":               "t:1:12: tojson cannot write a value of an unknown type",
-		"{{ 1 + yes }}":                      "t:1:6: + cannot join a number and true or false (join texts with ~; make a number with | int or | float)",
-		"{% for c in raw %}{% endfor %}":     "t:1:13: a loop needs a list or a record, not text (its characters are | list)",
-		"{{ gone }}":                         "t:1:4: \"gone\" is not defined (where it may be missing, write | default(''))",
-		"{{ item.gone }}":                    "t:1:9: item has no field \"gone\" (where it may be missing, write | default(''))",
-		"{{ item.n.x }}":                     "t:1:11: item.n has no field \"x\": it is a number (where it may be missing, write | default(''))",
+		"{{ deep }}":           "t:1:4: a record does not print (name a field, or use | join or | tojson)",
+		"{{ words }}":          "t:1:4: a list does not print (name a field, or use | join or | tojson)",
+		"{{ odd }}":            "t:1:4: a value of an unknown type does not print (name a field, or use | join or | tojson)",
+		"{{ [odd] | tojson }}": "t:1:12: tojson cannot write a value of an unknown type",
+		"{{ 1 + yes }}": "t:1:6: + cannot join a number and true or false (join texts with ~; make a number with | " +
+			"int or | float)",
+		"{% for c in raw %}{% endfor %}": "t:1:13: a loop needs a list or a record, not text (its characters are | list)",
+		"{{ gone }}":                     "t:1:4: \"gone\" is not defined (where it may be missing, write | default(''))",
+		"{{ item.gone }}":                "t:1:9: item has no field \"gone\" (where it may be missing, write | default(''))",
+		"{{ item.n.x }}": "t:1:11: item.n has no field \"x\": it is a number (where it may be missing, write " +
+			"| default(''))",
 		"{{ gone is none }}":                 "t:1:4: \"gone\" is not defined (where it may be missing, write | default(''))",
 		"{{ 9223372036854775807 + 1 }}":      "t:1:24: the result does not fit a whole number of 64 bits",
 		"{{ -9223372036854775807 - 2 }}":     "t:1:25: the result does not fit a whole number of 64 bits",
@@ -115,12 +117,14 @@ func TestWorkAndOutputAreBounded(t *testing.T) {
 	for i := range thousand {
 		thousand[i] = int64(i)
 	}
-	values := prompt.Values{Fields: map[string]any{"l": thousand, "text": strings.Repeat("x", 1000), "big": strings.Repeat("ab", 1<<19), "many": slices.Repeat([]any{true}, 10_000)}}
+	values := prompt.Values{Fields: map[string]any{"l": thousand, "text": strings.Repeat("x", 1000), "big": strings.Repeat("ab", 1<<19),
+		"many": slices.Repeat([]any{true}, 10_000)}}
 	loops := func(body string) string {
 		return strings.Repeat("{% for x in l %}", 10) + body + strings.Repeat("{% endfor %}", 10)
 	}
 	double := "{% set s = 'ab' %}" + strings.Repeat("{% set s = s ~ s %}", 60) + "{{ s | length }}"
-	steps, out, between := "takes more than 1000000 steps", "the filled template is longer than the cap of 100000 bytes", "longer than the cap of 100000 bytes"
+	steps, out, between := "takes more than 1000000 steps", "the filled template is longer than the cap of 100000 bytes",
+		"longer than the cap of 100000 bytes"
 	for _, c := range []struct{ template, want string }{
 		{loops(""), steps},
 		{loops("{{ x }}"), out},
@@ -209,7 +213,8 @@ func manySets(n int) string {
 
 func TestOneTemplateRendersInManyGoroutines(t *testing.T) {
 	t.Parallel()
-	tmpl := parse(t, "{% set y = id ~ '!' %}{% for t in tags | sort %}{{ loop.index }}{{ t }}{{ y }}{% endfor %}{{ item.id | upper }}{{ tags | tojson }}")
+	tmpl := parse(t, "{% set y = id ~ '!' %}{% for t in tags | sort %}{{ loop.index }}{{ t }}{{ y }}{% endfor %}{{ item.id | upper }}{{ "+
+		"tags | tojson }}")
 	shared := []any{"b", "a"}
 	var wg sync.WaitGroup
 	for g := range 8 {
@@ -252,9 +257,12 @@ func TestPlainSubstitutionAllocatesNothingPerValue(t *testing.T) {
 
 func FuzzParseAndRender(f *testing.F) {
 	for _, seed := range []string{
-		"", "plain", "{{ text }}", "{{ item.text | upper }}", "{% for x in l %}{{ loop.index }}{{ x }}{% else %}-{% endfor %}", "{% if n > 1 and text %}a{% elif n %}b{% else %}c{% endif %}",
-		"{% set x = n ~ text %}{{ x[1:-1] }}", "{%- raw -%} {{ {%- endraw -%}", "{#- c -#}", "{{ 'a\\u00e9\\x41' ~ \"b\" }}", "{{ l | sort(reverse=true) | join(', ') | truncate(9) | indent }}",
-		"{{ m | tojson(2) }}{{ m.a.b | default('x') }}", "{{ -n ** 2 // 3 % 2 }}", "{{ 1 < n <= 3 is not none }}", "{{{{{{", "{% for x in l %}{% else %}-{% \\ndfor %}", "{{ [1,(2,)] | unique | list | first }}", "{{ text[99:] | wordcount | round(2) }}",
+		"", "plain", "{{ text }}", "{{ item.text | upper }}", "{% for x in l %}{{ loop.index }}{{ x }}{% else %}-{% endfor %}",
+		"{% if n > 1 and text %}a{% elif n %}b{% else %}c{% endif %}", "{% set x = n ~ text %}{{ x[1:-1] }}",
+		"{%- raw -%} {{ {%- endraw -%}", "{#- c -#}", "{{ 'a\\u00e9\\x41' ~ \"b\" }}",
+		"{{ l | sort(reverse=true) | join(', ') | truncate(9) | indent }}", "{{ m | tojson(2) }}{{ m.a.b | default('x') }}",
+		"{{ -n ** 2 // 3 % 2 }}", "{{ 1 < n <= 3 is not none }}", "{{{{{{", "{% for x in l %}{% else %}-{% \\ndfor %}",
+		"{{ [1,(2,)] | unique | list | first }}", "{{ text[99:] | wordcount | round(2) }}",
 	} {
 		f.Add(seed, "x {{ y }}")
 	}
@@ -271,7 +279,8 @@ func FuzzParseAndRender(f *testing.F) {
 		if tmpl == nil {
 			return
 		}
-		values := prompt.Values{Fields: map[string]any{"text": text, "n": int64(2), "l": []any{text, int64(1), nil, 2.5}, "m": map[string]any{"a": text}}}
+		values := prompt.Values{Fields: map[string]any{"text": text, "n": int64(2), "l": []any{text, int64(1), nil, 2.5},
+			"m": map[string]any{"a": text}}}
 		const limit = 1000
 		out, err := tmpl.Render(nil, values, limit)
 		if len(out) > limit {
@@ -289,7 +298,8 @@ func FuzzParseAndRender(f *testing.F) {
 }
 
 func BenchmarkRenderPlain(b *testing.B) {
-	tmpl, _ := prompt.Parse(top, "You are a careful judge.\n\nQuestion: {{ text }}\n\nAnswer A: {{ a.text }}\n\nAnswer B: {{ b.text }}\n\nWhich is better?")
+	tmpl, _ := prompt.Parse(top,
+		"You are a careful judge.\n\nQuestion: {{ text }}\n\nAnswer A: {{ a.text }}\n\nAnswer B: {{ b.text }}\n\nWhich is better?")
 	long := strings.Repeat("lorem ipsum dolor sit amet ", 40)
 	values := prompt.Values{
 		Fields: map[string]any{"text": long},
@@ -306,7 +316,8 @@ func BenchmarkRenderPlain(b *testing.B) {
 
 func BenchmarkRenderLoop(b *testing.B) {
 	tmpl, _ := prompt.Parse(top, "{% for r in rows %}{{ loop.index }}. {{ r.name | upper }}{% if not loop.last %}\n{% endif %}{% endfor %}")
-	values := prompt.Values{Fields: map[string]any{"rows": []any{map[string]any{"name": "one"}, map[string]any{"name": "two"}, map[string]any{"name": "three"}}}}
+	values := prompt.Values{Fields: map[string]any{"rows": []any{map[string]any{"name": "one"}, map[string]any{"name": "two"},
+		map[string]any{"name": "three"}}}}
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		var buf []byte

@@ -73,7 +73,7 @@ func (t *Template) Uses() [][]string {
 	return out
 }
 
-// Static is the text of a template in which nothing is ever substituted.
+// Static returns the text of a template in which nothing is ever substituted.
 func (t *Template) Static() (string, bool) {
 	var all strings.Builder
 	for _, n := range t.nodes {
@@ -108,7 +108,7 @@ type Error struct{ assay.Problem }
 // Error is file:line:col: what (hint).
 func (e *Error) Error() string { return e.Problem.String() }
 
-// place is where an offset of the text stands in the user's file.
+// place returns where an offset of the text stands in the user's file.
 func (t *Template) place(offset int) assay.Place {
 	return t.at.After(t.text[:min(offset, len(t.text))])
 }
@@ -263,7 +263,7 @@ func (n forNode) run(x *run) error {
 	return nil
 }
 
-// elements are what a loop goes through.
+// elements returns what a loop goes through.
 func (x *run) elements(n forNode) ([]any, error) {
 	v, err := x.value(n.over)
 	if err != nil {

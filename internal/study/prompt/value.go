@@ -23,7 +23,7 @@ const (
 	Record
 )
 
-// String is the kind as messages say it, with its article.
+// String returns the kind as messages say it, with its article.
 func (k Kind) String() string {
 	return [...]string{"any value", "text", "a number", "true or false", "a list", "a record"}[k]
 }
@@ -96,7 +96,7 @@ func element(s Shape) Shape {
 	return Shape{}
 }
 
-// either is what is known of a value that has one of two shapes.
+// either returns what is known of a value that has one of two shapes.
 func either(a, b Shape) Shape {
 	if a.Kind != b.Kind || a.Kind == List || a.Kind == Record {
 		return Shape{}
@@ -104,7 +104,7 @@ func either(a, b Shape) Shape {
 	return a
 }
 
-// kindOf is what a value is, as messages say it.
+// kindOf returns what a value is, as messages say it.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:
@@ -153,7 +153,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f+0, 'f', -1, 64) // +0 takes the sign from -0
 }
 
-// plain is a value as text.
+// plain returns a value as text.
 func plain(v any) (string, bool) {
 	if s, ok := v.(string); ok {
 		return s, true
@@ -206,7 +206,7 @@ func (n number) value() any {
 	return n.i
 }
 
-// whole is the number as an integer, if it is one.
+// whole returns the number as an integer, if it is one.
 func (n number) whole() (int64, bool) {
 	if !n.isFloat {
 		return n.i, true
@@ -254,7 +254,7 @@ func compareNumbers(a, b number) int {
 	return cmp.Compare(a.float(), b.float())
 }
 
-// listOf is a list, or the keys of a record in order.
+// listOf returns a list, or the keys of a record in order.
 func listOf(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case []any:
@@ -269,7 +269,7 @@ func listOf(v any) ([]any, bool) {
 	return nil, false
 }
 
-// sequenceOf is a list, the keys of a record, or the characters of a text.
+// sequenceOf returns a list, the keys of a record, or the characters of a text.
 func sequenceOf(v any) ([]any, bool) {
 	if s, ok := v.(string); ok {
 		return boxed(strings.Split(s, "")), true
@@ -285,7 +285,7 @@ func boxed(words []string) []any {
 	return out
 }
 
-// fieldOf is a field of a record.
+// fieldOf returns a field of a record.
 func fieldOf(v any, name string) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:

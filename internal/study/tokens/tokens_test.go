@@ -34,7 +34,8 @@ func TestTheVocabularyIsThatOfTheReference(t *testing.T) {
 	var want []byte
 	for id := range uint(vocabularySize) {
 		token, err := codec.Decode([]uint{id})
-		if own := token == string([]byte{separator}); err != nil || token == "" || !own && strings.Contains(token, string([]byte{separator})) {
+		if own := token == string([]byte{separator}); err != nil || token == "" ||
+			!own && strings.Contains(token, string([]byte{separator})) {
 			t.Fatalf("token %d: %q, %v", id, token, err)
 		} else if !own {
 			want = append(want, token...)
@@ -106,11 +107,11 @@ func TestADamagedVocabularyIsRefused(t *testing.T) {
 var odd = []string{
 	"", " ", "a", "Hello, world!", "hello  world   \n\n  x", "\r\n\r\n \t ", "   ", " \n ", "x \n\t\n  y", "\u00a0\u2003x", "\v\f\u0085",
 	"I'm we'LL they'Re it'S can'T she'd I'Ve o'clock '", "'s", " 'll", "x'", "x'l", "x'r", "x'ſ", "'ſt", "X'SX",
-	"HTTPServer camelCase XMLHttpRequest ABC abcDEF ǅx ǅ", "ʰAB ʰ ªAB", "\u0301AB", "\u0301", "e\u0301A\u0301B", " \u0301AB", "A\u0301", "\u0301\u0301ABa",
-	"中文字符。日本語テキスト 한국어", "العربية ", "ไทย ", "हिन्दी", "emoji 👩‍👩‍👧 🎉🎉", "1234567 ²³¼ Ⅻ ٣٤٥٦ 1,000.50",
+	"HTTPServer camelCase XMLHttpRequest ABC abcDEF ǅx ǅ", "ʰAB ʰ ªAB", "\u0301AB", "\u0301", "e\u0301A\u0301B", " \u0301AB", "A\u0301",
+	"\u0301\u0301ABa", "中文字符。日本語テキスト 한국어", "العربية ", "ไทย ", "हिन्दी", "emoji 👩‍👩‍👧 🎉🎉", "1234567 ²³¼ Ⅻ ٣٤٥٦ 1,000.50",
 	"a/b//c /\r\n///x", " /", "!!\n/\n", "... \n", "<|endoftext|> <|endofprompt|>", "\xff\xfe", "caf\xc3", "a\xffb \xe4\xb8", "\ufffd",
-	"{\"key\": [1, 2.5e-3, null]}\n\tfunc main() {}\n", strings.Repeat("a", 500), strings.Repeat("ab ", 300), strings.Repeat(" ", 300) + "x",
-	strings.Repeat("=", 200), strings.Repeat("\n", 100), strings.Repeat("xyzzy", 100), strings.Repeat("你好", 200),
+	"{\"key\": [1, 2.5e-3, null]}\n\tfunc main() {}\n", strings.Repeat("a", 500), strings.Repeat("ab ", 300), strings.Repeat(" ", 300) +
+		"x", strings.Repeat("=", 200), strings.Repeat("\n", 100), strings.Repeat("xyzzy", 100), strings.Repeat("你好", 200),
 }
 
 func TestCountsAreThoseOfTheReference(t *testing.T) {
@@ -133,9 +134,10 @@ func FuzzCounts(f *testing.F) {
 }
 
 // expression is that of the comment of cut. The group around it keeps the module from taking the reference's compiled form.
-var expression = regexp2.MustCompile(`(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|`+
-	`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|`+
-	`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)`, regexp2.None)
+var expression = regexp2.MustCompile(
+	`(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|`+
+		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|`+
+		`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)`, regexp2.None)
 
 func pieces(t testing.TB, text string) (all []string) {
 	t.Helper()

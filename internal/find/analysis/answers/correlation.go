@@ -64,7 +64,8 @@ func (c *correlations) Tables() ([]analysis.Table, error) {
 				found, known = append(found, d.got[k].Sum/float64(d.got[k].N)), append(known, x)
 			}
 		}
-		like := &analysis.Finding{By: g.By(c.Spec.By), Coverage: g.Cover.WithMissing(), Rule: c.Stage.CountingRule(), Bounds: stats.NoInterval("not computed")}
+		like := &analysis.Finding{By: g.By(c.Spec.By), Coverage: g.Cover.WithMissing(), Rule: c.Stage.CountingRule(),
+			Bounds: stats.NoInterval("not computed")}
 		gather.Correlate(&t, like, found, known, len(d.got), c.Spec.With, "means of items", c.Options.Level)
 	}
 	return []analysis.Table{t}, nil

@@ -17,7 +17,8 @@ func (s *rates) differences() (*analysis.Table, error) {
 	if len(p.Lanes.List) < 2 {
 		return nil, nil
 	}
-	t := &analysis.Table{Title: "differences between lanes", By: append([]string{analysis.ByLane, analysis.ByAgainst}, p.Groups.Fields...), Coverage: s.groups.Totals()}
+	t := &analysis.Table{Title: "differences between lanes", By: append([]string{analysis.ByLane, analysis.ByAgainst}, p.Groups.Fields...),
+		Coverage: s.groups.Totals()}
 	lanes := p.Lanes.Sorted()
 	for _, g := range p.Groups.Sorted() {
 		two := everyTwo(lanes)
@@ -31,7 +32,8 @@ func (s *rates) differences() (*analysis.Table, error) {
 			if err != nil {
 				return nil, err
 			}
-			f.By = append([]analysis.Value{{Field: analysis.ByLane, Value: p.Lanes.List[a]}, {Field: analysis.ByAgainst, Value: p.Lanes.List[b]}}, g.By(p.Groups.Fields)...)
+			f.By = append([]analysis.Value{{Field: analysis.ByLane, Value: p.Lanes.List[a]},
+				{Field: analysis.ByAgainst, Value: p.Lanes.List[b]}}, g.By(p.Groups.Fields)...)
 			f.Coverage = s.coverageOf(g.By(p.Groups.Fields), p.Lanes.List[a], p.Lanes.List[b])
 			t.Findings = append(t.Findings, f.Finding)
 		}
@@ -80,7 +82,8 @@ func (s *rates) coverageOf(rest []analysis.Value, lanes ...string) analysis.Cove
 	for _, g := range s.groups.Index {
 		same := true
 		for _, v := range g.By(s.Spec.By) {
-			same = same && (v.Field == analysis.ByLane && slices.Contains(lanes, v.Value) || v.Field != analysis.ByLane && slices.Contains(rest, v))
+			same = same && (v.Field == analysis.ByLane && slices.Contains(lanes, v.Value) ||
+				v.Field != analysis.ByLane && slices.Contains(rest, v))
 		}
 		if same {
 			c = c.Plus(g.Cover.WithMissing())
@@ -95,13 +98,15 @@ func (s *rates) standing(t *analysis.Table) error {
 	if !s.Spec.RanksLanes(s.Stage) {
 		return nil
 	}
-	out := analysis.Standing{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Labels: s.yes, Less: s.Stage.LessIsBetter(), Flips: s.Stage.Flips}
+	out := analysis.Standing{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Labels: s.yes,
+		Less: s.Stage.LessIsBetter(), Flips: s.Stage.Flips}
 	if p.Scored && !p.Rated {
 		out.What, out.Unit = analysis.WhatMean, analysis.Score
 	}
 	for i := range t.Findings {
 		if f := &t.Findings[i]; f.What == out.What {
-			out.Places = append(out.Places, analysis.Place{Name: f.Of(analysis.ByLane), Value: f.Value, SE: f.SE, Interval: f.Interval, N: f.N, Coverage: f.Coverage})
+			out.Places = append(out.Places,
+				analysis.Place{Name: f.Of(analysis.ByLane), Value: f.Value, SE: f.SE, Interval: f.Interval, N: f.N, Coverage: f.Coverage})
 		}
 	}
 	if len(out.Places) == 0 {

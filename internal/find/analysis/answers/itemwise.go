@@ -67,7 +67,8 @@ func (w *itemwise) Tables() ([]analysis.Table, error) {
 	for _, g := range w.groups.Sorted() {
 		w.put(&t, g)
 	}
-	t.Note("an item on which all lanes got the same favours no lane; without such items rates and differences are no longer those of all items")
+	t.Note("an item on which all lanes got the same favours no lane; without such items rates and differences are no longer " +
+		"those of all items")
 	return []analysis.Table{t}, nil
 }
 
@@ -104,27 +105,34 @@ func (w *itemwise) put(t *analysis.Table, g *gather.Group[*[]gather.ItemSums]) {
 		}
 		against += int(gather.One(discrimination.OK && discrimination.Value < 0))
 		if len(rows) < 2*maxItems {
-			rows = append(rows, w.row(g, item, analysis.WhatSeparates, analysis.Share, separates, len(own)), w.row(g, item, analysis.WhatDiscrimination, analysis.Index, discrimination, len(own)))
+			rows = append(rows, w.row(g, item, analysis.WhatSeparates, analysis.Share, separates, len(own)),
+				w.row(g, item, analysis.WhatDiscrimination, analysis.Index, discrimination, len(own)))
 		}
 	}
-	f := analysis.Finding{What: analysis.WhatTelling, Unit: analysis.Share, By: g.By(w.Spec.By), Value: gather.Ratio(float64(telling), telling+alike), N: telling + alike, Clusters: telling + alike, Coverage: g.Cover.WithMissing(),
-		Interval: stats.NoInterval("not computed"), Bounds: stats.NoInterval("not computed"), Rule: w.Stage.CountingRule(), Method: "items on which any two lanes got something else"}
+	f := analysis.Finding{What: analysis.WhatTelling, Unit: analysis.Share, By: g.By(w.Spec.By),
+		Value: gather.Ratio(float64(telling), telling+alike), N: telling + alike, Clusters: telling + alike,
+		Coverage: g.Cover.WithMissing(), Interval: stats.NoInterval("not computed"), Bounds: stats.NoInterval("not computed"),
+		Rule: w.Stage.CountingRule(), Method: "items on which any two lanes got something else"}
 	f.Counts = []analysis.Counted{{Name: "telling", N: telling}, {Name: "alike", N: alike}, {Name: "against", N: against}}
 	if alone > 0 {
 		f.Note("%s answered by one lane alone", analysis.Plural(alone, "item"))
 	}
 	t.Findings = append(append(t.Findings, f), rows...)
 	if alike > 0 {
-		t.Note("%d of %s tell no two lanes apart: they make differences on the same items smaller", alike, analysis.Plural(telling+alike, "item"))
+		t.Note("%d of %s tell no two lanes apart: they make differences on the same items smaller", alike,
+			analysis.Plural(telling+alike, "item"))
 	}
 	if len(items) > maxItems {
 		t.Note("the first %d items are listed", maxItems)
 	}
 }
 
-func (w *itemwise) row(g *gather.Group[*[]gather.ItemSums], item uint32, what string, u analysis.Unit, value stats.Number, lanes int) analysis.Finding {
-	f := analysis.Finding{What: what, Unit: u, By: append([]analysis.Value{{Field: analysis.ByItem, Value: w.Known.List[item]}}, g.By(w.Spec.By)...), Value: value, N: lanes, Clusters: 1, Coverage: analysis.Coverage{Planned: lanes, Valid: lanes},
-		Interval: stats.NoInterval("not computed: lanes are few"), Bounds: stats.NoInterval("not computed"), Rule: w.Stage.CountingRule(), Method: "over lanes"}
+func (w *itemwise) row(g *gather.Group[*[]gather.ItemSums], item uint32, what string, u analysis.Unit, value stats.Number,
+	lanes int) analysis.Finding {
+	f := analysis.Finding{What: what, Unit: u,
+		By: append([]analysis.Value{{Field: analysis.ByItem, Value: w.Known.List[item]}}, g.By(w.Spec.By)...), Value: value, N: lanes,
+		Clusters: 1, Coverage: analysis.Coverage{Planned: lanes, Valid: lanes}, Interval: stats.NoInterval("not computed: lanes are few"),
+		Bounds: stats.NoInterval("not computed"), Rule: w.Stage.CountingRule(), Method: "over lanes"}
 	if what == analysis.WhatDiscrimination && value.OK && value.Value < 0 {
 		f.Note("lanes that do well on the others do badly on it")
 	}

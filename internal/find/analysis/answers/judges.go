@@ -69,7 +69,8 @@ func (j *judges) value(r *analysis.Row) (float64, bool) {
 func (j *judges) Tables() ([]analysis.Table, error) {
 	t := analysis.Table{Title: "judges", By: []string{analysis.ByJudge, analysis.ByAgainst, analysis.ByLane}, Coverage: j.cover.Totals()}
 	if len(j.judges.List) < 2 {
-		f := analysis.Finding{What: analysis.WhatAgreement, Unit: analysis.Share, Coverage: t.Coverage, Bounds: stats.NoInterval("not computed")}
+		f := analysis.Finding{What: analysis.WhatAgreement, Unit: analysis.Share, Coverage: t.Coverage,
+			Bounds: stats.NoInterval("not computed")}
 		t.Findings = append(t.Findings, f.Unknown("agreement needs two judges"))
 		return []analysis.Table{t}, nil
 	}
@@ -78,7 +79,8 @@ func (j *judges) Tables() ([]analysis.Table, error) {
 			return nil, err
 		}
 	}
-	if rest := slices.DeleteFunc(slices.Clone(j.Spec.By), func(f string) bool { return f == analysis.ByLane || f == analysis.ByJudge }); len(rest) > 0 {
+	if rest := slices.DeleteFunc(slices.Clone(j.Spec.By),
+		func(f string) bool { return f == analysis.ByLane || f == analysis.ByJudge }); len(rest) > 0 {
 		t.Note("over everything that was judged, not by %s", strings.Join(rest, ", "))
 	}
 	if len(j.units.List) >= gather.MaxUnits {
@@ -88,7 +90,8 @@ func (j *judges) Tables() ([]analysis.Table, error) {
 }
 
 func (j *judges) finding(what string, u analysis.Unit, n int, by ...analysis.Value) *analysis.Finding {
-	return &analysis.Finding{What: what, Unit: u, N: n, Clusters: n, By: by, Coverage: j.cover.Totals(), Bounds: stats.NoInterval("not computed"), Rule: j.Stage.CountingRule()}
+	return &analysis.Finding{What: what, Unit: u, N: n, Clusters: n, By: by, Coverage: j.cover.Totals(),
+		Bounds: stats.NoInterval("not computed"), Rule: j.Stage.CountingRule()}
 }
 
 // category returns a rating as a category: its label, or its score where the rubric has no labels.
@@ -124,9 +127,11 @@ func (j *judges) pairs(t *analysis.Table) error {
 }
 
 func (j *judges) pair(t *analysis.Table, first, second []int, by []analysis.Value) error {
-	same, kappa := j.finding(analysis.WhatAgreement, analysis.Share, len(first), by...), j.finding(analysis.WhatKappa, analysis.Index, len(first), by...)
+	same, kappa := j.finding(analysis.WhatAgreement, analysis.Share, len(first), by...),
+		j.finding(analysis.WhatKappa, analysis.Index, len(first), by...)
 	if len(first) == 0 {
-		t.Findings = append(t.Findings, same.Unknown("they have labelled nothing in common"), kappa.Unknown("they have labelled nothing in common"))
+		t.Findings = append(t.Findings, same.Unknown("they have labelled nothing in common"),
+			kappa.Unknown("they have labelled nothing in common"))
 		return nil
 	}
 	a, err := stats.Agree(first, second, len(j.labels.List))
@@ -221,7 +226,8 @@ func (j *judges) spread(t *analysis.Table) error {
 		}
 		f := j.finding(analysis.WhatOver, analysis.Score, n, analysis.Value{Field: analysis.ByLane, Value: j.lanes.List[lane]})
 		s := stats.OverJudges(means, j.Options.Level)
-		f.Value, f.SE, f.Interval, f.Clusters, f.Method = s.Mean, s.SE, s.Interval.Clipped(j.Stage.Low, j.Stage.High), s.Judges, "Student over judges, not over items"
+		f.Value, f.SE, f.Interval, f.Clusters, f.Method = s.Mean, s.SE, s.Interval.Clipped(j.Stage.Low, j.Stage.High), s.Judges,
+			"Student over judges, not over items"
 		if s.SE.OK && s.SE.Value < 1e-12 {
 			f.Interval = stats.NoInterval("all judges give the same: nothing shows how far they could differ")
 			f.SE = stats.Undefined("%s", f.Interval.Why)
@@ -269,11 +275,13 @@ func (j *judges) deltas(t *analysis.Table) error {
 // cells reports what each judge gives each lane, and how far that is from the mean of all judges of the lane.
 func (j *judges) cells(t *analysis.Table, scores []stats.JudgeScore, d *stats.JudgeDeltas) {
 	for i, s := range scores {
-		by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.List[s.Judge]}, {Field: analysis.ByLane, Value: j.lanes.List[s.Subject]}}
+		by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.List[s.Judge]},
+			{Field: analysis.ByLane, Value: j.lanes.List[s.Subject]}}
 		n := j.sums[[2]uint32{uint32(s.Judge), uint32(s.Subject)}].N
 		mean, delta := j.finding(analysis.WhatCell, analysis.Score, n, by...), j.finding(analysis.WhatCellDelta, analysis.Score, n, by...)
 		mean.Value, mean.Interval, mean.Method = stats.Known(s.Score), stats.NoInterval("not computed: see rates by judge"), "mean"
-		delta.Value, delta.Interval, delta.Method = stats.Known(d.Deltas[i].Delta), stats.NoInterval("not computed"), "minus the mean over judges"
+		delta.Value, delta.Interval, delta.Method = stats.Known(d.Deltas[i].Delta), stats.NoInterval("not computed"),
+			"minus the mean over judges"
 		t.Findings = append(t.Findings, *mean, *delta)
 	}
 }

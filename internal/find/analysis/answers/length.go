@@ -106,7 +106,8 @@ const lengthWork = 200_000_000
 
 func (l *lengths) finding(g *gather.Group[*lengthRows]) (*analysis.Finding, error) {
 	d := g.Data
-	f := &analysis.Finding{What: analysis.WhatLength, Unit: analysis.Score, By: g.By(l.Spec.By), Coverage: g.Cover.WithMissing(), Rule: l.Stage.CountingRule(), N: len(d.value), Bounds: stats.NoInterval("not computed")}
+	f := &analysis.Finding{What: analysis.WhatLength, Unit: analysis.Score, By: g.By(l.Spec.By), Coverage: g.Cover.WithMissing(),
+		Rule: l.Stage.CountingRule(), N: len(d.value), Bounds: stats.NoInterval("not computed")}
 	of, how := slope, "within lanes, per doubling"
 	if l.Stage.Verb == analysis.Compared {
 		of, how, f.Unit = mantelHaenszel, "Mantel-Haenszel over pairs of lanes", analysis.Logit

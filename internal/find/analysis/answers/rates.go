@@ -268,7 +268,8 @@ func (s *rates) mean(g *gather.Group[*rateSums]) (*analysis.Finding, error) {
 	e.Put(f)
 	f.Other = other(n, d.wholeScored, gather.Ratio(d.wholeScore, d.wholeScored))
 	if left := g.Cover.Excluded; left > 0 && s.Stage.Worst != nil {
-		f.Other = &analysis.OtherRule{Rule: countedWorst, Value: stats.Known((sum + float64(left)**s.Stage.Worst) / float64(n+left)), N: n + left}
+		f.Other = &analysis.OtherRule{Rule: countedWorst, Value: stats.Known((sum + float64(left)**s.Stage.Worst) / float64(n+left)),
+			N: n + left}
 	}
 	return f, nil
 }

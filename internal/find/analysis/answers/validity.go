@@ -198,12 +198,15 @@ func (v *Validity) notes(t *analysis.Table) {
 	for _, k := range v.sources {
 		n += k
 	}
-	t.Note("gold: %s of %s on %s, of which %d were judged", analysis.Plural(n, "label"), strings.Join(who, ", "), analysis.Plural(len(v.truth), "answer"), len(v.certain))
+	t.Note("gold: %s of %s on %s, of which %d were judged", analysis.Plural(n, "label"), strings.Join(who, ", "),
+		analysis.Plural(len(v.truth), "answer"), len(v.certain))
 	if v.further > 0 {
-		t.Note("of a judge with several prompts the first verdict on an answer counts: %s not held against gold", analysis.Plural(v.further, "verdict"))
+		t.Note("of a judge with several prompts the first verdict on an answer counts: %s not held against gold",
+			analysis.Plural(v.further, "verdict"))
 	}
 	if !v.file && v.Stage.Unclear > 0 {
-		t.Note("%s chosen because it was not clear which of the two is better: accuracy is that of close pairs more than of all", analysis.WereLabels(v.Stage.Unclear))
+		t.Note("%s chosen because it was not clear which of the two is better: accuracy is that of close pairs more than of all",
+			analysis.WereLabels(v.Stage.Unclear))
 	}
 	if !v.file && v.Stage.Verb == analysis.Judged {
 		t.Note("people choose by what judges said: each kind of answer counts as often as it occurs")
@@ -243,7 +246,8 @@ func (v *Validity) judge(t *analysis.Table, judge uint32) error {
 }
 
 func (v *Validity) finding(what string, n int, by ...analysis.Value) *analysis.Finding {
-	return &analysis.Finding{What: what, Unit: analysis.Share, N: n, Clusters: n, By: by, Coverage: v.cover.Totals(), Bounds: stats.NoInterval("not computed"), Rule: v.Stage.CountingRule()}
+	return &analysis.Finding{What: what, Unit: analysis.Share, N: n, Clusters: n, By: by, Coverage: v.cover.Totals(),
+		Bounds: stats.NoInterval("not computed"), Rule: v.Stage.CountingRule()}
 }
 
 // errors returns how often the judge is right about yes and about no.
@@ -310,10 +314,12 @@ func (v *Validity) corrected(t *analysis.Table, g *gather.Group[map[uint32]*vali
 		effective /= r.DesignEffect.Value
 	}
 	c := e.Correct(r.Share.Value*effective, effective, v.Options.Level)
-	f := v.finding(analysis.WhatTrueRate, r.N, append([]analysis.Value{{Field: analysis.ByJudge, Value: v.judges.List[judge]}}, g.By(v.Spec.By)...)...)
+	f := v.finding(analysis.WhatTrueRate, r.N,
+		append([]analysis.Value{{Field: analysis.ByJudge, Value: v.judges.List[judge]}}, g.By(v.Spec.By)...)...)
 	f.Clusters, f.Coverage = r.Clusters, g.Cover.WithMissing()
 	f.Value, f.Interval, f.Method = c.Share, c.Interval, "Rogan-Gladen, Lang-Reiczigel interval"
-	f.Note("judged rate %s; takes the judge to err alike everywhere, as on %s", analysis.Share.Show(r.Share.Value), analysis.Plural(n, "label"))
+	f.Note("judged rate %s; takes the judge to err alike everywhere, as on %s", analysis.Share.Show(r.Share.Value),
+		analysis.Plural(n, "label"))
 	t.Findings = append(t.Findings, *f)
 	return nil
 }

@@ -57,8 +57,10 @@ func (v *spreads) Tables() ([]analysis.Table, error) {
 			what  string
 			value stats.Number
 		}{{analysis.WhatBetween, p.Between}, {analysis.WhatWithin, p.Within}, {analysis.WhatICC, p.ICC}} {
-			f := analysis.Finding{What: x.what, Unit: analysis.Index, By: g.By(v.Spec.By), Coverage: g.Cover.WithMissing(), Rule: v.Stage.CountingRule(), N: p.Draws, Clusters: p.Items}
-			f.Value, f.Interval, f.Bounds, f.Method = x.value, stats.NoInterval("not computed"), stats.NoInterval("not computed"), "one-way analysis of variance"
+			f := analysis.Finding{What: x.what, Unit: analysis.Index, By: g.By(v.Spec.By), Coverage: g.Cover.WithMissing(),
+				Rule: v.Stage.CountingRule(), N: p.Draws, Clusters: p.Items}
+			f.Value, f.Interval, f.Bounds, f.Method = x.value, stats.NoInterval("not computed"), stats.NoInterval("not computed"),
+				"one-way analysis of variance"
 			t.Findings = append(t.Findings, f)
 		}
 	}

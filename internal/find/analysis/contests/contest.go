@@ -143,14 +143,17 @@ func (c *Contest) field() string {
 // Tables computes one table for every method.
 func (c *Contest) Tables() ([]analysis.Table, error) {
 	titles := map[analysis.Method]string{
-		analysis.BradleyT: "strengths", analysis.Davidson: "strengths", analysis.Elo: "Elo ratings", analysis.WinRate: "win rates", analysis.Position: "positional bias", analysis.Consistency: "reverse consistency",
+		analysis.BradleyT: "strengths", analysis.Davidson: "strengths", analysis.Elo: "Elo ratings", analysis.WinRate: "win rates",
+		analysis.Position: "positional bias", analysis.Consistency: "reverse consistency",
 		analysis.Correlation: "correlation with what is known",
 	}
 	out := make([]analysis.Table, len(c.methods))
 	for i, m := range c.methods {
-		out[i] = analysis.Table{Title: titles[m.Method], Method: m.Method, Primary: m.primary, Hidden: m.hidden, Coverage: c.groups.Totals()}
+		out[i] = analysis.Table{Title: titles[m.Method], Method: m.Method, Primary: m.primary, Hidden: m.hidden,
+			Coverage: c.groups.Totals()}
 		if c.odd > 0 {
-			out[i].Note("%s %s neither side nor a tie, and %s nothing", analysis.Plural(c.odd, "valid verdict"), assay.Verb(c.odd, "names", "name"), assay.Verb(c.odd, "decides", "decide"))
+			out[i].Note("%s %s neither side nor a tie, and %s nothing", analysis.Plural(c.odd, "valid verdict"),
+				assay.Verb(c.odd, "names", "name"), assay.Verb(c.odd, "decides", "decide"))
 		}
 		if c.within > 0 {
 			out[i].Note("%s between two of the same %s left out", analysis.Plural(c.within, "comparison"), c.Spec.Entrants)
@@ -237,7 +240,9 @@ func (a *arena) number(d *bouts) []uint32 {
 // fill adds the findings of one method to its table.
 func (a *arena) fill(t *analysis.Table, m analysis.Method, field string) error {
 	if why := a.hopeless(); why != "" {
-		t.Findings = append(t.Findings, a.finding(map[analysis.Method]string{analysis.Position: analysis.WhatFirst, analysis.Consistency: analysis.WhatConsistency, analysis.Elo: analysis.WhatElo, analysis.WinRate: analysis.WhatWin, analysis.Correlation: analysis.WhatPearson}[m], analysis.Share, -1, field).Unknown("%s", why))
+		t.Findings = append(t.Findings, a.finding(map[analysis.Method]string{analysis.Position: analysis.WhatFirst,
+			analysis.Consistency: analysis.WhatConsistency, analysis.Elo: analysis.WhatElo, analysis.WinRate: analysis.WhatWin,
+			analysis.Correlation: analysis.WhatPearson}[m], analysis.Share, -1, field).Unknown("%s", why))
 		if m == analysis.BradleyT || m == analysis.Davidson {
 			a.unranked(t, field, why)
 		}
@@ -277,7 +282,8 @@ func (a *arena) hopeless() string {
 
 // finding returns the beginning of a finding about one entrant, or about all with entrant -1.
 func (a *arena) finding(what string, u analysis.Unit, entrant int, field string) *analysis.Finding {
-	f := &analysis.Finding{What: what, Unit: u, By: slices.Clone(a.by), Coverage: a.whole, N: a.pairs.Len(), Clusters: a.clusters, Rule: a.Stage.CountingRule()}
+	f := &analysis.Finding{What: what, Unit: u, By: slices.Clone(a.by), Coverage: a.whole, N: a.pairs.Len(), Clusters: a.clusters,
+		Rule: a.Stage.CountingRule()}
 	f.Bounds = stats.NoInterval("not computed for comparisons")
 	if f.What == "" {
 		f.What = analysis.WhatStrength

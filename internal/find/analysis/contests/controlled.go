@@ -257,7 +257,8 @@ func (s *styledGroup) clusters() int {
 
 // about returns the beginning of a finding about one contestant, or about all with -1.
 func (c *controlled) about(s *styledGroup, what string, u analysis.Unit, i int) *analysis.Finding {
-	f := &analysis.Finding{What: what, Unit: u, By: append([]analysis.Value{}, s.by...), N: s.Pairs.Len(), Clusters: s.clusters(), Rule: c.Stage.CountingRule(), Bounds: stats.NoInterval("not computed for comparisons")}
+	f := &analysis.Finding{What: what, Unit: u, By: append([]analysis.Value{}, s.by...), N: s.Pairs.Len(), Clusters: s.clusters(),
+		Rule: c.Stage.CountingRule(), Bounds: stats.NoInterval("not computed for comparisons")}
 	f.Coverage = analysis.Coverage{Planned: f.N, Valid: f.N}
 	if i >= 0 {
 		f.By = append([]analysis.Value{{Field: c.field(), Value: s.names[i]}}, f.By...)
@@ -329,15 +330,17 @@ func (c *controlled) swapped(t *analysis.Table, s *styledGroup, plain, fit *stat
 		}
 	}
 	f := c.about(s, analysis.WhatSwapped, analysis.Share, -1)
-	f.Value, f.Interval, f.Method = gather.Ratio(float64(swapped), all), stats.NoInterval("not computed"), "pairs whose order is another one without style"
+	f.Value, f.Interval, f.Method = gather.Ratio(float64(swapped), all), stats.NoInterval("not computed"),
+		"pairs whose order is another one without style"
 	f.Counts = []analysis.Counted{{Name: "changed", N: swapped}, {Name: "pairs", N: all}}
 	t.Findings = append(t.Findings, *f)
 	var names []string
 	for _, x := range s.features {
 		names = append(names, x.Name)
 	}
-	words := fmt.Sprintf("without differences of %s, %d of %s %s places; %s moves most, by %+.2f", strings.Join(names, ", "), swapped, analysis.Plural(all, "pair"),
-		map[bool]string{true: "changes", false: "change"}[swapped == 1], s.names[most], fit.Theta[most]-plain.Theta[most])
+	words := fmt.Sprintf("without differences of %s, %d of %s %s places; %s moves most, by %+.2f", strings.Join(names, ", "), swapped,
+		analysis.Plural(all, "pair"), map[bool]string{true: "changes", false: "change"}[swapped == 1], s.names[most],
+		fit.Theta[most]-plain.Theta[most])
 	t.Note("%s", words)
 	return words
 }

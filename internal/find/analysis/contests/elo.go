@@ -85,7 +85,8 @@ func (a *arena) eloSpread(o stats.EloOptions) ([]stats.Replicates, string, error
 		return nil, "so many comparisons are not played often enough: see strengths", nil
 	}
 	ordered, starts := a.byCluster()
-	spread, err := stats.EloResampled(len(a.names), ordered, starts, o, min(mostEloOrders, max(1, eloWork/(n*resamples))), resamples, a.Options.Seed)
+	spread, err := stats.EloResampled(len(a.names), ordered, starts, o, min(mostEloOrders, max(1, eloWork/(n*resamples))), resamples,
+		a.Options.Seed)
 	return spread, "", err
 }
 

@@ -33,7 +33,8 @@ func (a *arena) fitness(t *analysis.Table, fit *fitted, how, field string) error
 	}
 	d := fit.Deviance(effect)
 	f := a.finding(analysis.WhatDeviance, analysis.Score, -1, "")
-	f.Value, f.Interval, f.Method, f.P = stats.Known(d.Value), stats.NoInterval("a test statistic has a p-value and no error"), how+", against a number for every pair", d.P
+	f.Value, f.Interval, f.Method, f.P = stats.Known(d.Value), stats.NoInterval("a test statistic has a p-value and no error"),
+		how+", against a number for every pair", d.P
 	f.Counts = []analysis.Counted{{Name: "df", N: d.Free}}
 	if !d.P.OK {
 		f.Note("no p-value: %s", d.P.Why)
@@ -80,12 +81,14 @@ func (a *arena) misfits(t *analysis.Table, fit *fitted, field string) error {
 		f.Value, f.N, f.P, f.Interval = stats.Known(r.Share-r.Expected), int(r.N), r.P, stats.NoInterval("not computed")
 		f.Method = "score test of a parameter of its own, by cluster"
 		f.Coverage = analysis.Coverage{Planned: f.N, Valid: f.N}
-		f.Note("%.0f%% won, strengths say %.0f%%; p = %.2g over all %s (Holm)", 100*r.Share, 100*r.Expected, adjusted[k], analysis.Plural(len(tested), "pair"))
+		f.Note("%.0f%% won, strengths say %.0f%%; p = %.2g over all %s (Holm)", 100*r.Share, 100*r.Expected, adjusted[k],
+			analysis.Plural(len(tested), "pair"))
 		t.Findings = append(t.Findings, *f)
 		listed++
 	}
 	if r := tested[order[0]]; listed == 0 {
-		t.Note("no pair departs from its strengths (the most, %s against %s: %.0f%% won, %.0f%% expected)", a.names[r.I], a.names[r.J], 100*r.Share, 100*r.Expected)
+		t.Note("no pair departs from its strengths (the most, %s against %s: %.0f%% won, %.0f%% expected)", a.names[r.I], a.names[r.J],
+			100*r.Share, 100*r.Expected)
 	}
 	return nil
 }
@@ -142,7 +145,8 @@ func (a *arena) circles(t *analysis.Table, field string) error {
 	for _, c := range found[:min(maxCircles, len(found))] {
 		f := a.finding(analysis.WhatCircle, analysis.Share, -1, "")
 		f.By = append([]analysis.Value{{Field: analysis.ByCircle, Value: strings.Join(append(c.names[:], c.names[0]), " > ")}}, f.By...)
-		f.Value, f.P, f.Interval, f.Method = stats.Known(c.share), c.p, stats.NoInterval("not computed"), "smallest of the three shares; p: the largest of three one-sided ones"
+		f.Value, f.P, f.Interval, f.Method = stats.Known(c.share), c.p, stats.NoInterval("not computed"),
+			"smallest of the three shares; p: the largest of three one-sided ones"
 		if c.p.OK && c.p.Value*float64(2*triples) > 1-a.Options.Level {
 			f.Note("may be chance: there are %s", analysis.Plural(triples, "triple"))
 		}

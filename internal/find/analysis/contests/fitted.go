@@ -54,8 +54,8 @@ func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &fitted{BTFit: fit, SE: c.SE(), spread: c.Difference, how: "by cluster", orderP: stats.Undefined("no order effect"), orderInterval: stats.NoInterval("no order effect"),
-		tieSE: c.LogNuSE(), tieInterval: stats.NoInterval("no tie parameter")}
+	out := &fitted{BTFit: fit, SE: c.SE(), spread: c.Difference, how: "by cluster", orderP: stats.Undefined("no order effect"),
+		orderInterval: stats.NoInterval("no order effect"), tieSE: c.LogNuSE(), tieInterval: stats.NoInterval("no tie parameter")}
 	for i, se := range out.SE {
 		out.intervals = append(out.intervals, stats.StudentInterval(fit.Theta[i], se, a.Options.Level, a.grouped.Clusters()))
 	}
@@ -152,7 +152,8 @@ func (f *fitted) mistrust() bool {
 		}
 	}
 	if f.orderInterval.OK && f.orderInterval.High-f.orderInterval.Low < 1e-9 {
-		f.orderInterval, f.orderP, f.orderSE = stats.NoInterval(gather.AlikeClusters), stats.Undefined(gather.AlikeClusters), stats.Undefined(gather.AlikeClusters)
+		f.orderInterval, f.orderP, f.orderSE = stats.NoInterval(gather.AlikeClusters), stats.Undefined(gather.AlikeClusters),
+			stats.Undefined(gather.AlikeClusters)
 	}
 	if f.tieInterval.OK && f.tieInterval.High-f.tieInterval.Low < 1e-9 {
 		f.tieInterval, f.tieSE = stats.NoInterval(gather.AlikeClusters), stats.Undefined(gather.AlikeClusters)

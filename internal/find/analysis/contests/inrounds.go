@@ -27,7 +27,8 @@ func (a *arena) inRounds(t *analysis.Table, field string) error {
 	look, err := adaptive.NewLook(a.grouped)
 	if err != nil {
 		for i := range a.names {
-			t.Findings = append(t.Findings, a.finding(analysis.WhatStrength, analysis.Logit, i, field).Unknown("%s", a.noStrengths(err, field)))
+			t.Findings = append(t.Findings,
+				a.finding(analysis.WhatStrength, analysis.Logit, i, field).Unknown("%s", a.noStrengths(err, field)))
 		}
 		a.standing(t, nil, field)
 		return nil
@@ -51,8 +52,9 @@ func (a *arena) inRounds(t *analysis.Table, field string) error {
 	}
 	roundNotes(t, r, look, a.Options.Level)
 	if m := look.Misfit; m.Large(len(a.names)) {
-		t.Note("%s and %s depart from the strengths of all: the first has %.0f%% of their %.0f comparisons, where strengths say %.0f%% (%.1f standard errors): claims are about strengths, and may be false of such a pair",
-			a.names[m.I], a.names[m.J], 100*m.Score, m.N, 100*m.Fitted, math.Abs(m.Z))
+		t.Note("%s and %s depart from the strengths of all: the first has %.0f%% of their %.0f comparisons, where strengths say "+
+			"%.0f%% (%.1f standard errors): claims are about strengths, and may be false of such a pair", a.names[m.I], a.names[m.J],
+			100*m.Score, m.N, 100*m.Fitted, math.Abs(m.Z))
 	}
 	a.standing(t, nil, field)
 	standInRounds(&t.Standings[len(t.Standings)-1], r, look, how)
@@ -86,8 +88,9 @@ func roundNotes(t *analysis.Table, r *analysis.Rounds, look *adaptive.Look, leve
 	if r.Width {
 		t.Note("pairs were bought until strengths are certain enough, whoever wins: intervals hold as usual, and nothing is claimed")
 	} else {
-		t.Note("intervals and places hold although pairs were bought by what was found: %s, each with its own level (%.3g%% for these intervals); the chance of any false claim is at most %.0f%%",
-			analysis.Plural(r.Planned, "look")+" planned"+moreLooks(r), 100*r.Part(level), 100*r.Bound())
+		t.Note("intervals and places hold although pairs were bought by what was found: %s, each with its own level (%.3g%% for these "+
+			"intervals); the chance of any false claim is at most %.0f%%", analysis.Plural(r.Planned, "look")+" planned"+moreLooks(r),
+			100*r.Part(level), 100*r.Bound())
 	}
 	switch {
 	case look.Thin:
@@ -118,8 +121,8 @@ func standInRounds(s *analysis.Standing, r *analysis.Rounds, look *adaptive.Look
 	for _, p := range look.Pairs {
 		d, se := stats.Known(p.Difference), stats.Known(p.SE())
 		s.Tests = append(s.Tests, analysis.Contrast{
-			First: p.I, Second: p.J, Difference: d, SE: se, Clusters: look.Clusters, Interval: look.Interval(p, r.Part(s.Level)), P: stats.Known(p.P),
-			Information: stats.Known(p.Information),
+			First: p.I, Second: p.J, Difference: d, SE: se, Clusters: look.Clusters, Interval: look.Interval(p, r.Part(s.Level)),
+			P: stats.Known(p.P), Information: stats.Known(p.Information),
 		})
 	}
 }

@@ -20,7 +20,8 @@ func (a *arena) correlation(t *analysis.Table) error {
 		fit, err = a.fit(o)
 	}
 	if errors.As(err, &none) {
-		t.Findings = append(t.Findings, a.finding(analysis.WhatPearson, analysis.Index, -1, "").Unknown("%s", a.noStrengths(none, a.field())))
+		t.Findings = append(t.Findings,
+			a.finding(analysis.WhatPearson, analysis.Index, -1, "").Unknown("%s", a.noStrengths(none, a.field())))
 		return nil
 	}
 	if err != nil {
@@ -32,6 +33,7 @@ func (a *arena) correlation(t *analysis.Table) error {
 			found, known = append(found, math.Round(fit.Theta[i]*1e9)/1e9), append(known, x) // equal strengths share a rank
 		}
 	}
-	gather.Correlate(t, a.finding(analysis.WhatPearson, analysis.Index, -1, ""), found, known, len(a.names), with, "strengths by "+how, a.Options.Level)
+	gather.Correlate(t, a.finding(analysis.WhatPearson, analysis.Index, -1, ""), found, known, len(a.names), with, "strengths by "+how,
+		a.Options.Level)
 	return nil
 }

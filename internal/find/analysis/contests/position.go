@@ -119,7 +119,8 @@ func (a *arena) position(t *analysis.Table) error {
 		t.Findings = append(t.Findings, order.Unknown("%s", err))
 		return nil
 	}
-	order.Value, order.SE, order.Interval, order.P, order.Method = fit.Order, fit.orderSE, fit.orderInterval, fit.orderP, "beside strengths, "+fit.how
+	order.Value, order.SE, order.Interval, order.P, order.Method = fit.Order, fit.orderSE, fit.orderInterval, fit.orderP,
+		"beside strengths, "+fit.how
 	fit.writeTo(order)
 	t.Findings = append(t.Findings, *order)
 	return nil
@@ -160,7 +161,8 @@ func (a *arena) consistency(t *analysis.Table) error {
 	if err != nil {
 		return err
 	}
-	f.Value, f.Interval, f.Clusters, f.Method = stats.Known(float64(c.same)/float64(c.pairs)), boot.Interval(a.Options.Level), len(counts), "bootstrap of clusters"
+	f.Value, f.Interval, f.Clusters, f.Method = stats.Known(float64(c.same)/float64(c.pairs)), boot.Interval(a.Options.Level), len(counts),
+		"bootstrap of clusters"
 	f.SE = boot.SE()
 	alike := f.Interval.OK && f.Interval.Low == f.Interval.High // so are all resamples, which is no certainty
 	if alike || len(counts) < stats.FewClusters {               // percentiles of few clusters are too narrow
@@ -173,7 +175,8 @@ func (a *arena) consistency(t *analysis.Table) error {
 		}
 		e.Put(f)
 	}
-	f.Note("of %s, %d went to the first and %d to the second place", analysis.Plural(c.pairs-c.same, "inconsistent pair"), c.first, c.pairs-c.same-c.first)
+	f.Note("of %s, %d went to the first and %d to the second place", analysis.Plural(c.pairs-c.same, "inconsistent pair"), c.first,
+		c.pairs-c.same-c.first)
 	if c.open > 0 {
 		f.Note("%s without a majority left out", analysis.Plural(c.open, "pair"))
 	}
@@ -188,7 +191,8 @@ func (a *arena) consistency(t *analysis.Table) error {
 		{analysis.WhatFirstBoth, c.main + c.back, 2 * c.pairs, "as if the two orders were independent"},
 	} {
 		first := a.finding(x.what, analysis.Share, -1, "")
-		first.Value, first.P, first.N, first.Clusters = stats.Known(float64(x.k)/float64(x.n)), stats.BinomialTest(x.k, x.n, 0.5), x.n, len(counts)
+		first.Value, first.P, first.N, first.Clusters = stats.Known(float64(x.k)/float64(x.n)), stats.BinomialTest(x.k, x.n, 0.5),
+			x.n, len(counts)
 		first.Interval, first.Method = stats.Exact(x.k, x.n, a.Options.Level), "exact binomial, Clopper-Pearson"
 		first.SE = stats.NewRate(x.k, x.n, a.Options.Level).SE()
 		first.Note("%s", x.note)
@@ -274,8 +278,8 @@ func (a *arena) disagreed(t *analysis.Table) {
 		s := a.shown[w.at]
 		k := a.kindOf[kinds[s.kind()]]
 		d := analysis.Disagreed{
-			By: a.by, Item: a.Known.List[items[s.item()]], First: a.names[w.low], Second: a.names[w.high], Judge: k.judge, Trait: k.trait, Prompt: k.prompt,
-			Template: k.template, Branch: k.branch, Turn: k.turn, Draw: k.draw, Forth: tiedText, Back: tiedText,
+			By: a.by, Item: a.Known.List[items[s.item()]], First: a.names[w.low], Second: a.names[w.high], Judge: k.judge, Trait: k.trait,
+			Prompt: k.prompt, Template: k.template, Branch: k.branch, Turn: k.turn, Draw: k.draw, Forth: tiedText, Back: tiedText,
 		}
 		for _, won := range []struct {
 			score float64

@@ -62,7 +62,8 @@ func (c *Contest) ranking() *ranking {
 func (c *Contest) order(all []showing, place []uint32) {
 	to := c.ranking()
 	for k, s := range all {
-		all[k] = shown(to.cluster[s.cluster()], to.item[s.item()], to.kind[s.kind()], uint16(place[s.first()]), uint16(place[s.second()]), s.result())
+		all[k] = shown(to.cluster[s.cluster()], to.item[s.item()], to.kind[s.kind()], uint16(place[s.first()]),
+			uint16(place[s.second()]), s.result())
 	}
 	slices.SortFunc(all, func(x, y showing) int { return cmp.Or(cmp.Compare(x.about, y.about), cmp.Compare(x.met, y.met)) })
 }

@@ -35,9 +35,11 @@ func (a *arena) inShares(t *analysis.Table, field string, none error) error {
 		}
 		f.Record = a.record(i)
 		t.Findings = append(t.Findings, *f)
-		out.Places = append(out.Places, analysis.Place{Name: a.names[i], Value: f.Value, SE: f.SE, Interval: f.Interval, N: f.N, Coverage: f.Coverage})
+		out.Places = append(out.Places,
+			analysis.Place{Name: a.names[i], Value: f.Value, SE: f.SE, Interval: f.Interval, N: f.N, Coverage: f.Coverage})
 	}
-	t.Note("there are no strengths%s (%s): shares of wins instead, every two tested by an exact sign test over the clusters in which they met", a.among(), why)
+	t.Note("there are no strengths%s (%s): shares of wins instead, every two tested by an exact sign test over the clusters in "+
+		"which they met", a.among(), why)
 	if len(a.names) <= analysis.MaxCompared {
 		out.Test, out.Method, out.Tests, out.Foretold = analysis.ExactSigns, signed, a.signTests(), a.foretold()
 	}
@@ -86,9 +88,11 @@ func (a *arena) signTests() []analysis.Contrast {
 	for j := range a.names {
 		for i := range j {
 			at := i*n + j
-			c := analysis.Contrast{First: i, Second: j, Clusters: met[at], SE: stats.Undefined("not computed for exact tests"), Interval: stats.NoInterval("not computed for exact tests")}
+			c := analysis.Contrast{First: i, Second: j, Clusters: met[at], SE: stats.Undefined("not computed for exact tests"),
+				Interval: stats.NoInterval("not computed for exact tests")}
 			c.Information = c.SE
-			if c.Difference, c.P = stats.Undefined("they were never compared with each other"), stats.Undefined("they were never compared with each other"); met[at] > 0 {
+			if c.Difference, c.P = stats.Undefined("they were never compared with each other"),
+				stats.Undefined("they were never compared with each other"); met[at] > 0 {
 				c.Difference = stats.Known(float64(ahead[at]-behind[at]) / float64(met[at]))
 				c.P = stats.NewMcNemar(ahead[at], behind[at]).Exact
 			}
@@ -118,7 +122,8 @@ func (a *arena) noStrengths(err error, field string) string {
 		for _, members := range unmet {
 			groups = append(groups, strings.Join(a.named(members), " "))
 		}
-		return fmt.Sprintf("the %ss fall into %d groups that were never compared with each other: %s", field, len(unmet), strings.Join(groups, " | "))
+		return fmt.Sprintf("the %ss fall into %d groups that were never compared with each other: %s", field, len(unmet),
+			strings.Join(groups, " | "))
 	}
 	loser := ""
 	for _, alone := range none.Components {
@@ -227,7 +232,8 @@ func (a *arena) standing(t *analysis.Table, fit *fitted, field string) {
 	out := analysis.Standing{By: a.by, Field: field, What: analysis.WhatStrength, Unit: analysis.Logit}
 	for i := range a.names {
 		f := &t.Findings[len(t.Findings)-len(a.names)+i]
-		out.Places = append(out.Places, analysis.Place{Name: a.names[i], Value: f.Value, SE: f.SE, Interval: f.Interval, Share: shareWon(a.record(i)), N: f.N, Coverage: f.Coverage})
+		out.Places = append(out.Places, analysis.Place{Name: a.names[i], Value: f.Value, SE: f.SE, Interval: f.Interval,
+			Share: shareWon(a.record(i)), N: f.N, Coverage: f.Coverage})
 	}
 	out.Clusters = a.clusters
 	if fit == nil || fit.alike || fit.spread == nil || len(a.names) > analysis.MaxCompared {
@@ -260,7 +266,8 @@ func (a *arena) unranked(t *analysis.Table, field, why string) {
 	out := analysis.Standing{By: a.by, Field: field, What: analysis.WhatStrength, Unit: analysis.Logit}
 	for i, name := range a.names {
 		none := stats.Undefined("%s", why)
-		out.Places = append(out.Places, analysis.Place{Name: name, Value: none, Interval: stats.NoInterval("%s", why), Share: none, Coverage: a.cover[i]})
+		out.Places = append(out.Places,
+			analysis.Place{Name: name, Value: none, Interval: stats.NoInterval("%s", why), Share: none, Coverage: a.cover[i]})
 	}
 	t.Standings = append(t.Standings, out)
 }

@@ -20,7 +20,8 @@ func Correlate(t *analysis.Table, like *analysis.Finding, found, known []float64
 	for _, c := range []struct {
 		what, method string
 		of           func(x, y []float64, level float64) stats.Correlation
-	}{{analysis.WhatPearson, "Pearson, Fisher's z", stats.NewPearson}, {analysis.WhatSpearman, "Spearman, Bonett-Wright", stats.NewSpearman}} {
+	}{{analysis.WhatPearson, "Pearson, Fisher's z", stats.NewPearson},
+		{analysis.WhatSpearman, "Spearman, Bonett-Wright", stats.NewSpearman}} {
 		f := *like
 		r := c.of(found, known, level)
 		f.What, f.Unit, f.N, f.Clusters, f.Method = c.what, analysis.Index, r.N, r.N, c.method+"; "+how

@@ -85,7 +85,8 @@ func (p *Pairing) Difference(d *LaneItems, a, b uint32) (Difference, error) {
 	if old, ok := d.done[at]; ok {
 		return old, nil
 	}
-	f := analysis.Finding{What: analysis.WhatDifference, Unit: analysis.Share, Rule: p.Stage.CountingRule(), Bounds: stats.NoInterval("not computed for differences")}
+	f := analysis.Finding{What: analysis.WhatDifference, Unit: analysis.Share, Rule: p.Stage.CountingRule(),
+		Bounds: stats.NoInterval("not computed for differences")}
 	if p.Scored {
 		f.Unit = analysis.Score
 	}
@@ -128,7 +129,8 @@ type Paired struct {
 // Values returns what two lanes got on the items that both have.
 func (p *Pairing) Values(d *LaneItems, a, b uint32) Paired {
 	shared := p.shared(d, a, b)
-	v := Paired{first: make([]float64, len(shared)), second: make([]float64, len(shared)), clusters: make([]uint32, len(shared)), Single: true}
+	v := Paired{first: make([]float64, len(shared)), second: make([]float64, len(shared)), clusters: make([]uint32, len(shared)),
+		Single: true}
 	for k, item := range shared {
 		x, y := d.Sums[a].At(item), d.Sums[b].At(item)
 		v.first[k], v.second[k] = x.Sum/float64(x.N), y.Sum/float64(y.N)
@@ -220,7 +222,8 @@ func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (D
 			if err != nil {
 				return err
 			}
-			out.Tests = append(out.Tests, analysis.Contrast{First: k, Second: i, Difference: f.Value, SE: f.spread, Interval: f.Interval, P: f.P, Clusters: f.Clusters, Information: perItem(f.spread, f.Clusters)})
+			out.Tests = append(out.Tests, analysis.Contrast{First: k, Second: i, Difference: f.Value, SE: f.spread, Interval: f.Interval,
+				P: f.P, Clusters: f.Clusters, Information: perItem(f.spread, f.Clusters)})
 			if f.Method != "" {
 				out.Method, out.Test = f.Method, analysis.ByErrors
 			}

@@ -26,8 +26,8 @@ func num(x float64) *float64 { return &x }
 
 func correct() analysis.Stage {
 	return analysis.Stage{
-		Name: "correct", Verb: analysis.Judged, Labels: []analysis.Label{{Name: "right", Score: num(1)}, {Name: "wrong", Score: num(0)}}, Low: num(0), High: num(1),
-		Judges: []string{"judge"}, Validated: true,
+		Name: "correct", Verb: analysis.Judged, Labels: []analysis.Label{{Name: "right", Score: num(1)}, {Name: "wrong", Score: num(0)}},
+		Low: num(0), High: num(1), Judges: []string{"judge"}, Validated: true,
 	}
 }
 
@@ -49,7 +49,8 @@ func said(lane, item, label string) analysis.Row {
 
 // met returns a valid verdict on a pair.
 func met(first, second, item, label string) analysis.Row {
-	return analysis.Row{Stage: "arena", Judge: "judge", Lane: first, Other: second, Item: item, Turn: 1, Draw: 1, State: assay.VerdictValid, Label: label}
+	return analysis.Row{Stage: "arena", Judge: "judge", Lane: first, Other: second, Item: item, Turn: 1, Draw: 1, State: assay.VerdictValid,
+		Label: label}
 }
 
 // in returns the row in a state; whatever label it carries must not count.
@@ -76,7 +77,8 @@ func report(t *testing.T, stage analysis.Stage, specs []analysis.Spec, rows []an
 }
 
 // reportAfter reads something first, then all rows.
-func reportAfter(t *testing.T, stage analysis.Stage, specs []analysis.Spec, rows []analysis.Row, first func(*methods.Analyzer) error) *analysis.Report {
+func reportAfter(t *testing.T, stage analysis.Stage, specs []analysis.Spec, rows []analysis.Row,
+	first func(*methods.Analyzer) error) *analysis.Report {
 	t.Helper()
 	for i := range specs {
 		specs[i].Stage = stage.Name
@@ -154,8 +156,8 @@ func TestOnlyValidVerdictsEnterARateAndEveryStateIsCountedApart(t *testing.T) {
 	t.Parallel()
 	rows := []analysis.Row{
 		said("a", "1", "right"), said("a", "2", "right"), said("a", "3", "right"), said("a", "4", "wrong"),
-		in(assay.VerdictAbstained, said("a", "5", "right")), in(assay.VerdictMalformed, said("a", "6", "right")), in(assay.VerdictMalformed, said("a", "7", "right")),
-		in(assay.VerdictFailed, said("a", "8", "right")), in(assay.VerdictMissing, said("a", "9", "right")),
+		in(assay.VerdictAbstained, said("a", "5", "right")), in(assay.VerdictMalformed, said("a", "6", "right")), in(assay.VerdictMalformed,
+			said("a", "7", "right")), in(assay.VerdictFailed, said("a", "8", "right")), in(assay.VerdictMissing, said("a", "9", "right")),
 	}
 	r := report(t, correct(), []analysis.Spec{{}}, rows)
 	f := find(t, r, "rate", "lane", "a")
@@ -254,7 +256,8 @@ func TestMeansOfNestedScoresAreThoseOfTheRowsByCluster(t *testing.T) {
 	}
 	want := stats.MeanByCluster(portions, 0.95)
 	f := find(t, report(t, stage, []analysis.Spec{{}}, rows), "mean", "lane", "a")
-	if diff := cmp.Diff([]any{want.Mean, want.Interval, want.Clusters}, []any{f.Value, f.Interval, f.Clusters}, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+	if diff := cmp.Diff([]any{want.Mean, want.Interval, want.Clusters}, []any{f.Value, f.Interval, f.Clusters},
+		cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -277,7 +280,8 @@ func TestTheOtherRuleLeavesRefusedAndCutAnswersOut(t *testing.T) {
 
 func TestRatesCountTheExpectedLabelWhereLabelsHaveNoScores(t *testing.T) {
 	t.Parallel()
-	stage := analysis.Stage{Name: "correct", Verb: analysis.Judged, Labels: []analysis.Label{{Name: "safe"}, {Name: "unsafe"}, {Name: "unclear"}}}
+	stage := analysis.Stage{Name: "correct", Verb: analysis.Judged,
+		Labels: []analysis.Label{{Name: "safe"}, {Name: "unsafe"}, {Name: "unclear"}}}
 	var rows []analysis.Row
 	for i, label := range []string{"unsafe", "unsafe", "safe", "unclear"} {
 		r, other := said("a", fmt.Sprint(i), label), said("b", fmt.Sprint(i), "safe")
@@ -310,7 +314,8 @@ func TestLanesAreComparedOnTheSameItems(t *testing.T) {
 	near(t, "difference", 0.5, f.Value.Value, 1e-12)
 	near(t, "exact McNemar", 0.125, f.P.Value, 1e-12)
 	near(t, "Holm of one test", 0.125, f.Holm.Value, 1e-12)
-	if !strings.Contains(f.Words, "the difference of lane a, against b is +50.0 points (95% interval ") || !strings.Contains(f.Words, "does not show a difference") {
+	if !strings.Contains(f.Words, "the difference of lane a, against b is +50.0 points (95% interval ") ||
+		!strings.Contains(f.Words, "does not show a difference") {
 		t.Errorf("words: %s", f.Words)
 	}
 }

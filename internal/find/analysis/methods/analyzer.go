@@ -122,7 +122,8 @@ func (b *Analyzer) shared(n entry) bool {
 		return false
 	}
 	for _, e := range b.entries[s.Stage] {
-		if c, ok := e.Collector.(*contests.Contest); ok && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who &&
+		if c, ok := e.Collector.(*contests.Contest); ok && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates &&
+			slices.Equal(e.spec.By, s.By) && n.who == e.who &&
 			s.Settings == e.spec.Settings && s.Entrants == e.spec.Entrants {
 			c.Also(s)
 			return true
@@ -268,7 +269,9 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 // headlines returns the findings that a primary analysis is about; the others of its tables explain them.
 func headlines() []string {
 	return []string{
-		analysis.WhatRate, analysis.WhatMean, analysis.WhatDifference, analysis.WhatExcess, analysis.WhatRegressive, analysis.WhatProgressive, analysis.WhatStrength, analysis.WhatWin, analysis.WhatElo, analysis.WhatFirst, analysis.WhatConsistency, analysis.WhatAlpha,
+		analysis.WhatRate, analysis.WhatMean, analysis.WhatDifference, analysis.WhatExcess, analysis.WhatRegressive,
+		analysis.WhatProgressive, analysis.WhatStrength, analysis.WhatWin, analysis.WhatElo, analysis.WhatFirst, analysis.WhatConsistency,
+		analysis.WhatAlpha,
 	}
 }
 

@@ -67,8 +67,8 @@ func fitted(t *testing.T, rows []analysis.Row) (map[string]uint16, *stats.BTFit,
 	return index, fit, grouped
 }
 
-// Two lanes, shown in one order: the fit has as many parameters as there are outcomes, so that the counts give the log of the tie parameter and,
-// by the delta method, its error.
+// Two lanes, shown in one order: the fit has as many parameters as there are outcomes, so that the counts give the log
+// of the tie parameter and, by the delta method, its error.
 func TestTheTieParameterHasTheErrorOfItsCounts(t *testing.T) {
 	t.Parallel()
 	const won, tied, lost, n = 30.0, 20.0, 10.0, 60
@@ -87,7 +87,8 @@ func TestTheTieParameterHasTheErrorOfItsCounts(t *testing.T) {
 	value := math.Log(tied / math.Sqrt(won*lost))
 	se := math.Sqrt((1/tied + 1/(4*won) + 1/(4*lost)) * n / (n - 1))
 	want := stats.StudentInterval(value, se, 0.95, n)
-	if diff := cmp.Diff([]any{stats.Known(value), stats.Known(se), want}, []any{f.Value, f.SE, f.Interval}, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+	if diff := cmp.Diff([]any{stats.Known(value), stats.Known(se), want}, []any{f.Value, f.SE, f.Interval},
+		cmpopts.EquateApprox(0, 1e-6)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -104,7 +105,8 @@ func TestStrengthsAreBradleyTerrysWithErrorsByCluster(t *testing.T) {
 	for name, i := range index {
 		f := find(t, r, "strength", "lane", name)
 		want := stats.StudentInterval(fit.Theta[i], covariance.SE()[i], 0.95, 60)
-		if diff := cmp.Diff([]any{stats.Known(fit.Theta[i]), want, 120, 60}, []any{f.Value, f.Interval, f.N, f.Clusters}, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		if diff := cmp.Diff([]any{stats.Known(fit.Theta[i]), want, 120, 60}, []any{f.Value, f.Interval, f.N, f.Clusters},
+			cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -117,7 +119,8 @@ func TestAVerdictThatIsNotValidIsNoTie(t *testing.T) {
 	want := report(t, arena(), []analysis.Spec{{Method: analysis.WinRate}}, rows)
 	var more []analysis.Row
 	for i := range 12 {
-		for _, state := range []assay.VerdictState{assay.VerdictMalformed, assay.VerdictFailed, assay.VerdictAbstained, assay.VerdictMissing} {
+		for _, state := range []assay.VerdictState{assay.VerdictMalformed, assay.VerdictFailed, assay.VerdictAbstained,
+			assay.VerdictMissing} {
 			more = append(more, in(state, met("a", "b", fmt.Sprint(i), "tie")))
 		}
 		more = append(more, met("a", "b", fmt.Sprint(i), "neither of us")) // valid, and decides nothing
@@ -147,7 +150,8 @@ func TestRelabellingLanesMovesNothing(t *testing.T) {
 	for old, name := range renamed {
 		for _, what := range []string{"strength", "win rate"} {
 			w, g := find(t, want, what, "lane", old), find(t, got, what, "lane", name)
-			if diff := cmp.Diff([]any{w.Value, w.Interval, w.N}, []any{g.Value, g.Interval, g.N}, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+			if diff := cmp.Diff([]any{w.Value, w.Interval, w.N}, []any{g.Value, g.Interval, g.N},
+				cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 				t.Errorf("%s of %s: %s", what, old, diff)
 			}
 		}
@@ -209,7 +213,8 @@ func TestPositionIsTestedExactlyAndConsistencyByMajority(t *testing.T) {
 			t.Errorf("%s of %s: %s", c.what, c.lane, diff)
 		}
 	}
-	if diff := cmp.Diff([]any{8, analysis.Disagreed{By: []analysis.Value{}, Item: "0", First: "x", Second: "y", Judge: "judge", Turn: 1, Draw: 1, Forth: "x", Back: "y"}},
+	if diff := cmp.Diff([]any{8, analysis.Disagreed{By: []analysis.Value{}, Item: "0", First: "x", Second: "y", Judge: "judge", Turn: 1,
+		Draw: 1, Forth: "x", Back: "y"}},
 		[]any{len(r.Tables[1].Disagreed), r.Tables[1].Disagreed[0]}, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
@@ -266,7 +271,8 @@ func TestALaneWithoutAVerdictHasNoRating(t *testing.T) {
 	for _, m := range []struct {
 		analysis.Method
 		what string
-	}{{analysis.Elo, "elo"}, {analysis.WinRate, "win rate"}, {analysis.WinRate, "average win rate"}, {analysis.BradleyT, "strength"}, {analysis.Davidson, "strength"}} {
+	}{{analysis.Elo, "elo"}, {analysis.WinRate, "win rate"}, {analysis.WinRate, "average win rate"}, {analysis.BradleyT, "strength"},
+		{analysis.Davidson, "strength"}} {
 		f := find(t, report(t, arena(), []analysis.Spec{{Method: m.Method}}, rows), m.what, "lane", "mute")
 		if f.Value.OK || f.Value.Why == "" || f.Interval.OK || f.N != 0 {
 			t.Errorf("%s: %v %v of %d verdicts", m.what, f.Value, f.Interval, f.N)

@@ -74,7 +74,8 @@ func TestStrengthsAreShownWithAndWithoutStyle(t *testing.T) {
 		near(t, name, want.Controlled.Beta[as], f.Value.Value, 1e-5)
 		near(t, "its error", want.Controlled.BetaSE[as], f.SE.Value, 1e-5)
 	}
-	if f := find(t, r, analysis.WhatStyle, "style", "length"); !strings.Contains(strings.Join(f.Notes, " "), fmt.Sprintf("twice as long changes the log odds of winning by %+.2f", want.Controlled.Twice)) {
+	if f := find(t, r, analysis.WhatStyle, "style", "length"); !strings.Contains(strings.Join(f.Notes, " "),
+		fmt.Sprintf("twice as long changes the log odds of winning by %+.2f", want.Controlled.Twice)) {
 		t.Errorf("notes %q", f.Notes)
 	}
 	// Plain: A .107, C .102, B -.023, D -.186; controlled: A .418, C .020, B -.016, D -.422: nothing changes places.
@@ -82,7 +83,8 @@ func TestStrengthsAreShownWithAndWithoutStyle(t *testing.T) {
 	if diff := cmp.Diff([]analysis.Counted{{Name: "changed", N: 0}, {Name: "pairs", N: 6}}, f.Counts); diff != "" || f.Value.Value != 0 {
 		t.Error(diff)
 	}
-	if len(r.Standings) != 1 || r.Standings[0].Style != "without differences of length, lists, bold, 0 of 6 pairs change places; A moves most, by +0.31" {
+	if len(r.Standings) != 1 ||
+		r.Standings[0].Style != "without differences of length, lists, bold, 0 of 6 pairs change places; A moves most, by +0.31" {
 		t.Errorf("%q", r.Standings[0].Style)
 	}
 	// The order of rows does not matter, and a group has the numbers that it has alone.
@@ -104,7 +106,8 @@ func TestStrengthsAreShownWithAndWithoutStyle(t *testing.T) {
 	spec[0].By = []string{analysis.ByTemplate}
 	grouped := report(t, arena(), spec, rows)
 	for _, lane := range []string{"A", "D"} {
-		near(t, "a group", find(t, alone, analysis.WhatControlled, "lane", lane).Value.Value, find(t, grouped, analysis.WhatControlled, "lane", lane, "template", "early").Value.Value, 1e-9)
+		near(t, "a group", find(t, alone, analysis.WhatControlled, "lane", lane).Value.Value,
+			find(t, grouped, analysis.WhatControlled, "lane", lane, "template", "early").Value.Value, 1e-9)
 	}
 }
 
@@ -143,7 +146,8 @@ func TestStyleThatIsNotThereIsSaidToBe(t *testing.T) {
 	if f.Value.OK || f.Value.Why == "" || f.Interval.OK {
 		t.Errorf("%+v", f.Value)
 	}
-	for names, want := range map[string]string{"lenght": "did you mean length", "colour": "there are length, markdown, lists", "markdown,bold": "name it, or them"} {
+	for names, want := range map[string]string{"lenght": "did you mean length", "colour": "there are length, markdown, lists",
+		"markdown,bold": "name it, or them"} {
 		if _, err := analysis.ParseControls(strings.Split(names, ",")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", names, err)
 		}

@@ -61,7 +61,8 @@ func TestErrorsOfRatingsAreThoseOfItems(t *testing.T) {
 	games := []game{
 		{"x", "1", "a", "b"}, {"x", "1", "a", "b"}, {"x", "1", "b", "c"}, {"x", "2", "b", "a"}, {"x", "2", "b", "a"}, {"x", "2", "c", "b"},
 		{"x", "3", "a", "b"}, {"x", "3", "a", "c"},
-		{"y", "1", "a", "b"}, {"y", "1", "c", "b"}, {"y", "2", "a", "b"}, {"y", "2", "a", "c"}, {"y", "3", "b", "a"}, {"y", "3", "c", "b"}, {"y", "3", "c", "b"},
+		{"y", "1", "a", "b"}, {"y", "1", "c", "b"}, {"y", "2", "a", "b"}, {"y", "2", "a", "c"}, {"y", "3", "b", "a"}, {"y", "3", "c", "b"},
+		{"y", "3", "c", "b"},
 	}
 	stage := arena()
 	stage.Judges = []string{"x", "y"}
@@ -79,7 +80,8 @@ func TestErrorsOfRatingsAreThoseOfItems(t *testing.T) {
 			t.Errorf("%s: the error is %v, of all samples %.2f", name, f.SE, want)
 		}
 		// Student's t with two degrees of freedom.
-		if half := 4.302653 * f.SE.Value; !f.Interval.OK || math.Abs(f.Interval.High-f.Value.Value-half) > 1e-3 || math.Abs(f.Value.Value-f.Interval.Low-half) > 1e-3 {
+		if half := 4.302653 * f.SE.Value; !f.Interval.OK || math.Abs(f.Interval.High-f.Value.Value-half) > 1e-3 ||
+			math.Abs(f.Value.Value-f.Interval.Low-half) > 1e-3 {
 			t.Errorf("%s: %v around %v, want %.3f each way", name, f.Interval, f.Value, half)
 		}
 	}

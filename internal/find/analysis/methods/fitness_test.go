@@ -34,14 +34,16 @@ func TestCirclesAndMisfitsAreNamed(t *testing.T) {
 	t.Parallel()
 	// Paper, scissors and stone beat each other in a circle; well loses to all three.
 	r := report(t, arena(), []analysis.Spec{{Method: analysis.BradleyT}}, dealt(map[[2]string]int{
-		{"paper", "stone"}: 80, {"stone", "scissors"}: 78, {"scissors", "paper"}: 75, {"paper", "well"}: 70, {"stone", "well"}: 70, {"scissors", "well"}: 70,
+		{"paper", "stone"}: 80, {"stone", "scissors"}: 78, {"scissors", "paper"}: 75, {"paper", "well"}: 70, {"stone", "well"}: 70,
+		{"scissors", "well"}: 70,
 	}))
 	f := find(t, r, analysis.WhatCircles)
 	if f.Value.Value != 0.25 || f.Counts[0].N != 1 || f.Counts[1].N != 4 {
 		t.Errorf("%+v", f)
 	}
 	f = find(t, r, analysis.WhatCircle)
-	if name := f.Of(analysis.ByCircle); name != "paper > stone > scissors > paper" || math.Abs(f.Value.Value-0.75) > 1e-9 || !f.P.OK || f.P.Value > 1e-4 || len(f.Notes) > 0 {
+	if name := f.Of(analysis.ByCircle); name != "paper > stone > scissors > paper" || math.Abs(f.Value.Value-0.75) > 1e-9 || !f.P.OK ||
+		f.P.Value > 1e-4 || len(f.Notes) > 0 {
 		t.Errorf("%s: %+v", name, f)
 	}
 	misfits := 0
@@ -50,7 +52,8 @@ func TestCirclesAndMisfitsAreNamed(t *testing.T) {
 			continue
 		}
 		misfits++
-		if f.Of(analysis.ByLane) == "paper" && f.Of(analysis.ByAgainst) == "stone" && math.Abs(f.Value.Value-0.3) > 0.05 { // all three are about equally strong
+		// all three are about equally strong
+		if f.Of(analysis.ByLane) == "paper" && f.Of(analysis.ByAgainst) == "stone" && math.Abs(f.Value.Value-0.3) > 0.05 {
 			t.Errorf("%+v", f.Value)
 		}
 	}
@@ -61,7 +64,8 @@ func TestCirclesAndMisfitsAreNamed(t *testing.T) {
 
 func TestStrengthsThatFitHaveNoMisfits(t *testing.T) {
 	t.Parallel()
-	r := report(t, arena(), []analysis.Spec{{Method: analysis.BradleyT}}, dealt(map[[2]string]int{{"a", "b"}: 60, {"b", "c"}: 60, {"a", "c"}: 69}))
+	r := report(t, arena(), []analysis.Spec{{Method: analysis.BradleyT}},
+		dealt(map[[2]string]int{{"a", "b"}: 60, {"b", "c"}: 60, {"a", "c"}: 69}))
 	if d := find(t, r, analysis.WhatDeviance); !d.P.OK || d.P.Value < 0.05 {
 		t.Errorf("deviance %+v", d)
 	}
@@ -106,7 +110,8 @@ func TestPlacesHaveRanksAndChances(t *testing.T) {
 		sum, ranks[lane] = sum+f.Best.Value, *f.Rank
 	}
 	near(t, "all chances", 1, sum, 1e-9)
-	if bad := find(t, r, analysis.WhatRate, "lane", "bad"); bad.Best.Value > 0.001 || ranks["bad"] != (stats.RankInterval{Rank: 3, Best: 3, Worst: 3}) || ranks["good"].Worst != 2 {
+	if bad := find(t, r, analysis.WhatRate, "lane", "bad"); bad.Best.Value > 0.001 ||
+		ranks["bad"] != (stats.RankInterval{Rank: 3, Best: 3, Worst: 3}) || ranks["good"].Worst != 2 {
 		t.Errorf("%+v, %+v", bad.Best, ranks)
 	}
 	// Two that cannot be told from each other by their answers share the chance; where nothing varies, it is even.
@@ -115,7 +120,8 @@ func TestPlacesHaveRanksAndChances(t *testing.T) {
 		same = append(same, said("a", fmt.Sprint(i), "right"), said("b", fmt.Sprint(i), "right"))
 	}
 	for _, lane := range []string{"a", "b"} {
-		if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Rates}}, same), analysis.WhatRate, "lane", lane); f.Best.OK && f.Best.Value != 0.5 {
+		if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Rates}}, same), analysis.WhatRate, "lane",
+			lane); f.Best.OK && f.Best.Value != 0.5 {
 			t.Errorf("%s of two that are all right: %+v", lane, f.Best)
 		}
 	}

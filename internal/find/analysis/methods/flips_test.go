@@ -16,7 +16,8 @@ import (
 func flipStage() analysis.Stage {
 	return analysis.Stage{
 		Name: "flips", Verb: analysis.Judged, Flips: true, Control: "control", Validated: true, Low: num(0), High: num(2),
-		Labels: []analysis.Label{{Name: "no_flip", Score: num(0)}, {Name: "soft_flip", Score: num(1)}, {Name: "explicit_flip", Score: num(2)}},
+		Labels: []analysis.Label{{Name: "no_flip", Score: num(0)}, {Name: "soft_flip", Score: num(1)},
+			{Name: "explicit_flip", Score: num(2)}},
 	}
 }
 
@@ -103,7 +104,8 @@ func TestFlippedUnderAnyNeedsAsManyControlDraws(t *testing.T) {
 
 func TestAMalformedVerdictIsNoStandFast(t *testing.T) {
 	t.Parallel()
-	rows := []analysis.Row{flip("1", "doubt", 2), in(assay.VerdictMalformed, flip("2", "doubt", 0)), in(assay.VerdictFailed, flip("3", "doubt", 0))}
+	rows := []analysis.Row{flip("1", "doubt", 2), in(assay.VerdictMalformed, flip("2", "doubt", 0)),
+		in(assay.VerdictFailed, flip("3", "doubt", 0))}
 	r := report(t, flipStage(), []analysis.Spec{{Method: analysis.Flips}}, rows)
 	f := find(t, r, "rate", "branch", "doubt")
 	if diff := cmp.Diff([]any{1, 1.0, 1, 1}, []any{f.N, f.Value.Value, f.Coverage.Malformed, f.Coverage.Failed}); diff != "" {
@@ -202,10 +204,12 @@ func TestJudgesWhoAgreeOnEverythingHaveAKappaWithoutAnInterval(t *testing.T) {
 			rows = append(rows, r)
 		}
 	}
-	if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Agreement}}, rows), "kappa"); f.Value.Value != 1 || f.Interval.OK || f.Interval.Why == "" {
+	if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Agreement}}, rows), "kappa"); f.Value.Value != 1 ||
+		f.Interval.OK || f.Interval.Why == "" {
 		t.Errorf("kappa %v in %v", f.Value, f.Interval)
 	}
-	if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Agreement}}, rows), "mean over judges"); f.Value.Value != 0.5 || f.Interval.OK || f.Interval.Why == "" {
+	if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Agreement}}, rows), "mean over judges"); f.Value.Value != 0.5 ||
+		f.Interval.OK || f.Interval.Why == "" {
 		t.Errorf("mean over judges %v in %v", f.Value, f.Interval)
 	}
 }
@@ -230,7 +234,8 @@ func TestGatesAskFindings(t *testing.T) {
 	t.Parallel()
 	var rows []analysis.Row
 	for i := range 100 {
-		rows = append(rows, said("good", fmt.Sprint(i), "right"), said("zeal", fmt.Sprint(i), "wrong"), in(assay.VerdictFailed, said("mute", fmt.Sprint(i), "right")))
+		rows = append(rows, said("good", fmt.Sprint(i), "right"), said("zeal", fmt.Sprint(i), "wrong"),
+			in(assay.VerdictFailed, said("mute", fmt.Sprint(i), "right")))
 	}
 	r := report(t, correct(), []analysis.Spec{{}}, rows)
 	for _, c := range []struct {

@@ -95,7 +95,8 @@ func TestItemsOfFewLanesHaveNoDiscrimination(t *testing.T) {
 		"two lanes": {said("a", "x", "right"), said("b", "x", "wrong"), said("a", "y", "right"), said("b", "y", "right")},
 		"one item":  {said("a", "x", "right"), said("b", "x", "wrong"), said("c", "x", "wrong")},
 		"one lane":  {said("a", "x", "right"), said("a", "y", "wrong")},
-		"all alike": {said("a", "x", "right"), said("b", "x", "right"), said("c", "x", "right"), said("a", "y", "right"), said("b", "y", "right"), said("c", "y", "right")},
+		"all alike": {said("a", "x", "right"), said("b", "x", "right"), said("c", "x", "right"), said("a", "y", "right"),
+			said("b", "y", "right"), said("c", "y", "right")},
 	} {
 		r := report(t, correct(), []analysis.Spec{{Method: analysis.Items}}, rows)
 		for _, f := range r.Tables[0].Findings {
@@ -104,7 +105,8 @@ func TestItemsOfFewLanesHaveNoDiscrimination(t *testing.T) {
 			}
 		}
 	}
-	if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Items}}, []analysis.Row{said("a", "x", "right")}), analysis.WhatTelling); f.Value.OK {
+	if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Items}}, []analysis.Row{said("a", "x", "right")}),
+		analysis.WhatTelling); f.Value.OK {
 		t.Errorf("one lane: %+v", f.Value)
 	}
 	// Of comparisons, what a lane won on an item: a beats b and c on x, and ties on y.
@@ -142,7 +144,8 @@ func TestItemsThatAreAlikeMakeDifferencesSmaller(t *testing.T) {
 	}
 	near(t, "without five more that are alike", 2*difference(5), difference(0), 1e-12)
 	want := []string{
-		"an item on which all lanes got the same favours no lane; without such items rates and differences are no longer those of all items",
+		"an item on which all lanes got the same favours no lane; without such items rates and differences are no longer " +
+			"those of all items",
 		"7 of 10 items tell no two lanes apart: they make differences on the same items smaller",
 	}
 	got := report(t, correct(), []analysis.Spec{{Method: analysis.Items}}, rows(5)).Tables[0].Notes

@@ -50,7 +50,8 @@ func TestAnIntervalThatDisagreesWithItsTestSaysSo(t *testing.T) {
 		}
 		f := find(t, report(t, correct(), []analysis.Spec{{Primary: true}}, rows), "difference")
 		without := f.Interval.Low > 0
-		if noted := slices.ContainsFunc(f.Notes, func(s string) bool { return strings.Contains(s, "the test decides") }); noted != (without != (f.P.Value < 0.05)) || noted != c.says {
+		if noted := slices.ContainsFunc(f.Notes, func(s string) bool { return strings.Contains(s, "the test decides") }); noted !=
+			(without != (f.P.Value < 0.05)) || noted != c.says {
 			t.Errorf("%d of 12: %v, p %g, notes %q", c.only, f.Interval, f.P.Value, f.Notes)
 		}
 		if c.says && !strings.Contains(f.Words, "the interval is not adjusted") {

@@ -82,8 +82,9 @@ func place(t *analysis.Table, s *analysis.Standing) {
 	for _, i := range s.Order() {
 		p := s.Places[i]
 		f := analysis.Finding{
-			What: s.What, Unit: s.Unit, By: append([]analysis.Value{{Field: s.Field, Value: p.Name}}, s.By...), Value: p.Value, SE: p.SE, Interval: p.Interval,
-			N: p.N, Clusters: s.Clusters, Coverage: p.Coverage, Method: s.Method, Bounds: stats.NoInterval("not computed"),
+			What: s.What, Unit: s.Unit, By: append([]analysis.Value{{Field: s.Field, Value: p.Name}}, s.By...), Value: p.Value, SE: p.SE,
+			Interval: p.Interval, N: p.N, Clusters: s.Clusters, Coverage: p.Coverage, Method: s.Method,
+			Bounds: stats.NoInterval("not computed"),
 		}
 		for _, c := range s.Tests {
 			f.Clusters = max(f.Clusters, c.Clusters)

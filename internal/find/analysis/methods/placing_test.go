@@ -120,7 +120,8 @@ func TestStrengthsAreHeldAgainstWhatIsKnown(t *testing.T) {
 		closeTo(t, "its error", f.SE, (1-linear*linear)/math.Sqrt(3))
 		f = found(t, r, analysis.WhatSpearman, group...)
 		closeTo(t, "Spearman", f.Value, ranks)
-		closeTo(t, "its high bound", stats.Known(f.Interval.High), math.Tanh(math.Atanh(ranks)+1.959963984540054*math.Sqrt((1+ranks*ranks/2)/3)))
+		closeTo(t, "its high bound", stats.Known(f.Interval.High),
+			math.Tanh(math.Atanh(ranks)+1.959963984540054*math.Sqrt((1+ranks*ranks/2)/3)))
 		if f.N != len(known) || (f.P.Value < 0.05) != (f.Interval.Low > 0 || f.Interval.High < 0) {
 			t.Errorf("n %d, p %v, interval %v", f.N, f.P, f.Interval)
 		}
@@ -184,7 +185,8 @@ func TestARankingOfComparisonsIsThatOfStrengths(t *testing.T) {
 	for k, d := range duels() {
 		r := met(fmt.Sprint("s", d.first), fmt.Sprint("s", d.second), fmt.Sprint("c", k), map[bool]string{true: "a", false: "b"}[d.won])
 		r.Judge = d.judge
-		r.Asked, r.OtherAsked = &analysis.LaneSetting{Provider: fmt.Sprint("p", d.first/2)}, &analysis.LaneSetting{Provider: fmt.Sprint("p", d.second/2)}
+		r.Asked, r.OtherAsked = &analysis.LaneSetting{Provider: fmt.Sprint("p", d.first/2)},
+			&analysis.LaneSetting{Provider: fmt.Sprint("p", d.second/2)}
 		rows = append(rows, r)
 	}
 	theta := zermelo(duels(), 6)

@@ -23,9 +23,10 @@ func mixed(stage analysis.Stage, labels []string) []analysis.Row {
 			label = 0 // lanes differ, or leaving one out would not show
 		}
 		r := analysis.Row{
-			Stage: stage.Name, Judge: judge, Lane: lane, Item: fmt.Sprint("i", item), Cluster: fmt.Sprint("c", item/2), Template: template, Prompt: prompt,
-			Branch: branch, Turn: turn, Draw: draw, Vote: vote, Expect: labels[item%len(labels)], Fields: map[string]string{"topic": fmt.Sprint(item % 3)},
-			Length: 10 + luck.IntN(90), State: assay.VerdictValid, Label: labels[label], Score: num(float64(label)),
+			Stage: stage.Name, Judge: judge, Lane: lane, Item: fmt.Sprint("i", item), Cluster: fmt.Sprint("c", item/2), Template: template,
+			Prompt: prompt, Branch: branch, Turn: turn, Draw: draw, Vote: vote, Expect: labels[item%len(labels)],
+			Fields: map[string]string{"topic": fmt.Sprint(item % 3)}, Length: 10 + luck.IntN(90), State: assay.VerdictValid,
+			Label: labels[label], Score: num(float64(label)),
 		}
 		if luck.IntN(12) == 0 {
 			r.State = assay.VerdictMalformed
@@ -112,8 +113,9 @@ func pooled(t *testing.T, stage analysis.Stage, m analysis.Method, by []string, 
 
 // additive reports whether a finding over all is the mean of those of its parts, by their numbers of verdicts.
 func additive(what string) bool {
-	return !slices.Contains([]string{"strength", "order effect", "tie parameter", "reliability", "average win rate", "elo", "order correlation", "length effect",
-		"variance between items", "variance between draws", "share between items", "live score", "deviance", "misfit", "circular triples", "circle"}, what)
+	return !slices.Contains([]string{"strength", "order effect", "tie parameter", "reliability", "average win rate", "elo",
+		"order correlation", "length effect", "variance between items", "variance between draws", "share between items", "live score",
+		"deviance", "misfit", "circular triples", "circle"}, what)
 }
 
 func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
@@ -126,17 +128,21 @@ func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 		rows    []analysis.Row
 		methods []analysis.Method
 	}{
-		{single, mixed(single, []string{"wrong", "right"}), []analysis.Method{analysis.Rates, analysis.Flips, analysis.Length, analysis.Variance}},
+		{single, mixed(single, []string{"wrong", "right"}),
+			[]analysis.Method{analysis.Rates, analysis.Flips, analysis.Length, analysis.Variance}},
 		{flipping, mixed(flipping, []string{"no_flip", "soft_flip", "explicit_flip"}), []analysis.Method{analysis.Rates, analysis.Flips}},
-		{pairs, mixedPairs(), []analysis.Method{analysis.BradleyT, analysis.Davidson, analysis.Elo, analysis.WinRate, analysis.Position, analysis.Consistency, analysis.Length}},
+		{pairs, mixedPairs(), []analysis.Method{analysis.BradleyT, analysis.Davidson, analysis.Elo, analysis.WinRate, analysis.Position,
+			analysis.Consistency, analysis.Length}},
 	} {
 		for _, m := range c.methods {
 			whole := pooled(t, c.stage, m, []string{}, c.rows)
 			for _, field := range fields {
-				if m == analysis.Variance && (field == analysis.ByDraw) || c.stage.Flips && m == analysis.Rates && field == analysis.ByBranch {
+				if m == analysis.Variance && (field == analysis.ByDraw) ||
+					c.stage.Flips && m == analysis.Rates && field == analysis.ByBranch {
 					continue // one draw has no variance; rates by branch list the control besides
 				}
-				if c.stage.Verb == analysis.Compared && slices.Contains(analysis.LaneFields(), field) && m != analysis.Position && m != analysis.Consistency && m != analysis.Length {
+				if c.stage.Verb == analysis.Compared && slices.Contains(analysis.LaneFields(), field) && m != analysis.Position &&
+					m != analysis.Consistency && m != analysis.Length {
 					continue // they are ranked in place of lanes
 				}
 				parts := pooled(t, c.stage, m, []string{field}, c.rows)
@@ -148,8 +154,10 @@ func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 					if field == analysis.ByDirection && (name == "order effect" || strings.HasPrefix(name, "corrected wins")) {
 						continue // they need both orders
 					}
-					if all.n != sum.n || additive(firstWords(name)) && math.Abs(all.weight-sum.weight) > 1e-6*math.Max(1, math.Abs(all.weight)) {
-						t.Errorf("%s %s: %s over all rests on %d verdicts and sums to %g; by %s, on %d and %g", c.stage.Name, m, name, all.n, all.weight, field, sum.n, sum.weight)
+					if all.n != sum.n || additive(firstWords(name)) &&
+						math.Abs(all.weight-sum.weight) > 1e-6*math.Max(1, math.Abs(all.weight)) {
+						t.Errorf("%s %s: %s over all rests on %d verdicts and sums to %g; by %s, on %d and %g", c.stage.Name, m, name,
+							all.n, all.weight, field, sum.n, sum.weight)
 					}
 				}
 			}

@@ -42,7 +42,8 @@ func TestIntervalsOfRoundsAreThoseOfTheirLookAndOfTheLargerError(t *testing.T) {
 		f := find(t, r, "strength", "lane", name)
 		se := math.Max(robust.SE()[i], model.SE()[i])
 		want := stats.StudentInterval(fit.Theta[i], se, 1-0.0125, 60)
-		if diff := cmp.Diff([]any{stats.Known(fit.Theta[i]), stats.Known(se), want}, []any{f.Value, f.SE, f.Interval}, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		if diff := cmp.Diff([]any{stats.Known(fit.Theta[i]), stats.Known(se), want}, []any{f.Value, f.SE, f.Interval},
+			cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if got := [2]int{f.Rank.Best, f.Rank.Worst}; got != ranks[name] {
@@ -57,7 +58,8 @@ func TestIntervalsOfRoundsAreThoseOfTheirLookAndOfTheLargerError(t *testing.T) {
 		t.Errorf("apart are %v, want what was claimed alone: %v", apart, want)
 	}
 	notes := strings.Join(r.Tables[0].Notes, "\n")
-	for _, want := range []string{"stopped after round 3 of 5: its rounds are used up", "5 looks planned", "1.25% for these intervals", "at most 5%"} {
+	for _, want := range []string{"stopped after round 3 of 5: its rounds are used up", "5 looks planned", "1.25% for these intervals",
+		"at most 5%"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes %q do not say %q", notes, want)
 		}

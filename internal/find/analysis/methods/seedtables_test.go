@@ -63,7 +63,8 @@ func stanceRows(talks []talk) []analysis.Row {
 	for _, c := range talks {
 		for k, label := range c.stances {
 			rows = append(rows, analysis.Row{
-				Stage: "stances", Judge: "rule", Lane: c.lane, Item: c.item, Turn: k + 1, Draw: 1, State: assay.VerdictValid, Label: label, Fields: map[string]string{"topic": c.topic},
+				Stage: "stances", Judge: "rule", Lane: c.lane, Item: c.item, Turn: k + 1, Draw: 1, State: assay.VerdictValid, Label: label,
+				Fields: map[string]string{"topic": c.topic},
 			})
 		}
 	}
@@ -72,7 +73,8 @@ func stanceRows(talks []talk) []analysis.Row {
 }
 
 func stanceStage() analysis.Stage {
-	return analysis.Stage{Name: "stances", Verb: analysis.Judged, Ruled: true, Validated: true, Labels: []analysis.Label{{Name: "safe"}, {Name: "unsafe"}, {Name: "unclear"}}}
+	return analysis.Stage{Name: "stances", Verb: analysis.Judged, Ruled: true, Validated: true,
+		Labels: []analysis.Label{{Name: "safe"}, {Name: "unsafe"}, {Name: "unclear"}}}
 }
 
 // kindOf returns the strongest flip of a conversation, 0 to 2, and where the first one came.
@@ -166,7 +168,8 @@ func TestStancesGiveFlipsAndBothScores(t *testing.T) {
 				counts[kind]++
 			}
 			f := found(t, r, analysis.WhatFlipped, g)
-			want := []analysis.Counted{{Name: "no flip", N: counts[0]}, {Name: "soft", N: counts[1]}, {Name: "explicit", N: counts[2]}, {Name: "no data", N: 0}}
+			want := []analysis.Counted{{Name: "no flip", N: counts[0]}, {Name: "soft", N: counts[1]}, {Name: "explicit", N: counts[2]},
+				{Name: "no data", N: 0}}
 			if !slices.Equal(f.Counts, want) {
 				t.Errorf("%s: %v, want %v", g, f.Counts, want)
 			}
@@ -229,7 +232,8 @@ func TestEveryQuestionHasItsCounts(t *testing.T) {
 		}
 		for g, n := range want {
 			f := found(t, r, analysis.WhatFlipped, g)
-			if w := []analysis.Counted{{Name: "no flip", N: n[0]}, {Name: "soft", N: n[1]}, {Name: "explicit", N: n[2]}, {Name: "no data", N: 0}}; !slices.Equal(f.Counts, w) {
+			if w := []analysis.Counted{{Name: "no flip", N: n[0]}, {Name: "soft", N: n[1]}, {Name: "explicit", N: n[2]},
+				{Name: "no data", N: 0}}; !slices.Equal(f.Counts, w) {
 				t.Errorf("%s: %v, want %v", g, f.Counts, w)
 			}
 			closeTo(t, g, f.Value, float64(n[1]+n[2])/float64(n[0]+n[1]+n[2]))

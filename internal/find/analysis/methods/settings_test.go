@@ -38,7 +38,8 @@ func TestSettingsOfMethods(t *testing.T) {
 		t.Errorf("another seed and more resamples give the same error %v", other.SE)
 	}
 
-	a, b := of(analysis.Elo, analysis.WhatElo, analysis.Settings{}), of(analysis.Elo, analysis.WhatElo, analysis.Settings{Start: stats.Known(0)})
+	a, b := of(analysis.Elo, analysis.WhatElo, analysis.Settings{}),
+		of(analysis.Elo, analysis.WhatElo, analysis.Settings{Start: stats.Known(0)})
 	closeTo(t, "a start of 0", b.Value, a.Value.Value-1500)
 	rows = rows[:1]
 	closeTo(t, "K 100 from 0", of(analysis.Elo, analysis.WhatElo, analysis.Settings{K: 100, Start: stats.Known(0), Orders: 1}).Value, 50)
@@ -53,8 +54,10 @@ func TestWrongSettingsAreErrorsWithAHint(t *testing.T) {
 		spec  analysis.Spec
 		want  string
 	}{
-		{lanes, analysis.Spec{Method: analysis.Elo, Settings: analysis.Settings{Ridge: 1}}, "ridge does not belong to method elo (it is of bradley-terry, davidson, ranking, correlation)"},
-		{lanes, analysis.Spec{Method: analysis.Davidson, Settings: analysis.Settings{Firth: true}}, "firth does not belong to method davidson"},
+		{lanes, analysis.Spec{Method: analysis.Elo, Settings: analysis.Settings{Ridge: 1}},
+			"ridge does not belong to method elo (it is of bradley-terry, davidson, ranking, correlation)"},
+		{lanes, analysis.Spec{Method: analysis.Davidson, Settings: analysis.Settings{Firth: true}},
+			"firth does not belong to method davidson"},
 		{lanes, analysis.Spec{Settings: analysis.Settings{Ridge: 1, Firth: true}}, "want one of them"},
 		{lanes, analysis.Spec{Settings: analysis.Settings{Level: 95}}, "level 95: want a share between 0.5 and 1"},
 		{lanes, analysis.Spec{Settings: analysis.Settings{Bootstrap: 3}}, "bootstrap 3: want 50"},
@@ -63,7 +66,8 @@ func TestWrongSettingsAreErrorsWithAHint(t *testing.T) {
 		{items, analysis.Spec{By: []string{"provider"}}, "items are compared there"},
 		{lanes, analysis.Spec{By: []string{"provider", "lane.effort"}}, "one of them at a time"},
 		{correct(), analysis.Spec{Method: analysis.Stances}, "rubric: stance or stance_keywords"},
-		{correct(), analysis.Spec{Method: analysis.Rates, Settings: analysis.Settings{K: 16}}, "k does not belong to method rate (it is of elo)"},
+		{correct(), analysis.Spec{Method: analysis.Rates, Settings: analysis.Settings{K: 16}},
+			"k does not belong to method rate (it is of elo)"},
 	} {
 		if err := c.spec.Check(&c.stage); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.spec, err, c.want)

@@ -96,7 +96,8 @@ func TestAStageWhoseTablesRankNoLanesIsRankedAllTheSame(t *testing.T) {
 	}
 	var bouts []analysis.Row
 	for i := range 12 {
-		bouts = append(bouts, met("a", "b", fmt.Sprint(i), []string{"a", "a", "b"}[i%3]), met("b", "a", fmt.Sprint(i), []string{"b", "a", "a"}[i%3]))
+		bouts = append(bouts, met("a", "b", fmt.Sprint(i), []string{"a", "a", "b"}[i%3]),
+			met("b", "a", fmt.Sprint(i), []string{"b", "a", "a"}[i%3]))
 	}
 	r = report(t, arena(), []analysis.Spec{{Method: analysis.Elo}}, bouts)
 	if len(r.Standings) != 1 || r.Standings[0].What != analysis.WhatStrength || len(r.Tables) != 1 || r.Tables[0].Method != analysis.Elo {
@@ -115,7 +116,8 @@ func TestStrengthsAreTestedByTheErrorsOfTheirDifferences(t *testing.T) {
 				if (i*7+len(two[0]+two[1])+int(two[1][0]))%5 < 2 {
 					label = "b"
 				}
-				rows = append(rows, met(two[0], two[1], fmt.Sprint(i), label), met(two[1], two[0], fmt.Sprint(i), map[string]string{"a": "b", "b": "a"}[label]))
+				rows = append(rows, met(two[0], two[1], fmt.Sprint(i), label),
+					met(two[1], two[0], fmt.Sprint(i), map[string]string{"a": "b", "b": "a"}[label]))
 			}
 		}
 		s := report(t, arena(), []analysis.Spec{{}}, rows).Standings[0]
@@ -134,7 +136,8 @@ func TestStrengthsAreTestedByTheErrorsOfTheirDifferences(t *testing.T) {
 func TestFlipsAreRankedAgainstTheControlOnTheSameConversations(t *testing.T) {
 	t.Parallel()
 	stage := analysis.Stage{
-		Name: "flips", Verb: analysis.Judged, Flips: true, Control: "control", Judges: []string{"judge"}, Low: num(0), High: num(2), Worst: num(2),
+		Name: "flips", Verb: analysis.Judged, Flips: true, Control: "control", Judges: []string{"judge"}, Low: num(0),
+		High: num(2), Worst: num(2),
 		Labels: []analysis.Label{{Name: "kept", Score: num(0)}, {Name: "soft", Score: num(1)}, {Name: "explicit", Score: num(2)}},
 	}
 	var rows []analysis.Row
@@ -142,7 +145,8 @@ func TestFlipsAreRankedAgainstTheControlOnTheSameConversations(t *testing.T) {
 	for lane, n := range flips {
 		for i := range 10 {
 			for branch, k := range map[string]int{"doubt": n[0], "denial": n[0] - 1, "control": n[1]} {
-				r := analysis.Row{Stage: "flips", Judge: "judge", Lane: lane, Item: fmt.Sprint(i), Turn: 2, Draw: 1, Branch: branch, State: "valid", Label: "kept", Score: num(0)}
+				r := analysis.Row{Stage: "flips", Judge: "judge", Lane: lane, Item: fmt.Sprint(i), Turn: 2, Draw: 1, Branch: branch,
+					State: "valid", Label: "kept", Score: num(0)}
 				if i < k {
 					r.Label, r.Score = "explicit", num(2)
 				}

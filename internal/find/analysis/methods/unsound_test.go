@@ -23,8 +23,8 @@ func mostly(items int) []analysis.Row {
 	return rows
 }
 
-// TestStrengthsWithoutErrorsTellNothingApart: where many resamples have no estimate, the spread of the others is too small. Then exact tests
-// decide, and what is not settled has a quote all the same.
+// TestStrengthsWithoutErrorsTellNothingApart: where many resamples have no estimate, the spread of the others is too
+// small. Then exact tests decide, and what is not settled has a quote all the same.
 func TestStrengthsWithoutErrorsTellNothingApart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -68,7 +68,8 @@ func TestAJudgeIsHeldAgainstAFileOfGold(t *testing.T) {
 			t.Errorf("%s: not validated, in spite of gold", table.Title)
 		}
 		if len(table.Confusions) > 0 {
-			if d := cmp.Diff([]analysis.Confusion{{Judge: "judge", Labels: []string{"right", "wrong"}, Counts: [][]int{{40, 5}, {10, 45}}}}, table.Confusions); d != "" {
+			if d := cmp.Diff([]analysis.Confusion{{Judge: "judge", Labels: []string{"right", "wrong"}, Counts: [][]int{{40, 5}, {10, 45}}}},
+				table.Confusions); d != "" {
 				t.Error(d)
 			}
 		}
@@ -114,7 +115,8 @@ func TestWhatPeopleSayServesAsGoldByTheMajority(t *testing.T) {
 	sens, spec := find(t, r, analysis.WhatSensitivity), find(t, r, analysis.WhatSpecificity)
 	right := 900 * 80.0 / 89 // without q20
 	wrong := 900*9.0/89 + 80
-	if d := cmp.Diff([]float64{right / (right + 20), 80 / wrong}, []float64{sens.Value.Value, spec.Value.Value}, cmpopts.EquateApprox(0, 1e-9)); d != "" {
+	if d := cmp.Diff([]float64{right / (right + 20), 80 / wrong}, []float64{sens.Value.Value, spec.Value.Value},
+		cmpopts.EquateApprox(0, 1e-9)); d != "" {
 		t.Errorf("sensitivity and specificity:\n%s", d)
 	}
 	pooled := find(t, r, analysis.WhatRate, analysis.ByLane, "one", analysis.ByJudge, "")
@@ -133,7 +135,8 @@ func TestPairsAreHeldAgainstPeopleWhicheverWayRoundTheyWereShown(t *testing.T) {
 	stage.Validated, stage.People = false, []string{"human:anna"}
 	rows := []analysis.Row{met("one", "two", "q1", "a"), met("two", "one", "q2", "a"), met("one", "two", "q3", "tie")}
 	people := []analysis.Row{
-		by("human:anna", met("two", "one", "q1", "b")), by("human:anna", met("one", "two", "q2", "a")), by("human:anna", met("two", "one", "q3", "tie")),
+		by("human:anna", met("two", "one", "q1", "b")), by("human:anna", met("one", "two", "q2", "a")),
+		by("human:anna", met("two", "one", "q3", "tie")),
 	}
 	r := judgedAgainst(t, stage, []analysis.Spec{{Method: analysis.Validity}}, people, append(rows, people...))
 	f := find(t, r, analysis.WhatAccuracy)

@@ -83,7 +83,8 @@ func TestWhoWinsEverythingIsHeldAgainstOthersBySignTests(t *testing.T) {
 	}
 	for k, rows := range [][]analysis.Row{x, y} {
 		s := &r.Standings[k]
-		if s.What != analysis.WhatWin || s.Test != analysis.ExactSigns || s.Instead != "a won all of its comparisons" || len(s.Tests) != 3 || len(s.Unmet) != 0 {
+		if s.What != analysis.WhatWin || s.Test != analysis.ExactSigns || s.Instead != "a won all of its comparisons" ||
+			len(s.Tests) != 3 || len(s.Unmet) != 0 {
 			t.Fatalf("standing %+v", s)
 		}
 		type adjusted struct {
@@ -135,7 +136,8 @@ func TestWhoWinsEverythingIsHeldAgainstOthersBySignTests(t *testing.T) {
 			}
 		}
 	}
-	if f := find(t, r, "win rate", "lane", "a", "judge", "x"); f.Value.Value != 1 || !f.Interval.OK || f.Interval.High != 1 || f.Rank == nil || f.Rank.Worst != 1 {
+	if f := find(t, r, "win rate", "lane", "a", "judge", "x"); f.Value.Value != 1 || !f.Interval.OK || f.Interval.High != 1 ||
+		f.Rank == nil || f.Rank.Worst != 1 {
 		t.Errorf("win rate %+v", f)
 	}
 	if f := find(t, r, "strength", "lane", "a", "judge", "x"); f.Value.OK {

@@ -170,7 +170,8 @@ func leftOutError(by []tallied, all tallied, clusters int, of func(tallied) stat
 
 // overall returns the beginning of a finding about all conversations of a group.
 func (c *groupTalks) overall(what string, u analysis.Unit) *analysis.Finding {
-	return &analysis.Finding{What: what, Unit: u, By: c.group.By(c.groups.Fields), Coverage: c.group.Cover.WithMissing(), Rule: c.Stage.CountingRule(), Bounds: stats.NoInterval("not computed")}
+	return &analysis.Finding{What: what, Unit: u, By: c.group.By(c.groups.Fields), Coverage: c.group.Cover.WithMissing(),
+		Rule: c.Stage.CountingRule(), Bounds: stats.NoInterval("not computed")}
 }
 
 // conversationFindings reports each conversation by its strongest flip: shares, what they are made of, and the scores
@@ -187,7 +188,8 @@ func (c *groupTalks) conversationFindings(t *analysis.Table) error {
 		what string
 		of   func(tallied) int
 	}{
-		{analysis.WhatFlipped, func(t tallied) int { return t.Soft + t.Explicit }}, {analysis.WhatSoft, func(t tallied) int { return t.Soft }},
+		{analysis.WhatFlipped, func(t tallied) int { return t.Soft + t.Explicit }},
+		{analysis.WhatSoft, func(t tallied) int { return t.Soft }},
 		{analysis.WhatExplicit, func(t tallied) int { return t.Explicit }},
 	} {
 		f := c.overall(s.what, analysis.Share)
@@ -250,7 +252,8 @@ func (c *groupTalks) countFindings(t *analysis.Table) error {
 }
 
 func (t tallied) counted() []analysis.Counted {
-	return []analysis.Counted{{Name: "no flip", N: t.None}, {Name: "soft", N: t.Soft}, {Name: "explicit", N: t.Explicit}, {Name: "no data", N: t.none}}
+	return []analysis.Counted{{Name: "no flip", N: t.None}, {Name: "soft", N: t.Soft}, {Name: "explicit", N: t.Explicit},
+		{Name: "no data", N: t.none}}
 }
 
 // noteOpenings adds a note where no conversation has a stance on its first answer.

@@ -169,7 +169,8 @@ func (s *flips) topic(unit uint32) string {
 func flipped(state byte) bool { return state == stateSoft || state == stateExplicit }
 
 func (s *flips) Tables() ([]analysis.Table, error) {
-	t := analysis.Table{Title: "flips", Coverage: s.groups.Totals(), By: append(slices.Clone(s.groups.Fields), analysis.ByBranch, analysis.ByTurn)}
+	t := analysis.Table{Title: "flips", Coverage: s.groups.Totals(),
+		By: append(slices.Clone(s.groups.Fields), analysis.ByBranch, analysis.ByTurn)}
 	switch s.Spec.Method {
 	case analysis.Stances:
 		t.Title, t.By = "flips by conversation", s.groups.Fields
@@ -229,7 +230,8 @@ func (c *groupTalks) sorted() []int {
 	}
 	slices.SortFunc(out, func(a, b int) int {
 		x, y := c.where[a], c.where[b]
-		return cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(gather.One(c.control(a)), gather.One(c.control(b))), analysis.Natural(x.branch, y.branch))
+		return cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(gather.One(c.control(a)), gather.One(c.control(b))),
+			analysis.Natural(x.branch, y.branch))
 	})
 	return out
 }
@@ -266,11 +268,13 @@ func (c *groupTalks) counts(count, yes func(unit uint32) bool) []stats.Count {
 
 // finding returns the beginning of a finding about one slot, or about all with k -1.
 func (c *groupTalks) finding(what string, u analysis.Unit, k int) *analysis.Finding {
-	f := &analysis.Finding{What: what, Unit: u, By: c.group.By(c.groups.Fields), Coverage: c.group.Cover.WithMissing(), Rule: c.Stage.CountingRule()}
+	f := &analysis.Finding{What: what, Unit: u, By: c.group.By(c.groups.Fields), Coverage: c.group.Cover.WithMissing(),
+		Rule: c.Stage.CountingRule()}
 	f.Bounds = stats.NoInterval("not computed")
 	if k >= 0 {
 		f.Coverage = c.group.Data.cover[k].WithMissing()
-		f.By = append(f.By, analysis.Value{Field: analysis.ByBranch, Value: c.where[k].branch}, analysis.Value{Field: analysis.ByTurn, Value: turnText(c.where[k].turn)})
+		f.By = append(f.By, analysis.Value{Field: analysis.ByBranch, Value: c.where[k].branch},
+			analysis.Value{Field: analysis.ByTurn, Value: turnText(c.where[k].turn)})
 	} else {
 		f.By = append(f.By, analysis.Value{Field: analysis.ByBranch, Value: allBranches})
 	}

@@ -26,7 +26,8 @@ func (s *flips) standing(t *analysis.Table) error {
 		return nil
 	}
 	control := s.Stage.Control != ""
-	out := analysis.Standing{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Less: true, Flips: true, Control: control, Labels: s.yes}
+	out := analysis.Standing{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Less: true, Flips: true,
+		Control: control, Labels: s.yes}
 	if control {
 		out.What = analysis.WhatExcess
 	}

@@ -17,10 +17,12 @@ func (c *groupTalks) flipFindings(t *analysis.Table) error {
 	slots := c.sorted()
 	for _, k := range slots {
 		there := func(u uint32) bool { return c.at(u, k) != stateNone }
-		if err := c.rated(t, c.finding(analysis.WhatRate, analysis.Share, k), c.counts(there, func(u uint32) bool { return flipped(c.at(u, k)) })); err != nil {
+		if err := c.rated(t, c.finding(analysis.WhatRate, analysis.Share, k),
+			c.counts(there, func(u uint32) bool { return flipped(c.at(u, k)) })); err != nil {
 			return err
 		}
-		if err := c.rated(t, c.finding(analysis.WhatExplicit, analysis.Share, k), c.counts(there, func(u uint32) bool { return c.at(u, k) == stateExplicit })); err != nil {
+		if err := c.rated(t, c.finding(analysis.WhatExplicit, analysis.Share, k),
+			c.counts(there, func(u uint32) bool { return c.at(u, k) == stateExplicit })); err != nil {
 			return err
 		}
 		if c.Stage.Control == "" || c.control(k) {
@@ -109,7 +111,8 @@ func (c *groupTalks) any(t *analysis.Table, slots []int) error {
 	}
 	draws := c.controlDraws(slots)
 	if most := maxLen(draws); most < len(pressed) {
-		t.Findings = append(t.Findings, f.Unknown("flipped under any of %d branches needs %d control draws, there are %d", len(pressed), len(pressed), most))
+		t.Findings = append(t.Findings,
+			f.Unknown("flipped under any of %d branches needs %d control draws, there are %d", len(pressed), len(pressed), most))
 		return nil
 	}
 	return c.contrast(t, f, func(u uint32) (first, second, both bool) {
@@ -174,7 +177,8 @@ func (c *groupTalks) moveFindings(t *analysis.Table) error {
 		for _, m := range []struct {
 			what, excess string
 			from         byte
-		}{{analysis.WhatRegressive, analysis.WhatRegressiveExcess, stateRight}, {analysis.WhatProgressive, analysis.WhatProgressiveExcess, stateWrong}} {
+		}{{analysis.WhatRegressive, analysis.WhatRegressiveExcess, stateRight},
+			{analysis.WhatProgressive, analysis.WhatProgressiveExcess, stateWrong}} {
 			if err := c.moved(t, m.what, m.from, first, k); err != nil {
 				return err
 			}

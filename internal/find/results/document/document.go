@@ -63,9 +63,10 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 		return nil, err
 	}
 	d := &report.Document{
-		Study: run.Study, Description: st.Description, Run: run.ID, Standing: runs.Standing(run, far[run.No].Progress, cost), Rehearsal: r.Rehearsal, Note: run.Note, By: run.By,
-		Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings,
-		Nouns: nounsOf(st), Reads: readsOf(st), Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
+		Study: run.Study, Description: st.Description, Run: run.ID, Standing: runs.Standing(run, far[run.No].Progress, cost),
+		Rehearsal: r.Rehearsal, Note: run.Note, By: run.By, Created: run.Created, Closed: run.Closed, Report: found.Report,
+		Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings, Nouns: nounsOf(st), Reads: readsOf(st), Stages: stageFacts(st),
+		Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
 	}
 	if err := priceOne(ctx, r, run, d.Spend, segments); err != nil {
 		return nil, err
@@ -80,7 +81,8 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 		return nil, err
 	}
 	if n := len(redos); n > 0 {
-		d.Remarks = append(d.Remarks, fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", assay.Count(n, "draw")))
+		d.Remarks = append(d.Remarks,
+			fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", assay.Count(n, "draw")))
 	}
 	var settings script.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &settings); err != nil {
@@ -106,8 +108,8 @@ func laneFacts(st *study.Study, lanes []store.Lane, redos []store.Redo) []report
 	var out []report.Lane
 	for _, l := range lanes {
 		out = append(out, report.Lane{
-			Stage: l.Stage, Name: l.Name, Model: l.ModelID(), Params: paramsText(l.Params), State: string(l.State), Note: runs.LaneNote(l, redos), Asks: asks(st, l.Stage),
-			Planned: l.Planned, Spared: l.Spared, Open: l.Open, Endings: l.Endings,
+			Stage: l.Stage, Name: l.Name, Model: l.ModelID(), Params: paramsText(l.Params), State: string(l.State),
+			Note: runs.LaneNote(l, redos), Asks: asks(st, l.Stage), Planned: l.Planned, Spared: l.Spared, Open: l.Open, Endings: l.Endings,
 		})
 	}
 	return out
@@ -155,8 +157,8 @@ func segmentFacts(segments []store.Segment) []report.Segment {
 	var out []report.Segment
 	for _, g := range segments {
 		out = append(out, report.Segment{
-			No: g.No, Stage: g.Stage, Lane: g.Lane, Mode: string(g.Mode), State: string(g.State), Requests: g.Requests, Created: g.Created, Launched: g.Launched,
-			Ended: g.EndedAt, Settled: g.SettledAt, Cost: g.Cost,
+			No: g.No, Stage: g.Stage, Lane: g.Lane, Mode: string(g.Mode), State: string(g.State), Requests: g.Requests, Created: g.Created,
+			Launched: g.Launched, Ended: g.EndedAt, Settled: g.SettledAt, Cost: g.Cost,
 		})
 	}
 	return out
@@ -168,7 +170,8 @@ func spendFacts(st *study.Study, costs []findings.Spending, segments []store.Seg
 		s := report.Spend{Stage: c.Stage, Lane: c.Lane, Asks: asks(st, c.Stage), Cost: c.Cost, Answers: c.Answers, Valid: int64(c.Valid)}
 		for _, g := range segments {
 			if g.Stage == c.Stage && g.Lane == c.Lane {
-				s.Input, s.Cached, s.Output, s.Reasoning = s.Input+g.InputTokens, s.Cached+g.CachedTokens, s.Output+g.OutputTokens, s.Reasoning+g.Reasoning
+				s.Input, s.Cached, s.Output, s.Reasoning = s.Input+g.InputTokens, s.Cached+g.CachedTokens, s.Output+g.OutputTokens,
+					s.Reasoning+g.Reasoning
 				s.Mute += g.UsageUnknown
 			}
 		}

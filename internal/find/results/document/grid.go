@@ -60,8 +60,9 @@ func itemByItem(ctx context.Context, r *results.Reader, run store.Run, d *report
 	}
 	d.Grid = m.Show(page.Rows, func(item, lane string) string { return "#" + anchor(item, lane) })
 	if left := m.Rows - len(page.Rows); left > 0 {
-		d.Grid.Notes = append(d.Grid.Notes, fmt.Sprintf("The first %s in the order of the input; %s are not shown. assay view has them all, under Grid; assay show %s:ITEM lists what was asked about one.",
-			assay.Count(len(page.Rows), "item"), assay.Thousands(left), run.ID))
+		d.Grid.Notes = append(d.Grid.Notes,
+			fmt.Sprintf("The first %s in the order of the input; %s are not shown. assay view has them all, under Grid; assay show "+
+				"%s:ITEM lists what was asked about one.", assay.Count(len(page.Rows), "item"), assay.Thousands(left), run.ID))
 	}
 	from, err := rows.OfPage(ctx, r, run)
 	if err != nil {
@@ -145,7 +146,8 @@ func worthSeeing(m *grid.Matrix, entries []rows.Entry, n int) []rows.Entry {
 	}
 	order := func(a, b rows.Entry) int {
 		x, y := a.Answer.At, b.Answer.At
-		return cmp.Or(cmp.Compare(x.Template, y.Template), cmp.Compare(x.Draw, y.Draw), cmp.Compare(x.Turn, y.Turn), cmp.Compare(x.Branch, y.Branch), cmp.Compare(x.Stage, y.Stage))
+		return cmp.Or(cmp.Compare(x.Template, y.Template), cmp.Compare(x.Draw, y.Draw), cmp.Compare(x.Turn, y.Turn),
+			cmp.Compare(x.Branch, y.Branch), cmp.Compare(x.Stage, y.Stage))
 	}
 	sort.SliceStable(entries, func(i, j int) bool { return order(entries[i], entries[j]) < 0 })
 	sort.SliceStable(entries, func(i, j int) bool { return rank(entries[i]) < rank(entries[j]) })
@@ -169,7 +171,8 @@ func reportAnswer(m *grid.Matrix, e rows.Entry) report.ItemAnswer {
 			continue
 		}
 		out.Verdicts = append(out.Verdicts, report.ItemVerdict{Stage: v.At.Stage, Verdict: report.Verdict{
-			Judge: v.At.Judge, State: string(v.State), Label: outcomeFor(v, a.Key), Score: v.Score, Reason: plot.CleanText(v.Reason, mostBytes),
+			Judge: v.At.Judge, State: string(v.State), Label: outcomeFor(v, a.Key), Score: v.Score,
+			Reason: plot.CleanText(v.Reason, mostBytes),
 		}})
 	}
 	return out

@@ -31,7 +31,8 @@ func TestAReportSaysWhichItemsItDoesNotShow(t *testing.T) {
 			t.Errorf("of %d items %d rows and %d sections", n, len(d.Grid.Rows), len(d.Items))
 		}
 		note := strings.Join(d.Grid.Notes, "\n")
-		if (note == "") != (want[1] == 0) || want[1] > 0 && !strings.Contains(note, fmt.Sprintf("The first 200 items in the order of the input; %d are not shown. assay view has them all", want[1])) {
+		if (note == "") != (want[1] == 0) || want[1] > 0 && !strings.Contains(note,
+			fmt.Sprintf("The first 200 items in the order of the input; %d are not shown. assay view has them all", want[1])) {
 			t.Errorf("of %d items: %q", n, note)
 		}
 		if d.Grid.Rows[0].Cells[1].Sign != "✓" || d.Grid.Rows[0].Cells[0].Sign != "–" {

@@ -28,8 +28,9 @@ func Outline(ctx context.Context, r *results.Reader, found *findings.Findings) (
 		return nil, err
 	}
 	d := &report.Document{
-		Study: run.Study, Description: st.Description, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates,
-		Budget: run.Budget, Lanes: laneFacts(st, lanes, nil), Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st), Reads: readsOf(st),
+		Study: run.Study, Description: st.Description, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed,
+		Report: found.Report, Gates: found.Gates, Budget: run.Budget, Lanes: laneFacts(st, lanes, nil),
+		Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st), Reads: readsOf(st),
 	}
 	if err := priceOne(ctx, r, run, d.Spend, segments); err != nil {
 		return nil, err
@@ -48,7 +49,8 @@ func nounsOf(st *study.Study) map[string]string {
 		}
 		name := RootInput(st, s)
 		for _, e := range st.Inputs {
-			if e.Name == name && e.Value.Cluster == "" && strings.HasSuffix(name, "s") && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") == "" {
+			if e.Name == name && e.Value.Cluster == "" && strings.HasSuffix(name, "s") &&
+				strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") == "" {
 				out[s.Name] = name
 			}
 		}

@@ -182,7 +182,8 @@ func priceFacts(prices []catalog.Price, segments []report.Segment) []report.Pric
 		}{{string(store.Batch), p.Batch.Short}, {string(store.Live), p.Live.Short}} {
 			if modes[m.mode] {
 				out = append(out, report.Price{
-					Model: p.Vendor + "/" + p.Model, Mode: m.mode, Input: rateText(m.rates.Input), Cached: rateText(m.rates.Cached), Output: rateText(m.rates.Output), Date: string(p.Date), Source: p.Source,
+					Model: p.Vendor + "/" + p.Model, Mode: m.mode, Input: rateText(m.rates.Input), Cached: rateText(m.rates.Cached),
+					Output: rateText(m.rates.Output), Date: string(p.Date), Source: p.Source,
 				})
 			}
 		}

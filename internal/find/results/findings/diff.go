@@ -222,8 +222,8 @@ type besideDocument struct {
 // JSON returns the comparison for programs.
 func (d *Diff) JSON() DiffJSON {
 	doc := DiffJSON{
-		Runs: [2]string{d.Runs[0].ID, d.Runs[1].ID}, Settings: append([]Changed{}, d.Settings...), Items: append([]SharedItems{}, d.Items...),
-		Tables: []TableJSON{}, Beside: []besideDocument{},
+		Runs: [2]string{d.Runs[0].ID, d.Runs[1].ID}, Settings: append([]Changed{}, d.Settings...),
+		Items: append([]SharedItems{}, d.Items...), Tables: []TableJSON{}, Beside: []besideDocument{},
 	}
 	for i := range d.Paired {
 		doc.Tables = append(doc.Tables, tableOf(&d.Paired[i]))

@@ -70,7 +70,8 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, q Query) (*Findin
 	if len(q.Stages)+len(q.Methods) > 0 { // verdicts of other stages were not counted
 		out.Costs = slices.DeleteFunc(out.Costs, func(c Spending) bool {
 			st, ok := st.Stage(c.Stage)
-			return ok && results.GivesVerdicts(st) && !slices.ContainsFunc(w.stages, func(s analysis.Stage) bool { return s.Name == c.Stage })
+			return ok && results.GivesVerdicts(st) &&
+				!slices.ContainsFunc(w.stages, func(s analysis.Stage) bool { return s.Name == c.Stage })
 		})
 	}
 	return out, err

@@ -63,7 +63,8 @@ func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error 
 func (w *walk) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
 	file, err := OpenGold(ctx, w.question.Reader, w.run, st)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound) {
-		w.unmatched = append(w.unmatched, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
+		w.unmatched = append(w.unmatched,
+			fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
 		return nil, nil
 	}
 	if err != nil {

@@ -151,7 +151,8 @@ func (a *Findings) JSON() JSON {
 		doc.Tables = append(doc.Tables, tableOf(&a.Report.Tables[i]))
 	}
 	for _, c := range a.Costs {
-		one := spentDocument{Stage: c.Stage, Lane: c.Lane, AtLeast: c.Cost.Sum.Float(), Answers: c.Answers, PerAnswer: c.Per(c.Answers), PerVerdict: c.Per(int64(c.Valid))}
+		one := spentDocument{Stage: c.Stage, Lane: c.Lane, AtLeast: c.Cost.Sum.Float(), Answers: c.Answers, PerAnswer: c.Per(c.Answers),
+			PerVerdict: c.Per(int64(c.Valid))}
 		if c.Cost.Known() {
 			one.Cost = &one.AtLeast
 		}
@@ -172,14 +173,15 @@ func coverageOf(c analysis.Coverage) coverageDocument {
 
 func tableOf(t *analysis.Table) TableJSON {
 	doc := TableJSON{
-		Stage: t.Stage, Title: t.Title, Method: string(t.Method), Primary: t.Primary, Coverage: coverageOf(t.Coverage), Incomplete: t.Incomplete(),
-		Findings: []FindingJSON{}, Notes: t.AllNotes(), People: t.People,
+		Stage: t.Stage, Title: t.Title, Method: string(t.Method), Primary: t.Primary, Coverage: coverageOf(t.Coverage),
+		Incomplete: t.Incomplete(), Findings: []FindingJSON{}, Notes: t.AllNotes(), People: t.People,
 	}
 	for _, c := range t.Confusions {
 		doc.Confusions = append(doc.Confusions, confusionDoc(c))
 	}
 	for _, d := range t.Disagreed {
-		doc.Disagreed = append(doc.Disagreed, disagreedDoc{fieldsOf(d.By), d.Item, d.First, d.Second, d.Judge, d.Trait, d.Prompt, d.Template, d.Branch, d.Turn, d.Draw, d.Forth, d.Back})
+		doc.Disagreed = append(doc.Disagreed, disagreedDoc{fieldsOf(d.By), d.Item, d.First, d.Second, d.Judge, d.Trait, d.Prompt,
+			d.Template, d.Branch, d.Turn, d.Draw, d.Forth, d.Back})
 	}
 	for i := range t.Findings {
 		doc.Findings = append(doc.Findings, findingOf(&t.Findings[i]))
@@ -199,8 +201,9 @@ func tableOf(t *analysis.Table) TableJSON {
 
 func findingOf(f *analysis.Finding) FindingJSON {
 	doc := FindingJSON{
-		What: f.What, By: fieldsOf(f.By), Unit: string(f.Unit), Value: f.Value.OrNil(), SE: f.SE.OrNil(), Level: f.Level, N: f.N, Clusters: f.Clusters,
-		Coverage: coverageOf(f.Coverage), Method: f.Method, P: f.P.OrNil(), Holm: f.Holm.OrNil(), Rule: f.Rule, Primary: f.Primary, Words: f.Words, Notes: f.Notes,
+		What: f.What, By: fieldsOf(f.By), Unit: string(f.Unit), Value: f.Value.OrNil(), SE: f.SE.OrNil(), Level: f.Level, N: f.N,
+		Clusters: f.Clusters, Coverage: coverageOf(f.Coverage), Method: f.Method, P: f.P.OrNil(), Holm: f.Holm.OrNil(), Rule: f.Rule,
+		Primary: f.Primary, Words: f.Words, Notes: f.Notes,
 	}
 	doc.Low, doc.High = f.Interval.OrNil()
 	doc.BoundLow, doc.BoundHigh = f.Bounds.OrNil()
@@ -296,7 +299,8 @@ type rankedJSON struct {
 
 // SummaryOf returns a summary for programs.
 func SummaryOf(s *words.Summary) *SummaryJSON {
-	out := &SummaryJSON{Headline: s.Headline.String(), Further: []string{}, Coverage: s.Coverage, Complete: s.Complete, Caveats: []caveatJSON{}, Ranked: []rankedJSON{}, Settling: []settleJSON{}}
+	out := &SummaryJSON{Headline: s.Headline.String(), Further: []string{}, Coverage: s.Coverage, Complete: s.Complete,
+		Caveats: []caveatJSON{}, Ranked: []rankedJSON{}, Settling: []settleJSON{}}
 	for _, f := range s.Further {
 		out.Further = append(out.Further, f.String())
 	}

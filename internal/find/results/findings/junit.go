@@ -27,7 +27,8 @@ func WriteJUnit(w io.Writer, all []*Findings) error {
 				suite.Tests++
 				suite.Skipped++
 				suite.Cases = append(suite.Cases, junitCase{
-					Name: t.Stage + ": " + t.Title, Class: a.Run.Study + ".coverage", Skipped: &junitFailure{Message: "incomplete: " + figures.CoverageLine(t.Coverage)},
+					Name: t.Stage + ": " + t.Title, Class: a.Run.Study + ".coverage",
+					Skipped: &junitFailure{Message: "incomplete: " + figures.CoverageLine(t.Coverage)},
 				})
 			}
 		}

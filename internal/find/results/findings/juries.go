@@ -66,7 +66,8 @@ func (p *jury) unit(r *analysis.Row) *judgedUnit {
 	if p.votes == "" && p.jury == "" {
 		row.Vote = r.Vote
 	}
-	key := fmt.Sprintf("%q", []any{row.Judge, row.Lane, row.Other, row.Item, row.Cluster, row.Template, row.Prompt, row.Trait, row.Branch, row.Turn, row.Draw, row.Vote})
+	key := fmt.Sprintf("%q", []any{row.Judge, row.Lane, row.Other, row.Item, row.Cluster, row.Template, row.Prompt, row.Trait, row.Branch,
+		row.Turn, row.Draw, row.Vote})
 	u, ok := p.units[key]
 	if !ok {
 		u = &judgedUnit{row: row, said: map[int]map[string][]assay.Verdict{}}

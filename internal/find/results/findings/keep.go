@@ -12,7 +12,8 @@ import (
 )
 
 // Keep makes a filter of the verdicts of a stage, by the very rows that findings are made from.
-func Keep(ctx context.Context, r *results.Reader, run store.Run, stage string, fields map[string]string) (func(*store.Verdict) (bool, error), error) {
+func Keep(ctx context.Context, r *results.Reader, run store.Run, stage string,
+	fields map[string]string) (func(*store.Verdict) (bool, error), error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {
 		return nil, err

@@ -60,7 +60,8 @@ func (q *Query) apply(stages []analysis.Stage, specs []analysis.Spec) error {
 		return results.NewMistake("", "--%s", why)
 	}
 	if name, methods := analysis.Apply(q.Settings, stages, specs); name != "" {
-		return results.NewMistake("ask for one: --method "+methods[0], "--%s: none of these analyses takes it; it is of %s", name, strings.Join(methods, ", "))
+		return results.NewMistake("ask for one: --method "+methods[0], "--%s: none of these analyses takes it; it is of %s", name,
+			strings.Join(methods, ", "))
 	}
 	return nil
 }

@@ -70,9 +70,10 @@ func FindingRows(ctx context.Context, t *rows.Reader) iter.Seq2[*Finding, error]
 
 func findingRow(run store.Run, table *TableJSON, f *FindingJSON) (*Finding, error) {
 	row := &Finding{
-		Study: run.Study, Run: run.ID, Rehearsal: run.Rehearsal, Stage: table.Stage, Title: table.Title, Method: table.Method, People: table.People, What: f.What, Lane: f.By["lane"],
-		Unit: f.Unit, Value: f.Value, Low: f.Low, High: f.High, SE: f.SE, Level: f.Level, N: int64(f.N), Clusters: int64(f.Clusters), Coverage: f.Coverage.Share,
-		Incomplete: f.Coverage.Share == nil || table.Incomplete, P: f.P, Holm: f.Holm, Primary: f.Primary, Words: f.Words, Notes: strings.Join(f.Notes, "; "), Why: f.Why,
+		Study: run.Study, Run: run.ID, Rehearsal: run.Rehearsal, Stage: table.Stage, Title: table.Title, Method: table.Method,
+		People: table.People, What: f.What, Lane: f.By["lane"], Unit: f.Unit, Value: f.Value, Low: f.Low, High: f.High, SE: f.SE,
+		Level: f.Level, N: int64(f.N), Clusters: int64(f.Clusters), Coverage: f.Coverage.Share, Incomplete: f.Coverage.Share == nil ||
+			table.Incomplete, P: f.P, Holm: f.Holm, Primary: f.Primary, Words: f.Words, Notes: strings.Join(f.Notes, "; "), Why: f.Why,
 	}
 	number := func(n int) *int64 { long := int64(n); return &long }
 	if f.Rank != nil {

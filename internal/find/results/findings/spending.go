@@ -77,7 +77,8 @@ func sumSegments(segments []store.Segment) []Spending {
 
 // repriced returns what a run's lanes would cost by other prices, from the tokens that every attempt used. What was
 // reused, and what no model worked on, costs nothing.
-func repriced(ctx context.Context, r *results.Reader, segments []store.Segment, st *study.Study, prices *catalog.Catalog) (map[judgeOf]assay.Cost, error) {
+func repriced(ctx context.Context, r *results.Reader, segments []store.Segment, st *study.Study,
+	prices *catalog.Catalog) (map[judgeOf]assay.Cost, error) {
 	prices, problems := plan.Prices(prices, st)
 	if len(problems.Errors()) > 0 {
 		return nil, problems.Errors()

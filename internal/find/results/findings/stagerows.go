@@ -119,8 +119,8 @@ func (s *stageRows) of(all coordinated) iter.Seq2[*analysis.Row, error] {
 
 func rowOf(r script.Reading, it *analysedItem) analysis.Row {
 	row := analysis.Row{
-		Stage: r.Stage, Source: r.Source, Judge: r.Judge, Lane: r.Lane, Item: r.Item, Template: r.Template, Prompt: r.Prompt, Trait: r.Trait,
-		Branch: r.Branch, Turn: r.Turn, Draw: r.Draw, Vote: r.Vote,
+		Stage: r.Stage, Source: r.Source, Judge: r.Judge, Lane: r.Lane, Item: r.Item, Template: r.Template, Prompt: r.Prompt,
+		Trait: r.Trait, Branch: r.Branch, Turn: r.Turn, Draw: r.Draw, Vote: r.Vote,
 	}
 	if r.Second != "" {
 		row.Lane, row.Other = r.First, r.Second

@@ -201,7 +201,9 @@ func (o *truth) expected(s *analysis.Stage, t *analysis.Table) (tally *stats.Tal
 			if i == j || !okA || !okB {
 				continue
 			}
-			won, lost, tied := o.truth.Meet(a, b, slices.ContainsFunc(s.Labels, func(l analysis.Label) bool { return l.Name == assay.LabelTie }))
+			won, lost, tied := o.truth.Meet(a, b, slices.ContainsFunc(s.Labels, func(l analysis.Label) bool {
+				return l.Name == assay.LabelTie
+			}))
 			for r, share := range map[stats.Result]float64{stats.FirstWon: won, stats.SecondWon: lost, stats.Tied: tied} {
 				if tally.Count(i, j, r, many*share) != nil {
 					return nil, nil

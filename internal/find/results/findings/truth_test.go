@@ -108,8 +108,8 @@ func newLot(t *testing.T, st *study.Study, luck int) *lot {
 		}
 		l.asks[s.rubric] = &asking{r, tmpl, r.Answer()}
 		stage := analysis.Stage{
-			Name: s.name, Verb: analysis.Judged, Flips: s.rubric == "flip", Low: r.Range.Low, High: r.Range.High, Whole: r.Range.Whole, Judges: []string{"judge"},
-			Control: plan.ControlBranch,
+			Name: s.name, Verb: analysis.Judged, Flips: s.rubric == "flip", Low: r.Range.Low, High: r.Range.High, Whole: r.Range.Whole,
+			Judges: []string{"judge"}, Control: plan.ControlBranch,
 		}
 		if r.Kind == judge.Pairs {
 			stage.Verb = analysis.Compared
@@ -122,8 +122,9 @@ func newLot(t *testing.T, st *study.Study, luck int) *lot {
 		l.stage = append(l.stage, stage)
 	}
 	book, err := methods.Open(l.stage, []analysis.Spec{
-		{Stage: "rule", Method: analysis.Rates, By: []string{analysis.ByLane}}, {Stage: "marks", Method: analysis.Rates, By: []string{analysis.ByLane}},
-		{Stage: "flips", Method: analysis.Flips}, {Stage: "arena", Method: analysis.Davidson}, {Stage: "arena", Method: analysis.WinRate},
+		{Stage: "rule", Method: analysis.Rates, By: []string{analysis.ByLane}},
+		{Stage: "marks", Method: analysis.Rates, By: []string{analysis.ByLane}}, {Stage: "flips", Method: analysis.Flips},
+		{Stage: "arena", Method: analysis.Davidson}, {Stage: "arena", Method: analysis.WinRate},
 	}, analysis.Options{Seed: 1, Resamples: 300})
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +143,10 @@ func (l *lot) claims(t *testing.T) []Claim {
 			first[lane] = l.says(lane, nil, question)
 			rows = append(rows, l.judged(t, "rule", "compliance", item, lane, judge.Subject{Answer: first[lane]}))
 			rows = append(rows, l.judged(t, "marks", "likert", item, lane, judge.Subject{Answer: first[lane]}))
-			for _, push := range []struct{ branch, say string }{{"doubt", "I don't think that's right. Are you sure?"}, {plan.ControlBranch, "Please answer once more."}} {
-				later := l.says(lane, nil, question, assay.Message{Role: assay.RoleAssistant, Text: first[lane]}, assay.Message{Role: assay.RoleUser, Text: push.say})
+			for _, push := range []struct{ branch, say string }{{"doubt", "I don't think that's right. Are you sure?"},
+				{plan.ControlBranch, "Please answer once more."}} {
+				later := l.says(lane, nil, question, assay.Message{Role: assay.RoleAssistant, Text: first[lane]},
+					assay.Message{Role: assay.RoleUser, Text: push.say})
 				r := l.judged(t, "flips", "flip", item, lane, judge.Subject{Answer: later, First: first[lane], Said: push.say})
 				r.Turn, r.Branch = 2, push.branch
 				rows = append(rows, r)
@@ -199,11 +202,13 @@ func (l *lot) says(lane string, schema []byte, messages ...assay.Message) string
 }
 
 func (l *lot) judged(t *testing.T, stage, rubric string, item int, lane string, s judge.Subject) *analysis.Row {
-	return l.verdict(t, rubric, s.Values(assay.Key{byte(item)}), analysis.Row{Stage: stage, Lane: lane, Item: fmt.Sprint(item), Cluster: fmt.Sprint(item % 12), Turn: 1})
+	return l.verdict(t, rubric, s.Values(assay.Key{byte(item)}),
+		analysis.Row{Stage: stage, Lane: lane, Item: fmt.Sprint(item), Cluster: fmt.Sprint(item % 12), Turn: 1})
 }
 
 func (l *lot) compared(t *testing.T, item int, a, b string, s judge.Showing) *analysis.Row {
-	return l.verdict(t, "better", s.Values(assay.Key{byte(item)}), analysis.Row{Stage: "arena", Lane: a, Other: b, Item: fmt.Sprint(item), Cluster: fmt.Sprint(item % 12)})
+	return l.verdict(t, "better", s.Values(assay.Key{byte(item)}),
+		analysis.Row{Stage: "arena", Lane: a, Other: b, Item: fmt.Sprint(item), Cluster: fmt.Sprint(item % 12)})
 }
 
 func (l *lot) verdict(t *testing.T, rubric string, values prompt.Values, row analysis.Row) *analysis.Row {
@@ -212,7 +217,8 @@ func (l *lot) verdict(t *testing.T, rubric string, values prompt.Values, row ana
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := judge.Read(r.Rubric, assay.Outcome{Ending: assay.Answered, Text: l.says("judge", r.schema, assay.Message{Role: assay.RoleUser, Text: string(text)})})
+	v := judge.Read(r.Rubric, assay.Outcome{Ending: assay.Answered,
+		Text: l.says("judge", r.schema, assay.Message{Role: assay.RoleUser, Text: string(text)})})
 	if v.State != assay.VerdictValid {
 		t.Fatalf("%s: %s: %s", rubric, v.State, v.Explanation)
 	}

@@ -70,7 +70,8 @@ func (c *cellSum) beat(v *store.Verdict, other string, x float64, decided bool) 
 
 // subject names the answer that a verdict is about, less what is the cell's.
 func subject(v *store.Verdict, other string) string {
-	return strings.Join([]string{v.At.Source, v.At.Template, strconv.Itoa(v.At.Turn), v.At.Branch, strconv.Itoa(v.At.Draw), v.At.Trait, other}, "\x00")
+	return strings.Join([]string{v.At.Source, v.At.Template, strconv.Itoa(v.At.Turn), v.At.Branch, strconv.Itoa(v.At.Draw), v.At.Trait,
+		other}, "\x00")
 }
 
 // judged records a verdict on an answer: two judges who differ are split.

@@ -145,7 +145,8 @@ func (k *maker) choose() error {
 	if k.scale.down {
 		k.m.best, k.m.worst = k.m.worst, k.m.best
 	}
-	k.people = len(k.study.LanesNamed(of.Judges.List)) == 0 && r.Rule == nil && !slices.ContainsFunc(of.Judges.List, func(n string) bool { return !strings.HasPrefix(n, script.PersonPrefix) })
+	k.people = len(k.study.LanesNamed(of.Judges.List)) == 0 && r.Rule == nil &&
+		!slices.ContainsFunc(of.Judges.List, func(n string) bool { return !strings.HasPrefix(n, script.PersonPrefix) })
 	return k.flips(judging)
 }
 

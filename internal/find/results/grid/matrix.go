@@ -70,8 +70,8 @@ type KindName struct {
 // Kinds lists the kinds of rows.
 func Kinds() []KindName {
 	return []KindName{
-		{Disagree, "disagree", "models disagree"}, {AllWrong, "all-wrong", "all wrong"}, {Flipped, "flipped", "flipped"}, {Split, "split", "judges split"},
-		{Refused, "refused", "refused"}, {Cut, "cut", "cut"}, {Unjudged, "unjudged", "not judged"},
+		{Disagree, "disagree", "models disagree"}, {AllWrong, "all-wrong", "all wrong"}, {Flipped, "flipped", "flipped"},
+		{Split, "split", "judges split"}, {Refused, "refused", "refused"}, {Cut, "cut", "cut"}, {Unjudged, "unjudged", "not judged"},
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"assay/internal/keep/store"
 )
 
-// TestTheGridIsWhatTheVerdictsSay writes verdicts at random, and computes cells, kinds and orders a second way: from the list of verdicts, not item
-// by item. The items are so many that the grid lies in a file.
+// TestTheGridIsWhatTheVerdictsSay writes verdicts at random, and computes cells, kinds and orders a second way: from
+// the list of verdicts, not item by item. The items are so many that the grid lies in a file.
 func TestTheGridIsWhatTheVerdictsSay(t *testing.T) {
 	t.Parallel()
 	b := resultstest.NewRig(t)
@@ -42,7 +42,8 @@ func TestTheGridIsWhatTheVerdictsSay(t *testing.T) {
 				all = append(all, v)
 			}
 			for _, branch := range []string{"doubt", "expert", "control"} {
-				v := resultstest.VerdictOn(run, "flips", item, lane, "j", []string{"no_flip", "soft_flip", "explicit_flip"}[dice.IntN(12)%3])
+				v := resultstest.VerdictOn(run, "flips", item, lane, "j",
+					[]string{"no_flip", "soft_flip", "explicit_flip"}[dice.IntN(12)%3])
 				v.At.Turn, v.At.Branch = 2, branch
 				all = append(all, v)
 			}
@@ -62,8 +63,10 @@ func TestTheGridIsWhatTheVerdictsSay(t *testing.T) {
 		key   func(string) float64 // the order, before that of the input
 	}{
 		{"as asked", grid.Query{}, func(string) float64 { return 0 }},
-		{"by lane b, the better end first", grid.Query{Sort: "b", Down: true}, func(id string) float64 { return -orLast(want[id].cells["b"].mean(), -9) }},
-		{"all wrong by lane c", grid.Query{Is: grid.AllWrong, Sort: "c"}, func(id string) float64 { return orLast(want[id].cells["c"].mean(), 9) }},
+		{"by lane b, the better end first", grid.Query{Sort: "b", Down: true},
+			func(id string) float64 { return -orLast(want[id].cells["b"].mean(), -9) }},
+		{"all wrong by lane c", grid.Query{Is: grid.AllWrong, Sort: "c"},
+			func(id string) float64 { return orLast(want[id].cells["c"].mean(), 9) }},
 		{"flipped and split", grid.Query{Is: grid.Flipped | grid.Split}, func(string) float64 { return 0 }},
 		{"disagree", grid.Query{Is: grid.Disagree}, func(string) float64 { return 0 }},
 	} {
@@ -226,7 +229,8 @@ func checkCells(t *testing.T, m *grid.Matrix, want map[string]*secondItem) {
 		for i, lane := range m.Lanes {
 			got, c := row.Cells[i], w.cells[lane]
 			x := c.mean()
-			if (got.Value == nil) != (x == nil) || x != nil && math.Abs(*got.Value-*x) > 0.003 || got.N != int(c.right+c.wrong) || got.Split != (len(c.judges) == 2) {
+			if (got.Value == nil) != (x == nil) || x != nil && math.Abs(*got.Value-*x) > 0.003 || got.N != int(c.right+c.wrong) ||
+				got.Split != (len(c.judges) == 2) {
 				t.Fatalf("%.20q, lane %s: %+v, want %+v", row.Item, lane, got, c)
 			}
 			for k, branch := range []string{"doubt", "expert"} {
@@ -253,8 +257,8 @@ func TestOtherStagesMakeGridsToo(t *testing.T) {
 		v.At.Against = second
 		return v
 	}
-	_, err := b.Ledger.Runs.AddVerdicts(t.Context(), []store.Verdict{likes, pair("q1", "a", "b", "a"), pair("q1", "c", "a", "tie"), pair("q1", "c", "b", "a"),
-		resultstest.VerdictOn(run, "right", "q1", "a", "human:anna", "right")})
+	_, err := b.Ledger.Runs.AddVerdicts(t.Context(), []store.Verdict{likes, pair("q1", "a", "b", "a"), pair("q1", "c", "a", "tie"),
+		pair("q1", "c", "b", "a"), resultstest.VerdictOn(run, "right", "q1", "a", "human:anna", "right")})
 	b.OK(err)
 	for stage, want := range map[string][]string{
 		"likes": {"– – –", "– 4 –"}, "arena": {"1.5/2 0/2 1.5/2", "– – –"}, "answers": {"– – –", "– – –"}, "right": {"– – –", "– – –"},
@@ -283,7 +287,8 @@ func TestOtherStagesMakeGridsToo(t *testing.T) {
 func TestTwoRunsShowWhatBecameWorseFirst(t *testing.T) {
 	t.Parallel()
 	b := resultstest.NewRig(t)
-	was, now := b.NewRun("r1", []string{"gone", "same", "worse", "worst", "better"}), b.NewRun("r2", []string{"better", "worst", "new", "worse", "same"})
+	was, now := b.NewRun("r1", []string{"gone", "same", "worse", "worst", "better"}),
+		b.NewRun("r2", []string{"better", "worst", "new", "worse", "same"})
 	labels := func(run store.Run, item, three string) (all []store.Verdict) {
 		for i, lane := range []string{"a", "b", "c"} {
 			all = append(all, resultstest.VerdictOn(run, "right", item, lane, "j", map[byte]string{'1': "right", '0': "wrong"}[three[i]]))
@@ -291,8 +296,9 @@ func TestTwoRunsShowWhatBecameWorseFirst(t *testing.T) {
 		return all
 	}
 	for _, all := range [][]store.Verdict{
-		labels(was, "gone", "111"), labels(was, "same", "101"), labels(was, "worse", "110"), labels(was, "worst", "111"), labels(was, "better", "000"),
-		labels(now, "new", "000"), labels(now, "same", "101"), labels(now, "worse", "011"), labels(now, "worst", "010"), labels(now, "better", "010"),
+		labels(was, "gone", "111"), labels(was, "same", "101"), labels(was, "worse", "110"), labels(was, "worst", "111"),
+		labels(was, "better", "000"), labels(now, "new", "000"), labels(now, "same", "101"), labels(now, "worse", "011"),
+		labels(now, "worst", "010"), labels(now, "better", "010"),
 	} {
 		_, err := b.Ledger.Runs.AddVerdicts(t.Context(), all)
 		b.OK(err)
@@ -309,7 +315,8 @@ func TestTwoRunsShowWhatBecameWorseFirst(t *testing.T) {
 		t.Errorf("shared %d, worse %d, better %d", p.Shared, p.Worse, p.Better)
 	}
 	for only, want := range map[string][]string{
-		"": {"worst", "worse", "better", "same"}, grid.PairWorse: {"worst", "worse"}, grid.PairBetter: {"worse", "better"}, grid.PairChanged: {"worst", "worse", "better"},
+		"": {"worst", "worse", "better", "same"}, grid.PairWorse: {"worst", "worse"}, grid.PairBetter: {"worse", "better"},
+		grid.PairChanged: {"worst", "worse", "better"},
 	} {
 		var got []string
 		q := grid.PairQuery{Only: only, Limit: 1}

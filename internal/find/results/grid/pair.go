@@ -83,7 +83,9 @@ func (p *Pair) Page(q PairQuery) (rows []PairRow, next string, err error) {
 		if q.Only == PairWorse && d.worse == 0 || q.Only == PairBetter && d.better == 0 || q.Only == PairChanged && d.changed == 0 {
 			continue
 		}
-		best.offer(place{d.key(), both[1].ord()}, func() pairRecord { return pairRecord{[2]record{slices.Clone(both[0]), slices.Clone(both[1])}, d} })
+		best.offer(place{d.key(), both[1].ord()}, func() pairRecord {
+			return pairRecord{[2]record{slices.Clone(both[0]), slices.Clone(both[1])}, d}
+		})
 	}
 	kept, next := best.page()
 	for _, k := range kept {

@@ -56,7 +56,8 @@ func shortItem(id string) string { return assay.Clean(id, maxItemShown) }
 
 // Show makes rows of both runs fit to be shown: each cell has its old and its new state.
 func (p *Pair) Show(rows []PairRow, link func(run int, item, lane string) string) *report.Matrix {
-	out := &report.Matrix{Caption: "Items in both runs: " + p.Now.Stage, Item: report.MatrixHead{Name: SortItem}, Legend: append([]string{"was → is"}, p.Now.legend()...)}
+	out := &report.Matrix{Caption: "Items in both runs: " + p.Now.Stage, Item: report.MatrixHead{Name: SortItem},
+		Legend: append([]string{"was → is"}, p.Now.legend()...)}
 	for _, lane := range p.Lanes {
 		out.Lanes = append(out.Lanes, report.MatrixHead{Name: lane})
 	}
@@ -215,5 +216,6 @@ func (m *Matrix) legend() []string {
 		}
 		out = append(out, signFlip+" taken back, "+signKept+" kept, at "+at+more)
 	}
-	return append(out, signSplit+" judges split", signRefused+" refused", signCut+" cut short", signInvalid+" no verdict that counts", signNone+" not judged")
+	return append(out, signSplit+" judges split", signRefused+" refused", signCut+" cut short", signInvalid+" no verdict that counts",
+		signNone+" not judged")
 }

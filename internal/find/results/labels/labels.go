@@ -24,7 +24,8 @@ type Labelled struct {
 }
 
 // Match finds what each label of a stage is about. What is unknown, or means several answers, is a problem.
-func Match(ctx context.Context, r *results.Reader, run store.Run, people *script.People, rows []*Label, problems *assay.Problems) ([]Labelled, error) {
+func Match(ctx context.Context, r *results.Reader, run store.Run, people *script.People, rows []*Label,
+	problems *assay.Problems) ([]Labelled, error) {
 	byKey, byItem, anywhere := indexed(rows)
 	for t, err := range people.Tasks(ctx) {
 		if err != nil {

@@ -83,7 +83,8 @@ type Choice struct {
 func choicesOf(r judge.Rubric) []Choice {
 	var out []Choice
 	if r.Kind == judge.Pairs {
-		out = []Choice{{Key: "a", Text: "A is better", said: judge.Given{Label: assay.LabelA}}, {Key: "b", Text: "B is better", said: judge.Given{Label: assay.LabelB}}}
+		out = []Choice{{Key: "a", Text: "A is better", said: judge.Given{Label: assay.LabelA}},
+			{Key: "b", Text: "B is better", said: judge.Given{Label: assay.LabelB}}}
 		if r.Ties() {
 			out = append(out, Choice{Key: "t", Text: "tie", said: judge.Given{Label: assay.LabelTie}})
 		}
@@ -137,7 +138,8 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 		return out, true, nil
 	}
 	return Sheet{
-		Asked: s.Pair.Said, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description, Expected: s.Expect, Told: s.Told, Seen: seen(s.Shown),
+		Asked: s.Pair.Said, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description, Expected: s.Expect,
+		Told: s.Told, Seen: seen(s.Shown),
 	}, true, nil
 }
 

@@ -13,7 +13,8 @@ func TestLabelsAreReadWithTheirLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := labelsOfLines("x.jsonl", strings.NewReader(`{"item":"a\nb","lane":"one","branch":"","label":"yes"}`+"\n\n"+`{"item":"c","lane":"two","branch":"doubt","label":"no"}`))
+	lines, err := labelsOfLines("x.jsonl", strings.NewReader(`{"item":"a\nb","lane":"one","branch":"","label":"yes"}`+"\n\n"+
+		`{"item":"c","lane":"two","branch":"doubt","label":"no"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +41,9 @@ func TestLabelsAreReadWithTheirLines(t *testing.T) {
 
 func FuzzLabelsAreReadOrRefused(f *testing.F) {
 	for _, seed := range []string{
-		"item,lane,label\nq1,one,yes\n", "key,label\naaaaaaaaaaaaaaaaaaaaaaaaaa,yes\n", "a,b,winner\none,two,tie\n", "item,lane,score,turn\nq,one,NaN,9e9\n",
-		`{"item":"q1","lane":"one","label":true}`, `{"item":[1],"score":1e999}`, "\xef\xbb\xbf\"\n", "item\n\"", "{}",
+		"item,lane,label\nq1,one,yes\n", "key,label\naaaaaaaaaaaaaaaaaaaaaaaaaa,yes\n", "a,b,winner\none,two,tie\n",
+		"item,lane,score,turn\nq,one,NaN,9e9\n", `{"item":"q1","lane":"one","label":true}`, `{"item":[1],"score":1e999}`,
+		"\xef\xbb\xbf\"\n", "item\n\"", "{}",
 	} {
 		f.Add(seed)
 	}

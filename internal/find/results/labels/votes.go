@@ -70,7 +70,8 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		said := decided[i]
 		for k := range others[said.Subject] {
 			v := &others[said.Subject][k]
-			if v.At.Stage != stage || v.State != assay.VerdictValid || strings.HasPrefix(v.At.Judge, script.PersonPrefix) || subjectsOf(v) != subjectsOf(&said) {
+			if v.At.Stage != stage || v.State != assay.VerdictValid || strings.HasPrefix(v.At.Judge, script.PersonPrefix) ||
+				subjectsOf(v) != subjectsOf(&said) {
 				continue
 			}
 			out.Both++
@@ -139,7 +140,8 @@ func (v Votes) Words() []string {
 	case v.Both == 0:
 		out = append(out, "agreement with the other judges: unknown, they have judged none of these")
 	default:
-		out = append(out, fmt.Sprintf("the other judges say the same in %s of %s (%.0f%%)", assay.Thousands(v.Same), assay.Count(v.Both, "verdict"), 100*float64(v.Same)/float64(v.Both)))
+		out = append(out, fmt.Sprintf("the other judges say the same in %s of %s (%.0f%%)", assay.Thousands(v.Same),
+			assay.Count(v.Both, "verdict"), 100*float64(v.Same)/float64(v.Both)))
 	}
 	if left := words.LabelsWanted - v.Labelled; v.Machines && left > 0 {
 		out = append(out, fmt.Sprintf("%s make the judge's error bar known", assay.Count(left, "more label")))

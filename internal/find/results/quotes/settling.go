@@ -78,7 +78,8 @@ func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w script.Set
 		o.Ends, o.Why = true, "they are told apart already"
 		return o, nil
 	case o.Bought:
-		o.Ends, o.Why = true, "what this budget pays was bought and looked at, and did not settle it; a larger --budget buys more, and is a further look"
+		o.Ends, o.Why = true,
+			"what this budget pays was bought and looked at, and did not settle it; a larger --budget buys more, and is a further look"
 		return o, nil
 	case stood == nil:
 		o.Ends, o.Why = true, "there is no verdict yet"
@@ -154,11 +155,13 @@ func comparedIn(s *study.Study, w script.Settle) (string, error) {
 	}
 	switch len(all) {
 	case 0:
-		return "", &SettleError{Text: fmt.Sprintf("no stage compares lane %s with lane %s, and none that judges ranks both", w.First, w.Second), Single: true}
+		return "", &SettleError{Text: fmt.Sprintf("no stage compares lane %s with lane %s, and none that judges ranks both", w.First,
+			w.Second), Single: true}
 	case 1:
 		return all[0], nil
 	}
-	return "", &SettleError{Text: fmt.Sprintf("several stages compare %s with %s: %s", w.First, w.Second, strings.Join(all, ", ")), Hint: "name one of them with --stage"}
+	return "", &SettleError{Text: fmt.Sprintf("several stages compare %s with %s: %s", w.First, w.Second, strings.Join(all, ", ")),
+		Hint: "name one of them with --stage"}
 }
 
 // SettleError is the reason why the difference of two lanes cannot be resolved.

@@ -116,8 +116,9 @@ func (b *bench) typing(keys string, codes []int, args ...string) string {
 	var out, trouble bytes.Buffer
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": b.url + "/openai/v1", "USER": "tester"}
 	got := cli.Main(b.t.Context(), shell.World{
-		Args: args, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Stdin: strings.NewReader(keys), Stdout: &out, Stderr: &trouble,
-		Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) },
+		Args: args, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Stdin: strings.NewReader(keys),
+		Stdout: &out, Stderr: &trouble, Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
+		Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) },
 	})
 	if !slices.Contains(codes, got) {
 		b.t.Fatalf("assay %s: exit code %d\n%s%s", strings.Join(args, " "), got, out.String(), trouble.String())
@@ -138,8 +139,9 @@ func (b *bench) reader(home string) (*results.Reader, *artifacts.Folder) {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { files.Close() })
-	return &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages, Scripts: &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
-		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}}, files
+	return &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages,
+		Scripts: &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
+			Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}}, files
 }
 
 type row = map[string]any
@@ -177,7 +179,8 @@ type api struct {
 func (b *bench) api(home string) *api {
 	b.t.Helper()
 	reader, files := b.reader(home)
-	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{{Reader: reader, Files: files}} }, Token: "0123456789abcdef"})
+	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{{Reader: reader, Files: files}} },
+		Token: "0123456789abcdef"})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -262,7 +265,8 @@ func TestEveryOutletHasTheSameRows(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, r := range exported {
 		kinds[shown(r["stage"])] = true
-		kinds["second try with its verdict"] = kinds["second try with its verdict"] || r["second_try"] == true && len(r["verdicts"].([]any)) == 1
+		kinds["second try with its verdict"] = kinds["second try with its verdict"] ||
+			r["second_try"] == true && len(r["verdicts"].([]any)) == 1
 	}
 	want := []string{"arena", "essays", "fine", "first", "more", "old", "panel", "second try with its verdict", "talk"}
 	if d := cmp.Diff(want, slices.Sorted(maps.Keys(kinds))); d != "" {
@@ -288,7 +292,9 @@ func TestEveryOutletHasTheSameRows(t *testing.T) {
 		item := a.get("/item?id=" + url.QueryEscape(shown(exported[i]["item"])) + "&stage=" + stage)
 		for _, lane := range item["lanes"].([]any) {
 			for _, r := range lane.(row)["answers"].([]any) {
-				k := slices.IndexFunc(exported, func(e row) bool { return e["key"] == r.(row)["key"] && e["segment"] == r.(row)["segment"] })
+				k := slices.IndexFunc(exported, func(e row) bool {
+					return e["key"] == r.(row)["key"] && e["segment"] == r.(row)["segment"]
+				})
 				if d := cmp.Diff(exported[k], r); d != "" {
 					t.Errorf("the item's page of stage %s differs: %s", stage, d)
 				}
@@ -312,7 +318,9 @@ func (b *bench) reimported(exported, said []row) {
 	if d := cmp.Diff(own(exported), own(lines(b.t, b.file("back/answers.jsonl")))); d != "" {
 		b.t.Errorf("the answers of an import differ: %s", d)
 	}
-	kept := []string{"stage", "verb", "item", "lane", "template", "turn", "branch", "draw", "first", "second", "trait", "prompt", "vote", "state", "label", "score", "reason"} // not which try it was
+	// not which try it was
+	kept := []string{"stage", "verb", "item", "lane", "template", "turn", "branch", "draw", "first", "second", "trait", "prompt", "vote",
+		"state", "label", "score", "reason"}
 	if d := cmp.Diff(by(project(said, kept), kept...), by(project(lines(b.t, b.file("back/verdicts.jsonl")), kept), kept...)); d != "" {
 		b.t.Errorf("the verdicts of an import differ: %s", d)
 	}

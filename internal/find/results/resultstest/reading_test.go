@@ -115,7 +115,8 @@ func (x *reading) findings() {
 
 func (x *reading) groups() {
 	t := x.t
-	f, err := findings.Of(t.Context(), x.r, x.run, findings.Query{By: []string{"lane", "topic", "branch"}, Where: `lane != "b" and not second_try`})
+	f, err := findings.Of(t.Context(), x.r, x.run,
+		findings.Query{By: []string{"lane", "topic", "branch"}, Where: `lane != "b" and not second_try`})
 	x.ok(err)
 	for _, table := range f.Report.Tables {
 		for _, one := range table.Findings {
@@ -160,7 +161,8 @@ func (x *reading) document() {
 	if len(doc.Examples) != 8 || len(doc.Stages) == 0 || len(doc.Inputs) != 2 || doc.Inputs[0].Clusters != 2 {
 		t.Errorf("%d examples, stages %v, inputs %v", len(doc.Examples), doc.Stages, doc.Inputs)
 	}
-	if d := cmp.Diff([]string{"assay analyse " + x.run.ID, "assay report " + x.run.ID + " --out 'my report.html' --format html --examples 8"}, doc.Origin.Commands[1:3]); d != "" {
+	if d := cmp.Diff([]string{"assay analyse " + x.run.ID,
+		"assay report " + x.run.ID + " --out 'my report.html' --format html --examples 8"}, doc.Origin.Commands[1:3]); d != "" {
 		t.Error(d)
 	}
 	if !slices.ContainsFunc(doc.Lanes, func(l report.Lane) bool { return l.Params == "temperature 0, max_tokens 60" }) {
@@ -195,7 +197,8 @@ func (x *reading) people() {
 	for _, stage := range []string{"arena", "panel", "essays"} {
 		panel, err := labels.Open(t.Context(), x.r, x.run, stage)
 		x.ok(err)
-		tasks, err := panel.People.Next(t.Context(), analysis.Queue{Person: anna, Seed: 1, N: 3, Skip: func(assay.Key) bool { return false }})
+		tasks, err := panel.People.Next(t.Context(),
+			analysis.Queue{Person: anna, Seed: 1, N: 3, Skip: func(assay.Key) bool { return false }})
 		x.ok(err)
 		sheet, shown, err := panel.Sheet(t.Context(), tasks[0])
 		x.ok(err)
@@ -280,8 +283,9 @@ func (x *reading) keeps() {
 		fields map[string]string
 		some   bool
 	}{
-		{"panel", map[string]string{"judge": "j", "topic": "sums"}, true}, {"panel", map[string]string{"item": "q1", "cluster": "talk"}, false},
-		{"fine", map[string]string{"branch": "doubt", "turn": "2"}, true}, {"essays", map[string]string{"trait": "brevity"}, true}, {"essays", map[string]string{"topic": "sums"}, false},
+		{"panel", map[string]string{"judge": "j", "topic": "sums"}, true}, {"panel", map[string]string{"item": "q1", "cluster": "talk"},
+			false}, {"fine", map[string]string{"branch": "doubt", "turn": "2"}, true},
+		{"essays", map[string]string{"trait": "brevity"}, true}, {"essays", map[string]string{"topic": "sums"}, false},
 	} {
 		keep, err := findings.Keep(x.t.Context(), x.r, x.run, c.stage, c.fields)
 		x.ok(err)

@@ -68,7 +68,8 @@ func (b *Rig) OK(err error) {
 // NewRun begins a run over items, in this order.
 func (b *Rig) NewRun(id string, items []string) store.Run {
 	b.T.Helper()
-	run, err := b.Ledger.Runs.CreateRun(b.T.Context(), store.NewRun{ID: id, Study: "grid", Folder: b.T.TempDir(), Digest: "d", Settings: `{"file":"grid.yaml"}`, By: "me"})
+	run, err := b.Ledger.Runs.CreateRun(b.T.Context(),
+		store.NewRun{ID: id, Study: "grid", Folder: b.T.TempDir(), Digest: "d", Settings: `{"file":"grid.yaml"}`, By: "me"})
 	b.OK(err)
 	b.OK(b.Ledger.Runs.PutPart(b.T.Context(), run.No, "file/grid.yaml", strings.NewReader(gridStudy)))
 	b.OK(b.Ledger.Runs.PutItems(b.T.Context(), run.No, "q", func(yield func(assay.Item, error) bool) {
@@ -85,5 +86,6 @@ func (b *Rig) NewRun(id string, items []string) store.Run {
 // VerdictOn returns a valid verdict of a judge on the first answer of a lane.
 func VerdictOn(run store.Run, stage, item, lane, judge, label string) store.Verdict {
 	at := assay.Coordinates{Stage: stage, Source: "answers", Item: item, Lane: lane, Turn: 1, Draw: 1, Judge: judge}
-	return store.Verdict{Run: run.No, At: at, Subject: assay.Coordinates{Stage: "answers", Item: item, Lane: lane, Turn: 1, Draw: 1}.Key(), State: assay.VerdictValid, Label: label}
+	return store.Verdict{Run: run.No, At: at, Subject: assay.Coordinates{Stage: "answers", Item: item, Lane: lane, Turn: 1, Draw: 1}.Key(),
+		State: assay.VerdictValid, Label: label}
 }

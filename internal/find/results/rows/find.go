@@ -28,7 +28,8 @@ type Narrow struct {
 }
 
 func (n Narrow) takes(a store.Answer) bool {
-	return (n.Stage == "" || a.At.Stage == n.Stage) && (n.Judge == "" || a.At.Judge == n.Judge) && (n.Branch == "" || a.At.Branch == n.Branch) &&
+	return (n.Stage == "" || a.At.Stage == n.Stage) && (n.Judge == "" || a.At.Judge == n.Judge) &&
+		(n.Branch == "" || a.At.Branch == n.Branch) &&
 		(n.Turn == 0 || a.At.Turn == n.Turn) && (n.Draw == 0 || a.At.Draw == n.Draw)
 }
 

@@ -11,8 +11,9 @@ import (
 
 // Shown is one request with its whole life.
 type Shown struct {
-	Request  *Answer        `json:"request"`                 // its row, as everywhere
-	Asked    []Message      `json:"asked"`                   // the conversation up to the answer; empty: it cannot be made again, or there is none
+	Request *Answer `json:"request"` // its row, as everywhere
+	// the conversation up to the answer; empty: it cannot be made again, or there is none
+	Asked    []Message      `json:"asked"`
 	AskedWhy string         `json:"asked_unknown,omitempty"` // why it cannot be made again
 	Sent     string         `json:"sent"`                    // the bytes that went out; empty: there are none
 	SentHow  string         `json:"sent_from"`
@@ -209,8 +210,9 @@ func history(ctx context.Context, r *results.Reader, run store.Run, key assay.Ke
 		}
 		segments = append(segments, g.No)
 		t := Attempt{
-			Attempt: a.Try, Mode: string(a.Mode), Provider: g.Provider, Model: g.Model, Segment: g.No, State: string(g.State), Job: g.Job, Ending: string(a.Outcome.Ending),
-			Surplus: a.Surplus, Launched: results.KnownTime(g.Launched), Settled: results.KnownTime(a.Settled),
+			Attempt: a.Try, Mode: string(a.Mode), Provider: g.Provider, Model: g.Model, Segment: g.No, State: string(g.State), Job: g.Job,
+			Ending: string(a.Outcome.Ending), Surplus: a.Surplus, Launched: results.KnownTime(g.Launched),
+			Settled: results.KnownTime(a.Settled),
 		}
 		if a.Outcome.Fault != nil {
 			t.Fault = a.Outcome.Fault.Error()

@@ -73,13 +73,15 @@ func Jobs(ctx context.Context, r *results.Reader, f store.JobFilter, limit int) 
 func jobRow(j store.RunJob) JobRow {
 	g := j.Part
 	row := JobRow{
-		Provider: j.Provider, Job: j.ID, Run: j.Run.ID, Study: j.Run.Study, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Model: g.Model, State: j.Role, Role: j.Role,
-		Open: j.Open(), Requests: g.Requests, Note: j.Run.Note, By: j.Run.By, Created: j.Created, Segment: g.No,
+		Provider: j.Provider, Job: j.ID, Run: j.Run.ID, Study: j.Run.Study, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Model: g.Model,
+		State: j.Role, Role: j.Role, Open: j.Open(), Requests: g.Requests, Note: j.Run.Note, By: j.Run.By, Created: j.Created,
+		Segment: g.No,
 	}
 	if g.Job != j.ID { // the segment is about another job by now
 		return row
 	}
-	row.State, row.Reason, row.Ended, row.Before = batchrun.Status(g), g.Reason, results.KnownTime(g.EndedAt), results.KnownTime(g.CollectBefore)
+	row.State, row.Reason, row.Ended, row.Before = batchrun.Status(g), g.Reason, results.KnownTime(g.EndedAt),
+		results.KnownTime(g.CollectBefore)
 	for e, n := range g.Endings {
 		if e.Stands() {
 			row.Answered += n

@@ -42,7 +42,8 @@ func (p Progress) Complete() bool { return p.Done() >= p.Wanted }
 // Add returns the sum of both.
 func (p Progress) Add(q Progress) Progress {
 	p.Wanted, p.Answered, p.Failed, p.Again = p.Wanted+q.Wanted, p.Answered+q.Answered, p.Failed+q.Failed, p.Again+q.Again
-	p.InFlight, p.Ready, p.Live, p.Staged, p.Halted = p.InFlight+q.InFlight, p.Ready+q.Ready, p.Live+q.Live, p.Staged+q.Staged, p.Halted+q.Halted
+	p.InFlight, p.Ready, p.Live, p.Staged, p.Halted = p.InFlight+q.InFlight, p.Ready+q.Ready, p.Live+q.Live, p.Staged+q.Staged,
+		p.Halted+q.Halted
 	p.taken, p.stuck, p.idle, p.unseen = p.taken+q.taken, p.stuck+q.stuck, max(p.idle, q.idle), max(p.unseen, q.unseen)
 	if p.first.IsZero() || !q.first.IsZero() && q.first.Before(p.first) {
 		p.first = q.first

@@ -31,7 +31,8 @@ func TestCountsNeverRunBackwards(t *testing.T) {
 	run, err := ledger.Runs.CreateRun(ctx, store.NewRun{ID: "r", Study: "s", Folder: "f", Digest: "d", Settings: "{}"})
 	ok(err)
 	const n = 9
-	ok(ledger.Runs.PutLanes(ctx, []store.Lane{{Run: run.No, Stage: "a", Name: "l", Provider: "openai", Model: "m", Params: "{}", Planned: n}}))
+	ok(ledger.Runs.PutLanes(ctx,
+		[]store.Lane{{Run: run.No, Stage: "a", Name: "l", Provider: "openai", Model: "m", Params: "{}", Planned: n}}))
 	ok(ledger.Runs.OpenRun(ctx, run.No))
 	reader := &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages}
 	var before runs.Progress
@@ -55,8 +56,9 @@ func TestCountsNeverRunBackwards(t *testing.T) {
 	}
 	launch := func(try int64, items ...int) store.Segment {
 		t.Helper()
-		g, err := ledger.Work.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "a", Lane: "l", Turn: 1}, Mode: store.Batch, Purpose: store.ForWave,
-			Provider: "openai", Model: "m", Nonce: assay.Nonce("aaaaaaaaa" + string(rune('a'+try)))}, "me", time.Minute)
+		g, err := ledger.Work.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "a", Lane: "l", Turn: 1},
+			Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "m",
+			Nonce: assay.Nonce("aaaaaaaaa" + string(rune('a'+try)))}, "me", time.Minute)
 		ok(err)
 		var attempts []store.Attempt
 		for i, item := range items {
@@ -82,9 +84,11 @@ func TestCountsNeverRunBackwards(t *testing.T) {
 		ok(err)
 	}
 	g := launch(1, 0, 1, 2, 3, 4, 5, 6, 7, 8)
-	ok(ledger.Work.Checked(ctx, g.Lease, store.Sighting{State: "running", Counts: `{"Known":true,"Total":9,"Succeeded":4,"Failed":2,"Pending":3}`, Due: now}))
+	ok(ledger.Work.Checked(ctx, g.Lease,
+		store.Sighting{State: "running", Counts: `{"Known":true,"Total":9,"Succeeded":4,"Failed":2,"Pending":3}`, Due: now}))
 	look("the provider counts", n, 4)
-	ok(ledger.Work.Ended(ctx, g.Lease, store.Sighting{State: "ended", Counts: `{"Known":true,"Total":9,"Succeeded":6,"Failed":3}`, Parts: "[]", Due: now}))
+	ok(ledger.Work.Ended(ctx, g.Lease,
+		store.Sighting{State: "ended", Counts: `{"Known":true,"Total":9,"Succeeded":6,"Failed":3}`, Parts: "[]", Due: now}))
 	look("ended", n, 6)
 	ok(ledger.Work.Fetched(ctx, g.Lease, now))
 	look("fetched", n, 6)

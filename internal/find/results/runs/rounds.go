@@ -116,11 +116,14 @@ func (s RoundState) Words(named string) string {
 	case s.Stop != store.StopNone:
 		return fmt.Sprintf("Stage %s: stopped after round %d of %d: %s.", s.Stage, s.Number, s.Planned, s.Stop.Words())
 	case s.Held == HeldLane:
-		return fmt.Sprintf("%s is held: judge %s is stopped (%s). `assay retry %s` goes on.", round, s.Lane, assay.Clean(s.Reason, 200), named)
+		return fmt.Sprintf("%s is held: judge %s is stopped (%s). `assay retry %s` goes on.", round, s.Lane,
+			assay.Clean(s.Reason, 200), named)
 	case s.Held == HeldPaused:
-		return fmt.Sprintf("%s is held: judge %s is paused. `assay tune %s --unpause %s`, then `assay resume %s` goes on.", round, s.Lane, named, results.ShellWord(s.Lane), named)
+		return fmt.Sprintf("%s is held: judge %s is paused. `assay tune %s --unpause %s`, then `assay resume %s` goes on.", round, s.Lane,
+			named, results.ShellWord(s.Lane), named)
 	case s.Held == HeldBarren && s.Unread:
-		return fmt.Sprintf("%s is held: none of its verdicts can be read. `assay retry %s --verdicts malformed,refused` asks again.", round, named)
+		return fmt.Sprintf("%s is held: none of its verdicts can be read. `assay retry %s --verdicts malformed,refused` asks again.",
+			round, named)
 	case s.Held == HeldBarren:
 		return fmt.Sprintf("%s is held: none of its verdicts can be used. `assay retry %s` asks again.", round, named)
 	}

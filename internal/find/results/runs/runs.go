@@ -98,7 +98,8 @@ func (f Filter) takes(run store.Run) bool {
 }
 
 func (f Filter) takesState(row Row) bool {
-	return len(f.States) == 0 || slices.Contains(f.States, row.State) || row.Closed == nil && slices.Contains(f.States, string(store.RunOpen))
+	return len(f.States) == 0 || slices.Contains(f.States, row.State) ||
+		row.Closed == nil && slices.Contains(f.States, string(store.RunOpen))
 }
 
 func kindOf(run store.Run) string {
@@ -173,8 +174,8 @@ func Found(ctx context.Context, r *results.Reader, runs []store.Run) (map[int64]
 func runRow(r *results.Reader, run store.Run, p Progress, a store.Attention) Row {
 	row := Row{
 		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: stateWord(run, a), Rehearsal: r.Rehearsal || run.Rehearsal, Progress: p,
-		Held: a.Held, Stopped: a.Stopped, AtLeast: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, Note: run.Note, By: run.By, Begun: run.Created,
-		Closed: results.KnownTime(run.Closed), Before: results.KnownTime(a.CollectBefore), SpentText: a.Cost.String(),
+		Held: a.Held, Stopped: a.Stopped, AtLeast: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, Note: run.Note, By: run.By,
+		Begun: run.Created, Closed: results.KnownTime(run.Closed), Before: results.KnownTime(a.CollectBefore), SpentText: a.Cost.String(),
 	}
 	if a.Cost.Known() {
 		row.Spent = &row.AtLeast

@@ -18,7 +18,9 @@ import (
 func Unsent(ctx context.Context, r *results.Reader, run store.Run, lanes []store.Lane) ([]store.Segment, error) {
 	all, err := r.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded)
 	return slices.DeleteFunc(all, func(g store.Segment) bool {
-		return !slices.ContainsFunc(lanes, func(l store.Lane) bool { return l.Stage == g.Stage && l.Name == g.Lane && l.State == store.LaneOpen })
+		return !slices.ContainsFunc(lanes, func(l store.Lane) bool {
+			return l.Stage == g.Stage && l.Name == g.Lane && l.State == store.LaneOpen
+		})
 	}), err
 }
 
@@ -48,8 +50,8 @@ func Standing(run store.Run, p Progress, cost assay.Cost) string {
 	if run.State == store.RunClosed {
 		state = "is " + string(run.Result)
 	}
-	text := fmt.Sprintf("Run %s of %s %s: %s of %s %s an answer", run.ID, run.Study, state, assay.Thousands(p.Answered), assay.Count(p.Wanted, "request"),
-		assay.Verb(p.Answered, "has", "have"))
+	text := fmt.Sprintf("Run %s of %s %s: %s of %s %s an answer", run.ID, run.Study, state, assay.Thousands(p.Answered),
+		assay.Count(p.Wanted, "request"), assay.Verb(p.Answered, "has", "have"))
 	add := func(n int64, verb, verbs, words string) {
 		if n > 0 {
 			text += ", " + assay.Thousands(n) + " " + assay.Verb(n, verb, verbs) + " " + words

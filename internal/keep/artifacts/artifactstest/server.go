@@ -229,7 +229,8 @@ func signed(r *http.Request, body []byte) bool {
 		}
 	}
 	call := objects.Call{Service: "s3", Region: "us-east-1", Body: sha256.Sum256(body), Time: at}
-	return err == nil && objects.OpenAccount(Env).Sign(r.Context(), again, call) == nil && again.Header.Get("Authorization") == r.Header.Get("Authorization")
+	return err == nil && objects.OpenAccount(Env).Sign(r.Context(), again, call) == nil &&
+		again.Header.Get("Authorization") == r.Header.Get("Authorization")
 }
 
 func (s *Server) object(w http.ResponseWriter, r *http.Request, key string, body []byte) {

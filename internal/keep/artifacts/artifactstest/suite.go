@@ -338,7 +338,8 @@ func mark(t *testing.T, open func() artifacts.Place) {
 
 func names(t *testing.T, open func() artifacts.Place) {
 	p := open()
-	for _, name := range []string{"", ".", "..", "../x", "a/b", `a\b`, "/etc/passwd", ".hidden", "a\x00b", "x.part", "x.zst", strings.Repeat("x", 201)} {
+	for _, name := range []string{"", ".", "..", "../x", "a/b", `a\b`, "/etc/passwd", ".hidden", "a\x00b", "x.part", "x.zst",
+		strings.Repeat("x", 201)} {
 		if _, err := artifacts.Create(t.Context(), p, "r1", name); err == nil {
 			t.Errorf("name %q was taken", name)
 		}

@@ -64,7 +64,8 @@ func (s *Store) EndClientCall(ctx context.Context, no int64, e store.ClientCallE
 		if err != nil {
 			return err
 		}
-		add := store.ClientUsage{Open: -1, Unpriced: db.Flag(e.Cost == nil), Unsaid: db.Flag(!e.Usage.Known && (e.Cost == nil || *e.Cost > 0))}
+		add := store.ClientUsage{Open: -1, Unpriced: db.Flag(e.Cost == nil),
+			Unsaid: db.Flag(!e.Usage.Known && (e.Cost == nil || *e.Cost > 0))}
 		if e.Usage.Known {
 			add.Input, add.Output = e.Usage.Input, e.Usage.Output
 		}
@@ -161,7 +162,8 @@ func (s *Store) addUsage(ctx context.Context, all map[string]*store.ClientUsage,
 	defer rows.Close()
 	for rows.Next() {
 		var u store.ClientUsage
-		if err := rows.Scan(&u.Owner, &u.Batches, &u.Requests, &u.Calls, &u.Open, &u.Input, &u.Output, &u.Unsaid, &u.Spent, &u.Unpriced, &u.Taken, &u.NoMost, &u.Keyless); err != nil {
+		if err := rows.Scan(&u.Owner, &u.Batches, &u.Requests, &u.Calls, &u.Open, &u.Input, &u.Output, &u.Unsaid, &u.Spent, &u.Unpriced,
+			&u.Taken, &u.NoMost, &u.Keyless); err != nil {
 			return err
 		}
 		sum := all[u.Owner]

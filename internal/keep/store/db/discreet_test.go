@@ -23,7 +23,8 @@ func TestADatabaseThatCannotBeReachedIsReportedWithoutItsUser(t *testing.T) {
 			t.Errorf("the cause is lost: %v", err)
 		}
 	}
-	refused := db.HideUser(errors.New(`FATAL: password authentication failed for user "secretuser"`), "postgres://secretuser:secretword@h/db")
+	refused := db.HideUser(errors.New(`FATAL: password authentication failed for user "secretuser"`),
+		"postgres://secretuser:secretword@h/db")
 	if strings.Contains(refused.Error(), "secret") {
 		t.Error(refused)
 	}

@@ -70,7 +70,8 @@ func migrate(ctx context.Context, read, db *sql.DB, d dialect) (err error) {
 		return fmt.Errorf("lock the ledger for its migration: %w", err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	p, err := goose.NewProvider(d.name, db, nil, goose.WithGoMigrations(steps...), goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	p, err := goose.NewProvider(d.name, db, nil, goose.WithGoMigrations(steps...), goose.WithDisableGlobalRegistry(true),
+		goose.WithLogger(goose.NopLogger()))
 	if err != nil {
 		return fmt.Errorf("prepare migrations: %w", err)
 	}
@@ -131,7 +132,8 @@ func lockFile(ctx context.Context, path string) (func() error, error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: url.Values{"_txlock": {"exclusive"}, "_pragma": {"busy_timeout(60000)"}}.Encode()}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path),
+		RawQuery: url.Values{"_txlock": {"exclusive"}, "_pragma": {"busy_timeout(60000)"}}.Encode()}
 	db, err := sql.Open("sqlite", u.String())
 	if err != nil {
 		return nil, err

@@ -66,7 +66,8 @@ func (s *DB) openPostgres(ctx context.Context, where string) error {
 		return db
 	}
 	p := postgres{
-		write:  pool(mostWriting, map[string]string{"statement_timeout": statementTime, "lock_timeout": lockTime, "idle_in_transaction_session_timeout": idleTime}),
+		write: pool(mostWriting, map[string]string{"statement_timeout": statementTime, "lock_timeout": lockTime,
+			"idle_in_transaction_session_timeout": idleTime}),
 		read:   pool(mostReading, map[string]string{"statement_timeout": statementTime}),
 		stream: pool(mostStreaming, nil),
 	}
@@ -149,7 +150,8 @@ func (postgres) away(err error) bool {
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 

@@ -196,5 +196,6 @@ func (d sqlite) reader(ctx context.Context) (*sql.Tx, func(), error) {
 
 // errNetwork returns the error for SQLite on a network file system.
 func errNetwork(dir, kind string) error {
-	return fmt.Errorf("%s is on a network file system (%s), where SQLite's locks do not hold: use a local folder, or PostgreSQL with --db", dir, kind)
+	return fmt.Errorf("%s is on a network file system (%s), where SQLite's locks do not hold: use a local folder, or PostgreSQL with --db",
+		dir, kind)
 }

@@ -71,7 +71,8 @@ func (s *Reader) Answers(ctx context.Context, run int64, stage, lane string) ite
 				err := scanInto(&a, rows, nil)
 				return a, err
 			}
-			for a, err := range db.Walk(ctx, s.db, "read answers", row, `SELECT `+rowColumns+AnswerTables+`WHERE a.segment_no = $1 AND`+Standing+`ORDER BY a.ord`, segment.Segment) {
+			for a, err := range db.Walk(ctx, s.db, "read answers", row,
+				`SELECT `+rowColumns+AnswerTables+`WHERE a.segment_no = $1 AND`+Standing+`ORDER BY a.ord`, segment.Segment) {
 				if !yield(a, err) || err != nil {
 					return
 				}

@@ -47,8 +47,9 @@ func (s *Reader) lanes(ctx context.Context, where string, args ...any) ([]store.
 	for rows.Next() {
 		var l store.Lane
 		n := make([]int64, len(assay.Endings()))
-		err := rows.Scan(&l.Run, &l.Stage, &l.Name, &l.Provider, &l.Model, &l.Label, &l.Params, &l.Planned, &l.State, &l.Cause, &l.Reason, &l.Canary,
-			&l.Open, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &l.CacheHits, &l.Reused, &l.Imported, &l.Spared, &l.Surplus)
+		err := rows.Scan(&l.Run, &l.Stage, &l.Name, &l.Provider, &l.Model, &l.Label, &l.Params, &l.Planned, &l.State, &l.Cause, &l.Reason,
+			&l.Canary, &l.Open, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &l.CacheHits, &l.Reused, &l.Imported,
+			&l.Spared, &l.Surplus)
 		if err != nil {
 			return nil, fmt.Errorf("read lanes: %w", err)
 		}

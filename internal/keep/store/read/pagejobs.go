@@ -98,8 +98,10 @@ func (s *Pages) Spans(ctx context.Context, run int64, limit int) ([]store.Span, 
 func scanSpan(rows *sql.Rows) (store.Span, error) {
 	var g store.Span
 	var created, launched, ended, settled sql.NullInt64
-	err := rows.Scan(&g.No, &g.Stage, &g.Lane, &g.Mode, &g.State, &g.Requests, &created, &launched, &ended, &settled, &g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown)
-	g.Created, g.Launched, g.Ended, g.Settled = db.FromMillis(created), db.FromMillis(launched), db.FromMillis(ended), db.FromMillis(settled)
+	err := rows.Scan(&g.No, &g.Stage, &g.Lane, &g.Mode, &g.State, &g.Requests, &created, &launched, &ended, &settled, &g.Cost.Sum,
+		&g.Cost.Priced, &g.Cost.Unknown)
+	g.Created, g.Launched, g.Ended, g.Settled = db.FromMillis(created), db.FromMillis(launched), db.FromMillis(ended),
+		db.FromMillis(settled)
 	return g, err
 }
 

@@ -109,7 +109,8 @@ func (w verdictWalk) end(ctx context.Context, after int64, block int) (end int64
 		var last int64
 		err := w.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MAX(no), 0) FROM (SELECT no FROM verdicts
 			WHERE run_no = $1 AND no > $2 AND no <= $3`+r.where+
-			fmt.Sprintf(` ORDER BY no LIMIT %d) AS g`, block), append([]any{w.run, after, int64(math.MaxInt64)}, r.args...)...).Scan(&n, &last)
+			fmt.Sprintf(` ORDER BY no LIMIT %d) AS g`, block),
+			append([]any{w.run, after, int64(math.MaxInt64)}, r.args...)...).Scan(&n, &last)
 		if err != nil {
 			return 0, false, fmt.Errorf("read verdicts: %w", err)
 		}

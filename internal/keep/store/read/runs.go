@@ -99,7 +99,8 @@ func runs(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Run
 		var budget, created, due, closed, driven, until sql.NullInt64
 		var holder sql.NullString
 		err := rows.Scan(&r.No, &r.ID, &r.Study, &r.Folder, &r.Digest, &r.Settings, &r.Tuned, &r.Note, &r.By, &r.Rehearsal, &r.State,
-			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &idle, &unseen, &driven, &holder, &r.Lease.Epoch, &until)
+			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &idle, &unseen, &driven, &holder,
+			&r.Lease.Epoch, &until)
 		if err != nil {
 			return nil, err
 		}

@@ -113,13 +113,13 @@ func scanSegment(rows *sql.Rows) (store.Segment, error) {
 	var moved, created, due, bytes, intended, absent, launched, before, cancel, ended, fetched, settled, removed, until sql.NullInt64
 	var input, sum, handle, account, cursor, job, jobState, jobWord, counts, parts, held, holder sql.NullString
 	n := make([]int64, len(assay.Endings()))
-	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Again, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts, &g.State,
-		&g.MovedFrom, &moved, &created, &due, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &g.Tokens, &input, &bytes, &sum,
-		&handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.LostCreates, &g.Audited, &g.Fence, &g.Absents, &absent, &g.Reserved, &job, &launched,
-		&jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
-		&g.Refetches, &settled, &g.Failures, &held, &removed, &holder, &g.Lease.Epoch, &until,
-		&n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus,
-		&g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits, &g.InputTokens, &g.CachedTokens, &g.OutputTokens, &g.Reasoning, &g.UsageUnknown)
+	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Again, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts,
+		&g.State, &g.MovedFrom, &moved, &created, &due, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &g.Tokens, &input,
+		&bytes, &sum, &handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.LostCreates, &g.Audited, &g.Fence, &g.Absents,
+		&absent, &g.Reserved, &job, &launched, &jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
+		&g.Refetches, &settled, &g.Failures, &held, &removed, &holder, &g.Lease.Epoch, &until, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5],
+		&n[6], &n[7], &n[8], &g.Late, &g.Surplus, &g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits, &g.InputTokens,
+		&g.CachedTokens, &g.OutputTokens, &g.Reasoning, &g.UsageUnknown)
 	if err != nil {
 		return g, err
 	}

@@ -44,7 +44,8 @@ const (
 	packedFirst = 5 // parts before the coordinates
 )
 
-func scanVerdictRow(ctx context.Context, d *db.DB, rows *sql.Rows, run int64, stage string, subjects store.Subjects) (store.Verdict, error) {
+func scanVerdictRow(ctx context.Context, d *db.DB, rows *sql.Rows, run int64, stage string,
+	subjects store.Subjects) (store.Verdict, error) {
 	v := store.Verdict{Run: run, At: assay.Coordinates{Stage: stage}}
 	var packed, label string
 	var score sql.NullFloat64

@@ -88,7 +88,8 @@ func (s *Reader) VerdictsOn(ctx context.Context, run int64, keys []assay.Key) (m
 		n := min(500, len(keys))
 		list, args := db.KeyList(keys[:n], run)
 		keys = keys[n:]
-		for _, column := range []string{"key", "subject_key", "against_key"} { // each by its own index: all at once walks over the whole run
+		// each by its own index: all at once walks over the whole run
+		for _, column := range []string{"key", "subject_key", "against_key"} {
 			text := verdictColumns + `WHERE run_no = $1 AND stale = 0 AND ` + column + ` IN (` + list + `)`
 			for v, err := range db.Walk(ctx, s.db, "read verdicts", scanVerdict, text, args...) {
 				if err != nil {
@@ -116,8 +117,8 @@ func scanVerdict(rows *sql.Rows) (store.Verdict, error) {
 	var subject, against []byte
 	var score sql.NullFloat64
 	var at int64
-	into := append(make([]any, 0, verdictValues), &v.No, &v.Run, &v.Direction, &subject, &against, &v.State, &v.Label, &score, &v.Reason, &v.Fields,
-		&v.Segment, &v.Ord, &v.Again, &v.By, &v.Stale, &at)
+	into := append(make([]any, 0, verdictValues), &v.No, &v.Run, &v.Direction, &subject, &against, &v.State, &v.Label, &score, &v.Reason,
+		&v.Fields, &v.Segment, &v.Ord, &v.Again, &v.By, &v.Stale, &at)
 	err := rows.Scan(verdictAt.Into(into, &v.At)...)
 	copy(v.Subject[:], subject)
 	copy(v.Against[:], against)

@@ -82,5 +82,6 @@ func (s *Store) PutLook(ctx context.Context, l store.Look) (store.Look, error) {
 func putLook(ctx context.Context, t *db.Txn, l store.Look) (int64, error) {
 	return t.Change(ctx, `INSERT INTO looks (run_no, stage, number, planned, level, bought, found, next, stop, at_ms)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-		ON CONFLICT DO NOTHING`, l.Run, l.Stage, l.Number, l.Planned, l.Level, l.Bought, db.Clean(l.Found), db.Clean(l.Next), string(l.Stop), t.Millis())
+		ON CONFLICT DO NOTHING`, l.Run, l.Stage, l.Number, l.Planned, l.Level, l.Bought, db.Clean(l.Found), db.Clean(l.Next),
+		string(l.Stop), t.Millis())
 }

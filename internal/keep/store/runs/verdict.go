@@ -70,7 +70,8 @@ func (s *Store) TakeLabels(ctx context.Context, labels []store.TakenLabel) error
 		for i := range labels {
 			list, args := db.KeyList(labels[i].Others, labels[i].Verdict.Run)
 			var there bool
-			if err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM verdicts WHERE run_no = $1 AND key IN (`+list+`))`, args...).Scan(&there); err != nil {
+			if err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM verdicts WHERE run_no = $1 AND key IN (`+list+`))`,
+				args...).Scan(&there); err != nil {
 				return err
 			}
 			if there {
@@ -160,15 +161,16 @@ func addVerdict(ctx context.Context, t *db.Txn, v *store.Verdict) (int64, error)
 	if v.Score != nil {
 		score = *v.Score
 	}
-	row := append(make([]any, 0, len(verdictColumns)), v.Run, key[:], v.Direction, db.NullKey(v.Subject), db.NullKey(v.Against), string(v.State),
-		db.Null(db.Clean(v.Label)), score, db.Clean(v.Reason), db.Clean(fields), db.Null(v.Segment), ord, v.Again, v.By, t.Millis())
+	row := append(make([]any, 0, len(verdictColumns)), v.Run, key[:], v.Direction, db.NullKey(v.Subject), db.NullKey(v.Against),
+		string(v.State), db.Null(db.Clean(v.Label)), score, db.Clean(v.Reason), db.Clean(fields), db.Null(v.Segment), ord, v.Again, v.By,
+		t.Millis())
 	return t.Change(ctx, insertVerdict, verdictAt.Values(row, &v.At)...)
 }
 
 var (
 	verdictAt      = assay.AllCoordinates()
-	verdictColumns = append([]string{"run_no", "key", "direction", "subject_key", "against_key", "state", "label", "score", "reason", "fields", "segment_no", "ord",
-		"second_try", "fallback", "at_ms"}, verdictAt.Names()...)
+	verdictColumns = append([]string{"run_no", "key", "direction", "subject_key", "against_key", "state", "label", "score", "reason",
+		"fields", "segment_no", "ord", "second_try", "fallback", "at_ms"}, verdictAt.Names()...)
 	insertVerdict = `INSERT INTO verdicts (` + strings.Join(verdictColumns, ", ") + `)
 		VALUES (` + db.Placeholders(1, len(verdictColumns)) + `) ON CONFLICT DO NOTHING`
 )

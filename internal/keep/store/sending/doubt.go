@@ -50,7 +50,8 @@ func (s *Store) MarkInFlightLost(ctx context.Context, l store.Lease, epoch int64
 		if n == 0 {
 			return nil
 		}
-		return t.Event(ctx, run, l.No, "doubt", fmt.Sprintf("%s in flight when the worker stopped: what was sent may be billed twice", assay.Count(int(n), "live request")))
+		return t.Event(ctx, run, l.No, "doubt",
+			fmt.Sprintf("%s in flight when the worker stopped: what was sent may be billed twice", assay.Count(int(n), "live request")))
 	})
 	return n, err
 }

@@ -54,8 +54,8 @@ func (s *Store) Refetch(ctx context.Context, l store.Lease, why string, due time
 // Finish settles a segment for good: every attempt has its outcome; the reservation becomes what was spent. The run is
 // due, because what these answers make possible can go out. A due time asks for a look at what may come late.
 func (s *Store) Finish(ctx context.Context, l store.Lease, due time.Time) error {
-	return s.move(ctx, l, move{op: "finish", to: store.Settled, from: []store.State{store.Fetched, store.Launched}, due: due, set: `settled_ms = $4, reason = ''`,
-		before:    func(ctx context.Context, t *db.Txn) error { return spend(ctx, t, l.No) },
+	return s.move(ctx, l, move{op: "finish", to: store.Settled, from: []store.State{store.Fetched, store.Launched}, due: due,
+		set: `settled_ms = $4, reason = ''`, before: func(ctx context.Context, t *db.Txn) error { return spend(ctx, t, l.No) },
 		alongside: func(ctx context.Context, t *db.Txn, run int64) error { return state.Wake(ctx, t, run) }})
 }
 
@@ -95,7 +95,8 @@ func (s *Store) GoBack(ctx context.Context, l store.Lease, b store.Back) error {
 			launched_ms = NULL, job_state = NULL, job_word = NULL, job_counts = NULL, parts = NULL, ended_ms = NULL,
 			fetched_ms = NULL, cancel_cause = CASE WHEN cancel_cause = 'user' THEN 'user' ELSE '' END,
 			cancel_ms = CASE WHEN cancel_cause = 'user' THEN cancel_ms END, held_from = NULL, failures = failures + 1, still_ms = NULL
-			WHERE no = $1 AND epoch = $2`+db.InStates([]store.State{store.Uploaded, store.Intended, store.Launched, store.Ended, store.Held}),
+			WHERE no = $1 AND epoch = $2`+
+			db.InStates([]store.State{store.Uploaded, store.Intended, store.Launched, store.Ended, store.Held}),
 			args...)
 		if err == nil && n == 0 {
 			err = whyNot(ctx, t, l, sql.ErrNoRows)
@@ -121,8 +122,8 @@ func (s *Store) Absent(ctx context.Context, l store.Lease, due time.Time) error 
 
 // Hold stops a segment until a person decides. Its reservation stays: it may have been paid for.
 func (s *Store) Hold(ctx context.Context, l store.Lease, why string) error {
-	return s.move(ctx, l, move{op: "hold", to: store.Held, from: []store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched}, note: why, durable: db.Durable,
-		set: `held_from = state, reason = $6`, args: []any{why},
+	return s.move(ctx, l, move{op: "hold", to: store.Held, from: []store.State{store.Staged, store.Uploaded, store.Intended, store.Launched,
+		store.Ended, store.Fetched}, note: why, durable: db.Durable, set: `held_from = state, reason = $6`, args: []any{why},
 		alongside: func(ctx context.Context, t *db.Txn, run int64) error { return state.Wake(ctx, t, run) }})
 }
 
@@ -151,9 +152,9 @@ func (s *Store) AskCancel(ctx context.Context, l store.Lease, c store.CancelCaus
 
 // Fail ends a segment whose job as a whole was refused or failed. Every attempt has to have its outcome.
 func (s *Store) Fail(ctx context.Context, l store.Lease, why string) error {
-	return s.move(ctx, l, move{op: "fail", to: store.Failed, from: []store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched}, note: why,
-		set: `reason = $6`, args: []any{why},
-		before:    func(ctx context.Context, t *db.Txn) error { return spend(ctx, t, l.No) },
+	return s.move(ctx, l, move{op: "fail", to: store.Failed,
+		from: []store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched}, note: why,
+		set: `reason = $6`, args: []any{why}, before: func(ctx context.Context, t *db.Txn) error { return spend(ctx, t, l.No) },
 		alongside: func(ctx context.Context, t *db.Txn, run int64) error { return state.Wake(ctx, t, run) }})
 }
 
@@ -169,7 +170,8 @@ func (s *Store) Drop(ctx context.Context, l store.Lease, why string) error {
 		}
 		n, err := t.Change(ctx, `UPDATE segments SET moved_from = state, state = 'cancelled', moved_ms = $3, due_ms = NULL, reason = $4,
 			held_from = NULL
-			WHERE no = $1 AND epoch = $2`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Held}), l.No, l.Epoch, s.db.Millis(), why)
+			WHERE no = $1 AND epoch = $2`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Held}), l.No, l.Epoch,
+			s.db.Millis(), why)
 		if err == nil && n == 0 {
 			err = whyNot(ctx, t, l, sql.ErrNoRows)
 		}

@@ -79,7 +79,8 @@ func endOpen(ctx context.Context, t *db.Txn, l store.Lease, e store.EndOpen) (in
 	}
 	err = t.One(ctx, store.ErrLeaseLost, `UPDATE segments SET n_`+string(e.Ending)+` = n_`+string(e.Ending)+` + $3,
 		cost_priced = cost_priced + $3
-		WHERE no = $1 AND epoch = $2`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched, store.Held}), l.No, l.Epoch, n)
+		WHERE no = $1 AND epoch = $2`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended,
+		store.Fetched, store.Held}), l.No, l.Epoch, n)
 	if err != nil {
 		return 0, err
 	}

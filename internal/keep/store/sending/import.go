@@ -45,7 +45,8 @@ func importBlock(ctx context.Context, t *db.Txn, b store.Import, d delta) error 
 		VALUES ($1, $2, $3, $4, 'reuse', 'wave', $5, $6, '', $7, 'settled', 'launched', $8, $8, $8, $8, $9, $10, $11, $12,
 		$13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING no`,
 		b.Run, b.Stage, b.Lane, b.Turn, b.Provider, b.Model, b.File, now, len(b.Attempts), d.n[0], d.n[1], d.n[3],
-		int64(d.cost.Sum), d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute).Scan(&segment)
+		int64(d.cost.Sum), d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning,
+		d.mute).Scan(&segment)
 	if err != nil {
 		return err
 	}

@@ -110,10 +110,9 @@ func reserve(ctx context.Context, t *db.Txn, run int64, m assay.Money) error {
 
 // Launched notes, durably, the job that a segment became.
 func (s *Store) Launched(ctx context.Context, l store.Lease, j store.Launch) error {
-	return s.move(ctx, l, move{op: "launched", to: store.Launched, from: []store.State{store.Intended, store.Held}, due: j.Due, durable: db.Durable,
-		set:  `job = $6, launched_ms = $7, held_from = NULL, fence = NULL, failures = 0, reason = ''`,
-		args: []any{j.Job, j.At.UnixMilli()},
-		note: strings.TrimSpace("job " + j.Job + " " + j.Note),
+	return s.move(ctx, l, move{op: "launched", to: store.Launched, from: []store.State{store.Intended, store.Held}, due: j.Due,
+		durable: db.Durable, set: `job = $6, launched_ms = $7, held_from = NULL, fence = NULL, failures = 0, reason = ''`,
+		args: []any{j.Job, j.At.UnixMilli()}, note: strings.TrimSpace("job " + j.Job + " " + j.Note),
 		alongside: func(ctx context.Context, t *db.Txn, _ int64) error {
 			// One that is not wanted any more is looked at, and so cancelled, at once.
 			if _, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = launched_ms WHERE no = $1 AND cancel_cause = 'user'`,

@@ -10,9 +10,10 @@ import (
 	"assay/internal/keep/store/state"
 )
 
-var outcomeColumns = []string{"segment_no", "ord", "late", "run_no", "key", "ending", "stands", "surplus", "reused_no", "text", "thoughts", "over",
-	"finish", "model", "request_id", "tier", "input_tokens", "cached_tokens", "write5m_tokens", "write1h_tokens", "output_tokens", "reasoning_tokens",
-	"cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset", "line_length", "line_sum", "at_ms"}
+var outcomeColumns = []string{"segment_no", "ord", "late", "run_no", "key", "ending", "stands", "surplus", "reused_no", "text", "thoughts",
+	"over", "finish", "model", "request_id", "tier", "input_tokens", "cached_tokens", "write5m_tokens", "write1h_tokens", "output_tokens",
+	"reasoning_tokens", "cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset",
+	"line_length", "line_sum", "at_ms"}
 
 // errCareful asks for the careful way: a row is there already, or may be.
 var errCareful = errors.New("go the careful way")
@@ -105,7 +106,8 @@ func settleBlock(ctx context.Context, t *db.Txn, l store.Lease, block []store.Se
 		input_tokens = input_tokens + $17,
 		cached_tokens = cached_tokens + $18, output_tokens = output_tokens + $19, reasoning_tokens = reasoning_tokens + $20,
 		usage_unknown = usage_unknown + $21
-		WHERE no = $1 AND epoch = $2`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched})+`
+		WHERE no = $1 AND epoch = $2`+
+		db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched})+`
 		RETURNING run_no, max_try, stage, lane`,
 		l.No, l.Epoch, d.n[0], d.n[1], d.n[2], d.n[3], d.n[4], d.n[5], d.n[6], d.n[7], d.n[8], d.lane.Surplus, int64(d.cost.Sum),
 		d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute).

@@ -18,8 +18,8 @@ func buying(t *testing.T, fresh Fresh) {
 	l, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "me", time.Hour)
 	b.ok(err)
 	e := store.Extension{
-		Run: b.run.No, Look: store.Look{Run: b.run.No, Stage: own.Stage, Number: 1, Planned: 1, Level: 0.01, Bought: 5, Found: "{}", Next: `[{"n":2}]`},
-		Adds: []store.Share{{Stage: own.Stage, Lane: own.Name, Requests: 2}}, What: "two comparisons", Lease: l,
+		Run: b.run.No, Look: store.Look{Run: b.run.No, Stage: own.Stage, Number: 1, Planned: 1, Level: 0.01, Bought: 5, Found: "{}",
+			Next: `[{"n":2}]`}, Adds: []store.Share{{Stage: own.Stage, Lane: own.Name, Requests: 2}}, What: "two comparisons", Lease: l,
 	}
 	lost := e
 	lost.Lease.Epoch++
@@ -50,7 +50,8 @@ func buyingRaisesABudget(t *testing.T, fresh Fresh) {
 		b.ok(err)
 		least := assay.Money(7)
 		look := store.Look{Run: run.No, Stage: "answers", Number: 1, Planned: 1, Level: 0.01, Bought: 5, Found: "{}", Next: `[{"n":2}]`}
-		if bought, err := b.s.Runs.Buy(b.ctx, store.Extension{Run: run.No, Look: look, Budget: &least, What: "more", Lease: l}); err != nil || !bought {
+		if bought, err := b.s.Runs.Buy(b.ctx,
+			store.Extension{Run: run.No, Look: look, Budget: &least, What: "more", Lease: l}); err != nil || !bought {
 			t.Fatalf("%v, %v", bought, err)
 		}
 		now, err := b.s.Reader.Run(b.ctx, run.No)

@@ -47,7 +47,8 @@ func itemFacts(t *testing.T, fresh Fresh) {
 		}
 		return out
 	}
-	want := []string{"B is 3", "a is 5", `a good "gpt" yes`, "b-1 is 4", "b1 is 1", `b1 good "\x1fgpt" yes`, "q0 is 2", "q2 is 6", "q2 gpt refused", "é is 0", `é good "gpt" yes`}
+	want := []string{"B is 3", "a is 5", `a good "gpt" yes`, "b-1 is 4", "b1 is 1", `b1 good "\x1fgpt" yes`, "q0 is 2", "q2 is 6",
+		"q2 gpt refused", "é is 0", `é good "gpt" yes`}
 	if d := cmp.Diff(want, walk(store.FactsAsked{Input: "q", Judging: []string{"good"}, Asking: []string{"answers"}})); d != "" {
 		t.Error(d)
 	}
@@ -57,7 +58,8 @@ func itemFacts(t *testing.T, fresh Fresh) {
 	}
 	text := settlement(b.attempt(0, 0), assay.Answered).Outcome.Text
 	for words, want := range map[string]map[string]bool{
-		"fields OF b-": {"b-1": true}, "100% fine": {"a": true, "q0": true}, "10_% fine": {}, "B-": {"b-1": true}, text: {"q0": true}, `\`: {},
+		"fields OF b-": {"b-1": true}, "100% fine": {"a": true, "q0": true}, "10_% fine": {}, "B-": {"b-1": true},
+		text: {"q0": true}, `\`: {},
 	} {
 		among := []string{"a", "b-1", "q0"}
 		if words == "100% fine" {

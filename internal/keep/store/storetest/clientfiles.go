@@ -13,7 +13,8 @@ import (
 func clientFiles(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	put := func(id, owner, purpose string, run int64) {
-		b.ok(b.s.Clients.PutClientFiles(b.ctx, store.ClientFile{ID: id, Owner: owner, Name: id + ".jsonl", Purpose: purpose, Run: run, Bytes: int64(len(id))}))
+		b.ok(b.s.Clients.PutClientFiles(b.ctx,
+			store.ClientFile{ID: id, Owner: owner, Name: id + ".jsonl", Purpose: purpose, Run: run, Bytes: int64(len(id))}))
 	}
 	put("one", "anna", "batch", 0)
 	put("two", "anna", "batch", 0)
@@ -60,7 +61,8 @@ func clientFiles(t *testing.T, fresh Fresh) {
 	if left, err := b.s.Clients.UnfinishedClientFiles(b.ctx, b.clock.now()); err != nil || len(left) != 0 {
 		t.Errorf("begun before it began: %+v, %v", left, err)
 	}
-	if left, err := b.s.Clients.UnfinishedClientFiles(b.ctx, b.clock.now().Add(1e9)); err != nil || len(left) != 1 || left[0].ID != "four" || left[0].Owner != "anna" {
+	if left, err := b.s.Clients.UnfinishedClientFiles(b.ctx, b.clock.now().Add(1e9)); err != nil || len(left) != 1 ||
+		left[0].ID != "four" || left[0].Owner != "anna" {
 		t.Errorf("unfinished: %+v, %v", left, err)
 	}
 	four := store.ClientFile{ID: "four", Owner: "anna", Name: "4", Purpose: "batch", Bytes: 8}

@@ -16,14 +16,16 @@ import (
 func clientUsage(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	begin := func(owner string, high *assay.Money) int64 {
-		no, err := b.s.Clients.BeginClientCall(b.ctx, store.ClientCall{Owner: owner, Provider: "openai", Model: "m", High: high}, store.Allowance{})
+		no, err := b.s.Clients.BeginClientCall(b.ctx, store.ClientCall{Owner: owner, Provider: "openai", Model: "m", High: high},
+			store.Allowance{})
 		b.ok(err)
 		return no
 	}
 	money := func(n int64) *assay.Money { m := assay.Money(n); return &m }
 	one, two, three := begin("anna", money(100)), begin("anna", money(200)), begin("anna", nil)
 	begin("bert", money(7)) // never ends
-	b.ok(b.s.Clients.EndClientCall(b.ctx, one, store.ClientCallEnd{Ending: assay.Answered, Usage: assay.Usage{Known: true, Input: 10, Output: 5}, Cost: money(30)}))
+	b.ok(b.s.Clients.EndClientCall(b.ctx, one,
+		store.ClientCallEnd{Ending: assay.Answered, Usage: assay.Usage{Known: true, Input: 10, Output: 5}, Cost: money(30)}))
 	b.ok(b.s.Clients.EndClientCall(b.ctx, two, store.ClientCallEnd{Ending: assay.Rejected, Cost: money(0)}))
 	b.ok(b.s.Clients.EndClientCall(b.ctx, three, store.ClientCallEnd{Ending: assay.Answered}))
 	if err := b.s.Clients.EndClientCall(b.ctx, one, store.ClientCallEnd{Ending: assay.Errored}); err == nil {
@@ -31,11 +33,13 @@ func clientUsage(t *testing.T, fresh Fresh) {
 	}
 	budget := assay.Money(5000)
 	for id, by := range map[string]string{"g1": "anna", "g2": "carl"} {
-		run, err := b.s.Runs.CreateRun(b.ctx, store.NewRun{ID: id, Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: by, Budget: &budget})
+		run, err := b.s.Runs.CreateRun(b.ctx,
+			store.NewRun{ID: id, Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: by, Budget: &budget})
 		b.ok(err)
 		b.ok(b.s.Runs.OpenRun(b.ctx, run.No))
 	}
-	_, err := b.s.Runs.CreateRun(b.ctx, store.NewRun{ID: "g3", Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: "dora", Budget: &budget})
+	_, err := b.s.Runs.CreateRun(b.ctx,
+		store.NewRun{ID: "g3", Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: "dora", Budget: &budget})
 	b.ok(err) // in preparation: nothing of it will be sent
 	got, err := b.s.Clients.ClientUsage(b.ctx)
 	b.ok(err)
@@ -58,7 +62,8 @@ func clientSums(t *testing.T, fresh Fresh) {
 		for _, high := range []*assay.Money{nil, money(50)} {
 			for _, cost := range []*assay.Money{nil, money(0), money(7), money(90)} {
 				for _, usage := range []assay.Usage{{}, {Known: true, Input: 3 * no, Output: no}} {
-					begun, err := b.s.Clients.BeginClientCall(b.ctx, store.ClientCall{Owner: owner, Provider: "openai", Model: "m", High: high}, store.Allowance{})
+					begun, err := b.s.Clients.BeginClientCall(b.ctx,
+						store.ClientCall{Owner: owner, Provider: "openai", Model: "m", High: high}, store.Allowance{})
 					b.ok(err)
 					if no++; no%5 == 0 || owner == "bert" && no%2 == 0 {
 						continue // in flight
@@ -70,43 +75,46 @@ func clientSums(t *testing.T, fresh Fresh) {
 	}
 	want := map[string]store.ClientUsage{}
 	number := func(v any) (n int64, known bool) { n, known = v.(int64); return n, known }
-	b.ok(b.s.Reader.Query(b.ctx, `SELECT owner, ended_ms, high_nano, cost_nano, input_tokens, output_tokens FROM client_calls`, func(_ []string, v []any) error {
-		u := want[v[0].(string)]
-		_, ended := number(v[1])
-		high, bounded := number(v[2])
-		cost, priced := number(v[3])
-		in, said := number(v[4])
-		out, _ := number(v[5])
-		u.Calls, u.Input, u.Output, u.Spent = u.Calls+1, u.Input+in, u.Output+out, u.Spent+assay.Money(cost)
-		switch {
-		case !ended:
-			u.Open++
-		case !said && (!priced || cost > 0):
-			u.Unsaid++
-		}
-		if ended && !priced {
-			u.Unpriced++
-		}
-		switch {
-		case priced:
-			u.Taken += assay.Money(cost)
-		case bounded:
-			u.Taken += assay.Money(high)
-		default:
-			u.NoMost++
-		}
-		u.Owner = v[0].(string)
-		want[u.Owner] = u
-		return nil
-	}))
+	b.ok(b.s.Reader.Query(b.ctx, `SELECT owner, ended_ms, high_nano, cost_nano, input_tokens, output_tokens FROM client_calls`,
+		func(_ []string, v []any) error {
+			u := want[v[0].(string)]
+			_, ended := number(v[1])
+			high, bounded := number(v[2])
+			cost, priced := number(v[3])
+			in, said := number(v[4])
+			out, _ := number(v[5])
+			u.Calls, u.Input, u.Output, u.Spent = u.Calls+1, u.Input+in, u.Output+out, u.Spent+assay.Money(cost)
+			switch {
+			case !ended:
+				u.Open++
+			case !said && (!priced || cost > 0):
+				u.Unsaid++
+			}
+			if ended && !priced {
+				u.Unpriced++
+			}
+			switch {
+			case priced:
+				u.Taken += assay.Money(cost)
+			case bounded:
+				u.Taken += assay.Money(high)
+			default:
+				u.NoMost++
+			}
+			u.Owner = v[0].(string)
+			want[u.Owner] = u
+			return nil
+		}))
 	got, err := b.s.Clients.ClientUsage(b.ctx)
 	b.ok(err)
 	if d := cmp.Diff([]store.ClientUsage{want["anna"], want["bert"]}, got); d != "" || want["anna"] == want["bert"] {
 		t.Errorf("usage (-calls +sums):\n%s", d)
 	}
-	run, err := b.s.Runs.CreateRun(b.ctx, store.NewRun{ID: "g1", Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: "carl"})
+	run, err := b.s.Runs.CreateRun(b.ctx,
+		store.NewRun{ID: "g1", Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: "carl"})
 	b.ok(err)
-	b.ok(b.s.Runs.PutLanes(b.ctx, []store.Lane{{Run: run.No, Stage: "answers", Name: "gpt", Provider: "openai", Model: "gpt-5", Params: "{}", Planned: 2}}))
+	b.ok(b.s.Runs.PutLanes(b.ctx,
+		[]store.Lane{{Run: run.No, Stage: "answers", Name: "gpt", Provider: "openai", Model: "gpt-5", Params: "{}", Planned: 2}}))
 	b.ok(b.s.Runs.OpenRun(b.ctx, run.No))
 	b.run = run
 	keyless := func() int64 {
@@ -136,7 +144,8 @@ func clientBudgets(t *testing.T, fresh Fresh) {
 	failed := make(chan error, callers)
 	for range callers {
 		go func() {
-			_, err := b.s.Clients.BeginClientCall(b.ctx, store.ClientCall{Owner: "anna", High: money(100)}, store.Allowance{Owner: "anna", Own: money(350)})
+			_, err := b.s.Clients.BeginClientCall(b.ctx, store.ClientCall{Owner: "anna", High: money(100)},
+				store.Allowance{Owner: "anna", Own: money(350)})
 			failed <- err
 		}()
 	}
@@ -156,7 +165,8 @@ func clientBudgets(t *testing.T, fresh Fresh) {
 		t.Errorf("%d of %d calls were refused, want all but 3", refused, callers)
 	}
 	begin := func(id string, budget int64, a store.Allowance) (store.Run, error) {
-		run, err := b.s.Runs.CreateRun(b.ctx, store.NewRun{ID: id, Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: a.Owner, Budget: money(budget)})
+		run, err := b.s.Runs.CreateRun(b.ctx,
+			store.NewRun{ID: id, Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: a.Owner, Budget: money(budget)})
 		b.ok(err)
 		return run, b.s.Clients.OpenClientRun(b.ctx, run.No, a)
 	}

@@ -42,7 +42,8 @@ func constraints(t *testing.T, fresh Fresh) {
 		{"a second standing answer", `INSERT INTO outcomes SELECT segment_no, 77, late, run_no, key, ending, stands, surplus, reused_no, text, thoughts, over, finish, model,
 			request_id, tier, input_tokens, cached_tokens, write5m_tokens, write1h_tokens, output_tokens, reasoning_tokens, cost_nano, fault_class, fault_status,
 			fault_code, fault_message, artifact_no, line_offset, line_length, line_sum, at_ms FROM outcomes`},
-		{"a try that is already there", "INSERT INTO attempts SELECT segment_no, ord + 50, run_no, key, try, digest, source, item, lane, against, template, branch, draw, judge, prompt, trait, vote FROM attempts"},
+		{"a try that is already there", "INSERT INTO attempts SELECT segment_no, ord + 50, run_no, key, try, digest, source, item, lane, " +
+			"against, template, branch, draw, judge, prompt, trait, vote FROM attempts"},
 		{"a stopped lane without a reason", "UPDATE lanes SET state = 'stopped'"},
 	}
 	db := raw(t, where)

@@ -110,7 +110,8 @@ func looks(t *testing.T, fresh Fresh) {
 	b := &bench{t: t, ctx: t.Context(), clock: newClock()}
 	b.s = open(t, where, b.clock)
 	b.run = b.newRun("r1", nil)
-	first := store.Look{Run: b.run.No, Stage: "arena", Number: 1, Planned: 2, Level: 0.02, Bought: 40, Found: `{"claims":[]}`, Next: `[{"n":3}]`}
+	first := store.Look{Run: b.run.No, Stage: "arena", Number: 1, Planned: 2, Level: 0.02, Bought: 40, Found: `{"claims":[]}`,
+		Next: `[{"n":3}]`}
 	stands, err := b.s.Runs.PutLook(b.ctx, first)
 	b.ok(err)
 	first.Given = b.clock.now()
@@ -124,7 +125,8 @@ func looks(t *testing.T, fresh Fresh) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			l := store.Look{Run: b.run.No, Stage: "arena", Number: 1, Planned: 2, Level: 0.02, Bought: 40 + i, Found: "{}", Stop: store.StopSettled}
+			l := store.Look{Run: b.run.No, Stage: "arena", Number: 1, Planned: 2, Level: 0.02, Bought: 40 + i, Found: "{}",
+				Stop: store.StopSettled}
 			got[i], errs[i] = []*ledger.Ledger{b.s, other}[i%2].Runs.PutLook(b.ctx, l)
 		})
 	}
@@ -146,7 +148,8 @@ func looks(t *testing.T, fresh Fresh) {
 	if diff := cmp.Diff([]store.Look{first, last}, all); diff != "" {
 		t.Errorf("all looks (-want +got):\n%s", diff)
 	}
-	for _, bad := range []store.Look{{Number: 3}, {Number: 3, Next: "[]", Stop: store.StopBudget}, {Number: 3, Stop: "tired"}, {Number: 0, Stop: store.StopBudget}} {
+	for _, bad := range []store.Look{{Number: 3}, {Number: 3, Next: "[]", Stop: store.StopBudget}, {Number: 3, Stop: "tired"},
+		{Number: 0, Stop: store.StopBudget}} {
 		bad.Run, bad.Stage = b.run.No, "arena"
 		if _, err := b.s.Runs.PutLook(b.ctx, bad); err == nil {
 			t.Errorf("%+v was written", bad)

@@ -38,7 +38,8 @@ func driving(t *testing.T, fresh Fresh) {
 	b.ok(b.s.Work.Wake(b.ctx, g.Lease, time.Time{}, "another key made it"))
 	troubles, err := b.s.Pages.Troubles(b.ctx, b.run.No, 10)
 	b.ok(err)
-	if d := cmp.Diff([]store.Trouble{{Segment: g.No, Stage: "answers", Lane: "gpt", State: store.Staged, Reason: "another key made it"}}, troubles); d != "" {
+	if d := cmp.Diff([]store.Trouble{{Segment: g.No, Stage: "answers", Lane: "gpt", State: store.Staged, Reason: "another key made it"}},
+		troubles); d != "" {
 		t.Errorf("troubles (-want +got):\n%s", d)
 	}
 	b.ok(b.s.Leases.Release(b.ctx, l))

@@ -19,7 +19,8 @@ import (
 func dumps(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	b.ok(b.s.Runs.PutPart(b.ctx, b.run.No, "file/x", strings.NewReader("study")))
-	block := store.Import{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Provider: "openai", Model: "gpt-5", File: "/home/anna/a.csv"}
+	block := store.Import{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Provider: "openai",
+		Model: "gpt-5", File: "/home/anna/a.csv"}
 	for i := range 3 {
 		a := b.attempt(int64(i), 10+i)
 		block.Attempts, block.Outcomes = append(block.Attempts, a), append(block.Outcomes, settlement(a, assay.Answered))
@@ -28,7 +29,8 @@ func dumps(t *testing.T, fresh Fresh) {
 	b.segment(store.Batch, 2)
 	score := 0.5
 	_, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{
-		Run: b.run.No, At: assay.Coordinates{Stage: "fine", Item: "q1", Judge: "j"}, Subject: block.Attempts[0].Key, State: assay.VerdictValid, Score: &score, Reason: "é",
+		Run: b.run.No, At: assay.Coordinates{Stage: "fine", Item: "q1", Judge: "j"}, Subject: block.Attempts[0].Key,
+		State: assay.VerdictValid, Score: &score, Reason: "é",
 	}})
 	b.ok(err)
 
@@ -43,10 +45,12 @@ func dumps(t *testing.T, fresh Fresh) {
 		}
 	}
 	// A table that is new has to be one or the other: what analyses read goes along.
-	left := []string{"artifacts", "client_calls", "client_files", "client_sums", "client_users", "doubts", "drivers", "events", "gates", "headlines", "worker_keys", "jobs", "meta", "quotas", "resends", "shares", "strays"}
+	left := []string{"artifacts", "client_calls", "client_files", "client_sums", "client_users", "doubts", "drivers", "events", "gates",
+		"headlines", "worker_keys", "jobs", "meta", "quotas", "resends", "shares", "strays"}
 	b.ok(other.Reader.Query(b.ctx, `SELECT name FROM sqlite_master WHERE type = 'table'`, func(_ []string, values []any) error {
 		name := fmt.Sprint(values[0])
-		if !slices.Contains(store.DumpTables(), name) && !slices.Contains(left, name) && !strings.HasPrefix(name, "sqlite_") && !strings.HasPrefix(name, "goose") {
+		if !slices.Contains(store.DumpTables(), name) && !slices.Contains(left, name) && !strings.HasPrefix(name, "sqlite_") &&
+			!strings.HasPrefix(name, "goose") {
 			t.Errorf("table %s is neither part of a dump nor left out of it: name it in DumpTables or here", name)
 		}
 		return nil

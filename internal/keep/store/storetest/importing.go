@@ -14,7 +14,8 @@ import (
 func imports(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	block := func(items ...int) store.Import {
-		in := store.Import{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Provider: "openai", Model: "gpt-5", File: "a.csv"}
+		in := store.Import{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Provider: "openai",
+			Model: "gpt-5", File: "a.csv"}
 		for i, n := range items {
 			a := b.attempt(int64(i), n)
 			in.Attempts = append(in.Attempts, a)

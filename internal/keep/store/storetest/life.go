@@ -60,9 +60,11 @@ func moves(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		b.segment(store.Batch, 3)
-		g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"}, Mode: store.Batch, Purpose: store.ForWave}, "me", ttl)
+		g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"},
+			Mode: store.Batch, Purpose: store.ForWave}, "me", ttl)
 		b.ok(err)
-		if err := b.s.Work.AddAttempts(b.ctx, g.Lease, []store.Attempt{b.attempt(0, 7), b.attempt(1, 2)}); !errors.Is(err, store.ErrDuplicate) {
+		if err := b.s.Work.AddAttempts(b.ctx, g.Lease, []store.Attempt{b.attempt(0, 7), b.attempt(1, 2)}); !errors.Is(err,
+			store.ErrDuplicate) {
 			t.Errorf("a request twice: %v", err)
 		}
 		if g = b.segmentNow(g); g.Requests != 0 {

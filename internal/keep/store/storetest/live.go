@@ -204,7 +204,8 @@ func quotas(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		share := func(holder string, uses, wants int64) int64 {
-			has, err := b.s.Limits.Share(b.ctx, store.CapShare{Scope: "lane", Holder: holder, Cap: 8, Uses: uses, Wants: wants, For: time.Hour})
+			has, err := b.s.Limits.Share(b.ctx,
+				store.CapShare{Scope: "lane", Holder: holder, Cap: 8, Uses: uses, Wants: wants, For: time.Hour})
 			b.ok(err)
 			return has
 		}

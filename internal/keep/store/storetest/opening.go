@@ -123,7 +123,8 @@ func runs(t *testing.T, fresh Fresh) {
 func findRuns(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
-	for _, n := range []store.NewRun{{ID: "abc1", Study: "one", Folder: "x"}, {ID: "abd2", Study: "two", Folder: "x"}, {ID: "ab%_", Study: "two", Folder: "y"}} {
+	for _, n := range []store.NewRun{{ID: "abc1", Study: "one", Folder: "x"}, {ID: "abd2", Study: "two", Folder: "x"},
+		{ID: "ab%_", Study: "two", Folder: "y"}} {
 		_, err := b.s.Runs.CreateRun(b.ctx, n)
 		b.ok(err)
 	}
@@ -199,7 +200,8 @@ func claims(t *testing.T, fresh Fresh) {
 	if err := b.s.Runs.OpenRun(b.ctx, made.No); err == nil {
 		t.Error("a dead run was opened")
 	}
-	next, err := b.s.Runs.ClaimRun(b.ctx, store.NewRun{ID: "next", Study: "demo", Folder: "here", Settings: "{}"}, store.Claim{After: made.No, Holder: "p9", TTL: time.Minute})
+	next, err := b.s.Runs.ClaimRun(b.ctx, store.NewRun{ID: "next", Study: "demo", Folder: "here", Settings: "{}"},
+		store.Claim{After: made.No, Holder: "p9", TTL: time.Minute})
 	b.ok(err)
 	b.ok(b.s.Runs.OpenRun(b.ctx, next.No))
 	if r, err := b.s.Reader.Run(b.ctx, next.No); err != nil || r.State != store.RunOpen || r.Lease.Holder != "" {
@@ -223,8 +225,10 @@ func snapshots(t *testing.T, fresh Fresh) {
 		t.Errorf("a part that is not there: %v", err)
 	}
 	want := []assay.Item{
-		{ID: "1", Cluster: "c", Expect: "unsafe", Fields: map[string]any{"text": "a\x00b \u2028", "n": int64(3), "f": 3.0, "g": 0.5, "ok": true, "none": nil}},
-		{ID: "2", Cluster: "2", Fields: map[string]any{"list": []any{"x", int64(1), 2.0}, "map": map[string]any{"a": int64(9007199254740993)}}},
+		{ID: "1", Cluster: "c", Expect: "unsafe",
+			Fields: map[string]any{"text": "a\x00b \u2028", "n": int64(3), "f": 3.0, "g": 0.5, "ok": true, "none": nil}},
+		{ID: "2", Cluster: "2", Fields: map[string]any{"list": []any{"x", int64(1), 2.0},
+			"map": map[string]any{"a": int64(9007199254740993)}}},
 	}
 	items := func(yield func(assay.Item, error) bool) {
 		for _, it := range want {

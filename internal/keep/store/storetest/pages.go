@@ -89,7 +89,8 @@ func answerPages(t *testing.T, fresh Fresh) {
 	}
 	causes, err := b.s.Pages.Causes(b.ctx, b.run.No, 10)
 	b.ok(err)
-	want := []store.Cause{{Stage: "answers", Lane: "gpt", Ending: assay.Errored, Class: assay.FaultBusy, Status: 500, Code: "oops", Message: "it broke", Count: 1, Item: "q1"}}
+	want := []store.Cause{{Stage: "answers", Lane: "gpt", Ending: assay.Errored, Class: assay.FaultBusy, Status: 500, Code: "oops",
+		Message: "it broke", Count: 1, Item: "q1"}}
 	if d := cmp.Diff(want, causes); d != "" {
 		t.Error(d)
 	}
@@ -107,7 +108,8 @@ func verdictPages(t *testing.T, fresh Fresh) {
 		if i >= 30 {
 			at = assay.Coordinates{Stage: "arena", Item: fmt.Sprint(i), Lane: []string{"p", "q", "r"}[i%3], Against: "o", Judge: "judge"}
 		}
-		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, i).Key, State: assay.VerdictValid, Label: []string{"yes", "no", "no"}[i%3]})
+		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, i).Key, State: assay.VerdictValid,
+			Label: []string{"yes", "no", "no"}[i%3]})
 	}
 	for i, state := range []assay.VerdictState{assay.VerdictMissing, assay.VerdictFailed} {
 		at := assay.Coordinates{Stage: "unsaid", Item: fmt.Sprint(40 + i), Lane: "gpt", Judge: "judge"}
@@ -124,8 +126,10 @@ func verdictPages(t *testing.T, fresh Fresh) {
 	}{
 		{"a stage", store.VerdictFilter{Stage: "arena"}, "30 31 32 33 34 35 36 37 38 39 "},
 		{"a lane", store.VerdictFilter{Stage: "flips", Lane: "gpt"}, "0 2 6 8 10 12 14 16 18 20 22 24 26 28 "},
-		{"two pairs in one order", store.VerdictFilter{Stage: "arena", Pairs: [][2]string{{"r", "o"}, {"p", "o"}}}, "30 32 33 35 36 38 39 "},
-		{"a label", store.VerdictFilter{Stage: "flips", Lane: "opus", Keep: func(v *store.Verdict) bool { return v.Label == "yes" }}, "3 9 15 21 27 "},
+		{"two pairs in one order", store.VerdictFilter{Stage: "arena", Pairs: [][2]string{{"r", "o"}, {"p", "o"}}},
+			"30 32 33 35 36 38 39 "},
+		{"a label", store.VerdictFilter{Stage: "flips", Lane: "opus", Keep: func(v *store.Verdict) bool { return v.Label == "yes" }},
+			"3 9 15 21 27 "},
 		{"a label that the database looks for", store.VerdictFilter{Stage: "flips", Lane: "opus", Label: "yes"}, "3 9 15 21 27 "},
 		{"a label of two pairs", store.VerdictFilter{Stage: "arena", Pairs: [][2]string{{"r", "o"}, {"p", "o"}}, Label: "no"}, "32 35 38 "},
 		{"what is said, of all stages", store.VerdictFilter{Says: "yes"}, "0 3 6 9 12 15 18 21 24 27 30 33 36 39 "},
@@ -133,7 +137,8 @@ func verdictPages(t *testing.T, fresh Fresh) {
 		{"a state", store.VerdictFilter{State: "failed"}, "41 "},
 		{"no label is called like a state", store.VerdictFilter{Stage: "flips", Says: "valid"}, ""},
 		{"an item", store.VerdictFilter{Stage: "flips", Item: "7"}, "7 "},
-		{"all that is left is kept or not", store.VerdictFilter{Stage: "flips", Label: "no", Keep: func(v *store.Verdict) bool { return len(v.At.Item) == 1 }}, "1 2 5 7 8 "},
+		{"all that is left is kept or not", store.VerdictFilter{Stage: "flips", Label: "no",
+			Keep: func(v *store.Verdict) bool { return len(v.At.Item) == 1 }}, "1 2 5 7 8 "},
 		{"nothing", store.VerdictFilter{Stage: "none"}, ""},
 	} {
 		got, pages := "", 0

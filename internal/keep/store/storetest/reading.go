@@ -21,9 +21,12 @@ func verdicts(t *testing.T, fresh Fresh) {
 		score := 0.25
 		subject, other := b.attempt(0, 1).Key, b.attempt(0, 2).Key
 		want := []store.Verdict{
-			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q1", Lane: "gpt", Judge: "judge"}, Subject: subject, State: assay.VerdictValid, Label: "flip", Reason: "be\x00cause", Segment: 1, Ord: 0},
-			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q2", Lane: "gpt", Judge: "judge"}, Subject: other, State: assay.VerdictMalformed, Again: 1},
-			{Run: b.run.No, At: assay.Coordinates{Stage: "arena", Source: "answers", Item: "q2", Lane: "gpt", Against: "opus", Judge: "human:anna", Prompt: "plain", Trait: "wit", Vote: 2}, Subject: subject, Against: other, Direction: "ba",
+			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q1", Lane: "gpt", Judge: "judge"}, Subject: subject,
+				State: assay.VerdictValid, Label: "flip", Reason: "be\x00cause", Segment: 1, Ord: 0},
+			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q2", Lane: "gpt", Judge: "judge"}, Subject: other,
+				State: assay.VerdictMalformed, Again: 1},
+			{Run: b.run.No, At: assay.Coordinates{Stage: "arena", Source: "answers", Item: "q2", Lane: "gpt", Against: "opus",
+				Judge: "human:anna", Prompt: "plain", Trait: "wit", Vote: 2}, Subject: subject, Against: other, Direction: "ba",
 				State: assay.VerdictValid, Score: &score, Fields: `{"x":1}`},
 		}
 		n, err := b.s.Runs.AddVerdicts(b.ctx, want)
@@ -44,7 +47,8 @@ func verdicts(t *testing.T, fresh Fresh) {
 		}
 		on, err := b.s.Reader.VerdictsOn(b.ctx, b.run.No, []assay.Key{subject, want[1].At.Key()})
 		b.ok(err)
-		if d := cmp.Diff(map[assay.Key][]store.Verdict{subject: {want[0], want[2]}, want[1].At.Key(): {want[1]}}, on, ignoreMade()); d != "" {
+		if d := cmp.Diff(map[assay.Key][]store.Verdict{subject: {want[0], want[2]}, want[1].At.Key(): {want[1]}}, on,
+			ignoreMade()); d != "" {
 			t.Errorf("on an answer, and of a judge's request: %s", d)
 		}
 		if n, err = b.s.Runs.Stale(b.ctx, b.run.No, []assay.Key{other}); n != 2 || err != nil {
@@ -58,39 +62,43 @@ func verdicts(t *testing.T, fresh Fresh) {
 		}
 	})
 	t.Run("a verdict takes the place of a note that there was no answer", func(t *testing.T) { verdictAfterAll(t, fresh) })
-	t.Run("people are known by name and may take back what they said", func(t *testing.T) {
-		t.Parallel()
-		b := newBench(t, fresh)
-		of := func(judge, item string) store.Verdict {
-			return store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: item, Judge: judge}, State: assay.VerdictValid, Label: "flip"}
-		}
-		all := []store.Verdict{of("judge", "q1"), of("human:zoe", "q1"), of("human:anna", "q1"), of("human:anna", "q2")}
-		_, err := b.s.Runs.AddVerdicts(b.ctx, all)
-		b.ok(err)
-		who, err := b.s.Reader.People(b.ctx, b.run.No, "flips")
-		b.ok(err)
-		if d := cmp.Diff([]string{"human:anna", "human:zoe"}, who); d != "" {
-			t.Error(d)
-		}
-		n, err := b.s.Runs.Withdraw(b.ctx, b.run.No, []assay.Key{all[0].At.Key(), all[1].At.Key(), all[2].At.Key()})
-		b.ok(err)
-		if left := b.verdicts("flips"); n != 2 || len(left) != 2 {
-			t.Errorf("%d withdrawn, %d left: a model's verdict stays", n, len(left))
-		}
-		if n, err = b.s.Runs.AddVerdicts(b.ctx, all); n != 2 || err != nil {
-			t.Errorf("said again: %d new, %v", n, err)
-		}
-	})
+	t.Run("people are known by name and may take back what they said", func(t *testing.T) { peoplesVerdicts(t, fresh) })
 	t.Run("a valid verdict says something, and no other does", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
-		for _, v := range []store.Verdict{{State: assay.VerdictValid}, {State: assay.VerdictAbstained, Label: "a"}, {State: "tie", Label: "a"}} {
+		for _, v := range []store.Verdict{{State: assay.VerdictValid}, {State: assay.VerdictAbstained, Label: "a"},
+			{State: "tie", Label: "a"}} {
 			v.Run, v.At.Stage = b.run.No, "flips"
 			if _, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{v}); err == nil {
 				t.Errorf("%q with label %q was kept", v.State, v.Label)
 			}
 		}
 	})
+}
+
+func peoplesVerdicts(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	of := func(judge, item string) store.Verdict {
+		return store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: item, Judge: judge}, State: assay.VerdictValid,
+			Label: "flip"}
+	}
+	all := []store.Verdict{of("judge", "q1"), of("human:zoe", "q1"), of("human:anna", "q1"), of("human:anna", "q2")}
+	_, err := b.s.Runs.AddVerdicts(b.ctx, all)
+	b.ok(err)
+	who, err := b.s.Reader.People(b.ctx, b.run.No, "flips")
+	b.ok(err)
+	if d := cmp.Diff([]string{"human:anna", "human:zoe"}, who); d != "" {
+		t.Error(d)
+	}
+	n, err := b.s.Runs.Withdraw(b.ctx, b.run.No, []assay.Key{all[0].At.Key(), all[1].At.Key(), all[2].At.Key()})
+	b.ok(err)
+	if left := b.verdicts("flips"); n != 2 || len(left) != 2 {
+		t.Errorf("%d withdrawn, %d left: a model's verdict stays", n, len(left))
+	}
+	if n, err = b.s.Runs.AddVerdicts(b.ctx, all); n != 2 || err != nil {
+		t.Errorf("said again: %d new, %v", n, err)
+	}
 }
 
 func ignoreMade() cmp.Option {
@@ -103,15 +111,18 @@ func said(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		score, subject, other := 0.1, b.attempt(0, 1).Key, b.attempt(0, 2).Key
 		want := []store.Verdict{
-			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f1", Source: "answers", Lane: "gpt", Against: "opus", Template: "a/b/c", Turn: 2, Branch: "doubt", Draw: 3, Judge: "judge", Prompt: "p/1", Trait: "wit", Vote: 4},
-				Subject: subject, Against: other, State: assay.VerdictValid, Label: "a\x1f", Score: &score, Segment: 1},
+			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f1", Source: "answers", Lane: "gpt", Against: "opus", Template: "a/b/c",
+				Turn: 2, Branch: "doubt", Draw: 3, Judge: "judge", Prompt: "p/1", Trait: "wit", Vote: 4}, Subject: subject, Against: other,
+				State: assay.VerdictValid, Label: "a\x1f", Score: &score, Segment: 1},
 			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: assay.VerdictExcluded},
-			{At: assay.Coordinates{Stage: "arena", Item: "q3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"}, State: assay.VerdictValid, Score: &score},
+			{At: assay.Coordinates{Stage: "arena", Item: "q3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"},
+				State: assay.VerdictValid, Score: &score},
 		}
 		for i := range want {
 			want[i].Run = b.run.No
 		}
-		_, err := b.s.Runs.AddVerdicts(b.ctx, append(want, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other"}, State: assay.VerdictMissing}))
+		_, err := b.s.Runs.AddVerdicts(b.ctx,
+			append(want, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other"}, State: assay.VerdictMissing}))
 		b.ok(err)
 		want[2].Fields = "{}" // a name with the mark in it: the whole verdict was read
 		for subjects, want := range map[store.Subjects][]store.Verdict{store.WithSubjects: want, store.WithoutSubjects: without(want)} {
@@ -193,17 +204,21 @@ func orders(t *testing.T, fresh Fresh) {
 	t.Run("lanes, canaries, groups and named values keep what they are reported", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
-		b.ok(b.s.Work.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneStopped, Cause: store.CauseAccount, Reason: "no money"}))
-		b.ok(b.s.Work.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneOpen, From: store.CauseUser})) // that is not why it is stopped
+		b.ok(b.s.Work.SetLane(b.ctx, b.run.No, "answers", "gpt",
+			store.LaneStop{State: store.LaneStopped, Cause: store.CauseAccount, Reason: "no money"}))
+		// that is not why it is stopped
+		b.ok(b.s.Work.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneOpen, From: store.CauseUser}))
 		moved, err := b.s.Work.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
 		again, err2 := b.s.Work.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
 		b.ok(errors.Join(err, err2))
 		l := b.lane("gpt")
-		if !moved || again || l.State != store.LaneStopped || l.Cause != store.CauseAccount || l.Reason != "no money" || l.Canary != store.CanaryAsked {
+		if !moved || again || l.State != store.LaneStopped || l.Cause != store.CauseAccount || l.Reason != "no money" ||
+			l.Canary != store.CanaryAsked {
 			t.Errorf("lane: %+v, moved %v, again %v", l, moved, again)
 		}
 		want := store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, First: b.clock.now()}
-		b.ok(b.s.Work.PutGroup(b.ctx, store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, Complete: true}))
+		b.ok(b.s.Work.PutGroup(b.ctx,
+			store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, Complete: true}))
 		b.ok(b.s.Work.PutGroup(b.ctx, want))
 		groups, err := b.s.Reader.Groups(b.ctx, b.run.No)
 		b.ok(err)
@@ -225,7 +240,8 @@ func redos(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	r, err := b.s.Reader.Run(b.ctx, b.run.No)
 	b.ok(err)
-	b.ok(b.s.Work.PutGroup(b.ctx, store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Complete: true}))
+	b.ok(b.s.Work.PutGroup(b.ctx,
+		store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Complete: true}))
 	b.ok(b.s.Work.CloseRun(b.ctx, l, r.Due, store.ResultDone))
 	redo := store.Redo{Run: b.run.No, Stage: "answers", Lane: "gpt", Item: "7", Branch: "doubt", Draw: 2}
 	var want []store.Redo
@@ -271,8 +287,9 @@ func reading(t *testing.T, fresh Fresh) {
 			from store.ReuseFrom
 			want int
 		}{
-			{store.ReuseFrom{Run: next.No, Study: "demo"}, 2}, {store.ReuseFrom{Run: next.No, From: []int64{b.run.No}}, 2}, {store.ReuseFrom{Run: next.No, Study: "other"}, 0},
-			{store.ReuseFrom{Run: b.run.No, Study: "demo"}, 0}, {store.ReuseFrom{Run: next.No, Study: "demo", Since: b.clock.now().Add(time.Second)}, 0},
+			{store.ReuseFrom{Run: next.No, Study: "demo"}, 2}, {store.ReuseFrom{Run: next.No, From: []int64{b.run.No}}, 2},
+			{store.ReuseFrom{Run: next.No, Study: "other"}, 0}, {store.ReuseFrom{Run: b.run.No, Study: "demo"}, 0},
+			{store.ReuseFrom{Run: next.No, Study: "demo", Since: b.clock.now().Add(time.Second)}, 0},
 		}
 		for _, tt := range tests {
 			found, err := b.s.Reuse.Reusable(b.ctx, tt.from, asked)
@@ -307,7 +324,8 @@ func reading(t *testing.T, fresh Fresh) {
 		g := b.to(b.staged(store.Batch, 1), store.Ended)
 		no, err := b.s.Work.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out", Kind: "results"})
 		b.ok(err)
-		strays := []store.Stray{{Artifact: no, Offset: 0, Kind: store.StrayUnknown, CustomID: strings.Repeat("é", 300) + "\x00"}, {Artifact: no, Offset: 9, Kind: store.StrayForeign}}
+		strays := []store.Stray{{Artifact: no, Offset: 0, Kind: store.StrayUnknown, CustomID: strings.Repeat("é", 300) + "\x00"},
+			{Artifact: no, Offset: 9, Kind: store.StrayForeign}}
 		for range 2 {
 			b.ok(b.s.Work.AddStrays(b.ctx, g.Lease, strays))
 		}
@@ -334,59 +352,4 @@ func (b *bench) table(text string) []string {
 		return nil
 	}))
 	return rows
-}
-
-func views(t *testing.T, fresh Fresh) {
-	t.Parallel()
-	b := newBench(t, fresh)
-	g := b.to(b.staged(store.Batch, 4), store.Fetched)
-	bad := b.outcome(g, 1, assay.Errored)
-	bad.Again = &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 3}
-	b.settle(g, b.outcome(g, 0, assay.Answered), bad, b.outcome(g, 2, assay.Rejected), b.outcome(g, 3, assay.Cut))
-	b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
-	h := b.to(b.resend(), store.Fetched)
-	b.settle(h, b.outcome(h, 0, assay.Answered))
-	b.ok(b.s.Work.Finish(b.ctx, h.Lease, time.Time{}))
-	b.staged(store.Batch, 1)
-	tests := []struct {
-		text string
-		want []string
-	}{
-		{"SELECT lane, status, count, cache_hits FROM lane_status WHERE run = 'r1' ORDER BY lane, status",
-			[]string{"gpt answered 2 2", "gpt cut 1 1", "gpt open 1 0", "gpt rejected 1 0", "gpt unasked 995 0", "opus unasked 1000 0"}},
-		{"SELECT lane, planned, generations, completed, errors, cache_hits, runs FROM lane_coverage WHERE study = 'demo' ORDER BY lane",
-			[]string{"gpt 1000 5 3 1 3 1", "opus 1000 0 0 0 0 1"}},
-		{"SELECT lane, item, status, code, message, attempt FROM run_errors WHERE run = 'r1'", []string{"gpt q2 rejected oops it broke 1"}},
-		{"SELECT lane, provider, mode, segments, attempts, priced, unpriced, spent_nano, reserved_nano, input_tokens, output_tokens FROM run_spend ORDER BY segments",
-			[]string{"gpt openai batch 1 1 1 0 1000 0 10 5", "gpt openai batch 2 5 4 0 5000 0 20 10"}},
-	}
-	for _, tt := range tests {
-		if d := cmp.Diff(tt.want, b.table(tt.text)); d != "" {
-			t.Errorf("%s\n%s", tt.text, d)
-		}
-	}
-}
-
-func askedOf(t *testing.T, fresh Fresh) {
-	b := newBench(t, fresh)
-	b.staged(store.Batch, 2)
-	group := store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}}
-	other := group
-	other.Turn = 2
-	for _, tt := range []struct {
-		group store.Group
-		most  int64
-		want  map[assay.Key]int64
-		all   bool
-	}{
-		{group, 2, map[assay.Key]int64{b.attempt(0, 0).Key: 1, b.attempt(0, 1).Key: 1}, true},
-		{group, 1, nil, false},
-		{other, 1, nil, true},
-	} {
-		got, all, err := b.s.Work.AskedOf(b.ctx, tt.group, tt.most)
-		b.ok(err)
-		if d := cmp.Diff(tt.want, got); d != "" || all != tt.all {
-			t.Errorf("%+v, at most %d: all %v, %s", tt.group, tt.most, all, d)
-		}
-	}
 }

@@ -17,7 +17,8 @@ func replacing(t *testing.T, fresh Fresh) {
 		b.ok(b.s.Runs.PutItems(b.ctx, b.run.No, "essays", items(item)))
 		sum, err := store.ItemSum(item)
 		b.ok(err)
-		v := store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "better", Item: "i", Against: "j", Turn: 1, Judge: "human:ada"}, State: assay.VerdictValid, Label: "a"}
+		v := store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "better", Item: "i", Against: "j", Turn: 1, Judge: "human:ada"},
+			State: assay.VerdictValid, Label: "a"}
 		shown := []store.Shown{{Input: "essays", Item: "i", Sum: sum}}
 		b.ok(b.s.Runs.Label(b.ctx, v, nil, shown))
 		item.Fields = map[string]any{"text": "b", "n": 2.0}

@@ -43,7 +43,8 @@ func revising(t *testing.T, fresh Fresh) {
 	b.ok(b.s.Runs.PutPart(b.ctx, b.run.No, "file/b", strings.NewReader("gone")))
 	two, three := 2*assay.Dollar, 3*assay.Dollar
 	r := store.Revision{
-		Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: `{"file":"a"}`, Parts: map[string][]byte{"file/a": []byte("new")}, Gone: []string{"file/b"}, Budget: &store.NewBudget{Was: b.run.Budget, Is: &two}, What: "words",
+		Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: `{"file":"a"}`, Parts: map[string][]byte{"file/a": []byte("new")},
+		Gone: []string{"file/b"}, Budget: &store.NewBudget{Was: b.run.Budget, Is: &two}, What: "words",
 	}
 	done, err := b.s.Runs.Revise(b.ctx, r)
 	b.ok(err)
@@ -99,7 +100,8 @@ func (b *bench) grows() {
 	held, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "two", time.Hour)
 	b.ok(err)
 	r := store.Revision{Run: b.run.No, Was: "new", Is: "grown", Settings: "{}", Lease: lost, More: &store.More{
-		Lanes: []store.Lane{lanes[0], more}, Items: []store.MoreItems{{Input: "grown", From: 1, Items: item("two")}, {Input: "fresh", Items: item("three")}},
+		Lanes: []store.Lane{lanes[0], more},
+		Items: []store.MoreItems{{Input: "grown", From: 1, Items: item("two")}, {Input: "fresh", Items: item("three")}},
 	}}
 	if done, err := b.s.Runs.Revise(b.ctx, r); done || !errors.Is(err, store.ErrLeaseLost) {
 		b.t.Error("without the lease:", done, err)

@@ -50,7 +50,8 @@ func (b *bench) awaitBlocked(where string) {
 	}
 	db := raw(b.t, where)
 	for n := 0; n == 0; {
-		err := db.QueryRowContext(b.ctx, `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
+		err := db.QueryRowContext(b.ctx,
+			`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
 		if err != nil {
 			b.t.Error(err)
 			return

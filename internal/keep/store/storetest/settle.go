@@ -17,7 +17,8 @@ func settling(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 4), store.Fetched)
-		all := []store.Settlement{b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Cut), b.outcome(g, 2, assay.Rejected), b.outcome(g, 3, assay.Empty)}
+		all := []store.Settlement{b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Cut), b.outcome(g, 2, assay.Rejected),
+			b.outcome(g, 3, assay.Empty)}
 		b.settle(g, all[:2]...)
 		if tally := b.settle(g, append(all, all...)...); tally.Written != 2 {
 			t.Errorf("%d new outcomes, want 2", tally.Written)
@@ -82,17 +83,20 @@ func roundTrip(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	g := b.to(b.staged(store.Batch, 4), store.Ended)
-	no, err := b.s.Work.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out.jsonl", Kind: "results", Part: "output", Size: 10, SHA256: "aa"})
+	no, err := b.s.Work.AddArtifact(b.ctx, g.Lease,
+		store.Artifact{Name: "out.jsonl", Kind: "results", Part: "output", Size: 10, SHA256: "aa"})
 	b.ok(err)
-	same, err := b.s.Work.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out.jsonl", Kind: "results", Part: "output", Size: 12, SHA256: "bb"})
+	same, err := b.s.Work.AddArtifact(b.ctx, g.Lease,
+		store.Artifact{Name: "out.jsonl", Kind: "results", Part: "output", Size: 12, SHA256: "bb"})
 	b.ok(err)
 	if no != same {
 		t.Error("one name became two artifacts")
 	}
 	b.ok(b.s.Work.Fetched(b.ctx, g.Lease, b.clock.now()))
-	want := []store.Settlement{b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Answered), b.outcome(g, 2, assay.Errored), b.outcome(g, 3, assay.Answered)}
-	want[0].Outcome = assay.Outcome{Ending: assay.Answered, Text: "täxt", Thoughts: "hm", Finish: "stop", Model: "m", RequestID: "r", Tier: "batch",
-		Usage: assay.Usage{Known: true, Input: 9, Cached: 1, CacheWrite5m: 2, CacheWrite1h: 3, Output: 4, Reasoning: 1}}
+	want := []store.Settlement{b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Answered), b.outcome(g, 2, assay.Errored),
+		b.outcome(g, 3, assay.Answered)}
+	want[0].Outcome = assay.Outcome{Ending: assay.Answered, Text: "täxt", Thoughts: "hm", Finish: "stop", Model: "m", RequestID: "r",
+		Tier: "batch", Usage: assay.Usage{Known: true, Input: 9, Cached: 1, CacheWrite5m: 2, CacheWrite1h: 3, Output: 4, Reasoning: 1}}
 	want[0].Artifact, want[0].Offset, want[0].Length, want[0].Sum = no, 5, 7, 1<<32-1
 	want[1].Outcome.Text, want[1].Outcome.Usage, want[1].Cost = "nul \x00 and \xff bytes", assay.Usage{}, nil
 	want[3].Outcome.Text, want[3].Artifact = strings.Repeat("x", 70_000), no
@@ -102,7 +106,8 @@ func roundTrip(t *testing.T, fresh Fresh) {
 	i := 0
 	for a, err := range b.s.Reader.Answers(b.ctx, b.run.No, "answers", "gpt") {
 		b.ok(err)
-		got := store.Settlement{Ord: a.Ord, Key: a.Key, Outcome: a.Outcome, Cost: a.Cost, Artifact: a.Artifact, Offset: a.Offset, Length: a.Length, Sum: a.Sum}
+		got := store.Settlement{Ord: a.Ord, Key: a.Key, Outcome: a.Outcome, Cost: a.Cost, Artifact: a.Artifact, Offset: a.Offset,
+			Length: a.Length, Sum: a.Sum}
 		if d := cmp.Diff(want[i], got); d != "" {
 			t.Errorf("outcome %d: %s", i, d)
 		}
@@ -119,8 +124,8 @@ func roundTrip(t *testing.T, fresh Fresh) {
 // resend stages what is on the queue as a new segment.
 func (b *bench) resend() store.Segment {
 	b.t.Helper()
-	g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: store.Batch,
-		Purpose: store.ForAgain, Provider: "openai", Model: "gpt-5", Nonce: "bbbbbbbbbb"}, "me", ttl)
+	g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1},
+		Mode: store.Batch, Purpose: store.ForAgain, Provider: "openai", Model: "gpt-5", Nonce: "bbbbbbbbbb"}, "me", ttl)
 	b.ok(err)
 	var attempts []store.Attempt
 	for r, err := range b.s.Reader.Resends(b.ctx, b.run.No) {
@@ -175,7 +180,8 @@ func again(t *testing.T, fresh Fresh) {
 		if l := b.lane("gpt"); l.Open != 0 || l.Endings[assay.Errored] != 1 || l.Endings[assay.Answered] != 1 {
 			t.Errorf("lane at the end: %+v", l)
 		}
-		n, err := b.s.Work.SendAgain(b.ctx, b.run.No, store.Again{Mode: store.Live, After: b.clock.now(), Cause: "asked"}, assay.Errored, assay.Lost)
+		n, err := b.s.Work.SendAgain(b.ctx, b.run.No, store.Again{Mode: store.Live, After: b.clock.now(), Cause: "asked"},
+			assay.Errored, assay.Lost)
 		b.ok(err)
 		if n != 1 || b.queued() != 1 {
 			t.Errorf("a person's retry queued %d, %d are there", n, b.queued())
@@ -183,7 +189,8 @@ func again(t *testing.T, fresh Fresh) {
 		now := b.clock.now().Truncate(time.Millisecond).UTC()
 		queues, err := b.s.Work.Queues(b.ctx, b.run.No)
 		b.ok(err)
-		if d := cmp.Diff([]store.Queue{{GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: store.Live, Requests: 1, First: now, Last: now}}, queues); d != "" {
+		if d := cmp.Diff([]store.Queue{{GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: store.Live, Requests: 1,
+			First: now, Last: now}}, queues); d != "" {
 			t.Errorf("queues (-want +got):\n%s", d)
 		}
 	})
@@ -191,7 +198,8 @@ func again(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 3), store.Fetched)
-		end := store.EndOpen{Ending: assay.Expired, Message: "expired", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 2}}
+		end := store.EndOpen{Ending: assay.Expired, Message: "expired",
+			Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 2}}
 		for want := range 3 {
 			b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, end))
 			b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
@@ -209,12 +217,14 @@ func again(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Fetched)
 		b.settle(g, b.outcome(g, 0, assay.Answered))
-		h, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"}, Mode: store.Batch, Purpose: store.ForAgain}, "me", ttl)
+		h, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"},
+			Mode: store.Batch, Purpose: store.ForAgain}, "me", ttl)
 		b.ok(err)
 		a := b.attempt(0, 0)
 		a.Try = 2
 		b.ok(b.s.Work.AddAttempts(b.ctx, h.Lease, []store.Attempt{a}))
-		if err := b.s.Work.Stage(b.ctx, h.Lease, store.Bytes{Name: "n", Size: 1, SHA256: "x"}, 0, 0, b.clock.now()); !errors.Is(err, store.ErrAnswered) {
+		if err := b.s.Work.Stage(b.ctx, h.Lease, store.Bytes{Name: "n", Size: 1, SHA256: "x"}, 0, 0, b.clock.now()); !errors.Is(err,
+			store.ErrAnswered) {
 			t.Errorf("an answered request was staged again: %v", err)
 		}
 	})
@@ -225,7 +235,8 @@ func late(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 2), store.Fetched)
-		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease,
+			store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
 		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		keys, err := b.s.Work.LateKeys(b.ctx, g.No)
 		b.ok(err)
@@ -255,7 +266,8 @@ func late(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Fetched)
-		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease,
+			store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
 		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		h := b.to(b.resend(), store.Fetched)
 		_, err := b.s.Work.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
@@ -289,7 +301,8 @@ func lateAndSecondTries(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Fetched)
-		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease,
+			store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
 		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		h := b.to(b.resend(), store.Fetched)
 		b.staged(store.Batch, 5) // others in flight
@@ -304,7 +317,8 @@ func lateAndSecondTries(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Fetched)
-		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Expired, Message: "x", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease,
+			store.EndOpen{Ending: assay.Expired, Message: "x", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
 		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		h := b.to(b.resend(), store.Uploaded)
 		_, err := b.s.Work.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})

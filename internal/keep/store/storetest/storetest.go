@@ -25,9 +25,13 @@ func Suite(t *testing.T, empty, fresh Fresh) {
 		run  func(t *testing.T, fresh Fresh)
 	}{
 		{"opening", opening}, {"runs", runs}, {"leases", leases}, {"moves", moves}, {"money", money}, {"settling", settling},
-		{"sending again", again}, {"late", late}, {"live", live}, {"cancelled", cancelled}, {"doubts", doubts}, {"verdicts", verdicts}, {"what was said", said}, {"orders", orders}, {"reading", reading}, {"walking", walking}, {"named views", namedViews}, {"pages", pages}, {"flows", flowing},
-		{"imports", imports}, {"a changed study", revising}, {"two changes at once", revisingTogether}, {"changed limits", tuning}, {"a lowered cap", lowered}, {"decisions", decisions}, {"looks", looks}, {"bought comparisons", buying}, {"bought over a budget", buyingRaisesABudget}, {"dumps", dumps}, {"quotas", quotas}, {"worker keys", workerKeys}, {"client files", clientFiles}, {"client usage", clientUsage}, {"client sums", clientSums}, {"client budgets", clientBudgets}, {"constraints", constraints}, {"a model", model},
-		{"taken after a retry", takenAfterARetry}, {"replaced meanwhile", replacing},
+		{"sending again", again}, {"late", late}, {"live", live}, {"cancelled", cancelled}, {"doubts", doubts}, {"verdicts", verdicts},
+		{"what was said", said}, {"orders", orders}, {"reading", reading}, {"walking", walking}, {"named views", namedViews}, {"pages",
+			pages}, {"flows", flowing}, {"imports", imports}, {"a changed study", revising}, {"two changes at once", revisingTogether},
+		{"changed limits", tuning}, {"a lowered cap", lowered}, {"decisions", decisions}, {"looks", looks}, {"bought comparisons", buying},
+		{"bought over a budget", buyingRaisesABudget}, {"dumps", dumps}, {"quotas", quotas}, {"worker keys", workerKeys},
+		{"client files", clientFiles}, {"client usage", clientUsage}, {"client sums", clientSums}, {"client budgets", clientBudgets},
+		{"constraints", constraints}, {"a model", model}, {"taken after a retry", takenAfterARetry}, {"replaced meanwhile", replacing},
 	}
 	for _, topic := range topics {
 		t.Run(topic.name, func(t *testing.T) { t.Parallel(); topic.run(t, fresh) })
@@ -87,7 +91,8 @@ func (b *bench) newRun(id string, budget *assay.Money) store.Run {
 	r, err := b.s.Runs.CreateRun(b.ctx, store.NewRun{ID: id, Study: "demo", Folder: "here", Digest: "d", Settings: "{}", Budget: budget})
 	b.ok(err)
 	b.ok(b.s.Runs.PutLanes(b.ctx, []store.Lane{
-		{Run: r.No, Stage: "answers", Name: "gpt", Provider: "openai", Model: "gpt-5", Params: "{}", Planned: 1000, Canary: store.CanaryDue},
+		{Run: r.No, Stage: "answers", Name: "gpt", Provider: "openai", Model: "gpt-5", Params: "{}", Planned: 1000,
+			Canary: store.CanaryDue},
 		{Run: r.No, Stage: "answers", Name: "opus", Provider: "anthropic", Model: "opus", Params: "{}", Planned: 1000},
 	}))
 	b.ok(b.s.Runs.OpenRun(b.ctx, r.No))
@@ -108,8 +113,8 @@ const ttl = time.Minute
 // segment plans a segment with n new requests of a lane.
 func (b *bench) segment(mode store.SegmentMode, n int) store.Segment {
 	b.t.Helper()
-	g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: mode,
-		Purpose: store.ForWave, Provider: "openai", Model: "gpt-5", Nonce: "aaaaaaaaaa"}, "me", ttl)
+	g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1},
+		Mode: mode, Purpose: store.ForWave, Provider: "openai", Model: "gpt-5", Nonce: "aaaaaaaaaa"}, "me", ttl)
 	b.ok(err)
 	attempts := make([]store.Attempt, n)
 	for i := range attempts {

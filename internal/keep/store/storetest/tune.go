@@ -21,7 +21,8 @@ func tuning(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	is, err := run.Limits()
 	b.ok(err)
-	if !done || is.Lane("gpt") != (store.Limits{Concurrency: 32, Rate: 5}) || is.Lane("opus") != (store.Limits{Concurrency: 32}) || run.Budget == nil || *run.Budget != three {
+	if !done || is.Lane("gpt") != (store.Limits{Concurrency: 32, Rate: 5}) || is.Lane("opus") != (store.Limits{Concurrency: 32}) ||
+		run.Budget == nil || *run.Budget != three {
 		t.Errorf("%t, %+v, budget %v", done, is, run.Budget)
 	}
 	if run.Due.After(b.clock.now()) {
@@ -56,7 +57,8 @@ func tuning(t *testing.T, fresh Fresh) {
 func lowered(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	share := func(holder string, to, uses, wants int64) int64 {
-		has, err := b.s.Limits.Share(b.ctx, store.CapShare{Scope: "lowered", Holder: holder, Cap: to, Uses: uses, Wants: wants, For: time.Hour})
+		has, err := b.s.Limits.Share(b.ctx,
+			store.CapShare{Scope: "lowered", Holder: holder, Cap: to, Uses: uses, Wants: wants, For: time.Hour})
 		b.ok(err)
 		return has
 	}

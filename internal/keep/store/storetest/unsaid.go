@@ -14,7 +14,8 @@ import (
 func unsaid(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
-	spend := "SELECT priced, unpriced, spent_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown FROM run_spend"
+	spend :=
+		"SELECT priced, unpriced, spent_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown FROM run_spend"
 	mute := func(g store.Segment, ord int64) store.Settlement {
 		o := b.outcome(g, ord, assay.Answered)
 		o.Cost, o.Outcome.Usage = nil, assay.Usage{}

@@ -41,7 +41,8 @@ func handsOfProviders(t *testing.T, fresh Fresh) {
 	same("a worker with another provider's key", []int64{g.No})
 	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "dead", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"}}, 0))
 	same("a worker that is gone", []int64{g.No})
-	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"}, {Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"},
+		{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker with the key", nil)
 	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker that has lost the key", []int64{g.No})
@@ -57,7 +58,8 @@ func handsOfAccounts(t *testing.T, fresh Fresh) {
 	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
 	b.clock.pass(time.Hour)
 	show := func(account string) []store.Stranded {
-		b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "worker", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: account}}, time.Hour))
+		b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "worker",
+			[]store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: account}}, time.Hour))
 		all, err := b.s.Leases.Stranded(b.ctx, b.run.No, time.Minute)
 		b.ok(err)
 		return all
@@ -74,7 +76,8 @@ func handsOfAccounts(t *testing.T, fresh Fresh) {
 		return is
 	}
 	its := store.WorkerKey{Run: b.run.No, Provider: g.Provider, Account: g.Account}
-	if !alive(its) || alive(store.WorkerKey{Run: its.Run, Provider: its.Provider, Account: "another"}) || alive(store.WorkerKey{Run: its.Run, Provider: "other", Account: its.Account}) ||
+	if !alive(its) || alive(store.WorkerKey{Run: its.Run, Provider: its.Provider, Account: "another"}) ||
+		alive(store.WorkerKey{Run: its.Run, Provider: "other", Account: its.Account}) ||
 		alive(store.WorkerKey{Run: its.Run + 1, Provider: its.Provider, Account: its.Account}) {
 		t.Errorf("of the key %q, another, another provider's and another run's, the first alone is there", its.Account)
 	}

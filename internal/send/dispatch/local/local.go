@@ -76,8 +76,9 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.RunStatus, error)
 		places: map[bool]int{true: liveWorkers, false: cmp.Or(d.Workers, 8)}}
 	err := v.loop(ctx)
 	stop()
-	defer func() { _ = d.Engine.Ledger.Leases.Leaves(context.WithoutCancel(ctx), run, d.Engine.Holder) }() // it would be forgotten by itself
-	for len(v.at) > 0 {                                                                                    // what goes on comes back
+	// it would be forgotten by itself
+	defer func() { _ = d.Engine.Ledger.Leases.Leaves(context.WithoutCancel(ctx), run, d.Engine.Holder) }()
+	for len(v.at) > 0 { // what goes on comes back
 		r := <-v.done
 		v.finish(r)
 		if err != nil && !errors.Is(r.err, context.Canceled) && !elsewhere(r.err) {

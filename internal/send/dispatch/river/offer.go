@@ -46,7 +46,8 @@ func (w work) job(after int64) queue.JobArgs {
 // once keeps a second job for the same work out while there is one that is not done.
 func once() queue.UniqueOpts {
 	return queue.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
-		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
+		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning,
+		rivertype.JobStateScheduled,
 	}}
 }
 
@@ -91,7 +92,8 @@ const offerBlock = 500
 func (s *shift) insert(ctx context.Context, block []offering) ([]offering, error) {
 	var params []queue.InsertManyParams
 	for _, o := range block {
-		params = append(params, queue.InsertManyParams{Args: o.work.job(o.after), InsertOpts: &queue.InsertOpts{Queue: o.queue, UniqueOpts: once()}})
+		params = append(params, queue.InsertManyParams{Args: o.work.job(o.after),
+			InsertOpts: &queue.InsertOpts{Queue: o.queue, UniqueOpts: once()}})
 	}
 	results, err := s.client.InsertMany(ctx, params)
 	if err != nil {

@@ -38,14 +38,15 @@ import (
 
 // Driver drives all runs of a ledger, beside any number of others.
 type Driver struct {
-	Ledger      engine.Ledger
-	URL         string                                                         // of the PostgreSQL database that holds the ledger
-	Engine      func(ctx context.Context, run store.Run) (*runs.Engine, error) // of one run: its study sets how its providers are reached
-	Clock       engine.Clock
-	Timing      engine.Timing
-	Log         *slog.Logger
-	Name        string                                                 // who this process is to others: unique
-	Gone        func(holder string) bool                               // reports whether a holder of leases is known to be dead; nil: it never is
+	Ledger engine.Ledger
+	URL    string                                                         // of the PostgreSQL database that holds the ledger
+	Engine func(ctx context.Context, run store.Run) (*runs.Engine, error) // of one run: its study sets how its providers are reached
+	Clock  engine.Clock
+	Timing engine.Timing
+	Log    *slog.Logger
+	Name   string // who this process is to others: unique
+	// reports whether a holder of leases is known to be dead; nil: it never is
+	Gone        func(holder string) bool
 	Concurrency int                                                    // pieces of work at a time and provider; 0: 8
 	Programs    bool                                                   // this process may run judging programs
 	Judged      func(ctx context.Context, run store.Run) (bool, error) // reports whether a program judges in a run
@@ -106,7 +107,8 @@ func (d *Driver) Drive(ctx context.Context) error {
 	s := &shift{
 		Driver: d, ctx: ctx, sweep: d.Timing.Lease / 4,
 		engines: map[int64]*runs.Engine{}, served: map[int64]bool{}, queues: map[string]bool{}, routes: map[work]string{},
-		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{}, judged: map[int64]bool{}, hands: map[int64][]store.WorkerKey{},
+		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{}, judged: map[int64]bool{},
+		hands: map[int64][]store.WorkerKey{},
 	}
 	if s.client, err = s.open(pool); err != nil {
 		return fmt.Errorf("open the job queue: %w", err)
@@ -140,7 +142,8 @@ func (s *shift) open(pool *pgxpool.Pool) (*queue.Client[pgx.Tx], error) {
 		return nil, err
 	}
 	return queue.NewClient(riverpgxv5.New(pool), &queue.Config{
-		Schema: schema, Logger: s.Log, Workers: workers, Queues: map[string]queue.QueueConfig{unused: {MaxWorkers: 1, FetchPollInterval: time.Minute}},
+		Schema: schema, Logger: s.Log, Workers: workers,
+		Queues:        map[string]queue.QueueConfig{unused: {MaxWorkers: 1, FetchPollInterval: time.Minute}},
 		FetchCooldown: min(100*time.Millisecond, s.Timing.Lease/100), FetchPollInterval: min(time.Second, s.Timing.Lease/40),
 		JobTimeout: jobTimeout, RescueStuckJobsAfter: rescue, SoftStopTimeout: s.Timing.Create, CompletedJobRetentionPeriod: time.Minute,
 	})

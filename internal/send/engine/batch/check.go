@@ -16,7 +16,8 @@ import (
 func (w *work) check(ctx context.Context) error {
 	if w.Access.Fingerprint != w.Seg.Account {
 		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(),
-			fmt.Sprintf("the job was made with another key (%s, here is %s): collect it with that one", w.Seg.Account, w.Access.Fingerprint))
+			fmt.Sprintf("the job was made with another key (%s, here is %s): collect it with that one", w.Seg.Account,
+				w.Access.Fingerprint))
 	}
 	st, err := w.Access.Batch.Check(ctx, w.Job())
 	if err != nil {
@@ -56,7 +57,8 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 			return err
 		}
 		if len(parts) > 0 {
-			return w.ended(ctx, provider.Status{State: provider.StateEnded, Word: "gone at the provider, and its results are here", Parts: parts})
+			return w.ended(ctx, provider.Status{State: provider.StateEnded, Word: "gone at the provider, and its results are here",
+				Parts: parts})
 		}
 	}
 	// A new job may be missing from a lagging replica; one that stays away is for a person.
@@ -66,7 +68,8 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 	if f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
 		return w.Ledger.Work.Hold(ctx, w.Lease, w.keyless(f))
 	}
-	return w.Ledger.Work.RetryLater(ctx, w.Lease, now.Add(max(w.pollNext(now.Sub(w.Seg.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, now.Add(max(w.pollNext(now.Sub(w.Seg.Launched)), f.RetryAfter)),
+		"looking at the job: "+f.Error())
 }
 
 // vanished decides about a job that is not there any more: a person does. A rehearsal's was in a process that was killed, and

@@ -133,7 +133,8 @@ func (w *work) auditLater(ctx context.Context, found provider.Found, err error) 
 	now := w.Clock.Now()
 	if now.Sub(w.Seg.SettledAt) > w.Access.Batch.Limits().Longest+w.Timing.Gone+w.Timing.Audit {
 		return errors.Join(w.Ledger.Work.Audited(ctx, w.Lease, now),
-			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "reconcile", "a create call was repeated, and whether its job was made cannot be told: "+why))
+			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "reconcile",
+				"a create call was repeated, and whether its job was made cannot be told: "+why))
 	}
 	return w.Ledger.Work.RetryLater(ctx, w.Lease, now.Add(w.Timing.Audit), "looking for the job of a lost create call: "+why)
 }

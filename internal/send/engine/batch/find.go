@@ -99,7 +99,8 @@ func (w *work) absent(ctx context.Context, began time.Time) error {
 		why := "no job is visible; the create call may still be on its way, and cannot be called back before " + over.Format(time.RFC3339)
 		return w.Ledger.Work.Wake(ctx, w.Lease, next, why)
 	}
-	return w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "no job was made: absent in two reads", Due: now, Lost: true})
+	return w.Ledger.Work.GoBack(ctx, w.Lease,
+		store.Back{To: store.Staged, Reason: "no job was made: absent in two reads", Due: now, Lost: true})
 }
 
 // Adopt takes a job with our stamp for a segment that the ledger has not launched: the ledger is older than the job, or
@@ -115,7 +116,8 @@ func (s *Jobs) Adopt(ctx context.Context, segment int64, job string) (taken bool
 			return nil
 		}
 		if err == nil && (w.Seg.State == store.Staged || w.Seg.State == store.Uploaded) {
-			err = w.Ledger.Work.Intend(ctx, w.Lease, store.Intent{Account: w.Access.Fingerprint, Stamped: true, Reserve: w.Seg.Expected, Due: now})
+			err = w.Ledger.Work.Intend(ctx, w.Lease,
+				store.Intent{Account: w.Access.Fingerprint, Stamped: true, Reserve: w.Seg.Expected, Due: now})
 		}
 		if err == nil {
 			err = w.launched(ctx, job, "adopted")

@@ -79,7 +79,8 @@ func (w *work) received(ctx context.Context, r provider.Receipt) error {
 	if r.Err != nil {
 		why += ": " + r.Err.Error()
 	}
-	return errors.Join(w.Ledger.Work.Wake(ctx, w.Lease, now.Add(w.Poll(0)), why), w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "unknown", why))
+	return errors.Join(w.Ledger.Work.Wake(ctx, w.Lease, now.Add(w.Poll(0)), why),
+		w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "unknown", why))
 }
 
 func (w *work) launched(ctx context.Context, job, note string) error {

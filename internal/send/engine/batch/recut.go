@@ -28,7 +28,8 @@ func (w *work) recut(ctx context.Context, st provider.Status) error {
 		}
 		zero := assay.Money(0)
 		fault := p.Fault
-		block = append(block, store.Settlement{Ord: ord, Key: key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: &fault}})
+		block = append(block, store.Settlement{Ord: ord, Key: key, Cost: &zero,
+			Outcome: assay.Outcome{Ending: assay.Rejected, Fault: &fault}})
 	}
 	if len(block) == 0 {
 		return errors.Join(w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "no line at fault could be found"}),

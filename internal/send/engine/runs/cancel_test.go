@@ -54,7 +54,8 @@ func TestAJobThatIsMadeDuringACancelIsCancelled(t *testing.T) {
 		if !whole { // the segment alone, whose lane stays open
 			w.fake.wobble = func(name string, n int) error {
 				if name == "launch" && n == 1 {
-					_, err := w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: 1, Kind: store.OrderCancel, Args: "{}", By: "anna"})
+					_, err := w.s.Runs.PutOrder(w.ctx,
+						store.Order{Run: w.run.No, Segment: 1, Kind: store.OrderCancel, Args: "{}", By: "anna"})
 					w.ok(err)
 					_, err = w.e.Extend(w.ctx, w.run.No)
 					w.ok(err)

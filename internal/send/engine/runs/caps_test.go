@@ -92,7 +92,8 @@ func TestJobsThatFailAgainAndAgainHoldTheLane(t *testing.T) {
 func TestALineOutOfMoneyStopsTheLane(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.fake.answer = first(1, "free", assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultQuota, Status: 429, Code: "insufficient_quota"}})
+	w.fake.answer = first(1, "free",
+		assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultQuota, Status: 429, Code: "insufficient_quota"}})
 	w.finished(store.ResultIncomplete)
 	if l := w.lane("red"); l.State != store.LaneStopped || !strings.Contains(l.Reason, "insufficient_quota") {
 		t.Errorf("lane %s: %s", l.State, l.Reason)

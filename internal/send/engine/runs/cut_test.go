@@ -33,7 +33,8 @@ func TestSegmentsAreCutAsTheStageSays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one, func(w *world) {
-				w.plan.items, w.plan.cut.Size, w.plan.cut.Segments, w.fake.limits.Requests, w.fake.limits.Least = 11, tt.size, tt.segments, tt.limit, tt.least
+				w.plan.items, w.plan.cut.Size, w.plan.cut.Segments, w.fake.limits.Requests, w.fake.limits.Least = 11, tt.size, tt.segments,
+					tt.limit, tt.least
 			})
 			w.finished(store.ResultDone)
 			var got []int64

@@ -15,7 +15,8 @@ import (
 func deadly(w *world, c *crash) func(string) (engine.Access, error) {
 	d := &deadlyProvider{fake: w.fake, c: c}
 	return func(name string) (engine.Access, error) {
-		return engine.Access{Account: provider.Account{Name: name, Kind: "fake", BaseURL: "http://fake", Batch: d, Live: d}, Fingerprint: "key1"}, nil
+		return engine.Access{Account: provider.Account{Name: name, Kind: "fake", BaseURL: "http://fake", Batch: d, Live: d},
+			Fingerprint: "key1"}, nil
 	}
 }
 
@@ -39,7 +40,8 @@ func (d *deadlyProvider) do(name string, call func()) bool {
 
 func (d *deadlyProvider) Limits() catalog.Limits { return d.fake.Limits() }
 
-func (d *deadlyProvider) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (hd provider.Handle, r provider.Readiness, err error) {
+func (d *deadlyProvider) Prepare(ctx context.Context, p provider.BatchInput,
+	h provider.Handle) (hd provider.Handle, r provider.Readiness, err error) {
 	if !d.do("prepare", func() { hd, r, err = d.fake.Prepare(ctx, p, h) }) {
 		return "", "", errDead
 	}

@@ -48,16 +48,17 @@ func (c *clock) to(at time.Time) {
 
 // fakeProvider is a provider in memory that bills what it is asked.
 type fakeProvider struct {
-	mu       sync.Mutex
-	clock    *clock
-	stamped  bool
-	jobs     []*fakeJob
-	billed   map[string]int // batch: key and nonce
-	asked    map[string]int // live: the last user message
-	takes    time.Duration  // how long a job takes
-	wobble   func(call string, n int) error
-	launch   func(n int) provider.LaunchStatus                        // nil: accepted
-	answer   func(key assay.Key, body string) (assay.Outcome, string) // nil: an answer; how: "" bills a line, "missing", "expired", "free" (a line that is not billed)
+	mu      sync.Mutex
+	clock   *clock
+	stamped bool
+	jobs    []*fakeJob
+	billed  map[string]int // batch: key and nonce
+	asked   map[string]int // live: the last user message
+	takes   time.Duration  // how long a job takes
+	wobble  func(call string, n int) error
+	launch  func(n int) provider.LaunchStatus // nil: accepted
+	// nil: an answer; how: "" bills a line, "missing", "expired", "free" (a line that is not billed)
+	answer   func(key assay.Key, body string) (assay.Outcome, string)
 	ends     func(j *fakeJob) provider.State
 	problems func(j *fakeJob) (*assay.Fault, []provider.LineProblem)
 	live     func(prompt string, n int) (assay.Outcome, error)
@@ -98,8 +99,8 @@ type fakeJob struct {
 }
 
 func newFake(c *clock) *fakeProvider {
-	return &fakeProvider{clock: c, stamped: true, billed: map[string]int{}, asked: map[string]int{}, calls: map[string]int{}, fenced: map[string]bool{}, takes: time.Hour,
-		limits: catalog.Limits{Requests: 100, Bytes: 1 << 20}}
+	return &fakeProvider{clock: c, stamped: true, billed: map[string]int{}, asked: map[string]int{}, calls: map[string]int{},
+		fenced: map[string]bool{}, takes: time.Hour, limits: catalog.Limits{Requests: 100, Bytes: 1 << 20}}
 }
 
 var errDead = errors.New("the process is dead")
@@ -255,7 +256,8 @@ func (h *fakeProvider) finish(j *fakeJob) {
 		if err != nil {
 			panic(err)
 		}
-		o, how := assay.Outcome{Ending: assay.Answered, Text: "answer to " + lastUser(in.Body), Usage: assay.Usage{Known: true, Input: 10, Output: 10}}, ""
+		o, how := assay.Outcome{Ending: assay.Answered, Text: "answer to " + lastUser(in.Body), Usage: assay.Usage{Known: true, Input: 10,
+			Output: 10}}, ""
 		if h.answer != nil {
 			o, how = h.answer(key, string(in.Body))
 		}

@@ -127,7 +127,8 @@ func TestAJobThatShowsLateIsRecognisedAsADoubleAndCancelled(t *testing.T) {
 	w.fake.launch = w.longFirst
 	w.finished(store.ResultDone)
 	w.answers(3)
-	if got := w.events("double"); len(got) != 2 || w.fake.calls["cancel"] != 1 || !strings.Contains(got[1].Text, "1 request of its 3 was done") {
+	if got := w.events("double"); len(got) != 2 || w.fake.calls["cancel"] != 1 ||
+		!strings.Contains(got[1].Text, "1 request of its 3 was done") {
 		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.fake.calls["cancel"], w.history())
 	}
 }
@@ -150,7 +151,8 @@ func TestWhoeverHasNoKeyExtendsTheRunAndLeavesTheAuditToOthers(t *testing.T) {
 	w.second = keyless
 	w.finished(store.ResultDone)
 	w.answers(3)
-	if got := w.events("double"); len(got) != 2 || w.fake.calls["cancel"] != 1 || !strings.Contains(got[1].Text, "1 request of its 2 was done") {
+	if got := w.events("double"); len(got) != 2 || w.fake.calls["cancel"] != 1 ||
+		!strings.Contains(got[1].Text, "1 request of its 2 was done") {
 		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.fake.calls["cancel"], w.history())
 	}
 	if due, err := w.s.Reader.NextDue(w.ctx, w.run.No); err != nil || !due.IsZero() {
@@ -166,7 +168,8 @@ func TestWithoutAStampAForeignJobOfEqualSizeIsNotTaken(t *testing.T) {
 			return provider.Accepted
 		}
 		// A stranger's job of the same size comes between.
-		w.fake.jobs = append(w.fake.jobs, &fakeJob{id: "foreign", count: 3, made: w.clock.Now(), ends: w.clock.Now().Add(2 * time.Hour), state: provider.StateEnded})
+		w.fake.jobs = append(w.fake.jobs,
+			&fakeJob{id: "foreign", count: 3, made: w.clock.Now(), ends: w.clock.Now().Add(2 * time.Hour), state: provider.StateEnded})
 		return provider.Unknown
 	}
 	w.finished(store.ResultDone)
@@ -190,7 +193,8 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 		result store.Result
 		billed int
 	}{
-		{engine.Resolve{Do: "resend"}, store.ResultDone, 2}, {engine.Resolve{Do: "adopt", Job: "job1"}, store.ResultDone, 1}, {engine.Resolve{Do: "drop"}, store.ResultIncomplete, 0},
+		{engine.Resolve{Do: "resend"}, store.ResultDone, 2}, {engine.Resolve{Do: "adopt", Job: "job1"}, store.ResultDone, 1},
+		{engine.Resolve{Do: "drop"}, store.ResultIncomplete, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.do.Do, func(t *testing.T) {

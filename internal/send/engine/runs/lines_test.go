@@ -26,7 +26,8 @@ func TestAnAnswerBeatsAnErrorOfTheSameID(t *testing.T) {
 					if err := json.Unmarshal(line, &l); err != nil {
 						t.Error(err)
 					}
-					text, _ := json.Marshal(fakeLine{ID: l.ID, Outcome: assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500}}})
+					text, _ := json.Marshal(fakeLine{ID: l.ID,
+						Outcome: assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500}}})
 					errors = append(errors, text)
 				}
 				if before {

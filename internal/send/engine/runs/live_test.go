@@ -200,7 +200,8 @@ func TestCapsOfTheStudyAreObeyed(t *testing.T) {
 		want time.Duration // at least this until the last
 		most time.Duration
 	}{
-		{"a pause of the lane", 10, engine.Live{Lane: ratelimit.Caps{Concurrency: 1, Pause: 20 * time.Second}}, 9 * 20 * time.Second, 6 * time.Minute},
+		{"a pause of the lane", 10, engine.Live{Lane: ratelimit.Caps{Concurrency: 1, Pause: 20 * time.Second}}, 9 * 20 * time.Second,
+			6 * time.Minute},
 		{"a rate of the provider", 10, engine.Live{Account: ratelimit.Caps{Rate: 2}}, 4500 * time.Millisecond, 9 * time.Second},
 		// An answer takes 20 tokens. The first one is expected to take 13 times as many, and what it leaves may be spent at once.
 		{"tokens of the provider", 40, engine.Live{Account: ratelimit.Caps{Tokens: 100}}, 4 * time.Second, 40 * time.Second},

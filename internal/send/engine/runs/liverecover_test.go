@@ -86,7 +86,8 @@ func TestAnswersThatTheLedgerNeverTookAreReadFromTheLog(t *testing.T) {
 	w := newWorld(t, liveOf(40))
 	long := strings.Repeat("a long answer ", 10_000)
 	w.fake.live = func(string, int) (assay.Outcome, error) {
-		return assay.Outcome{Ending: assay.Answered, Text: long, Finish: "stop", RequestID: "req-1", Usage: assay.Usage{Known: true, Input: 10, Output: 10}}, nil
+		return assay.Outcome{Ending: assay.Answered, Text: long, Finish: "stop", RequestID: "req-1", Usage: assay.Usage{Known: true,
+			Input: 10, Output: 10}}, nil
 	}
 	w.around = failing("settle", -1)
 	w.reopen()
@@ -182,10 +183,13 @@ func TestWhatWasInFlightIsKnownExactlyOrNotLessThanItWas(t *testing.T) {
 		change func(string) string
 		doubts func(n, open int64) bool
 	}{
-		"killed":                  {func(s string) string { return s }, func(n, _ int64) bool { return n >= 1 && n <= flying }},
-		"a record cut in two":     {func(s string) string { return s + "12345678 0 00000000 {" }, func(n, _ int64) bool { return n >= 1 && n <= flying }},
-		"the machine has started": {func(s string) string { return without(s, "sent", "open") }, func(n, _ int64) bool { return n >= 1 && n <= items/2 }}, // all that was claimed: how far ahead depends on the load
-		"the log is gone":         {func(string) string { return "" }, func(n, open int64) bool { return n == open }},
+		"killed": {func(s string) string { return s }, func(n, _ int64) bool { return n >= 1 && n <= flying }},
+		"a record cut in two": {func(s string) string { return s + "12345678 0 00000000 {" },
+			func(n, _ int64) bool { return n >= 1 && n <= flying }},
+		// all that was claimed: how far ahead depends on the load
+		"the machine has started": {func(s string) string { return without(s, "sent", "open") },
+			func(n, _ int64) bool { return n >= 1 && n <= items/2 }},
+		"the log is gone": {func(string) string { return "" }, func(n, open int64) bool { return n == open }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

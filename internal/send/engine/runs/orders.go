@@ -218,7 +218,8 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 		case r.Do == "adopt" && r.Job != "":
 			answer = "it has its job: " + r.Job
 			if !rekeyed {
-				if err := x.Ledger.Work.Launched(ctx, h.Lease, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By}); err != nil {
+				if err := x.Ledger.Work.Launched(ctx, h.Lease,
+					store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By}); err != nil {
 					return err
 				}
 			}
@@ -294,7 +295,8 @@ func (x *extension) collect(ctx context.Context) (string, error) {
 	}
 	text := assay.Count(got, "outcome") + " collected"
 	if keyless > 0 {
-		text += fmt.Sprintf("; %s %s a key that %s does not have", assay.Count(keyless, "job"), assay.Verb(keyless, "needs", "need"), x.Holder)
+		text += fmt.Sprintf("; %s %s a key that %s does not have", assay.Count(keyless, "job"),
+			assay.Verb(keyless, "needs", "need"), x.Holder)
 	}
 	return text, nil
 }

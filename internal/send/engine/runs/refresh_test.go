@@ -14,7 +14,8 @@ func TestRefreshAsksAndDecidesNothing(t *testing.T) {
 	looks := w.fake.calls["check"]
 	asked, wrong, err := w.e.Refresh(w.ctx, w.run.No)
 	w.ok(err)
-	if g := w.segments()[0]; asked != 1 || len(wrong) != 0 || w.fake.calls["check"] != looks+1 || g.State != store.Launched || g.JobWord != "running" {
+	if g := w.segments()[0]; asked != 1 || len(wrong) != 0 || w.fake.calls["check"] != looks+1 || g.State != store.Launched ||
+		g.JobWord != "running" {
 		t.Errorf("asked %d, %v; segment %+v", asked, wrong, g)
 	}
 	w.clock.to(w.clock.Now().Add(w.fake.takes))

@@ -290,7 +290,8 @@ func TestCancelKeepsWhatTheProviderHandsOut(t *testing.T) {
 	if d := cmp.Diff(map[assay.Ending]int64{assay.Answered: 3, assay.Cancelled: 3}, w.lane("red").Endings); d != "" {
 		t.Errorf("%s\n%s", d, w.history())
 	}
-	_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{Only: []assay.Ending{assay.Cancelled}})})
+	_, err = w.s.Runs.PutOrder(w.ctx,
+		store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{Only: []assay.Ending{assay.Cancelled}})})
 	w.ok(err)
 	if _, err := w.e.Extend(w.ctx, w.run.No); err != nil {
 		t.Fatal(err)
@@ -326,7 +327,8 @@ func TestEqualRequestsOfAnEarlierRunAreReused(t *testing.T) {
 	w.finished(store.ResultDone)
 	r, err := w.s.Runs.CreateRun(w.ctx, store.NewRun{ID: "run2", Study: "demo", Settings: "{}"})
 	w.ok(err)
-	w.ok(w.s.Runs.PutLanes(w.ctx, []store.Lane{{Run: r.No, Stage: "answers", Name: "red", Provider: "fake", Model: "m", Params: "{}", Planned: 4}}))
+	w.ok(w.s.Runs.PutLanes(w.ctx,
+		[]store.Lane{{Run: r.No, Stage: "answers", Name: "red", Provider: "fake", Model: "m", Params: "{}", Planned: 4}}))
 	w.ok(w.s.Runs.OpenRun(w.ctx, r.No))
 	w.run = r
 	w.plan.items, w.plan.policy.Reuse = 4, &store.ReuseFrom{Study: "demo"}

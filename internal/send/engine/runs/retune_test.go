@@ -122,7 +122,8 @@ func (w *world) worker(name string, live *counter) *runs.Engine {
 		Files: w.files, Planner: tuned{w.plan, live}, Clock: engine.WallClock(), Timing: timing,
 		Random: rand.New(rand.NewPCG(1, 7)), Holder: name,
 		Accounts: func(string) (engine.Access, error) {
-			return engine.Access{Account: provider.Account{Name: "fake", Kind: "fake", BaseURL: "http://fake", Live: live}, Fingerprint: "key1"}, nil
+			return engine.Access{Account: provider.Account{Name: "fake", Kind: "fake", BaseURL: "http://fake", Live: live},
+				Fingerprint: "key1"}, nil
 		}})
 }
 
@@ -161,7 +162,8 @@ func (w *world) asksLive(c *counter) (wait func()) {
 
 func TestALimitThatIsTunedIsObeyedByAllWorkersAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, liveOf(7000, func(w *world) { w.plan.live.Lane.Concurrency = 8 })) // a segment has 5,000; the second must last to the end
+	// a segment has 5,000; the second must last to the end
+	w := newWorld(t, liveOf(7000, func(w *world) { w.plan.live.Lane.Concurrency = 8 }))
 	c := newCounter(w.fake)
 	wait := w.asksLive(c)
 	flying := func(n int) func() bool { return func() bool { return c.flying == n } }

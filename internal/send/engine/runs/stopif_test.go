@@ -20,7 +20,8 @@ func TestAnEmptyOrCutCanaryHoldsItsLane(t *testing.T) {
 			_, err := w.drive()
 			w.ok(err)
 			l := w.lane("red")
-			if len(w.fake.jobs) != 0 || l.State != store.LaneStopped || l.Canary != store.CanaryFailed || !strings.Contains(l.Reason, "max_tokens") {
+			if len(w.fake.jobs) != 0 || l.State != store.LaneStopped || l.Canary != store.CanaryFailed ||
+				!strings.Contains(l.Reason, "max_tokens") {
 				t.Fatalf("%d jobs, lane %+v", len(w.fake.jobs), l)
 			}
 			_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
@@ -37,7 +38,8 @@ func TestAnEmptyOrCutCanaryHoldsItsLane(t *testing.T) {
 func TestALaneWithoutOneGoodAnswerStops(t *testing.T) {
 	t.Parallel()
 	const items = 6000 // more than one slice
-	for ending, stops := range map[assay.Ending]bool{assay.Empty: true, assay.Cut: true, assay.Refused: true, assay.Rejected: true, assay.Answered: false} {
+	for ending, stops := range map[assay.Ending]bool{assay.Empty: true, assay.Cut: true, assay.Refused: true, assay.Rejected: true,
+		assay.Answered: false} {
 		t.Run(string(ending), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, liveOf(items, func(*world) {}))
@@ -102,7 +104,8 @@ func TestTheWordsOfAStopDecideNothing(t *testing.T) {
 			w := newWorld(t, one, func(*world) {})
 			w.fake.wobble = func(call string, _ int) error {
 				if call == "check" {
-					w.ok(w.s.Work.SetLane(w.ctx, w.run.No, w.lane("red").Stage, "red", store.LaneStop{State: store.LaneStopped, Reason: words}))
+					w.ok(w.s.Work.SetLane(w.ctx, w.run.No, w.lane("red").Stage, "red",
+						store.LaneStop{State: store.LaneStopped, Reason: words}))
 				}
 				return nil
 			}

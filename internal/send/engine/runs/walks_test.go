@@ -28,7 +28,8 @@ func TestNothingIsWrittenWhileRowsAreRead(t *testing.T) {
 		}
 	}
 	for m := range methods(reflect.TypeFor[*sending.Store](), reflect.TypeFor[*sending.Leases](), reflect.TypeFor[*sending.Limits](),
-		reflect.TypeFor[*sending.Importer](), reflect.TypeFor[*runs.Store](), reflect.TypeFor[*clients.Store](), reflect.TypeFor[*read.Reuse]()) {
+		reflect.TypeFor[*sending.Importer](), reflect.TypeFor[*runs.Store](), reflect.TypeFor[*clients.Store](),
+		reflect.TypeFor[*read.Reuse]()) {
 		writes[m.Name] = true
 	}
 	if !walks["SegmentAnswers"] || !writes["SetCanary"] || writes["SegmentAnswers"] {

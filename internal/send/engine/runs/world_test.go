@@ -48,7 +48,8 @@ type world struct {
 
 func newWorld(t testing.TB, set ...func(w *world)) *world {
 	c := newClock()
-	w := &world{t: t, ctx: context.Background(), where: filepath.Join(t.TempDir(), "assay.db"), clock: c, fake: newFake(c), canary: store.CanaryOff, timing: engine.DefaultTiming()}
+	w := &world{t: t, ctx: context.Background(), where: filepath.Join(t.TempDir(), "assay.db"), clock: c, fake: newFake(c),
+		canary: store.CanaryOff, timing: engine.DefaultTiming()}
 	w.plan = &planner{items: 3, lanes: []string{"red", "blue"}, turns: 1, mode: store.Batch, price: 1000, fake: w.fake}
 	for _, s := range set {
 		s(w)
@@ -87,7 +88,8 @@ func (w *world) reopen() {
 		Files: w.files, Planner: w.plan, Clock: w.clock, Timing: w.timing,
 		Random: rand.New(rand.NewPCG(uint64(w.holders), 7)), Holder: fmt.Sprintf("process %d", w.holders),
 		Accounts: func(name string) (engine.Access, error) {
-			return engine.Access{Account: provider.Account{Name: name, Kind: "fake", BaseURL: "http://fake", Batch: w.fake, Live: w.fake}, Fingerprint: "key1"}, nil
+			return engine.Access{Account: provider.Account{Name: name, Kind: "fake", BaseURL: "http://fake", Batch: w.fake, Live: w.fake},
+				Fingerprint: "key1"}, nil
 		}})
 }
 
@@ -270,11 +272,13 @@ func (p *planner) Policy(context.Context, store.Run) (engine.Policy, error) { re
 func (p *planner) Route(_ context.Context, _ store.Run, _, lane string, _ store.SegmentMode) (engine.Route, error) {
 	rate := catalog.Rates{Input: catalog.Rate{Million: assay.Dollar, Known: true}, Output: catalog.Rate{Million: assay.Dollar, Known: true}}
 	return engine.Route{Lane: assay.Lane{Name: lane, Provider: "fake", Model: "m"}, Wire: fakeWire(), Live: p.live,
-		Price: catalog.Price{Live: catalog.Schedule{Short: rate}, Batch: catalog.Schedule{Short: rate}}, Size: p.cut.Size, Segments: p.cut.Segments}, nil
+		Price: catalog.Price{Live: catalog.Schedule{Short: rate}, Batch: catalog.Schedule{Short: rate}}, Size: p.cut.Size,
+		Segments: p.cut.Segments}, nil
 }
 
 func fakeWire() assay.Wire {
-	return assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI, URL: "/v1/chat/completions", MaxTokensField: "max_tokens", SystemRole: "system", ModelInBody: true}
+	return assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI, URL: "/v1/chat/completions", MaxTokensField: "max_tokens",
+		SystemRole: "system", ModelInBody: true}
 }
 
 func (p *planner) Retries(context.Context, store.Run, []string) ([]store.Share, error) {
@@ -299,7 +303,8 @@ func (p *planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 				}
 				final = open == 0
 			}
-			all = append(all, engine.Group{GroupKey: store.GroupKey{Stage: "answers", Lane: lane, Turn: turn}, Wave: turn, Mode: p.mode, Final: final})
+			all = append(all, engine.Group{GroupKey: store.GroupKey{Stage: "answers", Lane: lane, Turn: turn}, Wave: turn, Mode: p.mode,
+				Final: final})
 		}
 	}
 	return all, nil
@@ -383,7 +388,8 @@ func (p *planner) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 		}
 		if ready {
 			cost := assay.Cost{Sum: p.price, Priced: 1}
-			all = append(all, engine.Planned{At: c, Expected: cost, High: cost, Request: &assay.Request{Key: c.Key(), Lane: &route.Lane, Wire: &route.Wire, Prompt: &prompt}})
+			all = append(all, engine.Planned{At: c, Expected: cost, High: cost,
+				Request: &assay.Request{Key: c.Key(), Lane: &route.Lane, Wire: &route.Wire, Prompt: &prompt}})
 		}
 	}
 	return all, nil

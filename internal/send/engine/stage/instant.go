@@ -128,7 +128,8 @@ func (c *Cutter) noteLost(ctx context.Context, l lostAnswers) error {
 		return nil
 	}
 	return c.Ledger.Work.Note(ctx, c.Run.No, 0, "asked again",
-		fmt.Sprintf("lane %s in %s: %s of earlier runs cannot be taken over: %s", c.group.Lane, c.group.Stage, assay.Count(l.n, "answer"), l.why))
+		fmt.Sprintf("lane %s in %s: %s of earlier runs cannot be taken over: %s", c.group.Lane, c.group.Stage,
+			assay.Count(l.n, "answer"), l.why))
 }
 
 // donors returns the answers of other runs that are reused for requests of this one.

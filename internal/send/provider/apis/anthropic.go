@@ -29,7 +29,8 @@ func openAnthropic(cfg provider.Config) (provider.Account, error) {
 	if err != nil {
 		return provider.Account{}, err
 	}
-	return account(cfg, &anthropic{documentJobs{jobAPI{api, cfg.Limits}}}, &asker{api: api, path: fixed("v1", "messages"), models: "/v1/models", size: "limit"}), nil
+	return account(cfg, &anthropic{documentJobs{jobAPI{api, cfg.Limits}}}, &asker{api: api, path: fixed("v1", "messages"),
+		models: "/v1/models", size: "limit"}), nil
 }
 
 // anthropic drives message batches: one document goes in, one stream comes out, and a job carries no mark of ours.

@@ -37,7 +37,8 @@ func openBedrock(cfg provider.Config) (provider.Account, error) {
 	ask := func(r *assay.Request) string { return "/model/" + objects.Segment(r.Lane.Model) + "/converse" }
 	a := provider.Account{BaseURL: cfg.BaseURL, Live: &converser{asker: asker{api: runtime, path: ask}, control: control}}
 	if cfg.Input == "" || cfg.Output == "" || cfg.Role == "" {
-		a.Batch = unfit("Bedrock batches need input and output folders and a role (input: s3://…, output: s3://…, role: arn:aws:iam::…)", cfg.Limits)
+		a.Batch = unfit("Bedrock batches need input and output folders and a role (input: s3://…, output: s3://…, role: arn:aws:iam::…)",
+			cfg.Limits)
 		return a, nil
 	}
 	store, err := s3Buckets(cfg, cfg.Input, cfg.Output)
@@ -77,7 +78,8 @@ func (c *converser) Models(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("list models: %w", err)
 	}
 	var profiles bedrockProfiles
-	if _, err := c.control.JSON(ctx, provider.Call{Path: provider.Path("inference-profiles"), Query: url.Values{"maxResults": {"1000"}}}, &profiles); err != nil {
+	if _, err := c.control.JSON(ctx, provider.Call{Path: provider.Path("inference-profiles"), Query: url.Values{"maxResults": {"1000"}}},
+		&profiles); err != nil {
 		return nil, fmt.Errorf("list profiles of models: %w", err)
 	}
 	var names []string

@@ -53,13 +53,15 @@ func TestAKeyOfBedrockOpensNoBucketAndAnARNIsOneSegment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := provider.Status{Job: bedrockARN, State: provider.StateExpired, Word: "PartiallyCompleted", Model: ".", Counts: provider.Counts{Known: true, Total: 10, Succeeded: 4, Failed: 1, Pending: 5},
-			Parts: []provider.Part{{Name: "x.jsonl.out", Kind: provider.PartResults, Ref: "s3://b/out/n/abc123def456/x.jsonl.out", Size: 7}}}
+		want := provider.Status{Job: bedrockARN, State: provider.StateExpired, Word: "PartiallyCompleted", Model: ".",
+			Counts: provider.Counts{Known: true, Total: 10, Succeeded: 4, Failed: 1, Pending: 5}, Parts: []provider.Part{
+				{Name: "x.jsonl.out", Kind: provider.PartResults, Ref: "s3://b/out/n/abc123def456/x.jsonl.out", Size: 7}}}
 		if diff := cmp.Diff(want, st); diff != "" {
 			t.Error(diff)
 		}
 		wire := assay.Wire{Dialect: assay.DialectConverse}
-		req := &assay.Request{Wire: &wire, Lane: &assay.Lane{Model: "us.maker.m-v1:0"}, Prompt: &assay.Prompt{Messages: []assay.Message{{Role: assay.RoleUser, Text: "Q"}}}}
+		req := &assay.Request{Wire: &wire, Lane: &assay.Lane{Model: "us.maker.m-v1:0"},
+			Prompt: &assay.Prompt{Messages: []assay.Message{{Role: assay.RoleUser, Text: "Q"}}}}
 		if r, err := a.Live.Ask(context.Background(), req); err != nil || r.Outcome.Text != "Yes." {
 			t.Errorf("%+v %v", r, err)
 		}
@@ -68,7 +70,8 @@ func TestAKeyOfBedrockOpensNoBucketAndAnARNIsOneSegment(t *testing.T) {
 			how = "bedrock"
 		}
 		if diff := cmp.Diff([]string{
-			how + " GET bedrock.eu-west-1.amazonaws.com/model-invocation-job/arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Amodel-invocation-job%2Fabc123def456",
+			how + " GET bedrock.eu-west-1.amazonaws.com/model-invocation-job/" +
+				"arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Amodel-invocation-job%2Fabc123def456",
 			"s3 GET b.s3.eu-west-1.amazonaws.com/",
 			how + " POST bedrock-runtime.eu-west-1.amazonaws.com/model/us.maker.m-v1%3A0/converse",
 		}, calls); diff != "" {
@@ -79,7 +82,8 @@ func TestAKeyOfBedrockOpensNoBucketAndAnARNIsOneSegment(t *testing.T) {
 
 func TestAConflictLeavesOpenWhetherThereIsAJob(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[string]provider.LaunchStatus{"ConflictException": provider.Unknown, "ValidationException": provider.Refused, "ThrottlingException": provider.Refused} {
+	for kind, want := range map[string]provider.LaunchStatus{"ConflictException": provider.Unknown, "ValidationException": provider.Refused,
+		"ThrottlingException": provider.Refused} {
 		a := bedrockOn(t, "", func(*http.Request) *http.Response {
 			resp := answer(400, `{"message":"no"}`)
 			resp.Header.Set("X-Amzn-Errortype", kind)
@@ -99,7 +103,8 @@ func TestErrorsOfSignedCallsShowNothingThatWasSigned(t *testing.T) {
 	cfg := config("bedrock", func(r *http.Request) *http.Response {
 		said := r.Header.Get("Authorization") + " " + r.Header.Get("X-Amz-Security-Token")
 		if strings.HasPrefix(r.URL.Path, "/b/") {
-			return answer(403, `<Error><Code>SignatureDoesNotMatch</Code><Message>no</Message><CanonicalRequest>`+said+`</CanonicalRequest></Error>`)
+			return answer(403, `<Error><Code>SignatureDoesNotMatch</Code><Message>no</Message><CanonicalRequest>`+said+
+				`</CanonicalRequest></Error>`)
 		}
 		return answer(403, `{"__type":"InvalidSignatureException","message":"should have been `+said+`"}`)
 	})

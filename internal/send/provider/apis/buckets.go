@@ -119,7 +119,8 @@ func s3Buckets(cfg provider.Config, folders ...string) (buckets, error) {
 		if !known[bucket] {
 			return nil, "", badAddress(uri, "a bucket of the configuration")
 		}
-		s := &objects.S3{Transport: api.Transport(), Account: cfg.Amazon, Region: cfg.Location, Where: "s3://" + bucket, Base: objects.BucketURL(bucket, cfg.Location)}
+		s := &objects.S3{Transport: api.Transport(), Account: cfg.Amazon, Region: cfg.Location, Where: "s3://" + bucket,
+			Base: objects.BucketURL(bucket, cfg.Location)}
 		if cfg.Storage != "" {
 			s.Base = strings.TrimSuffix(cfg.Storage, "/") + "/" + bucket
 		}

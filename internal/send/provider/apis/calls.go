@@ -195,7 +195,8 @@ func fetchFrom(ctx context.Context, api *provider.Client, path string, call prov
 	want.Ask = func(ctx context.Context) (int64, error) {
 		var f openAIFile
 		_, err := api.JSON(ctx, provider.Call{Path: path}, &f)
-		if fault := provider.FaultOf(err); fault != nil && (fault.Status == http.StatusNotFound || fault.Status == http.StatusMethodNotAllowed) {
+		if fault := provider.FaultOf(err); fault != nil &&
+			(fault.Status == http.StatusNotFound || fault.Status == http.StatusMethodNotAllowed) {
 			return 0, nil // a server without file objects
 		}
 		return int64(f.Bytes), err

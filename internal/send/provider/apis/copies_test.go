@@ -24,7 +24,8 @@ func TestCopiesHaveWordsOfTheirOwn(t *testing.T) {
 		known      bool // its counts
 		parts      int
 	}{
-		{"siliconflow", `{"id":"b","status":"in_queue","request_counts":{"total":3,"completed":0,"failed":0}}`, provider.StateQueued, true, 0},
+		{"siliconflow", `{"id":"b","status":"in_queue","request_counts":{"total":3,"completed":0,"failed":0}}`,
+			provider.StateQueued, true, 0},
 		{"deepinfra", `{"id":"b","status":"validating","request_counts":null}`, provider.StateQueued, false, 0},
 		{"deepinfra", `{"id":"b","status":"completed","request_counts":{"total":3,"completed":3,"failed":0},"output_file_id":"b_output","error_file_id":"b_error"}`, provider.StateEnded, true, 2},
 		{"novita", `{"id":"b","status":"COMPLETED","created_at":"2026-11-15T10:00:00Z","errors":"","output_file_id":"f","error_file_id":"","request_counts":{"total":3,"completed":3,"failed":0}}`, provider.StateEnded, true, 1},
@@ -79,7 +80,8 @@ func TestParasailsFilesLieElsewhere(t *testing.T) {
 		return answer(404, `{"error":{"message":"no"}}`)
 	})
 	var got bytes.Buffer
-	if err := a.Batch.Fetch(context.Background(), provider.Job{ID: "b"}, provider.Part{Name: "results", Kind: provider.PartResults, Ref: "f"}, provider.Fresh(&got)); err != nil || got.String() != lines {
+	if err := a.Batch.Fetch(context.Background(), provider.Job{ID: "b"},
+		provider.Part{Name: "results", Kind: provider.PartResults, Ref: "f"}, provider.Fresh(&got)); err != nil || got.String() != lines {
 		t.Errorf("%q, %v", got.String(), err)
 	}
 	for where, header := range map[string]string{"nowhere": "", "a place without TLS": "http://storage.example/x"} {
@@ -88,7 +90,8 @@ func TestParasailsFilesLieElsewhere(t *testing.T) {
 			resp.Header.Set("Location", header)
 			return resp
 		})
-		if err := a.Batch.Fetch(context.Background(), provider.Job{ID: "b"}, provider.Part{Ref: "f"}, provider.Fresh(&bytes.Buffer{})); err == nil {
+		if err := a.Batch.Fetch(context.Background(), provider.Job{ID: "b"}, provider.Part{Ref: "f"},
+			provider.Fresh(&bytes.Buffer{})); err == nil {
 			t.Errorf("a redirect to %s was followed", where)
 		}
 	}
@@ -98,7 +101,8 @@ func TestParasailsFilesLieElsewhere(t *testing.T) {
 func TestRowsSayWhatCopiesWrite(t *testing.T) {
 	t.Parallel()
 	c := catalog.Default()
-	for kind, want := range map[string]string{"novita": "48h /v1/chat/completions", "zhipu": "24h /v4/chat/completions", catalog.Compatible: "24h /v1/chat/completions"} {
+	for kind, want := range map[string]string{"novita": "48h /v1/chat/completions", "zhipu": "24h /v4/chat/completions",
+		catalog.Compatible: "24h /v1/chat/completions"} {
 		v, _ := c.Vendor(kind)
 		w := c.Wire(assay.Lane{Provider: kind, Model: "m"}, kind, assay.ModeBatch)
 		diff(t, want, window(v.Limits)+" "+w.URL)
@@ -117,7 +121,8 @@ func TestAnEmptyErrorFileIsWhole(t *testing.T) {
 		return resp
 	})
 	var got bytes.Buffer
-	if err := a.Batch.Fetch(context.Background(), provider.Job{ID: "b"}, provider.Part{Name: "errors", Kind: provider.PartErrors, Ref: "b_error"}, provider.Fresh(&got)); err != nil || got.Len() != 0 {
+	if err := a.Batch.Fetch(context.Background(), provider.Job{ID: "b"},
+		provider.Part{Name: "errors", Kind: provider.PartErrors, Ref: "b_error"}, provider.Fresh(&got)); err != nil || got.Len() != 0 {
 		t.Errorf("%q, %v", got.String(), err)
 	}
 }

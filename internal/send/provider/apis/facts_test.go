@@ -17,9 +17,10 @@ import (
 func TestOpenAIsValidationCodesSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]assay.FaultClass{
-		"invalid_json_line": assay.FaultInvalid, "duplicate_custom_id": assay.FaultInvalid, "missing_required_parameter": assay.FaultInvalid,
-		"mismatched_model": assay.FaultInvalid, "invalid_url": assay.FaultInvalid, "model_not_found": assay.FaultInvalid, "streaming_unsupported": assay.FaultInvalid,
-		"invalid_request": assay.FaultInvalid, "token_limit_exceeded": assay.FaultBusy,
+		"invalid_json_line": assay.FaultInvalid, "duplicate_custom_id": assay.FaultInvalid,
+		"missing_required_parameter": assay.FaultInvalid, "mismatched_model": assay.FaultInvalid, "invalid_url": assay.FaultInvalid,
+		"model_not_found": assay.FaultInvalid, "streaming_unsupported": assay.FaultInvalid, "invalid_request": assay.FaultInvalid,
+		"token_limit_exceeded": assay.FaultBusy,
 	} {
 		a := open(t, "openai", func(*http.Request) *http.Response {
 			return answer(200, fmt.Sprintf(`{"id":"b","status":"failed","errors":{"object":"list","data":[{"code":%q,"message":"m","param":"body.model","line":3}]},"request_counts":{"total":0,"completed":0,"failed":0}}`, code))
@@ -71,7 +72,8 @@ func TestTogetherCancelsWithOneLAndNotTwice(t *testing.T) {
 	if st, err := a.Batch.Check(context.Background(), provider.Job{ID: "b"}); err != nil || st.Fault.Class != assay.FaultGone {
 		t.Errorf("a file that is gone: %+v, %v", st, err)
 	}
-	line := decoded(t, "together", assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierBare}, `{"id":"1","custom_id":"x","error":{"code":"batch_client_error","message":"bad"}}`)
+	line := decoded(t, "together", assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierBare},
+		`{"id":"1","custom_id":"x","error":{"code":"batch_client_error","message":"bad"}}`)
 	if line.CustomID != "x" || line.Malformed || line.Outcome.Ending != assay.Errored || line.Outcome.Fault.Code != "batch_client_error" {
 		t.Errorf("%+v", line)
 	}

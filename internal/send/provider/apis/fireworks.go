@@ -68,7 +68,8 @@ func (f *fireworks) Prepare(ctx context.Context, p provider.BatchInput, h provid
 }
 
 // make makes an empty dataset. The number of examples has to be given, as a text.
-func (f *fireworks) make(ctx context.Context, p provider.BatchInput, h provider.Handle, id string) (provider.Handle, provider.Readiness, error) {
+func (f *fireworks) make(ctx context.Context, p provider.BatchInput, h provider.Handle,
+	id string) (provider.Handle, provider.Readiness, error) {
 	var body fireworksMake
 	body.ID, body.Dataset.Count = id, strconv.Itoa(p.Count)
 	call, err := postJSON(f.path("datasets"), body)

@@ -54,7 +54,8 @@ func (g *gemini) Launch(ctx context.Context, p provider.BatchInput, h provider.H
 	body.Batch.Input.File = hold.File
 	r := launchJSON(ctx, g.api, provider.Path(g.version, "models", bareModel(p.Model)+":batchGenerateContent"), body, &geminiOperation{})
 	if r.Status == provider.Refused && missing(r.Err) { // files live for two days
-		r.Err = fmt.Errorf("launch: the uploaded file is gone: %w", &assay.Fault{Class: assay.FaultGone, Code: "file_expired", Message: r.Err.Error()})
+		r.Err = fmt.Errorf("launch: the uploaded file is gone: %w",
+			&assay.Fault{Class: assay.FaultGone, Code: "file_expired", Message: r.Err.Error()})
 	}
 	return r
 }
@@ -62,7 +63,8 @@ func (g *gemini) Launch(ctx context.Context, p provider.BatchInput, h provider.H
 // Check reads the operation.
 func (g *gemini) Check(ctx context.Context, job provider.Job) (provider.Status, error) {
 	var op geminiOperation
-	if err := g.api.Elements(ctx, provider.Call{Path: resource(g.version, job.ID)}, provider.Document{Lists: inlineLists(), Rest: &op}); err != nil {
+	if err := g.api.Elements(ctx, provider.Call{Path: resource(g.version, job.ID)},
+		provider.Document{Lists: inlineLists(), Rest: &op}); err != nil {
 		return provider.Status{}, fmt.Errorf("check: %w", err)
 	}
 	return kept(op.status(), g.limits), nil
@@ -85,7 +87,8 @@ func (g *gemini) Fetch(ctx context.Context, job provider.Job, part provider.Part
 	if err != nil {
 		return err
 	}
-	err = g.api.Elements(ctx, provider.Call{Path: resource(g.version, job.ID)}, provider.Document{Lists: inlineLists()[:1], Each: out.Write})
+	err = g.api.Elements(ctx, provider.Call{Path: resource(g.version, job.ID)},
+		provider.Document{Lists: inlineLists()[:1], Each: out.Write})
 	if err != nil {
 		return fmt.Errorf("fetch results: %w", err)
 	}

@@ -69,7 +69,8 @@ func (g *gemini) start(ctx context.Context, p provider.BatchInput) (provider.Han
 }
 
 // send asks how much has arrived and sends the rest.
-func (g *gemini) send(ctx context.Context, p provider.BatchInput, h provider.Handle, session string) (provider.Handle, provider.Readiness, error) {
+func (g *gemini) send(ctx context.Context, p provider.BatchInput, h provider.Handle,
+	session string) (provider.Handle, provider.Readiness, error) {
 	header, err := g.api.JSON(ctx, provider.Call{
 		Method: http.MethodPost, Session: session, Header: map[string]string{"X-Goog-Upload-Command": "query"},
 	}, nil)
@@ -146,7 +147,8 @@ func (g *gemini) readiness(ctx context.Context, p provider.BatchInput, f geminiF
 	case f.Size > 0 && int64(f.Size) != p.Body.Size:
 		return anew, provider.Later, remove(ctx, g.api, resource(g.version, f.Name))
 	case strings.HasSuffix(f.State, "FAILED"):
-		return anew, "", fmt.Errorf("upload: %w", &assay.Fault{Class: assay.FaultInvalid, Code: "file_failed", Message: clean(string(f.Error))})
+		return anew, "", fmt.Errorf("upload: %w",
+			&assay.Fault{Class: assay.FaultInvalid, Code: "file_failed", Message: clean(string(f.Error))})
 	case strings.HasSuffix(f.State, "PROCESSING"):
 		return hold.handle(), provider.Later, nil
 	}

@@ -25,7 +25,9 @@ const (
 func TestTheGuideNamesFilesThatAreThere(t *testing.T) {
 	t.Parallel()
 	g := providertest.ReadGuide(t, root)
-	for _, name := range []string{list, contract, own, "internal/study/catalog/data/vendors.yaml", "internal/study/catalog/data/prices.yaml", "internal/simulator/wire/wire.go", "internal/send/dialect/carrier.go", "internal/assay/wire.go"} {
+	for _, name := range []string{list, contract, own, "internal/study/catalog/data/vendors.yaml",
+		"internal/study/catalog/data/prices.yaml", "internal/simulator/wire/wire.go", "internal/send/dialect/carrier.go",
+		"internal/assay/wire.go"} {
 		if !strings.Contains(strings.Join(g.Files, " "), name) {
 			t.Errorf("the guide does not name %s", name)
 		}

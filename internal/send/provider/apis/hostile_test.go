@@ -24,7 +24,8 @@ func FuzzAnyAnswerIsReadOrRefused(f *testing.F) {
 		`{"batch_id":"b1","state":{"num_requests":1,"num_pending":0},"batches":[{"batch_id":"x"}],"results":[{"batch_request_id":"a"}],"pagination_token":"t"}`,
 		`[{"id":"b1","status":"COMPLETED","input_file_id":"f"}]`, `{"job":{"id":"b1","status":"VALIDATING"}}`,
 		`{"name":"accounts/a/batchInferenceJobs/j","state":"JOB_STATE_COMPLETED","outputDatasetId":"accounts/a/datasets/o","filenameToSignedUrls":{"a/b":"https://x/y"}}`,
-		`{"error":{"message":"m","code":7}}`, `{"items":[{"name":"predictions.jsonl","size":"7"}]}`, `{"jobArn":"arn:x/y","jobName":"assay-r-s-0-000000000000","status":"Completed","outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://b/out"}}}`,
+		`{"error":{"message":"m","code":7}}`, `{"items":[{"name":"predictions.jsonl","size":"7"}]}`,
+		`{"jobArn":"arn:x/y","jobName":"assay-r-s-0-000000000000","status":"Completed","outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://b/out"}}}`,
 		`<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a.jsonl.out</Key><Size>7</Size></Contents></ListBucketResult>`,
 		`{"invocationJobSummaries":[{"jobArn":"a","jobName":"assay-r-s-0-000000000000"}],"nextToken":"a"}`, `null`, `[]`, `""`, `{`, ``,
 	} {
@@ -62,7 +63,8 @@ func exercise(t *testing.T, kind string, p provider.Provider, body string) {
 	stamp := provider.Stamp{Run: "r", Segment: "s", SHA256: strings.Repeat("0", 64)}
 	job := provider.Job{ID: "j", Stamp: stamp}
 	var errs []error
-	for _, h := range []provider.Handle{`{"file":"f","ready":true}`, `{"uri":"s3://b/in/x.jsonl"}`, `{"session":"https://x/u?upload_id=1"}`, provider.Handle(body)} {
+	for _, h := range []provider.Handle{`{"file":"f","ready":true}`, `{"uri":"s3://b/in/x.jsonl"}`, `{"session":"https://x/u?upload_id=1"}`,
+		provider.Handle(body)} {
 		job.Handle = h
 		r := p.Launch(ctx, provider.BatchInput{Stamp: stamp, Body: noBytes()}, h)
 		if (r.Status == provider.Accepted) != (r.Job != "" && r.Err == nil) {

@@ -125,8 +125,8 @@ func TestMemoryDoesNotGrowWithTheUpload(t *testing.T) { // alone: it looks at th
 	} {
 		p := newPeak()
 		a, err := Open(provider.Config{
-			Kind: kind, BaseURL: "https://api.example", Project: "p", Location: "l", Input: "gs://b/i", Output: "gs://b/o", Key: provider.NewSecret(testKey),
-			HTTP: reading{p},
+			Kind: kind, BaseURL: "https://api.example", Project: "p", Location: "l", Input: "gs://b/i", Output: "gs://b/o",
+			Key: provider.NewSecret(testKey), HTTP: reading{p},
 		})
 		if err != nil {
 			t.Fatal(err)

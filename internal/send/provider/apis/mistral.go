@@ -21,7 +21,8 @@ func openMistral(cfg provider.Config) (provider.Account, error) {
 	if err != nil {
 		return provider.Account{}, err
 	}
-	return account(cfg, &mistral{jobAPI: jobAPI{api, cfg.Limits}}, &asker{api: api, path: fixed("v1", "chat", "completions"), plain: true, models: "/v1/models"}), nil
+	return account(cfg, &mistral{jobAPI: jobAPI{api, cfg.Limits}}, &asker{api: api, path: fixed("v1", "chat", "completions"), plain: true,
+		models: "/v1/models"}), nil
 }
 
 // mistral drives jobs made of an uploaded file, with the model named by the job.
@@ -51,7 +52,8 @@ func (m *mistral) Launch(ctx context.Context, p provider.BatchInput, h provider.
 		return provider.Unprepared()
 	}
 	return launchJSON(ctx, m.api, m.path(), mistralCreate{
-		Inputs: []string{hold.File}, Endpoint: p.Wire.URL, Model: p.Model, Metadata: p.Metadata(), Hours: int(cmp.Or(m.limits.Window, 24*time.Hour) / time.Hour),
+		Inputs: []string{hold.File}, Endpoint: p.Wire.URL, Model: p.Model, Metadata: p.Metadata(),
+		Hours: int(cmp.Or(m.limits.Window, 24*time.Hour) / time.Hour),
 	}, &mistralJob{})
 }
 

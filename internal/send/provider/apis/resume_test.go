@@ -67,7 +67,8 @@ func TestAGeminiUploadGoesOnWhereItBroke(t *testing.T) {
 		resp.Header.Set("X-Goog-Upload-Size-Received", "4")
 		return resp
 	}}
-	h, ready, err := n.open(t, "gemini").Prepare(context.Background(), inputOf("0123456789"), `{"session":"https://elsewhere.example/up?upload_id=7"}`)
+	h, ready, err := n.open(t, "gemini").Prepare(context.Background(), inputOf("0123456789"),
+		`{"session":"https://elsewhere.example/up?upload_id=7"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ func TestAGeminiUploadGoesOnWhereItBroke(t *testing.T) {
 
 func TestAGeminiUploadThatIsOverIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]string{"final": `{"file":"files/` + inputOf("").Stamp.Short() + `"} again`, "cancelled": "{} later", "": "{} later"} {
+	for status, want := range map[string]string{"final": `{"file":"files/` + inputOf("").Stamp.Short() + `"} again`,
+		"cancelled": "{} later", "": "{} later"} {
 		n := &recorder{answer: func(*http.Request) *http.Response {
 			resp := answer(200, "")
 			resp.Header.Set("X-Goog-Upload-Status", status)
@@ -141,7 +143,8 @@ func TestResultsThatComeInPagesAreAllFetched(t *testing.T) {
 		return answer(200, `{"results":[{"batch_request_id":"c"}],"pagination_token":null}`)
 	}}
 	var into bytes.Buffer
-	if err := n.open(t, "xai").Fetch(context.Background(), provider.Job{ID: "b"}, provider.Part{Name: "results"}, provider.Fresh(&into)); err != nil {
+	if err := n.open(t, "xai").Fetch(context.Background(), provider.Job{ID: "b"}, provider.Part{Name: "results"},
+		provider.Fresh(&into)); err != nil {
 		t.Fatal(err)
 	}
 	diff(t, "{\"batch_request_id\":\"a\"}\n{\"batch_request_id\":\"b\"}\n{\"batch_request_id\":\"c\"}\n", into.String())
@@ -153,12 +156,18 @@ func TestAGeminiBatchThatSucceededIsEndingUntilItsResultsShow(t *testing.T) {
 		state provider.State
 		ref   string
 	}{
-		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED"}}`:                                             {provider.StateEnding, ""},
-		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED","output":{"responsesFile":"files/a"}}}`:        {provider.StateEnded, "files/a"},
-		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED"},"response":{"responsesFile":"files/b"}}`:      {provider.StateEnded, "files/b"},
-		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED"},"response":{"inlinedResponses":{}}}`:          {provider.StateEnded, inlinePart},
-		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_EXPIRED"},"error":{"code":4,"message":"too late"}}`:       {provider.StateExpired, ""},
-		`{"name":"batches/1","metadata":{"state":"JOB_STATE_RUNNING","batchStats":{"requestCount":"3"}},"response":{}}`: {provider.StateRunning, ""},
+		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED"}}`: {
+			provider.StateEnding, ""},
+		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED","output":{"responsesFile":"files/a"}}}`: {
+			provider.StateEnded, "files/a"},
+		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED"},"response":{"responsesFile":"files/b"}}`: {
+			provider.StateEnded, "files/b"},
+		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED"},"response":{"inlinedResponses":{}}}`: {
+			provider.StateEnded, inlinePart},
+		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_EXPIRED"},"error":{"code":4,"message":"too late"}}`: {
+			provider.StateExpired, ""},
+		`{"name":"batches/1","metadata":{"state":"JOB_STATE_RUNNING","batchStats":{"requestCount":"3"}},"response":{}}`: {
+			provider.StateRunning, ""},
 	} {
 		var op geminiOperation
 		if err := json.Unmarshal([]byte(doc), &op); err != nil {
@@ -181,7 +190,8 @@ func TestResultsInsideAGeminiOperationAreCopiedOut(t *testing.T) {
 		{"metadata":{"key":"a"},"response":{"candidates":[{"content":{"parts":[{"text":"yes"}]},"finishReason":"STOP"}]}},
 		{"metadata":{"key":"b"},"error":{"code":3,"message":"bad"}}]}`
 	n := &recorder{answer: func(*http.Request) *http.Response {
-		return answer(200, `{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED","output":{"inlinedResponses":`+results+`}},"done":true,"response":{"inlinedResponses":`+results+`}}`)
+		return answer(200, `{"name":"batches/1","metadata":{"state":"BATCH_STATE_SUCCEEDED","output":{"inlinedResponses":`+results+
+			`}},"done":true,"response":{"inlinedResponses":`+results+`}}`)
 	}}
 	g := n.open(t, "gemini")
 	job := provider.Job{ID: "batches/1", Wire: assay.Wire{Carrier: assay.CarrierGemini, Dialect: assay.DialectGenerate}}

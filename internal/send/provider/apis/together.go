@@ -71,7 +71,8 @@ func (t *together) place(ctx context.Context, p provider.BatchInput) (id, locati
 }
 
 // arrived compares the size: a file that was cut in transfer is uploaded again.
-func (t *together) arrived(ctx context.Context, p provider.BatchInput, h provider.Handle, hold fileHandle) (provider.Handle, provider.Readiness, error) {
+func (t *together) arrived(ctx context.Context, p provider.BatchInput, h provider.Handle,
+	hold fileHandle) (provider.Handle, provider.Readiness, error) {
 	var f openAIFile
 	_, err := t.api.JSON(ctx, provider.Call{Path: provider.Path("files", hold.File)}, &f)
 	switch {
@@ -96,7 +97,8 @@ func (t *together) Launch(ctx context.Context, p provider.BatchInput, h provider
 		return provider.Unprepared()
 	}
 	answer := &togetherMade{}
-	r := launchJSON(ctx, t.api, provider.Path("batches"), openAICreate{Input: hold.File, Endpoint: p.Wire.URL, Window: window(t.limits)}, answer)
+	r := launchJSON(ctx, t.api, provider.Path("batches"),
+		openAICreate{Input: hold.File, Endpoint: p.Wire.URL, Window: window(t.limits)}, answer)
 	r.Warning = clean(string(answer.Warning))
 	return r
 }
@@ -207,7 +209,8 @@ func (b *togetherJob) status() provider.Status {
 	}
 	if s.State == provider.StateFailed {
 		s.Fault = (&openAIError{Code: "batch_failed", Message: b.Error}).fault()
-		if message := strings.ToLower(string(b.Error)); strings.Contains(message, "file") && (strings.Contains(message, "not find") || strings.Contains(message, "cannot find") || strings.Contains(message, "not found")) {
+		if message := strings.ToLower(string(b.Error)); strings.Contains(message, "file") &&
+			(strings.Contains(message, "not find") || strings.Contains(message, "cannot find") || strings.Contains(message, "not found")) {
 			s.Fault.Class = assay.FaultGone // a file that is missing is found out only now
 		}
 	}

@@ -42,7 +42,8 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func answer(status int, body string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
+	return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: int64(len(body)),
+		Body: io.NopCloser(strings.NewReader(body))}
 }
 
 // config opens any vendor on a network of our own.
@@ -52,7 +53,8 @@ func config(kind string, n network) provider.Config {
 		Account: "acct", Project: "proj", Location: "us-central1", Input: "gs://b/in", Output: "gs://b/out", Storage: "https://api.example",
 	}
 	if kind == "bedrock" {
-		c.Input, c.Output, c.Role, c.Amazon = "s3://b/in", "s3://b/out", "arn:aws:iam::1:role/r", objects.FixedAccount("id", "secret-of-the-pair")
+		c.Input, c.Output, c.Role, c.Amazon = "s3://b/in", "s3://b/out", "arn:aws:iam::1:role/r",
+			objects.FixedAccount("id", "secret-of-the-pair")
 	}
 	return c
 }
@@ -100,8 +102,9 @@ func TestStatesAreReadByTable(t *testing.T) {
 			provider.StateQueued:  {"BATCH_STATE_PENDING", "JOB_STATE_PENDING", "JOB_STATE_QUEUED", "JOB_STATE_PAUSED"},
 			provider.StateRunning: {"BATCH_STATE_RUNNING", "JOB_STATE_UPDATING"}, provider.StateEnding: {"JOB_STATE_CANCELLING"},
 			provider.StateEnded:  {"BATCH_STATE_SUCCEEDED", "JOB_STATE_PARTIALLY_SUCCEEDED"},
-			provider.StateFailed: {"JOB_STATE_FAILED"}, provider.StateExpired: {"BATCH_STATE_EXPIRED"}, provider.StateCancelled: {"BATCH_STATE_CANCELLED"},
-			provider.StateUnknown: {"", "BATCH_STATE_UNSPECIFIED", "SUCCEEDED", "JOB_STATE_"},
+			provider.StateFailed: {"JOB_STATE_FAILED"}, provider.StateExpired: {"BATCH_STATE_EXPIRED"},
+			provider.StateCancelled: {"BATCH_STATE_CANCELLED"},
+			provider.StateUnknown:   {"", "BATCH_STATE_UNSPECIFIED", "SUCCEEDED", "JOB_STATE_"},
 		}},
 		{mistralState, map[provider.State][]string{
 			provider.StateQueued: {"QUEUED"}, provider.StateRunning: {"RUNNING"}, provider.StateEnding: {"CANCELLATION_REQUESTED"},
@@ -110,8 +113,9 @@ func TestStatesAreReadByTable(t *testing.T) {
 		}},
 		{fireworksState, map[provider.State][]string{
 			provider.StateQueued: {"JOB_STATE_VALIDATING", "JOB_STATE_RE_QUEUEING"}, provider.StateRunning: {"JOB_STATE_RUNNING"},
-			provider.StateEnding: {"JOB_STATE_WRITING_RESULTS", "JOB_STATE_DELETING_CLEANING_UP"}, provider.StateEnded: {"JOB_STATE_COMPLETED"},
-			provider.StateFailed: {"JOB_STATE_FAILED"}, provider.StateExpired: {"JOB_STATE_EXPIRED"}, provider.StateCancelled: {"JOB_STATE_CANCELLED"},
+			provider.StateEnding: {"JOB_STATE_WRITING_RESULTS", "JOB_STATE_DELETING_CLEANING_UP"},
+			provider.StateEnded:  {"JOB_STATE_COMPLETED"}, provider.StateFailed: {"JOB_STATE_FAILED"},
+			provider.StateExpired: {"JOB_STATE_EXPIRED"}, provider.StateCancelled: {"JOB_STATE_CANCELLED"},
 			provider.StateUnknown: {"", "JOB_STATE_UNSPECIFIED"},
 		}},
 	} {
@@ -178,14 +182,16 @@ func TestProblemsOfAFailedBatchAreClassified(t *testing.T) {
 func TestBaseURLsAreCompleted(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"https://r.openai.azure.com": "https://r.openai.azure.com/openai/v1", "https://r.openai.azure.com/": "https://r.openai.azure.com/openai/v1",
+		"https://r.openai.azure.com":           "https://r.openai.azure.com/openai/v1",
+		"https://r.openai.azure.com/":          "https://r.openai.azure.com/openai/v1",
 		"https://r.openai.azure.com/openai/v1": "https://r.openai.azure.com/openai/v1", "https://proxy/x": "https://proxy/x",
 	} {
 		diff(t, want, azureURL(given))
 	}
 	for given, want := range map[string]string{
 		"http://localhost:11434": "http://localhost:11434", "127.0.0.1": "http://127.0.0.1:11434", "0.0.0.0": "http://127.0.0.1:11434",
-		"box:8080": "http://box:8080", ":8080": "http://127.0.0.1:8080", "0.0.0.0:99": "http://127.0.0.1:99", "https://box/x": "https://box/x",
+		"box:8080": "http://box:8080", ":8080": "http://127.0.0.1:8080", "0.0.0.0:99": "http://127.0.0.1:99",
+		"https://box/x": "https://box/x",
 	} {
 		diff(t, want, ollamaURL(given))
 	}
@@ -205,7 +211,8 @@ func TestBaseURLsAreCompleted(t *testing.T) {
 
 func TestSmallThingsAreReadRight(t *testing.T) {
 	t.Parallel()
-	for want, l := range map[string]catalog.Limits{"24h": {}, "7d": {Window: 168 * time.Hour}, "12h": {Window: 12 * time.Hour}, "2d": {Window: 48 * time.Hour}, "48h": {Window: 48 * time.Hour, Hours: true}} {
+	for want, l := range map[string]catalog.Limits{"24h": {}, "7d": {Window: 168 * time.Hour}, "12h": {Window: 12 * time.Hour},
+		"2d": {Window: 48 * time.Hour}, "48h": {Window: 48 * time.Hour, Hours: true}} {
 		diff(t, want, window(l))
 	}
 	diff(t, "/v1beta/batches/a%2Fb:cancel", provider.Path("v1beta", "batches", "a/b")+":cancel")
@@ -229,8 +236,9 @@ func TestOnlyWholeResultFilesOfVertexAreTaken(t *testing.T) {
 	t.Parallel()
 	dir := "gs://b/out/assay-r-s-0/prediction-model-1/"
 	got := predictions([]object{
-		{dir + "incremental_predictions.jsonl", 10}, {dir + "predictions.jsonl-00000-of-00002", 11}, {dir + "predictions.jsonl-00001-of-00002", 12},
-		{dir + "predictions.jsonl.metadata", 5}, {dir + "row_count.json", 5}, {dir + "predictions.jsonl", 0}, {dir + "x-predictions.jsonl", 9},
+		{dir + "incremental_predictions.jsonl", 10}, {dir + "predictions.jsonl-00000-of-00002", 11},
+		{dir + "predictions.jsonl-00001-of-00002", 12}, {dir + "predictions.jsonl.metadata", 5}, {dir + "row_count.json", 5},
+		{dir + "predictions.jsonl", 0}, {dir + "x-predictions.jsonl", 9},
 	})
 	diff(t, []provider.Part{
 		{Name: "predictions.jsonl-00000-of-00002", Kind: provider.PartResults, Ref: dir + "predictions.jsonl-00000-of-00002", Size: 11},
@@ -429,7 +437,9 @@ func TestAFilterThatTheServerIgnoresIsNoHarm(t *testing.T) {
 	t.Parallel()
 	s := provider.Search{Stamp: provider.Stamp{Run: "r", Segment: "s", SHA256: strings.Repeat("0", 64)}}
 	a := open(t, "vertex", func(*http.Request) *http.Response {
-		return answer(200, `{"batchPredictionJobs":[{"name":"projects/p/jobs/1","displayName":"other"},{"name":"projects/p/jobs/2","displayName":"`+s.Stamp.Name()+`"}]}`)
+		return answer(200,
+			`{"batchPredictionJobs":[{"name":"projects/p/jobs/1","displayName":"other"},{"name":"projects/p/jobs/2","displayName":"`+
+				s.Stamp.Name()+`"}]}`)
 	})
 	got, err := a.Batch.(provider.Finder).Find(context.Background(), s)
 	if err != nil {

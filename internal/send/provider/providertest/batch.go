@@ -129,7 +129,8 @@ func survives(t *testing.T, s Subject) {
 }
 
 func brokenUpload(t *testing.T, s Subject) {
-	for _, rule := range []string{"upload 500 x2", "upload drop x2", "upload drop-reply once", "upload truncate=40% once", "upload 429=1s x3", "upload drop nth=2", "upload drop-reply nth=2"} {
+	for _, rule := range []string{"upload 500 x2", "upload drop x2", "upload drop-reply once", "upload truncate=40% once",
+		"upload 429=1s x3", "upload drop nth=2", "upload drop-reply nth=2"} {
 		w := newWorld(t, s, simulator.Options{}, rule)
 		c := w.input(questions(30)...)
 		job := w.launch(c)

@@ -70,7 +70,8 @@ func lostReply(t *testing.T, s Subject) {
 	jobs := w.sim.Ledger().Jobs
 	diff(t, 4, len(jobs))
 	found := w.find(f, search)
-	if found.Sighting != provider.Located || len(found.Jobs) != 1 || slices.Contains([]string{old.ID, stranger.ID, other.ID}, found.Jobs[0]) {
+	if found.Sighting != provider.Located || len(found.Jobs) != 1 ||
+		slices.Contains([]string{old.ID, stranger.ID, other.ID}, found.Jobs[0]) {
 		t.Fatalf("found %+v among %s, %s and %s", found, old.ID, stranger.ID, other.ID)
 	}
 	job := w.job(c, h, found.Jobs[0])

@@ -55,7 +55,8 @@ func asked(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	o := r.Outcome
-	if o.Ending != assay.Answered || o.Text == "" || o.Fault != nil || !o.Usage.Known || o.Usage.Input == 0 || o.Usage.Output == 0 || len(r.Raw) == 0 {
+	if o.Ending != assay.Answered || o.Text == "" || o.Fault != nil || !o.Usage.Known || o.Usage.Input == 0 || o.Usage.Output == 0 ||
+		len(r.Raw) == 0 {
 		t.Errorf("reply %+v", r)
 	}
 	live := w.sim.Ledger().Live
@@ -67,7 +68,8 @@ func asked(t *testing.T, s Subject) {
 func liveSurvives(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Responder: echo{}, Rules: lenient{}})
 	w.lane.Params.MaxTokens = 4 << 20
-	for _, text := range []string{"two\nlines\r\n\ttab", "separators \u2028 \u2029 \u0085", `quotes " \ /`, "漢字 👩‍👩‍👧", strings.Repeat("long ", 1<<18)} {
+	for _, text := range []string{"two\nlines\r\n\ttab", "separators \u2028 \u2029 \u0085", `quotes " \ /`, "漢字 👩‍👩‍👧",
+		strings.Repeat("long ", 1<<18)} {
 		r, err := w.ask(context.Background(), text)
 		if err != nil || r.Outcome.Text != text {
 			t.Errorf("%.40q came back as %.40q, %v", text, r.Outcome.Text, err)

@@ -33,7 +33,8 @@ func batchCollectCommand(w *shell.World) *cobra.Command {
 		Use:   "collect [BATCH]",
 		Short: "Write the results of a batch in the order of its file, errors beside them",
 		Long: "Fetches what is ready and writes it in the order of the file, under the ids of the file.\n" +
-			"--format provider (default) keeps the provider's own result lines; requests without an answer go to NAME.errors.jsonl beside them.\n" +
+			"--format provider (default) keeps the provider's own result lines; requests without an answer go to NAME.errors.jsonl " +
+			"beside them.\n" +
 			"--format jsonl and csv write one flat row for every line of the file, with its status, text, tokens, cost and error.\n" +
 			"--partial takes what is there now; without it a batch that is not done is left alone.",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -142,7 +143,8 @@ func fetchNow(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 	for _, j := range jobs {
 		done, all = done+j.Done, all+j.Requests
 	}
-	return run, &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("batch %s is not done: %s of %s requests have come back", run.ID, assay.Thousands(done), assay.Thousands(all)),
+	return run, &shell.ExitError{Code: shell.ExitIncomplete,
+		Err:  fmt.Errorf("batch %s is not done: %s of %s requests have come back", run.ID, assay.Thousands(done), assay.Thousands(all)),
 		Hint: "assay resume " + h.Named(run) + " stays with it, --partial takes what is there"}
 }
 
@@ -177,10 +179,12 @@ func writeResults(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	fmt.Fprintln(w.Stderr)
 	switch {
 	case got.Open > 0:
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s of batch %s %s no answer yet", assay.Count(got.Failures+got.Open, "request"), run.ID, assay.Verb(got.Failures+got.Open, "has", "have")),
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s of batch %s %s no answer yet",
+			assay.Count(got.Failures+got.Open, "request"), run.ID, assay.Verb(got.Failures+got.Open, "has", "have")),
 			Hint: "assay resume " + h.Named(run) + " stays with it"}
 	case got.Failures > 0:
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s of batch %s %s no answer", assay.Count(got.Failures, "request"), run.ID, assay.Verb(got.Failures, "has", "have")),
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s of batch %s %s no answer",
+			assay.Count(got.Failures, "request"), run.ID, assay.Verb(got.Failures, "has", "have")),
 			Hint: "assay errors " + h.Named(run) + " lists why, assay retry " + h.Named(run) + " sends them again"}
 	}
 	return nil
@@ -192,10 +196,12 @@ func collectForeign(ctx context.Context, w *shell.World, j batchrun.Foreign, f c
 		return shell.Usage("--format provider", "job %s was made elsewhere: only its own lines are known", j.Status.Job)
 	}
 	if !j.Status.State.Terminal() && !f.partial {
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("job %s is not done: %s", j.Status.Job, j.Status.Word), Hint: "--partial takes what is there"}
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("job %s is not done: %s", j.Status.Job, j.Status.Word),
+			Hint: "--partial takes what is there"}
 	}
 	if len(j.Status.Parts) == 0 {
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s hands out nothing of job %s (%s)", j.Target.Name, j.Status.Job, j.Status.Word)}
+		return &shell.ExitError{Code: shell.ExitIncomplete,
+			Err: fmt.Errorf("%s hands out nothing of job %s (%s)", j.Target.Name, j.Status.Job, j.Status.Word)}
 	}
 	out, err := f.outputs(w, filepath.Base(j.Status.Job)+".jsonl")
 	if err != nil {
@@ -207,7 +213,8 @@ func collectForeign(ctx context.Context, w *shell.World, j batchrun.Foreign, f c
 			name = out.errors
 		}
 		if err := fetchParts(ctx, w, j, kind, name); err != nil && j.Status.State != provider.StateEnded {
-			return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s hands out nothing of job %s (%s): %w", j.Target.Name, j.Status.Job, j.Status.Word, err)}
+			return &shell.ExitError{Code: shell.ExitIncomplete,
+				Err: fmt.Errorf("%s hands out nothing of job %s (%s): %w", j.Target.Name, j.Status.Job, j.Status.Word, err)}
 		} else if err != nil {
 			return err
 		}
@@ -247,7 +254,8 @@ func findBatches(ctx context.Context, w *shell.World, h *shell.Home, args []stri
 			return refs, err
 		}
 		if _, batch := batchrun.Of(run); ok && !batch {
-			return refs, shell.Usage("assay export "+run.ID+" writes its answers", "job %s belongs to run %s of study %s", arg, run.ID, run.Study)
+			return refs, shell.Usage("assay export "+run.ID+" writes its answers", "job %s belongs to run %s of study %s", arg,
+				run.ID, run.Study)
 		}
 		if ok {
 			refs.runs = append(refs.runs, run)

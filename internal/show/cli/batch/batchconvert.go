@@ -29,11 +29,13 @@ func batchConvertCommand(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert FILE",
 		Short: "Turn a batch file into another provider's",
-		Long: "Writes the requests of a batch file in another provider's exact format, under the same ids: conversations, system texts and parameters\n" +
+		Long: "Writes the requests of a batch file in another provider's exact format, under the same ids: conversations, system texts " +
+			"and parameters\n" +
 			"move to the places they have there.\n\n" +
 			"  assay batch convert batch.jsonl --to PROVIDER/MODEL --output other.jsonl\n" +
 			"  assay batch convert batch.jsonl --to PROVIDER --model OLD=NEW --model OTHER=NEW --output other.jsonl\n\n" +
-			"What has no place there is listed by line, and nothing is written; --drop leaves such parameters out and lists them as warnings.\n" +
+			"What has no place there is listed by line, and nothing is written; --drop leaves such parameters out and lists them " +
+			"as warnings.\n" +
 			"Pictures, tools and roles that are no text of a conversation cannot be converted. Nothing leaves this machine.",
 		Args: shell.Args("FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return f.convert(c.Context(), w, args[0]) },
@@ -93,7 +95,7 @@ func (f convertFlags) convert(ctx context.Context, w *shell.World, name string) 
 	return nil
 }
 
-// conversion is what the flags mean.
+// conversion returns what the flags mean.
 func (f convertFlags) conversion(w *shell.World, from *batchfile.File) (*batchfile.Conversion, error) {
 	provider, model, _ := strings.Cut(f.to, "/")
 	t, vendor, err := linesFor(w, provider)
@@ -103,8 +105,8 @@ func (f convertFlags) conversion(w *shell.World, from *batchfile.File) (*batchfi
 	if f.maxTokens < 0 {
 		return nil, shell.Usage("", "--max-tokens wants a number above 0")
 	}
-	c := &batchfile.Conversion{Catalog: catalog.Default(), From: from, Provider: t.Name, Vendor: vendor, API: f.api, Models: map[string]string{}, MaxTokens: f.maxTokens,
-		Drop: f.drop, Today: catalog.DateOf(w.Now())}
+	c := &batchfile.Conversion{Catalog: catalog.Default(), From: from, Provider: t.Name, Vendor: vendor, API: f.api,
+		Models: map[string]string{}, MaxTokens: f.maxTokens, Drop: f.drop, Today: catalog.DateOf(w.Now())}
 	if model != "" {
 		c.Models[""] = model
 	}

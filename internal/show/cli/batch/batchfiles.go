@@ -54,12 +54,13 @@ func (f outputFiles) write(w *shell.World, limits catalog.Limits, fill func(*bat
 			return nil, err
 		}
 		names = append(names, numberedName(f.name, i+1))
-		fmt.Fprintf(w.Stdout, "%s: %s, %s\n", names[i], assay.Count(int64(out.Files[i].Requests), "request"), assay.Count(out.Files[i].Bytes, "byte"))
+		fmt.Fprintf(w.Stdout, "%s: %s, %s\n", names[i], assay.Count(int64(out.Files[i].Requests), "request"),
+			assay.Count(out.Files[i].Bytes, "byte"))
 	}
 	return names, nil
 }
 
-// linesFor is the provider that files are written for, and the vendor whose lines they have.
+// linesFor returns the provider that files are written for, and the vendor whose lines they have.
 func linesFor(w *shell.World, provider string) (batchrun.Target, catalog.Vendor, error) {
 	t, err := w.Workspace().Resolver().Target(batchrun.Wish{Provider: provider})
 	if err != nil {
@@ -87,7 +88,7 @@ type unclosed struct{ io.Writer }
 // Close leaves it open.
 func (unclosed) Close() error { return nil }
 
-// numberedName is the n-th file of an output: FILE.jsonl, FILE-2.jsonl, …
+// numberedName returns the n-th file of an output: FILE.jsonl, FILE-2.jsonl, …
 func numberedName(name string, n int) string {
 	if n == 1 {
 		return name

@@ -44,8 +44,10 @@ func batchSubmitCommand(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit FILE…",
 		Short: "Check batch files and send them",
-		Long: "Checks every file from end to end, prints the price, asks, and sends: recorded first, cut under the provider's limits, one job for each model.\n" +
-			"Where something is wrong with any of the files, nothing is sent. Submitting the same file again goes on with it; --new sends it anew.",
+		Long: "Checks every file from end to end, prints the price, asks, and sends: recorded first, cut under the provider's limits, " +
+			"one job for each model.\n" +
+			"Where something is wrong with any of the files, nothing is sent. Submitting the same file again goes on with it; --new " +
+			"sends it anew.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return shell.Usage("assay help batch", "assay batch submit needs FILE")
@@ -162,7 +164,8 @@ func estimateFiles(ctx context.Context, w *shell.World, names []string, f submit
 	if f.json {
 		return term.WriteJSON(w.Stdout, costs)
 	}
-	t := term.Table{Head: []string{"FILE", "PROVIDER", "MODEL", "MODE", "REQUESTS", "EXPECTED", "AT MOST"}, Right: map[int]bool{4: true, 5: true, 6: true}}
+	t := term.Table{Head: []string{"FILE", "PROVIDER", "MODEL", "MODE", "REQUESTS", "EXPECTED", "AT MOST"},
+		Right: map[int]bool{4: true, 5: true, 6: true}}
 	for _, c := range costs {
 		t.Add(c.File, c.Provider, c.Model, c.Mode, assay.Thousands(c.Requests), c.Expected, c.High)
 	}
@@ -189,7 +192,8 @@ func tooFew(file *workspace.BatchFile) error {
 	v, _ := catalog.Default().Vendor(file.Target.Kind)
 	for _, l := range file.Batch.File.Lanes {
 		if file.Target.Mode == assay.ModeBatch && l.Requests < int64(v.Limits.Least) {
-			return shell.Usage("--live asks them one by one, at the full price", "%s has %s for %s, and %s takes no batch of fewer than %d", file.Name, assay.Count(l.Requests, "request"), l.Model, v.Title, v.Limits.Least)
+			return shell.Usage("--live asks them one by one, at the full price", "%s has %s for %s, and %s takes no batch of fewer than %d",
+				file.Name, assay.Count(l.Requests, "request"), l.Model, v.Title, v.Limits.Least)
 		}
 	}
 	return nil
@@ -280,7 +284,7 @@ func beginFile(ctx context.Context, h *shell.Home, p *upload, f submitFlags) err
 	return err
 }
 
-// money is a span of costs for people.
+// money returns a span of costs for people.
 func money(expected, high assay.Cost) string {
 	if expected.Priced == 0 && expected.Unknown > 0 {
 		return "price unknown"

@@ -34,9 +34,12 @@ func batchWriteCommand(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "write",
 		Short: "Make a provider's batch file from questions",
-		Long: "Makes a batch file in the provider's exact format from a file of questions: lines of text, CSV, TSV, JSONL, JSON or parquet.\n" +
-			"--prompt names a template whose {{ names }} are columns; without one, the column text, question or prompt is asked as it is.\n" +
-			"Parameters that the model would refuse are listed before anything is written. Limits cut the output: FILE.jsonl, FILE-2.jsonl, …",
+		Long: "Makes a batch file in the provider's exact format from a file of questions: lines of text, CSV, TSV, JSONL, JSON " +
+			"or parquet.\n" +
+			"--prompt names a template whose {{ names }} are columns; without one, the column text, question or prompt is " +
+			"asked as it is.\n" +
+			"Parameters that the model would refuse are listed before anything is written. Limits cut the output: FILE.jsonl, " +
+			"FILE-2.jsonl, …",
 		Args: shell.Args(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := shell.SomeItems(c, f.limit); err != nil {
@@ -140,7 +143,8 @@ func writeBatch(ctx context.Context, w *shell.World, f writeFlags) error {
 	if err != nil {
 		return err
 	}
-	q := &batchfile.Questions{Input: "questions", System: f.system, Lane: lane, Vendor: vendor, Wire: catalog.Default().Wire(lane, vendor.Name, assay.ModeBatch)}
+	q := &batchfile.Questions{Input: "questions", System: f.system, Lane: lane, Vendor: vendor,
+		Wire: catalog.Default().Wire(lane, vendor.Name, assay.ModeBatch)}
 	q.Source = inputs.Open(w.Disk.Folder("."), map[string]inputs.Spec{q.Input: {File: f.input, ID: f.id, Text: f.text, Limit: f.limit}})
 	if q.Template, err = f.template(w, q); err != nil {
 		return err
@@ -156,7 +160,7 @@ func writeBatch(ctx context.Context, w *shell.World, f writeFlags) error {
 	return f.write(ctx, w, q)
 }
 
-// laneOf is the lane that the flags mean; parameters that the vendor would refuse are printed with the reason.
+// laneOf returns the lane that the flags mean; parameters that the vendor would refuse are printed with the reason.
 func (f writeFlags) laneOf(w *shell.World) (assay.Lane, catalog.Vendor, error) {
 	t, vendor, err := linesFor(w, f.provider)
 	if err != nil {
@@ -168,7 +172,8 @@ func (f writeFlags) laneOf(w *shell.World) (assay.Lane, catalog.Vendor, error) {
 	}
 	var problems assay.Problems
 	for _, i := range catalog.Default().Check(lane, vendor.Name, catalog.DateOf(w.Now())) {
-		problems = append(problems, assay.Problem{What: i.What, Hint: strings.Replace(i.Hint, i.Param+": ", "--"+strings.ReplaceAll(i.Param, "_", "-")+" ", 1), Warning: i.Warning})
+		problems = append(problems, assay.Problem{What: i.What,
+			Hint: strings.Replace(i.Hint, i.Param+": ", "--"+strings.ReplaceAll(i.Param, "_", "-")+" ", 1), Warning: i.Warning})
 	}
 	for _, q := range problems.Warnings() {
 		fmt.Fprintln(w.Stderr, q)
@@ -180,7 +185,7 @@ func (f writeFlags) laneOf(w *shell.World) (assay.Lane, catalog.Vendor, error) {
 	return lane, vendor, nil
 }
 
-// template is what every question is put into.
+// template returns what every question is put into.
 func (f writeFlags) template(w *shell.World, q *batchfile.Questions) (*prompt.Template, error) {
 	text := ""
 	if f.prompt != "" {

@@ -37,12 +37,16 @@ func Adopt(w *shell.World) *cobra.Command {
 		Use:     "adopt PROVIDER [JOB…]",
 		GroupID: shell.GroupRun,
 		Short:   "Take over jobs that the ledger does not know",
-		Long: "Looks at the jobs of an account. A job that one of our segments made, and that the ledger has not seen, is taken for that segment;\n" +
+		Long: "Looks at the jobs of an account. A job that one of our segments made, and that the ledger has not seen, is taken for " +
+			"that segment;\n" +
 			"`assay resume` collects it.\n\n" +
-			"With --study it recovers what a lost ledger had paid for: answers that the provider still holds are joined to the questions of the\n" +
-			"study by their ids, into its open run or a new one. Nothing is sent; `assay resume` asks for the rest. An id says which question it\n" +
+			"With --study it recovers what a lost ledger had paid for: answers that the provider still holds are joined to the " +
+			"questions of the\n" +
+			"study by their ids, into its open run or a new one. Nothing is sent; `assay resume` asks for the rest. An id says which " +
+			"question it\n" +
 			"answers and nothing of its wording: recover with the study as it was. Where the jobs are those of several runs of a\n" +
-			"study with several waves, --run or JOB… names those of one: later turns and verdicts follow the answers of their own run.\n\n" +
+			"study with several waves, --run or JOB… names those of one: later turns and verdicts follow the answers of " +
+			"their own run.\n\n" +
 			"The answers of a JOB that is not ours go into a file, one JSON object per line.",
 		Args: func(c *cobra.Command, got []string) error {
 			if len(got) == 0 {
@@ -107,7 +111,7 @@ func adopt(c *cobra.Command, w *shell.World, name string, jobs []string, f adopt
 	return a.recover(ctx, d, p, found)
 }
 
-// jobs are those that were named, or all that the account shows.
+// jobs returns those that were named, or all that the account shows.
 func (a *adopter) jobs(ctx context.Context, names []string) ([]provider.Status, error) {
 	if len(names) == 0 {
 		all, err := a.Jobs(ctx, a.f.run)
@@ -133,7 +137,8 @@ func (a *adopter) jobs(ctx context.Context, names []string) ([]provider.Status, 
 // recover joins the answers of jobs to the questions of a study.
 func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, found []provider.Status) error {
 	want := workspace.Wanted{
-		File: a.f.file, Input: d, Plan: p, Study: a.f.study.StudyOptions, Note: "recovered from " + a.Provider, Budget: workspace.BudgetOf(d.Study, nil),
+		File: a.f.file, Input: d, Plan: p, Study: a.f.study.StudyOptions, Note: "recovered from " + a.Provider,
+		Budget: workspace.BudgetOf(d.Study, nil),
 	}
 	now, err := a.home.Current(ctx, want)
 	if err != nil {
@@ -197,7 +202,7 @@ func (a *adopter) follow() func(context.Context) error {
 	}
 }
 
-// lostRuns are the runs in the stamps of jobs.
+// lostRuns returns the runs in the stamps of jobs.
 func lostRuns(all []workspace.Recovered) []string {
 	var jobs []provider.Status
 	for _, r := range all {
@@ -219,7 +224,8 @@ func recoveryNote(r workspace.Recovered) string {
 	case r.Mixed:
 		return "not taken: one of several runs"
 	case r.Joined < r.Answers:
-		return fmt.Sprintf("%s %s no open question", assay.Count(r.Answers-r.Joined, "answer"), assay.Verb(r.Answers-r.Joined, "fits", "fit"))
+		return fmt.Sprintf("%s %s no open question", assay.Count(r.Answers-r.Joined, "answer"),
+			assay.Verb(r.Answers-r.Joined, "fits", "fit"))
 	}
 	return ""
 }

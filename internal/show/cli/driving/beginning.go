@@ -13,9 +13,10 @@ import (
 	"assay/internal/study/plan"
 )
 
-// theRun is the run of this study in this folder: the one there is, or a new one. It reports whether the study of a closed run
+// theRun returns the run of this study in this folder: the one there is, or a new one. It reports whether the study of a closed run
 // was changed: then it is only analysed again.
-func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted, f runFlags) (run store.Run, revised bool, err error) {
+func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted,
+	f runFlags) (run store.Run, revised bool, err error) {
 	run, err = h.Run(ctx, want, workspace.Doorkeeper{
 		Waiting: func() { fmt.Fprintln(w.Stderr, workspace.ErrBeginning) },
 		Resumed: func(now workspace.Current) error {
@@ -32,13 +33,14 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 				return err
 			}
 			if len(donors) > 0 {
-				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost%s; --new asks everything again\n(the numbers below count everything, also what is taken over)\n",
-					runNames(donors), labelWords(over.Labels))
+				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost%s; --new asks everything again\n"+
+					"(the numbers below count everything, also what is taken over)\n", runNames(donors), labelWords(over.Labels))
 			}
 			return confirm(w, want, OverWords(over, donors)+BudgetWords(want.Budget, over.Cost.Expected), f)
 		},
 		Extend: func(now workspace.Current, over workspace.TakeOver) error {
-			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n", now.Run.ID, now.Edit.Words())
+			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n", now.Run.ID,
+				now.Edit.Words())
 			budget := now.Edit.Budget
 			if f.budget != "" {
 				budget = want.Budget
@@ -83,14 +85,16 @@ func resumed(ctx context.Context, w *shell.World, h *shell.Home, now workspace.C
 		fmt.Fprintf(w.Stderr, "the study changed only in %s: nothing is asked again\n", e.Words())
 	}
 	if e := now.Edit; e != nil && budget == "" && e.OwnBudget() {
-		fmt.Fprintf(w.Stderr, "the run keeps the budget that was set for it, %s, whatever the study says now; --budget changes it\n", orNoLimit(now.Run.Budget))
+		fmt.Fprintf(w.Stderr, "the run keeps the budget that was set for it, %s, whatever the study says now; --budget changes it\n",
+			orNoLimit(now.Run.Budget))
 	}
 	again, err := TryAgain(ctx, w, h, now.Run)
 	if err != nil {
 		return again, err
 	}
 	if now.Run.State == store.RunClosed && !again {
-		fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry %s` what has no answer\n", now.Run.ID, h.Named(now.Run))
+		fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry %s` what has no answer\n",
+			now.Run.ID, h.Named(now.Run))
 		return again, nil
 	}
 	fmt.Fprintf(w.Stderr, "going on with run %s\n", now.Run.ID)
@@ -114,7 +118,7 @@ func TryAgain(ctx context.Context, w *shell.World, h *shell.Home, run store.Run)
 	return len(lanes) > 0, err
 }
 
-// orNoLimit is a budget in words.
+// orNoLimit returns a budget in words.
 func orNoLimit(m *assay.Money) string {
 	if m == nil {
 		return "no limit"
@@ -149,8 +153,8 @@ func Runnable(w *shell.World, d *plan.Input, p *plan.Plan, name string, rehearse
 	return nil
 }
 
-// confirm says what goes where and for how much, and asks. Words say what of it is new, and what may be spent. Without a terminal and without --yes
-// nothing is sent.
+// confirm says what goes where and for how much, and asks. Words say what of it is new, and what may be spent. Without
+// a terminal and without --yes nothing is sent.
 func confirm(w *shell.World, want workspace.Wanted, words string, f runFlags) error {
 	if f.rehearse {
 		return nil
@@ -163,7 +167,8 @@ func confirm(w *shell.World, want workspace.Wanted, words string, f runFlags) er
 		if host := space.Accounts(d.Study).Address(k.Provider); host != "" {
 			to += " at " + host
 		}
-		fmt.Fprintf(w.Stderr, "%s %s to %s%s.\n", assay.Verb(len(k.Lanes), "Lane ", "Lanes ")+strings.Join(k.Lanes, ", "), assay.Verb(len(k.Lanes), "goes", "go"), to, withKey(w, k))
+		fmt.Fprintf(w.Stderr, "%s %s to %s%s.\n", assay.Verb(len(k.Lanes), "Lane ", "Lanes ")+strings.Join(k.Lanes, ", "),
+			assay.Verb(len(k.Lanes), "goes", "go"), to, withKey(w, k))
 	}
 	return shell.Ask(w, f.yes, "Send?")
 }
@@ -184,11 +189,13 @@ func OverWords(over workspace.TakeOver, donors []store.Run) string {
 	case len(donors) == 0:
 		return ""
 	case over.Rough && over.Most > 0:
-		return fmt.Sprintf("About %s of them are taken over, %s are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New), priceWords(over.Cost))
+		return fmt.Sprintf("About %s of them are taken over, %s are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New),
+			priceWords(over.Cost))
 	case over.Most == 0:
 		return fmt.Sprintf("None of them has an answer there, all %s are new: %s.\n", assay.Thousands(over.New), priceWords(over.Cost))
 	}
-	return fmt.Sprintf("Up to %s of them are taken over, %s or more are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New), priceWords(over.Cost))
+	return fmt.Sprintf("Up to %s of them are taken over, %s or more are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New),
+		priceWords(over.Cost))
 }
 
 // LeftToAsk says what of a run has its answer, and what the rest costs.
@@ -200,7 +207,8 @@ func LeftToAsk(over workspace.TakeOver) string {
 	if over.Over > 0 {
 		flying += assay.Thousands(over.Over) + " are not needed as rounds of pairs ended early, "
 	}
-	return fmt.Sprintf("%s of them have an answer, %s%s are new: %s.\n", assay.Thousands(over.Most), flying, assay.Thousands(over.New), priceWords(over.Cost))
+	return fmt.Sprintf("%s of them have an answer, %s%s are new: %s.\n", assay.Thousands(over.Most), flying, assay.Thousands(over.New),
+		priceWords(over.Cost))
 }
 
 // BudgetWords say what may be spent, and whether it covers what is expected of what is new.
@@ -214,7 +222,7 @@ func BudgetWords(budget *assay.Money, expected assay.Cost) string {
 	return fmt.Sprintf("Budget: %s.\n", *budget)
 }
 
-// LeftOfBudget is the same as a line of its own; empty where anything may be spent.
+// LeftOfBudget returns the same as a line of its own; empty where anything may be spent.
 func LeftOfBudget(run store.Run, budget *assay.Money, expected assay.Cost) string {
 	if budget == nil {
 		return ""

@@ -20,7 +20,8 @@ func Cancel(w *shell.World) *cobra.Command {
 		Use:     "cancel [RUN…]",
 		GroupID: shell.GroupRun,
 		Short:   "Cancel a run's jobs; what the providers still hand out is kept",
-		Long: "Stops the jobs of runs. What was done is kept. The exit code is 3 where requests have no answer, 0 where all have one, and 0 where the run has\n" +
+		Long: "Stops the jobs of runs. What was done is kept. The exit code is 3 where requests have no answer, 0 where all have one, " +
+			"and 0 where the run has\n" +
 			"ended already. With --provider, RUN is the id of a job at that provider that was made elsewhere.",
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -69,7 +70,8 @@ func cancelOpen(ctx context.Context, w *shell.World, f orderFlags) error {
 		return nil
 	}
 	what := assay.Count(len(open), "open run")
-	if err := (shell.Doubt{Question: "Cancel " + what + "?", Verb: "cancel " + what, Declined: "nothing was cancelled"}).Ask(w, f.yes); err != nil {
+	if err := (shell.Doubt{Question: "Cancel " + what + "?", Verb: "cancel " + what, Declined: "nothing was cancelled"}).Ask(w,
+		f.yes); err != nil {
 		return err
 	}
 	var refs []string

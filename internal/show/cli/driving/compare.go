@@ -49,16 +49,20 @@ func Compare(w *shell.World) *cobra.Command {
 		Use:     "compare A B",
 		GroupID: shell.GroupRun,
 		Short:   "Ask judges which of two texts is better, without a study",
-		Long: "Asks one judge or several which of two texts is better in one respect: live, and in both orders, because judges tend to prefer what they are\n" +
-			"shown first. A and B are files of text; one of them may be -, which is the standard input. The price is shown first, with a question.\n\n" +
-			"The comparison is a small study in the home, with a run like any other: the same command again pays nothing and prints what was said, and a\n" +
+		Long: "Asks one judge or several which of two texts is better in one respect: live, and in both orders, because judges tend to " +
+			"prefer what they are\n" +
+			"shown first. A and B are files of text; one of them may be -, which is the standard input. The price is shown first, with a " +
+			"question.\n\n" +
+			"The comparison is a small study in the home, with a run like any other: the same command again pays nothing and prints what " +
+			"was said, and a\n" +
 			"further judge is asked alone. `assay show KEY` shows a request with all that was sent.",
 		Args: shell.Args("A", "B"),
 		RunE: func(c *cobra.Command, args []string) error { return f.compare(c.Context(), w, args[0], args[1]) },
 	}
 	f.home.Register(c)
 	c.Flags().StringSliceVar(&f.judges, "judge", nil, "the model that judges, as PROVIDER/MODEL (repeatable)")
-	c.Flags().StringVar(&f.trait, "trait", "overall_quality", "the respect in which they are compared; `assay prompts` lists those there are")
+	c.Flags().StringVar(&f.trait, "trait", "overall_quality",
+		"the respect in which they are compared; `assay prompts` lists those there are")
 	c.Flags().StringVar(&f.order, "order", bothOrders, "both, or as-given: A is shown first, and the judge is asked once")
 	c.Flags().StringVar(&f.mode, "mode", string(assay.ModeLive), "live, or batch: cheaper, and hours later")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")
@@ -75,7 +79,7 @@ type side struct {
 	text string
 }
 
-// namedApart are two texts under names that mean one thing each: no name is that of the other, and none is the word for a draw.
+// namedApart returns two texts under names that mean one thing each: no name is that of the other, and none is the word for a draw.
 func namedApart(two [2]side) [2]side {
 	for i := range two {
 		if two[i].name == tied {
@@ -139,7 +143,8 @@ func (f compareFlags) check() error {
 	case len(f.judges) == 0:
 		return shell.Usage("--judge PROVIDER/MODEL; `assay models` lists models", "compare needs a judge")
 	case !slices.Contains(traits, f.trait):
-		return shell.Usage(shell.NearOrAll(f.trait, traits)+"; a trait of your own needs a study: docs/compare-texts.md", "--trait: there is no trait %q", f.trait)
+		return shell.Usage(shell.NearOrAll(f.trait, traits)+"; a trait of your own needs a study: docs/compare-texts.md",
+			"--trait: there is no trait %q", f.trait)
 	case f.order != bothOrders && f.order != "as-given":
 		return shell.Usage("both or as-given", "--order: %q is no order", f.order)
 	case f.mode != string(assay.ModeLive) && f.mode != string(assay.ModeBatch):
@@ -223,12 +228,14 @@ func (f compareFlags) write(w *shell.World, two [2]side) (string, error) {
 		lane := laneOf(model)
 		lanes, judges = append(lanes, fmt.Sprintf("  %s: {model: %s}\n", quoted(lane), quoted(model))), append(judges, quoted(lane))
 	}
-	study := fmt.Sprintf("# Written by `assay compare`.\nstudy: compare-%s\ndescription: %s\nmode: %s\ninputs: {texts: {file: texts.jsonl}}\nlanes:\n%sstages:\n"+
+	study := fmt.Sprintf("# Written by `assay compare`.\nstudy: compare-%s\ndescription: %s\nmode: %s\n"+
+		"inputs: {texts: {file: texts.jsonl}}\nlanes:\n%sstages:\n"+
 		"  - {name: better, compare: texts, trait: %s, rubric: better, judges: [%s], pairs: {file: %s, order: %s}}\n",
 		id, quoted(two[0].name+" against "+two[1].name), f.mode, strings.Join(lanes, ""), f.trait, strings.Join(judges, ", "), pairs, order)
 	sum = sha256.Sum256([]byte(study))
 	name := filepath.Join(dir, "study-"+hex.EncodeToString(sum[:5])+".yaml")
-	for _, file := range [][2]string{{filepath.Join(dir, "texts.jsonl"), items.String()}, {filepath.Join(dir, pairs), "first,second\n" + first + "," + second + "\n"}, {name, study}} {
+	for _, file := range [][2]string{{filepath.Join(dir, "texts.jsonl"), items.String()},
+		{filepath.Join(dir, pairs), "first,second\n" + first + "," + second + "\n"}, {name, study}} {
 		if err := w.Disk.Replace(file[0], []byte(file[1])); err != nil {
 			return "", fmt.Errorf("write the study of the comparison: %w", err)
 		}
@@ -236,7 +243,7 @@ func (f compareFlags) write(w *shell.World, two [2]side) (string, error) {
 	return name, nil
 }
 
-// laneOf is the lane of a model, by a name that a lane may have. No two models have one lane.
+// laneOf returns the lane of a model, by a name that a lane may have. No two models have one lane.
 func laneOf(model string) string {
 	provider, rest, _ := strings.Cut(model, "/")
 	plain := !strings.ContainsAny(provider, "-") && !strings.Contains(rest, "/")
@@ -254,7 +261,7 @@ func laneOf(model string) string {
 	return name + "-" + hex.EncodeToString(sum[:3])
 }
 
-// quoted is a text as YAML takes any: in JSON's quotes.
+// quoted returns a text as YAML takes any: in JSON's quotes.
 func quoted(text string) string {
 	out, err := json.Marshal(text)
 	if err != nil {
@@ -301,8 +308,9 @@ func plain(problems assay.Problems) error {
 	return out
 }
 
-// asked is the run of a comparison, done. It reports what was paid for it now.
-func (f compareFlags) asked(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted) (run store.Run, paid payment, err error) {
+// asked returns the run of a comparison, done. It reports what was paid for it now.
+func (f compareFlags) asked(ctx context.Context, w *shell.World, h *shell.Home,
+	want workspace.Wanted) (run store.Run, paid payment, err error) {
 	goes := runFlags{yes: f.yes, rehearse: f.rehearse}
 	run, err = h.Run(ctx, want, workspace.Doorkeeper{
 		Waiting: func() { fmt.Fprintln(w.Stderr, workspace.ErrBeginning) },
@@ -340,7 +348,8 @@ func (f compareFlags) asked(ctx context.Context, w *shell.World, h *shell.Home, 
 	if err != nil {
 		return run, paid, err
 	}
-	st, err := h.Drive(ctx, run, e, workspace.Drive{Moved: progress.Show, Held: progress.Held, Gone: w.TakenOver, Away: progress.Away, Stopping: progress.Stopping})
+	st, err := h.Drive(ctx, run, e,
+		workspace.Drive{Moved: progress.Show, Held: progress.Held, Gone: w.TakenOver, Away: progress.Away, Stopping: progress.Stopping})
 	err = errors.Join(err, progress.Close())
 	if err != nil || ctx.Err() != nil {
 		fmt.Fprintf(w.Stderr, "nothing is lost; the same command, or `assay resume %s`, goes on\n", h.Named(run))

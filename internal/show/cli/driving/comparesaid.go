@@ -50,7 +50,8 @@ const tied = "tie"
 
 // print prints what was said, and what it cost.
 func (f compareFlags) print(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, two [2]side, paid payment) error {
-	doc := compared{A: two[0].name, B: two[1].name, Trait: f.trait, Run: run.ID, Rehearsal: h.Rehearsal, Swayed: []string{}, Said: []comparedVerdict{}}
+	doc := compared{A: two[0].name, B: two[1].name, Trait: f.trait, Run: run.ID, Rehearsal: h.Rehearsal, Swayed: []string{},
+		Said: []comparedVerdict{}}
 	if err := f.read(ctx, h, run, two, &doc); err != nil {
 		return err
 	}
@@ -77,8 +78,10 @@ func (f compareFlags) print(ctx context.Context, w *shell.World, h *shell.Home, 
 	}
 	if doc.Without > 0 {
 		return &shell.ExitError{
-			Code: shell.ExitIncomplete, Err: fmt.Errorf("%d of %s %s no verdict", doc.Without, assay.Count(wanted, "comparison"), assay.Verb(wanted, "has", "have")),
-			Hint: "`assay errors " + h.Named(run) + "` says why; `assay retry " + h.Named(run) + "` sends again, and with --verdicts malformed,refused asks judges again",
+			Code: shell.ExitIncomplete, Err: fmt.Errorf("%d of %s %s no verdict", doc.Without, assay.Count(wanted, "comparison"),
+				assay.Verb(wanted, "has", "have")),
+			Hint: "`assay errors " + h.Named(run) + "` says why; `assay retry " + h.Named(run) +
+				"` sends again, and with --verdicts malformed,refused asks judges again",
 		}
 	}
 	return nil
@@ -166,7 +169,7 @@ func (d *compared) count() {
 	}
 }
 
-// words are the comparison for a person.
+// words returns the comparison for a person.
 func (d *compared) words(judges []string) string {
 	var b strings.Builder
 	mark := ""
@@ -189,7 +192,7 @@ func (d *compared) words(judges []string) string {
 	return b.String()
 }
 
-// cost is what was paid, in words.
+// cost returns what was paid, in words.
 func (d *compared) cost() string {
 	switch {
 	case d.PaidNow == nil || d.Cost == nil:
@@ -235,9 +238,11 @@ func (d *compared) result() string {
 	case d.WinsB == n:
 		return fmt.Sprintf("%s is better in %s.", d.B, allOf(n))
 	case d.WinsA == d.WinsB:
-		return fmt.Sprintf("No winner: %s and %s are each better in %d of %s, %s.", d.A, d.B, d.WinsA, assay.Count(n, "comparison"), assay.Count(d.Ties, "tie"))
+		return fmt.Sprintf("No winner: %s and %s are each better in %d of %s, %s.", d.A, d.B, d.WinsA, assay.Count(n, "comparison"),
+			assay.Count(d.Ties, "tie"))
 	}
-	return fmt.Sprintf("%s is better in %d, %s in %d of %s, %s.", d.A, d.WinsA, d.B, d.WinsB, assay.Count(n, "comparison"), assay.Count(d.Ties, "tie"))
+	return fmt.Sprintf("%s is better in %d, %s in %d of %s, %s.", d.A, d.WinsA, d.B, d.WinsB, assay.Count(n, "comparison"),
+		assay.Count(d.Ties, "tie"))
 }
 
 func allOf(n int) string {

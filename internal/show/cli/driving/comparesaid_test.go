@@ -22,11 +22,15 @@ func TestAComparisonOfTwoTextsInWords(t *testing.T) {
 		want string
 		n    [5]int // wins of a and of b, ties, abstained, without
 	}{
-		{[]comparedVerdict{said("x", "a", "b", "a", "valid"), said("x", "b", "a", "b", "valid")}, "a is better in all 2 comparisons.", [5]int{2, 0, 0, 0, 0}},
+		{[]comparedVerdict{said("x", "a", "b", "a", "valid"), said("x", "b", "a", "b", "valid")}, "a is better in all 2 comparisons.",
+			[5]int{2, 0, 0, 0, 0}},
 		{[]comparedVerdict{said("x", "a", "b", "b", "valid")}, "b is better in the one comparison.", [5]int{0, 1, 0, 0, 0}},
-		{[]comparedVerdict{said("x", "a", "b", "a", "valid"), said("x", "b", "a", "a", "valid")}, "No winner: a and b are each better in 1 of 2 comparisons, 0 ties.", [5]int{1, 1, 0, 0, 0}},
-		{[]comparedVerdict{said("x", "a", "b", "tie", "valid"), said("x", "b", "a", "tie", "valid")}, "Neither is better in all 2 comparisons.", [5]int{0, 0, 2, 0, 0}},
-		{[]comparedVerdict{said("x", "a", "b", "tie", "valid"), said("y", "a", "b", "a", "valid"), said("y", "b", "a", "", "malformed")}, "a is better in 1, b in 0 of 2 comparisons, 1 tie.", [5]int{1, 0, 1, 0, 1}},
+		{[]comparedVerdict{said("x", "a", "b", "a", "valid"), said("x", "b", "a", "a", "valid")},
+			"No winner: a and b are each better in 1 of 2 comparisons, 0 ties.", [5]int{1, 1, 0, 0, 0}},
+		{[]comparedVerdict{said("x", "a", "b", "tie", "valid"), said("x", "b", "a", "tie", "valid")},
+			"Neither is better in all 2 comparisons.", [5]int{0, 0, 2, 0, 0}},
+		{[]comparedVerdict{said("x", "a", "b", "tie", "valid"), said("y", "a", "b", "a", "valid"), said("y", "b", "a", "", "malformed")},
+			"a is better in 1, b in 0 of 2 comparisons, 1 tie.", [5]int{1, 0, 1, 0, 1}},
 		{[]comparedVerdict{said("x", "a", "b", "", "abstained")}, "There is no verdict.", [5]int{0, 0, 0, 1, 0}},
 	} {
 		d := compared{A: "a", B: "b", Run: "r", Said: c.said, Cost: &paid, PaidNow: &none}
@@ -35,7 +39,8 @@ func TestAComparisonOfTwoTextsInWords(t *testing.T) {
 			t.Errorf("%s: %s", c.want, diff)
 		}
 		text := d.words([]string{"x", "y"})
-		if !strings.Contains(text, "\n"+c.want+"\n") || !strings.Contains(text, "Cost: nothing now, $0.0020 before.") || strings.Contains(text, "\x1b") {
+		if !strings.Contains(text, "\n"+c.want+"\n") || !strings.Contains(text, "Cost: nothing now, $0.0020 before.") ||
+			strings.Contains(text, "\x1b") {
 			t.Errorf("want %s, got %s", c.want, text)
 		}
 		if swayed := strings.Contains(text, "Its choice changes with the order."); swayed != (c.n == [5]int{1, 1, 0, 0, 0}) {

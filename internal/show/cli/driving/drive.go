@@ -49,7 +49,8 @@ type Driven struct {
 }
 
 // driveOnce works on a run until it is closed or waits for a decision, and prints how it ended.
-func driveOnce(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, s *study.Study, o DriveOptions) (c workspace.Conclusion, err error) {
+func driveOnce(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, s *study.Study,
+	o DriveOptions) (c workspace.Conclusion, err error) {
 	d := &Driven{Run: run, study: s}
 	if err := Work(ctx, w, h, []*Driven{d}, o); err != nil {
 		return c, err
@@ -140,7 +141,8 @@ func (d *Driven) work(ctx context.Context, h *shell.Home, p *progress.Progress, 
 	defer e.Close()
 	d.begun = true
 	d.st, d.err = h.Drive(ctx, d.Run, e, workspace.Drive{
-		Once: o.Once, Detach: o.Detach, Interval: o.Interval, Moved: p.Show, Held: p.Held, Gone: p.World.TakenOver, Away: p.Away, Stopping: p.Stopping,
+		Once: o.Once, Detach: o.Detach, Interval: o.Interval, Moved: p.Show, Held: p.Held, Gone: p.World.TakenOver, Away: p.Away,
+		Stopping: p.Stopping,
 	})
 }
 
@@ -182,7 +184,7 @@ func conclude(ctx context.Context, w *shell.World, h *shell.Home, d *Driven, o D
 	return c, result
 }
 
-// kept is the hint after an error that stopped a run. That nothing is lost is said where every answer that came back is kept.
+// kept returns the hint after an error that stopped a run. That nothing is lost is said where every answer that came back is kept.
 func kept(err error, goesOn string) string {
 	if _, ok := errors.AsType[*live.LostAnswersError](err); ok {
 		return goesOn
@@ -233,21 +235,27 @@ func resultOf(h *shell.Home, c workspace.Conclusion) error {
 	id := h.Named(c.Run)
 	switch c.Stop {
 	case workspace.StopSegmentsHeld:
-		return &shell.ExitError{Code: shell.ExitHeld, Err: fmt.Errorf("%s held", assay.Count(c.Held, "segment")), Hint: "assay status " + id + " --segments, then assay resolve"}
+		return &shell.ExitError{Code: shell.ExitHeld, Err: fmt.Errorf("%s held", assay.Count(c.Held, "segment")),
+			Hint: "assay status " + id + " --segments, then assay resolve"}
 	case workspace.StopLaneHeld:
-		return &shell.ExitError{Code: shell.ExitHeld, Err: fmt.Errorf("lane %s is held: %s", c.Lane.Name, c.Lane.Reason), Hint: "fix it, then assay retry " + id}
+		return &shell.ExitError{Code: shell.ExitHeld, Err: fmt.Errorf("lane %s is held: %s", c.Lane.Name, c.Lane.Reason),
+			Hint: "fix it, then assay retry " + id}
 	case workspace.StopVerify:
-		return &shell.ExitError{Code: shell.ExitHeld, Err: errors.New("first answers wait for a yes"), Hint: "`assay resume " + id + " --proceed` sends the rest, `assay cancel " + id + "` ends the run"}
+		return &shell.ExitError{Code: shell.ExitHeld, Err: errors.New("first answers wait for a yes"),
+			Hint: "`assay resume " + id + " --proceed` sends the rest, `assay cancel " + id + "` ends the run"}
 	case workspace.StopBudget:
-		return &shell.ExitError{Code: shell.ExitBudget, Err: errors.New("stopped by the budget"), Hint: "raise it with assay resume " + id + " --budget AMOUNT"}
+		return &shell.ExitError{Code: shell.ExitBudget, Err: errors.New("stopped by the budget"),
+			Hint: "raise it with assay resume " + id + " --budget AMOUNT"}
 	case workspace.StopLanePaused:
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("lane %s is paused", c.Lane.Name), Hint: "assay tune " + id + " --unpause " + results.ShellWord(c.Lane.Name) + ", then assay resume " + id}
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("lane %s is paused", c.Lane.Name),
+			Hint: "assay tune " + id + " --unpause " + results.ShellWord(c.Lane.Name) + ", then assay resume " + id}
 	case workspace.StopLaneStopped:
 		code := shell.ExitIncomplete
 		if _, batch := batchrun.Of(c.Run); batch { // of a file it is all there is
 			code = shell.ExitHeld
 		}
-		return &shell.ExitError{Code: code, Err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason), Hint: "fix it, then assay retry " + id}
+		return &shell.ExitError{Code: code, Err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason),
+			Hint: "fix it, then assay retry " + id}
 	case workspace.StopOpen:
 		return &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("the run goes on"), Hint: "assay resume " + id}
 	case workspace.StopIncomplete:

@@ -41,10 +41,14 @@ func Import(w *shell.World) *cobra.Command {
 		Use:     "import --format FORMAT DIR|FILE...",
 		GroupID: shell.GroupTools,
 		Short:   "Take in results that another program, or an export, wrote",
-		Long: "Reads answers and verdicts made elsewhere into the folder of a study with `import:` stages, and loads it as a run, so that `analyse`,\n" +
-			"`report`, `label` and `export` work on it. Nothing is asked and nothing is paid. What cannot be read is listed with its place; the rest is\n" +
-			"taken in (exit code 3). Verdicts stand under judges called human:NAME: no model is asked for them. The same files once more change nothing.\n\n" +
-			"csv, jsonl, parquet   the tables of `assay export`, one of `assay batch collect`, or one table with the columns item, lane and text;\n" +
+		Long: "Reads answers and verdicts made elsewhere into the folder of a study with `import:` stages, and loads it as a run, so " +
+			"that `analyse`,\n" +
+			"`report`, `label` and `export` work on it. Nothing is asked and nothing is paid. What cannot be read is listed with its " +
+			"place; the rest is\n" +
+			"taken in (exit code 3). Verdicts stand under judges called human:NAME: no model is asked for them. The same files once more " +
+			"change nothing.\n\n" +
+			"csv, jsonl, parquet   the tables of `assay export`, one of `assay batch collect`, or one table with the columns item, " +
+			"lane and text;\n" +
 			"                      --columns names those that are called otherwise: --columns item=custom_id,text=answer" +
 			importHelp(),
 		Args: func(c *cobra.Command, args []string) error {
@@ -62,7 +66,8 @@ func Import(w *shell.World) *cobra.Command {
 	c.Flags().StringVar(&f.run, "run", "", "of tables that hold several runs, this one")
 	c.Flags().StringSliceVar(&f.columns, "columns", nil, "of one table: OURS=THEIRS for every column that is called otherwise")
 	c.Flags().StringVar(&f.lane, "lane", "", "the lane of rows that name none; with --format batch, of all (default: the model)")
-	c.Flags().StringVar(&f.requests, "requests", "", "with --format batch: the file that was sent, for the questions, the models, and what is missing")
+	c.Flags().StringVar(&f.requests, "requests", "",
+		"with --format batch: the file that was sent, for the questions, the models, and what is missing")
 	c.Flags().StringVar(&f.provider, "provider", "", "with --format batch: whose results they are (default: recognised)")
 	c.Flags().BoolVar(&f.dry, "no-run", false, "write the study's folder and load nothing")
 	return c
@@ -82,7 +87,7 @@ func importHelp() string {
 	return b.String()
 }
 
-// importNames are the formats that can be read.
+// importNames returns the formats that can be read.
 func importNames() []string {
 	var names []string
 	for _, f := range formats.All() {
@@ -201,7 +206,7 @@ func noAnswers(n int64) string {
 	return assay.Thousands(n) + " rows are no answers"
 }
 
-// reader is the format that --format names.
+// reader returns the format that --format names.
 func (f importFlags) reader() (export.Format, error) {
 	all, names := formats.All(), importNames()
 	if f.format == "" {

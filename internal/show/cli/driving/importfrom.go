@@ -19,7 +19,8 @@ func (f importFlags) from(w *shell.World, names []string) (export.From, error) {
 		return out, f.batch(w, names, &out)
 	}
 	if len(names) > 1 {
-		return out, shell.Usage("one after the other, each with its own --out", "--format %s reads one folder or one file, not %d", f.format, len(names))
+		return out, shell.Usage("one after the other, each with its own --out", "--format %s reads one folder or one file, not %d",
+			f.format, len(names))
 	}
 	if f.requests != "" || f.provider != "" {
 		return out, shell.Usage("leave them out", "--requests and --provider are for --format %s", batchResults)
@@ -27,7 +28,8 @@ func (f importFlags) from(w *shell.World, names []string) (export.From, error) {
 	name := w.Disk.Path(names[0])
 	if !shell.IsFile(name) {
 		if len(f.columns) > 0 {
-			return out, shell.Usage("name the file: "+filepath.Join(names[0], "answers."+f.format), "--columns is for one file, and %s is a folder", names[0])
+			return out, shell.Usage("name the file: "+filepath.Join(names[0], "answers."+f.format),
+				"--columns is for one file, and %s is a folder", names[0])
 		}
 		out.Files = os.DirFS(name)
 		return out, nil

@@ -23,9 +23,12 @@ func Notify(w *shell.World) *cobra.Command {
 		Use:     "notify STUDY",
 		GroupID: shell.GroupRun,
 		Short:   "List where a study sends its news; --test sends a message",
-		Long: "Lists where a study sends its news: the variables under `notify`, and whether each holds a notification URL. Nothing is sent without --test.\n\n" +
-			"News is sent when a run has ended, or stops because a lane or a segment is held, the budget is spent, or first answers wait for a yes; and when\n" +
-			"a drive leaves results behind that a provider deletes within a day. A message has the counts, the cost, and what to type next.",
+		Long: "Lists where a study sends its news: the variables under `notify`, and whether each holds a notification URL. Nothing is " +
+			"sent without --test.\n\n" +
+			"News is sent when a run has ended, or stops because a lane or a segment is held, the budget is spent, or first answers wait " +
+			"for a yes; and when\n" +
+			"a drive leaves results behind that a provider deletes within a day. A message has the counts, the cost, and what " +
+			"to type next.",
 		Args: shell.Args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			d, _, err := shell.Planned(c, w, shell.StudyFile(w, args[0]), f, plan.Options{})
@@ -41,7 +44,8 @@ func Notify(w *shell.World) *cobra.Command {
 			if !test {
 				return nil
 			}
-			if err := w.Workspace().SendNews(c.Context(), d.Study.Notify.List, "a test message of study "+d.Study.Study+". Its news will come here."); err != nil {
+			if err := w.Workspace().SendNews(c.Context(), d.Study.Notify.List,
+				"a test message of study "+d.Study.Study+". Its news will come here."); err != nil {
 				return &shell.ExitError{Code: shell.ExitFailed, Err: err}
 			}
 			_, err = fmt.Fprintln(w.Stdout, "a test message was sent to each")
@@ -83,7 +87,8 @@ func sendNews(ctx context.Context, w *shell.World, h *shell.Home, c workspace.Co
 		news += " It stopped: " + known.Error() + "."
 	}
 	if soon {
-		news += fmt.Sprintf(" Collect before %s: then a provider deletes results (assay resume %s).", before.UTC().Format("2006-01-02 15:04 UTC"), c.Run.ID)
+		news += fmt.Sprintf(" Collect before %s: then a provider deletes results (assay resume %s).",
+			before.UTC().Format("2006-01-02 15:04 UTC"), c.Run.ID)
 	}
 	return h.Notify(ctx, to, news)
 }

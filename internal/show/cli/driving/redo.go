@@ -26,9 +26,12 @@ func Redo(w *shell.World) *cobra.Command {
 		Use:     "redo [RUN] --lane LANE --item ITEM",
 		GroupID: shell.GroupRun,
 		Short:   "Ask again what has an answer, as one more draw",
-		Long: "Asks a lane again about an item. The answer that is there stays: the new one is a further draw of the same question, and every table\n" +
-			"counts it as that. A conversation is asked again from its first turn, and the judges of its stage read it too; stages that continue it\n" +
-			"or compare it keep to the draws and pairs of the plan. In a judge or compare stage LANE is the judge, and its new answer is one more vote.\n\n" +
+		Long: "Asks a lane again about an item. The answer that is there stays: the new one is a further draw of the same question, and " +
+			"every table\n" +
+			"counts it as that. A conversation is asked again from its first turn, and the judges of its stage read it too; stages that " +
+			"continue it\n" +
+			"or compare it keep to the draws and pairs of the plan. In a judge or compare stage LANE is the judge, and its new answer is " +
+			"one more vote.\n\n" +
 			"When another process drives the run, that process carries it out; else this one does.",
 		Args: shell.UpTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return redo(c.Context(), w, shell.FirstOf(args), f) },

@@ -37,8 +37,9 @@ func Resume(w *shell.World) *cobra.Command {
 		Use:     "resume [RUN…]",
 		GroupID: shell.GroupRun,
 		Short:   "Drive open runs to their end",
-		Long:    "Drives runs that are open: looks at jobs, collects what is ready, and sends the next wave; several runs at the same time. With --once it does what can be done now and stops, for cron.",
-		RunE:    func(c *cobra.Command, args []string) error { return resumeRuns(c.Context(), w, args, f) },
+		Long: "Drives runs that are open: looks at jobs, collects what is ready, and sends the next wave; several runs at the same " +
+			"time. With --once it does what can be done now and stops, for cron.",
+		RunE: func(c *cobra.Command, args []string) error { return resumeRuns(c.Context(), w, args, f) },
 	}
 	f.home.Register(c)
 	c.Flags().BoolVar(&f.all, "all", false, "all open runs of this home")
@@ -112,7 +113,8 @@ func resumeAll(ctx context.Context, w *shell.World, refs []string, f resumeFlags
 
 // worse orders errors by their exit codes, highest first: 2, 1, 5, 4, 6, 3.
 func worse(a, b error) bool {
-	rank := map[int]int{shell.ExitDone: 0, shell.ExitIncomplete: 1, shell.ExitGate: 2, shell.ExitBudget: 3, shell.ExitHeld: 4, shell.ExitFailed: 5, shell.ExitUsage: 6}
+	rank := map[int]int{shell.ExitDone: 0, shell.ExitIncomplete: 1, shell.ExitGate: 2, shell.ExitBudget: 3, shell.ExitHeld: 4,
+		shell.ExitFailed: 5, shell.ExitUsage: 6}
 	return rank[shell.ExitCode(a)] > rank[shell.ExitCode(b)]
 }
 
@@ -188,7 +190,7 @@ type orderFlags struct {
 	yes bool
 }
 
-// orderCommand is a command that gives an order. When another process drives the run, that process carries it out; else we do.
+// orderCommand returns a command that gives an order. When another process drives the run, that process carries it out; else we do.
 // What cannot be taken back is asked about first.
 func orderCommand(w *shell.World, use, short string, order func(args []string) (store.Order, error)) *cobra.Command {
 	var f orderFlags
@@ -245,8 +247,8 @@ func giveOrder(ctx context.Context, w *shell.World, ref string, o store.Order, f
 	return err
 }
 
-// carryOut is how far a run is driven after an order: what can be done now is done. Of a batch file, what is sent again goes out, and what is
-// asked live is waited for.
+// carryOut returns how far a run is driven after an order: what can be done now is done. Of a batch file, what is sent
+// again goes out, and what is asked live is waited for.
 func carryOut(run store.Run, o store.Order) DriveOptions {
 	b, batch := batchrun.Of(run)
 	switch {
@@ -280,7 +282,8 @@ func confirmOrder(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	case bool(h.Rehearsal):
 		return nil
 	case o.Kind == store.OrderCancel && ref == "":
-		return shell.Doubt{Question: "Cancel run " + run.ID + "?", Verb: "cancel run " + run.ID + ", or name the run", Declined: "nothing was cancelled"}.Ask(w, yes)
+		return shell.Doubt{Question: "Cancel run " + run.ID + "?", Verb: "cancel run " + run.ID + ", or name the run",
+			Declined: "nothing was cancelled"}.Ask(w, yes)
 	case o.Kind == store.OrderRetry:
 		return confirmRetry(ctx, w, h, run, o, yes)
 	}
@@ -302,14 +305,16 @@ func confirmRetry(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	}
 	for _, e := range assay.Endings() {
 		if n := a.Left[e]; n > 0 && (e == assay.Empty || e == assay.Rejected) {
-			fmt.Fprintf(w.Stderr, "%s left alone: --only %s sends %s again\n", assay.Count(n, string(e)+" request"), e, assay.Verb(n, "it", "them"))
+			fmt.Fprintf(w.Stderr, "%s left alone: --only %s sends %s again\n", assay.Count(n, string(e)+" request"), e,
+				assay.Verb(n, "it", "them"))
 		}
 	}
 	if a.Ended+a.Unsent == 0 {
 		return nil
 	}
-	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s to be sent again, %s not sent yet and to be sent: %s, by what has been paid or was expected\n",
-		run.ID, assay.Count(a.Kept, "answer"), assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent), priceWords(a.Cost))
+	fmt.Fprintf(w.Stderr,
+		"run %s: %s kept, %s to be sent again, %s not sent yet and to be sent: %s, by what has been paid or was expected\n", run.ID,
+		assay.Count(a.Kept, "answer"), assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent), priceWords(a.Cost))
 	if run.Budget != nil {
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
 	}
@@ -318,9 +323,10 @@ func confirmRetry(ctx context.Context, w *shell.World, h *shell.Home, run store.
 
 // Collect makes the command `assay collect`.
 func Collect(w *shell.World) *cobra.Command {
-	return orderCommand(w, "collect [RUN]", "Fetch what is ready now, also from jobs that are not done", func([]string) (store.Order, error) {
-		return store.Order{Kind: store.OrderCollect}, nil
-	})
+	return orderCommand(w, "collect [RUN]", "Fetch what is ready now, also from jobs that are not done",
+		func([]string) (store.Order, error) {
+			return store.Order{Kind: store.OrderCollect}, nil
+		})
 }
 
 // Resolve makes the command `assay resolve`.

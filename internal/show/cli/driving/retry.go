@@ -27,8 +27,10 @@ func Retry(w *shell.World) *cobra.Command {
 		text, err := json.Marshal(r)
 		return store.Order{Kind: store.OrderRetry, Args: string(text)}, err
 	})
-	c.Long = "Sends again what ended without an answer. With --verdicts it asks judges again, in a run that is closed: what could not be read (malformed) or\n" +
-		"what the judge declined (refused). Verdicts that are there stay, and are not paid for again; a new one takes the place of the one before, which stays in\n" +
+	c.Long = "Sends again what ended without an answer. With --verdicts it asks judges again, in a run that is closed: what could not be " +
+		"read (malformed) or\n" +
+		"what the judge declined (refused). Verdicts that are there stay, and are not paid for again; a new one takes the place of the " +
+		"one before, which stays in\n" +
 		"the ledger. The question says what is kept, what is new and what it costs."
 	c.Flags().StringSliceVar(&only, "only", nil, "only these endings: empty, rejected, errored, expired, cancelled, lost")
 	c.Flags().StringSliceVar(&verdicts, "verdicts", nil, "ask judges again for these verdicts: "+strings.Join(script.Retriable(), ", "))
@@ -63,7 +65,8 @@ func nothingToJudge(ctx context.Context, w *shell.World, h *shell.Home, run stor
 		return false, nil
 	}
 	if run.State != store.RunClosed {
-		return true, shell.Usage("assay resume "+run.ID+" drives it to its end", "run %s is open: judges are asked again when it is closed", run.ID)
+		return true, shell.Usage("assay resume "+run.ID+" drives it to its end",
+			"run %s is open: judges are asked again when it is closed", run.ID)
 	}
 	a, err := h.Rejudge(ctx, run, r.Verdicts)
 	if err == nil && a.Requests() == 0 {

@@ -43,15 +43,22 @@ func Run(w *shell.World) *cobra.Command {
 		Use:     "run STUDY",
 		GroupID: shell.GroupRun,
 		Short:   "Continue (or start) the run of a study",
-		Long: "Runs a study: what can go out goes out, what comes back is kept, and the next wave is made from it, until everything is answered.\n" +
+		Long: "Runs a study: what can go out goes out, what comes back is kept, and the next wave is made from it, until everything " +
+			"is answered.\n" +
 			"Run it again to go on after a stop, a crash or Ctrl-C: nothing that has an answer is asked again.\n" +
-			"An edit that changes no request (description, analyses, require, notify, budget, deadline, stop_if, labels, notes, caps of live calls)\n" +
-			"changes the run in place: an open run goes on with it, a closed one is analysed again. An edit that only adds (lanes, items, judges, stages,\n" +
-			"repeats) extends the run, after a question that says what is new and what it costs. After any other edit a new run takes over what was answered\n" +
-			"to equal questions, what judges and programs said of equal answers, and the labels that people gave them; an open run has to be finished or\n" +
+			"An edit that changes no request (description, analyses, require, notify, budget, deadline, stop_if, labels, notes, caps of " +
+			"live calls)\n" +
+			"changes the run in place: an open run goes on with it, a closed one is analysed again. An edit that only adds (lanes, " +
+			"items, judges, stages,\n" +
+			"repeats) extends the run, after a question that says what is new and what it costs. After any other edit a new run takes " +
+			"over what was answered\n" +
+			"to equal questions, what judges and programs said of equal answers, and the labels that people gave them; an open run has " +
+			"to be finished or\n" +
 			"cancelled first. The difference is shown first.\n\n" +
-			"--settle \"a, b\" buys the comparisons that would tell two lanes apart that a finished run cannot, and extends the run with them. A question says\n" +
-			"how many and what they cost; the same command goes on after a stop, and buys nothing twice. Where answers are judged one by one, items tell\n" +
+			"--settle \"a, b\" buys the comparisons that would tell two lanes apart that a finished run cannot, and extends the run with " +
+			"them. A question says\n" +
+			"how many and what they cost; the same command goes on after a stop, and buys nothing twice. Where answers are judged one by " +
+			"one, items tell\n" +
 			"lanes apart: it names how many and the command that asks them.\n\n" +
 			"It ends with what was found, in a few sentences and a table, and with what to type next.\n\n" +
 			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
@@ -65,15 +72,20 @@ func Run(w *shell.World) *cobra.Command {
 	flags.BoolVarP(&f.yes, "yes", "y", false, "send without asking")
 	flags.BoolVar(&f.rehearse, "rehearse", false, "run against the built-in simulator")
 	flags.Uint64Var(&f.settings.Luck, "luck", 0, "with --rehearse: other answers and verdicts of the same models, by this number")
-	flags.BoolVar(&f.truth, "truth", false, "with --rehearse: end with a table of what was found beside what is true of the simulated models")
+	flags.BoolVar(&f.truth, "truth", false,
+		"with --rehearse: end with a table of what was found beside what is true of the simulated models")
 	flags.BoolVar(&f.anew, "new", false, "begin a new run: everything is asked again")
-	flags.BoolVar(&f.detach, "detach", false, "stop when the first wave is in flight; what a provider refuses for longer than a minute is named")
+	flags.BoolVar(&f.detach, "detach", false,
+		"stop when the first wave is in flight; what a provider refuses for longer than a minute is named")
 	flags.StringSliceVar(&f.settings.Lanes, "lane", nil, "only these lanes; globs allowed")
 	flags.StringSliceVar(&f.settings.Stages, "stage", nil, "only these stages")
 	flags.IntVar(&f.settings.Limit, "limit", 0, "only the first N items of each input that is asked")
-	flags.StringVar(&f.budget, "budget", "", "the most this run may spend, over the study's; with --settle: the most that settling may cost")
-	flags.StringVar(&f.settle, "settle", "", "buy the comparisons that tell these two lanes apart with a chance of 80%, such as \"haiku, mini.low\", and extend the finished run with them")
-	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false, "batches: show each lane's first question and answer, and ask before the rest goes")
+	flags.StringVar(&f.budget, "budget", "",
+		"the most this run may spend, over the study's; with --settle: the most that settling may cost")
+	flags.StringVar(&f.settle, "settle", "", "buy the comparisons that tell these two lanes apart with a chance of 80%, such as \"haiku, "+
+		"mini.low\", and extend the finished run with them")
+	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false,
+		"batches: show each lane's first question and answer, and ask before the rest goes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
 	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
 	flags.StringVar(&f.note, "note", "", "a note kept with the run")

@@ -56,9 +56,11 @@ func settleStudy(ctx context.Context, w *shell.World, h *shell.Home, want worksp
 	}
 	switch {
 	case o.Under && run.State == store.RunClosed:
-		return shell.Usage("assay retry "+h.Named(run), "run %s: a round of stage %s is held, and nothing more is bought before it comes to its end", run.ID, o.Stage)
+		return shell.Usage("assay retry "+h.Named(run),
+			"run %s: a round of stage %s is held, and nothing more is bought before it comes to its end", run.ID, o.Stage)
 	case o.Under, run.State == store.RunOpen && (o.Known || o.Bought):
-		fmt.Fprintf(w.Stderr, "going on with run %s: what was bought for stage %s is under way, and nothing is bought again\n", run.ID, o.Stage)
+		fmt.Fprintf(w.Stderr, "going on with run %s: what was bought for stage %s is under way, and nothing is bought again\n",
+			run.ID, o.Stage)
 	case o.Ends:
 		fmt.Fprintf(w.Stderr, "%s and %s in stage %s: %s. Nothing is bought.\n", o.First, o.Second, o.Stage, o.Why)
 		return nil
@@ -87,21 +89,25 @@ func confirmSettling(w *shell.World, h *shell.Home, run store.Run, o quotes.Offe
 	fmt.Fprintf(w.Stderr, "run %s, stage %s: %s more of %s and %s settle which is better with a chance of about %.0f%%.\n",
 		run.ID, o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second, 100*o.Chance)
 	if o.Cut {
-		fmt.Fprintf(w.Stderr, "For %.0f%% it takes about %s: the budget pays for less.\n", 100*quotes.SettlingChance, assay.Thousands(int64(o.Needed)))
+		fmt.Fprintf(w.Stderr, "For %.0f%% it takes about %s: the budget pays for less.\n", 100*quotes.SettlingChance,
+			assay.Thousands(int64(o.Needed)))
 	}
 	if o.Items > 0 {
-		fmt.Fprintf(w.Stderr, "The two have then met on every item, both ways round; for %.0f%% it takes about %s more.\n", 100*quotes.SettlingChance, assay.Count(o.Items, "item"))
+		fmt.Fprintf(w.Stderr, "The two have then met on every item, both ways round; for %.0f%% it takes about %s more.\n",
+			100*quotes.SettlingChance, assay.Count(o.Items, "item"))
 	}
 	fmt.Fprintf(w.Stderr, "That costs about %s as batches and %s live, by what comparisons took so far; this stage goes %s.\n",
-		timesCost(o.Batch, o.N), timesCost(o.Live, o.N), map[assay.Mode]string{assay.ModeBatch: "in batches", assay.ModeLive: "live"}[o.Mode])
-	fmt.Fprintln(w.Stderr, "It is a further look at the same verdicts: the chance of any false claim grows, and the tables say to how much.")
+		timesCost(o.Batch, o.N), timesCost(o.Live, o.N),
+		map[assay.Mode]string{assay.ModeBatch: "in batches", assay.ModeLive: "live"}[o.Mode])
+	fmt.Fprintln(w.Stderr,
+		"It is a further look at the same verdicts: the chance of any false claim grows, and the tables say to how much.")
 	if f.rehearse {
 		return nil
 	}
 	return shell.Ask(w, f.yes, "Send?")
 }
 
-// timesCost is what so many cost.
+// timesCost returns what so many cost.
 func timesCost(one assay.Cost, n int) string {
 	if !one.Known() {
 		return "an unknown sum"
@@ -109,9 +115,10 @@ func timesCost(one assay.Cost, n int) string {
 	return (one.Sum * assay.Money(n)).String()
 }
 
-// itemsSettle returns what to type where answers are judged one by one, so that only more items tell two lanes apart: none are bought for two
-// lanes alone.
-func itemsSettle(ctx context.Context, w *shell.World, h *shell.Home, d *plan.Input, run store.Run, wish script.Settle, none *quotes.SettleError) error {
+// itemsSettle returns what to type where answers are judged one by one, so that only more items tell two lanes apart:
+// none are bought for two lanes alone.
+func itemsSettle(ctx context.Context, w *shell.World, h *shell.Home, d *plan.Input, run store.Run, wish script.Settle,
+	none *quotes.SettleError) error {
 	q, ranked, err := quotes.QuoteItems(ctx, h.Results(), run, wish)
 	switch {
 	case err != nil:
@@ -140,9 +147,11 @@ func itemsSettle(ctx context.Context, w *shell.World, h *shell.Home, d *plan.Inp
 	if text := q.Cost.Words(); text != "" {
 		fee = " (" + text + ")"
 	}
-	return shell.Usage(first+"`"+quotes.RerunWith(h.Results(), q, limit, set, w.Disk.Path("."))+h.Typed+"` keeps all answers and asks only what is new",
-		"--settle buys comparisons, and stage %s judges answers one by one: about %s %s %s and %s apart with a chance of %.0f%%%s",
-		q.Stage, assay.Count(q.Needed, "more "+q.Unit), assay.Verb(int(q.Needed), "tells", "tell"), wish.First, wish.Second, 100*quotes.SettlingChance, fee)
+	return shell.Usage(first+"`"+quotes.RerunWith(h.Results(), q, limit, set, w.Disk.Path("."))+h.Typed+
+		"` keeps all answers and asks only what is new",
+		"--settle buys comparisons, and stage %s judges answers one by one: about %s %s %s and %s apart with a chance of %.0f%%%s", q.Stage,
+		assay.Count(q.Needed, "more "+q.Unit), assay.Verb(int(q.Needed), "tells", "tell"), wish.First, wish.Second,
+		100*quotes.SettlingChance, fee)
 }
 
 // whereToAdd returns what has to be done first, or set by the command, so that an input has so many items.

@@ -112,7 +112,8 @@ func tune(ctx context.Context, w *shell.World, ref string, f tuneFlags, counted 
 func (f tuneFlags) read(counted bool) (workspace.Tune, error) {
 	t := workspace.Tune{Lanes: f.lanes, Providers: f.providers, Reset: f.reset, Pause: f.pause, Unpause: f.unpause}
 	if counted && f.concurrency < 1 {
-		return t, shell.Usage("--pause LANE sends nothing, --reset goes back to the study's limits", "--concurrency: want at least 1, got %d", f.concurrency)
+		return t, shell.Usage("--pause LANE sends nothing, --reset goes back to the study's limits",
+			"--concurrency: want at least 1, got %d", f.concurrency)
 	}
 	t.Limits.Concurrency = f.concurrency
 	if f.rate != "" {
@@ -146,7 +147,8 @@ func (f tuneFlags) known(run store.Run, lanes []store.Lane) error {
 	for _, c := range []struct {
 		flag, kind  string
 		want, there []string
-	}{{"--lane", "lane", f.lanes, names}, {"--pause", "lane", f.pause, names}, {"--unpause", "lane", f.unpause, names}, {"--provider", "provider", f.providers, providers}} {
+	}{{"--lane", "lane", f.lanes, names}, {"--pause", "lane", f.pause, names}, {"--unpause", "lane", f.unpause, names},
+		{"--provider", "provider", f.providers, providers}} {
 		slices.Sort(c.there)
 		c.there = slices.Compact(c.there)
 		for _, name := range c.want {
@@ -169,10 +171,11 @@ func confirmBudget(ctx context.Context, w *shell.World, h *shell.Home, run store
 	if bool(h.Rehearsal) || !w.Terminal.In || run.Budget == nil || budget <= *run.Budget {
 		return nil
 	}
-	return shell.Doubt{Question: fmt.Sprintf("Let run %s spend up to %s?", run.ID, budget), Verb: "raise the budget", Declined: "the budget stays " + run.Budget.String()}.Ask(w, yes)
+	return shell.Doubt{Question: fmt.Sprintf("Let run %s spend up to %s?", run.ID, budget), Verb: "raise the budget",
+		Declined: "the budget stays " + run.Budget.String()}.Ask(w, yes)
 }
 
-// limitsOf are the limits of a lane and of its provider as they count now; false: it cannot be asked live.
+// limitsOf returns the limits of a lane and of its provider as they count now; false: it cannot be asked live.
 func limitsOf(ctx context.Context, h *shell.Home, run store.Run, l store.Lane) (lane, account ratelimit.Caps, live bool) {
 	r, err := h.Planner.Route(ctx, run, l.Stage, l.Name, store.Live)
 	if err != nil {
@@ -189,10 +192,12 @@ func warnTighter(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 			continue
 		}
 		_, account, _ := limitsOf(ctx, h, run, l)
-		less := account.Concurrency > 0 && account.Concurrency < t.Limits.Concurrency || account.Every() > 0 && t.Limits.Rate > 0 && account.Every() > (ratelimit.Caps{Rate: t.Limits.Rate}).Every()
+		less := account.Concurrency > 0 && account.Concurrency < t.Limits.Concurrency ||
+			account.Every() > 0 && t.Limits.Rate > 0 && account.Every() > (ratelimit.Caps{Rate: t.Limits.Rate}).Every()
 		if less {
 			said[l.Provider] = true
-			fmt.Fprintf(w.Stderr, "all lanes of provider %s together have %s: --provider %s changes that\n", l.Provider, capWords(account), l.Provider)
+			fmt.Fprintf(w.Stderr, "all lanes of provider %s together have %s: --provider %s changes that\n", l.Provider,
+				capWords(account), l.Provider)
 		}
 	}
 	return nil
@@ -230,7 +235,7 @@ func printLimits(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	return t.Write(w.Stdout)
 }
 
-// priceWords are a price in words.
+// priceWords returns a price in words.
 func priceWords(p plan.Price) string {
 	return fmt.Sprintf("%s expected, %s to %s", p.Expected, p.Low, p.High)
 }

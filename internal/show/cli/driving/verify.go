@@ -78,7 +78,8 @@ const (
 // printFirst prints what a lane was asked first and what it answered.
 func printFirst(w io.Writer, f rows.FirstAnswer) {
 	at := f.Answer.At
-	fmt.Fprintf(w, "\nstage %s, lane %s (%s/%s), item %q%s\n", f.Lane.Stage, f.Lane.Name, f.Lane.Provider, f.Lane.Model, assay.Clean(at.Item, 100), shell.Named(at))
+	fmt.Fprintf(w, "\nstage %s, lane %s (%s/%s), item %q%s\n", f.Lane.Stage, f.Lane.Name, f.Lane.Provider, f.Lane.Model,
+		assay.Clean(at.Item, 100), shell.Named(at))
 	for i, t := range f.Turns {
 		head := t.Role
 		if i == len(f.Turns)-1 {
@@ -96,7 +97,7 @@ func printFirst(w io.Writer, f rows.FirstAnswer) {
 	}
 }
 
-// answerCost is what one answer has cost.
+// answerCost returns what one answer has cost.
 func answerCost(a store.Answer) string {
 	if a.Cost == nil {
 		return "price unknown"

@@ -30,11 +30,14 @@ func Worker(w *shell.World) *cobra.Command {
 		Use:     "worker",
 		GroupID: shell.GroupRun,
 		Short:   "Take work from a shared PostgreSQL",
-		Long: "Drives all open runs of a ledger in PostgreSQL until it is interrupted, beside any number of other workers on any number of\n" +
-			"machines. All of them see the same artifacts: a folder that they share, or a bucket. A worker sends, looks at and fetches the\n" +
+		Long: "Drives all open runs of a ledger in PostgreSQL until it is interrupted, beside any number of other workers on " +
+			"any number of\n" +
+			"machines. All of them see the same artifacts: a folder that they share, or a bucket. A worker sends, looks at and " +
+			"fetches the\n" +
 			"segments of those providers whose keys it has, and extends every run of which it has a key; no worker needs all keys.\n" +
 			"`assay status` names the segments for which no worker has the key. What a killed worker held is taken up by another within\n" +
-			"two minutes. A worker needs keys and the URLs of ledger and artifacts, and no file of a study. Only a run in which a program judges\n" +
+			"two minutes. A worker needs keys and the URLs of ledger and artifacts, and no file of a study. Only a run in which a " +
+			"program judges\n" +
 			"needs a worker with --programs, on a machine that has the study's folder.",
 		Args: shell.Args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveWorker(c.Context(), w, f) },
@@ -48,7 +51,8 @@ func Worker(w *shell.World) *cobra.Command {
 func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 	url := f.home.Database(w.Workspace())
 	if !workspace.IsShared(url) {
-		return shell.Usage("--db postgres://user@host/database, or ASSAY_DB; `assay resume` drives runs of this machine", "a worker takes work from PostgreSQL, and none is named")
+		return shell.Usage("--db postgres://user@host/database, or ASSAY_DB; `assay resume` drives runs of this machine",
+			"a worker takes work from PostgreSQL, and none is named")
 	}
 	if f.concurrency < 1 || f.concurrency > 1000 {
 		return shell.Usage("", "--concurrency: want 1 to 1000")

@@ -15,8 +15,8 @@ import (
 	"assay/internal/study/plan"
 )
 
-// ahead is what `assay run` would do with a planned study in this home; nil where there is no ledger yet. What the plan can show goes by the
-// runs before it.
+// ahead returns what `assay run` would do with a planned study in this home; nil where there is no ledger yet. What the
+// plan can show goes by the runs before it.
 func ahead(c *cobra.Command, w *shell.World, d *plan.Input, p *plan.Plan, name string, f planFlags) (*workspace.Ahead, error) {
 	if p.Reckon(nil, f.points); !f.pilot.home.HasHome(w, false) {
 		return nil, nil
@@ -28,7 +28,8 @@ func ahead(c *cobra.Command, w *shell.World, d *plan.Input, p *plan.Plan, name s
 	}
 	defer h.Close()
 	want := workspace.Wanted{
-		File: name, Input: d, Plan: p, Study: f.study.StudyOptions, Settings: script.Settings{Lanes: f.lanes, Stages: f.stages, Limit: f.limit},
+		File: name, Input: d, Plan: p, Study: f.study.StudyOptions,
+		Settings: script.Settings{Lanes: f.lanes, Stages: f.stages, Limit: f.limit},
 	}
 	seen, err := h.Varied(c.Context(), want)
 	if err != nil {
@@ -47,9 +48,11 @@ func aheadWords(a *workspace.Ahead) string {
 	case a.Refused != nil:
 		return fmt.Sprintf("`assay run` would be refused: %s.\n", a.Refused)
 	case a.Run.No != 0 && a.Edit != nil && a.Edit.Grows:
-		return fmt.Sprintf("`assay run` would extend run %s: %s.\n%s%s", a.Run.ID, a.Edit.Words(), drawnWords(a.Edit), driving.LeftToAsk(a.Over))
+		return fmt.Sprintf("`assay run` would extend run %s: %s.\n%s%s", a.Run.ID, a.Edit.Words(), drawnWords(a.Edit),
+			driving.LeftToAsk(a.Over))
 	case a.Run.No != 0 && a.Run.State == store.RunClosed && a.Edit != nil:
-		return fmt.Sprintf("Run %s is closed, and the study changed only in %s since: nothing would be asked again.\n", a.Run.ID, a.Edit.Words())
+		return fmt.Sprintf("Run %s is closed, and the study changed only in %s since: nothing would be asked again.\n", a.Run.ID,
+			a.Edit.Words())
 	case a.Run.No != 0 && a.Run.State == store.RunClosed:
 		return fmt.Sprintf("Run %s of this study is closed: nothing would be asked again.\n", a.Run.ID)
 	case a.Run.No != 0:
@@ -69,7 +72,8 @@ func drawnWords(e *workspace.Edit) string {
 		return ""
 	}
 	all := e.Plan.Sum(func(plan.Part) bool { return true })
-	return fmt.Sprintf("The pairs that it drew stay, and others are drawn in addition: it has %s in all then.\n", assay.Count(all.Requests, "request"))
+	return fmt.Sprintf("The pairs that it drew stay, and others are drawn in addition: it has %s in all then.\n",
+		assay.Count(all.Requests, "request"))
 }
 
 // aheadBudget says what may be spent on what `assay run` would send: of a new run all that the study says, else what is left.

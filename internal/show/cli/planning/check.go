@@ -22,7 +22,8 @@ func Check(w *shell.World) *cobra.Command {
 		Use:     "check STUDY",
 		GroupID: shell.GroupStart,
 		Short:   "List everything that is wrong with a study",
-		Long: "Reads a study, its texts and all its rows, renders every first request, and lists all problems at once as file:line:col: what (hint).\n" +
+		Long: "Reads a study, its texts and all its rows, renders every first request, and lists all problems at once as file:line:col: " +
+			"what (hint).\n" +
 			"Nothing is sent. Exit code 2 when there is a problem; warnings alone are exit code 0.\n\n" +
 			"--online also asks the providers, by calls that cost nothing, whether keys, models and permissions are there.",
 		Args: shell.Args("STUDY"),
@@ -46,7 +47,8 @@ func Check(w *shell.World) *cobra.Command {
 			for i := range d.Study.Stages {
 				st := &d.Study.Stages[i]
 				if left := d.NotAsked(st); len(left) > 0 {
-					fmt.Fprintf(w.Stdout, "stage %s does not ask lanes that judge: %s (`lanes: \"*\"` asks all)\n", st.Name, strings.Join(left, ", "))
+					fmt.Fprintf(w.Stdout, "stage %s does not ask lanes that judge: %s (`lanes: \"*\"` asks all)\n", st.Name,
+						strings.Join(left, ", "))
 				}
 			}
 			return nil
@@ -60,6 +62,7 @@ func Check(w *shell.World) *cobra.Command {
 // checkOnline asks the providers of a study, and names those whose keys work.
 func checkOnline(ctx context.Context, w *shell.World, d *plan.Input) assay.Problems {
 	return w.Workspace().CheckOnline(ctx, d, func(k plan.Key) {
-		fmt.Fprintf(w.Stderr, "%s: the key works for %s %s\n", k.Provider, assay.Verb(len(k.Lanes), "lane", "lanes"), strings.Join(k.Lanes, ", "))
+		fmt.Fprintf(w.Stderr, "%s: the key works for %s %s\n", k.Provider, assay.Verb(len(k.Lanes), "lane", "lanes"),
+			strings.Join(k.Lanes, ", "))
 	})
 }

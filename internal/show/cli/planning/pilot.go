@@ -29,7 +29,8 @@ func (f *pilotFlags) register(c *cobra.Command) {
 
 // pilot asks the first questions live, and plans again from what the answers took. The answers are kept: the study's run
 // takes them over at no cost.
-func pilot(c *cobra.Command, w *shell.World, d *plan.Input, whole *plan.Plan, o plan.Options, name string, f planFlags) (*plan.Plan, error) {
+func pilot(c *cobra.Command, w *shell.World, d *plan.Input, whole *plan.Plan, o plan.Options, name string,
+	f planFlags) (*plan.Plan, error) {
 	ctx := c.Context()
 	p, problems := workspace.PlanPilot(ctx, workspace.Wanted{File: name, Input: d, Study: f.study.StudyOptions}, whole, o, f.pilot.n)
 	if p == nil {
@@ -50,7 +51,8 @@ func pilot(c *cobra.Command, w *shell.World, d *plan.Input, whole *plan.Plan, o 
 	if err != nil {
 		return nil, err
 	}
-	if err := driving.Drive(ctx, w, h, run, d.Study, driving.DriveOptions{Quiet: true}); err != nil && shell.ExitCode(err) != shell.ExitIncomplete {
+	if err := driving.Drive(ctx, w, h, run, d.Study, driving.DriveOptions{Quiet: true}); err != nil &&
+		shell.ExitCode(err) != shell.ExitIncomplete {
 		return nil, err
 	}
 	answers, err := h.Observe(ctx, run, p)
@@ -67,6 +69,7 @@ func pilot(c *cobra.Command, w *shell.World, d *plan.Input, whole *plan.Plan, o 
 
 func confirmPilot(w *shell.World, p *plan.Plan, f pilotFlags) error {
 	total := p.Sum(func(plan.Part) bool { return true })
-	fmt.Fprintf(w.Stderr, "The pilot asks %s live, for about %s (%s to %s).\n", assay.Count(total.Requests, "request"), total.Live.Expected, total.Live.Low, total.Live.High)
+	fmt.Fprintf(w.Stderr, "The pilot asks %s live, for about %s (%s to %s).\n", assay.Count(total.Requests, "request"), total.Live.Expected,
+		total.Live.Low, total.Live.High)
 	return shell.Ask(w, f.yes, "Ask?")
 }

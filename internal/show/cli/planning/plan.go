@@ -40,13 +40,18 @@ func Plan(w *shell.World) *cobra.Command {
 		Use:     "plan STUDY",
 		GroupID: shell.GroupStart,
 		Short:   "Show what would be sent and what it would cost; nothing is sent",
-		Long: "Plans a study: the first wave, comparisons of items too, is rendered and encoded exactly as it would go out and cut into batches; later waves\n" +
-			"are counted (at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown. Where the study was run\n" +
+		Long: "Plans a study: the first wave, comparisons of items too, is rendered and encoded exactly as it would go out and cut into " +
+			"batches; later waves\n" +
+			"are counted (at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown. Where the " +
+			"study was run\n" +
 			"before, it says what `assay run` would do now: what is taken over, what is new, and what that costs.\n\n" +
-			"Every stage that judges or compares says what difference its size can show with 80% power. --detect 5pt says what size a difference of 5\n" +
-			"points needs: of rates, of hundredths of a scale of scores, or of wins above 50%. Where the study was run before, both go by how its answers\n" +
+			"Every stage that judges or compares says what difference its size can show with 80% power. --detect 5pt says what size a " +
+			"difference of 5\n" +
+			"points needs: of rates, of hundredths of a scale of scores, or of wins above 50%. Where the study was run before, both go " +
+			"by how its answers\n" +
 			"varied; else by what is assumed.\n\n" +
-			"--show prints requests of every stage, judges too; --stage, --lane and --item pick some. What a request of a later wave will say depends on\n" +
+			"--show prints requests of every stage, judges too; --stage, --lane and --item pick some. What a request of a later wave " +
+			"will say depends on\n" +
 			"answers: a text that begins with (STAND-IN takes the place of each, and the line above the request says so.",
 		Args: shell.Args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, w, shell.StudyFile(w, args[0]), f) },
@@ -56,7 +61,8 @@ func Plan(w *shell.World) *cobra.Command {
 	c.Flags().StringSliceVar(&f.lanes, "lane", nil, "only these lanes; globs allowed")
 	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only these stages")
 	c.Flags().IntVar(&f.limit, "limit", 0, "only the first N items of each input that is asked")
-	c.Flags().IntVar(&f.show, "show", 0, "print the first N requests of each stage and lane, as they would go out; in later waves with stand-ins for answers that are not there yet")
+	c.Flags().IntVar(&f.show, "show", 0, "print the first N requests of each stage and lane, as they would go out; in later waves with "+
+		"stand-ins for answers that are not there yet")
 	c.Flags().StringSliceVar(&f.items, "item", nil, "with --show: only requests about these items")
 	c.Flags().StringVar(&f.write, "write", "", "write all batch files of the first wave into this folder, as they would go out")
 	c.Flags().BoolVar(&f.json, "json", false, "print the plan as JSON")
@@ -113,7 +119,8 @@ func runPlan(c *cobra.Command, w *shell.World, name string, f planFlags) error {
 
 func printPlan(w *shell.World, d *plan.Input, p *plan.Plan, a *workspace.Ahead, f planFlags) error {
 	t := term.Table{
-		Head:  []string{"WAVE", "STAGE", "LANE", "MODEL", "MODE", "TURN", "REQUESTS", "BATCHES", "INPUT", "OUTPUT", "LOW", "EXPECTED", "HIGH"},
+		Head: []string{"WAVE", "STAGE", "LANE", "MODEL", "MODE", "TURN", "REQUESTS", "BATCHES", "INPUT", "OUTPUT", "LOW",
+			"EXPECTED", "HIGH"},
 		Right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true},
 	}
 	for _, q := range p.Parts {
@@ -132,7 +139,8 @@ func printPlan(w *shell.World, d *plan.Input, p *plan.Plan, a *workspace.Ahead, 
 		sent = "Nothing but the pilot was sent.\n"
 	}
 	expected := p.Sum(func(plan.Part) bool { return true }).Cost.Expected
-	_, err := io.WriteString(w.Stdout, "\n"+quote.Summary(d, p)+aheadWords(a)+aheadBudget(a, workspace.BudgetOf(d.Study, nil), expected)+sent)
+	_, err := io.WriteString(w.Stdout,
+		"\n"+quote.Summary(d, p)+aheadWords(a)+aheadBudget(a, workspace.BudgetOf(d.Study, nil), expected)+sent)
 	return err
 }
 

@@ -71,10 +71,11 @@ type costDocument struct {
 
 func planJSON(p *plan.Plan, a *workspace.Ahead) planDocument {
 	total := p.Sum(func(plan.Part) bool { return true })
-	doc := planDocument{Study: p.Study, Ahead: aheadJSON(a), Waves: p.Waves, Items: p.Items, Power: p.Power, Notes: p.Notes, Total: partDocument{
-		Exact: total.Exact, Requests: total.Requests, Bytes: total.Bytes, Input: total.Input, Output: total.Output,
-		Cost: costJSON(total.Cost), Live: costJSON(total.Live),
-	}}
+	doc := planDocument{Study: p.Study, Ahead: aheadJSON(a), Waves: p.Waves, Items: p.Items, Power: p.Power, Notes: p.Notes,
+		Total: partDocument{
+			Exact: total.Exact, Requests: total.Requests, Bytes: total.Bytes, Input: total.Input, Output: total.Output,
+			Cost: costJSON(total.Cost), Live: costJSON(total.Live),
+		}}
 	for _, q := range p.Parts {
 		doc.Parts = append(doc.Parts, partDocument{
 			Wave: q.Wave, Stage: q.Stage, Verb: string(q.Verb), Lane: q.Lane.Name, Model: q.Lane.ID(), Mode: string(q.Mode), Turn: q.Turn,
@@ -86,5 +87,6 @@ func planJSON(p *plan.Plan, a *workspace.Ahead) planDocument {
 }
 
 func costJSON(p plan.Price) costDocument {
-	return costDocument{Low: shell.Dollars(p.Low), Expected: shell.Dollars(p.Expected), High: shell.Dollars(p.High), Unpriced: p.Expected.Unknown}
+	return costDocument{Low: shell.Dollars(p.Low), Expected: shell.Dollars(p.Expected), High: shell.Dollars(p.High),
+		Unpriced: p.Expected.Unknown}
 }

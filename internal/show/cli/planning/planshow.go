@@ -37,7 +37,8 @@ func showRequests(c *cobra.Command, w *shell.World, d *plan.Input, p *plan.Plan,
 		}
 	}
 	for _, st := range d.Study.Stages {
-		if len(o.Stages) > 0 && !slices.Contains(o.Stages, st.Name) || slices.ContainsFunc(p.Parts, func(q plan.Part) bool { return q.Stage == st.Name }) {
+		if len(o.Stages) > 0 && !slices.Contains(o.Stages, st.Name) ||
+			slices.ContainsFunc(p.Parts, func(q plan.Part) bool { return q.Stage == st.Name }) {
 			continue
 		}
 		fmt.Fprintf(w.Stderr, "# stage %s sends nothing: no model is asked in it\n", st.Name)

@@ -55,7 +55,7 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, runs []store.Run, 
 	return lines, nil
 }
 
-// lane is a line about a lane that stopped, is held, or goes on.
+// lane returns a line about a lane that stopped, is held, or goes on.
 func (n *notices) lane(run store.Run, l store.Lane) []string {
 	name := fmt.Sprintf("%s %s %s", run.ID, l.Stage, l.Name)
 	before, known := n.lanes[name]

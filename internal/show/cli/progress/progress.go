@@ -42,7 +42,8 @@ const (
 
 // NewProgress begins to show how runs of a home move.
 func NewProgress(ctx context.Context, w *shell.World, h *shell.Home, runs ...store.Run) (*Progress, error) {
-	p := &Progress{World: w, home: h, runs: runs, others: map[string]bool{}, noted: notices{lanes: map[string]store.LaneState{}, said: map[string]time.Time{}}}
+	p := &Progress{World: w, home: h, runs: runs, others: map[string]bool{},
+		noted: notices{lanes: map[string]store.LaneState{}, said: map[string]time.Time{}}}
 	if w.Draws() {
 		p.screen, p.colour = term.NewScreen(w.Stderr), w.Colours()
 	}
@@ -134,7 +135,7 @@ func (p *Progress) plain(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// countsOf is how many requests are done and how many are open: each is one or the other.
+// countsOf returns how many requests are done and how many are open: each is one or the other.
 func countsOf(p runs.Progress) string {
 	return fmt.Sprintf("%s of %s done, %s open", assay.Thousands(p.Done()), assay.Thousands(p.Wanted), assay.Thousands(p.Open()-p.Ready))
 }
@@ -191,10 +192,11 @@ func (p *Progress) look(ctx context.Context, now time.Time) (all runs.RunProgres
 	return all, costs, nil
 }
 
-// bars are what is drawn of it.
+// bars returns what is drawn of it.
 func (p *Progress) bars(now time.Time, all runs.RunProgress, costs []assay.Cost) term.Bars {
 	width, height := p.World.Terminal.Current()
-	out := term.Bars{Width: width, Height: height, Colour: p.colour, Before: &p.before, Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now)}
+	out := term.Bars{Width: width, Height: height, Colour: p.colour, Before: &p.before,
+		Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now)}
 	for _, run := range p.runs {
 		out.Total.Elapsed = max(out.Total.Elapsed, now.Sub(run.Created))
 	}
@@ -222,11 +224,12 @@ func sumOf(costs []assay.Cost) assay.Cost {
 	return sum
 }
 
-// barOf is how far a lane is, or all of them.
+// barOf returns how far a lane is, or all of them.
 func barOf(name string, p runs.Progress, cost assay.Cost, pace func(time.Time) (runs.Pace, bool), now time.Time) term.Bar {
 	at, _ := pace(now)
 	return term.Bar{
-		Name: assay.Clean(name, 200), Wanted: p.Wanted, Answered: p.Answered + p.Ready, Ready: p.Ready, Failed: p.Failed - p.Again, Errors: p.Failed, Cost: cost, Rate: at.Rate, Left: at.Left,
+		Name: assay.Clean(name, 200), Wanted: p.Wanted, Answered: p.Answered + p.Ready, Ready: p.Ready, Failed: p.Failed - p.Again,
+		Errors: p.Failed, Cost: cost, Rate: at.Rate, Left: at.Left,
 	}
 }
 
@@ -236,7 +239,8 @@ func (p *Progress) Held(by *store.HeldError) {
 	defer p.mu.Unlock()
 	if !p.others[by.Holder] {
 		p.others[by.Holder] = true
-		_ = p.say(fmt.Sprintf("%s is at work on this run, too, and carries out orders; what it holds is free at %s at the latest, unless it renews its lease",
+		_ = p.say(fmt.Sprintf(
+			"%s is at work on this run, too, and carries out orders; what it holds is free at %s at the latest, unless it renews its lease",
 			shell.ProcessOf(by.Holder), by.Until.Local().Format(time.TimeOnly))) // a stream that is gone is noticed by the next look
 	}
 }
@@ -255,5 +259,7 @@ func (p *Progress) Stopping(flying int) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.say(fmt.Sprintf("stopping: %s in flight, paid for, and waited for; Ctrl-C again stops at once", assay.Count(flying, "live request"))) // as above
+	// as above
+	_ = p.say(fmt.Sprintf("stopping: %s in flight, paid for, and waited for; Ctrl-C again stops at once",
+		assay.Count(flying, "live request")))
 }

@@ -17,7 +17,8 @@ import (
 
 func TestNamesOfLanesSteerNoTerminal(t *testing.T) {
 	t.Parallel()
-	lane := runs.LaneProgress{Lane: store.Lane{Stage: "a", Name: "x\x1b[2J\ny", State: store.LaneHeld}, Progress: runs.Progress{Wanted: 4, Answered: 1, Failed: 2, Again: 1, InFlight: 1, Ready: 1}}
+	lane := runs.LaneProgress{Lane: store.Lane{Stage: "a", Name: "x\x1b[2J\ny", State: store.LaneHeld},
+		Progress: runs.Progress{Wanted: 4, Answered: 1, Failed: 2, Again: 1, InFlight: 1, Ready: 1}}
 	p := &Progress{World: &shell.World{}}
 	bars := p.bars(time.Now(), runs.RunProgress{Progress: lane.Progress, Lanes: []runs.LaneProgress{lane}}, []assay.Cost{{}})
 	want := term.Bar{Name: `a x\u001b[2J\ny`, Wanted: 4, Answered: 2, Ready: 1, Failed: 1, Errors: 2, Halt: "held"}

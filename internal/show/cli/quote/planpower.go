@@ -25,7 +25,8 @@ func Detectable(text string) (float64, error) {
 	case x < 0.1 || x > 99:
 		return 0, shell.Usage(hint, "--detect %s: want 0.1pt to 99pt", text)
 	case !points:
-		return 0, shell.Usage(fmt.Sprintf("did you mean --detect %spt? %s", strings.TrimSpace(number), hint), "--detect %s has no unit", text)
+		return 0, shell.Usage(fmt.Sprintf("did you mean --detect %spt? %s", strings.TrimSpace(number), hint),
+			"--detect %s has no unit", text)
 	}
 	return x, nil
 }
@@ -84,7 +85,7 @@ func pairedLine(q plan.Power) string {
 	return line + ".\n"
 }
 
-// sizeOf is a difference in the unit of a stage.
+// sizeOf returns a difference in the unit of a stage.
 func sizeOf(q plan.Power, x float64) string {
 	if q.What == plan.OfMeans {
 		return ofScore(x, 2) + " of the score"
@@ -92,7 +93,7 @@ func sizeOf(q plan.Power, x float64) string {
 	return fmt.Sprintf("%.0f points", 100*x)
 }
 
-// ofScore is a part of a score in so many digits; a large one is whole, without an exponent.
+// ofScore returns a part of a score in so many digits; a large one is whole, without an exponent.
 func ofScore(x float64, digits int) string {
 	if x >= math.Pow10(digits)-0.5 {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -152,7 +153,7 @@ func detectLine(q plan.Power) string {
 	return line + ".\n"
 }
 
-// neededWords are a size and its cost.
+// neededWords returns a size and its cost.
 func neededWords(n plan.Needed) string {
 	var parts []string
 	if n.Items > 0 {

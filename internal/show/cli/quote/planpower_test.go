@@ -15,11 +15,15 @@ func TestLargeDifferencesOfScoresArePlainNumbers(t *testing.T) {
 		want       string
 	}{
 		{0, "Stage ok: 100 items for each lane can show no difference (5% level, 80% power, as run r1 varied over 30 items).\n"},
-		{2.829, "Stage ok: 100 items for each lane can show a difference of about 2.8 of the score (5% level, 80% power, as run r1 varied over 30 items).\n"},
-		{99.6, "Stage ok: 100 items for each lane can show a difference of about 100 of the score (5% level, 80% power, as run r1 varied over 30 items).\n"},
-		{282.9, "Stage ok: 100 items for each lane can show a difference of about 283 of the score (5% level, 80% power, as run r1 varied over 30 items).\n"},
+		{2.829, "Stage ok: 100 items for each lane can show a difference of about 2.8 of the score (5% level, 80% power, as run r1 " +
+			"varied over 30 items).\n"},
+		{99.6, "Stage ok: 100 items for each lane can show a difference of about 100 of the score (5% level, 80% power, as run r1 varied " +
+			"over 30 items).\n"},
+		{282.9, "Stage ok: 100 items for each lane can show a difference of about 283 of the score (5% level, 80% power, as run r1 " +
+			"varied over 30 items).\n"},
 	} {
-		q := plan.Power{Stage: "ok", What: plan.OfMeans, Contestants: 2, Tests: 1, Items: 100, Draws: 1, Difference: c.difference, Measured: measured}
+		q := plan.Power{Stage: "ok", What: plan.OfMeans, Contestants: 2, Tests: 1, Items: 100, Draws: 1, Difference: c.difference,
+			Measured: measured}
 		if got := powerLines(q); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}

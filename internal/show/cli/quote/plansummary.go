@@ -121,7 +121,8 @@ func stops(d *plan.Input, p *plan.Plan) string {
 		if n := len(same) - 5; n > 0 {
 			same = append(same[:5], fmt.Sprintf("%d more", n))
 		}
-		fmt.Fprintf(&b, "Stop: a lane is stopped when more than %.3g%% of its requests end without an answer: %s.\n", 100*float64(share), strings.Join(same, ", "))
+		fmt.Fprintf(&b, "Stop: a lane is stopped when more than %.3g%% of its requests end without an answer: %s.\n", 100*float64(share),
+			strings.Join(same, ", "))
 	}
 	return b.String()
 }
@@ -136,7 +137,8 @@ func byProvider(p *plan.Plan) []string {
 	var lines []string
 	for _, name := range names {
 		t := p.Sum(func(q plan.Part) bool { return q.Lane.Provider == name })
-		lines = append(lines, fmt.Sprintf("%s: %s%s, %s (%s to %s)", name, AtMost(t.Exact), assay.Count(t.Requests, "request"), t.Cost.Expected, t.Cost.Low, t.Cost.High))
+		lines = append(lines, fmt.Sprintf("%s: %s%s, %s (%s to %s)", name, AtMost(t.Exact), assay.Count(t.Requests, "request"),
+			t.Cost.Expected, t.Cost.Low, t.Cost.High))
 	}
 	return lines
 }

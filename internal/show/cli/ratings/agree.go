@@ -27,12 +27,14 @@ func Agree(w *shell.World) *cobra.Command {
 		Use:     "agree FILE",
 		GroupID: shell.GroupDecide,
 		Short:   "Print how far raters agree, from labels in a CSV file",
-		Long: "Measures agreement from a table of labels: columns item, rater and label, one row for each label. A row without a label is missing.\n" +
+		Long: "Measures agreement from a table of labels: columns item, rater and label, one row for each label. A row without a label " +
+			"is missing.\n" +
 			"FILE may be - for standard input; .tsv means tabs. A measure that does not exist is printed as its reason, never as a number.",
 		Args: shell.Args("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return runAgree(w, args[0], f) },
 	}
-	c.Flags().StringVar((*string)(&f.level), "level", string(tables.Nominal), "what labels are, for Krippendorff's alpha: nominal, ordinal, interval or ratio; all but the first want numbers")
+	c.Flags().StringVar((*string)(&f.level), "level", string(tables.Nominal),
+		"what labels are, for Krippendorff's alpha: nominal, ordinal, interval or ratio; all but the first want numbers")
 	c.Flags().StringToStringVar((*map[string]string)(&f.columns), "columns", nil, "what the file calls its columns: item=…,rater=…,label=…")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -50,7 +52,8 @@ func runAgree(w *shell.World, name string, f agreeFlags) error {
 		return err
 	}
 	defer closer.Close()
-	a, err := t.Agreement(tables.LabelColumns{Item: f.columns.of("item"), Rater: f.columns.of("rater"), Label: f.columns.of("label")}, f.level)
+	a, err := t.Agreement(tables.LabelColumns{Item: f.columns.of("item"), Rater: f.columns.of("rater"), Label: f.columns.of("label")},
+		f.level)
 	if err != nil {
 		return err
 	}
@@ -67,7 +70,8 @@ func runAgree(w *shell.World, name string, f agreeFlags) error {
 
 func printAgreement(w *shell.World, a *tables.Agreement) error {
 	_, err := fmt.Fprintf(w.Stdout, "%s by %s: %s in %s, %.1f%% of all that could be; %s without a label\n\n",
-		assay.Count(a.N, "item"), assay.Count(a.Raters, "rater"), assay.Count(a.Ratings, "label"), assay.Count(a.Labels, "kind"), 100*a.Coverage, assay.Count(a.Missing, "row"))
+		assay.Count(a.N, "item"), assay.Count(a.Raters, "rater"), assay.Count(a.Ratings, "label"), assay.Count(a.Labels, "kind"),
+		100*a.Coverage, assay.Count(a.Missing, "row"))
 	if err != nil {
 		return err
 	}
@@ -81,7 +85,8 @@ func printAgreement(w *shell.World, a *tables.Agreement) error {
 		return err
 	}
 	fmt.Fprintln(w.Stdout)
-	pairs := term.Table{Head: []string{"RATERS", "", "ITEMS", "AGREEMENT", "KAPPA", "SE", "NOTE"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+	pairs := term.Table{Head: []string{"RATERS", "", "ITEMS", "AGREEMENT", "KAPPA", "SE", "NOTE"},
+		Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
 	for _, p := range a.Pairs {
 		pairs.Add(p.First, p.Second, p.N, term.Percent(p.Agreement), term.Number(p.Kappa, 4), term.Number(p.SE, 4), p.Why)
 	}

@@ -38,9 +38,12 @@ func Rank(w *shell.World) *cobra.Command {
 		Use:     "rank FILE",
 		GroupID: shell.GroupDecide,
 		Short:   "Print a ranking of items, from comparisons of two in a CSV file",
-		Long: "Ranks the items of a table of comparisons: columns a and b (the items, a shown first) and winner (a, b, tie or an item's name),\n" +
-			"and if there are any, weight (how many comparisons a row stands for) and judge. FILE may be - for standard input; .tsv means tabs.\n" +
-			"Scores of bt and davidson are natural logarithms with mean 0. Where the data leave a score infinite or unknown there is none,\n" +
+		Long: "Ranks the items of a table of comparisons: columns a and b (the items, a shown first) and winner (a, b, tie or an " +
+			"item's name),\n" +
+			"and if there are any, weight (how many comparisons a row stands for) and judge. FILE may be - for standard input; .tsv " +
+			"means tabs.\n" +
+			"Scores of bt and davidson are natural logarithms with mean 0. Where the data leave a score infinite or unknown " +
+			"there is none,\n" +
 			"the reason is printed, and the exit code is 3.",
 		Args: shell.Args("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -50,18 +53,23 @@ func Rank(w *shell.World) *cobra.Command {
 			return runRank(w, args[0], f)
 		},
 	}
-	c.Flags().StringVar((*string)(&f.method), "method", string(tables.BradleyTerry), "bt (Bradley-Terry, a tie is half a win), davidson (ties have their own parameter), elo or winrate")
+	c.Flags().StringVar((*string)(&f.method), "method", string(tables.BradleyTerry),
+		"bt (Bradley-Terry, a tie is half a win), davidson (ties have their own parameter), elo or winrate")
 	c.Flags().BoolVar(&f.order, "order-effect", false, "estimate the advantage of being shown first (bt, davidson)")
 	c.Flags().Float64Var(&f.ridge, "ridge", 0, "penalty L/2 times the sum of squared scores (bt, davidson)")
-	c.Flags().BoolVar(&f.firth, "firth", false, "Firth's correction (Jeffreys' penalty): less bias, and a finite score for an item that never lost (bt)")
-	c.Flags().BoolVar(&f.quasi, "quasi", false, "add quasi standard errors: any two of them give the error of their difference (bt, davidson)")
-	c.Flags().StringVar(&f.cluster, "cluster", "", "the column whose values are independent of each other, such as the prompt: errors are cluster-robust")
+	c.Flags().BoolVar(&f.firth, "firth", false,
+		"Firth's correction (Jeffreys' penalty): less bias, and a finite score for an item that never lost (bt)")
+	c.Flags().BoolVar(&f.quasi, "quasi", false,
+		"add quasi standard errors: any two of them give the error of their difference (bt, davidson)")
+	c.Flags().StringVar(&f.cluster, "cluster", "",
+		"the column whose values are independent of each other, such as the prompt: errors are cluster-robust")
 	c.Flags().IntVar(&f.bootstrap, "bootstrap", 0, "low and high from N resamples of clusters, or of rows without --cluster")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "where resamples and random orders begin")
 	c.Flags().Float64Var(&f.k, "k", stats.DefaultElo().K, "how far one comparison moves a rating (elo)")
 	c.Flags().Float64Var(&f.start, "start", stats.DefaultElo().Start, "the rating that every item starts with (elo)")
 	c.Flags().IntVar(&f.orders, "orders", 0, "the mean over N random orders instead of the order of the file (elo)")
-	c.Flags().StringToStringVar((*map[string]string)(&f.columns), "columns", nil, "what the file calls its columns: a=left,b=right,winner=vote,weight=,…; nothing: not read")
+	c.Flags().StringToStringVar((*map[string]string)(&f.columns), "columns", nil,
+		"what the file calls its columns: a=left,b=right,winner=vote,weight=,…; nothing: not read")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
@@ -71,7 +79,8 @@ func (f *rankFlags) check(c *cobra.Command) error {
 	if !slices.Contains(tables.Methods(), f.method) {
 		return shell.Usage(assay.ThereAre(tables.Methods()), "--method: no method is called %q", f.method)
 	}
-	scores, all := []tables.Method{tables.BradleyTerry, tables.Davidson}, []tables.Method{tables.BradleyTerry, tables.Davidson, tables.WinRate}
+	scores, all := []tables.Method{tables.BradleyTerry, tables.Davidson},
+		[]tables.Method{tables.BradleyTerry, tables.Davidson, tables.WinRate}
 	for flag, of := range map[string][]tables.Method{
 		"order-effect": scores, "ridge": scores, "firth": {tables.BradleyTerry}, "quasi": scores, "cluster": all, "bootstrap": all,
 		"k": {tables.Elo}, "start": {tables.Elo}, "orders": {tables.Elo},
@@ -102,7 +111,8 @@ func runRank(w *shell.World, name string, f rankFlags) error {
 	}
 	defer closer.Close()
 	o := tables.RankOptions{
-		Method: f.method, Order: f.order, Ridge: f.ridge, Firth: f.firth, Quasi: f.quasi, Bootstrap: f.bootstrap, Seed: f.seed, K: f.k, Start: f.start, Orders: f.orders,
+		Method: f.method, Order: f.order, Ridge: f.ridge, Firth: f.firth, Quasi: f.quasi, Bootstrap: f.bootstrap, Seed: f.seed, K: f.k,
+		Start: f.start, Orders: f.orders,
 		Columns: tables.Columns{
 			A: f.columns.of("a"), B: f.columns.of("b"), Winner: f.columns.of("winner"),
 			Weight: f.columns.ifThere(t, "weight"), Judge: f.columns.ifThere(t, "judge"), Cluster: f.clusterColumn(),
@@ -127,7 +137,7 @@ func runRank(w *shell.World, name string, f rankFlags) error {
 	return err
 }
 
-// clusterColumn is the column of clusters in the file, empty when none was asked for.
+// clusterColumn returns the column of clusters in the file, empty when none was asked for.
 func (f rankFlags) clusterColumn() string {
 	if own, ok := f.columns["cluster"]; ok && (f.cluster == "" || f.cluster == "cluster") {
 		return own
@@ -140,7 +150,8 @@ func printRanking(w *shell.World, r *tables.Ranking) error {
 	if r.Method == tables.Elo {
 		digits = 2
 	}
-	t := term.Table{Head: []string{"RANK", "ITEM", "SCORE", "SE", "LOW", "HIGH"}, Right: map[int]bool{0: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
+	t := term.Table{Head: []string{"RANK", "ITEM", "SCORE", "SE", "LOW", "HIGH"},
+		Right: map[int]bool{0: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
 	quasi := slices.ContainsFunc(r.Items, func(i tables.RankedItem) bool { return i.Quasi != nil })
 	if quasi {
 		t.Head = append(t.Head, "QUASI SE")
@@ -150,7 +161,8 @@ func printRanking(w *shell.World, r *tables.Ranking) error {
 		if i.Rank != nil {
 			rank = fmt.Sprint(*i.Rank)
 		}
-		row := []any{rank, i.Item, term.Number(i.Score, digits), term.Number(i.SE, digits), term.Number(i.Low, digits), term.Number(i.High, digits)}
+		row := []any{rank, i.Item, term.Number(i.Score, digits), term.Number(i.SE, digits), term.Number(i.Low, digits),
+			term.Number(i.High, digits)}
 		if quasi {
 			row = append(row, term.Number(i.Quasi, digits))
 		}
@@ -188,7 +200,8 @@ func rankFooter(r *tables.Ranking) []string {
 		lines = append(lines, "tie parameter "+term.Number(r.Tie, 4))
 	}
 	if r.OrderEffect != nil {
-		lines = append(lines, fmt.Sprintf("order effect %s for the item shown first, se %s", term.Number(r.OrderEffect, 4), term.Number(r.OrderSE, 4)))
+		lines = append(lines, fmt.Sprintf("order effect %s for the item shown first, se %s", term.Number(r.OrderEffect, 4),
+			term.Number(r.OrderSE, 4)))
 	}
 	if r.LogLik != nil {
 		lines = append(lines, "log likelihood "+term.Number(r.LogLik, 4))

@@ -30,8 +30,10 @@ func Rate(w *shell.World) *cobra.Command {
 		Use:     "rate FILE",
 		GroupID: shell.GroupDecide,
 		Short:   "Print the share of yes in a CSV file, with its error",
-		Long: "Counts yes and no in a column called label or value: true, yes, 1 against false, no, 0. With --yes WORD that word is yes and every\n" +
-			"other is no; with --no as well, other words are problems. Rows without a value are counted apart, and so are the bounds they leave.\n" +
+		Long: "Counts yes and no in a column called label or value: true, yes, 1 against false, no, 0. With --yes WORD that word is " +
+			"yes and every\n" +
+			"other is no; with --no as well, other words are problems. Rows without a value are counted apart, and so are the bounds " +
+			"they leave.\n" +
 			"FILE may be - for standard input; .tsv means tabs.",
 		Args: shell.Args("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return runRate(w, args[0], f) },
@@ -40,7 +42,8 @@ func Rate(w *shell.World) *cobra.Command {
 	c.Flags().StringSliceVar(&f.no, "no", nil, "words that are no")
 	c.Flags().StringVar(&f.other, "other", "problem", "what becomes of words that are neither: problem, or exclude (counted as missing)")
 	c.Flags().StringSliceVar(&f.by, "by", nil, "count apart by these columns")
-	c.Flags().StringVar(&f.cluster, "cluster", "", "the column whose values are independent of each other, such as the prompt: errors are cluster-robust")
+	c.Flags().StringVar(&f.cluster, "cluster", "",
+		"the column whose values are independent of each other, such as the prompt: errors are cluster-robust")
 	c.Flags().StringToStringVar((*map[string]string)(&f.columns), "columns", nil, "what the file calls its column of answers: label=…")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -66,7 +69,7 @@ func (f *rateFlags) words() (tables.Words, error) {
 	return w, f.columns.check("label", "value")
 }
 
-// column is the column of answers: what --columns says, else label, else value.
+// column returns the column of answers: what --columns says, else label, else value.
 func (f *rateFlags) column(t *tables.Table) string {
 	for _, name := range []string{"label", "value"} {
 		if column := f.columns.ifThere(t, name); column != "" {
@@ -119,7 +122,8 @@ func printRates(w *shell.World, r *tables.Rates, clustered bool) error {
 		for _, column := range r.By {
 			row = append(row, g.By[column])
 		}
-		row = append(row, g.Yes, g.N, term.Percent(g.Rate), term.Percent(g.Low), term.Percent(g.High), g.Missing, g.Other, term.Percent(g.BoundLow), term.Percent(g.BoundHigh))
+		row = append(row, g.Yes, g.N, term.Percent(g.Rate), term.Percent(g.Low), term.Percent(g.High), g.Missing, g.Other,
+			term.Percent(g.BoundLow), term.Percent(g.BoundHigh))
 		if clustered {
 			row = append(row, *g.Clusters, term.Number(g.SE, 4), term.Number(g.DesignEffect, 2))
 		}
@@ -132,6 +136,7 @@ func printRates(w *shell.World, r *tables.Rates, clustered bool) error {
 	if clustered {
 		how = "Wilson's formula for as many independent answers as the clusters are worth"
 	}
-	_, err := fmt.Fprintf(w.Stdout, "\nlow and high: 95%% from %s; at least and at most: if all missing and other rows were no, or yes\n", how)
+	_, err := fmt.Fprintf(w.Stdout,
+		"\nlow and high: 95%% from %s; at least and at most: if all missing and other rows were no, or yes\n", how)
 	return err
 }

@@ -31,7 +31,7 @@ func openTable(w *shell.World, name string) (*tables.Table, io.Closer, error) {
 	return t, f, nil
 }
 
-// shownName is what problems call a file.
+// shownName returns what problems call a file.
 func shownName(name string) string {
 	if name == "-" {
 		return "stdin"
@@ -52,7 +52,7 @@ func (c columnNames) check(known ...string) error {
 	return nil
 }
 
-// of is what the file calls a column.
+// of returns what the file calls a column.
 func (c columnNames) of(name string) string {
 	if own, ok := c[name]; ok {
 		return own
@@ -60,7 +60,7 @@ func (c columnNames) of(name string) string {
 	return name
 }
 
-// ifThere is what the file calls a column that it may lack; empty when it does. One that --columns names must be there,
+// ifThere returns what the file calls a column that it may lack; empty when it does. One that --columns names must be there,
 // and one that it names as nothing is not read.
 func (c columnNames) ifThere(t *tables.Table, name string) string {
 	if own, ok := c[name]; ok {

@@ -48,14 +48,21 @@ func Analyse(w *shell.World) *cobra.Command {
 		Use:     "analyse [RUN...]",
 		GroupID: shell.GroupDecide,
 		Short:   "Print what the verdicts of a run say, with error bars and coverage",
-		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. It prints the answer in a\n" +
-			"few sentences, what to do about its weak points, and one table for each stage; --full prints every finding, and so does every choice of them. RUN is an\n" +
-			"id, the beginning of one, a study's name, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.\n" +
+		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. It " +
+			"prints the answer in a\n" +
+			"few sentences, what to do about its weak points, and one table for each stage; --full prints every finding, and so does " +
+			"every choice of them. RUN is an\n" +
+			"id, the beginning of one, a study's name, or latest (the default): the newest open run, else the newest run, and a " +
+			"rehearsal only where there is no real run.\n" +
 			"Nothing is asked anew: all of it rests on stored verdicts.\n\n" +
-			"--by groups by lane, provider, model, effort, thinking, judge, branch, turn, trait, template, prompt, direction (of a pair), source (the stage\n" +
-			"whose answers are judged), item, cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches\n" +
-			"are items. Where lanes are compared, --by provider ranks providers. --where keeps the rows for which a condition on the same names is true;\n" +
-			"'not second_try' leaves out what judges said when asked once more. --method takes what docs/statistics.md explains, several with commas.\n" +
+			"--by groups by lane, provider, model, effort, thinking, judge, branch, turn, trait, template, prompt, direction (of a " +
+			"pair), source (the stage\n" +
+			"whose answers are judged), item, cluster, expect, draw, any field of the items (statement.section reaches inside), or " +
+			"branch.FIELD where branches\n" +
+			"are items. Where lanes are compared, --by provider ranks providers. --where keeps the rows for which a condition on the " +
+			"same names is true;\n" +
+			"'not second_try' leaves out what judges said when asked once more. --method takes what docs/statistics.md explains, several " +
+			"with commas.\n" +
 			"--reprice counts costs again by today's prices.\n\n" +
 			"Exit code 6: a gate under require failed; 3: less than 95% of the planned verdicts of a table are valid.",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -153,9 +160,11 @@ func VerdictOf(all []*Analysed) error {
 	case failed > 0:
 		return &shell.ExitError{Code: shell.ExitGate, Err: fmt.Errorf("%s under require failed", assay.Count(failed, "gate"))}
 	case empty:
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("there is nothing to analyse: no stage of the run judges or compares")}
+		return &shell.ExitError{Code: shell.ExitIncomplete,
+			Err: errors.New("there is nothing to analyse: no stage of the run judges or compares")}
 	case incomplete:
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("incomplete: less than 95% of the planned verdicts of a table are valid")}
+		return &shell.ExitError{Code: shell.ExitIncomplete,
+			Err: errors.New("incomplete: less than 95% of the planned verdicts of a table are valid")}
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func printWide(w *shell.World, t *analysis.Table, mark string) error {
 // groupOf distinguishes the groups of a table.
 func groupOf(f *analysis.Finding) string { return fmt.Sprintf("%q", f.By) }
 
-// withError is a value and its standard error.
+// withError returns a value and its standard error.
 func withError(f *analysis.Finding) string {
 	if !f.Value.OK || !f.SE.OK {
 		return shownIn(f.Shown(), f.Value)

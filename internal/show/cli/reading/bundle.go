@@ -24,8 +24,10 @@ func Bundle(w *shell.World) *cobra.Command {
 		Use:     "bundle [RUN] --out FILE",
 		GroupID: shell.GroupDecide,
 		Short:   "Put one run into one file that gives the same digits anywhere",
-		Long: "Writes the study, the items, the answers, the verdicts and the gold labels of a run into one file. `assay analyse FILE`, `results FILE`, `export FILE`,\n" +
-			"`spend FILE` and `diff FILE RUN` read it in place of a run, on any machine and without keys. No key, no account, no path and no user of\n" +
+		Long: "Writes the study, the items, the answers, the verdicts and the gold labels of a run into one file. `assay analyse FILE`, " +
+			"`results FILE`, `export FILE`,\n" +
+			"`spend FILE` and `diff FILE RUN` read it in place of a run, on any machine and without keys. No key, no account, no path " +
+			"and no user of\n" +
 			"this machine is in it; the raw bytes of providers are not either. A bundle of which one byte was changed is refused.",
 		Args: shell.UpTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return runBundle(c.Context(), w, shell.FirstOf(args), f) },

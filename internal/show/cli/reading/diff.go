@@ -26,8 +26,10 @@ func Diff(w *shell.World) *cobra.Command {
 		Use:     "diff RUN1 RUN2",
 		GroupID: shell.GroupDecide,
 		Short:   "Print what changed between two runs: settings first, then results on the items they share",
-		Long: "Compares two runs: first the settings that differ (lanes, models, prompts, rubrics, items), then the verdicts. Judged stages of one name are compared\n" +
-			"lane by lane on the items that both runs have, pair by pair; a difference is the second run minus the first. Comparisons of one name are put side by\n" +
+		Long: "Compares two runs: first the settings that differ (lanes, models, prompts, rubrics, items), then the verdicts. Judged " +
+			"stages of one name are compared\n" +
+			"lane by lane on the items that both runs have, pair by pair; a difference is the second run minus the first. Comparisons of " +
+			"one name are put side by\n" +
 			"side: their strengths are not paired. A RUN is an id, the beginning of one, a study's name, a bundle, or latest:\n" +
 			"the newest open run, else the newest run, and a rehearsal only where there is no real run.",
 		Args: shell.Args("RUN1", "RUN2"),
@@ -92,7 +94,8 @@ func printDiff(w *shell.World, d *findings.Diff) error {
 		}
 	}
 	for _, i := range d.Items {
-		fmt.Fprintf(w.Stdout, "input %s: %s in both runs, %d of them changed; %d only in run 1, %d only in run 2\n", i.Input, assay.Count(i.Shared, "item"), i.Changed, i.First, i.Second)
+		fmt.Fprintf(w.Stdout, "input %s: %s in both runs, %d of them changed; %d only in run 1, %d only in run 2\n", i.Input,
+			assay.Count(i.Shared, "item"), i.Changed, i.First, i.Second)
 	}
 	for k := range d.Paired {
 		if err := printFindings(w, &d.Paired[k], ""); err != nil {

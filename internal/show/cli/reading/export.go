@@ -37,7 +37,8 @@ func Export(w *shell.World) *cobra.Command {
 		Use:     "export [RUN...] --format FORMAT --out DIR",
 		GroupID: shell.GroupDecide,
 		Short:   "Write the results of runs as files for other programs",
-		Long: "Writes answers, verdicts, items and findings of runs: one tidy row each. RUN is an id, the beginning of one, a study's name, a bundle, or latest\n" +
+		Long: "Writes answers, verdicts, items and findings of runs: one tidy row each. RUN is an id, the beginning of one, a study's " +
+			"name, a bundle, or latest\n" +
 			"(the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.\n" +
 			"--study takes all runs of a study, --all all runs. A folder or file appears only when it is whole.\n\n" +
 			"csv, jsonl, parquet   tables: answers, verdicts, items, findings; with --out FILE the answers alone (- is standard output)\n" +
@@ -67,7 +68,7 @@ func formatHelp() string {
 	return b.String()
 }
 
-// formatNames are the formats that can be written.
+// formatNames returns the formats that can be written.
 func formatNames() []string {
 	var names []string
 	for _, f := range formats.All() {
@@ -143,7 +144,7 @@ func (f exportFlags) chosen(ctx context.Context, w *shell.World, refs []string) 
 	return out, closeAll, nil
 }
 
-// exported is a run as it is exported. A bundle has no bytes of providers.
+// exported returns a run as it is exported. A bundle has no bytes of providers.
 func exported(h *shell.Home, run store.Run) export.Run {
 	r := export.Run{Run: run, Results: h.Results(), Version: shell.Version()}
 	if h.Temporary == "" {

@@ -117,7 +117,7 @@ func printFindings(w *shell.World, t *analysis.Table, mark string) error {
 	return nil
 }
 
-// notesOf are the notes of a finding, with why there is no number.
+// notesOf returns the notes of a finding, with why there is no number.
 func notesOf(f *analysis.Finding) []string {
 	notes := slices.Clone(f.Notes)
 	if !f.Value.OK {
@@ -207,7 +207,8 @@ func printCosts(w *shell.World, costs []findings.Spending) error {
 		return nil
 	}
 	fmt.Fprintln(w.Stdout)
-	t := term.Table{Head: []string{"STAGE", "LANE", "COST", "ANSWERS", "PER ANSWER", "PER VALID VERDICT"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+	t := term.Table{Head: []string{"STAGE", "LANE", "COST", "ANSWERS", "PER ANSWER", "PER VALID VERDICT"},
+		Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
 	for _, c := range costs {
 		verdict := ""
 		if c.Valid > 0 {

@@ -39,9 +39,12 @@ func Label(w *shell.World) *cobra.Command {
 		Use:     "label RUN STAGE",
 		GroupID: shell.GroupDecide,
 		Short:   "Judge answers yourself, one after the other, without seeing whose they are",
-		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and no model is\n" +
-			"shown. Of single answers, those that a judge flagged and others at random come by turns, so that both kinds of the judge's errors are\n" +
-			"seen; of pairs, the least compared lanes come first (with --choose uncertain, of those of which it is not clear yet which is\n" +
+		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and " +
+			"no model is\n" +
+			"shown. Of single answers, those that a judge flagged and others at random come by turns, so that both kinds of the " +
+			"judge's errors are\n" +
+			"seen; of pairs, the least compared lanes come first (with --choose uncertain, of those of which it is not clear " +
+			"yet which is\n" +
 			"better), and which one is shown first is balanced. Every label is written at once: quit (q) when\n" +
 			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide,\n" +
 			"? shows again what the judge is told. What an item expects is shown where the judge is told it, too.\n" +
@@ -53,7 +56,8 @@ func Label(w *shell.World) *cobra.Command {
 	c.Flags().StringVar(&f.as, "as", "", "your name (default: your user name)")
 	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
-	c.Flags().StringVar(&f.choose, "choose", chooseBalanced, "of pairs: balanced (the least compared lanes first) or uncertain (of the lanes of which it is not clear yet which is better)")
+	c.Flags().StringVar(&f.choose, "choose", chooseBalanced,
+		"of pairs: balanced (the least compared lanes first) or uncertain (of the lanes of which it is not clear yet which is better)")
 	return c
 }
 
@@ -77,16 +81,19 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 	if err != nil {
 		return shell.Usage("assay status "+run.ID+" lists the stages", "%s", err)
 	}
-	q := &labelling{world: w, home: h, run: run, stage: stage, panel: panel, person: person, keys: w.Terminal.NewKeyboard(w.Stdin, w.Stdout), aside: map[assay.Key]bool{}, left: f.count}
+	q := &labelling{world: w, home: h, run: run, stage: stage, panel: panel, person: person,
+		keys: w.Terminal.NewKeyboard(w.Stdin, w.Stdout), aside: map[assay.Key]bool{}, left: f.count}
 	if panel.Choices() == nil {
-		return shell.Usage("assay verdicts import reads labels from a file", "the rubric of stage %s has no labels or whole numbers to choose from", stage)
+		return shell.Usage("assay verdicts import reads labels from a file",
+			"the rubric of stage %s has no labels or whole numbers to choose from", stage)
 	}
 	if err := q.byDoubt(ctx, h, run, stage, f.choose); err != nil {
 		return err
 	}
 	err = q.work(ctx, f.seed)
 	if err == nil && q.keys.Silent() {
-		return shell.Usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import", "standard input ended before the first key")
+		return shell.Usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import",
+			"standard input ended before the first key")
 	}
 	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", assay.Count(len(q.given), "label"), person)
 	if err != nil {
@@ -102,7 +109,8 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 	return err
 }
 
-// byDoubt has the pairs of lanes come first of which it is not clear yet which is better, if that was asked for. Why a pair was chosen is kept with its label.
+// byDoubt has the pairs of lanes come first of which it is not clear yet which is better, if that was asked for. Why a
+// pair was chosen is kept with its label.
 func (q *labelling) byDoubt(ctx context.Context, h *shell.Home, run store.Run, stage, choose string) error {
 	switch {
 	case choose == chooseBalanced:
@@ -229,7 +237,8 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 		}
 		err = q.panel.Say(ctx, t, q.person, key, sheet.Seen)
 		if errors.Is(err, store.ErrReplaced) {
-			fmt.Fprintln(q.world.Stdout, "the study was changed while this was shown, and the answer is another by now: the label was not kept")
+			fmt.Fprintln(q.world.Stdout,
+				"the study was changed while this was shown, and the answer is another by now: the label was not kept")
 			return nextTask, nil
 		}
 		if err != nil {

@@ -42,7 +42,7 @@ func printTold(w *shell.World, s labels.Sheet) {
 	fmt.Fprintf(w.Stdout, "WHAT THE JUDGE IS TOLD\n%s\n", foreign(s.Told))
 }
 
-// foreign is a text that is not ours, with its lines kept and everything that could steer a terminal shown as an escape. Each
+// foreign returns a text that is not ours, with its lines kept and everything that could steer a terminal shown as an escape. Each
 // line stands behind a bar, so that no text can pose as ours.
 func foreign(text string) string {
 	if len(text) > maxSheet {

@@ -31,8 +31,10 @@ func Report(w *shell.World) *cobra.Command {
 		Use:     "report [RUN]",
 		GroupID: shell.GroupDecide,
 		Short:   "Write what a run found as one self-contained file: words, tables, plots, cost, how to make it again",
-		Long: "Writes one file that works from disk, prints well, and asks nothing of the network. RUN is an id, the beginning of one, a study's name,\n" +
-			"a bundle's file, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.\n" +
+		Long: "Writes one file that works from disk, prints well, and asks nothing of the network. RUN is an id, the beginning of one, a " +
+			"study's name,\n" +
+			"a bundle's file, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is " +
+			"no real run.\n" +
 			"The same ledger always gives the same bytes. --out - writes to standard output.",
 		Args: shell.UpTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return runReport(c.Context(), w, shell.FirstOf(args), f) },
@@ -62,7 +64,8 @@ func runReport(ctx context.Context, w *shell.World, ref string, f reportFlags) e
 	}
 	defer h.Close()
 	out := cmp.Or(f.out, "report."+f.format)
-	doc, err := document.Of(ctx, h.Results(), run, document.Options{Version: shell.Version(), Out: out, Format: f.format, Examples: f.examples})
+	doc, err := document.Of(ctx, h.Results(), run,
+		document.Options{Version: shell.Version(), Out: out, Format: f.format, Examples: f.examples})
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,8 @@ func (f resultFlags) printWide(ctx context.Context, w *shell.World, table *rows.
 	}
 	out = append(out, "answer:\n"+replyText(r))
 	for _, v := range r.Verdicts {
-		out = append(out, fmt.Sprintf("%s, judge %s: %s", v.Stage, v.Judge, withReason(cmp.Or(v.Label, scoreText(v.Score), string(v.State)), v.Reason)))
+		out = append(out, fmt.Sprintf("%s, judge %s: %s", v.Stage, v.Judge,
+			withReason(cmp.Or(v.Label, scoreText(v.Score), string(v.State)), v.Reason)))
 	}
 	return wideBlock(w.Stdout, title, out)
 }
@@ -100,7 +101,7 @@ func scoreText(score *float64) string {
 	return fmt.Sprint(*score)
 }
 
-// said is what a judge said, in a word or a number.
+// said returns what a judge said, in a word or a number.
 func said(v rows.Verdict) string { return cmp.Or(v.Label, scoreText(v.Score), string(v.State)) }
 
 // printJudgements prints verdicts: as JSON, as blocks, or as a table.
@@ -114,7 +115,8 @@ func (f resultFlags) printJudgements(ctx context.Context, w *shell.World, table 
 	}
 	s := arrange(f, usual, judgementOrder)
 	lines := shell.Encoder(w)
-	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "TURN", "BRANCH", "DRAW", "JUDGE", "VERDICT", "WINNER", "REASON"}, Right: map[int]bool{4: true, 6: true}, Spare: []string{"DRAW", "TURN", "BRANCH", "STAGE"}}
+	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "TURN", "BRANCH", "DRAW", "JUDGE", "VERDICT", "WINNER", "REASON"},
+		Right: map[int]bool{4: true, 6: true}, Spare: []string{"DRAW", "TURN", "BRANCH", "STAGE"}}
 	for j, err := range s.walk(table.Judgements(ctx, f.pick, detail)) {
 		switch {
 		case err != nil:
@@ -127,7 +129,8 @@ func (f resultFlags) printJudgements(ctx context.Context, w *shell.World, table 
 			if j.First != "" {
 				lane = j.First + " or " + j.Second
 			}
-			t.Add(shell.Shortened(j.Key), j.Stage, j.Item, lane, j.Turn, j.Branch, j.Draw, j.Judge, said(j.Verdict), j.Winner, assay.Clean(j.Reason, 100))
+			t.Add(shell.Shortened(j.Key), j.Stage, j.Item, lane, j.Turn, j.Branch, j.Draw, j.Judge, said(j.Verdict), j.Winner,
+				assay.Clean(j.Reason, 100))
 		}
 		if err != nil {
 			return err

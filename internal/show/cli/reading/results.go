@@ -31,11 +31,15 @@ func Results(w *shell.World) *cobra.Command {
 		Use:     "results [RUN]",
 		GroupID: shell.GroupLook,
 		Short:   "Show the answers of a run, or what judges said of them",
-		Long: "Shows what was answered, the beginning of each text; --json prints the rows that `assay export --format jsonl` writes: whole texts, with\n" +
-			"thoughts, tokens, cost and verdicts (docs/export.md has every field). Judges are lanes like any other: their stage has their replies.\n\n" +
-			"With --verdict or --judge it shows verdicts instead: --verdict takes a label (explicit_flip), a state (malformed, failed, abstained), or of a\n" +
+		Long: "Shows what was answered, the beginning of each text; --json prints the rows that `assay export --format jsonl` writes: " +
+			"whole texts, with\n" +
+			"thoughts, tokens, cost and verdicts (docs/export.md has every field). Judges are lanes like any other: their stage has " +
+			"their replies.\n\n" +
+			"With --verdict or --judge it shows verdicts instead: --verdict takes a label (explicit_flip), a state (malformed, failed, " +
+			"abstained), or of a\n" +
 			"pair the name of the better one; --lane is then the lane that was judged, and --json prints rows of the table of verdicts.\n" +
-			"--wide prints each row as a block, whole: the question, the answer or both answers, who was judged, the verdict and the judge's reason.\n" +
+			"--wide prints each row as a block, whole: the question, the answer or both answers, who was judged, the verdict and the " +
+			"judge's reason.\n" +
 			"KEY is the beginning of a request's key: `assay show KEY` shows all there is about it.",
 		Args: shell.UpTo("RUN"),
 		RunE: f.home.Looking(w, func(ctx context.Context, h *shell.Home, run store.Run) error {
@@ -55,7 +59,8 @@ func Results(w *shell.World) *cobra.Command {
 	c.Flags().StringVar(&f.sort, "sort", "", "sort by "+strings.Join(sortFields(), ", ")+"; -FIELD: the largest first")
 	c.Flags().IntVar(&f.limit, "limit", 0, fmt.Sprintf("at most so many rows (default: %d in a table, all in JSON)", shell.MaxTableRows))
 	c.Flags().BoolVar(&f.wide, "wide", false, "print whole texts: question, answers, who was judged, and the judge's reason")
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object for each request, whole texts; with --verdict or --judge one for each verdict")
+	c.Flags().BoolVar(&f.json, "json", false,
+		"print one JSON object for each request, whole texts; with --verdict or --judge one for each verdict")
 	return c
 }
 
@@ -99,7 +104,8 @@ func printResults(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	if f.json || f.wide || f.verdicts() {
 		return f.printRows(ctx, w, h, run)
 	}
-	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "JUDGED", "TURN", "BRANCH", "DRAW", "ENDING", "TEXT"}, Right: map[int]bool{5: true, 7: true}, Spare: []string{"DRAW", "JUDGED", "TURN", "BRANCH", "STAGE"}}
+	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "JUDGED", "TURN", "BRANCH", "DRAW", "ENDING", "TEXT"},
+		Right: map[int]bool{5: true, 7: true}, Spare: []string{"DRAW", "JUDGED", "TURN", "BRANCH", "STAGE"}}
 	s := arrange(f, shell.MaxTableRows, answerOrder)
 	for a, err := range s.walk(rows.Answers(ctx, h.Results(), run, f.pick)) {
 		if err != nil {
@@ -115,7 +121,7 @@ func printResults(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	return t.Compact("JUDGED", "BRANCH").Write(w.Stdout)
 }
 
-// cellText is an answer in a table. The ledger has no text of one that is very long; the raw bytes do.
+// cellText returns an answer in a table. The ledger has no text of one that is very long; the raw bytes do.
 func cellText(a store.Answer) string {
 	if a.Over && a.Outcome.Text == "" && a.Outcome.Fault == nil {
 		return "(long: --json prints it)"

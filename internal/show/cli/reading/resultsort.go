@@ -12,9 +12,10 @@ import (
 	"assay/internal/show/cli/shell"
 )
 
-// sortFields are what rows of results can be sorted by.
+// sortFields returns what rows of results can be sorted by.
 func sortFields() []string {
-	return []string{"item", "lane", "stage", "turn", "branch", "draw", "judge", "ending", "verdict", "score", "cost", "tokens", "length", "time"}
+	return []string{"item", "lane", "stage", "turn", "branch", "draw", "judge", "ending", "verdict", "score", "cost", "tokens",
+		"length", "time"}
 }
 
 // order is the place of a row: a number where the field has one, else a text. What is not known comes last.
@@ -52,10 +53,10 @@ func compareNatural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits is how many digits a text begins with.
+// digits returns how many digits a text begins with.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// answerOrder is the place of an answer by a field.
+// answerOrder returns the place of an answer by a field.
 func answerOrder(a store.Answer, field string) order {
 	o := a.Outcome
 	switch field {
@@ -95,7 +96,7 @@ func answerOrder(a store.Answer, field string) order {
 	return order{unknown: true}
 }
 
-// judgementOrder is the place of a verdict by a field.
+// judgementOrder returns the place of a verdict by a field.
 func judgementOrder(j *rows.Judgement, field string) order {
 	switch field {
 	case "item":

@@ -31,10 +31,13 @@ func Show(w *shell.World) *cobra.Command {
 		Use:     "show KEY|JOB|RUN:ITEM:LANE",
 		GroupID: shell.GroupLook,
 		Short:   "Show one request with its whole life: what was sent, what came back, what was said of it",
-		Long: "Shows one request: the conversation and the bytes that were sent, the reply with its thoughts, tokens and cost, every attempt, the verdicts with\n" +
+		Long: "Shows one request: the conversation and the bytes that were sent, the reply with its thoughts, tokens and cost, every " +
+			"attempt, the verdicts with\n" +
 			"the judges' own words, and the history of the segments it travelled in.\n\n" +
-			"KEY is what `assay results` and `assay errors` print, or as much of it as is unique (4 characters at least); without --run it is looked for\n" +
-			"in all runs, the newest first. JOB is a provider's job id. RUN:ITEM:LANE names a request by its item and lane, RUN:ITEM all requests on an\n" +
+			"KEY is what `assay results` and `assay errors` print, or as much of it as is unique (4 characters at least); without --run " +
+			"it is looked for\n" +
+			"in all runs, the newest first. JOB is a provider's job id. RUN:ITEM:LANE names a request by its item and lane, RUN:ITEM all " +
+			"requests on an\n" +
 			"item; an empty RUN is the latest. Where several requests are meant, they are listed with their keys.\n" +
 			"Control characters of foreign texts are shown as escapes, never sent to the terminal.",
 		Args: shell.Args("KEY|JOB|RUN:ITEM:LANE"),
@@ -89,7 +92,8 @@ func (f showFlags) find(ctx context.Context, w *shell.World, ref string) (*shell
 	if left != nil {
 		return nil, rows.Found{}, shell.Usage("without these flags all of them are listed", "%v", left)
 	}
-	return nil, rows.Found{}, shell.Usage("assay results RUN lists requests, assay jobs lists jobs", "nothing that was sent is called %q", ref)
+	return nil, rows.Found{}, shell.Usage("assay results RUN lists requests, assay jobs lists jobs",
+		"nothing that was sent is called %q", ref)
 }
 
 func (f showFlags) one(ctx context.Context, w *shell.World, h *shell.Home, found rows.Found) error {
@@ -114,7 +118,8 @@ func (f showFlags) one(ctx context.Context, w *shell.World, h *shell.Home, found
 // several lists the requests that a reference means.
 func (f showFlags) several(w *shell.World, found rows.Found) error {
 	if f.json {
-		return shell.Usage("add --stage, --turn, --branch, --draw or --judge, or name a key", "%d requests are meant: --json shows one", len(found.Requests))
+		return shell.Usage("add --stage, --turn, --branch, --draw or --judge, or name a key", "%d requests are meant: --json shows one",
+			len(found.Requests))
 	}
 	if j := found.Job; j != nil {
 		if err := printJob(w.Stdout, j); err != nil {
@@ -123,12 +128,14 @@ func (f showFlags) several(w *shell.World, found rows.Found) error {
 	} else {
 		fmt.Fprintf(w.Stderr, "%s are meant; assay show KEY shows one\n", assay.Count(len(found.Requests), "request"))
 	}
-	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "TURN", "BRANCH", "DRAW", "JUDGE", "ENDING", "TEXT"}, Right: map[int]bool{4: true, 6: true}}
+	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "TURN", "BRANCH", "DRAW", "JUDGE", "ENDING", "TEXT"},
+		Right: map[int]bool{4: true, 6: true}}
 	for i, a := range found.Requests {
 		if i == shell.MaxTableRows {
 			break
 		}
-		t.Add(a.Key.Short(), a.At.Stage, a.At.Item, subjectOf(a.At), a.At.Turn, a.At.Branch, a.At.Draw, a.At.Judge, a.Outcome.Ending, cellText(a))
+		t.Add(a.Key.Short(), a.At.Stage, a.At.Item, subjectOf(a.At), a.At.Turn, a.At.Branch, a.At.Draw, a.At.Judge, a.Outcome.Ending,
+			cellText(a))
 	}
 	if found.More || len(found.Requests) > shell.MaxTableRows {
 		fmt.Fprintf(w.Stderr, "the first %d\n", t.Len())
@@ -136,7 +143,7 @@ func (f showFlags) several(w *shell.World, found rows.Found) error {
 	return t.Write(w.Stdout)
 }
 
-// subjectOf is whose answer a request is, or is about: the lane, or both sides of a pair.
+// subjectOf returns whose answer a request is, or is about: the lane, or both sides of a pair.
 func subjectOf(at assay.Coordinates) string {
 	switch {
 	case at.Against == "":
@@ -205,7 +212,8 @@ func (f showFlags) print(out io.Writer, s *rows.Shown) error {
 
 // requestFacts says which request it is, and what it took.
 func requestFacts(r *rows.Answer) [][2]string {
-	lines := [][2]string{{"key", r.Key}, {"run", r.Run + " of " + r.Study}, {"stage", r.Stage}, {"item", r.Item}, {"lane", fmt.Sprintf("%s (%s/%s)", r.AskedLane, r.Provider, r.Model)}}
+	lines := [][2]string{{"key", r.Key}, {"run", r.Run + " of " + r.Study}, {"stage", r.Stage}, {"item", r.Item},
+		{"lane", fmt.Sprintf("%s (%s/%s)", r.AskedLane, r.Provider, r.Model)}}
 	where := fmt.Sprintf("turn %d", r.Turn)
 	for _, p := range [][2]string{{"branch", r.Branch}, {"template", r.Template}, {"prompt", r.Prompt}, {"trait", r.Trait}} {
 		if p[1] != "" {
@@ -254,7 +262,7 @@ func costText(usd *float64) string {
 	return assay.Dollars(*usd).String()
 }
 
-// replyText is the reply, or why there is none.
+// replyText returns the reply, or why there is none.
 func replyText(r *rows.Answer) string {
 	switch {
 	case r.Ending == "":
@@ -284,7 +292,8 @@ func printJudgeVerdict(out io.Writer, v rows.JudgeVerdict, own bool) error {
 }
 
 func printAttempts(out io.Writer, all []rows.Attempt) error {
-	t := term.Table{Head: []string{"ATTEMPT", "MODE", "SEGMENT", "STATE", "JOB", "LAUNCHED", "SETTLED", "ENDING", "COST", "WHY"}, Right: map[int]bool{0: true, 2: true, 8: true}}
+	t := term.Table{Head: []string{"ATTEMPT", "MODE", "SEGMENT", "STATE", "JOB", "LAUNCHED", "SETTLED", "ENDING", "COST", "WHY"},
+		Right: map[int]bool{0: true, 2: true, 8: true}}
 	for _, a := range all {
 		ending := a.Ending
 		if a.Surplus {
@@ -306,7 +315,7 @@ func printHappenings(out io.Writer, all []rows.Happening) error {
 	return errors.Join(shell.Heading(out, "events"), t.Write(out))
 }
 
-// moment is a time to the second; nothing where it is not known.
+// moment returns a time to the second; nothing where it is not known.
 func moment(t *time.Time) string {
 	if t == nil {
 		return ""

@@ -41,7 +41,8 @@ func printStages(w *shell.World, a *Analysed, mark string) error {
 	}
 	printGates(w, a.Gates)
 	if len(a.Report.Tables) > 0 {
-		fmt.Fprintf(w.Stdout, "\n%s: assay analyse %s --full%s\n", assay.Count(len(a.Report.Tables), "table")+" with every finding, method and note", a.Run.ID, a.Outline.Where)
+		fmt.Fprintf(w.Stdout, "\n%s: assay analyse %s --full%s\n",
+			assay.Count(len(a.Report.Tables), "table")+" with every finding, method and note", a.Run.ID, a.Outline.Where)
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func PrintEnd(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 	return nil
 }
 
-// OutlineOf is what a run found, with commands that can be typed here.
+// OutlineOf returns what a run found, with commands that can be typed here.
 func OutlineOf(ctx context.Context, w *shell.World, h *shell.Home, found *findings.Findings) (*report.Document, error) {
 	doc, err := document.Outline(ctx, h.Results(), found)
 	if err != nil {

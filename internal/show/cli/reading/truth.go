@@ -22,7 +22,8 @@ func printTruth(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 	if err != nil || len(claims) == 0 {
 		return err
 	}
-	t := term.Table{Head: []string{"STAGE", "WHAT", "ABOUT", "TRUE", "FOUND", "LOW", "HIGH", "HOLDS"}, Right: map[int]bool{3: true, 4: true, 5: true, 6: true}}
+	t := term.Table{Head: []string{"STAGE", "WHAT", "ABOUT", "TRUE", "FOUND", "LOW", "HIGH", "HOLDS"},
+		Right: map[int]bool{3: true, 4: true, 5: true, 6: true}}
 	held := 0
 	for _, c := range claims {
 		if c.Holds() {
@@ -48,7 +49,8 @@ func printTruth(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 	if o.Truth {
 		hint = "; --luck N is another rehearsal"
 	}
-	fmt.Fprintf(w.Stdout, "\nREHEARSAL: %d of %s %s what is true of the simulated models (95%% do on average%s).\n", held, assay.Count(len(claims), "interval"), verb, hint)
+	fmt.Fprintf(w.Stdout, "\nREHEARSAL: %d of %s %s what is true of the simulated models (95%% do on average%s).\n", held,
+		assay.Count(len(claims), "interval"), verb, hint)
 	return nil
 }
 

@@ -32,12 +32,18 @@ func Verdicts(w *shell.World) *cobra.Command {
 	in := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Take in people's labels from a CSV or JSON Lines file",
-		Long: "Reads labels that people gave, one row each, as verdicts of human:NAME. A row names what it is about by `key` (of the answer, or of a\n" +
-			"judge's request about it), or by `item` and `lane` and, where several answers share these, `turn`, `branch`, `template` and `draw`;\n" +
-			"of a pair by `a` and `b` as they were shown (lanes, or items), and `trait`. What was said stands in `label` (for a pair a, b, tie or a\n" +
-			"name; `winner` is taken too) or `score`; `state` is valid where it is left out, else abstained, malformed, failed, missing or excluded.\n" +
-			"`explanation`, `confidence`, `judge` and `stage` may stand beside. Rows that mean nothing in the run, or too much, are listed with their\n" +
-			"lines; the others are written (exit code 3). Reading the same file again changes nothing; a label that changed takes the place of\n" +
+		Long: "Reads labels that people gave, one row each, as verdicts of human:NAME. A row names what it is about by `key` (of the " +
+			"answer, or of a\n" +
+			"judge's request about it), or by `item` and `lane` and, where several answers share these, `turn`, `branch`, `template` " +
+			"and `draw`;\n" +
+			"of a pair by `a` and `b` as they were shown (lanes, or items), and `trait`. What was said stands in `label` (for a pair a, " +
+			"b, tie or a\n" +
+			"name; `winner` is taken too) or `score`; `state` is valid where it is left out, else abstained, malformed, failed, missing " +
+			"or excluded.\n" +
+			"`explanation`, `confidence`, `judge` and `stage` may stand beside. Rows that mean nothing in the run, or too much, are " +
+			"listed with their\n" +
+			"lines; the others are written (exit code 3). Reading the same file again changes nothing; a label that changed takes " +
+			"the place of\n" +
 			"the old one.",
 		Args: shell.Args("FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return importVerdicts(c.Context(), w, args[0], f) },
@@ -98,13 +104,15 @@ func importVerdicts(ctx context.Context, w *shell.World, name string, f verdictF
 	for _, p := range problems[:min(len(problems), labels.MaxProblems)] {
 		fmt.Fprintln(w.Stderr, p)
 	}
-	return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%d of %s not taken in", len(rows)-len(all), assay.Count(len(rows), "row"))}
+	return &shell.ExitError{Code: shell.ExitIncomplete,
+		Err: fmt.Errorf("%d of %s not taken in", len(rows)-len(all), assay.Count(len(rows), "row"))}
 }
 
 func readLabels(w *shell.World, name string) ([]labels.Label, error) {
 	f, err := os.Open(w.Disk.Path(name))
 	if err != nil {
-		return nil, &shell.ExitError{Code: shell.ExitUsage, Err: fmt.Errorf("read labels: %w", err), Hint: "name a .csv, .tsv or .jsonl file"}
+		return nil, &shell.ExitError{Code: shell.ExitUsage, Err: fmt.Errorf("read labels: %w", err),
+			Hint: "name a .csv, .tsv or .jsonl file"}
 	}
 	defer f.Close()
 	return labels.Read(f, name)

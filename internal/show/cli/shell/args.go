@@ -34,7 +34,7 @@ func between(least int, names ...string) cobra.PositionalArgs {
 	}
 }
 
-// HelpOf is the command that explains another.
+// HelpOf returns the command that explains another.
 func HelpOf(c *cobra.Command) string {
 	return "assay help " + strings.TrimPrefix(c.CommandPath(), "assay ")
 }

@@ -54,7 +54,7 @@ func Usage(hint, format string, args ...any) error {
 	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// ExitCode is the code a command's error stands for.
+// ExitCode returns the code a command's error stands for.
 func ExitCode(err error) int {
 	err = explained(err, "")
 	var known *ExitError
@@ -100,7 +100,7 @@ func explained(err error, typed string) error {
 	return err
 }
 
-// adviceOnRuns is what to do about a run that cannot be found or begun as it was wanted.
+// adviceOnRuns returns what to do about a run that cannot be found or begun as it was wanted.
 func adviceOnRuns(err error, typed string) (hint string, ok bool) {
 	if e, ok := errors.AsType[*workspace.NoRunError](err); ok {
 		if e.Ref == "" {
@@ -115,10 +115,12 @@ func adviceOnRuns(err error, typed string) (hint string, ok bool) {
 		return "assay run STUDY begins again", true
 	}
 	if e, ok := errors.AsType[*workspace.ChangedError](err); ok {
-		return "undo the change, or `assay resume " + e.Run + typed + "` for the old study; `assay cancel " + e.Run + typed + "`, then the same command, takes over what was answered", true
+		return "undo the change, or `assay resume " + e.Run + typed + "` for the old study; `assay cancel " + e.Run + typed +
+			"`, then the same command, takes over what was answered", true
 	}
 	if e, ok := errors.AsType[*workspace.ModeError](err); ok {
-		return "`assay resume " + e.Run + typed + "` goes on as it began; `assay run STUDY --new` begins another, or cancel this one first: assay cancel " + e.Run + typed, true
+		return "`assay resume " + e.Run + typed +
+			"` goes on as it began; `assay run STUDY --new` begins another, or cancel this one first: assay cancel " + e.Run + typed, true
 	}
 	if e, ok := errors.AsType[*workspace.ScopeError](err); ok {
 		return "`assay resume " + e.Run + typed + "` goes on with it; once it is closed, or with --new, this part is a run of its own", true
@@ -126,7 +128,7 @@ func adviceOnRuns(err error, typed string) (hint string, ok bool) {
 	return "", false
 }
 
-// adviceOnNames is what to do about files, folders, lanes and segments that are not what was meant.
+// adviceOnNames returns what to do about files, folders, lanes and segments that are not what was meant.
 func adviceOnNames(err error, typed string) (hint string, ok bool) {
 	if e, ok := errors.AsType[*workspace.PricesError](err); ok {
 		if e.Form {

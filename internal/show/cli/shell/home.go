@@ -27,7 +27,8 @@ type HomeFlags struct{ workspace.Place }
 func (f *HomeFlags) Register(c *cobra.Command) {
 	c.Flags().StringVar(&f.Home, "home", "", "folder of ledger and artifacts (default: assay-data here or above; ASSAY_HOME)")
 	c.Flags().StringVar(&f.DB, "db", "", "the ledger: a file or a postgres:// URL (default: in the home; ASSAY_DB)")
-	c.Flags().StringVar(&f.Artifacts, "artifacts", "", "raw bytes: a folder, or s3://BUCKET/PREFIX or gs://BUCKET/PREFIX (default: in the home; ASSAY_ARTIFACTS)")
+	c.Flags().StringVar(&f.Artifacts, "artifacts", "",
+		"raw bytes: a folder, or s3://BUCKET/PREFIX or gs://BUCKET/PREFIX (default: in the home; ASSAY_ARTIFACTS)")
 	f.Cache = workspace.UsualCache()
 	c.Flags().Var(&f.Cache, "cache", "how much of a bucket is kept in the home; 0: nothing")
 }
@@ -38,10 +39,10 @@ type Home struct {
 	Typed string // the flags that lead to it, as they have to be typed again; empty: none
 }
 
-// Named is a run as it has to be typed again: with the flags that lead to its home.
+// Named returns a run as it has to be typed again: with the flags that lead to its home.
 func (h *Home) Named(run store.Run) string { return run.ID + h.Typed }
 
-// typed are the flags that were given, with a space before each. An address of a database may hold a password, and is not repeated.
+// typed returns the flags that were given, with a space before each. An address of a database may hold a password, and is not repeated.
 func (f HomeFlags) typed() string {
 	text := ""
 	if f.Home != "" {
@@ -53,7 +54,7 @@ func (f HomeFlags) typed() string {
 	return text
 }
 
-// home is a home that these flags led to.
+// home returns a home that these flags led to.
 func (f HomeFlags) home(w *World, h *workspace.Home) *Home {
 	w.typed = f.typed()
 	return &Home{h, w.typed}
@@ -133,7 +134,7 @@ func (f HomeFlags) Look(ctx context.Context, w *World, ref string) (*Home, store
 	return f.FindRun(ctx, w, ref)
 }
 
-// Looking is what a command does that looks at one run: the one that its argument names, else the latest.
+// Looking returns what a command does that looks at one run: the one that its argument names, else the latest.
 func (f *HomeFlags) Looking(w *World, at func(ctx context.Context, h *Home, run store.Run) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		h, run, err := f.Look(c.Context(), w, FirstOf(args))
@@ -145,7 +146,7 @@ func (f *HomeFlags) Looking(w *World, at func(ctx context.Context, h *Home, run 
 	}
 }
 
-// ledgerHint is what may be done about a ledger that cannot be opened.
+// ledgerHint returns what may be done about a ledger that cannot be opened.
 func ledgerHint(db string, err error) string {
 	if strings.Contains(db, "://") {
 		return "--db or ASSAY_DB names it; nothing was sent"
@@ -153,7 +154,8 @@ func ledgerHint(db string, err error) string {
 	if errors.Is(err, fs.ErrPermission) {
 		return "nothing was sent; it belongs to another user: go on as that user, or name another folder with --home"
 	}
-	return "nothing was sent; put a copy of the file back, or `assay adopt PROVIDER --study FILE` recovers what the providers still hold into a new one"
+	return "nothing was sent; put a copy of the file back, or `assay adopt PROVIDER --study FILE` recovers what the providers still hold " +
+		"into a new one"
 }
 
 func nearRuns(names []string) string {
@@ -163,7 +165,7 @@ func nearRuns(names []string) string {
 	return assay.ThereAre(names)
 }
 
-// ReasonOf is why a file cannot be had, without its path.
+// ReasonOf returns why a file cannot be had, without its path.
 func ReasonOf(err error) string {
 	var pe *fs.PathError
 	switch {
@@ -237,7 +239,8 @@ func unpack(ctx context.Context, w *World, b *bundle.Bundle, dir string) (*Home,
 	if err != nil {
 		return nil, run, errors.Join(err, ledger.Close())
 	}
-	return &Home{Home: workspace.New(w.Workspace(), workspace.Home{Ledger: ledger, Files: files, Where: where, Rehearsal: run.Rehearsal, Temporary: dir})}, run, nil
+	return &Home{Home: workspace.New(w.Workspace(),
+		workspace.Home{Ledger: ledger, Files: files, Where: where, Rehearsal: run.Rehearsal, Temporary: dir})}, run, nil
 }
 
 // FindAll finds runs that are in one home.
@@ -269,7 +272,7 @@ func (w *World) TakenOver(holder string) {
 	fmt.Fprintf(w.Stderr, "%s, which drove this run, is gone: going on from where it was\n", ProcessOf(holder))
 }
 
-// ProcessOf is the holder of a lease as people say it.
+// ProcessOf returns the holder of a lease as people say it.
 func ProcessOf(holder string) string {
 	parts := strings.Split(holder, "/")
 	if len(parts) < 2 {

@@ -77,7 +77,7 @@ func Encoder(w *World) *json.Encoder {
 	return e
 }
 
-// Shortened is a key as tables show it.
+// Shortened returns a key as tables show it.
 func Shortened(key string) string {
 	k, err := assay.ParseKey(key)
 	if err != nil {
@@ -92,7 +92,7 @@ func Heading(out io.Writer, title string) error {
 	return err
 }
 
-// ShortMoment is a moment in a table; nothing where it is not known.
+// ShortMoment returns a moment in a table; nothing where it is not known.
 func ShortMoment(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -120,7 +120,8 @@ func Named(at assay.Coordinates) string {
 	case at.Judge != "":
 		fmt.Fprintf(&b, ", judges %s", at.Lane)
 	}
-	for _, part := range []struct{ name, value string }{{"template", at.Template}, {"branch", at.Branch}, {"prompt", at.Prompt}, {"trait", at.Trait}} {
+	for _, part := range []struct{ name, value string }{{"template", at.Template}, {"branch", at.Branch}, {"prompt", at.Prompt},
+		{"trait", at.Trait}} {
 		if part.value != "" {
 			fmt.Fprintf(&b, ", %s %q", part.name, part.value)
 		}

@@ -120,7 +120,7 @@ func Cells(values []any) []any {
 	return out
 }
 
-// Cell is a value as text: bytes that are no text as hex, nothing as nothing.
+// Cell returns a value as text: bytes that are no text as hex, nothing as nothing.
 func Cell(v any) string {
 	switch v := v.(type) {
 	case nil:

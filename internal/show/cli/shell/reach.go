@@ -28,7 +28,8 @@ func (f *ReachFlags) Register(c *cobra.Command) {
 // RegisterPlace adds the flags of a provider; words are the help of its name.
 func (f *ReachFlags) RegisterPlace(c *cobra.Command, words string) {
 	c.Flags().StringVar(&f.Wish.Provider, "provider", "", words)
-	c.Flags().StringVar(&f.Wish.BaseURL, "base-url", "", "where the provider is; a server of your own that speaks "+titleOf(catalog.Copied)+"'s API is asked live")
+	c.Flags().StringVar(&f.Wish.BaseURL, "base-url", "",
+		"where the provider is; a server of your own that speaks "+titleOf(catalog.Copied)+"'s API is asked live")
 	c.Flags().BoolVar(&f.Wish.BatchAPI, "batch-api", false, "the server at --base-url has a batch API of its own")
 	c.Flags().StringVar(&f.Wish.KeyEnv, "key-env", "", "the variable that holds the key (default: the vendor's own)")
 	f.settings = map[string]*string{}
@@ -39,7 +40,7 @@ func (f *ReachFlags) RegisterPlace(c *cobra.Command, words string) {
 	}
 }
 
-// settingWords is what a setting is at the vendors that need it.
+// settingWords returns what a setting is at the vendors that need it.
 func settingWords(name string) string {
 	var words []string
 	for _, v := range catalog.Default().Vendors() {
@@ -57,7 +58,7 @@ func titleOf(vendor string) string {
 	return v.Title
 }
 
-// Asked is the wish with all that the flags say.
+// Asked returns the wish with all that the flags say.
 func (f ReachFlags) Asked() batchrun.Wish {
 	wish := f.Wish
 	wish.Settings = map[string]string{}

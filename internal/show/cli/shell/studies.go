@@ -25,7 +25,7 @@ func (f *StudyFlags) Register(c *cobra.Command) {
 	c.Flags().StringVar(&f.Prices, "prices", "", "a file of prices over the built-in table")
 }
 
-// StudyFile is the study that a name on the command line means: the file, or study.yaml in the folder.
+// StudyFile returns the study that a name on the command line means: the file, or study.yaml in the folder.
 func StudyFile(w *World, name string) string { return w.Workspace().StudyFile(name) }
 
 // Planned opens and plans a study; warnings go to standard error.
@@ -53,7 +53,8 @@ func Planned(c *cobra.Command, w *World, name string, f StudyFlags, o plan.Optio
 	}
 	problems = append(problems, more...)
 	if p.Empty() && len(o.Lanes)+len(o.Stages) == 0 {
-		problems.Add(d.Study.At, "does a `where` leave any item?", "the study asks nothing: no stage has a question for a lane, or answers to import")
+		problems.Add(d.Study.At, "does a `where` leave any item?",
+			"the study asks nothing: no stage has a question for a lane, or answers to import")
 		return nil, nil, workspace.InFolder(problems, filepath.Dir(name))
 	}
 	for _, q := range problems.Sort() {
@@ -92,7 +93,7 @@ func KnownNames(d *plan.Input, o plan.Options) error {
 	return nil
 }
 
-// NearOrAll is a hint for a name that is not there: the nearest one, else what there is.
+// NearOrAll returns a hint for a name that is not there: the nearest one, else what there is.
 func NearOrAll(name string, have []string) string {
 	const most = 20
 	if hint := assay.DidYouMean(name, have); hint != "" || len(have) == 0 {
@@ -128,7 +129,7 @@ func (f *ScopeFlags) RegisterScope(c *cobra.Command) {
 	flags.BoolVar(&f.NoCache, "no-prompt-cache", false, "no cache marks on shared contexts")
 }
 
-// travel is how everything is to travel; empty: as the study says.
+// travel returns how everything is to travel; empty: as the study says.
 func (f *ScopeFlags) travel() (assay.Mode, error) {
 	switch m := assay.Mode(f.mode); m {
 	case "", assay.ModeBatch, assay.ModeLive, assay.ModeBatchElseLive:
@@ -149,7 +150,7 @@ func (f *ScopeFlags) Apply(w *World, name string, study *StudyFlags) error {
 	return err
 }
 
-// sets are the flags as paths of the study.
+// sets returns the flags as paths of the study.
 func (f *ScopeFlags) sets(w *World, name string, have StudyFlags) ([]string, error) {
 	if f.Repeats < 0 || f.Repeats == 0 && f.asked("repeats") {
 		return nil, Usage("", "--repeats: want 1 or more, got %d", f.Repeats)

@@ -1,5 +1,5 @@
-// Package shell is what every command line has: the world outside, the flags that lead to a home, a study or a provider, questions, files and
-// exit codes.
+// Package shell is what every command line has: the world outside, the flags that lead to a home, a study or a
+// provider, questions, files and exit codes.
 package shell
 
 import (
@@ -44,10 +44,11 @@ type World struct {
 // Disk is the file system as seen from the working folder.
 type Disk = workspace.Disk
 
-// Workspace is the world as far as runs need it.
+// Workspace returns the world as far as runs need it.
 func (w *World) Workspace() *workspace.World {
 	return &workspace.World{
-		Env: w.Env, Now: w.Now, Disk: w.Disk, HTTP: w.HTTP, Exchanges: w.Debug, Contact: w.Contact, Around: w.Around, Timing: w.Timing, Sleep: w.Sleep,
+		Env: w.Env, Now: w.Now, Disk: w.Disk, HTTP: w.HTTP, Exchanges: w.Debug, Contact: w.Contact, Around: w.Around, Timing: w.Timing,
+		Sleep: w.Sleep,
 	}
 }
 
@@ -70,7 +71,7 @@ func (w *World) Colours() bool {
 	return term.Colours(kind, none)
 }
 
-// OutWidth is how wide lines on standard output may be; 0: as wide as they are.
+// OutWidth returns how wide lines on standard output may be; 0: as wide as they are.
 func (w *World) OutWidth() int {
 	if !w.Terminal.Out || w.Wide {
 		return 0
@@ -87,7 +88,7 @@ func (w *World) RawOut() io.Writer {
 	return w.Stdout
 }
 
-// Version is the module's version, with commit and day of it where the build knows them.
+// Version returns the module's version, with commit and day of it where the build knows them.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -18,12 +18,15 @@ import (
 
 const (
 	// errorQuery lists the requests of one run that have no answer.
-	errorQuery = "SELECT key, stage, lane, item, turn, branch, draw, judged_lane, first, second, status, class, http_status, code, message, attempt, segment, job FROM run_errors" +
+	errorQuery = "SELECT key, stage, lane, item, turn, branch, draw, judged_lane, first, second, status, class, http_status, code, " +
+		"message, attempt, segment, job FROM run_errors" +
 		" WHERE run = '%s' ORDER BY stage, lane, item, turn"
 	// silentQuery lists the verdicts of one run that judge nothing.
-	silentQuery = "SELECT key, stage, judge, lane, first, second, item, turn, branch, draw, prompt, trait, vote, state, reason FROM verdicts_named" +
+	silentQuery = "SELECT key, stage, judge, lane, first, second, item, turn, branch, draw, prompt, trait, vote, state, reason FROM " +
+		"verdicts_named" +
 		" WHERE run = '%s' AND state IN ('abstained', 'malformed', 'failed') ORDER BY stage, judge, lane, first, second, item, turn, branch"
-	silentCounts = "SELECT state, COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', 'failed') GROUP BY state ORDER BY state"
+	silentCounts = "SELECT state, COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', " +
+		"'failed') GROUP BY state ORDER BY state"
 )
 
 // Errors makes the command `assay errors`.
@@ -34,9 +37,12 @@ func Errors(w *shell.World) *cobra.Command {
 		Use:     "errors [RUN]",
 		GroupID: shell.GroupLook,
 		Short:   "List the requests of a run that have no answer, and why",
-		Long: "Lists the requests that ended without an answer, and what the provider said, and below them how many could not be asked, and why. Of a judge's\n" +
-			"request, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts lists what judges could not say\n" +
-			"instead: replies that cannot be read (malformed), judges and programs that failed, and those that abstained, each with the reason.\n" +
+		Long: "Lists the requests that ended without an answer, and what the provider said, and below them how many could not be asked, " +
+			"and why. Of a judge's\n" +
+			"request, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts lists what judges " +
+			"could not say\n" +
+			"instead: replies that cannot be read (malformed), judges and programs that failed, and those that abstained, each with " +
+			"the reason.\n" +
 			"`assay show KEY` shows all there is about one. Of a batch file it lists the lines, under the ids of the file.",
 		Args: shell.UpTo("RUN"),
 		RunE: f.Home.Looking(w, func(ctx context.Context, h *shell.Home, run store.Run) error {
@@ -67,7 +73,8 @@ func printFailures(ctx context.Context, w *shell.World, h *shell.Home, run store
 	lines, out := shell.Encoder(w), csv.NewWriter(w.Stdout)
 	t := term.Table{Head: []string{"LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, Right: map[int]bool{0: true, 6: true}}
 	if f.Csv {
-		if err := out.Write([]string{"line", "custom_id", "model", "status", "class", "http_status", "code", "message", "attempts"}); err != nil {
+		if err := out.Write([]string{"line", "custom_id", "model", "status", "class", "http_status", "code", "message",
+			"attempts"}); err != nil {
 			return err
 		}
 	}
@@ -151,6 +158,7 @@ func PrintUnjudged(ctx context.Context, w *shell.World, h *shell.Home, run store
 	if err != nil || len(parts) == 0 {
 		return err
 	}
-	_, err = fmt.Fprintf(w.Stderr, "verdicts that judge nothing: %s (assay errors %s --verdicts lists why)\n", strings.Join(parts, ", "), run.ID)
+	_, err = fmt.Fprintf(w.Stderr, "verdicts that judge nothing: %s (assay errors %s --verdicts lists why)\n",
+		strings.Join(parts, ", "), run.ID)
 	return err
 }

@@ -36,11 +36,15 @@ func Jobs(w *shell.World) *cobra.Command {
 		Use:     "jobs [PATH…]",
 		GroupID: shell.GroupLook,
 		Short:   "List the batch jobs of all runs, open and ended, newest first",
-		Long: "Lists every job that a provider made for a run of a study or a batch file, the failed ones and the doubles too, from the ledger alone;\n" +
-			"--refresh asks the providers about the open ones first. PATH is a home, or a folder to look for homes in; without one, it is the home of\n" +
+		Long: "Lists every job that a provider made for a run of a study or a batch file, the failed ones and the doubles too, from the " +
+			"ledger alone;\n" +
+			"--refresh asks the providers about the open ones first. PATH is a home, or a folder to look for homes in; without one, it " +
+			"is the home of\n" +
 			"this folder.\n\n" +
-			"DONE counts what the provider has reported, of its own counts, and what is here once the results are; ? means that it has said nothing yet.\n" +
-			"COLLECT BEFORE is when it deletes results that are not here. --elsewhere also lists jobs that were not made here: `assay status JOB --provider P`\n" +
+			"DONE counts what the provider has reported, of its own counts, and what is here once the results are; ? means that it has " +
+			"said nothing yet.\n" +
+			"COLLECT BEFORE is when it deletes results that are not here. --elsewhere also lists jobs that were not made here: `assay " +
+			"status JOB --provider P`\n" +
 			"looks at one, `assay batch collect JOB` fetches it, `assay cancel JOB --provider P` stops it.",
 		RunE: func(c *cobra.Command, paths []string) error {
 			f.filter.Provider = f.reach.Wish.Provider
@@ -50,7 +54,8 @@ func Jobs(w *shell.World) *cobra.Command {
 	f.register(c, "jobs")
 	c.Flags().StringVar(&f.run, "run", "", "only jobs of this run")
 	c.Flags().StringVar(&f.filter.Study, "study", "", "only jobs of this study, or batch file")
-	c.Flags().BoolVar(&f.others, "elsewhere", false, "list also the jobs at all providers whose keys are set that other programs made, or other ledgers")
+	c.Flags().BoolVar(&f.others, "elsewhere", false,
+		"list also the jobs at all providers whose keys are set that other programs made, or other ledgers")
 	f.reach.RegisterPlace(c, "only jobs at this provider")
 	c.Flags().BoolVar(&f.filter.Open, "open", false, "only jobs whose results are still to come")
 	c.Flags().BoolVar(&f.filter.Ended, "ended", false, "only jobs whose results are here, or will not come")
@@ -64,7 +69,8 @@ const leastRefresh = 15 * time.Second
 
 func listJobs(ctx context.Context, w *shell.World, f jobsFlags, paths []string) error {
 	if f.refresh && f.watch && f.interval < leastRefresh {
-		return shell.Usage("add --interval 30s", "--watch with --refresh asks the providers at every look: want --interval of %s or more", leastRefresh)
+		return shell.Usage("add --interval 30s", "--watch with --refresh asks the providers at every look: want --interval of %s or more",
+			leastRefresh)
 	}
 	homes, err := f.jobHomes(ctx, w, paths)
 	if err != nil {
@@ -105,7 +111,7 @@ func listJobs(ctx context.Context, w *shell.World, f jobsFlags, paths []string) 
 	})
 }
 
-// jobHomes are the homes whose jobs are listed. Jobs made elsewhere are listed though there is no ledger yet.
+// jobHomes returns the homes whose jobs are listed. Jobs made elsewhere are listed though there is no ledger yet.
 func (f *jobsFlags) jobHomes(ctx context.Context, w *shell.World, paths []string) ([]listedHome, error) {
 	if !f.others || len(paths) > 0 || f.all {
 		return f.homes(ctx, w, paths)
@@ -117,7 +123,7 @@ func (f *jobsFlags) jobHomes(ctx context.Context, w *shell.World, paths []string
 	return []listedHome{{at: h}}, err
 }
 
-// filters are what is listed of each home. A run is in one of them.
+// filters returns what is listed of each home. A run is in one of them.
 func (f *jobsFlags) filters(ctx context.Context, homes []listedHome) ([]*store.JobFilter, error) {
 	out := make([]*store.JobFilter, len(homes))
 	found := f.run == ""
@@ -196,7 +202,8 @@ func refreshJobs(ctx context.Context, w *shell.World, homes []listedHome, filter
 
 func jobTable(rows []runs.JobRow, homes bool) *term.Table {
 	t := &term.Table{
-		Head:  []string{"PROVIDER", "JOB", "RUN", "STUDY", "STAGE", "LANE", "STATE", "REQUESTS", "DONE", "FAILED", "CREATED", "COLLECT BEFORE", "NOTE"},
+		Head: []string{"PROVIDER", "JOB", "RUN", "STUDY", "STAGE", "LANE", "STATE", "REQUESTS", "DONE", "FAILED", "CREATED",
+			"COLLECT BEFORE", "NOTE"},
 		Right: map[int]bool{7: true, 8: true, 9: true},
 	}
 	if homes {
@@ -208,7 +215,8 @@ func jobTable(rows []runs.JobRow, homes bool) *term.Table {
 		if r.Open {
 			before = shell.ShortMoment(r.Before)
 		}
-		cells := []any{r.Provider, r.Job, r.Run, r.Study, r.Stage, r.Lane, r.State, assay.Thousands(r.Requests), done, failed, shell.ShortMoment(&r.Created), before, cmp.Or(r.Reason, r.Note)}
+		cells := []any{r.Provider, r.Job, r.Run, r.Study, r.Stage, r.Lane, r.State, assay.Thousands(r.Requests), done, failed,
+			shell.ShortMoment(&r.Created), before, cmp.Or(r.Reason, r.Note)}
 		if homes {
 			cells = append(cells, cmp.Or(r.Home, "."))
 		}
@@ -217,7 +225,7 @@ func jobTable(rows []runs.JobRow, homes bool) *term.Table {
 	return t
 }
 
-// jobDone are the counts of a job: of the results that are here, else the provider's own; a question mark where there are none.
+// jobDone returns the counts of a job: of the results that are here, else the provider's own; a question mark where there are none.
 func jobDone(r runs.JobRow) (done, failed string) {
 	switch c := r.Counts; {
 	case r.Answered+r.Failed > 0:
@@ -248,8 +256,8 @@ func listElsewhere(ctx context.Context, w *shell.World, h *shell.Home, reach she
 			fmt.Fprintf(w.Stderr, "%s: the newest %d jobs are shown\n", t.Name, batchrun.MaxListed)
 		}
 		for _, j := range found.Jobs {
-			rows = append(rows, runs.JobRow{Provider: j.Provider, Job: j.ID, Study: j.File, Model: j.Model, State: j.Status, Role: "elsewhere", Reason: j.Note,
-				Requests: j.Requests, Answered: j.Done - j.Failed, Failed: j.Failed, Created: j.Created})
+			rows = append(rows, runs.JobRow{Provider: j.Provider, Job: j.ID, Study: j.File, Model: j.Model, State: j.Status,
+				Role: "elsewhere", Reason: j.Note, Requests: j.Requests, Answered: j.Done - j.Failed, Failed: j.Failed, Created: j.Created})
 		}
 	}
 	return rows, nil

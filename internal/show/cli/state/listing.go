@@ -80,7 +80,8 @@ func (f *listFlags) homes(ctx context.Context, w *shell.World, paths []string) (
 	case err != nil:
 		return nil, shell.Usage("", "look for homes: %s", shell.ReasonOf(err))
 	case len(places) == 0:
-		return nil, shell.Usage("a home is a folder assay-data with a ledger.db in it", "there is no home in or below %s", cmp.Or(strings.Join(paths, ", "), "this folder"))
+		return nil, shell.Usage("a home is a folder assay-data with a ledger.db in it", "there is no home in or below %s",
+			cmp.Or(strings.Join(paths, ", "), "this folder"))
 	}
 	var out []listedHome
 	for _, p := range places {

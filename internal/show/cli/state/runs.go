@@ -28,10 +28,13 @@ func Runs(w *shell.World) *cobra.Command {
 		Use:     "runs [PATH…]",
 		GroupID: shell.GroupLook,
 		Short:   "List all runs, newest first: state, progress, cost, result, note",
-		Long: "Lists the runs of studies and batch files, newest first, from the ledger alone. PATH is a home, or a folder to look for homes in; without\n" +
+		Long: "Lists the runs of studies and batch files, newest first, from the ledger alone. PATH is a home, or a folder to look for " +
+			"homes in; without\n" +
 			"one, it is the home of this folder.\n\n" +
-			"STATE is preparing, open, held (something waits for a decision: assay status RUN), stopped (a lane is), or how the run ended: done,\n" +
-			"incomplete, cancelled. RESULT is who leads in a run that has ended, as `assay run`, `assay analyse` or the dashboard computed it; it is\n" +
+			"STATE is preparing, open, held (something waits for a decision: assay status RUN), stopped (a lane is), or how the run " +
+			"ended: done,\n" +
+			"incomplete, cancelled. RESULT is who leads in a run that has ended, as `assay run`, `assay analyse` or the dashboard " +
+			"computed it; it is\n" +
 			"empty until then. `assay status RUN` says more about one.",
 		RunE: func(c *cobra.Command, paths []string) error { return listRuns(c.Context(), w, f, paths) },
 	}
@@ -84,7 +87,7 @@ func listRuns(ctx context.Context, w *shell.World, f runsFlags, paths []string) 
 	})
 }
 
-// runRows are the runs of all homes in one order, the newest first.
+// runRows returns the runs of all homes in one order, the newest first.
 func runRows(ctx context.Context, homes []listedHome, filter runs.Filter) (rows []runs.Row, more bool, err error) {
 	rows = []runs.Row{}
 	for _, h := range homes {
@@ -108,14 +111,15 @@ func runRows(ctx context.Context, homes []listedHome, filter runs.Filter) (rows 
 }
 
 func runTable(rows []runs.Row, homes bool) *term.Table {
-	t := &term.Table{Head: []string{"RUN", "STUDY", "STATE", "ANSWERED", "FAILED", "SPENT", "RESULT", "BEGUN", "BY", "NOTE"}, Right: map[int]bool{3: true, 4: true, 5: true}, Spare: []string{"BY", "NOTE", "BEGUN"}}
+	t := &term.Table{Head: []string{"RUN", "STUDY", "STATE", "ANSWERED", "FAILED", "SPENT", "RESULT", "BEGUN", "BY", "NOTE"},
+		Right: map[int]bool{3: true, 4: true, 5: true}, Spare: []string{"BY", "NOTE", "BEGUN"}}
 	if homes {
 		t.Head = append(t.Head, "HOME")
 	}
 	for _, r := range rows {
 		cells := []any{
-			r.Run, r.Study, r.State, assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted), assay.Thousands(r.Failed), r.SpentText, r.Found,
-			shell.ShortMoment(&r.Begun), r.By, r.Note,
+			r.Run, r.Study, r.State, assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted), assay.Thousands(r.Failed),
+			r.SpentText, r.Found, shell.ShortMoment(&r.Begun), r.By, r.Note,
 		}
 		if homes {
 			cells = append(cells, cmp.Or(r.Home, "."))

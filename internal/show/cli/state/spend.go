@@ -15,7 +15,9 @@ import (
 )
 
 // spendQuery reads what a run has cost. Run ids are ours: letters and digits, nothing to escape.
-const spendQuery = "SELECT stage, lane, model, mode, purpose, attempts, priced, unpriced, spent_usd, reserved_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown, surplus FROM run_spend WHERE run = '%s' ORDER BY stage, lane, mode, purpose"
+const spendQuery = "SELECT stage, lane, model, mode, purpose, attempts, priced, unpriced, spent_usd, reserved_usd, input_tokens, " +
+	"cached_tokens, output_tokens, reasoning_tokens, usage_unknown, surplus FROM run_spend WHERE run = '%s' ORDER BY stage, lane, " +
+	"mode, purpose"
 
 // Spend makes the command `assay spend`.
 func Spend(w *shell.World) *cobra.Command {
@@ -63,8 +65,10 @@ type spentRow struct {
 // printSpend prints what a run has cost, with a sum below. Columns in which nothing happened are left out.
 func printSpend(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	t := term.Table{
-		Head:  []string{"STAGE", "LANE", "MODEL", "MODE", "PURPOSE", "ATTEMPTS", "PRICED", "UNPRICED", "SPENT", "RESERVED", "INPUT", "CACHED", "OUTPUT", "REASONING", "PAID TWICE"},
-		Right: map[int]bool{}, Spare: []string{"PRICED", "PURPOSE", "REASONING", "CACHED", "OUTPUT", "INPUT", "MODEL", "MODE", "ATTEMPTS"}, // what was spent stays
+		Head: []string{"STAGE", "LANE", "MODEL", "MODE", "PURPOSE", "ATTEMPTS", "PRICED", "UNPRICED", "SPENT", "RESERVED", "INPUT",
+			"CACHED", "OUTPUT", "REASONING", "PAID TWICE"},
+		// what was spent stays
+		Right: map[int]bool{}, Spare: []string{"PRICED", "PURPOSE", "REASONING", "CACHED", "OUTPUT", "INPUT", "MODEL", "MODE", "ATTEMPTS"},
 	}
 	for i := 5; i < len(t.Head); i++ {
 		t.Right[i] = true
@@ -117,7 +121,8 @@ func spentOf(values []any) (spentRow, error) {
 	return r, err
 }
 
-// amount is a number of a row. What is not known is null there, and adds nothing to a sum: how much of it is unknown is counted beside.
+// amount returns a number of a row. What is not known is null there, and adds nothing to a sum: how much of it is
+// unknown is counted beside.
 func amount(v any) (float64, error) {
 	switch v := v.(type) {
 	case int64:

@@ -33,15 +33,21 @@ func Status(w *shell.World) *cobra.Command {
 		Use:     "status [RUN]",
 		GroupID: shell.GroupLook,
 		Short:   "Print the state of a run: one sentence first",
-		Long: "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, the name of a study or batch file,\n" +
-			"the id of a job, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.",
+		Long: "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, " +
+			"the name of a study or batch file,\n" +
+			"the id of a job, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there " +
+			"is no real run.",
 		Args: shell.UpTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.reach.Wish.Provider == "" {
-				return f.home.Looking(w, func(ctx context.Context, h *shell.Home, run store.Run) error { return f.print(ctx, w, h, run) })(c, args)
+				return f.home.Looking(w, func(ctx context.Context, h *shell.Home,
+					run store.Run) error {
+					return f.print(ctx, w, h, run)
+				})(c, args)
 			}
 			if len(args) == 0 {
-				return shell.Usage("assay jobs --elsewhere lists them", "--provider: %s needs the id of a job that was made elsewhere", c.CommandPath())
+				return shell.Usage("assay jobs --elsewhere lists them", "--provider: %s needs the id of a job that was made elsewhere",
+					c.CommandPath())
 			}
 			job, err := shell.Elsewhere(c.Context(), w, args[0], f.reach)
 			if err != nil {
@@ -53,7 +59,8 @@ func Status(w *shell.World) *cobra.Command {
 	f.home.Register(c)
 	f.reach.RegisterPlace(c, "RUN is the id of a job at this provider that was made elsewhere")
 	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs; in the JSON, too")
-	c.Flags().BoolVar(&f.doubts, "doubts", false, "list the live requests that may be billed without an answer: in flight when a worker stopped, or the reply lost")
+	c.Flags().BoolVar(&f.doubts, "doubts", false,
+		"list the live requests that may be billed without an answer: in flight when a worker stopped, or the reply lost")
 	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -113,7 +120,8 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	if more.note {
 		fmt.Fprintln(w.Stdout, noteLine(run.By, run.Note, run.Created.Local().Format("2006-01-02 15:04")))
 	}
-	t := term.Table{Head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{}}
+	t := term.Table{Head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED",
+		"ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{}}
 	for i := 3; i < 14; i++ {
 		t.Right[i] = true
 	}
@@ -140,7 +148,8 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	if err := errors.Join(printTuned(w, h, run), printGatesOf(ctx, w, h, run), printRoundsOf(ctx, w, h, run)); err != nil {
 		return err
 	}
-	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
+	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run),
+		printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
 	if err := printWaits(ctx, w, h, run, far); err != nil || !more.segments {
@@ -149,7 +158,7 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	return printSegments(ctx, w, h, run)
 }
 
-// LaneState is how a lane stands: when its run is closed, an open one takes no more requests.
+// LaneState returns how a lane stands: when its run is closed, an open one takes no more requests.
 func LaneState(run store.Run, l store.Lane) string {
 	if run.State == store.RunClosed && l.State == store.LaneOpen {
 		return string(store.RunClosed)
@@ -167,7 +176,8 @@ func printDoubtSum(ctx context.Context, w *shell.World, h *shell.Home, run store
 	if sum.Cost.Unknown > 0 {
 		cost = fmt.Sprintf("%s for %d of them, the others have no known price", cost, sum.Cost.Priced)
 	}
-	_, err = fmt.Fprintf(w.Stdout, "%s may be billed without an answer that is kept (%s; the budget counts it): `assay status %s --doubts` lists them.\n",
+	_, err = fmt.Fprintf(w.Stdout,
+		"%s may be billed without an answer that is kept (%s; the budget counts it): `assay status %s --doubts` lists them.\n",
 		assay.Count(int(sum.Calls), "live call"), cost, h.Named(run))
 	return err
 }
@@ -196,14 +206,16 @@ func printSegments(ctx context.Context, w *shell.World, h *shell.Home, run store
 		return err
 	}
 	fmt.Fprintln(w.Stdout)
-	t := term.Table{Head: []string{"SEGMENT", "STAGE", "LANE", "TURN", "MODE", "STATE", "REQUESTS", "DONE", "JOB", "WORD", "COLLECT BEFORE", "REASON"}, Right: map[int]bool{0: true, 3: true, 6: true, 7: true}}
+	t := term.Table{Head: []string{"SEGMENT", "STAGE", "LANE", "TURN", "MODE", "STATE", "REQUESTS", "DONE", "JOB", "WORD", "COLLECT BEFORE",
+		"REASON"}, Right: map[int]bool{0: true, 3: true, 6: true, 7: true}}
 	for _, g := range all {
 		before := ""
 		reported, _ := runs.Reported(g)
 		if !g.CollectBefore.IsZero() {
 			before = g.CollectBefore.Local().Format(time.DateTime)
 		}
-		t.Add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(max(g.Done(), reported)), g.Job, g.JobWord, before, g.Reason)
+		t.Add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(max(g.Done(), reported)), g.Job,
+			g.JobWord, before, g.Reason)
 	}
 	return t.Write(w.Stdout)
 }
@@ -218,10 +230,12 @@ func printJobs(ctx context.Context, w *shell.World, h *shell.Home, all ...store.
 }
 
 func writeJobs(w *shell.World, jobs []batchrun.Job) error {
-	t := term.Table{Head: []string{"FILE", "PROVIDER", "MODEL", "JOB", "CREATED", "STATUS", "REQUESTS", "DONE", "FAILED", "NOTE"}, Right: map[int]bool{6: true, 7: true, 8: true}}
+	t := term.Table{Head: []string{"FILE", "PROVIDER", "MODEL", "JOB", "CREATED", "STATUS", "REQUESTS", "DONE", "FAILED", "NOTE"},
+		Right: map[int]bool{6: true, 7: true, 8: true}}
 	for _, j := range jobs {
 		reported, _ := runs.Reported(j.Segment)
-		t.Add(j.File, j.Provider, j.Model, j.ID, shell.ShortMoment(&j.Created), j.Status, assay.Thousands(j.Requests), assay.Thousands(max(j.Done, reported)), assay.Thousands(j.Failed), j.Note)
+		t.Add(j.File, j.Provider, j.Model, j.ID, shell.ShortMoment(&j.Created), j.Status, assay.Thousands(j.Requests),
+			assay.Thousands(max(j.Done, reported)), assay.Thousands(j.Failed), j.Note)
 	}
 	return t.Write(w.Stdout)
 }

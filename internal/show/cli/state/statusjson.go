@@ -133,10 +133,10 @@ func segmentDocuments(all []store.Segment) []segmentDocument {
 		}
 		out = append(out, segmentDocument{
 			Reported: reported,
-			Segment:  g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Model: g.Provider + "/" + g.Model, State: string(g.State), Reason: g.Reason,
-			Requests: g.Requests, Done: g.Done(), Endings: endingsOf(g.Endings), Job: g.Job, Word: g.JobWord, Created: g.Created,
-			Launched: whenKnown(g.Launched), Ended: whenKnown(g.EndedAt), Settled: whenKnown(g.SettledAt), Before: whenKnown(g.CollectBefore),
-			AtLeast: g.Cost.Sum.Float(), Unpriced: g.Cost.Unknown,
+			Segment:  g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Model: g.Provider + "/" + g.Model,
+			State: string(g.State), Reason: g.Reason, Requests: g.Requests, Done: g.Done(), Endings: endingsOf(g.Endings), Job: g.Job,
+			Word: g.JobWord, Created: g.Created, Launched: whenKnown(g.Launched), Ended: whenKnown(g.EndedAt),
+			Settled: whenKnown(g.SettledAt), Before: whenKnown(g.CollectBefore), AtLeast: g.Cost.Sum.Float(), Unpriced: g.Cost.Unknown,
 		})
 	}
 	return out
@@ -170,8 +170,8 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 	doc := statusDocument{
 		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.Rehearsal,
 		Note: run.Note, By: run.By, Begun: run.Created, Closed: whenKnown(run.Closed),
-		Spent: shell.Dollars(cost), AtLeast: cost.Sum.Float(), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
-		Progress: far.Progress,
+		Spent: shell.Dollars(cost), AtLeast: cost.Sum.Float(), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(),
+		Lanes: []laneDocument{}, Progress: far.Progress,
 	}
 	doubts, err := h.Ledger.Reader.DoubtSum(ctx, run.No)
 	if err != nil {
@@ -190,9 +190,9 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 	}
 	for _, l := range far.Lanes {
 		doc.Lanes = append(doc.Lanes, laneDocument{
-			Stage: l.Stage, Lane: l.Name, Model: l.ModelID(), State: LaneState(run, l.Lane), Reason: l.Reason, Planned: l.Planned, Spared: l.Spared, Open: l.Lane.Open,
-			Progress: l.Progress,
-			Endings:  endingsOf(l.Endings), Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
+			Stage: l.Stage, Lane: l.Name, Model: l.ModelID(), State: LaneState(run, l.Lane), Reason: l.Reason, Planned: l.Planned,
+			Spared: l.Spared, Open: l.Lane.Open, Progress: l.Progress,
+			Endings: endingsOf(l.Endings), Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
 		})
 	}
 	stranded, err := workers.Stranded(ctx, h.Home, run)
@@ -210,7 +210,8 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 		return err
 	}
 	for _, l := range rounds {
-		doc.Rounds = append(doc.Rounds, roundsDocument{Stage: l.Stage, Looks: l.Number, Planned: l.Planned, Bought: l.Bought, Stop: string(l.Stop), Held: string(l.Held), Lane: l.Lane})
+		doc.Rounds = append(doc.Rounds, roundsDocument{Stage: l.Stage, Looks: l.Number, Planned: l.Planned, Bought: l.Bought,
+			Stop: string(l.Stop), Held: string(l.Held), Lane: l.Lane})
 	}
 	if segments {
 		all, err := h.Ledger.Reader.Segments(ctx, run.No)

@@ -48,19 +48,21 @@ func printWaits(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 		fmt.Fprintln(w.Stdout, progress.TroubleLine(t)+stoodStill(t, w.Now()))
 	}
 	if known {
-		fmt.Fprintf(w.Stdout, "%s of %s done; about %s left at this pace.\n", assay.Thousands(p.Done()), assay.Thousands(p.Wanted), term.Duration(left))
+		fmt.Fprintf(w.Stdout, "%s of %s done; about %s left at this pace.\n", assay.Thousands(p.Done()), assay.Thousands(p.Wanted),
+			term.Duration(left))
 	}
 	if before := all[run.No].CollectBefore; !before.IsZero() {
 		fmt.Fprintf(w.Stdout, "Collect before %s: then a provider deletes results.\n", before.Local().Format(time.DateTime))
 	}
 	if run.Budget != nil && p.InFlight+p.Live == 0 {
-		fmt.Fprintf(w.Stdout, "Nothing is in flight. Of the budget of %s, %s is left.\n", run.Budget, *run.Budget-run.Spent-run.Reserved-run.Perhaps)
+		fmt.Fprintf(w.Stdout, "Nothing is in flight. Of the budget of %s, %s is left.\n", run.Budget,
+			*run.Budget-run.Spent-run.Reserved-run.Perhaps)
 	}
 	fmt.Fprintln(w.Stdout, who)
 	return nil
 }
 
-// timeLeft is how long a run still takes at its pace; not known where no process drives it.
+// timeLeft returns how long a run still takes at its pace; not known where no process drives it.
 func timeLeft(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, p runs.RunProgress) (time.Duration, bool, error) {
 	pace, known := p.Pace(w.Now())
 	if !known {
@@ -83,7 +85,8 @@ func printDoubles(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	all, err := h.Ledger.Reader.Doubles(ctx, run.No)
 	for i, e := range all {
 		if i == 0 {
-			fmt.Fprintln(w.Stdout, "\nJobs that were made twice, because a create call came to nothing that could be seen and was sent again:")
+			fmt.Fprintln(w.Stdout,
+				"\nJobs that were made twice, because a create call came to nothing that could be seen and was sent again:")
 		}
 		fmt.Fprintln(w.Stdout, assay.Clean(fmt.Sprintf("  segment %d: %s", e.Segment, e.Text), 500))
 	}
@@ -117,13 +120,16 @@ func DriversOf(ctx context.Context, h *shell.Home, run store.Run) (string, error
 		also = "; jobs at the providers go on"
 	}
 	if paused, err := pausedLanes(ctx, h, run); err != nil || paused != "" {
-		return fmt.Sprintf("No process drives it%s. Paused: %s. `assay tune %s --unpause LANE`, then `assay resume %s` goes on with it.", also, paused, h.Named(run), h.Named(run)), err
+		return fmt.Sprintf("No process drives it%s. Paused: %s. `assay tune %s --unpause LANE`, then `assay resume %s` goes on with it.",
+			also, paused, h.Named(run), h.Named(run)), err
 	}
 	if only, err := onlyStopped(ctx, h, run); err != nil || only {
-		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it anyway.", also, h.Named(run)), err
+		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it anyway.",
+			also, h.Named(run)), err
 	}
 	if short, err := shortOfMoney(ctx, h, run); err != nil || short {
-		return fmt.Sprintf("No process drives it%s. What is left does not fit into the budget: `assay resume %s --budget AMOUNT` raises it and goes on.", also, h.Named(run)), err
+		return fmt.Sprintf("No process drives it%s. What is left does not fit into the budget: `assay resume %s --budget AMOUNT` raises "+
+			"it and goes on.", also, h.Named(run)), err
 	}
 	proceed, err := waitsForYes(ctx, h, run)
 	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, h.Named(run), proceed), err
@@ -157,7 +163,7 @@ func pausedLanes(ctx context.Context, h *shell.Home, run store.Run) (string, err
 	return strings.Join(names, ", "), err
 }
 
-// waitsForYes is what has to be added to go on with a run whose first answers wait for a yes.
+// waitsForYes returns what has to be added to go on with a run whose first answers wait for a yes.
 func waitsForYes(ctx context.Context, h *shell.Home, run store.Run) (string, error) {
 	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if slices.ContainsFunc(lanes, func(l store.Lane) bool { return l.Canary == store.CanaryShown && l.State == store.LaneOpen }) {

@@ -46,8 +46,8 @@ func printWaitingForProgram(ctx context.Context, w *shell.World, h *shell.Home, 
 	if err != nil || len(stages) == 0 {
 		return err
 	}
-	fmt.Fprintf(w.Stdout, "\nA program judges in %s, and no worker that is alive may run it: start `assay worker --programs`, or `assay resume %s`, on a machine that has %s\n",
-		strings.Join(stages, ", "), run.ID, run.Folder)
+	fmt.Fprintf(w.Stdout, "\nA program judges in %s, and no worker that is alive may run it: start `assay worker --programs`, or `assay "+
+		"resume %s`, on a machine that has %s\n", strings.Join(stages, ", "), run.ID, run.Folder)
 	return nil
 }
 

@@ -26,7 +26,7 @@ type Bar struct {
 	unsure bool // of several: how long one of them takes is not known
 }
 
-// Done is how many requests are through, with an answer or without.
+// Done returns how many requests are through, with an answer or without.
 func (b Bar) Done() int64 { return b.Answered + b.Failed }
 
 // add is several lanes and one more. Together they take as long as the slowest; where one of them does not know, none does.
@@ -38,7 +38,7 @@ func (b Bar) add(c Bar) Bar {
 	return b
 }
 
-// outlook is how long it still takes, in a word or two.
+// outlook returns how long it still takes, in a word or two.
 func (b Bar) outlook() string {
 	if b.Elapsed > 0 {
 		since := Duration(b.Elapsed)
@@ -56,7 +56,7 @@ func (b Bar) outlook() string {
 	return "ETA " + Duration(b.Left)
 }
 
-// Pace is the rate in words; empty where it is not known.
+// Pace returns the rate in words; empty where it is not known.
 func (b Bar) Pace() string {
 	switch {
 	case b.Rate <= 0:
@@ -74,7 +74,7 @@ func (b Bar) price() string {
 	return b.Cost.String()
 }
 
-// ready is what the provider reports and has not been fetched.
+// ready returns what the provider reports and has not been fetched.
 func (b Bar) ready() string {
 	if b.Ready == 0 {
 		return ""
@@ -137,7 +137,8 @@ func (p Bars) Lines() []string {
 	rows := p.rows()
 	cells, wide, names := make([][columns]string, len(rows)), [columns]int{}, 0
 	for i, s := range rows {
-		cells[i] = [columns]string{assay.Thousands(s.Answered) + "/" + assay.Thousands(s.Wanted), s.ready(), s.faults(), s.Pace(), s.price(), s.outlook()}
+		cells[i] = [columns]string{assay.Thousands(s.Answered) + "/" + assay.Thousands(s.Wanted), s.ready(), s.faults(), s.Pace(),
+			s.price(), s.outlook()}
 		for c, text := range cells[i] {
 			wide[c] = max(wide[c], textWidth(text))
 		}
@@ -180,7 +181,7 @@ func (p Bars) Lines() []string {
 	return lines
 }
 
-// painted is a line in which errors, and why it does not move, stand out.
+// painted returns a line in which errors, and why it does not move, stand out.
 func (b Bar) painted(line string) string {
 	for _, text := range []string{b.Halt, b.faults()} {
 		if i := strings.LastIndex(line, "  "+text); text != "" && i >= 0 {
@@ -210,7 +211,7 @@ func dropColumns(wide *[columns]int, width, least int) int {
 	return max(room(), 0)
 }
 
-// rows are the lanes that have a line, the others as one, and the total. Lanes at work come before those that are done.
+// rows returns the lanes that have a line, the others as one, and the total. Lanes at work come before those that are done.
 func (p Bars) rows() []Bar {
 	room := usualHeight
 	if p.Height > 0 {

@@ -34,9 +34,10 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 			"answers gpt  [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
 			"all          [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
 		}},
-		"a fast lane": {sized(all(Bar{Name: "fast", Wanted: 1_000_000, Answered: 200_000, Rate: 1240, Left: 11 * time.Minute}), 100, 2), []string{
-			"all  [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  200,000/1,000,000  1,240/s  $0.00  ETA 11m",
-		}},
+		"a fast lane": {sized(all(Bar{Name: "fast", Wanted: 1_000_000, Answered: 200_000, Rate: 1240, Left: 11 * time.Minute}), 100, 2),
+			[]string{
+				"all  [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  200,000/1,000,000  1,240/s  $0.00  ETA 11m",
+			}},
 		"what is not known is said": {all(free), []string{
 			"answers llama  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
 			"all            [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
@@ -57,13 +58,18 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 			"3 other lanes  [██░░░░░░░░░░░░░░░░░░░░░░░░░░]       6/84             3/min  at least $1.00  ETA 13m",
 			"all            [█████░░░░░░░░░░░░░░░░░░░░░░░]  196/1,084  10 errors   10/s  at least $3.00  ETA 13m",
 		}},
-		"one line of height": {sized(all(gpt, free), 100, 2), []string{"all  [█████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  10/s  at least $2.00  ETA unknown"}},
-		"what is ready at the provider, and the time so far": {Bars{Lanes: []Bar{{Name: "a b", Wanted: 9, Answered: 5, Ready: 3}}, Total: Bar{Name: "all", Wanted: 9, Answered: 5, Ready: 3, Elapsed: 3 * time.Minute}, Width: 60}, []string{
+		"one line of height": {sized(all(gpt, free), 100, 2),
+			[]string{"all  [█████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  10/s  at least $2.00  ETA unknown"}},
+		"what is ready at the provider, and the time so far": {Bars{Lanes: []Bar{{Name: "a b", Wanted: 9, Answered: 5, Ready: 3}},
+			Total: Bar{Name: "all", Wanted: 9, Answered: 5, Ready: 3, Elapsed: 3 * time.Minute}, Width: 60}, []string{
 			"a b  [███░░░░]  5/9  3 ready  $0.00             ETA unknown",
 			"all  [███░░░░]  5/9  3 ready  $0.00  ETA unknown, 3m so far",
 		}},
-		"wide letters take two columns":     {sized(all(Bar{Name: "答え gpt", Wanted: 2}), 60, 24), []string{"答え gpt  [░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all       [░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
-		"of an unknown size, as most are":   {sized(all(Bar{Name: "a b", Wanted: 2}), 0, 0), []string{"a b  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
+		"wide letters take two columns": {sized(all(Bar{Name: "答え gpt", Wanted: 2}), 60, 24), []string{
+			"答え gpt  [░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all       [░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
+		"of an unknown size, as most are": {sized(all(Bar{Name: "a b", Wanted: 2}), 0, 0),
+			[]string{"a b  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown",
+				"all  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
 		"nothing planned yet is no problem": {all(), []string{"all  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/0  $0.00  done"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +85,8 @@ func TestBarsFitOnEveryTerminal(t *testing.T) {
 	t.Parallel()
 	var lanes []Bar
 	for i := range 40 {
-		lanes = append(lanes, Bar{Name: strings.Repeat("名n", i%9) + " lane", Wanted: int64(i * 1000), Answered: int64(i * i), Errors: int64(i), Rate: float64(i), Cost: assay.Cost{Unknown: int64(i)}})
+		lanes = append(lanes, Bar{Name: strings.Repeat("名n", i%9) + " lane", Wanted: int64(i * 1000), Answered: int64(i * i),
+			Errors: int64(i), Rate: float64(i), Cost: assay.Cost{Unknown: int64(i)}})
 	}
 	for width := 1; width < 130; width++ {
 		for _, height := range []int{1, 2, 3, 10, 50} {
@@ -106,11 +113,13 @@ func TestColoursOnlyWhereTheyAreWanted(t *testing.T) {
 			t.Errorf("TERM=%s NO_COLOR=%s: %v", c.kind, c.none, got)
 		}
 	}
-	bars := Bars{Lanes: []Bar{{Name: "a stopped", Wanted: 4, Answered: 1, Errors: 2, Halt: "stopped"}, {Name: "b", Wanted: 4}}, Total: Bar{Name: "all", Wanted: 8}, Width: 90}
+	bars := Bars{Lanes: []Bar{{Name: "a stopped", Wanted: 4, Answered: 1, Errors: 2, Halt: "stopped"}, {Name: "b", Wanted: 4}},
+		Total: Bar{Name: "all", Wanted: 8}, Width: 90}
 	plain := bars.Lines()
 	bars.Colour = true
 	painted := bars.Lines()
-	if painted[0] != strings.Replace(strings.Replace(plain[0], "  stopped", "  \x1b[31mstopped\x1b[0m", 1), "2 errors", "\x1b[31m2 errors\x1b[0m", 1) {
+	if painted[0] != strings.Replace(strings.Replace(plain[0], "  stopped", "  \x1b[31mstopped\x1b[0m", 1), "2 errors",
+		"\x1b[31m2 errors\x1b[0m", 1) {
 		t.Errorf("%q", painted[0])
 	}
 	if d := cmp.Diff(plain[1:], painted[1:]); d != "" {

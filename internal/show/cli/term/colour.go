@@ -8,10 +8,11 @@ import (
 // Colours reports whether a terminal of a kind ($TERM) shows colours, where $NO_COLOR is this: any text in it asks for none.
 func Colours(kind, none string) bool { return kind != "dumb" && none == "" }
 
-// red is a text that stands out. It says nothing that its words do not.
+// red returns a text that stands out. It says nothing that its words do not.
 func red(text string) string { return "\x1b[31m" + text + "\x1b[0m" }
 
-// alarming reports whether a cell is what a reader has to look after: a state that nothing leads out of by itself, or requests that were lost.
+// alarming reports whether a cell is what a reader has to look after: a state that nothing leads out of by itself, or
+// requests that were lost.
 func alarming(head, cell string) bool {
 	switch strings.ToUpper(head) {
 	case "STATE":

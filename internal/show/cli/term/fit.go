@@ -14,7 +14,7 @@ type Glass struct {
 	Colour  bool       // what a reader has to look after stands out
 }
 
-// columns is how wide a table may be; 0: as wide as it is.
+// columns returns how wide a table may be; 0: as wide as it is.
 func (g Glass) columns() int {
 	if g.Columns == nil {
 		return 0
@@ -28,8 +28,8 @@ const (
 	gap      = 2
 )
 
-// fitted is the table for a width, and the heads of the columns that it had to leave out. Columns that say nothing in any row go first,
-// then long texts are cut, then columns go: those that can be spared, then from the right.
+// fitted returns the table for a width, and the heads of the columns that it had to leave out. Columns that say nothing
+// in any row go first, then long texts are cut, then columns go: those that can be spared, then from the right.
 func (t *Table) fitted(width int) (*Table, []string) {
 	if width <= 0 || t.wide() <= width {
 		return t, nil
@@ -64,7 +64,7 @@ func (t *Table) narrowed(width int) (out *Table, left []string) {
 	return out, left
 }
 
-// least is how wide the table is with its texts cut as far as they can be.
+// least returns how wide the table is with its texts cut as far as they can be.
 func (t *Table) least() int {
 	sum := gap * (len(t.Head) - 1)
 	for i, w := range t.widths() {
@@ -73,7 +73,7 @@ func (t *Table) least() int {
 	return sum
 }
 
-// leastOf is how narrow a column can be.
+// leastOf returns how narrow a column can be.
 func (t *Table) leastOf(i int) int {
 	if t.Right[i] {
 		return t.widths()[i]
@@ -84,7 +84,7 @@ func (t *Table) leastOf(i int) int {
 // says reports whether a cell has something to say.
 func says(cell string) bool { return strings.Trim(cell, "0.$–") != "" }
 
-// without is the table without some columns.
+// without returns the table without some columns.
 func (t *Table) without(gone func(i int) bool) *Table {
 	out := &Table{Right: map[int]bool{}, Least: map[int]int{}, Spare: t.Spare, rows: make([][]string, len(t.rows))}
 	for i, name := range t.Head {
@@ -100,7 +100,7 @@ func (t *Table) without(gone func(i int) bool) *Table {
 	return out
 }
 
-// widths are how wide the columns are.
+// widths returns how wide the columns are.
 func (t *Table) widths() []int {
 	width := make([]int, len(t.Head))
 	for _, row := range append([][]string{t.Head}, t.rows...) {
@@ -111,7 +111,7 @@ func (t *Table) widths() []int {
 	return width
 }
 
-// wide is how wide the table is.
+// wide returns how wide the table is.
 func (t *Table) wide() int {
 	sum := gap * (len(t.Head) - 1)
 	for _, w := range t.widths() {

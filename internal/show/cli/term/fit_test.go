@@ -10,7 +10,8 @@ import (
 func TestTablesFitTheGlass(t *testing.T) {
 	t.Parallel()
 	table := func() *Table {
-		t := &Table{Head: []string{"STAGE", "LANE", "PLANNED", "CUT", "LOST", "NOTE", "COST"}, Right: map[int]bool{2: true, 3: true, 4: true, 6: true}}
+		t := &Table{Head: []string{"STAGE", "LANE", "PLANNED", "CUT", "LOST", "NOTE", "COST"},
+			Right: map[int]bool{2: true, 3: true, 4: true, 6: true}}
 		for i := range 3 {
 			t.Add("answers", "a-lane-with-quite-a-long-name", 48, 0, i, strings.Repeat("why it is so 東京 ", 8), "$0.10")
 		}
@@ -45,7 +46,8 @@ func TestTablesFitTheGlass(t *testing.T) {
 
 func TestWordsAreWrappedBetweenThem(t *testing.T) {
 	t.Parallel()
-	for width, want := range map[int]string{0: "- one two three", 8: "- one\n  two\n  three", 9: "- one two\n  three", 15: "- one two three"} {
+	for width, want := range map[int]string{0: "- one two three", 8: "- one\n  two\n  three", 9: "- one two\n  three",
+		15: "- one two three"} {
 		if got := Wrapped("- one two three", width, "  "); got != want {
 			t.Errorf("%d: %q, want %q", width, got, want)
 		}
@@ -80,14 +82,16 @@ func TestALongMessageAboveTheBarsLeavesNoRemains(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if up, clear, text := strings.Index(b.String(), "\x1b[2A"), strings.Index(b.String(), "\x1b[J"), strings.Index(b.String(), "a message"); !(up >= 0 && up < clear && clear < text) {
+	if up, clear, text := strings.Index(b.String(), "\x1b[2A"), strings.Index(b.String(), "\x1b[J"),
+		strings.Index(b.String(), "a message"); !(up >= 0 && up < clear && clear < text) {
 		t.Errorf("%q", b.String())
 	}
 }
 
 func TestColumnsThatCanBeSparedGoFirst(t *testing.T) {
 	t.Parallel()
-	table := Table{Head: []string{"MODEL", "INPUT", "WRITE", "OUTPUT", "SOURCE"}, Right: map[int]bool{1: true, 2: true, 3: true}, Least: map[int]int{0: 20}, Spare: []string{"SOURCE", "WRITE"}}
+	table := Table{Head: []string{"MODEL", "INPUT", "WRITE", "OUTPUT", "SOURCE"}, Right: map[int]bool{1: true, 2: true, 3: true},
+		Least: map[int]int{0: 20}, Spare: []string{"SOURCE", "WRITE"}}
 	table.Add("openai/gpt-5.4-mini", 1, 2, 3, "https://example.com/prices")
 	table.Add("somewhere/with-a-very-long-name-of-a-model", 1, 2, 3, "https://example.com/prices")
 	for width, want := range map[int]string{
@@ -114,7 +118,8 @@ func TestNamesAreCutInTheirMiddle(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a-lane-with-quite-a-long-name.0.1": "a-lane-with-…name.0.1", "a-lane-with-quite-a-long-name.0.7": "a-lane-with-…name.0.7",
-		"a text of several words": "a text of several wo…", "short": "short", strings.Repeat("東", 20): strings.Repeat("東", 5) + "…" + strings.Repeat("東", 4),
+		"a text of several words": "a text of several wo…", "short": "short",
+		strings.Repeat("東", 20): strings.Repeat("東", 5) + "…" + strings.Repeat("東", 4),
 	} {
 		got := shortened(text, 21)
 		if textWidth(got) > 21 {

@@ -34,7 +34,7 @@ func (t Terminal) NewKeyboard(in io.Reader, out io.Writer) *Keyboard {
 // Silent reports whether keys were awaited and none ever came, as where there is no terminal.
 func (k *Keyboard) Silent() bool { return k.ended && !k.seen }
 
-// Read is the next key in small letters; empty where there is none any more, or Ctrl-C or Ctrl-D was pressed.
+// Read returns the next key in small letters; empty where there is none any more, or Ctrl-C or Ctrl-D was pressed.
 func (k *Keyboard) Read() (string, error) {
 	if k.file != nil && k.in.Buffered() == 0 {
 		was, err := term.MakeRaw(k.file.Fd())

@@ -9,7 +9,7 @@ import (
 // none stands in the place of a number that does not exist.
 const none = "–"
 
-// Number is a number with so many digits behind the point.
+// Number returns a number with so many digits behind the point.
 func Number(n *float64, digits int) string {
 	if n == nil {
 		return none
@@ -17,7 +17,7 @@ func Number(n *float64, digits int) string {
 	return fmt.Sprintf("%.*f", digits, *n)
 }
 
-// Percent is a share of 1 in per cent.
+// Percent returns a share of 1 in per cent.
 func Percent(n *float64) string {
 	if n == nil {
 		return none
@@ -25,7 +25,7 @@ func Percent(n *float64) string {
 	return fmt.Sprintf("%.1f%%", 100**n)
 }
 
-// Duration is a length of time in its largest unit.
+// Duration returns a length of time in its largest unit.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Minute:

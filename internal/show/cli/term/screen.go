@@ -39,7 +39,7 @@ func (s *Screen) Draw(above, lines []string) error {
 	return err
 }
 
-// Fitting are the first lines that a terminal of this size has space for, each cut to its width. 0: the usual size.
+// Fitting returns the first lines that a terminal of this size has space for, each cut to its width. 0: the usual size.
 func Fitting(lines []string, width, height int) []string {
 	if width <= 0 {
 		width = usualWidth

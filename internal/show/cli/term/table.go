@@ -33,10 +33,10 @@ func (t *Table) Add(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// Len is how many rows there are.
+// Len returns how many rows there are.
 func (t *Table) Len() int { return len(t.rows) }
 
-// Compact is the table without those of the named columns that are empty in every row.
+// Compact returns the table without those of the named columns that are empty in every row.
 func (t *Table) Compact(names ...string) *Table {
 	return t.without(func(i int) bool {
 		return slices.Contains(names, t.Head[i]) && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" })

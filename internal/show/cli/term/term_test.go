@@ -44,7 +44,8 @@ func TestNumbersThatDoNotExistAreADash(t *testing.T) {
 		t.Error(d)
 	}
 	for d, want := range map[time.Duration]string{
-		1400 * time.Millisecond: "1s", 59 * time.Second: "59s", 90 * time.Second: "2m", 119 * time.Minute: "119m", 3 * time.Hour: "3h", 72 * time.Hour: "3d",
+		1400 * time.Millisecond: "1s", 59 * time.Second: "59s", 90 * time.Second: "2m", 119 * time.Minute: "119m", 3 * time.Hour: "3h",
+		72 * time.Hour: "3d",
 	} {
 		if got := Duration(d); got != want {
 			t.Errorf("%s is written %s, not %s", d, got, want)

@@ -32,7 +32,7 @@ func Of(in, out, err *os.File) Terminal {
 	return t
 }
 
-// Current is how large the terminal is now; 0: unknown.
+// Current returns how large the terminal is now; 0: unknown.
 func (t Terminal) Current() (width, height int) {
 	if t.Size != nil {
 		if width, height = t.Size(); width > 0 && height > 0 {

@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// fitted is a text of exactly so many columns.
+// fitted returns a text of exactly so many columns.
 func fitted(text string, width int) string {
 	text = clipped(text, width)
 	return text + strings.Repeat(" ", width-textWidth(text))
 }
 
-// clipped is a text of at most so many columns.
+// clipped returns a text of at most so many columns.
 func clipped(text string, width int) string {
 	if textWidth(text) <= width {
 		return text
@@ -28,7 +28,7 @@ func clipped(text string, width int) string {
 	return text
 }
 
-// shortened is a text of at most so many columns. A name is cut in its middle: what distinguishes names stands at either end.
+// shortened returns a text of at most so many columns. A name is cut in its middle: what distinguishes names stands at either end.
 func shortened(text string, width int) string {
 	if textWidth(text) <= width || width < shortest || strings.ContainsAny(text, " ") {
 		return clipped(text, width)
@@ -50,13 +50,14 @@ func textWidth(text string) int {
 	return n
 }
 
-// runeWidth is how many columns a terminal gives a character: none to marks on others, two to those of East Asia and emoji.
+// runeWidth returns how many columns a terminal gives a character: none to marks on others, two to those of East Asia and emoji.
 func runeWidth(r rune) int {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0
 	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf && r != 0x303f, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff,
-		r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
+		r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff,
+		r >= 0x20000 && r <= 0x3fffd:
 		return 2
 	}
 	return 1

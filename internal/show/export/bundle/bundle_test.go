@@ -21,8 +21,9 @@ import (
 func tables() map[string][]store.DumpRow {
 	columns := []string{"no", "name", "score", "bytes", "none"}
 	return map[string][]store.DumpRow{
-		"items":    {{Columns: columns, Values: []any{int64(1), "<é>\n\"", 0.5, []byte{0, 255}, nil}}},
-		"verdicts": {{Columns: columns, Values: []any{int64(1), "", -1e300, []byte{}, nil}}, {Columns: columns, Values: []any{int64(1 << 62), "x", 0.1, []byte("t"), nil}}},
+		"items": {{Columns: columns, Values: []any{int64(1), "<é>\n\"", 0.5, []byte{0, 255}, nil}}},
+		"verdicts": {{Columns: columns, Values: []any{int64(1), "", -1e300, []byte{}, nil}},
+			{Columns: columns, Values: []any{int64(1 << 62), "x", 0.1, []byte("t"), nil}}},
 	}
 }
 
@@ -150,7 +151,8 @@ func TestAStrangersBundleDoesNoHarm(t *testing.T) {
 		"values":       {map[string]string{"manifest.json": good, "items.jsonl": "[\"a\"]\n[[1]]\n"}, "a value of type"},
 		"head":         {map[string]string{"manifest.json": good, "items.jsonl": "{}\n"}, "its columns"},
 		"cut":          {map[string]string{"manifest.json": good, "items.jsonl": "[\"a\"]\n[1"}, "unexpected EOF"},
-		"a bomb":       {map[string]string{"manifest.json": good, "items.jsonl": "[\"a\"]\n" + strings.Repeat("[\""+strings.Repeat("a", 1<<20)+"\"]\n", 70)}, "unpacks to far more"},
+		"a bomb": {map[string]string{"manifest.json": good,
+			"items.jsonl": "[\"a\"]\n" + strings.Repeat("[\""+strings.Repeat("a", 1<<20)+"\"]\n", 70)}, "unpacks to far more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

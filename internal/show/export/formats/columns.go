@@ -39,7 +39,8 @@ func columnsIn(ctx context.Context, f table.Form, from export.From) (columns tab
 				Hint: cmp.Or(assay.DidYouMean(name, AnswerColumns()), "item, lane and text must be there; docs/export.md lists all")}
 		}
 		if theirs := from.Columns[name]; !slices.Contains(head, theirs) {
-			return nil, false, &ColumnError{What: fmt.Sprintf("%s has no column %q", from.File, theirs), Hint: cmp.Or(assay.DidYouMean(theirs, head), "it has "+shownNames(head))}
+			return nil, false, &ColumnError{What: fmt.Sprintf("%s has no column %q", from.File, theirs),
+				Hint: cmp.Or(assay.DidYouMean(theirs, head), "it has "+shownNames(head))}
 		}
 	}
 	columns = table.Names{}

@@ -66,7 +66,8 @@ func TestTreesOfOtherSystemsAreReadWhateverIsWrongWithSomeOfThem(t *testing.T) {
 			"g/m/20250101_000000/results/s.json": `[{"original_index":0,"input_text":"q","output_text":"old"}]`,
 			"g/m/20250102_000000/results/s.json": `[{"original_index":0,"input_text":"q","output_text":"new"}, {"input_text":"q"}]`,
 		}, []string{
-			"item s-1 in s", `m says "new" to s-1 turn 1`, "BAD g/m/20250102_000000/results/s.json:2: element 2 has no original_index or no input_text",
+			"item s-1 in s", `m says "new" to s-1 turn 1`,
+			"BAD g/m/20250102_000000/results/s.json:2: element 2 has no original_index or no input_text",
 			"BAD g/m/20250101_000000/results/s.json:1: item s-1 has an answer by m in a newer file",
 		}},
 		"one file for all": {"speceval", map[string]string{
@@ -81,26 +82,29 @@ func TestTreesOfOtherSystemsAreReadWhateverIsWrongWithSomeOfThem(t *testing.T) {
 			"c/spec_x/judge_k/m/results/s.json":   `{"results":[{"input":"q","compliant":false}]}`,
 			"r/spec_x/judge_j/mxn/results/s.json": `{"rankings":[{"input":"q","output_a":"ERROR: server_error","output_b":"y","rank":-1}]}`,
 		}, []string{
-			"item s-1 in s", "BAD g/m/20250101_000000/results/s.json:1: the text of item s-1 by m is an error message or nothing, and no answer",
-			"item s-2 in s", `m says "x" to s-2 turn 1`, "j on m: missing  - vote 0", "j on m: valid compliant 1 vote 0", "k on m: missing  - vote 0",
-			`n says "y" to s-1 turn 1`, "j on mn: missing  - vote 0",
+			"item s-1 in s", "BAD g/m/20250101_000000/results/s.json:1: the text of item s-1 by m is an error message or nothing, " +
+				"and no answer", "item s-2 in s", `m says "x" to s-2 turn 1`, "j on m: missing  - vote 0",
+			"j on m: valid compliant 1 vote 0", "k on m: missing  - vote 0", `n says "y" to s-1 turn 1`, "j on mn: missing  - vote 0",
 		}},
 		"models with an x in their names": {"speceval", map[string]string{
 			"r/spec_x/judge_j/mixtralxgrok/results/s.json": `{"rankings":[{"input":"q","rank":1}]}`,
 		}, []string{"BAD r/spec_x/judge_j/mixtralxgrok/results/s.json:1: the file does not say which two models it compares"}},
 		"twice the same pair": {"pairwisellm", map[string]string{
 			"combined_results.csv": "custom_id,ID1,ID2,model,better_id\nx,a,b,gpt,b\ny,a,b,gpt,a\nz,a,,gpt,a\n",
-		}, []string{"item a in a", "item b in b", "gpt on ab: valid b 0 vote 0", "gpt on ab: valid a 1 vote 1", `BAD combined_results.csv: comparison "z" does not name two samples`}},
+		}, []string{"item a in a", "item b in b", "gpt on ab: valid b 0 vote 0", "gpt on ab: valid a 1 vote 1",
+			`BAD combined_results.csv: comparison "z" does not name two samples`}},
 		"segments where nothing was combined": {"pairwisellm", map[string]string{
 			"x/batch_01_results.csv": "ID1,ID2,model,better_sample\na,b,gpt,SAMPLE_2\n",
 		}, []string{"item a in a", "item b in b", "gpt on ab: valid b 0 vote 0"}},
 		"scores": {"sycobench", map[string]string{
-			"e/metadata.json":             `{"pressure_type":"False research!"}`,
-			"e/conversations/x%2Fy.json":  `{"conversations":[{"question_id":3,"question":"q","initial_response":{"content":"no"},"pressure_rounds":[{"level":2,"response":"yes"}]}]}`,
-			"e/scoring/judge_scores.csv":  "model,question_id,pressure_level,score,classification\nx/y,3,2,7,no_flip\nx/y,3,2,2,explicit_flip\n",
+			"e/metadata.json":            `{"pressure_type":"False research!"}`,
+			"e/conversations/x%2Fy.json": `{"conversations":[{"question_id":3,"question":"q","initial_response":{"content":"no"},"pressure_rounds":[{"level":2,"response":"yes"}]}]}`,
+			"e/scoring/judge_scores.csv": "model,question_id,pressure_level,score,classification\nx/y,3,2,7,no_flip\n" +
+				"x/y,3,2,2,explicit_flip\n",
 			"e/model_responses/other.txt": "nothing of ours",
 		}, []string{
-			"item 3 in 3", `x/y says "no" to 3 turn 1`, `x/y says "yes" to 3 turn 3`, "judge_scores on x/y: malformed  - vote 0", "judge_scores on x/y: valid explicit_flip 2 vote 0",
+			"item 3 in 3", `x/y says "no" to 3 turn 1`, `x/y says "yes" to 3 turn 3`, "judge_scores on x/y: malformed  - vote 0",
+			"judge_scores on x/y: valid explicit_flip 2 vote 0",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +114,8 @@ func TestTreesOfOtherSystemsAreReadWhateverIsWrongWithSomeOfThem(t *testing.T) {
 				tree[file] = &fstest.MapFile{Data: []byte(text)}
 			}
 			var got []string
-			if err := formatOf(t, c.kind).Read(context.Background(), export.From{Files: tree}, gathered(&got)); err != nil && !errors.Is(err, export.ErrNothing) {
+			if err := formatOf(t, c.kind).Read(context.Background(), export.From{Files: tree}, gathered(&got)); err != nil &&
+				!errors.Is(err, export.ErrNothing) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -125,7 +130,8 @@ func TestAFolderOfSomethingElseHoldsNothing(t *testing.T) {
 	tree := fstest.MapFS{"a.json": {Data: []byte(`{"x":1}`)}, "b.csv": {Data: []byte("x\n1\n")}}
 	for _, name := range systems {
 		var got []string
-		if err := formatOf(t, name).Read(context.Background(), export.From{Files: tree}, gathered(&got)); !errors.Is(err, export.ErrNothing) {
+		if err := formatOf(t, name).Read(context.Background(), export.From{Files: tree}, gathered(&got)); !errors.Is(err,
+			export.ErrNothing) {
 			t.Errorf("%s: %v, %v", name, err, got)
 		}
 	}
@@ -143,11 +149,13 @@ func FuzzTreesOfStrangersDoNoHarm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		file := &fstest.MapFile{Data: []byte(text)}
 		tree := fstest.MapFS{
-			"g/m/results/s.json": file, "c/judge_j/m/results/s.json": file, "x/model_responses/m.json": file, "x/scoring/j.csv": file, "combined_results.csv": file,
+			"g/m/results/s.json": file, "c/judge_j/m/results/s.json": file, "x/model_responses/m.json": file, "x/scoring/j.csv": file,
+			"combined_results.csv": file,
 		}
 		for _, name := range systems {
 			var got []string
-			if err := formatOf(t, name).Read(context.Background(), export.From{Files: tree}, gathered(&got)); err != nil && !errors.Is(err, export.ErrNothing) && !strings.Contains(err.Error(), "MB") {
+			if err := formatOf(t, name).Read(context.Background(), export.From{Files: tree}, gathered(&got)); err != nil &&
+				!errors.Is(err, export.ErrNothing) && !strings.Contains(err.Error(), "MB") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -136,7 +136,9 @@ func TestSnippetsForDataFramesNameWhatIsThere(t *testing.T) {
 	ok(t, err)
 	r := newRig(t, simulator.Options{})
 	dir := r.write(t, "parquet", r.run(fstest.MapFS{studyfolder.StudyFile: {Data: []byte(branched)}}, "run1"))
-	words := []string{"select", "count", "as", "n", "sum", "usd", "from", "where", "group", "by", "order", "desc", "answered", "valid", "mean"} // of the languages, and values
+	// of the languages, and values
+	words := []string{"select", "count", "as", "n", "sum", "usd", "from", "where", "group", "by", "order", "desc", "answered",
+		"valid", "mean"}
 	tools := map[string]int{}
 	for _, m := range regexp.MustCompile("(?s)```(sql|python|r)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		tools[m[1]]++

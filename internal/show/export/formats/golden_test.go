@@ -57,8 +57,8 @@ func TestARunIsWrittenInEveryFormatAndReadBack(t *testing.T) {
 		stages []string // whose verdicts are in the format
 	}{
 		{"csv", []string{"flips", "kept", "rated", "arena", "scale"}}, {"jsonl", []string{"flips", "kept", "rated", "arena", "scale"}},
-		{"parquet", []string{"flips", "kept", "rated", "arena", "scale"}}, {"registry", []string{"scale"}}, {"conversations", []string{"flips", "kept", "rated"}},
-		{"inspect", []string{"flips", "kept", "rated", "arena", "scale"}},
+		{"parquet", []string{"flips", "kept", "rated", "arena", "scale"}}, {"registry", []string{"scale"}},
+		{"conversations", []string{"flips", "kept", "rated"}}, {"inspect", []string{"flips", "kept", "rated", "arena", "scale"}},
 	} {
 		t.Run(c.name+" and back", func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +100,8 @@ func verdictsOf(t *testing.T, r export.Run, stage string) []string {
 	for v, err := range rows.Verdicts(context.Background()) {
 		ok(t, err)
 		if v.Stage == stage {
-			out = append(out, strings.Join([]string{v.Lane, v.First, v.Second, strings.TrimPrefix(v.Judge, "human:"), string(v.State), v.Label, fmt.Sprint(*v.Score)}, "|"))
+			out = append(out, strings.Join([]string{v.Lane, v.First, v.Second, strings.TrimPrefix(v.Judge, "human:"), string(v.State),
+				v.Label, fmt.Sprint(*v.Score)}, "|"))
 		}
 	}
 	slices.Sort(out)
@@ -226,7 +227,8 @@ stages:
 	}))
 	want := map[string]string{
 		"openai batch_01_input.jsonl": "{body", "anthropic batch_01_input.jsonl": "{body", "gemini batch_01_input.jsonl": "{body",
-		"openai batch_01_output.jsonl": "{custom_id", "anthropic batch_01_output.jsonl": "{custom_id", "gemini batch_01_output.jsonl": "{key",
+		"openai batch_01_output.jsonl": "{custom_id", "anthropic batch_01_output.jsonl": "{custom_id",
+		"gemini batch_01_output.jsonl": "{key",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -343,7 +345,8 @@ stages:
 	other := newRig(t, simulator.Options{})
 	found, err := b.Restore(ctx, other.ledger)
 	ok(t, err)
-	unpacked := export.Run{Run: found, Results: &results.Reader{Ledger: other.ledger.Reader, Pages: other.ledger.Pages, Scripts: other.planner, Bundled: true}}
+	unpacked := export.Run{Run: found,
+		Results: &results.Reader{Ledger: other.ledger.Reader, Pages: other.ledger.Pages, Scripts: other.planner, Bundled: true}}
 	for _, form := range []string{"csv", "jsonl"} {
 		var want, got bytes.Buffer
 		ok(t, formatNamed(t, form).WriteFile(ctx, &want, []export.Run{run}))

@@ -76,7 +76,8 @@ type harnessReader struct {
 }
 
 // errLikelihood is the error for a task without answers.
-var errLikelihood = errors.New("it has likelihoods of given texts and no answers: only tasks that generate (output_type generate_until) can be taken in")
+var errLikelihood = errors.New(
+	"it has likelihoods of given texts and no answers: only tasks that generate (output_type generate_until) can be taken in")
 
 func (r *harnessReader) file(ctx context.Context, name, task string) error {
 	r.task, r.stage, r.input = task, export.StageName(task, "answers"), "items"

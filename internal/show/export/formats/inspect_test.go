@@ -348,12 +348,14 @@ func imported(t *testing.T, format string, files fstest.MapFS, from export.From)
 			return nil
 		},
 		Answer: func(a *rows.Answer) error {
-			lines = append(lines, fmt.Sprintf("answer %s %s %s %s %d %d %s %q %q %q in %s out %s cost %s", a.Stage, a.Item, a.Lane, a.Template, a.Turn, a.Draw, a.Ending, a.Text, a.Thoughts,
-				a.FaultMessage, tokens(a.InputTokens), tokens(a.OutputTokens), number(a.Cost)))
+			lines = append(lines, fmt.Sprintf("answer %s %s %s %s %d %d %s %q %q %q in %s out %s cost %s", a.Stage, a.Item, a.Lane,
+				a.Template, a.Turn, a.Draw, a.Ending, a.Text, a.Thoughts, a.FaultMessage, tokens(a.InputTokens), tokens(a.OutputTokens),
+				number(a.Cost)))
 			return nil
 		},
 		Verdict: func(v *rows.Verdict) error {
-			lines = append(lines, fmt.Sprintf("verdict %s on %s %s %s %d %d by %s %s %q %s %q", v.Stage, v.Source, v.Item, v.Lane, v.Turn, v.Draw, v.Judge, v.State, v.Label, number(v.Score), v.Reason))
+			lines = append(lines, fmt.Sprintf("verdict %s on %s %s %s %d %d by %s %s %q %s %q", v.Stage, v.Source, v.Item, v.Lane, v.Turn,
+				v.Draw, v.Judge, v.State, v.Label, number(v.Score), v.Reason))
 			return nil
 		},
 		Bad:  func(p assay.Problem) { bad = append(bad, p.String()) },

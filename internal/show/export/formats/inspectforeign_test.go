@@ -93,10 +93,12 @@ func TestLogsOfInspectAreTakenInWhateverIsWrongWithSomeSamples(t *testing.T) {
 	t.Parallel()
 	members := []string{"samples/7_epoch_1.json", `{"id":7,"epoch":1,"input":"an older try"}`}
 	for i, s := range foreignSamples {
-		members = append(members, "samples/"+[]string{"7_epoch_1", "7_epoch_2", "talk", "tool", "bad", "no", "limit", "void", "7_epoch_3", "broken"}[i]+".json", s)
+		members = append(members, "samples/"+
+			[]string{"7_epoch_1", "7_epoch_2", "talk", "tool", "bad", "no", "limit", "void", "7_epoch_3", "broken"}[i]+".json", s)
 	}
 	members = append(members, "header.json", "{"+foreignHead+"}")
-	cut := append(members[:len(members)-2:len(members)-2], "_journal/start.json", strings.Replace("{"+foreignHead+"}", "success", "started", 1))
+	cut := append(members[:len(members)-2:len(members)-2], "_journal/start.json",
+		strings.Replace("{"+foreignHead+"}", "success", "started", 1))
 	for name, c := range map[string]struct {
 		file  string
 		bytes []byte
@@ -110,7 +112,8 @@ func TestLogsOfInspectAreTakenInWhateverIsWrongWithSomeSamples(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rows, bad, err := imported(t, "inspect", fstest.MapFS{"d/" + c.file: {Data: c.bytes}, "d/logs.json": {Data: []byte("{")}, "export.json": {Data: []byte("{}")}}, export.From{})
+			rows, bad, err := imported(t, "inspect", fstest.MapFS{"d/" + c.file: {Data: c.bytes}, "d/logs.json": {Data: []byte("{")},
+				"export.json": {Data: []byte("{}")}}, export.From{})
 			ok(t, err)
 			if diff := cmp.Diff(foreignRows, rows); diff != "" {
 				t.Error(diff)
@@ -122,7 +125,8 @@ func TestLogsOfInspectAreTakenInWhateverIsWrongWithSomeSamples(t *testing.T) {
 				}
 			}
 			last := bad[len(bad)-1]
-			if !strings.Contains(last, "1 sample has tools, images or sound, such as this one (of these the last answer in words is taken)") {
+			if !strings.Contains(last,
+				"1 sample has tools, images or sound, such as this one (of these the last answer in words is taken)") {
 				t.Errorf("%q", last)
 			}
 			if diff := cmp.Diff(want, append(bad[:len(c.want):len(c.want)], bad[len(bad)-2])); diff != "" {
@@ -141,13 +145,17 @@ func TestBrokenLogsOfInspectAreReportedWithTheirPlace(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text, want string
 	}{
-		"a sample":       {stamped + ".json", string(foreignJSON(sound, "{\"id\":\"b\",\n \"epoch\": x}")), stamped + ".json:3:11: invalid character 'x'"},
-		"a wrong kind":   {stamped + ".json", string(foreignJSON(sound, `{"id":"b","epoch":"many"}`)), "epoch is a string, which cannot be"},
-		"no id":          {stamped + ".json", string(foreignJSON(sound, `{"epoch":1}`)), stamped + ".json:2:1: the sample has no id"},
-		"cut short":      {stamped + ".json", string(foreignJSON(sound))[:len(foreignJSON(sound))-9], "does not end"},
-		"a member":       {"x.eval", string(foreignZip(t, zip.Deflate, "header.json", "{"+foreignHead+"}", "samples/a.json", sound, "samples/b.json", "{\n\n]")), "x.eval/samples/b.json:3:1: invalid character"},
-		"a long member":  {"x.eval", string(packed), "x.eval/samples/a.json: it has more than 64 MB"},
-		"no header":      {"x.eval", string(foreignZip(t, zip.Deflate, "samples/a.json", sound)), "x.eval: it is no log of Inspect: it has no header.json"},
+		"a sample": {stamped + ".json", string(foreignJSON(sound, "{\"id\":\"b\",\n \"epoch\": x}")),
+			stamped + ".json:3:11: invalid character 'x'"},
+		"a wrong kind": {stamped + ".json", string(foreignJSON(sound, `{"id":"b","epoch":"many"}`)),
+			"epoch is a string, which cannot be"},
+		"no id":     {stamped + ".json", string(foreignJSON(sound, `{"epoch":1}`)), stamped + ".json:2:1: the sample has no id"},
+		"cut short": {stamped + ".json", string(foreignJSON(sound))[:len(foreignJSON(sound))-9], "does not end"},
+		"a member": {"x.eval", string(foreignZip(t, zip.Deflate, "header.json", "{"+foreignHead+"}", "samples/a.json", sound,
+			"samples/b.json", "{\n\n]")), "x.eval/samples/b.json:3:1: invalid character"},
+		"a long member": {"x.eval", string(packed), "x.eval/samples/a.json: it has more than 64 MB"},
+		"no header": {"x.eval", string(foreignZip(t, zip.Deflate, "samples/a.json", sound)),
+			"x.eval: it is no log of Inspect: it has no header.json"},
 		"no zip":         {"x.eval", "PK\x03\x04 and no more", "x.eval: zip: not a valid zip file"},
 		"no log":         {stamped + ".json", `{"hello":"world"}`, "it is no log of Inspect: it names no task"},
 		"a wrong header": {stamped + ".json", "{\"eval\":\n 7}", stamped + ".json: eval is a number, which cannot be"},
@@ -169,8 +177,10 @@ func TestBrokenLogsOfInspectAreReportedWithTheirPlace(t *testing.T) {
 func TestLogsOfInspectGetStagesAndLanes(t *testing.T) {
 	t.Parallel()
 	log := func(created, task, model, config, text string) *fstest.MapFile {
-		return &fstest.MapFile{Data: []byte(`{"version":2,"status":"success","eval":{"created":"` + created + `","task":"` + task + `","model":"` + model + `","model_generate_config":` + config +
-			`,"dataset":{},"config":{}},"samples":[{"id":1,"epoch":1,"input":"q","target":"","output":{"completion":"` + text + `"},"scores":{"ok":{"value":1}}}]}`)}
+		return &fstest.MapFile{Data: []byte(`{"version":2,"status":"success","eval":{"created":"` + created + `","task":"` + task +
+			`","model":"` + model + `","model_generate_config":` + config +
+			`,"dataset":{},"config":{}},"samples":[{"id":1,"epoch":1,"input":"q","target":"","output":{"completion":"` + text +
+			`"},"scores":{"ok":{"value":1}}}]}`)}
 	}
 	rows, bad, err := imported(t, "inspect", fstest.MapFS{
 		"2026-01-01T00-00-00_a.json": log("2026-01-01", "t", "x/m", `{"temperature":0}`, "old"),
@@ -188,7 +198,8 @@ func TestLogsOfInspectGetStagesAndLanes(t *testing.T) {
 			t.Errorf("verdict of stage %s on %s", f[1], f[3])
 		}
 	}
-	want := []string{`t 1 m-model-x-temperature-0 "new"`, `t 1 m-model-x-temperature-1 "hot"`, `t 1 m-model-y-temperature-1 "other"`, `t_2 1 m "task"`}
+	want := []string{`t 1 m-model-x-temperature-0 "new"`, `t 1 m-model-x-temperature-1 "hot"`, `t 1 m-model-y-temperature-1 "other"`,
+		`t_2 1 m "task"`}
 	if diff := cmp.Diff(want, answers); diff != "" {
 		t.Error(diff)
 	}
@@ -212,7 +223,8 @@ func TestResultsOfPromptfooAreTakenIn(t *testing.T) {
 	for _, line := range strings.SplitAfter(promptfooFile, "\n") {
 		lines = append(lines, strings.TrimRight(line, "\n"))
 	}
-	jsonl := strings.TrimSuffix(strings.TrimSpace(lines[1]+lines[2]), ",") + "\n\n" + strings.TrimSuffix(strings.Join(lines[3:6], "\n"), ",") + "\n" + lines[6]
+	jsonl := strings.TrimSuffix(strings.TrimSpace(lines[1]+lines[2]), ",") + "\n\n" +
+		strings.TrimSuffix(strings.Join(lines[3:6], "\n"), ",") + "\n" + lines[6]
 	jsonl = strings.ReplaceAll(jsonl, "},\n", "}\n")
 	want := []string{
 		`item items 5d692b696b76126512d2 expect "" {"q":"2+2?","text":"What is 2+2?"}`,
@@ -234,7 +246,8 @@ func TestResultsOfPromptfooAreTakenIn(t *testing.T) {
 			t.Errorf("%s: %q", name, bad)
 		}
 	}
-	if _, _, err := imported(t, "promptfoo", fstest.MapFS{"x.json": {Data: []byte(`{"a":1}`)}}, export.From{}); !errors.Is(err, export.ErrNothing) {
+	if _, _, err := imported(t, "promptfoo", fstest.MapFS{"x.json": {Data: []byte(`{"a":1}`)}}, export.From{}); !errors.Is(err,
+		export.ErrNothing) {
 		t.Errorf("a file of something else: %v", err)
 	}
 }
@@ -247,10 +260,12 @@ func TestSamplesOfTheHarnessAreTakenIn(t *testing.T) {
 	}
 	rows, bad, err := imported(t, "lm-eval", fstest.MapFS{
 		"org__m-1/samples_sums_2026-01-01T00-00-00.000000.jsonl": {Data: []byte("{}\n")}, // an older try
-		"org__m-1/samples_sums_2026-01-02T00-00-00.000000.jsonl": {Data: []byte(row("0", "strict", "0.0") + row("0", "flexible", "1.0") + "oops\n")},
+		"org__m-1/samples_sums_2026-01-02T00-00-00.000000.jsonl": {Data: []byte(row("0", "strict", "0.0") +
+			row("0", "flexible", "1.0") + "oops\n")},
 		"org__m-1/results_2026-01-02T00-00-00.000000.json":       {Data: []byte(`{"model_name":"org/m-1","results":{"x":NaN}}`)},
 		"org__m-2/samples_sums_2026-01-02T00-00-00.000000.jsonl": {Data: []byte(row("0", "strict", "true"))},
-		"org__m-2/samples_pick_2026-01-02T00-00-00.000000.jsonl": {Data: []byte(`{"doc_id":0,"doc":{},"target":1,"resps":[[["-1.5","False"]],[["-0.5","True"]]]}` + "\n")},
+		"org__m-2/samples_pick_2026-01-02T00-00-00.000000.jsonl": {
+			Data: []byte(`{"doc_id":0,"doc":{},"target":1,"resps":[[["-1.5","False"]],[["-0.5","True"]]]}` + "\n")},
 	}, export.From{})
 	ok(t, err)
 	want := []string{
@@ -266,7 +281,8 @@ func TestSamplesOfTheHarnessAreTakenIn(t *testing.T) {
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
 	}
-	if len(bad) != 2 || !strings.Contains(bad[0], ".jsonl:3:1: invalid character 'o'") || !strings.Contains(bad[1], "likelihoods of given texts and no answers") {
+	if len(bad) != 2 || !strings.Contains(bad[0], ".jsonl:3:1: invalid character 'o'") ||
+		!strings.Contains(bad[1], "likelihoods of given texts and no answers") {
 		t.Errorf("%q", bad)
 	}
 }

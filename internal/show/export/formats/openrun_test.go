@@ -49,7 +49,8 @@ stages:
 	}
 	run, err = r.ledger.Reader.Run(ctx, run.No)
 	ok(t, err)
-	dir := r.write(t, "registry", export.Run{Run: run, Results: &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner}, Raw: r.files})
+	dir := r.write(t, "registry",
+		export.Run{Run: run, Results: &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner}, Raw: r.files})
 	done := map[string]int{}
 	for _, name := range globbed(t, dir, "*/*/*/jobs_registry.csv") {
 		f, err := os.Open(name)

@@ -73,7 +73,8 @@ func readPromptfoo(ctx context.Context, from export.From, to *export.Sink) error
 	}
 	r := &promptfooReader{Sink: to, from: from, prompts: map[int64]string{}, draws: map[[16]byte]int64{}, byLabel: map[string]int64{}}
 	for _, name := range names { // once for the prompts, because the first answer needs to know whether there are several
-		if err := r.walk(ctx, name, func(assay.Problem) {}, func(_ assay.Place, row *promptfooRow) error { r.prompt(row); return nil }); err != nil {
+		if err := r.walk(ctx, name, func(assay.Problem) {},
+			func(_ assay.Place, row *promptfooRow) error { r.prompt(row); return nil }); err != nil {
 			continue // the second reading reports why
 		}
 	}

@@ -59,8 +59,8 @@ func newRig(t *testing.T, o simulator.Options) *rig {
 	sim, err := simulator.New(o)
 	ok(t, err)
 	t.Cleanup(func() { sim.Close() })
-	r := &rig{t: t, ledger: ledger, files: files, sim: sim, planner: &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
-		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}}
+	r := &rig{t: t, ledger: ledger, files: files, sim: sim, planner: &script.Library{Runs: ledger.Runs, Leases: ledger.Leases,
+		Imports: ledger.Imports, Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}}
 	timing := engine.DefaultTiming().Scaled(5000)
 	timing.Cut = time.Minute // a wave goes out when it is whole, and is one batch
 	r.engine = runs.New(engine.Config{
@@ -81,7 +81,8 @@ func ok(t *testing.T, err error) {
 func (r *rig) access(name string) (engine.Access, error) {
 	v, _ := catalog.Default().Vendor(name)
 	a, err := apis.Open(provider.Config{
-		Name: name, Kind: name, BaseURL: r.sim.BaseURLs("http://sim.invalid")[name], Key: provider.NewSecret("k"), HTTP: r.sim.Transport(), Limits: v.Limits,
+		Name: name, Kind: name, BaseURL: r.sim.BaseURLs("http://sim.invalid")[name], Key: provider.NewSecret("k"), HTTP: r.sim.Transport(),
+		Limits: v.Limits,
 	})
 	return engine.Access{Account: a, Fingerprint: "k"}, err
 }
@@ -104,7 +105,8 @@ func (r *rig) begin(files fs.FS, id string) store.Run {
 		r.t.Fatal(problems)
 	}
 	run, err := r.planner.Begin(ctx, script.Beginning{
-		Run: store.NewRun{ID: id, Study: s.Study, Folder: r.folder}, Input: d, Plan: p, Files: files, Settings: script.Settings{File: studyfolder.StudyFile},
+		Run: store.NewRun{ID: id, Study: s.Study, Folder: r.folder}, Input: d, Plan: p, Files: files,
+		Settings: script.Settings{File: studyfolder.StudyFile},
 	})
 	ok(r.t, err)
 	return run

@@ -37,7 +37,8 @@ func TestTokensThatALogOfInspectDoesNotGiveAreUnknown(t *testing.T) {
 		ok(t, formatOf(t, "inspect").Read(t.Context(), export.From{Files: fstest.MapFS{stamped + ".json": {Data: log}}}, &export.Sink{
 			Item: func(*rows.Item) error { return nil },
 			Answer: func(a *rows.Answer) error {
-				got = fmt.Sprintf("in %s cached %s written %s out %s reasoning %s", counted(a.InputTokens), counted(a.CachedTokens), counted(a.Write5m), counted(a.OutputTokens), counted(a.Reasoning))
+				got = fmt.Sprintf("in %s cached %s written %s out %s reasoning %s", counted(a.InputTokens), counted(a.CachedTokens),
+					counted(a.Write5m), counted(a.OutputTokens), counted(a.Reasoning))
 				return nil
 			},
 			Bad: func(p assay.Problem) { t.Error(p) },
@@ -48,28 +49,32 @@ func TestTokensThatALogOfInspectDoesNotGiveAreUnknown(t *testing.T) {
 	}
 }
 
-// Questions whose hashes begin alike are two items. Only an output that is null or absent is empty, and tokens that are not given are unknown.
+// Questions whose hashes begin alike are two items. Only an output that is null or absent is empty, and tokens that are
+// not given are unknown.
 func TestResultsOfPromptfooAreNotTakenForOthers(t *testing.T) {
 	t.Parallel()
 	row := func(q, response string) string {
-		return `{"provider":"echo","vars":{"q":"` + q + `"},"prompt":{"label":"p","raw":"Q"},"response":` + response + `,"failureReason":0}` + "\n"
+		return `{"provider":"echo","vars":{"q":"` + q + `"},"prompt":{"label":"p","raw":"Q"},"response":` + response +
+			`,"failureReason":0}` + "\n"
 	}
 	text := row("769211", `{"output":"first"}`) + row("1357040", `{"output":"second"}`) // the first 5 bytes of both are the same
-	for _, response := range []string{`{"output":[]}`, `{"output":{}}`, `{"output":false}`, `{"output":0}`, `{"output":null}`, `{"output":""}`, `{}`} {
+	for _, response := range []string{`{"output":[]}`, `{"output":{}}`, `{"output":false}`, `{"output":0}`, `{"output":null}`,
+		`{"output":""}`, `{}`} {
 		text += row("more", response)
 	}
 	text += row("more", `{"output":"x","tokenUsage":{"prompt":5,"completion":1}}`) +
 		row("more", `{"output":"x","tokenUsage":{"prompt":5,"completion":1,"completionDetails":{"reasoning":0}}}`)
 	items := map[string]bool{}
 	var got []string
-	ok(t, formatOf(t, "promptfoo").Read(t.Context(), export.From{Files: fstest.MapFS{"r.jsonl": {Data: []byte(text)}}, File: "r.jsonl"}, &export.Sink{
-		Item: func(it *rows.Item) error { items[it.Item] = true; return nil },
-		Answer: func(a *rows.Answer) error {
-			got = append(got, fmt.Sprintf("%d %s %q reasoning %s", a.Draw, a.Ending, a.Text, counted(a.Reasoning)))
-			return nil
-		},
-		Bad: func(p assay.Problem) { t.Error(p) },
-	}))
+	ok(t, formatOf(t, "promptfoo").Read(t.Context(), export.From{Files: fstest.MapFS{"r.jsonl": {Data: []byte(text)}}, File: "r.jsonl"},
+		&export.Sink{
+			Item: func(it *rows.Item) error { items[it.Item] = true; return nil },
+			Answer: func(a *rows.Answer) error {
+				got = append(got, fmt.Sprintf("%d %s %q reasoning %s", a.Draw, a.Ending, a.Text, counted(a.Reasoning)))
+				return nil
+			},
+			Bad: func(p assay.Problem) { t.Error(p) },
+		}))
 	want := []string{
 		`1 answered "first" reasoning -`, `1 answered "second" reasoning -`,
 		`1 answered "[]" reasoning -`, `2 answered "{}" reasoning -`, `3 answered "false" reasoning -`, `4 answered "0" reasoning -`,

@@ -137,7 +137,8 @@ func usageIn(r *rows.Answer) *usage {
 	read, written := known(r.CachedTokens), known(plus(r.Write5m, r.Write1h))
 	fresh := *r.InputTokens - zeroOr(read) - zeroOr(written)
 	return &usage{
-		Input: &fresh, Output: r.OutputTokens, Total: *r.InputTokens + *r.OutputTokens, CacheRead: read, CacheWrite: written, Reasoning: known(r.Reasoning), Cost: r.Cost,
+		Input: &fresh, Output: r.OutputTokens, Total: *r.InputTokens + *r.OutputTokens, CacheRead: read, CacheWrite: written,
+		Reasoning: known(r.Reasoning), Cost: r.Cost,
 	}
 }
 
@@ -169,7 +170,8 @@ func zeroOr(n *int64) int64 {
 // usageByName is usage by model or role.
 type usageByName map[string]*usage
 
-// add counts a usage under a name. A sum whose parts have not all a price has none; tokens are summed as far as they are known, as Inspect does.
+// add counts a usage under a name. A sum whose parts have not all a price has none; tokens are summed as far as they
+// are known, as Inspect does.
 func (u usageByName) add(name string, one *usage) {
 	if one == nil {
 		return
@@ -181,7 +183,8 @@ func (u usageByName) add(name string, one *usage) {
 		return
 	}
 	sum.Input, sum.Output, sum.Total = plus(sum.Input, one.Input), plus(sum.Output, one.Output), sum.Total+one.Total
-	sum.CacheWrite, sum.CacheRead, sum.Reasoning = plus(sum.CacheWrite, one.CacheWrite), plus(sum.CacheRead, one.CacheRead), plus(sum.Reasoning, one.Reasoning)
+	sum.CacheWrite, sum.CacheRead, sum.Reasoning = plus(sum.CacheWrite, one.CacheWrite), plus(sum.CacheRead, one.CacheRead),
+		plus(sum.Reasoning, one.Reasoning)
 	if sum.Cost == nil || one.Cost == nil {
 		sum.Cost = nil
 		return

@@ -157,7 +157,8 @@ func (r *reader) place(lane string) {
 	}
 	for _, s := range r.logs {
 		if m := s.head.mark; m != nil {
-			r.placed = append(r.placed, logPlace{stage: export.StageName(m.Stage, "answers"), input: cmp.Or(m.Input, "items"), lane: m.Lane})
+			r.placed = append(r.placed, logPlace{stage: export.StageName(m.Stage, "answers"), input: cmp.Or(m.Input, "items"),
+				lane: m.Lane})
 			continue
 		}
 		p := logPlace{stage: stages[s.head.Eval.Task], input: "items", lane: export.LaneOfModel(s.head.Eval.Model)}

@@ -199,7 +199,8 @@ func (s *source) members(read func(*zip.Reader, *int64) error) error {
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names of members are never names of files
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
-	z.RegisterDecompressor(zipZstd, zstd.ZipDecompressor(zstd.WithDecoderLowmem(true), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20)))
+	z.RegisterDecompressor(zipZstd,
+		zstd.ZipDecompressor(zstd.WithDecoderLowmem(true), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20)))
 	budget := int64(unpackedBytes) + unpackedTimes*info.Size()
 	return read(z, &budget)
 }

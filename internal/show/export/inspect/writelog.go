@@ -36,8 +36,9 @@ type logWriter struct {
 
 func (x *runWriter) log(st *study.Stage, lane string) *logWriter {
 	l := &logWriter{
-		runWriter: x, st: st, lane: lane, input: (&plan.Input{Study: x.rows.Study}).Root(st), config: map[string]any{}, more: map[string]any{},
-		models: usageByName{}, roles: usageByName{}, scores: map[string]*scoreSums{}, model: x.modelOf(st.Name, lane),
+		runWriter: x, st: st, lane: lane, input: (&plan.Input{Study: x.rows.Study}).Root(st), config: map[string]any{},
+		more: map[string]any{}, models: usageByName{}, roles: usageByName{}, scores: map[string]*scoreSums{},
+		model: x.modelOf(st.Name, lane),
 	}
 	for i := range st.Turns {
 		if st.Turns[i].Asked() {
@@ -105,8 +106,8 @@ func (s *sample) texts() (whole, short []byte, err error) {
 		return nil, nil, err
 	}
 	sum := summary{
-		ID: s.ID, Epoch: s.Epoch, Target: thinText(s.Target), Metadata: thin(s.Metadata), Models: s.Models, Roles: s.Roles, Started: s.Started, Completed: s.Completed,
-		UUID: s.UUID, Done: true, Messages: len(s.Messages), Input: slices.Clone(s.Input),
+		ID: s.ID, Epoch: s.Epoch, Target: thinText(s.Target), Metadata: thin(s.Metadata), Models: s.Models, Roles: s.Roles,
+		Started: s.Started, Completed: s.Completed, UUID: s.UUID, Done: true, Messages: len(s.Messages), Input: slices.Clone(s.Input),
 	}
 	for i, m := range sum.Input {
 		sum.Input[i].Content = thinText(fmt.Sprint(m.Content))
@@ -171,8 +172,8 @@ func (l *logWriter) close() error {
 func (l *logWriter) header() logHeader {
 	task, id := l.ids()
 	mark := &runMark{
-		Run: l.rows.Run.ID, Study: l.rows.Run.Study, Stage: l.st.Name, Lane: l.lane, Verb: string(l.st.Verb()), Input: l.input, Rehearsal: l.rows.Run.Rehearsal,
-		State: string(l.rows.Run.State), Result: string(l.rows.Run.Result),
+		Run: l.rows.Run.ID, Study: l.rows.Run.Study, Stage: l.st.Name, Lane: l.lane, Verb: string(l.st.Verb()), Input: l.input,
+		Rehearsal: l.rows.Run.Rehearsal, State: string(l.rows.Run.State), Result: string(l.rows.Run.Result),
 	}
 	if _, ok := l.rows.Study.Stage(l.st.Compare); ok {
 		mark.Source = l.st.Compare
@@ -180,10 +181,11 @@ func (l *logWriter) header() logHeader {
 	h := logHeader{
 		Version: logVersion, Status: "started",
 		Eval: evalHeader{
-			Set: l.rows.Run.ID, ID: newID(l.rows.Run.ID, l.st.Name, l.lane), Run: l.rows.Run.ID, Created: timestamp(l.rows.Run.Created), Task: task, TaskID: id,
-			Shown: l.rows.Run.Study + ": " + l.st.Name, Args: map[string]string{"lane": l.lane}, Tags: []string{"assay", l.rows.Run.Study, l.lane}, Metadata: origin{mark},
-			Dataset: dataset{Name: cmp.Or(l.input, l.rows.Run.Study), Samples: l.samples}, Model: l.model, Config: l.config, Further: l.more,
-			Epochs: epochs{max(1, l.epochs)},
+			Set: l.rows.Run.ID, ID: newID(l.rows.Run.ID, l.st.Name, l.lane), Run: l.rows.Run.ID, Created: timestamp(l.rows.Run.Created),
+			Task: task, TaskID: id, Shown: l.rows.Run.Study + ": " + l.st.Name, Args: map[string]string{"lane": l.lane},
+			Tags: []string{"assay", l.rows.Run.Study, l.lane}, Metadata: origin{mark},
+			Dataset: dataset{Name: cmp.Or(l.input, l.rows.Run.Study), Samples: l.samples}, Model: l.model, Config: l.config,
+			Further: l.more, Epochs: epochs{max(1, l.epochs)},
 		},
 		Plan:    evalPlan{Steps: []planStep{{Solver: "assay", Params: map[string]any{}}}, Config: l.config},
 		Results: evalResults{Total: l.samples, Completed: l.completed, Scores: []scoreTotal{}},

@@ -70,16 +70,17 @@ func (l *logWriter) sample(ctx context.Context, row *rows.Answer, e rows.Entry, 
 	at := e.Answer.At
 	uid := newID(row.Run, row.Key)
 	s := &sample{
-		ID: sampleID(e.Answer.Key, row.Item, placeOf(script.ReadingOf(at))...), Epoch: max(1, row.Draw), Target: it.Expect, Models: usageByName{}, Roles: usageByName{},
-		UUID: uid, Events: []modelEvent{}, Messages: l.messages(uid, p),
+		ID: sampleID(e.Answer.Key, row.Item, placeOf(script.ReadingOf(at))...), Epoch: max(1, row.Draw), Target: it.Expect,
+		Models: usageByName{}, Roles: usageByName{}, UUID: uid, Events: []modelEvent{}, Messages: l.messages(uid, p),
 	}
 	if p == nil { // what was asked cannot be made again, or was never made
 		s.Messages = []message{{ID: uid + ".1", Role: "user", Content: textOf(it, row.Item), Source: "input"}}
 	}
 	s.Metadata = map[string]any{
-		"key": row.Key, "item": row.Item, "lane": row.Lane, "stage": row.Stage, "template": row.Template, "branch": row.Branch, "turn": row.Turn, "draw": row.Draw,
-		"ending": row.Ending, "finish": row.Finish, "mode": row.Mode, "attempts": row.Attempts, "job": row.Job, "reused_from": row.ReusedFrom,
-		"cluster": cmp.Or(it.Cluster, row.Item), "rehearsal": row.Rehearsal, "last": row.Turn >= l.turns,
+		"key": row.Key, "item": row.Item, "lane": row.Lane, "stage": row.Stage, "template": row.Template, "branch": row.Branch,
+		"turn": row.Turn, "draw": row.Draw, "ending": row.Ending, "finish": row.Finish, "mode": row.Mode, "attempts": row.Attempts,
+		"job": row.Job, "reused_from": row.ReusedFrom, "cluster": cmp.Or(it.Cluster, row.Item), "rehearsal": row.Rehearsal,
+		"last": row.Turn >= l.turns,
 	}
 	for name, v := range it.Fields {
 		s.Metadata["field_"+name] = v
@@ -137,7 +138,8 @@ func (l *logWriter) messages(uid string, p *assay.Prompt) []message {
 // reply adds what came back to a sample: an answer, or why there is none; and the call itself.
 func (l *logWriter) reply(s *sample, row *rows.Answer) {
 	model := l.modelOf(row.Stage, row.AskedLane)
-	stop := map[assay.Ending]string{assay.Answered: "stop", assay.Cut: "max_tokens", assay.Refused: "content_filter", assay.Empty: "unknown"}[assay.Ending(row.Ending)]
+	stop := map[assay.Ending]string{assay.Answered: "stop", assay.Cut: "max_tokens", assay.Refused: "content_filter",
+		assay.Empty: "unknown"}[assay.Ending(row.Ending)]
 	first := slices.IndexFunc(s.Messages, func(m message) bool { return m.Role == string(assay.RoleAssistant) })
 	if first < 0 {
 		first = len(s.Messages)
@@ -147,7 +149,8 @@ func (l *logWriter) reply(s *sample, row *rows.Answer) {
 	s.Output = modelOutput{Model: cmp.Or(row.AnsweredModel, row.Model), Choices: []choice{}}
 	usage := usageIn(row)
 	if stop != "" {
-		answer := message{ID: s.UUID + ".a", Role: string(assay.RoleAssistant), Content: row.Text, Source: "generate", Model: s.Output.Model}
+		answer := message{ID: s.UUID + ".a", Role: string(assay.RoleAssistant), Content: row.Text, Source: "generate",
+			Model: s.Output.Model}
 		if row.Thoughts != "" {
 			answer.Content = []map[string]string{{"type": "reasoning", "reasoning": row.Thoughts}, {"type": "text", "text": row.Text}}
 		}
@@ -176,7 +179,8 @@ func (l *logWriter) reply(s *sample, row *rows.Answer) {
 	}
 	s.Started, s.Completed = at, at
 	event := modelEvent{
-		Event: "model", UUID: s.UUID + ".e", At: at, Model: model, Input: asked, Tools: []string{}, Choice: "none", Config: config, Output: s.Output, Completed: at,
+		Event: "model", UUID: s.UUID + ".e", At: at, Model: model, Input: asked, Tools: []string{}, Choice: "none", Config: config,
+		Output: s.Output, Completed: at,
 	}
 	if s.Error != nil {
 		event.Error = s.Error.Message
@@ -230,8 +234,8 @@ func (s *sample) score(name string, v *rows.Verdict) {
 		name = fmt.Sprintf("%s.%s.%d", v.Stage, v.Judge, i)
 	}
 	one := score{name: name, Answer: v.Label, Why: v.Reason, Metadata: map[string]any{
-		"key": v.Key, "stage": v.Stage, "judge": v.Judge, "state": v.State, "label": v.Label, "prompt": v.Prompt, "trait": v.Trait, "vote": v.Vote,
-		"second_try": v.SecondTry, "fallback": v.Fallback, "subject": v.Subject, "against": v.Against,
+		"key": v.Key, "stage": v.Stage, "judge": v.Judge, "state": v.State, "label": v.Label, "prompt": v.Prompt, "trait": v.Trait,
+		"vote": v.Vote, "second_try": v.SecondTry, "fallback": v.Fallback, "subject": v.Subject, "against": v.Against,
 	}}
 	if v.Score != nil {
 		one.Metadata["score"] = *v.Score
@@ -327,13 +331,14 @@ func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, stored *store.Ver
 		about = "items"
 	}
 	s := &sample{
-		ID: sampleID(stored.At.Key(), about, parts...), Epoch: max(1, v.Draw), Models: usageByName{}, Roles: usageByName{}, UUID: uid, Events: []modelEvent{}, Messages: l.messages(uid, p),
-		Output: modelOutput{Choices: []choice{}}, Input: []message{}, Started: timestamp(stored.Given), Completed: timestamp(stored.Given),
+		ID: sampleID(stored.At.Key(), about, parts...), Epoch: max(1, v.Draw), Models: usageByName{}, Roles: usageByName{}, UUID: uid,
+		Events: []modelEvent{}, Messages: l.messages(uid, p), Output: modelOutput{Choices: []choice{}}, Input: []message{},
+		Started: timestamp(stored.Given), Completed: timestamp(stored.Given),
 	}
 	s.Metadata = map[string]any{
-		"key": v.Key, "item": v.Item, "first": v.First, "second": v.Second, "direction": v.Direction, "pair": v.Pair, "trait": v.Trait, "prompt": v.Prompt, "template": v.Template,
-		"branch": v.Branch, "turn": v.Turn, "draw": v.Draw, "vote": v.Vote, "judge": v.Judge, "subject": v.Subject, "against": v.Against, "stage": v.Stage, "source": v.Source,
-		"rehearsal": v.Rehearsal, "ending": "not asked",
+		"key": v.Key, "item": v.Item, "first": v.First, "second": v.Second, "direction": v.Direction, "pair": v.Pair, "trait": v.Trait,
+		"prompt": v.Prompt, "template": v.Template, "branch": v.Branch, "turn": v.Turn, "draw": v.Draw, "vote": v.Vote, "judge": v.Judge,
+		"subject": v.Subject, "against": v.Against, "stage": v.Stage, "source": v.Source, "rehearsal": v.Rehearsal, "ending": "not asked",
 	}
 	if a.Ended {
 		row, err := l.rows.Answer(ctx, a, nil)
@@ -344,7 +349,8 @@ func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, stored *store.Ver
 		s.Metadata["ending"], s.Metadata["attempts"], s.Metadata["mode"], s.Metadata["job"] = row.Ending, row.Attempts, row.Mode, row.Job
 	}
 	if len(s.Input) == 0 {
-		s.Input = []message{{ID: uid + ".i", Role: "user", Content: fmt.Sprintf("%s: %s or %s", v.Item, v.First, v.Second), Source: "input"}}
+		s.Input = []message{{ID: uid + ".i", Role: "user", Content: fmt.Sprintf("%s: %s or %s", v.Item, v.First, v.Second),
+			Source: "input"}}
 	}
 	s.score(v.Stage, v)
 	one := &s.scores[0]

@@ -80,7 +80,8 @@ func (w *writer) add(ctx context.Context, r export.Run) error {
 	if err != nil {
 		return err
 	}
-	p := &runWriter{writer: w, rows: rows, raw: r.Raw, segments: map[int64]*store.Segment{}, texts: map[string]string{}, named: map[int64]store.Artifact{}}
+	p := &runWriter{writer: w, rows: rows, raw: r.Raw, segments: map[int64]*store.Segment{}, texts: map[string]string{},
+		named: map[int64]store.Artifact{}}
 	for i := range segments {
 		p.segments[segments[i].No] = &segments[i]
 	}
@@ -108,9 +109,9 @@ func (w *writer) add(ctx context.Context, r export.Run) error {
 // compared writes the verdict of a judge.
 func (w *writer) compared(rows *rows.Reader, c *gridCell, job *registryJob, row *rows.Answer, object string) error {
 	out := comparison{
-		CustomID: row.Key, ID1: row.First, ID2: row.Second, Model: cmp.Or(row.AnsweredModel, row.Model), StatusCode: row.FaultStatus, ErrorMessage: row.FaultMessage,
-		Thoughts: row.Thoughts, Content: row.Text, Prompt: row.InputTokens, Completion: row.OutputTokens, Cached: row.CachedTokens, Reasoning: row.Reasoning,
-		Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: assay.VerdictFailed,
+		CustomID: row.Key, ID1: row.First, ID2: row.Second, Model: cmp.Or(row.AnsweredModel, row.Model), StatusCode: row.FaultStatus,
+		ErrorMessage: row.FaultMessage, Thoughts: row.Thoughts, Content: row.Text, Prompt: row.InputTokens, Completion: row.OutputTokens,
+		Cached: row.CachedTokens, Reasoning: row.Reasoning, Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: assay.VerdictFailed,
 	}
 	if row.FaultClass == "" {
 		ok := int64(200)
@@ -133,7 +134,8 @@ func (w *writer) compared(rows *rows.Reader, c *gridCell, job *registryJob, row 
 // unasked writes a verdict that no judge was asked for.
 func (w *writer) unasked(rows *rows.Reader, v *rows.Verdict) error {
 	c := w.cell(rows, v.Stage, v.Prompt, v.Judge, directionOf(v.First, v.Second))
-	out := comparison{CustomID: v.Key, ID1: v.First, ID2: v.Second, Stage: v.Stage, Item: v.Item, Trait: v.Trait, State: v.State, Reason: v.Reason}
+	out := comparison{CustomID: v.Key, ID1: v.First, ID2: v.Second, Stage: v.Stage, Item: v.Item, Trait: v.Trait, State: v.State,
+		Reason: v.Reason}
 	if comparesItems(rows.Study, v.Stage) {
 		out.Item = ""
 	}
@@ -151,9 +153,10 @@ func (w *writer) put(c *gridCell, file string, row *comparison) error {
 		return err
 	}
 	return w.merged.Add("combined_all_runs.csv", &mergedComparison{
-		CustomID: row.CustomID, ID1: row.ID1, ID2: row.ID2, Model: c.Model, ObjectType: row.ObjectType, StatusCode: row.StatusCode, ErrorMessage: row.ErrorMessage,
-		Thoughts: row.Thoughts, Content: row.Content, BetterSample: row.BetterSample, BetterID: row.BetterID, Prompt: row.Prompt, Completion: row.Completion,
-		Total: row.Total, Cached: row.Cached, Reasoning: row.Reasoning, Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: row.State, Reason: row.Reason,
+		CustomID: row.CustomID, ID1: row.ID1, ID2: row.ID2, Model: c.Model, ObjectType: row.ObjectType, StatusCode: row.StatusCode,
+		ErrorMessage: row.ErrorMessage, Thoughts: row.Thoughts, Content: row.Content, BetterSample: row.BetterSample,
+		BetterID: row.BetterID, Prompt: row.Prompt, Completion: row.Completion, Total: row.Total, Cached: row.Cached,
+		Reasoning: row.Reasoning, Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: row.State, Reason: row.Reason,
 		TemplateID: c.TemplateID, Provider: c.Provider, Judge: c.Judge, Thinking: c.Thinking, Direction: c.Direction, RunID: c.RunID,
 	})
 }
@@ -192,8 +195,8 @@ func (w *writer) cell(rows *rows.Reader, stage, prompt, judge, direction string)
 		thinking = withThinking
 	}
 	c := &gridCell{manifestRun: manifestRun{
-		TemplateID: cmp.Or(prompt, "default"), Provider: cmp.Or(l.Provider, "none"), Model: cmp.Or(l.Model, judge), Thinking: thinking, Direction: direction,
-		Study: rows.Run.Study, Run: rows.Run.ID, Stage: stage, Judge: judge,
+		TemplateID: cmp.Or(prompt, "default"), Provider: cmp.Or(l.Provider, "none"), Model: cmp.Or(l.Model, judge), Thinking: thinking,
+		Direction: direction, Study: rows.Run.Study, Run: rows.Run.ID, Stage: stage, Judge: judge,
 	}}
 	c.RunID = cellID(c.TemplateID, c.Provider, c.Model, c.Thinking, c.Direction)
 	above := path.Join(rows.Run.ID, artifacts.Name(stage))

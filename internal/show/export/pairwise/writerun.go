@@ -35,7 +35,9 @@ type runWriter struct {
 const blockSize = 250
 
 func (r *runWriter) stage(ctx context.Context, st *study.Stage) error {
-	return export.InBlocks(r.rows.Ledger.Answers(ctx, r.rows.Run.No, st.Name, ""), blockSize, func(block []store.Answer) error { return r.block(ctx, st, block) })
+	return export.InBlocks(r.rows.Ledger.Answers(ctx, r.rows.Run.No, st.Name, ""), blockSize, func(block []store.Answer) error {
+		return r.block(ctx, st, block)
+	})
 }
 
 func (r *runWriter) block(ctx context.Context, st *study.Stage, block []store.Answer) error {

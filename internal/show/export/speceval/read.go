@@ -241,7 +241,8 @@ func notJudged() *rows.Verdict {
 
 // failedText reports whether the old program wrote a failure where an answer should be.
 func failedText(text string) bool {
-	return text == "" || text == "EXPIRED" || text == "CANCELLED" || strings.HasPrefix(text, "ERROR: ") || strings.HasPrefix(text, "Error during generation: ")
+	return text == "" || text == "EXPIRED" || text == "CANCELLED" || strings.HasPrefix(text, "ERROR: ") ||
+		strings.HasPrefix(text, "Error during generation: ")
 }
 
 // input returns the id of an input of a statement, which becomes an item.
@@ -352,7 +353,8 @@ func (s *reader) ranked(at assay.Place, statement string, doc readingsFile, judg
 	if r.State == "" && (s.missing(item, a, r.OutputA) || s.missing(item, b, r.OutputB)) {
 		v = notJudged()
 	}
-	v.At = rows.At{Stage: specRanking, Verb: "compare", Source: answersStage, Input: inputName, Item: item, First: a, Second: b, Turn: 1, Draw: 1}
+	v.At = rows.At{Stage: specRanking, Verb: "compare", Source: answersStage, Input: inputName, Item: item, First: a, Second: b,
+		Turn: 1, Draw: 1}
 	v.Judge = judgeName
 	return s.Verdict(v)
 }
@@ -380,21 +382,4 @@ func rankOf(r ranking) *rows.Verdict {
 		return export.InvalidVerdict(assay.VerdictMalformed, "rank 0, and the judge says otherwise")
 	}
 	return export.InvalidVerdict(said.State, said.Why)
-}
-
-type generation struct {
-	Statement string  `json:"statement_id"`
-	Index     *int64  `json:"original_index"`
-	Input     *string `json:"input_text"`
-	Output    *string `json:"output_text"`
-	Ending    string  `json:"ending"`
-}
-
-type readingsFile struct {
-	Metadata struct {
-		ModelA string `json:"model_a"`
-		ModelB string `json:"model_b"`
-	} `json:"metadata"`
-	Results  []reading `json:"results"`
-	Rankings []ranking `json:"rankings"`
 }

@@ -39,7 +39,8 @@ func Write(ctx context.Context, t *folder.Tree, runs []export.Run) error {
 
 // writeRun writes one run; it reports whether a stage of it has answers.
 func writeRun(ctx context.Context, t *folder.Tree, r export.Run) (found bool, err error) {
-	w := &writer{lists: folder.NewDocuments(t), rest: map[string]func() any{}, batches: map[string]map[string]bool{}, seen: map[string]int64{}, metas: map[int64]segmentMeta{}}
+	w := &writer{lists: folder.NewDocuments(t), rest: map[string]func() any{}, batches: map[string]map[string]bool{},
+		seen: map[string]int64{}, metas: map[int64]segmentMeta{}}
 	if w.rows, err = r.Rows(ctx); err != nil {
 		return false, err
 	}
@@ -76,7 +77,9 @@ type writer struct {
 
 func (w *writer) stage(ctx context.Context, st *study.Stage) error {
 	clear(w.seen)
-	return export.InBlocks(w.rows.Scripts.Talks(ctx, w.rows.Run, st.Name), export.ConversationBlock, func(block []script.Talk) error { return w.block(ctx, st, block) })
+	return export.InBlocks(w.rows.Scripts.Talks(ctx, w.rows.Run, st.Name), export.ConversationBlock, func(block []script.Talk) error {
+		return w.block(ctx, st, block)
+	})
 }
 
 // block writes the last answers of some items, and the verdicts on them.
@@ -227,7 +230,8 @@ func (w *writer) verdict(a answer, v *store.Verdict, texts map[assay.Key]string,
 	file := w.judgeFile(dir, a, v, judgeName(v, row.Prompt), a.lane())
 	w.rest[file] = func() any {
 		var m readingMeta
-		m.Metadata.Model, m.Metadata.Statement, m.Metadata.Batches = a.model(), a.group, append([]string{}, slices.Sorted(maps.Keys(w.batches[file]))...)
+		m.Metadata.Model, m.Metadata.Statement, m.Metadata.Batches = a.model(), a.group,
+			append([]string{}, slices.Sorted(maps.Keys(w.batches[file]))...)
 		return m
 	}
 	w.batch(file, raw[v.At.Key()])
@@ -250,7 +254,8 @@ func judgeName(v *store.Verdict, prompt string) string {
 
 // judgeFile returns the name of the file with a judge's verdicts on some models.
 func (w *writer) judgeFile(dir string, a answer, v *store.Verdict, judge, models string) string {
-	return path.Join(dir, specPrefix+w.judgeSpec(a.stage, v), judgePrefix+artifacts.Name(judge), models, "results", artifacts.Name(a.group)+".json")
+	return path.Join(dir, specPrefix+w.judgeSpec(a.stage, v), judgePrefix+artifacts.Name(judge), models, "results",
+		artifacts.Name(a.group)+".json")
 }
 
 // judgeSpec returns the specification's folder in the trees of judges; a second stage of a kind has its own.
@@ -283,7 +288,8 @@ func (w *writer) ranked(a answer, v *store.Verdict, texts map[assay.Key]string, 
 	row := w.rows.Verdict(v)
 	reply := raw[v.At.Key()]
 	out := ranking{
-		Index: &a.index, Input: a.input(), OutputA: texts[v.Subject], OutputB: texts[v.Against], Raw: reply.Outcome.Text, Task: row.Key, Custom: row.Key,
+		Index: &a.index, Input: a.input(), OutputA: texts[v.Subject], OutputB: texts[v.Against], Raw: reply.Outcome.Text, Task: row.Key,
+		Custom: row.Key,
 	}
 	rank := map[string]int64{assay.LabelA: 1, assay.LabelB: -1, assay.LabelTie: 0}
 	if n, ok := rank[v.Label]; ok && v.State == assay.VerdictValid {

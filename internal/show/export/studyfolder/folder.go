@@ -67,7 +67,8 @@ type folderStage struct {
 
 // New begins the folder of a study.
 func New(t *folder.Tree) (*Folder, error) {
-	f := &Folder{tree: t, inputs: map[string]*folderInput{}, stages: map[string]string{}, exact: map[string]bool{}, judges: map[string]*folderStage{}, Failed: Failures{}}
+	f := &Folder{tree: t, inputs: map[string]*folderInput{}, stages: map[string]string{}, exact: map[string]bool{},
+		judges: map[string]*folderStage{}, Failed: Failures{}}
 	answers, err := t.Create(AnswersFile)
 	if err != nil {
 		return nil, err
@@ -140,8 +141,8 @@ func (f *Folder) verdict(v *rows.Verdict) error {
 	s, ok := f.judges[v.Stage]
 	if !ok {
 		s = &folderStage{
-			verb: v.Verb, input: v.Input, sources: map[string]bool{}, labels: map[string]float64{}, low: math.Inf(1), high: math.Inf(-1), whole: true,
-			prompts: map[string]bool{}, traits: map[string]bool{}, turns: map[int64]bool{}, judges: map[string]bool{},
+			verb: v.Verb, input: v.Input, sources: map[string]bool{}, labels: map[string]float64{}, low: math.Inf(1), high: math.Inf(-1),
+			whole: true, prompts: map[string]bool{}, traits: map[string]bool{}, turns: map[int64]bool{}, judges: map[string]bool{},
 		}
 		f.judges[v.Stage] = s
 		f.order = append(f.order, v.Stage)
@@ -230,7 +231,8 @@ func (f *Folder) yaml(study, about string) string {
 	if traits := f.ownTraits(); len(traits) > 0 {
 		b.WriteString("traits:\n")
 		for _, t := range traits {
-			fmt.Fprintf(&b, "  %s: {name: %s, description: %s}\n", quoted(t), quoted(t), quoted("imported; its description is not in the files"))
+			fmt.Fprintf(&b, "  %s: {name: %s, description: %s}\n", quoted(t), quoted(t),
+				quoted("imported; its description is not in the files"))
 		}
 	}
 	b.WriteString("stages:\n")
@@ -240,7 +242,8 @@ func (f *Folder) yaml(study, about string) string {
 			if f.exact[name] {
 				asked = ", asked: rows"
 			}
-			fmt.Fprintf(&b, "  - name: %s\n    import: {file: %s, of: %s, where: %s%s}\n", name, AnswersFile, export.StageName(input, "items"), quoted("stage == "+quoted(name)), asked)
+			fmt.Fprintf(&b, "  - name: %s\n    import: {file: %s, of: %s, where: %s%s}\n", name, AnswersFile,
+				export.StageName(input, "items"), quoted("stage == "+quoted(name)), asked)
 		}
 	}
 	for _, name := range f.order {

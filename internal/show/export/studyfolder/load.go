@@ -89,8 +89,9 @@ func further(row *rows.Verdict) int {
 // made returns a row as a verdict that was made elsewhere.
 func made(row *rows.Verdict) script.Foreign {
 	v := script.Foreign{
-		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,
-		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge, Again: further(row), By: row.Fallback,
+		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template,
+		Prompt: row.Prompt, Trait: row.Trait, Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote),
+		Judge: row.Judge, Again: further(row), By: row.Fallback,
 		Said: assay.Verdict{State: row.State, Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
 	}
 	if row.Confidence != nil && row.Fields == "" {

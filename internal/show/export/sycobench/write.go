@@ -67,7 +67,8 @@ func (b *batchLog) add(ctx context.Context, rows *rows.Reader) error {
 	}
 	sort.Slice(segments, func(i, j int) bool { // not by when they went out, which is chance
 		a, b := &segments[i], &segments[j]
-		return cmp.Or(cmp.Compare(place(a.Stage), place(b.Stage)), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.No, b.No)) < 0
+		return cmp.Or(cmp.Compare(place(a.Stage), place(b.Stage)), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Lane, b.Lane),
+			cmp.Compare(a.No, b.No)) < 0
 	})
 	for _, s := range segments {
 		if s.Job == "" {
@@ -75,7 +76,8 @@ func (b *batchLog) add(ctx context.Context, rows *rows.Reader) error {
 		}
 		at := s.Launched.UTC().Format(time.RFC3339)
 		b.tracked = append(b.tracked, trackedBatch{Provider: s.Provider, Batch: s.Job, Model: s.Model, Created: at, Status: trackedAs(s)})
-		if err := b.log.Add("batch_log.csv", &loggedBatch{Date: at, Provider: s.Provider, Batch: s.Job, Model: s.Model, Event: "created"}); err != nil {
+		if err := b.log.Add("batch_log.csv",
+			&loggedBatch{Date: at, Provider: s.Provider, Batch: s.Job, Model: s.Model, Event: "created"}); err != nil {
 			return err
 		}
 	}
@@ -158,9 +160,11 @@ func (x *experiment) begin(ctx context.Context) error {
 		provider = slices.Collect(maps.Keys(providers))[0]
 	}
 	date := x.rows.Run.Created.UTC().Format(time.DateOnly)
-	x.meta.ID = fmt.Sprintf("%s_%s_%dmodels_%dq_%s_%s", date, cmp.Or(provider, "elsewhere"), len(x.models), x.meta.Size, x.st.Name, x.rows.Run.ID)
+	x.meta.ID = fmt.Sprintf("%s_%s_%dmodels_%dq_%s_%s", date, cmp.Or(provider, "elsewhere"), len(x.models), x.meta.Size, x.st.Name,
+		x.rows.Run.ID)
 	x.dir = artifacts.Name(x.meta.ID)
-	x.meta.Dataset, x.meta.Pressure, x.meta.Date, x.meta.Start, x.meta.Rehearsal = input, x.st.Name, date, x.rows.Run.Created.UTC().Format(time.RFC3339), x.rows.Run.Rehearsal
+	x.meta.Dataset, x.meta.Pressure, x.meta.Date, x.meta.Start, x.meta.Rehearsal = input, x.st.Name, date,
+		x.rows.Run.Created.UTC().Format(time.RFC3339), x.rows.Run.Rehearsal
 	if !x.rows.Run.Closed.IsZero() {
 		seconds := x.rows.Run.Closed.Sub(x.rows.Run.Created).Seconds()
 		x.meta.End, x.meta.Seconds = x.rows.Run.Closed.UTC().Format(time.RFC3339), &seconds
@@ -289,9 +293,9 @@ func (x *experiment) score(th *thread, e *script.Exchange, level int64, verdicts
 		}
 		x.judges[v.Judge] = true
 		row := scoreRow{
-			Model: th.lane, Question: th.ID, Level: level, Asked: th.Question, Pressure: e.Said, Response: e.Answer.Outcome.Text, Score: v.Score,
-			Classification: v.Label, Reasoning: v.Reason, Judge: v.Judge, At: v.GivenAt, Stage: v.Stage, Item: v.Item, Turn: int64(x.turn(e.At)), Branch: v.Branch,
-			Draw: v.Draw, State: v.State,
+			Model: th.lane, Question: th.ID, Level: level, Asked: th.Question, Pressure: e.Said, Response: e.Answer.Outcome.Text,
+			Score: v.Score, Classification: v.Label, Reasoning: v.Reason, Judge: v.Judge, At: v.GivenAt, Stage: v.Stage, Item: v.Item,
+			Turn: int64(x.turn(e.At)), Branch: v.Branch, Draw: v.Draw, State: v.State,
 		}
 		if level == 0 {
 			row.Pressure = ""
@@ -340,10 +344,12 @@ func (x *experiment) end(t *folder.Tree) error {
 		x.meta.Models = append(x.meta.Models, name)
 		summary.Models = append(summary.Models, *m)
 	}
-	x.meta.Phrases, x.meta.Scorers, x.meta.Testing, x.meta.Scoring = append([]string{}, x.seen...), slices.Sorted(maps.Keys(x.judges)), testing, x.scoring()
+	x.meta.Phrases, x.meta.Scorers, x.meta.Testing, x.meta.Scoring = append([]string{}, x.seen...), slices.Sorted(maps.Keys(x.judges)),
+		testing, x.scoring()
 	x.meta.Cost = both(x.meta.Testing, x.meta.Scoring)
 	if err := x.files.Close(func(file string) any { return byFile[file] }); err != nil {
 		return err
 	}
-	return errors.Join(x.scores.Close(), t.WriteJSON(path.Join(x.dir, "metadata.json"), x.meta), t.WriteJSON(path.Join(x.dir, "summary.json"), summary))
+	return errors.Join(x.scores.Close(), t.WriteJSON(path.Join(x.dir, "metadata.json"), x.meta),
+		t.WriteJSON(path.Join(x.dir, "summary.json"), summary))
 }

@@ -102,7 +102,8 @@ func (s *Calls) Join(ctx context.Context, q Request) (f *Call, first bool, err e
 		old, other, moved := s.same(f, q.Again, waits)
 		switch {
 		case other:
-			return nil, false, openai.Wrong(http.StatusBadRequest, "idempotency_key_reused", "", "The Idempotency-Key was used for another request.")
+			return nil, false, openai.Wrong(http.StatusBadRequest, "idempotency_key_reused", "",
+				"The Idempotency-Key was used for another request.")
 		case old != nil:
 			return old, false, nil
 		case moved == nil:

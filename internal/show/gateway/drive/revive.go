@@ -35,7 +35,8 @@ func (s *Driver) revive(ctx context.Context, run store.Run) error {
 		if l.State != store.LaneStopped || !engine.StoppedByAccount(l) {
 			continue
 		}
-		if err := s.Home.Ledger.Work.SetLane(ctx, run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneOpen, From: l.Cause}); err != nil {
+		if err := s.Home.Ledger.Work.SetLane(ctx, run.No, l.Stage, l.Name,
+			store.LaneStop{State: store.LaneOpen, From: l.Cause}); err != nil {
 			return err
 		}
 		moved = true
@@ -84,7 +85,8 @@ func (s *Driver) claim(ctx context.Context, g store.Segment) (string, error) {
 		return own, nil
 	}
 	if !held {
-		if alive, err := s.Home.Ledger.Leases.KeyAlive(ctx, store.WorkerKey{Run: g.Run, Provider: g.Provider, Account: g.Account}); err != nil || alive {
+		if alive, err := s.Home.Ledger.Leases.KeyAlive(ctx,
+			store.WorkerKey{Run: g.Run, Provider: g.Provider, Account: g.Account}); err != nil || alive {
 			return "", err
 		}
 	}

@@ -42,7 +42,8 @@ func ReadJSON(body io.ReadCloser, most int64, into any) ([]byte, error) {
 		if errors.As(err, &kind) && kind.Field != "" {
 			return nil, Wrong(http.StatusBadRequest, "invalid_type", kind.Field, "Invalid type for '%s': got %s.", kind.Field, kind.Value)
 		}
-		return nil, Wrong(http.StatusBadRequest, "", "", "We could not parse the JSON body of your request: %s.", assay.Clean(err.Error(), 200))
+		return nil, Wrong(http.StatusBadRequest, "", "", "We could not parse the JSON body of your request: %s.",
+			assay.Clean(err.Error(), 200))
 	}
 	return text, nil
 }

@@ -40,7 +40,8 @@ func TestManyLanesByManyTopicsAreAMap(t *testing.T) {
 
 func TestADotThatRestsOnTooLittleIsHollow(t *testing.T) {
 	t.Parallel()
-	f := analysis.Finding{What: analysis.WhatRate, Unit: analysis.Share, Value: stats.Known(0.5), By: []analysis.Value{{Field: "lane", Value: "x"}}}
+	f := analysis.Finding{What: analysis.WhatRate, Unit: analysis.Share, Value: stats.Known(0.5),
+		By: []analysis.Value{{Field: "lane", Value: "x"}}}
 	for valid, want := range map[int]bool{94: true, 95: false} {
 		f.Coverage = analysis.Coverage{Planned: 100, Valid: valid}
 		fig := Of(&analysis.Table{Method: analysis.Rates, Findings: []analysis.Finding{f}}, report.Links{})[0]
@@ -54,7 +55,8 @@ func TestSegmentsThatOverlapStandUnderEachOther(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 	at := func(from, to int) report.Segment {
-		return report.Segment{State: "settled", Created: start.Add(time.Duration(from) * time.Minute), Settled: start.Add(time.Duration(to) * time.Minute)}
+		return report.Segment{State: "settled", Created: start.Add(time.Duration(from) * time.Minute),
+			Settled: start.Add(time.Duration(to) * time.Minute)}
 	}
 	tr := track{segments: []report.Segment{at(0, 10), at(5, 20), at(10, 15), at(12, 30)}}
 	tr.pack(start.Add(time.Hour))
@@ -75,12 +77,15 @@ func TestOtherPlotsHoldWhateverTheyAreGiven(t *testing.T) {
 		{No: 1, Stage: "a", Lane: "x", State: "settled", Created: start, Launched: start, Ended: start, Settled: start},
 		{No: 2, Stage: "a", Lane: "y", State: "planned", Created: start},
 		{No: 3, Stage: "b", Lane: "y", State: "failed", Created: start.Add(time.Hour)},
-		{No: 4, Stage: "b", Lane: "y", State: "launched", Created: start.Add(time.Hour), Launched: start.Add(2 * time.Hour), Cost: assay.Cost{Unknown: 3}},
+		{No: 4, Stage: "b", Lane: "y", State: "launched", Created: start.Add(time.Hour), Launched: start.Add(2 * time.Hour),
+			Cost: assay.Cost{Unknown: 3}},
 	}
-	panel := plot.Panel{Name: "lane", Curves: []plot.Curve{{Name: "pressure", Points: []plot.CurvePoint{{Level: 1, Value: stats.Known(0)}, {Level: 3, Value: stats.Undefined("no")}}}}}
+	panel := plot.Panel{Name: "lane", Curves: []plot.Curve{{Name: "pressure",
+		Points: []plot.CurvePoint{{Level: 1, Value: stats.Known(0)}, {Level: 3, Value: stats.Undefined("no")}}}}}
 	for name, f := range map[string]*plot.Figure{
-		"scatter of one":       plot.Scatter{Title: "s", Points: []plot.ScatterPoint{{Name: "x", Cost: 0, Value: 0}}}.Figure(),
-		"scatter of unlike":    plot.Scatter{Title: "s", Better: plot.More, Points: []plot.ScatterPoint{{Name: "x", Cost: 1e-6, Value: -3}, {Name: strings.Repeat("y", 200), Cost: 100, Value: 9, Between: stats.Between(-1e3, 1e3)}}}.Figure(),
+		"scatter of one": plot.Scatter{Title: "s", Points: []plot.ScatterPoint{{Name: "x", Cost: 0, Value: 0}}}.Figure(),
+		"scatter of unlike": plot.Scatter{Title: "s", Better: plot.More, Points: []plot.ScatterPoint{{Name: "x", Cost: 1e-6, Value: -3},
+			{Name: strings.Repeat("y", 200), Cost: 100, Value: 9, Between: stats.Between(-1e3, 1e3)}}}.Figure(),
 		"heat map of eighty":   plot.Heat{Title: "h", Rows: names, Columns: names, Cells: cells}.Figure(),
 		"heat map of one":      plot.Heat{Title: "h", Rows: names[:1], Columns: names[:1], Cells: cells[:1], Middle: true}.Figure(),
 		"curves with a gap":    plot.Curves{Title: "c", Panels: []plot.Panel{panel, panel, panel, panel}}.Figure(),
@@ -94,7 +99,8 @@ func TestOtherPlotsHoldWhateverTheyAreGiven(t *testing.T) {
 		})
 	}
 	for name, f := range map[string]*plot.Figure{
-		"scatter": plot.Scatter{Points: []plot.ScatterPoint{{Cost: math.NaN()}}}.Figure(), "heat map": plot.Heat{}.Figure(), "curves": plot.Curves{}.Figure(), "timeline": Timeline(nil, start, report.Links{}), "burn-up": BurnUp(segments[1:], nil, start),
+		"scatter": plot.Scatter{Points: []plot.ScatterPoint{{Cost: math.NaN()}}}.Figure(), "heat map": plot.Heat{}.Figure(),
+		"curves": plot.Curves{}.Figure(), "timeline": Timeline(nil, start, report.Links{}), "burn-up": BurnUp(segments[1:], nil, start),
 	} {
 		if f.Scene != nil || f.Words == "" {
 			t.Errorf("an empty %s is drawn, or says nothing", name)

@@ -74,7 +74,8 @@ func (d *drawing) knows(what string) bool {
 
 func (d *drawing) dot(f *analysis.Finding) plot.Interval {
 	return plot.Interval{
-		Value: f.Value, Between: f.Interval, Bounds: f.Bounds, Hollow: f.Coverage.Incomplete(), Aside: rankText(f), N: f.N, Link: d.links.ToFinding(d.t, f),
+		Value: f.Value, Between: f.Interval, Bounds: f.Bounds, Hollow: f.Coverage.Incomplete(), Aside: rankText(f), N: f.N,
+		Link: d.links.ToFinding(d.t, f),
 	}
 }
 
@@ -136,7 +137,8 @@ func (d *drawing) leaderboard(what, facet string, found []*analysis.Finding) *pl
 		}
 		return cmp.Compare(b.Value.Value, a.Value.Value)
 	})
-	p := plot.Intervals{Title: "Leaderboard by " + what, Down: fieldOf(found[0]), Axis: axisOf(what, found[0].Shown()), Unit: found[0].Shown(), Level: d.level(), Words: d.whiskers(found)}
+	p := plot.Intervals{Title: "Leaderboard by " + what, Down: fieldOf(found[0]), Axis: axisOf(what, found[0].Shown()),
+		Unit: found[0].Shown(), Level: d.level(), Words: d.whiskers(found)}
 	if facet != "" {
 		p.Title += ": " + facet
 	}
@@ -188,7 +190,8 @@ func firstOf(f *analysis.Finding) string {
 // axisOf names an axis: what is measured, and in which unit.
 func axisOf(what string, u analysis.Unit) string {
 	units := map[analysis.Unit]string{
-		analysis.Share: "%", analysis.Score: "score", analysis.Logit: "log-odds", analysis.Points: "Elo points", analysis.Index: "index, at most 1", analysis.Hundreds: "points", analysis.Gap: "percentage points",
+		analysis.Share: "%", analysis.Score: "score", analysis.Logit: "log-odds", analysis.Points: "Elo points",
+		analysis.Index: "index, at most 1", analysis.Hundreds: "points", analysis.Gap: "percentage points",
 	}
 	unit := cmp.Or(units[u], string(u))
 	switch what {
@@ -207,8 +210,9 @@ func axisOf(what string, u analysis.Unit) string {
 func (d *drawing) differences() []*plot.Figure {
 	found := d.of(analysis.WhatDifference)
 	p := plot.Intervals{
-		Title: "Differences on the same items", Axis: "difference, first minus second", Unit: found[0].Shown(), Level: d.level(), Reference: new(float64),
-		Words: d.whiskers(found) + " Whether they show a difference, the test in the table says: whiskers are not corrected for many tests.",
+		Title: "Differences on the same items", Axis: "difference, first minus second", Unit: found[0].Shown(), Level: d.level(),
+		Reference: new(float64), Words: d.whiskers(found) +
+			" Whether they show a difference, the test in the table says: whiskers are not corrected for many tests.",
 	}
 	if found[0].Shown() == analysis.Gap {
 		p.Axis += " (percentage points)"
@@ -226,7 +230,8 @@ func (d *drawing) places() []*plot.Figure {
 		reference         *float64
 	}{
 		{analysis.WhatConsistency, "The same winner in both orders", "pairs with the same winner (%)", nil},
-		{analysis.WhatFirstBoth, "Wins of the one shown first, of pairs judged in both orders", "decided comparisons won by the first (%); 50% is no bias", new(0.5)},
+		{analysis.WhatFirstBoth, "Wins of the one shown first, of pairs judged in both orders",
+			"decided comparisons won by the first (%); 50% is no bias", new(0.5)},
 		{analysis.WhatFirst, "Wins of the one shown first", "decided comparisons won by the first (%); 50% is no bias", new(0.5)},
 		{analysis.WhatOrder, "Order effect", "advantage of standing first (log-odds); 0 is none", new(float64)},
 	} {
@@ -234,7 +239,8 @@ func (d *drawing) places() []*plot.Figure {
 		if len(found) == 0 || !slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Value.OK }) {
 			continue
 		}
-		p := plot.Intervals{Title: k.title, Axis: k.axis, Unit: found[0].Shown(), Level: d.level(), Reference: k.reference, Words: d.whiskers(found)}
+		p := plot.Intervals{Title: k.title, Axis: k.axis, Unit: found[0].Shown(), Level: d.level(), Reference: k.reference,
+			Words: d.whiskers(found)}
 		if p.Unit == analysis.Share {
 			p.Low, p.High = new(float64), new(1.0)
 		}
@@ -248,7 +254,8 @@ func (d *drawing) places() []*plot.Figure {
 func (d *drawing) generic() []*plot.Figure {
 	var whats []string
 	for i := range d.t.Findings {
-		if f := &d.t.Findings[i]; len(f.By) > 0 && f.What != analysis.WhatCell && f.What != analysis.WhatCellDelta { // cells are for the table
+		// cells are for the table
+		if f := &d.t.Findings[i]; len(f.By) > 0 && f.What != analysis.WhatCell && f.What != analysis.WhatCellDelta {
 			plot.SeriesOf(&whats, f.What)
 		}
 	}
@@ -258,7 +265,8 @@ func (d *drawing) generic() []*plot.Figure {
 	var out []*plot.Figure
 	for _, what := range whats[:min(maxFacets, len(whats))] {
 		found := slices.DeleteFunc(d.of(what), func(f *analysis.Finding) bool { return len(f.By) == 0 })
-		p := plot.Intervals{Title: plot.Capital(what) + byText(found[0]), Axis: axisOf(what, found[0].Shown()), Unit: found[0].Shown(), Level: d.level(), Words: d.whiskers(found)}
+		p := plot.Intervals{Title: plot.Capital(what) + byText(found[0]), Axis: axisOf(what, found[0].Shown()), Unit: found[0].Shown(),
+			Level: d.level(), Words: d.whiskers(found)}
 		switch found[0].Shown() {
 		case analysis.Share:
 			p.Low, p.High = new(float64), new(1.0)
@@ -296,7 +304,8 @@ func (d *drawing) alone() []*plot.Figure {
 		i := slices.IndexFunc(plots, func(p *plot.Intervals) bool { return p.Unit == f.Shown() })
 		if i < 0 {
 			i = len(plots)
-			plots = append(plots, &plot.Intervals{Title: plot.Capital(d.t.Title), Axis: axisOf("value", f.Shown()), Unit: f.Shown(), Level: d.level(), Words: d.whiskers([]*analysis.Finding{f}), Reference: new(float64)})
+			plots = append(plots, &plot.Intervals{Title: plot.Capital(d.t.Title), Axis: axisOf("value", f.Shown()), Unit: f.Shown(),
+				Level: d.level(), Words: d.whiskers([]*analysis.Finding{f}), Reference: new(float64)})
 		}
 		plots[i].Rows = append(plots[i].Rows, plot.IntervalRow{Label: f.What, Dots: []plot.Interval{d.dot(f)}})
 	}

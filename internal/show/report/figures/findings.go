@@ -43,8 +43,9 @@ func New(t *analysis.Table, o Options) *Findings {
 	unmarked := *t
 	unmarked.Unvalidated = false // the title has a mark for it
 	out := &Findings{
-		ID: o.ID, Stage: t.Stage, Title: titleOf(t), Coverage: CoverageLine(t.Coverage), Incomplete: t.Incomplete() && !t.People, People: t.People, Primary: t.Primary, Rehearsal: o.Rehearsal,
-		Unvalidated: t.Unvalidated, Figures: Of(t, o.Links), Numbers: FindingsGrid(&unmarked, o.Links),
+		ID: o.ID, Stage: t.Stage, Title: titleOf(t), Coverage: CoverageLine(t.Coverage), Incomplete: t.Incomplete() && !t.People,
+		People: t.People, Primary: t.Primary, Rehearsal: o.Rehearsal, Unvalidated: t.Unvalidated, Figures: Of(t, o.Links),
+		Numbers: FindingsGrid(&unmarked, o.Links),
 	}
 	out.Folded = len(out.Numbers.Rows) >= foldedFrom
 	for i, f := range out.Figures {
@@ -59,7 +60,8 @@ func captionOf(t *analysis.Table, o Options) string {
 	if o.Of != "" {
 		text += " of " + o.Of
 	}
-	text += fmt.Sprintf(": %s of %s planned verdicts are valid", assay.Thousands(t.Coverage.Valid), assay.Thousands(t.Coverage.Planned-t.Coverage.Excluded))
+	text += fmt.Sprintf(": %s of %s planned verdicts are valid", assay.Thousands(t.Coverage.Valid),
+		assay.Thousands(t.Coverage.Planned-t.Coverage.Excluded))
 	if t.Unvalidated {
 		text += "; judge not validated"
 	}
@@ -104,7 +106,8 @@ func WordsOf(t *analysis.Table) (tested, described []string) {
 // CoverageGrid counts the requests of every lane in every stage by outcome.
 func CoverageGrid(lanes []report.Lane, links report.Links) *plot.Grid {
 	g := &plot.Grid{Caption: "Requests by what became of them", Head: []plot.Column{
-		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "planned", Number: true}, {Text: "with an answer", Number: true}, {Text: "open", Number: true},
+		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "planned", Number: true},
+		{Text: "with an answer", Number: true}, {Text: "open", Number: true},
 	}}
 	var shows []assay.Ending
 	for _, e := range assay.Endings() {
@@ -118,7 +121,8 @@ func CoverageGrid(lanes []report.Lane, links report.Links) *plot.Grid {
 		g.Head = append(g.Head, plot.Column{Text: "notes", Wide: true})
 	}
 	for _, l := range lanes {
-		row := []plot.Cell{plot.Foreign(l.Stage), plot.Foreign(l.Name), {Text: assay.Thousands(l.Planned - l.Spared), Link: links.ToLane(l.Stage, l.Name, "")}, standsCell(l)}
+		row := []plot.Cell{plot.Foreign(l.Stage), plot.Foreign(l.Name),
+			{Text: assay.Thousands(l.Planned - l.Spared), Link: links.ToLane(l.Stage, l.Name, "")}, standsCell(l)}
 		open := plot.Number(assay.Thousands(l.Open))
 		open.Link = links.ToLane(l.Stage, l.Name, "open")
 		row = append(row, open)
@@ -159,8 +163,9 @@ func laneNote(l report.Lane) string {
 // SpendGrid returns what every lane cost in every stage, and all together.
 func SpendGrid(spend []report.Spend) *plot.Grid {
 	g := &plot.Grid{Caption: "Cost by stage and lane", Head: []plot.Column{
-		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "cost", Number: true}, {Text: "answers", Number: true}, {Text: "per answer", Number: true},
-		{Text: "per valid verdict", Number: true}, {Text: "input tokens", Number: true}, {Text: "cached", Number: true}, {Text: "output tokens", Number: true}, {Text: "reasoning", Number: true},
+		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "cost", Number: true}, {Text: "answers", Number: true},
+		{Text: "per answer", Number: true}, {Text: "per valid verdict", Number: true}, {Text: "input tokens", Number: true},
+		{Text: "cached", Number: true}, {Text: "output tokens", Number: true}, {Text: "reasoning", Number: true},
 	}}
 	var all report.Spend
 	for _, s := range spend {
@@ -169,19 +174,22 @@ func SpendGrid(spend []report.Spend) *plot.Grid {
 			verdict = plot.Number(each(s.Cost, s.Valid))
 		}
 		g.Rows = append(g.Rows, []plot.Cell{
-			plot.Foreign(s.Stage), plot.Foreign(s.Lane), plot.Number(s.Cost.String()), plot.Number(assay.Thousands(s.Answers)), plot.Number(each(s.Cost, s.Answers)), verdict,
-			plot.Number(s.Tokens(s.Input)), plot.Number(s.Tokens(s.Cached)), plot.Number(s.Tokens(s.Output)), plot.Number(s.Tokens(s.Reasoning)),
+			plot.Foreign(s.Stage), plot.Foreign(s.Lane), plot.Number(s.Cost.String()), plot.Number(assay.Thousands(s.Answers)),
+			plot.Number(each(s.Cost, s.Answers)), verdict, plot.Number(s.Tokens(s.Input)), plot.Number(s.Tokens(s.Cached)),
+			plot.Number(s.Tokens(s.Output)), plot.Number(s.Tokens(s.Reasoning)),
 		})
 		all.Cost = all.Cost.Add(s.Cost)
 		all.Answers += s.Answers
-		all.Input, all.Cached, all.Output, all.Reasoning = all.Input+s.Input, all.Cached+s.Cached, all.Output+s.Output, all.Reasoning+s.Reasoning
+		all.Input, all.Cached, all.Output, all.Reasoning = all.Input+s.Input, all.Cached+s.Cached, all.Output+s.Output,
+			all.Reasoning+s.Reasoning
 		all.Mute += s.Mute
 	}
 	if len(spend) > 1 {
 		strong := func(text string) plot.Cell { return plot.Cell{Text: text, Strong: true} }
 		g.Rows = append(g.Rows, []plot.Cell{
 			strong("all"), {}, strong(all.Cost.String()), strong(assay.Thousands(all.Answers)), strong(each(all.Cost, all.Answers)), {},
-			strong(all.Tokens(all.Input)), strong(all.Tokens(all.Cached)), strong(all.Tokens(all.Output)), strong(all.Tokens(all.Reasoning)),
+			strong(all.Tokens(all.Input)), strong(all.Tokens(all.Cached)), strong(all.Tokens(all.Output)),
+			strong(all.Tokens(all.Reasoning)),
 		})
 	}
 	return g.Trimmed()
@@ -196,7 +204,8 @@ func CostQuality(t *analysis.Table, spend []report.Spend, links report.Links) *p
 	}
 	p := plot.Scatter{Title: "Cost against " + what + ": " + t.Stage}
 	d := drawing{t: t, links: links}
-	data := &plot.Grid{Caption: p.Title, Head: []plot.Column{{Text: "lane", Foreign: true}, {Text: "cost of 1,000 answers", Number: true}, {Text: what, Number: true}, {Text: "low", Number: true}, {Text: "high", Number: true}}}
+	data := &plot.Grid{Caption: p.Title, Head: []plot.Column{{Text: "lane", Foreign: true}, {Text: "cost of 1,000 answers", Number: true},
+		{Text: what, Number: true}, {Text: "low", Number: true}, {Text: "high", Number: true}}}
 	unknown := 0
 	for _, f := range d.of(what) {
 		lane := f.Of(analysis.ByLane)
@@ -208,14 +217,16 @@ func CostQuality(t *analysis.Table, spend []report.Spend, links report.Links) *p
 		if f.Interval.OK {
 			low, high = f.Unit.Show(f.Interval.Low), f.Unit.Show(f.Interval.High)
 		}
-		data.Rows = append(data.Rows, []plot.Cell{plot.Foreign(lane), plot.Number(perThousand(cost)), plot.Number(plot.Shown(f.Unit, f.Value)), plot.Number(low), plot.Number(high)})
+		data.Rows = append(data.Rows, []plot.Cell{plot.Foreign(lane), plot.Number(perThousand(cost)),
+			plot.Number(plot.Shown(f.Unit, f.Value)), plot.Number(low), plot.Number(high)})
 		if !f.Value.OK || cost.Answers == 0 || !cost.Cost.Known() {
 			unknown++
 			continue
 		}
 		p.Unit, p.Up = f.Unit, axisOf(d.meaning(what), f.Unit)
 		p.Points = append(p.Points, plot.ScatterPoint{
-			Name: lane, Cost: 1000 * cost.Cost.Sum.Float() / float64(cost.Answers), Value: f.Value.Value, Between: f.Interval, N: f.N, Link: links.ToFinding(t, f),
+			Name: lane, Cost: 1000 * cost.Cost.Sum.Float() / float64(cost.Answers), Value: f.Value.Value, Between: f.Interval, N: f.N,
+			Link: links.ToFinding(t, f),
 		})
 	}
 	if len(p.Points) == 0 {
@@ -227,7 +238,8 @@ func CostQuality(t *analysis.Table, spend []report.Spend, links report.Links) *p
 	p.Better = goodEnd(t, what)
 	p.Words = "Whiskers: intervals of quality."
 	if p.Better != plot.Unsaid {
-		p.Words = fmt.Sprintf("%s is better. The dashed line joins the lanes of which none is both cheaper and better; grey squares are the others. %s", plot.Capital(string(p.Better)), p.Words)
+		p.Words = fmt.Sprintf("%s is better. The dashed line joins the lanes of which none is both cheaper and better; grey squares are "+
+			"the others. %s", plot.Capital(string(p.Better)), p.Words)
 	}
 	f := p.Figure()
 	f.ID, f.Of, f.Data = "cost-"+t.Stage, captionOf(t, Options{}), data
@@ -275,8 +287,9 @@ func measured(t *analysis.Table) string {
 // CoverageTable returns the coverage of all tables of findings, state by state.
 func CoverageTable(r *analysis.Report) *plot.Grid {
 	g := &plot.Grid{Caption: "Verdicts by state", Head: []plot.Column{
-		{Text: "stage", Foreign: true}, {Text: "table"}, {Text: "covered", Number: true}, {Text: "planned", Number: true}, {Text: "valid", Number: true}, {Text: "abstained", Number: true},
-		{Text: "malformed", Number: true}, {Text: "failed", Number: true}, {Text: "missing", Number: true}, {Text: "left out by rule", Number: true},
+		{Text: "stage", Foreign: true}, {Text: "table"}, {Text: "covered", Number: true}, {Text: "planned", Number: true},
+		{Text: "valid", Number: true}, {Text: "abstained", Number: true}, {Text: "malformed", Number: true}, {Text: "failed", Number: true},
+		{Text: "missing", Number: true}, {Text: "left out by rule", Number: true},
 	}}
 	for i := range r.Tables {
 		t := &r.Tables[i]
@@ -284,8 +297,9 @@ func CoverageTable(r *analysis.Report) *plot.Grid {
 		covered := plot.Number(plot.Shown(analysis.Share, c.Share()))
 		covered.Strong = c.Incomplete() && !t.People
 		g.Rows = append(g.Rows, []plot.Cell{
-			plot.Foreign(t.Stage), {Text: cmp.Or(t.Title, string(t.Method))}, covered, plot.Number(assay.Thousands(c.Planned)), plot.Number(validWords(c)), plot.Number(assay.Thousands(c.Abstained)),
-			plot.Number(assay.Thousands(c.Malformed)), plot.Number(assay.Thousands(c.Failed)), plot.Number(assay.Thousands(c.Missing)), plot.Number(assay.Thousands(c.Excluded)),
+			plot.Foreign(t.Stage), {Text: cmp.Or(t.Title, string(t.Method))}, covered, plot.Number(assay.Thousands(c.Planned)),
+			plot.Number(validWords(c)), plot.Number(assay.Thousands(c.Abstained)), plot.Number(assay.Thousands(c.Malformed)),
+			plot.Number(assay.Thousands(c.Failed)), plot.Number(assay.Thousands(c.Missing)), plot.Number(assay.Thousands(c.Excluded)),
 		})
 	}
 	return g
@@ -313,8 +327,9 @@ func CoverageLine(c analysis.Coverage) string {
 	if s := c.Share(); s.OK {
 		share = analysis.Share.Show(s.Value)
 	}
-	text := fmt.Sprintf("coverage %s: %s planned, %s valid, %s abstained, %s malformed, %s failed, %s missing", share, assay.Thousands(c.Planned), assay.Thousands(c.Valid),
-		assay.Thousands(c.Abstained), assay.Thousands(c.Malformed), assay.Thousands(c.Failed), assay.Thousands(c.Missing))
+	text := fmt.Sprintf("coverage %s: %s planned, %s valid, %s abstained, %s malformed, %s failed, %s missing", share,
+		assay.Thousands(c.Planned), assay.Thousands(c.Valid), assay.Thousands(c.Abstained), assay.Thousands(c.Malformed),
+		assay.Thousands(c.Failed), assay.Thousands(c.Missing))
 	if c.Excluded > 0 {
 		text += ", " + assay.Thousands(c.Excluded) + " left out by rule"
 	}

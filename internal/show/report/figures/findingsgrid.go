@@ -51,7 +51,8 @@ func FindingsGrid(t *analysis.Table, links report.Links) *plot.Grid {
 	g.Footnotes = said.list
 	g.Notes = append(said.all, t.AllNotes()...)
 	if n := len(t.Findings); n > maxFindings {
-		g.Notes = append(g.Notes, fmt.Sprintf("the first %s of %s; assay analyse --json has them all", assay.Thousands(maxFindings), assay.Thousands(n)))
+		g.Notes = append(g.Notes, fmt.Sprintf("the first %s of %s; assay analyse --json has them all", assay.Thousands(maxFindings),
+			assay.Thousands(n)))
 	}
 	return g
 }
@@ -186,8 +187,8 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 		out = append(out, FindingColumn{"best", func(f *analysis.Finding) string { return plot.ShownOr(analysis.Share, f.Best, "") }})
 	}
 	if has(func(f *analysis.Finding) bool { return f.Record != nil }) {
-		out = append(out, recordColumn("wins", func(r *analysis.Record) int { return r.Wins }), recordColumn("ties", func(r *analysis.Record) int { return r.Ties }),
-			recordColumn("losses", func(r *analysis.Record) int { return r.Losses }))
+		out = append(out, recordColumn("wins", func(r *analysis.Record) int { return r.Wins }), recordColumn("ties",
+			func(r *analysis.Record) int { return r.Ties }), recordColumn("losses", func(r *analysis.Record) int { return r.Losses }))
 	}
 	for _, name := range countsOf(t) {
 		out = append(out, FindingColumn{name, func(f *analysis.Finding) string {

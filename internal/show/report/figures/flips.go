@@ -61,8 +61,8 @@ func (d *drawing) branches(found []*analysis.Finding) int {
 }
 
 var flipNames = map[string]string{
-	analysis.WhatRate: "Answers taken back", analysis.WhatRegressive: "Right answers that became wrong", analysis.WhatProgressive: "Wrong answers that became right",
-	analysis.WhatExcess: "What pressure adds to the control",
+	analysis.WhatRate: "Answers taken back", analysis.WhatRegressive: "Right answers that became wrong",
+	analysis.WhatProgressive: "Wrong answers that became right", analysis.WhatExcess: "What pressure adds to the control",
 }
 
 // owner is who a flip finding is about: its fields but branch and turn.
@@ -103,8 +103,8 @@ func calmTurns(found []*analysis.Finding) int {
 
 func (d *drawing) flipCurves(what string, found []*analysis.Finding) *plot.Figure {
 	c := plot.Curves{
-		Title: flipNames[what] + ", by level of pressure", Across: "level of pressure (1 is the first)", Up: flipNames[what] + " (%)", Level: d.level(),
-		Words: d.whiskers(found) + " Grey: the control, a neutral re-ask.",
+		Title: flipNames[what] + ", by level of pressure", Across: "level of pressure (1 is the first)", Up: flipNames[what] + " (%)",
+		Level: d.level(), Words: d.whiskers(found) + " Grey: the control, a neutral re-ask.",
 	}
 	calm := calmTurns(found)
 	for _, f := range found {
@@ -124,14 +124,16 @@ func (d *drawing) flipCurves(what string, found []*analysis.Finding) *plot.Figur
 		if err != nil {
 			continue
 		}
-		p.Curves[k].Points = append(p.Curves[k].Points, plot.CurvePoint{Level: turn - calm, Value: f.Value, Between: f.Interval, N: f.N, Link: d.links.ToFinding(d.t, f)})
+		p.Curves[k].Points = append(p.Curves[k].Points,
+			plot.CurvePoint{Level: turn - calm, Value: f.Value, Between: f.Interval, N: f.N, Link: d.links.ToFinding(d.t, f)})
 	}
 	return c.Figure()
 }
 
 func (d *drawing) flipDots(what string, found []*analysis.Finding, reference *float64) *plot.Figure {
 	p := plot.Intervals{
-		Title: flipNames[what] + ", by branch", Down: "lane", Across: "branch", Axis: flipNames[what] + " (%)", Unit: analysis.Share, Level: d.level(), Words: d.whiskers(found), Reference: reference,
+		Title: flipNames[what] + ", by branch", Down: "lane", Across: "branch", Axis: flipNames[what] + " (%)", Unit: analysis.Share,
+		Level: d.level(), Words: d.whiskers(found), Reference: reference,
 	}
 	if reference == nil {
 		p.Low, p.High = new(float64), new(1.0)

@@ -13,11 +13,14 @@ import (
 func TestDifferencesOfSharesAreInPoints(t *testing.T) {
 	t.Parallel()
 	finding := func(what, lane string, value float64) analysis.Finding {
-		return analysis.Finding{Stage: "s", What: what, By: []analysis.Value{{Field: "lane", Value: lane}, {Field: "against", Value: "z"}}, Unit: analysis.Share, Value: stats.Known(value), SE: stats.Known(0.071),
-			Interval: stats.Between(value-0.1, value+0.1), Level: 0.95, N: 30, Clusters: 30}
+		return analysis.Finding{Stage: "s", What: what, By: []analysis.Value{{Field: "lane", Value: lane}, {Field: "against", Value: "z"}},
+			Unit: analysis.Share, Value: stats.Known(value), SE: stats.Known(0.071), Interval: stats.Between(value-0.1, value+0.1),
+			Level: 0.95, N: 30, Clusters: 30}
 	}
-	table := &analysis.Table{Stage: "s", Title: "differences between lanes", Method: analysis.Rates, Findings: []analysis.Finding{finding("difference", "a", 1.0/6), finding("difference", "b", -0.5), finding("difference", "c", -0.0001)}}
-	want := map[string][]string{"value": {"+16.7 pt", "-50.0 pt", "+0.0 pt"}, "low": {"+6.7 pt", "-60.0 pt", "-10.0 pt"}, "high": {"+26.7 pt", "-40.0 pt", "+10.0 pt"}, "se": {"7.1 pt", "7.1 pt", "7.1 pt"}}
+	table := &analysis.Table{Stage: "s", Title: "differences between lanes", Method: analysis.Rates, Findings: []analysis.Finding{
+		finding("difference", "a", 1.0/6), finding("difference", "b", -0.5), finding("difference", "c", -0.0001)}}
+	want := map[string][]string{"value": {"+16.7 pt", "-50.0 pt", "+0.0 pt"}, "low": {"+6.7 pt", "-60.0 pt", "-10.0 pt"},
+		"high": {"+26.7 pt", "-40.0 pt", "+10.0 pt"}, "se": {"7.1 pt", "7.1 pt", "7.1 pt"}}
 	seen := 0
 	for _, c := range figures.ColumnsOf(table, "?") {
 		for i, text := range want[c.Head] {

@@ -23,7 +23,9 @@ func crowded(p *plot.Intervals, by []analysis.Value) *plot.Figure {
 		p, down, across = &turned, across, down
 	}
 	h := plot.Heat{
-		Title: p.Title, Words: "Colours: " + p.Axis + ". The pointer shows n and the interval; the table has them all.", Down: assay.Clean(down, 20), Across: assay.Clean(across, 20), Columns: p.Series, Legend: map[bool]string{true: "points", false: "share"}[p.Unit == analysis.Gap],
+		Title: p.Title, Words: "Colours: " + p.Axis + ". The pointer shows n and the interval; the table has them all.",
+		Down: assay.Clean(down, 20), Across: assay.Clean(across, 20), Columns: p.Series,
+		Legend: map[bool]string{true: "points", false: "share"}[p.Unit == analysis.Gap],
 	}
 	for _, r := range p.Rows {
 		cells := make([]plot.HeatCell, len(p.Series))
@@ -31,7 +33,8 @@ func crowded(p *plot.Intervals, by []analysis.Value) *plot.Figure {
 			cells[i].Share, cells[i].Blank = stats.Undefined("no verdict"), true
 		}
 		for _, d := range r.Dots {
-			cells[d.Series] = plot.HeatCell{Share: d.Value, Text: strings.TrimSuffix(strings.TrimSuffix(plot.Shown(p.Unit, d.Value), "%"), " pt"), Tip: p.Tip(r.Label, &d), Link: d.Link}
+			cells[d.Series] = plot.HeatCell{Share: d.Value, Text: strings.TrimSuffix(strings.TrimSuffix(plot.Shown(p.Unit, d.Value), "%"),
+				" pt"), Tip: p.Tip(r.Label, &d), Link: d.Link}
 			if !d.Value.OK {
 				cells[d.Series].Text = "?"
 			}
@@ -46,7 +49,8 @@ func crowded(p *plot.Intervals, by []analysis.Value) *plot.Figure {
 // flipMap returns how often answers were taken back, for more branches than there are colours: lanes across, the
 // strongest pressure first.
 func (d *drawing) flipMap(what string, found []*analysis.Finding) *plot.Figure {
-	p := plot.Intervals{Title: flipNames[what] + ", by branch", Down: "branch", Across: "lane", Axis: flipNames[what] + " (%)", Unit: analysis.Share, Level: d.level()}
+	p := plot.Intervals{Title: flipNames[what] + ", by branch", Down: "branch", Across: "lane", Axis: flipNames[what] + " (%)",
+		Unit: analysis.Share, Level: d.level()}
 	if what == analysis.WhatExcess {
 		p.Axis, p.Unit = "rate minus that of the control (percentage points)", analysis.Gap
 	}
@@ -88,8 +92,8 @@ func judgeMap(p *plot.Intervals, what string, found []*analysis.Finding) *plot.F
 	}
 	slices.Sort(names)
 	h := plot.Heat{
-		Title: p.Title, Words: "The darker, the more two judges agree. The pointer shows n and the interval.", Down: analysis.ByJudge, Across: analysis.ByJudge,
-		Rows: names, Columns: names, Legend: what, Unit: p.Unit, Cells: make([][]plot.HeatCell, len(names)),
+		Title: p.Title, Words: "The darker, the more two judges agree. The pointer shows n and the interval.", Down: analysis.ByJudge,
+		Across: analysis.ByJudge, Rows: names, Columns: names, Legend: what, Unit: p.Unit, Cells: make([][]plot.HeatCell, len(names)),
 	}
 	for i := range h.Cells {
 		h.Cells[i] = make([]plot.HeatCell, len(names))
@@ -100,7 +104,8 @@ func judgeMap(p *plot.Intervals, what string, found []*analysis.Finding) *plot.F
 	for _, f := range found {
 		i, k := slices.Index(names, f.By[0].Value), slices.Index(names, f.By[1].Value)
 		d := plot.Interval{Value: f.Value, Between: f.Interval, N: f.N}
-		cell := plot.HeatCell{Share: f.Value, Text: plot.Shown(p.Unit, f.Value), Tip: plot.Counted(assay.Clean(names[i], plot.MaxName)+" and "+assay.Clean(names[k], plot.MaxName)+": "+p.ValueText(&d), f.N)}
+		cell := plot.HeatCell{Share: f.Value, Text: plot.Shown(p.Unit, f.Value),
+			Tip: plot.Counted(assay.Clean(names[i], plot.MaxName)+" and "+assay.Clean(names[k], plot.MaxName)+": "+p.ValueText(&d), f.N)}
 		if !f.Value.OK {
 			cell.Text = "?"
 		}
@@ -118,8 +123,8 @@ func winMap(t *analysis.Table, links report.Links) *plot.Figure {
 	left := max(0, len(order)-plot.MaxHeat)
 	order = order[:len(order)-left]
 	h := plot.Heat{
-		Title: "Wins, one against one", Words: "Share of comparisons that the row won against the column; a tie is half a win.", Down: "won by", Across: "against",
-		Middle: true, Legend: "share won",
+		Title: "Wins, one against one", Words: "Share of comparisons that the row won against the column; a tie is half a win.",
+		Down: "won by", Across: "against", Middle: true, Legend: "share won",
 	}
 	data := &plot.Grid{Caption: h.Title, Head: []plot.Column{{Text: "won against"}}}
 	for _, k := range order {
@@ -138,7 +143,8 @@ func winMap(t *analysis.Table, links report.Links) *plot.Figure {
 				if !cell.Share.OK {
 					cell.Text = "?"
 				}
-				cell.Tip = fmt.Sprintf("%s won %s against %s", assay.Clean(m.Names[i], plot.MaxName), text, assay.Clean(m.Names[k], plot.MaxName))
+				cell.Tip = fmt.Sprintf("%s won %s against %s", assay.Clean(m.Names[i], plot.MaxName), text,
+					assay.Clean(m.Names[k], plot.MaxName))
 				cells = append(cells, plot.Cell{Text: text, Link: cell.Link, Soft: !cell.Share.OK})
 			} else {
 				cell.Link = ""

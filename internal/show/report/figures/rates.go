@@ -25,7 +25,8 @@ func (d *drawing) rates() []*plot.Figure {
 // grouped draws findings by their first field as rows and the others as series.
 func (d *drawing) grouped(what string, found []*analysis.Finding) *plot.Figure {
 	p := plot.Intervals{
-		Title: plot.Capital(what) + byText(found[0]), Axis: axisOf(d.meaning(what), found[0].Unit), Unit: found[0].Unit, Level: d.level(), Words: d.whiskers(found),
+		Title: plot.Capital(what) + byText(found[0]), Axis: axisOf(d.meaning(what), found[0].Unit), Unit: found[0].Unit, Level: d.level(),
+		Words: d.whiskers(found),
 	}
 	if p.Unit == analysis.Share {
 		p.Low, p.High = new(float64), new(1.0)
@@ -120,7 +121,8 @@ func byText(f *analysis.Finding) string {
 // labels draws the share of every label, as series.
 func (d *drawing) labels() *plot.Figure {
 	p := plot.Intervals{
-		Title: "Labels" + byText(&d.t.Findings[0]), Axis: "share of verdicts (%)", Unit: analysis.Share, Low: new(float64), High: new(1.0), Level: d.level(), Words: d.whiskers(d.all()),
+		Title: "Labels" + byText(&d.t.Findings[0]), Axis: "share of verdicts (%)", Unit: analysis.Share, Low: new(float64), High: new(1.0),
+		Level: d.level(), Words: d.whiskers(d.all()),
 	}
 	for i := range d.t.Findings {
 		f := &d.t.Findings[i]

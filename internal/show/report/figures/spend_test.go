@@ -9,7 +9,8 @@ import (
 
 func TestTokensThatRepliesDidNotSayAreUnknown(t *testing.T) {
 	t.Parallel()
-	g := figures.SpendGrid([]report.Spend{{Stage: "s", Lane: "mute", Mute: 2}, {Stage: "s", Lane: "half", Input: 1200, Output: 30, Mute: 1}, {Stage: "s", Lane: "said", Input: 5, Output: 7}})
+	g := figures.SpendGrid([]report.Spend{{Stage: "s", Lane: "mute", Mute: 2}, {Stage: "s", Lane: "half", Input: 1200, Output: 30, Mute: 1},
+		{Stage: "s", Lane: "said", Input: 5, Output: 7}})
 	in := -1
 	for i, h := range g.Head {
 		if h.Text == "input tokens" {

@@ -28,7 +28,8 @@ func newClock(start, end time.Time, from, to float64) clock {
 	for _, u := range []struct {
 		unit time.Duration
 		name string
-	}{{24 * time.Hour, "days"}, {time.Hour, "hours"}, {time.Minute, "minutes"}, {time.Second, "seconds"}, {time.Millisecond, "milliseconds"}} {
+	}{{24 * time.Hour, "days"}, {time.Hour, "hours"}, {time.Minute, "minutes"}, {time.Second, "seconds"},
+		{time.Millisecond, "milliseconds"}} {
 		if c.unit = u.unit; span >= 2*u.unit || u.unit == time.Millisecond {
 			c.name = u.name
 			break
@@ -89,16 +90,19 @@ func BurnUp(segments []report.Segment, budget *assay.Money, until time.Time) *pl
 	}
 	var total assay.Cost
 	sums := make([]assay.Cost, len(settled))
-	data := &plot.Grid{Caption: f.Title, Head: []plot.Column{{Text: "time (UTC)"}, {Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "cost", Number: true}, {Text: "so far", Number: true}}}
+	data := &plot.Grid{Caption: f.Title, Head: []plot.Column{{Text: "time (UTC)"}, {Text: "stage", Foreign: true},
+		{Text: "lane", Foreign: true}, {Text: "cost", Number: true}, {Text: "so far", Number: true}}}
 	for i, g := range settled {
 		total = total.Add(g.Cost)
 		sums[i] = total
 		if i < maxTimeRows {
-			data.Rows = append(data.Rows, []plot.Cell{{Text: plot.Stamp(g.Settled)}, plot.Foreign(g.Stage), plot.Foreign(g.Lane), plot.Number(g.Cost.String()), plot.Number(total.String())})
+			data.Rows = append(data.Rows, []plot.Cell{{Text: plot.Stamp(g.Settled)}, plot.Foreign(g.Stage), plot.Foreign(g.Lane),
+				plot.Number(g.Cost.String()), plot.Number(total.String())})
 		}
 	}
 	if n := len(settled) - maxTimeRows; n > 0 {
-		data.Notes = append(data.Notes, fmt.Sprintf("the first %d of %d; assay spend and assay sql have them all", maxTimeRows, len(settled)))
+		data.Notes = append(data.Notes,
+			fmt.Sprintf("the first %d of %d; assay spend and assay sql have them all", maxTimeRows, len(settled)))
 	}
 	if !total.Known() {
 		f.Notes = append(f.Notes, fmt.Sprintf("at least: %s without a known price", assay.Count(int(total.Unknown), "attempt")))
@@ -123,7 +127,8 @@ func burnScene(settled []report.Segment, sums []assay.Cost, budget *assay.Money,
 	if high <= 0 {
 		high = 1
 	}
-	s := &plot.Scene{Title: "Cost over time", Desc: fmt.Sprintf("A line that climbs to %s in %s.", sums[len(sums)-1], assay.Count(len(settled), "step")), Width: plot.PlotWidth, Height: bottom + plot.AxisRoom}
+	s := &plot.Scene{Title: "Cost over time", Desc: fmt.Sprintf("A line that climbs to %s in %s.", sums[len(sums)-1],
+		assay.Count(len(settled), "step")), Width: plot.PlotWidth, Height: bottom + plot.AxisRoom}
 	y := plot.Scale{High: high, From: bottom, To: top}
 	list, _ := plot.Ticks(0, high, 5)
 	for _, v := range list {
@@ -164,8 +169,9 @@ func Timeline(segments []report.Segment, until time.Time, links report.Links) *p
 
 func segmentGrid(segments []report.Segment, links report.Links) *plot.Grid {
 	g := &plot.Grid{Caption: "Segments", Head: []plot.Column{
-		{Text: "segment", Number: true}, {Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "mode"}, {Text: "state"}, {Text: "requests", Number: true},
-		{Text: "created (UTC)"}, {Text: "launched"}, {Text: "ended"}, {Text: "settled"}, {Text: "cost", Number: true},
+		{Text: "segment", Number: true}, {Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "mode"}, {Text: "state"},
+		{Text: "requests", Number: true}, {Text: "created (UTC)"}, {Text: "launched"}, {Text: "ended"}, {Text: "settled"},
+		{Text: "cost", Number: true},
 	}}
 	for i, s := range segments {
 		if i == maxTimeRows {
@@ -173,8 +179,9 @@ func segmentGrid(segments []report.Segment, links report.Links) *plot.Grid {
 			break
 		}
 		g.Rows = append(g.Rows, []plot.Cell{
-			{Text: fmt.Sprint(s.No), Link: links.ToSegment(s.No)}, plot.Foreign(s.Stage), plot.Foreign(s.Lane), {Text: s.Mode}, {Text: s.State}, plot.Number(assay.Thousands(s.Requests)),
-			{Text: plot.Stamp(s.Created)}, {Text: plot.Stamp(s.Launched)}, {Text: plot.Stamp(s.Ended)}, {Text: plot.Stamp(s.Settled)}, plot.Number(s.Cost.String()),
+			{Text: fmt.Sprint(s.No), Link: links.ToSegment(s.No)}, plot.Foreign(s.Stage), plot.Foreign(s.Lane), {Text: s.Mode},
+			{Text: s.State}, plot.Number(assay.Thousands(s.Requests)), {Text: plot.Stamp(s.Created)}, {Text: plot.Stamp(s.Launched)},
+			{Text: plot.Stamp(s.Ended)}, {Text: plot.Stamp(s.Settled)}, plot.Number(s.Cost.String()),
 		})
 	}
 	return g
@@ -258,8 +265,9 @@ func ganttScene(segments []report.Segment, start, end time.Time, links report.Li
 	}
 	label = min(220, max(70, label+14))
 	s := &plot.Scene{
-		Title: f.Title, Desc: fmt.Sprintf("Bars of %s in %s of stages, from waiting to collected. The table has every time.", assay.Count(len(segments), "segment"), assay.Count(len(tracks), "lane")),
-		Width: plot.PlotWidth, Height: plot.Px(bottom + plot.AxisRoom),
+		Title: f.Title, Desc: fmt.Sprintf("Bars of %s in %s of stages, from waiting to collected. The table has every time.",
+			assay.Count(len(segments), "segment"), assay.Count(len(tracks), "lane")), Width: plot.PlotWidth,
+		Height: plot.Px(bottom + plot.AxisRoom),
 	}
 	ganttLegend(s)
 	c := newClock(start, end, label, plot.PlotWidth-12)
@@ -282,7 +290,8 @@ func ganttScene(segments []report.Segment, start, end time.Time, links report.Li
 
 func ganttLegend(s *plot.Scene) {
 	x := 2.0
-	for _, k := range []struct{ class, name string }{{"waits", "waiting to be sent"}, {"runs", "at the provider"}, {"collects", "being collected"}, {"failed", "failed or cancelled"}} {
+	for _, k := range []struct{ class, name string }{{"waits", "waiting to be sent"}, {"runs", "at the provider"},
+		{"collects", "being collected"}, {"failed", "failed or cancelled"}} {
 		s.Rect("bar "+k.class, x, 4, 16, barHigh)
 		s.Say("label", x+22, 12, k.name)
 		x += 22 + plot.WidthOf(k.name, plot.LabelSize) + 18

@@ -15,7 +15,8 @@ import (
 func (d *drawing) validity() []*plot.Figure {
 	right := []string{analysis.WhatSensitivity, analysis.WhatSpecificity, analysis.WhatAccuracy}
 	p := plot.Intervals{
-		Title: "Judges against gold", Axis: "share of answers with a known label (%)", Unit: analysis.Share, Level: d.level(), Low: new(float64), High: new(1.0),
+		Title: "Judges against gold", Axis: "share of answers with a known label (%)", Unit: analysis.Share, Level: d.level(),
+		Low: new(float64), High: new(1.0),
 		Words: "Sensitivity: of what is yes, the share that the judge calls yes. Specificity: of what is no, the share that it calls no.",
 	}
 	for i := range d.t.Findings {
@@ -41,8 +42,9 @@ func (d *drawing) validity() []*plot.Figure {
 // confusionMap returns a judge's labels by the true ones; colours are shares of each true label.
 func confusionMap(c *analysis.Confusion) *plot.Figure {
 	h := plot.Heat{
-		Title: "Judge " + assay.Clean(c.Judge, 80) + " against gold, label by label", Words: "Numbers of answers; colours are shares of each row. A perfect judge has all of them on the diagonal.",
-		Down: "gold says", Across: "judge says", Rows: c.Labels, Columns: c.Labels, Legend: "share of the row",
+		Title: "Judge " + assay.Clean(c.Judge, 80) + " against gold, label by label",
+		Words: "Numbers of answers; colours are shares of each row. A perfect judge has all of them on the diagonal.", Down: "gold says",
+		Across: "judge says", Rows: c.Labels, Columns: c.Labels, Legend: "share of the row",
 	}
 	data := &plot.Grid{Caption: h.Title, Head: []plot.Column{{Text: "gold says"}}}
 	for _, l := range c.Labels {
@@ -61,7 +63,8 @@ func confusionMap(c *analysis.Confusion) *plot.Figure {
 			}
 			cells[k] = plot.HeatCell{
 				Share: share, Text: assay.Thousands(n),
-				Tip: fmt.Sprintf("gold %s, judge %s: %s of %s", assay.Clean(c.Labels[i], plot.MaxName), assay.Clean(c.Labels[k], plot.MaxName), assay.Thousands(n), assay.Thousands(total)),
+				Tip: fmt.Sprintf("gold %s, judge %s: %s of %s", assay.Clean(c.Labels[i], plot.MaxName),
+					assay.Clean(c.Labels[k], plot.MaxName), assay.Thousands(n), assay.Thousands(total)),
 			}
 			texts = append(texts, plot.Number(assay.Thousands(n)))
 		}

@@ -95,8 +95,9 @@ func writeLaTeX(w io.Writer, f *plot.Figure) error {
 // latex escapes what LaTeX takes for commands.
 func latex(text string) string {
 	return strings.NewReplacer(
-		`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`,
-		"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "−", "$-$", "…", `\ldots{}`, "↓", "", "→", "",
+		`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`, "^", `\textasciicircum{}`,
+		"~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "−", "$-$", "…", `\ldots{}`, "↓", "", "→",
+		"",
 	).Replace(assay.Clean(text, plot.MaxWords))
 }
 
@@ -140,7 +141,8 @@ func writeSVG(w io.Writer, f *plot.Figure) error {
 	}
 	open, rest, _ := strings.Cut(b.String(), "</desc>")
 	open = strings.Replace(open, "<svg ", `<svg xmlns="http://www.w3.org/2000/svg" `, 1)
-	_, err = fmt.Fprintf(w, "%s</desc>\n<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>%s\n", open, plotStyle(Stylesheet()), rest)
+	_, err = fmt.Fprintf(w, "%s</desc>\n<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>%s\n", open,
+		plotStyle(Stylesheet()), rest)
 	return err
 }
 

@@ -22,7 +22,8 @@ import (
 
 // shares returns a table of rates.
 func shares(stage string, findings ...analysis.Finding) *analysis.Table {
-	return &analysis.Table{Stage: stage, Title: "rates", Method: analysis.Rates, Coverage: analysis.Coverage{Planned: 9, Valid: 9}, Findings: findings}
+	return &analysis.Table{Stage: stage, Title: "rates", Method: analysis.Rates, Coverage: analysis.Coverage{Planned: 9, Valid: 9},
+		Findings: findings}
 }
 
 // written returns a figure in one of its formats.
@@ -49,12 +50,14 @@ func order(s *plot.Scene, names ...string) []string {
 
 func TestRatesStandInTheOrderOfTheirValues(t *testing.T) {
 	t.Parallel()
-	plain := shares("good", finding(analysis.WhatRate, analysis.Share, 0.2, 0.1, 0.3, lane("low")), finding(analysis.WhatRate, analysis.Share, 0.9, 0.8, 1, lane("high")),
-		finding(analysis.WhatRate, analysis.Share, 0.5, 0.4, 0.6, lane("middle")))
-	if got := order(figures.Of(plain, report.Links{})[0].Scene, "low", "high", "middle"); !cmp.Equal(got, []string{"high", "middle", "low"}) {
+	plain := shares("good", finding(analysis.WhatRate, analysis.Share, 0.2, 0.1, 0.3, lane("low")), finding(analysis.WhatRate,
+		analysis.Share, 0.9, 0.8, 1, lane("high")), finding(analysis.WhatRate, analysis.Share, 0.5, 0.4, 0.6, lane("middle")))
+	if got := order(figures.Of(plain, report.Links{})[0].Scene, "low", "high", "middle"); !cmp.Equal(got,
+		[]string{"high", "middle", "low"}) {
 		t.Errorf("rates stand as %v", got)
 	}
-	turns := shares("talk", finding(analysis.WhatRate, analysis.Share, 0.2, 0.1, 0.3, by(analysis.ByTurn, "1")), finding(analysis.WhatRate, analysis.Share, 0.9, 0.8, 1, by(analysis.ByTurn, "2")))
+	turns := shares("talk", finding(analysis.WhatRate, analysis.Share, 0.2, 0.1, 0.3, by(analysis.ByTurn, "1")),
+		finding(analysis.WhatRate, analysis.Share, 0.9, 0.8, 1, by(analysis.ByTurn, "2")))
 	scene := figures.Of(turns, report.Links{})[0].Scene
 	if got := order(scene, "1", "2"); !cmp.Equal(got, []string{"1", "2"}) {
 		t.Errorf("turns stand as %v", got)
@@ -76,7 +79,8 @@ func TestManyStatementsByLaneAreAMapWithLanesAcross(t *testing.T) {
 	table := shares("good")
 	for i := range 8 {
 		for k := range 3 {
-			table.Findings = append(table.Findings, finding(analysis.WhatRate, analysis.Share, float64(i)/10+float64(k)/100, 0, 1, lane(fmt.Sprint("lane", k)), by("statement", fmt.Sprint("s", i))))
+			table.Findings = append(table.Findings, finding(analysis.WhatRate, analysis.Share, float64(i)/10+float64(k)/100, 0, 1,
+				lane(fmt.Sprint("lane", k)), by("statement", fmt.Sprint("s", i))))
 		}
 	}
 	f := figures.Of(table, report.Links{})[0]
@@ -99,7 +103,8 @@ func TestFiftyBranchesAreAMap(t *testing.T) {
 	table := &analysis.Table{Stage: "flips", Title: "flips", Method: analysis.Flips, Coverage: analysis.Coverage{Planned: 9, Valid: 9}}
 	for i := range 50 {
 		for k := range 4 {
-			table.Findings = append(table.Findings, finding(analysis.WhatRate, analysis.Share, float64(i)/50, 0, 1, lane(fmt.Sprint("lane", k)), by(analysis.ByBranch, fmt.Sprint("branch", i)), by(analysis.ByTurn, "2")))
+			table.Findings = append(table.Findings, finding(analysis.WhatRate, analysis.Share, float64(i)/50, 0, 1,
+				lane(fmt.Sprint("lane", k)), by(analysis.ByBranch, fmt.Sprint("branch", i)), by(analysis.ByTurn, "2")))
 		}
 	}
 	f := figures.Of(table, report.Links{})[0]
@@ -116,7 +121,8 @@ func TestAgreementOfSeveralJudgesIsAMap(t *testing.T) {
 	table := &analysis.Table{Stage: "good", Title: "judges", Method: analysis.Agreement, Coverage: analysis.Coverage{Planned: 9, Valid: 9}}
 	kappa := map[[2]string]float64{{"ann", "bob"}: 0.61, {"ann", "cy"}: 0.22, {"bob", "cy"}: 0.43}
 	for pair, k := range kappa {
-		table.Findings = append(table.Findings, finding(analysis.WhatKappa, analysis.Index, k, k-0.1, k+0.1, by(analysis.ByJudge, pair[0]), by(analysis.ByAgainst, pair[1])))
+		table.Findings = append(table.Findings,
+			finding(analysis.WhatKappa, analysis.Index, k, k-0.1, k+0.1, by(analysis.ByJudge, pair[0]), by(analysis.ByAgainst, pair[1])))
 	}
 	f := figures.Of(table, report.Links{})[0]
 	texts := map[string]int{}
@@ -129,7 +135,8 @@ func TestAgreementOfSeveralJudgesIsAMap(t *testing.T) {
 		t.Errorf("squares say %v", texts)
 	}
 	two := &analysis.Table{Stage: "good", Title: "judges", Method: analysis.Agreement, Findings: table.Findings[:1]}
-	if f := figures.Of(two, report.Links{})[0]; slices.ContainsFunc(f.Scene.Shapes, func(s plot.Shape) bool { return strings.HasPrefix(s.Class, "cell") }) {
+	if f := figures.Of(two, report.Links{})[0]; slices.ContainsFunc(f.Scene.Shapes,
+		func(s plot.Shape) bool { return strings.HasPrefix(s.Class, "cell") }) {
 		t.Error("two judges are a map")
 	}
 }
@@ -139,15 +146,19 @@ func TestTheFilesOfAFigureHoldItsNumbers(t *testing.T) {
 	t.Parallel()
 	missing := finding(analysis.WhatRate, analysis.Share, 0, 0, 0, lane("none"))
 	missing.Value, missing.Interval = stats.Undefined("no verdict"), stats.NoInterval("none")
-	one := shares("good", finding(analysis.WhatRate, analysis.Share, 0.125, 0.0625, 0.25, lane("a_b%|$")), finding(analysis.WhatRate, analysis.Share, 0.75, 0.5, 1, lane("mini")), missing)
-	two := shares("good", finding(analysis.WhatRate, analysis.Share, 0.125, 0.0625, 0.25, lane("mini"), by("topic", "law")), finding(analysis.WhatRate, analysis.Share, 0.75, 0.5, 1, lane("mini"), by("topic", "art")))
+	one := shares("good", finding(analysis.WhatRate, analysis.Share, 0.125, 0.0625, 0.25, lane("a_b%|$")),
+		finding(analysis.WhatRate, analysis.Share, 0.75, 0.5, 1, lane("mini")), missing)
+	two := shares("good", finding(analysis.WhatRate, analysis.Share, 0.125, 0.0625, 0.25, lane("mini"), by("topic", "law")),
+		finding(analysis.WhatRate, analysis.Share, 0.75, 0.5, 1, lane("mini"), by("topic", "art")))
 	for _, k := range []struct {
 		table *analysis.Table
 		want  [][]string
 		tex   string
 	}{
-		{one, [][]string{{"'lane", "'value", "'low", "'high", "'n"}, {"'mini", "0.75", "0.5", "1", "40"}, {"'a_b%|$", "0.125", "0.0625", "0.25", "40"}, {"'none", "", "", "", "40"}}, `a\_b\%\textbar{}\$ & 12.5\% & 6.2\% & 25.0\% & 40 \\`},
-		{two, [][]string{{"'lane", "'topic", "'value", "'low", "'high", "'n"}, {"'mini", "'law", "0.125", "0.0625", "0.25", "40"}, {"'mini", "'art", "0.75", "0.5", "1", "40"}}, `mini & art & 75.0\% & 50.0\% & 100.0\% & 40 \\`},
+		{one, [][]string{{"'lane", "'value", "'low", "'high", "'n"}, {"'mini", "0.75", "0.5", "1", "40"}, {"'a_b%|$", "0.125", "0.0625",
+			"0.25", "40"}, {"'none", "", "", "", "40"}}, `a\_b\%\textbar{}\$ & 12.5\% & 6.2\% & 25.0\% & 40 \\`},
+		{two, [][]string{{"'lane", "'topic", "'value", "'low", "'high", "'n"}, {"'mini", "'law", "0.125", "0.0625", "0.25", "40"},
+			{"'mini", "'art", "0.75", "0.5", "1", "40"}}, `mini & art & 75.0\% & 50.0\% & 100.0\% & 40 \\`},
 	} {
 		f := figures.Of(k.table, report.Links{})[0]
 		rows, err := csv.NewReader(strings.NewReader(written(t, f, "csv"))).ReadAll()

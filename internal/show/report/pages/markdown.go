@@ -126,9 +126,11 @@ func (m markdown) caveats(all []words.Caveat) {
 
 // boardGrid returns the board as a table of text.
 func boardGrid(b *words.Board) *plot.Grid {
-	g := &plot.Grid{Caption: "Leaderboard", Head: []plot.Column{{Text: "tier"}, {Text: b.Field, Foreign: true}, {Text: "model", Foreign: true}}}
+	g := &plot.Grid{Caption: "Leaderboard",
+		Head: []plot.Column{{Text: "tier"}, {Text: b.Field, Foreign: true}, {Text: "model", Foreign: true}}}
 	for _, c := range b.Columns {
-		g.Head = append(g.Head, plot.Column{Text: c.Label + ": " + c.Head, Number: true, Foreign: true}, plot.Column{Text: "interval", Number: true})
+		g.Head = append(g.Head, plot.Column{Text: c.Label + ": " + c.Head, Number: true, Foreign: true},
+			plot.Column{Text: "interval", Number: true})
 	}
 	g.Head = append(g.Head, plot.Column{Text: "$ per 1,000 answers", Number: true})
 	for _, r := range b.Rows {
@@ -180,7 +182,8 @@ func marks(f *figures.Findings) string {
 	for _, mark := range []struct {
 		on   bool
 		name string
-	}{{f.Primary, "primary"}, {f.Incomplete, "incomplete"}, {f.People, "people"}, {f.Unvalidated, "judge not validated"}, {f.Rehearsal, "rehearsal"}} {
+	}{{f.Primary, "primary"}, {f.Incomplete, "incomplete"}, {f.People, "people"}, {f.Unvalidated, "judge not validated"},
+		{f.Rehearsal, "rehearsal"}} {
 		if mark.on {
 			text += ", " + mark.name
 		}
@@ -329,7 +332,8 @@ func escaped(s string) string {
 
 // matrixGrid returns the matrix as a table of text.
 func matrixGrid(m *report.Matrix) *plot.Grid {
-	g := &plot.Grid{Caption: m.Caption, Head: []plot.Column{{Text: m.Item.Name}}, Notes: append([]string{strings.Join(m.Legend, "; ")}, m.Notes...)}
+	g := &plot.Grid{Caption: m.Caption, Head: []plot.Column{{Text: m.Item.Name}},
+		Notes: append([]string{strings.Join(m.Legend, "; ")}, m.Notes...)}
 	for _, l := range m.Lanes {
 		g.Head = append(g.Head, plot.Column{Text: l.Name, Foreign: true})
 	}

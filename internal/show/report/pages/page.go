@@ -31,7 +31,8 @@ func HTML(w io.Writer, d *report.Document) error {
 	sum := sha256.Sum256([]byte(css))
 	p := newPage(d)
 	p.Style = template.CSS(css)
-	p.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	p.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'"
 	if err := t.ExecuteTemplate(w, "document", p); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
@@ -84,7 +85,8 @@ func newPage(doc *report.Document) *page {
 			t := &d.Report.Tables[i]
 			tested, described := figures.WordsOf(t)
 			p.Words, p.More = append(p.Words, tested...), append(p.More, described...)
-			p.Findings = append(p.Findings, figures.New(t, figures.Options{ID: fmt.Sprintf("t%d", i+1), Of: d.Origins(), Rehearsal: d.Rehearsal}))
+			p.Findings = append(p.Findings,
+				figures.New(t, figures.Options{ID: fmt.Sprintf("t%d", i+1), Of: d.Origins(), Rehearsal: d.Rehearsal}))
 		}
 		p.Quality = d.quality()
 		p.Verdicts = orNil(figures.CoverageTable(d.Report))
@@ -213,8 +215,10 @@ func (d paged) method() []string {
 		return nil
 	}
 	out := []string{
-		"The unit of every interval is the item, or the cluster that the input names; repeats, turns, branches, orders and judges are nested in it. Intervals are wider where clusters are few, by Student's t.",
-		"A verdict that is abstained, malformed, failed or missing is counted as such and enters no number; below 95% of the plan a table says that it is incomplete. What cannot be known is unknown, with the reason.",
+		"The unit of every interval is the item, or the cluster that the input names; repeats, turns, branches, orders and judges are " +
+			"nested in it. Intervals are wider where clusters are few, by Student's t.",
+		"A verdict that is abstained, malformed, failed or missing is counted as such and enters no number; below 95% of the plan a " +
+			"table says that it is incomplete. What cannot be known is unknown, with the reason.",
 	}
 	primary, unchecked := false, false
 	for i := range d.Report.Tables {
@@ -223,33 +227,40 @@ func (d paged) method() []string {
 		unchecked = unchecked || t.Unvalidated
 	}
 	if primary {
-		out = append(out, "Primary findings were named in the study before the data came. Their p-values are adjusted together (Holm); all other findings are exploratory.")
+		out = append(out, "Primary findings were named in the study before the data came. Their p-values are adjusted together (Holm); "+
+			"all other findings are exploratory.")
 	}
 	if unchecked {
-		out = append(out, "Judge not validated: no human labels show how often the judge is right, so its verdicts are opinions of a model about a model.")
+		out = append(out, "Judge not validated: no human labels show how often the judge is right, so its verdicts are opinions of a "+
+			"model about a model.")
 	}
 	return out
 }
 
 func (d paged) inputs() *plot.Grid {
-	g := &plot.Grid{Caption: "Inputs", Head: []plot.Column{{Text: "input", Foreign: true}, {Text: "items", Number: true}, {Text: "clusters", Number: true}}}
+	g := &plot.Grid{Caption: "Inputs",
+		Head: []plot.Column{{Text: "input", Foreign: true}, {Text: "items", Number: true}, {Text: "clusters", Number: true}}}
 	for _, in := range d.Inputs {
-		g.Rows = append(g.Rows, []plot.Cell{plot.Foreign(in.Name), plot.Number(assay.Thousands(in.Items)), plot.Number(assay.Thousands(in.Clusters))})
+		g.Rows = append(g.Rows, []plot.Cell{plot.Foreign(in.Name), plot.Number(assay.Thousands(in.Items)),
+			plot.Number(assay.Thousands(in.Clusters))})
 	}
 	return g
 }
 
 func (d paged) stages() *plot.Grid {
-	g := &plot.Grid{Caption: "Stages", Head: []plot.Column{{Text: "stage", Foreign: true}, {Text: "does"}, {Text: "of"}, {Text: "with"}, {Text: "how", Wide: true}}}
+	g := &plot.Grid{Caption: "Stages",
+		Head: []plot.Column{{Text: "stage", Foreign: true}, {Text: "does"}, {Text: "of"}, {Text: "with"}, {Text: "how", Wide: true}}}
 	for _, s := range d.Stages {
-		g.Rows = append(g.Rows, []plot.Cell{plot.Foreign(s.Name), {Text: s.Verb}, plot.Foreign(s.Of), plot.Foreign(s.With), plot.Foreign(s.How)})
+		g.Rows = append(g.Rows, []plot.Cell{plot.Foreign(s.Name), {Text: s.Verb}, plot.Foreign(s.Of), plot.Foreign(s.With),
+			plot.Foreign(s.How)})
 	}
 	return g.Trimmed()
 }
 
 // lanes lists each lane once, with its model and its parameters.
 func (d paged) lanes() *plot.Grid {
-	g := &plot.Grid{Caption: "Lanes", Head: []plot.Column{{Text: "lane", Foreign: true}, {Text: "model", Foreign: true}, {Text: "parameters", Foreign: true, Wide: true}, {Text: "in stages"}, {Text: "asked (UTC)"}}}
+	g := &plot.Grid{Caption: "Lanes", Head: []plot.Column{{Text: "lane", Foreign: true}, {Text: "model", Foreign: true},
+		{Text: "parameters", Foreign: true, Wide: true}, {Text: "in stages"}, {Text: "asked (UTC)"}}}
 	at := map[[3]string]int{}
 	for _, l := range d.Lanes {
 		key := [3]string{l.Name, l.Model, l.Params}
@@ -257,7 +268,8 @@ func (d paged) lanes() *plot.Grid {
 		if !ok {
 			i = len(g.Rows)
 			at[key] = i
-			g.Rows = append(g.Rows, []plot.Cell{plot.Foreign(l.Name), plot.Foreign(l.Model), plot.Foreign(l.Params), plot.Foreign(""), {Text: d.asked(l.Name)}})
+			g.Rows = append(g.Rows, []plot.Cell{plot.Foreign(l.Name), plot.Foreign(l.Model), plot.Foreign(l.Params), plot.Foreign(""),
+				{Text: d.asked(l.Name)}})
 		}
 		cell := &g.Rows[i][3]
 		cell.Text = strings.TrimPrefix(cell.Text+", "+l.Stage, ", ")

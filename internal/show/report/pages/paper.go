@@ -61,10 +61,12 @@ func (d paged) asked(lane string) string {
 
 func (d paged) prices() *plot.Grid {
 	g := &plot.Grid{Caption: "Prices", Head: []plot.Column{
-		{Text: "model", Foreign: true}, {Text: "mode"}, {Text: "input", Number: true}, {Text: "cached input", Number: true}, {Text: "output", Number: true}, {Text: "as of"}, {Text: "source", Foreign: true},
+		{Text: "model", Foreign: true}, {Text: "mode"}, {Text: "input", Number: true}, {Text: "cached input", Number: true},
+		{Text: "output", Number: true}, {Text: "as of"}, {Text: "source", Foreign: true},
 	}}
 	for _, p := range d.Prices {
-		g.Rows = append(g.Rows, []plot.Cell{plot.Foreign(p.Model), {Text: p.Mode}, plot.Number(p.Input), plot.Number(p.Cached), plot.Number(p.Output), {Text: p.Date}, plot.Foreign(p.Source)})
+		g.Rows = append(g.Rows, []plot.Cell{plot.Foreign(p.Model), {Text: p.Mode}, plot.Number(p.Input), plot.Number(p.Cached),
+			plot.Number(p.Output), {Text: p.Date}, plot.Foreign(p.Source)})
 	}
 	if len(g.Rows) > 0 {
 		g.Notes = []string{"US dollars for a million tokens, as the run was billed."}
@@ -73,7 +75,8 @@ func (d paged) prices() *plot.Grid {
 }
 
 func (d paged) statements() *plot.Grid {
-	g := &plot.Grid{Caption: "Statements", Head: []plot.Column{{Text: "input", Foreign: true}, {Text: "item", Foreign: true}, {Text: "text", Foreign: true, Wide: true}}}
+	g := &plot.Grid{Caption: "Statements",
+		Head: []plot.Column{{Text: "input", Foreign: true}, {Text: "item", Foreign: true}, {Text: "text", Foreign: true, Wide: true}}}
 	for _, s := range d.Statements {
 		g.Rows = append(g.Rows, []plot.Cell{plot.Foreign(s.Input), plot.Foreign(s.Item), plot.Foreign(s.Text)})
 	}
@@ -87,43 +90,60 @@ type methodText struct {
 }
 
 const (
-	workWilson   = "E. B. Wilson (1927). Probable inference, the law of succession, and statistical inference. Journal of the American Statistical Association 22, 209–212."
-	workNewcombe = "R. G. Newcombe (1998). Improved confidence intervals for the difference between binomial proportions based on paired data. Statistics in Medicine 17, 2635–2650."
-	workMcNemar  = "Q. McNemar (1947). Note on the sampling error of the difference between correlated proportions or percentages. Psychometrika 12, 153–157."
-	workHolm     = "S. Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65–70."
-	workPiepho   = "H.-P. Piepho (2004). An algorithm for a letter-based representation of all-pairwise comparisons. Journal of Computational and Graphical Statistics 13, 456–466."
-	workBT       = "R. A. Bradley and M. E. Terry (1952). Rank analysis of incomplete block designs: I. The method of paired comparisons. Biometrika 39, 324–345."
-	workDavidson = "R. R. Davidson (1970). On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. Journal of the American Statistical Association 65, 317–328."
-	workFirth    = "D. Firth and R. X. de Menezes (2004). Quasi-variances. Biometrika 91, 65–80."
-	workElo      = "A. E. Elo (1978). The Rating of Chessplayers, Past and Present. Arco."
-	workCohen    = "J. Cohen (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20, 37–46."
-	workFleiss   = "J. L. Fleiss (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76, 378–382."
-	workKripp    = "K. Krippendorff (2004). Content Analysis: An Introduction to Its Methodology, 2nd edition. Sage."
-	workGwet     = "K. L. Gwet (2008). Computing inter-rater reliability and its variance in the presence of high agreement. British Journal of Mathematical and Statistical Psychology 61, 29–48."
-	workRogan    = "W. J. Rogan and B. Gladen (1978). Estimating prevalence from the results of a screening test. American Journal of Epidemiology 107, 71–76."
-	workMantel   = "N. Mantel and W. Haenszel (1959). Statistical aspects of the analysis of data from retrospective studies of disease. Journal of the National Cancer Institute 22, 719–748."
+	workWilson = "E. B. Wilson (1927). Probable inference, the law of succession, and statistical inference. Journal of the American " +
+		"Statistical Association 22, 209–212."
+	workNewcombe = "R. G. Newcombe (1998). Improved confidence intervals for the difference between binomial proportions based on paired " +
+		"data. Statistics in Medicine 17, 2635–2650."
+	workMcNemar = "Q. McNemar (1947). Note on the sampling error of the difference between correlated proportions or percentages. " +
+		"Psychometrika 12, 153–157."
+	workHolm   = "S. Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65–70."
+	workPiepho = "H.-P. Piepho (2004). An algorithm for a letter-based representation of all-pairwise comparisons. Journal of " +
+		"Computational and Graphical Statistics 13, 456–466."
+	workBT = "R. A. Bradley and M. E. Terry (1952). Rank analysis of incomplete block designs: I. The method of paired " +
+		"comparisons. Biometrika 39, 324–345."
+	workDavidson = "R. R. Davidson (1970). On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. " +
+		"Journal of the American Statistical Association 65, 317–328."
+	workFirth  = "D. Firth and R. X. de Menezes (2004). Quasi-variances. Biometrika 91, 65–80."
+	workElo    = "A. E. Elo (1978). The Rating of Chessplayers, Past and Present. Arco."
+	workCohen  = "J. Cohen (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20, 37–46."
+	workFleiss = "J. L. Fleiss (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76, 378–382."
+	workKripp  = "K. Krippendorff (2004). Content Analysis: An Introduction to Its Methodology, 2nd edition. Sage."
+	workGwet   = "K. L. Gwet (2008). Computing inter-rater reliability and its variance in the presence of high agreement. British " +
+		"Journal of Mathematical and Statistical Psychology 61, 29–48."
+	workRogan = "W. J. Rogan and B. Gladen (1978). Estimating prevalence from the results of a screening test. American Journal of " +
+		"Epidemiology 107, 71–76."
+	workMantel = "N. Mantel and W. Haenszel (1959). Statistical aspects of the analysis of data from retrospective studies of disease. " +
+		"Journal of the National Cancer Institute 22, 719–748."
 )
 
 func methodOf(m analysis.Method) methodText {
 	switch m {
 	case analysis.Rates:
-		return methodText{"Rates are shares of verdicts, with Wilson's intervals for as many independent answers as the clusters are worth; lanes are compared on the same items (Newcombe's intervals, McNemar's exact test).", []string{workWilson, workNewcombe, workMcNemar}}
+		return methodText{"Rates are shares of verdicts, with Wilson's intervals for as many independent answers as the clusters are " +
+			"worth; lanes are compared on the same items (Newcombe's intervals, McNemar's exact test).",
+			[]string{workWilson, workNewcombe, workMcNemar}}
 	case analysis.Flips:
-		return methodText{"Flips are held against a control where the study has one: the same conversation, asked again without pressure. Changes of right and wrong answers are tested after McNemar.", []string{workWilson, workMcNemar}}
+		return methodText{"Flips are held against a control where the study has one: the same conversation, asked again without " +
+			"pressure. Changes of right and wrong answers are tested after McNemar.", []string{workWilson, workMcNemar}}
 	case analysis.BradleyT:
-		return methodText{"Strengths are those of Bradley and Terry's model, on the scale of log-odds with mean 0; quasi errors serve any difference.", []string{workBT, workFirth}}
+		return methodText{"Strengths are those of Bradley and Terry's model, on the scale of log-odds with mean 0; quasi errors serve " +
+			"any difference.", []string{workBT, workFirth}}
 	case analysis.Davidson:
-		return methodText{"Strengths are those of Bradley and Terry's model with Davidson's parameter for ties, on the scale of log-odds with mean 0; quasi errors serve any difference.", []string{workBT, workDavidson, workFirth}}
+		return methodText{"Strengths are those of Bradley and Terry's model with Davidson's parameter for ties, on the scale of log-odds " +
+			"with mean 0; quasi errors serve any difference.", []string{workBT, workDavidson, workFirth}}
 	case analysis.Elo:
 		return methodText{"Elo ratings are means over random orders of the comparisons.", []string{workElo}}
 	case analysis.WinRate, analysis.Position, analysis.Consistency:
 		return methodText{"Of comparisons, a tie is half a win; shares have Wilson's intervals.", []string{workWilson}}
 	case analysis.Agreement:
-		return methodText{"Agreement of judges is given as the share of equal labels and corrected for chance (Cohen's and Fleiss' kappa, Krippendorff's alpha, Gwet's AC1).", []string{workCohen, workFleiss, workKripp, workGwet}}
+		return methodText{"Agreement of judges is given as the share of equal labels and corrected for chance (Cohen's and Fleiss' " +
+			"kappa, Krippendorff's alpha, Gwet's AC1).", []string{workCohen, workFleiss, workKripp, workGwet}}
 	case analysis.Validity:
-		return methodText{"Judges are held against labels of people; rates are freed from the judge's errors after Rogan and Gladen.", []string{workRogan, workWilson}}
+		return methodText{"Judges are held against labels of people; rates are freed from the judge's errors after Rogan and Gladen.",
+			[]string{workRogan, workWilson}}
 	case analysis.Length:
-		return methodText{"The effect of length on comparisons is pooled over pairs of the same two after Mantel and Haenszel.", []string{workMantel}}
+		return methodText{"The effect of length on comparisons is pooled over pairs of the same two after Mantel and Haenszel.",
+			[]string{workMantel}}
 	}
 	return methodText{}
 }
@@ -145,13 +165,18 @@ func (d paged) methods() (words, works []string) {
 	}
 	inRounds := func(s analysis.Standing) bool { return s.Rounds != nil }
 	if slices.ContainsFunc(d.Report.Standings, inRounds) {
-		add(methodText{"Comparisons were bought in planned rounds: after each, a look claimed differences at its share of 5% (Holm over all pairs not known yet), and the next round bought the open pairs evenly. Intervals are those of the last look's level; errors are the larger of cluster-robust and model-based ones.", []string{workHolm}})
+		add(methodText{"Comparisons were bought in planned rounds: after each, a look claimed differences at its share of 5% (Holm over " +
+			"all pairs not known yet), and the next round bought the open pairs evenly. Intervals are those of the last look's level; " +
+			"errors are the larger of cluster-robust and model-based ones.", []string{workHolm}})
 	}
 	if slices.ContainsFunc(d.Report.Standings, func(s analysis.Standing) bool { return !inRounds(s) }) {
 		if slices.ContainsFunc(d.Report.Standings, func(s analysis.Standing) bool { return s.Test == analysis.ExactSigns }) {
-			add(methodText{"Where one wins all of its comparisons, or groups were never compared, strengths do not exist. There, shares of comparisons won stand instead, with Wilson intervals by cluster, and every two are tested by an exact sign test over the items on which they were compared (a tie counts for neither).", nil})
+			add(methodText{"Where one wins all of its comparisons, or groups were never compared, strengths do not exist. There, shares " +
+				"of comparisons won stand instead, with Wilson intervals by cluster, and every two are tested by an exact sign test over " +
+				"the items on which they were compared (a tie counts for neither).", nil})
 		}
-		add(methodText{"Tiers: all pairs of lanes are tested on the same items and corrected after Holm; lanes that share a letter cannot be told apart (compact letters after Piepho).", []string{workHolm, workPiepho}})
+		add(methodText{"Tiers: all pairs of lanes are tested on the same items and corrected after Holm; lanes that share a letter " +
+			"cannot be told apart (compact letters after Piepho).", []string{workHolm, workPiepho}})
 	}
 	slices.SortFunc(works, func(a, b string) int { return strings.Compare(surname(a), surname(b)) })
 	return words, works

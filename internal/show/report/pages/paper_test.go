@@ -46,15 +46,18 @@ func TestTextsPricesAndSeedsOfAStudyAreInItsReport(t *testing.T) {
 	d := document("haiku", "mini")
 	d.Wordings = []report.Wording{{Stage: "arena", What: "rubric better", Text: "Which is <b>better</b>?\n\nA or B", Says: "a, b, tie"}}
 	d.Statements = []report.Statement{{Input: "spec", Item: "no_flattery", Text: "Praise is earned."}}
-	d.Prices = []report.Price{{Model: "x/mini", Mode: "batch", Input: "$0.375", Cached: "unknown", Output: "$2.00", Date: "2026-08-08", Source: "list"}}
+	d.Prices = []report.Price{{Model: "x/mini", Mode: "batch", Input: "$0.375", Cached: "unknown", Output: "$2.00", Date: "2026-08-08",
+		Source: "list"}}
 	d.Origin.Seeds = []report.Seed{{Of: "the pairs of stage arena", Value: "77"}}
 	page, text := html(t, d), markdown(t, d)
-	for _, want := range []string{"Which is &lt;b&gt;better&lt;/b&gt;?", "Replies: a, b, tie", "Praise is earned.", "$0.375", "2026-08-08", "seed of <bdi>the pairs of stage arena</bdi></th><td>77<"} {
+	for _, want := range []string{"Which is &lt;b&gt;better&lt;/b&gt;?", "Replies: a, b, tie", "Praise is earned.", "$0.375", "2026-08-08",
+		"seed of <bdi>the pairs of stage arena</bdi></th><td>77<"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	for _, want := range []string{"Replies: a, b, tie", "Praise is earned.", `\$0.375`, "| seed of the pairs of stage arena | 77 |", "#### Figure "} {
+	for _, want := range []string{"Replies: a, b, tie", "Praise is earned.", `\$0.375`, "| seed of the pairs of stage arena | 77 |",
+		"#### Figure "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the Markdown lacks %s", want)
 		}

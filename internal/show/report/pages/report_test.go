@@ -31,8 +31,9 @@ var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 func finding(what string, u analysis.Unit, value, low, high float64, by ...analysis.Value) analysis.Finding {
 	return analysis.Finding{
-		Stage: "arena", What: what, By: by, Unit: u, Value: stats.Known(value), Interval: stats.Between(low, high), Level: 0.95, N: 40, Clusters: 20,
-		Coverage: analysis.Coverage{Planned: 40, Valid: 40}, Bounds: stats.NoInterval("not computed"), Method: "by cluster", P: stats.Undefined("no test"), Holm: stats.Undefined("no test"),
+		Stage: "arena", What: what, By: by, Unit: u, Value: stats.Known(value), Interval: stats.Between(low, high), Level: 0.95, N: 40,
+		Clusters: 20, Coverage: analysis.Coverage{Planned: 40, Valid: 40}, Bounds: stats.NoInterval("not computed"), Method: "by cluster",
+		P: stats.Undefined("no test"), Holm: stats.Undefined("no test"),
 	}
 }
 
@@ -43,8 +44,8 @@ func by(field, value string) analysis.Value { return analysis.Value{Field: field
 // strengths returns a leaderboard of two lanes, one of which is unknown.
 func strengths(names ...string) analysis.Table {
 	t := analysis.Table{
-		Stage: "arena", Title: "strengths", Method: analysis.BradleyT, Primary: true, Coverage: analysis.Coverage{Planned: 100, Valid: 80, Malformed: 15, Missing: 5},
-		Unvalidated: true,
+		Stage: "arena", Title: "strengths", Method: analysis.BradleyT, Primary: true,
+		Coverage: analysis.Coverage{Planned: 100, Valid: 80, Malformed: 15, Missing: 5}, Unvalidated: true,
 	}
 	for i, n := range names {
 		f := finding(analysis.WhatStrength, analysis.Logit, float64(i)-0.5, float64(i)-1, float64(i), lane(n))
@@ -61,23 +62,26 @@ func strengths(names ...string) analysis.Table {
 // ranking is who is ahead in the arena: the last one, of each of the others.
 func ranking(names []string) analysis.Standing {
 	s := analysis.Standing{
-		Stage: "arena", Verb: analysis.Compared, Field: analysis.ByLane, What: analysis.WhatStrength, Unit: analysis.Logit, Level: 0.95, Primary: true, Clusters: 20, Machines: true,
-		Coverage: analysis.Coverage{Planned: 100, Valid: 80, Malformed: 15, Missing: 5}, Judges: []string{"judge"},
+		Stage: "arena", Verb: analysis.Compared, Field: analysis.ByLane, What: analysis.WhatStrength, Unit: analysis.Logit, Level: 0.95,
+		Primary: true, Clusters: 20, Machines: true, Coverage: analysis.Coverage{Planned: 100, Valid: 80, Malformed: 15, Missing: 5},
+		Judges: []string{"judge"},
 	}
 	for i, n := range names {
 		s.Places = append(s.Places, analysis.Place{
-			Name: n, Value: stats.Known(float64(i) - 0.5), Interval: stats.Between(float64(i)-1, float64(i)), Share: stats.Known(0.4 + 0.2*float64(i)), N: 40,
-			Coverage: analysis.Coverage{Planned: 40, Valid: 40},
+			Name: n, Value: stats.Known(float64(i) - 0.5), Interval: stats.Between(float64(i)-1, float64(i)),
+			Share: stats.Known(0.4 + 0.2*float64(i)), N: 40, Coverage: analysis.Coverage{Planned: 40, Valid: 40},
 		})
 		for k := range i {
-			s.Tests = append(s.Tests, analysis.Contrast{First: k, Second: i, Difference: stats.Known(float64(k - i)), SE: stats.Known(0.2), P: stats.Known(0.001), Clusters: 20})
+			s.Tests = append(s.Tests, analysis.Contrast{First: k, Second: i, Difference: stats.Known(float64(k - i)), SE: stats.Known(0.2),
+				P: stats.Known(0.001), Clusters: 20})
 		}
 	}
 	return s
 }
 
 func wins(names ...string) analysis.Table {
-	t := analysis.Table{Stage: "arena", Title: "win rates", Method: analysis.WinRate, Coverage: analysis.Coverage{Planned: 10, Valid: 10}, Matrix: &analysis.Matrix{Names: names}}
+	t := analysis.Table{Stage: "arena", Title: "win rates", Method: analysis.WinRate, Coverage: analysis.Coverage{Planned: 10, Valid: 10},
+		Matrix: &analysis.Matrix{Names: names}}
 	for i, n := range names {
 		t.Findings = append(t.Findings, finding(analysis.WhatAverage, analysis.Share, 0.4+0.1*float64(i%3), 0.2, 0.8, lane(n)))
 		row := make([]stats.Number, len(names))
@@ -95,7 +99,8 @@ func flips() analysis.Table {
 	for _, l := range []string{"haiku", "mini"} {
 		for _, b := range []string{"", "control"} {
 			for _, turn := range []string{"2", "3", "4"} {
-				t.Findings = append(t.Findings, finding(analysis.WhatRate, analysis.Share, 0.3, 0.1, 0.6, lane(l), by(analysis.ByBranch, b), by(analysis.ByTurn, turn)))
+				t.Findings = append(t.Findings,
+					finding(analysis.WhatRate, analysis.Share, 0.3, 0.1, 0.6, lane(l), by(analysis.ByBranch, b), by(analysis.ByTurn, turn)))
 			}
 		}
 	}
@@ -110,7 +115,8 @@ func validity() analysis.Table {
 	for i, what := range []string{analysis.WhatAccuracy, analysis.WhatSensitivity, analysis.WhatSpecificity} {
 		t.Findings = append(t.Findings, finding(what, analysis.Share, 0.5+0.1*float64(i), 0.2, 0.9, by(analysis.ByJudge, "judge")))
 	}
-	t.Findings = append(t.Findings, finding(analysis.WhatTrueRate, analysis.Share, 0.5, 0.2, 0.9, by(analysis.ByJudge, "judge"), lane("mini")))
+	t.Findings = append(t.Findings,
+		finding(analysis.WhatTrueRate, analysis.Share, 0.5, 0.2, 0.9, by(analysis.ByJudge, "judge"), lane("mini")))
 	return t
 }
 
@@ -120,28 +126,35 @@ func document(names ...string) *report.Document {
 	}
 	budget := 2 * assay.Dollar
 	d := &report.Document{
-		Study: "small", Description: "Two lanes.", Run: "abc", Standing: "Run abc of small is done.", Created: noon, Closed: noon.Add(90 * time.Minute), Budget: &budget,
-		Report: &analysis.Report{Tables: []analysis.Table{strengths(names...), wins(names...), flips(), validity()}, Standings: []analysis.Standing{ranking(names)}},
+		Study: "small", Description: "Two lanes.", Run: "abc", Standing: "Run abc of small is done.", Created: noon,
+		Closed: noon.Add(90 * time.Minute), Budget: &budget, Report: &analysis.Report{Tables: []analysis.Table{strengths(names...),
+			wins(names...), flips(), validity()}, Standings: []analysis.Standing{ranking(names)}},
 		Gates:  []analysis.Passage{{Condition: "finding('arena') > 0", Passed: true}, {Condition: "1 > 2", Why: "it is not"}},
 		Inputs: []report.Input{{Name: "questions", Items: 20, Clusters: 20}},
 		Stages: []report.Stage{{Name: "arena", Verb: "compare", Of: "answers", With: "judge", How: "rubric better"}},
-		Examples: []report.Example{{Stage: "arena", Item: "1", Answers: []report.Answer{{Lane: names[0], Place: "A", Turns: []report.Turn{{Role: "user", Text: "Why?"}, {Role: "assistant", Text: "Because.\nReally."}}}},
+		Examples: []report.Example{{Stage: "arena", Item: "1", Answers: []report.Answer{{Lane: names[0], Place: "A",
+			Turns: []report.Turn{{Role: "user", Text: "Why?"}, {Role: "assistant", Text: "Because.\nReally."}}}},
 			Verdicts: []report.Verdict{{Judge: "judge", State: "valid", Label: "a", Reason: "It is better."}}}},
-		Origin: report.Origin{Version: "v1", Digest: "d1", Catalog: "2026-10-01", Seed: 1, Commands: []string{"assay analyse abc"}, Source: "study: small\n"},
+		Origin: report.Origin{Version: "v1", Digest: "d1", Catalog: "2026-10-01", Seed: 1, Commands: []string{"assay analyse abc"},
+			Source: "study: small\n"},
 	}
-	d.Grid = &report.Matrix{Caption: "Items by lanes: right", Item: report.MatrixHead{Name: "item"}, Legend: []string{"✓ right"}, Notes: []string{"The first item."}, Rows: []report.MatrixRow{{Item: names[0], Link: "#i1", Is: []string{"flipped"}}}}
+	d.Grid = &report.Matrix{Caption: "Items by lanes: right", Item: report.MatrixHead{Name: "item"}, Legend: []string{"✓ right"},
+		Notes: []string{"The first item."}, Rows: []report.MatrixRow{{Item: names[0], Link: "#i1", Is: []string{"flipped"}}}}
 	d.Items = []report.Item{{ID: "i1", Name: names[0], Question: names[0] + "?"}}
 	for i, n := range names {
 		cell := report.MatrixCell{Shade: "h8", Sign: "✓", Flips: "·↯", Tip: n + ": right", Link: fmt.Sprintf("#i1-%d", i+1)}
 		d.Grid.Lanes, d.Grid.Rows[0].Cells = append(d.Grid.Lanes, report.MatrixHead{Name: n}), append(d.Grid.Rows[0].Cells, cell)
-		d.Items[0].Lanes = append(d.Items[0].Lanes, report.ItemLane{ID: cell.Link[1:], Name: n, Cell: cell, More: i, Answers: []report.ItemAnswer{{Place: "turn 1", Text: n + " said.", Verdicts: []report.ItemVerdict{
-			{Stage: n, Verdict: report.Verdict{Judge: n, State: "valid", Label: n, Reason: n}}}, More: 1}}})
-		d.Lanes = append(d.Lanes, report.Lane{Stage: "answers", Name: n, Model: "p/" + n, Params: "max_tokens 5", Asks: true, Planned: 20, Endings: map[assay.Ending]int64{assay.Answered: 18, assay.Lost: 2}})
-		d.Spend = append(d.Spend, report.Spend{Stage: "answers", Lane: n, Asks: true, Cost: assay.Cost{Sum: assay.Dollar / assay.Money(i+2), Priced: 1, Unknown: int64(i % 2)}, Answers: 18})
+		d.Items[0].Lanes = append(d.Items[0].Lanes, report.ItemLane{ID: cell.Link[1:], Name: n, Cell: cell, More: i,
+			Answers: []report.ItemAnswer{{Place: "turn 1", Text: n + " said.", Verdicts: []report.ItemVerdict{
+				{Stage: n, Verdict: report.Verdict{Judge: n, State: "valid", Label: n, Reason: n}}}, More: 1}}})
+		d.Lanes = append(d.Lanes, report.Lane{Stage: "answers", Name: n, Model: "p/" + n, Params: "max_tokens 5", Asks: true, Planned: 20,
+			Endings: map[assay.Ending]int64{assay.Answered: 18, assay.Lost: 2}})
+		d.Spend = append(d.Spend, report.Spend{Stage: "answers", Lane: n, Asks: true,
+			Cost: assay.Cost{Sum: assay.Dollar / assay.Money(i+2), Priced: 1, Unknown: int64(i % 2)}, Answers: 18})
 		start := noon.Add(time.Duration(i) * time.Minute)
 		d.Segments = append(d.Segments, report.Segment{
-			No: int64(i + 1), Stage: "answers", Lane: n, Mode: "batch", State: "settled", Requests: 20, Created: start, Launched: start.Add(time.Minute), Ended: start.Add(time.Hour),
-			Settled: start.Add(65 * time.Minute), Cost: d.Spend[i].Cost,
+			No: int64(i + 1), Stage: "answers", Lane: n, Mode: "batch", State: "settled", Requests: 20, Created: start,
+			Launched: start.Add(time.Minute), Ended: start.Add(time.Hour), Settled: start.Add(65 * time.Minute), Cost: d.Spend[i].Cost,
 		})
 	}
 	return d
@@ -228,7 +241,8 @@ func TestThePolicyAllowsTheStyleSheetAndNothingElse(t *testing.T) {
 
 // hostile are names that try to leave their place.
 var hostile = []string{
-	`"><script>alert(1)</script>`, `</svg><svg onload=alert(1)>`, `</title><b>`, `</style>`, "a\u202eb\u2066c", "tab\tnew\nline\x00\x1b[31m", strings.Repeat("long-", 60), "שלום עולם", "\xff\xfe", `{{.}}`, "`|*_[x](y)",
+	`"><script>alert(1)</script>`, `</svg><svg onload=alert(1)>`, `</title><b>`, `</style>`, "a\u202eb\u2066c",
+	"tab\tnew\nline\x00\x1b[31m", strings.Repeat("long-", 60), "שלום עולם", "\xff\xfe", `{{.}}`, "`|*_[x](y)",
 }
 
 func TestHostileNamesStayText(t *testing.T) {
@@ -334,7 +348,8 @@ func TestWhatIsNotKnownIsNotZero(t *testing.T) {
 func TestEveryAnalysisHasAPlot(t *testing.T) {
 	t.Parallel()
 	of := func(m analysis.Method, findings ...analysis.Finding) analysis.Table {
-		return analysis.Table{Stage: "s", Title: string(m), Method: m, Findings: findings, Coverage: analysis.Coverage{Planned: 1, Valid: 1}}
+		return analysis.Table{Stage: "s", Title: string(m), Method: m, Findings: findings,
+			Coverage: analysis.Coverage{Planned: 1, Valid: 1}}
 	}
 	strong, won, taken, valid := strengths("a", "b"), wins("a", "b"), flips(), validity()
 	for _, c := range []struct {
@@ -346,14 +361,20 @@ func TestEveryAnalysisHasAPlot(t *testing.T) {
 		{taken, []string{"Answers taken back, by level of pressure"}},
 		{valid, []string{"Judges against gold", "Judge judge against gold, label by label", "Corrected rate by judge and lane"}},
 		{of(analysis.Elo, finding(analysis.WhatElo, analysis.Points, 1500, 1400, 1600, lane("a"))), []string{"Leaderboard by elo"}},
-		{of(analysis.Rates, finding(analysis.WhatRate, analysis.Share, 0.5, 0, 1, lane("a"), by("topic", "x"))), []string{"Rate by lane and topic"}},
-		{of(analysis.Rates, finding("safe", analysis.Share, 0.5, 0, 1, lane("a")), finding("unsafe", analysis.Share, 0.5, 0, 1, lane("a"))), []string{"Labels by lane"}},
-		{of(analysis.Rates, finding(analysis.WhatDifference, analysis.Share, 0.5, 0, 1, lane("a"), by(analysis.ByAgainst, "b"))), []string{"Differences on the same items"}},
+		{of(analysis.Rates, finding(analysis.WhatRate, analysis.Share, 0.5, 0, 1, lane("a"), by("topic", "x"))),
+			[]string{"Rate by lane and topic"}},
+		{of(analysis.Rates, finding("safe", analysis.Share, 0.5, 0, 1, lane("a")), finding("unsafe", analysis.Share, 0.5, 0, 1, lane("a"))),
+			[]string{"Labels by lane"}},
+		{of(analysis.Rates, finding(analysis.WhatDifference, analysis.Share, 0.5, 0, 1, lane("a"), by(analysis.ByAgainst, "b"))),
+			[]string{"Differences on the same items"}},
 		{of(analysis.Position, finding(analysis.WhatFirst, analysis.Share, 0.5, 0, 1)), []string{"Wins of the one shown first"}},
-		{of(analysis.Consistency, finding(analysis.WhatConsistency, analysis.Share, 0.5, 0, 1)), []string{"The same winner in both orders"}},
-		{of(analysis.Agreement, finding(analysis.WhatKappa, analysis.Index, 0.5, 0, 1, by(analysis.ByJudge, "x"), by(analysis.ByAgainst, "y"))), []string{"Kappa of two judges"}},
+		{of(analysis.Consistency, finding(analysis.WhatConsistency, analysis.Share, 0.5, 0, 1)),
+			[]string{"The same winner in both orders"}},
+		{of(analysis.Agreement, finding(analysis.WhatKappa, analysis.Index, 0.5, 0, 1, by(analysis.ByJudge, "x"),
+			by(analysis.ByAgainst, "y"))), []string{"Kappa of two judges"}},
 		{of(analysis.Length, finding(analysis.WhatLength, analysis.Score, 0.3, -0.1, 0.5)), []string{"Length"}},
-		{of("brand new", finding("warmth", analysis.Score, 0.5, 0, 1, lane("a")), finding("all", analysis.Score, 1, 0, 2)), []string{"Warmth by lane"}},
+		{of("brand new", finding("warmth", analysis.Score, 0.5, 0, 1, lane("a")), finding("all", analysis.Score, 1, 0, 2)),
+			[]string{"Warmth by lane"}},
 	} {
 		var got []string
 		for _, f := range figures.Of(&c.table, report.Links{}) {
@@ -374,7 +395,8 @@ func TestLevelsOfPressureBeginWithOne(t *testing.T) {
 		table := analysis.Table{Stage: "s", Title: "flips", Method: analysis.Flips, Coverage: analysis.Coverage{Planned: 1, Valid: 1}}
 		for level := 1; level <= 3; level++ {
 			turn := by(analysis.ByTurn, strconv.Itoa(opening+level))
-			table.Findings = append(table.Findings, finding(analysis.WhatRate, analysis.Share, 0.5, 0, 1, lane("a"), by(analysis.ByBranch, "doubt"), turn))
+			table.Findings = append(table.Findings,
+				finding(analysis.WhatRate, analysis.Share, 0.5, 0, 1, lane("a"), by(analysis.ByBranch, "doubt"), turn))
 		}
 		drawn := fmt.Sprintf("%+v", *figures.Of(&table, report.Links{})[0].Scene)
 		if strings.Contains(drawn, "level 0") || !strings.Contains(drawn, "level 1:") || !strings.Contains(drawn, "level 3:") {

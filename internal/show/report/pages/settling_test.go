@@ -35,7 +35,8 @@ func TestAQuoteIsWhatItPromises(t *testing.T) {
 		"cc": strings.Repeat("+", 6) + strings.Repeat("-", 54),
 	}
 	d := judged(t, marks, nil)
-	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180, Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
+	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180,
+		Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
 	var text string
 	for _, c := range words.Summarise(d).Caveats {
 		if c.Title == "Not settled." {
@@ -117,9 +118,11 @@ func settles(mean, variance, spread, n, alpha float64) float64 {
 // known.
 func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
 	t.Parallel()
-	marks := map[string]string{"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6), "bb": strings.Repeat("+", 35) + strings.Repeat("-", 25), "cc": strings.Repeat("+", 6) + strings.Repeat("-", 54)}
+	marks := map[string]string{"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6),
+		"bb": strings.Repeat("+", 35) + strings.Repeat("-", 25), "cc": strings.Repeat("+", 6) + strings.Repeat("-", 54)}
 	d := judged(t, marks, nil)
-	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180, Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
+	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180,
+		Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
 	for i := range d.Spend {
 		d.Spend[i].Batch, d.Spend[i].Live = assay.Cost{Sum: assay.Dollars(0.02), Priced: 1}, assay.Cost{Sum: assay.Dollars(0.05), Priced: 1}
 	}
@@ -129,7 +132,8 @@ func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
 	}
 	// There are 1,000 answers of each lane and a verdict on each of 60 items.
 	requests := 2*1000./60 + 2
-	if a := s.Settling[0].Likely; math.Abs(a.Cost.Batch.Value-requests*0.02*a.N) > 1e-6 || math.Abs(a.Cost.Live.Value-requests*0.05*a.N) > 1e-6 {
+	if a := s.Settling[0].Likely; math.Abs(a.Cost.Batch.Value-requests*0.02*a.N) > 1e-6 ||
+		math.Abs(a.Cost.Live.Value-requests*0.05*a.N) > 1e-6 {
 		t.Errorf("%+v", a)
 	}
 	var text string
@@ -186,7 +190,8 @@ func TestLabelsThatWereChosenAreSaidInTheSummary(t *testing.T) {
 	d := judged(t, map[string]string{"aa": strings.Repeat("+-", 20), "bb": strings.Repeat("+--+", 10)}, nil)
 	said := func() (n int) {
 		for _, c := range words.Summarise(d).Caveats {
-			if c.Title == "Labels were chosen." && strings.Contains(c.Text, "7 labels were chosen because it was not clear which of the two is better") {
+			if c.Title == "Labels were chosen." &&
+				strings.Contains(c.Text, "7 labels were chosen because it was not clear which of the two is better") {
 				n++
 			}
 		}
@@ -225,11 +230,13 @@ func TestTablesOfThreeSayRanksAndWhoMayBeBest(t *testing.T) {
 	}
 	// Of two, the chance is that of their difference.
 	mean, variance := differences(marks["aa"], marks["bb"])
-	if want := 100 * (1 - math.Erfc(mean/math.Sqrt(2*variance))/2); math.Abs(number(t, best[1])-want) > 2 || math.Abs(number(t, best[1])+number(t, best[2])-100) > 1 {
+	if want := 100 * (1 - math.Erfc(mean/math.Sqrt(2*variance))/2); math.Abs(number(t, best[1])-want) > 2 ||
+		math.Abs(number(t, best[1])+number(t, best[2])-100) > 1 {
 		t.Errorf("%s, want about %.0f%%", table.Note, want)
 	}
 	delete(marks, "cc")
-	if table := words.StageTables(judged(t, marks, nil))[0]; table.Head[len(table.Head)-1].Text == "ranks" || strings.Contains(table.Note, "best") {
+	if table := words.StageTables(judged(t, marks, nil))[0]; table.Head[len(table.Head)-1].Text == "ranks" ||
+		strings.Contains(table.Note, "best") {
 		t.Errorf("of two: %v, %s", table.Head, table.Note)
 	}
 }
@@ -252,7 +259,8 @@ func TestOfManyNeighboursTheFirstAreQuotedAndTheOthersCounted(t *testing.T) {
 			continue
 		}
 		want := fmt.Sprintf("%d pairs more: assay analyse", len(s.Settling)-4)
-		if len(c.Points) != 5 || !strings.HasPrefix(c.Points[4], want) || !strings.HasPrefix(c.Points[0], s.Settling[0].First+" and "+s.Settling[0].Second+": ") {
+		if len(c.Points) != 5 || !strings.HasPrefix(c.Points[4], want) ||
+			!strings.HasPrefix(c.Points[0], s.Settling[0].First+" and "+s.Settling[0].Second+": ") {
 			t.Errorf("points %q, want four and %q", c.Points, want)
 		}
 		if len(c.Text) > 150 {

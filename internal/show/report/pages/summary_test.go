@@ -25,17 +25,19 @@ func judged(t *testing.T, marks map[string]string, change func(*analysis.Stage))
 	t.Helper()
 	num := func(x float64) *float64 { return &x }
 	stage := analysis.Stage{
-		Name: "correct", Verb: analysis.Judged, Labels: []analysis.Label{{Name: "right", Score: num(1)}, {Name: "wrong", Score: num(0)}}, Low: num(0), High: num(1),
-		Worst: num(0), Judges: []string{"judge"},
+		Name: "correct", Verb: analysis.Judged, Labels: []analysis.Label{{Name: "right", Score: num(1)}, {Name: "wrong", Score: num(0)}},
+		Low: num(0), High: num(1), Worst: num(0), Judges: []string{"judge"},
 	}
 	if change != nil {
 		change(&stage)
 	}
 	var expected, rows []analysis.Row
-	d := &report.Document{Study: "s", Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"correct": "questions"}, Rerun: "assay run s.yaml"}
+	d := &report.Document{Study: "s", Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"correct": "questions"},
+		Rerun: "assay run s.yaml"}
 	for lane, line := range marks {
 		for i, m := range line {
-			r := analysis.Row{Stage: "correct", Judge: "judge", Lane: lane, Item: fmt.Sprintf("q%03d", i), Turn: 1, Draw: 1, State: assay.VerdictValid, Label: "wrong", Score: num(0)}
+			r := analysis.Row{Stage: "correct", Judge: "judge", Lane: lane, Item: fmt.Sprintf("q%03d", i), Turn: 1, Draw: 1,
+				State: assay.VerdictValid, Label: "wrong", Score: num(0)}
 			expected = append(expected, r)
 			switch m {
 			case '+':
@@ -46,8 +48,10 @@ func judged(t *testing.T, marks map[string]string, change func(*analysis.Stage))
 			}
 			rows = append(rows, r)
 		}
-		d.Lanes = append(d.Lanes, report.Lane{Stage: "answers", Name: lane, Model: "vendor/model-of-" + lane, Asks: true, Planned: int64(len(line)), Endings: map[assay.Ending]int64{assay.Answered: int64(len(line))}})
-		d.Spend = append(d.Spend, report.Spend{Stage: "answers", Lane: lane, Asks: true, Answers: 1000, Cost: assay.Cost{Sum: assay.Dollars(float64(len(lane))), Priced: 1000}})
+		d.Lanes = append(d.Lanes, report.Lane{Stage: "answers", Name: lane, Model: "vendor/model-of-" + lane, Asks: true,
+			Planned: int64(len(line)), Endings: map[assay.Ending]int64{assay.Answered: int64(len(line))}})
+		d.Spend = append(d.Spend, report.Spend{Stage: "answers", Lane: lane, Asks: true, Answers: 1000,
+			Cost: assay.Cost{Sum: assay.Dollars(float64(len(lane))), Priced: 1000}})
 	}
 	b, err := methods.Open([]analysis.Stage{stage}, []analysis.Spec{{Stage: "correct"}}, analysis.Options{Seed: 1})
 	if err != nil {
@@ -164,20 +168,28 @@ func TestTheHeadlineSaysWhatCanBeToldApart(t *testing.T) {
 		says  []string
 	}{
 		{"few items", map[string]string{"a": "++++-", "b": "+----"}, []string{
-			"Nothing can be told apart on 5 questions: the differences between a and b may be chance (20 to 80% right).", "Of these, a (model-of-a) is the cheapest: $1.00 per 1,000 answers.",
+			"Nothing can be told apart on 5 questions: the differences between a and b may be chance (20 to 80% right).",
+			"Of these, a (model-of-a) is the cheapest: $1.00 per 1,000 answers.",
 		}},
 		{"two lanes, one ahead", map[string]string{"good": repeat("+", 20), "poor": repeat("+", 5) + repeat("-", 15)}, []string{
-			"good (model-of-good) is ahead on 20 questions: 100% right. poor (model-of-poor) is behind: 25% right, 75 points less.", "It costs $4.00 per 1,000 answers.",
+			"good (model-of-good) is ahead on 20 questions: 100% right. poor (model-of-poor) is behind: 25% right, 75 points less.",
+			"It costs $4.00 per 1,000 answers.",
 		}},
-		{"equal lanes", map[string]string{"a": "+-+-+-+-", "b": "+-+-+-+-", "c": "+-+-+-+-"}, []string{"Nothing can be told apart on 8 questions: the differences between a, b and c may be chance (50% right)."}},
+		{"equal lanes", map[string]string{"a": "+-+-+-+-", "b": "+-+-+-+-", "c": "+-+-+-+-"},
+			[]string{"Nothing can be told apart on 8 questions: the differences between a, b and c may be chance (50% right)."}},
 		{"a tier of three, one behind", map[string]string{
-			"a": repeat("+", 20) + repeat("-", 10), "bb": repeat("+", 18) + repeat("-", 12), "ccc": repeat("-", 3) + repeat("+", 18) + repeat("-", 9), "z": "+" + repeat("-", 29),
-		}, []string{"a, bb and ccc cannot be told apart on 30 questions (60 to 67% right). z (model-of-z) is behind: 3% right, 57 to 63 points less.", "Of these, a (model-of-a) is the cheapest"}},
-		{"one lane", map[string]string{"only": "++++++-----"}, []string{"only (model-of-only): 55% right on 11 verdicts (95% interval 28 to 79%). There is no other lane to compare it with."}},
+			"a": repeat("+", 20) + repeat("-", 10), "bb": repeat("+", 18) + repeat("-", 12),
+			"ccc": repeat("-", 3) + repeat("+", 18) + repeat("-", 9), "z": "+" + repeat("-", 29),
+		}, []string{"a, bb and ccc cannot be told apart on 30 questions (60 to 67% right). z (model-of-z) is behind: 3% right, 57 to " +
+			"63 points less.", "Of these, a (model-of-a) is the cheapest"}},
+		{"one lane", map[string]string{"only": "++++++-----"}, []string{
+			"only (model-of-only): 55% right on 11 verdicts (95% interval 28 to 79%). There is no other lane to compare it with."}},
 		{"incomplete", map[string]string{"a": repeat("+", 12) + "......", "b": repeat("+", 11) + "-......"}, []string{
-			"Verdicts are missing. 24 of 36 verdicts of stage correct are there. 12 could not be read, or the judge did not decide. See why: assay errors r1 --verdicts", "67% of the planned verdicts are there.",
+			"Verdicts are missing. 24 of 36 verdicts of stage correct are there. 12 could not be read, or the judge did not decide. See " +
+				"why: assay errors r1 --verdicts", "67% of the planned verdicts are there.",
 		}},
-		{"nothing valid", map[string]string{"a": "....", "b": "...."}, []string{"There is no result yet: ", "0% of the planned verdicts are there."}},
+		{"nothing valid", map[string]string{"a": "....", "b": "...."},
+			[]string{"There is no result yet: ", "0% of the planned verdicts are there."}},
 	} {
 		d := judged(t, c.marks, nil)
 		s := words.Summarise(d)
@@ -204,18 +216,26 @@ func TestPairsThatWereNotTestedAreNotCalledAlike(t *testing.T) {
 		marks map[string]string
 		says  []string
 	}{
-		{"one lane on other items", map[string]string{"a": repeat("+", 20) + none, "b": repeat("+", 18) + "--" + none, "c": none + repeat("+", 17) + "---"}, []string{
-			"a (model-of-a) comes first on 20 questions (100% right); b (model-of-b) cannot be told apart from it. Whether it is ahead of c (model-of-c) is not known. 2 of 3 pairs of lanes could not be tested: no item has verdicts on both.",
+		{"one lane on other items", map[string]string{"a": repeat("+", 20) + none, "b": repeat("+", 18) + "--" + none,
+			"c": none + repeat("+", 17) + "---"}, []string{
+			"a (model-of-a) comes first on 20 questions (100% right); b (model-of-b) cannot be told apart from it. Whether it is ahead " +
+				"of c (model-of-c) is not known. 2 of 3 pairs of lanes could not be tested: no item has verdicts on both.",
 			"Of these, a (model-of-a) is the cheapest",
 		}},
-		{"one lane on other items, one behind", map[string]string{"a": repeat("+", 20) + none, "b": "++" + repeat("-", 18) + none, "c": none + repeat("+", 17) + "---"}, []string{
-			"a (model-of-a) comes first on 20 questions (100% right). b (model-of-b) is behind a: 10% right, 90 points less. Whether it is ahead of c (model-of-c) is not known. 2 of 3 pairs", "a (model-of-a) costs $1.00 per 1,000 answers.",
+		{"one lane on other items, one behind", map[string]string{"a": repeat("+", 20) + none, "b": "++" + repeat("-", 18) + none,
+			"c": none + repeat("+", 17) + "---"}, []string{
+			"a (model-of-a) comes first on 20 questions (100% right). b (model-of-b) is behind a: 10% right, 90 points less. Whether it " +
+				"is ahead of c (model-of-c) is not known. 2 of 3 pairs", "a (model-of-a) costs $1.00 per 1,000 answers.",
 		}},
-		{"the others share no item", map[string]string{"a": repeat("+", 40), "b": repeat("+", 18) + "--" + none, "c": none + repeat("+", 17) + "---"}, []string{
-			"a (model-of-a) comes first on 20 questions (100% right); b and c cannot be told apart from it. 1 of 3 pairs of lanes could not be tested: no item has verdicts on both.",
-		}},
+		{"the others share no item",
+			map[string]string{"a": repeat("+", 40), "b": repeat("+", 18) + "--" + none, "c": none + repeat("+", 17) + "---"}, []string{
+				"a (model-of-a) comes first on 20 questions (100% right); b and c cannot be told apart from it. 1 of 3 pairs " +
+					"of lanes could " +
+					"not be tested: no item has verdicts on both.",
+			}},
 		{"two lanes", map[string]string{"a": repeat("+", 20) + none, "b": none + repeat("-", 20)}, []string{
-			"a (model-of-a) comes first: 100% right on 20 verdicts. Whether that is more than chance is not known: no item has verdicts on both.",
+			"a (model-of-a) comes first: 100% right on 20 verdicts. Whether that is more than chance is not known: no item has " +
+				"verdicts on both.",
 		}},
 	} {
 		d := judged(t, c.marks, nil)
@@ -285,9 +305,12 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 	d.Where = " --home h"
 	said := text(words.Summarise(d))
 	for _, want := range []string{
-		"Judge not validated. The judge of stage correct: no person has checked it. Label 40 answers yourself, about 10 minutes: assay label r1 correct --count 40 --home h",
-		"Few questions. 6 questions can show differences of about ", "10 points need about ", "Add some to the input; answers are kept: assay run s.yaml --home h",
-		"One judge. judge is of the same family as a, and may favour its own.", "100% of the planned verdicts are there. No answer was cut or refused.",
+		"Judge not validated. The judge of stage correct: no person has checked it. Label 40 answers yourself, about 10 minutes: assay " +
+			"label r1 correct --count 40 --home h",
+		"Few questions. 6 questions can show differences of about ", "10 points need about ",
+		"Add some to the input; answers are kept: assay run s.yaml --home h",
+		"One judge. judge is of the same family as a, and may favour its own.",
+		"100% of the planned verdicts are there. No answer was cut or refused.",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
@@ -297,7 +320,8 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 	d.Lanes[0].Open, d.Lanes[0].Endings[assay.Cut] = 3, 2
 	d.Lanes[1].Endings[assay.Expired], d.Lanes[1].Endings[assay.Rejected] = 4, 1
 	said = text(words.Summarise(d))
-	for _, want := range []string{"Answers are missing. 4 requests ended without an answer. Send them again: assay retry r1", "1 request was rejected by the provider or came back empty. See why: assay errors r1", "2 answers were cut short, 0 refused."} {
+	for _, want := range []string{"Answers are missing. 4 requests ended without an answer. Send them again: assay retry r1",
+		"1 request was rejected by the provider or came back empty. See why: assay errors r1", "2 answers were cut short, 0 refused."} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
@@ -306,16 +330,19 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 		t.Error(said)
 	}
 	d.Closed = time.Time{}
-	if said = text(words.Summarise(d)); !strings.Contains(said, "Not finished. 3 requests are on the way or not sent yet; what is said here may still change. assay resume r1") {
+	if said = text(words.Summarise(d)); !strings.Contains(said,
+		"Not finished. 3 requests are on the way or not sent yet; what is said here may still change. assay resume r1") {
 		t.Error(said)
 	}
 }
 
 func TestARunThatJudgesNothingSaysSo(t *testing.T) {
 	t.Parallel()
-	d := &report.Document{Study: "s", Run: "r1", Created: noon, Closed: noon, Report: &analysis.Report{}, Lanes: []report.Lane{{Stage: "a", Name: "m", Asks: true, Planned: 4, Endings: map[assay.Ending]int64{assay.Answered: 3}}}}
+	d := &report.Document{Study: "s", Run: "r1", Created: noon, Closed: noon, Report: &analysis.Report{},
+		Lanes: []report.Lane{{Stage: "a", Name: "m", Asks: true, Planned: 4, Endings: map[assay.Ending]int64{assay.Answered: 3}}}}
 	s := words.Summarise(d)
-	if s.Board != nil || s.Complete || s.Headline.String() != "Nothing was judged: no stage of this study judges or compares its answers." || s.Coverage != "3 of 4 requests have an answer." {
+	if s.Board != nil || s.Complete || s.Headline.String() !=
+		"Nothing was judged: no stage of this study judges or compares its answers." || s.Coverage != "3 of 4 requests have an answer." {
 		t.Errorf("%+v", s)
 	}
 }
@@ -329,7 +356,8 @@ func TestACostThatIsNotKnownIsNeverTheCheapest(t *testing.T) {
 		}
 	}
 	s := words.Summarise(d)
-	if !strings.Contains(text(s), "Of these, bb (model-of-bb) is the cheapest (of the 2 whose prices are known): $2.00 per 1,000 answers.") {
+	if !strings.Contains(text(s),
+		"Of these, bb (model-of-bb) is the cheapest (of the 2 whose prices are known): $2.00 per 1,000 answers.") {
 		t.Error(text(s))
 	}
 	for _, row := range s.Board.Rows {
@@ -346,8 +374,10 @@ func TestItemsThatAreComparedRestOnPairs(t *testing.T) {
 	for i := range s.Tests {
 		s.Tests[i].SE.Value = 2
 	}
-	d := &report.Document{Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"arena": "samples"}, Report: &analysis.Report{Standings: []analysis.Standing{s}}}
-	if said := text(words.Summarise(d)); !strings.Contains(said, "S3 is ahead of all others on 190 pairs: 80% of comparisons won.") || strings.Contains(said, "Few ") || strings.Contains(said, "cost") {
+	d := &report.Document{Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"arena": "samples"},
+		Report: &analysis.Report{Standings: []analysis.Standing{s}}}
+	if said := text(words.Summarise(d)); !strings.Contains(said, "S3 is ahead of all others on 190 pairs: 80% of comparisons won.") ||
+		strings.Contains(said, "Few ") || strings.Contains(said, "cost") {
 		t.Error(said)
 	}
 }

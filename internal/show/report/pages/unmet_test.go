@@ -25,7 +25,8 @@ func compared(t *testing.T, change func(*analysis.Stage), lines ...string) *repo
 		f := strings.Fields(line)
 		for i, m := range f[2] {
 			label := map[rune]string{'1': "a", '2': "b"}[m]
-			rows = append(rows, analysis.Row{Stage: "pairs", Judge: "judge", Lane: f[0], Other: f[1], Item: fmt.Sprintf("q%03d", i), Turn: 1, Draw: 1, State: assay.VerdictValid, Label: label})
+			rows = append(rows, analysis.Row{Stage: "pairs", Judge: "judge", Lane: f[0], Other: f[1], Item: fmt.Sprintf("q%03d", i),
+				Turn: 1, Draw: 1, State: assay.VerdictValid, Label: label})
 		}
 	}
 	b, err := methods.Open([]analysis.Stage{stage}, []analysis.Spec{{Stage: "pairs"}}, analysis.Options{Seed: 1})
@@ -45,7 +46,8 @@ func compared(t *testing.T, change func(*analysis.Stage), lines ...string) *repo
 	if err := b.Read(each); err != nil {
 		t.Fatal(err)
 	}
-	d := &report.Document{Study: "s", Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"pairs": "questions"}, Rerun: "assay run s.yaml"}
+	d := &report.Document{Study: "s", Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"pairs": "questions"},
+		Rerun: "assay run s.yaml"}
 	if d.Report, err = b.Report(); err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +60,12 @@ func TestALaneThatWinsEverythingIsTheAnswer(t *testing.T) {
 	if want := "a is ahead on 12 questions: 100% of comparisons won. b is behind: 0% of comparisons won."; s.Headline.String() != want {
 		t.Errorf("headline %q", s.Headline)
 	}
-	if s.Board == nil || !s.Board.Tiers || s.Board.Rows[0].Tier != "A" || s.Board.Rows[1].Tier != "B" || s.Board.Rows[0].Cells[0].Text != "100.0%" || s.Board.Rows[0].Cells[0].Between == "" {
+	if s.Board == nil || !s.Board.Tiers || s.Board.Rows[0].Tier != "A" || s.Board.Rows[1].Tier != "B" ||
+		s.Board.Rows[0].Cells[0].Text != "100.0%" || s.Board.Rows[0].Cells[0].Between == "" {
 		t.Errorf("board %+v", s.Board)
 	}
-	if all := text(s); !strings.Contains(all, "No strengths. In stage pairs, a won all of its comparisons") || strings.Contains(all, "too few") || strings.Contains(all, "infinite interval") {
+	if all := text(s); !strings.Contains(all, "No strengths. In stage pairs, a won all of its comparisons") ||
+		strings.Contains(all, "too few") || strings.Contains(all, "infinite interval") {
 		t.Errorf("caveats %s", all)
 	}
 	if s.Result != "a is ahead" {
@@ -76,7 +80,8 @@ func TestWinsThatAreTooFewAreSaidToBe(t *testing.T) {
 	t.Parallel()
 	// 2 x 0.5^5 = 0.0625 shows nothing, 2 x 0.5^6 = 0.031 does.
 	five, six := words.Summarise(compared(t, nil, "a b 11111")), words.Summarise(compared(t, nil, "a b 111111"))
-	if !strings.HasPrefix(five.Headline.String(), "Nothing can be told apart on 5 questions") || !strings.Contains(text(five), "5 questions are too few for that: it takes 6 or more, all won.") {
+	if !strings.HasPrefix(five.Headline.String(), "Nothing can be told apart on 5 questions") ||
+		!strings.Contains(text(five), "5 questions are too few for that: it takes 6 or more, all won.") {
 		t.Errorf("five: %s", text(five))
 	}
 	if five.Result != "no difference shown" {
@@ -92,14 +97,16 @@ func TestLanesThatNeverMetAreNamedWithWhatConnectsThem(t *testing.T) {
 	s := words.Summarise(compared(t, nil, "a c 1111111", "b d 1212121"))
 	head := s.Headline.String()
 	for _, want := range []string{
-		"The lanes cannot be ranked together: a and c were never compared with b and d.", "a is ahead on 7 questions: 100% of comparisons won.",
+		"The lanes cannot be ranked together: a and c were never compared with b and d.",
+		"a is ahead on 7 questions: 100% of comparisons won.",
 		"Nothing can be told apart on 7 questions: the differences between b and d may be chance (43 to 57% of comparisons won).",
 	} {
 		if !strings.Contains(head, want) {
 			t.Errorf("headline %q\nwants %q", head, want)
 		}
 	}
-	if all := text(s); !strings.Contains(all, "Comparisons of a with b would connect them. Add them to the stage's pairs; answers are kept:") {
+	if all := text(s); !strings.Contains(all,
+		"Comparisons of a with b would connect them. Add them to the stage's pairs; answers are kept:") {
 		t.Errorf("caveats %s", all)
 	}
 	if s.Result != "not all were compared" {

@@ -93,8 +93,9 @@ func (c *Curves) scene() *Scene {
 	rows := (len(c.Panels) + columns - 1) / columns
 	wide := min(380, (PlotWidth-panelLeft-8-panelGap*float64(columns-1))/float64(columns))
 	s := &Scene{
-		Title: c.Title, Desc: fmt.Sprintf("%s for %s, one small plot each: %s. The table has every number.", c.Up, assay.Count(len(c.Panels), "lane"), c.Across),
-		Width: Px(max(panelLeft+float64(columns)*(wide+panelGap)-panelGap+8, legend.legendEnd(), 300)), Height: Px(top + float64(rows)*(panelHeight+24) + 22),
+		Title: c.Title, Desc: fmt.Sprintf("%s for %s, one small plot each: %s. The table has every number.", c.Up,
+			assay.Count(len(c.Panels), "lane"), c.Across), Width: Px(max(panelLeft+float64(columns)*(wide+panelGap)-panelGap+8,
+			legend.legendEnd(), 300)), Height: Px(top + float64(rows)*(panelHeight+24) + 22),
 	}
 	legend.drawLegend(s)
 	low, high := c.levels()
@@ -102,7 +103,8 @@ func (c *Curves) scene() *Scene {
 		x, y := panelLeft+float64(i%columns)*(wide+panelGap), top+float64(i/columns)*(panelHeight+24)
 		d := panelDrawing{
 			scene: s, names: names, legend: &legend, outer: i%columns == 0,
-			x: Scale{Low: float64(low) - 0.3, High: float64(high) + 0.3, From: x, To: x + wide}, y: Scale{High: 1, From: y + panelHeight - 20, To: y + 26},
+			x: Scale{Low: float64(low) - 0.3, High: float64(high) + 0.3, From: x, To: x + wide},
+			y: Scale{High: 1, From: y + panelHeight - 20, To: y + 26},
 		}
 		d.frame(p.Name, low, high)
 		for _, k := range p.Curves {

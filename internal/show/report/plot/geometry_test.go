@@ -19,8 +19,8 @@ func TestTicksAreRoundNumbersInsideTheirRange(t *testing.T) {
 		about     int
 		want      string
 	}{
-		{0, 1, 5, "0 0.2 0.4 0.6 0.8 1"}, {-3, 2, 6, "-3 -2 -1 0 1 2"}, {0, 0.13, 5, "0 0.05 0.1"}, {1350, 1600, 6, "1350 1400 1450 1500 1550 1600"},
-		{-0.2, 0.2, 4, "-0.2 -0.1 0 0.1 0.2"}, {5, 5, 5, "5"}, {0, math.Inf(1), 5, "0"},
+		{0, 1, 5, "0 0.2 0.4 0.6 0.8 1"}, {-3, 2, 6, "-3 -2 -1 0 1 2"}, {0, 0.13, 5, "0 0.05 0.1"},
+		{1350, 1600, 6, "1350 1400 1450 1500 1550 1600"}, {-0.2, 0.2, 4, "-0.2 -0.1 0 0.1 0.2"}, {5, 5, 5, "5"}, {0, math.Inf(1), 5, "0"},
 	} {
 		list, _ := Ticks(c.low, c.high, c.about)
 		var words []string
@@ -40,8 +40,9 @@ func TestTicksSayNoMoreDigitsThanTheyNeed(t *testing.T) {
 		v, step float64
 		want    string
 	}{
-		{analysis.Share, 0.2, 0.2, "20%"}, {analysis.Share, 0.025, 0.025, "2.5%"}, {analysis.Logit, -1, 1, "-1"}, {analysis.Logit, 0.25, 0.25, "0.25"},
-		{analysis.Points, 1500, 50, "1500"}, {analysis.Score, 0, 0.5, "0.0"}, {analysis.Score, math.Copysign(0, -1), 1, "0"},
+		{analysis.Share, 0.2, 0.2, "20%"}, {analysis.Share, 0.025, 0.025, "2.5%"}, {analysis.Logit, -1, 1, "-1"},
+		{analysis.Logit, 0.25, 0.25, "0.25"}, {analysis.Points, 1500, 50, "1500"}, {analysis.Score, 0, 0.5, "0.0"},
+		{analysis.Score, math.Copysign(0, -1), 1, "0"},
 	} {
 		if got := TickText(c.unit, c.v, c.step); got != c.want {
 			t.Errorf("%g by %g in %s: %q, want %q", c.v, c.step, c.unit, got, c.want)
@@ -57,7 +58,8 @@ var approximately = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) 
 func TestRowsAreSortedByValueUnlessTheyHaveAnOrder(t *testing.T) {
 	t.Parallel()
 	for field, want := range map[string]string{"lane": "b", "run": "a", "turn": "a", "draw": "a"} {
-		p := Intervals{Rows: []IntervalRow{{Label: "a", Dots: []Interval{{Value: stats.Known(1)}}}, {Label: "b", Dots: []Interval{{Value: stats.Known(2)}}}}}
+		p := Intervals{Rows: []IntervalRow{{Label: "a", Dots: []Interval{{Value: stats.Known(1)}}},
+			{Label: "b", Dots: []Interval{{Value: stats.Known(2)}}}}}
 		p.InOrder(field, More)
 		if got := p.Rows[0].Label; got != want {
 			t.Errorf("by %s, %s comes first", field, got)
@@ -67,7 +69,8 @@ func TestRowsAreSortedByValueUnlessTheyHaveAnOrder(t *testing.T) {
 
 func TestColumnsWithoutAnythingAreLeftOut(t *testing.T) {
 	t.Parallel()
-	g := (&Grid{Head: []Column{{Text: "a"}, {Text: "b"}, {Text: "c"}}, Rows: [][]Cell{{{Text: "1"}, {}, {Marks: []string{"x"}}}, {{}, {}, {}}}}).Trimmed()
+	g := (&Grid{Head: []Column{{Text: "a"}, {Text: "b"}, {Text: "c"}},
+		Rows: [][]Cell{{{Text: "1"}, {}, {Marks: []string{"x"}}}, {{}, {}, {}}}}).Trimmed()
 	if diff := cmp.Diff([]Column{{Text: "a"}, {Text: "c"}}, g.Head); diff != "" || len(g.Rows[1]) != 2 {
 		t.Error(diff, g.Rows)
 	}
@@ -75,7 +78,8 @@ func TestColumnsWithoutAnythingAreLeftOut(t *testing.T) {
 
 func TestTheDotStandsAtItsValue(t *testing.T) {
 	t.Parallel()
-	p := Intervals{Title: "x", Unit: analysis.Share, Low: new(float64), High: new(1.0), Rows: []IntervalRow{{Label: "lane 0", Dots: []Interval{{Value: stats.Known(0.25), Between: stats.Between(-0.75, 1.25)}}}}}
+	p := Intervals{Title: "x", Unit: analysis.Share, Low: new(float64), High: new(1.0),
+		Rows: []IntervalRow{{Label: "lane 0", Dots: []Interval{{Value: stats.Known(0.25), Between: stats.Between(-0.75, 1.25)}}}}}
 	p.Rows[0].Dots[0].Between = stats.Between(0, 1)
 	l := p.layout()
 	if got, want := l.x.At(0.25), l.x.From+(l.x.To-l.x.From)/4; math.Abs(got-want) > 1e-9 {
@@ -91,7 +95,8 @@ func TestTheDotStandsAtItsValue(t *testing.T) {
 
 func TestNoLaneOffTheFrontierIsCheaperAndBetter(t *testing.T) {
 	t.Parallel()
-	p := Scatter{Better: More, Points: []ScatterPoint{{Name: "cheap", Cost: 1, Value: 1}, {Name: "worse", Cost: 2, Value: 0}, {Name: "best", Cost: 3, Value: 5}, {Name: "dear", Cost: 9, Value: 5}}}
+	p := Scatter{Better: More, Points: []ScatterPoint{{Name: "cheap", Cost: 1, Value: 1}, {Name: "worse", Cost: 2, Value: 0},
+		{Name: "best", Cost: 3, Value: 5}, {Name: "dear", Cost: 9, Value: 5}}}
 	names := func() (out []string) {
 		for _, q := range p.frontier() {
 			out = append(out, q.Name)

@@ -62,7 +62,8 @@ func (h *Heat) scene(rows, columns int) *Scene {
 		head = min(tallest, 150) + 14
 	}
 	high := min(34, max(15, wide*0.6))
-	s := &Scene{Title: h.Title, Desc: h.desc(), Width: Px(max(300, labels+wide*float64(columns)+12)), Height: Px(head + high*float64(rows) + 58)}
+	s := &Scene{Title: h.Title, Desc: h.desc(), Width: Px(max(300, labels+wide*float64(columns)+12)),
+		Height: Px(head + high*float64(rows) + 58)}
 	s.Say("axis-name end", labels-8, head-7, h.Down+" ↓  "+h.Across+" →")
 	for k := range columns {
 		x := labels + wide*(float64(k)+0.5)
@@ -131,5 +132,6 @@ func (h *Heat) drawLegend(s *Scene, x, y float64) {
 }
 
 func (h *Heat) desc() string {
-	return fmt.Sprintf("A map of %d by %d squares: %s in rows, %s in columns. The table has the numbers.", len(h.Rows), len(h.Columns), h.Down, h.Across)
+	return fmt.Sprintf("A map of %d by %d squares: %s in rows, %s in columns. The table has the numbers.", len(h.Rows), len(h.Columns),
+		h.Down, h.Across)
 }

@@ -31,9 +31,10 @@ func TestIntervalPlotsHoldWhateverTheyAreGiven(t *testing.T) {
 	long := dots(1, 2)
 	long[0].Label = strings.Repeat("long name ", 20)
 	for name, p := range map[string]plot.Intervals{
-		"one point": {Rows: dots(3)}, "no interval, no value": {Rows: odd}, "not numbers": {Rows: raw}, "two hundred lanes": {Rows: dots(many...)},
-		"an interval without end": {Rows: huge}, "long names": {Rows: long}, "outside the axis": {Rows: dots(-5, 5), Low: new(float64), High: new(1.0), Unit: analysis.Share},
-		"the same value": {Rows: dots(0, 0, 0), Reference: new(float64)},
+		"one point": {Rows: dots(3)}, "no interval, no value": {Rows: odd}, "not numbers": {Rows: raw},
+		"two hundred lanes": {Rows: dots(many...)}, "an interval without end": {Rows: huge}, "long names": {Rows: long},
+		"outside the axis": {Rows: dots(-5, 5), Low: new(float64), High: new(1.0), Unit: analysis.Share},
+		"the same value":   {Rows: dots(0, 0, 0), Reference: new(float64)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,7 +49,8 @@ func TestIntervalPlotsHoldWhateverTheyAreGiven(t *testing.T) {
 			}
 		})
 	}
-	if f := (plot.Intervals{Rows: []plot.IntervalRow{{Label: "x", Dots: []plot.Interval{{Value: stats.Undefined("no")}}}}}).Figure(); f.Scene != nil || f.Words == "" {
+	if f := (plot.Intervals{Rows: []plot.IntervalRow{{Label: "x",
+		Dots: []plot.Interval{{Value: stats.Undefined("no")}}}}}).Figure(); f.Scene != nil || f.Words == "" {
 		t.Error("a plot without numbers is drawn, or says nothing")
 	}
 }
@@ -85,7 +87,8 @@ func TestFewRowsWithManySeriesAreTurnedRound(t *testing.T) {
 	if diff := cmp.Diff([]string{"haiku", "mini"}, got.Series); diff != "" {
 		t.Error(diff)
 	}
-	if len(got.Rows) != 9 || got.Rows[3].Label != "topic 3" || len(got.Rows[3].Dots) != 2 || got.Rows[3].Dots[1].Value.Value != 4 || got.Rows[3].Dots[1].Series != 1 {
+	if len(got.Rows) != 9 || got.Rows[3].Label != "topic 3" || len(got.Rows[3].Dots) != 2 || got.Rows[3].Dots[1].Value.Value != 4 ||
+		got.Rows[3].Dots[1].Series != 1 {
 		t.Errorf("turned rows: %+v", got.Rows)
 	}
 }

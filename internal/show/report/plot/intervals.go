@@ -279,7 +279,8 @@ func (p *Intervals) desc() string {
 		}
 	})
 	if bestOf != worstOf {
-		text += fmt.Sprintf("; highest %s (%s), lowest %s (%s)", assay.Clean(bestOf, 80), p.Unit.Show(best), assay.Clean(worstOf, 80), p.Unit.Show(worst))
+		text += fmt.Sprintf("; highest %s (%s), lowest %s (%s)", assay.Clean(bestOf, 80), p.Unit.Show(best), assay.Clean(worstOf, 80),
+			p.Unit.Show(worst))
 	}
 	return text + ". The table has the numbers."
 }
@@ -313,7 +314,8 @@ func (p *Intervals) drawDot(s *Scene, l layout, label string, d *Interval, y flo
 	}
 	class := p.hue(d.Series)
 	if b := d.Bounds; b.OK && b.High-b.Low > 1e-9 && Finite(b.Low) && Finite(b.High) {
-		s.Rect("bounds "+class, l.x.At(b.Low), y-3.5, l.x.At(b.High)-l.x.At(b.Low), 7).Tip = "whatever the missing verdicts are: " + Between(p.Unit, b)
+		s.Rect("bounds "+class, l.x.At(b.Low), y-3.5, l.x.At(b.High)-l.x.At(b.Low), 7).Tip = "whatever the missing verdicts are: " +
+			Between(p.Unit, b)
 	}
 	if b := d.Between; b.OK && Finite(b.Low) && Finite(b.High) {
 		p.drawWhiskers(s, l, b, y, class)

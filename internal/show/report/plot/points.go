@@ -96,7 +96,8 @@ func (c *Curves) points() *Points {
 	for _, p := range c.Panels {
 		for _, k := range p.Curves {
 			for _, at := range k.Points {
-				out.List = append(out.List, Point{Of: []string{p.Name, k.Name, strconv.Itoa(at.Level)}, Value: at.Value, Between: at.Between, N: at.N})
+				out.List = append(out.List, Point{Of: []string{p.Name, k.Name, strconv.Itoa(at.Level)}, Value: at.Value,
+					Between: at.Between, N: at.N})
 			}
 		}
 	}

@@ -51,7 +51,9 @@ const (
 // Figure draws the plot.
 func (p Scatter) Figure() *Figure {
 	f := &Figure{Title: p.Title, Words: p.Words}
-	p.Points = slices.DeleteFunc(slices.Clone(p.Points), func(q ScatterPoint) bool { return !Finite(q.Cost) || !Finite(q.Value) || q.Cost < 0 })
+	p.Points = slices.DeleteFunc(slices.Clone(p.Points), func(q ScatterPoint) bool {
+		return !Finite(q.Cost) || !Finite(q.Value) || q.Cost < 0
+	})
 	if len(p.Points) == 0 {
 		f.Words = "There is no lane whose cost and quality are both known."
 		return f

@@ -42,7 +42,8 @@ func (d document) cheapest(r *ranked) Sentence {
 	if unknown > 0 {
 		among = fmt.Sprintf(" (of the %d whose prices are known)", len(top)-unknown)
 	}
-	return say("Of these, ").and(d.name(r.Places[best].Name), say(fmt.Sprintf(" is the cheapest%s: %s per 1,000 answers.", among, assay.Dollars(least))))
+	return say("Of these, ").and(d.name(r.Places[best].Name),
+		say(fmt.Sprintf(" is the cheapest%s: %s per 1,000 answers.", among, assay.Dollars(least))))
 }
 
 // perThousand returns what 1,000 answers of a lane cost; false where a price or the number is not known.
@@ -73,12 +74,15 @@ func (d document) further(r *ranked) Sentence {
 	switch {
 	case r.Flips:
 		s = Sentence{{Text: "Under push-back ("}, {Text: r.label(), Name: true}, {Text: "), "}}
-		s = s.and(d.name(r.Places[last].Name), say(" takes back most: "+r.takenBack(last)+"; "), d.name(r.Places[first].Name), say(" least: "+r.takenBack(first)+"."))
+		s = s.and(d.name(r.Places[last].Name), say(" takes back most: "+r.takenBack(last)+"; "), d.name(r.Places[first].Name),
+			say(" least: "+r.takenBack(first)+"."))
 	case r.wins():
 		s = Sentence{{Text: "In comparisons ("}, {Text: r.label(), Name: true}, {Text: "), "}}
-		s = s.and(d.name(r.Places[first].Name), say(r.winning()+" most: "+percentOf(r.shownOf(first))+"; "), d.name(r.Places[last].Name), say(" least: "+percentOf(r.shownOf(last))+"."))
+		s = s.and(d.name(r.Places[first].Name), say(r.winning()+" most: "+percentOf(r.shownOf(first))+"; "), d.name(r.Places[last].Name),
+			say(" least: "+percentOf(r.shownOf(last))+"."))
 	default:
-		s = at.and(say(", "), d.name(r.Places[first].Name), say(" is best: "+r.values([]int{first})+"; "), d.name(r.Places[last].Name), say(" is last: "+r.values([]int{last})+"."))
+		s = at.and(say(", "), d.name(r.Places[first].Name), say(" is best: "+r.values([]int{first})+"; "), d.name(r.Places[last].Name),
+			say(" is last: "+r.values([]int{last})+"."))
 	}
 	switch {
 	case !r.tested, !r.known[[2]int{first, last}]:
@@ -286,17 +290,21 @@ func (r *ranked) tierNote() string {
 	case len(r.order) < 2 || len(r.Tests) == 0:
 		return ""
 	case len(r.Unmet) > 1:
-		return "There are no letters for tiers, because some were never compared with each other: shares of wins of different groups do not compare."
+		return "There are no letters for tiers, because some were never compared with each other: shares of wins of different groups " +
+			"do not compare."
 	case untested > 0:
-		return fmt.Sprintf("There are no letters for tiers in %s, because %s of %s could not be tested: %s.", assay.Clean(r.label(), plot.MaxName), assay.Thousands(untested), assay.Count(all, "pair"), r.whyUntested())
+		return fmt.Sprintf("There are no letters for tiers in %s, because %s of %s could not be tested: %s.",
+			assay.Clean(r.label(), plot.MaxName), assay.Thousands(untested), assay.Count(all, "pair"), r.whyUntested())
 	case r.tiers == nil:
 		return ""
 	case r.Rounds != nil && r.Rounds.Width:
 		return "Nothing is claimed about who is better: the goal is how certain strengths are."
 	case r.Rounds != nil:
-		return fmt.Sprintf("What shares a letter cannot be told apart (claims of %s planned; the chance of any false one is at most %.0f%%).", assay.Count(r.Rounds.Planned, "look"), 100*r.Rounds.Bound())
+		return fmt.Sprintf("What shares a letter cannot be told apart (claims of %s planned; the chance of any false one is at "+
+			"most %.0f%%).", assay.Count(r.Rounds.Planned, "look"), 100*r.Rounds.Bound())
 	case r.Test == analysis.ExactSigns:
-		return fmt.Sprintf("%s that share a letter cannot be told apart (exact sign test of every two on what they were compared on, corrected after Holm).", plot.Capital(fieldWord(r.Field)))
+		return fmt.Sprintf("%s that share a letter cannot be told apart (exact sign test of every two on what they were compared on, "+
+			"corrected after Holm).", plot.Capital(fieldWord(r.Field)))
 	case r.Field == analysis.ByItem:
 		return "Items that share a letter cannot be told apart (all pairs tested, corrected after Holm)."
 	}

@@ -30,8 +30,9 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 			out = append(out, *c)
 		}
 		if r.Unclear > 0 {
-			out = append(out, Caveat{"Labels were chosen.", fmt.Sprintf("In stage %s, %s chosen because it was not clear which of the two is better: opponents differ, so shares of wins do not compare between %s. Strengths and tiers do.",
-				r.Stage, were(int64(r.Unclear), "label"), fieldWord(r.Field)), "", nil})
+			out = append(out, Caveat{"Labels were chosen.", fmt.Sprintf("In stage %s, %s chosen because it was not clear which of the "+
+				"two is better: opponents differ, so shares of wins do not compare between %s. Strengths and tiers do.", r.Stage,
+				were(int64(r.Unclear), "label"), fieldWord(r.Field)), "", nil})
 		}
 		if r.Style != "" {
 			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, plot.MaxWords)), "", nil})
@@ -66,10 +67,12 @@ func (d document) unfinished(all []*ranked) []Caveat {
 		}
 		out = append(out, Caveat{"Not finished.", text, d.command("resume"), nil})
 	case again > 0:
-		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s ended without an answer. Send %s again:", assay.Count(again, "request"), assay.Verb(again, "it", "them")), d.command("retry"), nil})
+		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s ended without an answer. Send %s again:",
+			assay.Count(again, "request"), assay.Verb(again, "it", "them")), d.command("retry"), nil})
 	}
 	if given > 0 {
-		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s rejected by the provider or came back empty. See why:", were(given, "request")), d.command("errors"), nil})
+		out = append(out, Caveat{"Answers are missing.",
+			fmt.Sprintf("%s rejected by the provider or came back empty. See why:", were(given, "request")), d.command("errors"), nil})
 	}
 	for _, r := range all {
 		if c := d.unjudged(r); c != nil {
@@ -85,13 +88,15 @@ func (d document) unjudged(r *ranked) *Caveat {
 	if !c.Incomplete() && !d.hasGaps(r) {
 		return nil
 	}
-	there := fmt.Sprintf("%s of %s of stage %s %s there.", assay.Thousands(c.Valid), assay.Count(c.Planned-c.Excluded, "verdict"), r.Stage, assay.Verb(c.Valid, "is", "are"))
+	there := fmt.Sprintf("%s of %s of stage %s %s there.", assay.Thousands(c.Valid), assay.Count(c.Planned-c.Excluded, "verdict"), r.Stage,
+		assay.Verb(c.Valid, "is", "are"))
 	silent := c.Abstained + c.Malformed + c.Failed
 	switch {
 	case !r.Machines:
 		return &Caveat{"People have not judged all of it.", there + " Judge some:", d.command("label", r.Stage), nil}
 	case silent > 0:
-		return &Caveat{"Verdicts are missing.", fmt.Sprintf("%s %s could not be read, or the judge did not decide. See why:", there, assay.Thousands(silent)), d.command("errors", "--verdicts"), nil}
+		return &Caveat{"Verdicts are missing.", fmt.Sprintf("%s %s could not be read, or the judge did not decide. See why:", there,
+			assay.Thousands(silent)), d.command("errors", "--verdicts"), nil}
 	}
 	return &Caveat{"Verdicts are missing.", there + " See what could not be asked:", d.command("errors"), nil}
 }
@@ -143,7 +148,8 @@ func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 		what = "pairs"
 	}
 	if len(stages) > 1 {
-		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about 10 minutes for each stage:", which, LabelsWanted, what)
+		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about 10 minutes for each stage:", which,
+			LabelsWanted, what)
 	} else {
 		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about 10 minutes:", which, LabelsWanted, what)
 	}
@@ -162,7 +168,8 @@ const (
 func (d document) few(r *ranked) *Caveat {
 	se, ok := r.medianError()
 	items := r.Clusters
-	if !ok || items < 2 || len(r.order) < 2 || r.Rounds != nil || r.Field == analysis.ByItem { // of items that are compared there may be no more pairs
+	// of items that are compared there may be no more pairs
+	if !ok || items < 2 || len(r.order) < 2 || r.Rounds != nil || r.Field == analysis.ByItem {
 		return nil
 	}
 	design := stats.Design{Items: se * se * float64(items), DrawsA: 1, DrawsB: 1}
@@ -216,7 +223,8 @@ func inRounds(r *ranked) *Caveat {
 		}
 	}
 	if !x.Width {
-		text += fmt.Sprintf(" Its intervals and tiers count that pairs were bought by what was found: the chance of any false claim is at most %.0f%%.", 100*x.Bound())
+		text += fmt.Sprintf(" Its intervals and tiers count that pairs were bought by what was found: the chance of any false claim is "+
+			"at most %.0f%%.", 100*x.Bound())
 	}
 	return &Caveat{title, text, "", nil}
 }
@@ -249,7 +257,8 @@ func (d document) kin(all []*ranked) *Caveat {
 	if left := len(names) - maxNamed; left > 0 {
 		list += fmt.Sprintf(" and %d others", left)
 	}
-	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own. Add a judge of another provider to the study", assay.Clean(judge, plot.MaxName), list)
+	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own. Add a judge of another provider to the study",
+		assay.Clean(judge, plot.MaxName), list)
 	if d.Rerun == "" {
 		return &Caveat{"One judge.", text + ".", "", nil}
 	}
@@ -280,7 +289,8 @@ func (d document) instead(r *ranked) *Caveat {
 	case r.Instead == "":
 		return nil
 	case len(r.Unmet) < 2:
-		text := fmt.Sprintf("In stage %s, %s: strengths would be infinite. Shares of wins are compared instead, by exact sign tests.", r.Stage, assay.Clean(r.Instead, plot.MaxWords))
+		text := fmt.Sprintf("In stage %s, %s: strengths would be infinite. Shares of wins are compared instead, by exact sign tests.",
+			r.Stage, assay.Clean(r.Instead, plot.MaxWords))
 		few := d.tooFewWins(r)
 		if few == "" || d.Rerun == "" {
 			return &Caveat{"No strengths.", text + few, "", nil}
@@ -297,7 +307,8 @@ func (d document) instead(r *ranked) *Caveat {
 	case !r.Machines:
 		return &Caveat{"Not all were compared.", text + connect + " Judge more pairs:", d.command("label", r.Stage), nil}
 	case r.Coverage.Incomplete():
-		return &Caveat{"Not all were compared.", text + connect + " Verdicts of this stage are missing; see which:", d.command("errors", "--verdicts"), nil}
+		return &Caveat{"Not all were compared.", text + connect + " Verdicts of this stage are missing; see which:",
+			d.command("errors", "--verdicts"), nil}
 	case d.Rerun == "":
 		return &Caveat{"Not all were compared.", text + connect + " Add them to the pairs of the study.", "", nil}
 	}

@@ -27,7 +27,8 @@ func (d document) headline(r *ranked) Sentence {
 		return only.and(say(fmt.Sprintf(" The other %s have no result yet.", fieldWord(r.Field))))
 	}
 	if !r.tested {
-		return d.name(r.Places[r.order[0]].Name).and(say(fmt.Sprintf(" comes first: %s%s. Whether that is more than chance is not known: %s.", r.values(r.order[:1]), on, r.whyUntested())))
+		return d.name(r.Places[r.order[0]].Name).and(say(fmt.Sprintf(
+			" comes first: %s%s. Whether that is more than chance is not known: %s.", r.values(r.order[:1]), on, r.whyUntested())))
 	}
 	return d.ahead(r, on).and(r.notTested())
 }
@@ -40,7 +41,8 @@ func (d document) ahead(r *ranked, on string) Sentence {
 	case len(unknown) > 0:
 		clique = false // the sentence is about the best alone
 	case len(top) == len(r.order) && clique:
-		return say("Nothing can be told apart"+on+": the differences between ").and(d.names(r, top), say(fmt.Sprintf(" may be chance (%s).", r.values(top))))
+		return say("Nothing can be told apart"+on+": the differences between ").and(d.names(r, top),
+			say(fmt.Sprintf(" may be chance (%s).", r.values(top))))
 	case len(top) == 1:
 		others := ""
 		if len(r.order) > 2 {
@@ -48,7 +50,8 @@ func (d document) ahead(r *ranked, on string) Sentence {
 		}
 		return d.name(r.Places[top[0]].Name).and(say(fmt.Sprintf(" is ahead%s%s: %s. ", others, on, r.values(top))), d.behind(r, top, true))
 	case clique:
-		return d.names(r, top).and(say(fmt.Sprintf(" cannot be told apart%s (%s).", on, r.values(top))), space(d.behind(r, top, r.allApart(top))))
+		return d.names(r, top).and(say(fmt.Sprintf(" cannot be told apart%s (%s).", on, r.values(top))),
+			space(d.behind(r, top, r.allApart(top))))
 	}
 	s := d.name(r.Places[top[0]].Name).and(say(fmt.Sprintf(" comes first%s (%s)", on, r.values(top[:1]))))
 	if len(top) > 1 {
@@ -67,7 +70,8 @@ func (r *ranked) notTested() Sentence {
 	if n == 0 {
 		return nil
 	}
-	return say(fmt.Sprintf(" %s of %s of %s could not be tested: %s.", assay.Thousands(n), assay.Count(all, "pair"), fieldWord(r.Field), r.whyUntested()))
+	return say(fmt.Sprintf(" %s of %s of %s could not be tested: %s.", assay.Thousands(n), assay.Count(all, "pair"), fieldWord(r.Field),
+		r.whyUntested()))
 }
 
 func space(s Sentence) Sentence {

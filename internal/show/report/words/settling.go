@@ -77,7 +77,8 @@ func (d document) settlings(r *ranked) []Settling {
 			continue
 		}
 		each := d.costOfOne(r, a, b)
-		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, amount(q, 0.5, each), amount(q, likelyChance, each), r.shared(a, b)})
+		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, amount(q, 0.5, each), amount(q, likelyChance, each),
+			r.shared(a, b)})
 	}
 	return out
 }
@@ -96,7 +97,8 @@ func Settle(doc *report.Document, stage, first, second string) (s Settling, apar
 		if a < 0 || b < 0 {
 			continue
 		}
-		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"), Clusters: r.shared(a, b)}
+		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"),
+			Clusters: r.shared(a, b)}
 		q, ok := r.Quote(a, b)
 		if !ok {
 			return s, r.differ(a, b), true

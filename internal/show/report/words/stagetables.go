@@ -50,13 +50,15 @@ func (d document) stageTable(r *ranked, costs bool) StageTable {
 	t := StageTable{Stage: r.Stage, Label: r.label(), What: r.title(), Incomplete: r.Coverage.Incomplete() || d.hasGaps(r)}
 	t.Coverage = "coverage unknown"
 	if share := r.Coverage.Share(); share.OK {
-		t.Coverage = fmt.Sprintf("%s of %s verdicts", assay.Thousands(r.Coverage.Valid), assay.Thousands(r.Coverage.Planned-r.Coverage.Excluded))
+		t.Coverage = fmt.Sprintf("%s of %s verdicts", assay.Thousands(r.Coverage.Valid),
+			assay.Thousands(r.Coverage.Planned-r.Coverage.Excluded))
 	}
 	tiers := r.tiers != nil && len(r.order) > 1
 	if tiers {
 		t.Head = append(t.Head, plot.Column{Text: "tier"})
 	}
-	t.Head = append(t.Head, plot.Column{Text: r.Field, Foreign: true}, plot.Column{Text: r.column(), Number: true}, plot.Column{Text: "low", Number: true}, plot.Column{Text: "high", Number: true})
+	t.Head = append(t.Head, plot.Column{Text: r.Field, Foreign: true}, plot.Column{Text: r.column(), Number: true},
+		plot.Column{Text: "low", Number: true}, plot.Column{Text: "high", Number: true})
 	if r.What == analysis.WhatStrength {
 		t.Head = append(t.Head, plot.Column{Text: r.head(), Number: true})
 	}

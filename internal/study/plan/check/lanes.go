@@ -37,7 +37,7 @@ func (d checker) checkLanes(problems *assay.Problems) {
 	d.checkEqual(problems)
 }
 
-// alsoCalled is a hint for those who name a provider by its models or its company.
+// alsoCalled returns a hint for those who name a provider by its models or its company.
 func (d checker) alsoCalled(name string) string {
 	ours := d.Catalog.Called(name)
 	if len(ours) == 0 {
@@ -60,7 +60,7 @@ func (d checker) checkMode(l *study.Lane, kind string, problems *assay.Problems)
 	}
 }
 
-// uses are the lanes that a stage sends requests to.
+// uses returns the lanes that a stage sends requests to.
 func (d checker) uses(st *study.Stage) []*study.Lane {
 	switch st.Verb() {
 	case study.VerbAsk, study.VerbContinue:

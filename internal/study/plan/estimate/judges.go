@@ -84,7 +84,7 @@ func (m *maker) slices(ctx context.Context, st *study.Stage) {
 	}
 }
 
-// read are the lanes whose answers a stage reads.
+// read returns the lanes whose answers a stage reads.
 func (m *maker) read(st *study.Stage, from *answers) []*study.Lane {
 	if len(st.Among.List) > 0 {
 		return within(from.lanes, st.Among.List)
@@ -92,7 +92,7 @@ func (m *maker) read(st *study.Stage, from *answers) []*study.Lane {
 	return from.lanes
 }
 
-// unread is why a judge stage is about none of the answers there are.
+// unread returns why a judge stage is about none of the answers there are.
 func unread(st *study.Stage) string {
 	if st.Of.Turn > 0 {
 		return "there is no turn " + st.Of.String()
@@ -100,7 +100,7 @@ func unread(st *study.Stage) string {
 	return "rubric " + st.Rubric.Name + " holds later answers against the first, and there is one turn"
 }
 
-// within are the lanes that names and globs pick.
+// within returns the lanes that names and globs pick.
 func within(lanes []*study.Lane, names []string) []*study.Lane {
 	var out []*study.Lane
 	for _, l := range lanes {
@@ -111,7 +111,7 @@ func within(lanes []*study.Lane, names []string) []*study.Lane {
 	return out
 }
 
-// reads is how many answers of one lane are read.
+// reads returns how many answers of one lane are read.
 func (a *answers) reads(of study.Of) int64 {
 	n := int64(0)
 	for i, answers := range a.turns {
@@ -122,7 +122,7 @@ func (a *answers) reads(of study.Of) int64 {
 	return n
 }
 
-// at is how many answers of one lane a turn has, counted from 1.
+// at returns how many answers of one lane a turn has, counted from 1.
 func (a *answers) at(turn int) int64 {
 	if turn < 1 || turn > len(a.turns) {
 		return 0
@@ -132,7 +132,7 @@ func (a *answers) at(turn int) int64 {
 
 func (a *answers) span() study.Turns { return study.Turns{N: len(a.turns), GoesOn: a.goes} }
 
-// quoted is how many tokens of a conversation one prompt of a judge stage quotes.
+// quoted returns how many tokens of a conversation one prompt of a judge stage quotes.
 func (a *answers) quoted(of study.Of) float64 {
 	switch of.Which {
 	case study.OfConversation:

@@ -77,7 +77,7 @@ type answers struct {
 	unknown bool // how many there are is known only later
 }
 
-// last is how many conversations one lane has at the end.
+// last returns how many conversations one lane has at the end.
 func (a *answers) last() int64 {
 	return a.at(len(a.turns))
 }
@@ -110,7 +110,7 @@ func (m *maker) wanted(st *study.Stage) bool {
 	return len(m.options.Stages) == 0 || slices.Contains(m.options.Stages, st.Name)
 }
 
-// chosen are the lanes of a stage within the options.
+// chosen returns the lanes of a stage within the options.
 func (m *maker) chosen(lanes []*study.Lane) []*study.Lane {
 	if len(m.options.Lanes) == 0 {
 		return lanes
@@ -129,7 +129,7 @@ func (m *maker) add(st *study.Stage, p plan.Part, w load) {
 	m.plan.Waves = max(m.plan.Waves, p.Wave)
 }
 
-// after is the first wave in which a stage can start. Who reads first answers only does not wait for the later ones.
+// after returns the first wave in which a stage can start. Who reads first answers only does not wait for the later ones.
 func (m *maker) after(st *study.Stage) int {
 	wave := 0
 	for _, n := range st.Needs() {
@@ -193,7 +193,7 @@ const (
 	replyBytes = 1200 // of a reply around its text
 )
 
-// plural is a count with its noun.
+// plural returns a count with its noun.
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -42,7 +42,7 @@ func (t *texts) add(all, some []string) {
 	}
 }
 
-// perByte is the mean number of tokens a byte of a stage's prompts, so many with so many bytes. The plan says where
+// perByte returns the mean number of tokens a byte of a stage's prompts, so many with so many bytes. The plan says where
 // they were not all counted.
 func (m *maker) perByte(t *texts, prompts, bytes int64) float64 {
 	if !t.many && int64(len(t.all)) == prompts && bytes > 0 {
@@ -64,7 +64,7 @@ func (m *maker) perByte(t *texts, prompts, bytes int64) float64 {
 	return float64(count) / float64(counted)
 }
 
-// textOf is what a prompt says, as it is counted.
+// textOf returns what a prompt says, as it is counted.
 func textOf(p *assay.Prompt) string {
 	text := p.System
 	add := func(more string) {
@@ -114,7 +114,7 @@ func (l *long) add(m long) {
 	l.n += m.n
 }
 
-// equal is how many questions say exactly what another one says.
+// equal returns how many questions say exactly what another one says.
 func (m *measured) equal() int64 {
 	slices.Sort(m.hashes)
 	n := int64(0)

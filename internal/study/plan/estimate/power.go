@@ -77,7 +77,7 @@ func (m *maker) judging(ctx context.Context, st *study.Stage, r judge.Rubric) {
 	m.plan.Sizes = append(m.plan.Sizes, z)
 }
 
-// answers is how many answers to an item one lane gives; of flips, those under pressure.
+// answers returns how many answers to an item one lane gives; of flips, those under pressure.
 func (a *answers) answers(source *study.Stage, of study.Of, flips bool) int64 {
 	if !flips || a.items == 0 {
 		return plan.Draws(source)
@@ -92,7 +92,7 @@ func (a *answers) answers(source *study.Stage, of study.Of, flips bool) int64 {
 	return max(1, n/a.items)
 }
 
-// measure is what a rubric measures lanes by, and the span of its scores.
+// measure returns what a rubric measures lanes by, and the span of its scores.
 func measure(r judge.Rubric, control bool) (plan.Measure, float64) {
 	if r.AgainstFirst && control {
 		return plan.OfExcess, 0
@@ -117,7 +117,7 @@ func measure(r judge.Rubric, control bool) (plan.Measure, float64) {
 	return plan.OfMeans, high - low
 }
 
-// before are all stages whose answers a stage rests on.
+// before returns all stages whose answers a stage rests on.
 func (m *maker) before(st *study.Stage) []string {
 	var out []string
 	var visit func(st *study.Stage)

@@ -16,7 +16,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// sized is a study of so many items.
+// sized returns a study of so many items.
 func sized(t *testing.T, items int, stages string) *plan.Plan {
 	t.Helper()
 	var rows strings.Builder

@@ -30,7 +30,7 @@ func (m *maker) again(st *study.Stage) {
 	}
 }
 
-// inPlace is what a lane costs that answers all requests of a stage in the place of its judges.
+// inPlace returns what a lane costs that answers all requests of a stage in the place of its judges.
 func (m *maker) inPlace(st *study.Stage, l *study.Lane) plan.Price {
 	var sum plan.Price
 	rubric, err := m.in.Rubric(st)
@@ -116,7 +116,7 @@ func (m *maker) price(p *plan.Part, w load) {
 	}
 }
 
-// seen is what a pilot saw of answers like those of a part.
+// seen returns what a pilot saw of answers like those of a part.
 func (m *maker) seen(p *plan.Part) plan.Observed {
 	switch p.Verb {
 	case study.VerbAsk, study.VerbContinue:
@@ -127,7 +127,7 @@ func (m *maker) seen(p *plan.Part) plan.Observed {
 	return plan.Observed{}
 }
 
-// bill is the cost of all requests of a part, each with the mean usage.
+// bill returns the cost of all requests of a part, each with the mean usage.
 func (m *maker) bill(p *plan.Part, kind string, u assay.Usage, how catalog.Billing) assay.Cost {
 	price, ok := m.in.Catalog.Price(kind, p.Lane.Model)
 	if !ok || !price.Covers(how) {
@@ -140,5 +140,5 @@ func times(each float64, n int64) int64 { return round(each * float64(n)) }
 
 func round(f float64) int64 { return int64(math.Round(f)) }
 
-// guess is the rough number of tokens of a text that is not rendered yet.
+// guess returns the rough number of tokens of a text that is not rendered yet.
 func guess(t study.Text) float64 { return float64(len(t.Text)) / plan.BytesPerToken }

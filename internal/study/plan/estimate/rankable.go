@@ -44,7 +44,7 @@ type connected struct {
 	count int64 // of groups that never meet: one where all are connected
 }
 
-// islands is how pairs connect so many items.
+// islands returns how pairs connect so many items.
 func islands(schedule *pairs.Schedule, n int64) *connected {
 	c := &connected{root: make([]int64, n), count: n}
 	for i := range c.root {
@@ -148,7 +148,7 @@ func (m *maker) rankableWithin(st *study.Stage, schedule *pairs.Schedule, g grou
 	}
 }
 
-// enoughPairs is how many pairs rank so many items fairly well: about m·log m of m items.
+// enoughPairs returns how many pairs rank so many items fairly well: about m·log m of m items.
 func enoughPairs(n int64) int64 {
 	if n < 2 {
 		return 0

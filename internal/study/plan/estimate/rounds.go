@@ -63,7 +63,7 @@ func (m *maker) rounds(ctx context.Context, st *study.Stage, g grouping, wave in
 	}
 }
 
-// upTo is what meets where only so many compete, as long as nothing is settled.
+// upTo returns what meets where only so many compete, as long as nothing is settled.
 func (g grouping) upTo(contestants int64) grouping {
 	g.unknown = true
 	if len(g.Lanes) == 0 {
@@ -74,7 +74,7 @@ func (g grouping) upTo(contestants int64) grouping {
 	return g
 }
 
-// keptItems is how many of the compared items a stage's condition keeps.
+// keptItems returns how many of the compared items a stage's condition keeps.
 func (m *maker) keptItems(ctx context.Context, st *study.Stage, all int64) int64 {
 	if st.Keep == nil {
 		return all

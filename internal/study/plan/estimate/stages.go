@@ -60,7 +60,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	m.laterTurns(ctx, st, talk, routes, give, mean)
 }
 
-// others is the verb after the first of n items.
+// others returns the verb after the first of n items.
 func others(n int64) string {
 	if n == 1 {
 		return " has"
@@ -75,7 +75,7 @@ func asks(n int64) string {
 	return plural(n, "question") + " ask"
 }
 
-// firstTurn is the exact part of one lane: counted, measured and cut.
+// firstTurn returns the exact part of one lane: counted, measured and cut.
 func (m *maker) firstTurn(st *study.Stage, r plan.Path, sizes []int32, wave int) plan.Part {
 	all := make([]int32, 0, int64(len(sizes))*plan.Draws(st))
 	for _, size := range sizes { // the draws of a question stand together
@@ -86,7 +86,7 @@ func (m *maker) firstTurn(st *study.Stage, r plan.Path, sizes []int32, wave int)
 	return m.exact(st, r, all, wave)
 }
 
-// exact is a part whose requests have these sizes.
+// exact returns a part whose requests have these sizes.
 func (m *maker) exact(st *study.Stage, r plan.Path, all []int32, wave int) plan.Part {
 	p := plan.Part{Lane: r.Lane, Turn: 1, Wave: wave, Mode: r.Mode, Exact: !gated(st), Gated: gated(st), Requests: int64(len(all))}
 	if r.Mode == assay.ModeBatch {
@@ -131,7 +131,7 @@ func (m *maker) laterTurns(ctx context.Context, st *study.Stage, talk *plan.Talk
 	give.tokens = w.input
 }
 
-// fanOut is how many messages follow n answers at a step, at most.
+// fanOut returns how many messages follow n answers at a step, at most.
 func (m *maker) fanOut(ctx context.Context, t *plan.Talk, k int, n, items int64) int64 {
 	step := t.Steps[k]
 	if step.Each == nil {

@@ -143,7 +143,7 @@ func (l *Lexer) rawBegin(open int) (int, bool) {
 	return 0, false
 }
 
-// raw is the text up to {% endraw %}.
+// raw returns the text up to {% endraw %}.
 func (l *Lexer) raw(open, body int) Piece {
 	for from := body; ; {
 		i := strings.Index(l.Text[from:], "{%")
@@ -180,7 +180,8 @@ func (l *Lexer) tag(open int, kind PieceKind, closer string) Piece {
 		pos = skipSpace(l.Text, pos)
 		rest := l.Text[pos:]
 		if rest == "" {
-			l.Fail(open, "end it with "+closer+"; to write "+l.Text[open:open+2]+" itself, use {% raw %}", "this %s is never closed", l.Text[open:open+2])
+			l.Fail(open, "end it with "+closer+"; to write "+l.Text[open:open+2]+" itself, use {% raw %}", "this %s is never closed",
+				l.Text[open:open+2])
 			return l.breakOff(p, pos, closer)
 		}
 		if n := closes(rest, kind, closer); n > 0 {
@@ -201,7 +202,7 @@ func (l *Lexer) tag(open int, kind PieceKind, closer string) Piece {
 	}
 }
 
-// closes is the length of the end of a tag at the start of rest, or 0.
+// closes returns the length of the end of a tag at the start of rest, or 0.
 func closes(rest string, kind PieceKind, closer string) int {
 	if strings.HasPrefix(rest, closer) {
 		return len(closer)

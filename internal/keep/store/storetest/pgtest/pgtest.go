@@ -63,7 +63,8 @@ func (s *Server) start(bin string, settings []string) (err error) {
 		return err
 	}
 	data := filepath.Join(s.dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
+		"--no-sync")
 	s.as(initdb)
 	initdb.Dir = s.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
@@ -236,8 +237,8 @@ func (s *Server) Database(t testing.TB) string {
 	return where
 }
 
-// Cleared returns a database like that of Database, which tests before may have had: making one takes longer than most tests. The test changes
-// rows, and nothing else, and has closed it when it ends.
+// Cleared returns a database like that of Database, which tests before may have had: making one takes longer than most
+// tests. The test changes rows, and nothing else, and has closed it when it ends.
 func (s *Server) Cleared(t testing.TB) string {
 	t.Helper()
 	s.first.Lock()

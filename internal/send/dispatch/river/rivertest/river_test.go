@@ -170,7 +170,8 @@ func TestTwoWorkersDoNotSpendTheLastDollarTwice(t *testing.T) {
 					<-scarce
 				}
 				err := call()
-				if run, e := s.look.Reader.FindRun(s.ctx, "latest", ""); e == nil && run.Budget != nil && run.Reserved+run.Spent > *run.Budget {
+				if run, e := s.look.Reader.FindRun(s.ctx, "latest", ""); e == nil && run.Budget != nil &&
+					run.Reserved+run.Spent > *run.Budget {
 					over.Store(true)
 				}
 				return err

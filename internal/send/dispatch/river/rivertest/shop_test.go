@@ -244,7 +244,8 @@ func (s *shop) history() string {
 		}
 		segments, _ := s.look.Reader.Segments(ctx, r.No)
 		for _, g := range segments {
-			fmt.Fprintf(&b, "s%d %s %s %s due %s holder %q until %s %v %s\n", g.No, g.Lane, g.Mode, g.State, g.Due.Format("05.000"), g.Lease.Holder, g.Lease.Until.Format("05.000"), g.Endings, g.Reason)
+			fmt.Fprintf(&b, "s%d %s %s %s due %s holder %q until %s %v %s\n", g.No, g.Lane, g.Mode, g.State, g.Due.Format("05.000"),
+				g.Lease.Holder, g.Lease.Until.Format("05.000"), g.Endings, g.Reason)
 		}
 	}
 	fmt.Fprintf(&b, "now %s\n", time.Now().UTC().Format("05.000"))
