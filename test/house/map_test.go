@@ -2,6 +2,7 @@ package house
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -38,6 +39,20 @@ func TestTheMapNamesFilesThatAreThere(t *testing.T) {
 		code, err := os.ReadFile(filepath.FromSlash(m[2]))
 		if err != nil || !strings.Contains(string(code), "func "+m[1]+"(") {
 			t.Errorf("docs/map.md: %s has no list %s (%v)", m[2], m[1], err)
+		}
+	}
+}
+
+func TestTheMapNamesEveryPackage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/map.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _, _ := strings.Cut(string(text), "## The life of one request")
+	for pkg := range layers {
+		if !regexp.MustCompile("[`/]"+path.Base(pkg)+"`").MatchString(rows) && !strings.Contains(pkg, "testsum") && pkg != "examples" {
+			t.Errorf("docs/map.md does not name package %s", pkg)
 		}
 	}
 }
