@@ -94,11 +94,3 @@ func (k *Coordinate) Set(c *Coordinates, value string) error {
 	}
 	return err
 }
-
-// Text returns a value as a text.
-func (k *Coordinate) Text(c *Coordinates) string {
-	if k.text != nil {
-		return *k.text(c)
-	}
-	return strconv.Itoa(*k.number(c))
-}

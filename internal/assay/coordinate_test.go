@@ -1,6 +1,7 @@
 package assay
 
 import (
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func TestACoordinateComesBackFromItsText(t *testing.T) {
 		}
 	}
 	for i := range all {
-		if err := all[i].Set(&back, all[i].Text(&c)); err != nil {
+		if err := all[i].Set(&back, fmt.Sprint(all.Values(nil, &c)[i])); err != nil {
 			t.Fatal(err)
 		}
 	}

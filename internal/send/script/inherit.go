@@ -36,6 +36,10 @@ func (s *Script) donorsOf(ctx context.Context) ([]*donor, error) {
 		if _, unreadable := errors.AsType[assay.Problems](err); err != nil && !unreadable {
 			return nil, err
 		}
+		var since edit.Difference
+		if was != nil {
+			since = edit.Compare(was, s.input.Study)
+		}
 		for name, rec := range s.stages {
 			if _, ok := rec.(reader); !ok {
 				continue
@@ -47,7 +51,7 @@ func (s *Script) donorsOf(ctx context.Context) ([]*donor, error) {
 				d.labels = append(d.labels, v)
 			}
 			if st, ok := s.input.Study.Stage(name); ok {
-				d.rereads[name] = was == nil || edit.Compare(was, s.input.Study).Rereads(s.input.Study, st)
+				d.rereads[name] = was == nil || since.Rereads(s.input.Study, st)
 			}
 		}
 		all = append(all, d)
@@ -109,9 +113,9 @@ func (s *Script) relabelled(v store.Verdict) (store.Verdict, bool) {
 	if v.State != assay.VerdictValid {
 		return v, true
 	}
-	said := r.Take(judge.Given{Label: v.Label, Score: v.Score})
-	v.State, v.Label, v.Score = said.State, said.Label, said.Score
-	return v, said.State == assay.VerdictValid
+	now := r.Take(judge.Given{Label: v.Label, Score: v.Score})
+	v.State, v.Label, v.Score = now.State, now.Label, now.Score
+	return v, now.State == assay.VerdictValid
 }
 
 // inherited returns the verdicts of an unchanged program on answers and items that are the same as in earlier runs, by their keys.
@@ -242,7 +246,7 @@ func (s *Script) sameItems(ctx context.Context, d *donor, input string, ids []st
 	return out, nil
 }
 
-// sameAnswer compares what stands for a request in two runs.
+// sameAnswer compares the answers to a request in two runs.
 func sameAnswer(here, there map[assay.Key]store.Answer, key assay.Key) sameness {
 	a, ok := here[key]
 	b, was := there[key]
