@@ -72,13 +72,9 @@ func named(s source, functions, methods map[string]bool) {
 // namedInTemplates returns the fields and methods that pages name.
 func namedInTemplates(t *testing.T) (all []string) {
 	t.Helper()
-	var pages []string
-	for _, folder := range []string{"internal/*/*/*/*.html", "internal/*/*/*/*/*.html"} {
-		found, err := filepath.Glob(folder)
-		if err != nil || len(found) == 0 {
-			t.Fatal(err, "no templates in ", folder)
-		}
-		pages = append(pages, found...)
+	pages, err := filepath.Glob("internal/*/*/*/*/*.html")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(err, "no templates")
 	}
 	for _, page := range pages {
 		text, err := os.ReadFile(page)

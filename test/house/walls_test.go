@@ -28,7 +28,6 @@ var openWalls = map[string]struct {
 	methods  int
 }{
 	"send/script":  {38, 6.9, 136},
-	"show/web":     {26, 5.0, 81},
 	"study":        {28, 6.1, 55},
 	"study/prompt": {12, 4.7, 45},
 }

@@ -65,12 +65,7 @@ func UsualCache() Bytes { return usualCache }
 // openArtifacts opens a folder or a bucket.
 func (p Place) openArtifacts(w *World, address, cacheDir string) (artifacts.Place, error) {
 	if !objects.Is(address) {
-		folder, err := artifacts.Open(address)
-		if err != nil {
-			return nil, err
-		}
-		folder.Around = w.Files
-		return folder, nil
+		return artifacts.Open(address)
 	}
 	store, prefix, err := objects.Open(address, w.env)
 	if err != nil {

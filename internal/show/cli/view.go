@@ -19,6 +19,8 @@ import (
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/serve"
 	"assay/internal/show/web"
+	"assay/internal/show/web/guard"
+	"assay/internal/show/web/site"
 )
 
 type viewFlags struct {
@@ -72,7 +74,7 @@ func view(ctx context.Context, w *shell.World, f viewFlags) error {
 		return err
 	}
 	defer homes.close()
-	server, err := web.New(web.Options{Homes: homes.now, Token: token, Hosts: lowered(f.hosts), By: w.Workspace().User(),
+	server, err := web.New(site.Options{Homes: homes.now, Token: token, Hosts: lowered(f.hosts), By: w.Workspace().User(),
 		Version: shell.Version(), Now: w.Now})
 	if err != nil {
 		return err
@@ -83,7 +85,7 @@ func view(ctx context.Context, w *shell.World, f viewFlags) error {
 	}
 	fmt.Fprintf(w.Stdout, "http://%s/?token=%s\n", on.Addr(), token)
 	fmt.Fprintln(w.Stderr, "everyone who has the address above may look and give orders; Ctrl-C ends the dashboard, not the runs")
-	fmt.Fprintf(w.Stderr, "to share, for looking only: http://%s/?token=%s\n", on.Addr(), web.LookToken(token))
+	fmt.Fprintf(w.Stderr, "to share, for looking only: http://%s/?token=%s\n", on.Addr(), guard.LookToken(token))
 	if f.browse {
 		leave, err := browse(w, "http://"+on.Addr().String()+"/?token="+token)
 		if err != nil {
@@ -155,7 +157,7 @@ type viewHomes struct {
 	flags shell.HomeFlags
 	mu    sync.Mutex
 	open  []*shell.Home
-	seen  []*web.Home
+	seen  []*site.Home
 }
 
 func (f viewFlags) homes(ctx context.Context, w *shell.World) (*viewHomes, error) {
@@ -163,11 +165,11 @@ func (f viewFlags) homes(ctx context.Context, w *shell.World) (*viewHomes, error
 	if err != nil {
 		return nil, err
 	}
-	return &viewHomes{ctx: ctx, world: w, flags: f.home, open: []*shell.Home{h}, seen: []*web.Home{seenIn(h)}}, nil
+	return &viewHomes{ctx: ctx, world: w, flags: f.home, open: []*shell.Home{h}, seen: []*site.Home{seenIn(h)}}, nil
 }
 
 // now lists the homes. The first rehearsal may come while a page is open; a ledger that is being made is seen at the next look.
-func (v *viewHomes) now() []*web.Home {
+func (v *viewHomes) now() []*site.Home {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.open) == 1 && v.flags.HasHome(v.world, true) {
@@ -185,6 +187,6 @@ func (v *viewHomes) close() {
 }
 
 // seenIn returns a home as the dashboard sees it.
-func seenIn(h *shell.Home) *web.Home {
-	return &web.Home{Reader: h.Results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients}
+func seenIn(h *shell.Home) *site.Home {
+	return &site.Home{Reader: h.Results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients}
 }

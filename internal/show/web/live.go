@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"assay/internal/show/web/found"
+	"assay/internal/show/web/site"
 )
 
 // Pages that change by themselves listen for news, and fetch themselves again when there are any. Between two looks at the
@@ -15,11 +18,21 @@ const (
 	newsFor    = 30 * time.Minute // then the page connects again
 )
 
-// ledgerNews reports whenever any run moves.
-func (s *Server) ledgerNews(w http.ResponseWriter, r *http.Request) {
+// newsFeed tells open pages when there is something new to show.
+type newsFeed struct {
+	*site.Site
+	found    *found.Pages
+	watchers chan struct{} // places for those who wait for news
+}
+
+// maxWatchers is how many may wait at once.
+const maxWatchers = 64
+
+// ofLedger reports whenever any run moves.
+func (s *newsFeed) ofLedger(w http.ResponseWriter, r *http.Request) {
 	s.news(w, r, func(ctx context.Context) (string, error) {
 		all := ""
-		for _, h := range s.options.Homes() {
+		for _, h := range s.Homes() {
 			v, err := h.Pages.LedgerVersion(ctx)
 			if err != nil {
 				return "", err
@@ -27,50 +40,46 @@ func (s *Server) ledgerNews(w http.ResponseWriter, r *http.Request) {
 			all += v + "/"
 		}
 		if r.FormValue("made") != "" { // a page that waits for what two runs have in common
-			all += fmt.Sprint(s.diffs.count(), "/", s.matrices.count())
+			all += s.found.Made()
 		}
 		return all, nil
 	})
 }
 
-// runNews reports whenever a run moves.
-func (s *Server) runNews(w http.ResponseWriter, r *http.Request) {
-	q, err := s.open(r)
+// ofRun reports whenever a run moves.
+func (s *newsFeed) ofRun(w http.ResponseWriter, r *http.Request) {
+	q, err := s.Open(r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	if err := r.ParseForm(); err != nil {
-		s.fail(w, r, bad("%s", err))
+		s.Fail(w, r, site.Bad("%s", err))
 		return
 	}
 	s.news(w, r, func(ctx context.Context) (string, error) {
-		v, err := q.home.Pages.Version(ctx, q.run.No)
+		v, err := q.Home.Pages.Version(ctx, q.Run.No)
 		if err != nil {
 			return "", err
 		}
-		if stage, grid := q.Form["grid"]; grid {
-			return v + "/" + s.matrices.state(matrixKey{q.home, q.run.No, stage[0]}), nil
-		}
-		return v + "/" + s.findings.state(findingsKey{q.home, q.run.No, q.FormValue("by")}), nil
+		return v + "/" + s.found.State(q), nil
 	})
 }
 
 // news streams a server-sent event whenever a version changes.
-func (s *Server) news(w http.ResponseWriter, r *http.Request, version func(context.Context) (string, error)) {
+func (s *newsFeed) news(w http.ResponseWriter, r *http.Request, version func(context.Context) (string, error)) {
 	select {
 	case s.watchers <- struct{}{}:
 		defer func() { <-s.watchers }()
 	default:
-		s.fail(w, r, &problem{http.StatusServiceUnavailable, "too many pages wait for news: reload to look"})
+		s.Fail(w, r, site.NotYet("too many pages wait for news: reload to look"))
 		return
 	}
 	ctx, stop := context.WithTimeout(r.Context(), newsFor)
 	defer stop()
-	w.Header().Set("Content-Type", "text/event-stream")
-	out := &stream{w: w, control: http.NewResponseController(w)}
+	out := site.NewStream(w, "text/event-stream")
 	seen, err := version(ctx)
-	if err != nil || out.send([]byte("retry: 3000\nevent: hello\ndata: \n\n")) != nil {
+	if err != nil || out.Send([]byte("retry: 3000\nevent: hello\ndata: \n\n")) != nil {
 		return
 	}
 	look := time.NewTicker(lookEvery)
@@ -97,7 +106,7 @@ func (s *Server) news(w http.ResponseWriter, r *http.Request, version func(conte
 			continue
 		}
 		quiet = 0
-		if out.send([]byte(text)) != nil {
+		if out.Send([]byte(text)) != nil {
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"assay/internal/find/results"
 	"assay/internal/keep/ledger"
 	"assay/internal/show/web"
+	"assay/internal/show/web/site"
 )
 
 // news opens a stream of news and hands over its lines.
@@ -74,8 +75,8 @@ func TestTheDashboardEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Close()
-	s, err := web.New(web.Options{Homes: func() []*web.Home {
-		return []*web.Home{{Reader: &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages}}}
+	s, err := web.New(site.Options{Homes: func() []*site.Home {
+		return []*site.Home{{Reader: &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages}}}
 	}, Token: token})
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/show/web"
+	"assay/internal/show/web/site"
 	"assay/internal/study/catalog"
 )
 
@@ -39,7 +40,7 @@ type rig struct {
 	server *httptest.Server
 	clock  time.Time
 	reader *results.Reader
-	home   *web.Home
+	home   *site.Home
 	where  string // the ledger
 	long   int    // bytes of the longest answer
 }
@@ -80,9 +81,9 @@ func newRigAt(t testing.TB, where string, long int) *rig {
 		Scripts: &script.Library{Runs: r.ledger.Runs, Leases: r.ledger.Leases, Imports: r.ledger.Imports, Reuse: r.ledger.Reuse,
 			Reader: r.ledger.Reader, Files: r.files, Catalog: catalog.Default()}}
 	r.fill()
-	r.home = &web.Home{Reader: r.reader, Files: r.files, Orders: r.ledger.Runs, Clients: r.ledger.Clients}
-	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{r.home} }, Token: token, Hosts: []string{"assay.example"},
-		By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
+	r.home = &site.Home{Reader: r.reader, Files: r.files, Orders: r.ledger.Runs, Clients: r.ledger.Clients}
+	s, err := web.New(site.Options{Homes: func() []*site.Home { return []*site.Home{r.home} }, Token: token,
+		Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
 	r.ok(err)
 	r.server = httptest.NewServer(s)
 	t.Cleanup(r.server.Close)

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"assay/internal/keep/store"
-	"assay/internal/show/web"
+	"assay/internal/show/web/guard"
 )
 
 // looking shows the token of those who may look.
-func looking(q *http.Request) { q.Header.Set("Authorization", "Bearer "+web.LookToken(token)) }
+func looking(q *http.Request) { q.Header.Set("Authorization", "Bearer "+guard.LookToken(token)) }
 
 func TestWhoMayLookSeesEveryPageWithoutAForm(t *testing.T) {
 	t.Parallel()
@@ -58,15 +58,15 @@ func TestTheTokenForLookingComesByAddressAndFormAndStaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, enter := range []func() answer{
-		func() answer { return r.do(http.MethodGet, "/runs?token="+web.LookToken(token), nil, nil) },
+		func() answer { return r.do(http.MethodGet, "/runs?token="+guard.LookToken(token), nil, nil) },
 		func() answer {
-			return r.do(http.MethodPost, "/token", url.Values{"token": {web.LookToken(token)}, "to": {"/runs"}}, nil)
+			return r.do(http.MethodPost, "/token", url.Values{"token": {guard.LookToken(token)}, "to": {"/runs"}}, nil)
 		},
 	} {
 		a := enter()
 		c, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
 		r.ok(err)
-		if a.status != http.StatusSeeOther || strings.Contains(c.Value, web.LookToken(token)) || c.Value == r.enter().Value {
+		if a.status != http.StatusSeeOther || strings.Contains(c.Value, guard.LookToken(token)) || c.Value == r.enter().Value {
 			t.Errorf("%d, cookie %v", a.status, c)
 		}
 		with := func(q *http.Request) { q.AddCookie(c) }

@@ -23,10 +23,10 @@ import (
 	"assay/internal/keep/ledger"
 	"assay/internal/send/engine"
 	"assay/internal/send/script"
-	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/web"
+	"assay/internal/show/web/site"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
 	"assay/internal/study/catalog"
@@ -119,7 +119,7 @@ func (b *bench) typing(keys string, codes []int, args ...string) string {
 	got := cli.Main(b.t.Context(), shell.World{
 		Args: args, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Stdin: strings.NewReader(keys),
 		Stdout: &out, Stderr: &trouble, Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
-		Seams: workspace.Seams{Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }},
+		Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) },
 	})
 	if !slices.Contains(codes, got) {
 		b.t.Fatalf("assay %s: exit code %d\n%s%s", strings.Join(args, " "), got, out.String(), trouble.String())
@@ -180,7 +180,7 @@ type api struct {
 func (b *bench) api(home string) *api {
 	b.t.Helper()
 	reader, files := b.reader(home)
-	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{{Reader: reader, Files: files}} },
+	s, err := web.New(site.Options{Homes: func() []*site.Home { return []*site.Home{{Reader: reader, Files: files}} },
 		Token: "0123456789abcdef"})
 	if err != nil {
 		b.t.Fatal(err)

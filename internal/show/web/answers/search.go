@@ -1,0 +1,206 @@
+package answers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/results/rows"
+	"assay/internal/keep/store"
+	"assay/internal/show/web/site"
+)
+
+// A search is a walk over the answers of a stage, or of one lane in it. It reads a block, lets the database go, and
+// writes what it found; it ends when the reader leaves.
+const (
+	searchBlock = 500
+	maxFound    = 500
+)
+
+// hit is an answer that has the words, with the words around them.
+type hit struct {
+	answerRow `json:"-"`
+
+	Key       string `json:"key"`
+	Stage     string `json:"stage"`
+	Item      string `json:"item"`
+	Lane      string `json:"lane"`
+	AskedLane string `json:"asked_lane"`
+	Template  string `json:"template"`
+	Turn      int64  `json:"turn"`
+	Branch    string `json:"branch"`
+	Draw      int64  `json:"draw"`
+
+	Before string `json:"before"`
+	Match  string `json:"match"`
+	After  string `json:"after"`
+}
+
+type search struct {
+	pages             *Pages
+	q                 *site.Request
+	words             string
+	stage, lane       string
+	found, seen, most int
+}
+
+func (s *Pages) newSearch(r *http.Request) (*search, error) {
+	q, err := s.Open(r)
+	if err != nil {
+		return nil, err
+	}
+	f := &search{pages: s, q: q, words: strings.TrimSpace(r.FormValue("q")), stage: r.FormValue("stage"), lane: r.FormValue("lane"),
+		most: maxFound}
+	if f.words == "" || f.stage == "" {
+		return nil, site.Bad("a search needs words (q) and a stage")
+	}
+	if len(f.words) > 500 {
+		return nil, site.Bad("q: at most 500 bytes")
+	}
+	return f, nil
+}
+
+// beginSearch reads what is looked for and takes a place among the searches; free gives the place back.
+func (s *Pages) beginSearch(r *http.Request) (f *search, free func(), err error) {
+	if f, err = s.newSearch(r); err != nil {
+		return nil, nil, err
+	}
+	free, err = s.BeginScan(r.Context())
+	return f, free, err
+}
+
+// walk hands over every block of hits, also empty ones, so that the reader sees that it goes on.
+func (f *search) walk(ctx context.Context, found func([]hit) error) error {
+	t, err := f.pages.rows(f.q)
+	if err != nil {
+		return err
+	}
+	t.Short = true
+	var after store.Mark
+	filter := store.AnswerFilter{Stage: f.stage, Lane: f.lane}
+	for f.found < f.most {
+		all, err := f.q.Home.Pages.AnswersPage(ctx, f.q.Run.No, filter, after, searchBlock)
+		if err != nil {
+			return err
+		}
+		var hits []hit
+		for _, a := range all {
+			f.seen++
+			after = store.Mark{Segment: a.Segment, Ord: a.Ord}
+			row, err := rowOf(ctx, t, rows.Entry{Answer: a})
+			if err != nil {
+				return err
+			}
+			if h, ok := match(row, f.words); ok && f.found < f.most {
+				f.found++
+				hits = append(hits, h)
+			}
+		}
+		if err := found(hits); err != nil || len(all) < searchBlock {
+			return err
+		}
+	}
+	return nil
+}
+
+// match looks for words, in any case, in what was answered; the thoughts are looked at last.
+func match(a answerRow, words string) (hit, bool) {
+	for _, text := range []string{a.Text, a.Thoughts, a.Fault} {
+		at := indexFold(text, words)
+		if at < 0 {
+			continue
+		}
+		from, to := max(0, at-100), min(len(text), at+len(words)+160)
+		h := hit{answerRow: a, Key: a.Key, Stage: a.Stage, Item: a.Item, Lane: a.Lane, AskedLane: a.AskedLane, Template: a.Template,
+			Turn: a.Turn, Branch: a.Branch, Draw: a.Draw, Before: assay.Clean(strings.ToValidUTF8(text[from:at], ""), 300),
+			Match: assay.Clean(text[at:at+len(words)], 1000), After: assay.Clean(strings.ToValidUTF8(text[at+len(words):to], ""), 400)}
+		return h, true
+	}
+	return hit{}, false
+}
+
+// indexFold returns where a text has words, letters of ASCII in any case; -1: it has not.
+func indexFold(text, words string) int {
+	return bytes.Index(lower(text), lower(words))
+}
+
+func lower(s string) []byte {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return b
+}
+
+type searchData struct {
+	Stage, Lane, Words string
+	Stages, Lanes      []string
+}
+
+// Search streams hits into a page: its head at once, each block when it is there.
+func (s *Pages) Search(w http.ResponseWriter, r *http.Request) {
+	f, free, err := s.beginSearch(r)
+	if err != nil {
+		s.Fail(w, r, err)
+		return
+	}
+	defer free()
+	row, err := s.RowOf(r.Context(), f.q.Home, f.q.Run)
+	if err != nil {
+		s.Fail(w, r, err)
+		return
+	}
+	text, err := s.Render(r, &site.View{Template: "search", Title: "Search", Run: &row, Tab: "answers",
+		Data: searchData{Stage: f.stage, Lane: f.lane, Words: f.words}})
+	if err != nil {
+		s.Fail(w, r, err)
+		return
+	}
+	head, tail, _ := bytes.Cut(text, []byte(site.HitsHere))
+	out := site.NewStream(w, "text/html; charset=utf-8")
+	if out.Send(head) != nil {
+		return
+	}
+	err = f.walk(r.Context(), func(hits []hit) error {
+		var b bytes.Buffer
+		if err := s.Part(&b, "search", "hits", map[string]any{"Run": row.ID, "Hits": hits, "Seen": f.seen}); err != nil {
+			return err
+		}
+		return out.Send(b.Bytes())
+	})
+	var end bytes.Buffer
+	if s.Part(&end, "search", "end", map[string]any{"Seen": f.seen, "Found": f.found, "Full": f.found == f.most, "Err": err}) == nil {
+		out.Send(end.Bytes())
+	}
+	out.Send(tail)
+}
+
+// SearchJSON streams hits as lines of JSON; the last line counts the answers searched.
+func (s *Pages) SearchJSON(w http.ResponseWriter, r *http.Request) {
+	f, free, err := s.beginSearch(r)
+	if err != nil {
+		s.Fail(w, r, err)
+		return
+	}
+	defer free()
+	out := site.NewStream(w, "application/x-ndjson; charset=utf-8")
+	err = f.walk(r.Context(), func(hits []hit) error {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		for _, h := range hits {
+			if err := e.Encode(h); err != nil {
+				return err
+			}
+		}
+		return out.Send(b.Bytes())
+	})
+	end := map[string]any{"done": err == nil, "seen": f.seen, "found": f.found, "more": f.found == f.most}
+	if text, err := json.Marshal(end); err == nil {
+		out.Send(append(text, '\n'))
+	}
+}

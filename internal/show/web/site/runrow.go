@@ -1,0 +1,135 @@
+package site
+
+import (
+	"context"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/find/results/runs"
+	"assay/internal/keep/store"
+)
+
+// RunRow is the state of a run.
+type RunRow struct {
+	ID        string     `json:"run"`
+	Study     string     `json:"study"`
+	State     string     `json:"state"`
+	Result    string     `json:"result,omitempty"`
+	Rehearsal bool       `json:"rehearsal"`
+	Note      string     `json:"note,omitempty"`
+	By        string     `json:"by,omitempty"`
+	Created   time.Time  `json:"created"`
+	Closed    *time.Time `json:"closed"`
+	Planned   int64      `json:"planned"`
+	Spared    int64      `json:"spared"` // of those: need no asking
+	runs.Progress
+	Segments      int64      `json:"segments"`
+	Held          int64      `json:"held"`
+	Stopped       int64      `json:"stopped"`
+	PaidTwice     int64      `json:"paid_twice"`
+	Spent         float64    `json:"spent_at_least_usd"`
+	Unpriced      int64      `json:"unpriced"`
+	Reserved      float64    `json:"reserved_usd"`
+	Budget        *float64   `json:"budget_usd"`
+	CollectBefore *time.Time `json:"collect_before"`
+	DoneAbout     *time.Time `json:"done_about"` // at the pace so far; null: not known
+
+	Found string `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
+
+	No   int64 `json:"-"`
+	cost assay.Cost
+}
+
+// SpentText returns what was spent, in words.
+func (r RunRow) SpentText() string { return r.cost.String() }
+
+// SpentWords returns the label of the amount spent: of a rehearsal, what it would have been.
+func (r RunRow) SpentWords() string {
+	if r.Rehearsal {
+		return r.cost.WouldBe()
+	}
+	return r.cost.Spent()
+}
+
+// Standing returns the run's state in one word.
+func (r RunRow) Standing() string {
+	if r.State == string(store.RunClosed) {
+		return r.Result
+	}
+	if r.Held > 0 {
+		return "held"
+	}
+	return r.State
+}
+
+// Live reports whether the run may still change.
+func (r RunRow) Live() bool { return r.State != string(store.RunClosed) }
+
+func (s *Site) RowOf(ctx context.Context, h *Home, run store.Run) (RunRow, error) {
+	rows, err := s.RowsOf(ctx, h, []store.Run{run})
+	if err != nil {
+		return RunRow{}, err
+	}
+	return rows[0], nil
+}
+
+func (s *Site) RowsOf(ctx context.Context, h *Home, of []store.Run) ([]RunRow, error) {
+	numbers := make([]int64, len(of))
+	for i, r := range of {
+		numbers[i] = r.No
+	}
+	progress, err := runs.ProgressOf(ctx, h.Reader, of...)
+	if err != nil {
+		return nil, err
+	}
+	needs, err := h.Pages.Attention(ctx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]RunRow, len(of))
+	for i, r := range of {
+		rows[i] = row(h, r, progress[r.No], needs[r.No])
+		if rows[i].DoneAbout, err = s.doneAbout(ctx, h, r, progress[r.No]); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// doneAbout returns when a run that a process drives is done at the pace so far; nil: that is not known.
+func (s *Site) doneAbout(ctx context.Context, h *Home, r store.Run, p runs.RunProgress) (*time.Time, error) {
+	pace, known := p.Pace(s.Now())
+	if !known {
+		return nil, nil
+	}
+	_, alive, err := runs.Alive(ctx, h.Reader, r, s.Now())
+	if err != nil || !alive {
+		return nil, err
+	}
+	return TimeOrNil(s.Now().Add(pace.Left)), nil
+}
+
+func row(h *Home, r store.Run, p runs.RunProgress, a store.Attention) RunRow {
+	row := RunRow{
+		ID: r.ID, Study: r.Study, State: string(r.State), Result: string(r.Result), Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note,
+		By: r.By, Created: r.Created, Closed: TimeOrNil(r.Closed), Progress: p.Progress, Segments: a.Segments, Held: a.Held,
+		Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, cost: a.Cost, Reserved: r.Reserved.Float(),
+		CollectBefore: TimeOrNil(a.CollectBefore), No: r.No,
+	}
+	if r.Budget != nil {
+		b := r.Budget.Float()
+		row.Budget = &b
+	}
+	for _, l := range p.Lanes {
+		row.Planned, row.Spared, row.PaidTwice = row.Planned+l.Planned, row.Spared+l.Spared, row.PaidTwice+l.Surplus
+	}
+	return row
+}
+
+// TimeOrNil returns a moment as JSON has it: null where there is none.
+func TimeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
