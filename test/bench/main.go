@@ -29,6 +29,7 @@ func benchmarks() []benchmark {
 		{"idle", "waiting ten minutes for 10,000 open jobs", idleBench},
 		{"settle", "buying comparisons round by round, in 2,000 simulated studies a setting: false claims, intervals that hold, " +
 			"savings, quotes", settleBench},
+		{"coverage", "intervals that hold and claims that are false, in 400 simulated studies (-n) of each of 33 designs", coverageBench},
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
 		{"live", "live requests against what a bare loop and 64 requests in flight can do", liveBench},
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
@@ -84,6 +85,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
+	flags.StringVar(&b.write, "write", "", "of coverage: write the table as a page to this file")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -111,6 +113,7 @@ type bench struct {
 	assay string // the built binary
 	n     int    // how much was asked for; 0: nothing
 	lanes int    // of view
+	write string // of coverage: the page to write; empty: none
 }
 
 // size returns how much to measure: what was asked for, or the benchmark's own.

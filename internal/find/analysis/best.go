@@ -59,6 +59,7 @@ func (s *Standing) chances(seed uint64) {
 			clusters = c.Clusters
 		}
 	}
+	clusters = s.units(clusters)
 	if s.Less {
 		for i := range values {
 			values[i] = -values[i]

@@ -34,7 +34,7 @@ func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
 		}
 		return adaptive.Quote{
 			Pair:     adaptive.Pair{Difference: t.Difference.Value, Variance: t.SE.Value * t.SE.Value, Information: t.Information.Value},
-			Critical: adaptive.Critical(level, open, t.Clusters), Spread: spread,
+			Critical: adaptive.Critical(level, open, s.units(t.Clusters)), Spread: spread,
 		}, true
 	}
 	return adaptive.Quote{}, false
@@ -74,7 +74,7 @@ func (s *Standing) spread() (float64, bool) {
 				level = s.Rounds.Part(s.Level)
 			}
 			value = append(value, p.Value.Value)
-			se = append(se, (p.Interval.High-p.Interval.Low)/2/adaptive.Critical(level, 1, max(2, s.Clusters)))
+			se = append(se, (p.Interval.High-p.Interval.Low)/2/adaptive.Critical(level, 1, max(2, s.units(s.Clusters))))
 		}
 	}
 	if len(value) < 2 {

@@ -27,6 +27,7 @@ type Standing struct {
 	Test      Test       // of every two
 	Method    string     // of the tests, in words
 	Clusters  int        // independent units that two lanes share, the most of any two
+	Units     int        // as many clusters as Student's t of the tests has; 0: the clusters of each
 	Coverage  Coverage
 	Judges    []string // lanes that judge
 	Kin       []string // places of the same family as the only judge
@@ -70,6 +71,14 @@ type Contrast struct {
 	P             stats.Number
 	Clusters      int
 	Information   stats.Number // about the difference, from one more comparison of the two or one more item, as a part of 1/SE²
+}
+
+// units returns as many clusters as Student's t of a test has.
+func (s *Standing) units(clusters int) int {
+	if s.Units > 0 {
+		return s.Units
+	}
+	return clusters
 }
 
 // Test is how two places are told apart.

@@ -82,8 +82,9 @@ func (r *ranker) fit(o stats.BTOptions) (*stats.BTFit, *stats.BTBootstrap, error
 func (r *ranker) standardErrors(fit *stats.BTFit) error {
 	var c *stats.Covariance
 	var err error
+	units := 0 // as many clusters as Student's t of the errors has; 0: the normal distribution
 	if r.clustered() {
-		if c, err = r.byCluster(fit); err != nil || c == nil {
+		if c, units, err = r.byCluster(fit); err != nil || c == nil {
 			return err
 		}
 	} else {
@@ -100,7 +101,9 @@ func (r *ranker) standardErrors(fit *stats.BTFit) error {
 	for i, se := range c.SE() {
 		one := &r.out.Items[i]
 		one.SE = stats.Known(se).OrNil()
-		one.Low, one.High = stats.NormalInterval(fit.Theta[i], se, Level).OrNil()
+		if one.Low, one.High = stats.NormalInterval(fit.Theta[i], se, Level).OrNil(); units > 0 {
+			one.Low, one.High = stats.StudentInterval(fit.Theta[i], se, Level, units).OrNil()
+		}
 	}
 	if r.options.Quasi {
 		r.quasi(c)
@@ -108,12 +111,16 @@ func (r *ranker) standardErrors(fit *stats.BTFit) error {
 	return nil
 }
 
-// byCluster returns the cluster-robust covariance; nil where there are too few clusters for one.
-func (r *ranker) byCluster(fit *stats.BTFit) (*stats.Covariance, error) {
+// byCluster returns the covariance by cluster; nil where there are too few clusters for one. Where a cluster is a pair it is
+// the model's, widened by how far pairs scatter round their scores, with as many units as Student's t has.
+func (r *ranker) byCluster(fit *stats.BTFit) (c *stats.Covariance, units int, err error) {
 	r.out.SEFrom, r.out.Clusters = "clusters (CR1)", r.grouped.Clusters()
+	if r.grouped.ByPair() {
+		return r.byPair(fit)
+	}
 	if r.out.Clusters < 2 {
 		r.warn("there is one cluster: errors need two")
-		return nil, nil
+		return nil, 0, nil
 	}
 	if doubt := r.grouped.Doubt(); doubt != "" {
 		instead := "the bootstrap is better (--bootstrap 1000)"
@@ -122,7 +129,27 @@ func (r *ranker) byCluster(fit *stats.BTFit) (*stats.Covariance, error) {
 		}
 		r.warn("%s: the cluster-robust se is not to be trusted, %s", doubt, instead)
 	}
-	return fit.ClusterRobust(r.grouped, stats.CR1)
+	c, err = fit.ClusterRobust(r.grouped, stats.CR1)
+	return c, 0, err
+}
+
+func (r *ranker) byPair(fit *stats.BTFit) (c *stats.Covariance, units int, err error) {
+	d, err := fit.Dispersion(r.grouped)
+	if err != nil {
+		return nil, 0, err
+	}
+	r.out.SEFrom = "the model"
+	switch {
+	case d.Units() < 2:
+		r.warn("no pair is left to show how far pairs scatter round their scores: there are no errors")
+		return nil, 0, nil
+	case d.Factor > 1:
+		r.out.SEFrom = fmt.Sprintf("the model, its variances times %.3g for how far pairs scatter", d.Factor)
+	}
+	if c, err = fit.Covariance(); err != nil {
+		return nil, 0, err
+	}
+	return c.Widened(d.Factor), d.Units(), nil
 }
 
 // quasi adds the errors that make those of all differences.

@@ -2,6 +2,7 @@ package contests
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"assay/internal/find/analysis"
@@ -24,6 +25,7 @@ type fitted struct {
 	quasi         []float64              // variances
 	spread        func(i, k int) float64 // the error of the difference of two strengths
 	how           string
+	units         int // as many clusters as Student's t of the errors has
 	note          string
 	alike         bool // no cluster differs from another
 }
@@ -37,44 +39,79 @@ func (f *fitted) writeTo(to *analysis.Finding) {
 // rankDraws is how many draws the joint distribution of differences is known from.
 const rankDraws = 2000
 
-// fit fits the model; errors come from clusters, by formula where there are enough of them, else by resampling.
+// fit fits the model. Its errors come from clusters: by formula where there are enough of them, from how far pairs scatter
+// round their strengths where a cluster is a pair, else by resampling.
 func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
-	doubt := a.grouped.Doubt()
-	if a.Spec.Settings.Bootstrap > 0 {
-		doubt = "as asked"
-	}
-	if doubt != "" {
+	byPair := a.grouped.ByPair()
+	switch doubt := a.grouped.Doubt(); {
+	case a.Spec.Settings.Bootstrap > 0:
+		return a.resampled(o, "as asked")
+	case doubt != "" && !byPair:
 		return a.resampled(o, doubt)
 	}
 	fit, err := stats.FitBT(a.grouped.Tally(), o)
 	if err != nil {
 		return nil, err
 	}
-	c, err := fit.ClusterRobust(a.grouped, stats.CR1)
+	out := &fitted{BTFit: fit, how: "by cluster", units: a.grouped.Clusters()}
+	var c *stats.Covariance
+	if byPair {
+		c, err = out.scattered(a.grouped)
+	} else {
+		c, err = fit.ClusterRobust(a.grouped, stats.CR1)
+	}
 	if err != nil {
 		return nil, err
 	}
-	out := &fitted{BTFit: fit, SE: c.SE(), spread: c.Difference, how: "by cluster", orderP: stats.Undefined("no order effect"),
-		orderInterval: stats.NoInterval("no order effect"), tieSE: c.LogNuSE(), tieInterval: stats.NoInterval("no tie parameter")}
+	return out, a.withErrors(out, c)
+}
+
+// scattered returns the errors of strengths where a cluster is a pair: the model's, widened by how far pairs scatter round
+// their strengths.
+func (f *fitted) scattered(g *stats.Grouped) (*stats.Covariance, error) {
+	d, err := f.Dispersion(g)
+	if err != nil {
+		return nil, err
+	}
+	f.how, f.units = "by pair", d.Units()
+	if f.units < 2 {
+		f.note = "no pair is left to show how far pairs scatter round their strengths"
+	} else if d.Factor > 1 {
+		f.note = fmt.Sprintf("pairs scatter %.2g times as much round their strengths as independent verdicts would: errors are %.2g times "+
+			"the model's", d.Factor, math.Sqrt(d.Factor))
+	}
+	c, err := f.Covariance()
+	if err != nil {
+		return nil, err
+	}
+	return c.Widened(d.Factor), nil
+}
+
+// withErrors fills in errors, intervals and ranks from a covariance.
+func (a *arena) withErrors(out *fitted, c *stats.Covariance) (err error) {
+	fit, level := out.BTFit, a.Options.Level
+	out.SE, out.spread, out.tieSE = c.SE(), c.Difference, c.LogNuSE()
+	out.orderP, out.orderInterval = stats.Undefined("no order effect"), stats.NoInterval("no order effect")
+	out.tieInterval = stats.NoInterval("no tie parameter")
 	for i, se := range out.SE {
-		out.intervals = append(out.intervals, stats.StudentInterval(fit.Theta[i], se, a.Options.Level, a.grouped.Clusters()))
+		out.intervals = append(out.intervals, stats.StudentInterval(fit.Theta[i], se, level, out.units))
 	}
 	if se := c.OrderSE(); fit.Order.OK && se.OK {
-		out.orderSE = se
-		out.orderInterval = stats.StudentInterval(fit.Order.Value, se.Value, a.Options.Level, a.grouped.Clusters())
-		out.orderP = stats.StudentTest(fit.Order, se, a.grouped.Clusters())
+		out.orderSE, out.orderInterval = se, stats.StudentInterval(fit.Order.Value, se.Value, level, out.units)
+		out.orderP = stats.StudentTest(fit.Order, se, out.units)
 	}
 	if fit.LogNu.OK && out.tieSE.OK {
-		out.tieInterval = stats.StudentInterval(fit.LogNu.Value, out.tieSE.Value, a.Options.Level, a.grouped.Clusters())
+		out.tieInterval = stats.StudentInterval(fit.LogNu.Value, out.tieSE.Value, level, out.units)
 	}
 	if quasi, err := c.QuasiVariances(); err == nil { // it exists from three items on
 		out.quasi = quasi
 	}
-	if out.mistrust() {
-		return out, nil
+	if out.mistrust() || out.units < 2 {
+		return nil
 	}
-	out.ranks, err = stats.MaxTRanks(fit.Theta, c, a.Options.Level, rankDraws, a.Options.Seed)
-	return out, err
+	wide := stats.StudentCritical(1-level, out.units) / stats.NormalQuantile((1+level)/2)
+	out.ranks, err = stats.MaxTRanks(fit.Theta, c.Widened(wide*wide), level, rankDraws, a.Options.Seed)
+	return err
 }
 
 func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
@@ -82,7 +119,8 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &fitted{BTFit: boot.Fit, spread: boot.Difference, how: "Student, bootstrap of clusters", note: "bootstrap: " + doubt}
+	out := &fitted{BTFit: boot.Fit, spread: boot.Difference, units: boot.Clusters, how: "Student, bootstrap of clusters",
+		note: "bootstrap: " + doubt}
 	if boot.Undefined > 0 {
 		out.note += fmt.Sprintf("; %d of %d resamples have no estimate", boot.Undefined, a.Options.Resamples)
 	}

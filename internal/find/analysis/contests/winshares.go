@@ -246,14 +246,14 @@ func (a *arena) standing(t *analysis.Table, fit *fitted, field string) {
 		t.Standings = append(t.Standings, out)
 		return
 	}
-	out.Method = fit.how
+	out.Method, out.Units = fit.how, fit.units
 	more := fit.perComparison()
 	for i := range a.names {
 		for k := range i {
 			d, se := stats.Known(fit.Theta[k]-fit.Theta[i]), stats.Known(fit.spread(k, i))
 			out.Tests = append(out.Tests, analysis.Contrast{
 				First: k, Second: i, Difference: d, SE: se, Clusters: a.clusters,
-				Interval: stats.StudentInterval(d.Value, se.Value, a.Options.Level, a.clusters), P: stats.StudentTest(d, se, a.clusters),
+				Interval: stats.StudentInterval(d.Value, se.Value, a.Options.Level, fit.units), P: stats.StudentTest(d, se, fit.units),
 				Information: more(k, i),
 			})
 		}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/methods"
+	"assay/internal/find/stats"
+)
+
+// design is a kind of study whose truth is known.
+type design struct {
+	name  string
+	make  func(r *rand.Rand) trial
+	times float64 // studies, as a part of the usual number; 0: 1
+	lax   string  // why the intervals of this design may miss their level; empty: they may not
+}
+
+// trial is one simulated study.
+type trial struct {
+	stage analysis.Stage
+	spec  analysis.Spec
+	rows  []analysis.Row
+	truth map[string]float64 // by lane or item
+}
+
+// tallied counts over studies what held.
+type tallied struct {
+	studies                int
+	held, values           int // intervals of rates and strengths
+	heldApart, differences int // intervals of differences
+	claimed                int // studies that claim a difference which is not there, or the wrong way round
+	silent                 int // studies without any interval
+}
+
+// Shares that a design is refused for, with room for what chance does over the studies of a bench.
+const (
+	leastHeld = 0.925
+	mostFalse = 0.065
+)
+
+// coverageBench simulates studies of known truth, has them analysed as `assay analyse` does, and counts intervals that
+// hold the truth and studies that claim what is not so. It measures no time; -write FILE writes the table as a page.
+func coverageBench(ctx context.Context, b *bench) error {
+	studies := b.size(400)
+	page := &strings.Builder{}
+	fmt.Fprintf(page,
+		"# Calibration\n\nWritten by `go run ./test/bench -write docs/calibration.md coverage`: %d simulated studies of each "+
+			"design, seeded, whose truth is\n"+
+			"known, analysed as `assay analyse` does. Intervals are at 95%%; a false claim is a study in which any two "+
+			"that are equal\nget different letters, or two get them the wrong way round (at most 5%%).\n\n", studies)
+	fmt.Fprintf(page,
+		"| design | intervals of rates or strengths held | of differences | studies with a false claim |\n|---|--:|--:|--:|\n")
+	fmt.Printf("%-68s %9s %11s %7s\n", "", "held", "differences", "false")
+	var notes, bad []string
+	for _, d := range append(answerDesigns(), textDesigns()...) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := studies
+		if d.times > 0 {
+			n = int(float64(studies) * d.times)
+		}
+		sum, err := d.try(n)
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.name, err)
+		}
+		fmt.Printf("%-68s %8.1f%% %10.1f%% %6.1f%%  %d of %d without intervals\n", d.name, sum.rate(), sum.rateApart(), sum.falsely(),
+			sum.silent, sum.studies)
+		mark := ""
+		if d.lax != "" {
+			mark = fmt.Sprintf(" [%d]", len(notes)+1)
+			notes = append(notes, d.lax)
+		} else if min(sum.rate(), sum.rateApart()) < 100*leastHeld || sum.falsely() > 100*mostFalse {
+			bad = append(bad, d.name)
+		}
+		fmt.Fprintf(page, "| %s%s | %.1f%% | %.1f%% | %.1f%% |\n", d.name, mark, sum.rate(), sum.rateApart(), sum.falsely())
+	}
+	fmt.Fprintln(page)
+	for k, note := range notes {
+		fmt.Fprintf(page, "[%d] %s\n", k+1, note)
+	}
+	if b.write != "" {
+		if err := os.WriteFile(b.write, []byte(page.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	if len(bad) > 0 {
+		return fmt.Errorf("out of their level: %s", strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+func (t tallied) rate() float64 { return 100 * float64(t.held) / float64(max(1, t.values)) }
+func (t tallied) rateApart() float64 {
+	return 100 * float64(t.heldApart) / float64(max(1, t.differences))
+}
+func (t tallied) falsely() float64 { return 100 * float64(t.claimed) / float64(max(1, t.studies)) }
+
+// try simulates and analyses studies of a design. The numbers depend on the design's name and n alone.
+func (d design) try(n int) (tallied, error) {
+	var seed uint64
+	for _, c := range d.name {
+		seed = seed*131 + uint64(c)
+	}
+	parts, errs := make([]tallied, n), make([]error, n)
+	var group sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for k := range n {
+		free <- struct{}{}
+		group.Go(func() {
+			parts[k], errs[k] = d.make(rand.New(rand.NewPCG(seed, uint64(k)))).score()
+			<-free
+		})
+	}
+	group.Wait()
+	var sum tallied
+	for k, p := range parts {
+		if errs[k] != nil {
+			return sum, errs[k]
+		}
+		sum.add(p)
+	}
+	return sum, nil
+}
+
+func (t *tallied) add(o tallied) {
+	t.studies, t.held, t.values = t.studies+o.studies, t.held+o.held, t.values+o.values
+	t.heldApart, t.differences = t.heldApart+o.heldApart, t.differences+o.differences
+	t.claimed, t.silent = t.claimed+o.claimed, t.silent+o.silent
+}
+
+// score analyses a study and holds what it finds against the truth.
+func (t trial) score() (tallied, error) {
+	out := tallied{studies: 1}
+	t.spec.Stage = t.stage.Name
+	a, err := methods.Open([]analysis.Stage{t.stage}, []analysis.Spec{t.spec}, analysis.Options{Seed: 1, Resamples: 300})
+	if err != nil {
+		return out, err
+	}
+	if err := a.Expect(t.each()); err != nil {
+		return out, err
+	}
+	if err := a.Read(t.each()); err != nil {
+		return out, err
+	}
+	found, err := a.Report()
+	if err != nil {
+		return out, err
+	}
+	for i := range found.Standings {
+		t.hold(&out, &found.Standings[i])
+	}
+	if out.values == 0 {
+		out.silent++
+	}
+	return out, nil
+}
+
+// hold counts what a standing says of rates, strengths and differences. Strengths are centred, as the truth is.
+func (t trial) hold(out *tallied, s *analysis.Standing) {
+	for _, p := range s.Places {
+		if p.Interval.OK {
+			out.values++
+			out.held += count(p.Interval.Contains(t.truth[p.Name]))
+		}
+	}
+	apart, _ := s.Apart()
+	wrong := false
+	for _, c := range s.Tests {
+		d := t.truth[s.Places[c.First].Name] - t.truth[s.Places[c.Second].Name]
+		if c.Interval.OK {
+			out.differences++
+			out.heldApart += count(c.Interval.Contains(d))
+		}
+		found := s.Places[c.First].Value.Value - s.Places[c.Second].Value.Value
+		wrong = wrong || apart[[2]int{c.First, c.Second}] && found*d <= 0
+	}
+	out.claimed += count(wrong)
+}
+
+func (t trial) each() iter.Seq2[*analysis.Row, error] {
+	return func(yield func(*analysis.Row, error) bool) {
+		for i := range t.rows {
+			if !yield(&t.rows[i], nil) {
+				return
+			}
+		}
+	}
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// normal returns the chance that a standard normal lies below x.
+func normal(x float64) float64 { return stats.NormalBelow(x) }
