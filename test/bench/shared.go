@@ -27,6 +27,7 @@ import (
 	"assay/internal/keep/store/storetest/pgtest"
 	"assay/internal/send/engine"
 	"assay/internal/send/provider"
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 )
@@ -172,7 +173,7 @@ func workOfWorkers(home string) error {
 	defer stop()
 	code := cli.Main(ctx, shell.World{
 		Args: []string{"worker", "--home", home}, Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now,
-		Disk: shell.Disk{Dir: "."}, HTTP: provider.NewTransport(), Timing: often,
+		Disk: shell.Disk{Dir: "."}, HTTP: provider.NewTransport(), Seams: workspace.Seams{Timing: often},
 	})
 	if code != 0 && ctx.Err() == nil {
 		return fmt.Errorf("exit code %d", code)
@@ -190,7 +191,7 @@ func often(t engine.Timing) engine.Timing {
 func runOfWorkers(dir string) error {
 	code := cli.Main(context.Background(), shell.World{
 		Args: []string{"run", "study.yaml", "--yes", "--no-canary"}, Env: os.LookupEnv, Stdin: os.Stdin, Stdout: io.Discard,
-		Stderr: os.Stderr, Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: provider.NewTransport(), Timing: often,
+		Stderr: os.Stderr, Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: provider.NewTransport(), Seams: workspace.Seams{Timing: often},
 	})
 	if code != 0 && code != exitIncomplete {
 		return fmt.Errorf("exit code %d", code)

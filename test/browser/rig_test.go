@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"assay/internal/send/engine"
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 )
@@ -27,10 +28,10 @@ func world(dir string, stdout io.Writer, args ...string) shell.World {
 	return shell.World{
 		Args: args, Env: func(string) (string, bool) { return "", false }, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: io.Discard,
 		Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport,
-		Timing: func(t engine.Timing) engine.Timing {
+		Seams: workspace.Seams{Timing: func(t engine.Timing) engine.Timing {
 			t.PollMin, t.PollMax = 1500*time.Millisecond, 1500*time.Millisecond // long enough to look at
 			return t
-		},
+		}},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"assay/internal/send/engine"
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 )
@@ -42,7 +43,8 @@ func Child() int {
 	transport := &http.Transport{MaxIdleConnsPerHost: 16, WriteBufferSize: 256, DisableCompression: true}
 	return cli.Main(ctx, shell.World{
 		Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now,
-		Disk: shell.Disk{Dir: dir}, HTTP: &wire{fuse: f, inner: transport}, Around: f.around, Timing: Hasty,
+		Disk: shell.Disk{Dir: dir}, HTTP: &wire{fuse: f, inner: transport},
+		Seams: workspace.Seams{Around: f.around, Timing: Hasty},
 	})
 }
 

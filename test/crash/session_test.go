@@ -23,6 +23,7 @@ import (
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store/storetest"
 	"assay/internal/send/engine"
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 	"assay/internal/simulator"
@@ -241,16 +242,16 @@ func (s *session) here(ctx context.Context, args ...string) ended {
 	var journal transcript
 	f := &fuse{journal: func(line string) { _, _ = journal.Write([]byte(line + "\n")) }} // it cannot fail
 	code := cli.Main(ctx, shell.World{
-		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: shell.Disk{Dir: s.dir}, Timing: s.timing,
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: shell.Disk{Dir: s.dir},
 		Now:  func() time.Time { return time.Now().Add(s.ahead) },
 		Env:  func(name string) (string, bool) { v, ok := s.env[name]; return v, ok },
 		HTTP: &wire{fuse: f, inner: s.network()},
-		Around: func(op string, call func() error) error {
+		Seams: workspace.Seams{Timing: s.timing, Around: func(op string, call func() error) error {
 			if s.around == nil {
 				return f.around(op, call)
 			}
 			return f.around(op, func() error { return s.around(op, call) })
-		},
+		}},
 	})
 	e := ended{code: code, out: out.String(), err: err.String()}
 	if err := e.note(journal.String()); err != nil {

@@ -20,8 +20,31 @@ const (
 
 // Folder is the place of all artifacts: the local home, or a folder that several workers share.
 type Folder struct {
+	// Around wraps every step that changes what is on disk, with the file's name below the folder; nil: nothing does. It
+	// is for tests that stop a process there, or take back what was not synced.
+	Around func(op Step, file string, call func() error) error
+
 	root *os.Root
 	dir  string
+}
+
+// Step is one thing that is done to a file.
+type Step string
+
+// The steps.
+const (
+	StepMake    Step = "make"
+	StepWrite   Step = "write"
+	StepSync    Step = "sync"
+	StepPublish Step = "publish"
+	StepRemove  Step = "remove"
+)
+
+func (f *Folder) step(op Step, file string, call func() error) error {
+	if f.Around == nil {
+		return call()
+	}
+	return f.Around(op, file, call)
 }
 
 // Open opens a folder, and makes it if it is missing.
@@ -33,7 +56,7 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open artifacts folder: %w", err)
 	}
-	return &Folder{root, dir}, nil
+	return &Folder{root: root, dir: dir}, nil
 }
 
 // Close lets the folder go.
@@ -113,10 +136,13 @@ func (f *Folder) Remove(_ context.Context, run, name string) error {
 	if err != nil {
 		return err
 	}
-	for _, suffix := range []string{"", packed, partial, packed + partial} {
-		err = errors.Join(err, f.root.RemoveAll(at+suffix))
-	}
-	return err
+	return f.step(StepRemove, at, func() error {
+		var err error
+		for _, suffix := range []string{"", packed, partial, packed + partial} {
+			err = errors.Join(err, f.root.RemoveAll(at+suffix))
+		}
+		return err
+	})
 }
 
 // List walks over what is kept of a run.

@@ -37,15 +37,38 @@ func (f *Folder) Log(run, name string) (*Log, error) {
 	if err := f.root.MkdirAll(run, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of run %s: %w", run, err)
 	}
-	file, err := f.root.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	var file *os.File
+	err = f.step(StepMake, at, func() (err error) {
+		file, err = f.root.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open log %s: %w", at, err)
 	}
 	if err := f.sync(run); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log %s: %w", at, err), file.Close())
 	}
-	return &Log{at: at, file: file}, nil
+	return &Log{at: at, file: &folderFile{file, f, at}}, nil
 }
+
+// folderFile is a file of a folder that is written.
+type folderFile struct {
+	*os.File
+	folder *Folder
+	at     string
+}
+
+// Write appends.
+func (w *folderFile) Write(p []byte) (n int, err error) {
+	err = w.folder.step(StepWrite, w.at, func() error {
+		n, err = w.File.Write(p)
+		return err
+	})
+	return n, err
+}
+
+// Sync makes what was written survive the power.
+func (w *folderFile) Sync() error { return w.folder.step(StepSync, w.at, w.File.Sync) }
 
 // Add adds a record and returns where its body begins.
 func (l *Log) Add(head, body []byte) (offset int64, err error) {
@@ -80,7 +103,7 @@ func (l *Log) write() error {
 // Flush makes every record added so far survive the end of this process. What is written to a file does; elsewhere it has to
 // be synced.
 func (l *Log) Flush() error {
-	if _, file := l.file.(*os.File); !file {
+	if _, file := l.file.(*folderFile); !file {
 		return l.Sync()
 	}
 	l.mu.Lock()
@@ -111,7 +134,7 @@ func (l *Log) Sync() error {
 	defer l.mu.Unlock()
 	if err != nil {
 		err = fmt.Errorf("sync %s: %w", l.at, err)
-		if _, file := l.file.(*os.File); file || errors.Is(err, fs.ErrExist) { // a file may have lost it, and another writer has the name
+		if _, file := l.file.(*folderFile); file || errors.Is(err, fs.ErrExist) { // a file may have lost it; another has the name
 			l.broken = err
 		}
 		return err

@@ -110,7 +110,7 @@ func (f *Folder) pack(p *packer, run, name string) error {
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return errors.Join(err, f.root.Remove(temp))
 	}
-	if err := f.root.Rename(temp, at+packed); err != nil {
+	if err := f.step(StepPublish, at+packed, func() error { return f.root.Rename(temp, at+packed) }); err != nil {
 		if _, e := f.root.Stat(at + packed); e != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (f *Folder) pack(p *packer, run, name string) error {
 	if err := f.sync(run); err != nil {
 		return err
 	}
-	return errors.Join(f.root.RemoveAll(at), f.root.RemoveAll(at+packed+partial))
+	return f.step(StepRemove, at, func() error { return errors.Join(f.root.RemoveAll(at), f.root.RemoveAll(at+packed+partial)) })
 }
 
 // packer holds the buffers of packing, kept from file to file.
@@ -185,11 +185,11 @@ func writeTable(w io.Writer, table []byte) error {
 }
 
 // verify makes sure that a packed file reads as the plain one, before that is taken away.
-func (p *packer) verify(out, in *os.File) error {
+func (p *packer) verify(out *folderFile, in *os.File) error {
 	if err := out.Sync(); err != nil {
 		return err
 	}
-	z, err := readPacked(out, p.dec)
+	z, err := readPacked(out.File, p.dec)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func TestAFileIsKeptUnlessItsPackedFormReadsTheSame(t *testing.T) {
 		{"shorter", long[:len(long)-1], errUnlike}, {"longer", append(bytes.Clone(long), 'x'), errUnlike},
 		{"a frame less", long[:frameSize], errUnlike}, {"the same again", long, nil},
 	} {
-		if err := p.verify(out, open("plain", c.text)); !errors.Is(err, c.want) {
+		if err := p.verify(&folderFile{out, &Folder{}, "out"}, open("plain", c.text)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}

@@ -27,8 +27,8 @@ type folderSink struct {
 	folder    *Folder
 	run, name string
 	at        string
-	part      string   // the file that this sink writes; empty: none yet
-	file      *os.File // what is held: its own part, else that of another writer; nil: nothing
+	part      string      // the file that this sink writes; empty: none yet
+	file      *folderFile // what is held: its own part, else that of another writer; nil: nothing
 	sum       hash.Hash
 	size      int64
 	safe      int64 // bytes that survive the power
@@ -96,7 +96,7 @@ func (s *folderSink) hold(part string) error {
 		return errors.Join(err, file.Close())
 	}
 	err = s.letGo()
-	s.file, s.size, s.safe, s.validator = file, n, n, validator
+	s.file, s.size, s.safe, s.validator = &folderFile{file, s.folder, part}, n, n, validator
 	return err
 }
 
@@ -130,15 +130,19 @@ func (s *folderSink) Begin(offset int64, validator string) error {
 
 // newPart makes an empty part that no other writer has. The folder of parts goes away when another writer commits.
 // MkdirAll fails if that happens before it has looked whether what exists is a folder.
-func (f *Folder) newPart(at string) (part string, file *os.File, err error) {
+func (f *Folder) newPart(at string) (part string, file *folderFile, err error) {
 	part = path.Join(at+partial, random())
 	for range partTries {
 		if err := f.root.Mkdir(at+partial, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", nil, err
 		}
-		file, err = f.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		var made *os.File
+		err = f.step(StepMake, part, func() (err error) {
+			made, err = f.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+			return err
+		})
 		if !errors.Is(err, fs.ErrNotExist) {
-			return part, file, err
+			return part, &folderFile{made, f, part}, err
 		}
 	}
 	return "", nil, err
@@ -182,10 +186,12 @@ func (s *folderSink) mark() error {
 	}
 	s.safe = s.size
 	text := strconv.FormatInt(s.size, 10) + "\n" + s.validator
-	err := s.folder.root.WriteFile(s.part+".new", []byte(text), 0o600)
-	if err == nil {
-		err = s.folder.root.Rename(s.part+".new", s.part+marker)
-	}
+	err := s.folder.step(StepPublish, s.part+marker, func() error {
+		if err := s.folder.root.WriteFile(s.part+".new", []byte(text), 0o600); err != nil {
+			return err
+		}
+		return s.folder.root.Rename(s.part+".new", s.part+marker)
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -217,7 +223,7 @@ func (s *folderSink) publish(info Info) error {
 	if there, err := s.folder.compare(s.run, info); there || err != nil {
 		return err
 	}
-	err := s.folder.root.Link(s.part, s.at)
+	err := s.folder.step(StepPublish, s.at, func() error { return s.folder.root.Link(s.part, s.at) })
 	if err == nil {
 		return nil
 	}
@@ -274,7 +280,7 @@ func (s *folderSink) letGo() error {
 
 // Discard takes the unfinished artifact away, with what others left of it.
 func (s *folderSink) Discard() error {
-	return errors.Join(s.letGo(), s.folder.root.RemoveAll(s.at+partial))
+	return errors.Join(s.letGo(), s.folder.step(StepRemove, s.at, func() error { return s.folder.root.RemoveAll(s.at + partial) }))
 }
 
 func (f *Folder) removePart(part string) error {

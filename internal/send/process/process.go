@@ -28,8 +28,8 @@ func This() Process {
 // String returns who we are to other processes.
 func (p Process) String() string { return fmt.Sprintf("%s/%d/%s", p.host, p.pid, p.kernel) }
 
-// parse reads the process of a holder.
-func parse(holder string) (Process, bool) {
+// Parse reads the process of a holder.
+func Parse(holder string) (Process, bool) {
 	host, rest, _ := strings.Cut(holder, "/")
 	number, rest, _ := strings.Cut(rest, "/")
 	in, _, _ := strings.Cut(rest, ".")
@@ -48,7 +48,7 @@ const (
 
 // Ended reports whether a holder of leases was a process of this machine that has ended.
 func Ended(holder string, among Among) bool {
-	p, ok := parse(holder)
+	p, ok := Parse(holder)
 	here := This()
 	switch {
 	case !ok || p.host != here.host:

@@ -9,6 +9,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/rounds"
 	"assay/internal/study"
 	"assay/internal/study/pairs"
 	"assay/internal/study/plan"
@@ -24,7 +25,7 @@ type contest struct {
 	votes    int
 	redone   *redone
 	schedule *pairs.Schedule
-	tour     *tour // nil: all pairs are known from the start
+	rounds   *rounds.Rounds // in which pairs are bought; nil: all are known from the start
 }
 
 func (c *contest) lanes() []*study.Lane {
@@ -73,7 +74,7 @@ type laneContest struct {
 	contestants []*study.Lane
 	turn        int     // whose answers meet
 	stride      int64   // slots of one item
-	first       []int64 // of a tour: the first slot of each item; below 0: it has none
+	first       []int64 // of a stage that buys all its pairs in rounds: the first slot of each item; below 0: it has none
 	open        []bool  // slots that are asked about, where all pairs are known from the start
 	field       plan.Field
 }
@@ -134,35 +135,16 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 
 // meetings returns those on the i-th way through an item.
 func (c *laneContest) meetings(ord int64, i int) iter.Seq[pairs.Pair] {
+	slot := ord*c.stride + int64(i)
 	switch {
-	case c.tour == nil || c.tour.base != nil:
-		return c.fixed(ord*c.stride + int64(i))
+	case c.rounds == nil:
+		return c.schedule.On(slot)
+	case c.first == nil:
+		return c.rounds.On(slot)
 	case c.first[ord] < 0:
 		return func(func(pairs.Pair) bool) {}
 	}
-	return c.tour.on(c.first[ord] + int64(i))
-}
-
-// fixed returns the meetings on a slot that were planned, and those that were bought besides.
-func (c *laneContest) fixed(slot int64) iter.Seq[pairs.Pair] {
-	return func(yield func(pairs.Pair) bool) {
-		for p := range c.schedule.On(slot) {
-			if !yield(p) {
-				return
-			}
-		}
-		if c.tour == nil {
-			return
-		}
-		c.tour.mu.RLock()
-		more := c.tour.more[slot]
-		c.tour.mu.RUnlock()
-		for _, p := range more {
-			if !yield(p) {
-				return
-			}
-		}
-	}
+	return c.rounds.On(c.first[ord] + int64(i))
 }
 
 // sides returns the two answers that a request shows, A first.
@@ -285,7 +267,7 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 		})
 	}
 	if st.Pairs != nil && st.Pairs.Adaptive != nil {
-		return l, s.tourLanes(ctx, l)
+		return l, s.roundsOfLanes(ctx, l)
 	}
 	return l, s.fixedLanes(ctx, l)
 }
@@ -327,11 +309,21 @@ func (s *Script) fixedLanes(ctx context.Context, l *laneContest) error {
 	if l.schedule, err = pairs.New(plan.Design(st, l.field)); err != nil {
 		return err
 	}
-	return s.planned(l, l.open)
+	if !silent(l.rubric) {
+		l.rounds, err = rounds.Beside(l.schedule, l.open, names(l.contestants), seedOf(st))
+	}
+	return err
 }
 
-// tourLanes makes a compare stage one that buys its pairs in rounds. Items that its conditions leave out are no slots of it.
-func (s *Script) tourLanes(ctx context.Context, l *laneContest) error {
+func seedOf(st *study.Stage) int64 {
+	if st.Pairs == nil {
+		return 0
+	}
+	return st.Pairs.Seed
+}
+
+// roundsOfLanes makes a compare stage one that buys its pairs in rounds. Items that its conditions leave out are no slots of it.
+func (s *Script) roundsOfLanes(ctx context.Context, l *laneContest) error {
 	a := l.stage.Pairs.Adaptive
 	if between := a.Goal.Between.List; len(between) > 0 {
 		l.contestants = slices.DeleteFunc(slices.Clone(l.contestants), func(lane *study.Lane) bool {
@@ -354,7 +346,7 @@ func (s *Script) tourLanes(ctx context.Context, l *laneContest) error {
 		return s.without(&l.contest)
 	}
 	var err error
-	l.tour, err = newTour(a, names(l.contestants), slots)
+	l.rounds, err = rounds.New(a, names(l.contestants), slots)
 	return err
 }
 

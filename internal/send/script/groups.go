@@ -5,6 +5,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/rounds"
 	"assay/internal/study/plan"
 )
 
@@ -52,8 +53,8 @@ func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 				for _, earlier := range before(rec, key) {
 					g.Final = g.Final && settled[earlier]
 				}
-				if t := tourOf(rec); t != nil && s.gated(st, "") != dropped {
-					s.tourGroup(&g, t, s.ready(st, rec, settled) && (key.Again == firstAsked || !moving[st.Name]))
+				if r := roundsOf(rec); r != nil && s.gated(st, "") != dropped {
+					s.roundGroup(&g, r, s.ready(st, rec, settled) && (key.Again == firstAsked || !moving[st.Name]))
 				}
 				out = append(out, g)
 			}
@@ -62,9 +63,9 @@ func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 	return out, nil
 }
 
-// tourGroup makes a group one of a stage that buys its pairs in rounds: each round is a wave of its own, and more may join until the last.
-func (s *Script) tourGroup(g *Group, t *tour, whole bool) {
-	looks, stop := t.done()
+// roundGroup makes a group one of a stage that buys its pairs in rounds: each round is a wave of its own, and more may join until the last.
+func (s *Script) roundGroup(g *Group, r *rounds.Rounds, whole bool) {
+	looks, stop := r.Done()
 	g.Wave += looks
 	g.Whole = whole
 	g.Final = g.Final && stop != store.StopNone

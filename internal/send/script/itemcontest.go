@@ -8,6 +8,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/rounds"
 	"assay/internal/study/pairs"
 	"assay/internal/study/plan"
 )
@@ -20,7 +21,7 @@ type itemContest struct {
 	all    []assay.Item
 	byID   map[string]int64
 	starts map[int64][]pairs.Pair // showings by the item that stands first
-	in     []int64                // of a tour: the items that take part
+	in     []int64                // of a stage that buys its pairs in rounds: the items that take part
 	place  map[int64]int64        // and where each of them stands there
 }
 
@@ -44,7 +45,7 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 		out.all = append(out.all, it)
 	}
 	if c.stage.Pairs != nil && c.stage.Pairs.Adaptive != nil {
-		return out, s.tourItems(out)
+		return out, s.roundsOfItems(out)
 	}
 	field.Slots, field.Place, field.Drawn = int64(len(out.all)), out.byID, s.input.Drawn[c.stage.Name]
 	out.field = field
@@ -58,8 +59,8 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 	return out, nil
 }
 
-// tourItems makes a compare stage one that buys its pairs in rounds. Items that its conditions leave out take no part.
-func (s *Script) tourItems(c *itemContest) error {
+// roundsOfItems makes a compare stage one that buys its pairs in rounds. Items that its conditions leave out take no part.
+func (s *Script) roundsOfItems(c *itemContest) error {
 	var ids []string
 	c.place = map[int64]int64{}
 	for i, it := range c.all {
@@ -73,20 +74,20 @@ func (s *Script) tourItems(c *itemContest) error {
 		return s.without(&c.contest)
 	}
 	var err error
-	c.tour, err = newTour(c.stage.Pairs.Adaptive, ids, 1)
+	c.rounds, err = rounds.New(c.stage.Pairs.Adaptive, ids, 1)
 	return err
 }
 
 // meetings returns those in which an item is shown first.
 func (c *itemContest) meetings(ord int64) []pairs.Pair {
-	if c.tour == nil {
+	if c.rounds == nil {
 		return c.starts[ord]
 	}
 	at, in := c.place[ord]
 	if !in {
 		return nil
 	}
-	all := slices.Clone(c.tour.from(at))
+	all := slices.Clone(c.rounds.From(at))
 	for i := range all {
 		all[i].First, all[i].Second = c.in[all[i].First], c.in[all[i].Second]
 	}

@@ -65,7 +65,12 @@ func UsualCache() Bytes { return usualCache }
 // openArtifacts opens a folder or a bucket.
 func (p Place) openArtifacts(w *World, address, cacheDir string) (artifacts.Place, error) {
 	if !objects.Is(address) {
-		return artifacts.Open(address)
+		folder, err := artifacts.Open(address)
+		if err != nil {
+			return nil, err
+		}
+		folder.Around = w.Files
+		return folder, nil
 	}
 	store, prefix, err := objects.Open(address, w.env)
 	if err != nil {

@@ -80,7 +80,7 @@ func (h *Home) SentBefore(ctx context.Context, f *BatchFile) (store.Run, bool, e
 
 // BeginBatch records a file; from then on it is safe.
 func (h *Home) BeginBatch(ctx context.Context, f *BatchFile, note string, budget *assay.Money) (store.Run, error) {
-	id, err := NewID()
+	id, err := h.World.NewID()
 	if err != nil {
 		return store.Run{}, err
 	}

@@ -98,7 +98,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 	if err != nil {
 		return Current{}, err
 	}
-	now := Current{Claim: &store.Claim{Holder: thisProcess().String(), TTL: claimTime}}
+	now := Current{Claim: &store.Claim{Holder: h.World.self().String(), TTL: claimTime}}
 	for _, r := range runs {
 		if r.Folder != want.folder(h.World) {
 			continue
@@ -331,7 +331,7 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 	if err != nil {
 		return store.Run{}, err
 	}
-	id, err := NewID()
+	id, err := h.World.NewID()
 	if err != nil {
 		return store.Run{}, err
 	}

@@ -256,9 +256,9 @@ func TestWhatAnEndedProcessHeldIsTakenOver(t *testing.T) {
 	if err := c.Run(); err != nil {
 		t.Skip("needs a program that ends:", err)
 	}
-	host, _, _ := strings.Cut(thisProcess().String(), "/")
+	host, _, _ := strings.Cut(h.World.self().String(), "/")
 	dead := host + "/" + strconv.Itoa(c.Process.Pid) + "/x"
-	for _, alive := range []string{thisProcess().String() + ".x", "elsewhere/" + strconv.Itoa(c.Process.Pid), "strange"} {
+	for _, alive := range []string{h.World.self().String() + ".x", "elsewhere/" + strconv.Itoa(c.Process.Pid), "strange"} {
 		if h.Gone(alive) {
 			t.Errorf("%s is not gone", alive)
 		}

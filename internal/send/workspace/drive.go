@@ -237,7 +237,7 @@ func (e *ForeignPlaceError) Error() string {
 // sharesArtifacts makes sure that all processes that work on a shared ledger see the same artifacts. A place is marked before
 // the ledger knows the mark; where two processes mark a new one at once, it has both marks, and the ledger one of them.
 func (h *Home) sharesArtifacts(ctx context.Context) error {
-	id, err := NewID()
+	id, err := h.World.NewID()
 	if err != nil {
 		return err
 	}

@@ -276,7 +276,7 @@ func (h *Home) holdRun(ctx context.Context, run store.Run) (store.Lease, error) 
 	const wait, most = 100 * time.Millisecond, 600
 	var held *store.HeldError
 	for n := 1; ; n++ {
-		l, err := h.Ledger.Leases.HoldRun(ctx, run.No, thisProcess().String(), claimTime)
+		l, err := h.Ledger.Leases.HoldRun(ctx, run.No, h.World.self().String(), claimTime)
 		if err == nil || !errors.As(err, &held) || n == most {
 			return l, err
 		}

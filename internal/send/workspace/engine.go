@@ -39,7 +39,7 @@ func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engi
 	if err != nil {
 		return nil, err
 	}
-	rng, err := newRand()
+	rng, err := h.World.newRand()
 	if err != nil {
 		return nil, err
 	}

@@ -7,17 +7,25 @@ import (
 	"assay/internal/send/process"
 )
 
-// thisProcess returns who we are to other processes that use the same ledger.
-func thisProcess() process.Process { return process.This() }
+// self returns who we are to other processes that use the same ledger.
+func (w *World) self() process.Process {
+	if w.Self != (process.Process{}) {
+		return w.Self
+	}
+	return process.This()
+}
 
 // Holder returns a name for one holder of leases in this process.
 func (h *Home) Holder() (string, error) {
-	id, err := NewID()
-	return thisProcess().String() + "." + id, err
+	id, err := h.World.NewID()
+	return h.World.self().String() + "." + id, err
 }
 
 // Gone reports whether a holder of leases was a process of this machine that has ended.
 func (h *Home) Gone(holder string) bool {
+	if h.World.Ended != nil {
+		return h.World.Ended(holder)
+	}
 	among := process.OneMachine
 	if h.Ledger.Postgres() {
 		among = process.Machines

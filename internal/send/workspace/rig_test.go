@@ -65,7 +65,7 @@ func newRig(t *testing.T, study string, change ...func(*simulator.Options)) *rig
 	r.world = &World{
 		Env: func(name string) (string, bool) { v, ok := r.env[name]; return v, ok },
 		Now: time.Now, Disk: Disk{Dir: t.TempDir()}, HTTP: sim.Transport(), Contact: traffic.NewContact(time.Now),
-		Timing: func(t engine.Timing) engine.Timing { return t.Scaled(2000) },
+		Seams: Seams{Timing: func(t engine.Timing) engine.Timing { return t.Scaled(2000) }},
 	}
 	r.write("study.yaml", study)
 	return r

@@ -37,7 +37,7 @@ func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run
 	if err != nil {
 		return false, err
 	}
-	look, adds, err := s.Buy(ctx, found, o.Settle)
+	look, adds, err := s.Buy(found, o.Settle)
 	if err != nil {
 		return false, err
 	}

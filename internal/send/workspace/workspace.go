@@ -7,15 +7,19 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	crand "crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"time"
 
+	"assay/internal/keep/artifacts"
 	"assay/internal/send/engine"
+	"assay/internal/send/process"
 	"assay/internal/send/provider"
 	"assay/internal/send/traffic"
 )
@@ -30,10 +34,18 @@ type World struct {
 	Exchanges *traffic.Exchanges // where exchanges with providers are written down; nil: nowhere
 	Contact   *traffic.Contact   // records which providers answer; nil: not recorded
 
-	// For tests that stop the process or cannot wait for hours. Empty otherwise.
-	Around func(op string, call func() error) error         // wraps every ledger call, as store.Options.Around does
-	Timing func(engine.Timing) engine.Timing                // makes other waits of the usual ones
-	Sleep  func(ctx context.Context, d time.Duration) error // waits by the clock of Now
+	Seams
+}
+
+// Seams are for tests that stop processes, repeat them exactly, or cannot wait for hours. The program leaves them empty.
+type Seams struct {
+	Around func(op string, call func() error) error                      // wraps every ledger call, as store.Options.Around does
+	Files  func(op artifacts.Step, file string, call func() error) error // wraps every change of a file, as artifacts.Folder.Around does
+	Timing func(engine.Timing) engine.Timing                             // makes other waits of the usual ones
+	Sleep  func(ctx context.Context, d time.Duration) error              // waits by the clock of Now
+	Random io.Reader                                                     // of ids, nonces and jitter; nil: the system's
+	Self   process.Process                                               // whose leases these are; empty: this process
+	Ended  func(holder string) bool                                      // reports whether a process has ended; nil: the system is asked
 }
 
 // IsSet reports whether a variable of the environment has a value.
@@ -77,8 +89,8 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // NewID returns an id for a run: ten letters without a meaning.
-func NewID() (string, error) {
-	rng, err := newRand()
+func (w *World) NewID() (string, error) {
+	rng, err := w.newRand()
 	if err != nil {
 		return "", err
 	}
@@ -95,9 +107,9 @@ func newID(rng *rand.Rand) string {
 }
 
 // newRand is randomness for ids, nonces and jitter.
-func newRand() (*rand.Rand, error) {
+func (w *World) newRand() (*rand.Rand, error) {
 	var seed [16]byte
-	if _, err := crand.Read(seed[:]); err != nil {
+	if _, err := io.ReadFull(cmp.Or(w.Random, crand.Reader), seed[:]); err != nil {
 		return nil, fmt.Errorf("read randomness: %w", err)
 	}
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(seed[:8]), binary.LittleEndian.Uint64(seed[8:]))), nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
@@ -78,7 +79,8 @@ func (b *bench) assay(args ...string) result {
 	var out, errs bytes.Buffer
 	code := cli.Main(ctx, shell.World{
 		Args: args, Env: func(name string) (string, bool) { v, ok := b.env[name]; return v, ok }, Stdin: strings.NewReader(""),
-		Stdout: &out, Stderr: &errs, Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: hurry,
+		Stdout: &out, Stderr: &errs, Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
+		Seams: workspace.Seams{Timing: hurry},
 	})
 	return result{code, out.String(), errs.String()}
 }
@@ -375,7 +377,7 @@ func TestARunOnATerminalLeavesNoBarsBehind(t *testing.T) {
 			Args: []string{"batch", "submit", "one.jsonl", "two.jsonl", "--rehearse", "--new", "--home", kind},
 			Env:  func(name string) (string, bool) { v, ok := b.env[name]; return v, ok }, Stdin: strings.NewReader(""), Stdout: &out,
 			Stderr: &errs, Terminal: term.Terminal{Err: true, Width: 100, Height: 10}, Now: time.Now, Disk: shell.Disk{Dir: b.dir},
-			HTTP: http.DefaultTransport, Timing: hurry,
+			HTTP: http.DefaultTransport, Seams: workspace.Seams{Timing: hurry},
 		})
 		text := errs.String()
 		drawn := strings.Contains(text, "░░░░░░░░░░░░░░░░░░░░]  0/2") && regexp.MustCompile(`ETA unknown, \d+s so far`).MatchString(text) &&

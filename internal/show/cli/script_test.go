@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"assay/internal/send/engine"
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 	"assay/internal/simulator"
@@ -69,7 +70,7 @@ func session(dir string, args []string) shell.World {
 	start := time.Now()
 	return shell.World{
 		Args: args, Now: func() time.Time { return noon.Add(time.Since(start)) }, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport,
-		Timing: hurry,
+		Seams: workspace.Seams{Timing: hurry},
 	}
 }
 

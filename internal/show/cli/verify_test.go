@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
@@ -27,7 +28,7 @@ stages: [{name: one, ask: q, prompt: "{{ text }}"}]
 			Args: []string{"run", "s.yaml", "--yes", "--verify-first", "--home", "home-" + strings.TrimSpace(said)},
 			Env:  func(name string) (string, bool) { v, ok := b.env[name]; return v, ok }, Stdin: strings.NewReader(said), Stdout: &out,
 			Stderr: &errs, Terminal: term.Terminal{In: true}, Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
-			Timing: hurry,
+			Seams: workspace.Seams{Timing: hurry},
 		})
 		if code != want || !strings.Contains(errs.String(), "Send the rest? [y/N]") {
 			t.Errorf("%q: exit code %d, want %d\n%s\n%s", said, code, want, out.String(), errs.String())

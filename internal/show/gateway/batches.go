@@ -255,7 +255,7 @@ const maxBroken = 1000
 // runID returns the id of the run: under a caller's key always the same, so that two gateways cannot make two.
 func (m *making) runID(try int) (string, error) {
 	if m.client.Once == "" {
-		return workspace.NewID()
+		return m.s.Home.World.NewID()
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s\n%s", try, m.user.Name, m.client.Once))
 	return "k" + hex.EncodeToString(sum[:12]), nil

@@ -96,7 +96,8 @@ func (r *rig) open() {
 	r.t.Helper()
 	now := func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) }
 	r.world = &workspace.World{Env: func(name string) (string, bool) { v, ok := r.env[name]; return v, ok }, Now: now,
-		Disk: workspace.Disk{Dir: r.t.TempDir()}, HTTP: r, Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }}
+		Disk: workspace.Disk{Dir: r.t.TempDir()}, HTTP: r,
+		Seams: workspace.Seams{Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }}}
 	var err error
 	if r.home, err = r.place.Open(r.t.Context(), r.world, false); err != nil {
 		r.t.Fatal(err)

@@ -6,15 +6,15 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/rounds"
 	"assay/internal/study"
 	"assay/internal/study/adaptive"
 )
 
 // Look returns what all verdicts of a stage so far show, for deciding what its next round buys. It rests on the same rows as the stage's
 // table, and takes pairs that were all planned at once for one round.
-func Look(ctx context.Context, r *results.Reader, run store.Run, stage string) (script.Found, error) {
-	var out script.Found
+func Look(ctx context.Context, r *results.Reader, run store.Run, stage string) (rounds.Found, error) {
+	var out rounds.Found
 	s, err := standing(ctx, r, run, Query{Stages: []string{stage}, look: true})
 	if err != nil || s == nil {
 		return out, err
@@ -54,8 +54,8 @@ func standing(ctx context.Context, r *results.Reader, run store.Run, q Query) (*
 // Rounds returns how far a stage is that buys its pairs in rounds, or that more was bought for than was planned; nil: neither.
 func Rounds(ctx context.Context, r *results.Reader, run store.Run, st *study.Stage) (*analysis.Rounds, error) {
 	out := &analysis.Rounds{Planned: 1, Alpha: adaptive.Alpha, Level: adaptive.Alpha, Next: adaptive.Alpha / adaptive.Rounds}
-	rounds := st.Pairs != nil && st.Pairs.Adaptive != nil
-	if rounds {
+	adapts := st.Pairs != nil && st.Pairs.Adaptive != nil
+	if adapts {
 		a := st.Pairs.Adaptive
 		out.Planned, out.Width = a.Planned(), a.Goal.Width > 0
 		out.Level = adaptive.Alpha / float64(a.Planned())
@@ -68,7 +68,7 @@ func Rounds(ctx context.Context, r *results.Reader, run store.Run, st *study.Sta
 		if l.Stage != st.Name {
 			continue
 		}
-		claims, beyond, err := script.ClaimsOf(l)
+		claims, beyond, err := rounds.ClaimsOf(l)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func Rounds(ctx context.Context, r *results.Reader, run store.Run, st *study.Sta
 			out.Stopped = l.Stop.Words()
 		}
 	}
-	if !rounds && out.Looks == 0 {
+	if !adapts && out.Looks == 0 {
 		return nil, nil
 	}
 	if out.Stopped == "" && run.State == store.RunClosed {

@@ -15,6 +15,7 @@ import (
 	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/rounds"
 	"assay/internal/show/report/words"
 	"assay/internal/study"
 )
@@ -24,8 +25,8 @@ const SettlingChance = 0.8
 
 // Offer is a quote for resolving the difference of two lanes that a stage of a run leaves open.
 type Offer struct {
-	script.Settle
-	script.Settled
+	rounds.Settle
+	rounds.Settled
 	Ends   bool        // nothing can be bought: see Why
 	Why    string      // it is so
 	Needed float64     // comparisons, for the usual chance
@@ -48,7 +49,7 @@ func (o Offer) Each() assay.Cost {
 
 // OfferOf returns a quote for resolving the difference of two lanes. Budget is the most that it may cost; nil:
 // anything.
-func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w script.Settle, budget *assay.Money) (Offer, error) {
+func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w rounds.Settle, budget *assay.Money) (Offer, error) {
 	s, err := r.Scripts.Open(ctx, run)
 	if err != nil {
 		return Offer{}, err
@@ -137,7 +138,7 @@ func (o *Offer) limit(budget *assay.Money) {
 }
 
 // comparedIn returns the stage that compares two lanes: there has to be one alone.
-func comparedIn(s *study.Study, w script.Settle) (string, error) {
+func comparedIn(s *study.Study, w rounds.Settle) (string, error) {
 	var all []string
 	for i := range s.Stages {
 		st := &s.Stages[i]
@@ -190,7 +191,7 @@ type ItemQuote struct {
 
 // QuoteItems returns how many more items would resolve the difference of two lanes; false: no stage that judges ranks
 // both.
-func QuoteItems(ctx context.Context, r *results.Reader, run store.Run, w script.Settle) (ItemQuote, bool, error) {
+func QuoteItems(ctx context.Context, r *results.Reader, run store.Run, w rounds.Settle) (ItemQuote, bool, error) {
 	out := ItemQuote{run: run}
 	if err := json.Unmarshal([]byte(run.Settings), &out.settings); err != nil {
 		return out, false, fmt.Errorf("read the settings of run %s: %w", run.ID, err)

@@ -23,6 +23,7 @@ import (
 	"assay/internal/keep/ledger"
 	"assay/internal/send/engine"
 	"assay/internal/send/script"
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/web"
@@ -119,7 +120,7 @@ func (b *bench) typing(keys string, codes []int, args ...string) string {
 	got := cli.Main(b.t.Context(), shell.World{
 		Args: args, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Stdin: strings.NewReader(keys),
 		Stdout: &out, Stderr: &trouble, Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
-		Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) },
+		Seams: workspace.Seams{Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }},
 	})
 	if !slices.Contains(codes, got) {
 		b.t.Fatalf("assay %s: exit code %d\n%s%s", strings.Join(args, " "), got, out.String(), trouble.String())

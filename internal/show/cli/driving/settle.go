@@ -9,7 +9,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results/quotes"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/rounds"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/shell"
 	"assay/internal/study/plan"
@@ -22,7 +22,7 @@ func settleStudy(ctx context.Context, w *shell.World, h *shell.Home, want worksp
 	if len(names) != 2 || strings.TrimSpace(names[0]) == "" || strings.TrimSpace(names[1]) == "" {
 		return shell.Usage("for example --settle \"haiku, mini.low\"", "--settle: want the names of two lanes, got %q", f.settle)
 	}
-	wish := script.Settle{First: strings.TrimSpace(names[0]), Second: strings.TrimSpace(names[1]), Budget: f.budget}
+	wish := rounds.Settle{First: strings.TrimSpace(names[0]), Second: strings.TrimSpace(names[1]), Budget: f.budget}
 	for _, name := range []string{wish.First, wish.Second} {
 		if _, ok := d.Study.Lane(name); !ok {
 			return shell.Usage("", "--settle: the study has no lane %q", name)
@@ -117,7 +117,7 @@ func timesCost(one assay.Cost, n int) string {
 
 // itemsSettle returns what to type where answers are judged one by one, so that only more items tell two lanes apart:
 // none are bought for two lanes alone.
-func itemsSettle(ctx context.Context, w *shell.World, h *shell.Home, d *plan.Input, run store.Run, wish script.Settle,
+func itemsSettle(ctx context.Context, w *shell.World, h *shell.Home, d *plan.Input, run store.Run, wish rounds.Settle,
 	none *quotes.SettleError) error {
 	q, ranked, err := quotes.QuoteItems(ctx, h.Results(), run, wish)
 	switch {

@@ -3,7 +3,6 @@
 package shell
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,10 +28,7 @@ type World struct {
 	HTTP     http.RoundTripper       // how providers are reached
 	Browse   func(file string) error // shows a file in the user's browser; nil: there is none
 
-	// For tests that stop the process or cannot wait for hours. The program leaves them empty.
-	Around func(op string, call func() error) error         // wraps every ledger call, as store.Options.Around does
-	Timing func(engine.Timing) engine.Timing                // makes other waits of the usual ones
-	Sleep  func(ctx context.Context, d time.Duration) error // waits by the clock of Now
+	workspace.Seams // for tests; the program leaves them empty
 
 	Verbose bool               // print every move
 	Wide    bool               // tables are not cut to the width of the terminal
@@ -47,8 +43,7 @@ type Disk = workspace.Disk
 // Workspace returns the world as far as runs need it.
 func (w *World) Workspace() *workspace.World {
 	return &workspace.World{
-		Env: w.Env, Now: w.Now, Disk: w.Disk, HTTP: w.HTTP, Exchanges: w.Debug, Contact: w.Contact, Around: w.Around, Timing: w.Timing,
-		Sleep: w.Sleep,
+		Env: w.Env, Now: w.Now, Disk: w.Disk, HTTP: w.HTTP, Exchanges: w.Debug, Contact: w.Contact, Seams: w.Seams,
 	}
 }
 

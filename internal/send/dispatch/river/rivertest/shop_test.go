@@ -22,6 +22,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/storetest/pgtest"
 	"assay/internal/send/engine"
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 	"assay/internal/simulator"
@@ -49,7 +50,7 @@ func child() int {
 		return 99
 	}
 	return cli.Main(ctx, shell.World{Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport, Timing: hasty})
+		Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport, Seams: workspace.Seams{Timing: hasty}})
 }
 
 // lease is how long a dead worker still seems to be at work. It has to be longer than a busy machine lets a live one wait.
@@ -113,7 +114,7 @@ func (s *shop) environment(root string, providers ...string) map[string]string {
 func (s *shop) world(env map[string]string, args ...string) shell.World {
 	return shell.World{Args: args, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Now: time.Now, Disk: shell.Disk{Dir: s.dir},
-		HTTP: s.sim.Transport(), Timing: hasty}
+		HTTP: s.sim.Transport(), Seams: workspace.Seams{Timing: hasty}}
 }
 
 const root = "http://simulator.invalid"
