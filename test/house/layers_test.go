@@ -19,7 +19,7 @@ import (
 // layers is the map of the code: a package imports lower layers only. Change map and reason in the same commit, and
 // docs/map.md with them.
 var layers = map[string]int{
-	"assay": 0, "find/stats": 0, "assay/jsontext": 0, "examples": 0, "keep/objects": 0,
+	"assay": -1, "study/prompt/lex": -1, "study/prompt/syntax": 0, "find/stats": 0, "assay/jsontext": 0, "examples": 0, "keep/objects": 0,
 	"study/catalog": 1, "send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1,
 	"find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1,
 	"show/cli/term": 1, "study/adaptive": 1, "keep/store/read": 2, "keep/store/state": 2, "study": 2, "judge": 2, "study/pairs": 2,
@@ -29,7 +29,7 @@ var layers = map[string]int{
 	"study/plan": 3, "study/edit": 3, "send/provider/apis": 3, "send/batchfile": 3, "study/plan/check": 4, "study/plan/estimate": 4,
 	"keep/ledger": 4,
 	"send/engine": 4, "send/engine/hold": 5, "send/engine/batch": 6, "send/engine/live": 6, "send/engine/stage": 6, "send/engine/runs": 7,
-	"send/process": 0, "study/prompt/lex": 0, "send/traffic": 4, "send/workers": 12,
+	"send/process": 0, "send/traffic": 4, "send/workers": 12,
 	"send/script/rounds": 4, "send/script": 5,
 	"send/batchrun":     5,
 	"find/results":      6,
@@ -55,8 +55,9 @@ var layers = map[string]int{
 
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
-	"assay", "find/stats", "assay/jsontext", "study/catalog", "send/dialect", "study/prompt", "study/prompt/lex", "study/expr", "study",
-	"judge", "study/pairs", "find/analysis", "study/plan", "study/plan/check", "study/plan/estimate", "study/edit", "study/convert",
+	"assay", "find/stats", "assay/jsontext", "study/catalog", "send/dialect", "study/prompt", "study/prompt/lex",
+	"study/prompt/syntax", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/plan/check",
+	"study/plan/estimate", "study/edit", "study/convert",
 	"find/tables", "send/ratelimit", "study/tokens", "study/adaptive", "find/analysis/gather", "find/analysis/answers",
 	"find/analysis/talks", "find/analysis/contests", "find/analysis/methods", "simulator/dice", "simulator/minds", "simulator/fault",
 }

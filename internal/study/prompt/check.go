@@ -8,7 +8,10 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/study/prompt/lex"
+	"assay/internal/study/prompt/syntax"
 )
+
+const maxProblems = 50 // reported of one check
 
 // checker walks the whole tree, branches not taken too, against a scope.
 type checker struct {
@@ -33,7 +36,7 @@ type bound uint8
 const (
 	always  bound = iota
 	maybe         // set on some ways through the template only
-	guarded       // stands inside {% if name is defined %}
+	guarded       // inside {% if name is defined %}
 )
 
 func (b *binding) find(name string) *binding {
@@ -49,75 +52,82 @@ func (c *checker) bind(name string, shape Shape) {
 
 func (c *checker) problem(at int, hint, format string, args ...any) {
 	if len(c.problems) < maxProblems {
-		c.problems.Add(c.t.place(at), hint, format, args...)
+		c.problems.Add(c.t.source.Place(at), hint, format, args...)
 	}
 }
 
 func (c *checker) warn(at int, hint, format string, args ...any) {
 	if len(c.problems) < maxProblems {
-		c.problems.Warn(c.t.place(at), hint, format, args...)
+		c.problems.Warn(c.t.source.Place(at), hint, format, args...)
 	}
 }
 
-func (c *checker) nodes(all []node) {
+func (c *checker) nodes(all []syntax.Node) {
 	for _, n := range all {
-		n.check(c)
+		c.node(n)
 	}
 }
 
-func (textNode) check(*checker) {}
-
-func (n outputNode) check(c *checker) { c.prints(n.value) }
+func (c *checker) node(n syntax.Node) {
+	switch n := n.(type) {
+	case syntax.Output:
+		c.prints(n.Value)
+	case syntax.Set:
+		c.bind(n.Name, c.shape(n.Value))
+	case syntax.If:
+		c.branches(n)
+	case syntax.For:
+		c.loop(n)
+	}
+}
 
 // prints checks an expression whose value becomes text.
-func (c *checker) prints(e expr) {
-	switch s := e.shape(c); s.Kind {
+func (c *checker) prints(e syntax.Expr) {
+	switch s := c.shape(e); s.Kind {
 	case Record:
 		fields := slices.Sorted(maps.Keys(s.Fields))
-		c.problem(e.at(), orList("", "name one of its fields", fields), "%s is a record and does not print", said(e))
+		c.problem(e.At(), syntax.OrList("", "name one of its fields", fields), "%s is a record and does not print", syntax.Words(e))
 	case List:
-		c.problem(e.at(), "write | join(', ') or | tojson", "%s is a list and does not print", said(e))
+		c.problem(e.At(), "write | join(', ') or | tojson", "%s is a list and does not print", syntax.Words(e))
 	}
 }
 
-func (n setNode) check(c *checker) { c.bind(n.name, n.value.shape(c)) }
-
-func (n ifNode) check(c *checker) {
+func (c *checker) branches(n syntax.If) {
 	before := c.env
-	ends := make([]*binding, 0, len(n.branches)+1)
-	for _, b := range n.branches {
+	ends := make([]*binding, 0, len(n.Branches)+1)
+	for _, b := range n.Branches {
 		c.env = before
-		b.when.shape(c)
-		c.guard(b.when)
-		c.nodes(b.body)
+		c.shape(b.When)
+		c.guard(b.When)
+		c.nodes(b.Body)
 		ends = append(ends, c.env)
 	}
 	c.env = before
-	c.nodes(n.otherwise)
+	c.nodes(n.Otherwise)
 	c.env = merge(before, append(ends, c.env))
 }
 
 // guard lets names be used where a condition has asked whether they are defined.
-func (c *checker) guard(when expr) {
+func (c *checker) guard(when syntax.Expr) {
 	switch e := when.(type) {
-	case logicExpr:
-		if e.op == "and" {
-			c.guard(e.left)
-			c.guard(e.right)
+	case syntax.Logic:
+		if e.Op == "and" {
+			c.guard(e.Left)
+			c.guard(e.Right)
 		}
-	case testExpr:
-		name, ok := e.of.(nameExpr)
-		if !ok || e.test.name != "defined" || e.negated {
+	case syntax.Test:
+		name, ok := e.Of.(syntax.Name)
+		if !ok || tests[e.Test].name != "defined" || e.Negated {
 			return
 		}
-		shape, _ := c.scope.lookup(name.name)
-		if b := c.env.find(name.name); b != nil {
+		shape, _ := c.scope.lookup(name.Name)
+		if b := c.env.find(name.Name); b != nil {
 			if b.how == always {
 				return
 			}
 			shape = b.shape
 		}
-		c.env = &binding{name.name, shape, guarded, c.env}
+		c.env = &binding{name.Name, shape, guarded, c.env}
 	}
 }
 
@@ -157,23 +167,23 @@ func merge(before *binding, ends []*binding) *binding {
 	return after
 }
 
-func (n forNode) check(c *checker) {
-	over := n.over.shape(c)
+func (c *checker) loop(n syntax.For) {
+	over := c.shape(n.Over)
 	switch over.Kind {
 	case Text, Number, Bool:
-		c.problem(n.over.at(), "", "a loop needs a list or a record; %s is %s", said(n.over), over.Kind)
+		c.problem(n.Over.At(), "", "a loop needs a list or a record; %s is %s", syntax.Words(n.Over), over.Kind)
 	}
 	before := c.env
-	c.bind(n.name, element(over))
-	if n.when != nil {
-		n.when.shape(c)
+	c.bind(n.Name, element(over))
+	if n.When != nil {
+		c.shape(n.When)
 	}
 	c.env = before
 	c.bind("loop", Shape{Kind: Record, Fields: loopFields})
-	c.bind(n.name, element(over))
-	c.nodes(n.body)
+	c.bind(n.Name, element(over))
+	c.nodes(n.Body)
 	c.env = before
-	c.nodes(n.otherwise)
+	c.nodes(n.Otherwise)
 	c.env = before
 }
 
@@ -186,7 +196,7 @@ func usesOf(t *Template) [][]string {
 	return slices.CompactFunc(all, slices.Equal[[]string])
 }
 
-// need says whether a name must be there.
+// need tells whether a name must be there.
 type need uint8
 
 const (
@@ -195,50 +205,38 @@ const (
 )
 
 // path resolves a chain of names that starts at a name, and passes it to free.
-func (c *checker) path(e expr, n need) Shape {
-	if path, root, ok := pathOf(e); ok && c.free != nil {
-		if b := c.env.find(root.name); b == nil || b.how != always {
+func (c *checker) path(e syntax.Expr, n need) Shape {
+	if path, ok := syntax.PathOf(e); ok && c.free != nil {
+		if b := c.env.find(path[0]); b == nil || b.how != always {
 			c.free(path)
 		}
 	}
 	return c.resolve(e, n)
 }
 
-// pathOf returns the names of a chain such as item.meta["title"], and the name at its root.
-func pathOf(e expr) ([]string, nameExpr, bool) {
+func (c *checker) resolve(e syntax.Expr, n need) Shape {
 	switch e := e.(type) {
-	case nameExpr:
-		return []string{e.name}, e, true
-	case fieldExpr:
-		path, root, ok := pathOf(e.of)
-		return append(path, e.name), root, ok
-	}
-	return nil, nameExpr{}, false
-}
-
-func (c *checker) resolve(e expr, n need) Shape {
-	switch e := e.(type) {
-	case nameExpr:
+	case syntax.Name:
 		return c.name(e, n)
-	case fieldExpr:
-		if _, _, ok := pathOf(e.of); ok {
-			return c.field(e, c.resolve(e.of, required), n)
+	case syntax.Field:
+		if _, ok := syntax.PathOf(e.Of); ok {
+			return c.field(e, c.resolve(e.Of, required), n)
 		}
-		return c.field(e, e.of.shape(c), n)
+		return c.field(e, c.shape(e.Of), n)
 	}
-	return e.shape(c)
+	return c.shape(e)
 }
 
-func (c *checker) name(e nameExpr, n need) Shape {
-	shape, known := c.scope.lookup(e.name)
-	switch b := c.env.find(e.name); {
+func (c *checker) name(e syntax.Name, n need) Shape {
+	shape, known := c.scope.lookup(e.Name)
+	switch b := c.env.find(e.Name); {
 	case b != nil && b.how == maybe && !known && n == required:
-		c.warn(e.at(), "set it before the if, or in its else too", "\"%s\" is set on some ways through the template only", e.name)
+		c.warn(e.At(), "set it before the if, or in its else too", "\"%s\" is set on some ways through the template only", e.Name)
 		return b.shape
 	case b != nil:
 		return b.shape
 	case !known && n == required:
-		c.problem(e.at(), c.hint(e.name), "\"%s\" is not defined", lex.Clip(e.name))
+		c.problem(e.At(), c.hint(e.Name), "\"%s\" is not defined", lex.Clip(e.Name))
 	case shape.Kind == Any && c.free == nil:
 		c.guess(e)
 	}
@@ -246,13 +244,13 @@ func (c *checker) name(e nameExpr, n need) Shape {
 }
 
 // guess warns of a name that need not be known, but looks like another one misspelt.
-func (c *checker) guess(e nameExpr) {
+func (c *checker) guess(e syntax.Name) {
 	known := c.scope.known()
-	if len(e.name) < 4 || slices.Contains(known, e.name) {
+	if len(e.Name) < 4 || slices.Contains(known, e.Name) {
 		return
 	}
-	if hint := assay.DidYouMean(e.name, known); hint != "" {
-		c.warn(e.at(), hint, "\"%s\" is not defined, unless the items have such a field", lex.Clip(e.name))
+	if hint := assay.DidYouMean(e.Name, known); hint != "" {
+		c.warn(e.At(), hint, "\"%s\" is not defined, unless the items have such a field", lex.Clip(e.Name))
 	}
 }
 
@@ -273,56 +271,30 @@ func (c *checker) hint(name string) string {
 	if name == "loop" {
 		return "loop is known inside for only"
 	}
-	if sets(c.t.nodes, name) {
+	if syntax.Sets(c.t.nodes, name) {
 		return "what is set inside a for is gone behind it"
 	}
-	return orList("", "known are", known)
+	return syntax.OrList("", "known are", known)
 }
 
-// sets reports whether a name gets a value somewhere.
-func sets(nodes []node, name string) bool {
-	for _, n := range nodes {
-		switch n := n.(type) {
-		case setNode:
-			if n.name == name {
-				return true
-			}
-		case forNode:
-			if n.name == name || sets(n.body, name) || sets(n.otherwise, name) {
-				return true
-			}
-		case ifNode:
-			for _, b := range n.branches {
-				if sets(b.body, name) {
-					return true
-				}
-			}
-			if sets(n.otherwise, name) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (c *checker) field(e fieldExpr, of Shape, n need) Shape {
+func (c *checker) field(e syntax.Field, of Shape, n need) Shape {
 	switch of.Kind {
 	case Any:
 		return Shape{}
 	case Record:
-		if shape, ok := of.Fields[e.name]; ok || of.Open {
+		if shape, ok := of.Fields[e.Name]; ok || of.Open {
 			return shape
 		}
 		names := slices.Sorted(maps.Keys(of.Fields))
-		hint := assay.DidYouMean(e.name, names)
+		hint := assay.DidYouMean(e.Name, names)
 		switch {
 		case n == required:
-			c.problem(e.at(), orList(hint, "its fields", names), "%s has no field \"%s\"", said(e.of), lex.Clip(e.name))
+			c.problem(e.At(), syntax.OrList(hint, "its fields", names), "%s has no field \"%s\"", syntax.Words(e.Of), lex.Clip(e.Name))
 		case hint != "":
-			c.warn(e.at(), hint, "%s never has a field \"%s\"", said(e.of), lex.Clip(e.name))
+			c.warn(e.At(), hint, "%s never has a field \"%s\"", syntax.Words(e.Of), lex.Clip(e.Name))
 		}
 	default:
-		c.problem(e.at(), "", "%s is %s and has no field \"%s\"", said(e.of), of.Kind, lex.Clip(e.name))
+		c.problem(e.At(), "", "%s is %s and has no field \"%s\"", syntax.Words(e.Of), of.Kind, lex.Clip(e.Name))
 	}
 	return Shape{}
 }

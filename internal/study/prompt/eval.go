@@ -1,10 +1,10 @@
 package prompt
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"assay/internal/study/prompt/lex"
+	"assay/internal/study/prompt/syntax"
 )
 
 // undefined is the value of what is not there. Only default and the tests defined and undefined take it.
@@ -14,74 +14,101 @@ type undefined struct {
 }
 
 // value evaluates what must be there.
-func (x *run) value(e expr) (any, error) {
-	v, err := e.eval(x)
+func (x *run) value(e syntax.Expr) (any, error) {
+	v, err := x.eval(e)
 	if u, ok := v.(*undefined); ok && err == nil {
 		return nil, x.fail(u.at, u.hint, "%s", u.what)
 	}
 	return v, err
 }
 
-func (e literalExpr) eval(*run) (any, error) { return e.value, nil }
-
-func (e nameExpr) eval(x *run) (any, error) {
-	for i := len(x.locals) - 1; i >= 0; i-- {
-		if x.locals[i].name == e.name {
-			return x.locals[i].value, nil
-		}
+func (x *run) eval(e syntax.Expr) (any, error) {
+	switch e := e.(type) {
+	case syntax.Literal:
+		return e.Value, nil
+	case syntax.Name:
+		return x.name(e), nil
+	case syntax.Field:
+		return x.field(e)
+	case syntax.Index:
+		return x.index(e)
+	case syntax.Slice:
+		return x.slice(e)
+	case syntax.List:
+		return x.list(e)
+	case syntax.Not:
+		v, err := x.value(e.Of)
+		return !truth(v), err
+	case syntax.Sign:
+		return x.sign(e)
+	case syntax.Logic:
+		return x.logic(e)
+	case syntax.Choice:
+		return x.choice(e)
+	case syntax.Compare:
+		return x.comparison(e)
+	case syntax.Math:
+		return x.math(e)
+	case syntax.Concat:
+		return x.concat(e)
+	case syntax.Filter:
+		return x.filter(e)
+	case syntax.Test:
+		return x.test(e)
 	}
-	if v, ok := x.values.lookup(e.name); ok {
-		return v, nil
-	}
-	return &undefined{at: e.at(), what: "\"" + e.name + "\" is not defined", hint: "where it may be missing, write | default('')"}, nil
+	return nil, nil
 }
 
-func (e fieldExpr) eval(x *run) (any, error) {
-	of, err := x.value(e.of)
+func (x *run) name(e syntax.Name) any {
+	for i := len(x.locals) - 1; i >= 0; i-- {
+		if x.locals[i].name == e.Name {
+			return x.locals[i].value
+		}
+	}
+	if v, ok := x.values.lookup(e.Name); ok {
+		return v
+	}
+	return &undefined{at: e.At(), what: "\"" + e.Name + "\" is not defined", hint: "where it may be missing, write | default('')"}
+}
+
+func (x *run) field(e syntax.Field) (any, error) {
+	of, err := x.value(e.Of)
 	if err != nil {
 		return nil, err
 	}
-	return field(e.at(), e.of, of, e.name), nil
+	return field(e.At(), e.Of, of, e.Name), nil
 }
 
 // field returns a field of a value, or undefined.
-func field(at int, e expr, of any, name string) any {
+func field(at int, e syntax.Expr, of any, name string) any {
 	if v, ok := fieldOf(of, name); ok {
 		return v
 	}
-	what := said(e) + " has no field \"" + lex.Clip(name) + "\""
+	what := syntax.Words(e) + " has no field \"" + lex.Clip(name) + "\""
 	if kindOf(of) != Record.String() {
 		what += ": it is " + kindOf(of)
 	}
 	return &undefined{at: at, what: what, hint: "where it may be missing, write | default('')"}
 }
 
-// said names an expression in a message.
-func said(e expr) string {
-	if path, _, ok := pathOf(e); ok {
-		return lex.Clip(strings.Join(path, "."))
-	}
-	return "this value"
-}
-
-func (e indexExpr) eval(x *run) (any, error) {
-	of, err := x.value(e.of)
+func (x *run) index(e syntax.Index) (any, error) {
+	of, err := x.value(e.Of)
 	if err != nil {
 		return nil, err
 	}
-	key, err := x.value(e.key)
+	key, err := x.value(e.Key)
 	if err != nil {
 		return nil, err
 	}
 	if name, ok := key.(string); ok {
-		return field(e.at(), e.of, of, name), nil
+		return field(e.At(), e.Of, of, name), nil
 	}
 	i, whole := wholeOf(key)
 	if !whole {
-		return nil, x.fail(e.key.at(), "", "an element is chosen by a whole number or a name, not by %s", kindOf(key))
+		return nil, x.fail(e.Key.At(), "", "an element is chosen by a whole number or a name, not by %s", kindOf(key))
 	}
 	if s, ok := of.(string); ok {
-		if err := x.read(e.at(), len(s)); err != nil {
+		if err := x.read(e.At(), len(s)); err != nil {
 			return nil, err
 		}
 		if i, ok := inside(i, utf8.RuneCountInString(s)); ok {
@@ -92,60 +119,36 @@ func (e indexExpr) eval(x *run) (any, error) {
 			return list[i], nil
 		}
 	}
-	return &undefined{at: e.at(), what: said(e.of) + " has no such element"}, nil
+	return &undefined{at: e.At(), what: syntax.Words(e.Of) + " has no such element"}, nil
 }
 
-// inside returns an index, counted from the end when negative, if it is one of n.
-func inside(i int64, n int) (int, bool) {
-	if i < 0 {
-		i += int64(n)
-	}
-	return int(i), 0 <= i && i < int64(n)
-}
-
-func wholeOf(v any) (int64, bool) {
-	n, ok := numberOf(v)
-	if !ok {
-		return 0, false
-	}
-	return n.whole()
-}
-
-func listOnly(v any) ([]any, bool) {
-	switch v.(type) {
-	case []any, []string:
-		return listOf(v)
-	}
-	return nil, false
-}
-
-func (e sliceExpr) eval(x *run) (any, error) {
-	of, err := x.value(e.of)
+func (x *run) slice(e syntax.Slice) (any, error) {
+	of, err := x.value(e.Of)
 	if err != nil {
 		return nil, err
 	}
-	from, err := x.bound(e.from, 0)
+	from, err := x.bound(e.From, 0)
 	if err != nil {
 		return nil, err
 	}
-	to, err := x.bound(e.to, 1<<53)
+	to, err := x.bound(e.To, 1<<53)
 	if err != nil {
 		return nil, err
 	}
 	if s, ok := of.(string); ok {
 		n := utf8.RuneCountInString(s)
-		return span(s, clamp(from, n), clamp(to, n)), x.read(e.at(), len(s))
+		return span(s, clamp(from, n), clamp(to, n)), x.read(e.At(), len(s))
 	}
 	list, ok := listOnly(of)
 	if !ok {
-		return nil, x.fail(e.at(), "", "a slice is of text or of a list, not of %s", kindOf(of))
+		return nil, x.fail(e.At(), "", "a slice is of text or of a list, not of %s", kindOf(of))
 	}
 	a, b := clamp(from, len(list)), clamp(to, len(list))
-	return list[min(a, b):b], x.spend(e.at(), 1)
+	return list[min(a, b):b], x.spend(e.At(), 1)
 }
 
 // bound evaluates an end of a slice.
-func (x *run) bound(e expr, absent int64) (int64, error) {
+func (x *run) bound(e syntax.Expr, absent int64) (int64, error) {
 	if e == nil {
 		return absent, nil
 	}
@@ -155,140 +158,78 @@ func (x *run) bound(e expr, absent int64) (int64, error) {
 	}
 	i, ok := wholeOf(v)
 	if !ok {
-		return 0, x.fail(e.at(), "", "the ends of a slice are whole numbers")
+		return 0, x.fail(e.At(), "", "the ends of a slice are whole numbers")
 	}
 	return i, nil
 }
 
-// clamp turns an index, counted from the end when negative, into one within 0 and n.
-func clamp(i int64, n int) int {
-	if i < 0 {
-		i += int64(n)
-	}
-	return int(min(max(i, 0), int64(n)))
-}
-
-// span returns the characters of a text from one up to another.
-func span(s string, from, to int) string {
-	start := runeOffset(s, from)
-	return s[start : start+runeOffset(s[start:], to-from)]
-}
-
-// runeOffset returns the offset behind the first n characters.
-func runeOffset(s string, n int) int {
-	i := 0
-	for ; n > 0 && i < len(s); n-- {
-		_, size := utf8.DecodeRuneInString(s[i:])
-		i += size
-	}
-	return i
-}
-
-func (e listExpr) eval(x *run) (any, error) {
-	list := make([]any, len(e.items))
-	for i, item := range e.items {
+func (x *run) list(e syntax.List) (any, error) {
+	list := make([]any, len(e.Items))
+	for i, item := range e.Items {
 		v, err := x.value(item)
 		if err != nil {
 			return nil, err
 		}
 		list[i] = v
 	}
-	return list, x.spend(e.at(), 1+len(list))
+	return list, x.spend(e.At(), 1+len(list))
 }
 
-func (e notExpr) eval(x *run) (any, error) {
-	v, err := x.value(e.of)
-	return !truth(v), err
-}
-
-func (e logicExpr) eval(x *run) (any, error) {
-	left, err := x.value(e.left)
-	if err != nil || truth(left) == (e.op == "or") {
+func (x *run) logic(e syntax.Logic) (any, error) {
+	left, err := x.value(e.Left)
+	if err != nil || truth(left) == (e.Op == "or") {
 		return left, err
 	}
-	return x.value(e.right)
+	return x.value(e.Right)
 }
 
-func (e choiceExpr) eval(x *run) (any, error) {
-	when, err := x.value(e.when)
+func (x *run) choice(e syntax.Choice) (any, error) {
+	when, err := x.value(e.When)
 	switch {
 	case err != nil:
 		return nil, err
 	case truth(when):
-		return x.value(e.then)
-	case e.otherwise == nil:
+		return x.value(e.Then)
+	case e.Otherwise == nil:
 		return nil, nil
 	}
-	return x.value(e.otherwise)
+	return x.value(e.Otherwise)
 }
 
-func (e concatExpr) eval(x *run) (any, error) {
+func (x *run) concat(e syntax.Concat) (any, error) {
 	var out []byte
-	for _, part := range e.parts {
+	for _, part := range e.Parts {
 		v, err := x.value(part)
 		if err != nil {
 			return nil, err
 		}
 		var ok bool
 		if out, ok = appendPlain(out, v); !ok {
-			return nil, x.notText(part.at(), v)
+			return nil, x.notText(part.At(), v)
 		}
-		if err := x.fits(part.at(), len(out)); err != nil {
+		if err := x.fits(part.At(), len(out)); err != nil {
 			return nil, err
 		}
 	}
-	return string(out), x.read(e.at(), len(out))
+	return string(out), x.read(e.At(), len(out))
 }
 
-func (e testExpr) eval(x *run) (any, error) {
-	v, err := e.of.eval(x)
+func (x *run) test(e syntax.Test) (any, error) {
+	v, err := x.eval(e.Of)
 	if err != nil {
 		return nil, err
 	}
+	t := tests[e.Test]
 	u, missing := v.(*undefined)
-	if missing && e.test.holds != nil {
+	if missing && t.holds != nil {
 		return nil, x.fail(u.at, u.hint, "%s", u.what)
 	}
-	if e.test.holds == nil { // defined and undefined
-		return missing == (e.test.name == "undefined") != e.negated, nil
+	if t.holds == nil { // defined and undefined
+		return missing == (t.name == "undefined") != e.Negated, nil
 	}
-	holds, ok := e.test.holds(v)
+	holds, ok := t.holds(v)
 	if !ok {
-		return nil, x.fail(e.at(), "", "%s is asked of a whole number, not of %s", e.test.name, kindOf(v))
+		return nil, x.fail(e.At(), "", "%s is asked of a whole number, not of %s", t.name, kindOf(v))
 	}
-	return holds != e.negated, nil
-}
-
-// test is what may follow is.
-type test struct {
-	name  string
-	holds func(v any) (holds, ok bool) // nil: takes what is undefined
-}
-
-// tests are all that a template may use.
-var tests = []test{
-	{name: "defined"},
-	{name: "undefined"},
-	{"none", func(v any) (bool, bool) { return v == nil, true }},
-	{"string", isKind(Text)},
-	{"number", isKind(Number, Bool)},
-	{"boolean", isKind(Bool)},
-	{"true", func(v any) (bool, bool) { return v == true, true }},
-	{"false", func(v any) (bool, bool) { return v == false, true }},
-	{"mapping", isKind(Record)},
-	{"sequence", isKind(Text, List, Record)},
-	{"iterable", isKind(Text, List, Record)},
-	{"even", func(v any) (bool, bool) { i, ok := wholeOf(v); return i%2 == 0, ok }},
-	{"odd", func(v any) (bool, bool) { i, ok := wholeOf(v); return i%2 != 0, ok }},
-}
-
-func isKind(kinds ...Kind) func(any) (bool, bool) {
-	return func(v any) (bool, bool) {
-		for _, k := range kinds {
-			if kindOf(v) == k.String() {
-				return true, true
-			}
-		}
-		return false, true
-	}
+	return holds != e.Negated, nil
 }

@@ -3,8 +3,8 @@ package prompt
 import (
 	"strings"
 
-	"assay/internal/assay"
 	"assay/internal/study/prompt/lex"
+	"assay/internal/study/prompt/syntax"
 )
 
 // filter is what may follow |.
@@ -42,7 +42,7 @@ func (w wants) refuses(k Kind) bool {
 
 // filters are all that a template may use.
 var filters = []filter{
-	{"default", []string{"default_value", "boolean"}, 0, wantsAny, nil, nil}, // evaluated by filterExpr, since it takes what is undefined
+	{"default", []string{"default_value", "boolean"}, 0, wantsAny, nil, nil}, // evaluated by run.filter, since it takes what is undefined
 	{"trim", []string{"chars"}, 0, wantsText, gives(Text), trimFilter},
 	{"upper", nil, 0, wantsText, gives(Text), textFilter(strings.ToUpper)},
 	{"lower", nil, 0, wantsText, gives(Text), textFilter(strings.ToLower)},
@@ -66,8 +66,50 @@ var filters = []filter{
 	{"list", nil, 0, wantsSequence, sequence, listFilter},
 }
 
-// short are Jinja's second names of filters.
-var short = map[string]string{"d": "default", "count": "length"}
+// test is what may follow is.
+type test struct {
+	name  string
+	holds func(v any) (holds, ok bool) // nil: takes what is undefined
+}
+
+// tests are all that a template may use.
+var tests = []test{
+	{name: "defined"},
+	{name: "undefined"},
+	{"none", func(v any) (bool, bool) { return v == nil, true }},
+	{"string", isKind(Text)},
+	{"number", isKind(Number, Bool)},
+	{"boolean", isKind(Bool)},
+	{"true", func(v any) (bool, bool) { return v == true, true }},
+	{"false", func(v any) (bool, bool) { return v == false, true }},
+	{"mapping", isKind(Record)},
+	{"sequence", isKind(Text, List, Record)},
+	{"iterable", isKind(Text, List, Record)},
+	{"even", func(v any) (bool, bool) { i, ok := wholeOf(v); return i%2 == 0, ok }},
+	{"odd", func(v any) (bool, bool) { i, ok := wholeOf(v); return i%2 != 0, ok }},
+}
+
+func isKind(kinds ...Kind) func(any) (bool, bool) {
+	return func(v any) (bool, bool) {
+		for _, k := range kinds {
+			if kindOf(v) == k.String() {
+				return true, true
+			}
+		}
+		return false, true
+	}
+}
+
+// vocabulary is what the parser knows of filters and tests.
+var vocabulary = func() (v syntax.Vocabulary) {
+	for _, f := range filters {
+		v.Filters = append(v.Filters, syntax.Signature{Name: f.name, Params: f.params, Need: f.need})
+	}
+	for _, t := range tests {
+		v.Tests = append(v.Tests, t.name)
+	}
+	return v
+}()
 
 func gives(k Kind) func(Shape) Shape { return func(Shape) Shape { return Shape{Kind: k} } }
 
@@ -78,85 +120,13 @@ func sequence(in Shape) Shape {
 	return Shape{Kind: List}
 }
 
-// filter reads the name and the arguments of a filter.
-func (p *parser) filter(of expr) expr {
-	tok := p.peek()
-	if tok.Kind != lex.Name {
-		p.fail(tok.At, "", "expected the name of a filter, not %s", tok.Quoted())
-		return of
-	}
-	p.next++
-	name := tok.Text
-	if long, ok := short[name]; ok {
-		name = long
-	}
-	var names []string
-	for i := range filters {
-		if filters[i].name == name {
-			e := filterExpr{pos(tok.At), of, &filters[i], make([]expr, len(filters[i].params))}
-			p.arguments(e)
-			return e
-		}
-		names = append(names, filters[i].name)
-	}
-	p.fail(tok.At, orList(assay.DidYouMean(name, names), "filters", names), "unknown filter %s", lex.Clip(name))
-	return of
-}
-
-// arguments reads what stands in ( ) behind a filter, by position or by name.
-func (p *parser) arguments(e filterExpr) {
-	given := 0
-	if p.accept("(") {
-		for !p.broken && !p.accept(")") {
-			p.argument(e, given)
-			given++
-			if !p.peek().Is(")") {
-				p.expect(",")
-			}
-		}
-	}
-	for i := range e.filter.need {
-		if e.args[i] == nil {
-			p.fail(e.at(), "", "%s needs %s", e.filter.name, strings.Join(e.filter.params[:e.filter.need], " and "))
-			return
-		}
-	}
-}
-
-func (p *parser) argument(e filterExpr, i int) {
-	tok := p.peek()
-	if tok.Kind == lex.Name && p.next+1 < len(p.tag.Tokens) && p.tag.Tokens[p.next+1].Is("=") {
-		i = len(e.filter.params)
-		for j, param := range e.filter.params {
-			if param == tok.Text {
-				i = j
-			}
-		}
-		if i == len(e.filter.params) {
-			hint := orList(assay.DidYouMean(tok.Text, e.filter.params), "it has", e.filter.params)
-			p.fail(tok.At, hint, "%s has no parameter %s", e.filter.name, lex.Clip(tok.Text))
-			return
-		}
-		p.next += 2
-	}
-	value := p.expression()
-	switch {
-	case i >= len(e.filter.params):
-		p.fail(tok.At, orList("", "it has", e.filter.params), "too many arguments for %s", e.filter.name)
-	case e.args[i] != nil:
-		p.fail(tok.At, "", "%s is given twice", e.filter.params[i])
-	default:
-		e.args[i] = value
-	}
-}
-
-func (e filterExpr) eval(x *run) (any, error) {
-	v, err := e.of.eval(x)
+func (x *run) filter(e syntax.Filter) (any, error) {
+	v, err := x.eval(e.Of)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{x: x, e: e, args: make([]any, len(e.args))}
-	for i, arg := range e.args {
+	c := &call{x: x, e: e, f: filters[e.Filter], args: make([]any, len(e.Args))}
+	for i, arg := range e.Args {
 		if arg == nil {
 			continue
 		}
@@ -164,11 +134,11 @@ func (e filterExpr) eval(x *run) (any, error) {
 			return nil, err
 		}
 	}
-	if err := x.spend(e.at(), 1); err != nil {
+	if err := x.spend(e.At(), 1); err != nil {
 		return nil, err
 	}
 	u, missing := v.(*undefined)
-	if e.filter.apply == nil {
+	if c.f.apply == nil {
 		if missing || truth(c.args[1]) && !truth(v) {
 			return c.orElse(0, ""), nil
 		}
@@ -177,23 +147,24 @@ func (e filterExpr) eval(x *run) (any, error) {
 	if missing {
 		return nil, x.fail(u.at, u.hint, "%s", u.what)
 	}
-	return e.filter.apply(c, v)
+	return c.f.apply(c, v)
 }
 
 // call is one use of a filter.
 type call struct {
 	x    *run
-	e    filterExpr
+	e    syntax.Filter
+	f    filter
 	args []any // nil: not given
 }
 
 func (c *call) fail(format string, args ...any) error {
-	return c.x.fail(c.e.at(), "", c.e.filter.name+" "+format, args...)
+	return c.x.fail(c.e.At(), "", c.f.name+" "+format, args...)
 }
 
 // orElse returns an argument, or what stands for one not given.
 func (c *call) orElse(i int, absent any) any {
-	if c.e.args[i] == nil {
+	if c.e.Args[i] == nil {
 		return absent
 	}
 	return c.args[i]
@@ -203,9 +174,9 @@ func (c *call) orElse(i int, absent any) any {
 func (c *call) text(v any) (string, error) {
 	s, ok := plain(v)
 	if !ok {
-		return "", c.x.notText(c.e.at(), v)
+		return "", c.x.notText(c.e.At(), v)
 	}
-	return s, c.x.read(c.e.at(), len(s))
+	return s, c.x.read(c.e.At(), len(s))
 }
 
 // textArg returns an argument that is text.
@@ -221,7 +192,7 @@ func (c *call) wholeArg(i int, absent int) (int, error) {
 	const most = 1_000_000
 	n, ok := wholeOf(c.args[i])
 	if !ok || n < -most || n > most {
-		return 0, c.fail("needs a whole number up to a million as %s", c.e.filter.params[i])
+		return 0, c.fail("needs a whole number up to a million as %s", c.f.params[i])
 	}
 	return int(n), nil
 }
@@ -232,7 +203,7 @@ func (c *call) sequence(v any) ([]any, error) {
 	if !ok {
 		return nil, c.fail("needs a list, not %s", kindOf(v))
 	}
-	return all, c.x.spend(c.e.at(), len(all))
+	return all, c.x.spend(c.e.At(), len(all))
 }
 
 // attribute returns the field of an element that the argument names (a.b reaches inside), or the element itself.

@@ -12,13 +12,13 @@ import (
 
 func lengthFilter(c *call, v any) (any, error) {
 	if s, ok := v.(string); ok {
-		return utf8.RuneCountInString(s), c.x.read(c.e.at(), len(s))
+		return utf8.RuneCountInString(s), c.x.read(c.e.At(), len(s))
 	}
 	all, ok := listOf(v)
 	if !ok {
 		return nil, c.fail("needs text, a list or a record, not %s", kindOf(v))
 	}
-	return len(all), c.x.spend(c.e.at(), 1)
+	return len(all), c.x.spend(c.e.At(), 1)
 }
 
 func joinFilter(c *call, v any) (any, error) {
@@ -40,9 +40,9 @@ func joinFilter(c *call, v any) (any, error) {
 		}
 		var ok bool
 		if out, ok = appendPlain(out, e); !ok {
-			return nil, c.x.notText(c.e.at(), e)
+			return nil, c.x.notText(c.e.At(), e)
 		}
-		if err := c.x.fits(c.e.at(), len(out)); err != nil {
+		if err := c.x.fits(c.e.At(), len(out)); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +70,7 @@ func (c *call) end(v any, i int64) (any, error) {
 	if i, ok := inside(i, len(all)); ok {
 		return all[i], nil
 	}
-	return &undefined{at: c.e.at(), what: c.e.filter.name + " of nothing", hint: "where it may be empty, write | default('')"}, nil
+	return &undefined{at: c.e.At(), what: c.f.name + " of nothing", hint: "where it may be empty, write | default('')"}, nil
 }
 
 func listFilter(c *call, v any) (any, error) { return c.sequence(v) }
@@ -83,7 +83,7 @@ func sortFilter(c *call, v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.x.spend(c.e.at(), len(all)*4); err != nil { // comparing costs more than looking
+	if err := c.x.spend(c.e.At(), len(all)*4); err != nil { // comparing costs more than looking
 		return nil, err
 	}
 	rows := make([]sorted, len(all))
@@ -125,7 +125,7 @@ func (c *call) folded(i int, v any) (any, error) {
 	if !truth(c.args[i]) {
 		s = strings.ToLower(s)
 	}
-	return s, c.x.read(c.e.at(), len(s))
+	return s, c.x.read(c.e.At(), len(s))
 }
 
 func uniqueFilter(c *call, v any) (any, error) {
@@ -190,7 +190,7 @@ func (c *call) read(v any) (number, bool, error) {
 		n, ok := scalarOf(v)
 		return n, ok && !math.IsNaN(n.f), nil
 	}
-	if err := c.x.read(c.e.at(), len(s)); err != nil {
+	if err := c.x.read(c.e.At(), len(s)); err != nil {
 		return number{}, false, err
 	}
 	s = strings.TrimFunc(s, lex.IsSpace)

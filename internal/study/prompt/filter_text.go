@@ -82,7 +82,7 @@ func replaceFilter(c *call, v any) (any, error) {
 	if most >= 0 {
 		n = min(n, most)
 	}
-	if err := c.x.made(c.e.at(), n*max(0, len(to)-len(from))); err != nil {
+	if err := c.x.made(c.e.At(), n*max(0, len(to)-len(from))); err != nil {
 		return nil, err
 	}
 	return strings.Replace(s, from, to, most), nil
@@ -148,7 +148,7 @@ func indentFilter(c *call, v any) (any, error) {
 		by = strings.Repeat(" ", max(width, 0))
 	}
 	lines := strings.Split(unixLines(s), "\n")
-	if err := c.x.made(c.e.at(), len(lines)*len(by)); err != nil {
+	if err := c.x.made(c.e.At(), len(lines)*len(by)); err != nil {
 		return nil, err
 	}
 	for i, line := range lines {
@@ -179,7 +179,7 @@ type jsonWriter struct {
 }
 
 func (w *jsonWriter) value(v any, depth int) error {
-	if err := w.x.spend(w.e.at(), 1); err != nil {
+	if err := w.x.spend(w.e.At(), 1); err != nil {
 		return err
 	}
 	switch v := v.(type) {
@@ -198,7 +198,7 @@ func (w *jsonWriter) value(v any, depth int) error {
 			return w.fail("cannot write %s", kindOf(v))
 		}
 	}
-	return w.x.fits(w.e.at(), len(w.out))
+	return w.x.fits(w.e.At(), len(w.out))
 }
 
 func (w *jsonWriter) record(v any, depth int) error {
@@ -233,7 +233,7 @@ func (w *jsonWriter) group(opening, closing byte, n, depth int, member func(i in
 		w.line(depth)
 	}
 	w.out = append(w.out, closing)
-	return w.x.fits(w.e.at(), len(w.out))
+	return w.x.fits(w.e.At(), len(w.out))
 }
 
 func (w *jsonWriter) line(depth int) {
@@ -251,5 +251,5 @@ func (w *jsonWriter) quote(s string) error {
 		return w.fail("cannot write a text: %v", err)
 	}
 	w.out = append(w.out, strings.TrimSuffix(b.String(), "\n")...)
-	return w.x.fits(w.e.at(), len(w.out))
+	return w.x.fits(w.e.At(), len(w.out))
 }

@@ -3,15 +3,17 @@ package prompt
 import (
 	"math"
 	"strings"
+
+	"assay/internal/study/prompt/syntax"
 )
 
-func (e compareExpr) eval(x *run) (any, error) {
-	left, err := x.value(e.first)
+func (x *run) comparison(e syntax.Compare) (any, error) {
+	left, err := x.value(e.First)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range e.rest {
-		right, err := x.value(c.value)
+	for _, c := range e.Rest {
+		right, err := x.value(c.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -24,25 +26,25 @@ func (e compareExpr) eval(x *run) (any, error) {
 	return true, nil
 }
 
-func (x *run) compare(c comparison, a, b any) (bool, error) {
-	switch c.op {
+func (x *run) compare(c syntax.Comparison, a, b any) (bool, error) {
+	switch c.Op {
 	case "==", "!=":
-		same, err := x.equal(c.at(), a, b)
-		return same == (c.op == "=="), err
+		same, err := x.equal(c.At(), a, b)
+		return same == (c.Op == "=="), err
 	case "in", "not in":
-		found, err := x.contains(c.at(), b, a)
-		return found == (c.op == "in"), err
+		found, err := x.contains(c.At(), b, a)
+		return found == (c.Op == "in"), err
 	}
 	order, ok := orderOf(a, b)
 	if !ok {
-		return false, x.fail(c.at(), "", "%s and %s have no order", kindOf(a), kindOf(b))
+		return false, x.fail(c.At(), "", "%s and %s have no order", kindOf(a), kindOf(b))
 	}
 	if s, ok := a.(string); ok {
-		if err := x.read(c.at(), len(s)); err != nil {
+		if err := x.read(c.At(), len(s)); err != nil {
 			return false, err
 		}
 	}
-	switch c.op {
+	switch c.Op {
 	case "<":
 		return order < 0, nil
 	case "<=":
@@ -51,17 +53,6 @@ func (x *run) compare(c comparison, a, b any) (bool, error) {
 		return order > 0, nil
 	}
 	return order >= 0, nil
-}
-
-// orderOf compares two numbers or two texts.
-func orderOf(a, b any) (int, bool) {
-	if s, ok := a.(string); ok {
-		t, ok := b.(string)
-		return strings.Compare(s, t), ok
-	}
-	m, ok1 := scalarOf(a)
-	n, ok2 := scalarOf(b)
-	return compareNumbers(m, n), ok1 && ok2
 }
 
 func (x *run) equal(at int, a, b any) (bool, error) {
@@ -125,29 +116,29 @@ func (x *run) contains(at int, in, what any) (bool, error) {
 	return false, nil
 }
 
-func (e signExpr) eval(x *run) (any, error) {
-	v, err := x.value(e.of)
+func (x *run) sign(e syntax.Sign) (any, error) {
+	v, err := x.value(e.Of)
 	if err != nil {
 		return nil, err
 	}
 	n, ok := numberOf(v)
 	switch {
 	case !ok:
-		return nil, x.fail(e.at(), "", "a sign needs a number, not %s", kindOf(v))
-	case e.op == "+":
+		return nil, x.fail(e.At(), "", "a sign needs a number, not %s", kindOf(v))
+	case e.Op == "+":
 		return n.value(), nil
 	case n.isFloat:
 		return -n.f, nil
 	}
-	return x.whole(e.at(), -n.i, n.i != math.MinInt64)
+	return x.whole(e.At(), -n.i, n.i != math.MinInt64)
 }
 
-func (e mathExpr) eval(x *run) (any, error) {
-	a, err := x.value(e.left)
+func (x *run) math(e syntax.Math) (any, error) {
+	a, err := x.value(e.Left)
 	if err != nil {
 		return nil, err
 	}
-	b, err := x.value(e.right)
+	b, err := x.value(e.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -156,40 +147,40 @@ func (e mathExpr) eval(x *run) (any, error) {
 	switch {
 	case !ok1 || !ok2:
 		return x.combine(e, a, b)
-	case (e.op == "/" || e.op == "//" || e.op == "%") && n.float() == 0:
-		return nil, x.fail(e.at(), "", "division by zero")
-	case e.op == "/" || m.isFloat || n.isFloat || e.op == "**" && n.i < 0:
+	case (e.Op == "/" || e.Op == "//" || e.Op == "%") && n.float() == 0:
+		return nil, x.fail(e.At(), "", "division by zero")
+	case e.Op == "/" || m.isFloat || n.isFloat || e.Op == "**" && n.i < 0:
 		return x.floats(e, m.float(), n.float())
 	}
 	return x.integers(e, m.i, n.i)
 }
 
 // combine joins what are not two numbers: texts, lists, and a text repeated.
-func (x *run) combine(e mathExpr, a, b any) (any, error) {
+func (x *run) combine(e syntax.Math, a, b any) (any, error) {
 	if s, ok := a.(string); ok {
-		if t, ok := b.(string); ok && e.op == "+" {
-			return s + t, x.made(e.at(), len(s)+len(t))
+		if t, ok := b.(string); ok && e.Op == "+" {
+			return s + t, x.made(e.At(), len(s)+len(t))
 		}
-		if n, ok := wholeOf(b); ok && e.op == "*" {
+		if n, ok := wholeOf(b); ok && e.Op == "*" {
 			n = max(n, 0)
 			if s != "" && n > int64(x.max/len(s)) {
-				return nil, x.fits(e.at(), x.max+1)
+				return nil, x.fits(e.At(), x.max+1)
 			}
-			return strings.Repeat(s, int(n)), x.made(e.at(), len(s)*int(n))
+			return strings.Repeat(s, int(n)), x.made(e.At(), len(s)*int(n))
 		}
 	}
-	if p, ok := listOnly(a); ok && e.op == "+" {
+	if p, ok := listOnly(a); ok && e.Op == "+" {
 		if q, ok := listOnly(b); ok {
-			return append(p[:len(p):len(p)], q...), x.spend(e.at(), len(p)+len(q))
+			return append(p[:len(p):len(p)], q...), x.spend(e.At(), len(p)+len(q))
 		}
 	}
-	return nil, x.fail(e.at(), "join texts with ~; make a number with | int or | float", "%s cannot join %s and %s", e.op,
+	return nil, x.fail(e.At(), "join texts with ~; make a number with | int or | float", "%s cannot join %s and %s", e.Op,
 		kindOf(a), kindOf(b))
 }
 
-func (x *run) floats(e mathExpr, a, b float64) (any, error) {
+func (x *run) floats(e syntax.Math, a, b float64) (any, error) {
 	var f float64
-	switch e.op {
+	switch e.Op {
 	case "+":
 		f = a + b
 	case "-":
@@ -209,21 +200,21 @@ func (x *run) floats(e mathExpr, a, b float64) (any, error) {
 		f = math.Pow(a, b)
 	}
 	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, x.fail(e.at(), "", "the result of %s is not a number", e.op)
+		return nil, x.fail(e.At(), "", "the result of %s is not a number", e.Op)
 	}
 	return f, nil
 }
 
-func (x *run) integers(e mathExpr, a, b int64) (any, error) {
-	switch e.op {
+func (x *run) integers(e syntax.Math, a, b int64) (any, error) {
+	switch e.Op {
 	case "+":
-		return x.whole(e.at(), a+b, (a+b > a) == (b > 0))
+		return x.whole(e.At(), a+b, (a+b > a) == (b > 0))
 	case "-":
-		return x.whole(e.at(), a-b, (a-b < a) == (b > 0))
+		return x.whole(e.At(), a-b, (a-b < a) == (b > 0))
 	case "*":
-		return x.whole(e.at(), a*b, fits(a, b))
+		return x.whole(e.At(), a*b, fits(a, b))
 	case "//":
-		return x.whole(e.at(), floorDiv(a, b), a != math.MinInt64 || b != -1)
+		return x.whole(e.At(), floorDiv(a, b), a != math.MinInt64 || b != -1)
 	case "%":
 		return a - floorDiv(a, b)*b, nil
 	}
@@ -238,7 +229,7 @@ func (x *run) integers(e mathExpr, a, b int64) (any, error) {
 			a *= a
 		}
 	}
-	return x.whole(e.at(), result, ok)
+	return x.whole(e.At(), result, ok)
 }
 
 // whole returns an integer result, unless it left the range of int64.

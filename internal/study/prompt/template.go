@@ -15,15 +15,14 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/study/prompt/lex"
+	"assay/internal/study/prompt/syntax"
 )
 
 // Template is a parsed template. It is safe for use by several goroutines at once.
 type Template struct {
-	at    assay.Place
-	text  string // what offsets in nodes count in
-	nodes []node
-	uses  [][]string
+	source syntax.Source
+	nodes  []syntax.Node
+	uses   [][]string
 }
 
 // Parse reads a template and reports all that is wrong with it. At is the place of the template's first character; the lines of a
@@ -36,13 +35,12 @@ func Parse(at assay.Place, text string) (*Template, assay.Problems) {
 func ParseExact(at assay.Place, text string) (*Template, assay.Problems) { return parse(at, text) }
 
 func parse(at assay.Place, text string) (*Template, assay.Problems) {
-	t := &Template{at: at, text: text}
-	p := &parser{t: t, named: map[string]bool{}}
-	p.lex = lex.Lexer{Text: t.text, Fail: p.fail}
-	t.nodes = p.template()
-	if len(p.problems) > 0 {
-		return nil, p.problems.Sort()
+	from := syntax.Source{At: at, Text: text}
+	nodes, problems := syntax.Parse(from, vocabulary)
+	if len(problems) > 0 {
+		return nil, problems
 	}
+	t := &Template{source: from, nodes: nodes}
 	t.uses = usesOf(t)
 	return t, nil
 }
@@ -77,7 +75,7 @@ func (t *Template) Uses() [][]string {
 func (t *Template) Static() (string, bool) {
 	var all strings.Builder
 	for _, n := range t.nodes {
-		text, ok := n.(textNode)
+		text, ok := n.(syntax.Text)
 		if !ok {
 			return "", false
 		}
@@ -108,11 +106,6 @@ type Error struct{ assay.Problem }
 // Error is file:line:col: what (hint).
 func (e *Error) Error() string { return e.Problem.String() }
 
-// place returns where an offset of the text stands in the user's file.
-func (t *Template) place(offset int) assay.Place {
-	return t.at.After(t.text[:min(offset, len(t.text))])
-}
-
 // maxSteps bounds the work of one rendering: about one step for each node, value and 256 bytes handled.
 const maxSteps = 1_000_000
 
@@ -135,7 +128,7 @@ type local struct {
 }
 
 func (x *run) fail(at int, hint, format string, args ...any) error {
-	return &Error{assay.Problem{Place: x.t.place(at), What: fmt.Sprintf(format, args...), Hint: hint}}
+	return &Error{assay.Problem{Place: x.t.source.Place(at), What: fmt.Sprintf(format, args...), Hint: hint}}
 }
 
 // spend pays for work.
@@ -164,16 +157,30 @@ func (x *run) fits(at, n int) error {
 	return nil
 }
 
-func (x *run) nodes(all []node) error {
+func (x *run) nodes(all []syntax.Node) error {
 	for _, n := range all {
-		if err := n.run(x); err != nil {
+		if err := x.node(n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (n textNode) run(x *run) error { return x.write(0, string(n)) }
+func (x *run) node(n syntax.Node) error {
+	switch n := n.(type) {
+	case syntax.Text:
+		return x.write(0, string(n))
+	case syntax.Output:
+		return x.output(n)
+	case syntax.If:
+		return x.choose(n)
+	case syntax.For:
+		return x.loop(n)
+	case syntax.Set:
+		return x.set(n)
+	}
+	return nil
+}
 
 func (x *run) write(at int, s string) error {
 	if len(x.dst)-x.base+len(s) > x.max {
@@ -183,12 +190,12 @@ func (x *run) write(at int, s string) error {
 	return nil
 }
 
-func (n outputNode) run(x *run) error {
-	at := n.value.at()
+func (x *run) output(n syntax.Output) error {
+	at := n.Value.At()
 	if err := x.spend(at, 1); err != nil {
 		return err
 	}
-	v, err := x.value(n.value)
+	v, err := x.value(n.Value)
 	if err != nil {
 		return err
 	}
@@ -206,39 +213,39 @@ func (x *run) notText(at int, v any) error {
 	return x.fail(at, "name a field, or use | join or | tojson", "%s does not print", kindOf(v))
 }
 
-func (n ifNode) run(x *run) error {
-	for _, b := range n.branches {
-		if err := x.spend(b.when.at(), 1); err != nil {
+func (x *run) choose(n syntax.If) error {
+	for _, b := range n.Branches {
+		if err := x.spend(b.When.At(), 1); err != nil {
 			return err
 		}
-		v, err := x.value(b.when)
+		v, err := x.value(b.When)
 		if err != nil {
 			return err
 		}
 		if truth(v) {
-			return x.nodes(b.body)
+			return x.nodes(b.Body)
 		}
 	}
-	return x.nodes(n.otherwise)
+	return x.nodes(n.Otherwise)
 }
 
-func (n setNode) run(x *run) error {
-	v, err := x.value(n.value)
+func (x *run) set(n syntax.Set) error {
+	v, err := x.value(n.Value)
 	if err != nil {
 		return err
 	}
 	for i := x.frame; i < len(x.locals); i++ {
-		if x.locals[i].name == n.name {
+		if x.locals[i].name == n.Name {
 			x.locals[i].value = v
 			return nil
 		}
 	}
-	x.locals = append(x.locals, local{n.name, v})
-	return x.spend(n.value.at(), 1)
+	x.locals = append(x.locals, local{n.Name, v})
+	return x.spend(n.Value.At(), 1)
 }
 
-// run binds the names of each round in a frame of their own: what a round sets is gone with it, as in Jinja.
-func (n forNode) run(x *run) error {
+// loop binds the names of each round in a frame of their own: what a round sets is gone with it, as in Jinja.
+func (x *run) loop(n syntax.For) error {
 	elems, err := x.elements(n)
 	if err != nil {
 		return err
@@ -247,16 +254,16 @@ func (n forNode) run(x *run) error {
 	x.frame = mark
 	defer func() { x.frame, x.locals = frame, x.locals[:mark] }()
 	if len(elems) == 0 {
-		return x.nodes(n.otherwise)
+		return x.nodes(n.Otherwise)
 	}
 	loop := &loopState{length: len(elems)}
 	for i, e := range elems {
-		if err := x.spend(n.at(), 1); err != nil {
+		if err := x.spend(n.At(), 1); err != nil {
 			return err
 		}
 		loop.index = i
-		x.locals = append(x.locals[:mark], local{"loop", loop}, local{n.name, e})
-		if err := x.nodes(n.body); err != nil {
+		x.locals = append(x.locals[:mark], local{"loop", loop}, local{n.Name, e})
+		if err := x.nodes(n.Body); err != nil {
 			return err
 		}
 	}
@@ -264,8 +271,8 @@ func (n forNode) run(x *run) error {
 }
 
 // elements returns what a loop goes through.
-func (x *run) elements(n forNode) ([]any, error) {
-	v, err := x.value(n.over)
+func (x *run) elements(n syntax.For) ([]any, error) {
+	v, err := x.value(n.Over)
 	if err != nil {
 		return nil, err
 	}
@@ -275,20 +282,20 @@ func (x *run) elements(n forNode) ([]any, error) {
 		if kindOf(v) == Text.String() {
 			hint = "its characters are | list"
 		}
-		return nil, x.fail(n.over.at(), hint, "a loop needs a list or a record, not %s", kindOf(v))
+		return nil, x.fail(n.Over.At(), hint, "a loop needs a list or a record, not %s", kindOf(v))
 	}
-	if n.when == nil {
-		return elems, x.spend(n.at(), 1)
+	if n.When == nil {
+		return elems, x.spend(n.At(), 1)
 	}
 	var kept []any
 	mark := len(x.locals)
 	defer func() { x.locals = x.locals[:mark] }()
 	for _, e := range elems {
-		if err := x.spend(n.at(), 1); err != nil {
+		if err := x.spend(n.At(), 1); err != nil {
 			return nil, err
 		}
-		x.locals = append(x.locals[:mark], local{n.name, e})
-		v, err := x.value(n.when)
+		x.locals = append(x.locals[:mark], local{n.Name, e})
+		v, err := x.value(n.When)
 		if err != nil {
 			return nil, err
 		}
@@ -297,33 +304,4 @@ func (x *run) elements(n forNode) ([]any, error) {
 		}
 	}
 	return kept, nil
-}
-
-// loopState is the value of loop.
-type loopState struct{ index, length int }
-
-// loopFields are the fields of loop.
-var loopFields = map[string]Shape{
-	"index": {Kind: Number}, "index0": {Kind: Number}, "revindex": {Kind: Number}, "revindex0": {Kind: Number},
-	"length": {Kind: Number}, "first": {Kind: Bool}, "last": {Kind: Bool},
-}
-
-func (l *loopState) field(name string) (any, bool) {
-	switch name {
-	case "index":
-		return l.index + 1, true
-	case "index0":
-		return l.index, true
-	case "revindex":
-		return l.length - l.index, true
-	case "revindex0":
-		return l.length - l.index - 1, true
-	case "length":
-		return l.length, true
-	case "first":
-		return l.index == 0, true
-	case "last":
-		return l.index == l.length-1, true
-	}
-	return nil, false
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Kind is what sort of value a name stands for.
@@ -296,6 +297,94 @@ func fieldOf(v any, name string) (any, bool) {
 		return f, ok
 	case *loopState:
 		return v.field(name)
+	}
+	return nil, false
+}
+
+// inside returns an index, counted from the end when negative, if it is one of n.
+func inside(i int64, n int) (int, bool) {
+	if i < 0 {
+		i += int64(n)
+	}
+	return int(i), 0 <= i && i < int64(n)
+}
+
+func wholeOf(v any) (int64, bool) {
+	n, ok := numberOf(v)
+	if !ok {
+		return 0, false
+	}
+	return n.whole()
+}
+
+func listOnly(v any) ([]any, bool) {
+	switch v.(type) {
+	case []any, []string:
+		return listOf(v)
+	}
+	return nil, false
+}
+
+// clamp turns an index, counted from the end when negative, into one within 0 and n.
+func clamp(i int64, n int) int {
+	if i < 0 {
+		i += int64(n)
+	}
+	return int(min(max(i, 0), int64(n)))
+}
+
+// span returns the characters of a text from one up to another.
+func span(s string, from, to int) string {
+	start := runeOffset(s, from)
+	return s[start : start+runeOffset(s[start:], to-from)]
+}
+
+// runeOffset returns the offset behind the first n characters.
+func runeOffset(s string, n int) int {
+	i := 0
+	for ; n > 0 && i < len(s); n-- {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+	}
+	return i
+}
+
+// orderOf compares two numbers or two texts.
+func orderOf(a, b any) (int, bool) {
+	if s, ok := a.(string); ok {
+		t, ok := b.(string)
+		return strings.Compare(s, t), ok
+	}
+	m, ok1 := scalarOf(a)
+	n, ok2 := scalarOf(b)
+	return compareNumbers(m, n), ok1 && ok2
+}
+
+// loopState is the value of loop.
+type loopState struct{ index, length int }
+
+// loopFields are the fields of loop.
+var loopFields = map[string]Shape{
+	"index": {Kind: Number}, "index0": {Kind: Number}, "revindex": {Kind: Number}, "revindex0": {Kind: Number},
+	"length": {Kind: Number}, "first": {Kind: Bool}, "last": {Kind: Bool},
+}
+
+func (l *loopState) field(name string) (any, bool) {
+	switch name {
+	case "index":
+		return l.index + 1, true
+	case "index0":
+		return l.index, true
+	case "revindex":
+		return l.length - l.index, true
+	case "revindex0":
+		return l.length - l.index - 1, true
+	case "length":
+		return l.length, true
+	case "first":
+		return l.index == 0, true
+	case "last":
+		return l.index == l.length-1, true
 	}
 	return nil, false
 }

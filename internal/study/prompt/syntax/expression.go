@@ -1,10 +1,9 @@
-package prompt
+package syntax
 
 import (
 	"slices"
 	"strings"
 
-	"assay/internal/assay"
 	"assay/internal/study/prompt/lex"
 )
 
@@ -34,7 +33,7 @@ func (p *parser) expect(word string) {
 }
 
 // deeper guards every way an expression can contain itself.
-func (p *parser) deeper(read func() expr) expr {
+func (p *parser) deeper(read func() Expr) Expr {
 	p.level++
 	defer func() { p.level-- }()
 	if p.level > maxLevels {
@@ -44,45 +43,45 @@ func (p *parser) deeper(read func() expr) expr {
 }
 
 // expression reads a whole expression: a if b else c, and all that binds tighter.
-func (p *parser) expression() expr { return p.deeper(p.choice) }
+func (p *parser) expression() Expr { return p.deeper(p.choice) }
 
-func (p *parser) choice() expr {
+func (p *parser) choice() Expr {
 	then := p.or()
 	for at := p.peek().At; p.accept("if"); at = p.peek().At {
-		c := choiceExpr{pos: pos(at), then: then, when: p.or()}
+		c := Choice{Pos: Pos(at), Then: then, When: p.or()}
 		if p.accept("else") {
-			c.otherwise = p.expression()
+			c.Otherwise = p.expression()
 		}
 		then = c
 	}
 	return then
 }
 
-func (p *parser) or() expr {
+func (p *parser) or() Expr {
 	left := p.and()
 	for at := p.peek().At; p.accept("or"); at = p.peek().At {
-		left = logicExpr{pos(at), "or", left, p.and()}
+		left = Logic{Pos(at), "or", left, p.and()}
 	}
 	return left
 }
 
-func (p *parser) and() expr {
+func (p *parser) and() Expr {
 	left := p.not()
 	for at := p.peek().At; p.accept("and"); at = p.peek().At {
-		left = logicExpr{pos(at), "and", left, p.not()}
+		left = Logic{Pos(at), "and", left, p.not()}
 	}
 	return left
 }
 
-func (p *parser) not() expr {
+func (p *parser) not() Expr {
 	if at := p.peek().At; p.accept("not") {
-		return notExpr{pos(at), p.deeper(p.not)}
+		return Not{Pos(at), p.deeper(p.not)}
 	}
 	return p.compare()
 }
 
-func (p *parser) compare() expr {
-	c := compareExpr{pos: pos(p.peek().At), first: p.sum()}
+func (p *parser) compare() Expr {
+	c := Compare{Pos: Pos(p.peek().At), First: p.sum()}
 	for {
 		tok := p.peek()
 		op := tok.Text
@@ -91,52 +90,52 @@ func (p *parser) compare() expr {
 		case tok.Is("not") && p.next+1 < len(p.tag.Tokens) && p.tag.Tokens[p.next+1].Is("in"):
 			p.next++
 			op = "not in"
-		case len(c.rest) == 0:
-			return c.first
+		case len(c.Rest) == 0:
+			return c.First
 		default:
 			return c
 		}
 		p.next++
-		c.rest = append(c.rest, comparison{pos(tok.At), op, p.sum()})
+		c.Rest = append(c.Rest, Comparison{Pos(tok.At), op, p.sum()})
 	}
 }
 
-func (p *parser) sum() expr { return p.math(p.concat, "+", "-") }
+func (p *parser) sum() Expr { return p.math(p.concat, "+", "-") }
 
-func (p *parser) concat() expr {
-	c := concatExpr{pos: pos(p.peek().At), parts: []expr{p.product()}}
+func (p *parser) concat() Expr {
+	c := Concat{Pos: Pos(p.peek().At), Parts: []Expr{p.product()}}
 	for p.accept("~") {
-		c.parts = append(c.parts, p.product())
+		c.Parts = append(c.Parts, p.product())
 	}
-	if len(c.parts) == 1 {
-		return c.parts[0]
+	if len(c.Parts) == 1 {
+		return c.Parts[0]
 	}
 	return c
 }
 
-func (p *parser) product() expr { return p.math(p.power, "*", "/", "//", "%") }
+func (p *parser) product() Expr { return p.math(p.power, "*", "/", "//", "%") }
 
-func (p *parser) power() expr { return p.math(p.unary, "**") }
+func (p *parser) power() Expr { return p.math(p.unary, "**") }
 
-func (p *parser) math(operand func() expr, ops ...string) expr {
+func (p *parser) math(operand func() Expr, ops ...string) Expr {
 	left := operand()
 	for op := p.peek(); p.accept(ops...); op = p.peek() {
-		left = mathExpr{pos(op.At), op.Text, left, operand()}
+		left = Math{Pos(op.At), op.Text, left, operand()}
 	}
 	return left
 }
 
 // unary reads a signed value; filters apply to the value with its sign, as in Jinja.
-func (p *parser) unary() expr { return p.filters(p.signed()) }
+func (p *parser) unary() Expr { return p.suffixes(p.signed()) }
 
-func (p *parser) signed() expr {
+func (p *parser) signed() Expr {
 	if tok := p.peek(); p.accept("-", "+") {
-		return p.postfix(signExpr{pos(tok.At), tok.Text, p.deeper(p.signed)})
+		return p.postfix(Sign{Pos(tok.At), tok.Text, p.deeper(p.signed)})
 	}
 	return p.postfix(p.primary())
 }
 
-func (p *parser) primary() expr {
+func (p *parser) primary() Expr {
 	tok := p.peek()
 	switch {
 	case tok.Kind == lex.Literal:
@@ -144,22 +143,22 @@ func (p *parser) primary() expr {
 	case tok.Kind == lex.Name && !reserved(tok.Text):
 		p.next++
 		if value, ok := constants[tok.Text]; ok {
-			return literalExpr{pos(tok.At), value}
+			return Literal{Pos(tok.At), value}
 		}
-		return nameExpr{pos(tok.At), tok.Text}
+		return Name{Pos(tok.At), tok.Text}
 	case tok.Is("("):
 		p.next++
-		return p.deeper(func() expr { return p.parens(tok.At) })
+		return p.deeper(func() Expr { return p.parens(tok.At) })
 	case tok.Is("["):
 		p.next++
-		return p.deeper(func() expr { return listExpr{pos(tok.At), p.items("]")} })
+		return p.deeper(func() Expr { return List{Pos(tok.At), p.items("]")} })
 	}
 	if tok.Kind == lex.End && p.next == 0 {
 		p.fail(tok.At, "", "there is nothing between the braces")
 	} else {
 		p.fail(tok.At, "", "expected a value, not %s", tok.Quoted())
 	}
-	return literalExpr{pos: pos(tok.At)}
+	return Literal{Pos: Pos(tok.At)}
 }
 
 // constants are the words that are values.
@@ -170,17 +169,17 @@ func reserved(word string) bool {
 }
 
 // literal reads a number or a text; texts that stand side by side are one, as in Jinja.
-func (p *parser) literal() expr {
+func (p *parser) literal() Expr {
 	tok := p.peek()
 	p.next++
 	text, ok := tok.Value.(string)
 	if !ok {
-		return literalExpr{pos(tok.At), tok.Value}
+		return Literal{Pos(tok.At), tok.Value}
 	}
 	for {
 		more, ok := p.peek().Value.(string)
 		if !ok {
-			return literalExpr{pos(tok.At), text}
+			return Literal{Pos(tok.At), text}
 		}
 		text += more
 		p.next++
@@ -188,21 +187,21 @@ func (p *parser) literal() expr {
 }
 
 // parens reads what stands in ( ): an expression, or a list where there is a comma or nothing.
-func (p *parser) parens(at int) expr {
+func (p *parser) parens(at int) Expr {
 	if p.accept(")") {
-		return listExpr{pos: pos(at)}
+		return List{Pos: Pos(at)}
 	}
 	first := p.expression()
 	if p.accept(",") {
-		return listExpr{pos(at), append([]expr{first}, p.items(")")...)}
+		return List{Pos(at), append([]Expr{first}, p.items(")")...)}
 	}
 	p.expect(")")
 	return first
 }
 
 // items reads the rest of a list, its bracket included.
-func (p *parser) items(closer string) []expr {
-	var all []expr
+func (p *parser) items(closer string) []Expr {
+	var all []Expr
 	for !p.broken && !p.accept(closer) {
 		all = append(all, p.expression())
 		if !p.peek().Is(closer) {
@@ -213,7 +212,7 @@ func (p *parser) items(closer string) []expr {
 }
 
 // postfix reads fields and elements behind a value.
-func (p *parser) postfix(e expr) expr {
+func (p *parser) postfix(e Expr) Expr {
 	for {
 		tok := p.peek()
 		switch {
@@ -222,7 +221,7 @@ func (p *parser) postfix(e expr) expr {
 			e = p.field(e)
 		case tok.Is("["):
 			p.next++
-			e = p.deeper(func() expr { return p.element(e, tok.At) })
+			e = p.deeper(func() Expr { return p.element(e, tok.At) })
 		case tok.Is("("):
 			p.call(e)
 			return e
@@ -232,32 +231,32 @@ func (p *parser) postfix(e expr) expr {
 	}
 }
 
-func (p *parser) field(of expr) expr {
+func (p *parser) field(of Expr) Expr {
 	tok := p.peek()
 	p.next++
 	if i, ok := tok.Value.(int64); ok && tok.Kind == lex.Literal {
-		return indexExpr{pos(tok.At), of, literalExpr{pos(tok.At), i}}
+		return Index{Pos(tok.At), of, Literal{Pos(tok.At), i}}
 	}
 	if tok.Kind != lex.Name {
 		p.next--
 		p.fail(tok.At, "", "expected the name of a field, not %s", tok.Quoted())
 	}
-	return fieldExpr{pos(tok.At), of, tok.Text}
+	return Field{Pos(tok.At), of, tok.Text}
 }
 
-func (p *parser) element(of expr, at int) expr {
-	var from, to expr
+func (p *parser) element(of Expr, at int) Expr {
+	var from, to Expr
 	if !p.peek().Is(":") {
 		from = p.expression()
 	}
 	if !p.accept(":") {
 		p.expect("]")
-		if lit, ok := from.(literalExpr); ok {
-			if name, ok := lit.value.(string); ok {
-				return fieldExpr{lit.pos, of, name}
+		if lit, ok := from.(Literal); ok {
+			if name, ok := lit.Value.(string); ok {
+				return Field{lit.Pos, of, name}
 			}
 		}
-		return indexExpr{pos(at), of, from}
+		return Index{Pos(at), of, from}
 	}
 	if !p.peek().Is("]", ":") {
 		to = p.expression()
@@ -266,26 +265,26 @@ func (p *parser) element(of expr, at int) expr {
 		p.fail(p.peek().At, "", "a slice has no step here")
 	}
 	p.expect("]")
-	return sliceExpr{pos(at), of, from, to}
+	return Slice{Pos(at), of, from, to}
 }
 
 // call refuses a call and says what to write instead.
-func (p *parser) call(e expr) {
+func (p *parser) call(e Expr) {
 	hint := "a template calls no functions; see the filters"
 	name := ""
 	switch e := e.(type) {
-	case nameExpr:
-		name = e.name
+	case Name:
+		name = e.Name
 		if name == "range" {
 			hint = "loop over a field"
 		}
-	case fieldExpr:
-		name = e.name
-		if h := methods[e.name]; h != "" {
+	case Field:
+		name = e.Name
+		if h := methods[e.Name]; h != "" {
 			hint = h
 		}
 	}
-	p.fail(e.at(), hint, "%s() cannot be called", lex.Clip(name))
+	p.fail(e.At(), hint, "%s() cannot be called", lex.Clip(name))
 }
 
 // methods are calls that Jinja templates often make, with what does the same here.
@@ -297,46 +296,8 @@ var methods = map[string]string{
 	"values": "loop over the keys: {% for k in record %}{{ record[k] }}",
 }
 
-// filters reads | filter and is test behind a value.
-func (p *parser) filters(e expr) expr {
-	for {
-		tok := p.peek()
-		switch {
-		case p.accept("|"):
-			e = p.filter(e)
-		case p.accept("is"):
-			e = p.test(e)
-		case tok.Is("("):
-			p.fail(tok.At, "", "only a filter takes arguments")
-		default:
-			return e
-		}
-	}
-}
-
-func (p *parser) test(of expr) expr {
-	negated := p.accept("not")
-	tok := p.peek()
-	for i := range tests {
-		if tok.Kind == lex.Name && tests[i].name == strings.ToLower(tok.Text) {
-			p.next++
-			return testExpr{pos(tok.At), of, &tests[i], negated}
-		}
-	}
-	if tok.Kind != lex.Name {
-		p.fail(tok.At, "", "expected the name of a test, not %s", tok.Quoted())
-		return of
-	}
-	var names []string
-	for _, t := range tests {
-		names = append(names, t.name)
-	}
-	p.fail(tok.At, orList(assay.DidYouMean(tok.Text, names), "tests", names), "unknown test %s", lex.Clip(tok.Text))
-	return of
-}
-
-// orList returns the hint, or else the whole list.
-func orList(hint, what string, names []string) string {
+// OrList returns the hint, or else the whole list.
+func OrList(hint, what string, names []string) string {
 	if hint != "" || len(names) == 0 {
 		return hint
 	}

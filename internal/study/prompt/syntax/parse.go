@@ -1,4 +1,4 @@
-package prompt
+package syntax
 
 import (
 	"slices"
@@ -17,7 +17,8 @@ const (
 
 // parser builds the tree of a template. After a problem in a tag it goes on behind the tag.
 type parser struct {
-	t        *Template
+	Source
+	Vocabulary
 	lex      lex.Lexer
 	problems assay.Problems
 	named    map[string]bool // by set and for
@@ -31,6 +32,17 @@ type parser struct {
 	broken bool // a problem in this tag has been reported
 }
 
+// Parse reads a template. With problems the tree is nil.
+func Parse(from Source, words Vocabulary) ([]Node, assay.Problems) {
+	p := &parser{Source: from, Vocabulary: words, named: map[string]bool{}}
+	p.lex = lex.Lexer{Text: from.Text, Fail: p.fail}
+	nodes := p.template()
+	if len(p.problems) > 0 {
+		return nil, p.problems.Sort()
+	}
+	return nodes, nil
+}
+
 // fail reports a problem. The rest of the tag reads as empty, so that one mistake is reported once.
 func (p *parser) fail(at int, hint, format string, args ...any) {
 	reported := p.broken || p.stopped
@@ -38,15 +50,15 @@ func (p *parser) fail(at int, hint, format string, args ...any) {
 	switch {
 	case reported:
 	case len(p.problems) == maxProblems:
-		p.problems.Add(p.t.place(at), "", "more problems follow; fix these first")
+		p.problems.Add(p.Place(at), "", "more problems follow; fix these first")
 		p.stopped = true
 		p.lex.Stop()
 	default:
-		p.problems.Add(p.t.place(at), hint, format, args...)
+		p.problems.Add(p.Place(at), hint, format, args...)
 	}
 }
 
-func (p *parser) template() []node {
+func (p *parser) template() []Node {
 	for {
 		nodes, found := p.block()
 		if !found {
@@ -60,18 +72,18 @@ func (p *parser) template() []node {
 }
 
 // block reads nodes up to a tag that closes or continues the surrounding one (found; it is then the current tag) or to the end.
-func (p *parser) block() (nodes []node, found bool) {
+func (p *parser) block() (nodes []Node, found bool) {
 	for {
 		p.read()
 		switch p.tag.Kind {
 		case lex.PieceEnd:
 			return nodes, false
 		case lex.PieceText:
-			nodes = append(nodes, textNode(p.tag.Text))
+			nodes = append(nodes, Text(p.tag.Text))
 		case lex.PieceOutput:
 			value := p.expression()
 			p.finish()
-			nodes = append(nodes, outputNode{value})
+			nodes = append(nodes, Output{value})
 		case lex.PieceStatement:
 			if n := p.statement(); n != nil {
 				nodes = append(nodes, n)
@@ -104,7 +116,7 @@ func (p *parser) continues() bool {
 }
 
 // statement reads the current tag, and its body if it has one. Nil: it has been refused, or belongs to the surrounding tag.
-func (p *parser) statement() node {
+func (p *parser) statement() Node {
 	p.next = 1
 	switch word := p.word(); word {
 	case "if":
@@ -159,7 +171,7 @@ var refusedTags = map[string]string{
 }
 
 // body reads the nodes inside a tag, one level deeper.
-func (p *parser) body(at int, closer string) (nodes []node, found bool) {
+func (p *parser) body(at int, closer string) (nodes []Node, found bool) {
 	p.nesting++
 	defer func() { p.nesting-- }()
 	if p.nesting > maxNesting {
@@ -184,13 +196,13 @@ func (p *parser) body(at int, closer string) (nodes []node, found bool) {
 	}
 }
 
-func (p *parser) ifStatement() node {
-	n, at := ifNode{}, p.tag.At
+func (p *parser) ifStatement() Node {
+	n, at := If{}, p.tag.At
 	for {
 		when := p.expression()
 		p.finish()
 		body, found := p.body(at, "endif")
-		n.branches = append(n.branches, branch{when, body})
+		n.Branches = append(n.Branches, Branch{when, body})
 		if !found {
 			return n
 		}
@@ -199,14 +211,14 @@ func (p *parser) ifStatement() node {
 		}
 	}
 	if p.word() == "else" {
-		n.otherwise = p.otherwise(at, "endif")
+		n.Otherwise = p.otherwise(at, "endif")
 	}
 	p.finish()
 	return n
 }
 
 // otherwise reads the last part of an if or a for.
-func (p *parser) otherwise(at int, closer string) []node {
+func (p *parser) otherwise(at int, closer string) []Node {
 	p.finish()
 	nodes, found := p.body(at, closer)
 	for found && p.word() != closer {
@@ -216,34 +228,34 @@ func (p *parser) otherwise(at int, closer string) []node {
 	return nodes
 }
 
-func (p *parser) forStatement() node {
-	n := forNode{pos: pos(p.tag.At)}
-	n.name = p.target("for")
+func (p *parser) forStatement() Node {
+	n := For{Pos: Pos(p.tag.At)}
+	n.Name = p.target("for")
 	if p.peek().Is(",") {
 		p.fail(p.peek().At, "loop over the keys: {% for k in record %}{{ record[k] }}", "a loop has one name")
 	}
 	p.expect("in")
-	n.over = p.or()
+	n.Over = p.or()
 	if p.accept("if") {
-		n.when = p.expression()
+		n.When = p.expression()
 	}
 	if p.peek().Is("recursive") {
 		p.fail(p.peek().At, "", "recursive loops are not part of templates here")
 	}
 	p.finish()
 	var found bool
-	if n.body, found = p.body(p.tag.At, "endfor"); !found {
+	if n.Body, found = p.body(p.tag.At, "endfor"); !found {
 		return n
 	}
 	if p.word() == "else" {
-		n.otherwise = p.otherwise(n.at(), "endfor")
+		n.Otherwise = p.otherwise(n.At(), "endfor")
 	}
 	p.finish()
 	return n
 }
 
-func (p *parser) setStatement() node {
-	n := setNode{name: p.target("set")}
+func (p *parser) setStatement() Node {
+	n := Set{Name: p.target("set")}
 	switch tok := p.peek(); {
 	case tok.Is(",", "."):
 		p.fail(tok.At, "", "set gives a value to one name")
@@ -252,7 +264,7 @@ func (p *parser) setStatement() node {
 		p.fail(tok.At, "write {% set name = value %}", "set needs a value")
 	}
 	p.expect("=")
-	n.value = p.expression()
+	n.Value = p.expression()
 	p.finish()
 	return n
 }
