@@ -1,0 +1,119 @@
+package recount
+
+import "slices"
+
+// rate checks the share of a label, the rate of a stage, or the mean score.
+func (c *checker) rate(s *stage, t *Table, f *Finding) bool {
+	rows, ok := s.of(t, f)
+	if !ok {
+		return false
+	}
+	_, branches := f.By["branch"]
+	rows = s.counted(t, rows, branches)
+	c.covered(f.What, f.Coverage, rows)
+	var all []seen
+	for _, r := range rows {
+		if x, ok := s.read(&r, f.What); ok && r.valid() {
+			all = append(all, seen{r.cluster, x})
+		}
+	}
+	if f.What == "mean" {
+		c.estimate("mean", f, meanOf(all, f.Level, s.rubric.Low, s.rubric.High))
+		return true
+	}
+	c.estimate("rate", f, shareOf(all, f.Level))
+	return true
+}
+
+// read returns what a valid verdict counts for: 1 or 0 for a label, the score for the mean.
+func (s *stage) read(r *row, what string) (float64, bool) {
+	switch yes := s.yes(); {
+	case what == "mean":
+		if r.Score == nil {
+			return 0, false
+		}
+		return *r.Score, true
+	case r.Label == "":
+		return 0, false
+	case what != "rate":
+		return one(r.Label == what), true
+	case len(yes) > 0:
+		return one(slices.Contains(yes, r.Label)), true
+	case r.expect == "":
+		return 0, false
+	}
+	return one(r.Label == r.expect), true
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// value returns what lanes are compared by: the rate of the stage, else the score, else whether the label is the expected one.
+func (s *stage) value(r *row) (x float64, scored, ok bool) {
+	switch yes := s.yes(); {
+	case len(yes) > 0 && r.Label != "":
+		return one(slices.Contains(yes, r.Label)), false, true
+	case r.Score != nil:
+		return *r.Score, true, true
+	case r.expect != "":
+		return one(r.Label == r.expect), false, true
+	}
+	return 0, false, false
+}
+
+// difference checks what a lane got more than another on the items that both have.
+func (c *checker) difference(s *stage, t *Table, f *Finding) bool {
+	rows, ok := s.of(t, f, "lane", "against")
+	if !ok {
+		return false
+	}
+	_, branches := f.By["branch"]
+	rows = s.counted(t, rows, branches)
+	first, second := f.By["lane"], f.By["against"]
+	both := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Lane != first && r.Lane != second })
+	c.covered(f.What, f.Coverage, both)
+	e := s.between(rows, first, second, f.Level)
+	c.estimate("difference", f, e)
+	c.same("difference: test", "p of the difference", e.p, f.P)
+	return true
+}
+
+// between returns the difference of two lanes on the items that both have, each item as the mean of its verdicts.
+func (s *stage) between(rows []row, first, second string, level float64) estimate {
+	got, clusters := map[string]map[string][]float64{first: {}, second: {}}, map[string]string{}
+	scores := false
+	for _, r := range rows {
+		x, scored, ok := s.value(&r)
+		if of := got[r.Lane]; of != nil && ok && r.valid() {
+			of[r.Item] = append(of[r.Item], x)
+			clusters[r.Item] = r.cluster
+			scores = scores || scored
+		}
+	}
+	if scores {
+		return meansBetween(got[first], got[second], clusters, false, level, nil, nil)
+	}
+	return meansBetween(got[first], got[second], clusters, true, level, some(-1), some(1))
+}
+
+// meansBetween returns the difference of what two got on the same items, each item as the mean of its values.
+func meansBetween(first, second map[string][]float64, clusters map[string]string, single bool, level float64, low, high *float64) estimate {
+	var all []twice
+	n := 0
+	for item, a := range first {
+		b, ok := second[item]
+		if !ok {
+			continue
+		}
+		n += len(a) + len(b)
+		single = single && len(a) == 1 && len(b) == 1
+		all = append(all, twice{clusters[item], total(a) / float64(len(a)), total(b) / float64(len(b))})
+	}
+	e := pairedOf(all, single, level, low, high)
+	e.n = n
+	return e
+}

@@ -1,0 +1,67 @@
+package recount
+
+// costs checks what lanes cost in a stage, and for an answer.
+func (c *checker) costs() {
+	c.table = nil
+	for _, claim := range c.Claims.Costs {
+		c.about = "stage=" + claim.Stage + " lane=" + claim.Lane
+		sum, answers, valid, known, sentAgain := 0.0, 0, 0, true, false
+		for _, a := range c.Answers {
+			if a.Stage != claim.Stage || a.AskedLane != claim.Lane {
+				continue
+			}
+			sentAgain = sentAgain || a.Attempts > 1 || a.SecondTry
+			if stands(a.Ending) {
+				answers++
+			}
+			if a.Cost != nil {
+				sum += *a.Cost
+			} else if stands(a.Ending) {
+				known = false
+			}
+		}
+		for _, v := range c.Verdicts {
+			if v.Stage == claim.Stage && v.Judge == claim.Lane && v.State == "valid" {
+				valid++
+			}
+		}
+		c.count("price", "answers", answers, claim.Answers)
+		if sentAgain { // rows have the cost of the attempt that counts
+			c.Skipped["cost of what was sent again"]++
+			c.perEach(claim, claim.Cost, valid)
+			continue
+		}
+		c.same("price", "cost, at least", some(sum), some(claim.AtLeast))
+		cost := some(sum)
+		if !known {
+			cost = nil
+		}
+		c.same("price", "cost", cost, claim.Cost)
+		c.perEach(claim, cost, valid)
+	}
+	c.about = ""
+}
+
+// perEach checks a cost for an answer and for a valid verdict.
+func (c *checker) perEach(claim Cost, cost *float64, valid int) {
+	each := func(n int) *float64 {
+		if cost == nil || n == 0 {
+			return nil
+		}
+		return some(*cost / float64(n))
+	}
+	c.same("price", "cost of 1,000 answers", thousand(each(claim.Answers)), thousand(claim.PerAnswer))
+	c.same("price", "cost of 1,000 valid verdicts", thousand(each(valid)), thousand(claim.PerVerdict))
+}
+
+func thousand(x *float64) *float64 {
+	if x == nil {
+		return nil
+	}
+	return some(1000 * *x)
+}
+
+// stands reports whether a request that ended so has an answer.
+func stands(ending string) bool {
+	return ending == "answered" || ending == "cut" || ending == "refused"
+}

@@ -1,0 +1,124 @@
+package recount
+
+import (
+	"fmt"
+	"slices"
+)
+
+// primary checks the correction of the tests that a study declared primary, all together.
+func (c *checker) primary() {
+	var p []float64
+	var claimed []*Finding
+	var of []*Table
+	for i := range c.Claims.Tables {
+		t := &c.Claims.Tables[i]
+		for k := range t.Findings {
+			if f := &t.Findings[k]; f.Primary && f.P != nil {
+				p, claimed, of = append(p, *f.P), append(claimed, f), append(of, t)
+			}
+		}
+	}
+	for i, corrected := range holm(p) {
+		c.table, c.about = of[i], claimed[i].about()
+		c.same("primary", claimed[i].What+", corrected p", some(corrected), claimed[i].Holm)
+	}
+	c.table, c.about = nil, ""
+}
+
+// ranked checks the places of lanes in a table of rates.
+func (c *checker) ranked(s *stage, t *Table) {
+	var st *standing
+	for i := range t.Findings {
+		f := &t.Findings[i]
+		if f.Rank == nil || len(f.By) != 1 || f.By["lane"] == "" || f.What != "rate" && f.What != "mean" {
+			continue
+		}
+		if st == nil {
+			st = s.byRate(t, f.Level)
+		}
+		c.about = f.about()
+		rank, best, worst := st.ranks(f.By["lane"])
+		c.count("rank", "rank", rank, f.Rank.Rank)
+		c.count("rank", "best rank", best, f.Rank.Best)
+		c.count("rank", "worst rank", worst, f.Rank.Worst)
+	}
+	c.about = ""
+}
+
+// lead returns the table whose lanes a summary ranks: of the first primary one, else of the first stage, flips before rates.
+func (c *checker) lead() *Table {
+	var best *Table
+	value := func(t *Table) int {
+		return 4*int(one(t.Primary)) + 2*int(one(t.Method == "flips"))
+	}
+	for i := range c.Claims.Tables {
+		t := &c.Claims.Tables[i]
+		ranks := t.Method == "rate" && t.Title == "rates" || t.Method == "flips" || t.Method == "bradley-terry" || t.Method == "davidson"
+		if t.People || !ranks {
+			continue
+		}
+		if best == nil || t.Primary && !best.Primary || t.Stage == best.Stage && value(t) > value(best) {
+			best = t
+		}
+	}
+	return best
+}
+
+// summary checks the order of lanes and their letters.
+func (c *checker) summary() {
+	t := c.lead()
+	if t == nil || c.stages[t.Stage] == nil || len(c.Claims.Summary.Ranked) == 0 {
+		return
+	}
+	s := c.stages[t.Stage]
+	st := s.standing(t)
+	if st == nil {
+		c.Skipped["tiers by "+t.Method]++
+		return
+	}
+	c.table, c.about = t, ""
+	var order []string
+	for _, r := range c.Claims.Summary.Ranked {
+		if st.values[r.Name] != nil {
+			order = append(order, r.Name)
+		}
+	}
+	if len(c.Claims.Summary.Ranked) < 40 { // a longer list is cut
+		c.count("tiers", "lanes that are ranked", len(st.names), len(c.Claims.Summary.Ranked))
+	}
+	for i := range order[:max(0, len(order)-1)] {
+		c.text("tiers", "order of "+order[i]+" and "+order[i+1], "", fmt.Sprint(wrong(st, order[i], order[i+1])))
+	}
+	letters := st.letters(order)
+	for _, r := range c.Claims.Summary.Ranked {
+		want := ""
+		if i := slices.Index(order, r.Name); i >= 0 {
+			want = letters[i]
+		}
+		c.text("tiers", "tier of "+r.Name, want, r.Tier)
+	}
+	c.table = nil
+}
+
+// wrong returns what speaks against the first being before the second; empty: nothing.
+func wrong(st *standing, first, second string) string {
+	if st.ahead(second, first) {
+		return fmt.Sprintf("%v before %v", *st.values[first], *st.values[second])
+	}
+	return ""
+}
+
+// standing returns the standing behind a table; nil: it cannot be computed from rows.
+func (s *stage) standing(t *Table) *standing {
+	level := 0.95
+	for _, f := range t.Findings {
+		level = f.Level
+	}
+	switch t.Method {
+	case "rate":
+		return s.byRate(t, level)
+	case "flips":
+		return s.byFlips(t, level)
+	}
+	return nil
+}
