@@ -3,12 +3,14 @@ package study
 import (
 	"slices"
 	"strings"
+
+	"assay/internal/study/decode"
 )
 
 // Adaptive configures a compare stage that buys its pairs in rounds: what the next one buys is chosen from the verdicts
 // so far.
 type Adaptive struct {
-	Where
+	decode.Where
 	Goal     Goal   `json:"goal,omitzero" jsonschema:"ranking (the default), {top: 3}, {between: [a, b]} or {width: 0.2}"`
 	Rounds   int    `json:"rounds,omitempty" jsonschema:"planned rounds, 1 to 20; a look at the verdicts follows each; 5 unless said"`
 	PerRound int    `json:"per_round" jsonschema:"comparisons a round, on average: the first two rounds are smaller"`
@@ -18,10 +20,10 @@ type Adaptive struct {
 
 // Goal is the question that the rounds of a stage are to resolve.
 type Goal struct {
-	Where   `json:"-"`
-	Top     int     // which are the best so many
-	Between Names   // which of these two is better
-	Width   float64 // all strengths to within plus or minus so much
+	decode.Where `json:"-"`
+	Top          int     // which are the best so many
+	Between      Names   // which of these two is better
+	Width        float64 // all strengths to within plus or minus so much
 }
 
 // GoalRanking is the goal of a whole ranking.
@@ -29,38 +31,39 @@ const GoalRanking = "ranking"
 
 // goalMap is a goal that has a value.
 type goalMap struct {
-	Where   `json:"-"`
-	Top     int     `json:"top,omitempty" jsonschema:"which are the best so many"`
-	Between Names   `json:"between,omitzero" jsonschema:"which of two is better"`
-	Width   float64 `json:"width,omitempty" jsonschema:"all strengths to within plus or minus so much, on the natural-log scale"`
+	decode.Where `json:"-"`
+	Top          int     `json:"top,omitempty" jsonschema:"which are the best so many"`
+	Between      Names   `json:"between,omitzero" jsonschema:"which of two is better"`
+	Width        float64 `json:"width,omitempty" jsonschema:"all strengths to within plus or minus so much, on the natural-log scale"`
 }
 
-func (g *Goal) read(d *decoder, n *node) {
+// Read takes the word ranking, or a map with one goal.
+func (g *Goal) Read(d *decode.Decoder, n *decode.Node) {
 	const want = "ranking, {top: 3}, {between: [a, b]} or {width: 0.2}"
 	switch {
-	case n.kind == kindText && n.text == GoalRanking:
-		g.Where = Where{At: n.at}
+	case n.Kind == decode.Text && n.Text == GoalRanking:
+		g.Where = decode.Where{At: n.At}
 		return
-	case n.kind != kindMap:
-		d.wrong(n, want)
+	case n.Kind != decode.Map:
+		d.Wrong(n, want)
 		return
 	}
 	var m goalMap
-	rest(d, n, &m)
+	d.Fields(n, &m)
 	*g = Goal(m)
-	if len(n.pairs) != 1 {
-		d.problems.Add(n.at, "one of "+want, "goal: want one goal, got %d", len(n.pairs))
+	if len(n.Pairs) != 1 {
+		d.Problems.Add(n.At, "one of "+want, "goal: want one goal, got %d", len(n.Pairs))
 		return
 	}
 	switch {
 	case m.Has("top") && m.Top < 1:
-		d.problems.Add(m.Key("top"), "such as {top: 3}", "top: want at least 1, got %d", m.Top)
+		d.Problems.Add(m.Key("top"), "such as {top: 3}", "top: want at least 1, got %d", m.Top)
 	case m.Has("between") && len(m.Between.List) != 2:
-		d.problems.Add(m.Key("between"), "such as {between: [a, b]}", "between: want two names, got %d", len(m.Between.List))
+		d.Problems.Add(m.Key("between"), "such as {between: [a, b]}", "between: want two names, got %d", len(m.Between.List))
 	case m.Has("between") && m.Between.List[0] == m.Between.List[1]:
-		d.problems.Add(m.Key("between"), "", "between: %s is named twice", quote(m.Between.List[0]))
+		d.Problems.Add(m.Key("between"), "", "between: %s is named twice", decode.Quote(m.Between.List[0]))
 	case m.Has("width") && !(m.Width > 0):
-		d.problems.Add(m.Key("width"), "0.2 is a win share of 55% against an equal", "width: want more than 0, got %g", m.Width)
+		d.Problems.Add(m.Key("width"), "0.2 is a win share of 55% against an equal", "width: want more than 0, got %g", m.Width)
 	}
 }
 
@@ -79,23 +82,23 @@ func (a *Adaptive) Planned() int {
 }
 
 // checkAdaptive wants numbers that can be planned, and nothing beside that the rounds would not follow.
-func (p *Pairs) checkAdaptive(d *decoder) {
+func (p *Pairs) checkAdaptive(d *decode.Decoder) {
 	a := p.Adaptive
 	if a == nil {
 		return
 	}
 	if a.Has("rounds") && (a.Rounds < 1 || a.Rounds > mostRounds) {
-		d.problems.Add(a.Key("rounds"), "5 are usual; more rounds save more comparisons and take longer", "rounds: want 1 to %d, got %d",
+		d.Problems.Add(a.Key("rounds"), "5 are usual; more rounds save more comparisons and take longer", "rounds: want 1 to %d, got %d",
 			mostRounds, a.Rounds)
 	}
 	switch {
 	case !a.Has("per_round"):
-		d.problems.Add(a.At, "such as per_round: 200", "adaptive does not say how many comparisons a round has")
+		d.Problems.Add(a.At, "such as per_round: 200", "adaptive does not say how many comparisons a round has")
 	case a.PerRound < 1:
-		d.problems.Add(a.Key("per_round"), "", "per_round: want at least 1, got %d", a.PerRound)
+		d.Problems.Add(a.Key("per_round"), "", "per_round: want at least 1, got %d", a.PerRound)
 	}
 	if a.Has("budget") && a.Budget.Set && a.Budget.Money <= 0 {
-		d.problems.Add(a.Key("budget"), "leave it out for no limit", "budget: want more than 0")
+		d.Problems.Add(a.Key("budget"), "leave it out for no limit", "budget: want more than 0")
 	}
 	for _, key := range []string{"order", "reverse", "seed", "order_seed", "reverse_seed", "within"} {
 		if p.Has(key) {
@@ -106,7 +109,7 @@ func (p *Pairs) checkAdaptive(d *decoder) {
 			case "within":
 				hint = "one ranking is settled: give each group a stage of its own, with `where`"
 			}
-			d.problems.Add(p.Key(key), hint, "%s does not belong beside adaptive", quote(key))
+			d.Problems.Add(p.Key(key), hint, "%s does not belong beside adaptive", decode.Quote(key))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 	"assay/internal/study/expr"
 )
 
@@ -22,7 +23,7 @@ func (r *run) check() {
 	case s.Study == "":
 		r.found.Add(s.At, "start with `study: NAME`", "the study has no name")
 	case !studyName.MatchString(s.Study):
-		r.found.Add(s.Key("study"), "letters, digits, . - and _", "study name %s", quote(s.Study))
+		r.found.Add(s.Key("study"), "letters, digits, . - and _", "study name %s", decode.Quote(s.Study))
 	}
 	r.checkProviders()
 	r.checkInputs()
@@ -60,7 +61,7 @@ func (r *run) checkProviders() {
 		}
 		if e.Value.BaseURL != "" && !strings.Contains(e.Value.BaseURL, "://") && !strings.HasPrefix(e.Value.BaseURL, "${") {
 			r.found.Add(e.Value.Where.Key("base_url"), "such as http://127.0.0.1:8000/v1", "base_url %s is not a URL",
-				quote(e.Value.BaseURL))
+				decode.Quote(e.Value.BaseURL))
 		}
 		r.checkLive(e.Name, e.Value.Live)
 	}
@@ -87,7 +88,7 @@ func (r *run) known(at assay.Place, what, name string, names []string) bool {
 	if hint == "" && len(names) > 0 && len(names) <= 12 {
 		hint = assay.ThereAre(names)
 	}
-	r.found.Add(at, hint, "no %s is called %s", what, quote(name))
+	r.found.Add(at, hint, "no %s is called %s", what, decode.Quote(name))
 	return false
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 	"assay/internal/study/expr"
 	"assay/internal/study/inputs"
 )
@@ -20,7 +21,7 @@ import (
 // Import describes where answers made elsewhere are. Every key but file, of and where names a field of the file; a
 // field that is not named is looked for under the key's own name, which is how `assay export` writes it.
 type Import struct {
-	Where
+	decode.Where
 	File      string     `json:"file" jsonschema:"one row an answer: .csv .tsv .jsonl .json .parquet, or a folder of them"`
 	Format    string     `json:"format,omitempty" jsonschema:"over the file's suffix"`
 	Of        string     `json:"of" jsonschema:"the input whose items were asked"`
@@ -168,7 +169,7 @@ func (r *run) scan(st *Stage) *Imported {
 	case askedRows:
 		seen.Asked = pack(asked)
 	default:
-		r.found.Add(m.Key("asked"), "`asked: rows`, or nothing", "%s is not what was asked", quote(m.Asked))
+		r.found.Add(m.Key("asked"), "`asked: rows`, or nothing", "%s is not what was asked", decode.Quote(m.Asked))
 	}
 	if seen.Rows == 0 {
 		r.found.Add(m.Key("file"), "", "stage %s: %s has no rows to import", st.Name, m.File)
@@ -191,7 +192,7 @@ func (r *run) importColumns(source *inputs.Source, st *Stage) bool {
 		}
 		ok = false
 		hint := cmp.Or(assay.DidYouMean(c.field, fields), "it has "+strings.Join(fields[:min(len(fields), 12)], ", "))
-		r.found.Add(st.Import.Key(c.key), hint, "%s has no field %s, which `%s` names", st.Import.File, quote(c.field), c.key)
+		r.found.Add(st.Import.Key(c.key), hint, "%s has no field %s, which `%s` names", st.Import.File, decode.Quote(c.field), c.key)
 	}
 	return ok
 }
@@ -242,7 +243,7 @@ func (r *run) shape(st *Stage) {
 		if _, declared := r.study.Lane(l.Name); declared || r.study.elsewhere(l.Name) != nil {
 			continue
 		}
-		lane := Lane{Group: l.Name, Where: Where{At: st.Import.At}}
+		lane := Lane{Group: l.Name, Where: decode.Where{At: st.Import.At}}
 		lane.Name, lane.Model = l.Name, l.Model
 		r.study.Elsewhere = append(r.study.Elsewhere, lane)
 	}
@@ -275,7 +276,7 @@ func (r *run) shape(st *Stage) {
 			seen.Goes = seen.Goes || turn == 0
 		}
 		names = slices.DeleteFunc(names, isControl)
-		st.Turns = append(st.Turns, Turn{Where: Where{At: st.Import.At}, Branches: names})
+		st.Turns = append(st.Turns, Turn{Where: decode.Where{At: st.Import.At}, Branches: names})
 	}
 }
 

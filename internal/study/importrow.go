@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 	"assay/internal/study/inputs"
 )
 
@@ -61,7 +62,7 @@ func (m *Import) Row(it assay.Item) (ImportedRow, error) {
 	row.Cost = c.cost()
 	switch {
 	case row.Lane == "":
-		c.problem("", "the row names no lane in field %s", quote(cmp.Or(m.Lane, "lane")))
+		c.problem("", "the row names no lane in field %s", decode.Quote(cmp.Or(m.Lane, "lane")))
 	case row.Turn < 1 || row.Turn > maxTurns:
 		c.problem("turns count from 1", "turn %d", row.Turn)
 	case row.Draw < 1 || row.Draw > maxDraws:
@@ -96,7 +97,7 @@ func (c *cells) value(key string) any {
 	col := c.columns[i]
 	v, ok := inputs.Value(c.it, col.field)
 	if !ok && (col.written || col.needed) {
-		c.problem("", "the row has no field %s, which `%s` names", quote(col.field), key)
+		c.problem("", "the row has no field %s, which `%s` names", decode.Quote(col.field), key)
 	}
 	return v
 }
@@ -121,7 +122,7 @@ func (c *cells) count(key string, missing int64) int64 {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || n < 0 || n != math.Trunc(n) || n > 1e15 {
-		c.problem("", "%s: want a whole number, got %s", key, quote(text))
+		c.problem("", "%s: want a whole number, got %s", key, decode.Quote(text))
 		return missing
 	}
 	return int64(n)
@@ -161,7 +162,7 @@ func (c *cells) ending(text string) assay.Ending {
 			known = append(known, string(e))
 		}
 		c.problem(assay.ThereAre(known)+"; `ending: \"\"` is not needed where all rows are answers", "no ending is called %s",
-			quote(string(word)))
+			decode.Quote(string(word)))
 	}
 	return word
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 	"assay/internal/study/expr"
 	"assay/internal/study/inputs"
 )
@@ -67,7 +68,7 @@ func (r *run) checkInputs() {
 		e := &r.study.Inputs[i]
 		in := &e.Value
 		if !stageName.MatchString(e.Name) {
-			r.found.Add(e.At, "small letters, digits and _, starting with a letter", "input name %s", quote(e.Name))
+			r.found.Add(e.At, "small letters, digits and _, starting with a letter", "input name %s", decode.Quote(e.Name))
 		}
 		if in.Of != "" {
 			r.known(in.Key("of"), "input", in.Of, names)

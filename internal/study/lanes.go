@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 )
 
 // LaneSpecs are the lanes as written: a map, or a file that holds one.
@@ -20,80 +21,78 @@ type LaneSpecs struct {
 type laneSpec struct {
 	name string
 	at   assay.Place
-	node *node
+	node *decode.Node
 }
 
-func (l *LaneSpecs) read(d *decoder, n *node) {
-	l.At = n.at
-	switch n.kind {
-	case kindText:
-		l.File = n.text
-	case kindMap:
-		for _, p := range n.pairs {
-			at := p.at
+// Read takes a map of lanes, or the name of a file that holds one.
+func (l *LaneSpecs) Read(d *decode.Decoder, n *decode.Node) {
+	l.At = n.At
+	switch n.Kind {
+	case decode.Text:
+		l.File = n.Text
+	case decode.Map:
+		for _, p := range n.Pairs {
+			at := p.At
 			if at.Line == 0 {
-				at = p.val.at
+				at = p.Value.At
 			}
-			l.List = append(l.List, laneSpec{name: p.key, at: at, node: p.val})
+			l.List = append(l.List, laneSpec{name: p.Key, at: at, node: p.Value})
 		}
 	default:
-		d.wrong(n, "a map of lanes, or the name of a file that holds one")
+		d.Wrong(n, "a map of lanes, or the name of a file that holds one")
 	}
 }
 
 // LaneSpec is one lane as written; it is read when its grid is expanded.
-type LaneSpec struct{ node *node }
+type LaneSpec struct{ node *decode.Node }
 
-func (l *LaneSpec) read(_ *decoder, n *node) { l.node = n }
+// Read takes anything: lanes are read when their grids are expanded.
+func (l *LaneSpec) Read(_ *decode.Decoder, n *decode.Node) { l.node = n }
 
 // laneKeys are the parameters of a lane as a study writes them. Every one but stop, extra and schema may be a list,
 // which makes a grid.
 type laneKeys struct {
-	Where
-	Model       string       `json:"model" jsonschema:"provider/model"`
-	Temperature *float64     `json:"temperature,omitempty"`
-	TopP        *float64     `json:"top_p,omitempty"`
-	TopK        *int         `json:"top_k,omitempty"`
-	MaxTokens   int          `json:"max_tokens,omitempty" jsonschema:"most output tokens, thinking included"`
-	Effort      string       `json:"effort,omitempty" jsonschema:"reasoning effort by the provider's own word"`
-	Thinking    Thinking     `json:"thinking,omitempty" jsonschema:"off, on, a number of tokens, or a level"`
-	Thoughts    bool         `json:"thoughts,omitempty" jsonschema:"ask for the thoughts too; they are kept apart"`
-	Stop        Names        `json:"stop,omitzero" jsonschema:"texts that end the answer"`
-	Seed        *int64       `json:"seed,omitempty"`
-	Schema      RawSchema    `json:"schema,omitzero" jsonschema:"JSON Schema of the answer"`
-	ServiceTier string       `json:"service_tier,omitempty"`
-	API         API          `json:"api,omitempty" jsonschema:"chat or responses, where a provider has both"`
-	Extra       Ordered[Any] `json:"extra,omitempty" jsonschema:"further body fields, sent as they are"`
-	Mode        Mode         `json:"mode,omitempty"`
-	Concurrency int          `json:"concurrency,omitempty" jsonschema:"live requests in flight"`
-	Pause       Duration     `json:"pause,omitempty" jsonschema:"between two live requests"`
-	Rate        Rate         `json:"rate,omitempty" jsonschema:"live requests, such as 10/s"`
-	StopIf      StopIf       `json:"stop_if,omitempty" jsonschema:"stops the lane when its requests fail: error_rate > 0.1"`
-	Label       string       `json:"label,omitempty" jsonschema:"for people"`
-	Notes       string       `json:"notes,omitempty" jsonschema:"for people"`
+	decode.Where
+	Model       string              `json:"model" jsonschema:"provider/model"`
+	Temperature *float64            `json:"temperature,omitempty"`
+	TopP        *float64            `json:"top_p,omitempty"`
+	TopK        *int                `json:"top_k,omitempty"`
+	MaxTokens   int                 `json:"max_tokens,omitempty" jsonschema:"most output tokens, thinking included"`
+	Effort      string              `json:"effort,omitempty" jsonschema:"reasoning effort by the provider's own word"`
+	Thinking    Thinking            `json:"thinking,omitempty" jsonschema:"off, on, a number of tokens, or a level"`
+	Thoughts    bool                `json:"thoughts,omitempty" jsonschema:"ask for the thoughts too; they are kept apart"`
+	Stop        Names               `json:"stop,omitzero" jsonschema:"texts that end the answer"`
+	Seed        *int64              `json:"seed,omitempty"`
+	Schema      RawSchema           `json:"schema,omitzero" jsonschema:"JSON Schema of the answer"`
+	ServiceTier string              `json:"service_tier,omitempty"`
+	API         API                 `json:"api,omitempty" jsonschema:"chat or responses, where a provider has both"`
+	Extra       decode.Ordered[Any] `json:"extra,omitempty" jsonschema:"further body fields, sent as they are"`
+	Mode        Mode                `json:"mode,omitempty"`
+	Concurrency int                 `json:"concurrency,omitempty" jsonschema:"live requests in flight"`
+	Pause       Duration            `json:"pause,omitempty" jsonschema:"between two live requests"`
+	Rate        Rate                `json:"rate,omitempty" jsonschema:"live requests, such as 10/s"`
+	StopIf      StopIf              `json:"stop_if,omitempty" jsonschema:"stops the lane when its requests fail: error_rate > 0.1"`
+	Label       string              `json:"label,omitempty" jsonschema:"for people"`
+	Notes       string              `json:"notes,omitempty" jsonschema:"for people"`
 }
-
-// API is which of a provider's APIs a lane uses.
-type API string
-
-func (a *API) read(d *decoder, n *node) { *a = API(d.oneOf(n, "chat", "responses")) }
 
 // Thinking is `thinking:` of a lane.
 type Thinking struct{ assay.Thinking }
 
-func (t *Thinking) read(d *decoder, n *node) {
+// Read takes a word, a number of tokens, or a level.
+func (t *Thinking) Read(d *decode.Decoder, n *decode.Node) {
 	switch {
-	case n.kind == kindNull:
-	case n.kind == kindBool && n.yes, n.text == "on", n.text == "yes":
+	case n.Kind == decode.Null:
+	case n.Kind == decode.Bool && n.Bool, n.Text == "on", n.Text == "yes":
 		t.Mode = assay.ThinkingOn
-	case n.kind == kindBool, n.text == "off", n.text == "no":
+	case n.Kind == decode.Bool, n.Text == "off", n.Text == "no":
 		t.Mode = assay.ThinkingOff
-	case n.kind == kindNumber && n.num >= 1 && n.num == float64(int(n.num)):
-		t.Mode, t.Tokens = assay.ThinkingTokens, int(n.num)
-	case n.kind == kindText && n.text != "":
-		t.Mode, t.Level = assay.ThinkingLevel, n.text
+	case n.Kind == decode.Number && n.Number >= 1 && n.Number == float64(int(n.Number)):
+		t.Mode, t.Tokens = assay.ThinkingTokens, int(n.Number)
+	case n.Kind == decode.Text && n.Text != "":
+		t.Mode, t.Level = assay.ThinkingLevel, n.Text
 	default:
-		d.wrong(n, "off, on, a number of tokens, or a level")
+		d.Wrong(n, "off, on, a number of tokens, or a level")
 	}
 }
 
@@ -107,11 +106,11 @@ func (r *run) expandLanes() {
 	s := r.study
 	for _, spec := range s.LaneSpecs.List {
 		if !laneName.MatchString(spec.name) {
-			r.problems.Add(spec.at, "letters, digits, . - and _", "lane name %s", quote(spec.name))
+			r.Problems.Add(spec.at, "letters, digits, . - and _", "lane name %s", decode.Quote(spec.name))
 			continue
 		}
-		if spec.node.kind != kindMap {
-			r.wrong(spec.node, "a map with `model` and parameters")
+		if spec.node.Kind != decode.Map {
+			r.Wrong(spec.node, "a map with `model` and parameters")
 			continue
 		}
 		if len(s.Lanes) > maxLanes {
@@ -120,13 +119,13 @@ func (r *run) expandLanes() {
 		r.expandVariants(spec)
 	}
 	if len(s.Lanes) > maxLanes {
-		r.problems.Add(s.LaneSpecs.At, "two lists are a product: check the grids", "more than %d lanes", maxLanes)
+		r.Problems.Add(s.LaneSpecs.At, "two lists are a product: check the grids", "more than %d lanes", maxLanes)
 		s.Lanes = s.Lanes[:maxLanes]
 	}
 	first := map[string]assay.Place{}
 	for _, l := range s.Lanes {
 		if at, ok := first[l.Name]; ok {
-			r.problems.Add(l.At, "rename one", "lane %s is here a second time (first at line %d)", l.Name, at.Line)
+			r.Problems.Add(l.At, "rename one", "lane %s is here a second time (first at line %d)", l.Name, at.Line)
 		}
 		first[l.Name] = l.At
 	}
@@ -134,39 +133,39 @@ func (r *run) expandLanes() {
 
 func (r *run) expandVariants(spec laneSpec) {
 	base := overlay(r.study.LaneDefaults.node, spec.node)
-	variants := base.child("variants")
+	variants := base.Child("variants")
 	base = without(base, "variants")
 	if variants == nil {
 		r.expandGrid(spec, spec.name, base)
 		return
 	}
-	if variants.kind != kindMap || len(variants.pairs) == 0 {
-		r.wrong(variants, "a map of variants, such as {std: {temperature: 0.8}}")
+	if variants.Kind != decode.Map || len(variants.Pairs) == 0 {
+		r.Wrong(variants, "a map of variants, such as {std: {temperature: 0.8}}")
 		return
 	}
-	for _, v := range variants.pairs {
-		if v.val.kind != kindMap {
-			r.wrong(v.val, "a map of parameters")
+	for _, v := range variants.Pairs {
+		if v.Value.Kind != decode.Map {
+			r.Wrong(v.Value, "a map of parameters")
 			continue
 		}
 		at := spec
-		at.at = v.at
-		r.expandGrid(at, spec.name+"."+v.key, overlay(base, v.val))
+		at.at = v.At
+		r.expandGrid(at, spec.name+"."+v.Key, overlay(base, v.Value))
 	}
 }
 
 // expandGrid multiplies the lists of one lane out, in the order they are written.
-func (r *run) expandGrid(spec laneSpec, name string, params *node) {
-	for i, p := range params.pairs {
-		if p.val.kind != kindList || !isAxis(p.key, p.val) {
+func (r *run) expandGrid(spec laneSpec, name string, params *decode.Node) {
+	for i, p := range params.Pairs {
+		if p.Value.Kind != decode.List || !isAxis(p.Key, p.Value) {
 			continue
 		}
-		if len(p.val.list) == 0 {
-			r.problems.Add(p.val.at, "", "an empty list makes no lane")
+		if len(p.Value.List) == 0 {
+			r.Problems.Add(p.Value.At, "", "an empty list makes no lane")
 		}
-		for _, v := range p.val.list {
-			one := &node{kind: kindMap, at: params.at, body: params.body, pairs: slices.Clone(params.pairs)}
-			one.pairs[i].val = v
+		for _, v := range p.Value.List {
+			one := &decode.Node{Kind: decode.Map, At: params.At, Body: params.Body, Pairs: slices.Clone(params.Pairs)}
+			one.Pairs[i].Value = v
 			if len(r.study.Lanes) > maxLanes {
 				return
 			}
@@ -177,20 +176,20 @@ func (r *run) expandGrid(spec laneSpec, name string, params *node) {
 	r.addLane(spec, name, params)
 }
 
-func isAxis(key string, val *node) bool {
+func isAxis(key string, val *decode.Node) bool {
 	if key == "stop" { // a list of texts is one value; a list of lists is a grid
-		return len(val.list) > 0 && val.list[0].kind == kindList
+		return len(val.List) > 0 && val.List[0].Kind == decode.List
 	}
 	return true
 }
 
 // axisText returns the part of a grid lane's name: the value as written.
-func axisText(n *node) string {
-	text := n.text
-	if n.kind == kindList || n.kind == kindMap {
-		text = string(n.json())
+func axisText(n *decode.Node) string {
+	text := n.Text
+	if n.Kind == decode.List || n.Kind == decode.Map {
+		text = string(n.JSON())
 	}
-	if n.kind == kindNull {
+	if n.Kind == decode.Null {
 		text = "none"
 	}
 	text = path.Base(text)
@@ -202,9 +201,9 @@ func axisText(n *node) string {
 	}, text)
 }
 
-func (r *run) addLane(spec laneSpec, name string, params *node) {
+func (r *run) addLane(spec laneSpec, name string, params *decode.Node) {
 	var k laneKeys
-	r.into(params, valueOf(&k))
+	r.Into(params, &k)
 	at := k.Where
 	at.At = spec.at
 	lane := Lane{Where: at, Group: spec.name, StopIf: k.StopIf, Live: Live{Concurrency: k.Concurrency, Pause: k.Pause, Rate: k.Rate}}
@@ -221,11 +220,11 @@ func (r *run) addLane(spec laneSpec, name string, params *node) {
 		lane.Params.Extra[e.Name] = e.Value.JSON
 	}
 	if k.Concurrency < 0 {
-		r.problems.Add(k.Key("concurrency"), "leave it out for as many as the provider takes", "concurrency: want at least 1, got %d",
+		r.Problems.Add(k.Key("concurrency"), "leave it out for as many as the provider takes", "concurrency: want at least 1, got %d",
 			k.Concurrency)
 	}
 	if k.MaxTokens < 0 {
-		r.problems.Add(k.Key("max_tokens"), "", "max_tokens: want at least 1, got %d", k.MaxTokens)
+		r.Problems.Add(k.Key("max_tokens"), "", "max_tokens: want at least 1, got %d", k.MaxTokens)
 	}
 	if !r.splitModel(&lane, k) {
 		return
@@ -236,11 +235,11 @@ func (r *run) addLane(spec laneSpec, name string, params *node) {
 func (r *run) splitModel(lane *Lane, k laneKeys) bool {
 	provider, model, ok := strings.Cut(k.Model, "/")
 	if k.Model == "" {
-		r.problems.Add(lane.At, "such as model: openai/gpt-5", "lane %s has no model", lane.Name)
+		r.Problems.Add(lane.At, "such as model: openai/gpt-5", "lane %s has no model", lane.Name)
 		return false
 	}
 	if !ok || provider == "" || model == "" {
-		r.problems.Add(k.Key("model"), "the provider comes first: openai/"+k.Model, "model %s has no provider", quote(k.Model))
+		r.Problems.Add(k.Key("model"), "the provider comes first: openai/"+k.Model, "model %s has no provider", decode.Quote(k.Model))
 		return false
 	}
 	lane.Provider, lane.Model = provider, model
@@ -248,23 +247,23 @@ func (r *run) splitModel(lane *Lane, k laneKeys) bool {
 }
 
 // overlay is base with the pairs of over on top, in the order of base first.
-func overlay(base, over *node) *node {
-	out := &node{kind: kindMap, at: over.at, body: over.body}
+func overlay(base, over *decode.Node) *decode.Node {
+	out := &decode.Node{Kind: decode.Map, At: over.At, Body: over.Body}
 	if base != nil {
-		out.pairs = slices.Clone(base.pairs)
+		out.Pairs = slices.Clone(base.Pairs)
 	}
-	for _, p := range over.pairs {
-		if i := slices.IndexFunc(out.pairs, func(q pair) bool { return q.key == p.key }); i >= 0 {
-			out.pairs[i] = p
+	for _, p := range over.Pairs {
+		if i := slices.IndexFunc(out.Pairs, func(q decode.Pair) bool { return q.Key == p.Key }); i >= 0 {
+			out.Pairs[i] = p
 			continue
 		}
-		out.pairs = append(out.pairs, p)
+		out.Pairs = append(out.Pairs, p)
 	}
 	return out
 }
 
-func without(n *node, key string) *node {
+func without(n *decode.Node, key string) *decode.Node {
 	out := *n
-	out.pairs = slices.DeleteFunc(slices.Clone(n.pairs), func(p pair) bool { return p.key == key })
+	out.Pairs = slices.DeleteFunc(slices.Clone(n.Pairs), func(p decode.Pair) bool { return p.Key == key })
 	return &out
 }

@@ -1,6 +1,10 @@
 package study
 
-import "strconv"
+import (
+	"strconv"
+
+	"assay/internal/study/decode"
+)
 
 // Of is the value of `of:`, the answers of a conversation that a judge or compare stage reads: a turn by its number, or
 // a word. The zero value: not set.
@@ -21,12 +25,13 @@ const (
 	OfLater        Which = "later"
 )
 
-func (o *Of) read(d *decoder, n *node) {
-	if n.kind == kindNumber && n.num >= 1 && n.num == float64(int(n.num)) {
-		*o = Of{Turn: int(n.num)}
+// Read takes a word, or the number of a turn.
+func (o *Of) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Number && n.Number >= 1 && n.Number == float64(int(n.Number)) {
+		*o = Of{Turn: int(n.Number)}
 		return
 	}
-	*o = Of{Which: Which(d.oneOf(n, string(OfLast), string(OfFirst), string(OfEach), string(OfConversation), "TURN NUMBER"))}
+	*o = Of{Which: Which(d.OneOf(n, string(OfLast), string(OfFirst), string(OfEach), string(OfConversation), "TURN NUMBER"))}
 }
 
 // String returns the value as a study writes it; empty: not set.

@@ -1,26 +1,26 @@
 package study
 
 import (
-	"reflect"
 	"strconv"
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 )
 
 // override applies the profile and then every path=value to the tree, before anything is read from it.
-func (r *run) override(root *node, o Options) {
+func (r *run) override(root *decode.Node, o Options) {
 	if o.Profile != "" {
-		profile := root.child("profiles").child(o.Profile)
+		profile := root.Child("profiles").Child(o.Profile)
 		if profile == nil {
-			var profiles Ordered[Any]
-			if n := root.child("profiles"); n != nil {
-				r.into(n, reflect.ValueOf(&profiles).Elem())
+			var profiles decode.Ordered[Any]
+			if n := root.Child("profiles"); n != nil {
+				r.Into(n, &profiles)
 			}
-			r.found.Add(root.at, assay.Choices(o.Profile, profiles.Names()), "no profile %s under `profiles`", quote(o.Profile))
+			r.found.Add(root.At, assay.Choices(o.Profile, profiles.Names()), "no profile %s under `profiles`", decode.Quote(o.Profile))
 		} else {
-			for _, p := range profile.pairs {
-				r.setPath(root, p.key, p.val)
+			for _, p := range profile.Pairs {
+				r.setPath(root, p.Key, p.Value)
 			}
 		}
 	}
@@ -31,9 +31,9 @@ func (r *run) override(root *node, o Options) {
 			r.found.Add(at, "such as --set inputs.questions.limit=5", "want path=value")
 			continue
 		}
-		val, problems := parseTree("--set "+set, []byte(value))
+		val, problems := decode.Parse("--set "+set, []byte(value))
 		if value == "" {
-			val, problems = &node{kind: kindText, at: at, body: at}, nil
+			val, problems = &decode.Node{Kind: decode.Text, At: at, Body: at}, nil
 		}
 		r.found = append(r.found, problems...)
 		if val != nil {
@@ -43,54 +43,54 @@ func (r *run) override(root *node, o Options) {
 }
 
 // setPath puts a value where a dotted path leads, making maps on the way; stages are reached by name or number.
-func (r *run) setPath(n *node, dotted string, val *node) {
+func (r *run) setPath(n *decode.Node, dotted string, val *decode.Node) {
 	parts := strings.Split(dotted, ".")
 	for i, part := range parts {
 		last := i == len(parts)-1
-		if n.kind == kindList {
+		if n.Kind == decode.List {
 			child := element(n, part)
 			if child == nil || last {
-				r.found.Add(val.at, "an element is named by its `name` or number", "%s: no %s here", dotted, quote(part))
+				r.found.Add(val.At, "an element is named by its `name` or number", "%s: no %s here", dotted, decode.Quote(part))
 				return
 			}
 			n = child
 			continue
 		}
-		if n.kind != kindMap && n.kind != kindNull {
-			r.found.Add(val.at, "", "%s: %s is %s, not a map", dotted, quote(strings.Join(parts[:i], ".")), n.kind)
+		if n.Kind != decode.Map && n.Kind != decode.Null {
+			r.found.Add(val.At, "", "%s: %s is %s, not a map", dotted, decode.Quote(strings.Join(parts[:i], ".")), n.Kind)
 			return
 		}
-		n.kind = kindMap
-		child := n.child(part)
+		n.Kind = decode.Map
+		child := n.Child(part)
 		switch {
 		case last:
 			putPair(n, part, val)
 		case child == nil:
-			child = &node{kind: kindMap, at: val.at, body: val.body}
+			child = &decode.Node{Kind: decode.Map, At: val.At, Body: val.Body}
 			putPair(n, part, child)
 		}
 		n = child
 	}
 }
 
-func putPair(n *node, key string, val *node) {
-	for i := range n.pairs {
-		if n.pairs[i].key == key {
-			n.pairs[i].val = val
+func putPair(n *decode.Node, key string, val *decode.Node) {
+	for i := range n.Pairs {
+		if n.Pairs[i].Key == key {
+			n.Pairs[i].Value = val
 			return
 		}
 	}
-	n.pairs = append(n.pairs, pair{key: key, at: val.at, val: val})
+	n.Pairs = append(n.Pairs, decode.Pair{Key: key, At: val.At, Value: val})
 }
 
-func element(n *node, name string) *node {
-	for _, c := range n.list {
-		if s := c.child("name"); s != nil && s.text == name {
+func element(n *decode.Node, name string) *decode.Node {
+	for _, c := range n.List {
+		if s := c.Child("name"); s != nil && s.Text == name {
 			return c
 		}
 	}
-	if i, err := strconv.Atoi(name); err == nil && i >= 1 && i <= len(n.list) {
-		return n.list[i-1]
+	if i, err := strconv.Atoi(name); err == nil && i >= 1 && i <= len(n.List) {
+		return n.List[i-1]
 	}
 	return nil
 }

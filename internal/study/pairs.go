@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 	"assay/internal/study/inputs"
 )
 
 // Pairs selects the pairs that a compare stage judges.
 type Pairs struct {
-	Where
+	decode.Where
 	All         bool     `json:"all,omitempty" jsonschema:"every pair"`
 	Sample      Portion  `json:"sample,omitzero" jsonschema:"so many unordered pairs of the whole stage, or a share such as 20%, balanced over lane pairs"`
 	PerItem     int      `json:"per_item,omitempty"`
@@ -34,15 +35,16 @@ type Pairs struct {
 	Adaptive *Adaptive `json:"adaptive,omitempty" jsonschema:"pairs are bought in rounds, each chosen from the verdicts so far, until the goal is settled"`
 }
 
-func (p *Pairs) read(d *decoder, n *node) {
-	if n.kind == kindText {
-		p.Where = Where{At: n.at}
-		p.All = d.oneOf(n, "all") == "all"
+// Read takes the word all, or a map.
+func (p *Pairs) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Text {
+		p.Where = decode.Where{At: n.At}
+		p.All = d.OneOf(n, "all") == "all"
 		return
 	}
-	rest(d, n, p)
+	d.Fields(n, p)
 	if p.Reverse < 0 || p.Reverse > 1 {
-		d.problems.Add(p.Key("reverse"), "a share, such as 0.3", "reverse: want 0 to 1, got %g", p.Reverse)
+		d.Problems.Add(p.Key("reverse"), "a share, such as 0.3", "reverse: want 0 to 1, got %g", p.Reverse)
 	}
 	kinds := 0
 	for _, key := range []string{"all", "sample", "per_item", "per_lane_pair", "file", "adaptive"} {
@@ -52,16 +54,16 @@ func (p *Pairs) read(d *decoder, n *node) {
 	}
 	for key, n := range map[string]int{"sample": p.Sample.least(), "per_item": p.PerItem, "per_lane_pair": p.PerLanePair} {
 		if p.Has(key) && n < 1 {
-			d.problems.Add(p.Key(key), "every pair is `pairs: all`", "%s: want at least 1, got %d", key, n)
+			d.Problems.Add(p.Key(key), "every pair is `pairs: all`", "%s: want at least 1, got %d", key, n)
 		}
 	}
 	if kinds > 1 {
-		d.problems.Add(n.at, "", "pairs: want one of all, sample, per_item, per_lane_pair, file, adaptive")
+		d.Problems.Add(n.At, "", "pairs: want one of all, sample, per_item, per_lane_pair, file, adaptive")
 	}
 	p.checkList(d)
 	p.checkAdaptive(d)
 	if p.Within != "" && p.File.File != "" {
-		d.problems.Add(p.Key("within"), "leave it out", "a list of pairs says itself what meets")
+		d.Problems.Add(p.Key("within"), "leave it out", "a list of pairs says itself what meets")
 	}
 }
 
@@ -71,10 +73,10 @@ func (p *Pairs) Drawn() bool {
 }
 
 // checkList wants columns to be named of a list alone.
-func (p *Pairs) checkList(d *decoder) {
+func (p *Pairs) checkList(d *decode.Decoder) {
 	for _, key := range []string{"first", "second", "item"} {
 		if p.Has(key) && p.File.File == "" {
-			d.problems.Add(p.Key(key), "such as pairs: {file: pairs.csv, first: ID1, second: ID2}",
+			d.Problems.Add(p.Key(key), "such as pairs: {file: pairs.csv, first: ID1, second: ID2}",
 				"%s names a column of a list of pairs, and there is no `file`", key)
 		}
 	}
@@ -95,13 +97,14 @@ type ListedPair struct {
 	Twice         bool   // a later row has it the other way round
 }
 
-func (l *PairList) read(d *decoder, n *node) {
-	l.At = n.at
-	if n.kind != kindText || n.text == "" {
-		d.wrong(n, "the name of a file, such as pairs.csv")
+// Read takes the name of a file.
+func (l *PairList) Read(d *decode.Decoder, n *decode.Node) {
+	l.At = n.At
+	if n.Kind != decode.Text || n.Text == "" {
+		d.Wrong(n, "the name of a file, such as pairs.csv")
 		return
 	}
-	l.File = n.text
+	l.File = n.Text
 }
 
 // Names returns the pairs in words, in the order of the list.
@@ -197,7 +200,7 @@ func (l *pairReader) columns(it assay.Item, found *assay.Problems) bool {
 	for _, c := range [][2]string{{"first", l.pairs.First}, {"second", l.pairs.Second}, {"item", l.pairs.Item}} {
 		if _, ok := inputs.Value(it, c[1]); c[1] != "" && !ok {
 			found.Add(l.pairs.Key(c[0]), cmp.Or(assay.DidYouMean(c[1], fields), hint), "%s has no column %s, which `%s` names",
-				l.pairs.File.File, quote(c[1]), c[0])
+				l.pairs.File.File, decode.Quote(c[1]), c[0])
 			return false
 		}
 	}
@@ -238,7 +241,7 @@ func (l *pairReader) add(it assay.Item, found *assay.Problems) {
 		text, ok := inputs.Text(v)
 		if !ok || text == "" {
 			found.Add(it.Place, "every pair has both sides, and an item where there is a column of items", "nothing in column %s",
-				quote(c.column))
+				decode.Quote(c.column))
 			return
 		}
 		*c.into = text
@@ -247,16 +250,17 @@ func (l *pairReader) add(it assay.Item, found *assay.Problems) {
 	before, again := l.seen[key]
 	switch {
 	case p.First == p.Second:
-		found.Add(it.Place, "a pair has two sides", "%s is on both sides", quote(p.First))
+		found.Add(it.Place, "a pair has two sides", "%s is on both sides", decode.Quote(p.First))
 	case !again:
 		l.seen[key] = len(l.rows)
 		l.rows = append(l.rows, p)
 	case l.rows[before].First == p.First || l.rows[before].Twice:
 		found.Add(it.Place, "leave it out; several votes of a judge are `repeats: N`", "the pair %s, %s is here again (first %s)",
-			quote(p.First), quote(p.Second), lineOf(l.rows[before].Place))
+			decode.Quote(p.First), decode.Quote(p.Second), lineOf(l.rows[before].Place))
 	case l.pairs.Order != "" && l.pairs.Order != "as-listed" || l.pairs.Reverse != 0:
 		found.Add(it.Place, "leave it out: the study says by `order` and `reverse` what is asked both ways",
-			"the pair %s, %s is the one %s the other way round", quote(p.First), quote(p.Second), lineOf(l.rows[before].Place))
+			"the pair %s, %s is the one %s the other way round", decode.Quote(p.First), decode.Quote(p.Second),
+			lineOf(l.rows[before].Place))
 	default:
 		l.rows[before].Twice = true
 	}

@@ -3,17 +3,20 @@ package study
 import (
 	"strconv"
 	"strings"
+
+	"assay/internal/study/decode"
 )
 
 // Share is a part of a whole, written 0.3 or 30%.
 type Share float64
 
-func (s *Share) read(d *decoder, n *node) {
+// Read takes a number, or a percentage.
+func (s *Share) Read(d *decode.Decoder, n *decode.Node) {
 	if share, ok := percent(n); ok {
 		*s = Share(share)
 		return
 	}
-	d.into(n, valueOf((*float64)(s)))
+	d.Into(n, (*float64)(s))
 }
 
 // Portion is how many of a whole: a count, or a share such as 20%.
@@ -22,13 +25,14 @@ type Portion struct {
 	Share float64 // 0: N counts
 }
 
-func (p *Portion) read(d *decoder, n *node) {
+// Read takes a count, or a percentage.
+func (p *Portion) Read(d *decode.Decoder, n *decode.Node) {
 	share, ok := percent(n)
 	switch {
 	case !ok:
-		d.into(n, valueOf(&p.N))
+		d.Into(n, &p.N)
 	case share <= 0 || share > 1:
-		d.wrong(n, "a count, or a share from above 0% to 100%")
+		d.Wrong(n, "a count, or a share from above 0% to 100%")
 		p.N = 1
 	default:
 		p.Share = share
@@ -54,9 +58,9 @@ func (p Portion) least() int {
 	return p.N
 }
 
-func percent(n *node) (float64, bool) {
-	number, ok := strings.CutSuffix(strings.TrimSpace(n.text), "%")
-	if n.kind != kindText || !ok {
+func percent(n *decode.Node) (float64, bool) {
+	number, ok := strings.CutSuffix(strings.TrimSpace(n.Text), "%")
+	if n.Kind != decode.Text || !ok {
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)

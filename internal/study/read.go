@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 )
 
 // Options change a study while it is read.
@@ -26,8 +27,8 @@ type Options struct {
 // starts. The study is nil when the file cannot be read as one at all; problems are all that is wrong, warnings too.
 func Read(fsys fs.FS, name string, o Options) (*Study, assay.Problems) {
 	r := &run{fsys: fsys, study: &Study{}}
-	r.decoder.problems = &r.found
-	text, err := readFile(fsys, name, maxBytes+1)
+	r.Decoder.Problems = &r.found
+	text, err := readFile(fsys, name, decode.MaxBytes+1)
 	if err != nil {
 		hint := "may this user read it?"
 		if errors.Is(err, fs.ErrNotExist) {
@@ -36,19 +37,19 @@ func Read(fsys fs.FS, name string, o Options) (*Study, assay.Problems) {
 		r.found.Add(assay.Place{File: name}, hint, "read the study: %s", reason(err))
 		return nil, r.found
 	}
-	root, problems := parseTree(name, text)
+	root, problems := decode.Parse(name, text)
 	r.found = append(r.found, problems...)
 	if root == nil || len(problems.Errors()) > 0 {
 		return nil, r.found
 	}
-	if root.kind != kindMap {
-		r.wrong(root, "a map that starts with `study: NAME`")
+	if root.Kind != decode.Map {
+		r.Wrong(root, "a map that starts with `study: NAME`")
 		return nil, r.found
 	}
 	expand(root)
 	r.override(root, o)
 	expand(root) // what was set may be written in short, too
-	r.into(root, reflect.ValueOf(r.study).Elem())
+	r.Into(root, r.study)
 	r.loadLanes()
 	r.expandLanes()
 	r.travel(o.Mode)
@@ -75,7 +76,7 @@ func (r *run) travel(m assay.Mode) {
 
 // run is one reading of one study.
 type run struct {
-	decoder
+	decode.Decoder
 	fsys  fs.FS
 	study *Study
 	found assay.Problems
@@ -93,25 +94,25 @@ func (r *run) loadLanes() {
 	if !ok {
 		return
 	}
-	root, problems := parseTree(l.File, []byte(text))
+	root, problems := decode.Parse(l.File, []byte(text))
 	r.found = append(r.found, problems...)
 	if root == nil {
 		return
 	}
-	if lanes := root.child("lanes"); lanes != nil {
-		for _, p := range root.pairs {
-			switch p.key {
+	if lanes := root.Child("lanes"); lanes != nil {
+		for _, p := range root.Pairs {
+			switch p.Key {
 			case "lanes":
 			case "lane_defaults":
-				r.study.LaneDefaults.node = p.val
+				r.study.LaneDefaults.node = p.Value
 			default:
-				r.unknownKey(p, []string{"lanes", "lane_defaults"})
+				r.UnknownKey(p, []string{"lanes", "lane_defaults"})
 			}
 		}
 		root = lanes
 	}
 	file := l.File
-	l.read(&r.decoder, root)
+	l.Read(&r.Decoder, root)
 	l.File = file
 }
 

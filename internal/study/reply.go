@@ -2,6 +2,8 @@ package study
 
 import (
 	"regexp"
+
+	"assay/internal/study/decode"
 )
 
 const wrapOff = "off"
@@ -46,22 +48,23 @@ type Reply struct {
 }
 
 type replyMap struct {
-	Where
+	decode.Where
 	JSON string `json:"json,omitempty" jsonschema:"the field of a JSON object that holds the label"`
 	Tag  string `json:"tag,omitempty" jsonschema:"the tag around the label"`
 }
 
 var tagName = regexp.MustCompile(`^[\w-]+$`)
 
-func (r *Reply) read(d *decoder, n *node) {
-	if n.kind != kindMap {
-		r.Form = d.oneOf(n, ReplyJSON, ReplyTag, ReplyLine)
+// Read takes a form, or a map from form to field.
+func (r *Reply) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind != decode.Map {
+		r.Form = d.OneOf(n, ReplyJSON, ReplyTag, ReplyLine)
 		return
 	}
 	var m replyMap
-	rest(d, n, &m)
+	d.Fields(n, &m)
 	if m.Has("json") == m.Has("tag") {
-		d.problems.Add(n.at, "such as {tag: VERDICT}", "reply: want one of json, tag")
+		d.Problems.Add(n.At, "such as {tag: VERDICT}", "reply: want one of json, tag")
 		return
 	}
 	*r = Reply{Form: ReplyJSON, Field: m.JSON}
@@ -70,8 +73,9 @@ func (r *Reply) read(d *decoder, n *node) {
 	}
 	switch {
 	case r.Field == "":
-		d.problems.Add(n.at, "such as {tag: VERDICT}", "reply: the %s has no name", r.Form)
+		d.Problems.Add(n.At, "such as {tag: VERDICT}", "reply: the %s has no name", r.Form)
 	case r.Form == ReplyTag && !tagName.MatchString(r.Field):
-		d.problems.Add(m.Key("tag"), "such as {tag: VERDICT}, for <VERDICT>…</VERDICT>", "reply: %s is not a name of a tag", quote(r.Field))
+		d.Problems.Add(m.Key("tag"), "such as {tag: VERDICT}, for <VERDICT>…</VERDICT>", "reply: %s is not a name of a tag",
+			decode.Quote(r.Field))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/study/decode"
 	"assay/internal/study/prompt"
 )
 
@@ -41,7 +42,7 @@ func (r *run) checkRubrics() {
 		e := &r.study.Rubrics[i]
 		e.Value.Name = e.Name
 		if !stageName.MatchString(e.Name) {
-			r.found.Add(e.At, "small letters, digits and _, starting with a letter", "rubric name %s", quote(e.Name))
+			r.found.Add(e.At, "small letters, digits and _, starting with a letter", "rubric name %s", decode.Quote(e.Name))
 		}
 		r.rubricTexts(&e.Value)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 )
 
 var update = flag.Bool("update", false, "rewrite the schema in docs and in the program")
@@ -94,7 +95,7 @@ func put[T any](g *schemas, s *jsonschema.Schema) { g.types[reflect.TypeFor[T]()
 
 func mapOf[T any](g *schemas) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", AdditionalProperties: infer[T](g)}
-	put[Ordered[T]](g, s)
+	put[decode.Ordered[T]](g, s)
 	return s
 }
 
@@ -116,19 +117,21 @@ func object(properties map[string]*jsonschema.Schema) *jsonschema.Schema {
 }
 
 func (g *schemas) words() {
-	put[Mode](g, enum(modes()...))
-	put[Reserve](g, enum("expected", "high"))
-	put[Unpriced](g, enum("refuse", "allow"))
-	put[DeadlineThen](g, enum("live", "stop"))
-	put[Missing](g, enum("problem", "keep"))
-	put[Jury](g, enum("each", "majority", "mean", "unanimous"))
-	put[Identical](g, enum("tie", "ask"))
-	put[Order](g, enum("random", "alternate", "both", "as-listed"))
-	put[Reduce](g, enum("mean", "majority", "any", "all"))
+	word[Mode](g)
+	word[Reserve](g)
+	word[Unpriced](g)
+	word[DeadlineThen](g)
+	word[Missing](g)
+	word[Jury](g)
+	word[Identical](g)
+	word[Order](g)
+	word[Reduce](g)
+	word[CountAs](g)
+	word[API](g)
 	put[Wrap](g, anyOf(enum("on", wrapOff), of("boolean")))
-	put[CountAs](g, enum("answer", "exclude", "worst"))
-	put[API](g, enum("chat", "responses"))
 }
+
+func word[T decode.Word](g *schemas) { put[T](g, enum((*new(T)).Words()...)) }
 
 func (g *schemas) unions() {
 	scalar := &jsonschema.Schema{Types: []string{"string", "number"}}
@@ -167,12 +170,12 @@ func (g *schemas) unions() {
 
 func (g *schemas) structures() {
 	mapOf[Any](g)
-	mapOf[Ordered[Any]](g)
+	mapOf[decode.Ordered[Any]](g)
 	mapOf[Names](g)
 	mapOf[Provider](g)
 	input := infer[Input](g)
 	several(input, "of")
-	put[Ordered[Input]](g, &jsonschema.Schema{Type: "object", AdditionalProperties: anyOf(of("string"), input)})
+	put[decode.Ordered[Input]](g, &jsonschema.Schema{Type: "object", AdditionalProperties: anyOf(of("string"), input)})
 	mapOf[Trait](g)
 	mapOf[PriceRow](g)
 	rubric := infer[Rubric](g)

@@ -3,6 +3,8 @@ package study
 import (
 	"slices"
 	"strings"
+
+	"assay/internal/study/decode"
 )
 
 // expand writes out the shorthands of a study, before anything is read from the tree:
@@ -12,38 +14,38 @@ import (
 //	ask: [a, b]                      ask: a_b, and inputs: {a_b: {all: [a, b]}}
 //
 // A stage that compares may name several inputs, too.
-func expand(root *node) {
-	inputs := root.child("inputs")
-	if inputs == nil || inputs.kind != kindMap {
+func expand(root *decode.Node) {
+	inputs := root.Child("inputs")
+	if inputs == nil || inputs.Kind != decode.Map {
 		return
 	}
-	for i := range inputs.pairs {
-		inputs.pairs[i].val = expandInput(inputs.pairs[i].val)
+	for i := range inputs.Pairs {
+		inputs.Pairs[i].Value = expandInput(inputs.Pairs[i].Value)
 	}
-	stages := root.child("stages")
-	if stages == nil || stages.kind != kindList {
+	stages := root.Child("stages")
+	if stages == nil || stages.Kind != decode.List {
 		return
 	}
-	for _, st := range stages.list {
-		if st.kind != kindMap {
+	for _, st := range stages.List {
+		if st.Kind != decode.Map {
 			continue
 		}
-		for i := range st.pairs {
-			if p := &st.pairs[i]; p.key == string(VerbAsk) || p.key == string(VerbCompare) {
-				p.val = union(inputs, p.val)
+		for i := range st.Pairs {
+			if p := &st.Pairs[i]; p.Key == string(VerbAsk) || p.Key == string(VerbCompare) {
+				p.Value = union(inputs, p.Value)
 			}
 		}
 	}
 }
 
 // expandInput returns an input in its long form.
-func expandInput(n *node) *node {
-	if n.kind == kindText {
-		return &node{kind: kindMap, at: n.at, body: n.body, pairs: []pair{{key: "file", at: n.at, val: n}}}
+func expandInput(n *decode.Node) *decode.Node {
+	if n.Kind == decode.Text {
+		return &decode.Node{Kind: decode.Map, At: n.At, Body: n.Body, Pairs: []decode.Pair{{Key: "file", At: n.At, Value: n}}}
 	}
-	for i := range n.pairs {
-		if p := &n.pairs[i]; p.key == "of" && p.val.kind == kindList {
-			p.key = "all"
+	for i := range n.Pairs {
+		if p := &n.Pairs[i]; p.Key == "of" && p.Value.Kind == decode.List {
+			p.Key = "all"
 		}
 	}
 	return n
@@ -51,40 +53,40 @@ func expandInput(n *node) *node {
 
 // union returns the name of an input that holds all of a list of inputs: it is added to the others. Anything but a list
 // of names stays as it is.
-func union(inputs, n *node) *node {
-	if n.kind != kindList || len(n.list) == 0 {
+func union(inputs, n *decode.Node) *decode.Node {
+	if n.Kind != decode.List || len(n.List) == 0 {
 		return n
 	}
 	var names []string
-	for _, c := range n.list {
-		if c.kind != kindText {
+	for _, c := range n.List {
+		if c.Kind != decode.Text {
 			return n
 		}
-		names = append(names, c.text)
+		names = append(names, c.Text)
 	}
 	if len(names) == 1 {
-		return n.list[0]
+		return n.List[0]
 	}
 	name := strings.Join(names, "_")
 	for taken(inputs, name, names) {
 		name += "_"
 	}
-	if inputs.child(name) == nil {
-		whole := &node{kind: kindMap, at: n.at, body: n.body, pairs: []pair{{key: "all", at: n.at, val: n}}}
-		inputs.pairs = append(inputs.pairs, pair{key: name, at: n.at, val: whole})
+	if inputs.Child(name) == nil {
+		whole := &decode.Node{Kind: decode.Map, At: n.At, Body: n.Body, Pairs: []decode.Pair{{Key: "all", At: n.At, Value: n}}}
+		inputs.Pairs = append(inputs.Pairs, decode.Pair{Key: name, At: n.At, Value: whole})
 	}
-	return &node{kind: kindText, text: name, at: n.at, body: n.body}
+	return &decode.Node{Kind: decode.Text, Text: name, At: n.At, Body: n.Body}
 }
 
 // taken reports whether an input of another kind has a name already.
-func taken(inputs *node, name string, names []string) bool {
-	have := inputs.child(name)
+func taken(inputs *decode.Node, name string, names []string) bool {
+	have := inputs.Child(name)
 	if have == nil {
 		return false
 	}
-	all := have.child("all")
-	if len(have.pairs) != 1 || all == nil || all.kind != kindList {
+	all := have.Child("all")
+	if len(have.Pairs) != 1 || all == nil || all.Kind != decode.List {
 		return true
 	}
-	return !slices.EqualFunc(all.list, names, func(c *node, name string) bool { return c.text == name })
+	return !slices.EqualFunc(all.List, names, func(c *decode.Node, name string) bool { return c.Text == name })
 }

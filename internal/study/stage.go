@@ -2,6 +2,7 @@ package study
 
 import (
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 	"assay/internal/study/expr"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // Stage is one verb over data.
 type Stage struct {
-	Where
+	decode.Where
 	Name     string  `json:"name" jsonschema:"small letters, digits and _"`
 	Ask      string  `json:"ask,omitempty" jsonschema:"asks the lanes about every item of this input"`
 	Continue string  `json:"continue,omitempty" jsonschema:"goes on with the conversations of this stage"`
@@ -82,7 +83,7 @@ func (s Stage) Verb() Verb {
 
 // Turn is one message of a conversation. Exactly one of its forms is filled.
 type Turn struct {
-	Where
+	decode.Where
 	User      Text    // a user message
 	Assistant Text    // a given answer, not asked
 	Branches  []Named // each: several user messages that all follow the same answer
@@ -92,7 +93,7 @@ type Turn struct {
 }
 
 type turnMap struct {
-	Where
+	decode.Where
 	User      Text    `json:"user,omitzero"`
 	Assistant Text    `json:"assistant,omitzero" jsonschema:"a given answer, not asked"`
 	Each      Prompts `json:"each,omitempty" jsonschema:"several messages by name that all follow the same answer, or an input"`
@@ -100,14 +101,15 @@ type turnMap struct {
 	Say       Text    `json:"say,omitzero" jsonschema:"with an input: the message"`
 }
 
-func (t *Turn) read(d *decoder, n *node) {
-	if n.kind != kindMap {
-		t.Where = Where{At: n.at}
-		t.User.read(d, n)
+// Read takes a text, or a map with one of user, assistant, each.
+func (t *Turn) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind != decode.Map {
+		t.Where = decode.Where{At: n.At}
+		t.User.Read(d, n)
 		return
 	}
 	var m turnMap
-	rest(d, n, &m)
+	d.Fields(n, &m)
 	*t = Turn{Where: m.Where, User: m.User, Assistant: m.Assistant, Match: m.Match, Say: m.Say}
 	forms := 0
 	for _, key := range []string{"user", "assistant", "each"} {
@@ -116,17 +118,17 @@ func (t *Turn) read(d *decoder, n *node) {
 		}
 	}
 	if forms != 1 {
-		d.problems.Add(n.at, "", "a turn is a text, or has one of user, assistant, each")
+		d.Problems.Add(n.At, "", "a turn is a text, or has one of user, assistant, each")
 	}
 	switch {
 	case len(m.Each) == 1 && m.Each[0].Name == "":
 		t.Each = m.Each[0].Text.Text
 		if t.Say.Empty() {
-			d.problems.Add(n.at, "add `say:` with the message, such as \"{{ branch.text }}\"",
+			d.Problems.Add(n.At, "add `say:` with the message, such as \"{{ branch.text }}\"",
 				"branches from input %q have nothing to say", t.Each)
 		}
 	case m.Has("match") || m.Has("say"):
-		d.problems.Add(n.at, "", "`match` and `say` belong to branches from an input")
+		d.Problems.Add(n.At, "", "`match` and `say` belong to branches from an input")
 		fallthrough
 	default:
 		t.Branches = m.Each
@@ -143,22 +145,23 @@ type Control struct {
 	Draws int
 }
 
-func (c *Control) read(d *decoder, n *node) {
-	switch n.kind {
-	case kindBool:
-		c.On, c.Draws = n.yes, 1
-	case kindMap:
+// Read takes true, false, or a map.
+func (c *Control) Read(d *decode.Decoder, n *decode.Node) {
+	switch n.Kind {
+	case decode.Bool:
+		c.On, c.Draws = n.Bool, 1
+	case decode.Map:
 		m := struct {
 			Say   Text `json:"say"`
 			Draws int  `json:"draws"`
 		}{Draws: 1}
-		rest(d, n, &m)
+		d.Fields(n, &m)
 		*c = Control{On: true, Say: m.Say, Draws: m.Draws}
 		if m.Draws < 1 {
-			d.problems.Add(n.at, "", "control draws: want at least 1, got %d", m.Draws)
+			d.Problems.Add(n.At, "", "control draws: want at least 1, got %d", m.Draws)
 		}
 	default:
-		d.wrong(n, "true, false, or {say: TEXT, draws: N}")
+		d.Wrong(n, "true, false, or {say: TEXT, draws: N}")
 	}
 }
 
@@ -168,16 +171,17 @@ type LaneChoice struct {
 	Only  Expression // a gate per lane
 }
 
-func (c *LaneChoice) read(d *decoder, n *node) {
-	if n.kind != kindMap {
-		c.Among.read(d, n)
+// Read takes names, or a map.
+func (c *LaneChoice) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind != decode.Map {
+		c.Among.Read(d, n)
 		return
 	}
 	var m struct {
 		Among Names      `json:"among"`
 		Where Expression `json:"where"`
 	}
-	rest(d, n, &m)
+	d.Fields(n, &m)
 	*c = LaneChoice{Among: m.Among, Only: m.Where}
 }
 
@@ -187,27 +191,28 @@ type Repeats struct {
 	Reduce string // mean, majority, any or all; empty: kept apart
 }
 
-func (r *Repeats) read(d *decoder, n *node) {
-	switch n.kind {
-	case kindMap:
+// Read takes a number, or a map.
+func (r *Repeats) Read(d *decode.Decoder, n *decode.Node) {
+	switch n.Kind {
+	case decode.Map:
 		var m struct {
 			N      int    `json:"n"`
 			Reduce Reduce `json:"reduce"`
 		}
-		rest(d, n, &m)
+		d.Fields(n, &m)
 		*r = Repeats{N: m.N, Reduce: string(m.Reduce)}
 	default:
-		d.into(n, valueOf(&r.N))
+		d.Into(n, &r.N)
 	}
-	if n.kind != kindNull && (r.N < 1 || r.N > 1000) {
-		d.problems.Add(n.at, "", "repeats: want 1 to 1000, got %d", r.N)
+	if n.Kind != decode.Null && (r.N < 1 || r.N > 1000) {
+		d.Problems.Add(n.At, "", "repeats: want 1 to 1000, got %d", r.N)
 		r.N = 1
 	}
 }
 
 // Rubric is a way to judge: prompt, form of the answer, score.
 type Rubric struct {
-	Where
+	decode.Where
 	Name    string    `json:"-"`
 	Prompt  Prompts   `json:"prompt,omitempty" jsonschema:"the judge's prompt: a text, a file, or several by name"`
 	System  Text      `json:"system,omitzero"`
@@ -224,11 +229,11 @@ type Rubric struct {
 
 // Rule is a judge without a model.
 type Rule struct {
-	Where
-	Exact    Phrase         `json:"exact,omitzero" jsonschema:"the whole answer equals this template"`
-	Contains Names          `json:"contains,omitzero" jsonschema:"the answer contains one of these"`
-	Regex    Ordered[Names] `json:"regex,omitempty" jsonschema:"label: patterns; the first label with a match wins"`
-	JSON     bool           `json:"json,omitempty" jsonschema:"the answer is JSON that fits the rubric's schema"`
+	decode.Where
+	Exact    Phrase                `json:"exact,omitzero" jsonschema:"the whole answer equals this template"`
+	Contains Names                 `json:"contains,omitzero" jsonschema:"the answer contains one of these"`
+	Regex    decode.Ordered[Names] `json:"regex,omitempty" jsonschema:"label: patterns; the first label with a match wins"`
+	JSON     bool                  `json:"json,omitempty" jsonschema:"the answer is JSON that fits the rubric's schema"`
 }
 
 // RubricRef names a rubric or holds one.
@@ -238,18 +243,19 @@ type RubricRef struct {
 	Own  *Rubric
 }
 
-func (r *RubricRef) read(d *decoder, n *node) {
-	r.At = n.at
-	if n.kind != kindMap {
-		if n.kind != kindText || n.text == "" {
-			d.wrong(n, "the name of a rubric, or a rubric of its own")
+// Read takes a name, or a rubric.
+func (r *RubricRef) Read(d *decode.Decoder, n *decode.Node) {
+	r.At = n.At
+	if n.Kind != decode.Map {
+		if n.Kind != decode.Text || n.Text == "" {
+			d.Wrong(n, "the name of a rubric, or a rubric of its own")
 			return
 		}
-		r.Name = n.text
+		r.Name = n.Text
 		return
 	}
 	r.Own = new(Rubric)
-	d.into(n, valueOf(r.Own))
+	d.Into(n, r.Own)
 }
 
 // Label is one label of a rubric and its score.
@@ -261,17 +267,18 @@ type Label struct {
 // Labels is a list of labels, or a map from label to score.
 type Labels []Label
 
-func (l *Labels) read(d *decoder, n *node) {
-	if n.kind == kindMap {
-		for _, p := range n.pairs {
+// Read takes names, or a map from label to score.
+func (l *Labels) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Map {
+		for _, p := range n.Pairs {
 			var f float64
-			d.into(p.val, valueOf(&f))
-			*l = append(*l, Label{Name: p.key, Score: &f})
+			d.Into(p.Value, &f)
+			*l = append(*l, Label{Name: p.Key, Score: &f})
 		}
 		return
 	}
 	var names Names
-	names.read(d, n)
+	names.Read(d, n)
 	for _, name := range names.List {
 		*l = append(*l, Label{Name: name})
 	}
@@ -279,7 +286,7 @@ func (l *Labels) read(d *decoder, n *node) {
 
 // Trait is a criterion by which two texts are compared.
 type Trait struct {
-	Where
+	decode.Where
 	Name        string `json:"name"`
 	Description Text   `json:"description,omitzero"`
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 )
 
 // verbKeys returns the keys that belong to each verb, besides those every stage has.
@@ -34,7 +35,7 @@ func (r *run) checkStages() {
 	for i := range r.study.Stages {
 		st := &r.study.Stages[i]
 		if !stageName.MatchString(st.Name) {
-			r.found.Add(st.Where.Key("name"), "small letters, digits and _, starting with a letter", "stage name %s", quote(st.Name))
+			r.found.Add(st.Where.Key("name"), "small letters, digits and _, starting with a letter", "stage name %s", decode.Quote(st.Name))
 		} else if at, ok := first[st.Name]; ok {
 			r.found.Add(st.Where.Key("name"), "rename one", "stage %s is here a second time (first at line %d)", st.Name, at.Line)
 		}
@@ -63,9 +64,9 @@ func (r *run) checkVerb(st *Stage) {
 		return
 	}
 	allowed := verbKeys(verb)
-	for key, at := range st.keys {
+	for key, at := range st.Keys() {
 		if !slices.Contains(allowed, key) && slices.Contains(stageKeys(), key) {
-			r.found.Add(at, "", "%s does not belong to a stage that says %s", quote(key), verb)
+			r.found.Add(at, "", "%s does not belong to a stage that says %s", decode.Quote(key), verb)
 		}
 	}
 	if st.Batch.Size > 0 && st.Batch.Segments > 0 {
@@ -163,7 +164,7 @@ func (r *run) checkCompared(st *Stage, inputs []string) {
 	isStage, isInput := slices.Contains(r.stageNames(), st.Compare), slices.Contains(inputs, st.Compare)
 	switch at := st.Where.Key("compare"); {
 	case isStage && isInput:
-		r.found.Add(at, "rename one", "%s is both a stage and an input", quote(st.Compare))
+		r.found.Add(at, "rename one", "%s is both a stage and an input", decode.Quote(st.Compare))
 	case isStage:
 		r.answers(at, st.Compare, VerbCompare)
 		if st.Pairs != nil && st.Pairs.Within != "" {
@@ -212,7 +213,7 @@ func (r *run) checkFallback(st *Stage) {
 	if len(lanes) != 1 {
 		r.checkLaneNames(Names{List: []string{st.Fallback}, Places: []assay.Place{at}})
 		if len(lanes) > 1 {
-			r.found.Add(at, "name one of them", "fallback %s: it means %d lanes", quote(st.Fallback), len(lanes))
+			r.found.Add(at, "name one of them", "fallback %s: it means %d lanes", decode.Quote(st.Fallback), len(lanes))
 		}
 		return
 	}
@@ -235,7 +236,7 @@ func (r *run) checkGold(st *Stage) {
 		return
 	}
 	r.found.Warn(st.Where.Key("gold"), "until it is there, the judge counts as not validated", "gold labels %s: no such file",
-		quote(st.Gold))
+		decode.Quote(st.Gold))
 }
 
 // checkOrder adds a problem for every stage that waits for itself.

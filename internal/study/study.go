@@ -5,38 +5,39 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 	"assay/internal/study/expr"
 )
 
 // Study is a study file that was read: what the user wrote, with lanes expanded and texts loaded.
 type Study struct {
-	Where
-	Study        string                `json:"study" jsonschema:"the study's name: letters, digits, - and _"`
-	Description  string                `json:"description,omitempty" jsonschema:"for people"`
-	Providers    Ordered[Provider]     `json:"providers,omitempty" jsonschema:"settings of providers; defaults come from the environment variables each vendor uses"`
-	Inputs       Ordered[Input]        `json:"inputs,omitempty" jsonschema:"named sources of items"`
-	LaneDefaults LaneSpec              `json:"lane_defaults,omitzero" jsonschema:"parameters every lane starts from"`
-	LaneSpecs    LaneSpecs             `json:"lanes,omitempty" jsonschema:"what competes and what judges: model and parameters; a list is a grid"`
-	Rubrics      Ordered[Rubric]       `json:"rubrics,omitempty" jsonschema:"own rubrics by name"`
-	Traits       Ordered[Trait]        `json:"traits,omitempty" jsonschema:"traits that compare stages ask about"`
-	Prices       Ordered[PriceRow]     `json:"prices,omitempty" jsonschema:"prices per million tokens by provider/model, over the built-in table"`
-	Stages       []Stage               `json:"stages,omitempty" jsonschema:"what is done, in any order: ask, continue, import, judge, compare"`
-	Analyses     []Analysis            `json:"analyses,omitempty" jsonschema:"findings to compute; sensible defaults without it"`
-	Mode         Mode                  `json:"mode,omitempty" jsonschema:"batch (the default), live or batch-else-live"`
-	Batch        Batch                 `json:"batch,omitzero" jsonschema:"how segments are cut"`
-	LiveBelow    *int                  `json:"live_below,omitempty" jsonschema:"follow-up segments with fewer requests go live (20)"`
-	Budget       Amount                `json:"budget,omitzero" jsonschema:"the most this study may spend, such as 40 USD"`
-	Reserve      Reserve               `json:"reserve,omitempty" jsonschema:"what is reserved before a batch goes out: expected (the default) or high for a hard cap"`
-	Unpriced     Unpriced              `json:"unpriced,omitempty" jsonschema:"allow: lanes without a known price may run under a budget"`
-	Deadline     *Deadline             `json:"deadline,omitempty" jsonschema:"how long a job may take"`
-	StopIf       StopIf                `json:"stop_if,omitempty" jsonschema:"stops a lane whose requests fail: error_rate > 0.1"`
-	Canary       *bool                 `json:"canary,omitempty" jsonschema:"one request live before a lane's first batch (true)"`
-	PromptCache  *bool                 `json:"prompt_cache,omitempty" jsonschema:"cache marks on the context (true)"`
-	Cleanup      *bool                 `json:"cleanup,omitempty" jsonschema:"delete remote files when they are collected (Gemini: true, others: false)"`
-	Reuse        *Reuse                `json:"reuse,omitempty" jsonschema:"take answers to equal requests from earlier runs"`
-	Notify       Names                 `json:"notify,omitzero" jsonschema:"notification URLs, as ${VARIABLE}"`
-	Require      []Expression          `json:"require,omitempty" jsonschema:"gates on findings: exit code 6 when one fails"`
-	Profiles     Ordered[Ordered[Any]] `json:"profiles,omitempty" jsonschema:"named sets of path: value that --profile applies"`
+	decode.Where
+	Study        string                              `json:"study" jsonschema:"the study's name: letters, digits, - and _"`
+	Description  string                              `json:"description,omitempty" jsonschema:"for people"`
+	Providers    decode.Ordered[Provider]            `json:"providers,omitempty" jsonschema:"settings of providers; defaults come from the environment variables each vendor uses"`
+	Inputs       decode.Ordered[Input]               `json:"inputs,omitempty" jsonschema:"named sources of items"`
+	LaneDefaults LaneSpec                            `json:"lane_defaults,omitzero" jsonschema:"parameters every lane starts from"`
+	LaneSpecs    LaneSpecs                           `json:"lanes,omitempty" jsonschema:"what competes and what judges: model and parameters; a list is a grid"`
+	Rubrics      decode.Ordered[Rubric]              `json:"rubrics,omitempty" jsonschema:"own rubrics by name"`
+	Traits       decode.Ordered[Trait]               `json:"traits,omitempty" jsonschema:"traits that compare stages ask about"`
+	Prices       decode.Ordered[PriceRow]            `json:"prices,omitempty" jsonschema:"prices per million tokens by provider/model, over the built-in table"`
+	Stages       []Stage                             `json:"stages,omitempty" jsonschema:"what is done, in any order: ask, continue, import, judge, compare"`
+	Analyses     []Analysis                          `json:"analyses,omitempty" jsonschema:"findings to compute; sensible defaults without it"`
+	Mode         Mode                                `json:"mode,omitempty" jsonschema:"batch (the default), live or batch-else-live"`
+	Batch        Batch                               `json:"batch,omitzero" jsonschema:"how segments are cut"`
+	LiveBelow    *int                                `json:"live_below,omitempty" jsonschema:"follow-up segments with fewer requests go live (20)"`
+	Budget       Amount                              `json:"budget,omitzero" jsonschema:"the most this study may spend, such as 40 USD"`
+	Reserve      Reserve                             `json:"reserve,omitempty" jsonschema:"what is reserved before a batch goes out: expected (the default) or high for a hard cap"`
+	Unpriced     Unpriced                            `json:"unpriced,omitempty" jsonschema:"allow: lanes without a known price may run under a budget"`
+	Deadline     *Deadline                           `json:"deadline,omitempty" jsonschema:"how long a job may take"`
+	StopIf       StopIf                              `json:"stop_if,omitempty" jsonschema:"stops a lane whose requests fail: error_rate > 0.1"`
+	Canary       *bool                               `json:"canary,omitempty" jsonschema:"one request live before a lane's first batch (true)"`
+	PromptCache  *bool                               `json:"prompt_cache,omitempty" jsonschema:"cache marks on the context (true)"`
+	Cleanup      *bool                               `json:"cleanup,omitempty" jsonschema:"delete remote files when they are collected (Gemini: true, others: false)"`
+	Reuse        *Reuse                              `json:"reuse,omitempty" jsonschema:"take answers to equal requests from earlier runs"`
+	Notify       Names                               `json:"notify,omitzero" jsonschema:"notification URLs, as ${VARIABLE}"`
+	Require      []Expression                        `json:"require,omitempty" jsonschema:"gates on findings: exit code 6 when one fails"`
+	Profiles     decode.Ordered[decode.Ordered[Any]] `json:"profiles,omitempty" jsonschema:"named sets of path: value that --profile applies"`
 
 	Lanes     []Lane   `json:"-"` // the lanes, expanded
 	Elsewhere []Lane   `json:"-"` // lanes that only rows of import stages name: they have answers and cannot be asked
@@ -47,7 +48,7 @@ type Study struct {
 
 // Provider is one entry under `providers:`.
 type Provider struct {
-	Where
+	decode.Where
 	Kind     string         `json:"kind,omitempty" jsonschema:"which vendor's API it speaks; the entry's own name when omitted"`
 	BaseURL  string         `json:"base_url,omitempty" jsonschema:"where requests go; such a provider gets only the key named here"`
 	Key      string         `json:"key,omitempty" jsonschema:"the environment variable that holds the key, as ${NAME}"`
@@ -73,7 +74,7 @@ type ProviderLimits struct {
 
 // Live are the caps of live calls; 0 leaves a cap away.
 type Live struct {
-	Where
+	decode.Where
 	Rate        Rate     `json:"rate,omitempty" jsonschema:"requests, such as 10/s or 600/min"`
 	Tokens      Rate     `json:"tokens,omitempty" jsonschema:"tokens, such as 200k/min"`
 	Concurrency int      `json:"concurrency,omitempty" jsonschema:"requests in flight"`
@@ -93,21 +94,21 @@ func (l Live) Takes(requests int64) time.Duration {
 
 // Batch configures how segments are cut, within the provider's limits.
 type Batch struct {
-	Where
+	decode.Where
 	Size     int `json:"size,omitempty" jsonschema:"requests a segment"`
 	Segments int `json:"segments,omitempty" jsonschema:"number of segments a lane, stage and turn"`
 }
 
 // Deadline is how long a job may take and what happens then.
 type Deadline struct {
-	Where
+	decode.Where
 	After Duration     `json:"after" jsonschema:"such as 12h"`
 	Then  DeadlineThen `json:"then,omitempty" jsonschema:"live: the rest goes live; stop: it stays unanswered"`
 }
 
 // Reuse configures from where answers to equal requests are taken.
 type Reuse struct {
-	Where
+	decode.Where
 	Study string   `json:"study,omitempty"`
 	Run   string   `json:"run,omitempty"`
 	For   Duration `json:"for,omitempty" jsonschema:"how old an answer may be, such as 30d"`
@@ -115,7 +116,7 @@ type Reuse struct {
 
 // PriceRow is a price the user knows better, in dollars per million tokens.
 type PriceRow struct {
-	Where
+	decode.Where
 	Input      *float64 `json:"input,omitempty"`
 	Cached     *float64 `json:"cached,omitempty"`
 	CacheWrite *float64 `json:"cache_write,omitempty"`
@@ -125,7 +126,7 @@ type PriceRow struct {
 
 // Analysis is a computation over a stage's verdicts.
 type Analysis struct {
-	Where
+	decode.Where
 	Of      string     `json:"of" jsonschema:"the stage"`
 	By      Names      `json:"by,omitzero" jsonschema:"fields to group by, such as lane, branch or a field of the item"`
 	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, ranking, correlation, agreement, positional-bias, consistency, validity, length, variance, stances, flip-counts or items"`
@@ -146,7 +147,7 @@ type Analysis struct {
 
 // Input is one entry under `inputs:`.
 type Input struct {
-	Where
+	decode.Where
 	File    string     `json:"file,omitempty" jsonschema:".txt .csv .tsv .jsonl .json .parquet or a folder"`
 	Files   string     `json:"files,omitempty" jsonschema:"glob inside the folder"`
 	Format  string     `json:"format,omitempty" jsonschema:"over the file's suffix"`
@@ -168,7 +169,7 @@ type Input struct {
 
 // Join brings fields of another file or input to each item.
 type Join struct {
-	Where
+	decode.Where
 	With    string  `json:"with" jsonschema:"a file or an input"`
 	Match   string  `json:"match" jsonschema:"left = right"`
 	As      string  `json:"as,omitempty" jsonschema:"the field that holds the joined row"`
@@ -178,7 +179,7 @@ type Join struct {
 // Lane is one lane of the study, expanded from its grid.
 type Lane struct {
 	assay.Lane
-	Where
+	decode.Where
 	Live   Live   // caps of this lane alone
 	StopIf StopIf // over the study's; 0: the study's
 	Group  string // the name under `lanes:` it came from

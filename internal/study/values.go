@@ -1,16 +1,15 @@
 package study
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 	"assay/internal/study/prompt"
 )
 
@@ -28,17 +27,18 @@ type Text struct {
 // Empty reports whether nothing was written.
 func (t Text) Empty() bool { return t.Text == "" && t.File == "" }
 
-func (t *Text) read(d *decoder, n *node) {
-	if n.kind == kindNull {
+// Read takes a text, or the name of a text file.
+func (t *Text) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Null {
 		return
 	}
-	if n.kind != kindText && n.kind != kindNumber {
-		d.wrong(n, "text, or the name of a text file")
+	if n.Kind != decode.Text && n.Kind != decode.Number {
+		d.Wrong(n, "text, or the name of a text file")
 		return
 	}
-	*t = Text{Text: n.text, Raw: n.text, At: n.at, Body: n.body}
-	if NamesFile(n.text) {
-		t.Text, t.Raw, t.File = "", "", n.text
+	*t = Text{Text: n.Text, Raw: n.Text, At: n.At, Body: n.Body}
+	if NamesFile(n.Text) {
+		t.Text, t.Raw, t.File = "", "", n.Text
 	}
 }
 
@@ -59,19 +59,20 @@ type Named struct {
 // Prompts is one text, or several by name.
 type Prompts []Named
 
-func (p *Prompts) read(d *decoder, n *node) {
-	if n.kind != kindMap {
+// Read takes a text, or a map from name to text.
+func (p *Prompts) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind != decode.Map {
 		var t Text
-		t.read(d, n)
+		t.Read(d, n)
 		if !t.Empty() {
 			*p = Prompts{{Text: t}}
 		}
 		return
 	}
-	for _, q := range n.pairs {
+	for _, q := range n.Pairs {
 		var t Text
-		t.read(d, q.val)
-		*p = append(*p, Named{Name: q.key, Text: t})
+		t.Read(d, q.Value)
+		*p = append(*p, Named{Name: q.Key, Text: t})
 	}
 }
 
@@ -81,22 +82,23 @@ type Names struct {
 	Places []assay.Place
 }
 
-func (s *Names) read(d *decoder, n *node) {
-	list := n.list
-	switch n.kind {
-	case kindList:
-	case kindNull:
+// Read takes a name, or a list of names.
+func (s *Names) Read(d *decode.Decoder, n *decode.Node) {
+	list := n.List
+	switch n.Kind {
+	case decode.List:
+	case decode.Null:
 		return
 	default:
-		list = []*node{n}
+		list = []*decode.Node{n}
 	}
 	for _, c := range list {
-		if c.kind != kindText && c.kind != kindNumber {
-			d.wrong(c, "a name")
+		if c.Kind != decode.Text && c.Kind != decode.Number {
+			d.Wrong(c, "a name")
 			continue
 		}
-		s.List = append(s.List, c.text)
-		s.Places = append(s.Places, c.at)
+		s.List = append(s.List, c.Text)
+		s.Places = append(s.Places, c.At)
 	}
 }
 
@@ -106,15 +108,16 @@ type Expression struct {
 	At     assay.Place
 }
 
-func (e *Expression) read(d *decoder, n *node) {
-	if n.kind == kindNull {
+// Read takes an expression.
+func (e *Expression) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Null {
 		return
 	}
-	if n.kind != kindText && n.kind != kindBool {
-		d.wrong(n, "an expression, such as: len(text) < 2000")
+	if n.Kind != decode.Text && n.Kind != decode.Bool {
+		d.Wrong(n, "an expression, such as: len(text) < 2000")
 		return
 	}
-	*e = Expression{Source: n.text, At: n.body}
+	*e = Expression{Source: n.Text, At: n.Body}
 }
 
 // Phrase is a template written in the study itself, never in a file.
@@ -124,26 +127,28 @@ type Phrase struct {
 	Template *prompt.Template // nil where there is none or it has problems
 }
 
-func (p *Phrase) read(d *decoder, n *node) {
-	switch n.kind {
-	case kindNull:
-	case kindText, kindNumber, kindBool:
-		*p = Phrase{Text: n.text, At: n.body}
+// Read takes a text.
+func (p *Phrase) Read(d *decode.Decoder, n *decode.Node) {
+	switch n.Kind {
+	case decode.Null:
+	case decode.Text, decode.Number, decode.Bool:
+		*p = Phrase{Text: n.Text, At: n.Body}
 	default:
-		d.wrong(n, "text")
+		d.Wrong(n, "text")
 	}
 }
 
 // Duration is a length of time as a study writes it: 20s, 30m, 12h or 30d.
 type Duration time.Duration
 
-func (t *Duration) read(d *decoder, n *node) {
-	if n.kind == kindNull {
+// Read takes a length of time.
+func (t *Duration) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Null {
 		return
 	}
-	v, err := parseDuration(n.text)
-	if err != nil || (n.kind != kindText && n.text != "0") {
-		d.wrong(n, "a length of time, such as 20s, 30m, 12h or 30d")
+	v, err := parseDuration(n.Text)
+	if err != nil || (n.Kind != decode.Text && n.Text != "0") {
+		d.Wrong(n, "a length of time, such as 20s, 30m, 12h or 30d")
 		return
 	}
 	*t = Duration(v)
@@ -170,13 +175,14 @@ type Amount struct {
 	Set bool
 }
 
-func (a *Amount) read(d *decoder, n *node) {
-	if n.kind == kindNull {
+// Read takes an amount of dollars.
+func (a *Amount) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Null {
 		return
 	}
-	m, err := assay.ParseMoney(n.text)
-	if err != nil || (n.kind != kindText && n.kind != kindNumber) {
-		d.wrong(n, "an amount in dollars, such as 40 USD")
+	m, err := assay.ParseMoney(n.Text)
+	if err != nil || (n.Kind != decode.Text && n.Kind != decode.Number) {
+		d.Wrong(n, "an amount in dollars, such as 40 USD")
 		return
 	}
 	*a = Amount{Money: m, Set: true}
@@ -185,13 +191,14 @@ func (a *Amount) read(d *decoder, n *node) {
 // Rate is a number per second, written 10/s, 600/min or 200k/min. 0 means no cap.
 type Rate float64
 
-func (r *Rate) read(d *decoder, n *node) {
-	if n.kind == kindNull {
+// Read takes a rate.
+func (r *Rate) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Null {
 		return
 	}
-	v, ok := ParseRate(n.text)
+	v, ok := ParseRate(n.Text)
 	if !ok {
-		d.wrong(n, "a rate, such as 10/s or 200k/min")
+		d.Wrong(n, "a rate, such as 10/s or 200k/min")
 		return
 	}
 	*r = v
@@ -218,47 +225,20 @@ func ParseRate(s string) (Rate, bool) {
 // 10%. 0 means never.
 type StopIf float64
 
-func (s *StopIf) read(d *decoder, n *node) {
-	if n.kind == kindNull {
+// Read takes a condition.
+func (s *StopIf) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Null {
 		return
 	}
-	number, ok := strings.CutPrefix(strings.ReplaceAll(n.text, " ", ""), "error_rate>")
+	number, ok := strings.CutPrefix(strings.ReplaceAll(n.Text, " ", ""), "error_rate>")
 	scale := 1.0
 	if bare, percent := strings.CutSuffix(number, "%"); percent {
 		number, scale = bare, 100
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if v /= scale; !ok || err != nil || !(v > 0 && v <= 1) {
-		d.wrong(n, "a condition, such as error_rate > 0.1")
+		d.Wrong(n, "a condition, such as error_rate > 0.1")
 		return
 	}
 	*s = StopIf(v)
-}
-
-// oneOf reads a word out of a list.
-func (d *decoder) oneOf(n *node, words ...string) string {
-	if (n.kind == kindText || n.kind == kindBool || n.kind == kindNumber) && slices.Contains(words, n.text) {
-		return n.text
-	}
-	d.wrong(n, "one of "+strings.Join(words, ", "))
-	return ""
-}
-
-// rest reads a map into a struct that is also a reader, without calling its read again.
-func rest[T any](d *decoder, n *node, v *T) { d.structure(n, reflect.ValueOf(v).Elem()) }
-
-func quote(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // it is for people
-	if e.Encode(s) != nil {
-		return strconv.Quote(s)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func sorted(s []string) []string {
-	out := slices.Clone(s)
-	slices.Sort(out)
-	return out
 }

@@ -2,13 +2,13 @@ package study
 
 import (
 	"encoding/json"
-	"reflect"
 
 	"assay/internal/assay"
+	"assay/internal/study/decode"
 	"assay/internal/study/inputs"
 )
 
-// Words out of short lists. Each reads itself, so that a misspelt word is a problem with the list.
+// Words out of short lists.
 type (
 	// Mode is how requests travel.
 	Mode assay.Mode
@@ -32,33 +32,53 @@ type (
 	Wrap string
 	// CountAs is how an answer that is none counts.
 	CountAs string
+	// API is which of a provider's APIs a lane uses.
+	API string
 )
 
-func modes() []string {
+// Words lists the modes.
+func (Mode) Words() []string {
 	return []string{string(assay.ModeBatch), string(assay.ModeLive), string(assay.ModeBatchElseLive)}
 }
 
-func (w *Mode) read(d *decoder, n *node)         { *w = Mode(d.oneOf(n, modes()...)) }
-func (w *Reserve) read(d *decoder, n *node)      { *w = Reserve(d.oneOf(n, "expected", "high")) }
-func (w *Unpriced) read(d *decoder, n *node)     { *w = Unpriced(d.oneOf(n, "refuse", "allow")) }
-func (w *DeadlineThen) read(d *decoder, n *node) { *w = DeadlineThen(d.oneOf(n, "live", "stop")) }
-func (w *Missing) read(d *decoder, n *node)      { *w = Missing(d.oneOf(n, "problem", "keep")) }
-func (w *Jury) read(d *decoder, n *node) {
-	*w = Jury(d.oneOf(n, "each", "majority", "mean", "unanimous"))
-}
-func (w *Identical) read(d *decoder, n *node) { *w = Identical(d.oneOf(n, "tie", "ask")) }
-func (w *Order) read(d *decoder, n *node) {
-	*w = Order(d.oneOf(n, "random", "alternate", "both", "as-listed"))
-}
-func (w *Reduce) read(d *decoder, n *node) { *w = Reduce(d.oneOf(n, "mean", "majority", "any", "all")) }
-func (w *Wrap) read(d *decoder, n *node) {
-	if n.kind == kindBool { // some write off and on as false and true
-		*w = map[bool]Wrap{true: "on", false: wrapOff}[n.yes]
+// Words lists the amounts by name.
+func (Reserve) Words() []string { return []string{"expected", "high"} }
+
+// Words lists the answers.
+func (Unpriced) Words() []string { return []string{"refuse", "allow"} }
+
+// Words lists the treatments.
+func (DeadlineThen) Words() []string { return []string{"live", "stop"} }
+
+// Words lists the treatments.
+func (Missing) Words() []string { return []string{"problem", "keep"} }
+
+// Words lists the ways.
+func (Jury) Words() []string { return []string{"each", "majority", "mean", "unanimous"} }
+
+// Words lists the treatments.
+func (Identical) Words() []string { return []string{"tie", "ask"} }
+
+// Words lists the orders.
+func (Order) Words() []string { return []string{"random", "alternate", "both", "as-listed"} }
+
+// Words lists the ways.
+func (Reduce) Words() []string { return []string{"mean", "majority", "any", "all"} }
+
+// Words lists the ways.
+func (CountAs) Words() []string { return []string{"answer", "exclude", "worst"} }
+
+// Words lists the APIs.
+func (API) Words() []string { return []string{"chat", "responses"} }
+
+// Read takes on, off, true or false.
+func (w *Wrap) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Bool { // some write off and on as false and true
+		*w = map[bool]Wrap{true: "on", false: wrapOff}[n.Bool]
 		return
 	}
-	*w = Wrap(d.oneOf(n, "on", wrapOff))
+	*w = Wrap(d.OneOf(n, "on", wrapOff))
 }
-func (w *CountAs) read(d *decoder, n *node) { *w = CountAs(d.oneOf(n, "answer", "exclude", "worst")) }
 
 // Any is any value, kept as JSON.
 type Any struct {
@@ -66,7 +86,8 @@ type Any struct {
 	At   assay.Place
 }
 
-func (a *Any) read(_ *decoder, n *node) { *a = Any{JSON: n.json(), At: n.at} }
+// Read takes anything.
+func (a *Any) Read(_ *decode.Decoder, n *decode.Node) { *a = Any{JSON: n.JSON(), At: n.At} }
 
 // RawSchema is a JSON Schema, written in place or in a file.
 type RawSchema struct {
@@ -75,28 +96,30 @@ type RawSchema struct {
 	At   assay.Place
 }
 
-func (s *RawSchema) read(d *decoder, n *node) {
-	s.At = n.at
-	switch n.kind {
-	case kindMap:
-		s.JSON = n.json()
-	case kindText:
-		s.File = n.text
+// Read takes a schema, or the name of its file.
+func (s *RawSchema) Read(d *decode.Decoder, n *decode.Node) {
+	s.At = n.At
+	switch n.Kind {
+	case decode.Map:
+		s.JSON = n.JSON()
+	case decode.Text:
+		s.File = n.Text
 	default:
-		d.wrong(n, "a JSON Schema, or the name of its file")
+		d.Wrong(n, "a JSON Schema, or the name of its file")
 	}
 }
 
 // Rows picks rows by number: 1-100, 5, or a list of both.
 type Rows []inputs.Range
 
-func (r *Rows) read(d *decoder, n *node) {
+// Read takes numbers and ranges.
+func (r *Rows) Read(d *decode.Decoder, n *decode.Node) {
 	var names Names
-	names.read(d, n)
+	names.Read(d, n)
 	for i, text := range names.List {
 		ranges, err := inputs.ParseRows(text)
 		if err != nil {
-			d.problems.Add(names.Places[i], "such as 1-100, 7 or 50-", "%s", err)
+			d.Problems.Add(names.Places[i], "such as 1-100, 7 or 50-", "%s", err)
 			continue
 		}
 		*r = append(*r, ranges...)
@@ -109,18 +132,19 @@ type Sample struct {
 	Seed uint64
 }
 
-func (s *Sample) read(d *decoder, n *node) {
+// Read takes a number, or a map.
+func (s *Sample) Read(d *decode.Decoder, n *decode.Node) {
 	var m struct {
 		N    int   `json:"n"`
 		Seed int64 `json:"seed"`
 	}
-	if n.kind == kindMap {
-		rest(d, n, &m)
+	if n.Kind == decode.Map {
+		d.Fields(n, &m)
 	} else {
-		d.into(n, valueOf(&m.N))
+		d.Into(n, &m.N)
 	}
 	if m.N < 1 {
-		d.problems.Add(n.at, "", "sample: want at least 1, got %d", m.N)
+		d.Problems.Add(n.At, "", "sample: want at least 1, got %d", m.N)
 	}
 	*s = Sample{N: m.N, Seed: uint64(m.Seed)}
 }
@@ -131,31 +155,31 @@ type Expect struct {
 	Field string
 }
 
-func (e *Expect) read(d *decoder, n *node) {
-	if n.kind == kindMap {
+// Read takes a constant, or a map with the field.
+func (e *Expect) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Map {
 		var m struct {
 			Field string `json:"field"`
 		}
-		rest(d, n, &m)
+		d.Fields(n, &m)
 		e.Field = m.Field
 		return
 	}
-	d.into(n, valueOf(&e.Const))
+	d.Into(n, &e.Const)
 }
 
 // Joins is one join or a list of them.
 type Joins []Join
 
-func (j *Joins) read(d *decoder, n *node) {
-	list := n.list
-	if n.kind == kindMap {
-		list = []*node{n}
+// Read takes a join, or a list of joins.
+func (j *Joins) Read(d *decode.Decoder, n *decode.Node) {
+	list := n.List
+	if n.Kind == decode.Map {
+		list = []*decode.Node{n}
 	}
 	for _, c := range list {
 		var one Join
-		d.into(c, valueOf(&one))
+		d.Into(c, &one)
 		*j = append(*j, one)
 	}
 }
-
-func valueOf[T any](v *T) reflect.Value { return reflect.ValueOf(v).Elem() }

@@ -17,6 +17,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/batchfile"
 	"assay/internal/study"
+	"assay/internal/study/decode"
 )
 
 // Batch holds the settings a batch run was begun with. It is kept in the run's settings.
@@ -100,7 +101,7 @@ func (b *Batch) Study() *study.Study {
 func Providers(name, provider, kind string, e Reach) *study.Study {
 	p := study.Provider{Kind: kind, BaseURL: e.BaseURL, Key: e.Key, Project: e.Project, Location: e.Location, Input: e.Input,
 		Output: e.Output, Account: e.Account, Role: e.Role}
-	return &study.Study{Study: name, Providers: study.Ordered[study.Provider]{{Name: provider, Value: p}}}
+	return &study.Study{Study: name, Providers: decode.Ordered[study.Provider]{{Name: provider, Value: p}}}
 }
 
 // stage is the one stage of a batch run; input is the name of its lines in the snapshot.

@@ -6,6 +6,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/study"
+	"assay/internal/study/decode"
 )
 
 // TestKeysOfAWSSignNothingForAnAddressOfTheStudy asks live with AWS keys and settings of the environment: at the address that
@@ -16,7 +17,7 @@ func TestKeysOfAWSSignNothingForAnAddressOfTheStudy(t *testing.T) {
 	delete(r.env, "AWS_BEARER_TOKEN_BEDROCK")
 	r.env["AWS_ACCESS_KEY_ID"], r.env["AWS_SECRET_ACCESS_KEY"], r.env["AWS_REGION"] = "id-of-a-pair", "id-of-a-pair", "eu-west-1"
 	for address, want := range map[string]string{"": "", "https://thief.example": "there are no AWS keys"} {
-		s := &study.Study{Providers: study.Ordered[study.Provider]{{Name: "bedrock", Value: study.Provider{BaseURL: address}}}}
+		s := &study.Study{Providers: decode.Ordered[study.Provider]{{Name: "bedrock", Value: study.Provider{BaseURL: address}}}}
 		access, err := r.world.Accounts(s).Access("bedrock")
 		if err != nil {
 			t.Fatal(err)

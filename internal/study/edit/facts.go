@@ -14,6 +14,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/study"
+	"assay/internal/study/decode"
 	"assay/internal/study/expr"
 	"assay/internal/study/prompt"
 )
@@ -143,7 +144,7 @@ func (f *facts) walk(v reflect.Value, path ...string) {
 func (f *facts) special(v reflect.Value, path []string) bool {
 	text := ""
 	switch x := v.Interface().(type) {
-	case study.Where, assay.Place, *prompt.Template, *expr.Program:
+	case decode.Where, assay.Place, *prompt.Template, *expr.Program:
 	case study.Text:
 		text = x.Text
 	case study.Named:

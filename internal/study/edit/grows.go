@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/study"
+	"assay/internal/study/decode"
 )
 
 // Why returns why a run cannot go on with a changed study and a new one is begun; empty where the study only adds to what was asked, or
@@ -144,7 +145,7 @@ func PairsOf(st *study.Stage) study.Pairs {
 	if st.Pairs != nil {
 		p = *st.Pairs
 	}
-	p.Where, p.All = study.Where{}, false
+	p.Where, p.All = decode.Where{}, false
 	return p
 }
 

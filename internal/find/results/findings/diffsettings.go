@@ -15,6 +15,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/study"
+	"assay/internal/study/decode"
 )
 
 // Changed is one thing that was set otherwise. Empty: it was not set.
@@ -176,7 +177,7 @@ func (d *Diff) items(ctx context.Context) error {
 		}
 	}
 	for _, in := range studies[0].Inputs {
-		if !slices.ContainsFunc(studies[1].Inputs, func(o study.Entry[study.Input]) bool { return o.Name == in.Name }) {
+		if !slices.ContainsFunc(studies[1].Inputs, func(o decode.Entry[study.Input]) bool { return o.Name == in.Name }) {
 			continue
 		}
 		was, err := d.itemHashes(ctx, 0, in.Name)

@@ -8,12 +8,13 @@ import (
 
 	"assay/internal/judge"
 	"assay/internal/study"
+	"assay/internal/study/decode"
 	"assay/internal/study/plan"
 )
 
 // clusters counts the clusters of the items of a stage; 0: each item stands alone.
 func (m *maker) clusters(ctx context.Context, st *study.Stage) int64 {
-	if !slices.ContainsFunc(m.in.Study.Inputs, func(in study.Entry[study.Input]) bool { return in.Value.Cluster != "" }) {
+	if !slices.ContainsFunc(m.in.Study.Inputs, func(in decode.Entry[study.Input]) bool { return in.Value.Cluster != "" }) {
 		return 0
 	}
 	seen, items := map[string]bool{}, 0

@@ -1,4 +1,5 @@
-package study
+// Package decode fills Go values from YAML and keeps the place of every value, for problems that name it.
+package decode
 
 import (
 	"bytes"
@@ -16,65 +17,69 @@ import (
 	"assay/internal/assay"
 )
 
-// Bounds of a study file. A study that needs more is a data set in disguise.
+// MaxBytes, maxNodes and maxDepth are the bounds of a study file. A study that needs more is a data set in disguise.
 const (
-	maxBytes = 8 << 20
+	MaxBytes = 8 << 20
 	maxNodes = 200_000
 	maxDepth = 64
 )
 
-type kind int
+// Kind is the sort of a value.
+type Kind int
 
+// The kinds of values.
 const (
-	kindNull kind = iota
-	kindText      // a string
-	kindNumber
-	kindBool
-	kindList
-	kindMap
+	Null Kind = iota
+	Text      // a string
+	Number
+	Bool
+	List
+	Map
 )
 
-func (k kind) String() string {
+// String returns the kind as messages name it.
+func (k Kind) String() string {
 	return [...]string{"nothing", "text", "a number", "true or false", "a list", "a map"}[k]
 }
 
-// node is one value of a study file with its place. Aliases are expanded and merge keys merged.
-type node struct {
-	kind  kind
-	text  string // scalars: as written (1.0 stays 1.0)
-	num   float64
-	yes   bool
-	list  []*node
-	pairs []pair
-	at    assay.Place // of the value
-	body  assay.Place // of the first character of a text's content, for problems inside it
+// Node is one value of a study file with its place. Aliases are expanded and merge keys merged.
+type Node struct {
+	Kind   Kind
+	Text   string // scalars: as written (1.0 stays 1.0)
+	Number float64
+	Bool   bool
+	List   []*Node
+	Pairs  []Pair
+	At     assay.Place // of the value
+	Body   assay.Place // of the first character of a text's content, for problems inside it
 }
 
-type pair struct {
-	key string
-	at  assay.Place // of the key
-	val *node
+// Pair is a key of a map and its value.
+type Pair struct {
+	Key   string
+	At    assay.Place // of the key
+	Value *Node
 }
 
-// child returns the value under a key, or nil.
-func (n *node) child(key string) *node {
+// Child returns the value under a key, or nil.
+func (n *Node) Child(key string) *Node {
 	if n == nil {
 		return nil
 	}
-	for _, p := range n.pairs {
-		if p.key == key {
-			return p.val
+	for _, p := range n.Pairs {
+		if p.Key == key {
+			return p.Value
 		}
 	}
 	return nil
 }
 
-// parseTree reads YAML into nodes. What cannot be read comes back as problems with places.
-func parseTree(file string, text []byte) (*node, assay.Problems) {
+// Parse reads YAML into nodes. What cannot be read comes back as problems with places.
+func Parse(file string, text []byte) (*Node, assay.Problems) {
 	var problems assay.Problems
-	if len(text) > maxBytes {
+	if len(text) > MaxBytes {
 		problems.Add(assay.Place{File: file, Line: 1, Col: 1}, "move the items to a .csv or .jsonl file under `inputs`",
-			"the study has more than %d MB", maxBytes>>20)
+			"the study has more than %d MB", MaxBytes>>20)
 		return nil, problems
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
@@ -173,7 +178,7 @@ type builder struct {
 	problems *assay.Problems
 }
 
-func (b *builder) build(n ast.Node, depth int) *node {
+func (b *builder) build(n ast.Node, depth int) *Node {
 	at := place(b.file, n.GetToken())
 	b.nodes++
 	if b.nodes == maxNodes {
@@ -184,26 +189,26 @@ func (b *builder) build(n ast.Node, depth int) *node {
 		b.problems.Add(at, "", "nested deeper than %d levels", maxDepth)
 	}
 	if b.nodes >= maxNodes || depth >= maxDepth {
-		return &node{at: at, body: at}
+		return &Node{At: at, Body: at}
 	}
 	switch n := n.(type) {
 	case *ast.MappingNode:
-		out := &node{kind: kindMap, at: at, body: at}
+		out := &Node{Kind: Map, At: at, Body: at}
 		for i, v := range n.Values {
 			if i == 0 && !n.IsFlowStyle {
-				out.at = place(b.file, v.Key.GetToken())
+				out.At = place(b.file, v.Key.GetToken())
 			}
 			b.addPair(out, v, depth)
 		}
 		return out
 	case *ast.MappingValueNode:
-		out := &node{kind: kindMap, at: place(b.file, n.Key.GetToken()), body: at}
+		out := &Node{Kind: Map, At: place(b.file, n.Key.GetToken()), Body: at}
 		b.addPair(out, n, depth)
 		return out
 	case *ast.SequenceNode:
-		out := &node{kind: kindList, at: at, body: at}
+		out := &Node{Kind: List, At: at, Body: at}
 		for _, v := range n.Values {
-			out.list = append(out.list, b.build(v, depth+1))
+			out.List = append(out.List, b.build(v, depth+1))
 		}
 		return out
 	case *ast.AnchorNode:
@@ -217,17 +222,17 @@ func (b *builder) build(n ast.Node, depth int) *node {
 	return b.scalar(n, at)
 }
 
-func (b *builder) alias(n *ast.AliasNode, depth int) *node {
+func (b *builder) alias(n *ast.AliasNode, depth int) *Node {
 	name, at := n.Value.GetToken().Value, place(b.file, n.Start)
 	target, ok := b.anchors[name]
 	if !ok {
 		b.problems.Add(at, "an anchor `&"+name+"` must come before it", "alias *%s names no anchor", name)
-		return &node{at: at, body: at}
+		return &Node{At: at, Body: at}
 	}
 	for _, o := range b.open {
 		if o == name {
 			b.problems.Add(at, "", "alias *%s contains itself", name)
-			return &node{at: at, body: at}
+			return &Node{At: at, Body: at}
 		}
 	}
 	b.open = append(b.open, name)
@@ -236,35 +241,35 @@ func (b *builder) alias(n *ast.AliasNode, depth int) *node {
 	return out
 }
 
-func (b *builder) addPair(out *node, v *ast.MappingValueNode, depth int) {
+func (b *builder) addPair(out *Node, v *ast.MappingValueNode, depth int) {
 	if v.Key.IsMergeKey() {
 		b.merge(out, b.build(v.Value, depth+1))
 		return
 	}
 	key, at := b.keyText(v.Key), place(b.file, v.Key.GetToken())
-	for i, p := range out.pairs {
-		if p.key != key {
+	for i, p := range out.Pairs {
+		if p.Key != key {
 			continue
 		}
-		if p.at != (assay.Place{}) { // what a merge key brought has no place of its own and is overridden
-			b.problems.Add(at, "remove one of them", "key %q is here a second time (first at line %d)", key, p.at.Line)
+		if p.At != (assay.Place{}) { // what a merge key brought has no place of its own and is overridden
+			b.problems.Add(at, "remove one of them", "key %q is here a second time (first at line %d)", key, p.At.Line)
 			return
 		}
-		out.pairs[i] = pair{key: key, at: at, val: b.build(v.Value, depth+1)}
+		out.Pairs[i] = Pair{Key: key, At: at, Value: b.build(v.Value, depth+1)}
 		return
 	}
-	out.pairs = append(out.pairs, pair{key: key, at: at, val: b.build(v.Value, depth+1)})
+	out.Pairs = append(out.Pairs, Pair{Key: key, At: at, Value: b.build(v.Value, depth+1)})
 }
 
-func (b *builder) merge(out, from *node) {
-	sources := []*node{from}
-	if from.kind == kindList {
-		sources = from.list
+func (b *builder) merge(out, from *Node) {
+	sources := []*Node{from}
+	if from.Kind == List {
+		sources = from.List
 	}
 	for _, s := range sources {
-		for _, p := range s.pairs {
-			if out.child(p.key) == nil {
-				out.pairs = append(out.pairs, pair{key: p.key, val: p.val})
+		for _, p := range s.Pairs {
+			if out.Child(p.Key) == nil {
+				out.Pairs = append(out.Pairs, Pair{Key: p.Key, Value: p.Value})
 			}
 		}
 	}
@@ -277,31 +282,31 @@ func (b *builder) keyText(k ast.MapKeyNode) string {
 	return k.GetToken().Value
 }
 
-func (b *builder) scalar(n ast.Node, at assay.Place) *node {
-	out := &node{at: at, body: at, text: n.GetToken().Value}
+func (b *builder) scalar(n ast.Node, at assay.Place) *Node {
+	out := &Node{At: at, Body: at, Text: n.GetToken().Value}
 	switch n := n.(type) {
 	case *ast.NullNode:
-		out.kind = kindNull
+		out.Kind = Null
 	case *ast.BoolNode:
-		out.kind, out.yes = kindBool, n.Value
+		out.Kind, out.Bool = Bool, n.Value
 	case *ast.IntegerNode, *ast.FloatNode:
-		f, err := strconv.ParseFloat(strings.ReplaceAll(out.text, "_", ""), 64)
+		f, err := strconv.ParseFloat(strings.ReplaceAll(out.Text, "_", ""), 64)
 		if err != nil { // 0x10 and the like
 			if i, ok := n.(*ast.IntegerNode); ok {
 				f, _ = strconv.ParseFloat(fmt.Sprint(i.Value), 64)
 			}
 		}
-		out.kind, out.num = kindNumber, f
+		out.Kind, out.Number = Number, f
 	case *ast.LiteralNode:
-		out.kind, out.text = kindText, n.Value.Value
-		out.body = assay.Place{File: b.file, Line: n.Start.Position.Line + 1, Col: b.indent(n.Start.Position.Line) + 1}
+		out.Kind, out.Text = Text, n.Value.Value
+		out.Body = assay.Place{File: b.file, Line: n.Start.Position.Line + 1, Col: b.indent(n.Start.Position.Line) + 1}
 	case *ast.StringNode:
-		out.kind, out.text = kindText, n.Value
+		out.Kind, out.Text = Text, n.Value
 		if t := n.GetToken().Type; t == token.SingleQuoteType || t == token.DoubleQuoteType {
-			out.body.Col++
+			out.Body.Col++
 		}
 	default:
-		out.kind = kindText
+		out.Kind = Text
 	}
 	return out
 }
