@@ -14,6 +14,7 @@ import (
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/catalog"
 )
 
@@ -116,8 +117,8 @@ func fillVerdicts(ctx context.Context, home string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	planner := &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
-		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}
+	planner := &script.Library{Files: files, Store: snapshot.Store{
+		Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports, Reader: ledger.Reader, Catalog: catalog.Default()}}
 	rng, n := rand.New(rand.NewPCG(5, 6)), 0
 	for stage, labels := range map[string][]string{"fine": {"yes", "no"}, "arena": {assay.LabelA, assay.LabelB, assay.LabelTie}} {
 		var block []store.Verdict

@@ -31,7 +31,7 @@ var layers = map[string]int{
 	"keep/ledger": 4,
 	"send/engine": 4, "send/engine/hold": 5, "send/engine/batch": 6, "send/engine/live": 6, "send/engine/stage": 6, "send/engine/runs": 7,
 	"send/process": 0, "send/traffic": 4, "send/workers": 12,
-	"send/script/rounds": 4, "send/script": 5,
+	"send/script/rounds": 4, "send/script/snapshot": 4, "send/script": 5,
 	"send/batchrun":     5,
 	"find/results":      6,
 	"find/results/rows": 7, "find/results/labels": 7, "find/results/grid": 7, "find/results/runs": 7,

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 )
 
 // Rerun returns the command that goes on with a study after it was edited, typed in a folder; empty: in any.
 func (r *Reader) Rerun(run store.Run, dir string) (string, error) {
-	var s script.Settings
+	var s snapshot.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
 		return "", fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
@@ -23,7 +23,7 @@ func (r *Reader) Rerun(run store.Run, dir string) (string, error) {
 }
 
 // RerunWith returns the command that runs a study with other settings than a run has.
-func (r *Reader) RerunWith(run store.Run, s script.Settings, dir string) string {
+func (r *Reader) RerunWith(run store.Run, s snapshot.Settings, dir string) string {
 	s.File = filepath.Join(studyFrom(run.Folder, dir), s.File)
 	return RunAgain(s, r.Rehearsal)
 }
@@ -37,7 +37,7 @@ func studyFrom(folder, dir string) string {
 }
 
 // RunAgain returns the command that runs the same study.
-func RunAgain(s script.Settings, rehearsal bool, flags ...string) string {
+func RunAgain(s snapshot.Settings, rehearsal bool, flags ...string) string {
 	ask := append([]string{"assay run", ShellWord(s.File)}, flags...)
 	flag := func(name, value string) {
 		if value != "" {

@@ -20,6 +20,7 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/planner"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
@@ -55,8 +56,8 @@ func newPlanner(t *testing.T) *planner.Planner {
 	files, err := artifacts.Open(filepath.Join(dir, "runs"))
 	ok(t, err)
 	t.Cleanup(func() { files.Close() })
-	lib := &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
-		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}
+	lib := &script.Library{Files: files, Store: snapshot.Store{
+		Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports, Reader: ledger.Reader, Catalog: catalog.Default()}}
 	return &planner.Planner{
 		Library: lib, Results: &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages, Scripts: lib},
 		Batches: &batchrun.Planner{Runs: ledger.Runs, Clients: ledger.Clients,
@@ -72,7 +73,7 @@ func ok(t *testing.T, err error) {
 }
 
 // begin writes a run of the study gated, with answers made elsewhere in it.
-func begin(t *testing.T, p *planner.Planner, id string, s script.Settings) store.Run {
+func begin(t *testing.T, p *planner.Planner, id string, s snapshot.Settings) store.Run {
 	t.Helper()
 	folder := fstest.MapFS{"s.yaml": {Data: []byte(gated)}, "answers.csv": {Data: []byte("item,lane,text\n1,old,4\n2,old,5\n")}}
 	st, problems := study.Read(folder, "s.yaml", study.Options{})
@@ -87,7 +88,7 @@ func begin(t *testing.T, p *planner.Planner, id string, s script.Settings) store
 	}
 	s.File, s.BaseURLs = "s.yaml", map[string]string{"openai": "http://there.example"}
 	run, err := p.Begin(t.Context(),
-		script.Beginning{Run: store.NewRun{ID: id, Study: st.Study}, Input: d, Plan: made, Files: folder, Settings: s})
+		snapshot.Beginning{Run: store.NewRun{ID: id, Study: st.Study}, Input: d, Plan: made, Files: folder, Settings: s})
 	ok(t, err)
 	return run
 }
@@ -95,7 +96,7 @@ func begin(t *testing.T, p *planner.Planner, id string, s script.Settings) store
 func TestAGateOpensWhenWhatItLooksAtIsFoundAndIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	p := newPlanner(t)
-	run := begin(t, p, "r1", script.Settings{})
+	run := begin(t, p, "r1", snapshot.Settings{})
 	groups, err := p.Groups(t.Context(), run)
 	ok(t, err)
 	if len(groups) != 0 {
@@ -141,8 +142,8 @@ func TestAGateOpensWhenWhatItLooksAtIsFoundAndIsDecidedOnce(t *testing.T) {
 func TestPolicyAndRoutesAreWhatTheStudySays(t *testing.T) {
 	t.Parallel()
 	p := newPlanner(t)
-	begin(t, p, "r1", script.Settings{})
-	run := begin(t, p, "r2", script.Settings{VerifyFirst: true, ReuseRuns: []string{"r1"}})
+	begin(t, p, "r1", snapshot.Settings{})
+	run := begin(t, p, "r2", snapshot.Settings{VerifyFirst: true, ReuseRuns: []string{"r1"}})
 	got, err := p.Policy(t.Context(), run)
 	ok(t, err)
 	if got.Reuse == nil || len(got.Reuse.From) != 1 || !got.Reuse.Whole {
@@ -166,7 +167,7 @@ func TestPolicyAndRoutesAreWhatTheStudySays(t *testing.T) {
 		!strings.Contains(err.Error(), `no lane "nosuch"`) {
 		t.Errorf("a lane that is not there: %v", err)
 	}
-	if _, err := p.Policy(t.Context(), begin(t, p, "r3", script.Settings{ReuseRuns: []string{"nosuch"}})); err == nil {
+	if _, err := p.Policy(t.Context(), begin(t, p, "r3", snapshot.Settings{ReuseRuns: []string{"nosuch"}})); err == nil {
 		t.Error("a run that reuses what is not there has a policy")
 	}
 }

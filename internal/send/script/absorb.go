@@ -146,7 +146,7 @@ func (w *verdictWriter) judged(rec reader, a store.Answer) error {
 func (w *verdictWriter) read(source *asking, g store.Segment) error {
 	for _, st := range plan.InOrder(w.input.Study) {
 		j, ok := w.stages[st.Name].(*judging)
-		if !ok || !silent(j.rubric) || !w.settings.wants(st.Name) || !slices.Contains(j.sources, source) || !j.reads(source, g.Turn) ||
+		if !ok || !silent(j.rubric) || !w.settings.Wants(st.Name) || !slices.Contains(j.sources, source) || !j.reads(source, g.Turn) ||
 			!j.about(g.Lane, source) {
 			continue
 		}

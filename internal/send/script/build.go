@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/internal/study"
@@ -100,4 +101,14 @@ func (s *Script) buildJudge(ctx context.Context, st *study.Stage) (*judging, err
 		}
 	}
 	return j, ctx.Err()
+}
+
+// chosen returns the lanes within the settings.
+func (s *Script) chosen(lanes []*study.Lane) []*study.Lane {
+	if len(s.settings.Lanes) == 0 {
+		return lanes
+	}
+	return slices.DeleteFunc(slices.Clone(lanes), func(l *study.Lane) bool {
+		return !slices.ContainsFunc(s.settings.Lanes, func(n string) bool { return study.Picks(n, l) })
+	})
 }

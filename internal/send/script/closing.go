@@ -29,7 +29,7 @@ func (s *Script) close(ctx context.Context) ([]Gate, error) {
 	s.reopen()
 	for _, st := range plan.InOrder(s.input.Study) {
 		rec, ok := s.stages[st.Name]
-		if !ok || !s.settings.wants(st.Name) {
+		if !ok || !s.settings.Wants(st.Name) {
 			continue
 		}
 		gates = append(gates, s.openGates(st, rec)...)

@@ -110,8 +110,7 @@ func TestWhatWasDecidedIsBuiltAgainWhateverItsConditionSaysNow(t *testing.T) {
 		t.Fatalf("asked %v, want item a alone", at)
 	}
 	// Another process has read nothing yet: to it, a verdict may still come.
-	fresh := &planner.Planner{Library: &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
-		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog}}
+	fresh := &planner.Planner{Library: &script.Library{Store: r.planner.Store, Files: r.planner.Files}}
 	built, err := fresh.Build(ctx, run, store.Live, at)
 	if err != nil || len(built) != 1 || built[0].At != at[0] {
 		t.Errorf("built %d requests, error %v; want the one that was decided", len(built), err)

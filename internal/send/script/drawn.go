@@ -2,9 +2,6 @@ package script
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 
 	"assay/internal/assay"
@@ -15,33 +12,8 @@ import (
 	"assay/internal/study/plan"
 )
 
-// drawnPart is under which name, before that of a stage, the pairs are kept that were drawn for a run. A run has them where lanes or items
-// were added to what it compares: which are drawn depends on all that can meet, and those that were drawn before stay.
-const drawnPart = "pairs/"
-
 // mostDrawn is how many pairs of a stage are kept by name.
 const mostDrawn = 1_000_000
-
-// drawn reads the pairs that were drawn for a run.
-func (p *Library) drawn(ctx context.Context, run int64, s *study.Study) (map[string][]plan.Drawn, error) {
-	out := map[string][]plan.Drawn{}
-	for i := range s.Stages {
-		if s.Stages[i].Verb() != study.VerbCompare {
-			continue
-		}
-		name := s.Stages[i].Name
-		var all []plan.Drawn
-		err := json.NewDecoder(p.Reader.Part(ctx, run, drawnPart+name)).Decode(&all)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the pairs of stage %s: %w", name, err)
-		}
-		out[name] = all
-	}
-	return out, nil
-}
 
 // Drawn returns the pairs of a run with a study that adds to it, by stage: those that are not as the study says. Nil: all are.
 func (p *Library) Drawn(ctx context.Context, run store.Run, in *plan.Input) (map[string][]plan.Drawn, error) {

@@ -1,6 +1,8 @@
 package script
 
-import "context"
+import (
+	"context"
+)
 
 // Close is the last step of Absorb, as it is when a segment settled after Absorb had listed those to read.
 func (s *Script) Close(ctx context.Context) error {

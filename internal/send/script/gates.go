@@ -94,7 +94,7 @@ type Gate struct {
 
 // openGates returns the gates of a stage that can be decided and are not.
 func (s *Script) openGates(st *study.Stage, rec stage) []Gate {
-	if st.Gate == nil && st.LaneGate == nil || !s.settings.wants(st.Name) {
+	if st.Gate == nil && st.LaneGate == nil || !s.settings.Wants(st.Name) {
 		return nil
 	}
 	s.gateMu.Lock()

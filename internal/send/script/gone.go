@@ -75,10 +75,7 @@ func places(of map[store.GroupKey]int64) string {
 func (p *Library) draft(ctx context.Context, was *Script, in *plan.Input) (*Script, error) {
 	run, settings, own := was.run, was.settings, *in
 	own.Rows, own.Drawn = limitedRows{in, settings.Limit}, nil
-	s := &Script{
-		Library: p, run: run, settings: settings, input: &own, stages: map[string]stage{}, absorbed: map[int64]bool{},
-		closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
-	}
+	s := p.newScript(run, settings, &own)
 	if err := s.buildStages(ctx); err != nil {
 		return nil, err
 	}

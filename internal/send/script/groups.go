@@ -33,7 +33,7 @@ func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 	var out []Group
 	for _, st := range plan.InOrder(s.input.Study) {
 		rec, ok := s.stages[st.Name]
-		if !ok || !s.settings.wants(st.Name) || imports(rec) {
+		if !ok || !s.settings.Wants(st.Name) || imports(rec) {
 			continue
 		}
 		tries, turns := rec.tries(), rec.turns()

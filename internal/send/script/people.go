@@ -95,7 +95,7 @@ func (p *People) Tasks(ctx context.Context) iter.Seq2[analysis.Task, error] {
 // Unlabelled walks over what the stage is about and no person has said anything of; over nothing where the run leaves the stage out.
 func (p *People) Unlabelled(ctx context.Context) iter.Seq2[assay.Coordinates, error] {
 	return func(yield func(assay.Coordinates, error) bool) {
-		if !p.settings.wants(p.stage) {
+		if !p.settings.Wants(p.stage) {
 			return
 		}
 		seen, err := p.marks(ctx, "")

@@ -140,7 +140,7 @@ func (p *Preview) script(ctx context.Context, limit int) (*Script, error) {
 	}
 	in := *p.input
 	in.Rows = limitedRows{p.input, limit}
-	s := &Script{Library: &Library{Catalog: in.Catalog}, input: &in, stages: map[string]stage{}}
+	s := &Script{Library: &Library{}, input: &in, stages: map[string]stage{}}
 	if err := s.buildStages(ctx); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/planner"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/catalog"
 )
 
@@ -27,8 +28,8 @@ func TestALaterProgramWithOtherPricesBillsARunTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	other := &planner.Planner{Library: &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
-		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: later}}
+	other := &planner.Planner{Library: &script.Library{Files: r.planner.Files, Store: snapshot.Store{
+		Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports, Reader: r.planner.Reader, Catalog: later}}}
 	for _, lane := range []string{"g", "h", "f"} {
 		was, err := r.planner.Route(ctx, run, "one", lane, store.Batch)
 		if err != nil {

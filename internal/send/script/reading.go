@@ -59,7 +59,7 @@ func (p *Library) Expected(ctx context.Context, run store.Run, stage string) ite
 			return
 		}
 		rec, ok := s.stages[stage].(reader)
-		if !ok || !s.settings.wants(stage) {
+		if !ok || !s.settings.Wants(stage) {
 			return
 		}
 		for _, name := range rec.voices() {

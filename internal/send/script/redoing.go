@@ -159,7 +159,7 @@ func (p *Library) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 		return nil, err
 	}
 	rec, ok := s.stages[r.Stage]
-	if !ok || !s.settings.wants(r.Stage) || !slices.ContainsFunc(rec.lanes(), func(l *study.Lane) bool { return l.Name == r.Lane }) {
+	if !ok || !s.settings.Wants(r.Stage) || !slices.ContainsFunc(rec.lanes(), func(l *study.Lane) bool { return l.Name == r.Lane }) {
 		return nil, nil
 	}
 	if a, asks := rec.(*asking); asks && a.imported {
@@ -218,7 +218,7 @@ func (s *Script) readers(rec stage, item, lane string, turn int) []*judging {
 	var out []*judging
 	for stage, other := range s.stages {
 		j, ok := other.(*judging)
-		if ok && s.settings.wants(stage) && slices.Contains(j.sources, source) && j.reads(source, turn) && j.about(lane, source) {
+		if ok && s.settings.Wants(stage) && slices.Contains(j.sources, source) && j.reads(source, turn) && j.about(lane, source) {
 			out = append(out, j)
 		}
 	}

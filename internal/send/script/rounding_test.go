@@ -15,7 +15,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 )
 
 // again clears all faults, retries a run and drives it to its end.
@@ -160,7 +160,7 @@ func TestARoundThatWasTakenOverCountsWithItsPrice(t *testing.T) {
 	}
 	budget := assay.Dollars(0.0198) // a little more than the first round is planned to cost
 	second := r.beginWith(t.Context(), files(", budget: "+budget.String()), "run2",
-		script.Settings{File: "s.yaml", ReuseRuns: []string{run.ID}})
+		snapshot.Settings{File: "s.yaml", ReuseRuns: []string{run.ID}})
 	if st, err := (&local.Driver{Engine: r.engine}).Drive(t.Context(), second.No); err != nil || !st.Closed {
 		t.Fatalf("%+v, error %v", st, err)
 	}

@@ -16,23 +16,15 @@ import (
 	"assay/internal/judge/program"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
-	"assay/internal/keep/store/read"
-	"assay/internal/keep/store/runs"
-	"assay/internal/keep/store/sending"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study"
-	"assay/internal/study/catalog"
 	"assay/internal/study/plan"
 )
 
 // Library opens the scripts of a ledger's runs, each once. It is safe for concurrent use.
 type Library struct {
-	Runs    *runs.Store
-	Leases  *sending.Leases
-	Imports *sending.Importer
-	Reuse   *read.Reuse
-	Reader  *read.Reader
-	Files   artifacts.Place
-	Catalog *catalog.Catalog
+	snapshot.Store
+	Files artifacts.Place
 
 	// Programs runs the programs of rubrics. Nil: programs cannot judge here.
 	Programs *program.Runner
@@ -46,7 +38,7 @@ type Script struct {
 	*Library
 	run      store.Run
 	input    *plan.Input
-	settings Settings
+	settings snapshot.Settings
 	stages   map[string]stage // by name
 	absorbed map[int64]bool   // segments whose answers were read
 	closedAt int              // how many redos there were when stages were closed
@@ -139,6 +131,29 @@ func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
 	}
 }
 
+// load makes the script of a run from its snapshot.
+func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
+	in, settings, err := p.Store.Open(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	s := p.newScript(run, settings, in)
+	if err := s.recall(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.buildStages(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.recallLooks(ctx)
+}
+
+func (p *Library) newScript(run store.Run, settings snapshot.Settings, in *plan.Input) *Script {
+	return &Script{
+		Library: p, run: run, settings: settings, input: in, stages: map[string]stage{}, absorbed: map[int64]bool{},
+		closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
+	}
+}
+
 // of reports whether a script is that of a run as it is. Items that were bought are in the settings.
 func (s *Script) of(run store.Run) bool {
 	return s.run.Digest == run.Digest && s.run.Settings == run.Settings
@@ -148,7 +163,7 @@ func (s *Script) of(run store.Run) bool {
 func (s *Script) Study() *study.Study { return s.input.Study }
 
 // Settings returns what the run began with beside its study.
-func (s *Script) Settings() Settings { return s.settings }
+func (s *Script) Settings() snapshot.Settings { return s.settings }
 
 // BatchOf returns how the batches of a stage are cut.
 func (s *Script) BatchOf(stage string) study.Batch {

@@ -27,6 +27,7 @@ import (
 	"assay/internal/send/provider"
 	"assay/internal/send/provider/apis"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/simulator"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
@@ -78,8 +79,9 @@ func newRigWith(t *testing.T, o simulator.Options) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sim.Close() })
-	lib := &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
-		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default(), Programs: &program.Runner{Env: os.LookupEnv}}
+	lib := &script.Library{Files: files, Store: snapshot.Store{
+		Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports, Reader: ledger.Reader, Catalog: catalog.Default()},
+		Programs: &program.Runner{Env: os.LookupEnv}}
 	reader := &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages, Scripts: lib}
 	r := &rig{t: t, ledger: ledger, sim: sim, planner: &planner.Planner{Library: lib, Results: reader}}
 	r.engine = runs.New(engine.Config{
@@ -108,11 +110,11 @@ func (r *rig) run(text string) store.Run {
 // begin writes the study s.yaml of a folder into the ledger.
 func (r *rig) begin(ctx context.Context, files fstest.MapFS) store.Run {
 	r.t.Helper()
-	return r.beginWith(ctx, files, "run1", script.Settings{File: "s.yaml"})
+	return r.beginWith(ctx, files, "run1", snapshot.Settings{File: "s.yaml"})
 }
 
 // beginWith writes it as a run of that name, with settings.
-func (r *rig) beginWith(ctx context.Context, files fstest.MapFS, id string, settings script.Settings) store.Run {
+func (r *rig) beginWith(ctx context.Context, files fstest.MapFS, id string, settings snapshot.Settings) store.Run {
 	r.t.Helper()
 	s, problems := study.Read(files, "s.yaml", study.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
@@ -127,7 +129,7 @@ func (r *rig) beginWith(ctx context.Context, files fstest.MapFS, id string, sett
 	if p == nil {
 		r.t.Fatal(problems)
 	}
-	run, err := r.planner.Begin(ctx, script.Beginning{
+	run, err := r.planner.Begin(ctx, snapshot.Beginning{
 		Run: store.NewRun{ID: id, Study: s.Study}, Input: d, Plan: p, Files: files, Settings: settings,
 	})
 	if err != nil {
@@ -264,8 +266,7 @@ func TestARunWorksFromItsSnapshotAlone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	run := r.run(lanes + `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g], repeats: 2}` + "\n")
-	other := &planner.Planner{Library: &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
-		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog}}
+	other := &planner.Planner{Library: &script.Library{Store: r.planner.Store, Files: r.planner.Files}}
 	var keys []string
 	for p, err := range other.Requests(context.Background(), run,
 		engine.Group{GroupKey: store.GroupKey{Stage: "one", Lane: "g", Turn: 1}, Mode: store.Batch}, nil) {

@@ -125,8 +125,7 @@ func (r *rig) lanesOf(run store.Run) []store.Lane {
 
 // another returns the planner of a process that knows nothing yet.
 func (r *rig) another() *planner.Planner {
-	lib := &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
-		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog, Programs: r.planner.Programs}
+	lib := &script.Library{Store: r.planner.Store, Files: r.planner.Files, Programs: r.planner.Programs}
 	return &planner.Planner{Library: lib, Results: &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: lib}}
 }
 

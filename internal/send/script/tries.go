@@ -264,7 +264,7 @@ func (p *Library) Retries(ctx context.Context, run store.Run, what []string) (ag
 	asked := &redone{rounds: []Round{{Verdicts: what}}}
 	for _, st := range s.input.Study.Stages {
 		rec, ok := s.stages[st.Name].(reader)
-		if !ok || !s.settings.wants(st.Name) {
+		if !ok || !s.settings.Wants(st.Name) {
 			continue
 		}
 		by := map[string]int64{}

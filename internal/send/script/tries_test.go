@@ -61,8 +61,7 @@ func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 	}
 	// A restart reads everything again, and changes nothing.
 	want := r.verdicts(run)
-	fresh := &planner.Planner{Library: &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
-		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog}}
+	fresh := &planner.Planner{Library: &script.Library{Store: r.planner.Store, Files: r.planner.Files}}
 	if err := fresh.Absorb(context.Background(), run); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (p *Library) Unasked(ctx context.Context, run store.Run, stage string, done
 			yield(assay.Coordinates{}, fmt.Errorf("stage %q of run %s has no conversations", stage, run.ID))
 			return
 		}
-		if !s.settings.wants(stage) || s.settings.Pilot {
+		if !s.settings.Wants(stage) || s.settings.Pilot {
 			return
 		}
 		for _, l := range rec.lanes() {

@@ -10,7 +10,7 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/send/provider"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study"
 )
 
@@ -29,7 +29,7 @@ func TestALostLedgersAnswersAreRecovered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	r.place.Home = "lost"
-	lost := r.finished(r.open(false), r.wanted(StudyOptions{}, script.Settings{}))
+	lost := r.finished(r.open(false), r.wanted(StudyOptions{}, snapshot.Settings{}))
 	r.place.Home = "found"
 	h := r.open(false)
 	a := r.adoption(h, "openai")
@@ -45,7 +45,7 @@ func TestALostLedgersAnswersAreRecovered(t *testing.T) {
 			t.Error(got, err)
 		}
 	}
-	want := r.wanted(StudyOptions{}, script.Settings{})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
 	now, err := h.Current(r.ctx, want)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAJobIsTakenForTheSegmentInItsStamp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	a := r.adoption(h, "openai")
 	jobs, err := a.Jobs(r.ctx, run.ID)
 	if err != nil || len(jobs) == 0 || !a.Stamped() {
@@ -104,7 +104,7 @@ func TestAnswersOfAForeignJobGoIntoAFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{Lanes: []string{"a"}}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{Lanes: []string{"a"}}))
 	a := r.adoption(h, "openai")
 	jobs, err := a.Jobs(r.ctx, run.ID)
 	if err != nil || len(jobs) != 1 {

@@ -12,7 +12,7 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 )
 
 const judgedStudy = `study: judged
@@ -77,7 +77,7 @@ func (r *rig) paidIn(h *Home, run store.Run) map[string]int {
 // anew begins a new run of the current study, and returns it with its edit and what it takes over.
 func (r *rig) anew(h *Home) (store.Run, *Edit, TakeOver) {
 	r.t.Helper()
-	want := r.wanted(StudyOptions{}, script.Settings{})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
 	var edit *Edit
 	var over TakeOver
 	run, err := h.Run(r.ctx, want, Doorkeeper{
@@ -121,7 +121,7 @@ func TestAnEditOfRequestsIsANewRunThatTakesOverWhatIsEqual(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, judgedStudy)
 			h := r.open(false)
-			run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+			run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			before := r.resultsOf(h, run)
 			edited := strings.Replace(judgedStudy, c.old, c.is, 1)
 			r.write("study.yaml", edited)
@@ -140,7 +140,7 @@ func TestAnEditOfRequestsIsANewRunThatTakesOverWhatIsEqual(t *testing.T) {
 			// All is as if there had been no run before, and that run is as it was.
 			fresh := newRig(t, edited)
 			other := fresh.open(false)
-			alone := fresh.finished(other, fresh.wanted(StudyOptions{}, script.Settings{}))
+			alone := fresh.finished(other, fresh.wanted(StudyOptions{}, snapshot.Settings{}))
 			if d := cmp.Diff(fresh.resultsOf(other, alone), r.resultsOf(h, again)); d != "" {
 				t.Error("a run of its own (-) and this one (+):", d)
 			}
@@ -158,12 +158,12 @@ func TestAnEditThatIsTakenBackFindsTheRunThatHasTheAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, judgedStudy)
 	h := r.open(false)
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	r.write("study.yaml", strings.Replace(judgedStudy, `"{{ text }}", "Are`, `"Well: {{ text }}", "Are`, 1))
 	other, _, _ := r.anew(h)
 	r.drive(h, other, Drive{})
 	r.write("study.yaml", judgedStudy)
-	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
+	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if err != nil || now.Run.ID != run.ID || now.Edit != nil {
 		t.Errorf("run %s, want %s and not %s: %v", now.Run.ID, run.ID, other.ID, err)
 	}
@@ -193,15 +193,15 @@ func TestWhyANewRunIsBegun(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, c.study)
 			h := r.open(false)
-			run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+			run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			r.write("study.yaml", strings.Replace(c.study, c.old, c.is, 1))
 			// An open run is left alone.
-			_, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
+			_, err := h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			if e := wants[*ChangedError](t, err, fmt.Sprint(err)); e.Why != c.why || e.Run != run.ID {
 				t.Error(err)
 			}
 			r.drive(h, run, Drive{})
-			now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
+			now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			if err != nil || now.Run.No != 0 || now.Edit == nil || now.Edit.Why != c.why || now.Edit.Run.ID != run.ID {
 				t.Errorf("%+v, %+v, %v", now, now.Edit, err)
 			}
@@ -247,7 +247,7 @@ stages:
 			t.Parallel()
 			r := newRig(t, conditional)
 			h := r.open(false)
-			run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+			run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			if all := r.requests(h, run); all != 4+2+4 {
 				t.Fatalf("%d requests: the condition decided otherwise", all)
 			}
@@ -349,7 +349,7 @@ func TestLabelsOfPeopleComeAlongWithTheirAnswers(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, judgedStudy)
 			h := r.open(false)
-			run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+			run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			r.labelAll(h, run, "fine", "yes")
 			r.labelAll(h, run, "better", "a")
 			r.write("study.yaml", strings.Replace(judgedStudy, c.old, c.is, 1))
@@ -371,7 +371,7 @@ func TestALabelThatWasWithdrawnStaysSo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, judgedStudy)
 	h := r.open(false)
-	r.labelAll(h, r.finished(h, r.wanted(StudyOptions{}, script.Settings{})), "fine", "yes")
+	r.labelAll(h, r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{})), "fine", "yes")
 	r.write("study.yaml", strings.Replace(judgedStudy, "Is it good?", "Is it very good?", 1))
 	again, _, _ := r.anew(h)
 	r.drive(h, again, Drive{})

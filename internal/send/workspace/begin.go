@@ -13,7 +13,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 )
@@ -23,9 +23,9 @@ type Wanted struct {
 	File     string // the study, as the user typed it
 	Input    *plan.Input
 	Plan     *plan.Plan
-	Study    StudyOptions    // how the study was read
-	Settings script.Settings // lanes, stages, limit and other settings that are not in the study
-	Budget   *assay.Money    // the most it may spend; nil: no limit
+	Study    StudyOptions      // how the study was read
+	Settings snapshot.Settings // lanes, stages, limit and other settings that are not in the study
+	Budget   *assay.Money      // the most it may spend; nil: no limit
 	Note, By string
 	New      bool // everything is asked again
 }
@@ -163,7 +163,7 @@ func (want Wanted) folder(w *World) string { return filepath.Dir(w.Disk.Path(wan
 
 // sameScope reports whether a run was about the same part of its study.
 func (want Wanted) sameScope(r store.Run) bool {
-	var s script.Settings
+	var s snapshot.Settings
 	if json.Unmarshal([]byte(r.Settings), &s) != nil {
 		return false
 	}
@@ -173,7 +173,7 @@ func (want Wanted) sameScope(r store.Run) bool {
 
 // sameMode reports whether a run travels as is wanted, where anything is.
 func (want Wanted) sameMode(r store.Run) bool {
-	var s script.Settings
+	var s snapshot.Settings
 	return want.Study.Mode == "" || json.Unmarshal([]byte(r.Settings), &s) == nil && s.Mode == want.Study.Mode
 }
 
@@ -338,7 +338,7 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 	s := want.Settings
 	s.BaseURLs = h.baseURLs(want)
 	s.File, s.Profile, s.Set, s.Mode = filepath.Base(want.File), want.Study.Profile, want.Study.Set, want.Study.Mode
-	return h.Planner.Begin(ctx, script.Beginning{
+	return h.Planner.Begin(ctx, snapshot.Beginning{
 		Run: store.NewRun{
 			ID: id, Study: name, Folder: want.folder(h.World), Digest: digest, Note: want.Note, By: cmp.Or(want.By, h.World.User()),
 			Rehearsal: h.Rehearsal, Budget: want.Budget,

@@ -14,7 +14,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/plan"
 )
 
@@ -23,7 +23,7 @@ func TestARehearsalNeedsNoKeyAndReachesItsEnd(t *testing.T) {
 	r := newRig(t, smallStudy+"budget: 1 USD\n")
 	clear(r.env)
 	r.world.HTTP = nil
-	want := r.wanted(StudyOptions{}, script.Settings{Luck: 7})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{Luck: 7})
 	want.Note, want.By = "a note", "bea"
 	if p := r.world.Missing(want.Input, want.Plan, want.File, true); len(p) > 0 {
 		t.Error(p)
@@ -55,7 +55,7 @@ func TestTheSameStudyIsTheSameRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	want := r.wanted(StudyOptions{}, script.Settings{})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
 	run := r.finished(h, want)
 	var resumed []string
 	keep := Doorkeeper{
@@ -71,7 +71,7 @@ func TestTheSameStudyIsTheSameRun(t *testing.T) {
 	}
 	want.New = false
 	r.write("study.yaml", strings.Replace(smallStudy, "{{ text }}", "Say: {{ text }}", 1))
-	if _, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), keep); err == nil || err.Error() != "asked" {
+	if _, err := h.Run(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), keep); err == nil || err.Error() != "asked" {
 		t.Error("a study that asks something else is another run:", err)
 	}
 }
@@ -80,20 +80,21 @@ func TestAnOpenRunIsNotMixedWithWhatItIsNotAbout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{Limit: 1}))
-	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{Limit: 1}))
+	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if err != nil || now.Run.ID != run.ID || !now.Partial || now.Claim != nil {
 		t.Errorf("%+v, %v", now, err)
 	}
-	if now, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{Limit: 1})); err != nil || now.Run.ID != run.ID || now.Partial {
+	if now, err = h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{Limit: 1})); err != nil || now.Run.ID != run.ID ||
+		now.Partial {
 		t.Errorf("%+v, %v", now, err)
 	}
-	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{Lanes: []string{"a"}}))
+	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{Lanes: []string{"a"}}))
 	wants[*ScopeError](t, err, "run "+run.ID+" is open, and it is about another part of the study")
-	_, err = h.Current(r.ctx, r.wanted(StudyOptions{Mode: assay.ModeLive}, script.Settings{Limit: 1}))
+	_, err = h.Current(r.ctx, r.wanted(StudyOptions{Mode: assay.ModeLive}, snapshot.Settings{Limit: 1}))
 	wants[*ModeError](t, err, "run "+run.ID+" is open, and did not begin with --mode live")
 	r.write("study.yaml", strings.Replace(smallStudy, "  b: {model: openai/gpt-4.1-mini}\n", "", 1)+"description: other\n")
-	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{Limit: 1}))
+	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{Limit: 1}))
 	wants[*ChangedError](t, err, "run "+run.ID+
 		" is open and the study was changed since it began: lanes -1 (b); the run cannot go on with that: lane b is taken away")
 }
@@ -102,13 +103,13 @@ func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	want := r.wanted(StudyOptions{}, script.Settings{})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
 	if donors, err := h.Donors(r.ctx, want); err != nil || len(donors) != 0 {
 		t.Error(donors, err)
 	}
 	before := r.finished(h, want)
 	r.write("study.yaml", strings.Replace(smallStudy, "name: checked", "name: proved", 1))
-	want = r.wanted(StudyOptions{}, script.Settings{})
+	want = r.wanted(StudyOptions{}, snapshot.Settings{})
 	var asked []string
 	run, err := h.Run(r.ctx, want,
 		Doorkeeper{Confirm: func(donors []store.Run, _ *Edit) error { asked = append(asked, donors[0].ID); return nil }})
@@ -135,12 +136,12 @@ func TestAnswersOfAllClosedRunsAreTakenOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
-	part := r.wanted(StudyOptions{}, script.Settings{Limit: 1, Lanes: []string{"a"}})
+	r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
+	part := r.wanted(StudyOptions{}, snapshot.Settings{Limit: 1, Lanes: []string{"a"}})
 	part.New = true
 	r.finished(h, part)
 	r.write("study.yaml", strings.Replace(smallStudy, "name: checked", "name: proved", 1))
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	lanes, err := h.Ledger.Reader.Lanes(r.ctx, run.No)
 	if err != nil {
 		t.Fatal(err)
@@ -181,9 +182,9 @@ func TestItemsOfEqualWordingKeepTheirOwnAnswers(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, with(before))
 			h := r.open(false)
-			old := r.texts(h, r.finished(h, r.wanted(StudyOptions{}, script.Settings{})))
+			old := r.texts(h, r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{})))
 			r.write("study.yaml", strings.Replace(with(tt.items), "name: checked", "name: proved", 1))
-			run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+			run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			now := r.texts(h, run)
 			for item, from := range tt.same {
 				if now[item] != old[from] {
@@ -214,7 +215,7 @@ func (r *rig) texts(h *Home, run store.Run) map[string]string {
 	return out
 }
 
-func settings(t *testing.T, run store.Run) (s script.Settings) {
+func settings(t *testing.T, run store.Run) (s snapshot.Settings) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
 		t.Fatal(err)
@@ -226,7 +227,7 @@ func TestARunThatIsBeingWrittenIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	want := r.wanted(StudyOptions{}, script.Settings{})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
 	preparing, err := h.Ledger.Runs.ClaimRun(r.ctx, store.NewRun{ID: "another", Study: "small", Folder: r.world.Disk.Dir},
 		store.Claim{Holder: "elsewhere/1", TTL: claimTime})
 	if err != nil {
@@ -251,7 +252,7 @@ func TestWhatAnEndedProcessHeldIsTakenOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	c := exec.Command("true")
 	if err := c.Run(); err != nil {
 		t.Skip("needs a program that ends:", err)
@@ -280,7 +281,7 @@ func TestAPilotPricesTheStudyAndItsAnswersAreTakenOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	want := r.wanted(StudyOptions{}, script.Settings{})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
 	p, problems := PlanPilot(r.ctx, want, want.Plan, plan.Options{}, 1)
 	if p == nil {
 		t.Fatal(problems)
@@ -298,7 +299,7 @@ func TestAPilotPricesTheStudyAndItsAnswersAreTakenOver(t *testing.T) {
 		want.Input.Observed["a"].PerByte <= 0 {
 		t.Errorf("%d answers, %+v, %v", n, want.Input.Observed, err)
 	}
-	whole := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	whole := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if got := settings(t, whole).ReuseRuns; !slices.Equal(got, []string{run.ID}) {
 		t.Errorf("the run takes over from %q, want %s", got, run.ID)
 	}

@@ -11,7 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/plan"
 )
 
@@ -19,13 +19,13 @@ func TestABudgetThatWasSetForARunOutlivesAnEditOfTheStudys(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy+"budget: 100 USD\n")
 	h := r.open(false)
-	want, five := r.wanted(StudyOptions{}, script.Settings{}), 5*assay.Dollar
+	want, five := r.wanted(StudyOptions{}, snapshot.Settings{}), 5*assay.Dollar
 	want.Budget = &five
 	run := r.begin(h, want)
 	for _, text := range []string{"budget: 200 USD\n", ""} {
 		r.write("study.yaml", smallStudy+text)
 		own := false
-		_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}),
+		_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}),
 			Doorkeeper{Resumed: func(now Current) error { own = now.Edit.OwnBudget(); return nil }})
 		if err != nil {
 			t.Fatal(err)
@@ -41,11 +41,11 @@ func TestAYesIsForOneRunAndOneEdit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	r.write("study.yaml", grown())
 	no := errors.New("no")
 	asked := ""
-	_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{
+	_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), Doorkeeper{
 		Resumed: func(Current) error { t.Error("it goes on"); return nil },
 		Extend: func(now Current, _ TakeOver) error { // meanwhile another process makes the run one about a part of the study
 			asked += "extend "
@@ -70,10 +70,10 @@ func TestAYesToOneEditIsNoneToTheNext(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	r.write("study.yaml", grown())
 	asked := 0
-	_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{
+	_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), Doorkeeper{
 		Resumed: func(Current) error { return nil },
 		Extend: func(now Current, _ TakeOver) error {
 			if asked++; asked == 1 { // another process is first
@@ -106,9 +106,9 @@ func TestARunIsGivenBackWhenItsExtensionIsStopped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	r.write("study.yaml", grown())
-	want := r.wanted(StudyOptions{}, script.Settings{})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
 	now, err := h.Current(r.ctx, want)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestTheLeaseOfARunThatGrowsIsRenewed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	l, err := h.Ledger.Leases.HoldRun(r.ctx, run.No, "me", time.Second)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestAPilotThatCannotBeComparedIsAnError(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	pilot, err := h.BeginAs(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), "small"+pilotSuffix, nil)
+	pilot, err := h.BeginAs(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), "small"+pilotSuffix, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestAPilotThatCannotBeComparedIsAnError(t *testing.T) {
 		err != nil {
 		t.Fatal(done, err)
 	}
-	_, err = h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{Confirm: func([]store.Run, *Edit) error { return nil }})
+	_, err = h.Run(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), Doorkeeper{Confirm: func([]store.Run, *Edit) error { return nil }})
 	if err == nil || !strings.Contains(err.Error(), "read the settings of run "+pilot.ID) {
 		t.Errorf("the error is %v", err)
 	}
@@ -171,13 +171,13 @@ func TestWhatALiveSliceHasNotSentIsNotInFlight(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	r.live(h, run, "a", "gpt-4.1")
 	rest, err := h.Rest(r.ctx, run)
 	if err != nil || rest.Away != 0 || rest.Left != 4 || rest.Cost.Expected.Sum <= 0 || !rest.Cost.Expected.Known() {
 		t.Errorf("%+v, %v", rest, err)
 	}
-	over, err := h.Has(r.ctx, r.wanted(StudyOptions{}, script.Settings{}).Plan, run)
+	over, err := h.Has(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}).Plan, run)
 	if err != nil || over.Away != 0 || over.New != 4 {
 		t.Errorf("%+v, %v", over, err)
 	}
@@ -220,10 +220,10 @@ stages:
 			o := StudyOptions{Running: true}
 			var run store.Run
 			if c.extends {
-				run = r.finished(h, r.wanted(o, script.Settings{}))
+				run = r.finished(h, r.wanted(o, snapshot.Settings{}))
 				r.write("q.csv", more)
 			}
-			want := r.wanted(o, script.Settings{})
+			want := r.wanted(o, snapshot.Settings{})
 			change := func() {
 				if c.asked != nil {
 					c.asked(r)
@@ -248,7 +248,7 @@ stages:
 				}
 			}
 			// A second look asks about what is there now.
-			want = r.wanted(o, script.Settings{})
+			want = r.wanted(o, snapshot.Settings{})
 			var fresh int64
 			end, err := h.Run(r.ctx, want, Doorkeeper{
 				Waiting: func() {}, Resumed: func(Current) error { return nil }, Confirm: func([]store.Run, *Edit) error { return nil },

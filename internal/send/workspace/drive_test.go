@@ -12,7 +12,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study"
 )
 
@@ -20,7 +20,7 @@ func TestHowARunStandsIsConcluded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	stop := func(st engine.RunStatus) Stop {
 		t.Helper()
 		c, err := h.Conclude(r.ctx, run, st)
@@ -47,7 +47,7 @@ func TestADeniedKeyHoldsTheLane(t *testing.T) {
 	r := newRig(t, smallStudy)
 	r.env["OPENAI_API_KEY"] = "bad-key-of-openai"
 	h := r.open(false)
-	c := r.drive(h, r.begin(h, r.wanted(StudyOptions{}, script.Settings{Lanes: []string{"a"}})), Drive{Interval: time.Millisecond})
+	c := r.drive(h, r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{Lanes: []string{"a"}})), Drive{Interval: time.Millisecond})
 	if c.Stop != StopLaneHeld && c.Stop != StopLaneStopped || c.Lane.Name != "a" || c.Lane.Reason == "" {
 		t.Errorf("%+v", c)
 	}
@@ -57,7 +57,7 @@ func TestARunIsStoppedByItsContext(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	s, err := h.Planner.Study(r.ctx, run)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestAnOrderIsAboutASegmentThatIsHeld(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if err := h.Decidable(r.ctx, run, store.Order{Kind: store.OrderCancel}); err != nil {
 		t.Error(err)
 	}
@@ -159,7 +159,7 @@ func TestARedoIsPricedByWhatItsLaneHasCost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	got, err := h.Redo(r.ctx, run, Redo{Lane: "a", Items: []string{"one", "two"}})
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/edit"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
@@ -71,7 +72,7 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 			return e, nil
 		}
 	}
-	e.Difference, e.Budget = edit.Compare(was, e.input.Study), script.BudgetAfter(run, was, e.input.Study)
+	e.Difference, e.Budget = edit.Compare(was, e.input.Study), snapshot.BudgetAfter(run, was, e.input.Study)
 	if len(e.Difference.Asks()) > 0 && !whole {
 		return e, nil
 	}
@@ -135,7 +136,7 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, apart bool)
 		return "", err
 	}
 	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
-	planned := script.LanesOf(run.No, script.Beginning{Input: want.Input, Plan: cmp.Or(e.Plan, want.Plan)})
+	planned := snapshot.LanesOf(run.No, snapshot.Beginning{Input: want.Input, Plan: cmp.Or(e.Plan, want.Plan)})
 	for _, l := range lanes {
 		if engine.CancelledByUser(l) {
 			return "lane " + l.Name + " was cancelled", nil
@@ -157,7 +158,7 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, apart bool)
 
 // grownPlan returns the plan of a run with its study as it is now, where pairs that were drawn stay and others are
 // drawn in addition; nil: the pairs are those of a new run.
-func (h *Home) grownPlan(ctx context.Context, run store.Run, in *plan.Input, s script.Settings) (*plan.Plan, error) {
+func (h *Home) grownPlan(ctx context.Context, run store.Run, in *plan.Input, s snapshot.Settings) (*plan.Plan, error) {
 	drawn, err := h.Planner.Drawn(ctx, run, in)
 	if err != nil || len(drawn) == 0 {
 		return nil, err
@@ -233,8 +234,8 @@ func itemSum(it assay.Item) ([sha256.Size]byte, error) {
 }
 
 // revision returns an edit as the script of its run takes it up.
-func (h *Home) revision(want Wanted, e *Edit) script.Revision {
-	return script.Revision{
+func (h *Home) revision(want Wanted, e *Edit) snapshot.Revision {
+	return snapshot.Revision{
 		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)),
 		Difference: e.Difference, What: e.Words(),
 	}
@@ -247,19 +248,30 @@ func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
 	if !e.Grows {
 		return h.Planner.Revise(ctx, r)
 	}
-	r.Plan, r.BaseURLs = cmp.Or(e.Plan, want.Plan), h.baseURLs(want)
 	l, err := h.holdRun(ctx, e.Run)
 	if err != nil {
 		return false, err
 	}
-	r.Lease = l
+	r.More = &snapshot.More{Plan: cmp.Or(e.Plan, want.Plan), BaseURLs: h.baseURLs(want), Lease: l}
 	stop := h.Planner.Renewing(ctx, l, claimTime)
-	done, err := h.Planner.Revise(ctx, r)
+	done, err := h.grow(ctx, r)
 	stop()
 	if errors.Is(err, store.ErrLeaseLost) { // this process was asleep for long: the run is looked at again
 		return false, h.released(ctx, l)
 	}
 	return done, errors.Join(err, h.Ledger.Leases.Release(context.WithoutCancel(ctx), l))
+}
+
+// grow adds to a run what its study asks besides.
+func (h *Home) grow(ctx context.Context, r snapshot.Revision) (bool, error) {
+	var err error
+	if r.More.Drawn, err = h.Planner.Drawn(ctx, r.Run, r.Input); err != nil {
+		return false, err
+	}
+	if r.More.Retried, err = h.Planner.Retried(ctx, r.Run); err != nil {
+		return false, err
+	}
+	return h.Planner.Revise(ctx, r)
 }
 
 // released gives a lease back, which may be lost.

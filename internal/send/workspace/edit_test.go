@@ -9,7 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
 )
@@ -18,7 +18,7 @@ func TestAnEditThatChangesNoRequestChangesTheRunInPlace(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy+"budget: 1 USD\n")
 	h := r.open(false)
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	cost := r.spent(h, run)
 	before, err := h.Ledger.Reader.Segments(r.ctx, run.No)
 	if err != nil {
@@ -27,7 +27,7 @@ func TestAnEditThatChangesNoRequestChangesTheRunInPlace(t *testing.T) {
 	r.write("study.yaml", strings.Replace(smallStudy, "{model: openai/gpt-4.1}", "{model: openai/gpt-4.1, label: The first}", 1)+
 		"budget: 2 USD\nanalyses: [{of: checked, by: [lane]}]\n")
 	var words []string
-	again, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{
+	again, err := h.Run(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), Doorkeeper{
 		Resumed: func(now Current) error { words = append(words, now.Edit.Words()); return nil },
 		Confirm: func([]store.Run, *Edit) error { t.Error("a new run is begun"); return nil },
 	})
@@ -62,13 +62,13 @@ func TestAnotherProcessGoesOnWithTheStudyAsItIsNow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h, other := r.open(false), r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	before, err := other.Planner.Policy(r.ctx, run)
 	if err != nil || before.StopAbove != nil {
 		t.Fatal(before, err)
 	}
 	r.write("study.yaml", smallStudy+"stop_if: error_rate > 0.25\n")
-	_, err = h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{Resumed: func(Current) error { return nil }})
+	_, err = h.Run(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), Doorkeeper{Resumed: func(Current) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +88,14 @@ func TestItemsThatCameOrWentAreNamed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	for old, want := range map[string]string{
 		`{id: one,`: `items of input questions +1 (three) -1 (one); the run cannot go on with that: item one is taken away`,
 		`items: [`:  `order of items of input questions +1 (zero); the run cannot go on with that: its items stand in another order`,
 	} {
 		edit := map[string]string{`{id: one,`: `{id: three,`, `items: [`: `items: [{id: zero, text: What is zero?, expect: "0"}, `}[old]
 		r.write("study.yaml", strings.Replace(smallStudy, old, edit, 1))
-		_, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
+		_, err := h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}))
 		wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began: "+want)
 	}
 }
@@ -104,13 +104,13 @@ func TestAPilotIsTakenOverAfterAnEditThatChangesNoRequest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	want := r.wanted(StudyOptions{}, script.Settings{})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
 	pilot, err := h.BeginAs(r.ctx, want, "small"+pilotSuffix, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.write("study.yaml", smallStudy+"description: other\n")
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if got := settings(t, run).ReuseRuns; !slices.Equal(got, []string{pilot.ID}) {
 		t.Errorf("takes over from %q, want the pilot", got)
 	}
@@ -128,10 +128,10 @@ func TestAnswersTooLongForARowAreTakenOver(t *testing.T) {
 	study := strings.Replace(smallStudy, "max_tokens: 100", "max_tokens: 30000", 1)
 	r := newRig(t, study, func(o *simulator.Options) { o.Responder = wordy{} })
 	h := r.open(false)
-	before := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	before := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	const one, two = `{id: one, text: What is one?, expect: "1"}`, `{id: two, text: What is two?, expect: "2"}`
 	r.write("study.yaml", strings.Replace(study, one+", "+two, two+", "+one, 1)) // in another order, it is a new run
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if cost := r.spent(h, run); run.ID == before.ID || cost != 0 {
 		t.Errorf("asked again for %s", cost)
 	}
@@ -164,15 +164,15 @@ func TestTheLatestRunIsARealOneThatIsOpen(t *testing.T) {
 		found.Close()
 		return l
 	}
-	first := r.finished(rehearsals, r.wanted(StudyOptions{}, script.Settings{}))
+	first := r.finished(rehearsals, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if l := latest(); l.Run.ID != first.ID || !l.Alone {
 		t.Errorf("%+v, want the only rehearsal", l)
 	}
-	open := r.begin(h, r.wanted(StudyOptions{}, script.Settings{Limit: 1}))
-	anew := r.wanted(StudyOptions{}, script.Settings{})
+	open := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{Limit: 1}))
+	anew := r.wanted(StudyOptions{}, snapshot.Settings{})
 	anew.New = true
 	r.finished(h, anew)
-	again := r.wanted(StudyOptions{}, script.Settings{Luck: 2})
+	again := r.wanted(StudyOptions{}, snapshot.Settings{Luck: 2})
 	again.New = true
 	newer := r.finished(rehearsals, again)
 	l := latest()
@@ -200,7 +200,7 @@ func TestALimitIsAboutWhatIsAskedAfterAnEditToo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, pressed())
 	h := r.open(false)
-	s := script.Settings{Limit: 1}
+	s := snapshot.Settings{Limit: 1}
 	run := r.begin(h, r.wanted(StudyOptions{}, s))
 	r.write("study.yaml", pressed()+"description: other\n")
 	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, s))
@@ -231,12 +231,12 @@ func TestAPilotIsTakenOverWithAllOfItsTables(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, pressed())
 	h := r.open(false)
-	pilot, err := h.BeginAs(r.ctx, r.wanted(StudyOptions{}, script.Settings{Limit: 1}), "small"+pilotSuffix, nil)
+	pilot, err := h.BeginAs(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{Limit: 1}), "small"+pilotSuffix, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.write("study.yaml", pressed()+"description: other\n")
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if got := settings(t, run).ReuseRuns; !slices.Equal(got, []string{pilot.ID}) {
 		t.Errorf("takes over from %q, want the pilot", got)
 	}

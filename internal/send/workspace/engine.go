@@ -11,7 +11,7 @@ import (
 	"assay/internal/send/dispatch/river"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/runs"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/simulator"
 	"assay/internal/study"
 )
@@ -69,7 +69,7 @@ func luck(run store.Run) (uint64, error) {
 	if run.Settings == "" {
 		return 0, nil
 	}
-	var s script.Settings
+	var s snapshot.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
 		return 0, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 )
 
 // grown returns the small study with a lane, an item, a draw, a judge and its stage more.
@@ -25,7 +25,7 @@ func grown() string {
 func (r *rig) extended(h *Home) (store.Run, string, TakeOver) {
 	r.t.Helper()
 	words, taken := "", TakeOver{}
-	run, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{
+	run, err := h.Run(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), Doorkeeper{
 		Resumed: func(Current) error { return nil },
 		Confirm: func([]store.Run, *Edit) error { r.t.Error("a new run is begun"); return nil },
 		Extend:  func(now Current, over TakeOver) error { words, taken = now.Edit.Words(), over; return nil },
@@ -43,7 +43,7 @@ func TestAStudyThatOnlyAddsExtendsItsRun(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, smallStudy)
 			h := r.open(false)
-			run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+			run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			before := map[string]string{}
 			if state == store.RunClosed {
 				run = r.drive(h, run, Drive{}).Run
@@ -91,7 +91,7 @@ func TestAStudyThatOnlyAddsExtendsItsRun(t *testing.T) {
 				}
 			}
 			// The same command again has nothing to do.
-			if now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{})); err != nil || now.Run.ID != run.ID ||
+			if now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{})); err != nil || now.Run.ID != run.ID ||
 				now.Edit != nil {
 				t.Errorf("%+v, %v", now, err)
 			}
@@ -103,9 +103,9 @@ func TestANoLeavesARunAsItIs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	r.write("study.yaml", grown())
-	_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}),
+	_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}),
 		Doorkeeper{Extend: func(Current, TakeOver) error { return errors.New("no") }})
 	now, lost := h.Ledger.Reader.Run(r.ctx, run.No)
 	if err == nil || lost != nil || now.Digest != run.Digest || now.State != store.RunClosed {
@@ -121,13 +121,13 @@ func TestWhatWasCancelledOrAskedAgainDoesNotGrow(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, smallStudy)
 			h := r.open(false)
-			run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+			run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			if _, err := h.PutOrder(r.ctx, run, store.Order{Kind: kind, Args: args}); err != nil {
 				t.Fatal(err)
 			}
 			r.drive(h, run, Drive{})
 			r.write("study.yaml", grown())
-			now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
+			now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			if err != nil || now.Run.No != 0 || now.Edit == nil || now.Edit.Grows {
 				t.Errorf("%+v, %v", now, err)
 			}

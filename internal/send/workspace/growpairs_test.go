@@ -9,7 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/plan"
 )
 
@@ -47,7 +47,7 @@ func TestSampledPairsStayWhereARunGrows(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, sampledStudy)
 	h := r.open(false)
-	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	arena, texts := r.shown(h, run, "arena"), r.shown(h, run, "texts")
 	if len(arena) != 6 || len(texts) != 4 {
 		t.Fatalf("%d and %d comparisons", len(arena), len(texts))
@@ -84,7 +84,7 @@ func TestSampledPairsStayWhereARunGrows(t *testing.T) {
 			}
 		}
 		// The same command again has nothing to do, and another process reads the same pairs.
-		if now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{})); err != nil || now.Run.ID != run.ID ||
+		if now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{})); err != nil || now.Run.ID != run.ID ||
 			now.Edit != nil {
 			t.Errorf("%+v, %v", now, err)
 		}
@@ -121,10 +121,10 @@ func TestOtherPairsAreANewRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, sampledStudy)
 	h := r.open(false)
-	r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	r.write("study.yaml", strings.ReplaceAll(strings.Replace(sampledStudy, "  b: {", "  new: {model: openai/gpt-4o-mini}\n  b: {", 1),
 		"seed: 7", "seed: 8"))
-	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
+	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if err != nil || now.Run.No != 0 || now.Edit == nil || now.Edit.Grows {
 		t.Errorf("%+v, %v", now, err)
 	}
@@ -141,7 +141,7 @@ func TestComparisonsThatRoundsDidNotBuyAreNotNew(t *testing.T) {
 	}
 	r := newRig(t, study)
 	h := r.open(false)
-	want := r.wanted(StudyOptions{}, script.Settings{})
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
 	run := r.finished(h, want)
 	asked := int64(len(r.shown(h, run, "arena")))
 	planned := want.Plan.Sum(func(p plan.Part) bool { return p.Stage == "arena" }).Requests

@@ -17,6 +17,7 @@ import (
 	"assay/internal/send/batchrun"
 	"assay/internal/send/planner"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/catalog"
 )
 
@@ -52,8 +53,8 @@ type Home struct {
 // it is driven.
 func New(w *World, h Home) *Home {
 	h.World = w
-	lib := &script.Library{Runs: h.Ledger.Runs, Leases: h.Ledger.Leases, Imports: h.Ledger.Imports,
-		Reuse: h.Ledger.Reuse, Reader: h.Ledger.Reader, Files: h.Files, Catalog: catalog.Default()}
+	lib := &script.Library{Files: h.Files, Store: snapshot.Store{
+		Runs: h.Ledger.Runs, Leases: h.Ledger.Leases, Imports: h.Ledger.Imports, Reader: h.Ledger.Reader, Catalog: catalog.Default()}}
 	if h.Temporary == "" {
 		lib.Programs = &program.Runner{Env: w.Env}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 )
 
 func TestAHomeIsFoundHereOrAboveOrWhereItIsNamed(t *testing.T) {
@@ -73,8 +73,8 @@ func TestALedgerThatCannotBeOpenedIsNamed(t *testing.T) {
 func TestARunIsFoundByItsIdItsStudyOrAsTheLatest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
-	real := r.begin(r.open(false), r.wanted(StudyOptions{}, script.Settings{}))
-	rehearsed := r.begin(r.open(true), r.wanted(StudyOptions{}, script.Settings{}))
+	real := r.begin(r.open(false), r.wanted(StudyOptions{}, snapshot.Settings{}))
+	rehearsed := r.begin(r.open(true), r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if open, err := r.place.OpenRuns(r.ctx, r.world); err != nil || len(open) != 1 || open[0].ID != real.ID {
 		t.Error(open, err)
 	}
@@ -99,7 +99,7 @@ func TestARunIsFoundByItsIdItsStudyOrAsTheLatest(t *testing.T) {
 func TestRehearsalsThatCannotBeReadDoNotHideARealRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
-	real := r.begin(r.open(false), r.wanted(StudyOptions{}, script.Settings{}))
+	real := r.begin(r.open(false), r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if err := os.MkdirAll(filepath.Join(r.place.Dir(r.world), rehearsalName), 0o700); err != nil {
 		t.Fatal(err)
 	}

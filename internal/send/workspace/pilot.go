@@ -5,7 +5,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/estimate"
@@ -33,7 +33,7 @@ func PlanPilot(ctx context.Context, want Wanted, whole *plan.Plan, o plan.Option
 	}
 	p.Parts = firstParts(p)
 	want.Plan = p
-	want.Settings = script.Settings{Lanes: o.Lanes, Stages: o.Stages, Limit: o.Limit, NoCanary: true, Pilot: true}
+	want.Settings = snapshot.Settings{Lanes: o.Lanes, Stages: o.Stages, Limit: o.Limit, NoCanary: true, Pilot: true}
 	return &Pilot{Wanted: want, options: o}, nil
 }
 

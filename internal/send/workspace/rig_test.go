@@ -11,7 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/send/traffic"
 	"assay/internal/simulator"
 	"assay/internal/study/catalog"
@@ -90,7 +90,7 @@ func (r *rig) open(rehearsal Rehearsal) *Home {
 }
 
 // wanted reads and plans the study.
-func (r *rig) wanted(o StudyOptions, s script.Settings) Wanted {
+func (r *rig) wanted(o StudyOptions, s snapshot.Settings) Wanted {
 	r.t.Helper()
 	d, problems, err := r.world.ReadStudy(r.ctx, "study.yaml", o)
 	if err != nil || d == nil {

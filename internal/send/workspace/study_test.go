@@ -9,7 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/engine"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/plan"
 )
 
@@ -41,7 +41,7 @@ func TestKeysAndProgramsThatAreMissingKeepAStudyFromBeingRun(t *testing.T) {
 	if warned == nil || err != nil || !strings.Contains(problems.Error(), "there is no file ./judge.sh in the study's folder") {
 		t.Error(problems, err)
 	}
-	want := r.wanted(StudyOptions{Running: true}, script.Settings{})
+	want := r.wanted(StudyOptions{Running: true}, snapshot.Settings{})
 	p := r.world.Missing(want.Input, want.Plan, want.File, false)
 	if len(p.Errors()) != 1 {
 		t.Error(p)
@@ -56,7 +56,7 @@ func TestKeysAndProgramsThatAreMissingKeepAStudyFromBeingRun(t *testing.T) {
 		!strings.Contains(p.Error(), "copy the key again, alone") {
 		t.Error(p)
 	}
-	want = r.wanted(StudyOptions{Running: true}, script.Settings{Lanes: []string{"a"}})
+	want = r.wanted(StudyOptions{Running: true}, snapshot.Settings{Lanes: []string{"a"}})
 	if keys := r.world.Keys(want.Input, want.Plan); len(keys) != 1 || len(keys[0].Lanes) != 1 {
 		t.Errorf("%+v", keys)
 	}
@@ -90,7 +90,7 @@ func TestPricesOfAFileLieOverTheCatalogue(t *testing.T) {
 	if _, _, err := r.world.ReadStudy(r.ctx, "study.yaml", StudyOptions{Prices: "absent.yaml"}); !isPrices(err, false) {
 		t.Error(err)
 	}
-	run := r.begin(r.open(false), r.wanted(StudyOptions{Prices: "prices.yaml"}, script.Settings{}))
+	run := r.begin(r.open(false), r.wanted(StudyOptions{Prices: "prices.yaml"}, snapshot.Settings{}))
 	if run.State == "" {
 		t.Error("no run")
 	}
@@ -126,7 +126,7 @@ func TestAScopeIsSettingsOfTheStudy(t *testing.T) {
 func TestCheckingOnlineAsksForModelsAndBatches(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
-	d := r.wanted(StudyOptions{}, script.Settings{}).Input
+	d := r.wanted(StudyOptions{}, snapshot.Settings{}).Input
 	var works []string
 	check := func() assay.Problems {
 		works = nil
@@ -157,7 +157,7 @@ func TestCheckingOnlineAsksForModelsAndBatches(t *testing.T) {
 func TestAModelThatAProviderDoesNotListIsAWarning(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
-	d := r.wanted(StudyOptions{}, script.Settings{}).Input
+	d := r.wanted(StudyOptions{}, snapshot.Settings{}).Input
 	k := plan.Key{Provider: "openai", Lanes: []string{"a", "b", "none"}}
 	var problems assay.Problems
 	checkModels(d, k, nil, &problems)
@@ -170,7 +170,7 @@ func TestAModelThatAProviderDoesNotListIsAWarning(t *testing.T) {
 func TestAnAccountWithoutItsKeyIsKnownAndCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
-	a := r.world.Accounts(r.wanted(StudyOptions{}, script.Settings{}).Input.Study)
+	a := r.world.Accounts(r.wanted(StudyOptions{}, snapshot.Settings{}).Input.Study)
 	access, err := a.Access("openai")
 	if err != nil || access.Fingerprint == "" || access.Batch == nil {
 		t.Errorf("%+v, %v", access, err)

@@ -11,7 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/simulator"
 )
 
@@ -35,7 +35,7 @@ func longAnswers(t *testing.T) (*rig, *Home, store.Run) {
 	study := strings.Replace(smallStudy, "max_tokens: 100", "max_tokens: 30000", 1)
 	r := newRig(t, study, func(o *simulator.Options) { o.Responder = wordy{} })
 	h := r.open(false)
-	before := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	before := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	r.write("study.yaml", strings.Replace(study, "name: checked", "name: proved", 1))
 	return r, h, before
 }
@@ -43,7 +43,7 @@ func longAnswers(t *testing.T) (*rig, *Home, store.Run) {
 func TestAnswersAreNotPaidForAgainWhileTheirBytesAreAway(t *testing.T) {
 	t.Parallel()
 	r, h, before := longAnswers(t)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	files := h.Planner.Files
 	h.Planner.Files = awayPlace{files, before.ID, errors.New("the bucket is away")}
 	s, err := h.Planner.Study(r.ctx, run)
@@ -75,7 +75,7 @@ func TestAnswersWhoseBytesAreGoneAreAskedAgainAndTheHistorySaysSo(t *testing.T) 
 			t.Parallel()
 			r, h, before := longAnswers(t)
 			h.Planner.Files = awayPlace{h.Planner.Files, before.ID, gone}
-			run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+			run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			if r.spent(h, run) == assay.Money(0) {
 				t.Error("nothing was asked")
 			}

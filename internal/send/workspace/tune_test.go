@@ -9,14 +9,14 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 )
 
 func TestADriveWaitsForALaneThatIsPaused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	words, err := h.Tune(r.ctx, run, Tune{Pause: []string{"b"}})
 	if err != nil || words != "lane b paused" {
 		t.Fatal(words, err)
@@ -49,7 +49,7 @@ func TestThePausedLaneIsWhyADriveEnds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if _, err := h.Tune(r.ctx, run, Tune{Pause: []string{"a", "b"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestTheLastWordOnALimitCounts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy+"budget: 1 USD\n")
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	five := 5 * assay.Dollar
 	for _, c := range []struct {
 		tune  Tune

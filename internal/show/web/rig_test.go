@@ -20,6 +20,7 @@ import (
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/show/web"
 	"assay/internal/show/web/site"
 	"assay/internal/study/catalog"
@@ -78,8 +79,8 @@ func newRigAt(t testing.TB, where string, long int) *rig {
 	r.ok(err)
 	t.Cleanup(func() { r.files.Close() })
 	r.reader = &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages,
-		Scripts: &script.Library{Runs: r.ledger.Runs, Leases: r.ledger.Leases, Imports: r.ledger.Imports, Reuse: r.ledger.Reuse,
-			Reader: r.ledger.Reader, Files: r.files, Catalog: catalog.Default()}}
+		Scripts: &script.Library{Files: r.files, Store: snapshot.Store{
+			Runs: r.ledger.Runs, Leases: r.ledger.Leases, Imports: r.ledger.Imports, Reader: r.ledger.Reader, Catalog: catalog.Default()}}}
 	r.fill()
 	r.home = &site.Home{Reader: r.reader, Files: r.files, Orders: r.ledger.Runs, Clients: r.ledger.Clients}
 	s, err := web.New(site.Options{Homes: func() []*site.Home { return []*site.Home{r.home} }, Token: token,

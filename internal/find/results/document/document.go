@@ -17,7 +17,7 @@ import (
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/show/report"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
@@ -84,7 +84,7 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 		d.Remarks = append(d.Remarks,
 			fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", assay.Count(n, "draw")))
 	}
-	var settings script.Settings
+	var settings snapshot.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &settings); err != nil {
 		return nil, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
@@ -263,7 +263,7 @@ func stageFacts(st *study.Study) []report.Stage {
 // origin returns how the report can be reproduced.
 func origin(ctx context.Context, r *results.Reader, run store.Run, opts Options) (report.Origin, error) {
 	o := report.Origin{Version: opts.Version, Digest: run.Digest, Seed: findings.Seed, Catalog: string(newestPrice())}
-	var s script.Settings
+	var s snapshot.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
 		return o, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}

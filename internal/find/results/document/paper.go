@@ -10,7 +10,7 @@ import (
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/show/report"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
@@ -19,7 +19,7 @@ import (
 
 // paper adds what others need to check a report, or to do the study again: the texts, what was judged against, prices
 // and seeds.
-func paper(ctx context.Context, r *results.Reader, run store.Run, st *study.Study, settings script.Settings, d *report.Document) error {
+func paper(ctx context.Context, r *results.Reader, run store.Run, st *study.Study, settings snapshot.Settings, d *report.Document) error {
 	d.Wordings = wordings(st)
 	d.Origin.Seeds = seeds(st, settings, r.Rehearsal)
 	var err error
@@ -142,7 +142,7 @@ func joined(st *study.Study, input string) bool {
 }
 
 // seeds returns those that a study or a command set.
-func seeds(st *study.Study, s script.Settings, rehearsal bool) []report.Seed {
+func seeds(st *study.Study, s snapshot.Settings, rehearsal bool) []report.Seed {
 	var out []report.Seed
 	for _, e := range st.Inputs {
 		if e.Value.Sample != nil {

@@ -19,6 +19,7 @@ import (
 	"assay/internal/find/results/labels"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study"
 )
 
@@ -119,7 +120,7 @@ func OpenGold(ctx context.Context, r *results.Reader, run store.Run, st *study.S
 		return os.Open(name)
 	}
 	// This machine does not have the run's folder: the labels count that were there when it began.
-	text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, script.GoldPart+st.Gold))
+	text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, snapshot.GoldPart+st.Gold))
 	return io.NopCloser(bytes.NewReader(text)), err
 }
 

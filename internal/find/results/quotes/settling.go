@@ -14,8 +14,8 @@ import (
 	"assay/internal/find/results/document"
 	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
 	"assay/internal/send/script/rounds"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/show/report/words"
 	"assay/internal/study"
 )
@@ -186,7 +186,7 @@ type ItemQuote struct {
 	Asked  int64     // items of it that the run has
 
 	run      store.Run
-	settings script.Settings
+	settings snapshot.Settings
 }
 
 // QuoteItems returns how many more items would resolve the difference of two lanes; false: no stage that judges ranks

@@ -23,6 +23,7 @@ import (
 	"assay/internal/keep/ledger"
 	"assay/internal/send/engine"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
@@ -142,8 +143,8 @@ func (b *bench) reader(home string) (*results.Reader, *artifacts.Folder) {
 	}
 	b.t.Cleanup(func() { files.Close() })
 	return &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages,
-		Scripts: &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
-			Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}}, files
+		Scripts: &script.Library{Files: files, Store: snapshot.Store{
+			Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports, Reader: ledger.Reader, Catalog: catalog.Default()}}}, files
 }
 
 type row = map[string]any

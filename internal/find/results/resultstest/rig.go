@@ -12,6 +12,7 @@ import (
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/catalog"
 )
 
@@ -50,9 +51,8 @@ func NewRig(t *testing.T) *Rig {
 	files, err := artifacts.Open(filepath.Join(t.TempDir(), "runs"))
 	b.OK(err)
 	t.Cleanup(func() { files.Close() })
-	b.Reader = &results.Reader{Ledger: b.Ledger.Reader, Pages: b.Ledger.Pages, Scripts: &script.Library{
-		Runs: b.Ledger.Runs, Leases: b.Ledger.Leases, Imports: b.Ledger.Imports, Reuse: b.Ledger.Reuse, Reader: b.Ledger.Reader,
-		Files: files, Catalog: catalog.Default(),
+	b.Reader = &results.Reader{Ledger: b.Ledger.Reader, Pages: b.Ledger.Pages, Scripts: &script.Library{Files: files, Store: snapshot.Store{
+		Runs: b.Ledger.Runs, Leases: b.Ledger.Leases, Imports: b.Ledger.Imports, Reader: b.Ledger.Reader, Catalog: catalog.Default()},
 	}}
 	return b
 }

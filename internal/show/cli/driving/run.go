@@ -12,7 +12,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/reading"
 	"assay/internal/show/cli/shell"
@@ -25,7 +25,7 @@ type runFlags struct {
 	home     shell.HomeFlags
 	budget   string
 	note, by string
-	settings script.Settings
+	settings snapshot.Settings
 	scope    shell.ScopeFlags
 	interval time.Duration
 	yes      bool

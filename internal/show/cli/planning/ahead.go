@@ -8,7 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/driving"
 	"assay/internal/show/cli/shell"
@@ -29,7 +29,7 @@ func ahead(c *cobra.Command, w *shell.World, d *plan.Input, p *plan.Plan, name s
 	defer h.Close()
 	want := workspace.Wanted{
 		File: name, Input: d, Plan: p, Study: f.study.StudyOptions,
-		Settings: script.Settings{Lanes: f.lanes, Stages: f.stages, Limit: f.limit},
+		Settings: snapshot.Settings{Lanes: f.lanes, Stages: f.stages, Limit: f.limit},
 	}
 	seen, err := h.Varied(c.Context(), want)
 	if err != nil {

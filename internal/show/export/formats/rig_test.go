@@ -22,6 +22,7 @@ import (
 	"assay/internal/send/provider"
 	"assay/internal/send/provider/apis"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/export/formats"
@@ -59,8 +60,8 @@ func newRig(t *testing.T, o simulator.Options) *rig {
 	sim, err := simulator.New(o)
 	ok(t, err)
 	t.Cleanup(func() { sim.Close() })
-	r := &rig{t: t, ledger: ledger, files: files, sim: sim, planner: &script.Library{Runs: ledger.Runs, Leases: ledger.Leases,
-		Imports: ledger.Imports, Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}}
+	r := &rig{t: t, ledger: ledger, files: files, sim: sim, planner: &script.Library{Files: files, Store: snapshot.Store{
+		Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports, Reader: ledger.Reader, Catalog: catalog.Default()}}}
 	timing := engine.DefaultTiming().Scaled(5000)
 	timing.Cut = time.Minute // a wave goes out when it is whole, and is one batch
 	r.engine = runs.New(engine.Config{
@@ -104,9 +105,9 @@ func (r *rig) begin(files fs.FS, id string) store.Run {
 	if p == nil {
 		r.t.Fatal(problems)
 	}
-	run, err := r.planner.Begin(ctx, script.Beginning{
+	run, err := r.planner.Begin(ctx, snapshot.Beginning{
 		Run: store.NewRun{ID: id, Study: s.Study, Folder: r.folder}, Input: d, Plan: p, Files: files,
-		Settings: script.Settings{File: studyfolder.StudyFile},
+		Settings: snapshot.Settings{File: studyfolder.StudyFile},
 	})
 	ok(r.t, err)
 	return run

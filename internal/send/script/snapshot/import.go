@@ -1,12 +1,10 @@
-package script
+package snapshot
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
 	"assay/internal/keep/store"
 	"assay/internal/study"
@@ -14,14 +12,13 @@ import (
 )
 
 const (
-	importPart  = "import/"
 	importBlock = 1000     // answers written in one transaction
 	importBytes = 64 << 20 // answer text held before it is written to the ledger
 )
 
 // importAll writes the answers of every import stage into the ledger. The run is in preparation: what an interruption
 // leaves behind belongs to a run that never opens.
-func (p *Library) importAll(ctx context.Context, run store.Run, b Beginning) error {
+func (s *Store) importAll(ctx context.Context, run store.Run, b Beginning) error {
 	for i := range b.Input.Study.Stages {
 		st := &b.Input.Study.Stages[i]
 		if st.Import == nil {
@@ -31,20 +28,20 @@ func (p *Library) importAll(ctx context.Context, run store.Run, b Beginning) err
 		if err != nil {
 			return err
 		}
-		if err := p.Runs.PutPart(ctx, run.No, importPart+st.Name, bytes.NewReader(facts)); err != nil {
+		if err := s.Runs.PutPart(ctx, run.No, importPart+st.Name, bytes.NewReader(facts)); err != nil {
 			return err
 		}
 		if b.Settings.Pilot {
 			continue
 		}
-		if err := p.importStage(ctx, run, b, st); err != nil {
+		if err := s.importStage(ctx, run, b, st); err != nil {
 			return fmt.Errorf("import the answers of stage %s: %w", st.Name, err)
 		}
 	}
 	return nil
 }
 
-func (p *Library) importStage(ctx context.Context, run store.Run, b Beginning, st *study.Stage) error {
+func (s *Store) importStage(ctx context.Context, run store.Run, b Beginning, st *study.Stage) error {
 	var lanes []*study.Lane
 	for _, l := range b.Plan.Imports {
 		if l.Stage == st.Name {
@@ -55,7 +52,7 @@ func (p *Library) importStage(ctx context.Context, run store.Run, b Beginning, s
 	if err != nil {
 		return err
 	}
-	w := &importer{Library: p, ctx: ctx, run: run.No, lanes: lanes, file: st.Import.File, blocks: map[store.GroupKey]*store.Import{}}
+	w := &importer{Store: s, ctx: ctx, run: run.No, lanes: lanes, file: st.Import.File, blocks: map[store.GroupKey]*store.Import{}}
 	for a, err := range in.Answers() {
 		if err != nil {
 			return err
@@ -69,7 +66,7 @@ func (p *Library) importStage(ctx context.Context, run store.Run, b Beginning, s
 
 // importer gathers answers by lane and turn, which is what a segment holds.
 type importer struct {
-	*Library
+	*Store
 	ctx    context.Context
 	run    int64
 	lanes  []*study.Lane
@@ -121,21 +118,17 @@ func (w *importer) flush() error {
 }
 
 // importsOf returns what the rows of a run's import stages said when it began.
-func (p *Library) importsOf(ctx context.Context, run int64, names []string) (map[string]study.Imported, error) {
+func (s *Store) importsOf(ctx context.Context, run int64, names []string) (map[string]study.Imported, error) {
 	out := map[string]study.Imported{}
 	for _, name := range names {
-		text, err := io.ReadAll(p.Reader.Part(ctx, run, importPart+name))
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
 		var seen study.Imported
-		if err := json.Unmarshal(text, &seen); err != nil {
+		there, err := s.decode(ctx, run, importPart+name, &seen)
+		if err != nil {
 			return nil, fmt.Errorf("what stage %s imported: %w", name, err)
 		}
-		out[name] = seen
+		if there {
+			out[name] = seen
+		}
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
-package script
+package snapshot
 
 import (
 	"context"
@@ -17,19 +17,6 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Kept returns the study that a run works from, and the settings it was read with.
-func (p *Library) Kept(ctx context.Context, run store.Run) (*study.Study, Settings, error) {
-	var s Settings
-	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
-		return nil, s, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
-	}
-	st, err := p.read(ctx, run.No, s)
-	if err != nil {
-		return nil, s, fmt.Errorf("read the study of run %s: %w", run.ID, err)
-	}
-	return st, s, nil
-}
-
 // Revision is a study that was changed after its run began: in what its requests do not depend on, or by what it adds to them.
 type Revision struct {
 	Run        store.Run
@@ -40,22 +27,29 @@ type Revision struct {
 	Difference edit.Difference
 	What       string // changed, in words
 
-	Plan     *plan.Plan        // of a study that asks more than before; nil: it asks the same
-	BaseURLs map[string]string // of its providers, as in Settings
-	Lease    store.Lease       // of the run, where it asks more
-	Check    func() error      // as in Beginning
+	Check func() error // as in Beginning
+	More  *More        // nil: it asks the same as before
+}
+
+// More is what a changed study asks besides.
+type More struct {
+	Plan     *plan.Plan
+	Drawn    map[string][]plan.Drawn // pairs of stages that are not those of a new run
+	Retried  map[store.Share]int64   // requests that retries of verdicts added to the plan so far
+	BaseURLs map[string]string       // of its providers, as in Settings
+	Lease    store.Lease             // of the run
 }
 
 // Revise changes the snapshot of a run in place: every process goes on with the changed study. It reports whether the study
 // was still the one that it was compared with.
-func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
-	was, settings, err := p.Kept(ctx, r.Run)
+func (s *Store) Revise(ctx context.Context, r Revision) (bool, error) {
+	was, settings, err := s.Kept(ctx, r.Run)
 	if err != nil {
 		return false, err
 	}
 	is := r.Input.Study
 	out := store.Revision{Run: r.Run.No, Was: r.Run.Digest, Is: r.Digest, Parts: map[string][]byte{}, Labels: map[string]string{},
-		What: r.What, Lease: r.Lease}
+		What: r.What}
 	names := append([]string{r.File}, is.Loaded...)
 	for _, name := range names {
 		if out.Parts[filePart+name], err = fs.ReadFile(r.Files, name); err != nil {
@@ -71,8 +65,8 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 		return false, err
 	}
 	if r.Difference.Touches(edit.Prices) {
-		if out.Parts[ratesPart], err = json.Marshal(r.Input.LanePrices()); err != nil {
-			return false, fmt.Errorf("keep prices: %w", err)
+		if out.Parts[ratesPart], err = ratesOf(r.Input); err != nil {
+			return false, err
 		}
 	}
 	for i := range is.Lanes {
@@ -82,8 +76,8 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 		out.Budget = &store.NewBudget{Was: r.Run.Budget, Is: now}
 	}
 	settings.File = r.File
-	if r.Plan != nil {
-		if err := p.grow(ctx, r, &settings, &out); err != nil {
+	if r.More != nil {
+		if err := s.grow(ctx, r, &settings, &out); err != nil {
 			return false, err
 		}
 	}
@@ -101,7 +95,7 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 			last.Items = checked(last.Items, r.Check)
 		}
 	}
-	return p.Runs.Revise(ctx, out)
+	return s.Runs.Revise(ctx, out)
 }
 
 // BudgetAfter returns what a run may spend after an edit of its study: what the study says now, where the run had the study's budget
@@ -144,55 +138,49 @@ func goldParts(parts map[string][]byte, s *study.Study, files fs.FS) error {
 }
 
 // grow adds what a run asks besides: lanes with their planned requests, items, prices and addresses.
-func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.Revision) error {
-	out.More = &store.More{Lanes: LanesOf(r.Run.No, Beginning{Input: r.Input, Plan: r.Plan, Settings: *s})}
-	retried, err := p.Retried(ctx, r.Run)
-	if err != nil {
-		return err
-	}
+func (s *Store) grow(ctx context.Context, r Revision, o *Settings, out *store.Revision) error {
+	out.More = &store.More{Lanes: LanesOf(r.Run.No, Beginning{Input: r.Input, Plan: r.More.Plan, Settings: *o})}
+	out.Lease = r.More.Lease
 	for i, l := range out.More.Lanes {
-		out.More.Lanes[i].Planned += retried[store.Share{Stage: l.Stage, Lane: l.Name}]
+		out.More.Lanes[i].Planned += r.More.Retried[store.Share{Stage: l.Stage, Lane: l.Name}]
 	}
 	for _, e := range r.Input.Study.Inputs {
 		n := int64(0)
-		for _, err := range p.Reader.ItemHeads(ctx, r.Run.No, e.Name) {
+		for _, err := range s.Reader.ItemHeads(ctx, r.Run.No, e.Name) {
 			if err != nil {
 				return err
 			}
 			n++
 		}
 		out.More.Items = append(out.More.Items,
-			store.MoreItems{Input: e.Name, From: n, Items: after(r.Input.FirstItems(ctx, e.Name, s.Limit), n)})
+			store.MoreItems{Input: e.Name, From: n, Items: after(r.Input.FirstItems(ctx, e.Name, o.Limit), n)})
 	}
-	if err := p.growPairs(ctx, r, out); err != nil {
+	if err := s.growPairs(ctx, r, out); err != nil {
 		return err
 	}
-	for name, url := range r.BaseURLs {
-		if s.BaseURLs == nil {
-			s.BaseURLs = map[string]string{}
+	for name, url := range r.More.BaseURLs {
+		if o.BaseURLs == nil {
+			o.BaseURLs = map[string]string{}
 		}
-		if _, known := s.BaseURLs[name]; !known {
-			s.BaseURLs[name] = url
+		if _, known := o.BaseURLs[name]; !known {
+			o.BaseURLs[name] = url
 		}
 	}
 	if r.Difference.Touches(edit.Prices) {
 		return nil
 	}
-	rates, err := p.moreRates(ctx, r)
+	rates, err := s.moreRates(ctx, r)
 	out.Parts[ratesPart] = rates
 	return err
 }
 
 // growPairs keeps the pairs of a run by name where they are not those that its study says.
-func (p *Library) growPairs(ctx context.Context, r Revision, out *store.Revision) error {
-	before, err := p.drawn(ctx, r.Run.No, r.Input.Study)
+func (s *Store) growPairs(ctx context.Context, r Revision, out *store.Revision) error {
+	before, err := s.drawn(ctx, r.Run.No, r.Input.Study)
 	if err != nil {
 		return err
 	}
-	now, err := p.Drawn(ctx, r.Run, r.Input)
-	if err != nil {
-		return err
-	}
+	now := r.More.Drawn
 	for name, all := range now {
 		if out.Parts[drawnPart+name], err = json.Marshal(all); err != nil {
 			return fmt.Errorf("keep the pairs of stage %s: %w", name, err)
@@ -207,11 +195,10 @@ func (p *Library) growPairs(ctx context.Context, r Revision, out *store.Revision
 }
 
 // moreRates returns the prices of a run, with those of models that come to it.
-func (p *Library) moreRates(ctx context.Context, r Revision) ([]byte, error) {
-	var kept []catalog.Price
-	err := json.NewDecoder(p.Reader.Part(ctx, r.Run.No, ratesPart)).Decode(&kept)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("read the prices of the run: %w", err)
+func (s *Store) moreRates(ctx context.Context, r Revision) ([]byte, error) {
+	kept, err := s.Rates(ctx, r.Run.No)
+	if err != nil {
+		return nil, err
 	}
 	for _, price := range r.Input.LanePrices() {
 		if !slices.ContainsFunc(kept, func(k catalog.Price) bool { return k.Vendor == price.Vendor && k.Model == price.Model }) {
