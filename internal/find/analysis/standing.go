@@ -34,9 +34,10 @@ type Standing struct {
 	Machines  bool     // not people alone judge
 	Validated bool     // how far the judge can be trusted is known
 
-	Instead string     // why shares of wins are used instead of strengths; empty: they do not
-	Unmet   [][]string // groups of places that were never compared with each other; none: all were, directly or through others
-	Unclear int        // labels of people, who alone judge, that were chosen because it was not clear which of two is better
+	Instead   string     // why shares of wins are used instead of strengths; empty: they do not
+	Penalised string     // why strengths are penalised after Firth without being asked to; empty: they are not
+	Unmet     [][]string // groups of places that were never compared with each other; none: all were, directly or through others
+	Unclear   int        // labels of people, who alone judge, that were chosen because it was not clear which of two is better
 
 	Style string // how much of it is style, in words; empty: nothing was asked
 

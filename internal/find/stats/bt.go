@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
@@ -162,7 +163,10 @@ func (g *graph) sweep(strength []float64) float64 {
 type workspace struct {
 	grad, step, trial []float64
 	info              *symmetric
-	chol              cholesky // under Jeffreys' penalty
+	chol              cholesky  // under Jeffreys' penalty
+	penalty           float64   // Jeffreys'
+	before            []float64 // the last step under it
+	rate              float64   // of the last step to the one before
 	here, there       *point
 }
 
@@ -175,26 +179,25 @@ func newWorkspace(size int) *workspace {
 
 // newton climbs from beta to the maximum, until a step is smaller than last, and returns the number of steps.
 func (m *model) newton(beta []float64, w *workspace, last float64) (int, error) {
-	stride, before := 1.0, math.Inf(1)
-	for step := range maxIterations {
+	most := maxIterations
+	if m.o.Firth {
+		most *= 20
+	}
+	for step := range most {
 		w.here = m.point(beta, w.here)
 		m.evaluate(w.here, w)
 		if m.o.Firth {
 			if !w.chol.factorize(w.info) {
 				return 0, vanished()
 			}
+			w.penalty = m.halfLogDet(w)
 			m.jeffreys(w.here, w)
 		}
 		if !w.solve() {
 			return 0, vanished()
 		}
-		if m.o.Firth { // the penalty's own curvature is not in the information: steps to and fro are halved
-			if far := largest(w.step); far > 0.9*before {
-				stride = max(stride/2, 1./16)
-			} else {
-				before = far
-			}
-			shrink(w.step, stride)
+		if m.o.Firth {
+			w.extrapolate(step)
 		}
 		m.climb(beta, w)
 		size := largest(w.step)
@@ -206,7 +209,26 @@ func (m *model) newton(beta []float64, w *workspace, last float64) (int, error) 
 			return 0, &NoMaximum{Why: "the strengths run away"}
 		}
 	}
-	return 0, &NoMaximum{Why: fmt.Sprintf("the iteration did not settle in %d steps", maxIterations)}
+	return 0, &NoMaximum{Why: fmt.Sprintf("the iteration did not settle in %d steps", most)}
+}
+
+// extrapolate lengthens every fourth step to where a geometric row of such steps would end. Scoring under Jeffreys' penalty
+// only divides its error, and on sparse data by little.
+func (w *workspace) extrapolate(step int) {
+	if w.before == nil {
+		w.before = make([]float64, len(w.step))
+	}
+	along, own, old := floats.Dot(w.step, w.before), floats.Dot(w.step, w.step), floats.Dot(w.before, w.before)
+	copy(w.before, w.step)
+	if !(old > 0) {
+		return
+	}
+	rate, last := along/old, w.rate
+	w.rate = rate
+	steady := math.Abs(rate-last) < 0.2*(1-rate) && along > 0.99*math.Sqrt(own*old)
+	if step%4 == 3 && rate > 0.3 && steady {
+		shrink(w.step, min(30, 1/(1-rate)))
+	}
 }
 
 func vanished() error {
@@ -225,32 +247,40 @@ func (w *workspace) solve() bool {
 }
 
 // climb takes the step, halved until the objective does not fall. A step that changes log odds by a fraction cannot
-// overshoot, so it is not checked; under Jeffreys' penalty a bound on the step is enough.
+// overshoot, so it is not checked.
 func (m *model) climb(beta []float64, w *workspace) {
 	const sure = 0.1
 	far := largest(w.step)
 	if m.o.Firth && far > 1 {
 		shrink(w.step, 1/far)
 	}
-	check := !m.o.Firth && far >= sure
-	before := 0.0
+	check, before := far >= sure, 0.0
 	if check {
-		before = m.objective(w.here)
+		before = m.objective(w.here) + w.penalty
 	}
 	for range 30 {
 		for i := range beta {
 			w.trial[i] = beta[i] + w.step[i]
 		}
-		if !check {
-			break
-		}
-		w.there = m.point(w.trial, w.there)
-		if m.objective(w.there) >= before {
+		if !check || m.climbed(w) >= before {
 			break
 		}
 		shrink(w.step, 0.5)
 	}
 	copy(beta, w.trial)
+}
+
+// climbed returns the objective after the step.
+func (m *model) climbed(w *workspace) float64 {
+	w.there = m.point(w.trial, w.there)
+	if !m.o.Firth {
+		return m.objective(w.there)
+	}
+	m.evaluate(w.there, w)
+	if !w.chol.factorize(w.info) {
+		return math.Inf(-1)
+	}
+	return m.objective(w.there) + m.halfLogDet(w)
 }
 
 func shrink(x []float64, by float64) {

@@ -357,3 +357,41 @@ func TestBadComparisonsAreRefusedWithTheirRow(t *testing.T) {
 		}
 	}
 }
+
+// TestJeffreysPenaltySettlesOnSparseComparisons: of 20 items, some of which won or lost all, the penalised score is 0 at
+// what the fit returns.
+func TestJeffreysPenaltySettlesOnSparseComparisons(t *testing.T) {
+	t.Parallel()
+	for k := range 150 {
+		r := rand.New(rand.NewPCG(7, uint64(k)))
+		tally := NewTally(20)
+		for n := range 25 + k {
+			i, j := n%20, (n+1)%20 // all are connected
+			if n >= 20 {
+				i = r.IntN(20)
+				j = (i + 1 + r.IntN(19)) % 20
+			}
+			won := SecondWon
+			if r.Float64() < logistic(3*float64(j-i)/10) {
+				won = FirstWon
+			}
+			if err := tally.Count(i, j, won, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, o := range []BTOptions{{Firth: true}, {Firth: true, Order: true}} {
+			fit, err := FitBT(tally, o)
+			if err != nil {
+				t.Fatalf("%d, order %v: %v", k, o.Order, err)
+			}
+			w := newWorkspace(fit.model.size)
+			at := fit.model.point(fit.beta, nil)
+			fit.model.evaluate(at, w)
+			w.chol.factorize(w.info)
+			fit.model.jeffreys(at, w)
+			if far := largest(w.grad); far > 1e-7 {
+				t.Errorf("%d, order %v: the gradient is %g after %d steps", k, o.Order, far, fit.Iterations)
+			}
+		}
+	}
+}

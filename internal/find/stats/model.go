@@ -175,8 +175,21 @@ func (m *model) pin(info []float64, stride int) {
 	}
 }
 
+// halfLogDet returns half the log determinant of the information that was factorized, without what the pin adds to it.
+func (m *model) halfLogDet(w *workspace) float64 {
+	value, moved := 0.0, 0.0
+	for i := range m.size {
+		value += math.Log(w.chol.factor.at(i, i))
+	}
+	for i := range m.items {
+		moved += w.info.at(0, i) // the pin's eigenvalue: that of the shift of all strengths
+	}
+	return value - math.Log(moved)/2
+}
+
 // jeffreys turns the gradient into that of the likelihood penalised by half the log determinant of the information:
-// each cell acts as if a share of it, its leverage, had been won half the time.
+// each cell acts as if a share of it, its leverage, had been won half the time. These shares enter the information, too,
+// so that steps do not overshoot where the likelihood alone is flat.
 func (m *model) jeffreys(p *point, w *workspace) {
 	inverse, ok := w.chol.inverse()
 	if !ok {
@@ -191,6 +204,8 @@ func (m *model) jeffreys(p *point, w *workspace) {
 		}
 		first, second, _ := p.chances(c.i, c.j)
 		leverage := c.n() * first * second * spread
-		m.addGradient(w.grad, c, pull{advantage: leverage * (0.5 - first)})
+		at := pull{advantage: leverage * (0.5 - first), aa: leverage * first * second}
+		m.addGradient(w.grad, c, at)
+		m.addInformation(w.info.data, w.info.n, c, at)
 	}
 }

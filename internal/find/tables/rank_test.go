@@ -3,6 +3,7 @@ package tables
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -268,5 +269,25 @@ func TestWhereAllClustersAreAlikeScoresHaveNoError(t *testing.T) {
 		if !strings.Contains(strings.Join(r.Warnings, " "), "all clusters are alike") {
 			t.Errorf("warnings %q", r.Warnings)
 		}
+	}
+}
+
+func TestAPenalisedFitSettlesWhereMostItemsWinOrLoseAll(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("testdata/undefeated.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	table, err := Open(file, "undefeated.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := table.Rank(RankOptions{Method: BradleyTerry, Firth: true, Columns: Columns{A: "a", B: "b", Winner: "winner"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Why != "" || len(r.Items) != 20 || math.Abs(*r.Items[0].Score-4.6202) > 1e-4 {
+		t.Errorf("%d items, why %q, first %+v", len(r.Items), r.Why, r.Items[0])
 	}
 }

@@ -27,7 +27,8 @@ type fitted struct {
 	how           string
 	units         int // as many clusters as Student's t of the errors has
 	note          string
-	alike         bool // no cluster differs from another
+	penalised     string // why strengths are penalised without being asked to; empty: they are not
+	alike         bool   // no cluster differs from another
 }
 
 func (f *fitted) writeTo(to *analysis.Finding) {

@@ -12,13 +12,8 @@ import (
 // correlation holds the strengths of items against what is known of them.
 func (a *arena) correlation(t *analysis.Table) error {
 	with := a.Spec.Settings.With
-	o, how := a.model(t, analysis.BradleyT)
-	fit, err := a.fit(o)
+	fit, how, err := a.finite(t, analysis.BradleyT, a.field())
 	var none *stats.NoMaximum
-	if errors.As(err, &none) && o.Order {
-		o.Order = false
-		fit, err = a.fit(o)
-	}
 	if errors.As(err, &none) {
 		t.Findings = append(t.Findings,
 			a.finding(analysis.WhatPearson, analysis.Index, -1, "").Unknown("%s", a.noStrengths(none, a.field())))

@@ -18,15 +18,8 @@ func (a *arena) strengths(t *analysis.Table, m analysis.Method, field string) er
 	if a.Stage.Rounds != nil {
 		t.Note(partBought)
 	}
-	o, how := a.model(t, m)
-	fit, err := a.fit(o)
+	fit, how, err := a.finite(t, m, field)
 	var none *stats.NoMaximum
-	if errors.As(err, &none) && o.Order { // the order may be all that separates
-		o.Order = false
-		if fit, err = a.fit(o); err == nil {
-			t.Note("no order effect can be estimated (%s): strengths leave the position out", none.Why)
-		}
-	}
 	if errors.As(err, &none) {
 		return a.inShares(t, field, none)
 	}
@@ -52,6 +45,47 @@ func (a *arena) strengths(t *analysis.Table, m analysis.Method, field string) er
 	a.standing(t, fit, field)
 	a.parameters(t, fit, how)
 	return a.fitness(t, fit, how, field)
+}
+
+// finite fits the model. Where items are compared and one wins or loses all, strengths have no finite maximum: then they are
+// penalised after Firth, and a note tells so.
+func (a *arena) finite(t *analysis.Table, m analysis.Method, field string) (*fitted, string, error) {
+	o, how := a.model(t, m)
+	fit, err := a.orderless(t, o)
+	var none *stats.NoMaximum
+	if !errors.As(err, &none) || !a.Stage.Items || o.Ridge > 0 || o.Firth || len(a.metGroups()) > 1 {
+		return fit, how, err
+	}
+	fit, err = a.orderless(t, stats.BTOptions{Order: o.Order, Firth: true})
+	if err != nil {
+		return nil, how, err
+	}
+	fit.penalised = a.noStrengths(none, field)
+	t.Note("%s: without a penalty strengths would be infinite. They are drawn together after Firth%s", fit.penalised, a.halfTies())
+	return fit, "Bradley-Terry, Firth's penalty", nil
+}
+
+// orderless fits the model, without an order effect where that cannot be estimated.
+func (a *arena) orderless(t *analysis.Table, o stats.BTOptions) (*fitted, error) {
+	fit, err := a.fit(o)
+	var none *stats.NoMaximum
+	if !errors.As(err, &none) || !o.Order { // the order may be all that separates
+		return fit, err
+	}
+	why := none.Why
+	o.Order = false
+	if fit, err = a.fit(o); err == nil {
+		t.Note("no order effect can be estimated (%s): strengths leave the position out", why)
+	}
+	return fit, err
+}
+
+// halfTies returns how a penalised fit reads ties, where there are any.
+func (a *arena) halfTies() string {
+	if a.ties == 0 {
+		return ""
+	}
+	return ", and a tie is half a win to each side"
 }
 
 // parameters adds what the model has besides strengths.

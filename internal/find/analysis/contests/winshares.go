@@ -236,6 +236,9 @@ func (a *arena) standing(t *analysis.Table, fit *fitted, field string) {
 			Share: shareWon(a.record(i)), N: f.N, Coverage: f.Coverage})
 	}
 	out.Clusters = a.clusters
+	if fit != nil {
+		out.Penalised = fit.penalised
+	}
 	if fit == nil || fit.alike || fit.spread == nil || len(a.names) > analysis.MaxCompared {
 		t.Standings = append(t.Standings, out)
 		return
@@ -248,6 +251,9 @@ func (a *arena) standing(t *analysis.Table, fit *fitted, field string) {
 	}
 	out.Method, out.Units = fit.how, fit.units
 	more := fit.perComparison()
+	if a.Stage.Items { // one more pair of the stage, whichever: two texts meet once
+		more = func(i, k int) stats.Number { return gather.PerItem(stats.Known(fit.spread(i, k)), a.clusters) }
+	}
 	for i := range a.names {
 		for k := range i {
 			d, se := stats.Known(fit.Theta[k]-fit.Theta[i]), stats.Known(fit.spread(k, i))

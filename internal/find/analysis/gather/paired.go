@@ -223,7 +223,7 @@ func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (D
 				return err
 			}
 			out.Tests = append(out.Tests, analysis.Contrast{First: k, Second: i, Difference: f.Value, SE: f.spread, Interval: f.Interval,
-				P: f.P, Clusters: f.Clusters, Information: perItem(f.spread, f.Clusters)})
+				P: f.P, Clusters: f.Clusters, Information: PerItem(f.spread, f.Clusters)})
 			if f.Method != "" {
 				out.Method, out.Test = f.Method, analysis.ByErrors
 			}
@@ -235,8 +235,8 @@ func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (D
 	return nil
 }
 
-// perItem returns the information of one more item about a difference: that of an average item so far.
-func perItem(se stats.Number, items int) stats.Number {
+// PerItem returns the information of one more item about a difference: that of an average item so far.
+func PerItem(se stats.Number, items int) stats.Number {
 	if !se.OK || !(se.Value > 0) || items < 1 {
 		return stats.Undefined("the difference has no error")
 	}

@@ -26,6 +26,11 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 		if c := d.instead(r); c != nil {
 			out = append(out, *c)
 		}
+		if r.Penalised != "" {
+			out = append(out, Caveat{"Penalised strengths.", fmt.Sprintf("In stage %s, %s: without a penalty strengths would be infinite. "+
+				"They are drawn together after Firth, and so are their differences.", r.Stage, assay.Clean(r.Penalised, plot.MaxWords)), "",
+				nil})
+		}
 		if c := inRounds(r); c != nil {
 			out = append(out, *c)
 		}
@@ -40,6 +45,11 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 	}
 	if c := d.unsettledNeighbours(append([]*ranked{lead}, others(lead, all)...)); c != nil {
 		out = append(out, *c)
+	}
+	for _, r := range all {
+		if c := d.morePairs(r); c != nil {
+			out = append(out, *c)
+		}
 	}
 	if c := d.kin(all); c != nil {
 		out = append(out, *c)

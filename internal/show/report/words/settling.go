@@ -66,7 +66,10 @@ func (d document) settlings(r *ranked) []Settling {
 		return nil
 	}
 	unit := "comparison"
-	if r.Verb != analysis.Compared {
+	switch {
+	case r.Field == analysis.ByItem:
+		unit = "pair"
+	case r.Verb != analysis.Compared:
 		unit = strings.TrimSuffix(d.nounOf(r.Stage), "s")
 	}
 	var out []Settling
@@ -77,6 +80,9 @@ func (d document) settlings(r *ranked) []Settling {
 			continue
 		}
 		each := d.costOfOne(r, a, b)
+		if unit == "pair" {
+			each = each.times(r.perPair())
+		}
 		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, amount(q, 0.5, each), amount(q, likelyChance, each),
 			r.shared(a, b)})
 	}
@@ -118,6 +124,15 @@ func amount(q adaptive.Quote, chance float64, each Fee) Amount {
 	n, known := q.Needed(chance)
 	n = max(1, math.Ceil(n))
 	return Amount{N: n, Known: known, Cost: each.times(n)}
+}
+
+// perPair returns how many comparisons a pair of texts has.
+func (r *ranked) perPair() float64 {
+	sides := 0
+	for _, p := range r.Places {
+		sides += p.N
+	}
+	return float64(sides) / 2 / float64(max(1, r.Clusters))
 }
 
 // placeOf returns the number of a place; -1: there is none.
@@ -246,6 +261,21 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 		points = append(points, fmt.Sprintf("%s more: %s lists all", assay.Count(more, "pair"), d.command("analyse", "--json")))
 	}
 	return &Caveat{"Not settled.", text + ":", "", points}
+}
+
+// morePairs returns the caveat on how pairs of texts are bought that would settle what is open; nil: nothing is, or nobody
+// can buy them here.
+func (d document) morePairs(r *ranked) *Caveat {
+	if r.Field != analysis.ByItem || r.Rounds != nil || d.Rerun == "" || len(d.settlings(r)) == 0 {
+		return nil
+	}
+	n := len(r.Places)
+	change := fmt.Sprintf("All pairs of stage %s are judged. Add a judge, or texts", r.Stage)
+	if left := n*(n-1)/2 - r.Clusters; left > 0 {
+		change = fmt.Sprintf("A text gains by pairs with any other: raise the sample in the pairs of stage %s (%d so far, %d more "+
+			"there are)", r.Stage, r.Clusters, left)
+	}
+	return &Caveat{"More pairs.", d.again(change), d.Rerun + d.Where, nil}
 }
 
 // words returns how many more settle a pair.
