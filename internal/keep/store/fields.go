@@ -2,16 +2,12 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"assay/internal/assay"
 )
 
 // encodeFields writes item fields so that decodeFields finds the types again.
@@ -122,14 +118,4 @@ func plain(v any) any {
 		return v
 	}
 	return v
-}
-
-// ItemSum returns a digest of an item's contents.
-func ItemSum(it assay.Item) (string, error) {
-	fields, err := EncodeFields(it.Fields)
-	if err != nil {
-		return "", fmt.Errorf("item %s: %w", it.ID, err)
-	}
-	sum := sha256.Sum256([]byte(fields))
-	return hex.EncodeToString(sum[:8]), nil
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"time"
 
 	"assay/internal/assay"
@@ -33,18 +32,6 @@ type Decision struct {
 	Passed    bool
 	Why       string // where it did not pass
 	Given     time.Time
-}
-
-// ErrReplaced is the error for a person's verdict on something that an edit of the study replaced after it was shown.
-var ErrReplaced = errors.New("the study was changed since this was shown, and it was asked again or is another text by now")
-
-// Shown is the answer or item that a person was shown.
-type Shown struct {
-	Segment, Ord int64     // of an answer, with
-	Key          assay.Key // the request of the answer; or
-
-	Input, Item string // an item, with
-	Sum         string // what ItemSum made of it
 }
 
 // TakenLabel is a person's label that is taken over from another run.

@@ -122,7 +122,7 @@ func (m *maker) answersFor(ctx context.Context, rec stage, block []wanted) (answ
 		if err != nil {
 			return nil, err
 		}
-		out[k] = answer{text, a.Outcome.Ending, a.Segment, a.Ord}
+		out[k] = answer{text, a.Outcome.Ending}
 	}
 	return out, nil
 }

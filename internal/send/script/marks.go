@@ -71,9 +71,9 @@ func (m marks) mark(p *People, t *analysis.Task) error {
 }
 
 // Label writes a person's verdict on what was shown. One that the same person gave before on the same task, either way round, is
-// withdrawn. Where what was shown has been replaced since, nothing changes: store.ErrReplaced.
-func (p *People) Label(ctx context.Context, v store.Verdict, shown []store.Shown) error {
-	return p.Runs.Label(ctx, v, sameTask(v), shown)
+// withdrawn.
+func (p *People) Label(ctx context.Context, v store.Verdict) error {
+	return p.Runs.Label(ctx, v, sameTask(v))
 }
 
 // Withdraw takes back what a person said about the same task; it returns how many verdicts that were.

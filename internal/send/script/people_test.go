@@ -57,7 +57,7 @@ func TestPeopleLabelEveryTaskOnceAndMayTakeItBack(t *testing.T) {
 				t.Errorf("%s: the label on %s and %s stands at %s and %s (turned: %t)", stage, task.First, task.Second, first,
 					second, task.Turn)
 			}
-			if err := p.Label(t.Context(), v, shown.Shown); err != nil {
+			if err := p.Label(t.Context(), v); err != nil {
 				t.Fatal(err)
 			}
 			if i > 0 {
@@ -68,7 +68,7 @@ func TestPeopleLabelEveryTaskOnceAndMayTakeItBack(t *testing.T) {
 			if v, err = p.Verdict(task, "human:ada", said); err != nil {
 				t.Fatal(err)
 			}
-			if err := p.Label(t.Context(), v, shown.Shown); err != nil {
+			if err := p.Label(t.Context(), v); err != nil {
 				t.Fatal(err)
 			}
 			if n := r.byPeople(run, stage); n != 1 {

@@ -99,8 +99,6 @@ type answers map[assay.Key]answer
 type answer struct {
 	text   string
 	ending assay.Ending
-
-	segment, ord int64 // where it stands in the ledger
 }
 
 func (a answer) outcome() assay.Outcome { return assay.Outcome{Ending: a.ending, Text: a.text} }

@@ -8,7 +8,6 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/judge"
-	"assay/internal/keep/store"
 	"assay/internal/study/pairs"
 	"assay/internal/study/prompt"
 )
@@ -18,7 +17,6 @@ type Sheet struct {
 	Answer *judge.Subject // a single answer with what led to it; or
 	Pair   *judge.Showing // two texts side by side
 	Expect string         // what the input expects of an answer, where the other judges of the stage are told it too
-	Shown  []store.Shown  // the answers or items themselves
 	Told   string         // what the other judges are told around the texts that they read; empty where no model judges
 }
 
@@ -44,36 +42,7 @@ func (p *People) Show(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 	case *itemContest:
 		out, ok, err = rec.sheet(it, at)
 	}
-	if err == nil && ok {
-		out.Shown, err = p.shown(it, at, answered)
-	}
 	return out, ok, err
-}
-
-// shown returns what a sheet shows: the answers that stand now, or the items.
-func (p *People) shown(it assay.Item, at assay.Coordinates, answered answers) ([]store.Shown, error) {
-	if rec, ok := p.rec.(*itemContest); ok {
-		var out []store.Shown
-		for _, side := range []assay.Item{it, rec.all[rec.byID[at.Against]]} {
-			sum, err := store.ItemSum(side)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, store.Shown{Input: rec.input, Item: side.ID, Sum: sum})
-		}
-		return out, nil
-	}
-	about := store.Verdict{At: at}
-	if err := p.aim(&about); err != nil {
-		return nil, err
-	}
-	var out []store.Shown
-	for _, key := range []assay.Key{about.Subject, about.Against} {
-		if a, ok := answered[key]; ok {
-			out = append(out, store.Shown{Key: key, Segment: a.segment, Ord: a.ord})
-		}
-	}
-	return out, nil
 }
 
 func (c *itemContest) sheet(it assay.Item, at assay.Coordinates) (Sheet, bool, error) {

@@ -303,7 +303,7 @@ func (r *rig) labelAll(h *Home, run store.Run, stage, label string) {
 		}
 		v, err := p.Verdict(task, "human:anna", p.Rubric().Take(judge.Given{Label: label}))
 		if err == nil {
-			err = p.Label(r.ctx, v, nil)
+			err = p.Label(r.ctx, v)
 		}
 		if err != nil {
 			r.t.Fatal(err)

@@ -25,9 +25,6 @@ func (s *sitting) say(word string, edit func(url.Values)) answer {
 	page := s.shown()
 	task, _ := page["task"].(string)
 	form := url.Values{"csrf": {s.csrf}, "as": {"anna"}, "task": {task}, "say": {word}}
-	if sheet, ok := page["sheet"].(map[string]any); ok {
-		form.Set("seen", sheet["seen"].(string))
-	}
 	if edit != nil {
 		edit(form)
 	}
@@ -94,30 +91,6 @@ func TestALabelIsKeptOnceHoweverOftenItIsSent(t *testing.T) {
 	}
 	if got := s.said("good", "human:anna"); len(got) != 1 {
 		t.Errorf("kept: %v", got)
-	}
-}
-
-func TestALabelOnAnAnswerThatWasReplacedIsNotKept(t *testing.T) {
-	t.Parallel()
-	for _, stage := range []string{"good", "arena"} {
-		s := &sitting{rig: newRig(t), t: t, stage: stage}
-		s.csrf = hidden(t, s.get("/runs/run1/people").body, "csrf")
-		page := s.get("/runs/run1/people/" + stage + "?as=anna").body
-		seen, word := hidden(t, page, "seen"), s.shown()["choices"].([]any)[0].(map[string]any)["key"].(string)
-		before := s.shown()["task"]
-		for _, other := range []string{"", "0123456789abcdef"} { // a page from before, and one that showed another answer
-			a := s.say(word, func(f url.Values) { f.Set("seen", other) })
-			if a.status != http.StatusConflict || !strings.Contains(a.body, "the label was not kept") {
-				t.Errorf("%s, seen %q: %d %s", stage, other, a.status, a.body)
-			}
-		}
-		if got := s.said(stage, "human:anna"); len(got) != 0 || s.shown()["task"] != before {
-			t.Errorf("%s: kept %v, and %v is shown, not %v", stage, got, s.shown()["task"], before)
-		}
-		if a := s.say(word, func(f url.Values) { f.Set("seen", seen) }); a.status != http.StatusSeeOther ||
-			len(s.said(stage, "human:anna")) != 1 {
-			t.Errorf("%s: what is shown: %d", stage, a.status)
-		}
 	}
 }
 

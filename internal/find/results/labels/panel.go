@@ -2,8 +2,6 @@ package labels
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -121,7 +119,6 @@ type Sheet struct {
 	Description string `json:"description,omitempty"`
 	Expected    string `json:"expected,omitempty"`      // where the other judges are told it too
 	Told        string `json:"judge_is_told,omitempty"` // around the texts that it reads
-	Seen        string `json:"seen"`                    // identifies what is shown: a label refers to it
 }
 
 // Sheet returns what a task shows; false where there is nothing to see.
@@ -131,7 +128,7 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 		return Sheet{}, false, err
 	}
 	if a := s.Answer; a != nil {
-		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, Told: s.Told, Seen: seen(s.Shown)}
+		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, Told: s.Told}
 		if a.First != a.Answer {
 			out.First, out.Said = a.First, a.Said
 		}
@@ -139,19 +136,12 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 	}
 	return Sheet{
 		Asked: s.Pair.Said, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description, Expected: s.Expect,
-		Told: s.Told, Seen: seen(s.Shown),
+		Told: s.Told,
 	}, true, nil
 }
 
-// seen returns an opaque id of answers or items: people judge blind.
-func seen(shown []store.Shown) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%v", shown))
-	return hex.EncodeToString(sum[:8])
-}
-
-// Say stores a person's label of a task, by the key of a choice. Saw is the sheet's id of what it showed; where another
-// answer has replaced it, nothing is stored: store.ErrReplaced.
-func (p *Panel) Say(ctx context.Context, t analysis.Task, person, key, saw string) error {
+// Say stores a person's label of a task, by the key of a choice.
+func (p *Panel) Say(ctx context.Context, t analysis.Task, person, key string) error {
 	i := slices.IndexFunc(p.choices, func(c Choice) bool { return c.Key == key })
 	if i < 0 {
 		return fmt.Errorf("there is no choice %q", key)
@@ -164,14 +154,7 @@ func (p *Panel) Say(ctx context.Context, t analysis.Task, person, key, saw strin
 	if err != nil {
 		return err
 	}
-	now, ok, err := p.People.Show(ctx, t)
-	if err != nil {
-		return err
-	}
-	if !ok || seen(now.Shown) != saw {
-		return store.ErrReplaced
-	}
-	return p.People.Label(ctx, v, now.Shown)
+	return p.People.Label(ctx, v)
 }
 
 // Withdraw takes back a person's label.

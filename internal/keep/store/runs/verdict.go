@@ -35,21 +35,11 @@ func (s *Store) SecondVerdicts(ctx context.Context, verdicts []store.Verdict) er
 	})
 }
 
-// Label writes a person's verdict in the place of others that the same person gave on the same, by the keys of their coordinates. Where
-// something that was shown has been replaced since, nothing is written: ErrReplaced.
-func (s *Store) Label(ctx context.Context, v store.Verdict, others []assay.Key, shown []store.Shown) error {
+// Label writes a person's verdict in the place of others that the same person gave on the same, by the keys of their coordinates.
+func (s *Store) Label(ctx context.Context, v store.Verdict, others []assay.Key) error {
 	return s.db.Tx(ctx, "label", db.Relaxed, func(t *db.Txn) error {
 		if err := state.Lock(ctx, t, v.Run); err != nil {
 			return err
-		}
-		for _, a := range shown {
-			still, err := stillShown(ctx, t, v.Run, a)
-			if err != nil {
-				return err
-			}
-			if !still {
-				return store.ErrReplaced
-			}
 		}
 		for _, k := range others {
 			if _, err := withdraw(ctx, t, v.Run, k); err != nil {
@@ -83,28 +73,6 @@ func (s *Store) TakeLabels(ctx context.Context, labels []store.TakenLabel) error
 		}
 		return nil
 	})
-}
-
-// stillShown reports whether a person would be shown the same now.
-func stillShown(ctx context.Context, t *db.Txn, run int64, a store.Shown) (still bool, err error) {
-	if a.Item == "" {
-		err = t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes
-			WHERE run_no = $1 AND key = $2 AND segment_no = $3 AND ord = $4 AND stands = 1)`,
-			run, a.Key[:], a.Segment, a.Ord).Scan(&still)
-		return still, err
-	}
-	it := assay.Item{ID: a.Item}
-	var fields []byte
-	err = t.QueryRowContext(ctx, `SELECT fields FROM items WHERE run_no = $1 AND input = $2 AND id = $3`,
-		run, a.Input, a.Item).Scan(&fields)
-	if err == nil {
-		err = store.DecodeFields(fields, &it.Fields)
-	}
-	if err != nil {
-		return false, fmt.Errorf("item %s of %s: %w", a.Item, a.Input, store.NotFound(err))
-	}
-	sum, err := store.ItemSum(it)
-	return sum == a.Sum, err
 }
 
 // withdraw takes back a person's verdict.
@@ -174,24 +142,6 @@ var (
 	insertVerdict = `INSERT INTO verdicts (` + strings.Join(verdictColumns, ", ") + `)
 		VALUES (` + db.Placeholders(1, len(verdictColumns)) + `) ON CONFLICT DO NOTHING`
 )
-
-// Stale marks the verdicts on these answers as stale: the answers were replaced. It returns how many it marked.
-func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int64, error) {
-	var n int64
-	err := s.db.Tx(ctx, "mark stale", db.Relaxed, func(t *db.Txn) error {
-		n = 0
-		for _, k := range answers {
-			m, err := t.Change(ctx, `UPDATE verdicts SET stale = 1
-				WHERE run_no = $1 AND stale = 0 AND (subject_key = $2 OR against_key = $2)`, run, k[:])
-			if err != nil {
-				return err
-			}
-			n += m
-		}
-		return nil
-	})
-	return n, err
-}
 
 // Withdraw takes back verdicts of people, by the keys of their coordinates: they stay in the ledger, marked stale. It
 // returns how many it took back. Verdicts of models and rules are never withdrawn.

@@ -108,6 +108,9 @@ func verdictPages(t *testing.T, fresh Fresh) {
 		if i >= 30 {
 			at = assay.Coordinates{Stage: "arena", Item: fmt.Sprint(i), Lane: []string{"p", "q", "r"}[i%3], Against: "o", Judge: "judge"}
 		}
+		if i == 4 {
+			at.Judge = "human:anna" // who takes it back below
+		}
 		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, i).Key, State: assay.VerdictValid,
 			Label: []string{"yes", "no", "no"}[i%3]})
 	}
@@ -117,7 +120,7 @@ func verdictPages(t *testing.T, fresh Fresh) {
 	}
 	_, err := b.s.Runs.AddVerdicts(b.ctx, all)
 	b.ok(err)
-	_, err = b.s.Runs.Stale(b.ctx, b.run.No, []assay.Key{b.attempt(0, 4).Key})
+	_, err = b.s.Runs.Withdraw(b.ctx, b.run.No, []assay.Key{all[4].At.Key()})
 	b.ok(err)
 	for _, tt := range []struct {
 		name   string

@@ -51,13 +51,13 @@ func verdicts(t *testing.T, fresh Fresh) {
 			ignoreMade()); d != "" {
 			t.Errorf("on an answer, and of a judge's request: %s", d)
 		}
-		if n, err = b.s.Runs.Stale(b.ctx, b.run.No, []assay.Key{other}); n != 2 || err != nil {
+		if n, err = b.s.Runs.Withdraw(b.ctx, b.run.No, []assay.Key{want[2].At.Key()}); n != 1 || err != nil {
 			t.Errorf("%d became stale, %v", n, err)
 		}
-		if got := b.verdicts(""); len(got) != 1 {
-			t.Errorf("%d verdicts count, want 1", len(got))
+		if got := b.verdicts(""); len(got) != 2 {
+			t.Errorf("%d verdicts count, want 2", len(got))
 		}
-		if n, err = b.s.Runs.AddVerdicts(b.ctx, want); n != 2 || err != nil {
+		if n, err = b.s.Runs.AddVerdicts(b.ctx, want); n != 1 || err != nil {
 			t.Errorf("given again: %d new, %v", n, err)
 		}
 	})

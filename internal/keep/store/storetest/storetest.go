@@ -31,7 +31,7 @@ func Suite(t *testing.T, empty, fresh Fresh) {
 		{"changed limits", tuning}, {"a lowered cap", lowered}, {"decisions", decisions}, {"looks", looks}, {"bought comparisons", buying},
 		{"bought over a budget", buyingRaisesABudget}, {"dumps", dumps}, {"quotas", quotas}, {"worker keys", workerKeys},
 		{"client files", clientFiles}, {"client usage", clientUsage}, {"client sums", clientSums}, {"client budgets", clientBudgets},
-		{"constraints", constraints}, {"a model", model}, {"taken after a retry", takenAfterARetry}, {"replaced meanwhile", replacing},
+		{"constraints", constraints}, {"a model", model}, {"taken after a retry", takenAfterARetry},
 	}
 	for _, topic := range topics {
 		t.Run(topic.name, func(t *testing.T) { t.Parallel(); topic.run(t, fresh) })

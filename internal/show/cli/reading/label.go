@@ -2,7 +2,6 @@ package reading
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -235,13 +234,7 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 			fmt.Fprintf(q.world.Stdout, "no key %q\n", key)
 			continue
 		}
-		err = q.panel.Say(ctx, t, q.person, key, sheet.Seen)
-		if errors.Is(err, store.ErrReplaced) {
-			fmt.Fprintln(q.world.Stdout,
-				"the study was changed while this was shown, and the answer is another by now: the label was not kept")
-			return nextTask, nil
-		}
-		if err != nil {
+		if err := q.panel.Say(ctx, t, q.person, key); err != nil {
 			return nextTask, err
 		}
 		q.given = append(q.given, t)

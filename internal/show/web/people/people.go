@@ -189,6 +189,6 @@ func (s *Pages) keepLabel(ctx context.Context, at *session, form url.Values) err
 	case "skip":
 		return s.sessions.skip(at, form.Get("task"))
 	default:
-		return s.sessions.keep(ctx, at, labelForm{form.Get("task"), say, form.Get("seen")})
+		return s.sessions.keep(ctx, at, form.Get("task"), say)
 	}
 }

@@ -2,7 +2,6 @@ package people
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -210,17 +209,9 @@ func (s *sessions) skip(at *session, task string) error {
 	return nil
 }
 
-// errReplaced is the error of a form whose answer was replaced while a person read it.
-var errReplaced = site.Refused(http.StatusConflict,
-	"the study was changed while this was shown, and the answer is another by now: the label "+
-		"was not kept; go back and judge what is shown then")
-
-// labelForm is a submitted label: the task, the key of a choice, and the id of what was shown.
-type labelForm struct{ task, key, seen string }
-
-// keep stores the label of a task in the session's queue.
-func (s *sessions) keep(ctx context.Context, at *session, form labelForm) error {
-	id, err := assay.ParseKey(form.task)
+// keep stores the label of a task, by the key of a choice, which waits in the session's queue.
+func (s *sessions) keep(ctx context.Context, at *session, task, choice string) error {
+	id, err := assay.ParseKey(task)
 	if err != nil {
 		return site.Bad("%s", err)
 	}
@@ -231,13 +222,10 @@ func (s *sessions) keep(ctx context.Context, at *session, form labelForm) error 
 	if !ok {
 		return errNotShown
 	}
-	if err := at.panel.Say(ctx, t, at.person, form.key, form.seen); err != nil {
+	if err := at.panel.Say(ctx, t, at.person, choice); err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		p.tasks = append([]analysis.Task{t}, p.tasks...)
-		if errors.Is(err, store.ErrReplaced) {
-			return errReplaced
-		}
 		return err
 	}
 	s.mu.Lock()
