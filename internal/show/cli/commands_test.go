@@ -18,7 +18,7 @@ import (
 var (
 	designed = []string{
 		"init", "check", "plan", "prompts", "keys", "models", "prices", "schema", "completion", "version",
-		"run", "compare", "resume", "tune", "notify", "worker", "collect", "cancel", "retry", "redo", "adopt", "resolve",
+		"run", "compare", "resume", "tune", "notify", "worker", "cancel", "retry", "redo", "adopt", "resolve",
 		"runs", "jobs", "show", "status", "watch", "results", "errors", "spend", "sql", "view",
 		"analyse", "report", "diff", "export", "label", "verdicts", "rank", "agree", "rate", "bundle",
 		"batch", "gateway", "import", "clean", "sim",

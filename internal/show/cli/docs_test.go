@@ -109,7 +109,7 @@ func reader(t *testing.T) *newcomer {
 }
 
 // stays are commands that wait for a person or go on until they are stopped: their flags are read, and no more.
-var stays = []string{"view", "gateway", "worker", "sim", "label", "watch", "adopt", "resolve", "collect"}
+var stays = []string{"view", "gateway", "worker", "sim", "label", "watch", "adopt", "resolve"}
 
 // typeIt types a command of a page, and returns what it printed. What would ask is answered with yes.
 func (c *newcomer) typeIt(command string) (int, string) {

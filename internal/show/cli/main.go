@@ -164,7 +164,10 @@ func unknownCommand(w *shell.World, name string) error {
 		names = append(names, c.Name())
 	}
 	hint := assay.DidYouMean(name, names)
-	if hint == "" {
+	switch {
+	case name == "collect":
+		hint = "assay resume --once fetches what is ready now"
+	case hint == "":
 		hint = "assay help lists the commands"
 	}
 	return shell.Usage(hint, "no command is called %q", name)
@@ -189,7 +192,6 @@ func commands(w *shell.World) []*cobra.Command {
 		driving.Tune(w),
 		driving.Notify(w),
 		driving.Worker(w),
-		driving.Collect(w),
 		driving.Cancel(w),
 		driving.Retry(w),
 		driving.Redo(w),

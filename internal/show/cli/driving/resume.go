@@ -38,7 +38,8 @@ func Resume(w *shell.World) *cobra.Command {
 		GroupID: shell.GroupRun,
 		Short:   "Drive open runs to their end",
 		Long: "Drives runs that are open: looks at jobs, collects what is ready, and sends the next wave; several runs at the same " +
-			"time. With --once it does what can be done now and stops, for cron.",
+			"time. With --once it does what can be done now and stops, for cron; what a provider hands out of jobs that are " +
+			"not done is fetched, too.",
 		RunE: func(c *cobra.Command, args []string) error { return resumeRuns(c.Context(), w, args, f) },
 	}
 	f.home.Register(c)
@@ -144,7 +145,8 @@ func prepareResume(ctx context.Context, w *shell.World, ref string, f resumeFlag
 	if _, err := TryAgain(ctx, w, h, run); err != nil {
 		return h, run, err
 	}
-	if _, batch := batchrun.Of(run); batch && run.State != store.RunClosed { // the first look is now, whenever the last one was
+	// of a batch file, and for one look alone, that look is now, whenever the last one was
+	if _, batch := batchrun.Of(run); (batch || f.once) && run.State != store.RunClosed {
 		if err := Give(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
 			return h, run, err
 		}
@@ -319,14 +321,6 @@ func confirmRetry(ctx context.Context, w *shell.World, h *shell.Home, run store.
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
 	}
 	return shell.Ask(w, yes, "Send?")
-}
-
-// Collect makes the command `assay collect`.
-func Collect(w *shell.World) *cobra.Command {
-	return orderCommand(w, "collect [RUN]", "Fetch what is ready now, also from jobs that are not done",
-		func([]string) (store.Order, error) {
-			return store.Order{Kind: store.OrderCollect}, nil
-		})
 }
 
 // Resolve makes the command `assay resolve`.
