@@ -120,13 +120,14 @@ var open = []string{
 }
 
 // kinds are those of which a check of the examples has to compare at least one.
-var kinds = []string{"coverage", "complete", "rate", "rate: interval", "rate: n", "mean", "mean: interval", "difference",
-	"difference: interval", "difference: n", "difference: test", "primary", "rank", "tiers", "flips", "flips: interval", "excess",
-	"excess: interval", "excess: test", "scores of flips", "scores of flips: interval", "strength", "strength: n", "strength: interval",
-	"strength: rank", "strength: standard error", "order effect", "tie parameter", "reliability", "win rate", "win rate: record",
-	"win rate: interval", "average win rate", "corrected wins", "corrected wins: record", "first wins", "first wins: test",
-	"first wins by order", "consistency",
-	"same both ways", "order correlation", "price"}
+var kinds = []string{
+	"coverage", "complete", "rate", "rate: interval", "rate: n", "mean", "mean: interval", "difference",
+	"difference: interval", "difference: n", "difference: test", "primary", "rank", "tiers", "flips", "flips: interval",
+	"excess", "excess: interval", "excess: test", "scores of flips", "scores of flips: interval", "strength", "strength: n",
+	"strength: interval", "strength: rank", "strength: standard error", "order effect", "tie parameter", "reliability",
+	"win rate", "win rate: record", "win rate: interval", "average win rate", "corrected wins", "corrected wins: record",
+	"first wins", "first wins: test", "first wins by order", "consistency", "same both ways", "order correlation", "price",
+}
 
 func TestTheExamplesAreRecounted(t *testing.T) {
 	t.Parallel()
