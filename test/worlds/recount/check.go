@@ -66,6 +66,7 @@ type checker struct {
 	stages map[string]*stage
 	table  *Table
 	about  string
+	panel  *panel // of the table, once it is made
 }
 
 // tableOf checks the findings of one table.
@@ -96,6 +97,8 @@ func (c *checker) finding(s *stage, t *Table, f *Finding) bool {
 		return c.flip(s, t, f)
 	case "bradley-terry", "davidson", "win-rate", "positional-bias", "consistency":
 		return c.contest(s, t, f)
+	case "agreement":
+		return c.judging(s, t, f)
 	}
 	return false
 }

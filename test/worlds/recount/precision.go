@@ -156,3 +156,67 @@ func (m *model) robust() *precision {
 	}
 	return e
 }
+
+// byStrength returns the standing of lanes by their strengths in the group of a finding; where there are none, by shares of
+// wins, every two tested on the clusters in which they met. Nil: errors come from resamples, or pairs were bought in rounds.
+func (s *stage) byStrength(t *Table, f *Finding) *standing {
+	if s.rubric.Rounds {
+		return nil
+	}
+	level := f.Level
+	a, _, ok := s.arenaOf(t, f)
+	if !ok || len(a.bouts) == 0 {
+		return nil
+	}
+	out := newStanding(a.names, false, level)
+	m, ok := a.modelOf(t.Method == "davidson", false)
+	if !ok {
+		a.bySigns(out)
+		return out
+	}
+	e := m.errors()
+	if e == nil || e.units < 2 {
+		return nil
+	}
+	for i, x := range a.names {
+		out.values[x] = some(m.strength(x))
+		for _, y := range a.names[i+1:] {
+			first, second := m.combination("strength", x), m.combination("strength", y)
+			for k := range first {
+				first[k] -= second[k]
+			}
+			d, se := m.value(first), e.of(first)
+			if *se > 1e-9 {
+				out.tests[[2]string{x, y}] = estimate{value: some(d), p: some(tail(d / *se, e.units-1))}
+			}
+		}
+	}
+	return out
+}
+
+// bySigns ranks by shares of wins. A cluster counts for the one that won more of the comparisons of two in it.
+func (a *arena) bySigns(out *standing) {
+	for i, x := range a.names {
+		var got []float64
+		for _, b := range a.of(x) {
+			got = append(got, b.got)
+		}
+		out.values[x] = mean(got)
+		for _, y := range a.names[i+1:] {
+			net := map[string]float64{}
+			for _, b := range a.of(x) {
+				if b.second == y {
+					net[b.cluster] += 2*b.got - 1
+				}
+			}
+			ahead, behind := 0, 0
+			for _, n := range net {
+				ahead, behind = ahead+int(one(n > 0)), behind+int(one(n < 0))
+			}
+			if len(net) > 0 {
+				out.tests[[2]string{x, y}] = estimate{value: some(float64(ahead-behind) / float64(len(net))),
+					p: some(signTest(ahead, behind))}
+			}
+		}
+	}
+}

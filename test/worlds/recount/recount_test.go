@@ -126,7 +126,9 @@ var kinds = []string{
 	"excess", "excess: interval", "excess: test", "scores of flips", "scores of flips: interval", "strength", "strength: n",
 	"strength: interval", "strength: rank", "strength: standard error", "order effect", "tie parameter", "reliability",
 	"win rate", "win rate: record", "win rate: interval", "average win rate", "corrected wins", "corrected wins: record",
-	"first wins", "first wins: test", "first wins by order", "consistency", "same both ways", "order correlation", "price",
+	"first wins", "first wins: test", "first wins by order", "consistency", "same both ways", "order correlation",
+	"price", "judges: agreement", "judges: kappa",
+	"judges: alpha", "judges: fleiss", "judges: ac1", "judges: judge mean of lane", "judges: mean over judges",
 }
 
 func TestTheExamplesAreRecounted(t *testing.T) {

@@ -25,19 +25,26 @@ func (c *checker) primary() {
 	c.table, c.about = nil, ""
 }
 
-// ranked checks the places of lanes in a table of rates.
+// ranked checks the places of lanes in a table of rates, or of shares of wins in the place of strengths.
 func (c *checker) ranked(s *stage, t *Table) {
 	var st *standing
 	for i := range t.Findings {
 		f := &t.Findings[i]
-		if f.Rank == nil || len(f.By) != 1 || f.By["lane"] == "" || f.What != "rate" && f.What != "mean" {
+		rated := len(f.By) == 1 && f.By["lane"] != "" && (f.What == "rate" || f.What == "mean")
+		won := f.What == "win rate" && t.Method != "win-rate"
+		switch {
+		case f.Rank == nil, !rated && !won:
 			continue
-		}
-		if st == nil {
+		case won:
+			st = s.byStrength(t, f)
+		case st == nil:
 			st = s.byRate(t, f.Level)
 		}
+		if st == nil {
+			continue
+		}
 		c.about = f.about()
-		rank, best, worst := st.ranks(f.By["lane"])
+		rank, best, worst := st.ranks(f.By["lane"] + f.By["item"])
 		c.count("rank", "rank", rank, f.Rank.Rank)
 		c.count("rank", "best rank", best, f.Rank.Best)
 		c.count("rank", "worst rank", worst, f.Rank.Worst)
@@ -110,15 +117,15 @@ func wrong(st *standing, first, second string) string {
 
 // standing returns the standing behind a table; nil: it cannot be computed from rows.
 func (s *stage) standing(t *Table) *standing {
-	level := 0.95
-	for _, f := range t.Findings {
-		level = f.Level
+	if len(t.Findings) == 0 {
+		return nil
 	}
+	f := &t.Findings[0]
 	switch t.Method {
 	case "rate":
-		return s.byRate(t, level)
+		return s.byRate(t, f.Level)
 	case "flips":
-		return s.byFlips(t, level)
+		return s.byFlips(t, f.Level)
 	}
-	return nil
+	return s.byStrength(t, f)
 }
