@@ -14,12 +14,12 @@ import (
 
 	"assay/examples"
 	"assay/internal/assay"
-	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/check"
 	"assay/internal/study/plan/estimate"
+	"assay/internal/study/studyfile"
 )
 
 const today catalog.Date = "2026-11-15"
@@ -36,10 +36,10 @@ func example(t *testing.T, name string) fs.FS {
 }
 
 // checked reads the study of an example with these settings over it, and tells everything that is wrong with it.
-func checked(t *testing.T, name string, o study.Options) (*plan.Input, assay.Problems) {
+func checked(t *testing.T, name string, o studyfile.Options) (*plan.Input, assay.Problems) {
 	t.Helper()
 	files := example(t, name)
-	s, problems := study.Read(files, "study.yaml", o)
+	s, problems := studyfile.Read(files, "study.yaml", o)
 	if s == nil || len(problems.Errors()) > 0 {
 		return nil, problems
 	}
@@ -48,7 +48,7 @@ func checked(t *testing.T, name string, o study.Options) (*plan.Input, assay.Pro
 	return d, append(problems, check.Study(d, func(string) bool { return true })...)
 }
 
-func planned(t *testing.T, name string, o study.Options) *plan.Plan {
+func planned(t *testing.T, name string, o studyfile.Options) *plan.Plan {
 	t.Helper()
 	d, problems := checked(t, name, o)
 	if len(problems.Errors()) > 0 {
@@ -96,7 +96,7 @@ func TestEveryExampleChecksAndHasTheExpectedRequests(t *testing.T) {
 	for _, e := range examples.All() {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(want[e.Name], counts(planned(t, e.Name, study.Options{}))); diff != "" {
+			if diff := cmp.Diff(want[e.Name], counts(planned(t, e.Name, studyfile.Options{}))); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 		})
@@ -104,7 +104,7 @@ func TestEveryExampleChecksAndHasTheExpectedRequests(t *testing.T) {
 }
 
 // seed takes the lanes of the older system in the place of the current ones.
-var seed = study.Options{Set: []string{"lanes=lanes.seed.yaml"}}
+var seed = studyfile.Options{Set: []string{"lanes=lanes.seed.yaml"}}
 
 func TestTheOldModelsCanBePlannedToo(t *testing.T) {
 	t.Parallel()
@@ -125,7 +125,7 @@ func TestTheOldModelsCanBePlannedToo(t *testing.T) {
 func TestFifteenDistinctLanesInFiveFamiliesWriteEveryScene(t *testing.T) {
 	t.Parallel()
 	perLane, perFamily := map[string]int64{}, map[string]int{}
-	for _, part := range planned(t, "lanes", study.Options{}).Parts {
+	for _, part := range planned(t, "lanes", studyfile.Options{}).Parts {
 		perLane[part.Lane.Name] += part.Requests
 	}
 	for lane, n := range perLane {
@@ -165,7 +165,7 @@ func TestSmallProfilesAreSmall(t *testing.T) {
 	for name, most := range map[string]int64{"sycophancy": 1200, "spec-compliance": 200, "writing-pairs": 600, "lanes": 30} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := planned(t, name, study.Options{Profile: "small"})
+			p := planned(t, name, studyfile.Options{Profile: "small"})
 			total := p.Sum(func(plan.Part) bool { return true })
 			if total.Requests == 0 || total.Requests > most {
 				t.Errorf("%d requests, want 1 to %d", total.Requests, most)
@@ -180,8 +180,8 @@ func TestPlansFitTheirBudgets(t *testing.T) {
 	for _, e := range examples.All() {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
-			d, _ := checked(t, e.Name, study.Options{})
-			cost := planned(t, e.Name, study.Options{}).Sum(func(plan.Part) bool { return true }).Cost
+			d, _ := checked(t, e.Name, studyfile.Options{})
+			cost := planned(t, e.Name, studyfile.Options{}).Sum(func(plan.Part) bool { return true }).Cost
 			most := cost.Expected
 			if e.Name == "start" {
 				most = cost.High

@@ -2,14 +2,13 @@ package study
 
 import (
 	"cmp"
-	"context"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
+	"math"
 	"net/url"
 	"path"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"assay/internal/assay"
@@ -76,21 +75,23 @@ func hashOf(at assay.Coordinates) uint64 {
 	return binary.BigEndian.Uint64(key[:])
 }
 
-// asks returns the hashes of what a row asks; a bare name of a branch may be written otherwise in a coordinate.
-func (r *ImportedRow) asks(stage string) []uint64 {
+// Questions are hashes of coordinates.
+type Questions []uint64
+
+// Add adds what a row asks; a bare name of a branch may be written otherwise in a coordinate.
+func (q *Questions) Add(stage string, r *ImportedRow) {
 	at := assay.Coordinates{Stage: stage, Item: r.Item, Lane: r.Lane, Template: r.Template, Turn: r.Turn, Branch: r.Branch, Draw: r.Draw}
-	out := []uint64{hashOf(at)}
+	*q = append(*q, hashOf(at))
 	if at.Branch = url.PathEscape(r.Branch); at.Branch != r.Branch {
-		out = append(out, hashOf(at))
+		*q = append(*q, hashOf(at))
 	}
-	return out
 }
 
-// pack writes hashes in order, each once.
-func pack(hashes []uint64) []byte {
-	slices.Sort(hashes)
-	out := make([]byte, 0, 8*len(hashes))
-	for _, h := range slices.Compact(hashes) {
+// Packed returns the hashes in order, each once, 8 bytes each.
+func (q Questions) Packed() []byte {
+	slices.Sort(q)
+	out := make([]byte, 0, 8*len(q))
+	for _, h := range slices.Compact(q) {
 		out = binary.BigEndian.AppendUint64(out, h)
 	}
 	return out
@@ -102,13 +103,11 @@ type ImportedLane struct {
 	Model string `json:"model,omitempty"` // as in the first row that has one
 }
 
-// askedRows means that the rows are all that was asked.
-const askedRows = "rows"
-
 // ImportRows returns the name under which package inputs knows the rows of an import stage. No input can be called so.
 func ImportRows(stage string) string { return "import " + stage }
 
-func (m *Import) spec(stage string) inputs.Spec {
+// Spec returns the rows of the import as package inputs takes them.
+func (m *Import) Spec(stage string) inputs.Spec {
 	spec := inputs.Spec{Name: ImportRows(stage), At: m.At, File: m.File, Format: m.Format, ID: cmp.Or(m.Item, "item"), Repeated: true}
 	if keep := m.Keep; keep != nil {
 		spec.Where = func(it assay.Item) (bool, error) { return keep.Bool(expr.Vars{Item: &it}) }
@@ -116,96 +115,8 @@ func (m *Import) spec(stage string) inputs.Spec {
 	return spec
 }
 
-// importStages finds the shape of every import stage in its rows. What is given was read before.
-func (r *run) importStages(given map[string]Imported) {
-	for i := range r.study.Stages {
-		st := &r.study.Stages[i]
-		if st.Import == nil || st.Import.File == "" {
-			continue
-		}
-		st.Import.Keep = r.compile(st.Import.Filter, expr.Rows)
-		if seen, ok := given[st.Name]; ok {
-			st.Taken = &seen
-		} else {
-			st.Taken = r.scan(st)
-		}
-		r.shape(st)
-	}
-}
-
-// scan reads an import's file once.
-func (r *run) scan(st *Stage) *Imported {
-	m, name := st.Import, ImportRows(st.Name)
-	source := inputs.Open(r.fsys, map[string]inputs.Spec{name: m.spec(st.Name)})
-	seen := &Imported{Draws: 1}
-	if !r.importColumns(source, st) {
-		return seen
-	}
-	var asked []uint64
-	var line []byte
-	digest := sha256.New()
-	for it, err := range source.Items(context.Background(), name) {
-		var row ImportedRow
-		if err == nil {
-			row, err = m.Row(it)
-		}
-		if err == nil {
-			it.Place = assay.Place{}
-			line, err = inputs.Encode(line[:0], it)
-			digest.Write(line)
-		}
-		if err != nil {
-			r.scanProblem(m.At, err)
-			return seen
-		}
-		seen.see(&row)
-		if m.Asked != "" {
-			asked = append(asked, row.asks(st.Name)...)
-		}
-	}
-	seen.Digest = hex.EncodeToString(digest.Sum(nil))
-	switch m.Asked {
-	case "":
-	case askedRows:
-		seen.Asked = pack(asked)
-	default:
-		r.found.Add(m.Key("asked"), "`asked: rows`, or nothing", "%s is not what was asked", decode.Quote(m.Asked))
-	}
-	if seen.Rows == 0 {
-		r.found.Add(m.Key("file"), "", "stage %s: %s has no rows to import", st.Name, m.File)
-	}
-	return seen
-}
-
-// importColumns adds a problem for every field that the import names and the file surely lacks.
-func (r *run) importColumns(source *inputs.Source, st *Stage) bool {
-	fields, open, problems := source.Fields(ImportRows(st.Name))
-	r.found = append(r.found, problems...)
-	if open || len(problems) > 0 {
-		return len(problems) == 0
-	}
-	ok := true
-	for _, c := range st.Import.columns() {
-		top, _, _ := strings.Cut(c.field, ".")
-		if slices.Contains(fields, c.field) || slices.Contains(fields, top) || !c.needed && !c.written {
-			continue
-		}
-		ok = false
-		hint := cmp.Or(assay.DidYouMean(c.field, fields), "it has "+strings.Join(fields[:min(len(fields), 12)], ", "))
-		r.found.Add(st.Import.Key(c.key), hint, "%s has no field %s, which `%s` names", st.Import.File, decode.Quote(c.field), c.key)
-	}
-	return ok
-}
-
-func (r *run) scanProblem(at assay.Place, err error) {
-	if problems, ok := err.(assay.Problems); ok {
-		r.found = append(r.found, problems...)
-		return
-	}
-	r.found.Add(at, "", "%s", err)
-}
-
-func (s *Imported) see(row *ImportedRow) {
+// Add takes a row into the shape.
+func (s *Imported) Add(row *ImportedRow) {
 	s.Rows++
 	s.Goes = s.Goes || row.GoesOn
 	i := slices.IndexFunc(s.Lanes, func(l ImportedLane) bool { return l.Name == row.Lane })
@@ -235,108 +146,157 @@ func (s *Imported) see(row *ImportedRow) {
 	}
 }
 
-// shape gives an import stage the lanes its rows name and, where it does not name what was asked, turns to match its
-// rows.
-func (r *run) shape(st *Stage) {
-	seen := st.Taken
-	for _, l := range seen.Lanes {
-		if _, declared := r.study.Lane(l.Name); declared || r.study.elsewhere(l.Name) != nil {
-			continue
-		}
-		lane := Lane{Group: l.Name, Where: decode.Where{At: st.Import.At}}
-		lane.Name, lane.Model = l.Name, l.Model
-		r.study.Elsewhere = append(r.study.Elsewhere, lane)
-	}
-	if !st.Has("repeats") {
-		st.Repeats.N = seen.Draws
-	}
-	if st.Has("prompt") || st.Has("turns") {
-		return
-	}
-	st.Guessed = true
-	if len(seen.Templates) > 1 && len(seen.Branches) < 2 {
-		for _, name := range seen.Templates {
-			st.Prompt = append(st.Prompt, Named{Name: name})
-		}
-		return
-	}
-	if len(seen.Templates) > 1 || len(seen.Templates) == 1 && seen.Templates[0] != "" {
-		if len(seen.Branches) > 1 {
-			r.found.Add(st.Import.At, "`where:` can keep one of them, or map `template:` to a field that is empty",
-				"stage %s: conversations of several turns cannot have templates too", st.Name)
-			return
-		}
-		st.Prompt = Prompts{{Name: seen.Templates[0]}}
-		return
-	}
-	for turn := range seen.Branches {
-		names := begun(seen.Branches, turn)
-		if seen.Controls > 0 && st.Control == nil && slices.ContainsFunc(names, isControl) {
-			st.Control = &Control{On: true, Draws: (seen.Controls + seen.Draws - 1) / seen.Draws}
-			seen.Goes = seen.Goes || turn == 0
-		}
-		names = slices.DeleteFunc(names, isControl)
-		st.Turns = append(st.Turns, Turn{Where: decode.Where{At: st.Import.At}, Branches: names})
-	}
+// ImportedRow is one answer made elsewhere.
+type ImportedRow struct {
+	Item, Lane, Template string
+	Turn                 int
+	Branch               string // as it is written: a coordinate, or a branch's bare name
+	Draw                 int
+	Outcome              assay.Outcome
+	Cost                 *assay.Money // nil: not known
+	GoesOn               bool         // with a conversation of another stage, as our own exports mark it
 }
 
-func isControl(n Named) bool { return n.Name == "control" }
+// Column is a field of an import's file.
+type Column struct {
+	Key, Field string
+	Written    bool // the study names the field
+	Needed     bool
+}
 
-// begun returns the branches that begin at a turn: the last parts of those that are one longer than before.
-func begun(branches [][]string, turn int) []Named {
-	before := 0
-	if turn > 0 {
-		before = depth(branches[turn-1])
-	}
-	var out []Named
-	for _, b := range branches[turn] {
-		parts := strings.Split(b, "/")
-		if len(parts) != before+1 {
-			continue
-		}
-		name, err := url.PathUnescape(parts[len(parts)-1])
-		if err != nil {
-			name = parts[len(parts)-1]
-		}
-		if !slices.ContainsFunc(out, func(n Named) bool { return n.Name == name }) {
-			out = append(out, Named{Name: name})
-		}
+// Columns returns the fields that an import looks at.
+func (m *Import) Columns() []Column {
+	var out []Column
+	for _, c := range []struct{ key, field string }{
+		{"item", m.Item}, {"lane", m.Lane}, {"text", m.Text}, {"thoughts", m.Thoughts}, {"template", m.Template}, {"turn", m.Turn},
+		{"branch", m.Branch}, {"draw", m.Draw}, {"ending", m.Ending}, {"finish", m.Finish}, {"model", m.Model}, {"input_tokens", m.Input},
+		{"output_tokens", m.Output}, {"reasoning_tokens", m.Reasoning}, {"cost_usd", m.Cost}, {"verb", ""},
+	} {
+		needed := c.key == "item" || c.key == "lane" || c.key == "text"
+		out = append(out, Column{Key: c.key, Field: cmp.Or(c.field, c.key), Written: c.field != "", Needed: needed})
 	}
 	return out
 }
 
-// depth returns how many branches a conversation has taken at most.
-func depth(branches []string) int {
-	most := 0
-	for _, b := range branches {
-		most = max(most, strings.Count(b, "/")+1)
+// Row reads one row of the file.
+func (m *Import) Row(it assay.Item) (ImportedRow, error) {
+	c := &cells{m: m, it: it, columns: m.Columns()}
+	row := ImportedRow{
+		Item: it.ID, Lane: c.text("lane"), Template: c.text("template"), Branch: c.text("branch"),
+		Turn: int(c.count("turn", 1)), Draw: int(c.count("draw", 1)), GoesOn: c.text("verb") == string(VerbContinue),
 	}
-	return most
+	o := &row.Outcome
+	o.Text, o.Thoughts, o.Finish, o.Model = c.text("text"), c.text("thoughts"), c.text("finish"), c.text("model")
+	o.Ending = c.ending(o.Text)
+	o.Usage = assay.Usage{Input: c.count("input_tokens", -1), Output: c.count("output_tokens", -1),
+		Reasoning: max(0, c.count("reasoning_tokens", 0))}
+	if o.Usage.Known = o.Usage.Input >= 0 && o.Usage.Output >= 0; !o.Usage.Known {
+		o.Usage = assay.Usage{}
+	}
+	row.Cost = c.cost()
+	switch {
+	case row.Lane == "":
+		c.problem("", "the row names no lane in field %s", decode.Quote(cmp.Or(m.Lane, "lane")))
+	case row.Turn < 1 || row.Turn > maxTurns:
+		c.problem("turns count from 1", "turn %d", row.Turn)
+	case row.Draw < 1 || row.Draw > maxDraws:
+		c.problem("draws count from 1", "draw %d", row.Draw)
+	}
+	if len(c.problems) > 0 {
+		return row, c.problems
+	}
+	return row, nil
 }
 
-// elsewhere returns the lane of a name whose answers are imported and which the study does not declare; nil where there
-// is none.
-func (s *Study) elsewhere(name string) *Lane {
-	for i := range s.Elsewhere {
-		if s.Elsewhere[i].Name == name {
-			return &s.Elsewhere[i]
-		}
-	}
-	return nil
+const (
+	maxTurns = 1000
+	maxDraws = 1000
+)
+
+// cells reads the fields of one row, and keeps every problem it meets.
+type cells struct {
+	m        *Import
+	it       assay.Item
+	columns  []Column
+	problems assay.Problems
 }
 
-// imported returns the lanes of an import stage, in the order of its rows.
-func (s *Study) imported(st *Stage) []*Lane {
-	if st.Taken == nil {
+func (c *cells) problem(hint, format string, args ...any) {
+	c.problems.Add(c.it.Place, hint, format, args...)
+}
+
+// value returns a field's value; nil where the row has none and the study does not name it.
+func (c *cells) value(key string) any {
+	i := slices.IndexFunc(c.columns, func(col Column) bool { return col.Key == key })
+	col := c.columns[i]
+	v, ok := inputs.Value(c.it, col.Field)
+	if !ok && (col.Written || col.Needed) {
+		c.problem("", "the row has no field %s, which `%s` names", decode.Quote(col.Field), key)
+	}
+	return v
+}
+
+func (c *cells) text(key string) string {
+	v := c.value(key)
+	if v == nil {
+		return ""
+	}
+	text, ok := inputs.Text(v)
+	if !ok {
+		c.problem("", "%s is not a text", key)
+	}
+	return text
+}
+
+// count returns a whole number; missing where there is none.
+func (c *cells) count(key string, missing int64) int64 {
+	text := strings.TrimSpace(c.text(key))
+	if text == "" {
+		return missing
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 0 || n != math.Trunc(n) || n > 1e15 {
+		c.problem("", "%s: want a whole number, got %s", key, decode.Quote(text))
+		return missing
+	}
+	return int64(n)
+}
+
+func (c *cells) cost() *assay.Money {
+	text := strings.TrimSpace(c.text("cost_usd"))
+	if text == "" {
 		return nil
 	}
-	var out []*Lane
-	for _, l := range st.Taken.Lanes {
-		if lane, ok := s.Lane(l.Name); ok {
-			out = append(out, lane)
-		} else if lane := s.elsewhere(l.Name); lane != nil {
-			out = append(out, lane)
-		}
+	m, err := assay.ParseMoney(text)
+	if err != nil {
+		c.problem("", "cost_usd: %s", err)
+		return nil
 	}
-	return out
+	return &m
+}
+
+// unasked is the text that `assay export` writes where a question was never sent.
+const unasked = "unasked"
+
+// ending returns how the answer ended: as the row has it, else answered where there is a text.
+func (c *cells) ending(text string) assay.Ending {
+	i := slices.IndexFunc(c.columns, func(col Column) bool { return col.Key == "ending" })
+	_, has := inputs.Value(c.it, c.columns[i].Field)
+	word := assay.Ending(strings.TrimSpace(c.text("ending")))
+	switch {
+	case !has && strings.TrimSpace(text) == "":
+		return assay.Empty
+	case !has:
+		return assay.Answered
+	case word == "", word == unasked: // it was in flight when the table was written, or never sent
+		return assay.Lost
+	case !slices.Contains(assay.Endings(), word):
+		var known []string
+		for _, e := range assay.Endings() {
+			known = append(known, string(e))
+		}
+		c.problem(assay.ThereAre(known)+"; `ending: \"\"` is not needed where all rows are answers", "no ending is called %s",
+			decode.Quote(string(word)))
+	}
+	return word
 }

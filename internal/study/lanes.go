@@ -1,9 +1,7 @@
 package study
 
 import (
-	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,17 +9,20 @@ import (
 	"assay/internal/study/decode"
 )
 
+// Lane is one lane of the study, expanded from its grid.
+type Lane struct {
+	assay.Lane
+	decode.Where
+	Live   Live   // caps of this lane alone
+	StopIf StopIf // over the study's; 0: the study's
+	Group  string // the name under `lanes:` it came from
+}
+
 // LaneSpecs are the lanes as written: a map, or a file that holds one.
 type LaneSpecs struct {
 	File string
 	At   assay.Place
-	List []laneSpec
-}
-
-type laneSpec struct {
-	name string
-	at   assay.Place
-	node *decode.Node
+	List []LaneSpec
 }
 
 // Read takes a map of lanes, or the name of a file that holds one.
@@ -36,7 +37,7 @@ func (l *LaneSpecs) Read(d *decode.Decoder, n *decode.Node) {
 			if at.Line == 0 {
 				at = p.Value.At
 			}
-			l.List = append(l.List, laneSpec{name: p.Key, at: at, node: p.Value})
+			l.List = append(l.List, LaneSpec{Name: p.Key, At: at, Node: p.Value})
 		}
 	default:
 		d.Wrong(n, "a map of lanes, or the name of a file that holds one")
@@ -44,14 +45,18 @@ func (l *LaneSpecs) Read(d *decode.Decoder, n *decode.Node) {
 }
 
 // LaneSpec is one lane as written; it is read when its grid is expanded.
-type LaneSpec struct{ node *decode.Node }
+type LaneSpec struct {
+	Name string // empty: lane_defaults
+	At   assay.Place
+	Node *decode.Node
+}
 
 // Read takes anything: lanes are read when their grids are expanded.
-func (l *LaneSpec) Read(_ *decode.Decoder, n *decode.Node) { l.node = n }
+func (l *LaneSpec) Read(_ *decode.Decoder, n *decode.Node) { l.Node = n }
 
-// laneKeys are the parameters of a lane as a study writes them. Every one but stop, extra and schema may be a list,
+// LaneKeys are the parameters of a lane as a study writes them. Every one but stop, extra and schema may be a list,
 // which makes a grid.
-type laneKeys struct {
+type LaneKeys struct {
 	decode.Where
 	Model       string              `json:"model" jsonschema:"provider/model"`
 	Temperature *float64            `json:"temperature,omitempty"`
@@ -96,174 +101,93 @@ func (t *Thinking) Read(d *decode.Decoder, n *decode.Node) {
 	}
 }
 
-var laneName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
-// maxLanes bounds a grid; a study with more lanes is surely a mistake in a product of lists.
-const maxLanes = 2000
-
-// expandLanes turns lane specs into lanes: defaults under them, variants over them, lists multiplied out.
-func (r *run) expandLanes() {
-	s := r.study
-	for _, spec := range s.LaneSpecs.List {
-		if !laneName.MatchString(spec.name) {
-			r.Problems.Add(spec.at, "letters, digits, . - and _", "lane name %s", decode.Quote(spec.name))
-			continue
+// Lane returns the lane of a name.
+func (s *Study) Lane(name string) (*Lane, bool) {
+	for i := range s.Lanes {
+		if s.Lanes[i].Name == name {
+			return &s.Lanes[i], true
 		}
-		if spec.node.Kind != decode.Map {
-			r.Wrong(spec.node, "a map with `model` and parameters")
-			continue
-		}
-		if len(s.Lanes) > maxLanes {
-			break
-		}
-		r.expandVariants(spec)
 	}
-	if len(s.Lanes) > maxLanes {
-		r.Problems.Add(s.LaneSpecs.At, "two lists are a product: check the grids", "more than %d lanes", maxLanes)
-		s.Lanes = s.Lanes[:maxLanes]
-	}
-	first := map[string]assay.Place{}
-	for _, l := range s.Lanes {
-		if at, ok := first[l.Name]; ok {
-			r.Problems.Add(l.At, "rename one", "lane %s is here a second time (first at line %d)", l.Name, at.Line)
-		}
-		first[l.Name] = l.At
-	}
+	return nil, false
 }
 
-func (r *run) expandVariants(spec laneSpec) {
-	base := overlay(r.study.LaneDefaults.node, spec.node)
-	variants := base.Child("variants")
-	base = without(base, "variants")
-	if variants == nil {
-		r.expandGrid(spec, spec.name, base)
-		return
-	}
-	if variants.Kind != decode.Map || len(variants.Pairs) == 0 {
-		r.Wrong(variants, "a map of variants, such as {std: {temperature: 0.8}}")
-		return
-	}
-	for _, v := range variants.Pairs {
-		if v.Value.Kind != decode.Map {
-			r.Wrong(v.Value, "a map of parameters")
-			continue
+// LanesNamed returns the lanes that names and globs pick, in the order of the study. A group's name picks all its
+// lanes.
+func (s *Study) LanesNamed(names []string) []*Lane {
+	var out []*Lane
+	for i := range s.Lanes {
+		l := &s.Lanes[i]
+		if slices.ContainsFunc(names, func(n string) bool { return Picks(n, l) }) {
+			out = append(out, l)
 		}
-		at := spec
-		at.at = v.At
-		r.expandGrid(at, spec.name+"."+v.Key, overlay(base, v.Value))
-	}
-}
-
-// expandGrid multiplies the lists of one lane out, in the order they are written.
-func (r *run) expandGrid(spec laneSpec, name string, params *decode.Node) {
-	for i, p := range params.Pairs {
-		if p.Value.Kind != decode.List || !isAxis(p.Key, p.Value) {
-			continue
-		}
-		if len(p.Value.List) == 0 {
-			r.Problems.Add(p.Value.At, "", "an empty list makes no lane")
-		}
-		for _, v := range p.Value.List {
-			one := &decode.Node{Kind: decode.Map, At: params.At, Body: params.Body, Pairs: slices.Clone(params.Pairs)}
-			one.Pairs[i].Value = v
-			if len(r.study.Lanes) > maxLanes {
-				return
-			}
-			r.expandGrid(spec, name+"."+axisText(v), one)
-		}
-		return
-	}
-	r.addLane(spec, name, params)
-}
-
-func isAxis(key string, val *decode.Node) bool {
-	if key == "stop" { // a list of texts is one value; a list of lists is a grid
-		return len(val.List) > 0 && val.List[0].Kind == decode.List
-	}
-	return true
-}
-
-// axisText returns the part of a grid lane's name: the value as written.
-func axisText(n *decode.Node) string {
-	text := n.Text
-	if n.Kind == decode.List || n.Kind == decode.Map {
-		text = string(n.JSON())
-	}
-	if n.Kind == decode.Null {
-		text = "none"
-	}
-	text = path.Base(text)
-	return strings.Map(func(c rune) rune {
-		if c < 128 && laneName.MatchString("a"+string(c)) {
-			return c
-		}
-		return '-'
-	}, text)
-}
-
-func (r *run) addLane(spec laneSpec, name string, params *decode.Node) {
-	var k laneKeys
-	r.Into(params, &k)
-	at := k.Where
-	at.At = spec.at
-	lane := Lane{Where: at, Group: spec.name, StopIf: k.StopIf, Live: Live{Concurrency: k.Concurrency, Pause: k.Pause, Rate: k.Rate}}
-	lane.Name, lane.Mode, lane.API, lane.Label, lane.Notes = name, assay.Mode(k.Mode), string(k.API), k.Label, k.Notes
-	lane.Params = assay.Params{
-		Temperature: k.Temperature, TopP: k.TopP, TopK: k.TopK, MaxTokens: k.MaxTokens, Effort: k.Effort,
-		Thinking: k.Thinking.Thinking, Thoughts: k.Thoughts, Stop: k.Stop.List, Seed: k.Seed, ServiceTier: k.ServiceTier,
-	}
-	lane.Params.Schema = r.loadSchema(k.Schema)
-	for _, e := range k.Extra {
-		if lane.Params.Extra == nil {
-			lane.Params.Extra = map[string]json.RawMessage{}
-		}
-		lane.Params.Extra[e.Name] = e.Value.JSON
-	}
-	if k.Concurrency < 0 {
-		r.Problems.Add(k.Key("concurrency"), "leave it out for as many as the provider takes", "concurrency: want at least 1, got %d",
-			k.Concurrency)
-	}
-	if k.MaxTokens < 0 {
-		r.Problems.Add(k.Key("max_tokens"), "", "max_tokens: want at least 1, got %d", k.MaxTokens)
-	}
-	if !r.splitModel(&lane, k) {
-		return
-	}
-	r.study.Lanes = append(r.study.Lanes, lane)
-}
-
-func (r *run) splitModel(lane *Lane, k laneKeys) bool {
-	provider, model, ok := strings.Cut(k.Model, "/")
-	if k.Model == "" {
-		r.Problems.Add(lane.At, "such as model: openai/gpt-5", "lane %s has no model", lane.Name)
-		return false
-	}
-	if !ok || provider == "" || model == "" {
-		r.Problems.Add(k.Key("model"), "the provider comes first: openai/"+k.Model, "model %s has no provider", decode.Quote(k.Model))
-		return false
-	}
-	lane.Provider, lane.Model = provider, model
-	return true
-}
-
-// overlay is base with the pairs of over on top, in the order of base first.
-func overlay(base, over *decode.Node) *decode.Node {
-	out := &decode.Node{Kind: decode.Map, At: over.At, Body: over.Body}
-	if base != nil {
-		out.Pairs = slices.Clone(base.Pairs)
-	}
-	for _, p := range over.Pairs {
-		if i := slices.IndexFunc(out.Pairs, func(q decode.Pair) bool { return q.Key == p.Key }); i >= 0 {
-			out.Pairs[i] = p
-			continue
-		}
-		out.Pairs = append(out.Pairs, p)
 	}
 	return out
 }
 
-func without(n *decode.Node, key string) *decode.Node {
-	out := *n
-	out.Pairs = slices.DeleteFunc(slices.Clone(n.Pairs), func(p decode.Pair) bool { return p.Key == key })
-	return &out
+// Picks reports whether a name means a lane: its own, its group's, the beginning of it up to a dot, or a glob.
+func Picks(name string, l *Lane) bool {
+	if name == l.Name || name == l.Group || strings.HasPrefix(l.Name, name+".") {
+		return true
+	}
+	ok, err := path.Match(name, l.Name)
+	return err == nil && ok
+}
+
+// judging reports whether a lane is named as a judge anywhere.
+func (s *Study) judging(l *Lane) bool {
+	for _, st := range s.Stages {
+		if st.Fallback != "" && Picks(st.Fallback, l) ||
+			slices.ContainsFunc(st.Judges.List, func(n string) bool { return n != "*" && Picks(n, l) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Contestants returns the lanes whose answers a stage gives: those it names, or all that judge nowhere; those of the
+// stage it goes on with; those that its rows name.
+func (s *Study) Contestants(st *Stage) []*Lane {
+	if st.Import != nil {
+		return s.imported(st)
+	}
+	if from, ok := s.Stage(st.Continue); ok && from != st && len(st.Lanes.Among.List) == 0 {
+		return s.Contestants(from)
+	}
+	if len(st.Lanes.Among.List) > 0 {
+		return s.LanesNamed(st.Lanes.Among.List)
+	}
+	var out []*Lane
+	for i := range s.Lanes {
+		if !s.judging(&s.Lanes[i]) {
+			out = append(out, &s.Lanes[i])
+		}
+	}
+	return out
+}
+
+// Undeclared returns the lane of a name whose answers are imported and which the study does not declare; nil where there
+// is none.
+func (s *Study) Undeclared(name string) *Lane {
+	for i := range s.Elsewhere {
+		if s.Elsewhere[i].Name == name {
+			return &s.Elsewhere[i]
+		}
+	}
+	return nil
+}
+
+// imported returns the lanes of an import stage, in the order of its rows.
+func (s *Study) imported(st *Stage) []*Lane {
+	if st.Taken == nil {
+		return nil
+	}
+	var out []*Lane
+	for _, l := range st.Taken.Lanes {
+		if lane, ok := s.Lane(l.Name); ok {
+			out = append(out, lane)
+		} else if lane := s.Undeclared(l.Name); lane != nil {
+			out = append(out, lane)
+		}
+	}
+	return out
 }

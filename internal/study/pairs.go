@@ -1,17 +1,11 @@
 package study
 
 import (
-	"cmp"
-	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/study/decode"
-	"assay/internal/study/inputs"
 )
 
 // Pairs selects the pairs that a compare stage judges.
@@ -82,6 +76,39 @@ func (p *Pairs) checkList(d *decode.Decoder) {
 	}
 }
 
+// checkAdaptive wants numbers that can be planned, and nothing beside that the rounds would not follow.
+func (p *Pairs) checkAdaptive(d *decode.Decoder) {
+	a := p.Adaptive
+	if a == nil {
+		return
+	}
+	if a.Has("rounds") && (a.Rounds < 1 || a.Rounds > mostRounds) {
+		d.Problems.Add(a.Key("rounds"), "5 are usual; more rounds save more comparisons and take longer", "rounds: want 1 to %d, got %d",
+			mostRounds, a.Rounds)
+	}
+	switch {
+	case !a.Has("per_round"):
+		d.Problems.Add(a.At, "such as per_round: 200", "adaptive does not say how many comparisons a round has")
+	case a.PerRound < 1:
+		d.Problems.Add(a.Key("per_round"), "", "per_round: want at least 1, got %d", a.PerRound)
+	}
+	if a.Has("budget") && a.Budget.Set && a.Budget.Money <= 0 {
+		d.Problems.Add(a.Key("budget"), "leave it out for no limit", "budget: want more than 0")
+	}
+	for _, key := range []string{"order", "reverse", "seed", "order_seed", "reverse_seed", "within"} {
+		if p.Has(key) {
+			hint := "orders go by turns there"
+			switch key {
+			case "seed":
+				hint = "write it inside adaptive"
+			case "within":
+				hint = "one ranking is settled: give each group a stage of its own, with `where`"
+			}
+			d.Problems.Add(p.Key(key), hint, "%s does not belong beside adaptive", decode.Quote(key))
+		}
+	}
+}
+
 // PairList is a list of pairs in a file of their own.
 type PairList struct {
 	File string
@@ -129,141 +156,76 @@ func (l PairList) Names() []string {
 	return out
 }
 
-// maxPairList bounds a list of pairs, in bytes.
-const maxPairList = 32 << 20
-
-// loadPairs reads the lists of pairs that stages name.
-func (r *run) loadPairs() {
-	for i := range r.study.Stages {
-		p := r.study.Stages[i].Pairs
-		if p == nil || p.File.File == "" {
-			continue
-		}
-		if _, ok := r.loadUpTo(p.File.File, p.File.At, maxPairList); ok {
-			_, items := r.study.Inputs.Find(r.study.Stages[i].Compare)
-			p.File.Rows = r.listed(pairReader{pairs: p, items: items, seen: map[[3]string]int{}})
-		}
-	}
+// Adaptive configures a compare stage that buys its pairs in rounds: what the next one buys is chosen from the verdicts
+// so far.
+type Adaptive struct {
+	decode.Where
+	Goal     Goal   `json:"goal,omitzero" jsonschema:"ranking (the default), {top: 3}, {between: [a, b]} or {width: 0.2}"`
+	Rounds   int    `json:"rounds,omitempty" jsonschema:"planned rounds, 1 to 20; a look at the verdicts follows each; 5 unless said"`
+	PerRound int    `json:"per_round" jsonschema:"comparisons a round, on average: the first two rounds are smaller"`
+	Budget   Amount `json:"budget,omitzero" jsonschema:"the most that the rounds of this stage are meant to cost, such as 12 USD"`
+	Seed     int64  `json:"seed,omitempty" jsonschema:"of all that is random about the pairs"`
 }
 
-// sides are names under which the columns of both sides are found where a study names none.
-func sides() [][2]string {
-	return [][2]string{{"first", "second"}, {"a", "b"}, {"id1", "id2"}, {"lane_a", "lane_b"}}
+// Goal is the question that the rounds of a stage are to resolve.
+type Goal struct {
+	decode.Where `json:"-"`
+	Top          int     // which are the best so many
+	Between      Names   // which of these two is better
+	Width        float64 // all strengths to within plus or minus so much
 }
 
-// listed reads a list of pairs.
-func (r *run) listed(l pairReader) []ListedPair {
-	const name, shown = "pairs", 20
-	p := l.pairs
-	source := inputs.Open(r.fsys, map[string]inputs.Spec{name: {Name: name, At: p.File.At, File: p.File.File, Repeated: true}})
-	var found assay.Problems
-	for it, err := range source.Items(context.Background(), name) {
-		if err != nil {
-			r.scanProblem(p.File.At, err)
-			return nil
-		}
-		if l.first == "" && !l.columns(it, &r.found) {
-			return nil
-		}
-		l.add(it, &found)
-	}
-	r.found = append(r.found, found[:min(len(found), shown)]...)
-	if more := len(found) - shown; more > 0 {
-		r.found.Add(p.File.At, "", "%s has %s with such problems", p.File.File, assay.Count(more, "more row"))
-	}
-	if len(l.rows) == 0 && len(found) == 0 {
-		r.found.Add(p.File.At, "one pair a row, below the names of the columns", "%s lists no pairs", p.File.File)
-	}
-	return l.rows
+// GoalRanking is the goal of a whole ranking.
+const GoalRanking = "ranking"
+
+// goalMap is a goal that has a value.
+type goalMap struct {
+	decode.Where `json:"-"`
+	Top          int     `json:"top,omitempty" jsonschema:"which are the best so many"`
+	Between      Names   `json:"between,omitzero" jsonschema:"which of two is better"`
+	Width        float64 `json:"width,omitempty" jsonschema:"all strengths to within plus or minus so much, on the natural-log scale"`
 }
 
-// pairReader makes pairs of rows.
-type pairReader struct {
-	pairs               *Pairs
-	items               bool   // items are compared with each other
-	first, second, item string // columns
-	rows                []ListedPair
-	seen                map[[3]string]int // by item and both sides in order: the place in rows
-}
-
-// columns finds the columns in the first row.
-func (l *pairReader) columns(it assay.Item, found *assay.Problems) bool {
-	fields := slices.Sorted(maps.Keys(it.Fields))
-	has := func(name string) string {
-		i := slices.IndexFunc(fields, func(f string) bool { return strings.EqualFold(f, name) })
-		if i < 0 {
-			return ""
-		}
-		return fields[i]
-	}
-	hint := "it has " + strings.Join(fields[:min(len(fields), 12)], ", ")
-	for _, c := range [][2]string{{"first", l.pairs.First}, {"second", l.pairs.Second}, {"item", l.pairs.Item}} {
-		if _, ok := inputs.Value(it, c[1]); c[1] != "" && !ok {
-			found.Add(l.pairs.Key(c[0]), cmp.Or(assay.DidYouMean(c[1], fields), hint), "%s has no column %s, which `%s` names",
-				l.pairs.File.File, decode.Quote(c[1]), c[0])
-			return false
-		}
-	}
-	l.first, l.second = l.pairs.First, l.pairs.Second
+// Read takes the word ranking, or a map with one goal.
+func (g *Goal) Read(d *decode.Decoder, n *decode.Node) {
+	const want = "ranking, {top: 3}, {between: [a, b]} or {width: 0.2}"
 	switch {
-	case !l.items:
-		l.item = cmp.Or(l.pairs.Item, has("item"))
-	case l.pairs.Item != "":
-		found.Add(l.pairs.Key("item"), "leave it out", "items are compared with each other here: there is no item on which they meet")
-		return false
+	case n.Kind == decode.Text && n.Text == GoalRanking:
+		g.Where = decode.Where{At: n.At}
+		return
+	case n.Kind != decode.Map:
+		d.Wrong(n, want)
+		return
 	}
-	for _, two := range sides() {
-		if a, b := cmp.Or(l.first, has(two[0])), cmp.Or(l.second, has(two[1])); a != "" && b != "" && a != b {
-			l.first, l.second = a, b
-			return true
-		}
+	var m goalMap
+	d.Fields(n, &m)
+	*g = Goal(m)
+	if len(n.Pairs) != 1 {
+		d.Problems.Add(n.At, "one of "+want, "goal: want one goal, got %d", len(n.Pairs))
+		return
 	}
-	if l.first != "" && l.second != "" {
-		return true
-	}
-	at := assay.Place{File: it.Place.File, Line: 1, Col: 1}
-	found.Add(at, "call them first and second, or name them: pairs: {file: "+l.pairs.File.File+", first: COLUMN, second: COLUMN}; "+hint,
-		"%s has no columns for the two sides of a pair", l.pairs.File.File)
-	return false
-}
-
-// add takes a row, or reports why not.
-func (l *pairReader) add(it assay.Item, found *assay.Problems) {
-	p := ListedPair{Place: it.Place}
-	for _, c := range []struct {
-		column string
-		into   *string
-	}{{l.first, &p.First}, {l.second, &p.Second}, {l.item, &p.Item}} {
-		if c.column == "" {
-			continue
-		}
-		v, _ := inputs.Value(it, c.column)
-		text, ok := inputs.Text(v)
-		if !ok || text == "" {
-			found.Add(it.Place, "every pair has both sides, and an item where there is a column of items", "nothing in column %s",
-				decode.Quote(c.column))
-			return
-		}
-		*c.into = text
-	}
-	key := [3]string{p.Item, min(p.First, p.Second), max(p.First, p.Second)}
-	before, again := l.seen[key]
 	switch {
-	case p.First == p.Second:
-		found.Add(it.Place, "a pair has two sides", "%s is on both sides", decode.Quote(p.First))
-	case !again:
-		l.seen[key] = len(l.rows)
-		l.rows = append(l.rows, p)
-	case l.rows[before].First == p.First || l.rows[before].Twice:
-		found.Add(it.Place, "leave it out; several votes of a judge are `repeats: N`", "the pair %s, %s is here again (first %s)",
-			decode.Quote(p.First), decode.Quote(p.Second), lineOf(l.rows[before].Place))
-	case l.pairs.Order != "" && l.pairs.Order != "as-listed" || l.pairs.Reverse != 0:
-		found.Add(it.Place, "leave it out: the study says by `order` and `reverse` what is asked both ways",
-			"the pair %s, %s is the one %s the other way round", decode.Quote(p.First), decode.Quote(p.Second),
-			lineOf(l.rows[before].Place))
-	default:
-		l.rows[before].Twice = true
+	case m.Has("top") && m.Top < 1:
+		d.Problems.Add(m.Key("top"), "such as {top: 3}", "top: want at least 1, got %d", m.Top)
+	case m.Has("between") && len(m.Between.List) != 2:
+		d.Problems.Add(m.Key("between"), "such as {between: [a, b]}", "between: want two names, got %d", len(m.Between.List))
+	case m.Has("between") && m.Between.List[0] == m.Between.List[1]:
+		d.Problems.Add(m.Key("between"), "", "between: %s is named twice", decode.Quote(m.Between.List[0]))
+	case m.Has("width") && !(m.Width > 0):
+		d.Problems.Add(m.Key("width"), "0.2 is a win share of 55% against an equal", "width: want more than 0, got %g", m.Width)
 	}
 }
 
-func lineOf(at assay.Place) string { return fmt.Sprintf("in line %d", at.Line) }
+// Usual and most rounds of a stage.
+const (
+	usualRounds = 5
+	mostRounds  = 20
+)
+
+// Planned returns how many rounds are planned.
+func (a *Adaptive) Planned() int {
+	if a.Rounds == 0 {
+		return usualRounds
+	}
+	return a.Rounds
+}

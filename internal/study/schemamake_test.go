@@ -195,7 +195,7 @@ func several(s *jsonschema.Schema, keys ...string) {
 
 // lanes makes every parameter of a lane also a list (a grid) and null (a default taken away).
 func (g *schemas) lanes() {
-	keys := infer[laneKeys](g)
+	keys := infer[LaneKeys](g)
 	for name, s := range keys.Properties {
 		if name == "extra" || name == "schema" {
 			continue

@@ -1,7 +1,8 @@
 package study
 
 import (
-	"assay/internal/assay"
+	"slices"
+
 	"assay/internal/study/decode"
 	"assay/internal/study/expr"
 )
@@ -210,89 +211,56 @@ func (r *Repeats) Read(d *decode.Decoder, n *decode.Node) {
 	}
 }
 
-// Rubric is a way to judge: prompt, form of the answer, score.
-type Rubric struct {
-	decode.Where
-	Name    string    `json:"-"`
-	Prompt  Prompts   `json:"prompt,omitempty" jsonschema:"the judge's prompt: a text, a file, or several by name"`
-	System  Text      `json:"system,omitzero"`
-	Labels  Labels    `json:"labels,omitempty" jsonschema:"the labels a judge may give; with scores as {label: score}"`
-	Schema  RawSchema `json:"schema,omitempty" jsonschema:"JSON Schema of the judge's answer"`
-	Label   string    `json:"label,omitempty" jsonschema:"the field of the answer that holds the label (label)"`
-	Score   string    `json:"score,omitempty" jsonschema:"the field of the answer that holds the score"`
-	Wrap    Wrap      `json:"wrap,omitempty" jsonschema:"off: the prompt is sent byte for byte, with nothing added"`
-	Reply   Reply     `json:"reply,omitzero" jsonschema:"the form of the judge's reply: json, tag, last-line, {json: FIELD} or {tag: NAME}"`
-	Command []string  `json:"command,omitempty" jsonschema:"a program: JSON lines in and out"`
-	Limit   Duration  `json:"limit,omitempty" jsonschema:"time limit of the program"`
-	Rule    *Rule     `json:"rule,omitempty" jsonschema:"a rule that needs no model"`
-}
-
-// Rule is a judge without a model.
-type Rule struct {
-	decode.Where
-	Exact    Phrase                `json:"exact,omitzero" jsonschema:"the whole answer equals this template"`
-	Contains Names                 `json:"contains,omitzero" jsonschema:"the answer contains one of these"`
-	Regex    decode.Ordered[Names] `json:"regex,omitempty" jsonschema:"label: patterns; the first label with a match wins"`
-	JSON     bool                  `json:"json,omitempty" jsonschema:"the answer is JSON that fits the rubric's schema"`
-}
-
-// RubricRef names a rubric or holds one.
-type RubricRef struct {
-	Name string
-	At   assay.Place
-	Own  *Rubric
-}
-
-// Read takes a name, or a rubric.
-func (r *RubricRef) Read(d *decode.Decoder, n *decode.Node) {
-	r.At = n.At
-	if n.Kind != decode.Map {
-		if n.Kind != decode.Text || n.Text == "" {
-			d.Wrong(n, "the name of a rubric, or a rubric of its own")
-			return
+// Stage returns the stage of a name.
+func (s *Study) Stage(name string) (*Stage, bool) {
+	for i := range s.Stages {
+		if s.Stages[i].Name == name {
+			return &s.Stages[i], true
 		}
-		r.Name = n.Text
-		return
 	}
-	r.Own = new(Rubric)
-	d.Into(n, r.Own)
+	return nil, false
 }
 
-// Label is one label of a rubric and its score.
-type Label struct {
-	Name  string
-	Score *float64
-}
-
-// Labels is a list of labels, or a map from label to score.
-type Labels []Label
-
-// Read takes names, or a map from label to score.
-func (l *Labels) Read(d *decode.Decoder, n *decode.Node) {
-	if n.Kind == decode.Map {
-		for _, p := range n.Pairs {
-			var f float64
-			d.Into(p.Value, &f)
-			*l = append(*l, Label{Name: p.Key, Score: &f})
+// Controlled reports whether some conversations of a stage are a control: its own, or that of a stage which it
+// continues.
+func (s *Study) Controlled(st *Stage) bool {
+	for range s.Stages { // in a circle there is no end
+		if st.Control != nil && st.Control.On {
+			return true
 		}
-		return
+		from, ok := s.Stage(st.Continue)
+		if !ok {
+			break
+		}
+		st = from
 	}
-	var names Names
-	names.Read(d, n)
-	for _, name := range names.List {
-		*l = append(*l, Label{Name: name})
-	}
+	return false
 }
 
-// Trait is a criterion by which two texts are compared.
-type Trait struct {
-	decode.Where
-	Name        string `json:"name"`
-	Description Text   `json:"description,omitzero"`
+// Needs returns the stages that must give something before this one can go on.
+func (s *Stage) Needs() []string {
+	var names []string
+	if s.Continue != "" {
+		names = append(names, s.Continue)
+	}
+	names = append(names, s.Judge.List...)
+	if s.Compare != "" {
+		names = append(names, s.Compare) // where it is an input, no stage has the name
+	}
+	for _, p := range []*expr.Program{s.Keep, s.Gate, s.LaneGate} {
+		if p == nil {
+			continue
+		}
+		for _, ref := range p.Stages() {
+			names = append(names, ref.Stage)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
-// Count is how missing answers count in a judge stage.
-type Count struct {
-	Refused CountAs `json:"refused,omitempty"`
-	Cut     CountAs `json:"cut,omitempty"`
+// GoesOn reports whether the conversations of an ask stage were opened elsewhere: by another stage, or before an
+// import.
+func (s *Stage) GoesOn() bool {
+	return s.Verb() == VerbContinue || s.Taken != nil && s.Taken.Goes
 }

@@ -1,12 +1,10 @@
-// Package study reads the study file: shapes, names and places, with all problems reported at once.
+// Package study has what a study may hold, key by key, in the forms in which it may be written. Package studyfile reads one.
 package study
 
 import (
 	"time"
 
-	"assay/internal/assay"
 	"assay/internal/study/decode"
-	"assay/internal/study/expr"
 )
 
 // Study is a study file that was read: what the user wrote, with lanes expanded and texts loaded.
@@ -143,44 +141,4 @@ type Analysis struct {
 	Bootstrap int      `json:"bootstrap,omitempty" jsonschema:"resamples; strengths then get their errors from them"`
 	Seed      uint64   `json:"seed,omitempty" jsonschema:"of resamples and random orders; 1 when omitted"`
 	Level     float64  `json:"level,omitempty" jsonschema:"of intervals; 0.95 when omitted"`
-}
-
-// Input is one entry under `inputs:`.
-type Input struct {
-	decode.Where
-	File    string     `json:"file,omitempty" jsonschema:".txt .csv .tsv .jsonl .json .parquet or a folder"`
-	Files   string     `json:"files,omitempty" jsonschema:"glob inside the folder"`
-	Format  string     `json:"format,omitempty" jsonschema:"over the file's suffix"`
-	Of      string     `json:"of,omitempty" jsonschema:"a slice of another input; ids are kept"`
-	All     Names      `json:"all,omitzero" jsonschema:"all items of several inputs, one after the other; ids are kept"`
-	ID      string     `json:"id,omitempty" jsonschema:"the field that identifies an item; a path such as metadata.chunk_id reaches inside"`
-	Text    string     `json:"text,omitempty" jsonschema:"the field that is called text in prompts"`
-	Limit   int        `json:"limit,omitempty"`
-	Rows    Rows       `json:"rows,omitempty" jsonschema:"such as 1-100 or [1-10, 20]"`
-	Sample  *Sample    `json:"sample,omitempty" jsonschema:"how many, drawn with a seed"`
-	Filter  Expression `json:"where,omitzero" jsonschema:"keeps the items for which it is true"`
-	Join    Joins      `json:"join,omitempty"`
-	Cluster string     `json:"cluster,omitempty" jsonschema:"the field that is the unit of error bars; the item when omitted"`
-	Expect  Expect     `json:"expect,omitzero" jsonschema:"the right answer: a constant, or the field that holds it"`
-	Items   []Any      `json:"items,omitempty" jsonschema:"a few items written in place"`
-
-	Keep *expr.Program `json:"-"` // `where`, compiled
-}
-
-// Join brings fields of another file or input to each item.
-type Join struct {
-	decode.Where
-	With    string  `json:"with" jsonschema:"a file or an input"`
-	Match   string  `json:"match" jsonschema:"left = right"`
-	As      string  `json:"as,omitempty" jsonschema:"the field that holds the joined row"`
-	Missing Missing `json:"missing,omitempty" jsonschema:"problem (the default) or keep"`
-}
-
-// Lane is one lane of the study, expanded from its grid.
-type Lane struct {
-	assay.Lane
-	decode.Where
-	Live   Live   // caps of this lane alone
-	StopIf StopIf // over the study's; 0: the study's
-	Group  string // the name under `lanes:` it came from
 }

@@ -242,3 +242,11 @@ func (s *StopIf) Read(d *decode.Decoder, n *decode.Node) {
 	}
 	*s = StopIf(v)
 }
+
+// Sent returns the text as a stage sends it: exactly as it was written where nothing is wrapped.
+func (t Text) Sent(bare bool) string {
+	if bare {
+		return t.Raw
+	}
+	return t.Text
+}

@@ -2,10 +2,11 @@ package study
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/study/decode"
-	"assay/internal/study/inputs"
 )
 
 // Words out of short lists.
@@ -80,6 +81,66 @@ func (w *Wrap) Read(d *decode.Decoder, n *decode.Node) {
 	*w = Wrap(d.OneOf(n, "on", wrapOff))
 }
 
+// Share is a part of a whole, written 0.3 or 30%.
+type Share float64
+
+// Read takes a number, or a percentage.
+func (s *Share) Read(d *decode.Decoder, n *decode.Node) {
+	if share, ok := percent(n); ok {
+		*s = Share(share)
+		return
+	}
+	d.Into(n, (*float64)(s))
+}
+
+// Portion is how many of a whole: a count, or a share such as 20%.
+type Portion struct {
+	N     int
+	Share float64 // 0: N counts
+}
+
+// Read takes a count, or a percentage.
+func (p *Portion) Read(d *decode.Decoder, n *decode.Node) {
+	share, ok := percent(n)
+	switch {
+	case !ok:
+		d.Into(n, &p.N)
+	case share <= 0 || share > 1:
+		d.Wrong(n, "a count, or a share from above 0% to 100%")
+		p.N = 1
+	default:
+		p.Share = share
+	}
+}
+
+// Given reports whether anything was written.
+func (p Portion) Given() bool { return p.N > 0 || p.Share > 0 }
+
+// Of returns how many of so many it is, at least one.
+func (p Portion) Of(all int64) int64 {
+	if p.Share == 0 {
+		return int64(p.N)
+	}
+	return max(1, int64(p.Share*float64(all)+0.5))
+}
+
+// least returns what a check of a count looks at: a share was checked when it was read.
+func (p Portion) least() int {
+	if p.Share > 0 {
+		return 1
+	}
+	return p.N
+}
+
+func percent(n *decode.Node) (float64, bool) {
+	number, ok := strings.CutSuffix(strings.TrimSpace(n.Text), "%")
+	if n.Kind != decode.Text || !ok {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	return x / 100, err == nil
+}
+
 // Any is any value, kept as JSON.
 type Any struct {
 	JSON json.RawMessage
@@ -106,80 +167,5 @@ func (s *RawSchema) Read(d *decode.Decoder, n *decode.Node) {
 		s.File = n.Text
 	default:
 		d.Wrong(n, "a JSON Schema, or the name of its file")
-	}
-}
-
-// Rows picks rows by number: 1-100, 5, or a list of both.
-type Rows []inputs.Range
-
-// Read takes numbers and ranges.
-func (r *Rows) Read(d *decode.Decoder, n *decode.Node) {
-	var names Names
-	names.Read(d, n)
-	for i, text := range names.List {
-		ranges, err := inputs.ParseRows(text)
-		if err != nil {
-			d.Problems.Add(names.Places[i], "such as 1-100, 7 or 50-", "%s", err)
-			continue
-		}
-		*r = append(*r, ranges...)
-	}
-}
-
-// Sample is a seeded draw of items.
-type Sample struct {
-	N    int
-	Seed uint64
-}
-
-// Read takes a number, or a map.
-func (s *Sample) Read(d *decode.Decoder, n *decode.Node) {
-	var m struct {
-		N    int   `json:"n"`
-		Seed int64 `json:"seed"`
-	}
-	if n.Kind == decode.Map {
-		d.Fields(n, &m)
-	} else {
-		d.Into(n, &m.N)
-	}
-	if m.N < 1 {
-		d.Problems.Add(n.At, "", "sample: want at least 1, got %d", m.N)
-	}
-	*s = Sample{N: m.N, Seed: uint64(m.Seed)}
-}
-
-// Expect is the right answer of an item: a constant, or the field that holds it.
-type Expect struct {
-	Const string
-	Field string
-}
-
-// Read takes a constant, or a map with the field.
-func (e *Expect) Read(d *decode.Decoder, n *decode.Node) {
-	if n.Kind == decode.Map {
-		var m struct {
-			Field string `json:"field"`
-		}
-		d.Fields(n, &m)
-		e.Field = m.Field
-		return
-	}
-	d.Into(n, &e.Const)
-}
-
-// Joins is one join or a list of them.
-type Joins []Join
-
-// Read takes a join, or a list of joins.
-func (j *Joins) Read(d *decode.Decoder, n *decode.Node) {
-	list := n.List
-	if n.Kind == decode.Map {
-		list = []*decode.Node{n}
-	}
-	for _, c := range list {
-		var one Join
-		d.Into(c, &one)
-		*j = append(*j, one)
 	}
 }

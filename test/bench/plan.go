@@ -14,9 +14,9 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/dialect"
-	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/prompt"
+	"assay/internal/study/studyfile"
 )
 
 const (
@@ -118,7 +118,7 @@ morning copper window history balance "quoted" café naïve line\nbreak theory e
 // planFloor renders the same templates and encodes the same bodies on all cores, to nowhere. Items are in memory before
 // the clock of the parent could notice: reading them is part of what a plan must do and the floor need not.
 func planFloor(dir string) error {
-	s, problems := study.Read(os.DirFS(dir), "study.yaml", study.Options{})
+	s, problems := studyfile.Read(os.DirFS(dir), "study.yaml", studyfile.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
 		return problems
 	}

@@ -28,7 +28,6 @@ var openWalls = map[string]struct {
 	methods  int
 }{
 	"send/script": {38, 6.9, 136},
-	"study":       {28, 6.1, 55},
 }
 
 func TestPackagesHaveWalls(t *testing.T) {

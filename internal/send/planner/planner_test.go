@@ -21,11 +21,11 @@ import (
 	"assay/internal/send/planner"
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
-	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/estimate"
+	"assay/internal/study/studyfile"
 )
 
 const gated = `study: gated
@@ -76,7 +76,7 @@ func ok(t *testing.T, err error) {
 func begin(t *testing.T, p *planner.Planner, id string, s snapshot.Settings) store.Run {
 	t.Helper()
 	folder := fstest.MapFS{"s.yaml": {Data: []byte(gated)}, "answers.csv": {Data: []byte("item,lane,text\n1,old,4\n2,old,5\n")}}
-	st, problems := study.Read(folder, "s.yaml", study.Options{})
+	st, problems := studyfile.Read(folder, "s.yaml", studyfile.Options{})
 	if st == nil || len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}

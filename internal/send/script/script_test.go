@@ -29,12 +29,12 @@ import (
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/simulator"
-	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/check"
 	"assay/internal/study/plan/estimate"
+	"assay/internal/study/studyfile"
 )
 
 // rig runs studies against a simulator in this process.
@@ -116,7 +116,7 @@ func (r *rig) begin(ctx context.Context, files fstest.MapFS) store.Run {
 // beginWith writes it as a run of that name, with settings.
 func (r *rig) beginWith(ctx context.Context, files fstest.MapFS, id string, settings snapshot.Settings) store.Run {
 	r.t.Helper()
-	s, problems := study.Read(files, "s.yaml", study.Options{})
+	s, problems := studyfile.Read(files, "s.yaml", studyfile.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
 		r.t.Fatal(problems)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/study"
+	"assay/internal/study/studyfile"
 )
 
 // Scope narrows a study to a part, over the settings in its file.
@@ -28,7 +29,7 @@ func (w *World) Sets(name string, o StudyOptions, s Scope) ([]string, error) {
 		return out, nil
 	}
 	dir, base := filepath.Split(name)
-	st, problems := study.Read(w.Disk.Folder(dir), base, study.Options{Profile: o.Profile, Set: o.Set})
+	st, problems := studyfile.Read(w.Disk.Folder(dir), base, studyfile.Options{Profile: o.Profile, Set: o.Set})
 	if st == nil {
 		return nil, InFolder(problems, dir)
 	}

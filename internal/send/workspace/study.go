@@ -21,6 +21,7 @@ import (
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/check"
 	"assay/internal/study/plan/estimate"
+	"assay/internal/study/studyfile"
 )
 
 // StudyOptions change a study while it is read.
@@ -45,7 +46,7 @@ func (w *World) StudyFile(name string) string {
 func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*plan.Input, assay.Problems, error) {
 	dir, base := filepath.Split(name)
 	fsys := w.Disk.Folder(dir)
-	s, problems := study.Read(fsys, base, study.Options{Profile: o.Profile, Set: o.Set, Mode: o.Mode})
+	s, problems := studyfile.Read(fsys, base, studyfile.Options{Profile: o.Profile, Set: o.Set, Mode: o.Mode})
 	if s == nil {
 		return nil, InFolder(problems, dir), nil
 	}

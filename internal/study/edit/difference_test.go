@@ -10,6 +10,7 @@ import (
 
 	"assay/internal/study"
 	"assay/internal/study/edit"
+	"assay/internal/study/studyfile"
 )
 
 const edited = `study: s
@@ -119,7 +120,7 @@ func readEdited(t *testing.T, text, ask, code string) *study.Study {
 		ask = "Tell me: {{ text }}"
 	}
 	folder := fstest.MapFS{"s.yaml": {Data: []byte(text)}, "ask.md": {Data: []byte(ask)}, "score.py": {Data: []byte("print(1)" + code)}}
-	s, problems := study.Read(folder, "s.yaml", study.Options{})
+	s, problems := studyfile.Read(folder, "s.yaml", studyfile.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
@@ -194,8 +195,8 @@ func TestTheLastNewlineOfAnExactPromptCounts(t *testing.T) {
 			"  - {name: answers, ask: q, prompt: '{{ text }}', lanes: [a]}\n" +
 			"  - {name: right, judge: answers, rubric: {prompt: judge.md, labels: [x, y]}, judges: [j], wrap: " + wrap + "}\n"
 		read := func(prompt string) *study.Study {
-			s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "judge.md": {Data: []byte(prompt)}}, "s.yaml",
-				study.Options{})
+			s, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "judge.md": {Data: []byte(prompt)}}, "s.yaml",
+				studyfile.Options{})
 			if len(problems.Errors()) > 0 {
 				t.Fatal(problems)
 			}

@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
-	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
+	"assay/internal/study/studyfile"
 )
 
 // reading returns a study with these stages, read.
@@ -28,7 +28,7 @@ lanes: {g: {model: openai/gpt-4.1-2025-04-14}}
 stages:
 ` + stages + "\n"
 	files := fstest.MapFS{"s.yaml": {Data: []byte(text)}}
-	s, problems := study.Read(files, "s.yaml", study.Options{})
+	s, problems := studyfile.Read(files, "s.yaml", studyfile.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}

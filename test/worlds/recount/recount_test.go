@@ -20,7 +20,7 @@ import (
 	"assay/examples"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
-	"assay/internal/study"
+	"assay/internal/study/studyfile"
 	"assay/test/worlds/recount"
 	"assay/test/worlds/recount/rubrics"
 )
@@ -37,7 +37,7 @@ func typed(dir string, args ...string) (string, error) {
 }
 
 // exported reads what the latest run of a folder exports and claims.
-func exported(dir string, o study.Options) (*recount.Run, error) {
+func exported(dir string, o studyfile.Options) (*recount.Run, error) {
 	if _, err := typed(dir, "export", "latest", "--format", "jsonl", "--out", "exported", "--replace"); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func exported(dir string, o study.Options) (*recount.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, problems := study.Read(os.DirFS(dir), "study.yaml", o)
+	st, problems := studyfile.Read(os.DirFS(dir), "study.yaml", o)
 	if st == nil {
 		return nil, problems
 	}
@@ -104,7 +104,7 @@ func (e example) rehearse() (*recount.Run, error) {
 			err = errors.Join(err, os.CopyFS(dir, x.FS))
 		}
 	}
-	args, o := []string{"run", "study.yaml", "--rehearse"}, study.Options{}
+	args, o := []string{"run", "study.yaml", "--rehearse"}, studyfile.Options{}
 	if e.set != "" {
 		args, o.Set = append(args, "--set", e.set), []string{e.set}
 	}

@@ -16,6 +16,7 @@ import (
 	"assay/internal/study"
 	"assay/internal/study/plan"
 	"assay/internal/study/prompt"
+	"assay/internal/study/studyfile"
 )
 
 const coverageStudy = `
@@ -44,7 +45,7 @@ stages:
 func TestIntervalsOfRehearsalsHoldTheTruth(t *testing.T) {
 	t.Parallel()
 	const rehearsals, least = 60, 0.92
-	st, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(coverageStudy)}}, "s.yaml", study.Options{})
+	st, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: []byte(coverageStudy)}}, "s.yaml", studyfile.Options{})
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)
 	}

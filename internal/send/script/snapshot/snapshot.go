@@ -22,6 +22,7 @@ import (
 	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/plan"
+	"assay/internal/study/studyfile"
 )
 
 // Store writes and reads the snapshots of a ledger's runs. It is safe for concurrent use.
@@ -118,7 +119,7 @@ func (s *Store) study(ctx context.Context, run int64, o Settings) (*study.Study,
 		return nil, err
 	}
 	files := partFS{ctx: ctx, ledger: s.Reader, run: run}
-	st, problems := study.Read(files, o.File, study.Options{Profile: o.Profile, Set: o.Set, Mode: o.Mode, Imported: imported})
+	st, problems := studyfile.Read(files, o.File, studyfile.Options{Profile: o.Profile, Set: o.Set, Mode: o.Mode, Imported: imported})
 	if st == nil || len(problems.Errors()) > 0 {
 		return nil, problems.Errors()
 	}

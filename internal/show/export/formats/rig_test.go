@@ -28,12 +28,12 @@ import (
 	"assay/internal/show/export/formats"
 	"assay/internal/show/export/studyfolder"
 	"assay/internal/simulator"
-	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/check"
 	"assay/internal/study/plan/estimate"
+	"assay/internal/study/studyfile"
 )
 
 // rig runs studies against a simulator in this process, and writes and reads what came of them.
@@ -92,7 +92,7 @@ func (r *rig) access(name string) (engine.Access, error) {
 func (r *rig) begin(files fs.FS, id string) store.Run {
 	r.t.Helper()
 	ctx := context.Background()
-	s, problems := study.Read(files, studyfolder.StudyFile, study.Options{})
+	s, problems := studyfile.Read(files, studyfolder.StudyFile, studyfile.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
 		r.t.Fatal(problems)
 	}

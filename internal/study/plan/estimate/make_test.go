@@ -13,12 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
-	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/check"
 	"assay/internal/study/plan/estimate"
+	"assay/internal/study/studyfile"
 )
 
 const today catalog.Date = "2026-11-15"
@@ -30,7 +30,7 @@ func desk(t *testing.T, text string, files fstest.MapFS) *plan.Input {
 		files = fstest.MapFS{}
 	}
 	files["s.yaml"] = &fstest.MapFile{Data: []byte(text)}
-	s, problems := study.Read(files, "s.yaml", study.Options{})
+	s, problems := studyfile.Read(files, "s.yaml", studyfile.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}

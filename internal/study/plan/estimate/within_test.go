@@ -6,10 +6,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"assay/internal/study"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/check"
 	"assay/internal/study/plan/estimate"
+	"assay/internal/study/studyfile"
 )
 
 // texts are 8 items of topic cats, 5 of dogs and one of owls.
@@ -87,8 +87,8 @@ func TestWithinIsForItemsThatAreDrawn(t *testing.T) {
 			"  - {name: answers, ask: q, prompt: '{{ text }}'}\n  - {name: arena, compare: answers, rubric: better, judges: [j], pairs: " +
 			"{within: topic}}\n": "lanes meet on the same item anyway",
 	} {
-		_, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "p.csv": {Data: []byte("a,b\nx,y\n")}}, "s.yaml",
-			study.Options{})
+		_, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "p.csv": {Data: []byte("a,b\nx,y\n")}}, "s.yaml",
+			studyfile.Options{})
 		if !strings.Contains(problems.Error(), want) {
 			t.Errorf("got %v, want %s", problems, want)
 		}

@@ -1,4 +1,4 @@
-package study
+package studyfile
 
 import (
 	"path"
@@ -6,31 +6,32 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study"
 	"assay/internal/study/decode"
 )
 
 // verbKeys returns the keys that belong to each verb, besides those every stage has.
-func verbKeys(v Verb) []string {
+func verbKeys(v study.Verb) []string {
 	common := []string{"name", "when", "where", "mode", "batch"}
 	talk := []string{"system", "turns", "control", "lanes", "repeats"}
 	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "fallback", "repeats", "system", "prompt",
 		"wrap", "reply"}
 	switch v {
-	case VerbAsk:
+	case study.VerbAsk:
 		return slices.Concat(common, talk, []string{"ask", "context", "prompt", "messages"})
-	case VerbContinue:
+	case study.VerbContinue:
 		return slices.Concat(common, talk, []string{"continue"})
-	case VerbImport:
+	case study.VerbImport:
 		return []string{"name", "import", "system", "prompt", "turns", "control", "repeats"}
-	case VerbJudge:
+	case study.VerbJudge:
 		return slices.Concat(common, judge, []string{"judge", "among"})
-	case VerbCompare:
+	case study.VerbCompare:
 		return slices.Concat(common, judge, []string{"compare", "among", "pairs", "trait", "ties", "identical"})
 	}
 	return nil
 }
 
-func (r *run) checkStages() {
+func (r *reader) checkStages() {
 	first := map[string]assay.Place{}
 	for i := range r.study.Stages {
 		st := &r.study.Stages[i]
@@ -47,9 +48,9 @@ func (r *run) checkStages() {
 	}
 }
 
-func (r *run) checkVerb(st *Stage) {
+func (r *reader) checkVerb(st *study.Stage) {
 	var verbs []string
-	for _, v := range []Verb{VerbAsk, VerbContinue, VerbImport, VerbJudge, VerbCompare} {
+	for _, v := range []study.Verb{study.VerbAsk, study.VerbContinue, study.VerbImport, study.VerbJudge, study.VerbCompare} {
 		if st.Has(string(v)) {
 			verbs = append(verbs, string(v))
 		}
@@ -58,7 +59,7 @@ func (r *run) checkVerb(st *Stage) {
 		r.found.Add(st.At, "one of ask, continue, import, judge, compare", "stage %s has %d verbs", st.Name, len(verbs))
 		return
 	}
-	verb := Verb(verbs[0])
+	verb := study.Verb(verbs[0])
 	if st.Verb() != verb {
 		r.found.Add(st.Where.Key(verbs[0]), "", "stage %s: %s names nothing", st.Name, verb)
 		return
@@ -83,17 +84,17 @@ func (r *run) checkVerb(st *Stage) {
 // stageKeys returns all keys a stage may have, so that an unknown key is reported once, by the decoder.
 func stageKeys() []string {
 	var all []string
-	for _, v := range []Verb{VerbAsk, VerbContinue, VerbImport, VerbJudge, VerbCompare} {
+	for _, v := range []study.Verb{study.VerbAsk, study.VerbContinue, study.VerbImport, study.VerbJudge, study.VerbCompare} {
 		all = append(all, verbKeys(v)...)
 	}
 	return all
 }
 
 // checkSubject looks at what the verb is about.
-func (r *run) checkSubject(st *Stage, verb Verb) {
+func (r *reader) checkSubject(st *study.Stage, verb study.Verb) {
 	inputs := r.study.Inputs.Names()
 	switch verb {
-	case VerbAsk:
+	case study.VerbAsk:
 		r.known(st.Where.Key("ask"), "input", st.Ask, inputs)
 		if st.Has("prompt") && st.Has("turns") || st.Has("messages") && (st.Has("prompt") || st.Has("turns")) {
 			r.found.Add(st.At, "", "stage %s: want one of prompt, turns, messages", st.Name)
@@ -104,13 +105,13 @@ func (r *run) checkSubject(st *Stage, verb Verb) {
 		if len(r.study.Contestants(st)) == 0 && len(r.study.LaneSpecs.List) == 0 {
 			r.found.Add(st.At, "add `lanes:` with a model", "stage %s has no lanes to ask", st.Name)
 		}
-	case VerbContinue:
-		r.answers(st.Where.Key("continue"), st.Continue, VerbContinue)
+	case study.VerbContinue:
+		r.answers(st.Where.Key("continue"), st.Continue, study.VerbContinue)
 		if len(st.Turns) == 0 {
 			r.found.Add(st.At, "add `turns:`", "stage %s has nothing to say", st.Name)
 		}
 		r.checkGoesOn(st)
-	case VerbImport:
+	case study.VerbImport:
 		if st.Import.File == "" {
 			r.found.Add(st.Import.At, "", "import names no file")
 		}
@@ -122,17 +123,17 @@ func (r *run) checkSubject(st *Stage, verb Verb) {
 		if st.Has("prompt") && st.Has("turns") {
 			r.found.Add(st.At, "", "stage %s: want one of prompt, turns", st.Name)
 		}
-	case VerbJudge:
+	case study.VerbJudge:
 		for i, name := range st.Judge.List {
-			r.answers(st.Judge.Places[i], name, VerbJudge)
+			r.answers(st.Judge.Places[i], name, study.VerbJudge)
 		}
-	case VerbCompare:
+	case study.VerbCompare:
 		r.checkCompared(st, inputs)
 	}
 }
 
 // checkGoesOn adds a problem where a conversation that was imported cannot be gone on with.
-func (r *run) checkGoesOn(st *Stage) {
+func (r *reader) checkGoesOn(st *study.Stage) {
 	from, ok := r.study.Stage(st.Continue)
 	if !ok || from.Import == nil {
 		return
@@ -143,7 +144,7 @@ func (r *run) checkGoesOn(st *Stage) {
 			"it is not known what was asked in the conversations of stage %s", from.Name)
 	}
 	for _, l := range r.study.Contestants(st) {
-		if r.study.elsewhere(l.Name) == l {
+		if r.study.Undeclared(l.Name) == l {
 			r.found.Add(at, "declare it under `lanes` with its model, or choose others with `lanes:`",
 				"lane %s has imported answers only: it cannot be asked", l.Name)
 		}
@@ -151,22 +152,22 @@ func (r *run) checkGoesOn(st *Stage) {
 }
 
 // answers adds a problem when a stage that is to give answers does not exist or gives none.
-func (r *run) answers(at assay.Place, name string, verb Verb) {
+func (r *reader) answers(at assay.Place, name string, verb study.Verb) {
 	if !r.known(at, "stage", name, r.stageNames()) {
 		return
 	}
-	if of, _ := r.study.Stage(name); of.Verb() == VerbJudge || of.Verb() == VerbCompare {
+	if of, _ := r.study.Stage(name); of.Verb() == study.VerbJudge || of.Verb() == study.VerbCompare {
 		r.found.Add(at, "name a stage that asks, continues or imports", "cannot %s stage %s: it gives verdicts, not answers", verb, name)
 	}
 }
 
-func (r *run) checkCompared(st *Stage, inputs []string) {
+func (r *reader) checkCompared(st *study.Stage, inputs []string) {
 	isStage, isInput := slices.Contains(r.stageNames(), st.Compare), slices.Contains(inputs, st.Compare)
 	switch at := st.Where.Key("compare"); {
 	case isStage && isInput:
 		r.found.Add(at, "rename one", "%s is both a stage and an input", decode.Quote(st.Compare))
 	case isStage:
-		r.answers(at, st.Compare, VerbCompare)
+		r.answers(at, st.Compare, study.VerbCompare)
 		if st.Pairs != nil && st.Pairs.Within != "" {
 			r.found.Add(st.Pairs.Key("within"), "leave it out: `by` of an analysis groups by a field of the items",
 				"within is for items that are compared; lanes meet on the same item anyway")
@@ -176,13 +177,13 @@ func (r *run) checkCompared(st *Stage, inputs []string) {
 	}
 }
 
-func (r *run) checkJudges(st *Stage, verb Verb) {
-	if verb != VerbJudge && verb != VerbCompare {
+func (r *reader) checkJudges(st *study.Stage, verb study.Verb) {
+	if verb != study.VerbJudge && verb != study.VerbCompare {
 		return
 	}
 	if !st.Has("rubric") {
 		hint := "such as rubric: compliance"
-		if verb == VerbCompare {
+		if verb == study.VerbCompare {
 			hint = "such as rubric: better"
 		}
 		r.found.Add(st.At, hint, "stage %s has no rubric", st.Name)
@@ -199,25 +200,25 @@ func (r *run) checkJudges(st *Stage, verb Verb) {
 		if slices.Contains(st.Judges.List[:i], name) {
 			r.found.Add(st.Judges.Places[i], "several votes of one judge are `repeats: N`", "judge %s is named twice", name)
 		}
-		r.checkLaneNames(Names{List: []string{name}, Places: st.Judges.Places[i : i+1]})
+		r.checkLaneNames(study.Names{List: []string{name}, Places: st.Judges.Places[i : i+1]})
 	}
 }
 
 // checkFallback wants one lane that does not judge in the stage itself: its verdict would count twice.
-func (r *run) checkFallback(st *Stage) {
+func (r *reader) checkFallback(st *study.Stage) {
 	if st.Fallback == "" {
 		return
 	}
 	at := st.Where.Key("fallback")
 	lanes := r.study.LanesNamed([]string{st.Fallback})
 	if len(lanes) != 1 {
-		r.checkLaneNames(Names{List: []string{st.Fallback}, Places: []assay.Place{at}})
+		r.checkLaneNames(study.Names{List: []string{st.Fallback}, Places: []assay.Place{at}})
 		if len(lanes) > 1 {
 			r.found.Add(at, "name one of them", "fallback %s: it means %d lanes", decode.Quote(st.Fallback), len(lanes))
 		}
 		return
 	}
-	if slices.ContainsFunc(st.Judges.List, func(n string) bool { return Picks(n, lanes[0]) }) {
+	if slices.ContainsFunc(st.Judges.List, func(n string) bool { return study.Picks(n, lanes[0]) }) {
 		r.found.Add(at, "name a lane that does not judge there",
 			"lane %s judges in stage %s itself: in another judge's place its verdict would count twice", lanes[0].Name, st.Name)
 	}
@@ -227,7 +228,7 @@ func (r *run) checkFallback(st *Stage) {
 }
 
 // checkGold warns of labels that are not there: people may write them after the answers.
-func (r *run) checkGold(st *Stage) {
+func (r *reader) checkGold(st *study.Stage) {
 	if st.Gold == "" || path.IsAbs(st.Gold) {
 		return
 	}
@@ -240,7 +241,7 @@ func (r *run) checkGold(st *Stage) {
 }
 
 // checkOrder adds a problem for every stage that waits for itself.
-func (r *run) checkOrder() {
+func (r *reader) checkOrder() {
 	state := map[string]int{} // 1: being looked at, 2: done
 	var visit func(name string, trail []string)
 	visit = func(name string, trail []string) {

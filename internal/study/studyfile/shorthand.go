@@ -1,9 +1,10 @@
-package study
+package studyfile
 
 import (
 	"slices"
 	"strings"
 
+	"assay/internal/study"
 	"assay/internal/study/decode"
 )
 
@@ -31,7 +32,7 @@ func expand(root *decode.Node) {
 			continue
 		}
 		for i := range st.Pairs {
-			if p := &st.Pairs[i]; p.Key == string(VerbAsk) || p.Key == string(VerbCompare) {
+			if p := &st.Pairs[i]; p.Key == string(study.VerbAsk) || p.Key == string(study.VerbCompare) {
 				p.Value = union(inputs, p.Value)
 			}
 		}

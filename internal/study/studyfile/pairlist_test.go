@@ -1,4 +1,4 @@
-package study_test
+package studyfile_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"assay/internal/study"
 	"assay/internal/study/edit"
+	"assay/internal/study/studyfile"
 )
 
 const listing = `study: s
@@ -21,10 +22,10 @@ stages:
 `
 
 func listed(compared, pairs, name, text string) (*study.Study, error) {
-	s, problems := study.Read(fstest.MapFS{
+	s, problems := studyfile.Read(fstest.MapFS{
 		"s.yaml": {Data: []byte(strings.NewReplacer("COMPARED", compared, "PAIRS", pairs).Replace(listing))},
 		name:     {Data: []byte(text)},
-	}, "s.yaml", study.Options{})
+	}, "s.yaml", studyfile.Options{})
 	if len(problems.Errors()) > 0 {
 		return s, problems.Errors()
 	}

@@ -1,4 +1,5 @@
-package study
+// Package studyfile reads a study file and the texts that it names, and reports all problems at once, each with its place.
+package studyfile
 
 import (
 	"encoding/json"
@@ -12,21 +13,22 @@ import (
 	"unicode/utf8"
 
 	"assay/internal/assay"
+	"assay/internal/study"
 	"assay/internal/study/decode"
 )
 
 // Options change a study while it is read.
 type Options struct {
-	Profile  string              // a name under `profiles:`; empty: none
-	Set      []string            // path=value, each over the file
-	Mode     assay.Mode          // how everything is sent, overriding study, stages and lanes; empty: as they set it
-	Imported map[string]Imported // by stage: the shape of the rows of import stages; else they are read
+	Profile  string                    // a name under `profiles:`; empty: none
+	Set      []string                  // path=value, each over the file
+	Mode     assay.Mode                // how everything is sent, overriding study, stages and lanes; empty: as they set it
+	Imported map[string]study.Imported // by stage: the shape of the rows of import stages; else they are read
 }
 
 // Read reads a study and the texts it names. Files are named relative to the study's own folder, which is where fsys
 // starts. The study is nil when the file cannot be read as one at all; problems are all that is wrong, warnings too.
-func Read(fsys fs.FS, name string, o Options) (*Study, assay.Problems) {
-	r := &run{fsys: fsys, study: &Study{}}
+func Read(fsys fs.FS, name string, o Options) (*study.Study, assay.Problems) {
+	r := &reader{fsys: fsys, study: &study.Study{}}
 	r.Decoder.Problems = &r.found
 	text, err := readFile(fsys, name, decode.MaxBytes+1)
 	if err != nil {
@@ -61,11 +63,11 @@ func Read(fsys fs.FS, name string, o Options) (*Study, assay.Problems) {
 }
 
 // travel makes everything travel in one mode.
-func (r *run) travel(m assay.Mode) {
+func (r *reader) travel(m assay.Mode) {
 	if m == "" {
 		return
 	}
-	r.study.Mode = Mode(m)
+	r.study.Mode = study.Mode(m)
 	for i := range r.study.Stages {
 		r.study.Stages[i].Mode = ""
 	}
@@ -74,18 +76,18 @@ func (r *run) travel(m assay.Mode) {
 	}
 }
 
-// run is one reading of one study.
-type run struct {
+// reader is one reading of one study.
+type reader struct {
 	decode.Decoder
 	fsys  fs.FS
-	study *Study
+	study *study.Study
 	found assay.Problems
 }
 
 // maxText bounds a prompt, rubric or lane file.
 const maxText = 4 << 20
 
-func (r *run) loadLanes() {
+func (r *reader) loadLanes() {
 	l := &r.study.LaneSpecs
 	if l.File == "" {
 		return
@@ -104,7 +106,7 @@ func (r *run) loadLanes() {
 			switch p.Key {
 			case "lanes":
 			case "lane_defaults":
-				r.study.LaneDefaults.node = p.Value
+				r.study.LaneDefaults.Node = p.Value
 			default:
 				r.UnknownKey(p, []string{"lanes", "lane_defaults"})
 			}
@@ -117,7 +119,7 @@ func (r *run) loadLanes() {
 }
 
 // loadTexts reads the file behind every text that names one.
-func (r *run) loadTexts(v reflect.Value) {
+func (r *reader) loadTexts(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
@@ -128,11 +130,11 @@ func (r *run) loadTexts(v reflect.Value) {
 			r.loadTexts(v.Index(i))
 		}
 	case reflect.Struct:
-		if t, ok := v.Addr().Interface().(*Text); ok {
+		if t, ok := v.Addr().Interface().(*study.Text); ok {
 			r.loadText(t)
 			return
 		}
-		if s, ok := v.Addr().Interface().(*RawSchema); ok {
+		if s, ok := v.Addr().Interface().(*study.RawSchema); ok {
 			s.JSON = r.loadSchema(*s)
 			return
 		}
@@ -144,7 +146,7 @@ func (r *run) loadTexts(v reflect.Value) {
 	}
 }
 
-func (r *run) loadText(t *Text) {
+func (r *reader) loadText(t *study.Text) {
 	if t.File == "" || t.Text != "" {
 		return
 	}
@@ -156,7 +158,7 @@ func (r *run) loadText(t *Text) {
 	t.Text, t.Body = strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), assay.Place{File: t.File, Line: 1, Col: 1}
 }
 
-func (r *run) loadSchema(s RawSchema) json.RawMessage {
+func (r *reader) loadSchema(s study.RawSchema) json.RawMessage {
 	if s.File == "" {
 		return s.JSON
 	}
@@ -173,9 +175,11 @@ func (r *run) loadSchema(s RawSchema) json.RawMessage {
 }
 
 // load reads a text file that the study names at a place.
-func (r *run) load(name string, at assay.Place) (string, bool) { return r.loadUpTo(name, at, maxText) }
+func (r *reader) load(name string, at assay.Place) (string, bool) {
+	return r.loadUpTo(name, at, maxText)
+}
 
-func (r *run) loadUpTo(name string, at assay.Place, most int) (string, bool) {
+func (r *reader) loadUpTo(name string, at assay.Place, most int) (string, bool) {
 	text, err := readFile(r.fsys, name, int64(most)+1)
 	if err != nil {
 		r.found.Add(at, "files are named relative to the study's folder", "read %s: %s", name, reason(err))

@@ -1,16 +1,16 @@
-package study_test
+package studyfile_test
 
 import (
 	"fmt"
 	"testing/fstest"
 
-	"assay/internal/study"
+	"assay/internal/study/studyfile"
 )
 
 // All problems of a study are listed at once, each with its place.
 func ExampleRead() {
 	files := fstest.MapFS{"study.yaml": {Data: []byte("study: small\nlanez: {}\nbudget: five\n")}}
-	_, problems := study.Read(files, "study.yaml", study.Options{})
+	_, problems := studyfile.Read(files, "study.yaml", studyfile.Options{})
 	for _, p := range problems.Errors() {
 		fmt.Println(p)
 	}

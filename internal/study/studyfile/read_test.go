@@ -1,4 +1,4 @@
-package study_test
+package studyfile_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"assay/internal/study"
+	"assay/internal/study/studyfile"
 )
 
 // validator checks YAML against the schema with a library that had no part in making it.
@@ -50,7 +51,7 @@ func validator(t *testing.T) func(text []byte) error {
 func TestEveryExampleValidatesAgainstTheSchema(t *testing.T) {
 	t.Parallel()
 	valid := validator(t)
-	files, err := filepath.Glob("../../examples/*/study.yaml")
+	files, err := filepath.Glob("../../../examples/*/study.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
@@ -91,7 +92,7 @@ func TestTheSchemaAndTheReaderAgree(t *testing.T) {
 		base + "prices: {openai/gpt-4o: {input: 1, output: 2}}\n":         true,
 		base + "live_below: 5\nnotify: [\"${X}\"]\nrequire: [\"true\"]\n": true,
 	} {
-		_, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}}, "s.yaml", study.Options{})
+		_, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}}, "s.yaml", studyfile.Options{})
 		if got := len(problems.Errors()) == 0; got != good {
 			t.Errorf("reader says %v, want %v:\n%s\n%v", got, good, text, problems)
 		}
@@ -103,7 +104,7 @@ func TestTheSchemaAndTheReaderAgree(t *testing.T) {
 
 func TestLanesAreExpandedAndNamedAsWritten(t *testing.T) {
 	t.Parallel()
-	s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(`
+	s, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: []byte(`
 study: s
 lane_defaults: {max_tokens: 10, temperature: 0.2}
 lanes:
@@ -112,7 +113,7 @@ lanes:
   c: {model: [openai/o3, together/x/y]}
 inputs: {q: {items: [hello]}}
 stages: [{name: one, ask: q, prompt: hi}]
-`)}}, "s.yaml", study.Options{})
+`)}}, "s.yaml", studyfile.Options{})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -152,7 +153,7 @@ func TestBytesThatAreNoStudyAreReportedWithAPlace(t *testing.T) {
 		strings.Repeat("[", 100):                                   "not valid YAML",
 		strings.Repeat("{a: ", 70) + "1" + strings.Repeat("}", 70): "nested deeper than 64 levels",
 	} {
-		_, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}}, "s.yaml", study.Options{})
+		_, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}}, "s.yaml", studyfile.Options{})
 		if !strings.Contains(problems.Error(), want) {
 			t.Errorf("%.40q: got %s, want %s", text, problems, want)
 		}
@@ -160,7 +161,7 @@ func TestBytesThatAreNoStudyAreReportedWithAPlace(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	examples, err := filepath.Glob("../../examples/*/study.yaml")
+	examples, err := filepath.Glob("../../../examples/*/study.yaml")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: text}}, "s.yaml", study.Options{Set: []string{"study=fuzz"}})
+		s, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: text}}, "s.yaml", studyfile.Options{Set: []string{"study=fuzz"}})
 		if s == nil && len(problems.Errors()) == 0 {
 			t.Error("no study and no problem")
 		}
@@ -194,7 +195,7 @@ func TestStopIfIsAShareOfErrors(t *testing.T) {
 	} {
 		files := fstest.MapFS{"s.yaml": {Data: []byte("study: s\nstop_if: " + text + "\ninputs: {q: {items: [one]}}\n" +
 			"lanes: {a: {model: openai/gpt-4.1, stop_if: error_rate > 0.5}}\nstages: [{name: x, ask: q, prompt: hi}]\n")}}
-		s, problems := study.Read(files, "s.yaml", study.Options{})
+		s, problems := studyfile.Read(files, "s.yaml", studyfile.Options{})
 		if (len(problems.Errors()) == 0) != (want > 0) {
 			t.Errorf("%q: %v", text, problems)
 		}

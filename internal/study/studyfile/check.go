@@ -1,12 +1,12 @@
-package study
+package studyfile
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study"
 	"assay/internal/study/decode"
 	"assay/internal/study/expr"
 )
@@ -17,7 +17,7 @@ var (
 )
 
 // check checks everything about a study that needs no data.
-func (r *run) check() {
+func (r *reader) check() {
 	s := r.study
 	switch {
 	case s.Study == "":
@@ -53,7 +53,7 @@ func (r *run) check() {
 // variable is a reference to the environment, which is the only form a secret may take in a study.
 var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 
-func (r *run) checkProviders() {
+func (r *reader) checkProviders() {
 	for _, e := range r.study.Providers {
 		if e.Value.Key != "" && !variable.MatchString(e.Value.Key) {
 			r.found.Add(e.Value.Where.Key("key"), "write ${NAME} and set the variable",
@@ -68,7 +68,7 @@ func (r *run) checkProviders() {
 }
 
 // checkLive wants caps of live calls that can be kept. Rates and lengths of time have no negative form.
-func (r *run) checkLive(provider string, l Live) {
+func (r *reader) checkLive(provider string, l study.Live) {
 	if l.Concurrency < 0 {
 		r.found.Add(l.Key("concurrency"), "leave it out for as many as the provider takes",
 			"concurrency of provider %s: want at least 1, got %d", provider, l.Concurrency)
@@ -80,7 +80,7 @@ func (r *run) checkLive(provider string, l Live) {
 }
 
 // known adds a problem when a name is not among the known ones, and reports whether it is.
-func (r *run) known(at assay.Place, what, name string, names []string) bool {
+func (r *reader) known(at assay.Place, what, name string, names []string) bool {
 	if slices.Contains(names, name) {
 		return true
 	}
@@ -92,7 +92,7 @@ func (r *run) known(at assay.Place, what, name string, names []string) bool {
 	return false
 }
 
-func (r *run) stageNames() []string {
+func (r *reader) stageNames() []string {
 	names := make([]string, len(r.study.Stages))
 	for i, s := range r.study.Stages {
 		names[i] = s.Name
@@ -100,106 +100,16 @@ func (r *run) stageNames() []string {
 	return names
 }
 
-// Stage returns the stage of a name.
-func (s *Study) Stage(name string) (*Stage, bool) {
-	for i := range s.Stages {
-		if s.Stages[i].Name == name {
-			return &s.Stages[i], true
-		}
-	}
-	return nil, false
-}
-
-// Controlled reports whether some conversations of a stage are a control: its own, or that of a stage which it
-// continues.
-func (s *Study) Controlled(st *Stage) bool {
-	for range s.Stages { // in a circle there is no end
-		if st.Control != nil && st.Control.On {
-			return true
-		}
-		from, ok := s.Stage(st.Continue)
-		if !ok {
-			break
-		}
-		st = from
-	}
-	return false
-}
-
-// Lane returns the lane of a name.
-func (s *Study) Lane(name string) (*Lane, bool) {
-	for i := range s.Lanes {
-		if s.Lanes[i].Name == name {
-			return &s.Lanes[i], true
-		}
-	}
-	return nil, false
-}
-
-// LanesNamed returns the lanes that names and globs pick, in the order of the study. A group's name picks all its
-// lanes.
-func (s *Study) LanesNamed(names []string) []*Lane {
-	var out []*Lane
-	for i := range s.Lanes {
-		l := &s.Lanes[i]
-		if slices.ContainsFunc(names, func(n string) bool { return Picks(n, l) }) {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// Picks reports whether a name means a lane: its own, its group's, the beginning of it up to a dot, or a glob.
-func Picks(name string, l *Lane) bool {
-	if name == l.Name || name == l.Group || strings.HasPrefix(l.Name, name+".") {
-		return true
-	}
-	ok, err := path.Match(name, l.Name)
-	return err == nil && ok
-}
-
-// judging reports whether a lane is named as a judge anywhere.
-func (s *Study) judging(l *Lane) bool {
-	for _, st := range s.Stages {
-		if st.Fallback != "" && Picks(st.Fallback, l) ||
-			slices.ContainsFunc(st.Judges.List, func(n string) bool { return n != "*" && Picks(n, l) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// Contestants returns the lanes whose answers a stage gives: those it names, or all that judge nowhere; those of the
-// stage it goes on with; those that its rows name.
-func (s *Study) Contestants(st *Stage) []*Lane {
-	if st.Import != nil {
-		return s.imported(st)
-	}
-	if from, ok := s.Stage(st.Continue); ok && from != st && len(st.Lanes.Among.List) == 0 {
-		return s.Contestants(from)
-	}
-	if len(st.Lanes.Among.List) > 0 {
-		return s.LanesNamed(st.Lanes.Among.List)
-	}
-	var out []*Lane
-	for i := range s.Lanes {
-		if !s.judging(&s.Lanes[i]) {
-			out = append(out, &s.Lanes[i])
-		}
-	}
-	return out
-}
-
 // checkAnswerers adds a problem for names that pick no lane with answers, imported ones included.
-func (r *run) checkAnswerers(names Names) {
+func (r *reader) checkAnswerers(names study.Names) {
 	for i, name := range names.List {
-		if !slices.ContainsFunc(r.study.Elsewhere, func(l Lane) bool { return Picks(name, &l) }) {
-			r.checkLaneNames(Names{List: []string{name}, Places: names.Places[i : i+1]})
+		if !slices.ContainsFunc(r.study.Elsewhere, func(l study.Lane) bool { return study.Picks(name, &l) }) {
+			r.checkLaneNames(study.Names{List: []string{name}, Places: names.Places[i : i+1]})
 		}
 	}
 }
 
-func (r *run) checkLaneNames(names Names) {
+func (r *reader) checkLaneNames(names study.Names) {
 	for i, name := range names.List {
 		if len(r.study.LanesNamed([]string{name})) > 0 {
 			continue
@@ -210,5 +120,31 @@ func (r *run) checkLaneNames(names Names) {
 		}
 		slices.Sort(known)
 		r.known(names.Places[i], "lane", name, slices.Compact(known))
+	}
+}
+
+func (r *reader) checkInputs() {
+	names := r.study.Inputs.Names()
+	for i := range r.study.Inputs {
+		e := &r.study.Inputs[i]
+		in := &e.Value
+		if !stageName.MatchString(e.Name) {
+			r.found.Add(e.At, "small letters, digits and _, starting with a letter", "input name %s", decode.Quote(e.Name))
+		}
+		if in.Of != "" {
+			r.known(in.Key("of"), "input", in.Of, names)
+		}
+		for i, name := range in.All.List {
+			r.known(in.All.Places[i], "input", name, names)
+		}
+		if in.Has("limit") && in.Limit < 1 {
+			r.found.Add(in.Key("limit"), "leave it out for all of them", "limit: want at least 1, got %d", in.Limit)
+		}
+		for _, j := range in.Join {
+			if left, right, ok := strings.Cut(j.Match, "="); !ok || strings.TrimSpace(left) == "" || strings.TrimSpace(right) == "" {
+				r.found.Add(j.Key("match"), "such as statement = id", "join: match must say left = right")
+			}
+		}
+		in.Keep = r.compile(in.Filter, expr.Rows)
 	}
 }

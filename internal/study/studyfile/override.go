@@ -1,19 +1,20 @@
-package study
+package studyfile
 
 import (
 	"strconv"
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study"
 	"assay/internal/study/decode"
 )
 
 // override applies the profile and then every path=value to the tree, before anything is read from it.
-func (r *run) override(root *decode.Node, o Options) {
+func (r *reader) override(root *decode.Node, o Options) {
 	if o.Profile != "" {
 		profile := root.Child("profiles").Child(o.Profile)
 		if profile == nil {
-			var profiles decode.Ordered[Any]
+			var profiles decode.Ordered[study.Any]
 			if n := root.Child("profiles"); n != nil {
 				r.Into(n, &profiles)
 			}
@@ -43,7 +44,7 @@ func (r *run) override(root *decode.Node, o Options) {
 }
 
 // setPath puts a value where a dotted path leads, making maps on the way; stages are reached by name or number.
-func (r *run) setPath(n *decode.Node, dotted string, val *decode.Node) {
+func (r *reader) setPath(n *decode.Node, dotted string, val *decode.Node) {
 	parts := strings.Split(dotted, ".")
 	for i, part := range parts {
 		last := i == len(parts)-1

@@ -1,4 +1,4 @@
-package study_test
+package studyfile_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 
 	"assay/internal/study"
+	"assay/internal/study/studyfile"
 )
 
 const rounds = `study: s
@@ -22,8 +23,8 @@ stages:
 
 func readRounds(keys string) (*study.Study, string) {
 	text := strings.ReplaceAll(rounds, "KEYS", keys)
-	s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "q.jsonl": {Data: []byte(`{"id": "a", "text": "A"}`)}}, "s.yaml",
-		study.Options{})
+	s, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "q.jsonl": {Data: []byte(`{"id": "a", "text": "A"}`)}},
+		"s.yaml", studyfile.Options{})
 	var out []string
 	for _, p := range problems {
 		out = append(out, p.What)

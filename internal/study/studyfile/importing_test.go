@@ -1,4 +1,4 @@
-package study_test
+package studyfile_test
 
 import (
 	"strings"
@@ -9,12 +9,14 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/study"
+	"assay/internal/study/studyfile"
 )
 
 func readImport(t *testing.T, stage, rows string) (*study.Study, string) {
 	t.Helper()
 	text := "study: s\ninputs: {q: {items: [one, two]}}\nlanes: {known: {model: openai/gpt-5}}\nstages:\n  - " + stage + "\n"
-	s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "a.csv": {Data: []byte(rows)}}, "s.yaml", study.Options{})
+	s, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "a.csv": {Data: []byte(rows)}}, "s.yaml",
+		studyfile.Options{})
 	var reported []string
 	for _, p := range problems {
 		reported = append(reported, p.String())

@@ -1,4 +1,4 @@
-package study
+package studyfile
 
 import (
 	"crypto/sha256"
@@ -8,36 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/study"
 	"assay/internal/study/decode"
 	"assay/internal/study/prompt"
 )
 
-// RubricOf returns the rubric that a judge or compare stage defines or that the study defines by its name; nil where it
-// names a built-in one.
-func (s *Study) RubricOf(st *Stage) *Rubric {
-	if st.Rubric.Own != nil {
-		return st.Rubric.Own
-	}
-	for i := range s.Rubrics {
-		if s.Rubrics[i].Name == st.Rubric.Name {
-			return &s.Rubrics[i].Value
-		}
-	}
-	return nil
-}
-
-// JudgedByPrograms names the stages whose judge is a program.
-func (s *Study) JudgedByPrograms() []string {
-	var names []string
-	for i := range s.Stages {
-		if r := s.RubricOf(&s.Stages[i]); r != nil && len(r.Command) > 0 {
-			names = append(names, s.Stages[i].Name)
-		}
-	}
-	return names
-}
-
-func (r *run) checkRubrics() {
+func (r *reader) checkRubrics() {
 	for i := range r.study.Rubrics {
 		e := &r.study.Rubrics[i]
 		e.Value.Name = e.Name
@@ -48,7 +24,7 @@ func (r *run) checkRubrics() {
 	}
 }
 
-func (r *run) rubricTexts(u *Rubric) {
+func (r *reader) rubricTexts(u *study.Rubric) {
 	r.template(&u.System)
 	for i := range u.Prompt {
 		r.template(&u.Prompt[i].Text)
@@ -72,7 +48,7 @@ func (r *run) rubricTexts(u *Rubric) {
 }
 
 // checkRule holds a rule against itself: one form, a template that can be read, and labels that it gives.
-func (r *run) checkRule(u *Rubric) {
+func (r *reader) checkRule(u *study.Rubric) {
 	if u.Rule == nil {
 		return
 	}
@@ -103,7 +79,7 @@ func (r *run) checkRule(u *Rubric) {
 
 // noteFile remembers a file of the study's folder that a command names, so that a change of it is a change of the
 // study.
-func (r *run) noteFile(name string) {
+func (r *reader) noteFile(name string) {
 	if strings.HasPrefix(name, "-") || path.IsAbs(name) || slices.Contains(r.study.Loaded, name) {
 		return
 	}

@@ -1,4 +1,4 @@
-package study_test
+package studyfile_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"assay/internal/study"
+	"assay/internal/study/studyfile"
 )
 
 const short = `study: short
@@ -25,8 +25,8 @@ stages:
 
 func TestWhatIsWrittenInShortMeansTheSame(t *testing.T) {
 	t.Parallel()
-	s, problems := study.Read(fstest.MapFS{"study.yaml": {Data: []byte(short)}}, "study.yaml",
-		study.Options{Set: []string{"inputs.q.limit=3"}})
+	s, problems := studyfile.Read(fstest.MapFS{"study.yaml": {Data: []byte(short)}}, "study.yaml",
+		studyfile.Options{Set: []string{"inputs.q.limit=3"}})
 	if s == nil || len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
@@ -56,7 +56,7 @@ func TestWhatIsWrittenInShortMeansTheSame(t *testing.T) {
 func TestAListOfInputsNamesThoseThatAreThere(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(short, "ask: [a, b], prompt: \"{{ text }}\"", "ask: [a, zoo], prompt: \"{{ text }}\"", 1)
-	_, problems := study.Read(fstest.MapFS{"study.yaml": {Data: []byte(text)}}, "study.yaml", study.Options{})
+	_, problems := studyfile.Read(fstest.MapFS{"study.yaml": {Data: []byte(text)}}, "study.yaml", studyfile.Options{})
 	if !strings.Contains(problems.Error(), "zoo") {
 		t.Errorf("got %v", problems)
 	}
