@@ -119,7 +119,7 @@ func (t PairTable) N() int { return t.Both + t.OnlyFirst + t.OnlySecond + t.Neit
 type PairedShares struct {
 	Difference Number
 	SE         Number   // Wald
-	Interval   Interval // Newcombe's method 10
+	Interval   Interval // Newcombe's method 10, with his continuity correction of the correlation
 	Test       McNemar
 }
 
@@ -135,25 +135,34 @@ func (t PairTable) Difference(level float64) PairedShares {
 	b, c := float64(t.OnlyFirst), float64(t.OnlySecond)
 	out.Difference = Known((b - c) / n)
 	out.SE = Known(math.Sqrt(b+c-square(b-c)/n) / n)
-	out.Interval = t.newcombe(level)
+	out.Interval = t.newcombe(level, t.correctedPhi())
 	return out
 }
 
-// newcombe joins the Wilson intervals of both shares by their correlation, without continuity correction.
-func (t PairTable) newcombe(level float64) Interval {
+// newcombe joins the Wilson intervals of both shares by their correlation.
+func (t PairTable) newcombe(level, phi float64) Interval {
 	first, second := NewRate(t.Both+t.OnlyFirst, t.N(), level), NewRate(t.Both+t.OnlySecond, t.N(), level)
 	if !first.Interval.OK {
 		return first.Interval
-	}
-	a, b, c, d := float64(t.Both), float64(t.OnlyFirst), float64(t.OnlySecond), float64(t.Neither)
-	phi := 0.0
-	if margins := (a + b) * (c + d) * (a + c) * (b + d); margins > 0 {
-		phi = (a*d - b*c) / math.Sqrt(margins)
 	}
 	p, q := first.Share.Value, second.Share.Value
 	down := joint(p-first.Interval.Low, second.Interval.High-q, phi)
 	up := joint(first.Interval.High-p, q-second.Interval.Low, phi)
 	return Between(p-q-down, p-q+up)
+}
+
+// correctedPhi returns the correlation of the two shares; a positive one is corrected for continuity (Newcombe 1998): from
+// few items it is found too large, and intervals would hold 90% where they promise 95%.
+func (t PairTable) correctedPhi() float64 {
+	a, b, c, d := float64(t.Both), float64(t.OnlyFirst), float64(t.OnlySecond), float64(t.Neither)
+	margins, over := (a+b)*(c+d)*(a+c)*(b+d), a*d-b*c
+	if margins == 0 {
+		return 0
+	}
+	if over > 0 {
+		over = max(0, over-float64(t.N())/2)
+	}
+	return over / math.Sqrt(margins)
 }
 
 // joint returns the length of two correlated errors together.

@@ -248,29 +248,6 @@ func TestCorrectedRatesFindTheTruth(t *testing.T) {
 	}
 }
 
-func TestNewcombeIntervalsHoldTheirLevel(t *testing.T) {
-	t.Parallel()
-	got := coverage(1500, func(r *rand.Rand) (Interval, float64) {
-		var table PairTable
-		for range 80 {
-			switch u := r.Float64(); {
-			case u < 0.5:
-				table.Both++
-			case u < 0.7:
-				table.OnlyFirst++
-			case u < 0.8:
-				table.OnlySecond++
-			default:
-				table.Neither++
-			}
-		}
-		return table.Difference(0.95).Interval, 0.1
-	})
-	if got < 0.93 || got > 0.98 {
-		t.Errorf("covered %.3f", got)
-	}
-}
-
 // totalsOf adds the values of each cluster up; clusters count from 0.
 func totalsOf(x []float64, cluster []int) []Total {
 	var out []Total

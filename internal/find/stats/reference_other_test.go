@@ -167,13 +167,19 @@ func solveMcNemar(t *testing.T, c *refCase) object {
 	return object{"expected": mcNemarBlock(NewMcNemar(in.B, in.C))}
 }
 
-func solveNewcombe(t *testing.T, c *refCase) object {
+func solveNewcombe(t *testing.T, of *refCase) object {
 	var in struct{ Table []int }
-	c.input(t, &in)
-	d := PairTable{Both: in.Table[0], OnlyFirst: in.Table[1], OnlySecond: in.Table[2], Neither: in.Table[3]}.Difference(0.95)
-	return object{"expected": object{
-		"diff": d.Difference, "lo": d.Interval.Low, "hi": d.Interval.High, "wald_se": d.SE,
-	}}
+	of.input(t, &in)
+	table := PairTable{Both: in.Table[0], OnlyFirst: in.Table[1], OnlySecond: in.Table[2], Neither: in.Table[3]}
+	d := table.Difference(0.95)
+	// The reference leaves Newcombe's correction of the correlation out; pairs_test.go holds the corrected interval.
+	a, b, c, d1 := float64(table.Both), float64(table.OnlyFirst), float64(table.OnlySecond), float64(table.Neither)
+	plain := 0.0
+	if margins := (a + b) * (c + d1) * (a + c) * (b + d1); margins > 0 {
+		plain = (a*d1 - b*c) / math.Sqrt(margins)
+	}
+	without := table.newcombe(0.95, plain)
+	return object{"expected": object{"diff": d.Difference, "lo": without.Low, "hi": without.High, "wald_se": d.SE}}
 }
 
 func solvePairedClustered(t *testing.T, c *refCase) object {

@@ -186,7 +186,8 @@ func pairedOf(all []twice, single bool, level float64, low, high *float64) estim
 	return e
 }
 
-// newcombe joins Wilson's intervals of two shares of the same things by the correlation of the two.
+// newcombe joins Wilson's intervals of two shares of the same things by the correlation of the two, which is corrected for
+// continuity where it is positive.
 func newcombe(a, b, c, d, level float64) (low, high float64) {
 	n, z := a+b+c+d, normalCritical(level)
 	p, q := (a+b)/n, (a+c)/n
@@ -194,7 +195,11 @@ func newcombe(a, b, c, d, level float64) (low, high float64) {
 	lowQ, highQ := wilson(q, n, z)
 	phi := 0.0
 	if margins := (a + b) * (c + d) * (a + c) * (b + d); margins > 0 {
-		phi = (a*d - b*c) / math.Sqrt(margins)
+		over := a*d - b*c
+		if over > 0 {
+			over = max(0, over-n/2)
+		}
+		phi = over / math.Sqrt(margins)
 	}
 	joint := func(x, y float64) float64 { return math.Sqrt(max(0, x*x-2*phi*x*y+y*y)) }
 	return p - q - joint(p-lowP, highQ-q), p - q + joint(highP-p, q-lowQ)
