@@ -73,8 +73,8 @@ func studies() []example {
 }
 
 // rehearsals are the examples, each rehearsed once for all tests.
-var rehearsals = func() map[string]func() (*recount.Run, error) {
-	out := map[string]func() (*recount.Run, error){}
+var rehearsals = func() map[string]func() (*rehearsal, error) {
+	out := map[string]func() (*rehearsal, error){}
 	for _, s := range studies() {
 		out[s.name] = sync.OnceValues(s.rehearse)
 	}
@@ -88,12 +88,12 @@ func rehearsed(t *testing.T, name string) *recount.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := *r
+	own := *r.Run
 	own.Verdicts = slices.Clone(r.Verdicts)
 	return &own
 }
 
-func (e example) rehearse() (*recount.Run, error) {
+func (e example) rehearse() (*rehearsal, error) {
 	dir, err := os.MkdirTemp("", "recount")
 	if err != nil {
 		return nil, err
@@ -111,7 +111,36 @@ func (e example) rehearse() (*recount.Run, error) {
 	if _, more := typed(dir, args...); err != nil || more != nil {
 		return nil, errors.Join(err, more)
 	}
-	return exported(dir, o)
+	r, err := exported(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	printed, err := printedIn(dir)
+	return &rehearsal{r, printed}, err
+}
+
+// printedIn returns what is printed of the latest run of a folder.
+func printedIn(dir string) (out recount.Printed, err error) {
+	for _, x := range []struct {
+		to   *string
+		args []string
+	}{
+		{&out.CSV, []string{"analyse", "latest", "--csv"}}, {&out.Terminal, []string{"analyse", "latest", "--full"}},
+		{&out.Report, []string{"report", "latest", "--out", "-"}},
+	} {
+		if *x.to, err = typed(dir, x.args...); err != nil {
+			return out, err
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "exported", "findings.jsonl"))
+	out.Export = string(text)
+	return out, err
+}
+
+// rehearsal is a run with all that is printed of it.
+type rehearsal struct {
+	*recount.Run
+	printed recount.Printed
 }
 
 // open lists disagreements that are known: what the product has to mend.
