@@ -37,6 +37,12 @@ type LedgerLive struct {
 	Count    int    `json:"count"`
 }
 
+// Charge is one answer that a client is billed for.
+type Charge = backend.Charge
+
+// EachCharge calls f with every answer in a batch that is billed by now. Live ones are given to Options.Charged when they are asked.
+func (s *Server) EachCharge(f func(Charge)) error { return s.service.EachCharge(s.clock.Now(), f) }
+
 // Ledger returns all that was billed by now, as GET /sim/ledger does. It holds everything in memory.
 func (s *Server) Ledger() Ledger {
 	var b strings.Builder

@@ -30,6 +30,8 @@ type Options struct {
 	Quality   map[string]float64 // latent quality of models by name, for the Writer; others are derived from the name
 	Yield     map[string]float64 // their chance to give in to a push back, likewise
 	Judges    *minds.Judges      // how they judge, likewise; nil: DefaultJudges
+
+	Charged func(Charge) // is called with every live answer that is billed; nil: nothing is
 }
 
 // Limits are those of an account. Zero is no limit, or the provider's own where it has one.
@@ -68,6 +70,7 @@ func New(o Options) (*Server, error) {
 	s.service, err = backend.New(backend.Settings{
 		Seed: o.Seed, Rate: o.Rate, Latency: o.Latency, Queue: o.Queue, Window: o.Window, Dir: o.Dir, Limits: o.Limits,
 		Now: clock.Now, Faults: s.faults, Rules: o.Rules, Responder: o.Responder,
+		Charged: o.Charged,
 	}, s.vendors)
 	if err != nil {
 		return nil, fmt.Errorf("start the simulator: %w", err)

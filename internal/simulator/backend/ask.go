@@ -2,6 +2,7 @@ package backend
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"time"
@@ -59,8 +60,12 @@ func (c *Call) ask(d Dialect, model string, byPath bool) {
 		c.Trouble(err)
 		return
 	}
-	c.wait(max(c.s.opts.Latency-time.Since(arrived), 0) + c.slow)
 	r := c.s.complete(&q, c.s.warm.known(c.Account, c.Now), c.Now)
+	if c.s.opts.Charged != nil {
+		sum := sha256.Sum256(raw)
+		c.s.opts.Charged(Charge{Provider: c.Vendor.Name, Model: q.Model, ID: hex.EncodeToString(sum[:16]), Usage: r.Usage})
+	}
+	c.wait(max(c.s.opts.Latency-time.Since(arrived), 0) + c.slow)
 	whole := d.Write(nil, &q, r)
 	if can && (byBody || byPath) {
 		c.stream(streamer.Stream(whole, body), !byBody && c.Request.URL.Query().Get("alt") != "sse")

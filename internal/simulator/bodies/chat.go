@@ -138,21 +138,21 @@ func usedTier(asked, usual string) string {
 }
 
 func (d Chat) usage(r *Reply) chatUsage {
-	u := chatUsage{Prompt: r.Usage.input, Completion: r.Usage.output, Total: r.Usage.input + r.Usage.output}
+	u := chatUsage{Prompt: r.Usage.Input, Completion: r.Usage.Output, Total: r.Usage.Input + r.Usage.Output}
 	if d.Apart {
-		u.Completion -= r.Usage.reasoning
+		u.Completion -= r.Usage.Reasoning
 	}
-	u.PromptDetails.Cached, u.PromptDetails.Write = r.Usage.cached, r.Usage.write5m+r.Usage.write1h
-	u.CompletionDetails.Reasoning = r.Usage.reasoning
+	u.PromptDetails.Cached, u.PromptDetails.Write = r.Usage.Cached, r.Usage.Write5m+r.Usage.Write1h
+	u.CompletionDetails.Reasoning = r.Usage.Reasoning
 	if d.Hits {
-		miss := r.Usage.input - r.Usage.cached
-		u.Hit, u.Miss = &r.Usage.cached, &miss
+		miss := r.Usage.Input - r.Usage.Cached
+		u.Hit, u.Miss = &r.Usage.Cached, &miss
 	}
 	if d.Timings {
 		u.QueueTime, u.PromptTime, u.CompletionTime, u.TotalTime = 0.001, 0.002, 0.05, 0.052
 	}
 	if d.Cost {
-		u.Cost = float64(r.Usage.input+4*r.Usage.output) * 1e-6
+		u.Cost = float64(r.Usage.Input+4*r.Usage.Output) * 1e-6
 		u.CostTicks = int64(u.Cost * 1e10)
 	}
 	return u

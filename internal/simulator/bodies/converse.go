@@ -113,12 +113,12 @@ func (d Converse) Write(dst []byte, q *Request, r *Reply) []byte {
 		out.StopReason = "stop_sequence"
 	}
 	u := r.Usage
-	fresh := u.input - u.cached - u.write5m - u.write1h
+	fresh := u.Input - u.Cached - u.Write5m - u.Write1h
 	out.Usage = map[string]any{
-		"inputTokens": fresh, "outputTokens": u.output, "totalTokens": u.input + u.output,
-		"cacheReadInputTokens": u.cached, "cacheWriteInputTokens": u.write5m + u.write1h,
+		"inputTokens": fresh, "outputTokens": u.Output, "totalTokens": u.Input + u.Output,
+		"cacheReadInputTokens": u.Cached, "cacheWriteInputTokens": u.Write5m + u.Write1h,
 	}
-	out.Metrics.Latency = 100 + u.output
+	out.Metrics.Latency = 100 + u.Output
 	if q.Tier != "" {
 		out.Tier = map[string]string{"type": q.Tier}
 	}

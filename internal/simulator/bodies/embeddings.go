@@ -50,7 +50,7 @@ func (d Embeddings) Write(dst []byte, q *Request, r *Reply) []byte {
 	}
 	return AppendJSON(dst, map[string]any{
 		"object": "list", "model": q.Model, "data": data,
-		"usage": map[string]int{"prompt_tokens": r.Usage.input, "total_tokens": r.Usage.input},
+		"usage": map[string]int{"prompt_tokens": r.Usage.Input, "total_tokens": r.Usage.Input},
 	})
 }
 

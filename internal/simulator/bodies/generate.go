@@ -118,8 +118,8 @@ func (d Generate) Write(dst []byte, q *Request, r *Reply) []byte {
 	out := generateReply{
 		ModelVersion: q.Model, ResponseID: dice.Letters(dice.Base62, 22)(r.id),
 		Usage: generateUsage{
-			Prompt: r.Usage.input, Cached: r.Usage.cached, Candidates: r.Usage.output - r.Usage.reasoning, Thoughts: r.Usage.reasoning,
-			Total: r.Usage.input + r.Usage.output,
+			Prompt: r.Usage.Input, Cached: r.Usage.Cached, Candidates: r.Usage.Output - r.Usage.Reasoning, Thoughts: r.Usage.Reasoning,
+			Total: r.Usage.Input + r.Usage.Output,
 		},
 	}
 	if d.Vertex {

@@ -138,9 +138,9 @@ func (d Messages) Write(dst []byte, q *Request, r *Reply) []byte {
 	}
 	u := r.Usage
 	out.Usage = messagesUsage{
-		Input: u.input - u.cached - u.write5m - u.write1h, CacheCreated: u.write5m + u.write1h, CacheRead: u.cached, Output: u.output,
-		Tier: "standard", Geo: "not_available", Details: map[string]int{"thinking_tokens": u.reasoning},
-		Creation: map[string]int{"ephemeral_5m_input_tokens": u.write5m, "ephemeral_1h_input_tokens": u.write1h},
+		Input: u.Input - u.Cached - u.Write5m - u.Write1h, CacheCreated: u.Write5m + u.Write1h, CacheRead: u.Cached, Output: u.Output,
+		Tier: "standard", Geo: "not_available", Details: map[string]int{"thinking_tokens": u.Reasoning},
+		Creation: map[string]int{"ephemeral_5m_input_tokens": u.Write5m, "ephemeral_1h_input_tokens": u.Write1h},
 	}
 	if q.Batch {
 		out.Usage.Tier = "batch"

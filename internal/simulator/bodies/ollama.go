@@ -42,7 +42,7 @@ func (d Ollama) Write(dst []byte, q *Request, r *Reply) []byte {
 	return append(AppendJSON(dst, ollamaReply{
 		Model: q.Model, CreatedAt: r.made.UTC().Format(time.RFC3339Nano),
 		Message: ollamaMessage{Role: "assistant", Content: r.Text, Thinking: r.Thoughts}, Done: true, DoneReason: done,
-		PromptCount: r.Usage.input, Count: r.Usage.output, Total: int64(50 * time.Millisecond), Load: int64(time.Millisecond),
+		PromptCount: r.Usage.Input, Count: r.Usage.Output, Total: int64(50 * time.Millisecond), Load: int64(time.Millisecond),
 		Prompt: int64(9 * time.Millisecond), Eval: int64(40 * time.Millisecond),
 	}), '\n')
 }

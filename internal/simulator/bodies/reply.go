@@ -29,19 +29,19 @@ type Reply struct {
 	made  time.Time
 }
 
-// Usage counts tokens. input holds cached and written ones, output holds the reasoning.
+// Usage counts tokens. Input holds cached and written ones, Output holds the reasoning.
 type Usage struct {
-	input, cached, write5m, write1h, output, reasoning int
+	Input, Cached, Write5m, Write1h, Output, Reasoning int
 }
 
 // Add adds v.
 func (u *Usage) Add(v Usage) {
-	u.input += v.input
-	u.cached += v.cached
-	u.write5m += v.write5m
-	u.write1h += v.write1h
-	u.output += v.output
-	u.reasoning += v.reasoning
+	u.Input += v.Input
+	u.Cached += v.Cached
+	u.Write5m += v.Write5m
+	u.Write1h += v.Write1h
+	u.Output += v.Output
+	u.Reasoning += v.Reasoning
 }
 
 // Mark is a prefix of a prompt that a cache may hold.
@@ -56,8 +56,8 @@ func (r *Reply) limit(n int) {
 	if n <= 0 {
 		return
 	}
-	r.Usage.reasoning = min(r.Usage.reasoning, n)
-	room := (n - r.Usage.reasoning) * 4
+	r.Usage.Reasoning = min(r.Usage.Reasoning, n)
+	room := (n - r.Usage.Reasoning) * 4
 	if len(r.Text) <= room {
 		return
 	}
@@ -72,15 +72,15 @@ func (r *Reply) cache(q *Request, known func(uint64) bool) {
 	var longest Mark
 	for _, m := range q.Marks {
 		if known(m.Hash) {
-			r.Usage.cached = min(m.tokens, r.Usage.input)
+			r.Usage.Cached = min(m.tokens, r.Usage.Input)
 		}
 		longest = m
 	}
-	if fresh := min(longest.tokens, r.Usage.input) - r.Usage.cached; q.writes && fresh > 0 {
+	if fresh := min(longest.tokens, r.Usage.Input) - r.Usage.Cached; q.writes && fresh > 0 {
 		if longest.hour {
-			r.Usage.write1h = fresh
+			r.Usage.Write1h = fresh
 		} else {
-			r.Usage.write5m = fresh
+			r.Usage.Write5m = fresh
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (q *Request) Complete(by minds.Responder, known func(uint64) bool, now time
 		r.Answer = minds.Answer{Text: "I'm sorry, but I can't help with that.", Refused: true}
 	}
 	if q.Thinks {
-		r.Usage.reasoning = thinkingTokens(q)
+		r.Usage.Reasoning = thinkingTokens(q)
 	}
 	for _, stop := range q.Stop {
 		if at := strings.Index(r.Text, stop); stop != "" && at >= 0 {
@@ -154,8 +154,8 @@ func (q *Request) Complete(by minds.Responder, known func(uint64) bool, now time
 	if !q.Thinks || !q.Thoughts {
 		r.Thoughts = ""
 	}
-	r.Usage.output = r.Usage.reasoning + tokens(len(r.Text))
-	r.Usage.input = PromptTokens(q)
+	r.Usage.Output = r.Usage.Reasoning + tokens(len(r.Text))
+	r.Usage.Input = PromptTokens(q)
 	r.cache(q, known)
 	return r
 }

@@ -145,8 +145,8 @@ type ResponsesUsage struct {
 
 // NewResponsesUsage shows a usage so.
 func NewResponsesUsage(u Usage) ResponsesUsage {
-	out := ResponsesUsage{Input: u.input, Output: u.output, Total: u.input + u.output}
-	out.InputDetails.Cached, out.InputDetails.Write = u.cached, u.write5m+u.write1h
-	out.OutputDetails.Reasoning = u.reasoning
+	out := ResponsesUsage{Input: u.Input, Output: u.Output, Total: u.Input + u.Output}
+	out.InputDetails.Cached, out.InputDetails.Write = u.Cached, u.Write5m+u.Write1h
+	out.OutputDetails.Reasoning = u.Reasoning
 	return out
 }
