@@ -14,7 +14,7 @@ type Price struct {
 	Above  int64 // prompts of more tokens pay the long rates; 0: there are none
 	Live   Schedule
 	Batch  Schedule
-	Tiers  map[string]Schedule // service tiers whose price is known
+	Tiers  map[string]Schedule // service tiers: with a schedule of nothing, a lane may ask for it and its price is not known
 	Date   Date
 	Source string
 }
@@ -39,8 +39,8 @@ type Billing struct {
 
 // Covers reports whether the price under these terms is known.
 func (p Price) Covers(how Billing) bool {
-	s, ok := p.schedule(how)
-	return ok && s.Short.complete() && (p.Above == 0 || s.Long.complete())
+	s := p.schedule(how)
+	return s.Short.complete() && (p.Above == 0 || s.Long.complete())
 }
 
 // Cost returns what a usage costs, rounded half up to a nanodollar. It is 0 where Covers is false; Bill distinguishes
@@ -49,7 +49,7 @@ func (p Price) Cost(u assay.Usage, how Billing) assay.Money {
 	if !p.Covers(how) {
 		return 0
 	}
-	s, _ := p.schedule(how)
+	s := p.schedule(how)
 	r := s.Short
 	if p.Above > 0 && u.Input > p.Above {
 		r = s.Long
@@ -71,16 +71,16 @@ func (p Price) Bill(u assay.Usage, how Billing) assay.Cost {
 	return assay.Cost{Sum: p.Cost(u, how), Priced: 1}
 }
 
-// schedule picks the rates for the terms. A batch has one price, whatever tier its replies name.
-func (p Price) schedule(how Billing) (Schedule, bool) {
-	switch {
-	case how.Mode == assay.ModeBatch:
-		return p.Batch, true
-	case how.Tier == "":
-		return p.Live, true
+// schedule picks the rates for the terms. A batch has one price, whatever tier its replies name; and a tier that nobody can
+// ask for is a vendor's word for the usual one.
+func (p Price) schedule(how Billing) Schedule {
+	if how.Mode == assay.ModeBatch {
+		return p.Batch
 	}
-	s, ok := p.Tiers[how.Tier]
-	return s, ok
+	if s, ok := p.Tiers[how.Tier]; ok {
+		return s
+	}
+	return p.Live
 }
 
 // complete reports whether any answer can be priced.

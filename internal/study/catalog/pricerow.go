@@ -144,6 +144,9 @@ func (c *Catalog) resolve(row PriceRow) (Price, error) {
 		p.Live.Long = longer(row.Long.rates(), p.Live.Short)
 	}
 	p.Batch = batched(row, v, p.Live)
+	for _, tier := range v.ServiceTiers {
+		p.Tiers[tier] = Schedule{}
+	}
 	for tier, like := range v.Tiers {
 		p.Tiers[tier] = p.Live
 		if like == "batch" {

@@ -1,0 +1,333 @@
+package worlds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/show/cli/shell"
+	"assay/internal/simulator"
+)
+
+// law is a promise that every history keeps.
+type law string
+
+// The laws, as docs/proof.md words them for users.
+const (
+	L1  law = "L1 paid once"
+	L2  law = "L2 books"
+	L3  law = "L3 cap"
+	L4  law = "L4 consent"
+	L5  law = "L5 nothing lost"
+	L6  law = "L6 kills change nothing"
+	L7  law = "L7 edits change nothing else"
+	L8  law = "L8 one number"
+	L9  law = "L9 recomputed"
+	L10 law = "L10 states"
+	L11 law = "L11 hints"
+	L12 law = "L12 no silence"
+	L14 law = "L14 secrets and hostile text"
+)
+
+// broken is a law that a history did not keep.
+type broken struct {
+	law       law
+	want, got string
+	context   string // what was printed
+}
+
+func (b *broken) Error() string {
+	return fmt.Sprintf("%s\n  promised: %s\n  seen:     %s\n%s", b.law, b.want, b.got, b.context)
+}
+
+func breaks(l law, context, want string, got string, args ...any) error {
+	return &broken{law: l, want: want, got: fmt.Sprintf(got, args...), context: context}
+}
+
+// runState is a run as `assay status --json` shows it.
+type runState struct {
+	Run, Study, State, Result string
+	Wanted                    int64
+	Answered                  int64
+	WithoutAnswer             int64 `json:"ended_without_answer"`
+	Again                     int64 `json:"to_be_sent_again"`
+	InFlight                  int64 `json:"in_flight"`
+	Ready, Staged, Halted     int64
+	Live                      int64    `json:"asked_live"`
+	Spent                     *float64 `json:"spent_usd"`
+	AtLeast                   float64  `json:"spent_at_least_usd"`
+	Reserved                  float64  `json:"reserved_usd"`
+	Budget                    *float64 `json:"budget_usd"`
+	Perhaps                   float64  `json:"perhaps_spent_usd"`
+	Doubts                    int64
+	Doubles                   []string
+	Lanes                     []struct {
+		Stage, Lane, Model, State, Reason string
+		Open                              int64
+		Endings                           map[string]int64
+		Surplus                           int64 `json:"paid_twice"`
+		Reused                            int64
+	}
+}
+
+// nano returns dollars as nano-dollars.
+func nano(d float64) int64 { return int64(math.Round(d * 1e9)) }
+
+// runs returns all runs, newest first, each as status shows it.
+func (h *history) runs(ctx context.Context) ([]runState, error) {
+	s := h.assay(ctx, ending{}, "runs", "--json", "--limit", "0")
+	var list struct {
+		Runs []struct {
+			Run   string
+			State string
+			Spent float64 `json:"spent_at_least_usd"`
+		}
+	}
+	if err := json.Unmarshal([]byte(s.out), &list); err != nil {
+		return nil, breaks(L8, s.String(), "runs --json is JSON", "%s", err)
+	}
+	var all []runState
+	for _, r := range list.Runs {
+		if r.State == "preparing" {
+			continue
+		}
+		s := h.assay(ctx, ending{}, "status", r.Run, "--json")
+		var st runState
+		if err := json.Unmarshal([]byte(s.out), &st); err != nil {
+			return nil, breaks(L8, s.String(), "status --json is JSON", "%s", err)
+		}
+		if nano(r.Spent) != nano(st.AtLeast) {
+			return nil, breaks(L2, s.String(), "runs and status name the same spent", "%g and %g", r.Spent, st.AtLeast)
+		}
+		all = append(all, st)
+	}
+	return all, nil
+}
+
+// settle lets the providers work again and has the person finish what is open, as hints advise.
+func (h *history) settle(ctx context.Context) error {
+	if err := h.calm(ctx); err != nil {
+		return err
+	}
+	const most = 10
+	for n := range most {
+		s := h.assay(ctx, ending{}, "resume", "--all")
+		if err := h.sane(s); err != nil {
+			return err
+		}
+		open, err := h.open(ctx)
+		if err != nil {
+			return err
+		}
+		if len(open) == 0 {
+			return nil
+		}
+		for _, r := range open {
+			if err := h.advance(ctx, r, n); err != nil {
+				return err
+			}
+		}
+		time.Sleep(25 * time.Hour)
+	}
+	open, err := h.open(ctx)
+	if err == nil && len(open) > 0 {
+		st := h.assay(ctx, ending{}, "status", open[0].Run)
+		err = breaks(L12, st.String(), "with providers that work, a run comes to its end", "it is open after %d tries and days", most)
+	}
+	return err
+}
+
+// calm ends all faults.
+func (h *history) calm(ctx context.Context) error {
+	return h.control(ctx, "DELETE", "/sim/faults")
+}
+
+// advance does what the state of an open run asks for.
+func (h *history) advance(ctx context.Context, r runState, n int) error {
+	args := []string{"retry", r.Run, "--yes"}
+	if r.Budget != nil {
+		args = []string{"resume", r.Run, "--budget", fmt.Sprintf("%f USD", *r.Budget*4+0.01), "--yes"}
+		if n%2 == 1 {
+			args = []string{"retry", r.Run, "--yes"}
+		}
+	}
+	return h.sane(h.assay(ctx, ending{}, args...))
+}
+
+// open returns the runs that have not ended.
+func (h *history) open(ctx context.Context) ([]runState, error) {
+	all, err := h.runs(ctx)
+	var open []runState
+	for _, r := range all {
+		if r.State != "closed" {
+			open = append(open, r)
+		}
+	}
+	return open, err
+}
+
+// bill is what the providers charged.
+type bill struct {
+	batch map[string][]simulator.Charge // by key
+	live  []simulator.Charge
+	sum   int64 // nano-dollars
+}
+
+func (h *history) billed() (bill, error) {
+	b := bill{batch: map[string][]simulator.Charge{}}
+	var lost error
+	err := h.sim.EachCharge(func(c simulator.Charge) {
+		_, key, err := assay.ParseCustomID(c.ID)
+		if err != nil {
+			lost = fmt.Errorf("billed for %q: %w", c.ID, err)
+		}
+		b.batch[key.String()] = append(b.batch[key.String()], c)
+		b.sum += costOf(c)
+	})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.live {
+		b.live = append(b.live, c)
+		b.sum += costOf(c)
+	}
+	if err == nil {
+		err = lost
+	}
+	return b, err
+}
+
+// costOf prices an answer by the world's own table.
+func costOf(c simulator.Charge) int64 {
+	p, ok := priceOf(c.Provider, c.Model)
+	if !ok {
+		panic(fmt.Sprintf("worlds: %s/%s has no price", c.Provider, c.Model))
+	}
+	u := c.Usage
+	written := int64(u.Write5m + u.Write1h)
+	fresh := int64(u.Input) - int64(u.Cached) - written
+	sum := fresh*p.input + int64(u.Cached)*p.cached + written*p.write + int64(u.Output)*p.output
+	if c.Job != "" {
+		sum /= 2
+	}
+	return sum
+}
+
+// judgeWorld holds a history that has ended to the laws.
+func (h *history) judgeWorld(ctx context.Context) error {
+	all, err := h.runs(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := h.billed()
+	if err != nil {
+		return err
+	}
+	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkSecrets} {
+		if err := check(ctx, all, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkBooks holds what was billed against what is said to be spent: exactly, but for live calls in doubt, which the program
+// counts at their most.
+func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error {
+	var spent, perhaps int64
+	cancelled := false
+	for _, r := range all {
+		if r.Spent == nil {
+			return breaks(L2, h.assay(ctx, ending{}, "spend", r.Run, "--json").String(), "every answer has a known price", "run %s has answers without one", r.Run)
+		}
+		spent += nano(*r.Spent)
+		perhaps += nano(r.Perhaps)
+		cancelled = cancelled || r.Result == "cancelled"
+	}
+	switch {
+	case spent > b.sum:
+		return breaks(L2, h.statuses(ctx, all), "nothing is counted that was not billed", "spent %d, billed %d nano-dollars", spent, b.sum)
+	case b.sum > spent+perhaps && !cancelled:
+		return breaks(L2, h.statuses(ctx, all), "what was billed is spent, or perhaps spent",
+			"billed %d, spent %d, perhaps %d nano-dollars; %d short", b.sum, spent, perhaps, b.sum-spent-perhaps)
+	}
+	return nil
+}
+
+// checkStates holds the words for a run against its numbers.
+func (h *history) checkStates(ctx context.Context, all []runState, _ bill) error {
+	for _, r := range all {
+		if r.State != "closed" {
+			continue
+		}
+		if n := r.InFlight + r.Ready + r.Staged + r.Live; n > 0 {
+			return breaks(L10, h.statuses(ctx, all), "a closed run has nothing open", "%d requests of run %s are", n, r.Run)
+		}
+		if r.Result == "done" && r.Answered != r.Wanted {
+			return breaks(L10, h.statuses(ctx, all), "done means that everything has an answer", "%d of %d have", r.Answered, r.Wanted)
+		}
+		if r.Reserved != 0 {
+			return breaks(L3, h.statuses(ctx, all), "a closed run reserves nothing", "run %s reserves %g", r.Run, r.Reserved)
+		}
+	}
+	return nil
+}
+
+// checkPaidOnce counts how often each request was billed, against what the program says of it.
+func (h *history) checkPaidOnce(ctx context.Context, all []runState, b bill) error {
+	var surplus, doubts, extra int64
+	for _, r := range all {
+		doubts += r.Doubts
+		for _, l := range r.Lanes {
+			surplus += l.Surplus
+		}
+	}
+	for _, charges := range b.batch {
+		extra += int64(len(charges) - 1)
+	}
+	// A key names a question of a study: a later run may ask it again on purpose, where it was changed meanwhile.
+	if len(all) == 1 && extra > surplus+doubts && h.cancels == 0 {
+		return breaks(L1, h.statuses(ctx, all), "what is billed twice is reported so", "%d answers in batches were billed again, %d are reported", extra, surplus)
+	}
+	return nil
+}
+
+// checkSecrets looks for the key in everything that was printed.
+func (h *history) checkSecrets(_ context.Context, _ []runState, _ bill) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.said {
+		if text := s.out + s.err; strings.Contains(text, secret) {
+			return breaks(L14, s.String(), "no key is printed", "it is")
+		} else if strings.Contains(text, "\x1b[31m") {
+			return breaks(L14, s.String(), "no escape of an answer reaches a terminal", "it does")
+		}
+	}
+	return nil
+}
+
+// statuses prints all runs.
+func (h *history) statuses(ctx context.Context, all []runState) string {
+	var b strings.Builder
+	for _, r := range all {
+		fmt.Fprintln(&b, h.assay(ctx, ending{}, "status", r.Run))
+	}
+	return b.String()
+}
+
+// readAll looks at everything there is to look at.
+func (h *history) readAll(ctx context.Context) error {
+	for _, args := range [][]string{
+		{"runs"}, {"status"}, {"spend"}, {"analyse", "--json"}, {"analyse"}, {"report", "--out", "report.html"},
+		{"export", "--format", "csv", "--out", "tables", "--replace"},
+	} {
+		s := h.assay(ctx, ending{}, args...)
+		if s.code == shell.ExitFailed {
+			return breaks(L5, s.String(), "what is kept can be read", "exit 1")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package worlds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+
+	"assay/internal/keep/artifacts"
+	"assay/internal/send/process"
+	"assay/internal/simulator/dice"
+)
+
+// machine is a computer in a bubble of time. Whatever its processes do to the ledger, to files or to providers is a step, and steps
+// are taken one at a time: when every goroutine waits, one of the steps that wait is chosen by the seed. So the same seed
+// gives the same order however busy the real machine is.
+type machine struct {
+	seed  uint64
+	dir   string        // the folder of artifacts, for what a loss of power takes away
+	wake  chan struct{} // holds one when a step has come
+	ended chan struct{}
+	note  func(line string)
+
+	mu        sync.Mutex
+	waiting   []*step
+	taken     uint64
+	processes []*proc
+	unsynced  map[string]int64 // sizes of files at their last sync, of those that were written since
+	synced    map[string]int64
+}
+
+// step is something that a process is about to do.
+type step struct {
+	by   *proc
+	name string
+	turn chan struct{}
+}
+
+func newMachine(seed uint64, dir string, note func(string)) *machine {
+	m := &machine{seed: seed, dir: dir, note: note, wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		unsynced: map[string]int64{}, synced: map[string]int64{}}
+	go m.schedule()
+	return m
+}
+
+// close ends the machine; nothing may be running on it.
+func (m *machine) close() { close(m.ended) }
+
+// schedule lets steps go, one by one.
+func (m *machine) schedule() {
+	for {
+		select {
+		case <-m.ended:
+			return
+		case <-m.wake:
+		}
+		for {
+			synctest.Wait()
+			s := m.choose()
+			if s == nil {
+				break
+			}
+			close(s.turn)
+		}
+	}
+}
+
+// choose takes one of the steps that wait; nil: none does.
+func (m *machine) choose() *step {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.waiting) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(m.waiting, func(a, b *step) int {
+		if a.by.pid != b.by.pid {
+			return a.by.pid - b.by.pid
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	i := int(dice.Mix(m.seed^dice.Mix(m.taken)) % uint64(len(m.waiting)))
+	m.taken++
+	s := m.waiting[i]
+	m.waiting = slices.Delete(m.waiting, i, i+1)
+	return s
+}
+
+// proc is one process of the program.
+type proc struct {
+	m    *machine
+	pid  int
+	stop context.CancelCauseFunc
+	end  ending
+
+	mu    sync.Mutex
+	steps int
+	dead  bool
+	over  bool // it has ended by itself
+	hit   string
+}
+
+// ending is what happens to a process at one of its steps.
+type ending struct {
+	How howEnds
+	At  int // moments: each step has one before and one after it
+}
+
+type howEnds string
+
+const (
+	kill      howEnds = "kill"      // SIGKILL: what it did is done, and it does nothing more
+	power     howEnds = "power"     // every process ends, and files lose what was not synced
+	interrupt howEnds = "interrupt" // Ctrl-C
+)
+
+var errKilled = errors.New("worlds: this process is dead")
+
+// start begins a process under a context of its own.
+func (m *machine) start(ctx context.Context, end ending) (context.Context, *proc) {
+	ctx, stop := context.WithCancelCause(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := &proc{m: m, pid: 1000 + len(m.processes), stop: stop, end: end}
+	m.processes = append(m.processes, p)
+	return ctx, p
+}
+
+// finish notes that a process has ended.
+func (p *proc) finish() {
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
+	p.stop(nil)
+}
+
+func (p *proc) isDead() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dead
+}
+
+// gone reports whether the process of a holder has ended.
+func (m *machine) gone(holder string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.processes {
+		if strings.HasPrefix(holder, p.name()+"/") {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.dead || p.over
+		}
+	}
+	return true
+}
+
+func (p *proc) name() string { return fmt.Sprintf("machine/%d", p.pid) }
+
+func (p *proc) self() process.Process {
+	me, ok := process.Parse(p.name() + "/kernel")
+	if !ok {
+		panic("worlds: a process has no name")
+	}
+	return me
+}
+
+// do takes a step when its turn comes. A process may end before or after it.
+func (p *proc) do(name string, call func() error) error {
+	if p.isDead() {
+		return errKilled
+	}
+	s := &step{by: p, name: name, turn: make(chan struct{})}
+	p.m.mu.Lock()
+	p.m.waiting = append(p.m.waiting, s)
+	p.m.mu.Unlock()
+	select {
+	case p.m.wake <- struct{}{}:
+	default:
+	}
+	<-s.turn
+	return p.take(name, call)
+}
+
+// take takes a step, unless the process ends before it.
+func (p *proc) take(name string, call func() error) error {
+	if err := p.moment(name, "before"); err != nil {
+		return err
+	}
+	p.m.note(fmt.Sprintf("%d %s", p.pid, name))
+	if err := call(); err != nil {
+		if p.isDead() {
+			return errKilled
+		}
+		return err
+	}
+	return p.moment(name, "after")
+}
+
+// moment counts on, and ends the process if it was its last.
+func (p *proc) moment(name, when string) error {
+	p.mu.Lock()
+	if p.dead {
+		p.mu.Unlock()
+		return errKilled
+	}
+	p.steps++
+	at := p.end.How != "" && p.steps == p.end.At
+	if at {
+		p.hit = when + " " + name
+		p.dead = p.end.How != interrupt
+	}
+	p.mu.Unlock()
+	if !at {
+		return nil
+	}
+	p.m.note(fmt.Sprintf("%d %s %s", p.pid, p.end.How, p.hit))
+	p.stop(context.Canceled)
+	switch p.end.How {
+	case interrupt:
+		return nil
+	case power:
+		p.m.outage()
+	}
+	return errKilled
+}
+
+// outage ends all processes.
+func (m *machine) outage() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.processes {
+		p.mu.Lock()
+		p.dead = p.dead || !p.over
+		p.mu.Unlock()
+		p.stop(context.Canceled)
+	}
+}
+
+// file takes a step on a file of the artifacts at once, as locks may be held around it, and remembers what of it is safe.
+func (p *proc) file(op artifacts.Step, name string, call func() error) error {
+	return p.take("file "+string(op)+" "+generic(name), func() error {
+		err := call()
+		if err == nil {
+			p.m.remember(op, name)
+		}
+		return err
+	})
+}
+
+func (m *machine) remember(op artifacts.Step, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch op {
+	case artifacts.StepMake, artifacts.StepWrite:
+		m.unsynced[name] = m.synced[name]
+	case artifacts.StepSync:
+		if info, err := os.Stat(filepath.Join(m.dir, name)); err == nil {
+			m.synced[name] = info.Size()
+		}
+		delete(m.unsynced, name)
+	case artifacts.StepPublish, artifacts.StepRemove:
+	}
+}
+
+// loseUnsynced takes from files what was not synced, as a loss of power does.
+func (m *machine) loseUnsynced() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, size := range m.unsynced {
+		err := os.Truncate(filepath.Join(m.dir, name), size)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	clear(m.unsynced)
+	return nil
+}
+
+// RoundTrip carries a call to a provider as a step; what comes back is a step of its own.
+func (p *proc) roundTrip(inner http.RoundTripper, req *http.Request) (resp *http.Response, err error) {
+	name := req.Method + " " + generic(req.URL.Path)
+	err = p.do(name, func() error {
+		resp, err = inner.RoundTrip(req)
+		return err
+	})
+	if err != nil {
+		if resp != nil {
+			resp.Body.Close()
+		}
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, err
+	}
+	resp.Body = &deadBody{resp.Body, p}
+	return resp, nil
+}
+
+// deadBody is a reply that ends with its process.
+type deadBody struct {
+	io.ReadCloser
+	p *proc
+}
+
+func (b *deadBody) Read(into []byte) (int, error) {
+	if b.p.isDead() {
+		return 0, errKilled
+	}
+	return b.ReadCloser.Read(into)
+}
+
+// generic returns a name without the random parts in it, so that the same step has the same name whenever it is taken.
+func generic(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		letters := strings.Trim(part, "abcdefghijklmnopqrstuvwxyz-.:") == ""
+		if len(part) > 9 && !letters || len(part) == 10 && i == 0 {
+			parts[i] = "*"
+		}
+	}
+	return strings.Join(parts, "/")
+}

@@ -1,0 +1,252 @@
+package worlds
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/internal/keep/store/storetest"
+	"assay/internal/send/workspace"
+	"assay/internal/show/cli"
+	"assay/internal/show/cli/shell"
+	"assay/internal/simulator"
+	"assay/internal/study/catalog"
+)
+
+// history is a world while it is played, and after.
+type history struct {
+	World
+	t      testing.TB
+	dir    string // the folder of the study; the home is below it
+	sim    *simulator.Server
+	m      *machine
+	rng    *rand.Rand
+	env    map[string]string
+	study  Study // as it is now
+	now    int   // the action
+	backup string
+
+	mu      sync.Mutex
+	live    []simulator.Charge
+	trace   []string
+	said    []saying // what commands printed
+	cancels int
+	redos   int
+}
+
+// saying is what a command printed and how it ended.
+type saying struct {
+	args []string
+	code int
+	out  string
+	err  string
+}
+
+func (s saying) String() string {
+	return fmt.Sprintf("$ assay %s\n%s%s[exit %d]", strings.Join(s.args, " "), s.out, s.err, s.code)
+}
+
+// secret is the key at every provider. It may stand nowhere.
+const secret = "sk-world-7f3a9c51d2e8"
+
+// virtual is when worlds begin: the models that they ask are for sale then.
+func virtual() time.Time { return time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC) }
+
+// newHistory makes the folder, the providers and the machine of a world. It is called in the bubble.
+func newHistory(t testing.TB, w World, dir string) (*history, error) {
+	h := &history{World: w, t: t, dir: dir, study: w.Study, env: map[string]string{"USER": "ada"},
+		rng: rand.New(rand.NewPCG(w.Seed, 0x706c6179))}
+	o := simulator.Options{Seed: w.Seed, Queue: w.Queue, Rate: w.Rate, Dir: dir, Responder: steadfast{}, Charged: h.charged}
+	for _, text := range w.Faults {
+		rule, err := simulator.ParseRule(text)
+		if err != nil {
+			return nil, err
+		}
+		o.Faults = append(o.Faults, rule)
+	}
+	var err error
+	if h.sim, err = simulator.New(o); err != nil {
+		return nil, err
+	}
+	for name, url := range h.sim.BaseURLs("http://simulator.invalid") {
+		v, ok := catalog.Default().Vendor(name)
+		if !ok || v.BaseURLEnv == "" {
+			continue
+		}
+		h.env[v.BaseURLEnv] = url
+		if len(v.KeyEnv) > 0 {
+			h.env[v.KeyEnv[0]] = secret
+		}
+	}
+	h.m = newMachine(w.Seed, filepath.Join(h.home(), "runs"), h.note)
+	return h, errors.Join(storetest.CopyNew(filepath.Join(h.home(), "ledger.db")), h.write())
+}
+
+func (h *history) home() string { return filepath.Join(h.dir, "assay-data") }
+
+func (h *history) close() error {
+	h.m.close()
+	return h.sim.Close()
+}
+
+func (h *history) note(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.trace = append(h.trace, line)
+}
+
+func (h *history) charged(c simulator.Charge) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.live = append(h.live, c)
+}
+
+// write writes the study as it is now.
+func (h *history) write() error {
+	return errors.Join(
+		os.WriteFile(filepath.Join(h.dir, "study.yaml"), []byte(h.study.Text()), 0o600),
+		os.WriteFile(filepath.Join(h.dir, "items.csv"), []byte(h.study.Table()), 0o600))
+}
+
+// patience is how long a command may take: no provider needs that long.
+const patience = 30 * 24 * time.Hour
+
+// play lets the person act, and then drives everything to its end.
+func (h *history) play(ctx context.Context) error {
+	for i, a := range h.Actions {
+		h.now = i + 1
+		if err := h.act(ctx, a); err != nil {
+			return fmt.Errorf("action %d (%s): %w", i+1, a, err)
+		}
+	}
+	h.now = 0
+	return nil
+}
+
+func (h *history) act(ctx context.Context, a Action) error {
+	switch a.Do {
+	case doEdit:
+		was := h.study
+		if !edits[a.Edit](&h.study, h.rng) {
+			h.study = was
+		}
+		return h.write()
+	case doWait:
+		time.Sleep(a.Wait)
+		return nil
+	case doRead:
+		return h.readAll(ctx)
+	case doBackup, doBack:
+		return h.copyHome(a.Do == doBack)
+	case "cancel":
+		h.cancels++
+	case "redo":
+		h.redos++
+	}
+	return h.typed(ctx, a)
+}
+
+// typed gives a command to the machine, and another one beside it.
+func (h *history) typed(ctx context.Context, a Action) error {
+	var beside sync.WaitGroup
+	if len(a.Aside) > 0 {
+		beside.Go(func() {
+			time.Sleep(time.Duration(1+h.Seed%50) * time.Second)
+			h.assay(ctx, ending{}, a.Aside...)
+		})
+	}
+	s := h.assay(ctx, a.End, a.Args...)
+	beside.Wait()
+	if a.End.How == power {
+		if err := h.m.loseUnsynced(); err != nil {
+			return err
+		}
+	}
+	return h.sane(s)
+}
+
+// assay runs one command in a process of the machine.
+func (h *history) assay(ctx context.Context, end ending, args ...string) saying {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	began := time.Now()
+	ctx, p := h.m.start(ctx, end)
+	defer p.finish()
+	var out, errs bytes.Buffer
+	code := cli.Main(ctx, shell.World{
+		Args: args, Env: func(name string) (string, bool) { v, ok := h.env[name]; return v, ok },
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Now: time.Now, Disk: shell.Disk{Dir: h.dir},
+		HTTP: trips(func(r *http.Request) (*http.Response, error) { return p.roundTrip(h.sim.Transport(), r) }),
+		Seams: workspace.Seams{
+			Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
+			Files:  p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(), Ended: h.m.gone,
+		},
+	})
+	s := saying{args: args, code: code, out: out.String(), err: errs.String()}
+	if p.isDead() {
+		s.code = codeKilled
+	} else if time.Since(began) >= patience {
+		s.code = codeStuck
+	}
+	h.mu.Lock()
+	h.said = append(h.said, s)
+	h.mu.Unlock()
+	h.note(fmt.Sprintf("exit %d of assay %s", s.code, strings.Join(args, " ")))
+	return s
+}
+
+// Codes of processes that did not end by themselves.
+const (
+	codeKilled = -1
+	codeStuck  = -2
+)
+
+type trips func(*http.Request) (*http.Response, error)
+
+func (t trips) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// entropy is randomness that is the same every time.
+type entropy struct{ r *rand.Rand }
+
+func (e *entropy) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e.r.Uint32())
+	}
+	return len(p), nil
+}
+
+// sane reports what no command may do: panic, fail for a reason of its own, or wait for ever.
+func (h *history) sane(s saying) error {
+	switch {
+	case s.code == codeStuck:
+		return &broken{L12, "it ends or says what it waits for", "it was still running after " + patience.String(), s.String()}
+	case s.code == shell.ExitFailed:
+		return &broken{L5, "a command works, or says what to do", "exit 1", s.String()}
+	}
+	return nil
+}
+
+// copyHome makes a backup of the home, or puts the last one back.
+func (h *history) copyHome(back bool) error {
+	if back && h.backup == "" {
+		return nil
+	}
+	from, to := h.home(), filepath.Join(h.dir, "backup")
+	if back {
+		from, to = to, from
+	}
+	h.backup = to
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	return os.CopyFS(to, os.DirFS(from))
+}

@@ -1,0 +1,178 @@
+// Package worlds holds the whole product to its promises under one seed. A world is a study, providers that fail, a person who types
+// commands, and a machine that is killed; all of it follows from a number. The program in it is the real one, in virtual time and over the
+// built-in simulator, which knows what it billed. Laws then compare what the program reports with what happened.
+package worlds
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// World is one history, before it is played.
+type World struct {
+	Seed    uint64
+	Study   Study
+	Faults  []string // rules of the simulator
+	Queue   time.Duration
+	Rate    float64 // requests of a job that complete a second; 0: all at once
+	Actions []Action
+}
+
+// Action is one thing that the person does, or that happens to the machine.
+type Action struct {
+	Do    string   // a command of the program, or one of the words below
+	Args  []string // of a command
+	Edit  string   // which edit
+	Wait  time.Duration
+	End   ending
+	Aside []string // a second process with these arguments, begun when the first has taken some steps
+}
+
+// What a person does besides typing commands.
+const (
+	doEdit   = "edit"
+	doWait   = "wait"
+	doBackup = "backup"
+	doBack   = "restore" // the home as it was at the last backup
+	doRead   = "read"    // look at everything
+)
+
+// Make returns the world of a seed.
+func Make(seed uint64) World {
+	r := rand.New(rand.NewPCG(seed, 0x776f726c64))
+	w := World{Seed: seed, Study: newStudy(r), Queue: time.Duration(r.IntN(3)) * 20 * time.Minute}
+	if r.IntN(3) == 0 {
+		w.Rate = 0.01
+	}
+	for range r.IntN(4) {
+		w.Faults = append(w.Faults, newFault(r))
+	}
+	w.Actions = append(w.Actions, w.command(r, "run"))
+	for range r.IntN(7) {
+		w.Actions = append(w.Actions, w.action(r))
+	}
+	return w
+}
+
+// newFault returns a rule that passes: the provider works again after some calls or some time.
+func newFault(r *rand.Rand) string {
+	vendor := pick(r, "*", "*", "openai", "anthropic", "gemini", "mistral", "groq", "together", "xai")
+	limit := pick(r, "once", "x2", "x3", "nth=2", "after=1 x2", "30% x5")
+	return vendor + " " + pick(r,
+		"create drop-reply", "create drop", "create 500", "create 429=30s", "create expire=50%", "create fail-lines=30%", "create stuck=2h",
+		"create stall=30s", "create truncate", "list hide=2m", "list 500", "check 500", "check freeze", "check drop", "check state=strange",
+		"fetch drop", "fetch truncate", "fetch 503", "fetch missing=1", "fetch duplicate=1", "fetch foreign=1", "fetch malformed=1", "upload drop",
+		"upload drop-reply", "upload 500", "upload truncate", "ask drop-reply", "ask drop", "ask 500", "ask 429=5s", "ask 429=bare", "ask truncate",
+		"ask slow=40s", "ask error-200", "ask refuse=100%", "create refuse=50%", "cancel 500", "cancel slow-cancel=10m", "* slow=3s",
+	) + " " + limit
+}
+
+func (w *World) action(r *rand.Rand) Action {
+	switch n := r.IntN(20); {
+	case n < 3:
+		return Action{Do: doEdit, Edit: slices.Sorted(maps.Keys(edits))[r.IntN(len(edits))]}
+	case n < 6:
+		return Action{Do: doWait, Wait: time.Duration(1+r.IntN(60)) * pickWait(r)}
+	case n < 7:
+		return Action{Do: doRead}
+	case n < 12:
+		return w.command(r, "run")
+	case n < 16:
+		return w.command(r, "resume")
+	case n < 17:
+		return w.command(r, "resume", "--once")
+	case n < 18:
+		return w.command(r, "retry", "--yes")
+	case n < 19:
+		it, l := w.Study.Items[r.IntN(len(w.Study.Items))], w.Study.Lanes[r.IntN(len(w.Study.Lanes))]
+		return w.command(r, "redo", "--yes", "--stage", "answers", "--item", it.ID, "--lane", l.Name)
+	}
+	return w.command(r, "cancel", "--yes")
+}
+
+func pickWait(r *rand.Rand) time.Duration {
+	return []time.Duration{time.Second, time.Minute, time.Hour}[r.IntN(3)]
+}
+
+// command is one that may be disturbed.
+func (w *World) command(r *rand.Rand, args ...string) Action {
+	a := Action{Do: args[0], Args: args}
+	if args[0] == "run" {
+		a.Args = append(a.Args, "study.yaml", "--yes")
+		if r.IntN(4) == 0 {
+			a.Args = append(a.Args, "--detach")
+		}
+	}
+	switch n := r.IntN(10); {
+	case n < 3:
+		a.End = ending{kill, moment(r)}
+	case n < 4:
+		a.End = ending{power, moment(r)}
+	case n < 5:
+		a.End = ending{interrupt, moment(r)}
+	}
+	if r.IntN(8) == 0 {
+		a.Aside = []string{"resume"}
+	}
+	return a
+}
+
+// moment is one of the first few hundred, early ones as often as late ones.
+func moment(r *rand.Rand) int { return 1 + r.IntN(1<<r.IntN(10)) }
+
+// String tells the world on one screen.
+func (w World) String() string {
+	var b strings.Builder
+	s := w.Study
+	fmt.Fprintf(&b, "study: %d items, lanes", len(s.Items))
+	for _, l := range s.Lanes {
+		fmt.Fprintf(&b, " %s=%s", l.Name, l.Model)
+	}
+	fmt.Fprintf(&b, "; mode %s, %d turns × %d, canary %t, live_below %d", s.Mode, 1+len(s.Turns), s.Repeats, s.Canary, s.LiveBelow)
+	if s.Judge != "" {
+		fmt.Fprintf(&b, ", judged by %s", s.Judge)
+	}
+	if s.Compare != "" {
+		fmt.Fprintf(&b, ", pairs %s", s.Compare)
+	}
+	if s.Budget > 0 {
+		fmt.Fprintf(&b, ", budget $%.4f", float64(s.Budget)/1e9)
+		if s.High {
+			b.WriteString(" at high")
+		}
+	}
+	fmt.Fprintf(&b, "\nproviders: queue %s, rate %g", w.Queue, w.Rate)
+	for _, f := range w.Faults {
+		fmt.Fprintf(&b, "; %s", f)
+	}
+	for i, a := range w.Actions {
+		fmt.Fprintf(&b, "\n%2d. %s", i+1, a)
+	}
+	return b.String()
+}
+
+// String tells the action.
+func (a Action) String() string {
+	text := ""
+	switch a.Do {
+	case doEdit:
+		return "edit: " + a.Edit
+	case doWait:
+		return "wait " + a.Wait.String()
+	case doBackup, doBack, doRead:
+		return a.Do
+	default:
+		text = "assay " + strings.Join(a.Args, " ")
+	}
+	if a.End.How != "" {
+		text += fmt.Sprintf("   (%s at moment %d)", a.End.How, a.End.At)
+	}
+	if len(a.Aside) > 0 {
+		text += "   beside: assay " + strings.Join(a.Aside, " ")
+	}
+	return text
+}
