@@ -3,8 +3,10 @@ package worlds
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"strings"
 	"time"
 
@@ -43,6 +45,8 @@ type broken struct {
 func (b *broken) Error() string {
 	return fmt.Sprintf("%s\n  promised: %s\n  seen:     %s\n%s", b.law, b.want, b.got, b.context)
 }
+
+func asBroken(err error) (*broken, bool) { return errors.AsType[*broken](err) }
 
 func breaks(l law, context, want string, got string, args ...any) error {
 	return &broken{law: l, want: want, got: fmt.Sprintf(got, args...), context: context}
@@ -143,7 +147,15 @@ func (h *history) settle(ctx context.Context) error {
 
 // calm ends all faults.
 func (h *history) calm(ctx context.Context) error {
-	return h.control(ctx, "DELETE", "/sim/faults")
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, "http://simulator.invalid/sim/faults", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := h.sim.Transport().RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
 }
 
 // advance does what the state of an open run asks for.

@@ -1,6 +1,7 @@
 package worlds
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing/synctest"
@@ -40,7 +43,20 @@ type machine struct {
 type step struct {
 	by   *proc
 	name string
+	who  uint64 // the goroutine: those of equal steps go in the order in which they were made
 	turn chan struct{}
+}
+
+// goroutine returns the number of the calling goroutine.
+func goroutine() uint64 {
+	var buf [40]byte
+	text := strings.TrimPrefix(string(buf[:runtime.Stack(buf[:], false)]), "goroutine ")
+	number, _, _ := strings.Cut(text, " ")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }
 
 func newMachine(seed uint64, dir string, note func(string)) *machine {
@@ -83,7 +99,7 @@ func (m *machine) choose() *step {
 		if a.by.pid != b.by.pid {
 			return a.by.pid - b.by.pid
 		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.who, b.who))
 	})
 	i := int(dice.Mix(m.seed^dice.Mix(m.taken)) % uint64(len(m.waiting)))
 	m.taken++
@@ -175,7 +191,7 @@ func (p *proc) do(name string, call func() error) error {
 	if p.isDead() {
 		return errKilled
 	}
-	s := &step{by: p, name: name, turn: make(chan struct{})}
+	s := &step{by: p, name: name, who: goroutine(), turn: make(chan struct{})}
 	p.m.mu.Lock()
 	p.m.waiting = append(p.m.waiting, s)
 	p.m.mu.Unlock()

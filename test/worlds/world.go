@@ -44,9 +44,9 @@ const (
 // Make returns the world of a seed.
 func Make(seed uint64) World {
 	r := rand.New(rand.NewPCG(seed, 0x776f726c64))
-	w := World{Seed: seed, Study: newStudy(r), Queue: time.Duration(r.IntN(3)) * 20 * time.Minute}
+	w := World{Seed: seed, Study: newStudy(r), Queue: time.Duration(r.IntN(4)) * time.Minute}
 	if r.IntN(3) == 0 {
-		w.Rate = 0.01
+		w.Rate = 0.1
 	}
 	for range r.IntN(4) {
 		w.Faults = append(w.Faults, newFault(r))
@@ -63,7 +63,7 @@ func newFault(r *rand.Rand) string {
 	vendor := pick(r, "*", "*", "openai", "anthropic", "gemini", "mistral", "groq", "together", "xai")
 	limit := pick(r, "once", "x2", "x3", "nth=2", "after=1 x2", "30% x5")
 	return vendor + " " + pick(r,
-		"create drop-reply", "create drop", "create 500", "create 429=30s", "create expire=50%", "create fail-lines=30%", "create stuck=2h",
+		"create drop-reply", "create drop", "create 500", "create 429=30s", "create expire=50%", "create fail-lines=30%", "create stuck=20m",
 		"create stall=30s", "create truncate", "list hide=2m", "list 500", "check 500", "check freeze", "check drop", "check state=strange",
 		"fetch drop", "fetch truncate", "fetch 503", "fetch missing=1", "fetch duplicate=1", "fetch foreign=1", "fetch malformed=1", "upload drop",
 		"upload drop-reply", "upload 500", "upload truncate", "ask drop-reply", "ask drop", "ask 500", "ask 429=5s", "ask 429=bare", "ask truncate",

@@ -1,33 +1,174 @@
 package worlds
 
 import (
+	"bufio"
 	"context"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 var (
-	count = flag.Int("worlds", 200, "how many worlds are played")
+	count = flag.Int("worlds", 150, "how many worlds are played")
 	first = flag.Uint64("seed", 1, "the first seed")
+	until = flag.Duration("for", 0, "play worlds for so long, whatever their number")
+	tell  = flag.Bool("tell", false, "print every command and what it answered")
 )
 
-// control makes a call to the simulator itself.
-func (h *history) control(ctx context.Context, method, path string) error {
-	req, err := http.NewRequestWithContext(ctx, method, "http://simulator.invalid"+path, nil)
+// TestWorlds plays worlds one after the other from the first seed, until there were enough of them.
+func TestWorlds(t *testing.T) {
+	began := time.Now()
+	var played atomic.Int64
+	t.Run("all", func(t *testing.T) {
+		for lane := range 2 { // as many as the machine has cores to spare
+			t.Run(strconv.Itoa(lane), func(t *testing.T) {
+				t.Parallel()
+				for i := lane; *until > 0 || i < *count; i += 2 {
+					if *until > 0 && time.Since(began) > *until {
+						return
+					}
+					hold(t, Make(*first+uint64(i)))
+					played.Add(1)
+				}
+			})
+		}
+	})
+	t.Logf("%d worlds from seed %d in %s", played.Load(), *first, time.Since(began).Round(time.Second))
+}
+
+// TestKeptSeeds plays the worlds in which something broke once.
+func TestKeptSeeds(t *testing.T) {
+	t.Parallel()
+	kept, err := readSeeds(filepath.Join("testdata", "seeds"))
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	resp, err := h.sim.Transport().RoundTrip(req)
+	for _, k := range kept {
+		t.Run(k.why, func(t *testing.T) { hold(t, Make(k.seed)) })
+	}
+}
+
+// seed is a world that is kept, and why.
+type seed struct {
+	seed uint64
+	why  string
+}
+
+// readSeeds reads lines of a seed and the reason why it is kept.
+func readSeeds(file string) ([]seed, error) {
+	f, err := os.Open(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return resp.Body.Close()
+	defer f.Close()
+	var all []seed
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "#") || lines.Text() == "" {
+			continue
+		}
+		number, why, _ := strings.Cut(lines.Text(), " ")
+		n, err := strconv.ParseUint(number, 10, 64)
+		if err != nil || why == "" {
+			return nil, fmt.Errorf("%s: %q: want a seed and why it is kept", file, lines.Text())
+		}
+		all = append(all, seed{n, why})
+	}
+	return all, lines.Err()
+}
+
+// TestTheSameSeedGivesTheSameHistory plays worlds twice, and compares every step.
+func TestTheSameSeedGivesTheSameHistory(t *testing.T) {
+	t.Parallel()
+	for s := range uint64(12) {
+		w := Make(1000 + s)
+		one, two := Play(t, w), Play(t, w)
+		for i := range max(len(one.trace), len(two.trace)) {
+			if i >= len(one.trace) || i >= len(two.trace) || one.trace[i] != two.trace[i] {
+				t.Errorf("world %d differs at step %d of %d and %d: %q, %q", w.Seed, i, len(one.trace), len(two.trace),
+					around(one.trace, i), around(two.trace, i))
+				break
+			}
+		}
+	}
+}
+
+func around(trace []string, i int) []string {
+	return trace[max(0, min(i-2, len(trace))):min(i+3, len(trace))]
+}
+
+// hold plays a world, and tells what broke in the smallest world that still does.
+func hold(t *testing.T, w World) {
+	o := Play(t, w)
+	if *tell {
+		for _, s := range o.said {
+			t.Log(s)
+		}
+	}
+	if o.err == nil {
+		return
+	}
+	w, o = shrink(t, w, o)
+	t.Errorf("world %d does not keep a law. Its smallest form:\n%s\n\n%s\n\nrepeat: go test ./test/worlds -run TestWorlds -worlds 1 -seed %d -tell",
+		w.Seed, w, o.err, w.Seed)
+}
+
+// shrink leaves out of a world what it breaks without.
+func shrink(t *testing.T, w World, o outcome) (World, outcome) {
+	law := lawOf(o.err)
+	try := func(less World) bool {
+		got := Play(t, less)
+		if got.err == nil || lawOf(got.err) != law {
+			return false
+		}
+		w, o = less, got
+		return true
+	}
+	for i := len(w.Actions) - 1; i >= 0; i-- {
+		less := w
+		less.Actions = slices.Delete(slices.Clone(w.Actions), i, i+1)
+		if try(less) {
+			continue
+		}
+		less.Actions = slices.Clone(w.Actions)
+		if a := &less.Actions[i]; a.End.How != "" || len(a.Aside) > 0 {
+			a.End, a.Aside = ending{}, nil
+			try(less)
+		}
+	}
+	for i := len(w.Faults) - 1; i >= 0; i-- {
+		less := w
+		less.Faults = slices.Delete(slices.Clone(w.Faults), i, i+1)
+		try(less)
+	}
+	for _, simpler := range []func(*Study){
+		func(s *Study) { s.Items = s.Items[:1] }, func(s *Study) { s.Items = s.Items[:(len(s.Items)+1)/2] },
+		func(s *Study) { s.Lanes, s.Compare = s.Lanes[:1], "" }, func(s *Study) { s.Compare = "" }, func(s *Study) { s.Judge = "" },
+		func(s *Study) { s.Turns = nil }, func(s *Study) { s.Repeats = 1 }, func(s *Study) { s.Canary = false },
+		func(s *Study) { s.Budget, s.High = 0, false }, func(s *Study) { s.LiveBelow = 0 },
+	} {
+		less := w
+		simpler(&less.Study)
+		if len(less.Study.Items) > 0 && less.String() != w.String() {
+			try(less)
+		}
+	}
+	return w, o
+}
+
+func lawOf(err error) law {
+	if b, ok := asBroken(err); ok {
+		return b.law
+	}
+	return ""
 }
 
 // outcome is how a world went.
@@ -39,7 +180,8 @@ type outcome struct {
 
 // Play plays a world in a bubble of its own.
 func Play(t *testing.T, w World) (o outcome) {
-	dir, err := os.MkdirTemp("/dev/shm", "world-")
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "world-") // in memory, where there is such a place: nothing of it is kept
 	if err != nil {
 		dir = t.TempDir()
 	}
@@ -62,24 +204,4 @@ func Play(t *testing.T, w World) (o outcome) {
 		o.trace, o.said = h.trace, h.said
 	})
 	return o
-}
-
-func TestWorlds(t *testing.T) {
-	for i := range *count {
-		seed := *first + uint64(i)
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			w := Make(seed)
-			o := Play(t, w)
-			if o.err != nil {
-				var said strings.Builder
-				for _, s := range o.said {
-					if testing.Verbose() {
-						fmt.Fprintln(&said, s)
-					}
-				}
-				t.Errorf("world %d\n%s\n\n%s\n%s", seed, w, o.err, said.String())
-			}
-		})
-	}
 }
