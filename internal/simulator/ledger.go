@@ -37,11 +37,36 @@ type LedgerLive struct {
 	Count    int    `json:"count"`
 }
 
-// Charge is one answer that a client is billed for.
-type Charge = backend.Charge
+// Charge is one answer that a client is billed for, whether it ever reads it or not.
+type Charge struct {
+	Provider, Model string
+	Job             string // the batch that it was part of; empty: it was asked live
+	ID              string // its custom id; of a live question the digest of its body, as LedgerLive has it
+	Usage           bodies.Usage
+}
 
 // EachCharge calls f with every answer in a batch that is billed by now. Live ones are given to Options.Charged when they are asked.
-func (s *Server) EachCharge(f func(Charge)) error { return s.service.EachCharge(s.clock.Now(), f) }
+func (s *Server) EachCharge(f func(Charge)) error {
+	for _, j := range s.service.Jobs() {
+		err := s.service.Charges(j, s.clock.Now(), func(id, model string, u bodies.Usage) {
+			f(Charge{Provider: j.Vendor.Name, Model: model, Job: j.ID, ID: id, Usage: u})
+		})
+		if err != nil {
+			return fmt.Errorf("charge job %s: %w", j.ID, err)
+		}
+	}
+	return nil
+}
+
+// charged returns what tells of live charges; nil: nothing does.
+func (o Options) charged() func(vendor, model, digest string, u bodies.Usage) {
+	if o.Charged == nil {
+		return nil
+	}
+	return func(vendor, model, digest string, u bodies.Usage) {
+		o.Charged(Charge{Provider: vendor, Model: model, ID: digest, Usage: u})
+	}
+}
 
 // Ledger returns all that was billed by now, as GET /sim/ledger does. It holds everything in memory.
 func (s *Server) Ledger() Ledger {

@@ -70,7 +70,7 @@ func New(o Options) (*Server, error) {
 	s.service, err = backend.New(backend.Settings{
 		Seed: o.Seed, Rate: o.Rate, Latency: o.Latency, Queue: o.Queue, Window: o.Window, Dir: o.Dir, Limits: o.Limits,
 		Now: clock.Now, Faults: s.faults, Rules: o.Rules, Responder: o.Responder,
-		Charged: o.Charged,
+		Charged: o.charged(),
 	}, s.vendors)
 	if err != nil {
 		return nil, fmt.Errorf("start the simulator: %w", err)

@@ -253,7 +253,8 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 	cancelled := false
 	for _, r := range all {
 		if r.Spent == nil {
-			return breaks(L2, h.assay(ctx, ending{}, "spend", r.Run, "--json").String(), "every answer has a known price", "run %s has answers without one", r.Run)
+			return breaks(L2, h.assay(ctx, ending{}, "spend", r.Run, "--json").String(), "every answer has a known price",
+				"run %s has answers without one", r.Run)
 		}
 		spent += nano(*r.Spent)
 		perhaps += nano(r.Perhaps)
@@ -302,7 +303,8 @@ func (h *history) checkPaidOnce(ctx context.Context, all []runState, b bill) err
 	}
 	// A key names a question of a study: a later run may ask it again on purpose, where it was changed meanwhile.
 	if len(all) == 1 && extra > surplus+doubts && h.cancels == 0 {
-		return breaks(L1, h.statuses(ctx, all), "what is billed twice is reported so", "%d answers in batches were billed again, %d are reported", extra, surplus)
+		return breaks(L1, h.statuses(ctx, all), "what is billed twice is reported so",
+			"%d answers in batches were billed again, %d are reported", extra, surplus)
 	}
 	return nil
 }

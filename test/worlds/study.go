@@ -63,10 +63,12 @@ func priceOf(provider, model string) (price, bool) {
 }
 
 // hostile are texts that must not come out alive anywhere.
-var hostile = []string{"<script>alert(1)</script>", "\x1b[31mred\x1b[0m", "=1+cmd|' /C calc'!A0", "a \"quoted\", cell\nof two lines", "Größe 漢字 🙂"}
+var hostile = []string{"<script>alert(1)</script>", "\x1b[31mred\x1b[0m", "=1+cmd|' /C calc'!A0", "a \"quoted\", cell\nof two lines",
+	"Größe 漢字 🙂"}
 
 func newStudy(r *rand.Rand) Study {
-	s := Study{Prompt: "{{ text }}", Repeats: 1, Canary: r.IntN(3) == 0, Mode: pick(r, "batch", "batch", "batch", "live", "batch-else-live")}
+	s := Study{Prompt: "{{ text }}", Repeats: 1, Canary: r.IntN(3) == 0,
+		Mode: pick(r, "batch", "batch", "batch", "live", "batch-else-live")}
 	for range 1 + r.IntN(9) {
 		s.Items = append(s.Items, s.newItem(r))
 	}
@@ -80,7 +82,8 @@ func newStudy(r *rand.Rand) Study {
 		s.Turns = append(s.Turns, "Are you sure?")
 	}
 	s.Judge = pick(r, "", "rule", "model", "model")
-	s.Rubric = "Question: {{ text }}\nAnswer: {{ answer.text }}\nDoes it address the question? Reply with JSON only: {\"label\": \"good\"} or {\"label\": \"bad\"}."
+	s.Rubric = "Question: {{ text }}\nAnswer: {{ answer.text }}\n" +
+		"Does it address the question? Reply with JSON only: {\"label\": \"good\"} or {\"label\": \"bad\"}."
 	if len(s.Lanes) > 1 {
 		s.Compare = pick(r, "", "", "all", "sample")
 	}
@@ -215,7 +218,8 @@ func (s Study) Text() string {
 	if judged {
 		w("  judge: {model: openai/gpt-4.1-mini, temperature: 0}\n")
 	}
-	w("stages:\n  - name: answers\n    ask: items\n    lanes: [%s]\n    repeats: %d\n    turns:\n      - %q\n", s.laneNames(), s.Repeats, s.Prompt)
+	w("stages:\n  - name: answers\n    ask: items\n    lanes: [%s]\n    repeats: %d\n    turns:\n      - %q\n", s.laneNames(),
+		s.Repeats, s.Prompt)
 	for _, t := range s.Turns {
 		w("      - %q\n", t)
 	}

@@ -63,11 +63,12 @@ func newFault(r *rand.Rand) string {
 	vendor := pick(r, "*", "*", "openai", "anthropic", "gemini", "mistral", "groq", "together", "xai")
 	limit := pick(r, "once", "x2", "x3", "nth=2", "after=1 x2", "30% x5")
 	return vendor + " " + pick(r,
-		"create drop-reply", "create drop", "create 500", "create 429=30s", "create expire=50%", "create fail-lines=30%", "create stuck=20m",
-		"create stall=30s", "create truncate", "list hide=2m", "list 500", "check 500", "check freeze", "check drop", "check state=strange",
-		"fetch drop", "fetch truncate", "fetch 503", "fetch missing=1", "fetch duplicate=1", "fetch foreign=1", "fetch malformed=1", "upload drop",
-		"upload drop-reply", "upload 500", "upload truncate", "ask drop-reply", "ask drop", "ask 500", "ask 429=5s", "ask 429=bare", "ask truncate",
-		"ask slow=40s", "ask error-200", "ask refuse=100%", "create refuse=50%", "cancel 500", "cancel slow-cancel=10m", "* slow=3s",
+		"create drop-reply", "create drop", "create 500", "create 429=30s", "create expire=50%", "create fail-lines=30%",
+		"create stuck=20m", "create stall=30s", "create truncate", "list hide=2m", "list 500", "check 500", "check freeze", "check drop",
+		"check state=strange", "fetch drop", "fetch truncate", "fetch 503", "fetch missing=1", "fetch duplicate=1", "fetch foreign=1",
+		"fetch malformed=1", "upload drop", "upload drop-reply", "upload 500", "upload truncate", "ask drop-reply", "ask drop", "ask 500",
+		"ask 429=5s", "ask 429=bare", "ask truncate", "ask slow=40s", "ask error-200", "ask refuse=100%", "create refuse=50%", "cancel 500",
+		"cancel slow-cancel=10m", "* slow=3s",
 	) + " " + limit
 }
 

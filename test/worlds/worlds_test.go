@@ -117,8 +117,8 @@ func hold(t *testing.T, w World) {
 		return
 	}
 	w, o = shrink(t, w, o)
-	t.Errorf("world %d does not keep a law. Its smallest form:\n%s\n\n%s\n\nrepeat: go test ./test/worlds -run TestWorlds -worlds 1 -seed %d -tell",
-		w.Seed, w, o.err, w.Seed)
+	t.Errorf("world %d does not keep a law. Its smallest form:\n%s\n\n%s\n\n"+
+		"repeat: go test ./test/worlds -run TestWorlds -worlds 1 -seed %d -tell", w.Seed, w, o.err, w.Seed)
 }
 
 // shrink leaves out of a world what it breaks without.

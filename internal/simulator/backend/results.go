@@ -264,3 +264,36 @@ func (j *Job) OutSize(file int) int64 {
 	}
 	return j.outs[file].Size
 }
+
+// Charges calls f with every answer of a job that is billed by now, whether a client ever reads it or not.
+func (s *Service) Charges(j *Job, now time.Time, f func(id, model string, u bodies.Usage)) error {
+	if j.Lines.Data.Path == "" { // its file was not there
+		return nil
+	}
+	p, n := j.At(now), 0
+	var parse, again fastjson.Parser
+	return spill.EachLine(j.Lines.Data, func(line []byte, _ int64) error {
+		n++
+		if !j.Billed(n-1, p) {
+			return nil
+		}
+		e, err := s.finish(j, n-1, line, &parse, "")
+		if err != nil || e.How != Answered {
+			return err
+		}
+		v, err := again.ParseBytes(line)
+		if err != nil {
+			return err
+		}
+		in, rej := j.Format.Open(j, v)
+		if rej != nil {
+			return rej
+		}
+		q, rej := in.Dialect.Read(s.reading(j, in), in.Body)
+		if rej != nil {
+			return rej
+		}
+		f(in.ID, q.Model, e.usage)
+		return nil
+	})
+}
