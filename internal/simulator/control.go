@@ -20,6 +20,13 @@ func (s *Server) controlRoutes() {
 			panic(http.ErrAbortHandler) // too late for more
 		}
 	})
+	s.mux.HandleFunc("GET /sim/charges", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/jsonl")
+		to := json.NewEncoder(w)
+		if err := s.EachCharge(func(c Charge) error { return to.Encode(c) }); err != nil {
+			panic(http.ErrAbortHandler) // too late for more
+		}
+	})
 	s.mux.HandleFunc("GET /sim/truth", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.Truth()) })
 	s.mux.HandleFunc("GET /sim/clock", func(w http.ResponseWriter, _ *http.Request) { s.showTime(w) })
 	s.mux.HandleFunc("POST /sim/clock", s.moveClock)

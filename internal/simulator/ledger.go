@@ -39,17 +39,18 @@ type LedgerLive struct {
 
 // Charge is one answer that a client is billed for, whether it ever reads it or not.
 type Charge struct {
-	Provider, Model string
-	Job             string // the batch that it was part of; empty: it was asked live
-	ID              string // its custom id; of a live question the digest of its body, as LedgerLive has it
-	Usage           bodies.Usage
+	Provider string       `json:"provider"`
+	Model    string       `json:"model"`
+	Job      string       `json:"job,omitempty"` // the batch that it was part of; empty: it was asked live
+	ID       string       `json:"id"`            // its custom id; of a live question the digest of its body, as LedgerLive has it
+	Usage    bodies.Usage `json:"tokens"`
 }
 
 // EachCharge calls f with every answer in a batch that is billed by now. Live ones are given to Options.Charged when they are asked.
-func (s *Server) EachCharge(f func(Charge)) error {
+func (s *Server) EachCharge(f func(Charge) error) error {
 	for _, j := range s.service.Jobs() {
-		err := s.service.Charges(j, s.clock.Now(), func(id, model string, u bodies.Usage) {
-			f(Charge{Provider: j.Vendor.Name, Model: model, Job: j.ID, ID: id, Usage: u})
+		err := s.service.Charges(j, s.clock.Now(), func(id, model string, u bodies.Usage) error {
+			return f(Charge{Provider: j.Vendor.Name, Model: model, Job: j.ID, ID: id, Usage: u})
 		})
 		if err != nil {
 			return fmt.Errorf("charge job %s: %w", j.ID, err)

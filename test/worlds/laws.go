@@ -191,23 +191,20 @@ type bill struct {
 
 func (h *history) billed() (bill, error) {
 	b := bill{batch: map[string][]simulator.Charge{}}
-	var lost error
-	err := h.sim.EachCharge(func(c simulator.Charge) {
+	err := h.sim.EachCharge(func(c simulator.Charge) error {
 		_, key, err := assay.ParseCustomID(c.ID)
 		if err != nil {
-			lost = fmt.Errorf("billed for %q: %w", c.ID, err)
+			return fmt.Errorf("billed for %q: %w", c.ID, err)
 		}
 		b.batch[key.String()] = append(b.batch[key.String()], c)
 		b.sum += costOf(c)
+		return nil
 	})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.live {
 		b.live = append(b.live, c)
 		b.sum += costOf(c)
-	}
-	if err == nil {
-		err = lost
 	}
 	return b, err
 }

@@ -266,7 +266,7 @@ func (j *Job) OutSize(file int) int64 {
 }
 
 // Charges calls f with every answer of a job that is billed by now, whether a client ever reads it or not.
-func (s *Service) Charges(j *Job, now time.Time, f func(id, model string, u bodies.Usage)) error {
+func (s *Service) Charges(j *Job, now time.Time, f func(id, model string, u bodies.Usage) error) error {
 	if j.Lines.Data.Path == "" { // its file was not there
 		return nil
 	}
@@ -293,7 +293,6 @@ func (s *Service) Charges(j *Job, now time.Time, f func(id, model string, u bodi
 		if rej != nil {
 			return rej
 		}
-		f(in.ID, q.Model, e.usage)
-		return nil
+		return f(in.ID, q.Model, e.usage)
 	})
 }

@@ -31,7 +31,12 @@ type Reply struct {
 
 // Usage counts tokens. Input holds cached and written ones, Output holds the reasoning.
 type Usage struct {
-	Input, Cached, Write5m, Write1h, Output, Reasoning int
+	Input     int `json:"input"`
+	Cached    int `json:"cached"`
+	Write5m   int `json:"write_5m"`
+	Write1h   int `json:"write_1h"`
+	Output    int `json:"output"`
+	Reasoning int `json:"reasoning"`
 }
 
 // Add adds v.
