@@ -40,11 +40,31 @@ func New(o Own) (Rubric, error) {
 	if err := r.nameLabels(); err != nil {
 		return r, fmt.Errorf("%s: %w", r.called(), err)
 	}
+	if r.Rule != nil {
+		r.Rule = r.within(r.Rule)
+	}
 	if r.Label == "" && r.Score == "" && r.Rule == nil {
 		return r,
 			fmt.Errorf("%s: nothing says what a verdict is: give labels, or a schema and the field of the label or the score", r.called())
 	}
 	return r, nil
+}
+
+// within returns a rule whose labels are those of the rubric, with its scores: a verdict with any other is malformed.
+func (r *Rubric) within(rule Rule) Rule {
+	has := *r
+	return func(answer, expect string) assay.Verdict {
+		v := rule(answer, expect)
+		if v.State != assay.VerdictValid || len(has.Labels) == 0 {
+			return v
+		}
+		l, ok := has.find(v.Label)
+		if !ok {
+			return without(assay.VerdictMalformed, "the rule gives the label %q, and the rubric has none of that name", v.Label)
+		}
+		v.Label, v.Score = l.Name, l.Score
+		return v
+	}
 }
 
 // called returns a rubric in a sentence: one that is written in its stage has no name.

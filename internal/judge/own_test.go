@@ -105,6 +105,22 @@ func TestOwnRubricsThatSayNothingAreRefused(t *testing.T) {
 	}
 }
 
+func TestARuleGivesLabelsOfItsRubricAlone(t *testing.T) {
+	t.Parallel()
+	two, none := 2.0, 0.0
+	r, err := judge.New(judge.Own{Name: "own", Kind: judge.Answers, Rule: judge.Contains("yes"),
+		Labels: []judge.Label{{Name: "Right", Score: &two}, {Name: "no", Score: &none}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := r.Rule("yes, sir", ""); v.State != assay.VerdictValid || v.Label != "Right" || *v.Score != 2 {
+		t.Errorf("%+v", v)
+	}
+	if v := r.Rule("perhaps", ""); v.State != assay.VerdictMalformed || v.Label != "" {
+		t.Errorf("a label that the rubric does not have: %+v", v)
+	}
+}
+
 func TestProgramsSpeakInLines(t *testing.T) {
 	t.Parallel()
 	key := assay.Coordinates{Stage: "s", Item: "1"}.Key()

@@ -110,6 +110,12 @@ func (r Rubric) Ties() bool {
 	return slices.ContainsFunc(r.Labels, func(l Label) bool { return l.Name == tie })
 }
 
+// Has reports whether a word means one of the labels.
+func (r Rubric) Has(word string) bool {
+	_, ok := r.find(word)
+	return ok
+}
+
 // find returns the label that a word means. Case, white space, quotes, emphasis and the marks between words do not matter.
 func (r Rubric) find(word string) (*Label, bool) {
 	folded := fold(word)

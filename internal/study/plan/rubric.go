@@ -43,7 +43,7 @@ func (d *Input) Rubric(st *study.Stage) (judge.Rubric, error) {
 		return judge.Rubric{}, err
 	}
 	if o.Rule != nil && len(o.Labels) == 0 {
-		o.Labels = ruleLabels(own.Rule)
+		o.Labels = RuleLabels(own.Rule)
 	}
 	r, err := judge.New(o)
 	if err != nil {
@@ -90,8 +90,8 @@ func withPrompts(r judge.Rubric, st *study.Stage) judge.Rubric {
 	return r
 }
 
-// ruleLabels returns what a rule can say where the study does not list it.
-func ruleLabels(rule *study.Rule) []judge.Label {
+// RuleLabels returns the labels that a rule can give.
+func RuleLabels(rule *study.Rule) []judge.Label {
 	var out []judge.Label
 	for _, e := range rule.Regex {
 		out = append(out, judge.Label{Name: e.Name})

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,6 +96,9 @@ func (d checker) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Probl
 		problems.Warn(own.Where.Key("labels"), "a judge chooses between two or more", "the rubric of stage %s has one label, %s", st.Name,
 			own.Labels[0].Name)
 	}
+	if own.Rule != nil && len(own.Labels) > 0 {
+		checkRule(st, own, r, problems)
+	}
 	for key, field := range map[string]string{"label": own.Label, "score": own.Score} {
 		if fields := judge.Fields(own.Schema.JSON); field != "" && len(fields) > 0 && !slices.Contains(fields, field) {
 			problems.Add(own.Where.Key(key), assay.Choices(field, fields),
@@ -106,6 +110,26 @@ func (d checker) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Probl
 		scope.Names = map[string]prompt.Shape{"expect": {Kind: prompt.Text}}
 		*problems = append(*problems, own.Rule.Exact.Template.Check(scope)...)
 	}
+}
+
+// checkRule reports labels that a rule gives and its rubric does not have: verdicts with them would all be malformed.
+func checkRule(st *study.Stage, own *study.Rubric, r judge.Rubric, problems *assay.Problems) {
+	var gives, lacks []string
+	for _, l := range plan.RuleLabels(own.Rule) {
+		gives = append(gives, l.Name)
+		if !r.Has(l.Name) {
+			lacks = append(lacks, l.Name)
+		}
+	}
+	if len(lacks) == 0 {
+		return
+	}
+	hint := fmt.Sprintf("write labels: {%s: 1, %s: 0}, or leave labels out", gives[0], gives[len(gives)-1])
+	if len(own.Rule.Regex) > 0 {
+		hint = "list every label under which it has patterns"
+	}
+	problems.Add(own.Where.Key("labels"), hint, "the rule of stage %s gives %s, and %s not among the labels of its rubric", st.Name,
+		strings.Join(gives, " or "), strings.Join(lacks, " and ")+assay.Verb(len(lacks), " is", " are"))
 }
 
 // checkSees reports when a judge's prompt does not show what is to be judged.
