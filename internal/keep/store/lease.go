@@ -28,6 +28,10 @@ type Gate struct {
 	Reason         string
 }
 
+// AwaitsAudit is the reason of a settled segment that is due so that a process with its key compares the provider's list of jobs with
+// the ledger.
+const AwaitsAudit = "the provider's list of jobs is to be compared with the ledger"
+
 // AwaitsRoom is the reason of a segment that waits until jobs before it have made room at the provider.
 const AwaitsRoom = "the provider has as many tokens waiting as it takes at a time: goes as soon as one of the jobs before it has ended"
 

@@ -14,6 +14,8 @@ type Attention struct {
 	Segments      int64
 	Cost          assay.Cost // so far, without what was imported
 	CollectBefore time.Time  // the earliest of what has not been collected; zero: nothing waits
+	Owed          int64      // settled segments whose provider's list of jobs is to be read once more
+	OwedFrom      time.Time  // when the first of them is due
 }
 
 // Pulse reports whether a process drives a run.

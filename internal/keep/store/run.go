@@ -102,10 +102,14 @@ type NewRun struct {
 // Run is one execution of one study.
 type Run struct {
 	NewRun
-	No       int64
-	Tuned    string // limits that were set while it went on, as JSON: Limits reads it
-	State    RunState
-	Result   Result
+	No     int64
+	Tuned  string // limits that were set while it went on, as JSON: Limits reads it
+	State  RunState
+	Result Result
+
+	// Reconcile is why nothing of it is sent before its providers' lists were compared with the ledger; empty: nothing is owed.
+	Reconcile string
+
 	Reserved assay.Money
 	Spent    assay.Money // of settled segments
 	Perhaps  assay.Money // what live calls cost at most that may be billed without an answer: the budget counts them

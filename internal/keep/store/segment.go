@@ -60,6 +60,14 @@ type Double struct {
 	Job  string
 	What string // what it has done, and what becomes of it
 	Over bool   // it is over: nothing more can be known of it
+	Done int64  // requests that it has done, as far as is known: they are billed
+}
+
+// TakenJob is a job that another copy of the ledger made, and what became of its answers.
+type TakenJob struct {
+	Provider, Job   string
+	Answers, Joined int64       // its answers; of these, those to questions that had none
+	Twice           assay.Money // what the others cost
 }
 
 // DoubleEvent is the kind of events about jobs that are one too many.

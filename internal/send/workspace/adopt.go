@@ -11,6 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/reconcile"
 	"assay/internal/send/engine/runs"
 	"assay/internal/send/provider"
 )
@@ -39,7 +40,7 @@ func (a *Adoption) Job(ctx context.Context, id string) (provider.Status, error) 
 	return st, nil
 }
 
-// Jobs returns all that the account shows, or those with the stamp of a run.
+// Jobs returns all that the account shows, or where jobs are stamped, those with the stamp of a run.
 func (a *Adoption) Jobs(ctx context.Context, run string) ([]provider.Status, error) {
 	lister, ok := a.Access.Batch.(provider.Lister)
 	if !ok {
@@ -50,21 +51,26 @@ func (a *Adoption) Jobs(ctx context.Context, run string) ([]provider.Status, err
 		if err != nil {
 			return nil, fmt.Errorf("list the jobs of %s: %w", a.Provider, err)
 		}
-		if run == "" || st.Stamp.Run == run {
+		if run == "" || st.Stamp.Run == run || !a.Stamped() {
 			all = append(all, st)
 		}
 	}
 	return all, nil
 }
 
-// Unknown returns the jobs that the ledger has no segment for.
+// Unknown returns the jobs that the ledger has no segment for, and did not take over.
 func (a *Adoption) Unknown(ctx context.Context, all []provider.Status) ([]provider.Status, error) {
 	jobs, err := a.Home.Ledger.Reader.Jobs(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
+	taken, err := a.Home.Ledger.Reader.TakenJobs(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
 	return slices.DeleteFunc(all, func(st provider.Status) bool {
-		return slices.ContainsFunc(jobs, func(j store.Job) bool { return j.Provider == a.Provider && j.ID == st.Job })
+		return slices.ContainsFunc(taken, func(j store.TakenJob) bool { return j.Provider == a.Provider && j.Job == st.Job }) ||
+			slices.ContainsFunc(jobs, func(j store.Job) bool { return j.Provider == a.Provider && j.ID == st.Job })
 	}), nil
 }
 
@@ -122,6 +128,13 @@ func (a *Adoption) Recover(ctx context.Context, want Wanted, now Current, jobs [
 		return run, nil, err
 	}
 	all, err := e.Adopt(ctx, run.No, a.Provider, jobs, want.Plan.Waves)
+	if held, ok := errors.AsType[*store.HeldError](err); ok && a.Home.Gone(held.Holder) { // an adoption that was killed
+		a.Gone(held.Holder)
+		if err := a.Home.Ledger.Leases.ReleaseDead(ctx, held.Holder); err != nil {
+			return run, nil, err
+		}
+		all, err = e.Adopt(ctx, run.No, a.Provider, jobs, want.Plan.Waves)
+	}
 	out := make([]Recovered, len(all))
 	for i, r := range all {
 		out[i] = Recovered{Recovery: r, Status: jobs[i]}
@@ -146,7 +159,8 @@ const (
 	Taken          Fate = iota + 1 // the job of its segment
 	RunUnknown                     // its run is not in this ledger
 	StampUnclear                   // its stamp names no segment
-	SegmentUnknown                 // its segment is not in this ledger
+	SegmentUnknown                 // its segment is not in this ledger, or has other bytes: its answers are taken over when the run goes on
+	Failed                         // it failed: nothing came of it
 	Second                         // its segment has a job already
 )
 
@@ -170,18 +184,52 @@ func (a *Adoption) Take(ctx context.Context, st provider.Status) (Claimed, error
 	if err != nil {
 		return Claimed{Fate: StampUnclear, Run: run}, nil
 	}
-	g, err := a.Home.Ledger.Reader.Segment(ctx, no)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (g.Run != run.No || g.Provider != a.Provider) {
-		return Claimed{Fate: SegmentUnknown, Run: run}, nil
+	if st.State == provider.StateFailed {
+		return Claimed{Fate: Failed, Run: run}, nil
 	}
-	if err != nil {
+	g, err := a.Home.Ledger.Reader.Segment(ctx, no)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return Claimed{}, err
+	}
+	if err != nil || g.Run != run.No || g.Provider != a.Provider || !reconcile.MadeBy(run, g, st.Stamp) {
+		return Claimed{Fate: SegmentUnknown, Run: run}, a.Owe(ctx, run, reconcile.Older(st.Job, a.Provider))
 	}
 	taken, err := a.take(ctx, run, g, st.Job)
 	if taken {
 		return Claimed{Fate: Taken, Run: run, Segment: g}, err
 	}
 	return Claimed{Fate: Second, Run: run, Segment: g}, err
+}
+
+// Owe has a run compare its providers' jobs with the ledger, and take over what they answer, before it sends anything.
+func (a *Adoption) Owe(ctx context.Context, run store.Run, why string) error {
+	if err := a.Home.Ledger.Work.OweReconcile(ctx, run.No, why); err != nil || run.State != store.RunClosed {
+		return err
+	}
+	return a.Home.Ledger.Work.ReopenRun(ctx, run.No, "jobs of it are not in the ledger")
+}
+
+// OpenRuns returns the open runs that ask the provider, or the named one.
+func (a *Adoption) OpenRuns(ctx context.Context, ref string) ([]store.Run, error) {
+	if ref != "" {
+		run, err := a.Home.Ledger.Reader.FindRun(ctx, ref, "")
+		return []store.Run{run}, err
+	}
+	all, err := a.Home.Ledger.Reader.Runs(ctx, "", store.RunOpen)
+	if err != nil {
+		return nil, err
+	}
+	var some []store.Run
+	for _, r := range all {
+		lanes, err := a.Home.Ledger.Reader.Lanes(ctx, r.No)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(lanes, func(l store.Lane) bool { return l.Provider == a.Provider }) {
+			some = append(some, r)
+		}
+	}
+	return some, nil
 }
 
 func (a *Adoption) take(ctx context.Context, run store.Run, g store.Segment, job string) (bool, error) {

@@ -134,6 +134,7 @@ const (
 	StopLaneStopped                  // a lane is stopped, and nothing moves
 	StopOpen                         // nothing is wrong: the run goes on
 	StopIncomplete                   // the run is closed, and something has no answer
+	StopOwed                         // the run is closed and all is answered, and a provider's list is to be read once more
 	StopDone                         // the run is closed, and all is answered
 )
 
@@ -143,6 +144,7 @@ type Conclusion struct {
 	Run  store.Run  // current
 	Held int        // segments that are held
 	Lane store.Lane // the lane that is held or stopped
+	Owed time.Time  // of StopOwed: when it is to be read
 }
 
 // Conclude returns the state of a run after a drive.
@@ -186,7 +188,11 @@ func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.RunStatus)
 	case run.Result == store.ResultIncomplete || run.Result == store.ResultCancelled:
 		c.Stop = StopIncomplete
 	default:
-		c.Stop = StopDone
+		needs, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
+		if c.Stop = StopDone; needs[run.No].Owed > 0 {
+			c.Stop, c.Owed = StopOwed, needs[run.No].OwedFrom
+		}
+		return c, err
 	}
 	return c, nil
 }

@@ -240,7 +240,8 @@ func (h *Home) newest(ctx context.Context) []string {
 	return names
 }
 
-// OpenRuns lists the open runs of a place, newest first; none if there is no ledger yet.
+// OpenRuns lists the open runs of a place, newest first, and closed ones that owe a look at a provider's list of jobs; none if there is no
+// ledger yet.
 func (p Place) OpenRuns(ctx context.Context, w *World) ([]store.Run, error) {
 	if !p.Exists(w, false) {
 		return nil, nil
@@ -250,7 +251,8 @@ func (p Place) OpenRuns(ctx context.Context, w *World) ([]store.Run, error) {
 		return nil, err
 	}
 	open, err := h.Ledger.Reader.Runs(ctx, "", store.RunOpen)
-	return open, errors.Join(err, h.Close())
+	owing, lost := h.Ledger.Pages.Owing(ctx)
+	return append(open, owing...), errors.Join(err, lost, h.Close())
 }
 
 // IsShared reports whether the URL of a ledger is one that several processes can share.

@@ -20,7 +20,7 @@ type Row struct {
 	Run       string `json:"run"`
 	Study     string `json:"study"` // or the name of a batch file
 	Kind      string `json:"kind"`  // study or batch
-	State     string `json:"state"` // preparing, open, held or stopped; of a closed run, how it ended
+	State     string `json:"state"` // preparing, open, held or stopped; of a closed run, how it ended, or unchecked
 	Rehearsal bool   `json:"rehearsal,omitempty"`
 	Progress
 	Held     int64      `json:"held"`
@@ -60,7 +60,7 @@ const (
 
 // States returns the words that a run's state can be.
 func States() []string {
-	return []string{"preparing", "open", "held", "stopped", "done", "incomplete", "cancelled"}
+	return []string{"preparing", "open", "held", "stopped", "done", "unchecked", "incomplete", "cancelled"}
 }
 
 // runsPage is how many runs are read at a time.
@@ -191,6 +191,8 @@ func runRow(r *results.Reader, run store.Run, p Progress, a store.Attention) Row
 // something does.
 func stateWord(run store.Run, a store.Attention) string {
 	switch {
+	case run.State == store.RunClosed && run.Result == store.ResultDone && a.Owed > 0:
+		return "unchecked"
 	case run.State == store.RunClosed:
 		return string(run.Result)
 	case run.State == store.RunOpen && a.Held > 0:

@@ -47,10 +47,10 @@ func (s *Pages) Attention(ctx context.Context, runs []int64) (map[int64]store.At
 	}
 	segment := func(rows *sql.Rows) error {
 		var run int64
-		var before sql.NullInt64
+		var before, owed sql.NullInt64
 		var a store.Attention
-		err := rows.Scan(&run, &a.Segments, &a.Held, &before, &a.Cost.Sum, &a.Cost.Priced, &a.Cost.Unknown)
-		a.CollectBefore = db.FromMillis(before)
+		err := rows.Scan(&run, &a.Segments, &a.Held, &before, &a.Cost.Sum, &a.Cost.Priced, &a.Cost.Unknown, &a.Owed, &owed)
+		a.CollectBefore, a.OwedFrom = db.FromMillis(before), db.FromMillis(owed)
 		all[run] = a
 		return err
 	}
@@ -66,7 +66,8 @@ func (s *Pages) Attention(ctx context.Context, runs []int64) (map[int64]store.At
 		MIN(CASE WHEN state IN ('launched', 'ended', 'held') THEN collect_before_ms END),
 		CAST(SUM(CASE WHEN imported = '' THEN cost_nano ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN imported = '' THEN cost_priced
 		ELSE 0 END) AS BIGINT),
-		CAST(SUM(CASE WHEN imported = '' THEN cost_unknown ELSE 0 END) AS BIGINT)
+		CAST(SUM(CASE WHEN imported = '' THEN cost_unknown ELSE 0 END) AS BIGINT),
+		COUNT(CASE WHEN `+owedAudit+` THEN 1 END), MIN(CASE WHEN `+owedAudit+` THEN due_ms END)
 		FROM segments WHERE run_no IN (`+db.Numbers(runs)+`) GROUP BY run_no`)
 	if err == nil {
 		err = s.db.Each(ctx, lane, `SELECT run_no, COUNT(CASE WHEN state = 'held' THEN 1 END), COUNT(CASE WHEN state = 'stopped' THEN 1 END)
@@ -74,6 +75,21 @@ func (s *Pages) Attention(ctx context.Context, runs []int64) (map[int64]store.At
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what needs a person: %w", err)
+	}
+	return all, nil
+}
+
+// owedAudit is the condition of segments whose provider's list of jobs is to be read once more.
+const owedAudit = `state = 'settled' AND (lost_creates > audited OR reason = '` + auditReason + `')`
+
+// auditReason is store.AwaitsAudit as SQL spells it.
+const auditReason = `the provider''s list of jobs is to be compared with the ledger`
+
+// Owing reads the closed runs that owe a look at a provider's list of jobs, newest first.
+func (s *Pages) Owing(ctx context.Context) ([]store.Run, error) {
+	all, err := runs(ctx, s.db, `WHERE state = 'closed' AND no IN (SELECT run_no FROM segments WHERE `+owedAudit+`) ORDER BY no DESC`)
+	if err != nil {
+		return nil, fmt.Errorf("read runs that owe an audit: %w", err)
 	}
 	return all, nil
 }

@@ -86,7 +86,7 @@ func (s *Reader) oneRun(ctx context.Context, name, where string, args ...any) (s
 func runs(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Run, error) {
 	rows, err := d.Query(ctx, `SELECT no, id, study, folder, digest, settings, tuned, note, started_by, rehearsal, state,
 		result, budget_nano, reserved_nano, spent_nano, spent_unknown, perhaps_nano, created_ms, due_ms, closed_ms, idle_ms, unseen_ms,
-		driven_ms, holder, epoch, lease_until_ms
+		driven_ms, holder, epoch, lease_until_ms, reconcile
 		FROM runs `+where, args...)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func runs(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Run
 		var holder sql.NullString
 		err := rows.Scan(&r.No, &r.ID, &r.Study, &r.Folder, &r.Digest, &r.Settings, &r.Tuned, &r.Note, &r.By, &r.Rehearsal, &r.State,
 			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &idle, &unseen, &driven, &holder,
-			&r.Lease.Epoch, &until)
+			&r.Lease.Epoch, &until, &r.Reconcile)
 		if err != nil {
 			return nil, err
 		}

@@ -51,6 +51,34 @@ func scanJob(rows *sql.Rows) (store.Job, error) {
 	return j, err
 }
 
+// TakenJobs reads the jobs of a run, or of all runs with run = 0, that another copy of the ledger made.
+func (s *Reader) TakenJobs(ctx context.Context, run int64) ([]store.TakenJob, error) {
+	scan := func(rows *sql.Rows) (j store.TakenJob, err error) {
+		return j, rows.Scan(&j.Provider, &j.Job, &j.Answers, &j.Joined, &j.Twice)
+	}
+	return db.Collect(db.Walk(ctx, s.db, "read jobs that were taken over", scan, `SELECT provider, job, answers, joined, cost_nano
+		FROM taken_jobs WHERE $1 = 0 OR run_no = $1 ORDER BY at_ms`, run))
+}
+
+// AnswersIn counts the standing answers of a run whose bytes are in artifacts with names that begin so, and sums what they cost.
+func (s *Reader) AnswersIn(ctx context.Context, run int64, prefix string) (n int64, cost assay.Money, err error) {
+	err = s.db.QueryRow(ctx, `SELECT COUNT(*), CAST(COALESCE(SUM(o.cost_nano), 0) AS BIGINT)
+		FROM artifacts a JOIN outcomes o ON o.segment_no = a.segment_no AND o.artifact_no = a.no AND o.stands = 1
+		WHERE a.run_no = $1 AND a.name LIKE $2 ESCAPE '\'`, run, likePrefix(prefix)).Scan(&n, &cost)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count answers of a job: %w", err)
+	}
+	return n, cost, nil
+}
+
+// NewestSegment returns the highest number of a segment that the ledger has; 0: there is none.
+func (s *Reader) NewestSegment(ctx context.Context) (no int64, err error) {
+	if err = s.db.QueryRow(ctx, `SELECT COALESCE(MAX(no), 0) FROM segments`).Scan(&no); err != nil {
+		return 0, fmt.Errorf("read the newest segment: %w", err)
+	}
+	return no, nil
+}
+
 // Segment reads one segment.
 func (s *Reader) Segment(ctx context.Context, no int64) (store.Segment, error) {
 	all, err := segments(ctx, s.db, `WHERE no = $1`, no)

@@ -34,9 +34,35 @@ func (s *Store) AddDouble(ctx context.Context, l store.Lease, d store.Double) er
 		if err := t.QueryRowContext(ctx, `SELECT run_no FROM segments WHERE no = $1 AND epoch = $2`, l.No, l.Epoch).Scan(&run); err != nil {
 			return whyNot(ctx, t, l, err)
 		}
-		return errors.Join(addJob(ctx, t, l.No, d.Job, role),
+		if err := addJob(ctx, t, l.No, d.Job, role); err != nil {
+			return err
+		}
+		return errors.Join(billDouble(ctx, t, l.No, run, d),
 			t.Event(ctx, run, l.No, store.DoubleEvent, "job "+d.Job+" was made for the same segment: "+d.What))
 	})
+}
+
+// billDouble books what a double has done: as much for a request as those of its segment cost on average, or were expected to.
+func billDouble(ctx context.Context, t *db.Txn, segment, run int64, d store.Double) error {
+	var more int64
+	err := t.QueryRowContext(ctx, `SELECT $3 * CASE WHEN g.cost_priced > 0 THEN g.cost_nano / g.cost_priced
+		ELSE g.expected_nano / g.requests END - j.cost_nano
+		FROM segments g JOIN jobs j ON j.segment_no = g.no AND j.provider = g.provider AND j.job = $2 WHERE g.no = $1`,
+		segment, d.Job, d.Done).Scan(&more)
+	if err != nil || more <= 0 {
+		return err
+	}
+	if _, err := t.ExecContext(ctx, `UPDATE jobs SET cost_nano = cost_nano + $3 WHERE segment_no = $1 AND job = $2`,
+		segment, d.Job, more); err != nil {
+		return err
+	}
+	// What is not settled yet is spent with its segment.
+	if _, err := t.ExecContext(ctx, `UPDATE runs SET spent_nano = spent_nano + $2 WHERE no = $1 AND EXISTS
+		(SELECT 1 FROM segments WHERE no = $3 AND state IN ('settled', 'failed', 'cancelled'))`, run, more, segment); err != nil {
+		return err
+	}
+	_, err = t.ExecContext(ctx, `UPDATE segments SET cost_nano = cost_nano + $2 WHERE no = $1`, segment, more)
+	return err
 }
 
 // TakenJobs reads the jobs at a provider that a create call of a segment cannot have made: those of other segments, and

@@ -2,6 +2,7 @@ package sending
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -67,6 +68,28 @@ func (s *Store) AddSegment(ctx context.Context, n store.NewSegment, holder strin
 		return store.Segment{}, err
 	}
 	return s.reader.Segment(ctx, no)
+}
+
+// SkipSegments makes the next segment's number higher than one that is in use where the ledger does not see it: in names of artifacts,
+// or in stamps of jobs. The number itself becomes that of a segment that is over and has nothing in it.
+func (s *Store) SkipSegments(ctx context.Context, n store.NewSegment, above int64, why string) error {
+	return s.db.Tx(ctx, "skip segments", db.Durable, func(t *db.Txn) error {
+		var newest int64
+		if err := t.QueryRowContext(ctx, `SELECT COALESCE(MAX(no), 0) FROM segments`).Scan(&newest); err != nil || newest >= above {
+			return err
+		}
+		_, err := t.ExecContext(ctx, `INSERT INTO segments
+			(no, run_no, stage, lane, turn, second_try, mode, purpose, provider, model, nonce, state, moved_from, moved_ms, created_ms, reason)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', 'cancelled', 'planned', $11, $11, $12)`,
+			above, n.Run, n.Stage, n.Lane, n.Turn, n.Again, string(n.Mode), string(n.Purpose), n.Provider, n.Model, s.db.Millis(), why)
+		if err != nil {
+			return err
+		}
+		if s.db.Postgres() {
+			_, err = t.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence('segments', 'no'), $1)`, above)
+		}
+		return errors.Join(err, t.Event(ctx, n.Run, above, "older", why))
+	})
 }
 
 // Discard takes a planned segment away as if it had never been: nothing of it left this machine.

@@ -10,6 +10,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/hold"
+	"assay/internal/send/engine/reconcile"
 	"assay/internal/send/provider"
 )
 
@@ -17,7 +18,9 @@ import (
 type Jobs struct {
 	from     *engine.Config
 	leases   *hold.Leases
+	auditor  *reconcile.Auditor
 	settling chan struct{} // places of those that settle
+	began    time.Time
 
 	mu     sync.Mutex
 	open   map[int64]time.Time // segments whose jobs are polled from here, and when next
@@ -27,9 +30,10 @@ type Jobs struct {
 // settlingAtOnce is how many segments are read at a time: the keys of each are in memory, up to a hundred thousand of them.
 const settlingAtOnce = 2
 
-// NewJobs returns what moves the jobs of a process.
-func NewJobs(from *engine.Config, leases *hold.Leases) *Jobs {
-	return &Jobs{from: from, leases: leases, settling: make(chan struct{}, settlingAtOnce), open: map[int64]time.Time{}}
+// NewJobs returns what moves the jobs of a process. The auditor does what was left to settled segments.
+func NewJobs(from *engine.Config, leases *hold.Leases, auditor *reconcile.Auditor) *Jobs {
+	return &Jobs{from: from, leases: leases, auditor: auditor,
+		settling: make(chan struct{}, settlingAtOnce), began: from.Clock.Now(), open: map[int64]time.Time{}}
 }
 
 // work is a segment under our lease that travels as a job.

@@ -3,10 +3,10 @@ package batch
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/engine/reconcile"
 	"assay/internal/send/provider"
 )
 
@@ -43,48 +43,6 @@ func fences(p provider.Provider) bool {
 	return ok
 }
 
-// double notes a job that was made twice with what it has done, and cancels it if it is still at work.
-func (w *work) double(ctx context.Context, job string) error {
-	j := w.Job()
-	j.ID = job
-	st, err := w.Access.Batch.Check(ctx, j)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	d := store.Double{Job: job, What: "what it did may be billed"}
-	if err == nil {
-		d.What, d.Over = surplusOf(st), st.State.Terminal()
-	}
-	if err := w.Ledger.Work.AddDouble(ctx, w.Lease, d); err != nil {
-		return err
-	}
-	c, ok := w.Access.Batch.(provider.Canceler)
-	if !ok || d.Over {
-		return nil
-	}
-	if err := c.Cancel(ctx, j); err != nil {
-		return w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, store.DoubleEvent, "could not cancel "+job+": "+err.Error())
-	}
-	return nil
-}
-
-// surplusOf describes what a job that is one too many has done.
-func surplusOf(st provider.Status) string {
-	switch {
-	case !st.State.Terminal():
-		return "it is cancelled; what it has done by then is billed"
-	case st.State == provider.StateFailed && len(st.Parts) == 0:
-		return "it failed and did nothing"
-	case !st.Counts.Known:
-		return "it is over; what it did may be billed"
-	}
-	if st.Counts.Succeeded == 1 {
-		return fmt.Sprintf("it is over; 1 request of its %d was done, and is billed twice", st.Counts.Total)
-	}
-	return fmt.Sprintf("it is over; %s of its %d were done, and are billed twice", assay.Count(st.Counts.Succeeded, "request"),
-		st.Counts.Total)
-}
-
 // owesAudit reports whether jobs of lost create calls are to be looked for once more.
 func owesAudit(g store.Segment) bool { return g.LostCreates > g.Audited }
 
@@ -106,7 +64,7 @@ func (w *work) auditLost(ctx context.Context) error {
 		return w.auditLater(ctx, found, err)
 	}
 	for _, job := range found.Jobs {
-		if err := w.double(ctx, job); err != nil {
+		if err := reconcile.Double(ctx, w.Work, job); err != nil {
 			return err
 		}
 	}
@@ -120,7 +78,8 @@ func (w *work) auditLost(ctx context.Context) error {
 	return w.Ledger.Work.Audited(ctx, w.Lease, now)
 }
 
-// auditLater puts off an audit without a result. It is given up when every job of that time is over, with an event.
+// auditLater puts off an audit without a result, as long as the list cannot be read. One that cannot tell is given up when every job of
+// that time is over, with an event.
 func (w *work) auditLater(ctx context.Context, found provider.Found, err error) error {
 	var ours *ledgerError
 	if ctx.Err() != nil || errors.As(err, &ours) {
@@ -131,7 +90,7 @@ func (w *work) auditLater(ctx context.Context, found provider.Found, err error) 
 		why = err.Error()
 	}
 	now := w.Clock.Now()
-	if now.Sub(w.Seg.SettledAt) > w.Access.Batch.Limits().Longest+w.Timing.Gone+w.Timing.Audit {
+	if err == nil && now.Sub(w.Seg.SettledAt) > w.Access.Batch.Limits().Longest+w.Timing.Gone+w.Timing.Audit {
 		return errors.Join(w.Ledger.Work.Audited(ctx, w.Lease, now),
 			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "reconcile",
 				"a create call was repeated, and whether its job was made cannot be told: "+why))
@@ -161,7 +120,8 @@ func (w *work) reportDoubles(ctx context.Context) (open int, err error) {
 			open++
 			continue
 		}
-		if err := w.Ledger.Work.AddDouble(ctx, w.Lease, store.Double{Job: j.ID, What: surplusOf(st), Over: true}); err != nil {
+		if err := w.Ledger.Work.AddDouble(ctx, w.Lease, store.Double{Job: j.ID, What: reconcile.Surplus(st), Over: true,
+			Done: st.Counts.Succeeded}); err != nil {
 			return 0, err
 		}
 	}

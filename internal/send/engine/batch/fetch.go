@@ -150,7 +150,7 @@ func named(all []store.Artifact, name string) bool {
 func (w *work) fetchPart(ctx context.Context, part provider.Part, name string) (store.Artifact, error) {
 	d := Download{From: w.Access.Batch, Job: w.Job(), Part: part, Run: w.Run.ID, Name: name}
 	// A kill may have come between the rename and the ledger: then the file is whole, and the fetch is not repeated.
-	a, err := d.here(ctx, w.Files)
+	a, err := d.Here(ctx, w.Files)
 	if errors.Is(err, fs.ErrNotExist) {
 		a, err = d.Into(ctx, w.Files)
 	}
@@ -180,8 +180,8 @@ func (d *Download) artifact() store.Artifact {
 	return store.Artifact{Name: d.Name, Kind: cmp.Or(string(d.Part.Kind), string(provider.PartResults)), Part: string(part)}
 }
 
-// here returns the artifact if it lies whole in a place.
-func (d *Download) here(ctx context.Context, place artifacts.Place) (store.Artifact, error) {
+// Here returns the artifact if it lies whole in a place.
+func (d *Download) Here(ctx context.Context, place artifacts.Place) (store.Artifact, error) {
 	a := d.artifact()
 	f, err := place.Open(ctx, d.Run, d.Name)
 	if err != nil {

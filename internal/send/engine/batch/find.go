@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/engine/reconcile"
 	"assay/internal/send/provider"
 )
 
@@ -69,7 +71,7 @@ func (w *work) unfound(ctx context.Context, err error) error {
 // adopt takes the job that was found for our own. Further ones are doubles: they are noted, then cancelled.
 func (w *work) adopt(ctx context.Context, jobs []string) error {
 	for _, double := range jobs[1:] {
-		if err := w.double(ctx, double); err != nil {
+		if err := reconcile.Double(ctx, w.Work, double); err != nil {
 			return err
 		}
 	}
@@ -107,26 +109,88 @@ func (w *work) absent(ctx context.Context, began time.Time) error {
 // what became of its create call was never learned. It reports whether the segment could take it.
 func (s *Jobs) Adopt(ctx context.Context, segment int64, job string) (taken bool, err error) {
 	err = s.at(ctx, segment, func(ctx context.Context, w *work) error {
-		now := w.Clock.Now()
-		switch w.Seg.State {
-		case store.Staged:
-			err = w.Ledger.Work.Upload(ctx, w.Lease, w.Seg.Handle, now)
-		case store.Uploaded, store.Intended, store.Held:
-		default:
-			return nil
-		}
-		if err == nil && (w.Seg.State == store.Staged || w.Seg.State == store.Uploaded) {
-			err = w.Ledger.Work.Intend(ctx, w.Lease,
-				store.Intent{Account: w.Access.Fingerprint, Stamped: true, Reserve: w.Seg.Expected, Due: now})
-		}
-		if err == nil {
-			err = w.launched(ctx, job, "adopted")
-		}
-		taken = err == nil
+		taken, err = w.take(ctx, job)
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("adopt job %s: %w", job, err)
 	}
 	return taken, nil
+}
+
+// take takes a job that was made before for the segment's own, where it has none.
+func (w *work) take(ctx context.Context, job string) (taken bool, err error) {
+	now := w.Clock.Now()
+	switch w.Seg.State {
+	case store.Staged:
+		err = w.Ledger.Work.Upload(ctx, w.Lease, w.Seg.Handle, now)
+	case store.Uploaded, store.Intended, store.Held:
+	default:
+		return false, nil
+	}
+	if err == nil && (w.Seg.State == store.Staged || w.Seg.State == store.Uploaded) {
+		// This ledger never sent it: it may be older than other jobs, too.
+		err = errors.Join(w.Ledger.Work.OweReconcile(ctx, w.Run.No, reconcile.Older(job, w.Seg.Provider)), w.Ledger.Work.Intend(ctx,
+			w.Lease, store.Intent{Account: w.Access.Fingerprint, Stamped: true, Reserve: w.Seg.Expected, Due: now}))
+	}
+	if err == nil {
+		err = w.launched(ctx, job, "adopted")
+	}
+	return err == nil, err
+}
+
+// madeBefore looks for a job of the segment before its first create call: a copy of the ledger may have made it. It reports whether
+// nothing is to be sent now.
+func (w *work) madeBefore(ctx context.Context) (bool, error) {
+	finder, ok := w.Access.Batch.(provider.Finder)
+	switch {
+	case !ok:
+		return false, nil
+	case finder.Stamped():
+		return w.stampedBefore(ctx)
+	case !w.Seg.Created.Before(w.jobs.began): // its ids were made after this process began
+		return false, nil
+	}
+	found, err := w.search(ctx, finder, provider.Search{NotBefore: w.Seg.Created})
+	switch {
+	case err != nil:
+		return true, w.stumble(ctx, err)
+	case found.Sighting == provider.Located:
+		_, err := w.take(ctx, found.Jobs[0])
+		return true, err
+	case found.Sighting == provider.Unclear:
+		return true, w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Poll(0)), "not sent yet: "+found.Why)
+	}
+	return false, nil
+}
+
+// stampedBefore looks among the jobs with the run's stamp that the ledger does not know. One of this segment is taken; where one is of no
+// segment here, the ledger is older than the job, and the run is reconciled first.
+func (w *work) stampedBefore(ctx context.Context) (bool, error) {
+	strangers, err := w.jobs.auditor.Seen(ctx, w.Run, w.Access)
+	if err != nil || len(strangers) == 0 {
+		if err != nil {
+			err = w.stumble(ctx, err)
+			return true, err
+		}
+		return false, nil
+	}
+	segments, err := w.Ledger.Reader.Segments(ctx, w.Run.No)
+	if err != nil {
+		return true, err
+	}
+	for _, st := range strangers {
+		if reconcile.MadeBy(w.Run, w.Seg, st.Stamp) {
+			_, err := w.take(ctx, st.Job)
+			return true, err
+		}
+	}
+	for _, st := range strangers {
+		if slices.ContainsFunc(segments, func(g store.Segment) bool { return reconcile.MadeBy(w.Run, g, st.Stamp) }) {
+			continue // its own create call looks for it, or the audit does
+		}
+		why := reconcile.Older(st.Job, w.Seg.Provider)
+		return true, errors.Join(w.Ledger.Work.OweReconcile(ctx, w.Run.No, why), w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, why))
+	}
+	return false, nil
 }

@@ -13,8 +13,8 @@ import (
 
 // lookLate looks at a settled job again for results that had been given up, as long as the provider keeps them.
 func (w *work) lookLate(ctx context.Context) error {
-	if w.Seg.Reason == awaitsAudit {
-		return w.audit(ctx)
+	if w.Seg.Reason == store.AwaitsAudit {
+		return w.jobs.auditor.Owed(ctx, w.Work)
 	}
 	if owesAudit(w.Seg) {
 		return w.auditLost(ctx)

@@ -18,6 +18,9 @@ func (w *work) launch(ctx context.Context) error {
 	if ok, err := w.MayGo(ctx); !ok || err != nil {
 		return err
 	}
+	if made, err := w.madeBefore(ctx); made || err != nil {
+		return err
+	}
 	in := store.Intent{Account: w.Access.Fingerprint, Reserve: w.Seg.Expected}
 	if finder, ok := w.Access.Batch.(provider.Finder); ok {
 		cursor, err := finder.Cursor(ctx)

@@ -96,6 +96,9 @@ func (w *Work) MayGo(ctx context.Context) (bool, error) {
 	if w.Seg.CancelCause == store.ByUser || engine.CancelledByUser(lane) {
 		return false, w.cancelUnsent(ctx)
 	}
+	if w.Run.Reconcile != "" {
+		return false, w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "waits until the jobs of its run at the providers were compared")
+	}
 	if lane.State != store.LaneOpen {
 		return false, w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "the lane is "+string(lane.State)+": "+lane.Reason)
 	}
@@ -140,7 +143,7 @@ func (w *Work) Unintended(ctx context.Context, err error) error {
 	case errors.Is(err, store.ErrRoom):
 		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Timing.PollMax+w.Jitter(w.Timing.PollMax)), store.AwaitsRoom)
 	case errors.Is(err, store.ErrAnswered):
-		return w.dropAnswered(ctx)
+		return w.TakeBack(ctx, "not sent: a late answer came for a request beside it")
 	}
 	return err
 }
@@ -148,11 +151,11 @@ func (w *Work) Unintended(ctx context.Context, err error) error {
 // NoCap lets a request go again whatever happened before: it was never sent.
 const NoCap = int64(1) << 30
 
-// dropAnswered gives a segment up in which a request was answered late; the others go out again in a new one.
-func (w *Work) dropAnswered(ctx context.Context) error {
-	end := store.EndOpen{Ending: assay.Cancelled, Message: "not sent: a late answer came for a request beside it",
+// TakeBack gives a segment up that is not sent; its requests are to go out again in a new one.
+func (w *Work) TakeBack(ctx context.Context, why string) error {
+	end := store.EndOpen{Ending: assay.Cancelled, Message: why,
 		Again: &store.Again{Mode: w.Seg.Mode, After: w.Clock.Now(), Cause: "not sent", Cap: NoCap}}
-	return errors.Join(w.Ledger.Work.EndOpen(ctx, w.Lease, end), w.Ledger.Work.Drop(ctx, w.Lease, "an answer came late"))
+	return errors.Join(w.Ledger.Work.EndOpen(ctx, w.Lease, end), w.Ledger.Work.Drop(ctx, w.Lease, why))
 }
 
 // The causes of requests that were cut out of a job which failed because of others.

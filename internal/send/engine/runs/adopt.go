@@ -1,12 +1,11 @@
 package runs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"slices"
 
 	"assay/internal/assay"
@@ -15,7 +14,6 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/batch"
 	"assay/internal/send/engine/hold"
-	"assay/internal/send/engine/stage"
 	"assay/internal/send/provider"
 )
 
@@ -28,33 +26,39 @@ type Recovery struct {
 	Foreign int64  // lines with ids that are not ours
 	Answers int64  // lines of ours that answer a question
 	Joined  int64  // of these, answers that the run took
+	Segment int64  // it is the job of this segment, which had none
 	Mixed   bool   // not taken: the jobs are those of several runs, and it may follow another one's answers
 	Why     string // it could not be read
+
+	Gone bool // with Why: it is not there any more
+
+	cost    assay.Money // of its answers
+	stamped bool        // it shows whose it is
+}
+
+// fail notes why a job could not be read.
+func (r *Recovery) fail(err error) {
+	f := provider.FaultOf(err)
+	r.Why, r.Gone = err.Error(), f != nil && f.Class == assay.FaultGone
 }
 
 // Adopt takes the answers of jobs that the ledger does not know for those questions of a run that have none, because a
 // ledger was lost. Answers are joined by the keys in their ids, turn after turn, as far as each follows an answer that
 // was joined. An id does not name its run: of a study with several waves, the jobs of one run alone are taken, because
-// an answer of another may follow other answers than those that were joined. Nothing is sent.
+// an answer of another may follow other answers than those that were joined. Jobs with the ids of a segment that has none become
+// its job; other segments that are not sent yet make room for the answers. Nothing is sent.
 func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provider.Status, waves int) (all []Recovery, err error) {
 	err = e.leases.Run(ctx, run, func(ctx context.Context, h *hold.LeaseHolder) error {
-		a := &adoption{Extension: e.extension(h.Lease).Extension, name: name, waves: waves, several: len(LostRuns(jobs)) > 1}
-		if a.Run, err = e.Ledger.Reader.Run(ctx, run); err != nil {
+		x := e.extension(h.Lease)
+		if x.Run, err = e.Ledger.Reader.Run(ctx, run); err != nil {
 			return err
 		}
-		if err := a.open(ctx); err != nil {
+		if all, err = x.adopt(ctx, name, jobs, waves); err != nil {
 			return err
 		}
-		for _, st := range jobs {
-			if err := a.take(ctx, st); err != nil {
-				return fmt.Errorf("job %s: %w", st.Job, err)
-			}
-		}
-		if err := a.join(ctx); err != nil {
-			return err
-		}
-		all = a.jobs
-		return a.Files.Remove(ctx, a.Run.ID, adoptScratch)
+		// Others may answer what is asked once more answers are joined.
+		whole := slices.DeleteFunc(slices.Clone(all), func(r Recovery) bool { return r.Joined < r.Answers })
+		return x.record(ctx, name, whole)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("adopt into run %d: %w", run, err)
@@ -62,12 +66,60 @@ func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provi
 	return all, nil
 }
 
+// adopt takes the answers of jobs at a provider, under the lease of the run.
+func (x *extension) adopt(ctx context.Context, name string, jobs []provider.Status, waves int) ([]Recovery, error) {
+	a := &adoption{extension: x, name: name, waves: waves, several: len(LostRuns(jobs)) > 1}
+	if err := a.open(ctx); err != nil {
+		return nil, err
+	}
+	for _, st := range jobs {
+		if err := a.take(ctx, st); err != nil {
+			return nil, fmt.Errorf("job %s: %w", st.Job, err)
+		}
+	}
+	if err := a.join(ctx); err != nil {
+		return nil, err
+	}
+	return a.jobs, a.Files.Remove(ctx, a.Run.ID, adoptScratch)
+}
+
+// record notes jobs whose answers were taken over, as far as they could be. What was joined is counted in the ledger: earlier looks at
+// a job have joined some.
+func (x *extension) record(ctx context.Context, name string, all []Recovery) error {
+	for _, r := range all {
+		if r.Segment != 0 || r.Open || r.Mixed || r.Why != "" && !r.Gone {
+			continue
+		}
+		n, paid, err := x.Ledger.Reader.AnswersIn(ctx, x.Run.No, adoptedBy(r.Job))
+		if err != nil {
+			return err
+		}
+		each := r.cost / assay.Money(max(r.Answers, 1))
+		if n > 0 {
+			each = paid / assay.Money(n)
+		}
+		j := store.TakenJob{Provider: name, Job: r.Job, Answers: max(r.Answers, n), Joined: n}
+		j.Twice = each * assay.Money(j.Answers-n)
+		if !r.stamped && n == 0 { // of another run, by all that is known
+			j.Answers, j.Twice = 0, 0
+		}
+		if err := x.Ledger.Work.TakeJob(ctx, x.Run.No, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adoptedBy returns how the names of all artifacts begin that hold parts of a job that was taken over.
+func adoptedBy(job string) string { return "adopt-" + artifacts.Name(job) + "-" }
+
 // adoption gathers answers and joins them to a run.
 type adoption struct {
-	*stage.Extension
+	*extension
 	name    string // of the provider
 	access  engine.Access
-	wires   []assay.Wire
+	routes  []engine.Route  // of its lanes, one for each dialect
+	unsent  []store.Segment // that have no job
 	jobs    []Recovery
 	parts   []adoptedPart
 	scratch artifacts.Sink  // outcomes as JSON, so that only their places are in memory
@@ -124,13 +176,17 @@ func (a *adoption) open(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(a.wires, func(w assay.Wire) bool { return w.Dialect == r.Wire.Dialect }) {
-			a.wires = append(a.wires, r.Wire)
+		if !slices.ContainsFunc(a.routes, func(have engine.Route) bool { return have.Wire.Dialect == r.Wire.Dialect }) {
+			a.routes = append(a.routes, r)
 		}
 	}
-	if len(a.wires) == 0 {
+	if len(a.routes) == 0 {
 		return fmt.Errorf("no lane of this run asks %s", a.name)
 	}
+	if a.unsent, err = a.Ledger.Reader.Segments(ctx, a.Run.No, store.Staged, store.Uploaded, store.Intended, store.Held); err != nil {
+		return err
+	}
+	a.unsent = slices.DeleteFunc(a.unsent, func(g store.Segment) bool { return g.Mode != store.Batch || g.Provider != a.name })
 	if err := a.Files.Remove(ctx, a.Run.ID, adoptScratch); err != nil { // of an adoption that was killed
 		return err
 	}
@@ -140,12 +196,12 @@ func (a *adoption) open(ctx context.Context) (err error) {
 
 // take fetches a job's results and keeps where its answers are. A job that cannot be read harms no other.
 func (a *adoption) take(ctx context.Context, st provider.Status) error {
-	rec := Recovery{Job: st.Job, Word: st.Word}
+	rec := Recovery{Job: st.Job, Word: st.Word, stamped: st.Stamp != (provider.Stamp{})}
 	defer func() { a.jobs = append(a.jobs, rec) }()
-	job := provider.Job{ID: st.Job, Stamp: st.Stamp, Model: st.Model, Wire: a.wires[0], Count: int(st.Counts.Total)}
+	job := provider.Job{ID: st.Job, Stamp: st.Stamp, Model: st.Model, Wire: a.routes[0].Wire, Count: int(st.Counts.Total)}
 	now, err := a.access.Batch.Check(ctx, job)
 	if err != nil {
-		rec.Why = err.Error()
+		rec.fail(err)
 		return ctx.Err()
 	}
 	rec.Word, rec.Open = now.Word, !now.State.Terminal()
@@ -155,29 +211,48 @@ func (a *adoption) take(ctx context.Context, st provider.Status) error {
 	for _, part := range now.Parts {
 		file, err := a.fetch(ctx, job, part)
 		if err != nil {
-			rec.Why = err.Error()
+			rec.fail(err)
 			return ctx.Err()
 		}
 		if err := a.read(ctx, job, part, file, &rec); err != nil {
+			return err
+		}
+		if rec.Segment != 0 {
+			_, err := a.engine.AdoptJob(ctx, rec.Segment, st.Job)
 			return err
 		}
 	}
 	return nil
 }
 
+// owner returns the segment without a job that made a line's id; 0: none did.
+func (a *adoption) owner(nonce assay.Nonce) int64 {
+	for _, g := range a.unsent {
+		if g.Nonce == nonce {
+			return g.No
+		}
+	}
+	return 0
+}
+
 func (a *adoption) fetch(ctx context.Context, job provider.Job, part provider.Part) (store.Artifact, error) {
 	d := batch.Download{From: a.access.Batch, Job: job, Part: part, Run: a.Run.ID,
-		Name: "adopt-" + artifacts.Name(job.ID) + "-" + artifacts.Name(part.Name)}
-	return d.Into(ctx, a.Files)
+		Name: adoptedBy(job.ID) + artifacts.Name(part.Name)}
+	file, err := d.Here(ctx, a.Files)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = d.Into(ctx, a.Files)
+	}
+	return file, err
 }
 
 // read keeps where the answers of a part are.
 func (a *adoption) read(ctx context.Context, job provider.Job, part provider.Part, file store.Artifact, rec *Recovery) error {
 	a.parts = append(a.parts, adoptedPart{len(a.jobs), file})
-	var err error
-	if job.Wire, err = a.wireOf(ctx, job, part, file); err != nil {
+	route, err := a.routeOf(ctx, job, part, file)
+	if err != nil {
 		return err
 	}
+	job.Wire = route.Wire
 	f, err := a.Files.Open(ctx, a.Run.ID, file.Name)
 	if err != nil {
 		return err
@@ -189,15 +264,21 @@ func (a *adoption) read(ctx context.Context, job provider.Job, part provider.Par
 			return nil
 		}
 		rec.Lines++
-		_, key, err := assay.ParseCustomID(line.CustomID)
+		nonce, key, err := assay.ParseCustomID(line.CustomID)
 		if err != nil {
 			rec.Foreign++
 			continue
+		}
+		if rec.Segment = a.owner(nonce); rec.Segment != 0 {
+			return nil
 		}
 		if !line.Outcome.Ending.Stands() {
 			continue
 		}
 		rec.Answers++
+		if c := route.Bill(store.Batch, line.Outcome); c != nil {
+			rec.cost += *c
+		}
 		text, err := json.Marshal(line.Outcome)
 		if err != nil {
 			return err
@@ -211,16 +292,16 @@ func (a *adoption) read(ctx context.Context, job provider.Job, part provider.Par
 	return nil
 }
 
-// wireOf returns the wire that reads most of the first lines: an OpenAI job may hold answers of either of its two APIs.
-func (a *adoption) wireOf(ctx context.Context, job provider.Job, part provider.Part, file store.Artifact) (assay.Wire, error) {
+// routeOf returns the route whose wire reads most of the first lines: an OpenAI job may hold answers of either of its two APIs.
+func (a *adoption) routeOf(ctx context.Context, job provider.Job, part provider.Part, file store.Artifact) (engine.Route, error) {
 	const enough = 20
-	best, most := a.wires[0], -1
-	for _, w := range a.wires {
+	best, most := a.routes[0], -1
+	for _, route := range a.routes {
 		f, err := a.Files.Open(ctx, a.Run.ID, file.Name)
 		if err != nil {
 			return best, err
 		}
-		job.Wire = w
+		job.Wire = route.Wire
 		read, seen := 0, 0
 		for line, err := range a.access.Batch.Decode(job, part, f) {
 			if err != nil || seen == enough {
@@ -232,100 +313,13 @@ func (a *adoption) wireOf(ctx context.Context, job provider.Job, part provider.P
 			}
 		}
 		if read > most {
-			best, most = w, read
+			best, most = route, read
 		}
 		if err := f.Close(); err != nil {
 			return best, err
 		}
 	}
 	return best, nil
-}
-
-// join gives the run the answers that its questions wait for, until nothing more can be joined.
-func (a *adoption) join(ctx context.Context) error {
-	if _, err := a.scratch.Commit(); err != nil {
-		return err
-	}
-	slices.SortStableFunc(a.index, func(x, y adoptedAnswer) int { return bytes.Compare(x.key[:], y.key[:]) })
-	n := len(a.index)
-	a.index = slices.CompactFunc(a.index, func(x, y adoptedAnswer) bool { return x.key == y.key })
-	a.several = a.several || len(a.index) < n // if nothing is stamped: one run has one answer to a question
-	if a.several && a.waves > 1 {
-		for i := range a.jobs {
-			a.jobs[i].Mixed = a.jobs[i].Answers > 0
-		}
-		return nil
-	}
-	outcomes, err := a.Files.Open(ctx, a.Run.ID, adoptScratch)
-	if err != nil {
-		return err
-	}
-	defer outcomes.Close()
-	for joined := true; joined; {
-		joined = false
-		if err := a.Planner.Absorb(ctx, a.Run); err != nil {
-			return err
-		}
-		groups, err := a.Groups(ctx)
-		if err != nil {
-			return err
-		}
-		for _, g := range groups {
-			if l, _ := a.LaneOf(g.Stage, g.Lane); l.Provider != a.name {
-				continue
-			}
-			some, err := a.joinGroup(ctx, g, outcomes)
-			if err != nil {
-				return err
-			}
-			joined = joined || some
-		}
-	}
-	return nil
-}
-
-func (a *adoption) joinGroup(ctx context.Context, g engine.Group, outcomes io.ReaderAt) (some bool, err error) {
-	c, err := a.NewCutter(ctx, g, store.Batch, store.ForWave)
-	if err != nil {
-		return false, err
-	}
-	for p, err := range a.Fresh(ctx, g) {
-		if err != nil {
-			return false, err
-		}
-		key := p.At.Key()
-		i, found := slices.BinarySearchFunc(a.index, key, func(e adoptedAnswer, k assay.Key) int { return bytes.Compare(e.key[:], k[:]) })
-		if !found {
-			continue
-		}
-		s, err := a.settled(c, a.index[i], p, outcomes)
-		if err != nil {
-			return false, err
-		}
-		a.jobs[a.parts[a.index[i].part].job].Joined++
-		some = true
-		if err := c.Keep(ctx, s); err != nil {
-			return false, err
-		}
-	}
-	return some, c.SettleKnown(ctx)
-}
-
-// settled returns a request with the answer that was found for it.
-func (a *adoption) settled(c *stage.Cutter, e adoptedAnswer, p engine.Planned, outcomes io.ReaderAt) (stage.Known, error) {
-	text := make([]byte, e.length)
-	if _, err := outcomes.ReadAt(text, e.at); err != nil && !errors.Is(err, io.EOF) {
-		return stage.Known{}, err
-	}
-	var o assay.Outcome
-	if err := json.Unmarshal(text, &o); err != nil {
-		return stage.Known{}, err
-	}
-	return stage.Known{
-		Attempt: store.Attempt{Key: e.key, Try: 1, At: p.At, Digest: c.Digest(p)},
-		Outcome: store.Settlement{Key: e.key, Outcome: o, Cost: c.Route.Bill(store.Batch, o), Offset: e.offset, Length: int64(e.size)},
-		Raw:     &a.parts[e.part].file,
-	}, nil
 }
 
 // AdoptJob takes a job with our stamp for a segment that the ledger has not launched. It reports whether the segment could take it.

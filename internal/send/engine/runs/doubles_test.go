@@ -98,3 +98,45 @@ func TestWhatWasBilledTwiceIsReportedLater(t *testing.T) {
 		})
 	}
 }
+
+// TestALookThatIsOwedIsListedUntilItWorked closes a run whose create call was taken for lost: it owes a look, and the list fails at first.
+func TestALookThatIsOwedIsListedUntilItWorked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one, func(w *world) { w.fake.takes, w.timing.Audit = time.Minute, 3*time.Hour })
+	w.inline()
+	w.timing.Unfenced = time.Minute
+	w.fake.launch = slowFirst
+	w.reopen()
+	w.inline()
+	w.until(func() bool {
+		r, err := w.s.Reader.Run(w.ctx, w.run.No)
+		w.ok(err)
+		return r.State == store.RunClosed
+	})
+	owed := func() int {
+		t.Helper()
+		all, err := w.s.Pages.Owing(w.ctx)
+		w.ok(err)
+		needs, err := w.s.Pages.Attention(w.ctx, []int64{w.run.No})
+		w.ok(err)
+		if a := needs[w.run.No]; int(a.Owed) != len(all) || len(all) > 0 && a.OwedFrom.IsZero() {
+			t.Errorf("owed: %+v, %d runs", a, len(all))
+		}
+		return len(all)
+	}
+	if owed() != 1 {
+		t.Fatalf("nothing is owed\n%s", w.history())
+	}
+	fails := 0
+	w.fake.wobble = func(call string, _ int) error {
+		if fails < 2 && call == "find" {
+			fails++
+			return &assay.Fault{Class: assay.FaultBusy, Status: 500}
+		}
+		return nil
+	}
+	w.finished(store.ResultDone)
+	if owed() != 0 || fails != 2 || len(w.events("double")) == 0 {
+		t.Errorf("%d fails, owed %d\n%s", fails, owed(), w.history())
+	}
+}

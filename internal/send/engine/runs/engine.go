@@ -5,12 +5,14 @@ package runs
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/batch"
 	"assay/internal/send/engine/hold"
 	"assay/internal/send/engine/live"
+	"assay/internal/send/engine/reconcile"
 )
 
 // Engine drives runs. It is safe for concurrent use.
@@ -20,6 +22,11 @@ type Engine struct {
 	leases *hold.Leases
 	queues *live.Queues
 	jobs   *batch.Jobs
+
+	auditor *reconcile.Auditor
+
+	compared sync.Map // runs whose artifacts were compared with the ledger
+	awaited  sync.Map // what reconciliations were reported to wait for
 }
 
 // New returns an engine that works with what a configuration names.
@@ -28,7 +35,8 @@ func New(c engine.Config) *Engine {
 	e.waits = engine.NewWaits(&e.Config)
 	e.queues = live.NewQueues(&e.Config)
 	e.leases = hold.NewLeases(&e.Config, e.waits, e.queues.KeepShares)
-	e.jobs = batch.NewJobs(&e.Config, e.leases)
+	e.auditor = &reconcile.Auditor{Config: &e.Config, Leases: e.leases}
+	e.jobs = batch.NewJobs(&e.Config, e.leases, e.auditor)
 	return e
 }
 

@@ -8,6 +8,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/hold"
+	"assay/internal/send/engine/reconcile"
 	"assay/internal/send/engine/stage"
 )
 
@@ -36,10 +37,20 @@ func (e *Engine) Extend(ctx context.Context, run int64) (st engine.RunStatus, er
 			st = engine.RunStatus{Closed: x.Run.State == store.RunClosed, Result: x.Run.Result}
 			return nil
 		}
+		if err := x.younger(ctx); err != nil {
+			return err
+		}
+		may, err := x.reconcile(ctx)
+		if err != nil {
+			return err
+		}
 		if x.Still, err = e.Still(ctx, run); err != nil {
 			return err
 		}
-		if err := x.Grow(ctx); err != nil {
+		if may {
+			err = x.Grow(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		st, err = x.conclude(ctx)
@@ -80,8 +91,16 @@ func (x *extension) conclude(ctx context.Context) (engine.RunStatus, error) {
 // close reconciles the run with its providers and ends it, unless something settled since this look began: what that
 // makes possible has not been seen.
 func (x *extension) close(ctx context.Context, st engine.RunStatus) (engine.RunStatus, error) {
-	if err := x.engine.jobs.Reconcile(ctx, x.Run); err != nil {
+	var unread *reconcile.UnreadError
+	switch err := x.engine.auditor.Run(ctx, x.Run); {
+	case errors.As(err, &unread): // tried again a few times before it is left for later
+		st.Waiting = true
+		return st, x.Ledger.Leases.SleepRun(ctx, x.Run.No, x.Run.Due, x.Clock.Now().Add(x.Backoff(0, 0)))
+	case err != nil:
 		return st, err
+	}
+	if now, err := x.Ledger.Reader.Run(ctx, x.Run.No); err != nil || now.Reconcile != "" { // a job showed that is not in the ledger
+		return st, errors.Join(err, x.Ledger.Leases.RunDue(ctx, x.Run.No, x.Clock.Now()))
 	}
 	if err := x.Reload(ctx); err != nil {
 		return st, err

@@ -39,7 +39,10 @@ func Adopt(w *shell.World) *cobra.Command {
 		Short:   "Take over jobs that the ledger does not know",
 		Long: "Looks at the jobs of an account. A job that one of our segments made, and that the ledger has not seen, is taken for " +
 			"that segment;\n" +
-			"`assay resume` collects it.\n\n" +
+			"`assay resume` collects it. Where a job of a run has no segment in the ledger, the ledger is older than the job: then " +
+			"`assay resume` takes over\n" +
+			"its answers before it sends anything. Where jobs carry no stamp, `assay resume` looks into all that " +
+			"the ledger does not know.\n\n" +
 			"With --study it recovers what a lost ledger had paid for: answers that the provider still holds are joined to the " +
 			"questions of the\n" +
 			"study by their ids, into its open run or a new one. Nothing is sent; `assay resume` asks for the rest. An id says which " +
@@ -221,6 +224,8 @@ func recoveryNote(r workspace.Recovered) string {
 		return "the provider hands out nothing"
 	case r.AllForeign():
 		return "not ours"
+	case r.Segment != 0:
+		return fmt.Sprintf("taken for segment %d, which had no job: `assay resume` collects it", r.Segment)
 	case r.Mixed:
 		return "not taken: one of several runs"
 	case r.Joined < r.Answers:
@@ -252,14 +257,42 @@ func (a *adopter) takeUp(ctx context.Context, found []provider.Status) error {
 		}
 		t.Add(st.Job, st.Word, st.Stamp.Run, note)
 	}
+	if !a.Stamped() && !a.Named {
+		return a.unstamped(ctx, found)
+	}
 	if t.Len() == 0 {
 		fmt.Fprintf(a.Stderr, "%s shows no job of ours that this ledger does not know\n", a.Provider)
-		if !a.Stamped() {
-			fmt.Fprintf(a.Stderr, "its jobs carry no stamp: --study FILE looks into all of them, JOB into one\n")
-		}
 		return nil
 	}
 	return t.Write(a.Stdout)
+}
+
+// unstamped has the open runs look into jobs that do not show whose they are.
+func (a *adopter) unstamped(ctx context.Context, found []provider.Status) error {
+	open, err := a.OpenRuns(ctx, a.f.run)
+	if err != nil {
+		return err
+	}
+	t := term.Table{Head: []string{"JOB", "STATE", "MADE", "REQUESTS"}, Right: map[int]bool{3: true}}
+	for _, st := range found {
+		t.Add(st.Job, st.Word, st.Created.Local().Format("2006-01-02 15:04:05"), st.Counts.Total)
+	}
+	if err := t.Write(a.Stdout); err != nil || len(found) == 0 {
+		fmt.Fprintf(a.Stderr, "%s shows no job that this ledger does not know\n", a.Provider)
+		return err
+	}
+	fmt.Fprintf(a.Stderr, "jobs of %s carry no stamp; the ids in their results show whose they are\n", a.Provider)
+	for _, r := range open {
+		if err := a.Owe(ctx, r, "jobs of "+a.Provider+" carry no stamp and are not in this ledger"); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Stderr, "run %s of %s: `assay resume %s` looks into them, and takes over what they answer, before it "+
+			"sends anything\n", r.ID, r.Study, a.home.Named(r))
+	}
+	if len(open) == 0 {
+		fmt.Fprintf(a.Stderr, "no open run asks it: --study FILE looks into all of them, JOB into one\n")
+	}
+	return nil
 }
 
 // takeStamped takes a job for the segment in its stamp.
@@ -275,7 +308,10 @@ func (a *adopter) takeStamped(ctx context.Context, st provider.Status) (string, 
 	case workspace.StampUnclear:
 		return "its stamp names no segment", nil
 	case workspace.SegmentUnknown:
-		return "its segment is not in this ledger: --study FILE recovers its answers", nil
+		return fmt.Sprintf("its segment is not in this ledger: `assay resume %s` takes over its answers before it sends anything",
+			a.home.Named(got.Run)), nil
+	case workspace.Failed:
+		return "it failed, and nothing came of it", nil
 	case workspace.Second:
 		return fmt.Sprintf("a second job of segment %d, which is %s: it may be billed twice", got.Segment.No, got.Segment.State), nil
 	}

@@ -3,6 +3,7 @@ package driving
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +66,7 @@ func cancelOpen(ctx context.Context, w *shell.World, f orderFlags) error {
 	if err != nil {
 		return err
 	}
+	open = slices.DeleteFunc(open, func(r store.Run) bool { return r.State != store.RunOpen })
 	if len(open) == 0 {
 		fmt.Fprintln(w.Stderr, "no run is open")
 		return nil

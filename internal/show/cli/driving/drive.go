@@ -260,6 +260,11 @@ func resultOf(h *shell.Home, c workspace.Conclusion) error {
 		return &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("the run goes on"), Hint: "assay resume " + id}
 	case workspace.StopIncomplete:
 		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("done, but %s", c.Run.Result), Hint: "assay errors " + id}
+	case workspace.StopOwed:
+		return &shell.ExitError{Code: shell.ExitIncomplete,
+			Err: errors.New("done, but a provider's list of jobs is to be read once more, " +
+				"because a create call was taken for lost or the list could not be read"),
+			Hint: "from " + c.Owed.Local().Format(time.DateTime) + " on, assay resume " + id + " or assay resume --all"}
 	}
 	return nil
 }

@@ -23,9 +23,11 @@ type resumeFlags struct {
 	all     bool
 	once    bool
 	proceed bool
-	budget  string
-	yes     bool
-	notify  []string
+
+	reconciled bool
+	budget     string
+	yes        bool
+	notify     []string
 
 	interval time.Duration
 }
@@ -43,10 +45,12 @@ func Resume(w *shell.World) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return resumeRuns(c.Context(), w, args, f) },
 	}
 	f.home.Register(c)
-	c.Flags().BoolVar(&f.all, "all", false, "all open runs of this home")
+	c.Flags().BoolVar(&f.all, "all", false, "all open runs of this home, and closed ones that owe a look at a provider's jobs")
 	c.Flags().BoolVar(&f.once, "once", false, "do what can be done now, then stop")
 	c.Flags().DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
 	c.Flags().BoolVar(&f.proceed, "proceed", false, "say yes to the first answers that were shown")
+	c.Flags().BoolVar(&f.reconciled, "reconciled", false, "go on although jobs at the providers could not be compared with the ledger: "+
+		"what they did may be paid twice")
 	c.Flags().StringVar(&f.budget, "budget", "", "change what the run may spend; a higher one is asked about at a terminal")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "raise the budget without asking")
 	c.Flags().StringArrayVar(&f.notify, "notify", nil, "where to send the news, too, as a notification URL or ${VARIABLE}")
@@ -66,7 +70,7 @@ func resumeRuns(ctx context.Context, w *shell.World, refs []string, f resumeFlag
 			refs = append(refs, r.ID)
 		}
 		if len(refs) == 0 {
-			fmt.Fprintln(w.Stderr, "no run is open")
+			fmt.Fprintln(w.Stderr, "no run is open, and none owes a look at a provider's jobs")
 			return nil
 		}
 	}
@@ -141,6 +145,11 @@ func prepareResume(ctx context.Context, w *shell.World, ref string, f resumeFlag
 			return h, run, err
 		}
 		fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", budget)
+	}
+	if f.reconciled {
+		if err := h.Ledger.Work.Reconciled(ctx, run.No, "a person goes on without it"); err != nil {
+			return h, run, err
+		}
 	}
 	if _, err := TryAgain(ctx, w, h, run); err != nil {
 		return h, run, err

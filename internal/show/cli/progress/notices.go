@@ -12,10 +12,11 @@ import (
 
 // notices are what a person has to know of a run while it goes on: a lane that stops, a job that cannot be looked at.
 type notices struct {
-	lanes  map[string]store.LaneState // as they were last seen
-	said   map[string]time.Time       // when a trouble of a lane was said last
-	looked time.Time
-	took   time.Duration // how long the last look took, or longer
+	lanes    map[string]store.LaneState // as they were last seen
+	compares map[string]string          // why runs compare the jobs at their providers, as last seen
+	said     map[string]time.Time       // when a trouble of a lane was said last
+	looked   time.Time
+	took     time.Duration // how long the last look took, or longer
 }
 
 const (
@@ -39,6 +40,11 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, runs []store.Run, 
 		for _, lane := range lanes {
 			lines = append(lines, n.lane(run, lane)...)
 		}
+		current, err := l.Reader.Run(ctx, run.No)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, n.reconcile(run, current.Reconcile)...)
 		troubles, err := l.Pages.Troubles(ctx, run.No, MaxTroubles)
 		if err != nil {
 			return nil, err
@@ -67,6 +73,20 @@ func (n *notices) lane(run store.Run, l store.Lane) []string {
 		return []string{assay.Clean(fmt.Sprintf("lane %s of %s goes on", l.Name, l.Stage), 500)}
 	}
 	return []string{assay.Clean(fmt.Sprintf("lane %s of %s is %s: %s", l.Name, l.Stage, l.State, l.Reason), 500)}
+}
+
+// reconcile returns a line about a run that sends nothing before the jobs at its providers were compared, or that goes on after it.
+func (n *notices) reconcile(run store.Run, why string) []string {
+	before := n.compares[run.ID]
+	n.compares[run.ID] = why
+	switch {
+	case why == before:
+		return nil
+	case why == "":
+		return []string{"run " + run.ID + ": the jobs at its providers were compared with the ledger; it goes on"}
+	}
+	return []string{assay.Clean(fmt.Sprintf("run %s: nothing is sent before the jobs at its providers were compared: %s", run.ID, why),
+		500)}
 }
 
 // TroubleLine says why a segment does not move.

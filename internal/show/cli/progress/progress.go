@@ -43,7 +43,7 @@ const (
 // NewProgress begins to show how runs of a home move.
 func NewProgress(ctx context.Context, w *shell.World, h *shell.Home, runs ...store.Run) (*Progress, error) {
 	p := &Progress{World: w, home: h, runs: runs, others: map[string]bool{},
-		noted: notices{lanes: map[string]store.LaneState{}, said: map[string]time.Time{}}}
+		noted: notices{lanes: map[string]store.LaneState{}, compares: map[string]string{}, said: map[string]time.Time{}}}
 	if w.Draws() {
 		p.screen, p.colour = term.NewScreen(w.Stderr), w.Colours()
 	}

@@ -32,7 +32,7 @@ func Runs(w *shell.World) *cobra.Command {
 			"homes in; without\n" +
 			"one, it is the home of this folder.\n\n" +
 			"STATE is preparing, open, held (something waits for a decision: assay status RUN), stopped (a lane is), or how the run " +
-			"ended: done,\n" +
+			"ended: done, unchecked (a job is to be looked for once more),\n" +
 			"incomplete, cancelled. RESULT is who leads in a run that has ended, as `assay run`, `assay analyse` or the dashboard " +
 			"computed it; it is\n" +
 			"empty until then. `assay status RUN` says more about one.",

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/find/results"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/workers"
@@ -43,6 +44,12 @@ type statusDocument struct {
 
 	// Doubles are the jobs that are one too many, with what they did.
 	Doubles []string `json:"doubles,omitempty"`
+
+	// Reconcile is why nothing is sent before the jobs at the providers were compared with the ledger.
+	Reconcile string `json:"reconcile,omitempty"`
+	// Owed are the jobs that are to be looked for once more, and OwedFrom is when.
+	Owed     int64      `json:"owed,omitempty"`
+	OwedFrom *time.Time `json:"owed_from,omitempty"`
 
 	// Still are the segments under way whose steps do not work.
 	Still []stillDocument `json:"still,omitempty"`
@@ -232,6 +239,11 @@ func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Hom
 	for _, e := range doubles {
 		d.Doubles = append(d.Doubles, e.Text)
 	}
+	needs, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
+	if err != nil {
+		return err
+	}
+	d.Reconcile, d.Owed, d.OwedFrom = run.Reconcile, needs[run.No].Owed, results.KnownTime(needs[run.No].OwedFrom)
 	if run.Budget != nil {
 		m := run.Budget.Float()
 		d.Budget = &m

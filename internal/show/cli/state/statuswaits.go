@@ -80,15 +80,35 @@ func stoodStill(t store.Trouble, now time.Time) string {
 	return fmt.Sprintf(" (no call has succeeded for %s)", max(now.Sub(t.Still), 0).Round(time.Second))
 }
 
+// printOwed says that jobs at a provider are to be compared with the ledger, before anything is sent or once more at the end.
+func printOwed(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	if run.Reconcile != "" {
+		fmt.Fprintln(w.Stdout, assay.Clean(
+			fmt.Sprintf("\nNothing is sent before the jobs at its providers were compared with the ledger: %s.", run.Reconcile), 500))
+	}
+	all, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
+	if owed := all[run.No]; owed.Owed > 0 {
+		fmt.Fprintf(w.Stdout, "\n%s at its provider to be looked for once more, from %s on: a create call was taken for lost, or a list "+
+			"could not be read. `assay resume %s` or `assay resume --all` does it.\n", assay.Count(owed.Owed, "job"),
+			owed.OwedFrom.Local().Format(time.DateTime), h.Named(run))
+	}
+	return err
+}
+
 // printDoubles names the jobs that a run has one too many of, with what they did.
 func printDoubles(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	all, err := h.Ledger.Reader.Doubles(ctx, run.No)
 	for i, e := range all {
 		if i == 0 {
 			fmt.Fprintln(w.Stdout,
-				"\nJobs that were made twice, because a create call came to nothing that could be seen and was sent again:")
+				"\nJobs that were made twice, by a create call that came to nothing that could be seen and was sent again, "+
+					"or by another copy of this ledger:")
 		}
-		fmt.Fprintln(w.Stdout, assay.Clean(fmt.Sprintf("  segment %d: %s", e.Segment, e.Text), 500))
+		of := ""
+		if e.Segment != 0 {
+			of = fmt.Sprintf("segment %d: ", e.Segment)
+		}
+		fmt.Fprintln(w.Stdout, assay.Clean("  "+of+e.Text, 500))
 	}
 	return err
 }

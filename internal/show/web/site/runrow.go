@@ -32,6 +32,9 @@ type RunRow struct {
 	Reserved      float64    `json:"reserved_usd"`
 	Budget        *float64   `json:"budget_usd"`
 	CollectBefore *time.Time `json:"collect_before"`
+	Owed          int64      `json:"owed,omitempty"`      // jobs that are to be looked for once more
+	OwedFrom      *time.Time `json:"owed_from,omitempty"` // when
+	Reconcile     string     `json:"reconcile,omitempty"` // why nothing is sent before the jobs at its providers were compared
 	DoneAbout     *time.Time `json:"done_about"` // at the pace so far; null: not known
 
 	Found string `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
@@ -114,7 +117,7 @@ func row(h *Home, r store.Run, p runs.RunProgress, a store.Attention) RunRow {
 		ID: r.ID, Study: r.Study, State: string(r.State), Result: string(r.Result), Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note,
 		By: r.By, Created: r.Created, Closed: TimeOrNil(r.Closed), Progress: p.Progress, Segments: a.Segments, Held: a.Held,
 		Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, cost: a.Cost, Reserved: r.Reserved.Float(),
-		CollectBefore: TimeOrNil(a.CollectBefore), No: r.No,
+		CollectBefore: TimeOrNil(a.CollectBefore), Owed: a.Owed, OwedFrom: TimeOrNil(a.OwedFrom), Reconcile: r.Reconcile, No: r.No,
 	}
 	if r.Budget != nil {
 		b := r.Budget.Float()
