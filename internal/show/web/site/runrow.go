@@ -35,7 +35,7 @@ type RunRow struct {
 	Owed          int64      `json:"owed,omitempty"`      // jobs that are to be looked for once more
 	OwedFrom      *time.Time `json:"owed_from,omitempty"` // when
 	Reconcile     string     `json:"reconcile,omitempty"` // why nothing is sent before the jobs at its providers were compared
-	DoneAbout     *time.Time `json:"done_about"` // at the pace so far; null: not known
+	DoneAbout     *time.Time `json:"done_about"`          // at the pace so far; null: not known
 
 	Found string `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
 
