@@ -71,7 +71,7 @@ func (c *checker) judging(s *stage, t *Table, f *Finding) bool {
 		c.panel = s.panelOf(t)
 	}
 	p := c.panel
-	c.covered(f.What, f.Coverage, p.rows)
+	c.covered(s, f.What, f.Coverage, p.rows)
 	judge, lane := f.By["judge"], f.By["lane"]
 	value := func(x *float64, n int) bool {
 		c.same("judges: "+f.What, f.What, x, f.Value)

@@ -160,7 +160,7 @@ func (c *checker) coverageOfTable(s *stage, t *Table) {
 	if !ok {
 		return
 	}
-	c.covered("table", t.Coverage, s.counted(t, rows, t.Title == "rates" && byBranch(t)))
+	c.covered(s, "table", t.Coverage, s.counted(t, rows, t.Title == "rates" && byBranch(t)))
 }
 
 // byBranch reports whether findings of a table are apart by branch.
@@ -176,17 +176,21 @@ func (s *stage) counted(t *Table, rows []row, branches bool) []row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return s.control(&r) })
 }
 
-// covered compares the states of rows.
-func (c *checker) covered(of string, theirs Coverage, rows []row) {
+// covered compares the states of rows. What people alone are to judge is planned without a row.
+func (c *checker) covered(s *stage, of string, theirs Coverage, rows []row) {
 	states := map[string]int{}
 	for _, r := range rows {
 		states[r.State]++
+	}
+	planned := len(rows)
+	if !s.machines && theirs.Planned > planned {
+		planned, states["missing"] = theirs.Planned, states["missing"]+theirs.Planned-planned
 	}
 	for _, x := range []struct {
 		what         string
 		ours, theirs int
 	}{
-		{"planned", len(rows), theirs.Planned}, {"valid", states["valid"], theirs.Valid},
+		{"planned", planned, theirs.Planned}, {"valid", states["valid"], theirs.Valid},
 		{"abstained", states["abstained"], theirs.Abstained}, {"malformed", states["malformed"], theirs.Malformed},
 		{"failed", states["failed"], theirs.Failed}, {"missing", states["missing"], theirs.Missing},
 		{"excluded", states["excluded"], theirs.Excluded},
@@ -194,7 +198,7 @@ func (c *checker) covered(of string, theirs Coverage, rows []row) {
 		c.count("coverage", of+", "+x.what, x.ours, x.theirs)
 	}
 	share := (*float64)(nil)
-	if wanted := len(rows) - states["excluded"]; wanted > 0 {
+	if wanted := planned - states["excluded"]; wanted > 0 {
 		share = some(float64(states["valid"]) / float64(wanted))
 	}
 	c.same("coverage", of+", share", share, theirs.Share)

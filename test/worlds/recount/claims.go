@@ -71,6 +71,8 @@ type Finding struct {
 	N        int               `json:"n"`
 	Clusters int               `json:"clusters"`
 	Coverage Coverage          `json:"coverage"`
+	AtLeast  *float64          `json:"bound_low"`
+	AtMost   *float64          `json:"bound_high"`
 	Method   string            `json:"method"`
 	P        *float64          `json:"p"`
 	Holm     *float64          `json:"p_holm"`

@@ -61,16 +61,16 @@ func (c *checker) contest(s *stage, t *Table, f *Finding) bool {
 		return false
 	}
 	if who == "" {
-		c.covered(f.What, f.Coverage, a.rows)
+		c.covered(s, f.What, f.Coverage, a.rows)
 	} else {
-		c.covered(f.What, f.Coverage,
+		c.covered(s, f.What, f.Coverage,
 			slices.DeleteFunc(slices.Clone(a.rows), func(r row) bool { return r.First != who && r.Second != who }))
 	}
 	switch f.What {
 	case "strength", "order effect", "tie parameter", "reliability":
 		return c.fitted(s, t, f, a, who)
 	case "win rate":
-		c.winRate(f, a, who)
+		c.winRate(s, f, a, who)
 	case "average win rate":
 		c.estimate("average win rate", f, a.average(who, f.Level))
 	case "corrected wins":
@@ -102,10 +102,11 @@ func (a *arena) of(who string) (out []bout) {
 }
 
 // winRate checks the share of wins, a tie being half of one: each bout has two points.
-func (c *checker) winRate(f *Finding, a *arena, who string) {
-	var points []seen
+func (c *checker) winRate(s *stage, f *Finding, a *arena, who string) {
+	var points, won []seen
 	wins, ties, losses := 0, 0, 0
 	for _, b := range a.of(who) {
+		won = append(won, seen{b.cluster, b.got})
 		points = append(points, seen{b.cluster, math.Ceil(b.got)}, seen{b.cluster, math.Floor(b.got)})
 		switch b.got {
 		case 1:
@@ -119,6 +120,9 @@ func (c *checker) winRate(f *Finding, a *arena, who string) {
 	e := shareOf(points, f.Level)
 	e.n /= 2
 	c.estimate("win rate", f, e)
+	if f.AtLeast != nil {
+		c.bounds(s, f, won)
+	}
 	if f.Record != nil {
 		c.count("win rate: record", "wins", wins, f.Record.Wins)
 		c.count("win rate: record", "ties", ties, f.Record.Ties)

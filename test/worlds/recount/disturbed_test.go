@@ -35,6 +35,7 @@ var disturbances = []struct {
 	{"low bound", func(f *recount.Finding) bool { return moved(f.Low) }},
 	{"high bound", func(f *recount.Finding) bool { return moved(f.High) }},
 	{"interval that is gone", func(f *recount.Finding) bool { had := f.Low != nil; f.Low, f.High = nil, nil; return had }},
+	{"bound", func(f *recount.Finding) bool { return moved(f.AtLeast) }},
 	{"p", func(f *recount.Finding) bool { return moved(f.P) }},
 	{"n", func(f *recount.Finding) bool { f.N++; return true }},
 	{"clusters", func(f *recount.Finding) bool { f.Clusters++; return true }},

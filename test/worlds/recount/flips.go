@@ -97,7 +97,7 @@ func (c *checker) flip(s *stage, t *Table, f *Finding) bool {
 			c.same("flips", "excess without a control", nil, f.Value)
 			return true
 		}
-		c.covered(f.What, f.Coverage, here(at, control))
+		c.covered(s, f.What, f.Coverage, here(at, control))
 		e := excess(talks(rows), at, control, f.Level)
 		c.estimate("excess", f, e)
 		c.same("excess: test", "p of the excess", e.p, f.P)
@@ -107,13 +107,14 @@ func (c *checker) flip(s *stage, t *Table, f *Finding) bool {
 	if least == 0 {
 		return false
 	}
-	c.covered(f.What, f.Coverage, here(at))
+	c.covered(s, f.What, f.Coverage, here(at))
 	var all []seen
 	for _, one := range talks(rows) {
 		if state, ok := one.at[at]; ok {
 			all = append(all, seen{one.cluster, flipped(state, least)})
 		}
 	}
+	c.bounds(s, f, all)
 	c.estimate("flips", f, shareOf(all, f.Level))
 	return true
 }
@@ -207,7 +208,7 @@ func (c *checker) flipsOverall(s *stage, f *Finding, rows []row) bool {
 	if !ok {
 		return false
 	}
-	c.covered(f.What, f.Coverage, rows)
+	c.covered(s, f.What, f.Coverage, rows)
 	var parts []tally
 	var all tally
 	for _, t := range s.tallies(rows) {

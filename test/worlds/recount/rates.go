@@ -10,19 +10,39 @@ func (c *checker) rate(s *stage, t *Table, f *Finding) bool {
 	}
 	_, branches := f.By["branch"]
 	rows = s.counted(t, rows, branches)
-	c.covered(f.What, f.Coverage, rows)
+	c.covered(s, f.What, f.Coverage, rows)
 	var all []seen
 	for _, r := range rows {
 		if x, ok := s.read(&r, f.What); ok && r.valid() {
 			all = append(all, seen{r.cluster, x})
 		}
 	}
+	c.bounds(s, f, all)
 	if f.What == "mean" {
 		c.estimate("mean", f, meanOf(all, f.Level, s.rubric.Low, s.rubric.High))
 		return true
 	}
 	c.estimate("rate", f, shareOf(all, f.Level))
 	return true
+}
+
+// bounds checks where a number must lie whatever the missing verdicts are.
+func (c *checker) bounds(s *stage, f *Finding, all []seen) {
+	low, high := some(0), some(1)
+	if f.What == "mean" {
+		low, high = s.rubric.Low, s.rubric.High
+	}
+	missing := float64(f.Coverage.Planned - f.Coverage.Excluded - f.Coverage.Valid)
+	n, sum := float64(len(all)), total(values(all))
+	if n+missing == 0 || missing > 0 && (low == nil || high == nil) {
+		c.same("bounds", f.What+", at least", nil, f.AtLeast)
+		return
+	}
+	if missing == 0 { // the number itself
+		low, high = some(0), some(0)
+	}
+	c.same("bounds", f.What+", at least", some((sum+missing**low)/(n+missing)), f.AtLeast)
+	c.same("bounds", f.What+", at most", some((sum+missing**high)/(n+missing)), f.AtMost)
 }
 
 // read returns what a valid verdict counts for: 1 or 0 for a label, the score for the mean.
@@ -75,7 +95,7 @@ func (c *checker) difference(s *stage, t *Table, f *Finding) bool {
 	rows = s.counted(t, rows, branches)
 	first, second := f.By["lane"], f.By["against"]
 	both := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Lane != first && r.Lane != second })
-	c.covered(f.What, f.Coverage, both)
+	c.covered(s, f.What, f.Coverage, both)
 	e := s.between(rows, first, second, f.Level)
 	c.estimate("difference", f, e)
 	c.same("difference: test", "p of the difference", e.p, f.P)

@@ -162,7 +162,7 @@ func terminalTables(claims *Claims, text string) (out []shownTable) {
 	at := 0
 	for _, t := range claims.Tables {
 		name := t.Stage + ": " + t.Title
-		for at < len(lines) && strings.TrimPrefix(lines[at], "REHEARSAL: ") != name {
+		for at < len(lines) && strings.TrimSuffix(strings.TrimPrefix(lines[at], "REHEARSAL: "), " INCOMPLETE") != name {
 			at++
 		}
 		from := at + 2 // a line with the coverage stands between
