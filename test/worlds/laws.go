@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,19 +118,24 @@ func (h *history) settle(ctx context.Context) error {
 	if err := h.calm(ctx); err != nil {
 		return err
 	}
-	const most = 10
+	const most = 12
+	again := false
 	for n := range most {
-		s := h.assay(ctx, ending{}, "resume", "--all")
-		if err := h.sane(s); err != nil {
+		args := []string{"resume", "--all"}
+		if again {
+			args = []string{"run", "study.yaml", "--yes"} // what was edited meanwhile, or never begun
+		}
+		if err := h.sane(h.assay(ctx, ending{}, args...)); err != nil {
 			return err
 		}
 		open, err := h.open(ctx)
 		if err != nil {
 			return err
 		}
-		if len(open) == 0 {
+		if len(open) == 0 && again {
 			return nil
 		}
+		again = len(open) == 0
 		for _, r := range open {
 			if err := h.advance(ctx, r, n); err != nil {
 				return err
@@ -161,6 +167,9 @@ func (h *history) calm(ctx context.Context) error {
 // advance does what the state of an open run asks for.
 func (h *history) advance(ctx context.Context, r runState, n int) error {
 	args := []string{"retry", r.Run, "--yes"}
+	if err := h.checkCap(); err != nil {
+		return err
+	}
 	if r.Budget != nil {
 		args = []string{"resume", r.Run, "--budget", fmt.Sprintf("%f USD", *r.Budget*4+0.01), "--yes"}
 		if n%2 == 1 {
@@ -168,6 +177,19 @@ func (h *history) advance(ctx context.Context, r runState, n int) error {
 		}
 	}
 	return h.sane(h.assay(ctx, ending{}, args...))
+}
+
+// checkCap holds what was billed against the budget, before the person raises it.
+func (h *history) checkCap() error {
+	if !h.Study.High || h.Study.Budget == 0 || h.raised || slices.ContainsFunc(h.Actions, func(a Action) bool { return a.Do == doEdit }) {
+		return nil
+	}
+	h.raised = true
+	b, err := h.billed()
+	if err == nil && b.sum > h.Study.Budget {
+		err = breaks(L3, "", fmt.Sprintf("at most %d nano-dollars are billed", h.Study.Budget), "%d", b.sum)
+	}
+	return err
 }
 
 // open returns the runs that have not ended.

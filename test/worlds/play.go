@@ -41,6 +41,7 @@ type history struct {
 	said    []saying // what commands printed
 	cancels int
 	redos   int
+	raised  bool // the budget, by the person
 }
 
 // saying is what a command printed and how it ended.

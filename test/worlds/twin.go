@@ -1,0 +1,112 @@
+package worlds
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// findings are what a history ended with: answers and verdicts by what they are about.
+type findings struct {
+	answers, verdicts map[string]string
+}
+
+// calm returns the world without anything that goes wrong: no fault, no kill, no second process.
+func (w World) calm() World {
+	w.Faults, w.Actions = nil, slices.Clone(w.Actions)
+	for i := range w.Actions {
+		w.Actions[i].End, w.Actions[i].Aside = ending{}, nil
+	}
+	return w
+}
+
+// comparable reports whether the person does the same however things go: what is edited while a run is open is another story than
+// what is edited after it, and so is what is cancelled or asked again.
+func (w World) comparable() bool {
+	return !slices.ContainsFunc(w.Actions, func(a Action) bool {
+		return !slices.Contains([]string{"run", "resume", doWait, doRead}, a.Do)
+	})
+}
+
+// lossy reports whether a fault of the world may leave requests without an answer, or give them another one.
+func (w World) lossy() bool {
+	return slices.ContainsFunc(w.Faults, func(f string) bool {
+		return slices.ContainsFunc([]string{"refuse", "fail-lines", "expire", "missing", "malformed"}, func(word string) bool {
+			return strings.Contains(f, word)
+		})
+	})
+}
+
+// found reads what the newest run has found.
+func (h *history) found(ctx context.Context) (findings, error) {
+	s := h.assay(ctx, ending{}, "export", "--format", "csv", "--out", "tables", "--replace")
+	if s.code != 0 {
+		return findings{}, breaks(L5, s.String(), "what is kept can be exported", "exit %d", s.code)
+	}
+	dir := filepath.Join(h.dir, "tables")
+	answers, err := readTable(filepath.Join(dir, "answers.csv"), "stage item lane template turn branch draw pair judge vote", "ending text")
+	verdicts, more := readTable(filepath.Join(dir, "verdicts.csv"), "stage item lane turn branch draw pair direction judge vote",
+		"state label score")
+	return findings{answers, verdicts}, errors.Join(err, more)
+}
+
+// readTable reads a table as values by keys, both made of columns. A key that is there twice is an error.
+func readTable(file, keys, values string) (map[string]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, fmt.Errorf("%s: no table: %w", file, err)
+	}
+	part := func(row []string, columns string) string {
+		var all []string
+		for _, c := range strings.Fields(columns) {
+			i := slices.Index(rows[0], c)
+			if i < 0 {
+				panic("worlds: " + file + " has no column " + c)
+			}
+			all = append(all, row[i])
+		}
+		return strings.Join(all, "|")
+	}
+	table := map[string]string{}
+	for _, row := range rows[1:] {
+		k := part(row, keys)
+		if _, twice := table[k]; twice {
+			return nil, breaks(L8, file, "a row for each answer and verdict", "%s is there twice", k)
+		}
+		table[k] = part(row, values)
+	}
+	return table, nil
+}
+
+// likeCalm holds what was found against what the same world finds when nothing goes wrong.
+func (got findings) likeCalm(want findings, lossy bool) error {
+	for _, t := range []struct {
+		name      string
+		got, want map[string]string
+	}{{"answer", got.answers, want.answers}, {"verdict", got.verdicts, want.verdicts}} {
+		for _, k := range slices.Sorted(maps.Keys(t.want)) {
+			v, there := t.got[k]
+			if there && v == t.want[k] || lossy && (!there || !strings.HasPrefix(v, strings.SplitAfter(t.want[k], "|")[0])) {
+				continue
+			}
+			return breaks(L6, "", fmt.Sprintf("%s %s is %q", t.name, k, t.want[k]), "%q (there: %t)", v, there)
+		}
+		for k := range t.got {
+			if _, there := t.want[k]; !there && !lossy {
+				return breaks(L6, "", "no "+t.name+" of "+k, "%q", t.got[k])
+			}
+		}
+	}
+	return nil
+}
