@@ -133,6 +133,7 @@ type Finding struct {
 	Counts   []Counted    // of flips: what they are made of
 	Quasi    stats.Number // quasi standard error of a strength: two of them give the error of any difference
 	Primary  bool
+	Control  bool // about a neutral re-ask: conditions do not read it
 	Notes    []string
 	Words    string // the conclusion; primary findings alone
 }

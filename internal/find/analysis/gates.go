@@ -52,7 +52,8 @@ func (a Answers) Verdict(string, string) (expr.Verdict, error) {
 	return expr.Verdict{}, errors.New("there are findings here, not verdicts")
 }
 
-// Findings returns all findings of a stage under a name.
+// Findings returns all findings of a stage under a name. Those about a neutral re-ask are none: what changes when merely
+// asked again is not what a condition is about.
 func (a Answers) Findings(stage, what string) ([]expr.Finding, error) {
 	found := a.find(stage, what, func(*Finding) bool { return true })
 	if len(found) == 0 {
@@ -106,7 +107,7 @@ func (a Answers) find(stage, what string, wanted func(*Finding) bool) []*Finding
 	var out []*Finding
 	for _, t := range a.tables(stage) {
 		for k := range t.Findings {
-			if f := &t.Findings[k]; f.What == what && wanted(f) {
+			if f := &t.Findings[k]; f.What == what && !f.Control && wanted(f) {
 				out = append(out, f)
 			}
 		}
@@ -134,7 +135,7 @@ func (a Answers) none(stage, what string) error {
 func asked(f *Finding) expr.Finding {
 	out := expr.Finding{
 		Value: orNaN(f.Value), Low: math.NaN(), High: math.NaN(), N: f.N, Coverage: orNaN(f.Coverage.Share()),
-		Lane: f.Of(ByLane), Branch: f.Of(ByBranch), Template: f.Of(ByTemplate),
+		Lane: f.Of(ByLane), Branch: f.Of(ByBranch), Template: f.Of(ByTemplate), Turn: f.Of(ByTurn),
 	}
 	if f.Value.OK && f.Interval.OK {
 		out.Low, out.High = f.Interval.Low, f.Interval.High

@@ -44,6 +44,7 @@ type Stage struct {
 	Flagged   []string // labels on the bad side of the rubric, which people look at first
 	Gold      bool     // the study has a file of gold labels
 	Validated bool     // the judge is a rule, or was compared with gold
+	Each      bool     // it judges the first answers of conversations and later ones alike
 	Draws     int      // how often the same question was drawn; 0 and 1: once
 	Lengths   bool     // rows have the lengths of answers
 	Selected  string   // the stage after whose results the lanes were chosen; empty: none
@@ -291,7 +292,7 @@ func (s *Spec) RanksLanes(stage *Stage) bool {
 	case BradleyT, Davidson, Ranking:
 		return true
 	case Rates:
-		return slices.Equal(s.By, []string{ByLane})
+		return slices.Equal(s.By, []string{ByLane}) && (!stage.Each || s.Standing)
 	case Flips:
 		return stage.Flips && slices.Equal(FlipGroups(s.By), []string{ByLane})
 	}
@@ -320,6 +321,10 @@ func StandingSpec(stage *Stage, specs []Spec) Spec {
 	}
 	if first >= 0 {
 		out.Keep, out.Level = specs[first].Keep, specs[first].Level
+	}
+	if stage.Each && out.Method == Rates { // first, pressed and control answers are three questions: lanes are ranked by the first
+		keep := out.Keep
+		out.Keep = func(r *Row) bool { return r.Turn <= 1 && r.Branch == "" && (keep == nil || keep(r)) }
 	}
 	return out
 }

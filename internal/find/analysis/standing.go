@@ -19,6 +19,7 @@ type Standing struct {
 	Unit      Unit
 	Less      bool // less is better
 	Flips     bool // of answers that were taken back
+	First     bool // of the first answers of conversations alone
 	Control   bool // a neutral re-ask is subtracted
 	Primary   bool
 	Level     float64

@@ -30,7 +30,7 @@ type Decision struct {
 	Lane      string // empty: the stage as a whole
 	Condition string
 	Passed    bool
-	Why       string // where it did not pass
+	Why       string // the numbers that opened or closed it
 	Given     time.Time
 }
 

@@ -142,7 +142,7 @@ func (s *Script) Decide(ctx context.Context, g Gate, found expr.Source) error {
 	case !ok:
 		d.Why = condition + ": " + seen.Why()
 	default:
-		d.Passed = true
+		d.Passed, d.Why = true, condition+": "+seen.Found()
 	}
 	if d, err = s.Runs.Decide(ctx, d); err != nil {
 		return err

@@ -70,6 +70,7 @@ type Finding struct {
 	Lane     string  `expr:"lane"`
 	Branch   string  `expr:"branch"`
 	Template string  `expr:"template"`
+	Turn     string  `expr:"-"`
 }
 
 // Source answers what a condition asks for while it runs. A finding that has no number has NaN in it, so that no comparison holds.

@@ -39,6 +39,12 @@ func (s *Seen) add(stage, what, lane string, f Finding) {
 	if lane != "" {
 		of = lane + " in " + stage
 	}
+	if f.Branch != "" {
+		of += ", branch " + f.Branch
+	}
+	if f.Turn != "" {
+		of += ", turn " + f.Turn
+	}
 	value := "unknown"
 	if !math.IsNaN(f.Value) {
 		value = fmt.Sprintf("%.4g", f.Value)
@@ -52,13 +58,17 @@ func (s *Seen) add(stage, what, lane string, f Finding) {
 }
 
 // Why returns that a condition does not hold, and what it found.
-func (s *Seen) Why() string {
-	text := "it is not so"
+func (s *Seen) Why() string { return s.found("it is not so", mostSeen) }
+
+// Found returns that a condition holds, and all that it found.
+func (s *Seen) Found() string { return s.found("it is so", len(s.all)) }
+
+func (s *Seen) found(text string, most int) string {
 	if len(s.all) > 0 {
-		text += ": " + strings.Join(s.all[:min(mostSeen, len(s.all))], "; ")
+		text += ": " + strings.Join(s.all[:min(most, len(s.all))], "; ")
 	}
-	if len(s.all) > mostSeen {
-		text += fmt.Sprintf("; and %d more", len(s.all)-mostSeen)
+	if len(s.all) > most {
+		text += fmt.Sprintf("; and %d more", len(s.all)-most)
 	}
 	return text
 }

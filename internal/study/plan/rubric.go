@@ -193,10 +193,10 @@ func (d *Input) TraitsOf(st *study.Stage) []judge.Trait {
 	return out
 }
 
-// Of returns which answers a stage reads: those that its study says; where it does not, a rubric that holds answers against the first
-// reads the later ones.
+// Of returns which answers a stage reads: those that its study says; a rubric that holds answers against the first reads the later
+// ones alone, also where the study says each.
 func Of(st *study.Stage, r judge.Rubric) study.Of {
-	if st.Of == (study.Of{}) && r.AgainstFirst {
+	if r.AgainstFirst && (st.Of == (study.Of{}) || st.Of.Which == study.OfEach) {
 		return study.Of{Which: study.OfLater}
 	}
 	return st.Of

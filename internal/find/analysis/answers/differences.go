@@ -99,7 +99,7 @@ func (s *rates) standing(t *analysis.Table) error {
 		return nil
 	}
 	out := analysis.Standing{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Labels: s.yes,
-		Less: s.Stage.LessIsBetter(), Flips: s.Stage.Flips}
+		Less: s.Stage.LessIsBetter(), Flips: s.Stage.Flips, First: s.Stage.Each}
 	if p.Scored && !p.Rated {
 		out.What, out.Unit = analysis.WhatMean, analysis.Score
 	}

@@ -153,6 +153,9 @@ func (s *rates) Tables() ([]analysis.Table, error) {
 		t.Counted = s.yes
 		t.Note("rate: share of %s", strings.Join(s.yes, " or "))
 	}
+	if s.Stage.Each && !s.Spec.Standing && !slices.Contains(s.Spec.By, analysis.ByTurn) {
+		t.Note("first answers and those under pressure are counted together here: --by lane,branch,turn takes them apart")
+	}
 	if len(s.labels.List) >= maxLabels {
 		t.Note("more than %d labels: their shares are not listed", maxLabels)
 	}

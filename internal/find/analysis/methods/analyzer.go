@@ -259,6 +259,7 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 	for i := range t.Findings {
 		f := &t.Findings[i]
 		f.Stage, f.Level = e.stage.Name, o.Level
+		f.Control = e.stage.IsControl(f.Of(analysis.ByBranch))
 		f.Primary = t.Primary && (!headed || slices.Contains(headlines(), f.What))
 		if f.Coverage.Incomplete() {
 			f.Note("incomplete")

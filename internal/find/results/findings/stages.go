@@ -33,7 +33,7 @@ func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.S
 			Name: st.Name, Verb: analysis.Judged, Flips: rubric.AgainstFirst, Low: rubric.Range.Low, High: rubric.Range.High,
 			Whole: rubric.Range.Whole, Families: families, Gold: st.Gold != "", Ruled: rubric.Rule != nil || byProgram(of, st),
 			Validated: rubric.Rule != nil, Control: control(of, st), Selected: selected(of, st), Rule: countRule(st.Count),
-			Decided: Decided(of, st),
+			Decided: Decided(of, st), Each: eachTurn(of, st, rubric),
 		}
 		for _, l := range rubric.Labels {
 			if !l.Abstain {
@@ -67,6 +67,14 @@ func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.S
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// eachTurn reports whether a stage judges first answers of conversations and later ones alike.
+func eachTurn(of *study.Study, st *study.Stage, r judge.Rubric) bool {
+	if st.Verb() != study.VerbJudge || plan.Of(st, r).Which != study.OfEach {
+		return false
+	}
+	return slices.ContainsFunc(sources(of, st), func(from *study.Stage) bool { return len(from.Turns) > 1 })
 }
 
 // familiesOf returns who made the model of each lane.

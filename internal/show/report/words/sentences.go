@@ -208,8 +208,12 @@ func (r *ranked) measure() string {
 		return "of answers taken back"
 	case r.What == analysis.WhatMean:
 		return "on average"
+	case len(r.Labels) == 0 && r.First:
+		return "of first answers as expected"
 	case len(r.Labels) == 0:
 		return "as expected"
+	case r.First:
+		return "of first answers " + assay.Clean(strings.Join(r.Labels, " or "), plot.MaxName)
 	}
 	return assay.Clean(strings.Join(r.Labels, " or "), plot.MaxName)
 }
