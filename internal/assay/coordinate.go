@@ -1,6 +1,7 @@
 package assay
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,17 @@ func (l CoordinateList) Columns(table string) string {
 		table += "."
 	}
 	return table + strings.Join(l.Names(), ", "+table)
+}
+
+// Texts yields names and values of those of the list that are texts and set.
+func (l CoordinateList) Texts(c *Coordinates) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for i := range l {
+			if l[i].text != nil && *l[i].text(c) != "" && !yield(l[i].Name, *l[i].text(c)) {
+				return
+			}
+		}
+	}
 }
 
 // Into appends pointers to the values of the list, for a scan.

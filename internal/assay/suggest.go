@@ -3,16 +3,16 @@ package assay
 import "strings"
 
 // DidYouMean returns a hint that names the candidate nearest to a misspelt word, or "" when none is near.
-func DidYouMean(word string, candidates []string) string {
+func DidYouMean[S ~string](word S, candidates []S) string {
 	best, ok := Closest(word, candidates)
 	if !ok {
 		return ""
 	}
-	return "did you mean " + best + "?"
+	return "did you mean " + string(best) + "?"
 }
 
 // Choices returns a hint for an unknown word: the name nearest to it, or all of them.
-func Choices(word string, names []string) string {
+func Choices[S ~string](word S, names []S) string {
 	if hint := DidYouMean(word, names); hint != "" || len(names) == 0 {
 		return hint
 	}
@@ -33,10 +33,10 @@ func ThereAre[S ~string](names []S) string {
 }
 
 // Closest returns the candidate nearest to a misspelt word, the first of several; it is false when none is near.
-func Closest(word string, candidates []string) (string, bool) {
-	best, bestDistance := "", len(word)/3+2
+func Closest[S ~string](word S, candidates []S) (S, bool) {
+	best, bestDistance := S(""), len(word)/3+2
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(word), strings.ToLower(c), bestDistance); d < bestDistance {
+		if d := distance(strings.ToLower(string(word)), strings.ToLower(string(c)), bestDistance); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}

@@ -63,7 +63,7 @@ func (p *Pairs) Read(d *decode.Decoder, n *decode.Node) {
 
 // Drawn reports whether a seed decides about the pairs or their order.
 func (p *Pairs) Drawn() bool {
-	return p.File.File == "" || p.Order == "random" || p.Reverse > 0 && p.Reverse < 1
+	return p.File.File == "" || p.Order == OrderRandom || p.Reverse > 0 && p.Reverse < 1
 }
 
 // checkList wants columns to be named of a list alone.

@@ -37,19 +37,31 @@ type (
 	API string
 )
 
+// Words that something is decided by.
+const (
+	ReserveHigh    Reserve      = "high"
+	UnpricedAllow  Unpriced     = "allow"
+	ThenLive       DeadlineThen = "live"
+	IdenticalAsk   Identical    = "ask"
+	OrderRandom    Order        = "random"
+	OrderAlternate Order        = "alternate"
+	OrderBoth      Order        = "both"
+	OrderAsListed  Order        = "as-listed"
+)
+
 // Words lists the modes.
 func (Mode) Words() []string {
 	return []string{string(assay.ModeBatch), string(assay.ModeLive), string(assay.ModeBatchElseLive)}
 }
 
 // Words lists the amounts by name.
-func (Reserve) Words() []string { return []string{"expected", "high"} }
+func (Reserve) Words() []string { return []string{"expected", string(ReserveHigh)} }
 
 // Words lists the answers.
-func (Unpriced) Words() []string { return []string{"refuse", "allow"} }
+func (Unpriced) Words() []string { return []string{"refuse", string(UnpricedAllow)} }
 
 // Words lists the treatments.
-func (DeadlineThen) Words() []string { return []string{"live", "stop"} }
+func (DeadlineThen) Words() []string { return []string{string(ThenLive), "stop"} }
 
 // Words lists the treatments.
 func (Missing) Words() []string { return []string{"problem", "keep"} }
@@ -58,10 +70,12 @@ func (Missing) Words() []string { return []string{"problem", "keep"} }
 func (Jury) Words() []string { return []string{"each", "majority", "mean", "unanimous"} }
 
 // Words lists the treatments.
-func (Identical) Words() []string { return []string{"tie", "ask"} }
+func (Identical) Words() []string { return []string{"tie", string(IdenticalAsk)} }
 
 // Words lists the orders.
-func (Order) Words() []string { return []string{"random", "alternate", "both", "as-listed"} }
+func (Order) Words() []string {
+	return []string{string(OrderRandom), string(OrderAlternate), string(OrderBoth), string(OrderAsListed)}
+}
 
 // Words lists the ways.
 func (Reduce) Words() []string { return []string{"mean", "majority", "any", "all"} }

@@ -24,13 +24,13 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 		return engine.Policy{}, err
 	}
 	st := s.Study()
-	policy := engine.Policy{LiveBelow: 20, ReserveHigh: st.Reserve == "high", VerifyFirst: s.Settings().VerifyFirst}
+	policy := engine.Policy{LiveBelow: 20, ReserveHigh: st.Reserve == study.ReserveHigh, VerifyFirst: s.Settings().VerifyFirst}
 	if st.LiveBelow != nil {
 		policy.LiveBelow = *st.LiveBelow
 	}
 	if d := st.Deadline; d != nil {
 		policy.Deadline = time.Duration(d.After)
-		if d.Then == "live" {
+		if d.Then == study.ThenLive {
 			policy.Then = engine.ThenLive
 		}
 	}

@@ -217,7 +217,7 @@ func (c *laneContest) known(at assay.Coordinates, answered answers) (assay.Verdi
 		return v, true, nil
 	}
 	tie, same := pairs.Identical(first.text, second.text)
-	return tie, same && c.stage.Identical != "ask", nil
+	return tie, same && c.stage.Identical != study.IdenticalAsk, nil
 }
 
 func (c *laneContest) frame(at assay.Coordinates) (store.Verdict, error) {

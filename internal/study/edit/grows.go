@@ -113,7 +113,7 @@ func (c Change) morePairs(was, is *study.Study) bool {
 	}
 	old := before.Pairs.File.Names()
 	now := after.Pairs.File.Names()
-	return after.Pairs.Order != "alternate" || len(now) >= len(old) && slices.Equal(now[:len(old)], old)
+	return after.Pairs.Order != study.OrderAlternate || len(now) >= len(old) && slices.Equal(now[:len(old)], old)
 }
 
 // KeepsPairs reports whether a stage draws its pairs as before, or more of them.
@@ -173,7 +173,8 @@ func steady(p *study.Pairs) bool { return p.File.File != "" && (p.Reverse == 0 |
 func Draws(s *study.Study) bool {
 	return slices.ContainsFunc(s.Stages, func(st study.Stage) bool {
 		p := st.Pairs
-		return st.Verb() == study.VerbCompare && !(p != nil && steady(p) && (p.Order == "" || p.Order == "as-listed" || p.Order == "both"))
+		listed := p != nil && steady(p) && slices.Contains([]study.Order{"", study.OrderAsListed, study.OrderBoth}, p.Order)
+		return st.Verb() == study.VerbCompare && !listed
 	})
 }
 

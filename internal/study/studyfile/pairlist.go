@@ -142,7 +142,7 @@ func (l *pairReader) add(it assay.Item, found *assay.Problems) {
 	case l.rows[before].First == p.First || l.rows[before].Twice:
 		found.Add(it.Place, "leave it out; several votes of a judge are `repeats: N`", "the pair %s, %s is here again (first %s)",
 			decode.Quote(p.First), decode.Quote(p.Second), lineOf(l.rows[before].Place))
-	case l.pairs.Order != "" && l.pairs.Order != "as-listed" || l.pairs.Reverse != 0:
+	case l.pairs.Order != "" && l.pairs.Order != study.OrderAsListed || l.pairs.Reverse != 0:
 		found.Add(it.Place, "leave it out: the study says by `order` and `reverse` what is asked both ways",
 			"the pair %s, %s is the one %s the other way round", decode.Quote(p.First), decode.Quote(p.Second),
 			lineOf(l.rows[before].Place))

@@ -314,7 +314,7 @@ func TestTwoRunsShowWhatBecameWorseFirst(t *testing.T) {
 	if p.Shared != 4 || p.Worse != 2 || p.Better != 1 {
 		t.Errorf("shared %d, worse %d, better %d", p.Shared, p.Worse, p.Better)
 	}
-	for only, want := range map[string][]string{
+	for only, want := range map[grid.PairChange][]string{
 		"": {"worst", "worse", "better", "same"}, grid.PairWorse: {"worst", "worse"}, grid.PairBetter: {"worse", "better"},
 		grid.PairChanged: {"worst", "worse", "better"},
 	} {

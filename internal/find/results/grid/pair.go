@@ -30,16 +30,19 @@ type PairRow struct {
 
 // PairQuery picks rows of a pair, those that became worse the most first.
 type PairQuery struct {
-	Only  string // PairWorse, PairBetter, PairChanged; empty: all
+	Only  PairChange // empty: all
 	After string
 	Limit int
 }
 
-// Which rows of a pair are shown.
+// PairChange is what became of an item.
+type PairChange string
+
+// The changes that rows of a pair are picked by.
 const (
-	PairWorse   = "worse"
-	PairBetter  = "better"
-	PairChanged = "changed"
+	PairWorse   PairChange = "worse"
+	PairBetter  PairChange = "better"
+	PairChanged PairChange = "changed"
 )
 
 // PairOf puts two matrices side by side.
@@ -71,7 +74,7 @@ func (p *Pair) Page(q PairQuery) (rows []PairRow, next string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if q.Only != "" && !slices.Contains([]string{PairWorse, PairBetter, PairChanged}, q.Only) {
+	if q.Only != "" && !slices.Contains([]PairChange{PairWorse, PairBetter, PairChanged}, q.Only) {
 		return nil, "", results.NewMistake("", "only: want %s, %s or %s", PairWorse, PairBetter, PairChanged)
 	}
 	best := smallest[pairRecord]{after: after, limit: q.Limit}

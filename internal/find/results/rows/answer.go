@@ -71,6 +71,11 @@ type Judging struct {
 	Trait  string `json:"trait" parquet:"trait,dict"`
 }
 
+// Named returns the coordinates by their names in JSON.
+func (j *Judging) Named() map[string]*string {
+	return map[string]*string{"judge": &j.Judge, "prompt": &j.Prompt, "trait": &j.Trait}
+}
+
 // Try identifies the try of a judge that gave a verdict.
 type Try struct {
 	Fallback  string `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did

@@ -11,7 +11,8 @@ import (
 
 // Shown is one request with its whole life.
 type Shown struct {
-	Request *Answer `json:"request"` // its row, as everywhere
+	At      assay.Coordinates `json:"-"`
+	Request *Answer           `json:"request"` // its row, as everywhere
 	// the conversation up to the answer; empty: it cannot be made again, or there is none
 	Asked    []Message      `json:"asked"`
 	AskedWhy string         `json:"asked_unknown,omitempty"` // why it cannot be made again
@@ -83,7 +84,7 @@ func Show(ctx context.Context, r *results.Reader, run store.Run, key assay.Key) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Shown{Asked: []Message{}, Attempts: []Attempt{}, Verdicts: []JudgeVerdict{}, Events: []Happening{}}
+	s := &Shown{At: a.At, Asked: []Message{}, Attempts: []Attempt{}, Verdicts: []JudgeVerdict{}, Events: []Happening{}}
 	if s.Request, err = rows.Answer(ctx, a, entries[0].Verdicts); err != nil {
 		return nil, err
 	}

@@ -19,8 +19,8 @@ type Row struct {
 	Home      string `json:"home,omitempty"` // where it is kept, in a list of several homes
 	Run       string `json:"run"`
 	Study     string `json:"study"` // or the name of a batch file
-	Kind      string `json:"kind"`  // study or batch
-	State     string `json:"state"` // preparing, open, held or stopped; of a closed run, how it ended, or unchecked
+	Kind      Kind   `json:"kind"`
+	State     State  `json:"state"`
 	Rehearsal bool   `json:"rehearsal,omitempty"`
 	Progress
 	Held     int64      `json:"held"`
@@ -40,27 +40,41 @@ type Row struct {
 }
 
 // Unfinished reports whether the run may still change by itself.
-func (r Row) Unfinished() bool { return r.Closed == nil && r.State != string(store.RunPreparing) }
+func (r Row) Unfinished() bool { return r.Closed == nil && r.State != State(store.RunPreparing) }
 
 // Filter narrows a list of runs; what is empty does not.
 type Filter struct {
-	Study  string   // its name, whole
-	Kind   string   // study or batch
-	States []string // any of these, as RunRow spells them; open means all that are not closed
+	Study  string // its name, whole
+	Kind   Kind
+	States []State // any of these; open means all that are not closed
 	By     string
 	Note   string // a part of it, in any case
 	Limit  int    // 0: all
 }
 
+// Kind is what a run was made from.
+type Kind string
+
 // The kinds of runs.
 const (
-	KindStudy = "study"
-	KindBatch = "batch"
+	KindStudy Kind = "study"
+	KindBatch Kind = "batch"
 )
 
-// States returns the words that a run's state can be.
-func States() []string {
-	return []string{"preparing", "open", "held", "stopped", "done", "unchecked", "incomplete", "cancelled"}
+// State is the state of a run in one word: preparing, open, or what keeps an open run from going on; of a closed one, how it ended.
+type State string
+
+// The states that are neither a run's own nor its result: what keeps an open one from going on, what is owed to a closed one.
+const (
+	StateHeld      State = "held"
+	StateStopped   State = "stopped"
+	StateUnchecked State = "unchecked"
+)
+
+// States returns all states.
+func States() []State {
+	return []State{State(store.RunPreparing), State(store.RunOpen), StateHeld, StateStopped, State(store.ResultDone),
+		StateUnchecked, State(store.ResultIncomplete), State(store.ResultCancelled)}
 }
 
 // runsPage is how many runs are read at a time.
@@ -99,10 +113,10 @@ func (f Filter) takes(run store.Run) bool {
 
 func (f Filter) takesState(row Row) bool {
 	return len(f.States) == 0 || slices.Contains(f.States, row.State) ||
-		row.Closed == nil && slices.Contains(f.States, string(store.RunOpen))
+		row.Closed == nil && slices.Contains(f.States, State(store.RunOpen))
 }
 
-func kindOf(run store.Run) string {
+func kindOf(run store.Run) Kind {
 	if _, batch := batchrun.Of(run); batch {
 		return KindBatch
 	}
@@ -173,7 +187,7 @@ func Found(ctx context.Context, r *results.Reader, runs []store.Run) (map[int64]
 
 func runRow(r *results.Reader, run store.Run, p Progress, a store.Attention) Row {
 	row := Row{
-		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: stateWord(run, a), Rehearsal: r.Rehearsal || run.Rehearsal, Progress: p,
+		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: stateOf(run, a), Rehearsal: r.Rehearsal || run.Rehearsal, Progress: p,
 		Held: a.Held, Stopped: a.Stopped, AtLeast: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, Note: run.Note, By: run.By,
 		Begun: run.Created, Closed: results.KnownTime(run.Closed), Before: results.KnownTime(a.CollectBefore), SpentText: a.Cost.String(),
 	}
@@ -187,18 +201,16 @@ func runRow(r *results.Reader, run store.Run, p Progress, a store.Attention) Row
 	return row
 }
 
-// stateWord returns the state of a run in one word: of a closed one how it ended, of an open one what keeps it where
-// something does.
-func stateWord(run store.Run, a store.Attention) string {
+func stateOf(run store.Run, a store.Attention) State {
 	switch {
 	case run.State == store.RunClosed && run.Result == store.ResultDone && a.Owed > 0:
-		return "unchecked"
+		return StateUnchecked
 	case run.State == store.RunClosed:
-		return string(run.Result)
+		return State(run.Result)
 	case run.State == store.RunOpen && a.Held > 0:
-		return "held"
+		return StateHeld
 	case run.State == store.RunOpen && a.Stopped > 0:
-		return "stopped"
+		return StateStopped
 	}
-	return string(run.State)
+	return State(run.State)
 }

@@ -181,7 +181,7 @@ func orWord(word string) string {
 
 func (f showFlags) print(out io.Writer, s *rows.Shown) error {
 	r := s.Request
-	err := facts(out, requestFacts(r))
+	err := facts(out, requestFacts(s))
 	for _, m := range s.Asked {
 		err = errors.Join(err, block(out, "asked, "+m.Role, m.Text))
 	}
@@ -210,15 +210,15 @@ func (f showFlags) print(out io.Writer, s *rows.Shown) error {
 	return errors.Join(err, printAttempts(out, s.Attempts), printHappenings(out, s.Events))
 }
 
-// requestFacts says which request it is, and what it took.
-func requestFacts(r *rows.Answer) [][2]string {
+// requestFacts returns which request it is, and what it took.
+func requestFacts(s *rows.Shown) [][2]string {
+	r, at := s.Request, s.At
 	lines := [][2]string{{"key", r.Key}, {"run", r.Run + " of " + r.Study}, {"stage", r.Stage}, {"item", r.Item},
 		{"lane", fmt.Sprintf("%s (%s/%s)", r.AskedLane, r.Provider, r.Model)}}
 	where := fmt.Sprintf("turn %d", r.Turn)
-	for _, p := range [][2]string{{"branch", r.Branch}, {"template", r.Template}, {"prompt", r.Prompt}, {"trait", r.Trait}} {
-		if p[1] != "" {
-			where += ", " + p[0] + " " + p[1]
-		}
+	at.Template = r.Template
+	for name, value := range assay.AllCoordinates().But("stage", "source", "item", "lane", "against", "judge").Texts(&at) {
+		where += ", " + name + " " + value
 	}
 	where += fmt.Sprintf(", draw %d", r.Draw)
 	switch {

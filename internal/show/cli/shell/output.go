@@ -109,7 +109,7 @@ func Dollars(c assay.Cost) *float64 {
 	return &f
 }
 
-// Named says which request it is besides stage, lane and item.
+// Named returns the coordinates of a request besides stage, lane and item, in words.
 func Named(at assay.Coordinates) string {
 	var b strings.Builder
 	switch {
@@ -120,11 +120,8 @@ func Named(at assay.Coordinates) string {
 	case at.Judge != "":
 		fmt.Fprintf(&b, ", judges %s", at.Lane)
 	}
-	for _, part := range []struct{ name, value string }{{"template", at.Template}, {"branch", at.Branch}, {"prompt", at.Prompt},
-		{"trait", at.Trait}} {
-		if part.value != "" {
-			fmt.Fprintf(&b, ", %s %q", part.name, part.value)
-		}
+	for name, value := range assay.AllCoordinates().But("stage", "source", "item", "lane", "against", "judge").Texts(&at) {
+		fmt.Fprintf(&b, ", %s %q", name, value)
 	}
 	if at.Turn > 1 {
 		fmt.Fprintf(&b, ", turn %d", at.Turn)

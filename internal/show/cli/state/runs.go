@@ -19,6 +19,7 @@ import (
 type runsFlags struct {
 	listFlags
 	filter runs.Filter
+	states []string
 }
 
 // Runs makes the command `assay runs`.
@@ -40,21 +41,23 @@ func Runs(w *shell.World) *cobra.Command {
 	}
 	f.register(c, "runs")
 	c.Flags().StringVar(&f.filter.Study, "study", "", "only runs of this study, or batch file")
-	c.Flags().StringVar(&f.filter.Kind, "kind", "", "only runs of a study, or of a batch file (batch)")
-	c.Flags().StringSliceVar(&f.filter.States, "state", nil, "only runs in these states; open: all that are not closed")
+	c.Flags().StringVar((*string)(&f.filter.Kind), "kind", "", "only runs of a study, or of a batch file (batch)")
+	c.Flags().StringSliceVar(&f.states, "state", nil, "only runs in these states; open: all that are not closed")
 	c.Flags().StringVar(&f.filter.By, "by", "", "only runs that this person began")
 	c.Flags().StringVar(&f.filter.Note, "note", "", "only runs with this text in their note")
 	return c
 }
 
 func (f *runsFlags) check() error {
-	for _, s := range f.filter.States {
-		if !slices.Contains(runs.States(), s) {
-			return shell.Usage(shell.NearOrAll(s, runs.States()), "--state: no state is called %q", s)
+	for _, s := range f.states {
+		state := runs.State(s)
+		if !slices.Contains(runs.States(), state) {
+			return shell.Usage(assay.Choices(state, runs.States()), "--state: no state is called %q", s)
 		}
+		f.filter.States = append(f.filter.States, state)
 	}
-	if kinds := []string{runs.KindStudy, runs.KindBatch}; f.filter.Kind != "" && !slices.Contains(kinds, f.filter.Kind) {
-		return shell.Usage(shell.NearOrAll(f.filter.Kind, kinds), "--kind: no kind is called %q", f.filter.Kind)
+	if kinds := []runs.Kind{runs.KindStudy, runs.KindBatch}; f.filter.Kind != "" && !slices.Contains(kinds, f.filter.Kind) {
+		return shell.Usage(assay.Choices(f.filter.Kind, kinds), "--kind: no kind is called %q", f.filter.Kind)
 	}
 	return nil
 }

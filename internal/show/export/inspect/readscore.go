@@ -96,9 +96,9 @@ func unscored(reason string) assay.VerdictState {
 
 // ours reads the fields of a verdict that our own export writes.
 func (g readScore) ours(v *rows.Verdict) {
-	for name, to := range map[string]*string{
-		"stage": &v.Stage, "judge": &v.Judge, "label": &v.Label, "prompt": &v.Prompt, "trait": &v.Trait, "fallback": &v.Fallback,
-	} {
+	fields := v.Judging.Named()
+	fields["stage"], fields["label"], fields["fallback"] = &v.Stage, &v.Label, &v.Fallback
+	for name, to := range fields {
 		if text, ok := export.PlainText(g.Metadata[name]); ok {
 			*to = text
 		}

@@ -234,9 +234,12 @@ func (s *sample) score(name string, v *rows.Verdict) {
 		name = fmt.Sprintf("%s.%s.%d", v.Stage, v.Judge, i)
 	}
 	one := score{name: name, Answer: v.Label, Why: v.Reason, Metadata: map[string]any{
-		"key": v.Key, "stage": v.Stage, "judge": v.Judge, "state": v.State, "label": v.Label, "prompt": v.Prompt, "trait": v.Trait,
-		"vote": v.Vote, "second_try": v.SecondTry, "fallback": v.Fallback, "subject": v.Subject, "against": v.Against,
+		"key": v.Key, "stage": v.Stage, "state": v.State, "label": v.Label, "vote": v.Vote, "second_try": v.SecondTry,
+		"fallback": v.Fallback, "subject": v.Subject, "against": v.Against,
 	}}
+	for name, value := range v.Judging.Named() {
+		one.Metadata[name] = *value
+	}
 	if v.Score != nil {
 		one.Metadata["score"] = *v.Score
 	}
@@ -336,9 +339,12 @@ func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, stored *store.Ver
 		Started: timestamp(stored.Given), Completed: timestamp(stored.Given),
 	}
 	s.Metadata = map[string]any{
-		"key": v.Key, "item": v.Item, "first": v.First, "second": v.Second, "direction": v.Direction, "pair": v.Pair, "trait": v.Trait,
-		"prompt": v.Prompt, "template": v.Template, "branch": v.Branch, "turn": v.Turn, "draw": v.Draw, "vote": v.Vote, "judge": v.Judge,
-		"subject": v.Subject, "against": v.Against, "stage": v.Stage, "source": v.Source, "rehearsal": v.Rehearsal, "ending": "not asked",
+		"key": v.Key, "item": v.Item, "first": v.First, "second": v.Second, "direction": v.Direction, "pair": v.Pair,
+		"template": v.Template, "branch": v.Branch, "turn": v.Turn, "draw": v.Draw, "vote": v.Vote, "subject": v.Subject,
+		"against": v.Against, "stage": v.Stage, "source": v.Source, "rehearsal": v.Rehearsal, "ending": "not asked",
+	}
+	for name, value := range v.Judging.Named() {
+		s.Metadata[name] = *value
 	}
 	if a.Ended {
 		row, err := l.rows.Answer(ctx, a, nil)

@@ -77,12 +77,13 @@ func runBefore(q *site.Request) (string, error) {
 
 // compareQuery is the part of an address about two runs.
 type compareQuery struct {
-	a, b, stage, only string
+	a, b, stage string
+	only        grid.PairChange
 }
 
 func (c compareQuery) address(after string) string {
 	v := url.Values{"a": {c.a}, "b": {c.b}}
-	for name, value := range map[string]string{"stage": c.stage, "only": c.only, "after": after} {
+	for name, value := range map[string]string{"stage": c.stage, "only": string(c.only), "after": after} {
 		if value != "" {
 			v.Set(name, value)
 		}
@@ -208,7 +209,7 @@ func valueCell(f *analysis.Finding) plot.Cell {
 
 // pairItems puts the items of both runs side by side, those that became worse first.
 func (s *Pages) pairItems(q *site.Request, k compareKey, runs [2]store.Run, d *compareData) error {
-	c := compareQuery{runs[0].ID, runs[1].ID, q.FormValue("stage"), q.FormValue("only")}
+	c := compareQuery{runs[0].ID, runs[1].ID, q.FormValue("stage"), grid.PairChange(q.FormValue("only"))}
 	d.Swap = compareQuery{a: c.b, b: c.a, stage: c.stage}.address("")
 	var both [2]*grid.Matrix
 	for i := range both {
@@ -250,7 +251,10 @@ func (s *Pages) pairItems(q *site.Request, k compareKey, runs [2]store.Run, d *c
 		}
 	}
 	d.Grid = pair.Show(rows, func(run int, item, lane string) string { return cellLink(runs[run].ID, item, both[run].Source, lane) })
-	for _, only := range []struct{ name, says string }{{"", "all items of both"}, {grid.PairWorse, "worse somewhere"},
+	for _, only := range []struct {
+		name grid.PairChange
+		says string
+	}{{"", "all items of both"}, {grid.PairWorse, "worse somewhere"},
 		{grid.PairBetter, "better somewhere"}, {grid.PairChanged, "changed"}} {
 		to := c
 		to.only = only.name

@@ -11,17 +11,17 @@ import (
 
 // RunRow is the state of a run.
 type RunRow struct {
-	ID        string     `json:"run"`
-	Study     string     `json:"study"`
-	State     string     `json:"state"`
-	Result    string     `json:"result,omitempty"`
-	Rehearsal bool       `json:"rehearsal"`
-	Note      string     `json:"note,omitempty"`
-	By        string     `json:"by,omitempty"`
-	Created   time.Time  `json:"created"`
-	Closed    *time.Time `json:"closed"`
-	Planned   int64      `json:"planned"`
-	Spared    int64      `json:"spared"` // of those: need no asking
+	ID        string         `json:"run"`
+	Study     string         `json:"study"`
+	State     store.RunState `json:"state"`
+	Result    store.Result   `json:"result,omitempty"`
+	Rehearsal bool           `json:"rehearsal"`
+	Note      string         `json:"note,omitempty"`
+	By        string         `json:"by,omitempty"`
+	Created   time.Time      `json:"created"`
+	Closed    *time.Time     `json:"closed"`
+	Planned   int64          `json:"planned"`
+	Spared    int64          `json:"spared"` // of those: need no asking
 	runs.Progress
 	Segments      int64      `json:"segments"`
 	Held          int64      `json:"held"`
@@ -55,18 +55,18 @@ func (r RunRow) SpentWords() string {
 }
 
 // Standing returns the run's state in one word.
-func (r RunRow) Standing() string {
-	if r.State == string(store.RunClosed) {
-		return r.Result
+func (r RunRow) Standing() runs.State {
+	if r.State == store.RunClosed {
+		return runs.State(r.Result)
 	}
 	if r.Held > 0 {
-		return "held"
+		return runs.StateHeld
 	}
-	return r.State
+	return runs.State(r.State)
 }
 
 // Live reports whether the run may still change.
-func (r RunRow) Live() bool { return r.State != string(store.RunClosed) }
+func (r RunRow) Live() bool { return r.State != store.RunClosed }
 
 func (s *Site) RowOf(ctx context.Context, h *Home, run store.Run) (RunRow, error) {
 	rows, err := s.RowsOf(ctx, h, []store.Run{run})
@@ -114,7 +114,7 @@ func (s *Site) doneAbout(ctx context.Context, h *Home, r store.Run, p runs.RunPr
 
 func row(h *Home, r store.Run, p runs.RunProgress, a store.Attention) RunRow {
 	row := RunRow{
-		ID: r.ID, Study: r.Study, State: string(r.State), Result: string(r.Result), Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note,
+		ID: r.ID, Study: r.Study, State: r.State, Result: r.Result, Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note,
 		By: r.By, Created: r.Created, Closed: TimeOrNil(r.Closed), Progress: p.Progress, Segments: a.Segments, Held: a.Held,
 		Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, cost: a.Cost, Reserved: r.Reserved.Float(),
 		CollectBefore: TimeOrNil(a.CollectBefore), Owed: a.Owed, OwedFrom: TimeOrNil(a.OwedFrom), Reconcile: r.Reconcile, No: r.No,

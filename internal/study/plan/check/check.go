@@ -43,7 +43,7 @@ type checker struct{ *plan.Input }
 
 // checkPrices adds a problem for lanes without a price under a budget.
 func (d checker) checkPrices(problems *assay.Problems) {
-	if !d.Study.Budget.Set || d.Study.Unpriced == "allow" {
+	if !d.Study.Budget.Set || d.Study.Unpriced == study.UnpricedAllow {
 		return
 	}
 	for i := range d.Study.Lanes {

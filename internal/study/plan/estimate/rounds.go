@@ -147,7 +147,7 @@ func (m *maker) withinBudget(st *study.Stage, parts []plan.Part) {
 		all = all.Plus(parts[i].Cost)
 		first = first.Add(parts[i].Cost.Share(parts[i].First, parts[i].Requests).Expected)
 	}
-	if !all.Expected.Known() && m.in.Study.Unpriced != "allow" {
+	if !all.Expected.Known() && m.in.Study.Unpriced != study.UnpricedAllow {
 		m.problems.Add(st.Pairs.Adaptive.Key("budget"), "give one under `prices`, or say `unpriced: allow`",
 			"stage %s: no price is known for one of its judges, so the budget of its rounds cannot be kept", st.Name)
 		return
