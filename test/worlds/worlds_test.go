@@ -25,6 +25,10 @@ var (
 
 // TestWorlds plays worlds one after the other from the first seed, until there were enough of them.
 func TestWorlds(t *testing.T) {
+	if *find {
+		findFirst(t)
+		return
+	}
 	began := time.Now()
 	var played atomic.Int64
 	t.Run("all", func(t *testing.T) {
