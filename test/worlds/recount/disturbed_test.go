@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"assay/test/worlds/recount"
@@ -133,6 +134,7 @@ func TestDisturbedSummariesAreNoticed(t *testing.T) {
 			c.Summary.Ranked[0], c.Summary.Ranked[3] = c.Summary.Ranked[3], c.Summary.Ranked[0]
 		},
 		"a lane that is gone":  func(c *recount.Claims) { c.Summary.Ranked = c.Summary.Ranked[1:] },
+		"the sentence":         func(c *recount.Claims) { c.Summary.Coverage = strings.Replace(c.Summary.Coverage, "100%", "99%", 1) },
 		"a cost":               func(c *recount.Claims) { c.Costs[0].AtLeast *= 1.01 },
 		"a price":              func(c *recount.Claims) { *c.Costs[0].PerAnswer *= 1.1 },
 		"a price per verdict":  func(c *recount.Claims) { *c.Costs[4].PerVerdict *= 1.1 },

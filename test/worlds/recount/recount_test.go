@@ -27,9 +27,15 @@ import (
 
 // typed runs a command in a folder and returns what it prints; exit code 3 is that of something incomplete.
 func typed(dir string, args ...string) (string, error) {
+	return typedTo(http.DefaultTransport, nil, dir, args...)
+}
+
+// typedTo runs a command whose calls go to some providers.
+func typedTo(providers http.RoundTripper, env map[string]string, dir string, args ...string) (string, error) {
 	var out, told bytes.Buffer
-	code := cli.Main(context.Background(), shell.World{Args: args, Env: func(string) (string, bool) { return "", false },
-		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &told, Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport})
+	set := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	code := cli.Main(context.Background(), shell.World{Args: args, Env: set, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &told,
+		Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: providers})
 	if code != 0 && code != 3 {
 		return "", fmt.Errorf("assay %s: exit code %d\n%s%s", strings.Join(args, " "), code, &out, &told)
 	}
@@ -152,7 +158,7 @@ var open = []string{
 // kinds are those of which a check of the examples has to compare at least one.
 var kinds = []string{
 	"coverage", "complete", "rate", "rate: interval", "rate: n", "bounds", "mean", "mean: interval", "difference",
-	"difference: interval", "difference: n", "difference: test", "primary", "rank", "tiers", "flips", "flips: interval",
+	"difference: interval", "difference: n", "difference: test", "primary", "rank", "tiers", "sentences", "flips", "flips: interval",
 	"excess", "excess: interval", "excess: test", "scores of flips", "scores of flips: interval", "strength", "strength: n",
 	"strength: interval", "strength: rank", "strength: standard error", "order effect", "tie parameter", "reliability",
 	"win rate", "win rate: record", "win rate: interval", "average win rate", "corrected wins", "corrected wins: record",

@@ -3,6 +3,10 @@ package recount
 // costs checks what lanes cost in a stage, and for an answer.
 func (c *checker) costs() {
 	c.table = nil
+	asked := map[string]bool{} // what identical answers spare has a verdict and no request
+	for _, a := range c.Answers {
+		asked[a.Key] = true
+	}
 	for _, claim := range c.Claims.Costs {
 		c.about = "stage=" + claim.Stage + " lane=" + claim.Lane
 		sum, answers, valid, known, sentAgain := 0.0, 0, 0, true, false
@@ -21,7 +25,7 @@ func (c *checker) costs() {
 			}
 		}
 		for _, v := range c.Verdicts {
-			if v.Stage == claim.Stage && v.Judge == claim.Lane && v.State == "valid" {
+			if v.Stage == claim.Stage && v.Judge == claim.Lane && v.State == "valid" && asked[v.Key] {
 				valid++
 			}
 		}

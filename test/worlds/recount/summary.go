@@ -2,7 +2,9 @@ package recount
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // primary checks the correction of the tests that a study declared primary, all together.
@@ -71,9 +73,58 @@ func (c *checker) lead() *Table {
 	return best
 }
 
-// summary checks the order of lanes and their letters.
+// percent and dollars are how sentences have them.
+var (
+	percent = regexp.MustCompile(`^(\d+(?:\.\d+)?%) of the planned verdicts are there\.`)
+	least   = regexp.MustCompile(`Least of stage (\S+): (\d+(?:\.\d+)?%)\.`)
+	broken  = regexp.MustCompile(`([\d,]+) answers? (?:was|were) cut short, ([\d,]+) refused\.`)
+)
+
+// sentence checks the sentence on how much of the plan is there.
+func (c *checker) sentence(t *Table) {
+	text := c.Claims.Summary.Coverage
+	c.table, c.about = t, "summary"
+	if m := percent.FindStringSubmatch(text); m != nil && t.Coverage.Share != nil {
+		c.said("share of the planned verdicts", m[1], *t.Coverage.Share)
+	}
+	if m := least.FindStringSubmatch(text); m != nil {
+		lowest := 1.0
+		for _, other := range c.Claims.Tables {
+			if other.Coverage.Share != nil && !other.People {
+				lowest = min(lowest, *other.Coverage.Share)
+			}
+		}
+		c.said("least of stage "+m[1], m[2], lowest)
+	}
+	cut, refused := 0, 0
+	for _, a := range c.Answers {
+		if a.Verb != "judge" && a.Verb != "compare" {
+			cut, refused = cut+int(one(a.Ending == "cut")), refused+int(one(a.Ending == "refused"))
+		}
+	}
+	switch m := broken.FindStringSubmatch(text); {
+	case m != nil:
+		c.said("answers cut short", m[1], float64(cut))
+		c.said("answers refused", m[2], float64(refused))
+	case strings.Contains(text, "No answer was cut or refused."):
+		c.count("sentences", "answers cut short or refused", cut+refused, 0)
+	}
+}
+
+// said compares a number in a sentence, as it is rounded there: what is not whole is never 100%, and what is there never 0%.
+func (c *checker) said(what, text string, x float64) {
+	c.Compared["sentences"]++
+	if !rounded(text, some(x)) {
+		c.differ(what, fmt.Sprint(x), text)
+	}
+}
+
+// summary checks the sentence on coverage, the order of lanes and their letters.
 func (c *checker) summary() {
 	t := c.lead()
+	if t != nil {
+		c.sentence(t)
+	}
 	if t == nil || c.stages[t.Stage] == nil || len(c.Claims.Summary.Ranked) == 0 {
 		return
 	}
