@@ -45,6 +45,9 @@ func Open(ctx context.Context, where string, o Options) (*Ledger, error) {
 // Close ends all connections.
 func (l *Ledger) Close() error { return l.db.Close() }
 
+// Snapshot writes the ledger as it is now into a new file, while others use it. A PostgreSQL ledger has tools of its own.
+func (l *Ledger) Snapshot(ctx context.Context, file string) error { return l.db.Snapshot(ctx, file) }
+
 // Postgres reports whether the ledger is PostgreSQL, which many workers may share.
 func (l *Ledger) Postgres() bool { return l.db.Postgres() }
 

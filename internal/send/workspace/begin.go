@@ -13,6 +13,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
+	"assay/internal/send/origin"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/study"
 	"assay/internal/study/plan"
@@ -230,6 +231,11 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 				continue
 			}
 			return now.Run, keep.Resumed(now)
+		}
+		if !h.Rehearsal {
+			if err := origin.Lost(ctx, h.Ledger, h.Files.String()); err != nil {
+				return now.Run, err
+			}
 		}
 		run, err := h.Begin(ctx, want, now.Claim)
 		if now.Claim == nil || !errors.Is(err, store.ErrDuplicate) {

@@ -11,6 +11,7 @@ import (
 	"assay/internal/send/batchrun"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
+	"assay/internal/send/origin"
 	"assay/internal/show/notify"
 )
 
@@ -46,7 +47,10 @@ func (h *Home) Ready(ctx context.Context) error {
 	if _, err := h.Files.Probe(ctx, ""); err != nil {
 		return &ArtifactsError{err}
 	}
-	return nil
+	if h.Rehearsal {
+		return nil
+	}
+	return origin.Check(ctx, h.Ledger, h.Where)
 }
 
 // Drive works on a run until it is closed, or until what is left waits for a person, for money or for a key.

@@ -21,7 +21,7 @@ var (
 		"run", "compare", "resume", "tune", "notify", "worker", "cancel", "retry", "redo", "adopt", "resolve",
 		"runs", "jobs", "show", "status", "watch", "results", "errors", "spend", "sql", "view",
 		"analyse", "report", "diff", "export", "label", "verdicts", "rank", "agree", "rate", "bundle",
-		"batch", "gateway", "import", "clean", "sim",
+		"batch", "gateway", "import", "clean", "backup", "restore", "sim",
 	}
 	toCome = []string{}
 )

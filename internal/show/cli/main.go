@@ -208,6 +208,8 @@ func commands(w *shell.World) []*cobra.Command {
 		state.Sql(w),
 		batch.Batch(w),
 		cleanCommand(w),
+		backupCommand(w),
+		restoreCommand(w),
 		gatewayCommand(w),
 		dashboardCommand(w),
 		simCommand(w),

@@ -102,6 +102,20 @@ func (s *DB) Close() error {
 	return errors.Join(s.stream.Close(), s.read.Close(), s.write.Close())
 }
 
+// Snapshot writes the database as it is now into a new file, while others use it. A PostgreSQL database has tools of its own.
+func (s *DB) Snapshot(ctx context.Context, file string) error {
+	of, ok := s.engine.(sqlite)
+	if !ok {
+		return errors.New("a PostgreSQL ledger is saved by pg_dump")
+	}
+	pool, err := openPool(of.path, nil)
+	if err != nil {
+		return err
+	}
+	_, err = pool.ExecContext(ctx, `VACUUM INTO $1`, file)
+	return errors.Join(err, pool.Close())
+}
+
 // Postgres reports whether the database is PostgreSQL, which many workers may share.
 func (s *DB) Postgres() bool { _, ok := s.engine.(postgres); return ok }
 

@@ -21,6 +21,18 @@ func (s *Store) SetMeta(ctx context.Context, name, value string) (string, error)
 	return s.reader.Meta(ctx, name)
 }
 
+// Put replaces a named value of the ledger as a whole, and returns the one before; empty: there was none.
+func (s *Store) Put(ctx context.Context, name, value string) (before string, err error) {
+	if before, err = s.reader.Meta(ctx, name); err != nil || before == value {
+		return before, err
+	}
+	return before, s.db.Tx(ctx, "put meta", db.Durable, func(t *db.Txn) error {
+		_, err := t.ExecContext(ctx,
+			`INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+		return err
+	})
+}
+
 // CreateRun begins a run in state preparing.
 func (s *Store) CreateRun(ctx context.Context, n store.NewRun) (store.Run, error) {
 	return s.createRun(ctx, n, func(int64) []any { return []any{nil, nil, int64(0), nil} })

@@ -7,6 +7,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/send/batchrun"
+	"assay/internal/send/origin"
 	"assay/internal/send/workspace"
 )
 
@@ -138,6 +139,10 @@ func adviceOnNames(err error, typed string) (hint string, ok bool) {
 	}
 	if _, ok := errors.AsType[*workspace.ForeignPlaceError](err); ok {
 		return "--artifacts or ASSAY_ARTIFACTS names the folder or bucket that all workers share", true
+	}
+	if _, ok := errors.AsType[*origin.LostLedgerError](err); ok {
+		return "`assay restore FILE` puts a backup back, `assay adopt PROVIDER --study FILE` recovers what providers still hold; " +
+			"to begin anew, name another folder with --home", true
 	}
 	if e, ok := errors.AsType[*workspace.UndecidableError](err); ok {
 		return "assay status " + e.Run + typed + " --segments lists them", true

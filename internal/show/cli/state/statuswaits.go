@@ -83,8 +83,8 @@ func stoodStill(t store.Trouble, now time.Time) string {
 // printOwed says that jobs at a provider are to be compared with the ledger, before anything is sent or once more at the end.
 func printOwed(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	if run.Reconcile != "" {
-		fmt.Fprintln(w.Stdout, assay.Clean(
-			fmt.Sprintf("\nNothing is sent before the jobs at its providers were compared with the ledger: %s.", run.Reconcile), 500))
+		fmt.Fprintf(w.Stdout, "\nNothing is sent before the jobs at its providers were compared with the ledger: %s.\n",
+			assay.Clean(run.Reconcile, 500))
 	}
 	all, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
 	if owed := all[run.No]; owed.Owed > 0 {
