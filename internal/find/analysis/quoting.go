@@ -6,6 +6,9 @@ import "assay/internal/study/adaptive"
 // part of one look of the usual rounds. It comes on top of what the first look spent.
 func BeyondPlan(level float64) float64 { return (1 - level) / adaptive.Rounds }
 
+// leastQuoted is how many items a quote rests on at least.
+const leastQuoted = 10
+
 // Quote foretells what more comparisons of two places, or more items, will show. It is false where the two can be told
 // apart, or where nothing can be estimated. It believes in a difference as far as the spread of all values suggests:
 // those that are asked about are close by luck, too.
@@ -29,10 +32,14 @@ func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
 		if (t.First != a || t.Second != b) && (t.First != b || t.Second != a) {
 			continue
 		}
-		if !t.Difference.OK || !t.SE.OK || !t.Information.OK || !(t.SE.Value > 0) {
+		if !t.Difference.OK || !t.SE.OK || !t.Information.OK || !(t.SE.Value > 0) || s.Verb == Judged && t.Clusters < leastQuoted {
 			break
 		}
-		return adaptive.Quote{
+		var exact *adaptive.Discordant
+		if s.Test == ExactPairs {
+			exact = &adaptive.Discordant{Ahead: t.Ahead, Behind: t.Behind, Items: t.Clusters, Level: level / float64(max(1, open))}
+		}
+		return adaptive.Quote{Exact: exact,
 			Pair:     adaptive.Pair{Difference: t.Difference.Value, Variance: t.SE.Value * t.SE.Value, Information: t.Information.Value},
 			Critical: adaptive.Critical(level, open, s.units(t.Clusters)), Spread: spread,
 		}, true
@@ -80,5 +87,16 @@ func (s *Standing) spread() (float64, bool) {
 	if len(value) < 2 {
 		return 0, false
 	}
-	return adaptive.Spread(value, se), true
+	spread := adaptive.Spread(value, se)
+	if s.Rough() && s.Unit == Share {
+		spread = max(spread, usualSpread*usualSpread)
+	}
+	return spread, true
 }
+
+// usualSpread is how far rates of lanes are taken to differ where two or three do not show it.
+const usualSpread = 0.05
+
+// Rough reports whether so few places are ranked that they do not show how far such lanes differ: a quote is a range then,
+// from what believes in the difference as it was found to what believes in little of it.
+func (s *Standing) Rough() bool { return len(s.Places) <= 3 }

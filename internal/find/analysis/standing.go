@@ -72,6 +72,7 @@ type Contrast struct {
 	Interval      stats.Interval
 	P             stats.Number
 	Clusters      int
+	Ahead, Behind int          // of an exact test: items on which one alone is right
 	Information   stats.Number // about the difference, from one more comparison of the two or one more item, as a part of 1/SE²
 }
 

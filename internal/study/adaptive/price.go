@@ -31,9 +31,16 @@ func Spread(found, se []float64) float64 {
 // one asks about are those that luck brought close.
 type Quote struct {
 	Pair
-	Critical float64 // that the score has to exceed
-	Spread   float64 // of strengths, a variance
-	Least    float64 // comparisons without which nothing is claimed
+	Critical float64     // that the score has to exceed
+	Spread   float64     // of strengths, a variance
+	Least    float64     // comparisons without which nothing is claimed
+	Exact    *Discordant // of a pair that an exact test decides; nil: its error does
+}
+
+// AsFound returns the quote that believes in the difference as it was found.
+func (q Quote) AsFound() Quote {
+	q.Spread = math.MaxFloat32
+	return q
 }
 
 // shrink returns how much of the difference is believed.
@@ -41,6 +48,9 @@ func (q Quote) shrink() float64 { return 2 * q.Spread / (2*q.Spread + q.Variance
 
 // Chance returns how likely so many more comparisons resolve the pair, either way.
 func (q Quote) Chance(n float64) float64 {
+	if q.Exact != nil {
+		return q.exactChance(int(n))
+	}
 	more, b := n*q.Information, q.shrink()
 	after := 1 / (1/q.Variance + more)
 	mean := after * math.Abs(q.Difference) * (1/q.Variance + b*more)
@@ -51,6 +61,9 @@ func (q Quote) Chance(n float64) float64 {
 
 // Needed returns how many more comparisons resolve the pair with a chance; false where no sensible number does.
 func (q Quote) Needed(chance float64) (float64, bool) {
+	if q.Exact != nil {
+		return q.exactNeeded(chance)
+	}
 	const sensible = 1e6
 	if math.Abs(q.Difference) >= q.Critical*q.SE() {
 		return q.Least, true

@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"assay/internal/assay"
+	"assay/internal/find/stats"
 	"assay/internal/show/report"
 	"assay/internal/show/report/words"
 )
 
 // quoted finds a summary's quote for resolving the difference of two lanes.
-var quoted = regexp.MustCompile(`(\w+) and (\w+): ([\d,]+) more questions for an even chance, ([\d,]+) \(\$([\d.]+)\) for 80%`)
+var quoted = regexp.MustCompile(`(\w+) and (\w+): ([\d,]+) to ([\d,]+) more questions \(\$([\d.]+)\) for 80%`)
 
 func number(t *testing.T, text string) float64 {
 	t.Helper()
@@ -48,16 +49,14 @@ func TestAQuoteIsWhatItPromises(t *testing.T) {
 		t.Fatalf("no quote in %q", text)
 	}
 	// Two lanes at 2/60 dollars an item each (2 dollars for each lane's answers) and two of three verdicts at a cent.
-	even, likely := number(t, got[3]), number(t, got[4])
+	found, likely := number(t, got[3]), number(t, got[4])
 	if each := number(t, got[5]) / likely; math.Abs(each/(4./60+0.02)-1) > 0.03 {
 		t.Errorf("one more question costs $%.4f: %s", each, text)
 	}
 	mean, variance := differences(marks["aa"], marks["bb"])
-	spread := spreadOf(marks)
-	open := 1.0 // the other two pairs can be told apart
-	for n, want := range map[float64]float64{even: 0.5, likely: 0.8} {
-		if share := settles(mean, variance, spread, n, 0.05/open); math.Abs(share-want) > 0.03 {
-			t.Errorf("%.0f more settle it in %.3f of draws, want %.2f", n, share, want)
+	for n, spread := range map[float64]float64{found: 1e9, likely: spreadOf(marks)} { // the other two pairs can be told apart
+		if share := settles(marks["aa"], marks["bb"], 2*spread/(2*spread+variance), mean, variance, int(n)); math.Abs(share-0.8) > 0.04 {
+			t.Errorf("%.0f more settle it in %.3f of draws, want 0.80", n, share)
 		}
 	}
 }
@@ -95,19 +94,32 @@ func spreadOf(marks map[string]string) float64 {
 	return out / 2
 }
 
-// settles returns how often n more items show a difference: the truth is drawn from what is believed, then what they
-// show.
-func settles(mean, variance, spread, n, alpha float64) float64 {
+// settles returns how often n more items make McNemar's exact test significant: the truth is drawn from what is believed, then
+// what they show.
+func settles(a, b string, believed, mean, variance float64, n int) float64 {
 	rng := rand.New(rand.NewPCG(5, 5))
-	believed := 2 * spread / (2*spread + variance)
-	information := n / (variance * 60)
-	z := math.Sqrt2 * math.Erfinv(1-alpha)
-	after := 1 / (1/variance + information)
-	hits, draws := 0, 200_000
+	ahead, behind := 0, 0
+	for i := range a {
+		switch {
+		case a[i] > b[i]: // - comes after +
+			behind++
+		case a[i] < b[i]:
+			ahead++
+		}
+	}
+	rate := float64(ahead+behind) / float64(len(a))
+	hits, draws := 0, 4000
 	for range draws {
 		truth := believed*mean + math.Sqrt(believed*variance)*rng.NormFloat64()
-		shown := truth + rng.NormFloat64()/math.Sqrt(information)
-		if math.Abs(after*(mean/variance+information*shown)) >= z*math.Sqrt(after) {
+		first, second := ahead, behind
+		for range n {
+			if u := rng.Float64(); u < (rate+truth)/2 {
+				first++
+			} else if u < rate {
+				second++
+			}
+		}
+		if stats.NewMcNemar(first, second).Exact.Value < 0.05 {
 			hits++
 		}
 	}
@@ -142,7 +154,7 @@ func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
 			text = c.Text + strings.Join(c.Points, "; ")
 		}
 	}
-	if !regexp.MustCompile(`for an even chance, [\d,]+ \(\$[\d.]+ in batches, \$[\d.]+ live\) for 80%`).MatchString(text) {
+	if !regexp.MustCompile(`[\d,]+ to [\d,]+ more questions \(\$[\d.]+ in batches, \$[\d.]+ live\) for 80%`).MatchString(text) {
 		t.Error(text)
 	}
 	d.Spend[len(d.Spend)-1].Batch = assay.Cost{Unknown: 1}

@@ -19,6 +19,7 @@ type Settling struct {
 	First, Second string
 	Unit          string // comparison, or what the items of the stage are called
 	Even, Likely  Amount // for an even chance, and for 80%
+	AsFound       Amount // for 80%, if the difference is as it was found; zero: lanes show how far they differ
 	Clusters      int    // items, or clusters of them, that both have
 }
 
@@ -83,8 +84,12 @@ func (d document) settlings(r *ranked) []Settling {
 		if unit == "pair" {
 			each = each.times(r.perPair())
 		}
-		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, amount(q, 0.5, each), amount(q, likelyChance, each),
-			r.shared(a, b)})
+		one := Settling{Stage: r.Stage, First: r.Places[a].Name, Second: r.Places[b].Name, Unit: unit, Even: amount(q, 0.5, each),
+			Likely: amount(q, likelyChance, each), Clusters: r.shared(a, b)}
+		if r.Rough() && r.Verb == analysis.Judged {
+			one.AsFound = amount(q.AsFound(), likelyChance, each)
+		}
+		out = append(out, one)
 	}
 	return out
 }
@@ -255,7 +260,7 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 	}
 	text := "What it would take to tell neighbours apart, at this run's prices"
 	if rough {
-		text += fmt.Sprintf(" (rough: %d or fewer say little of how far apart they lie)", fewLanes)
+		text += fmt.Sprintf(" (a range where %d or fewer say little of how far apart they lie)", fewLanes)
 	}
 	if more > 0 {
 		points = append(points, fmt.Sprintf("%s more: %s lists all", assay.Count(more, "pair"), d.command("analyse", "--json")))
@@ -280,6 +285,9 @@ func (d document) morePairs(r *ranked) *Caveat {
 
 // words returns how many more settle a pair.
 func (s Settling) words() string {
+	if s.AsFound.Known && s.Likely.Known && s.AsFound.N < s.Likely.N {
+		return fmt.Sprintf("%s to %s for 80%%", assay.Thousands(roughly(int(s.AsFound.N))), s.Likely.words("more "+s.Unit))
+	}
 	if !s.Even.Known {
 		return "no sensible number of " + s.Unit + "s"
 	}
