@@ -80,6 +80,14 @@ func (c Cost) Add(d Cost) Cost {
 // Known reports whether every part has a price.
 func (c Cost) Known() bool { return c.Unknown == 0 }
 
+// Dollars returns the cost in dollars; nil where a part has no price.
+func (c Cost) Dollars() *float64 {
+	if !c.Known() {
+		return nil
+	}
+	return new(c.Sum.Float())
+}
+
 // Spent formats the amount spent; "unknown" if it is not known.
 func (c Cost) Spent() string {
 	if c.Unknown > 0 && c.Priced == 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -128,4 +129,23 @@ func PlainCell(text string) string {
 		return text[1:]
 	}
 	return text
+}
+
+// KnownTime returns a time that is known, else nil.
+func KnownTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// LowerASCII returns a text with the letters of ASCII in lower case, and all other bytes as they are.
+func LowerASCII(s string) []byte {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return b
 }

@@ -4,7 +4,6 @@ package results
 
 import (
 	"context"
-	"time"
 
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/read"
@@ -33,12 +32,4 @@ func (r *Reader) Study(ctx context.Context, run store.Run) (*study.Study, error)
 // GivesVerdicts reports whether a stage gives verdicts.
 func GivesVerdicts(st *study.Stage) bool {
 	return st.Verb() == study.VerbJudge || st.Verb() == study.VerbCompare
-}
-
-// KnownTime returns a time that is known, else nil.
-func KnownTime(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/assay/csvtext"
 )
 
 // maxProblems is how many bad rows are reported before reading stops.
@@ -15,7 +16,7 @@ const maxProblems = 10
 // Table is a stream of rows under a heading.
 type Table struct {
 	name     string
-	scan     *Scanner
+	scan     *csvtext.Scanner
 	columns  []string
 	rows     int
 	problems assay.Problems
@@ -28,7 +29,7 @@ func Open(in io.Reader, name string) (*Table, error) {
 	if strings.HasSuffix(strings.ToLower(name), ".tsv") {
 		comma = '\t'
 	}
-	t := &Table{name: name, scan: NewScanner(in, comma)}
+	t := &Table{name: name, scan: csvtext.NewScanner(in, comma)}
 	if !t.scan.Scan() {
 		if t.scan.Err() == nil {
 			return nil,

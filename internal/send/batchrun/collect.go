@@ -319,8 +319,7 @@ func (c *collector) tidy(a *held) error {
 			row.Input, row.Output = &o.Usage.Input, &o.Usage.Output
 		}
 		if a.Cost != nil {
-			cost := a.Cost.Float()
-			row.Cost = &cost
+			row.Cost = new(a.Cost.Float())
 		}
 		if o.Fault != nil {
 			row.Problem = o.Fault.Error()

@@ -29,15 +29,7 @@ func (c Cost) MarshalJSON() ([]byte, error) {
 		Requests int64      `json:"requests"`
 		Expected *float64   `json:"expected_usd"`
 		High     *float64   `json:"most_usd"`
-	}{c.File, c.Provider, c.Model, c.Mode, c.Requests, dollars(c.Expected), dollars(c.High)})
-}
-
-func dollars(c assay.Cost) *float64 {
-	if !c.Known() {
-		return nil
-	}
-	f := c.Sum.Float()
-	return &f
+	}{c.File, c.Provider, c.Model, c.Mode, c.Requests, c.Expected.Dollars(), c.High.Dollars()})
 }
 
 // Estimate returns what the models of a file may cost.

@@ -48,8 +48,7 @@ func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run
 		"stage %s: %s more of %s and %s, to settle which is better", o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second)}
 	if run.Budget != nil {
 		// Some cost more than the mean: what is bought is not left half way.
-		need := run.Spent + run.Reserved + run.Perhaps + o.Cost + o.Cost/2
-		e.Budget = &need
+		e.Budget = new(run.Spent + run.Reserved + run.Perhaps + o.Cost + o.Cost/2)
 	}
 	return h.Ledger.Runs.Buy(ctx, e)
 }

@@ -101,8 +101,7 @@ func priceDocuments(prices []catalog.Price) []priceDocument {
 			Date: string(p.Date), Source: p.Source,
 		}
 		if p.Above > 0 {
-			long := ratesJSON(p.Live.Long)
-			doc.Long = &long
+			doc.Long = new(ratesJSON(p.Live.Long))
 		}
 		out = append(out, doc)
 	}
@@ -114,8 +113,7 @@ func ratesJSON(r catalog.Rates) ratesDocument {
 		if !r.Known {
 			return nil
 		}
-		f := r.Million.Float()
-		return &f
+		return new(r.Million.Float())
 	}
 	return ratesDocument{known(r.Input), known(r.Cached), known(r.Write5m), known(r.Write1h), known(r.Output)}
 }

@@ -75,8 +75,7 @@ func seconds(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
 	}
-	n := t.Unix()
-	return &n
+	return new(t.Unix())
 }
 
 // batch returns the state of a run in OpenAI's form.

@@ -74,8 +74,7 @@ func (c *Call) FindFile(id string) *File {
 	if f == nil || f.gone || f.expired(c.Now) {
 		return nil
 	}
-	found := *f
-	return &found
+	return new(*f)
 }
 
 // Files lists the caller's files, newest first: copies, as they are now.

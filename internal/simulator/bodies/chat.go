@@ -145,8 +145,7 @@ func (d Chat) usage(r *Reply) chatUsage {
 	u.PromptDetails.Cached, u.PromptDetails.Write = r.Usage.Cached, r.Usage.Write5m+r.Usage.Write1h
 	u.CompletionDetails.Reasoning = r.Usage.Reasoning
 	if d.Hits {
-		miss := r.Usage.Input - r.Usage.Cached
-		u.Hit, u.Miss = &r.Usage.Cached, &miss
+		u.Hit, u.Miss = &r.Usage.Cached, new(r.Usage.Input-r.Usage.Cached)
 	}
 	if d.Timings {
 		u.QueueTime, u.PromptTime, u.CompletionTime, u.TotalTime = 0.001, 0.002, 0.05, 0.052

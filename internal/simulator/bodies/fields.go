@@ -29,8 +29,7 @@ func floatOf(v *fastjson.Value, key ...string) *float64 {
 	if n == nil || n.Type() != fastjson.TypeNumber {
 		return nil
 	}
-	f := n.GetFloat64()
-	return &f
+	return new(n.GetFloat64())
 }
 
 func intOf(v *fastjson.Value, key ...string) *int {
@@ -38,8 +37,7 @@ func intOf(v *fastjson.Value, key ...string) *int {
 	if f == nil {
 		return nil
 	}
-	n := int(*f)
-	return &n
+	return new(int(*f))
 }
 
 func stringOf(v *fastjson.Value, key ...string) string { return string(v.GetStringBytes(key...)) }

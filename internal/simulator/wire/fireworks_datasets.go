@@ -54,8 +54,7 @@ func (s *fireShelf) find(account, id string) *fireDataset {
 	if d == nil {
 		return nil
 	}
-	found := *d
-	return &found
+	return new(*d)
 }
 
 // change changes a dataset, if it is still there.

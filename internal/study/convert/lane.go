@@ -47,8 +47,7 @@ func (l *lane) param(key string, value any) bool {
 	case "top_p":
 		l.Params.TopP = &x
 	case "top_k":
-		k := int(x)
-		l.Params.TopK = &k
+		l.Params.TopK = new(int(x))
 		isNumber = whole
 	case "max_tokens", "max_output_tokens":
 		l.Params.MaxTokens, key, isNumber = int(x), "max_tokens", whole

@@ -63,6 +63,5 @@ func Identical(a, b string) (assay.Verdict, bool) {
 	if a == "" || a != strings.TrimSpace(b) {
 		return assay.Verdict{}, false
 	}
-	half := 0.5
-	return assay.Verdict{State: assay.VerdictValid, Label: assay.LabelTie, Score: &half, Why: WhyIdentical}, true
+	return assay.Verdict{State: assay.VerdictValid, Label: assay.LabelTie, Score: new(0.5), Why: WhyIdentical}, true
 }

@@ -105,8 +105,7 @@ func seedOf(seed *int64) *uint64 {
 	if seed == nil {
 		return nil
 	}
-	own := uint64(*seed)
-	return &own
+	return new(uint64(*seed))
 }
 
 // side returns the place of a lane, or of an item, in the field.

@@ -290,15 +290,8 @@ func (p *Plan) priced(z *Size, n Needed, answers, verdicts portion) Needed {
 	}
 	cost := answers.price(before.Cost).Plus(verdicts.price(own.Cost)).Expected
 	live := answers.price(before.Live).Plus(verdicts.price(own.Live)).Expected
-	if cost.Known() {
-		n.Cost = dollars(cost.Sum.Float())
-	}
-	if live.Known() {
-		n.Live = dollars(live.Sum.Float())
-	}
+	n.Cost, n.Live = cost.Dollars(), live.Dollars()
 	return n
 }
-
-func dollars(x float64) *float64 { return &x }
 
 func rounded(x, by float64) float64 { return math.Round(x*by) / by }

@@ -212,8 +212,8 @@ func history(ctx context.Context, r *results.Reader, run store.Run, key assay.Ke
 		segments = append(segments, g.No)
 		t := Attempt{
 			Attempt: a.Try, Mode: string(a.Mode), Provider: g.Provider, Model: g.Model, Segment: g.No, State: string(g.State), Job: g.Job,
-			Ending: string(a.Outcome.Ending), Surplus: a.Surplus, Launched: results.KnownTime(g.Launched),
-			Settled: results.KnownTime(a.Settled),
+			Ending: string(a.Outcome.Ending), Surplus: a.Surplus, Launched: assay.KnownTime(g.Launched),
+			Settled: assay.KnownTime(a.Settled),
 		}
 		if a.Outcome.Fault != nil {
 			t.Fault = a.Outcome.Fault.Error()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
@@ -80,8 +81,8 @@ func jobRow(j store.RunJob) JobRow {
 	if g.Job != j.ID { // the segment is about another job by now
 		return row
 	}
-	row.State, row.Reason, row.Ended, row.Before = batchrun.Status(g), g.Reason, results.KnownTime(g.EndedAt),
-		results.KnownTime(g.CollectBefore)
+	row.State, row.Reason, row.Ended, row.Before = batchrun.Status(g), g.Reason, assay.KnownTime(g.EndedAt),
+		assay.KnownTime(g.CollectBefore)
 	for e, n := range g.Endings {
 		if e.Stands() {
 			row.Answered += n

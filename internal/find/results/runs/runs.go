@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/runs"
@@ -189,7 +190,7 @@ func runRow(r *results.Reader, run store.Run, p Progress, a store.Attention) Row
 	row := Row{
 		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: stateOf(run, a), Rehearsal: r.Rehearsal || run.Rehearsal, Progress: p,
 		Held: a.Held, Stopped: a.Stopped, AtLeast: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, Note: run.Note, By: run.By,
-		Begun: run.Created, Closed: results.KnownTime(run.Closed), Before: results.KnownTime(a.CollectBefore), SpentText: a.Cost.String(),
+		Begun: run.Created, Closed: assay.KnownTime(run.Closed), Before: assay.KnownTime(a.CollectBefore), SpentText: a.Cost.String(),
 	}
 	if a.Cost.Known() {
 		row.Spent = &row.AtLeast

@@ -112,8 +112,7 @@ func (s *Store) ClientUsers(ctx context.Context) ([]store.ClientUser, error) {
 			return nil, fmt.Errorf("read the users of gateways: %w", err)
 		}
 		if budget.Valid {
-			most := assay.Money(budget.Int64)
-			u.Budget = &most
+			u.Budget = new(assay.Money(budget.Int64))
 		}
 		all = append(all, u)
 	}

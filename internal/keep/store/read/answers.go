@@ -157,8 +157,7 @@ func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 	a.Ended, o.Ending = ending.Valid, assay.Ending(ending.String)
 	u.Known, u.Input = input.Valid, input.Int64
 	if cost.Valid {
-		m := assay.Money(cost.Int64)
-		a.Cost = &m
+		a.Cost = new(assay.Money(cost.Int64))
 	}
 	if class.Valid {
 		fault.Class = assay.FaultClass(class.String)

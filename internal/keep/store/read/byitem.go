@@ -70,7 +70,7 @@ func scanItemFact(ctx context.Context, d *db.DB, rows *sql.Rows, run int64) (sto
 // match in any case.
 func (s *Pages) ItemsSaying(ctx context.Context, run int64, input string, stages, items []string, words string) (map[string]bool, error) {
 	out := map[string]bool{}
-	like := `%` + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(string(lowerASCII(words))) + `%`
+	like := `%` + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(string(assay.LowerASCII(words))) + `%`
 	one := func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
@@ -101,14 +101,4 @@ func (s *Pages) ItemsSaying(ctx context.Context, run int64, input string, stages
 		}
 	}
 	return out, nil
-}
-
-func lowerASCII(s string) []byte {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return b
 }

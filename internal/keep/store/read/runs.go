@@ -105,8 +105,7 @@ func runs(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Run
 			return nil, err
 		}
 		if budget.Valid {
-			m := assay.Money(budget.Int64)
-			r.Budget = &m
+			r.Budget = new(assay.Money(budget.Int64))
 		}
 		r.Created, r.Due, r.Closed = db.FromMillis(created), db.FromMillis(due), db.FromMillis(closed)
 		r.Idle, r.Unseen, r.Driven = time.Duration(idle)*time.Millisecond, time.Duration(unseen)*time.Millisecond, db.FromMillis(driven)

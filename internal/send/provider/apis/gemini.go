@@ -188,8 +188,7 @@ func (op *geminiOperation) status() provider.Status {
 		s.State = provider.StateEnding
 	}
 	if len(op.Error) > 0 && s.State.Terminal() && s.State != provider.StateEnded {
-		f := dialect.Classify(0, op.Error)
-		s.Fault = &f
+		s.Fault = new(dialect.Classify(0, op.Error))
 	} else if s.State == provider.StateFailed {
 		s.Fault = &assay.Fault{Class: assay.FaultUnknown, Code: "batch_failed"}
 	}

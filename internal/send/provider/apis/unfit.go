@@ -23,8 +23,7 @@ type lacking struct {
 }
 
 func (l *lacking) err() error {
-	f := l.fault
-	return fmt.Errorf("use batches: %w", &f)
+	return fmt.Errorf("use batches: %w", new(l.fault))
 }
 
 // Limits returns the catalogue's row.

@@ -232,8 +232,7 @@ func (b *vertexJob) status() provider.Status {
 		s.Counts = provider.Counts{Known: b.Stats.Incomplete >= 0, Total: total, Succeeded: ok, Failed: bad, Pending: open}
 	}
 	if len(b.Error) > 0 {
-		f := dialect.Classify(0, b.Error)
-		s.Fault = &f
+		s.Fault = new(dialect.Classify(0, b.Error))
 	} else if s.State == provider.StateFailed {
 		s.Fault = &assay.Fault{Class: assay.FaultUnknown, Code: "batch_failed"}
 	}

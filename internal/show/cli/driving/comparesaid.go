@@ -56,11 +56,9 @@ func (f compareFlags) print(ctx context.Context, w *shell.World, h *shell.Home, 
 		return err
 	}
 	if paid.now.Known() {
-		cost := paid.now.Sum.Float()
-		doc.Cost = &cost
+		doc.Cost = new(paid.now.Sum.Float())
 		if paid.before.Known() {
-			spent := (paid.now.Sum - paid.before.Sum).Float()
-			doc.PaidNow = &spent
+			doc.PaidNow = new((paid.now.Sum - paid.before.Sum).Float())
 		}
 	}
 	doc.count()

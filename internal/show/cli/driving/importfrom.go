@@ -93,8 +93,7 @@ func (f importFlags) batch(w *shell.World, names []string, out *export.From) err
 		if !w.Disk.IsFile(f.requests) {
 			return shell.Usage("the file that was sent to the provider", "--requests: %s is no file", f.requests)
 		}
-		s := fileOf(w, f.requests)
-		out.Requests = &s
+		out.Requests = new(fileOf(w, f.requests))
 	}
 	return nil
 }

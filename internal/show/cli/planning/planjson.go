@@ -2,7 +2,6 @@ package planning
 
 import (
 	"assay/internal/send/workspace"
-	"assay/internal/show/cli/shell"
 	"assay/internal/study/plan"
 )
 
@@ -87,6 +86,6 @@ func planJSON(p *plan.Plan, a *workspace.Ahead) planDocument {
 }
 
 func costJSON(p plan.Price) costDocument {
-	return costDocument{Low: shell.Dollars(p.Low), Expected: shell.Dollars(p.Expected), High: shell.Dollars(p.High),
+	return costDocument{Low: p.Low.Dollars(), Expected: p.Expected.Dollars(), High: p.High.Dollars(),
 		Unpriced: p.Expected.Unknown}
 }

@@ -100,15 +100,6 @@ func ShortMoment(t *time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// Dollars is null where any part of the sum has no price.
-func Dollars(c assay.Cost) *float64 {
-	if !c.Known() {
-		return nil
-	}
-	f := c.Sum.Float()
-	return &f
-}
-
 // Named returns the coordinates of a request besides stage, lane and item, in words.
 func Named(at assay.Coordinates) string {
 	var b strings.Builder

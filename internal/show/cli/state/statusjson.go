@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/workers"
@@ -142,8 +141,9 @@ func segmentDocuments(all []store.Segment) []segmentDocument {
 			Reported: reported,
 			Segment:  g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Model: g.Provider + "/" + g.Model,
 			State: string(g.State), Reason: g.Reason, Requests: g.Requests, Done: g.Done(), Endings: endingsOf(g.Endings), Job: g.Job,
-			Word: g.JobWord, Created: g.Created, Launched: whenKnown(g.Launched), Ended: whenKnown(g.EndedAt),
-			Settled: whenKnown(g.SettledAt), Before: whenKnown(g.CollectBefore), AtLeast: g.Cost.Sum.Float(), Unpriced: g.Cost.Unknown,
+			Word: g.JobWord, Created: g.Created, Launched: assay.KnownTime(g.Launched), Ended: assay.KnownTime(g.EndedAt),
+			Settled: assay.KnownTime(g.SettledAt), Before: assay.KnownTime(g.CollectBefore), AtLeast: g.Cost.Sum.Float(),
+			Unpriced: g.Cost.Unknown,
 		})
 	}
 	return out
@@ -155,13 +155,6 @@ func endingsOf(all map[assay.Ending]int64) map[string]int64 {
 		out[string(e)] = n
 	}
 	return out
-}
-
-func whenKnown(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, segments bool) error {
@@ -176,8 +169,8 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 	}
 	doc := statusDocument{
 		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.Rehearsal,
-		Note: run.Note, By: run.By, Begun: run.Created, Closed: whenKnown(run.Closed),
-		Spent: shell.Dollars(cost), AtLeast: cost.Sum.Float(), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(),
+		Note: run.Note, By: run.By, Begun: run.Created, Closed: assay.KnownTime(run.Closed),
+		Spent: cost.Dollars(), AtLeast: cost.Sum.Float(), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(),
 		Lanes: []laneDocument{}, Progress: far.Progress,
 	}
 	doubts, err := h.Ledger.Reader.DoubtSum(ctx, run.No)
@@ -243,10 +236,9 @@ func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Hom
 	if err != nil {
 		return err
 	}
-	d.Reconcile, d.Owed, d.OwedFrom = run.Reconcile, needs[run.No].Owed, results.KnownTime(needs[run.No].OwedFrom)
+	d.Reconcile, d.Owed, d.OwedFrom = run.Reconcile, needs[run.No].Owed, assay.KnownTime(needs[run.No].OwedFrom)
 	if run.Budget != nil {
-		m := run.Budget.Float()
-		d.Budget = &m
+		d.Budget = new(run.Budget.Float())
 	}
 	if run.State == store.RunClosed {
 		return nil
@@ -256,8 +248,7 @@ func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Hom
 		return err
 	}
 	if known {
-		about := w.Now().Add(left).UTC().Truncate(time.Second)
-		d.DoneAbout = &about
+		d.DoneAbout = new(w.Now().Add(left).UTC().Truncate(time.Second))
 	}
 	attention, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
 	if err != nil {

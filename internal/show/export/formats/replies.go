@@ -268,8 +268,7 @@ func rowOf(reply batchfile.Reply) *rows.Answer {
 	if f := o.Fault; f != nil {
 		row.FaultClass, row.FaultCode, row.FaultMessage = string(f.Class), f.Code, f.Message
 		if f.Status != 0 {
-			status := int64(f.Status)
-			row.FaultStatus = &status
+			row.FaultStatus = new(int64(f.Status))
 		}
 	}
 	return row

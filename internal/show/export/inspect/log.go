@@ -135,10 +135,9 @@ func usageIn(r *rows.Answer) *usage {
 		return nil
 	}
 	read, written := known(r.CachedTokens), known(plus(r.Write5m, r.Write1h))
-	fresh := *r.InputTokens - zeroOr(read) - zeroOr(written)
 	return &usage{
-		Input: &fresh, Output: r.OutputTokens, Total: *r.InputTokens + *r.OutputTokens, CacheRead: read, CacheWrite: written,
-		Reasoning: known(r.Reasoning), Cost: r.Cost,
+		Input: new(*r.InputTokens - zeroOr(read) - zeroOr(written)), Output: r.OutputTokens, Total: *r.InputTokens + *r.OutputTokens,
+		CacheRead: read, CacheWrite: written, Reasoning: known(r.Reasoning), Cost: r.Cost,
 	}
 }
 
@@ -155,8 +154,7 @@ func plus(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
-	sum := *a + *b
-	return &sum
+	return new(*a + *b)
 }
 
 // zeroOr returns a count as a part of a sum.
@@ -178,8 +176,7 @@ func (u usageByName) add(name string, one *usage) {
 	}
 	sum, ok := u[name]
 	if !ok {
-		first := *one
-		u[name] = &first
+		u[name] = new(*one)
 		return
 	}
 	sum.Input, sum.Output, sum.Total = plus(sum.Input, one.Input), plus(sum.Output, one.Output), sum.Total+one.Total
@@ -189,8 +186,7 @@ func (u usageByName) add(name string, one *usage) {
 		sum.Cost = nil
 		return
 	}
-	exact := (assay.Dollars(*sum.Cost) + assay.Dollars(*one.Cost)).Float()
-	sum.Cost = &exact
+	sum.Cost = new((assay.Dollars(*sum.Cost) + assay.Dollars(*one.Cost)).Float())
 }
 
 type sample struct {

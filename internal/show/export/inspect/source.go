@@ -201,8 +201,7 @@ func (s *source) members(read func(*zip.Reader, *int64) error) error {
 	}
 	z.RegisterDecompressor(zipZstd,
 		zstd.ZipDecompressor(zstd.WithDecoderLowmem(true), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20)))
-	budget := int64(unpackedBytes) + unpackedTimes*info.Size()
-	return read(z, &budget)
+	return read(z, new(int64(unpackedBytes)+unpackedTimes*info.Size()))
 }
 
 // unpack reads a member whole, as far as one may be.

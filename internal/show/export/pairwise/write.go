@@ -114,12 +114,10 @@ func (w *writer) compared(rows *rows.Reader, c *gridCell, job *registryJob, row 
 		Cached: row.CachedTokens, Reasoning: row.Reasoning, Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: assay.VerdictFailed,
 	}
 	if row.FaultClass == "" {
-		ok := int64(200)
-		out.StatusCode, out.ObjectType = &ok, object
+		out.StatusCode, out.ObjectType = new(int64(200)), object
 	}
 	if row.InputTokens != nil {
-		total := *row.InputTokens + *row.OutputTokens
-		out.Total = &total
+		out.Total = new(*row.InputTokens + *row.OutputTokens)
 	}
 	if comparesItems(rows.Study, row.Stage) {
 		out.Item = ""

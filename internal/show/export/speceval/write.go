@@ -219,8 +219,7 @@ func (w *writer) verdict(a answer, v *store.Verdict, texts map[assay.Key]string,
 			dir = complianceDir
 		}
 	case w.binary(v.At.Stage):
-		yes := v.Score != nil && *v.Score == 1
-		dir, out.Compliant = complianceDir, &yes
+		dir, out.Compliant = complianceDir, new(v.Score != nil && *v.Score == 1)
 	default:
 		out.Rating = v.Score
 		if v.Score == nil {

@@ -107,16 +107,7 @@ func (x *experiment) scoring() *float64 {
 		}
 		all = all.Add(cost)
 	}
-	return dollars(all)
-}
-
-// dollars returns a cost in dollars; nil where a part of it is not known.
-func dollars(c assay.Cost) *float64 {
-	if !c.Known() {
-		return nil
-	}
-	usd := c.Sum.Float()
-	return &usd
+	return all.Dollars()
 }
 
 // both adds two numbers; the sum is known where both are.
@@ -124,6 +115,5 @@ func both[T int64 | float64](a, b *T) *T {
 	if a == nil || b == nil {
 		return nil
 	}
-	n := *a + *b
-	return &n
+	return new(*a + *b)
 }

@@ -166,8 +166,7 @@ func (x *experiment) begin(ctx context.Context) error {
 	x.meta.Dataset, x.meta.Pressure, x.meta.Date, x.meta.Start, x.meta.Rehearsal = input, x.st.Name, date,
 		x.rows.Run.Created.UTC().Format(time.RFC3339), x.rows.Run.Rehearsal
 	if !x.rows.Run.Closed.IsZero() {
-		seconds := x.rows.Run.Closed.Sub(x.rows.Run.Created).Seconds()
-		x.meta.End, x.meta.Seconds = x.rows.Run.Closed.UTC().Format(time.RFC3339), &seconds
+		x.meta.End, x.meta.Seconds = x.rows.Run.Closed.UTC().Format(time.RFC3339), new(x.rows.Run.Closed.Sub(x.rows.Run.Created).Seconds())
 	}
 	return nil
 }
@@ -314,7 +313,7 @@ func (x *experiment) put(th *thread) error {
 		m = &modelFile{Key: th.lane}
 		x.models[th.lane] = m
 	}
-	th.Cost = dollars(th.cost)
+	th.Cost = th.cost.Dollars()
 	whole, input, output := x.count(th)
 	if m.Questions == 0 {
 		m.Cost, m.Metrics.Input, m.Metrics.Output = th.Cost, input, output

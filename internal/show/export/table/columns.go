@@ -48,13 +48,11 @@ func (f Form) Head(ctx context.Context, files fs.FS, name string) ([]string, err
 }
 
 func csvHead(file fs.File) ([]string, error) {
-	cells, err := newCSVReader(file).record()
-	if err != nil {
+	in := newCSVReader(file)
+	if !in.Scan() {
 		return nil, nil
 	}
-	head := slices.Clone(cells)
-	head[0] = strings.TrimPrefix(head[0], "\ufeff")
-	return head, nil
+	return cellsOf(in), nil
 }
 
 // ColumnsOf returns the names of a row's columns.

@@ -123,9 +123,10 @@ func TestABrokenRowDoesNotHarmItsNeighbours(t *testing.T) {
 			"fields", table.CSV, "\ufeffitem,turn,other\na,1,x\nb,1\nc,one,x\n\r\nd,\"2\",\"x\"y\ne,3,\"x\r\n\"\r\nf,4,x",
 			[]string{"a", "e", "f"},
 			[]string{"rows:3: the row has 2 fields, the heading 3",
-				"rows:4: column turn: strconv.ParseInt: parsing \"one\": invalid syntax", "rows:6: text follows a closing quote"},
+				"rows:4: column turn: strconv.ParseInt: parsing \"one\": invalid syntax",
+				"rows:6: text follows a closing quote (a quote inside a quoted field is written twice)"},
 		},
-		{"open quote", table.CSV, "item\na\n\"b\nc", []string{"a"}, []string{"rows:3: a quote is never closed"}},
+		{"open quote", table.CSV, "item\na\n\"b\nc", []string{"a"}, []string{"rows:3: the quote that opens in this row is never closed"}},
 		{"empty", table.CSV, "", nil, []string{"rows:1: the file is empty"}},
 		{"lines", table.JSONL, "{\"item\":\"a\"}\n\n{\"item\":\n[1]\n{\"item\":\"b\"}", []string{"a", "b"}, []string{
 			"rows:3: not a row of JSON: unexpected end of JSON input",

@@ -119,7 +119,7 @@ func rowOf(ctx context.Context, t *rows.Reader, e rows.Entry) (answerRow, error)
 	if err != nil {
 		return answerRow{}, err
 	}
-	out := answerRow{Answer: *row, TooLong: a.Over && row.Text == "" && !damaged, Settled: site.TimeOrNil(a.Settled),
+	out := answerRow{Answer: *row, TooLong: a.Over && row.Text == "" && !damaged, Settled: assay.KnownTime(a.Settled),
 		RawBytes: a.Length, at: a.At}
 	if f := a.Outcome.Fault; f != nil {
 		out.Fault = f.Error()

@@ -124,17 +124,7 @@ func match(a answerRow, words string) (hit, bool) {
 
 // indexFold returns where a text has words, letters of ASCII in any case; -1: it has not.
 func indexFold(text, words string) int {
-	return bytes.Index(lower(text), lower(words))
-}
-
-func lower(s string) []byte {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return b
+	return bytes.Index(assay.LowerASCII(text), assay.LowerASCII(words))
 }
 
 type searchData struct {

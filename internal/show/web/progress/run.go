@@ -87,7 +87,7 @@ func (s *Pages) pulseOf(ctx context.Context, q *site.Request) (pulse, error) {
 	if err != nil {
 		return pulse{}, err
 	}
-	out := pulse{State: "waiting", Holder: p.Holder, Due: site.TimeOrNil(p.Due)}
+	out := pulse{State: "waiting", Holder: p.Holder, Due: assay.KnownTime(p.Due)}
 	switch {
 	case p.Holder != "":
 		out.State = "working"
@@ -229,8 +229,8 @@ func segmentRows(all []store.Segment) []segmentRow {
 		row := segmentRow{
 			No: g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Purpose: string(g.Purpose),
 			Model: g.Provider + "/" + g.Model, State: string(g.State), Reason: g.Reason, Requests: g.Requests, Done: g.Done(),
-			Endings: map[string]int64{}, Job: g.Job, JobWord: g.JobWord, Created: g.Created, Launched: site.TimeOrNil(g.Launched),
-			Ended: site.TimeOrNil(g.EndedAt), Settled: site.TimeOrNil(g.SettledAt), CollectBefore: site.TimeOrNil(g.CollectBefore),
+			Endings: map[string]int64{}, Job: g.Job, JobWord: g.JobWord, Created: g.Created, Launched: assay.KnownTime(g.Launched),
+			Ended: assay.KnownTime(g.EndedAt), Settled: assay.KnownTime(g.SettledAt), CollectBefore: assay.KnownTime(g.CollectBefore),
 			Expected: g.Expected.Float(), Cost: g.Cost.Sum.Float(), Unpriced: g.Cost.Unknown, cost: g.Cost,
 			InputTokens: assay.KnownTokens(g.InputTokens, g.UsageUnknown), OutputTokens: assay.KnownTokens(g.OutputTokens, g.UsageUnknown),
 			UsageUnknown: g.UsageUnknown,

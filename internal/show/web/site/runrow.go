@@ -109,30 +109,22 @@ func (s *Site) doneAbout(ctx context.Context, h *Home, r store.Run, p runs.RunPr
 	if err != nil || !alive {
 		return nil, err
 	}
-	return TimeOrNil(s.Now().Add(pace.Left)), nil
+	return assay.KnownTime(s.Now().Add(pace.Left)), nil
 }
 
 func row(h *Home, r store.Run, p runs.RunProgress, a store.Attention) RunRow {
 	row := RunRow{
 		ID: r.ID, Study: r.Study, State: r.State, Result: r.Result, Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note,
-		By: r.By, Created: r.Created, Closed: TimeOrNil(r.Closed), Progress: p.Progress, Segments: a.Segments, Held: a.Held,
+		By: r.By, Created: r.Created, Closed: assay.KnownTime(r.Closed), Progress: p.Progress, Segments: a.Segments, Held: a.Held,
 		Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, cost: a.Cost, Reserved: r.Reserved.Float(),
-		CollectBefore: TimeOrNil(a.CollectBefore), Owed: a.Owed, OwedFrom: TimeOrNil(a.OwedFrom), Reconcile: r.Reconcile, No: r.No,
+		CollectBefore: assay.KnownTime(a.CollectBefore), Owed: a.Owed, OwedFrom: assay.KnownTime(a.OwedFrom),
+		Reconcile: r.Reconcile, No: r.No,
 	}
 	if r.Budget != nil {
-		b := r.Budget.Float()
-		row.Budget = &b
+		row.Budget = new(r.Budget.Float())
 	}
 	for _, l := range p.Lanes {
 		row.Planned, row.Spared, row.PaidTwice = row.Planned+l.Planned, row.Spared+l.Spared, row.PaidTwice+l.Surplus
 	}
 	return row
-}
-
-// TimeOrNil returns a moment as JSON has it: null where there is none.
-func TimeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }

@@ -1,4 +1,4 @@
-package tables
+package csvtext
 
 import (
 	"bytes"
@@ -26,6 +26,7 @@ func (s *Scanner) unquote() verdict {
 		case more == starved && !s.eof:
 			return starved
 		case more == quoted: // neither a separator nor a line end
+			s.bad = at
 			s.line, s.err = s.next+lines, errors.New("text follows a closing quote (a quote inside a quoted field is written twice)")
 			return nothing
 		case used == 1 && data[at] == s.comma:
@@ -50,6 +51,7 @@ func (s *Scanner) inQuotes(data []byte, at, lines int) (int, int, verdict) {
 			if !s.eof {
 				return at, lines, starved
 			}
+			s.bad = len(data)
 			s.line, s.err = opened, fmt.Errorf("the quote that opens in this row is never closed")
 			return at, lines, nothing
 		}
@@ -63,8 +65,12 @@ func (s *Scanner) inQuotes(data []byte, at, lines int) (int, int, verdict) {
 	}
 }
 
-// appendLines takes quoted text with \n for every line end, and counts them.
+// appendLines takes quoted text, with \n for every line end unless it is read verbatim, and counts them.
 func (s *Scanner) appendLines(b []byte) (lines int) {
+	if s.Verbatim {
+		s.text = append(s.text, b...)
+		return bytes.Count(b, []byte("\n"))
+	}
 	for {
 		n := bytes.IndexByte(b, '\n')
 		if n < 0 {

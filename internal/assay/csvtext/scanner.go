@@ -1,7 +1,9 @@
-package tables
+// Package csvtext cuts CSV into records: fast, with the line of each, and on after a broken one.
+package csvtext
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,13 +11,16 @@ import (
 
 const (
 	firstBuffer = 256 << 10
-	maxRecord   = 16 << 20
+	maxRecord   = 16 << 20 // where the reader names no other length
 )
 
 // Scanner cuts a stream into records and fields. Fields may be quoted, hold separators, line ends and doubled quotes;
-// lines end in \n or \r\n, which inside quotes reads as \n. A byte order mark is skipped, blank lines are no records,
-// and a quote inside an unquoted field is a character like any other.
+// lines end in \n or \r\n, which inside quotes reads as \n unless the scanner is verbatim. A byte order mark is
+// skipped, blank lines are no records, and a quote inside an unquoted field is a character like any other.
 type Scanner struct {
+	Verbatim bool // line ends inside quotes are read as they are
+	Max      int  // bytes of a record, at most; 0: 16 MB
+
 	in       io.Reader
 	comma    byte
 	buf      []byte
@@ -29,6 +34,7 @@ type Scanner struct {
 	rec  []byte // the record, one byte between fields; in buf or in text
 	ends []int  // where each field ends in rec
 	text []byte // a record without its quotes
+	bad  int    // how far behind pos the quotes of a record are broken; 0: they are not
 }
 
 // NewScanner reads records from in whose fields are separated by comma.
@@ -55,6 +61,27 @@ func (s *Scanner) Scan() bool {
 			return true
 		case nothing:
 			return false
+		}
+		if !s.fill() {
+			return false
+		}
+	}
+}
+
+// Skip goes behind the record whose quotes ended the scan, so that the scan can go on. It reports false where anything else ended it.
+func (s *Scanner) Skip() bool {
+	if s.bad == 0 {
+		return false
+	}
+	s.pos, s.bad, s.err = s.pos+s.bad, 0, nil
+	for {
+		n := bytes.IndexByte(s.buf[s.pos:s.end], '\n')
+		if n >= 0 {
+			s.pos, s.next = s.pos+n+1, s.line+1
+			return true
+		}
+		if s.pos = s.end; s.eof {
+			return true
 		}
 		if !s.fill() {
 			return false
@@ -165,8 +192,8 @@ func (s *Scanner) fill() bool {
 		s.pos = 0
 	}
 	if s.end == len(s.buf) {
-		if len(s.buf) >= maxRecord {
-			s.line, s.err = s.next, fmt.Errorf("the row is longer than %d MB: is a closing quote missing?", maxRecord>>20)
+		if most := cmp.Or(s.Max, maxRecord); len(s.buf) >= most {
+			s.line, s.err = s.next, fmt.Errorf("the row is longer than %d MB: is a closing quote missing?", most>>20)
 			return false
 		}
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
