@@ -152,7 +152,7 @@ type rehearsal struct {
 // open lists disagreements that are known: what the product has to mend.
 var open = []string{
 	// an error, and of the order effect a p-value, though too many resamples have no estimate
-	"order effect, an error without an interval", "tie parameter, an error without an interval",
+
 }
 
 // kinds are those of which a check of the examples has to compare at least one.

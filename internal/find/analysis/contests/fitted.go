@@ -131,11 +131,9 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 		out.SE = append(out.SE, r.SE().Value)
 		out.intervals = append(out.intervals, r.Student(stats.Known(theta), a.Options.Level, clusters))
 	}
-	order := boot.OrderEffect()
-	out.orderSE, out.orderInterval = order.SE(), order.Student(boot.Fit.Order, a.Options.Level, clusters)
-	out.orderP = stats.StudentTest(boot.Fit.Order, order.SE(), clusters)
-	ties := boot.TieParameter()
-	out.tieSE, out.tieInterval = ties.SE(), ties.Student(boot.Fit.LogNu, a.Options.Level, clusters)
+	out.orderSE, out.orderInterval = errorOf(boot.OrderEffect(), boot.Fit.Order, a.Options.Level, clusters)
+	out.orderP = stats.StudentTest(boot.Fit.Order, out.orderSE, clusters)
+	out.tieSE, out.tieInterval = errorOf(boot.TieParameter(), boot.Fit.LogNu, a.Options.Level, clusters)
 	if out.mistrust() {
 		return out, nil
 	}
@@ -143,6 +141,15 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 		out.ranks = ranks
 	}
 	return out, nil
+}
+
+// errorOf returns the standard error and the interval of a parameter; where too many resamples have no estimate, neither.
+func errorOf(r stats.Replicates, estimate stats.Number, level float64, clusters int) (stats.Number, stats.Interval) {
+	i := r.Student(estimate, level, clusters)
+	if !i.OK {
+		return stats.Undefined("%s", i.Why), i
+	}
+	return r.SE(), i
 }
 
 // sound reports whether all strengths have an interval. Where many resamples have no estimate, the spread of the others

@@ -30,20 +30,30 @@ type place struct {
 	provider string
 }
 
-// sight is what a list showed, and when; the lock is held by the one that reads it.
+// sight is what a list showed, and when.
 type sight struct {
-	sync.Mutex
+	free      chan struct{} // holds one while nobody reads the list: waiting for that can be called off, as for a lock it cannot
 	at        time.Time
 	strangers []provider.Status
+}
+
+func newSight() *sight {
+	s := &sight{free: make(chan struct{}, 1)}
+	s.free <- struct{}{}
+	return s
 }
 
 // Seen returns the jobs with the stamp of a run that the ledger does not know, as the list showed them within the last minute: it is
 // not read for each of many create calls.
 func (r *Auditor) Seen(ctx context.Context, run store.Run, access engine.Access) ([]provider.Status, error) {
-	kept, _ := r.seen.LoadOrStore(place{run.No, access.Name}, &sight{})
+	kept, _ := r.seen.LoadOrStore(place{run.No, access.Name}, newSight())
 	s := kept.(*sight)
-	s.Lock()
-	defer s.Unlock()
+	select {
+	case <-s.free:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { s.free <- struct{}{} }()
 	now := r.Clock.Now()
 	if !s.at.IsZero() && engine.Elapsed(s.at, now) < r.Timing.LagStamped {
 		return s.strangers, nil

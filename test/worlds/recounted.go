@@ -1,0 +1,43 @@
+package worlds
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"assay/internal/study/studyfile"
+	"assay/test/worlds/recount"
+	"assay/test/worlds/recount/rubrics"
+)
+
+// checkNumbers computes every number of the newest run again from what it exports. The study in the folder is that of the run: the
+// person has just run it.
+func (h *history) checkNumbers(ctx context.Context, all []runState, _ bill) error {
+	if len(all) == 0 {
+		return nil
+	}
+	rows := h.assay(ctx, ending{}, "export", all[0].Run, "--format", "jsonl", "--out", "rows", "--replace")
+	claims := h.assay(ctx, ending{}, "analyse", all[0].Run, "--json")
+	if rows.code != 0 || claims.code != 0 && claims.code != 3 {
+		return breaks(L9, rows.String()+claims.String(), "a run can be exported and analysed", "exit codes %d and %d", rows.code, claims.code)
+	}
+	dir := filepath.Join(h.dir, "rows")
+	if err := os.WriteFile(filepath.Join(dir, "analyse.json"), []byte(claims.out), 0o600); err != nil {
+		return err
+	}
+	r, err := recount.Read(os.DirFS(dir))
+	if err != nil {
+		return err
+	}
+	st, problems := studyfile.Read(os.DirFS(h.dir), "study.yaml", studyfile.Options{})
+	if st == nil {
+		return problems
+	}
+	if r.Rubrics, err = rubrics.Of(st); err != nil {
+		return err
+	}
+	for _, d := range recount.Check(r).Disagreements {
+		return breaks(L9, "", d.Stage+", "+d.Analysis+", "+d.Lanes+": "+d.What+" is "+d.Ours, "%s", d.Theirs)
+	}
+	return nil
+}
