@@ -19,7 +19,8 @@ func (h *history) checkNumbers(ctx context.Context, all []runState, _ bill) erro
 	rows := h.assay(ctx, ending{}, "export", all[0].Run, "--format", "jsonl", "--out", "rows", "--replace")
 	claims := h.assay(ctx, ending{}, "analyse", all[0].Run, "--json")
 	if rows.code != 0 || claims.code != 0 && claims.code != 3 {
-		return breaks(L9, rows.String()+claims.String(), "a run can be exported and analysed", "exit codes %d and %d", rows.code, claims.code)
+		return breaks(L9, rows.String()+claims.String(), "a run can be exported and analysed", "exit codes %d and %d", rows.code,
+			claims.code)
 	}
 	dir := filepath.Join(h.dir, "rows")
 	if err := os.WriteFile(filepath.Join(dir, "analyse.json"), []byte(claims.out), 0o600); err != nil {

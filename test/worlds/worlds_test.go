@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	count = flag.Int("worlds", 150, "how many worlds are played")
+	count = flag.Int("worlds", 60, "how many worlds are played")
 	first = flag.Uint64("seed", 1, "the first seed")
 	until = flag.Duration("for", 0, "play worlds for so long, whatever their number")
 	tell  = flag.Bool("tell", false, "print every command and what it answered")
