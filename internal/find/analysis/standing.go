@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math"
 	"sort"
 
 	"assay/internal/find/stats"
@@ -40,6 +41,8 @@ type Standing struct {
 	Unmet     [][]string // groups of places that were never compared with each other; none: all were, directly or through others
 	Unclear   int        // labels of people, who alone judge, that were chosen because it was not clear which of two is better
 
+	Position *ShownFirst // of comparisons: what the order of showing did; nil: none decided anything
+
 	Style string // how much of it is style, in words; empty: nothing was asked
 
 	// Foretold is the start of quotes where the tests of comparisons have no errors: strengths that are drawn
@@ -48,6 +51,23 @@ type Standing struct {
 
 	Rounds *Rounds        // of pairs that were bought in rounds: only claimed differences count
 	Look   *adaptive.Look // at all of them
+}
+
+// ShownFirst is what the order of showing did to comparisons.
+type ShownFirst struct {
+	First    stats.Number // share of decided comparisons that the one shown first won
+	P        stats.Number // of an even chance
+	Same     stats.Number // of pairs judged in both orders, the share that the same one won twice
+	OneOrder bool         // every two were always shown in the same order
+}
+
+// Biased reports whether the order decides so much that a reader has to know.
+func (p *ShownFirst) Biased() bool {
+	if p == nil || !p.First.OK {
+		return false
+	}
+	far := math.Abs(p.First.Value - 0.5)
+	return p.OneOrder || far >= 0.3 || far >= 0.1 && p.P.OK && p.P.Value < 0.05 || p.Same.OK && p.Same.Value < 0.5
 }
 
 // Place is one lane of a standing.

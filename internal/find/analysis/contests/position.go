@@ -89,14 +89,7 @@ func (a *arena) turnedRound() (both, alone int) {
 // interval, and as a parameter beside the strengths.
 func (a *arena) position(t *analysis.Table) error {
 	f := a.finding(analysis.WhatFirst, analysis.Share, -1, "")
-	counts, k, n := make([]stats.Count, a.clusters), 0, 0
-	for i, c := range a.cluster {
-		if r := a.pairs.Result[i]; r != stats.Tied {
-			first := int(gather.One(r == stats.FirstWon))
-			counts[c] = stats.Count{K: counts[c].K + first, N: counts[c].N + 1}
-			k, n = k+first, n+1
-		}
-	}
+	counts, k, n := a.firstWins()
 	e, err := gather.Share(counts, a.Options.Level)
 	if err != nil {
 		return err
@@ -124,6 +117,42 @@ func (a *arena) position(t *analysis.Table) error {
 	fit.writeTo(order)
 	t.Findings = append(t.Findings, *order)
 	return nil
+}
+
+// firstWins counts what the one shown first won of decided comparisons, by cluster and in all.
+func (a *arena) firstWins() (counts []stats.Count, k, n int) {
+	counts = make([]stats.Count, a.clusters)
+	for i, c := range a.cluster {
+		if r := a.pairs.Result[i]; r != stats.Tied {
+			first := int(gather.One(r == stats.FirstWon))
+			counts[c] = stats.Count{K: counts[c].K + first, N: counts[c].N + 1}
+			k, n = k+first, n+1
+		}
+	}
+	return counts, k, n
+}
+
+// shownFirst returns what the order of showing did, for the standing; nil where nothing was decided.
+func (a *arena) shownFirst() *analysis.ShownFirst {
+	counts, _, n := a.firstWins()
+	e, err := gather.Share(counts, a.Options.Level)
+	if err != nil || n == 0 {
+		return nil
+	}
+	out := &analysis.ShownFirst{First: e.Value, P: e.P, OneOrder: !a.bothWays, Same: stats.Undefined("no pair was judged in both orders")}
+	same, pairs := 0, 0
+	for w := range a.swaps() {
+		forth, one := w.forth.decided()
+		back, other := w.back.decided()
+		if w.bothWays() && one && other {
+			pairs++
+			same += int(gather.One(forth == back))
+		}
+	}
+	if pairs > 0 {
+		out.Same = stats.Known(float64(same) / float64(pairs))
+	}
+	return out
 }
 
 func tiesOf(n int) stats.Ties {

@@ -19,7 +19,8 @@ const signed = "paired: exact sign test"
 // comparisons there.
 func (a *arena) inShares(t *analysis.Table, field string, none error) error {
 	why := a.noStrengths(none, field)
-	out := analysis.Standing{By: a.by, Field: field, What: analysis.WhatWin, Unit: analysis.Share, Clusters: a.clusters, Instead: why}
+	out := analysis.Standing{By: a.by, Field: field, What: analysis.WhatWin, Unit: analysis.Share, Clusters: a.clusters, Instead: why,
+		Position: a.shownFirst()}
 	if groups := a.metGroups(); len(groups) > 1 {
 		for _, members := range groups {
 			out.Unmet = append(out.Unmet, a.named(members))
@@ -235,7 +236,7 @@ func (a *arena) standing(t *analysis.Table, fit *fitted, field string) {
 		out.Places = append(out.Places, analysis.Place{Name: a.names[i], Value: f.Value, SE: f.SE, Interval: f.Interval,
 			Share: shareWon(a.record(i)), N: f.N, Coverage: f.Coverage})
 	}
-	out.Clusters = a.clusters
+	out.Clusters, out.Position = a.clusters, a.shownFirst()
 	if fit != nil {
 		out.Penalised = fit.penalised
 	}

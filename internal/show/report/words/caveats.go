@@ -26,6 +26,9 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 		if c := d.instead(r); c != nil {
 			out = append(out, *c)
 		}
+		if c := placed(r); c != nil {
+			out = append(out, *c)
+		}
 		if r.Penalised != "" {
 			out = append(out, Caveat{"Penalised strengths.", fmt.Sprintf("In stage %s, %s: without a penalty strengths would be infinite. "+
 				"They are drawn together after Firth, and so are their differences.", r.Stage, assay.Clean(r.Penalised, plot.MaxWords)), "",
@@ -237,6 +240,24 @@ func inRounds(r *ranked) *Caveat {
 			"at most %.0f%%.", 100*x.Bound())
 	}
 	return &Caveat{title, text, "", nil}
+}
+
+// placed returns the caveat on a judge that looks at the position, or on pairs that were shown in one order; nil: neither.
+func placed(r *ranked) *Caveat {
+	p := r.Position
+	if !p.Biased() {
+		return nil
+	}
+	text := fmt.Sprintf("In stage %s the one shown first won %s of decided comparisons", r.Stage, percentOf(p.First.Value))
+	if p.Same.OK {
+		text += fmt.Sprintf(", and the same one won both ways round in %s of pairs", percentOf(p.Same.Value))
+	}
+	if p.OneOrder {
+		return &Caveat{"One order.", text + ". Every two were always shown in the same order: who stood first and who is better cannot " +
+			"be told apart. Show pairs both ways (order: both).", "", nil}
+	}
+	return &Caveat{"Position.", text + ": the judge looks at where an answer stands. Strengths take that out as far as pairs were shown " +
+		"both ways; a judge that agrees with itself would say more.", "", nil}
 }
 
 // unsettled reports whether several places may be the best.

@@ -30,7 +30,21 @@ func (d document) headline(r *ranked) Sentence {
 		return d.name(r.Places[r.order[0]].Name).and(say(fmt.Sprintf(
 			" comes first: %s%s. Whether that is more than chance is not known: %s.", r.values(r.order[:1]), on, r.whyUntested())))
 	}
-	return d.ahead(r, on).and(r.notTested())
+	return d.ahead(r, on).and(r.notTested(), r.byPosition())
+}
+
+// byPosition returns the sentence on a position that decides more than who is better; nil: it does not.
+func (r *ranked) byPosition() Sentence {
+	p := r.Position
+	switch {
+	case !p.Biased():
+		return nil
+	case p.OneOrder:
+		return say(" Every two were shown in one order only, so that this may be the place and not the answer.")
+	case math.Abs(p.First.Value-0.5) >= 0.3 || p.Same.OK && p.Same.Value < 0.5:
+		return say(fmt.Sprintf(" The judge looks at the position: the one shown first won %s.", percentOf(p.First.Value)))
+	}
+	return nil
 }
 
 // ahead returns the sentence on who is ahead where differences were tested.

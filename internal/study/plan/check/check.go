@@ -177,6 +177,10 @@ func (d checker) branchScope(scope prompt.Scope, t study.Turn) prompt.Scope {
 
 // checkWithin wants the field within whose values items are compared to be one of the input.
 func (d checker) checkWithin(st *study.Stage, problems *assay.Problems) {
+	if p := st.Pairs; p != nil && p.Order == study.OrderAsListed && p.File.File == "" && p.Reverse == 0 {
+		problems.Warn(p.Key("order"), "order: both shows each pair both ways round; order: random balances who stands first",
+			"stage %s shows each two in one order: whom the judge prefers and where it stood cannot be told apart", st.Name)
+	}
 	if st.Pairs == nil || st.Pairs.Within == "" {
 		return
 	}

@@ -1,0 +1,33 @@
+package methods_test
+
+import (
+	"fmt"
+	"testing"
+
+	"assay/internal/find/analysis"
+)
+
+func TestAJudgeThatLooksAtThePositionIsNamed(t *testing.T) {
+	t.Parallel()
+	var both, one, fair []analysis.Row
+	for i := range 30 {
+		item := fmt.Sprintf("q%02d", i)
+		both = append(both, met("x", "y", item, "a"), met("y", "x", item, "a"))
+		label := "a"
+		if i%5 == 0 {
+			label = "b"
+		}
+		one = append(one, met("x", "y", item, label))
+		fair = append(fair, met("x", "y", item, label), met("y", "x", item, map[string]string{"a": "b", "b": "a"}[label]))
+	}
+	p := report(t, arena(), []analysis.Spec{{}}, both).Standings[0].Position
+	if !p.Biased() || p.First.Value != 1 || p.Same.Value != 0 || p.OneOrder {
+		t.Errorf("the first always wins: %+v", p)
+	}
+	if p := report(t, arena(), []analysis.Spec{{}}, one).Standings[0].Position; !p.Biased() || !p.OneOrder || p.Same.OK {
+		t.Errorf("in one order: %+v", p)
+	}
+	if p := report(t, arena(), []analysis.Spec{{}}, fair).Standings[0].Position; p.Biased() || p.Same.Value != 1 || p.First.Value != 0.5 {
+		t.Errorf("a fair judge: %+v", p)
+	}
+}
