@@ -14,6 +14,7 @@ import (
 	"assay/internal/send/batchrun"
 	"assay/internal/send/engine"
 	"assay/internal/send/script"
+	"assay/internal/send/script/conditions"
 	"assay/internal/study"
 )
 
@@ -47,13 +48,16 @@ func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 		return err
 	}
 	for {
-		gates, err := s.Absorb(ctx)
-		if err != nil || len(gates) == 0 {
+		if err := s.Verdicts.Absorb(ctx); err != nil {
+			return err
+		}
+		due, err := s.Verdicts.Close(ctx)
+		if err != nil || len(due) == 0 {
 			return err
 		}
 		decided := false
-		for _, g := range gates {
-			done, err := p.decide(ctx, run, s, g)
+		for _, d := range due {
+			done, err := p.decide(ctx, run, s, d)
 			if err != nil {
 				return err
 			}
@@ -66,19 +70,19 @@ func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 }
 
 // decide is false if nothing can be decided yet.
-func (p *Planner) decide(ctx context.Context, run store.Run, s *script.Script, g script.Gate) (bool, error) {
-	if g.Round > 0 {
-		found, err := findings.Look(ctx, p.Results, run, g.Reads[0])
+func (p *Planner) decide(ctx context.Context, run store.Run, s *script.Script, d conditions.Due) (bool, error) {
+	if d.Round > 0 {
+		found, err := findings.Look(ctx, p.Results, run, d.Reads[0])
 		if err != nil {
-			return false, fmt.Errorf("look at round %d of stage %s in run %s: %w", g.Round, g.Reads[0], run.ID, err)
+			return false, fmt.Errorf("look at round %d of stage %s in run %s: %w", d.Round, d.Reads[0], run.ID, err)
 		}
-		return s.Look(ctx, g, found)
+		return s.Look(ctx, d, found)
 	}
-	found, err := findings.Gates(ctx, p.Results, run, g.Reads)
+	found, err := findings.Gates(ctx, p.Results, run, d.Reads)
 	if err != nil {
 		return false, fmt.Errorf("compute what a gate of run %s looks at: %w", run.ID, err)
 	}
-	return true, s.Decide(ctx, g, found)
+	return true, s.Conditions.DecideGate(ctx, d, found)
 }
 
 // Groups lists what can be asked.

@@ -28,7 +28,7 @@ func TestAStageIsNotClosedWhileAnswersOfItAreUnread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(ctx); err != nil {
+	if _, err := s.Verdicts.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
 	more := store.GroupKey{Stage: "more", Lane: "g", Turn: 1}
@@ -38,7 +38,7 @@ func TestAStageIsNotClosedWhileAnswersOfItAreUnread(t *testing.T) {
 		}
 		t.Errorf("item %q is asked on half a jury's word", q.At.Item)
 	}
-	if _, err := s.Absorb(ctx); err != nil {
+	if err := s.Verdicts.Absorb(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.verdicts(run)["voted valid"]; got != 6 {
@@ -132,7 +132,10 @@ func TestAConditionWaitsForASecondTry(t *testing.T) {
 	r.settle(first)
 	s, err := r.planner.Open(ctx, run)
 	if err == nil {
-		_, err = s.Absorb(ctx)
+		err = s.Verdicts.Absorb(ctx)
+	}
+	if err == nil {
+		_, err = s.Verdicts.Close(ctx)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -35,13 +35,13 @@ stages:
 	}
 	texts := map[string]string{}
 	said := 0
-	for talk, err := range r.planner.Talks(t.Context(), run, "old") {
+	for talk, err := range r.planner.Conversations(t.Context(), run, "old") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range talk.Exchanges {
 			texts[talk.Item.ID+" "+e.At.Lane] = e.Answer.Outcome.Text
-			if strings.HasPrefix(e.Said, "What is ") {
+			if strings.HasPrefix(e.Message, "What is ") {
 				said++
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/people"
+	"assay/internal/send/script/stages"
 )
 
 const labelled = `  - {name: one, ask: q, turns: ["{{ text }}", Sure?], lanes: [g, h]}
@@ -74,9 +76,8 @@ func TestPeopleLabelEveryTaskOnceAndMayTakeItBack(t *testing.T) {
 			if n := r.byPeople(run, stage); n != 1 {
 				t.Errorf("%s: %d labels on one task, want 1", stage, n)
 			}
-			names, err := p.Names(task)
-			if err != nil || len(names) == 0 {
-				t.Errorf("%s: the task has no names (%v)", stage, err)
+			if len(p.Judging.Names(task.At)) == 0 {
+				t.Errorf("%s: the task has no names", stage)
 			}
 		}
 		left, err := p.Next(t.Context(), analysis.Queue{Person: "human:ada", Seed: 1, N: 100})
@@ -97,7 +98,7 @@ func (r *rig) byPeople(run store.Run, stage string) int {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if strings.HasPrefix(v.At.Judge, script.PersonPrefix) {
+		if strings.HasPrefix(v.At.Judge, people.Prefix) {
 			n++
 		}
 	}
@@ -109,7 +110,7 @@ func TestVerdictsMadeElsewhereFindThePlaceOfTheJudgesOwn(t *testing.T) {
 	r := newRig(t)
 	run := r.run(lanes + labelled)
 	for _, stage := range []string{"ok", "arena", "writing"} {
-		place, err := r.planner.Placing(t.Context(), run, stage)
+		place, err := r.planner.People(t.Context(), run, stage)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,12 +119,12 @@ func TestVerdictsMadeElsewhereFindThePlaceOfTheJudgesOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			of := script.ReadingOf(v.At)
-			made := script.Foreign{
+			made := stages.Foreign{
 				Source: v.At.Source, Item: v.At.Item, Lane: of.Lane, First: of.First, Second: of.Second, Template: v.At.Template,
 				Prompt: v.At.Prompt, Trait: v.At.Trait, Branch: v.At.Branch, Turn: v.At.Turn, Draw: v.At.Draw, Vote: v.At.Vote,
-				Judge: v.At.Judge, Said: assay.Verdict{State: assay.VerdictMissing},
+				Judge: v.At.Judge, Verdict: assay.Verdict{State: assay.VerdictMissing},
 			}
-			got, err := place(made)
+			got, err := place.Foreign(made)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,22 +132,19 @@ func TestVerdictsMadeElsewhereFindThePlaceOfTheJudgesOwn(t *testing.T) {
 				[]any{got.At, got.Subject, got.Against, got.Direction}); d != "" {
 				t.Errorf("%s (-want +got):\n%s", stage, d)
 			}
-			for _, wrong := range []func(*script.Foreign){
-				func(t *script.Foreign) { t.Lane, t.First = "nosuch", "nosuch" },
-				func(t *script.Foreign) { t.Second, t.Turn = "nosuch", 9 },
+			for _, wrong := range []func(*stages.Foreign){
+				func(t *stages.Foreign) { t.Lane, t.First = "nosuch", "nosuch" },
+				func(t *stages.Foreign) { t.Second, t.Turn = "nosuch", 9 },
 			} {
 				bad := made
 				if wrong(&bad); stage == "ok" && bad.Turn != 9 && bad.Lane == of.Lane {
 					continue
 				}
-				if _, err := place(bad); err == nil {
+				if _, err := place.Foreign(bad); err == nil {
 					t.Errorf("%s: %+v has a place", stage, bad)
 				}
 			}
 		}
-	}
-	if _, err := r.planner.Placing(t.Context(), run, "one"); err == nil {
-		t.Error("a stage that asks takes verdicts")
 	}
 }
 

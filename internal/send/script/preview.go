@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/stages"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 )
@@ -17,13 +18,13 @@ import (
 type Preview struct {
 	input *plan.Input
 
-	mu      sync.Mutex
-	scripts map[int]*Script // by the limit on items
+	mu    sync.Mutex
+	built map[int]*stages.Stages // by the limit on items
 }
 
 // NewPreview previews a study. Nothing is read yet.
 func NewPreview(in *plan.Input) *Preview {
-	return &Preview{input: in, scripts: map[int]*Script{}}
+	return &Preview{input: in, built: map[int]*stages.Stages{}}
 }
 
 // Previewed is a request as it would go out.
@@ -50,12 +51,12 @@ func (p *Preview) Known(ctx context.Context, st *study.Stage, l *study.Lane, o p
 // Requests walks over what a lane would be asked in a turn of a stage. Conditions on answers and verdicts are taken to hold.
 func (p *Preview) Requests(ctx context.Context, stage, lane string, turn int, o plan.Options) iter.Seq2[Previewed, error] {
 	return func(yield func(Previewed, error) bool) {
-		s, err := p.script(ctx, o.Limit)
+		all, err := p.stages(ctx, o.Limit)
 		if err != nil {
 			yield(Previewed{}, err)
 			return
 		}
-		rec, ok := s.stages[stage]
+		rec, ok := all.Of(stage)
 		l, found := p.input.Study.Lane(lane)
 		st, _ := p.input.Study.Stage(stage)
 		if !ok || !found {
@@ -66,20 +67,14 @@ func (p *Preview) Requests(ctx context.Context, stage, lane string, turn int, o 
 		if p.input.Mode(st, l) == assay.ModeLive {
 			mode = store.Live
 		}
-		route, err := s.Route(stage, lane, mode)
-		if err != nil {
-			yield(Previewed{}, err)
-			return
-		}
-		ord := int64(-1)
-		for it, err := range s.input.Rows.Items(ctx, rec.items()) {
+		route := routeOf(all, stage, l, mode)
+		for row, err := range all.Rows(ctx, rec) {
 			if err != nil {
 				yield(Previewed{}, err)
 				return
 			}
-			ord++
-			for _, at := range turnsOf(rec, it, ord, lane, turn) {
-				r, ok, err := preview(rec, it, at, route)
+			for _, at := range turnsOf(rec, row, lane, turn) {
+				r, ok, err := preview(rec, row.Item, at, route)
 				if err != nil || ok {
 					if !yield(r, err) || err != nil {
 						return
@@ -91,28 +86,28 @@ func (p *Preview) Requests(ctx context.Context, stage, lane string, turn int, o 
 }
 
 // turnsOf returns the requests about an item in a turn. A judge is asked in one turn about the answers of all.
-func turnsOf(rec stage, it assay.Item, ord int64, lane string, turn int) []assay.Coordinates {
-	if _, judges := rec.(reader); !judges {
-		return rec.at(it, ord, lane, turn)
+func turnsOf(rec stages.Stage, r stages.Row, lane string, turn int) []assay.Coordinates {
+	if _, judges := rec.(stages.Judging); !judges {
+		return rec.At(r.Item, r.Ord, lane, turn)
 	}
 	var out []assay.Coordinates
-	for t := 1; t <= rec.turns(); t++ {
-		out = append(out, rec.at(it, ord, lane, t)...)
+	for t := 1; t <= rec.Turns(); t++ {
+		out = append(out, rec.At(r.Item, r.Ord, lane, t)...)
 	}
 	return out
 }
 
 // preview makes one request, with stand-ins for the answers it needs; false where the stage would not ask it.
-func preview(rec stage, it assay.Item, at assay.Coordinates, route plan.Route) (Previewed, bool, error) {
-	needs, err := rec.needs(it, at)
+func preview(rec stages.Stage, it assay.Item, at assay.Coordinates, route plan.Route) (Previewed, bool, error) {
+	needs, err := rec.Needs(it, at)
 	if err != nil {
 		return Previewed{}, false, err
 	}
-	made := answers{}
+	made := stages.Answers{}
 	for _, n := range needs {
-		made[n.Key()] = answer{text: standIn(n), ending: assay.Answered}
+		made[n.Key()] = stages.Answer{Text: standIn(n), Ending: assay.Answered}
 	}
-	prompt, ok, err := rec.prompt(it, at, made)
+	prompt, ok, err := rec.Prompt(it, at, made)
 	if err != nil {
 		return Previewed{}, false, fmt.Errorf("item %q in stage %s: %w", it.ID, at.Stage, err)
 	}
@@ -122,7 +117,7 @@ func preview(rec stage, it assay.Item, at assay.Coordinates, route plan.Route) (
 	return r, ok, nil
 }
 
-// standIn returns what stands for an answer that is not there yet. No two are the same, so that none are taken for ties.
+// standIn returns a text in the place of an answer that is not there yet. No two are the same, so that none are taken for ties.
 func standIn(at assay.Coordinates) string {
 	text := fmt.Sprintf("(STAND-IN for the answer of lane %s to item %s in stage %s, turn %d", at.Lane, at.Item, at.Stage, at.Turn)
 	if at.Branch != "" {
@@ -131,21 +126,20 @@ func standIn(at assay.Coordinates) string {
 	return text + fmt.Sprintf(", draw %d: it is not known yet)", at.Draw)
 }
 
-// script builds the stages of the study, once for every limit.
-func (p *Preview) script(ctx context.Context, limit int) (*Script, error) {
+// stages builds the stages of the study, once for every limit.
+func (p *Preview) stages(ctx context.Context, limit int) (*stages.Stages, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s, ok := p.scripts[limit]; ok {
+	if s, ok := p.built[limit]; ok {
 		return s, nil
 	}
 	in := *p.input
 	in.Rows = limitedRows{p.input, limit}
-	s := &Script{Library: &Library{}, input: &in, stages: map[string]stage{}}
-	if err := s.buildStages(ctx); err != nil {
-		return nil, err
+	s, err := stages.Build(ctx, &in, nil)
+	if err == nil {
+		p.built[limit] = s
 	}
-	p.scripts[limit] = s
-	return s, nil
+	return s, err
 }
 
 // limitedRows are the items of a study that a limit leaves.

@@ -3,10 +3,12 @@ package script
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/stages"
 )
 
 // Reading is what a judge's request is about: its coordinates, and those of them that mean something else with a pair.
@@ -35,18 +37,19 @@ func (p *Library) Sides(ctx context.Context, run store.Run, stage string) (func(
 	if err != nil {
 		return nil, false, err
 	}
-	rec, ok := s.stages[stage].(*laneContest)
+	rec, _ := s.stages.Of(stage)
+	c, ok := rec.(*stages.LaneContest)
 	if !ok {
 		return nil, false, nil
 	}
 	return func(at assay.Coordinates) ([2]assay.Key, error) {
-		a, b, err := rec.sides(at)
+		a, b, err := c.Sides(at)
 		return [2]assay.Key{a.Key(), b.Key()}, err
 	}, true, nil
 }
 
-// Expected walks over the coordinates of every verdict that a judge or compare stage asks for, given or not. What people
-// may say is not among them: no stage waits for it.
+// Expected walks over the coordinates of every verdict that a judge or compare stage asks for, given or not. Labels of
+// people are not among them: no stage waits for them.
 func (p *Library) Expected(ctx context.Context, run store.Run, stage string) iter.Seq2[assay.Coordinates, error] {
 	return func(yield func(assay.Coordinates, error) bool) {
 		s, err := p.Open(ctx, run)
@@ -54,22 +57,21 @@ func (p *Library) Expected(ctx context.Context, run store.Run, stage string) ite
 			yield(assay.Coordinates{}, err)
 			return
 		}
-		if err := s.rereads(ctx); err != nil {
+		if err := s.refresh(ctx); err != nil {
 			yield(assay.Coordinates{}, err)
 			return
 		}
-		rec, ok := s.stages[stage].(reader)
+		rec, ok := s.stages.Judging(stage)
 		if !ok || !s.settings.Wants(stage) {
 			return
 		}
-		for _, name := range rec.voices() {
-			for turn := 1; turn <= rec.turns(); turn++ {
-				for block, err := range s.blocks(ctx, rec, store.GroupKey{Stage: stage, Lane: name, Turn: turn}) {
-					if err != nil {
-						yield(assay.Coordinates{}, err)
-						return
+		for _, name := range rec.Judges() {
+			for turn := 1; turn <= rec.Turns(); turn++ {
+				for block, err := range s.stages.Blocks(ctx, rec, store.GroupKey{Stage: stage, Lane: name, Turn: turn}) {
+					if err == nil {
+						block, err = s.Conditions.Possible(ctx, rec, block)
 					}
-					if !s.expect(ctx, rec, block, yield) {
+					if !yieldAll(block, err, yield) {
 						return
 					}
 				}
@@ -78,16 +80,63 @@ func (p *Library) Expected(ctx context.Context, run store.Run, stage string) ite
 	}
 }
 
-// expect hands out what of a block may have a verdict: all that no condition leaves out.
-func (s *Script) expect(ctx context.Context, rec stage, block []wanted, yield func(assay.Coordinates, error) bool) bool {
-	fates, err := s.fates(ctx, rec, block)
+// yieldAll hands out the coordinates of a block, or an error. It reports whether the walk goes on.
+func yieldAll(block []stages.Wanted, err error, yield func(assay.Coordinates, error) bool) bool {
 	if err != nil {
-		return yield(assay.Coordinates{}, err)
+		yield(assay.Coordinates{}, err)
+		return false
 	}
-	for i, b := range block {
-		if (fates == nil || fates[i] != dropped) && !yield(b.at, nil) {
+	for _, w := range block {
+		if !yield(w.At, nil) {
 			return false
 		}
 	}
 	return true
+}
+
+// Unasked walks over the questions of an ask, continue or import stage that were not sent, though no condition leaves them
+// out: what they follow has no answer, or their turn has not come. Done lists the lanes that have none.
+func (p *Library) Unasked(ctx context.Context, run store.Run, stage string, done map[string]bool) iter.Seq2[assay.Coordinates, error] {
+	return func(yield func(assay.Coordinates, error) bool) {
+		s, err := p.Open(ctx, run)
+		if err != nil {
+			yield(assay.Coordinates{}, err)
+			return
+		}
+		rec, ok := s.stages.Asking(stage)
+		if !ok {
+			yield(assay.Coordinates{}, fmt.Errorf("stage %q of run %s has no conversations", stage, run.ID))
+			return
+		}
+		if !s.settings.Wants(stage) || s.settings.Pilot {
+			return
+		}
+		for _, l := range rec.Lanes() {
+			if done[l.Name] {
+				continue
+			}
+			for _, g := range stages.GroupsOf(rec, stage, l.Name) {
+				for block, err := range s.stages.Blocks(ctx, rec, g) {
+					if err == nil {
+						block, err = s.unasked(ctx, rec, block)
+					}
+					if !yieldAll(block, err, yield) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// unasked leaves out of a block what was sent and what a condition leaves out.
+func (s *Script) unasked(ctx context.Context, rec stages.Stage, block []stages.Wanted) ([]stages.Wanted, error) {
+	asked := func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error) {
+		return s.lib.Reader.Asked(ctx, s.run.No, keys)
+	}
+	block, err := unsent(ctx, block, asked)
+	if err != nil {
+		return nil, err
+	}
+	return s.Conditions.Possible(ctx, rec, block)
 }

@@ -7,6 +7,8 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/stages"
+	"assay/internal/study/plan"
 )
 
 // Request is a request that can go out, with what it may cost.
@@ -24,49 +26,93 @@ type Sent func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, erro
 // Those that were sent before are left out; with nil, none were.
 func (s *Script) Requests(ctx context.Context, g store.GroupKey, mode store.SegmentMode, sent Sent) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
-		rec, ok := s.stages[g.Stage]
-		if !ok {
-			yield(Request{}, fmt.Errorf("run %s has no stage %q", s.run.ID, g.Stage))
-			return
-		}
-		maker, err := s.maker(g.Stage, g.Lane, mode)
+		m, err := s.maker(g.Stage, g.Lane, mode)
 		if err == nil {
-			err = s.rereads(ctx)
+			err = s.refresh(ctx)
 		}
 		if err != nil {
 			yield(Request{}, err)
 			return
 		}
-		var block []wanted
-		ord := int64(-1)
-		for it, err := range s.input.Rows.Items(ctx, rec.items()) {
+		for block, err := range s.stages.Blocks(ctx, m.rec, g) {
+			if err == nil {
+				block, err = unsent(ctx, block, sent)
+			}
+			if err == nil {
+				block, _, err = s.Conditions.Keep(ctx, m.rec, block)
+			}
 			if err != nil {
 				yield(Request{}, err)
 				return
 			}
-			ord++
-			for _, at := range requests(rec, it, ord, g) {
-				block = append(block, wanted{it, at})
-			}
-			if len(block) < blockSize {
-				continue
-			}
-			if !maker.wanted(ctx, rec, block, sent, yield) {
+			if !m.yield(ctx, block, yield) {
 				return
 			}
-			block = block[:0]
 		}
-		maker.wanted(ctx, rec, block, sent, yield)
 	}
 }
 
-// blockSize is how many requests are made at a time.
-const blockSize = 256
+// unsent returns the requests of a block that were not sent before.
+func unsent(ctx context.Context, block []stages.Wanted, sent Sent) ([]stages.Wanted, error) {
+	if sent == nil {
+		return block, nil
+	}
+	before, err := sent(ctx, stages.KeysOf(block))
+	if err != nil {
+		return nil, err
+	}
+	left := block[:0]
+	for _, w := range block {
+		if _, ok := before[w.At.Key()]; !ok {
+			left = append(left, w)
+		}
+	}
+	return left, nil
+}
 
-// wanted is a request that is to be made.
-type wanted struct {
-	item assay.Item
-	at   assay.Coordinates
+// maker turns coordinates into requests of one lane in one stage.
+type maker struct {
+	*Script
+	rec   stages.Stage
+	route plan.Route
+}
+
+func (s *Script) maker(stage, lane string, mode store.SegmentMode) (*maker, error) {
+	rec, ok := s.stages.Of(stage)
+	if !ok {
+		return nil, fmt.Errorf("run %s has no stage %q", s.run.ID, stage)
+	}
+	r, err := s.Route(stage, lane, mode)
+	return &maker{Script: s, rec: rec, route: r}, err
+}
+
+// yield makes the requests of a block that can be made, reading all answers they need at once. It reports whether the
+// walk goes on.
+func (m *maker) yield(ctx context.Context, block []stages.Wanted, yield func(Request, error) bool) bool {
+	answered, err := m.answers.For(ctx, m.rec, block)
+	if err != nil {
+		yield(Request{}, err)
+		return false
+	}
+	for _, w := range block {
+		p, ok, err := m.rec.Prompt(w.Item, w.At, answered)
+		if err != nil {
+			yield(Request{}, fmt.Errorf("item %q in stage %s: %w", w.Item.ID, w.At.Stage, err))
+			return false
+		}
+		if ok && !yield(m.request(w.At, &p), nil) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *maker) request(at assay.Coordinates, p *assay.Prompt) Request {
+	expected, high := m.route.Estimate(p.Bytes())
+	return Request{
+		At: at, Expected: expected, High: high,
+		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Prompt: p},
+	}
 }
 
 // Build makes requests again from their coordinates, in the same order. Whether they are asked was decided when they were
@@ -98,11 +144,7 @@ func (p *Library) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 
 // build makes requests of one lane in one stage again.
 func (s *Script) build(ctx context.Context, mode store.SegmentMode, at []assay.Coordinates, out []Request) ([]Request, error) {
-	rec, ok := s.stages[at[0].Stage]
-	if !ok {
-		return nil, fmt.Errorf("run %s has no stage %q", s.run.ID, at[0].Stage)
-	}
-	maker, err := s.maker(at[0].Stage, at[0].Answering(), mode)
+	m, err := s.maker(at[0].Stage, at[0].Answering(), mode)
 	if err != nil {
 		return nil, err
 	}
@@ -110,20 +152,20 @@ func (s *Script) build(ctx context.Context, mode store.SegmentMode, at []assay.C
 	for i, c := range at {
 		ids[i] = c.Item
 	}
-	items, err := s.Reader.ItemsByID(ctx, s.run.No, rec.items(), ids)
+	items, err := s.lib.Reader.ItemsByID(ctx, s.run.No, m.rec.Items(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("items of run %s: %w", s.run.ID, err)
 	}
-	block := make([]wanted, len(at))
+	block := make([]stages.Wanted, len(at))
 	for i, c := range at {
 		it, ok := items[c.Item]
 		if !ok {
 			return nil, fmt.Errorf("item %q of run %s: %w", c.Item, s.run.ID, store.ErrNotFound)
 		}
-		block[i] = wanted{it, c}
+		block[i] = stages.Wanted{Item: it, At: c}
 	}
 	made := len(out)
-	maker.yield(ctx, rec, block, func(p Request, e error) bool {
+	m.yield(ctx, block, func(p Request, e error) bool {
 		if err = e; e == nil {
 			out = append(out, p)
 		}

@@ -1,5 +1,5 @@
-// Package script is the study of a run made executable: what each stage asks, of which lane, with which prompt, and what
-// its judges' replies mean.
+// Package script is the study of a run made executable: what can be asked now, which requests that are, and what people and programs
+// are told about them.
 //
 // A script works from the snapshot of the study and from what is answered; it knows no engine. Everything is made again
 // from coordinates: no request is kept anywhere but as the bytes that went out. A stage is walked in the order of the items,
@@ -12,11 +12,15 @@ import (
 	"sync"
 
 	"assay/internal/assay"
-	"assay/internal/judge"
 	"assay/internal/judge/program"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/answers"
+	"assay/internal/send/script/conditions"
+	"assay/internal/send/script/people"
 	"assay/internal/send/script/snapshot"
+	"assay/internal/send/script/stages"
+	"assay/internal/send/script/verdicts"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 )
@@ -35,73 +39,16 @@ type Library struct {
 
 // Script is a run's study, ready to make requests. It is safe for concurrent use.
 type Script struct {
-	*Library
+	Conditions *conditions.Conditions // which requests are asked
+	Verdicts   *verdicts.Verdicts     // what is answered so far
+
+	lib      *Library
 	run      store.Run
-	input    *plan.Input
 	settings snapshot.Settings
-	stages   map[string]stage // by name
-	absorbed map[int64]bool   // segments whose answers were read
-	closedAt int              // how many redos there were when stages were closed
-	redone   redone
-	donors   []*donor // earlier runs that it takes over from, once they are read
-	mu       sync.Mutex
-
-	gateMu  sync.Mutex
-	closed  map[string]bool  // stages whose verdicts are all there
-	decided map[gateKey]fate // by gates
-	spared  map[string]bool  // stages that ask, whose conditions are all decided
+	input    *plan.Input
+	stages   *stages.Stages // how requests are made
+	answers  *answers.Reader
 }
-
-// stage makes the requests of one stage.
-type stage interface {
-	// lanes are those that answer, in the order of the study.
-	lanes() []*study.Lane
-	// turns is how many turns of answers the stage has, or is about.
-	turns() int
-	// tries lists the ways in which the same may be asked, in the order they are taken: one, where no judge is asked.
-	tries() []int
-	// items names the input whose items the stage walks over.
-	items() string
-	// at lists the requests about one item, the ord-th of its input from 0, that a lane is asked in a turn, first tries alone.
-	at(it assay.Item, ord int64, lane string, turn int) []assay.Coordinates
-	// extra lists the requests about that item in a turn that one redo adds.
-	extra(it assay.Item, ord int64, r store.Redo, turn int) []assay.Coordinates
-	// needs lists the requests whose answers one request is made from.
-	needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error)
-	// prompt makes one request's prompt; false where an answer it needs is missing.
-	prompt(it assay.Item, at assay.Coordinates, answered answers) (assay.Prompt, bool, error)
-	// after lists the groups that have to be settled before nothing more can join the first tries of a turn.
-	after(lane string, turn int) []store.GroupKey
-	// conditional reports whether trials may drop requests.
-	conditional() bool
-	// trials are the conditions that one request has to pass.
-	trials(it assay.Item, at assay.Coordinates) ([]trial, error)
-}
-
-// reader is a stage that gives verdicts.
-type reader interface {
-	stage
-	// voices are who judges: lanes, or the one rule or program.
-	voices() []string
-	// by is the rubric, and how answers that are none count.
-	by() (*rubric, judge.Counting)
-	// frame is a verdict without what is said: where it stands and which answers it is about.
-	frame(at assay.Coordinates) (store.Verdict, error)
-	// known is the verdict that needs no judge; false: one has to be asked, or there is no answer.
-	known(at assay.Coordinates, answered answers) (assay.Verdict, bool, error)
-	// line appends what a program reads; false where an answer is missing.
-	line(dst []byte, it assay.Item, at assay.Coordinates, answered answers) ([]byte, bool, error)
-}
-
-// answers are what stands for some requests.
-type answers map[assay.Key]answer
-
-type answer struct {
-	text   string
-	ending assay.Ending
-}
-
-func (a answer) outcome() assay.Outcome { return assay.Outcome{Ending: a.ending, Text: a.text} }
 
 // Open loads a run's snapshot, and again where its study was changed since.
 func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
@@ -135,26 +82,27 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := p.newScript(run, settings, in)
-	if err := s.recall(ctx); err != nil {
+	s := &Script{lib: p, run: run, settings: settings, input: in}
+	if s.stages, err = stages.Build(ctx, in, settings.Lanes); err != nil {
 		return nil, err
 	}
-	if err := s.buildStages(ctx); err != nil {
+	if s.Conditions, err = conditions.New(ctx, run.No, s.stages, p.Reader, p.Runs); err != nil {
 		return nil, err
 	}
-	return s, s.recallLooks(ctx)
-}
-
-func (p *Library) newScript(run store.Run, settings snapshot.Settings, in *plan.Input) *Script {
-	return &Script{
-		Library: p, run: run, settings: settings, input: in, stages: map[string]stage{}, absorbed: map[int64]bool{},
-		closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
-	}
+	s.answers = &answers.Reader{Run: run, Input: in, Ledger: p.Reader, Files: p.Files}
+	s.Verdicts = verdicts.New(verdicts.Parts{Run: run, Settings: settings, Stages: s.stages, Conditions: s.Conditions, Answers: s.answers,
+		Snapshots: &p.Store, Programs: p.Programs})
+	return s, nil
 }
 
 // of reports whether a script is that of a run as it is. Items that were bought are in the settings.
 func (s *Script) of(run store.Run) bool {
 	return s.run.Digest == run.Digest && s.run.Settings == run.Settings
+}
+
+// refresh takes in what was ordered and bought since the last time.
+func (s *Script) refresh(ctx context.Context) error {
+	return conditions.Refresh(ctx, s.lib.Reader, s.run.No, s.stages)
 }
 
 // Study returns the study that the run works from.
@@ -187,13 +135,45 @@ func (s *Script) Route(stage, lane string, mode store.SegmentMode) (plan.Route, 
 	if !ok {
 		return plan.Route{}, fmt.Errorf("run %s has no lane %q", s.run.ID, lane)
 	}
+	return routeOf(s.stages, stage, l, mode), nil
+}
+
+func routeOf(all *stages.Stages, stage string, l *study.Lane, mode store.SegmentMode) plan.Route {
 	travel := assay.ModeBatch
 	if mode == store.Live {
 		travel = assay.ModeLive
 	}
-	if j, ok := s.stages[stage].(reader); ok {
-		r, _ := j.by()
-		return s.input.JudgeRoute(l, travel, r.Rubric), nil
+	if j, ok := all.Judging(stage); ok {
+		return all.Input.JudgeRoute(l, travel, j.By().Rubric)
 	}
-	return s.input.Route(l, travel), nil
+	return all.Input.Route(l, travel)
+}
+
+// Whole returns an answer with all of its text; one too long for a row is read from the bytes that came.
+func (p *Library) Whole(ctx context.Context, run store.Run, a store.Answer) (store.Answer, error) {
+	if !a.Over {
+		return a, nil
+	}
+	s, err := p.Open(ctx, run)
+	if err != nil {
+		return a, err
+	}
+	return s.answers.Whole(ctx, a)
+}
+
+// People opens a judge or compare stage of a run for people.
+func (p *Library) People(ctx context.Context, run store.Run, stage string) (*people.Stage, error) {
+	s, err := p.Open(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if err := conditions.TakeLooks(ctx, p.Reader, run.No, s.stages); err != nil {
+		return nil, err
+	}
+	j, ok := s.stages.Judging(stage)
+	if !ok {
+		return nil, fmt.Errorf("stage %q of run %s neither judges nor compares", stage, run.ID)
+	}
+	return &people.Stage{Run: s.run, Name: stage, Asked: s.settings.Wants(stage), Judging: j, Stages: s.stages, Conditions: s.Conditions,
+		Answers: s.answers, Reader: p.Reader, Runs: p.Runs}, nil
 }

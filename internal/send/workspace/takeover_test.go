@@ -11,6 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/simulator"
 )
@@ -29,6 +30,11 @@ func (p awayPlace) Open(ctx context.Context, run, name string) (artifacts.File, 
 	return p.Place.Open(ctx, run, name)
 }
 
+// readFrom has a home read its artifacts from another place.
+func readFrom(h *Home, files artifacts.Place) {
+	h.Planner.Library = &script.Library{Store: h.Planner.Store, Files: files, Programs: h.Planner.Programs}
+}
+
 // longAnswers has run a study whose answers are too long for a row, and has changed what judges them.
 func longAnswers(t *testing.T) (*rig, *Home, store.Run) {
 	t.Helper()
@@ -45,7 +51,7 @@ func TestAnswersAreNotPaidForAgainWhileTheirBytesAreAway(t *testing.T) {
 	r, h, before := longAnswers(t)
 	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	files := h.Planner.Files
-	h.Planner.Files = awayPlace{files, before.ID, errors.New("the bucket is away")}
+	readFrom(h, awayPlace{files, before.ID, errors.New("the bucket is away")})
 	s, err := h.Planner.Study(r.ctx, run)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +68,7 @@ func TestAnswersAreNotPaidForAgainWhileTheirBytesAreAway(t *testing.T) {
 	if err != nil || slices.ContainsFunc(segments, func(g store.Segment) bool { return g.Mode != store.Reuse }) {
 		t.Errorf("something is to be sent: %+v, %v", segments, err)
 	}
-	h.Planner.Files = files
+	readFrom(h, files)
 	if c := r.drive(h, run, Drive{}); c.Stop != StopDone || r.spent(h, run) != 0 {
 		t.Errorf("stopped by %d, %s spent", c.Stop, r.spent(h, run))
 	}
@@ -74,7 +80,7 @@ func TestAnswersWhoseBytesAreGoneAreAskedAgainAndTheHistorySaysSo(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, h, before := longAnswers(t)
-			h.Planner.Files = awayPlace{h.Planner.Files, before.ID, gone}
+			readFrom(h, awayPlace{h.Planner.Files, before.ID, gone})
 			run := r.finished(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 			if r.spent(h, run) == assay.Money(0) {
 				t.Error("nothing was asked")

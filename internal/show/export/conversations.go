@@ -19,15 +19,15 @@ func HasConversations(st *study.Stage) bool {
 }
 
 // Question returns what a conversation is about: the text of its item, else what the model was sent.
-func Question(talk *script.Talk, e *script.Exchange) string {
+func Question(talk *script.Conversation, e *script.Exchange) string {
 	if text := talk.Item.Fields["text"]; text != nil {
 		return fmt.Sprint(text)
 	}
-	return e.Said
+	return e.Message
 }
 
 // KeysOf returns the keys of all answers of some conversations.
-func KeysOf(talks []script.Talk) []assay.Key {
+func KeysOf(talks []script.Conversation) []assay.Key {
 	var keys []assay.Key
 	for _, talk := range talks {
 		for _, e := range talk.Exchanges {

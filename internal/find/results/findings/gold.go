@@ -18,7 +18,7 @@ import (
 	"assay/internal/find/results"
 	"assay/internal/find/results/labels"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/people"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/study"
 )
@@ -76,20 +76,20 @@ func (w *walk) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, 
 	if err != nil {
 		return nil, err
 	}
-	people, err := w.Scripts.People(ctx, w.run, st.Name)
+	stage, err := w.Scripts.People(ctx, w.run, st.Name)
 	if err != nil {
 		return nil, err
 	}
 	var problems assay.Problems
 	var mine []*labels.Label
 	for i := range rows {
-		rows[i].Stage, rows[i].Judge = st.Name, script.PersonPrefix+analysis.GoldJudge
+		rows[i].Stage, rows[i].Judge = st.Name, people.Prefix+analysis.GoldJudge
 		mine = append(mine, &rows[i])
 	}
 	if len(mine) == 0 {
 		return nil, nil
 	}
-	found, err := labels.Match(ctx, w.question.Reader, w.run, people, mine, &problems)
+	found, err := labels.Match(ctx, w.question.Reader, w.run, stage, mine, &problems)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func OpenGold(ctx context.Context, r *results.Reader, run store.Run, st *study.S
 }
 
 // anybody is the judge of tasks for people that nobody has labelled yet.
-const anybody = script.PersonPrefix + "*"
+const anybody = people.Prefix + "*"
 
 // asksPeople reports whether people are to judge all that a stage is about. Labels of named people that were imported
 // may be on a part of it: how much they were asked is not known.

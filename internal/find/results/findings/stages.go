@@ -10,7 +10,7 @@ import (
 	"assay/internal/find/results"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/people"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 )
@@ -204,15 +204,15 @@ func selected(of *study.Study, st *study.Stage) string {
 }
 
 // unclear counts the labels of people that were chosen because it was not clear which of two is better.
-func unclear(ctx context.Context, r *results.Reader, run store.Run, stage string, people int) (n int, err error) {
-	if people == 0 {
+func unclear(ctx context.Context, r *results.Reader, run store.Run, stage string, labels int) (n int, err error) {
+	if labels == 0 {
 		return 0, nil
 	}
 	for v, err := range r.Ledger.PeopleVerdicts(ctx, run.No, stage) {
 		if err != nil {
 			return n, err
 		}
-		if v.State == assay.VerdictValid && script.ChosenAs(&v) == analysis.ChosenUncertain {
+		if v.State == assay.VerdictValid && people.ChosenAs(&v) == analysis.ChosenUncertain {
 			n++
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"assay/internal/judge"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/read"
-	"assay/internal/send/script"
+	"assay/internal/send/script/people"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 )
@@ -146,7 +146,7 @@ func (k *maker) choose() error {
 		k.m.best, k.m.worst = k.m.worst, k.m.best
 	}
 	k.people = len(k.study.LanesNamed(of.Judges.List)) == 0 && r.Rule == nil &&
-		!slices.ContainsFunc(of.Judges.List, func(n string) bool { return !strings.HasPrefix(n, script.PersonPrefix) })
+		!slices.ContainsFunc(of.Judges.List, func(n string) bool { return !strings.HasPrefix(n, people.Prefix) })
 	return k.flips(judging)
 }
 
@@ -274,7 +274,7 @@ func (k *maker) ending(lane string, e assay.Ending) {
 // verdict enters one verdict. People's labels beside model judges are left out: they have their own tables. A control
 // shows what is taken back without pressure: it is none of the flips.
 func (k *maker) verdict(v *store.Verdict) {
-	if _, flips := k.m.flipScale[v.At.Stage]; strings.HasPrefix(v.At.Judge, script.PersonPrefix) != k.people || flips && IsControl(v.At) {
+	if _, flips := k.m.flipScale[v.At.Stage]; strings.HasPrefix(v.At.Judge, people.Prefix) != k.people || flips && IsControl(v.At) {
 		return
 	}
 	if v.At.Stage == k.m.Stage {

@@ -15,16 +15,17 @@ import (
 	"assay/internal/judge"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/people"
 )
 
 // Labelled is a label and what it is in the ledger.
 type Labelled struct {
-	people  *script.People
+	people  *people.Stage
 	Verdict store.Verdict
 }
 
 // Match finds what each label of a stage is about. What is unknown, or means several answers, is a problem.
-func Match(ctx context.Context, r *results.Reader, run store.Run, people *script.People, rows []*Label,
+func Match(ctx context.Context, r *results.Reader, run store.Run, people *people.Stage, rows []*Label,
 	problems *assay.Problems) ([]Labelled, error) {
 	byKey, byItem, anywhere := indexed(rows)
 	for t, err := range people.Tasks(ctx) {
@@ -32,11 +33,7 @@ func Match(ctx context.Context, r *results.Reader, run store.Run, people *script
 			return nil, err
 		}
 		if len(byKey) > 0 {
-			names, err := people.Names(t)
-			if err != nil {
-				return nil, err
-			}
-			for _, n := range names {
+			for _, n := range people.Judging.Names(t.At) {
 				for _, r := range byKey[n.Key] {
 					r.take(t, n.Turn)
 				}
@@ -102,7 +99,7 @@ func (r *Label) means(t analysis.Task, of script.Reading) (turn, ok bool) {
 }
 
 // settle returns the verdict that a row gives.
-func (r *Label) settle(people *script.People, problems *assay.Problems) (store.Verdict, bool) {
+func (r *Label) settle(people *people.Stage, problems *assay.Problems) (store.Verdict, bool) {
 	switch {
 	case r.found == 0:
 		problems.Add(r.At, "assay results RUN --json lists the answers", "stage %s has nothing like this", r.Stage)
@@ -168,7 +165,7 @@ func Write(ctx context.Context, r *results.Reader, run store.Run, all []Labelled
 		if err != nil {
 			return n, err
 		}
-		if strings.HasPrefix(v.At.Judge, script.PersonPrefix) {
+		if strings.HasPrefix(v.At.Judge, people.Prefix) {
 			there[v.At.Key()] = v
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"assay/internal/judge"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/people"
 	"assay/internal/study/adaptive"
 	"assay/internal/study/plan"
 )
@@ -23,11 +24,11 @@ const personName = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
 
 // Person returns the judge that a person of a name is.
 func Person(name string) (string, error) {
-	name = strings.TrimPrefix(name, script.PersonPrefix)
+	name = strings.TrimPrefix(name, people.Prefix)
 	if !regexp.MustCompile(personName).MatchString(name) {
 		return "", results.NewMistake("--as NAME, of letters, digits, . _ and -", "%q cannot be a person's name", name)
 	}
-	return script.PersonPrefix + name, nil
+	return people.Prefix + name, nil
 }
 
 // Stages returns the stages of a run that people may judge.
@@ -48,7 +49,7 @@ func Stages(ctx context.Context, r *results.Reader, run store.Run) ([]string, er
 // Panel is a stage that people judge: their next task, what they are shown, and how their labels are kept. It is
 // the same for a terminal and for pages.
 type Panel struct {
-	People  *script.People
+	People  *people.Stage
 	rubric  judge.Rubric
 	choices []Choice
 }

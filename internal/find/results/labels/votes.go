@@ -9,7 +9,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
-	"assay/internal/send/script"
+	"assay/internal/send/script/people"
 	"assay/internal/show/report/words"
 )
 
@@ -70,7 +70,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		said := decided[i]
 		for k := range others[said.Subject] {
 			v := &others[said.Subject][k]
-			if v.At.Stage != stage || v.State != assay.VerdictValid || strings.HasPrefix(v.At.Judge, script.PersonPrefix) ||
+			if v.At.Stage != stage || v.State != assay.VerdictValid || strings.HasPrefix(v.At.Judge, people.Prefix) ||
 				subjectsOf(v) != subjectsOf(&said) {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
-	"assay/internal/send/script"
+	"assay/internal/send/script/again"
 	"assay/internal/show/cli/shell"
 )
 
@@ -33,7 +33,7 @@ func Retry(w *shell.World) *cobra.Command {
 		"one before, which stays in\n" +
 		"the ledger. The question says what is kept, what is new and what it costs."
 	c.Flags().StringSliceVar(&only, "only", nil, "only these endings: empty, rejected, errored, expired, cancelled, lost")
-	c.Flags().StringSliceVar(&verdicts, "verdicts", nil, "ask judges again for these verdicts: "+strings.Join(script.Retriable(), ", "))
+	c.Flags().StringSliceVar(&verdicts, "verdicts", nil, "ask judges again for these verdicts: "+strings.Join(again.Retriable(), ", "))
 	return c
 }
 
@@ -43,8 +43,8 @@ func retryOf(only, verdicts []string) (engine.Retry, error) {
 		return r, shell.Usage("give the two orders one after the other", "--only and --verdicts do not go together")
 	}
 	for _, name := range verdicts {
-		if !slices.Contains(script.Retriable(), name) {
-			return r, shell.Usage(assay.ThereAre(script.Retriable()), "--verdicts: %q is nothing that judges are asked again for", name)
+		if !slices.Contains(again.Retriable(), name) {
+			return r, shell.Usage(assay.ThereAre(again.Retriable()), "--verdicts: %q is nothing that judges are asked again for", name)
 		}
 	}
 	for _, name := range only {

@@ -13,6 +13,7 @@ import (
 	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/people"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/study"
@@ -221,11 +222,11 @@ func (x *runWriter) speakers(ctx context.Context, stage string) (bool, error) {
 	if many, ok := x.several[stage]; ok {
 		return many, nil
 	}
-	people, err := x.rows.Ledger.People(ctx, x.rows.Run.No, stage)
-	n := len(people)
+	persons, err := x.rows.Ledger.People(ctx, x.rows.Run.No, stage)
+	n := len(persons)
 	if st, ok := x.rows.Study.Stage(stage); ok {
 		for _, name := range st.Judges.List {
-			if !strings.HasPrefix(name, script.PersonPrefix) {
+			if !strings.HasPrefix(name, people.Prefix) {
 				n += len(x.rows.Study.LanesNamed([]string{name}))
 			}
 		}

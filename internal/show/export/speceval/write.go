@@ -77,13 +77,14 @@ type writer struct {
 
 func (w *writer) stage(ctx context.Context, st *study.Stage) error {
 	clear(w.seen)
-	return export.InBlocks(w.rows.Scripts.Talks(ctx, w.rows.Run, st.Name), export.ConversationBlock, func(block []script.Talk) error {
-		return w.block(ctx, st, block)
-	})
+	return export.InBlocks(w.rows.Scripts.Conversations(ctx, w.rows.Run, st.Name), export.ConversationBlock,
+		func(block []script.Conversation) error {
+			return w.block(ctx, st, block)
+		})
 }
 
 // block writes the last answers of some items, and the verdicts on them.
-func (w *writer) block(ctx context.Context, st *study.Stage, block []script.Talk) error {
+func (w *writer) block(ctx context.Context, st *study.Stage, block []script.Conversation) error {
 	texts := map[assay.Key]string{}
 	for _, talk := range block {
 		for _, e := range talk.Exchanges {
@@ -141,7 +142,7 @@ func (w *writer) replies(ctx context.Context, verdicts map[assay.Key][]store.Ver
 
 // answer is one answer that is written into a tree.
 type answer struct {
-	talk     *script.Talk
+	talk     *script.Conversation
 	exchange *script.Exchange
 	group    string
 	index    int64

@@ -14,7 +14,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results/rows"
-	"assay/internal/send/script"
+	"assay/internal/send/script/people"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/export/table"
@@ -151,8 +151,8 @@ func (f *Folder) verdict(v *rows.Verdict) error {
 	if row.Source == "" && row.Verb != "compare" {
 		row.Source = "answers"
 	}
-	if !strings.HasPrefix(row.Judge, script.PersonPrefix) { // nothing is sent for a person's verdict, nor for one made elsewhere
-		row.Judge = script.PersonPrefix + row.Judge
+	if !strings.HasPrefix(row.Judge, people.Prefix) { // nothing is sent for a person's verdict, nor for one made elsewhere
+		row.Judge = people.Prefix + row.Judge
 	}
 	s.note(&row)
 	f.Rehearsal = f.Rehearsal || v.Rehearsal

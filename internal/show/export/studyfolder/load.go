@@ -12,6 +12,8 @@ import (
 	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/send/script/people"
+	"assay/internal/send/script/stages"
 	"assay/internal/show/export"
 	"assay/internal/show/export/table"
 )
@@ -22,15 +24,15 @@ const verdictBlock = 500
 // Load writes the verdicts of the folder of a study into the ledger, as those of a run that was made from it. A verdict
 // that has no place in the study is noted and left out.
 func Load(ctx context.Context, scripts *script.Library, run store.Run, folder fs.FS, bad table.Report) error {
-	l := &loader{Library: scripts, run: run, bad: bad, placing: map[string]func(script.Foreign) (store.Verdict, error){}}
+	l := &loader{Library: scripts, run: run, bad: bad, stages: map[string]*people.Stage{}}
 	return export.InBlocks(l.verdicts(ctx, folder), verdictBlock, func(block []store.Verdict) error { return l.add(ctx, block) })
 }
 
 type loader struct {
 	*script.Library
-	run     store.Run
-	bad     table.Report
-	placing map[string]func(script.Foreign) (store.Verdict, error) // by stage
+	run    store.Run
+	bad    table.Report
+	stages map[string]*people.Stage
 }
 
 // verdicts walks over the verdicts of a folder, each in its place.
@@ -41,15 +43,15 @@ func (l *loader) verdicts(ctx context.Context, folder fs.FS) iter.Seq2[store.Ver
 				yield(store.Verdict{}, err)
 				return
 			}
-			place, ok := l.placing[row.Stage]
+			stage, ok := l.stages[row.Stage]
 			if !ok {
-				if place, err = l.Placing(ctx, l.run, row.Stage); err != nil {
+				if stage, err = l.People(ctx, l.run, row.Stage); err != nil {
 					yield(store.Verdict{}, err)
 					return
 				}
-				l.placing[row.Stage] = place
+				l.stages[row.Stage] = stage
 			}
-			v, err := place(made(row))
+			v, err := stage.Foreign(made(row))
 			if !slices.Contains(assay.VerdictStates(), row.State) {
 				err = fmt.Errorf("there is no state %q", row.State)
 			}
@@ -87,15 +89,15 @@ func further(row *rows.Verdict) int {
 }
 
 // made returns a row as a verdict that was made elsewhere.
-func made(row *rows.Verdict) script.Foreign {
-	v := script.Foreign{
+func made(row *rows.Verdict) stages.Foreign {
+	v := stages.Foreign{
 		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template,
 		Prompt: row.Prompt, Trait: row.Trait, Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote),
 		Judge: row.Judge, Again: further(row), By: row.Fallback,
-		Said: assay.Verdict{State: row.State, Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
+		Verdict: assay.Verdict{State: row.State, Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
 	}
 	if row.Confidence != nil && row.Fields == "" {
-		v.Said.Fields = fmt.Appendf(nil, `{"confidence":%g}`, *row.Confidence)
+		v.Verdict.Fields = fmt.Appendf(nil, `{"confidence":%g}`, *row.Confidence)
 	}
 	return v
 }

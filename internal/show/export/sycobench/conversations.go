@@ -13,8 +13,8 @@ import (
 
 // opened returns the conversations of the stage. Those that go on from another stage get the first question and its answer put
 // in front: a file of conversations begins with the opening, wherever it was asked.
-func (x *experiment) opened(ctx context.Context) iter.Seq2[script.Talk, error] {
-	all := x.rows.Scripts.Talks(ctx, x.rows.Run, x.st.Name)
+func (x *experiment) opened(ctx context.Context) iter.Seq2[script.Conversation, error] {
+	all := x.rows.Scripts.Conversations(ctx, x.rows.Run, x.st.Name)
 	root := x.st
 	for root.Continue != "" {
 		from, ok := x.rows.Study.Stage(root.Continue)
@@ -26,8 +26,8 @@ func (x *experiment) opened(ctx context.Context) iter.Seq2[script.Talk, error] {
 	if root == x.st || !export.HasConversations(root) {
 		return all
 	}
-	return func(yield func(script.Talk, error) bool) {
-		next, stop := iter.Pull2(x.rows.Scripts.Talks(ctx, x.rows.Run, root.Name))
+	return func(yield func(script.Conversation, error) bool) {
+		next, stop := iter.Pull2(x.rows.Scripts.Conversations(ctx, x.rows.Run, root.Name))
 		defer stop()
 		for talk, err := range all {
 			if err == nil {
@@ -41,7 +41,7 @@ func (x *experiment) opened(ctx context.Context) iter.Seq2[script.Talk, error] {
 }
 
 // open puts the openings of a conversation in front of it. Both walk over the items of one input.
-func (x *experiment) open(talk *script.Talk, next func() (script.Talk, error, bool)) error {
+func (x *experiment) open(talk *script.Conversation, next func() (script.Conversation, error, bool)) error {
 	for {
 		first, err, ok := next()
 		if err != nil || !ok {
@@ -55,7 +55,7 @@ func (x *experiment) open(talk *script.Talk, next func() (script.Talk, error, bo
 }
 
 // firstOf returns the openings of those lanes that go on.
-func (x *experiment) firstOf(talk script.Talk) []script.Exchange {
+func (x *experiment) firstOf(talk script.Conversation) []script.Exchange {
 	var out []script.Exchange
 	for _, e := range talk.Exchanges {
 		if _, ok := x.models[e.At.Lane]; ok && e.At.Turn == 1 {

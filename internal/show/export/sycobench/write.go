@@ -124,7 +124,7 @@ func writeExperiment(ctx context.Context, t *folder.Tree, rows *rows.Reader, st 
 	if err := x.begin(ctx); err != nil {
 		return err
 	}
-	err := export.InBlocks(x.opened(ctx), export.ConversationBlock, func(block []script.Talk) error {
+	err := export.InBlocks(x.opened(ctx), export.ConversationBlock, func(block []script.Conversation) error {
 		verdicts, err := x.rows.Ledger.VerdictsOn(ctx, x.rows.Run.No, export.KeysOf(block))
 		for i := range block {
 			if err == nil {
@@ -180,7 +180,7 @@ type thread struct {
 }
 
 // talk writes the conversations about one item.
-func (x *experiment) talk(talk *script.Talk, verdicts map[assay.Key][]store.Verdict) error {
+func (x *experiment) talk(talk *script.Conversation, verdicts map[assay.Key][]store.Verdict) error {
 	var threads []*thread
 	for i := range talk.Exchanges {
 		e := &talk.Exchanges[i]
@@ -267,11 +267,11 @@ func (x *experiment) exchange(th *thread, e *script.Exchange, verdicts []store.V
 		th.levels[turn]++
 		level = th.levels[turn]
 	}
-	if e.Said != "" && !x.noted[e.Said] && len(x.seen) < maxPhrases {
-		x.noted[e.Said], x.seen = true, append(x.seen, e.Said)
+	if e.Message != "" && !x.noted[e.Message] && len(x.seen) < maxPhrases {
+		x.noted[e.Message], x.seen = true, append(x.seen, e.Message)
 	}
 	th.Rounds = append(th.Rounds, round{
-		Level: level, Pressure: e.Said, Response: o.Text, Turn: turn, Branch: e.At.Branch, Input: in, Output: out, Ending: ending,
+		Level: level, Pressure: e.Message, Response: o.Text, Turn: turn, Branch: e.At.Branch, Input: in, Output: out, Ending: ending,
 	})
 	return level
 }
@@ -292,7 +292,7 @@ func (x *experiment) score(th *thread, e *script.Exchange, level int64, verdicts
 		}
 		x.judges[v.Judge] = true
 		row := scoreRow{
-			Model: th.lane, Question: th.ID, Level: level, Asked: th.Question, Pressure: e.Said, Response: e.Answer.Outcome.Text,
+			Model: th.lane, Question: th.ID, Level: level, Asked: th.Question, Pressure: e.Message, Response: e.Answer.Outcome.Text,
 			Score: v.Score, Classification: v.Label, Reasoning: v.Reason, Judge: v.Judge, At: v.GivenAt, Stage: v.Stage, Item: v.Item,
 			Turn: int64(x.turn(e.At)), Branch: v.Branch, Draw: v.Draw, State: v.State,
 		}

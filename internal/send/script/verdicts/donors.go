@@ -1,4 +1,4 @@
-package script
+package verdicts
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/stages"
 	"assay/internal/study/edit"
 )
 
@@ -21,56 +22,54 @@ type donor struct {
 }
 
 // donorsOf opens the runs that the script takes over from, the newest first, once.
-func (s *Script) donorsOf(ctx context.Context) ([]*donor, error) {
-	if s.donors != nil || len(s.settings.ReuseRuns) == 0 {
-		return s.donors, nil
+func (v *Verdicts) donorsOf(ctx context.Context) ([]*donor, error) {
+	if v.donors != nil || len(v.Settings.ReuseRuns) == 0 {
+		return v.donors, nil
 	}
 	var all []*donor
-	for _, id := range s.settings.ReuseRuns {
-		run, err := s.Reader.FindRun(ctx, id, "")
+	for _, id := range v.Settings.ReuseRuns {
+		run, err := v.reader.FindRun(ctx, id, "")
 		if err != nil {
 			return nil, err
 		}
 		d := &donor{run: run.No, rereads: map[string]bool{}}
-		was, _, err := s.Kept(ctx, run)
+		was, _, err := v.Snapshots.Kept(ctx, run)
 		if _, unreadable := errors.AsType[assay.Problems](err); err != nil && !unreadable {
 			return nil, err
 		}
 		var since edit.Difference
 		if was != nil {
-			since = edit.Compare(was, s.input.Study)
+			since = edit.Compare(was, v.Stages.Input.Study)
 		}
-		for name, rec := range s.stages {
-			if _, ok := rec.(reader); !ok {
+		for st, rec := range v.Stages.InOrder() {
+			if _, ok := rec.(stages.Judging); !ok {
 				continue
 			}
-			for v, err := range s.Reader.PeopleVerdicts(ctx, run.No, name) {
+			for label, err := range v.reader.PeopleVerdicts(ctx, run.No, st.Name) {
 				if err != nil {
 					return nil, err
 				}
-				d.labels = append(d.labels, v)
+				d.labels = append(d.labels, label)
 			}
-			if st, ok := s.input.Study.Stage(name); ok {
-				d.rereads[name] = was == nil || since.Rereads(s.input.Study, st)
-			}
+			d.rereads[st.Name] = was == nil || since.Rereads(v.Stages.Input.Study, st)
 		}
 		all = append(all, d)
 	}
-	s.donors = all
+	v.donors = all
 	return all, nil
 }
 
 // takeLabels writes the labels that people gave in earlier runs on answers and items that are the same in this one. A person who has
 // labelled the same here keeps that label, withdrawn or not.
-func (s *Script) takeLabels(ctx context.Context) error {
-	donors, err := s.donorsOf(ctx)
+func (v *Verdicts) takeLabels(ctx context.Context) error {
+	donors, err := v.donorsOf(ctx)
 	if err != nil {
 		return err
 	}
 	for _, d := range donors {
 		var later []store.Verdict
 		for block := range slices.Chunk(d.labels, verdictBlock) {
-			wait, err := s.takeBlock(ctx, d, block)
+			wait, err := v.takeBlock(ctx, d, block)
 			if err != nil {
 				return err
 			}
@@ -82,78 +81,77 @@ func (s *Script) takeLabels(ctx context.Context) error {
 }
 
 // takeBlock takes over some labels, and returns those whose answers are not there yet.
-func (s *Script) takeBlock(ctx context.Context, d *donor, block []store.Verdict) (later []store.Verdict, err error) {
-	same, err := s.sameAsIn(ctx, d, block)
+func (v *Verdicts) takeBlock(ctx context.Context, d *donor, block []store.Verdict) (later []store.Verdict, err error) {
+	same, err := v.sameAsIn(ctx, d, block)
 	if err != nil {
 		return nil, err
 	}
 	var taken []store.TakenLabel
-	for i, v := range block {
+	for i, label := range block {
 		if same[i] == unknown {
-			later = append(later, v)
+			later = append(later, label)
 		}
-		if label, ok := s.relabelled(v); ok && same[i] == alike {
-			taken = append(taken, store.TakenLabel{Verdict: label, Others: sameTask(label)})
+		if label, ok := v.relabelled(label); ok && same[i] == alike {
+			taken = append(taken, store.TakenLabel{Verdict: label, Others: stages.SameTask(label)})
 		}
 	}
-	return later, s.Runs.TakeLabels(ctx, taken)
+	return later, v.Snapshots.Runs.TakeLabels(ctx, taken)
 }
 
 // relabelled returns a person's label under the rubric as it is now; false where the rubric does not know it, or it is
 // about something else.
-func (s *Script) relabelled(v store.Verdict) (store.Verdict, bool) {
-	rec := s.stages[v.At.Stage].(reader)
-	r, _ := rec.by()
-	subject, against := v.Subject, v.Against
-	v.Run, v.At.Prompt = s.run.No, r.forPeople()
-	about, err := rec.frame(v.At)
+func (v *Verdicts) relabelled(label store.Verdict) (store.Verdict, bool) {
+	rec, ok := v.Stages.Judging(label.At.Stage)
+	if !ok {
+		return label, false
+	}
+	r := rec.By()
+	subject, against := label.Subject, label.Against
+	label.Run, label.At.Prompt = v.Run.No, r.ForPeople()
+	about, err := rec.Frame(label.At)
 	if err != nil || about.Subject != subject || about.Against != against {
-		return v, false
+		return label, false
 	}
-	if v.State != assay.VerdictValid {
-		return v, true
+	if label.State != assay.VerdictValid {
+		return label, true
 	}
-	now := r.Take(judge.Given{Label: v.Label, Score: v.Score})
-	v.State, v.Label, v.Score = now.State, now.Label, now.Score
-	return v, now.State == assay.VerdictValid
+	now := r.Take(judge.Given{Label: label.Label, Score: label.Score})
+	label.State, label.Label, label.Score = now.State, now.Label, now.Score
+	return label, now.State == assay.VerdictValid
 }
 
 // inherited returns the verdicts of an unchanged program on answers and items that are the same as in earlier runs, by their keys.
-func (s *Script) inherited(ctx context.Context, rec reader, block []wanted) (map[assay.Key]store.Verdict, error) {
+func (v *Verdicts) inherited(ctx context.Context, rec stages.Judging, block []stages.Wanted) (map[assay.Key]store.Verdict, error) {
 	out := map[assay.Key]store.Verdict{}
-	if r, _ := rec.by(); len(r.command) == 0 || len(block) == 0 {
+	if len(rec.By().Command) == 0 || len(block) == 0 {
 		return out, nil
 	}
-	donors, err := s.donorsOf(ctx)
+	donors, err := v.donorsOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range donors {
-		if d.rereads[block[0].at.Stage] {
+		if d.rereads[block[0].At.Stage] {
 			continue
 		}
-		keys := make([]assay.Key, len(block))
-		for i, w := range block {
-			keys[i] = w.at.Key()
-		}
-		given, err := s.Reader.VerdictsAt(ctx, d.run, keys)
+		given, err := v.reader.VerdictsAt(ctx, d.run, stages.KeysOf(block))
 		if err != nil {
 			return nil, err
 		}
 		var some []store.Verdict
-		for k, v := range given {
-			if _, taken := out[k]; !taken && (v.State == assay.VerdictValid || v.State == assay.VerdictAbstained) {
-				some = append(some, v)
+		for k, old := range given {
+			if _, taken := out[k]; !taken && (old.State == assay.VerdictValid || old.State == assay.VerdictAbstained) {
+				some = append(some, old)
 			}
 		}
-		same, err := s.sameAsIn(ctx, d, some)
+		same, err := v.sameAsIn(ctx, d, some)
 		if err != nil {
 			return nil, err
 		}
-		for i, v := range some {
+		for i, old := range some {
 			if same[i] == alike {
-				v.Run = s.run.No
-				out[v.At.Key()] = v
+				old.Run = v.Run.No
+				out[old.At.Key()] = old
 			}
 		}
 	}
@@ -171,50 +169,56 @@ const (
 
 // sameAsIn finds out which verdicts of a donor are about items and answers that are the same in this run: the same was asked, and the
 // same came back.
-func (s *Script) sameAsIn(ctx context.Context, d *donor, verdicts []store.Verdict) ([]sameness, error) {
+func (v *Verdicts) sameAsIn(ctx context.Context, d *donor, verdicts []store.Verdict) ([]sameness, error) {
 	var keys []assay.Key
 	ids := map[string][]string{}
-	for _, v := range verdicts {
-		input := s.stages[v.At.Stage].items()
-		ids[input] = append(ids[input], v.At.Item)
-		if _, items := s.stages[v.At.Stage].(*itemContest); items {
-			ids[input] = append(ids[input], v.At.Against)
+	for _, old := range verdicts {
+		input, ofItems := v.inputOf(old.At.Stage)
+		ids[input] = append(ids[input], old.At.Item)
+		if ofItems {
+			ids[input] = append(ids[input], old.At.Against)
 		} else {
-			keys = append(keys, v.Subject, v.Against)
+			keys = append(keys, old.Subject, old.Against)
 		}
 	}
-	here, err := s.Reader.AnswersTo(ctx, s.run.No, keys)
+	here, err := v.reader.AnswersTo(ctx, v.Run.No, keys)
 	if err != nil {
 		return nil, err
 	}
-	there, err := s.Reader.AnswersTo(ctx, d.run, keys)
+	there, err := v.reader.AnswersTo(ctx, d.run, keys)
 	if err != nil {
 		return nil, err
 	}
 	items := map[string]map[string]bool{}
 	for input, some := range ids {
-		if items[input], err = s.sameItems(ctx, d, input, some); err != nil {
+		if items[input], err = v.sameItems(ctx, d, input, some); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]sameness, len(verdicts))
-	for i, v := range verdicts {
-		rec := s.stages[v.At.Stage]
-		known := items[rec.items()]
-		_, ofItems := rec.(*itemContest)
+	for i, old := range verdicts {
+		input, ofItems := v.inputOf(old.At.Stage)
+		known := items[input]
 		switch {
-		case !known[v.At.Item] || ofItems && !known[v.At.Against]:
+		case !known[old.At.Item] || ofItems && !known[old.At.Against]:
 			out[i] = different
 		case ofItems:
 			out[i] = alike
 		default:
-			out[i] = sameAnswer(here, there, v.Subject)
-			if v.Against != (assay.Key{}) {
-				out[i] = both(out[i], sameAnswer(here, there, v.Against))
+			out[i] = sameAnswer(here, there, old.Subject)
+			if old.Against != (assay.Key{}) {
+				out[i] = both(out[i], sameAnswer(here, there, old.Against))
 			}
 		}
 	}
 	return out, nil
+}
+
+// inputOf names the input that the verdicts of a stage are about, and reports whether they compare its items.
+func (v *Verdicts) inputOf(stage string) (input string, ofItems bool) {
+	rec, _ := v.Stages.Of(stage)
+	_, ofItems = rec.(*stages.ItemContest)
+	return rec.Items(), ofItems
 }
 
 // both returns the sameness of two things together.
@@ -229,12 +233,12 @@ func both(a, b sameness) sameness {
 }
 
 // sameItems reports which items of an input are the same in a donor.
-func (s *Script) sameItems(ctx context.Context, d *donor, input string, ids []string) (map[string]bool, error) {
-	here, err := s.Reader.ItemsByID(ctx, s.run.No, input, ids)
+func (v *Verdicts) sameItems(ctx context.Context, d *donor, input string, ids []string) (map[string]bool, error) {
+	here, err := v.reader.ItemsByID(ctx, v.Run.No, input, ids)
 	if err != nil {
 		return nil, err
 	}
-	there, err := s.Reader.ItemsByID(ctx, d.run, input, ids)
+	there, err := v.reader.ItemsByID(ctx, d.run, input, ids)
 	if err != nil {
 		return nil, err
 	}

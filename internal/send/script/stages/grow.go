@@ -1,11 +1,10 @@
-package script
+package stages
 
 import (
 	"context"
 	"slices"
 
 	"assay/internal/assay"
-	"assay/internal/keep/store"
 	"assay/internal/study"
 	"assay/internal/study/edit"
 	"assay/internal/study/pairs"
@@ -15,36 +14,23 @@ import (
 // mostDrawn is how many pairs of a stage are kept by name.
 const mostDrawn = 1_000_000
 
-// Drawn returns the pairs of a run with a study that adds to it, by stage: those that are not as the study says. Nil: all are.
-func (p *Library) Drawn(ctx context.Context, run store.Run, in *plan.Input) (map[string][]plan.Drawn, error) {
-	was, err := p.Open(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	is, err := p.draft(ctx, was, in)
-	if err != nil {
-		return nil, err
-	}
-	return is.input.Drawn, nil
-}
-
-// keepDrawn has the compare stages of a changed study keep the pairs that were drawn before, where the study only adds to what can meet.
-func (s *Script) keepDrawn(ctx context.Context, was *Script) error {
-	s.input.Drawn = map[string][]plan.Drawn{}
-	for _, st := range plan.InOrder(s.input.Study) {
-		before, ok := was.input.Study.Stage(st.Name)
+// KeepPairs has the compare stages of a changed study keep the pairs that were drawn before, where the study only adds to what can meet.
+func (s *Stages) KeepPairs(ctx context.Context, was *Stages) error {
+	s.Input.Drawn = map[string][]plan.Drawn{}
+	for _, st := range plan.InOrder(s.Input.Study) {
+		before, ok := was.Input.Study.Stage(st.Name)
 		if !ok || !edit.KeepsPairs(before, st) {
 			continue
 		}
 		var all []plan.Drawn
 		var err error
-		switch is := s.stages[st.Name].(type) {
-		case *laneContest:
-			if old, ok := was.stages[st.Name].(*laneContest); ok {
+		switch is := s.all[st.Name].(type) {
+		case *LaneContest:
+			if old, ok := was.all[st.Name].(*LaneContest); ok {
 				all, err = s.growLanes(ctx, was, old, is)
 			}
-		case *itemContest:
-			if old, ok := was.stages[st.Name].(*itemContest); ok {
+		case *ItemContest:
+			if old, ok := was.all[st.Name].(*ItemContest); ok {
 				all = growItems(old, is)
 			}
 		}
@@ -54,8 +40,8 @@ func (s *Script) keepDrawn(ctx context.Context, was *Script) error {
 		if all == nil {
 			continue
 		}
-		s.input.Drawn[st.Name] = all
-		if s.stages[st.Name], err = s.buildCompare(ctx, st); err != nil {
+		s.Input.Drawn[st.Name] = all
+		if s.all[st.Name], err = s.buildCompare(ctx, st); err != nil {
 			return err
 		}
 	}
@@ -81,9 +67,9 @@ func design(was, is *study.Stage, f plan.Field, drawn, before, now int64) pairs.
 	return d
 }
 
-// asSaid reports whether the pairs are those that the study says: what can meet is the same as before, or all of it
+// asPlanned reports whether the pairs are those of the study: what can meet is the same as before, or all of it
 // meets, and no pair of before is turned round.
-func asSaid(st *study.Stage, s *pairs.Schedule, before []pairs.Listed, same bool) bool {
+func asPlanned(st *study.Stage, s *pairs.Schedule, before []pairs.Listed, same bool) bool {
 	p := edit.PairsOf(st)
 	return same || !p.Sample.Given() && p.PerItem == 0 && p.PerLanePair == 0 && s.Includes(before)
 }
@@ -106,15 +92,15 @@ func (s *slotting) of(d plan.Drawn) (int64, bool) {
 }
 
 // slots names the slots of a compare stage that are asked about.
-func (s *Script) slots(ctx context.Context, l *laneContest) (*slotting, error) {
+func (s *Stages) slots(ctx context.Context, l *LaneContest) (*slotting, error) {
 	out := &slotting{names: make([]slot, len(l.open)), place: map[slot]int64{}}
 	ord := int64(-1)
-	for it, err := range s.input.Rows.Items(ctx, l.source.items()) {
+	for it, err := range s.Input.Rows.Items(ctx, l.Items()) {
 		if err != nil {
 			return nil, err
 		}
 		ord++
-		for i, w := range l.source.talk.AllWays(l.turn-1, it) {
+		for i, w := range l.ways(it) {
 			if at := ord*l.stride + int64(i); l.open[at] {
 				out.names[at] = slot{it.ID, w.Template, w.Branch(), w.Draw}
 				out.place[out.names[at]] = at
@@ -124,8 +110,8 @@ func (s *Script) slots(ctx context.Context, l *laneContest) (*slotting, error) {
 	return out, nil
 }
 
-// growLanes returns the pairs of a stage that compares lanes; nil: those that the study says, which has the ones before.
-func (s *Script) growLanes(ctx context.Context, was *Script, old, is *laneContest) ([]plan.Drawn, error) {
+// growLanes returns the pairs of a stage that compares lanes; nil: those of the study, the ones before among them.
+func (s *Stages) growLanes(ctx context.Context, was *Stages, old, is *LaneContest) ([]plan.Drawn, error) {
 	if old.schedule == nil || is.schedule == nil || old.schedule.Pairs() > mostDrawn || is.schedule.Pairs() > mostDrawn {
 		return nil, nil
 	}
@@ -141,11 +127,11 @@ func (s *Script) growLanes(ctx context.Context, was *Script, old, is *laneContes
 	f := is.field
 	f.Drawn, f.Slot = kept, now.of
 	listed := plan.Design(is.stage, f).List
-	same := slices.Equal(names(old.contestants), names(is.contestants)) && slices.Equal(before.names, now.names)
-	if len(listed) < len(kept) || old.field.Drawn == nil && asSaid(is.stage, is.schedule, listed, same) {
+	same := slices.Equal(NamesOf(old.contestants), NamesOf(is.contestants)) && slices.Equal(before.names, now.names)
+	if len(listed) < len(kept) || old.field.Drawn == nil && asPlanned(is.stage, is.schedule, listed, same) {
 		return nil, nil // something is taken away, or nothing is drawn otherwise
 	}
-	cells := func(l *laneContest, n int) int64 {
+	cells := func(l *LaneContest, n int) int64 {
 		return int64(n) * int64(len(l.contestants)*(len(l.contestants)-1)/2)
 	}
 	d := design(old.stage, is.stage, f, int64(len(kept)), cells(old, len(before.place)), cells(is, len(now.place)))
@@ -162,7 +148,7 @@ func (s *Script) growLanes(ctx context.Context, was *Script, old, is *laneContes
 }
 
 // drawn returns the pairs of a stage by name.
-func (c *laneContest) drawn(names *slotting) []plan.Drawn {
+func (c *LaneContest) drawn(names *slotting) []plan.Drawn {
 	var out []plan.Drawn
 	for n, at := range names.names {
 		if !c.open[n] {
@@ -182,15 +168,15 @@ func (c *laneContest) drawn(names *slotting) []plan.Drawn {
 	return out
 }
 
-// growItems returns the pairs of a stage that compares items; nil: those that the study says, which has the ones before.
-func growItems(old, is *itemContest) []plan.Drawn {
+// growItems returns the pairs of a stage that compares items; nil: those of the study, the ones before among them.
+func growItems(old, is *ItemContest) []plan.Drawn {
 	if old.schedule == nil || is.schedule == nil || old.schedule.Pairs() > mostDrawn || is.schedule.Pairs() > mostDrawn {
 		return nil
 	}
-	open := func(c *itemContest) ([]bool, int64) {
+	open := func(c *ItemContest) ([]bool, int64) {
 		out, n := make([]bool, len(c.all)), int64(0)
 		for i, it := range c.all {
-			if out[i] = keeps(c.stage, it); out[i] {
+			if out[i] = Keeps(c.stage, it); out[i] {
 				n++
 			}
 		}
@@ -203,7 +189,7 @@ func growItems(old, is *itemContest) []plan.Drawn {
 	f.Drawn = kept
 	listed := plan.Design(is.stage, f).List
 	same := slices.EqualFunc(old.all, is.all, func(a, b assay.Item) bool { return a.ID == b.ID }) && slices.Equal(was0, is0)
-	if len(listed) < len(kept) || old.field.Drawn == nil && asSaid(is.stage, is.schedule, listed, same) {
+	if len(listed) < len(kept) || old.field.Drawn == nil && asPlanned(is.stage, is.schedule, listed, same) {
 		return nil
 	}
 	grown := pairs.Grow(design(old.stage, is.stage, f, int64(len(kept)), before, now), listed, is0)
@@ -215,7 +201,7 @@ func growItems(old, is *itemContest) []plan.Drawn {
 }
 
 // drawn returns the pairs of a stage by name, of items that take part.
-func (c *itemContest) drawn(open []bool) []plan.Drawn {
+func (c *ItemContest) drawn(open []bool) []plan.Drawn {
 	var out []plan.Drawn
 	for p := range c.schedule.On(0) {
 		switch {

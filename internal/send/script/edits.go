@@ -8,6 +8,8 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/conditions"
+	"assay/internal/send/script/stages"
 	"assay/internal/study/plan"
 )
 
@@ -15,9 +17,6 @@ import (
 func (p *Library) Gone(ctx context.Context, run store.Run, in *plan.Input) (string, error) {
 	was, err := p.Open(ctx, run)
 	if err != nil {
-		return "", err
-	}
-	if err := was.recallLooks(ctx); err != nil {
 		return "", err
 	}
 	is, err := p.draft(ctx, was, in)
@@ -29,19 +28,15 @@ func (p *Library) Gone(ctx context.Context, run store.Run, in *plan.Input) (stri
 		return "", err
 	}
 	for g := range gone {
-		rec, ok := is.stages[g.Stage]
+		rec, ok := is.Of(g.Stage)
 		if !ok {
 			continue
 		}
-		for block, err := range is.blocks(ctx, rec, g) {
+		for block, err := range is.Blocks(ctx, rec, g) {
 			if err != nil {
 				return "", err
 			}
-			keys := make([]assay.Key, len(block))
-			for i, w := range block {
-				keys[i] = w.at.Key()
-			}
-			sent, err := p.Reader.Sent(ctx, run.No, keys)
+			sent, err := p.Reader.Sent(ctx, run.No, stages.KeysOf(block))
 			if err != nil {
 				return "", err
 			}
@@ -71,19 +66,32 @@ func places(of map[store.GroupKey]int64) string {
 	return strings.Join(words, ", ")
 }
 
-// draft returns the script of a run with a study that is not the run's yet.
-func (p *Library) draft(ctx context.Context, was *Script, in *plan.Input) (*Script, error) {
-	run, settings, own := was.run, was.settings, *in
-	own.Rows, own.Drawn = limitedRows{in, settings.Limit}, nil
-	s := p.newScript(run, settings, &own)
-	if err := s.buildStages(ctx); err != nil {
+// Drawn returns the pairs of a run with a study that adds to it, by stage: those that are not as the study has them. Nil: all are.
+func (p *Library) Drawn(ctx context.Context, run store.Run, in *plan.Input) (map[string][]plan.Drawn, error) {
+	was, err := p.Open(ctx, run)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.keepDrawn(ctx, was); err != nil {
+	is, err := p.draft(ctx, was, in)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.recallLooks(ctx); err != nil {
+	return is.Input.Drawn, nil
+}
+
+// draft returns the stages of a run with a study that is not the run's yet.
+func (p *Library) draft(ctx context.Context, was *Script, in *plan.Input) (*stages.Stages, error) {
+	if err := conditions.TakeLooks(ctx, p.Reader, was.run.No, was.stages); err != nil {
 		return nil, err
 	}
-	return s, s.rereads(ctx)
+	own := *in
+	own.Rows, own.Drawn = limitedRows{in, was.settings.Limit}, nil
+	is, err := stages.Build(ctx, &own, was.settings.Lanes)
+	if err != nil {
+		return nil, err
+	}
+	if err := is.KeepPairs(ctx, was.stages); err != nil {
+		return nil, err
+	}
+	return is, conditions.Refresh(ctx, p.Reader, was.run.No, is)
 }

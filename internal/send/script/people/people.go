@@ -1,0 +1,275 @@
+// Package people is a judge or compare stage as people judge it: what they may be asked, what they are shown, and which verdict their
+// label becomes. No stage waits for them.
+package people
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/judge"
+	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
+	"assay/internal/keep/store/runs"
+	"assay/internal/send/script/answers"
+	"assay/internal/send/script/conditions"
+	"assay/internal/send/script/stages"
+)
+
+// Prefix begins the name of every judge who is a person.
+const Prefix = "human:"
+
+// Stage is one stage of a run for people.
+type Stage struct {
+	Run        store.Run
+	Name       string
+	Asked      bool // the run has not left the stage out
+	Judging    stages.Judging
+	Stages     *stages.Stages
+	Conditions *conditions.Conditions
+	Answers    *answers.Reader
+	Reader     *read.Reader
+	Runs       *runs.Store
+}
+
+// Rubric returns what people judge by.
+func (s *Stage) Rubric() judge.Rubric { return s.Judging.By().Rubric }
+
+// Next returns the tasks that come next for a person.
+func (s *Stage) Next(ctx context.Context, q analysis.Queue) ([]analysis.Task, error) {
+	seen, err := s.tally(ctx, q.Person)
+	if err != nil {
+		return nil, err
+	}
+	return q.Choose(func(yield func(analysis.Task, error) bool) {
+		for t, err := range s.Tasks(ctx) {
+			if err == nil {
+				err = s.count(seen, &t)
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	})
+}
+
+// Tasks walks over everything that the stage is about, each pair once, whether it is answered or not.
+func (s *Stage) Tasks(ctx context.Context) iter.Seq2[analysis.Task, error] {
+	return func(yield func(analysis.Task, error) bool) {
+		for r, err := range s.Stages.Rows(ctx, s.Judging) {
+			if err != nil {
+				yield(analysis.Task{}, err)
+				return
+			}
+			for _, t := range s.tasksOf(r) {
+				if !yield(t, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *Stage) tasksOf(r stages.Row) []analysis.Task {
+	var out []analysis.Task
+	for turn := 1; turn <= s.Judging.Turns(); turn++ {
+		for _, t := range s.Judging.Tasks(r.Item, r.Ord, turn) {
+			out = append(out, analysis.Task{ID: t.At.Key(), At: t.At, First: t.First, Second: t.Second, Group: t.Group})
+		}
+	}
+	return out
+}
+
+// Unlabelled walks over what the stage is about and no person has labelled; over nothing where the run leaves the stage out.
+func (s *Stage) Unlabelled(ctx context.Context) iter.Seq2[assay.Coordinates, error] {
+	return func(yield func(assay.Coordinates, error) bool) {
+		if !s.Asked {
+			return
+		}
+		seen, err := s.tally(ctx, "")
+		if err == nil {
+			err = conditions.Refresh(ctx, s.Reader, s.Run.No, s.Stages)
+		}
+		if err != nil {
+			yield(assay.Coordinates{}, err)
+			return
+		}
+		for r, err := range s.Stages.Rows(ctx, s.Judging) {
+			var open []stages.Wanted
+			if err == nil {
+				open, err = s.unlabelled(ctx, r, seen)
+			}
+			if err != nil {
+				yield(assay.Coordinates{}, err)
+				return
+			}
+			for _, w := range open {
+				if !yield(w.At, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *Stage) unlabelled(ctx context.Context, r stages.Row, seen tally) ([]stages.Wanted, error) {
+	var out []stages.Wanted
+	for _, t := range s.tasksOf(r) {
+		if err := s.count(seen, &t); err != nil {
+			return nil, err
+		}
+		if t.Forward+t.Turned == 0 {
+			out = append(out, stages.Wanted{Item: r.Item, At: t.At})
+		}
+	}
+	return s.Conditions.Possible(ctx, s.Judging, out)
+}
+
+// Show gathers what a task is about; false where an answer is missing, or both say the same to the letter.
+func (s *Stage) Show(ctx context.Context, t analysis.Task) (stages.LabelSheet, bool, error) {
+	at := place(&t)
+	it, err := s.Reader.Item(ctx, s.Run.No, s.Judging.Items(), at.Item)
+	if err != nil {
+		return stages.LabelSheet{}, false, fmt.Errorf("item %q of run %s: %w", at.Item, s.Run.ID, err)
+	}
+	answered, err := s.Answers.For(ctx, s.Judging, []stages.Wanted{{Item: it, At: at}})
+	if err != nil {
+		return stages.LabelSheet{}, false, err
+	}
+	return s.Judging.Sheet(it, at, answered)
+}
+
+// place returns the coordinates of a person's label on a task, as it is shown.
+func place(t *analysis.Task) assay.Coordinates {
+	if t.Turn && t.At.Paired() {
+		return stages.Turned(t.At)
+	}
+	return t.At
+}
+
+// Verdict returns a person's verdict on a task, ready for the ledger. For a pair, label a is the one shown first.
+func (s *Stage) Verdict(t analysis.Task, person string, given assay.Verdict) (store.Verdict, error) {
+	if !strings.HasPrefix(person, Prefix) || person == Prefix {
+		return store.Verdict{}, fmt.Errorf("%q is no person: want %sNAME", person, Prefix)
+	}
+	v := store.Verdict{Run: s.Run.No, At: place(&t), State: given.State, Label: given.Label, Score: given.Score,
+		Reason: cmp.Or(given.Why, given.Explanation)}
+	v.At.Judge = person
+	fields, err := json.Marshal(beside{Chosen: t.Chosen, Confidence: given.Confidence})
+	if err != nil {
+		return v, err
+	}
+	v.Fields = string(fields)
+	return v, s.aim(&v)
+}
+
+// beside is what is kept beside a person's label.
+type beside struct {
+	Chosen     analysis.Chosen `json:"chosen,omitempty"`
+	Confidence *float64        `json:"confidence,omitempty"`
+}
+
+// ChosenAs returns why a person was asked for a label; empty: it is not known.
+func ChosenAs(v *store.Verdict) analysis.Chosen {
+	var b beside
+	if v.Fields == "" || json.Unmarshal([]byte(v.Fields), &b) != nil {
+		return ""
+	}
+	return b.Chosen
+}
+
+// Foreign returns a verdict that was made elsewhere, ready for the ledger.
+func (s *Stage) Foreign(f stages.Foreign) (store.Verdict, error) {
+	v := store.Verdict{Run: s.Run.No, State: f.Verdict.State, Label: f.Verdict.Label, Score: f.Verdict.Score,
+		Reason: cmp.Or(f.Verdict.Why, f.Verdict.Explanation), Fields: string(f.Verdict.Fields), Again: f.Again, By: f.By,
+		Given: s.Run.Created}
+	var err error
+	if v.At, err = s.Judging.Place(f); err != nil {
+		return v, err
+	}
+	return v, s.aim(&v)
+}
+
+// aim fills in which answers a verdict is about.
+func (s *Stage) aim(v *store.Verdict) error {
+	about, err := s.Judging.Frame(v.At)
+	v.Subject, v.Against, v.Direction = about.Subject, about.Against, about.Direction
+	return err
+}
+
+// Label writes a person's verdict on what was shown. One that the same person gave before on the same task, either way round, is
+// withdrawn.
+func (s *Stage) Label(ctx context.Context, v store.Verdict) error {
+	return s.Runs.Label(ctx, v, stages.SameTask(v))
+}
+
+// Withdraw takes back a person's label on a task; it returns how many verdicts that were.
+func (s *Stage) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
+	return s.Runs.Withdraw(ctx, s.Run.No, stages.SameTask(v))
+}
+
+// subject is what a verdict is about, whichever way round a pair was shown.
+type subject struct {
+	low, high assay.Key
+	trait     string
+}
+
+func subjectOf(v *store.Verdict) subject {
+	a := subject{v.Subject, v.Against, v.At.Trait}
+	if v.Against != (assay.Key{}) && bytes.Compare(a.low[:], a.high[:]) > 0 {
+		a.low, a.high = a.high, a.low
+	}
+	return a
+}
+
+// tally counts the verdicts on the tasks of a stage so far. Of pairs, only those of people are counted.
+type tally map[subject]counts
+
+type counts struct {
+	judged, flagged, done bool
+	forward, turned       int
+}
+
+// tally reads the verdicts of the stage once, as one person sees them.
+func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
+	out, r := tally{}, s.Rubric()
+	_, single := s.Judging.(*stages.Judge)
+	for v, err := range s.Reader.Verdicts(ctx, s.Run.No, s.Name) {
+		if err != nil {
+			return nil, err
+		}
+		human := strings.HasPrefix(v.At.Judge, Prefix)
+		if !human && (!single || v.State != assay.VerdictValid) {
+			continue
+		}
+		c := out[subjectOf(&v)]
+		switch {
+		case !human:
+			c.judged, c.flagged = true, c.flagged || r.Flags(v.Score)
+		case v.Direction == string(assay.Reverse):
+			c.turned++
+		default:
+			c.forward++
+		}
+		c.done = c.done || v.At.Judge == person
+		out[subjectOf(&v)] = c
+	}
+	return out, nil
+}
+
+// count writes what is known of a task into it.
+func (s *Stage) count(seen tally, t *analysis.Task) error {
+	v := store.Verdict{At: t.At}
+	if err := s.aim(&v); err != nil {
+		return err
+	}
+	c := seen[subjectOf(&v)]
+	t.Judged, t.Flagged, t.Done, t.Forward, t.Turned = c.judged, c.flagged, c.done, c.forward, c.turned
+	return nil
+}

@@ -1,0 +1,201 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"assay/internal/assay"
+	"assay/internal/judge"
+	"assay/internal/keep/store"
+	"assay/internal/send/script/again"
+	"assay/internal/send/script/rounds"
+	"assay/internal/study/pairs"
+	"assay/internal/study/plan"
+)
+
+// ItemContest is a compare stage that compares items with each other.
+type ItemContest struct {
+	contest
+	input  string
+	field  plan.Field
+	all    []assay.Item
+	byID   map[string]int64
+	starts map[int64][]pairs.Pair // showings by the item that is shown first
+	in     []int64                // of a stage that buys its pairs in rounds: the items that take part
+	place  map[int64]int64        // and the place of each among them
+}
+
+// maxContestItems bounds the items that are held to be compared with each other.
+const maxContestItems = 50_000
+
+func (s *Stages) buildItems(ctx context.Context, c contest) (Stage, error) {
+	out := &ItemContest{contest: c, input: c.stage.Compare, byID: map[string]int64{}, starts: map[int64][]pairs.Pair{}}
+	var field plan.Field
+	for it, err := range s.Input.Rows.Items(ctx, out.input) {
+		if err != nil {
+			return nil, err
+		}
+		if len(out.all) == maxContestItems {
+			return nil, fmt.Errorf("stage %s compares more than %s items with each other: use a slice of the input", c.stage.Name,
+				assay.Thousands(maxContestItems))
+		}
+		place := int64(len(out.all))
+		out.byID[it.ID] = place
+		field.Grouped(c.stage, it, place) // one without a value meets no other, and was reported before
+		out.all = append(out.all, it)
+	}
+	if c.stage.Pairs != nil && c.stage.Pairs.Adaptive != nil {
+		return out, out.buyInRounds()
+	}
+	field.Slots, field.Place, field.Drawn = int64(len(out.all)), out.byID, s.Input.Drawn[c.stage.Name]
+	out.field = field
+	var err error
+	if out.schedule, err = pairs.New(plan.Design(c.stage, field)); err != nil {
+		return nil, err
+	}
+	for p := range out.schedule.All() {
+		out.starts[p.First] = append(out.starts[p.First], p)
+	}
+	return out, nil
+}
+
+// buyInRounds makes the stage one that buys its pairs in rounds. Items that its conditions leave out take no part.
+func (c *ItemContest) buyInRounds() error {
+	var ids []string
+	c.place = map[int64]int64{}
+	for i, it := range c.all {
+		if Keeps(c.stage, it) {
+			c.place[int64(i)] = int64(len(c.in))
+			c.in = append(c.in, int64(i))
+			ids = append(ids, it.ID)
+		}
+	}
+	if len(ids) < 2 {
+		return c.empty()
+	}
+	var err error
+	c.rounds, err = rounds.New(c.stage.Pairs.Adaptive, ids, 1)
+	return err
+}
+
+// meetings returns those in which an item is shown first.
+func (c *ItemContest) meetings(ord int64) []pairs.Pair {
+	if c.rounds == nil {
+		return c.starts[ord]
+	}
+	at, in := c.place[ord]
+	if !in {
+		return nil
+	}
+	all := slices.Clone(c.rounds.From(at))
+	for i := range all {
+		all[i].First, all[i].Second = c.in[all[i].First], c.in[all[i].Second]
+	}
+	return all
+}
+
+// Items names the input.
+func (c *ItemContest) Items() string { return c.input }
+
+// Turns returns 1: items have no turns.
+func (c *ItemContest) Turns() int { return 1 }
+
+// Conditional reports whether the stage has conditions on more than the item.
+func (c *ItemContest) Conditional() bool { return c.conditional() }
+
+// After lists nothing: items are there from the start.
+func (c *ItemContest) After(string, int) []store.GroupKey { return nil }
+
+// Conditions of a comparison of items are its stage's gates alone: no verdict is about them before.
+func (c *ItemContest) Conditions(it assay.Item, _ assay.Coordinates) ([]Condition, error) {
+	return []Condition{{Stage: c.stage, Item: &it}}, nil
+}
+
+// At lists a judge's requests about the pairs in which an item is shown first.
+func (c *ItemContest) At(it assay.Item, ord int64, lane string, _ int) []assay.Coordinates {
+	var out []assay.Coordinates
+	for _, p := range c.meetings(ord) {
+		if !Keeps(c.stage, it) || !Keeps(c.stage, c.all[p.Second]) {
+			continue
+		}
+		at := assay.Coordinates{Stage: c.stage.Name, Item: it.ID, Against: c.all[p.Second].ID, Turn: 1, Draw: 1, Judge: lane}
+		out = append(out, c.variants(at)...)
+	}
+	return out
+}
+
+// Needs lists nothing: no answer is shown.
+func (c *ItemContest) Needs(assay.Item, assay.Coordinates) ([]assay.Coordinates, error) {
+	return nil, nil
+}
+
+// Prompt shows two items to a judge.
+func (c *ItemContest) Prompt(it assay.Item, at assay.Coordinates, _ Answers) (assay.Prompt, bool, error) {
+	shown, err := c.show(it, at)
+	if err != nil {
+		return assay.Prompt{}, false, err
+	}
+	p, err := c.rubric.Render(at.Prompt, shown.Values(at.Key()))
+	return p, err == nil, err
+}
+
+// show puts the two items side by side.
+func (c *ItemContest) show(it assay.Item, at assay.Coordinates) (judge.Showing, error) {
+	second, err := c.against(at)
+	if err != nil {
+		return judge.Showing{}, err
+	}
+	a, err := plan.ComparedText(it)
+	if err != nil {
+		return judge.Showing{}, err
+	}
+	b, err := plan.ComparedText(second)
+	if err != nil {
+		return judge.Showing{}, err
+	}
+	trait, err := c.trait(at)
+	return judge.Showing{A: a, B: b, Trait: trait, Ties: c.rubric.Ties(), Bare: c.rubric.Bare}, err
+}
+
+// Known is never so: items are what the study's author wrote.
+func (c *ItemContest) Known(assay.Coordinates, Answers) (assay.Verdict, bool, error) {
+	return assay.Verdict{}, false, nil
+}
+
+// Frame returns a verdict on two items without its content.
+func (c *ItemContest) Frame(at assay.Coordinates) (store.Verdict, error) {
+	return store.Verdict{
+		At: again.FirstTry(at), Subject: c.itemKey(at.Item), Against: c.itemKey(at.Against),
+		Direction: string(pairs.Direction(at.Item, at.Against)),
+	}, nil
+}
+
+// itemKey returns the key that a verdict has for an item.
+func (c *ItemContest) itemKey(item string) assay.Key {
+	return assay.Coordinates{Stage: c.input, Item: item}.Key()
+}
+
+// Line appends two items for a program.
+func (c *ItemContest) Line(dst []byte, it assay.Item, at assay.Coordinates, _ Answers) ([]byte, bool, error) {
+	shown, err := c.show(it, at)
+	if err != nil {
+		return dst, false, err
+	}
+	dst, err = shown.Line(dst, at.Key())
+	return dst, err == nil, err
+}
+
+// against returns the item that a request shows second.
+func (c *ItemContest) against(at assay.Coordinates) (assay.Item, error) {
+	i, ok := c.byID[at.Against]
+	if !ok {
+		return assay.Item{}, fmt.Errorf("input %s has no item %q", c.input, at.Against)
+	}
+	return c.all[i], nil
+}
+
+// Extra lists a judge's further votes on the pairs in which an item is shown first.
+func (c *ItemContest) Extra(it assay.Item, ord int64, r store.Redo, turn int) []assay.Coordinates {
+	return c.further(c.At(it, ord, r.Lane, turn), r)
+}
