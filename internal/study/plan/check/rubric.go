@@ -96,7 +96,7 @@ func (d checker) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Probl
 		problems.Warn(own.Where.Key("labels"), "a judge chooses between two or more", "the rubric of stage %s has one label, %s", st.Name,
 			own.Labels[0].Name)
 	}
-	if own.Rule != nil && len(own.Labels) > 0 {
+	if own.Rule != nil && len(own.Labels) > 0 && len(own.Rule.Regex) == 0 { // those of patterns are checked where they are read
 		checkRule(st, own, r, problems)
 	}
 	for key, field := range map[string]string{"label": own.Label, "score": own.Score} {
@@ -125,9 +125,6 @@ func checkRule(st *study.Stage, own *study.Rubric, r judge.Rubric, problems *ass
 		return
 	}
 	hint := fmt.Sprintf("write labels: {%s: 1, %s: 0}, or leave labels out", gives[0], gives[len(gives)-1])
-	if len(own.Rule.Regex) > 0 {
-		hint = "list every label under which it has patterns"
-	}
 	problems.Add(own.Where.Key("labels"), hint, "the rule of stage %s gives %s, and %s not among the labels of its rubric", st.Name,
 		strings.Join(gives, " or "), strings.Join(lacks, " and ")+assay.Verb(len(lacks), " is", " are"))
 }
