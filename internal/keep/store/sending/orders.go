@@ -33,7 +33,7 @@ func (s *Store) SendAgain(ctx context.Context, run int64, a store.Again, endings
 		n = 0
 		for _, e := range endings {
 			m, err := t.Change(ctx, `INSERT INTO resends (run_no, key, try, segment_no, ord, mode, not_before_ms, cause)
-				SELECT a.run_no, a.key, a.try + 1, a.segment_no, a.ord, $3, $4, $5
+				SELECT a.run_no, a.key, a.try + 1, a.segment_no, a.ord, CASE WHEN $3 <> '' THEN $3 ELSE `+laneMode+` END, $4, $5
 				FROM outcomes o JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord
 				WHERE o.run_no = $1 AND o.stands = 0 AND o.surplus = 0 AND o.ending = $2
 				AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = o.run_no AND u.key = o.key AND u.stands = 1)
@@ -54,6 +54,13 @@ func (s *Store) SendAgain(ctx context.Context, run int64, a store.Again, endings
 	})
 	return n, err
 }
+
+// laneMode is how the lane of an attempt travels: live where none of its segments in the stage was a job, and one that is no canary was
+// asked live.
+const laneMode = `(SELECT CASE WHEN EXISTS (SELECT 1 FROM segments l WHERE l.run_no = g.run_no AND l.stage = g.stage AND l.lane = g.lane
+		AND l.mode = 'live' AND l.purpose <> 'canary')
+	AND NOT EXISTS (SELECT 1 FROM segments l WHERE l.run_no = g.run_no AND l.stage = g.stage AND l.lane = g.lane AND l.mode = 'batch')
+	THEN 'live' ELSE 'batch' END FROM segments g WHERE g.no = a.segment_no)`
 
 // AddRedo writes a redo that an order asked for, with the requests that it adds to the plan, and opens the run again. Its
 // number is the next one of the item. The same order again adds nothing.

@@ -21,6 +21,11 @@ func (w *work) launch(ctx context.Context) error {
 	if made, err := w.madeBefore(ctx); made || err != nil {
 		return err
 	}
+	if !fences(w.Access.Batch) { // nothing is uploaded: the create call carries it all
+		if whole, err := w.inputWhole(ctx); !whole || err != nil {
+			return err
+		}
+	}
 	in := store.Intent{Account: w.Access.Fingerprint, Reserve: w.Seg.Expected}
 	if finder, ok := w.Access.Batch.(provider.Finder); ok {
 		cursor, err := finder.Cursor(ctx)

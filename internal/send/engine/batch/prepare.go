@@ -20,6 +20,11 @@ func (w *work) prepare(ctx context.Context) error {
 	if w.Seg.Fence != "" {
 		return w.fence(ctx)
 	}
+	if w.Seg.Handle == "" {
+		if whole, err := w.inputWhole(ctx); !whole || err != nil {
+			return err
+		}
+	}
 	h, ready, err := w.Access.Batch.Prepare(ctx, w.input(ctx), provider.Handle(w.Seg.Handle))
 	if err != nil {
 		return w.unprepared(ctx, h, err)

@@ -36,6 +36,9 @@ func (w *work) settle(ctx context.Context) error {
 	files = slices.DeleteFunc(files, func(a store.Artifact) bool {
 		return !strings.HasPrefix(a.Name, w.roundName(fmt.Sprint(w.Seg.Refetches)))
 	})
+	if whole, err := w.resultsWhole(ctx, files); !whole || err != nil {
+		return err
+	}
 	if err := r.readAll(ctx, files); err != nil {
 		return err
 	}

@@ -310,3 +310,35 @@ func TestAnInterruptLetsWhatIsInFlightComeHome(t *testing.T) {
 		t.Errorf("%s is doubted", fmt.Sprint(d))
 	}
 }
+
+// TestARetryKeepsTheMode cancels a live run, or a batch run after its canary, and retries it: what is left goes as its lane does.
+func TestARetryKeepsTheMode(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []store.SegmentMode{store.Live, store.Batch} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, one, func(w *world) {
+				if w.plan.mode = mode; mode == store.Batch {
+					w.canary = store.CanaryDue
+				}
+			})
+			w.untilStep(func() bool {
+				all := w.segments(store.Staged)
+				return len(all) == 1 && all[0].Purpose == store.ForWave
+			})
+			_, err := w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCancel})
+			w.ok(err)
+			_, err = w.drive()
+			w.ok(err)
+			_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+			w.ok(err)
+			w.finished(store.ResultDone)
+			w.answers(3)
+			for _, g := range w.segments(store.Settled) {
+				if g.Purpose == store.ForAgain && g.Mode != mode {
+					t.Errorf("segment %d goes %s\n%s", g.No, g.Mode, w.history())
+				}
+			}
+		})
+	}
+}

@@ -116,9 +116,6 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 		return x.retryVerdicts(ctx, r.Verdicts)
 	}
 	r.Only = r.Endings()
-	if r.Mode == "" {
-		r.Mode = store.Batch
-	}
 	lanes, err := x.Ledger.Reader.Lanes(ctx, x.Run.No)
 	if err != nil {
 		return "", err
