@@ -16,7 +16,7 @@ type Resolve struct {
 
 // Retry selects what to send again: the arguments of store.OrderRetry.
 type Retry struct {
-	Only []assay.Ending    `json:"only"` // empty: everything that may be sent again
+	Only []assay.Ending    `json:"only"`           // empty: everything that may be sent again
 	Mode store.SegmentMode `json:"mode,omitempty"` // empty: as their lanes travel
 
 	Verdicts []string `json:"verdicts,omitempty"` // of judges that are asked once more, and nothing else: malformed, refused

@@ -36,7 +36,7 @@ func (w *work) settle(ctx context.Context) error {
 	files = slices.DeleteFunc(files, func(a store.Artifact) bool {
 		return !strings.HasPrefix(a.Name, w.roundName(fmt.Sprint(w.Seg.Refetches)))
 	})
-	if whole, err := w.resultsWhole(ctx, files); !whole || err != nil {
+	if whole, err := resultsWhole(ctx, w.Work, files); !whole || err != nil {
 		return err
 	}
 	if err := r.readAll(ctx, files); err != nil {

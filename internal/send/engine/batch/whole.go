@@ -11,10 +11,11 @@ import (
 
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/send/engine/hold"
 )
 
 // whole reports whether an artifact of the run is there with the bytes that the ledger knows by their hash.
-func (w *work) whole(ctx context.Context, name, sum string) (bool, error) {
+func whole(ctx context.Context, w *hold.Work, name, sum string) (bool, error) {
 	f, err := w.Files.Open(ctx, w.Run.ID, name)
 	if err == nil {
 		hash := sha256.New()
@@ -31,8 +32,8 @@ func (w *work) whole(ctx context.Context, name, sum string) (bool, error) {
 
 // inputWhole makes sure that what is sent are the bytes that were cut. A file that is gone or changed is not sent: its requests are
 // made again, in a new segment. Where a create call may have made a job of it, a person has to look.
-func (w *work) inputWhole(ctx context.Context) (bool, error) {
-	ok, err := w.whole(ctx, w.Seg.Input, w.Seg.InputSHA256)
+func inputWhole(ctx context.Context, w *hold.Work) (bool, error) {
+	ok, err := whole(ctx, w, w.Seg.Input, w.Seg.InputSHA256)
 	if ok || err != nil {
 		return ok, err
 	}
@@ -50,9 +51,9 @@ func (w *work) inputWhole(ctx context.Context) (bool, error) {
 const mostDamaged = 8
 
 // resultsWhole makes sure that what is settled are the bytes that were fetched. Where a file is gone or was changed, all are fetched again.
-func (w *work) resultsWhole(ctx context.Context, files []store.Artifact) (bool, error) {
+func resultsWhole(ctx context.Context, w *hold.Work, files []store.Artifact) (bool, error) {
 	for _, a := range files {
-		ok, err := w.whole(ctx, a.Name, a.SHA256)
+		ok, err := whole(ctx, w, a.Name, a.SHA256)
 		if err != nil {
 			return false, err
 		}
