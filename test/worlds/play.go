@@ -25,15 +25,17 @@ import (
 // history is a world while it is played, and after.
 type history struct {
 	World
-	t      testing.TB
-	dir    string // the folder of the study; the home is below it
-	sim    *simulator.Server
-	m      *machine
-	rng    *rand.Rand
-	env    map[string]string
-	study  Study // as it is now
-	now    int   // the action
-	backup string
+	t     testing.TB
+	dir   string // the folder of the study; the home is below it
+	sim   *simulator.Server
+	m     *machine
+	rng   *rand.Rand
+	env   map[string]string
+	study Study         // as it is now
+	now   int           // the action
+	saved bool          // there is a backup of a home with a run
+	back  bool          // it was restored
+	skew  time.Duration // of the machine's clock
 
 	mu      sync.Mutex
 	live    []simulator.Charge
@@ -146,8 +148,13 @@ func (h *history) act(ctx context.Context, a Action) error {
 		return nil
 	case doRead:
 		return h.readAll(ctx)
-	case doBackup, doBack:
-		return h.copyHome(a.Do == doBack)
+	case doClock:
+		h.skew += a.Wait
+		return nil
+	case doBackup:
+		return h.backUp(ctx)
+	case doBack:
+		return h.restore(ctx)
 	case "cancel":
 		h.cancels++
 	case "redo":
@@ -185,7 +192,8 @@ func (h *history) assay(ctx context.Context, end ending, args ...string) saying 
 	var out, errs bytes.Buffer
 	code := cli.Main(ctx, shell.World{
 		Args: args, Env: func(name string) (string, bool) { v, ok := h.env[name]; return v, ok },
-		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Now: time.Now, Disk: shell.Disk{Dir: h.dir},
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Now: func() time.Time { return time.Now().Add(h.skew) },
+		Disk: shell.Disk{Dir: h.dir},
 		HTTP: trips(func(r *http.Request) (*http.Response, error) { return p.roundTrip(h.sim.Transport(), r) }),
 		Seams: workspace.Seams{
 			Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
@@ -236,18 +244,24 @@ func (h *history) sane(s saying) error {
 	return nil
 }
 
-// copyHome makes a backup of the home, or puts the last one back.
-func (h *history) copyHome(back bool) error {
-	if back && h.backup == "" {
-		return nil
-	}
-	from, to := h.home(), filepath.Join(h.dir, "backup")
-	if back {
-		from, to = to, from
-	}
-	h.backup = to
-	if err := os.RemoveAll(to); err != nil {
+// backUp saves the home, if there is a run in it.
+func (h *history) backUp(ctx context.Context) error {
+	all, err := h.runs(ctx)
+	if err != nil || len(all) == 0 {
 		return err
 	}
-	return os.CopyFS(to, os.DirFS(from))
+	h.saved = true
+	return h.sane(h.assay(ctx, ending{}, "backup", "saved"))
+}
+
+// restore loses the home, and brings it back from the last backup.
+func (h *history) restore(ctx context.Context) error {
+	if !h.saved {
+		return nil
+	}
+	h.back = true
+	if err := os.RemoveAll(h.home()); err != nil {
+		return err
+	}
+	return h.sane(h.assay(ctx, ending{}, "restore", "saved"))
 }

@@ -30,7 +30,7 @@ func (w World) calm() World {
 // what is edited after it, and so is what is cancelled or asked again.
 func (w World) comparable() bool {
 	return !slices.ContainsFunc(w.Actions, func(a Action) bool {
-		return !slices.Contains([]string{"run", "resume", doWait, doRead}, a.Do)
+		return !slices.Contains([]string{"run", "resume", doWait, doRead, doClock}, a.Do)
 	})
 }
 

@@ -38,6 +38,7 @@ const (
 	doWait   = "wait"
 	doBackup = "backup"
 	doBack   = "restore" // the home as it was at the last backup
+	doClock  = "clock"   // set it, by Wait
 	doRead   = "read"    // look at everything
 )
 
@@ -52,6 +53,10 @@ func Make(seed uint64) World {
 		w.Faults = append(w.Faults, newFault(r))
 	}
 	w.Actions = append(w.Actions, w.command(r, "run"))
+	if r.IntN(8) == 0 {
+		w.Actions = append(w.Actions, w.disaster(r)...)
+		return w
+	}
 	for range r.IntN(7) {
 		w.Actions = append(w.Actions, w.action(r))
 	}
@@ -72,12 +77,22 @@ func newFault(r *rand.Rand) string {
 	) + " " + limit
 }
 
+// disaster is a home that is lost and comes back as it was before.
+func (w *World) disaster(r *rand.Rand) []Action {
+	return []Action{
+		{Do: doWait, Wait: time.Duration(r.IntN(90)) * time.Second}, {Do: doBackup}, w.command(r, "resume"),
+		{Do: doWait, Wait: time.Duration(r.IntN(60)) * time.Minute}, {Do: doBack}, w.command(r, "run"),
+	}
+}
+
 func (w *World) action(r *rand.Rand) Action {
 	switch n := r.IntN(20); {
 	case n < 3:
 		return Action{Do: doEdit, Edit: slices.Sorted(maps.Keys(edits))[r.IntN(len(edits))]}
 	case n < 6:
 		return Action{Do: doWait, Wait: time.Duration(1+r.IntN(60)) * pickWait(r)}
+	case n < 7 && r.IntN(2) == 0:
+		return Action{Do: doClock, Wait: time.Duration(r.IntN(41)-20) * time.Minute}
 	case n < 7:
 		return Action{Do: doRead}
 	case n < 12:
@@ -164,6 +179,8 @@ func (a Action) String() string {
 		return "edit: " + a.Edit
 	case doWait:
 		return "wait " + a.Wait.String()
+	case doClock:
+		return "the clock is set by " + a.Wait.String()
 	case doBackup, doBack, doRead:
 		return a.Do
 	default:
