@@ -1,9 +1,28 @@
 package assay
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
+
+// Place is a position in a file the user wrote. Line and column count from 1; 0 means unknown.
+type Place struct {
+	File string
+	Line int
+	Col  int
+}
+
+// String returns file:line:col, as far as it is known.
+func (p Place) String() string {
+	switch {
+	case p.Line == 0:
+		return p.File
+	case p.Col == 0:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
 
 // After returns the place right behind a text that begins at p; columns count characters. Further lines of the text count as
 // indented like its first, which is exact for whole files and for YAML block scalars.

@@ -8,24 +8,6 @@ import (
 	"strings"
 )
 
-// Place is a position in a file the user wrote. Line and column count from 1; 0 means unknown.
-type Place struct {
-	File string
-	Line int
-	Col  int
-}
-
-// String returns file:line:col, as far as it is known.
-func (p Place) String() string {
-	switch {
-	case p.Line == 0:
-		return p.File
-	case p.Col == 0:
-		return fmt.Sprintf("%s:%d", p.File, p.Line)
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
-}
-
 // Problem is something wrong in a study: where, what, and what to do about it.
 type Problem struct {
 	Place

@@ -61,9 +61,9 @@ func lookAtFindings(v *visitor) {
 // judgeAPair gives a verdict with one key, and finds it in the ledger.
 func judgeAPair(v *visitor, run string) {
 	v.t.Helper()
-	v.follow("people", `.tabs a[href$="/people"]`, "form.seat")
-	v.do("begin", chromedp.SetValue(chromedp.CSS(`form.seat[action$="/arena"] input[name="as"]`), "walker"),
-		chromedp.Click(chromedp.CSS(`form.seat[action$="/arena"] button`)), chromedp.WaitVisible(chromedp.CSS(".two .text")))
+	v.follow("people", `.tabs a[href$="/people"]`, "form.label-as")
+	v.do("begin", chromedp.SetValue(chromedp.CSS(`form.label-as[action$="/arena"] input[name="as"]`), "walker"),
+		chromedp.Click(chromedp.CSS(`form.label-as[action$="/arena"] button`)), chromedp.WaitVisible(chromedp.CSS(".two .text")))
 	v.fits("arena")
 	v.do("press a key", chromedp.KeyEvent("a"), chromedp.WaitVisible(chromedp.CSS(`.arena[data-given="1"] .two`)))
 	var found struct {
@@ -86,7 +86,7 @@ func waitForWhatIsMade(v *visitor, run string) {
 		v.t.Fatal(err)
 	}
 	for address, then := range map[string]string{
-		run: ".summary .headline", run + "/findings": "#findings svg.plot", run + "/grid": "table.matrix", run + "/people": "form.seat",
+		run: ".summary .headline", run + "/findings": "#findings svg.plot", run + "/grid": "table.matrix", run + "/people": "form.label-as",
 		run + "/people/arena?as=walker": ".two .text",
 	} {
 		v.do(address, chromedp.Navigate(v.base+address), chromedp.WaitVisible(chromedp.CSS(then)))

@@ -31,8 +31,8 @@ func (s *scanner) next() (byte, error) {
 	}
 }
 
-// cut reads a value up to one of two bytes outside of its brackets and quotes, which it leaves unread. The text is good until the
-// next one is cut; more than most bytes of it are not held, where most is not 0.
+// cut reads a value up to one of two bytes outside of its brackets and quotes, which it leaves unread. The text is valid until the
+// next one is cut. A value of more than most bytes is read over, and over is set; 0: there is no limit.
 func (s *scanner) cut(a, b byte, most int) (text []byte, end byte, err error) {
 	s.text, s.over = s.text[:0], false
 	var at place

@@ -50,7 +50,7 @@ func (c Coverage) Plus(d Coverage) Coverage {
 	}
 }
 
-// Count enters one verdict.
+// Count counts one verdict by its state.
 func (c *Coverage) Count(r *Row) {
 	switch {
 	case r.State == assay.VerdictExcluded:

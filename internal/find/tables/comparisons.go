@@ -139,6 +139,7 @@ func (c *Comparisons) weigh() (float64, bool) {
 	return w, true
 }
 
+// advice returns the hint for a table of too many items.
 func (c *Comparisons) advice() string {
 	if c.limit < MaxItems {
 		return "ratings by Elo take up to " + strconv.Itoa(MaxItems) + "; is this the right column?"

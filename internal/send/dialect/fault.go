@@ -98,6 +98,7 @@ func (d *Decoder) fault(status int, v jsontext.Value) assay.Fault {
 	return c.fault(status)
 }
 
+// complaint collects what an error reply names: codes, words, delays.
 func (d *Decoder) complaint(v jsontext.Value) complaint {
 	if v.Is(jsontext.Array) { // Google wraps some errors in a list
 		v = v.First()
@@ -184,6 +185,7 @@ func (d *Decoder) detail(c *complaint, v jsontext.Value) {
 	c.param = cmp.Or(c.param, d.text(v.Get("fieldViolations").First().Get("field")))
 }
 
+// fault returns the complaint under a status as a fault, with its class.
 func (c *complaint) fault(status int) assay.Fault {
 	if status < 300 && c.number >= 100 && c.number <= maxHTTPCode { // an error that came as a success
 		status = c.number
@@ -237,7 +239,7 @@ func (c *complaint) class(status int) assay.FaultClass {
 	return class
 }
 
-// tellingPhrase knows the few sentences that contradict the status they come with.
+// tellingPhrase returns the class of a message that contradicts the status it comes with; empty: it does not.
 func tellingPhrase(message string) assay.FaultClass {
 	has := func(list ...string) bool {
 		return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(message, s) })
@@ -251,6 +253,7 @@ func tellingPhrase(message string) assay.FaultClass {
 	return ""
 }
 
+// statusClass returns the class of a fault of which the HTTP status alone is known.
 func statusClass(status int) assay.FaultClass {
 	switch status {
 	case 401, 403, 407, 451:

@@ -21,7 +21,7 @@ type Sink struct {
 	Answer  func(*rows.Answer) error
 	Verdict func(*rows.Verdict) error
 	Bad     table.Report
-	Note    func(string) // takes what is worth a word and no problem; nil: nothing does
+	Note    func(string) // takes remarks that are no problems; nil: they are dropped
 
 	items   map[[16]byte]bool
 	answers map[[16]byte]bool
@@ -64,7 +64,7 @@ func fresh(seen *map[[16]byte]bool, names ...string) bool {
 	return true
 }
 
-// NameOf returns the name that a file or folder is spelt after.
+// NameOf returns the name that was escaped to name a file or folder.
 func NameOf(spelt string) string {
 	if name, err := url.PathUnescape(spelt); err == nil {
 		return name
@@ -115,7 +115,7 @@ func LaneName(text string) string {
 	}, text), "-._")
 }
 
-// MaxShown bounds an id in a message.
+// MaxShown is how many bytes of an id a message shows.
 const MaxShown = 80
 
 // Plural returns a number with the noun for one or for many.

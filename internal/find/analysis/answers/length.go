@@ -59,7 +59,8 @@ func (l *lengths) Add(r *analysis.Row) {
 	d.size, d.value = append(d.size, size), append(d.value, value)
 }
 
-// read returns how long an answer is and what it got.
+// read returns the length of an answer, in doublings, and the value of its verdict. Of a pair it returns, for the lane whose name comes
+// first, whether its answer was longer (1, 0 or -1) and its score. Not ok: a length or a value is not known.
 func (l *lengths) read(r *analysis.Row) (size, value float64, ok bool) {
 	if l.Stage.Verb == analysis.Judged {
 		value, ok = gather.ValueOf(r, l.yes, false)

@@ -93,9 +93,8 @@ func (b *bucketJobs) find(s provider.Search, search func(name string) iter.Seq2[
 
 // buckets are those of one object store that a vendor's jobs may use.
 type buckets struct {
-	api  *provider.Client
-	at   func(uri string) (store objects.Store, key string, err error)
-	name string // s3:// or gs://
+	api *provider.Client
+	at  func(uri string) (store objects.Store, key string, err error)
 }
 
 // s3Buckets opens the buckets of some folders behind Amazon's storage protocol.
@@ -111,7 +110,7 @@ func s3Buckets(cfg provider.Config, folders ...string) (buckets, error) {
 	plain := cfg
 	plain.Key, plain.BaseURL = provider.Secret{}, cmp.Or(cfg.Storage, "https://"+objects.AmazonHost("s3", cfg.Location))
 	api, err := provider.NewClient(plain, provider.Bearer(provider.Secret{}))
-	return buckets{api: api, name: "s3://", at: func(uri string) (objects.Store, string, error) {
+	return buckets{api: api, at: func(uri string) (objects.Store, string, error) {
 		bucket, key, err := parseS3(uri)
 		if err != nil {
 			return nil, "", err
@@ -132,7 +131,7 @@ func s3Buckets(cfg provider.Config, folders ...string) (buckets, error) {
 func googleBuckets(cfg provider.Config, auth provider.Auth) (buckets, error) {
 	cfg.BaseURL = strings.TrimSuffix(cmp.Or(cfg.Storage, objects.GoogleURL), "/")
 	api, err := provider.NewClient(cfg, auth)
-	return buckets{api: api, name: "gs://", at: func(uri string) (objects.Store, string, error) {
+	return buckets{api: api, at: func(uri string) (objects.Store, string, error) {
 		bucket, key, err := parseGS(uri)
 		return &objects.Google{Transport: api.Transport(), Base: cfg.BaseURL, Bucket: bucket}, key, err
 	}}, err

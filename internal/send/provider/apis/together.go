@@ -35,7 +35,7 @@ func (t *together) Prepare(ctx context.Context, p provider.BatchInput, h provide
 	if hold.File != "" {
 		return t.arrived(ctx, p, h, hold)
 	}
-	id, place, err := t.place(ctx, p)
+	id, place, err := t.createFile(ctx, p)
 	if err != nil {
 		return h, "", err
 	}
@@ -52,8 +52,8 @@ func (t *together) Prepare(ctx context.Context, p provider.BatchInput, h provide
 	return provider.NewHandle(fileHandle{File: id}), provider.Again, nil
 }
 
-// place makes the file object; the redirect that answers is where its bytes go, and is not followed.
-func (t *together) place(ctx context.Context, p provider.BatchInput) (id, location string, err error) {
+// createFile makes the file object, and returns the address its bytes go to: that of the redirect that answers, which is not followed.
+func (t *together) createFile(ctx context.Context, p provider.BatchInput) (id, location string, err error) {
 	q := url.Values{"file_name": {p.Stamp.Name() + ".jsonl"}, "file_type": {"jsonl"}, "purpose": {"batch-api"}}
 	resp, err := t.api.Do(ctx, provider.Call{
 		Method: http.MethodPost, Path: provider.Path("files"), Query: q,
@@ -70,7 +70,7 @@ func (t *together) place(ctx context.Context, p provider.BatchInput) (id, locati
 	return id, location, nil
 }
 
-// arrived compares the size: a file that was cut in transfer is uploaded again.
+// arrived reports whether the file is there in its whole size: one that was cut in transfer is uploaded again.
 func (t *together) arrived(ctx context.Context, p provider.BatchInput, h provider.Handle,
 	hold fileHandle) (provider.Handle, provider.Readiness, error) {
 	var f openAIFile
@@ -186,7 +186,7 @@ func (t *together) Find(ctx context.Context, s provider.Search) (provider.Found,
 	return provider.Trail{Jobs: t.List(ctx), Match: sameInput(s)}.Stamped(s)
 }
 
-// Made looks inside the wrapper, and at a bare job.
+// Made returns the id and the time of the job that was made: a reply has it in a wrapper, or bare.
 func (m *togetherMade) Made() (string, time.Time) {
 	if m.Job.ID != "" {
 		return m.Job.ID, m.Job.Created.Time
@@ -194,10 +194,10 @@ func (m *togetherMade) Made() (string, time.Time) {
 	return m.ID, time.Time{}
 }
 
-// Valid wants an id in either place.
+// Valid reports whether there is an id in either place.
 func (m *togetherMade) Valid() bool { return m.Job.ID != "" || m.ID != "" }
 
-// Valid wants an id.
+// Valid reports whether there is an id.
 func (b *togetherJob) Valid() bool { return b.ID != "" }
 
 // status converts the batch. There are no counts.
@@ -239,12 +239,12 @@ type togetherJob struct {
 // togetherJobs is a bare list.
 type togetherJobs []togetherJob
 
-// Valid wants the list, be it empty.
+// Valid reports whether there is a list, be it empty.
 func (l *togetherJobs) Valid() bool { return *l != nil }
 
 type togetherFiles struct {
 	Data []openAIFile `json:"data"`
 }
 
-// Valid wants the list, be it empty.
+// Valid reports whether there is a list, be it empty.
 func (l *togetherFiles) Valid() bool { return l.Data != nil }

@@ -125,7 +125,7 @@ func runStudy(c *cobra.Command, w *shell.World, name string, f runFlags) error {
 		return err
 	}
 	if f.settle != "" {
-		return settleStudy(ctx, w, h, want, f)
+		return buyComparisons(ctx, w, h, want, f)
 	}
 	run, revised, err := theRun(ctx, w, h, want, f)
 	for n := 0; errors.Is(err, workspace.ErrMoved) && n < mostReadings; n++ {

@@ -186,16 +186,16 @@ func limitsOf(ctx context.Context, h *shell.Home, run store.Run, l store.Lane) (
 
 // warnTighter says where the limits of a provider keep lanes from using what was set for them.
 func warnTighter(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, lanes []store.Lane, t workspace.Tune) error {
-	said := map[string]bool{}
+	named := map[string]bool{}
 	for _, l := range lanes {
-		if said[l.Provider] || len(t.Lanes) > 0 && !slices.Contains(t.Lanes, l.Name) || len(t.Providers) > 0 {
+		if named[l.Provider] || len(t.Lanes) > 0 && !slices.Contains(t.Lanes, l.Name) || len(t.Providers) > 0 {
 			continue
 		}
 		_, account, _ := limitsOf(ctx, h, run, l)
 		less := account.Concurrency > 0 && account.Concurrency < t.Limits.Concurrency ||
 			account.Every() > 0 && t.Limits.Rate > 0 && account.Every() > (ratelimit.Caps{Rate: t.Limits.Rate}).Every()
 		if less {
-			said[l.Provider] = true
+			named[l.Provider] = true
 			fmt.Fprintf(w.Stderr, "all lanes of provider %s together have %s: --provider %s changes that\n", l.Provider,
 				capWords(account), l.Provider)
 		}

@@ -19,14 +19,14 @@ func showRequests(c *cobra.Command, w *shell.World, d *plan.Input, p *plan.Plan,
 	if err := shell.KnownNames(d, o); err != nil {
 		return err
 	}
-	preview, shown, said := script.NewPreview(d), 0, map[string]bool{}
+	preview, shown, wrapped := script.NewPreview(d), 0, map[string]bool{}
 	for _, q := range p.Parts {
 		if !f.shows(q) {
 			continue
 		}
-		if words := wrapping(d, q.Stage); words != "" && !said[q.Stage] {
+		if words := wrapping(d, q.Stage); words != "" && !wrapped[q.Stage] {
 			fmt.Fprintf(w.Stderr, "# stage %s: %s\n", q.Stage, words)
-			said[q.Stage] = true
+			wrapped[q.Stage] = true
 		}
 		n, err := f.showPart(c, w, preview, q)
 		if err != nil {

@@ -14,15 +14,15 @@ import (
 type notices struct {
 	lanes    map[string]store.LaneState // as they were last seen
 	compares map[string]string          // why runs compare the jobs at their providers, as last seen
-	said     map[string]time.Time       // when a trouble of a lane was said last
+	printed  map[string]time.Time       // when a trouble of a lane was printed last
 	looked   time.Time
 	took     time.Duration // how long the last look took, or longer
 }
 
 const (
 	noticeEvery = time.Second     // how often is looked for something to say
-	troubleRest = 5 * time.Minute // how long a lane's next trouble waits after one was said
-	MaxTroubles = 20              // that are said at once
+	troubleRest = 5 * time.Minute // how long a lane's next trouble waits after one was printed
+	MaxTroubles = 20              // that are printed at once
 )
 
 // news are lines about what changed since the last look.
@@ -51,10 +51,10 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, runs []store.Run, 
 		}
 		for _, t := range troubles {
 			name := fmt.Sprintf("%s %s %s", run.ID, t.Stage, t.Lane)
-			if at, ok := n.said[name]; ok && now.Sub(at) < troubleRest || n.lanes[name] != store.LaneOpen {
+			if at, ok := n.printed[name]; ok && now.Sub(at) < troubleRest || n.lanes[name] != store.LaneOpen {
 				continue
 			}
-			n.said[name] = now
+			n.printed[name] = now
 			lines = append(lines, TroubleLine(t))
 		}
 	}

@@ -27,7 +27,7 @@ type Progress struct {
 	before term.Widths // of the columns as they were drawn
 
 	mu     sync.Mutex
-	others map[string]bool // who was said to be at work on it, too
+	others map[string]bool // who was reported to be at work on it, too
 	noted  notices
 	last   string
 	looked time.Time     // when the ledger was last asked how far it is
@@ -43,7 +43,7 @@ const (
 // NewProgress begins to show how runs of a home move.
 func NewProgress(ctx context.Context, w *shell.World, h *shell.Home, runs ...store.Run) (*Progress, error) {
 	p := &Progress{World: w, home: h, runs: runs, others: map[string]bool{},
-		noted: notices{lanes: map[string]store.LaneState{}, compares: map[string]string{}, said: map[string]time.Time{}}}
+		noted: notices{lanes: map[string]store.LaneState{}, compares: map[string]string{}, printed: map[string]time.Time{}}}
 	if w.Draws() {
 		p.screen, p.colour = term.NewScreen(w.Stderr), w.Colours()
 	}

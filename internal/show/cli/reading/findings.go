@@ -185,7 +185,7 @@ func printDisagreed(w *shell.World, t *analysis.Table) error {
 	return out.Write(w.Stdout)
 }
 
-// printConfusion shows what a judge said by what is true.
+// printConfusion prints the verdicts of a judge by what is true.
 func printConfusion(w *shell.World, c analysis.Confusion) error {
 	t := term.Table{Head: []string{c.Judge + ": GOLD SAYS"}, Right: map[int]bool{}}
 	for i, l := range c.Labels {

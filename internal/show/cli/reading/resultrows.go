@@ -45,7 +45,7 @@ func (f resultFlags) printRows(ctx context.Context, w *shell.World, h *shell.Hom
 	return nil
 }
 
-// printWide prints an answer as a block: the question, the answer, and what was said of it.
+// printWide prints an answer as a block: the question, the answer, and its verdicts.
 func (f resultFlags) printWide(ctx context.Context, w *shell.World, table *rows.Reader, r *rows.Answer) error {
 	title := []string{r.Stage, "item " + r.Item, "lane " + r.AskedLane}
 	if r.Judge != "" {
@@ -87,11 +87,11 @@ func wideBlock(out io.Writer, title, parts []string) error {
 	return block(out, strings.Join(title, " · "), strings.Join(parts, "\n\n"))
 }
 
-func withReason(said, reason string) string {
+func withReason(verdict, reason string) string {
 	if reason == "" {
-		return said
+		return verdict
 	}
-	return said + "\nreason: " + reason
+	return verdict + "\nreason: " + reason
 }
 
 func scoreText(score *float64) string {
@@ -101,8 +101,8 @@ func scoreText(score *float64) string {
 	return fmt.Sprint(*score)
 }
 
-// said returns what a judge said, in a word or a number.
-func said(v rows.Verdict) string { return cmp.Or(v.Label, scoreText(v.Score), string(v.State)) }
+// verdictWord returns the label of a verdict, else its score, else its state.
+func verdictWord(v rows.Verdict) string { return cmp.Or(v.Label, scoreText(v.Score), string(v.State)) }
 
 // printJudgements prints verdicts: as JSON, as blocks, or as a table.
 func (f resultFlags) printJudgements(ctx context.Context, w *shell.World, table *rows.Reader) error {
@@ -129,7 +129,7 @@ func (f resultFlags) printJudgements(ctx context.Context, w *shell.World, table 
 			if j.First != "" {
 				lane = j.First + " or " + j.Second
 			}
-			t.Add(shell.Shortened(j.Key), j.Stage, j.Item, lane, j.Turn, j.Branch, j.Draw, j.Judge, said(j.Verdict), j.Winner,
+			t.Add(shell.Shortened(j.Key), j.Stage, j.Item, lane, j.Turn, j.Branch, j.Draw, j.Judge, verdictWord(j.Verdict), j.Winner,
 				assay.Clean(j.Reason, 100))
 		}
 		if err != nil {
@@ -149,7 +149,7 @@ func wideJudgement(out io.Writer, j *rows.Judgement) error {
 	if j.First == "" {
 		title = append(title, "lane "+j.Lane)
 	}
-	title = append(title, placeOf(j.Turn, j.Branch, j.Draw), "judge "+j.Judge+": "+said(j.Verdict), "key "+shell.Shortened(j.Key))
+	title = append(title, placeOf(j.Turn, j.Branch, j.Draw), "judge "+j.Judge+": "+verdictWord(j.Verdict), "key "+shell.Shortened(j.Key))
 	var parts []string
 	for _, m := range j.Asked {
 		parts = append(parts, m.Role+":\n"+m.Text)
@@ -162,7 +162,7 @@ func wideJudgement(out io.Writer, j *rows.Judgement) error {
 	} else {
 		parts = append(parts, "answer of "+j.Lane+":\n"+j.Text)
 	}
-	verdict := "verdict: " + said(j.Verdict)
+	verdict := "verdict: " + verdictWord(j.Verdict)
 	if j.Winner != "" && j.Winner != j.Label {
 		verdict += " (" + j.Winner + ")"
 	}

@@ -114,7 +114,7 @@ func judgementOrder(j *rows.Judgement, field string) order {
 	case "judge":
 		return texted(j.Judge)
 	case "ending", "verdict":
-		return texted(said(j.Verdict))
+		return texted(verdictWord(j.Verdict))
 	case "score":
 		if j.Score != nil {
 			return numbered(*j.Score)

@@ -278,7 +278,7 @@ func replyText(r *rows.Answer) string {
 }
 
 func printJudgeVerdict(out io.Writer, v rows.JudgeVerdict, own bool) error {
-	text := "verdict: " + said(v.Verdict)
+	text := "verdict: " + verdictWord(v.Verdict)
 	if v.First != "" {
 		text += fmt.Sprintf(" (a is %s, b is %s)", v.First, v.Second)
 	}

@@ -81,7 +81,7 @@ func listJobs(ctx context.Context, w *shell.World, f jobsFlags, paths []string) 
 	if err != nil {
 		return err
 	}
-	said := false
+	noted := false
 	return f.list(ctx, w, func(out io.Writer) (open bool, err error) {
 		if f.refresh {
 			if err := refreshJobs(ctx, w, homes, filters); err != nil {
@@ -99,9 +99,9 @@ func listJobs(ctx context.Context, w *shell.World, f jobsFlags, paths []string) 
 			}
 			rows = append(rows, found...)
 		}
-		if !said {
+		if !noted {
 			f.notAll(w, more)
-			said = true
+			noted = true
 		}
 		open = slices.ContainsFunc(rows, func(r runs.JobRow) bool { return r.Open })
 		if f.json {

@@ -72,15 +72,15 @@ func listRuns(ctx context.Context, w *shell.World, f runsFlags, paths []string) 
 	}
 	defer closeAll(homes)
 	f.filter.Limit = f.limit
-	said := false
+	noted := false
 	return f.list(ctx, w, func(out io.Writer) (open bool, err error) {
 		rows, more, err := runRows(ctx, homes, f.filter)
 		if err != nil {
 			return false, err
 		}
-		if !said {
+		if !noted {
 			f.notAll(w, more)
-			said = true
+			noted = true
 		}
 		open = slices.ContainsFunc(rows, runs.Row.Unfinished)
 		if f.json {

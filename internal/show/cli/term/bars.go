@@ -21,7 +21,7 @@ type Bar struct {
 	Rate     float64       // requests done a second; 0: not known
 	Left     time.Duration // how long the rest takes; 0: not known
 	Halt     string        // why it does not move: stopped, held
-	Elapsed  time.Duration // since it began; 0: not said
+	Elapsed  time.Duration // since it began; 0: not shown
 
 	unsure bool // of several: how long one of them takes is not known
 }

@@ -22,12 +22,13 @@ func (e *ColumnError) Error() string { return e.What }
 // AnswerColumns returns the columns that a table of answers may have.
 func AnswerColumns() []string { return table.ColumnsOf[rows.Answer]() }
 
-// collected returns the columns of what `assay batch collect` writes.
-func collected() table.Names {
+// collectColumns returns the columns of what `assay batch collect` writes.
+func collectColumns() table.Names {
 	return table.Names{"item": "custom_id", "lane": "model", "answered_model": "model", "ending": "status", "fault_message": "error"}
 }
 
-// columnsIn finds the columns of the one table that is read, as its user names them or as `assay batch collect` writes them.
+// columnsIn finds the columns of the one table that is read, as its user names them or as `assay batch collect` writes them; ours
+// reports that it is one of those.
 func columnsIn(ctx context.Context, f table.Form, from export.From) (columns table.Names, ours bool, err error) {
 	head, err := f.Head(ctx, from.Files, from.File)
 	if err != nil || len(head) == 0 {
@@ -46,7 +47,7 @@ func columnsIn(ctx context.Context, f table.Form, from export.From) (columns tab
 	columns = table.Names{}
 	has := func(name string) bool { return slices.Contains(head, name) }
 	if ours = has("custom_id") && has("status") && has("line") && !has("item"); ours {
-		maps.Copy(columns, collected())
+		maps.Copy(columns, collectColumns())
 	}
 	maps.Copy(columns, from.Columns)
 	for _, name := range []string{"item", "lane", "text"} {

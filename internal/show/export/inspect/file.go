@@ -24,9 +24,6 @@ const (
 // logFile is one log under construction. Nothing of its samples is held: what has to be behind or before them is kept in
 // files beside it until it ends.
 type logFile struct {
-	tree *folder.Tree
-	name string
-	form Form
 	out  io.WriteCloser
 	zip  *zipWriter
 	kept *folder.Spill // of a zip: the summaries; of a JSON document: the samples
@@ -35,7 +32,7 @@ type logFile struct {
 
 // newLogFile begins a log.
 func newLogFile(t *folder.Tree, name string, form Form) (*logFile, error) {
-	f := &logFile{tree: t, name: name, form: form}
+	f := &logFile{}
 	var err error
 	if f.out, err = t.Create(name + string(form)); err != nil {
 		return nil, err

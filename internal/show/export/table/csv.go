@@ -24,6 +24,7 @@ func newCSVTable[T any](w io.Writer) *csvTable[T] {
 	return &csvTable[T]{out: assay.NewCSV(w), columns: columnsOf(reflect.TypeFor[T]())}
 }
 
+// head writes the names of the columns, once.
 func (t *csvTable[T]) head() error {
 	if t.begun {
 		return nil
@@ -115,6 +116,7 @@ func setCell(v reflect.Value, cell string) error {
 	return err
 }
 
+// readCSV yields the rows of a file under a heading. A row that cannot be read is reported, and the next one is read.
 func readCSV[T any](r io.Reader, name string, columns Names, bad Report, yield func(*T, error) bool) error {
 	in := newCSVReader(r)
 	if !in.Scan() {
@@ -164,6 +166,7 @@ func newCSVReader(r io.Reader) *csvtext.Scanner {
 	return in
 }
 
+// cellsOf returns the fields of the record at hand.
 func cellsOf(in *csvtext.Scanner) []string {
 	cells := make([]string, in.Fields())
 	for i := range cells {
@@ -172,6 +175,7 @@ func cellsOf(in *csvtext.Scanner) []string {
 	return cells
 }
 
+// fillRow sets the fields of a row from its cells; into has the fields of the row that each column is read into.
 func fillRow[T any](row *T, cells, head []string, into [][][]int) error {
 	v := reflect.ValueOf(row).Elem()
 	for i, cell := range cells {

@@ -36,19 +36,18 @@ type gridData struct {
 	Current bool      // it is of the ledger as it is
 	At      time.Time // when it was made
 
-	Grid    *report.Matrix
-	Stage   string
-	Stages  []string
-	Chips   []chip
-	Words   string
-	Matched int // rows, before words are looked for
-	Rows    int
-	Seen    int
-	State   []statePart // what a form has to carry on
-	First   string      // the address of the first page; empty: this is it
-	Next    string      // the address of the next one
-	Clear   string      // the address without words
-	Search  string      // the address of a search through all answers
+	Grid   *report.Matrix
+	Stage  string
+	Stages []string
+	Chips  []chip
+	Words  string
+	Rows   int
+	Seen   int
+	State  []statePart // what a form has to carry on
+	First  string      // the address of the first page; empty: this is it
+	Next   string      // the address of the next one
+	Clear  string      // the address without words
+	Search string      // the address of a search through all answers
 }
 
 // chip is a kind of rows to choose.

@@ -23,7 +23,7 @@ type compared struct {
 	Trait     string            `json:"trait"`
 	Run       string            `json:"run"`
 	Rehearsal bool              `json:"rehearsal"`
-	Said      []comparedVerdict `json:"comparisons"`
+	Verdicts  []comparedVerdict `json:"comparisons"`
 	WinsA     int               `json:"wins_a"`
 	WinsB     int               `json:"wins_b"`
 	Ties      int               `json:"ties"`
@@ -34,7 +34,7 @@ type compared struct {
 	Swayed    []string          `json:"swayed_judges"`   // whose choice changes with the order
 }
 
-// comparedVerdict is what one judge said of the two in one order.
+// comparedVerdict is the verdict of one judge on the two in one order.
 type comparedVerdict struct {
 	Judge  string   `json:"judge"`
 	First  string   `json:"first"` // shown first
@@ -48,10 +48,10 @@ type comparedVerdict struct {
 
 const tied = "tie"
 
-// print prints what was said, and what it cost.
+// print prints the verdicts, and what they cost.
 func (f compareFlags) print(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, two [2]side, paid payment) error {
 	doc := compared{A: two[0].name, B: two[1].name, Trait: f.trait, Run: run.ID, Rehearsal: h.Rehearsal, Swayed: []string{},
-		Said: []comparedVerdict{}}
+		Verdicts: []comparedVerdict{}}
 	if err := f.read(ctx, h, run, two, &doc); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (f compareFlags) print(ctx context.Context, w *shell.World, h *shell.Home, 
 	if f.order == bothOrders {
 		wanted *= 2
 	}
-	doc.Without += max(0, wanted-len(doc.Said)) // what was never sent has no row
+	doc.Without += max(0, wanted-len(doc.Verdicts)) // what was never sent has no row
 	if f.json {
 		if err := term.WriteJSON(w.Stdout, doc); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (f compareFlags) print(ctx context.Context, w *shell.World, h *shell.Home, 
 	return nil
 }
 
-// read collects what the judges said, in the order in which they were named, A shown first before B.
+// read collects the verdicts of the judges, in the order in which they were named, A shown first before B.
 func (f compareFlags) read(ctx context.Context, h *shell.Home, run store.Run, two [2]side, doc *compared) error {
 	names := map[string]string{two[0].id: two[0].name, two[1].id: two[1].name}
 	var all []comparedVerdict
@@ -102,9 +102,9 @@ func (f compareFlags) read(ctx context.Context, h *shell.Home, run store.Run, tw
 			continue
 		}
 		v := comparedVerdict{Judge: f.judges[i], First: names[r.First], Second: names[r.Second], State: r.Ending, Cost: r.Cost, Key: r.Key}
-		for _, said := range r.Verdicts {
-			if v.State, v.Reason = string(said.State), said.Reason; said.State == assay.VerdictValid {
-				v.Winner = v.winner(said.Label)
+		for _, given := range r.Verdicts {
+			if v.State, v.Reason = string(given.State), given.Reason; given.State == assay.VerdictValid {
+				v.Winner = v.winner(given.Label)
 			}
 		}
 		again := slices.IndexFunc(all, func(w comparedVerdict) bool { return w.Judge == v.Judge && w.First == v.First })
@@ -118,7 +118,7 @@ func (f compareFlags) read(ctx context.Context, h *shell.Home, run store.Run, tw
 		for _, first := range []string{doc.A, doc.B} {
 			for _, v := range all {
 				if v.Judge == model && v.First == first {
-					doc.Said = append(doc.Said, v)
+					doc.Verdicts = append(doc.Verdicts, v)
 				}
 			}
 		}
@@ -145,7 +145,7 @@ func (v *comparedVerdict) winner(label string) *string {
 // count counts who won, and finds judges whose choice changes with the order.
 func (d *compared) count() {
 	won := map[string]string{}
-	for _, v := range d.Said {
+	for _, v := range d.Verdicts {
 		switch {
 		case v.State == string(assay.VerdictAbstained):
 			d.Abstained++
@@ -176,7 +176,7 @@ func (d *compared) words(judges []string) string {
 	}
 	for _, name := range judges {
 		fmt.Fprintf(&b, "%s%s\n", mark, name)
-		for _, v := range d.Said {
+		for _, v := range d.Verdicts {
 			if v.Judge == name {
 				fmt.Fprintf(&b, "  %s shown first: %s\n", v.First, v.words())
 			}

@@ -33,7 +33,7 @@ func TestAComparisonOfTwoTextsInWords(t *testing.T) {
 			"a is better in 1, b in 0 of 2 comparisons, 1 tie.", [5]int{1, 0, 1, 0, 1}},
 		{[]comparedVerdict{said("x", "a", "b", "", "abstained")}, "There is no verdict.", [5]int{0, 0, 0, 1, 0}},
 	} {
-		d := compared{A: "a", B: "b", Run: "r", Said: c.said, Cost: &paid, PaidNow: &none}
+		d := compared{A: "a", B: "b", Run: "r", Verdicts: c.said, Cost: &paid, PaidNow: &none}
 		d.count()
 		if diff := cmp.Diff(c.n, [5]int{d.WinsA, d.WinsB, d.Ties, d.Abstained, d.Without}); diff != "" {
 			t.Errorf("%s: %s", c.want, diff)

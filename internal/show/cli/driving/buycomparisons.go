@@ -15,8 +15,8 @@ import (
 	"assay/internal/study/plan"
 )
 
-// settleStudy buys the comparisons that would tell two lanes apart, and extends the run of the study with them.
-func settleStudy(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted, f runFlags) error {
+// buyComparisons buys the comparisons that would tell two lanes apart, and extends the run of the study with them.
+func buyComparisons(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted, f runFlags) error {
 	d := want.Input
 	names := strings.Split(f.settle, ",")
 	if len(names) != 2 || strings.TrimSpace(names[0]) == "" || strings.TrimSpace(names[1]) == "" {
@@ -47,7 +47,7 @@ func settleStudy(ctx context.Context, w *shell.World, h *shell.Home, want worksp
 	o, err := quotes.OfferOf(ctx, h.Results(), run, wish, budget)
 	if bad, ok := errors.AsType[*quotes.SettleError](err); ok {
 		if bad.Single {
-			return itemsSettle(ctx, w, h, d, run, wish, bad)
+			return itemsInstead(ctx, w, h, d, run, wish, bad)
 		}
 		return shell.Usage(bad.Hint, "--settle: %s", bad.Text)
 	}
@@ -67,7 +67,7 @@ func settleStudy(ctx context.Context, w *shell.World, h *shell.Home, want worksp
 	case run.State == store.RunOpen:
 		return shell.Usage("assay resume "+h.Named(run), "run %s is open: more is bought when it has come to its end", run.ID)
 	default:
-		if err := confirmSettling(w, h, run, o, f); err != nil {
+		if err := confirmComparisons(w, run, o, f); err != nil {
 			return err
 		}
 		bought, err := h.BuySettling(ctx, h.Results(), run, o)
@@ -84,8 +84,8 @@ func settleStudy(ctx context.Context, w *shell.World, h *shell.Home, want worksp
 	return Drive(ctx, w, h, run, d.Study, DriveOptions{Detach: f.detach, Interval: f.interval})
 }
 
-// confirmSettling says what is bought, for how much and with which chance, and asks.
-func confirmSettling(w *shell.World, h *shell.Home, run store.Run, o quotes.Offer, f runFlags) error {
+// confirmComparisons prints what is bought, for how much and with which chance, and asks.
+func confirmComparisons(w *shell.World, run store.Run, o quotes.Offer, f runFlags) error {
 	fmt.Fprintf(w.Stderr, "run %s, stage %s: %s more of %s and %s settle which is better with a chance of about %.0f%%.\n",
 		run.ID, o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second, 100*o.Chance)
 	if o.Cut {
@@ -115,9 +115,9 @@ func timesCost(one assay.Cost, n int) string {
 	return (one.Sum * assay.Money(n)).String()
 }
 
-// itemsSettle returns what to type where answers are judged one by one, so that only more items tell two lanes apart:
+// itemsInstead returns what to type where answers are judged one by one, so that only more items tell two lanes apart:
 // none are bought for two lanes alone.
-func itemsSettle(ctx context.Context, w *shell.World, h *shell.Home, d *plan.Input, run store.Run, wish rounds.Settle,
+func itemsInstead(ctx context.Context, w *shell.World, h *shell.Home, d *plan.Input, run store.Run, wish rounds.Settle,
 	none *quotes.SettleError) error {
 	q, ranked, err := quotes.QuoteItems(ctx, h.Results(), run, wish)
 	switch {
