@@ -11,7 +11,7 @@ import (
 	"assay/internal/send/script/stages"
 )
 
-// Group is what one lane is asked in one turn of one stage, and how it goes out.
+// Group is the requests of one lane in one turn of one stage, and how they go out.
 type Group struct {
 	store.GroupKey     // its lane is the one that answers: a judge's, where a judge is asked
 	Wave           int // from 1

@@ -13,7 +13,7 @@ import (
 )
 
 // Look decides what follows a round. What is decided is written before anything follows from it, and is never decided again: where
-// another process looked first, its decision stands. It is false where nothing is decided yet: the round brought no verdict that can be
+// another process looked first, its decision counts. It is false where nothing is decided yet: the round brought no verdict that can be
 // used, and waits until it is asked again.
 func (s *Script) Look(ctx context.Context, d conditions.Due, f rounds.Found) (bool, error) {
 	r := s.stages.Rounds(d.Stage.Name)

@@ -30,7 +30,7 @@ func NewPreview(in *plan.Input) *Preview {
 // Previewed is a request as it would go out.
 type Previewed struct {
 	plan.First
-	StandIn bool // it holds answers that are made up: what it will say is not known yet
+	StandIn bool // it holds answers that are made up
 }
 
 // Known walks over the requests of a lane in a stage whose prompts need no answer, in the order in which they go out. Of a

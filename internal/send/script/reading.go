@@ -11,7 +11,7 @@ import (
 	"assay/internal/send/script/stages"
 )
 
-// Reading is what a judge's request is about: its coordinates, and those of them that mean something else with a pair.
+// Reading is the subject of a judge's request: its coordinates, and those of them that mean something else with a pair.
 type Reading struct {
 	assay.Coordinates
 	Lane          string // whose answer is read; empty with a pair

@@ -1,4 +1,4 @@
-// Package again is what is asked again in a run. What a judge was asked in vain may be asked again: of the same judge after a malformed
+// Package again lists what is asked again in a run. What a judge was asked in vain may be asked again: of the same judge after a malformed
 // verdict (second_try), of another lane in its place (fallback), and of the judge once more for every retry that a person orders after
 // the run. Each is a request of its own, in a group of its own. Its verdict takes the place of the one before. A redo asks for one more
 // draw or vote.
@@ -52,7 +52,7 @@ func (r Retry) Asks(v store.Verdict, sent map[assay.Key]store.Answer) bool {
 	return false
 }
 
-// Orders are what people ordered to be asked again. They are safe for concurrent use.
+// Orders are the redos and retries that people ordered. They are safe for concurrent use.
 type Orders struct {
 	mu      sync.RWMutex
 	redos   map[redoKey][]store.Redo

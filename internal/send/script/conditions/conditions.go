@@ -16,7 +16,7 @@ import (
 	"assay/internal/study/expr"
 )
 
-// Decision is what the conditions of a study decide about a request.
+// Decision is the outcome of the conditions of a study for one request.
 type Decision uint8
 
 // What is decided.

@@ -131,7 +131,7 @@ func (s *Stage) unlabelled(ctx context.Context, r stages.Row, seen tally) ([]sta
 	return s.Conditions.Possible(ctx, s.Judging, out)
 }
 
-// Show gathers what a task is about; false where an answer is missing, or both say the same to the letter.
+// Show gathers what a task is about; false where an answer is missing, or both have the same text.
 func (s *Stage) Show(ctx context.Context, t analysis.Task) (stages.LabelSheet, bool, error) {
 	at := place(&t)
 	it, err := s.Reader.Item(ctx, s.Run.No, s.Judging.Items(), at.Item)
@@ -169,7 +169,7 @@ func (s *Stage) Verdict(t analysis.Task, person string, given assay.Verdict) (st
 	return v, s.aim(&v)
 }
 
-// beside is what is kept beside a person's label.
+// beside is kept beside a person's label.
 type beside struct {
 	Chosen     analysis.Chosen `json:"chosen,omitempty"`
 	Confidence *float64        `json:"confidence,omitempty"`
@@ -214,7 +214,7 @@ func (s *Stage) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
 	return s.Runs.Withdraw(ctx, s.Run.No, stages.SameTask(v))
 }
 
-// subject is what a verdict is about, whichever way round a pair was shown.
+// subject names the answer or pair of a verdict, whichever way round a pair was shown.
 type subject struct {
 	low, high assay.Key
 	trait     string

@@ -9,7 +9,7 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// lookFound is what a look found, as it is kept.
+// lookFound has the results of a look, as they are kept.
 type lookFound struct {
 	Valid     int         `json:"valid"`           // verdicts
 	Again     int         `json:"again,omitempty"` // verdicts that are not valid, and might be if they were asked for again

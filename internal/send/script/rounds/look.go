@@ -7,7 +7,7 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// Found is what all verdicts of a stage so far show.
+// Found has the estimates from all verdicts of a stage so far.
 type Found struct {
 	Names []string       // whom the numbers of Look mean
 	Look  *adaptive.Look // nil: nothing can be estimated

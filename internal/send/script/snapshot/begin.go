@@ -13,7 +13,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Beginning is what a run begins with.
+// Beginning has all that a run begins with.
 type Beginning struct {
 	Run      store.NewRun
 	Input    *plan.Input
@@ -22,7 +22,7 @@ type Beginning struct {
 	Prices   []byte // the price file of the command line; nil: none
 	Settings Settings
 	Claim    *store.Claim // nil: it begins whatever else there is
-	Check    func() error // what was copied is what was planned, or why not; nil: it is not looked at
+	Check    func() error // returns an error where what was copied differs from what was planned; nil: no check
 }
 
 // Begin writes a run and the snapshot it works from: the study, its texts, its items and its lanes.

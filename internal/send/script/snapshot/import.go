@@ -64,7 +64,7 @@ func (s *Store) importStage(ctx context.Context, run store.Run, b Beginning, st 
 	return w.flush()
 }
 
-// importer gathers answers by lane and turn, which is what a segment holds.
+// importer gathers answers by lane and turn, as segments hold them.
 type importer struct {
 	*Store
 	ctx    context.Context
@@ -117,7 +117,7 @@ func (w *importer) flush() error {
 	return nil
 }
 
-// importsOf returns what the rows of a run's import stages said when it began.
+// importsOf returns the facts of the rows of a run's import stages when it began.
 func (s *Store) importsOf(ctx context.Context, run int64, names []string) (map[string]study.Imported, error) {
 	out := map[string]study.Imported{}
 	for _, name := range names {

@@ -31,7 +31,7 @@ type Revision struct {
 	More  *More        // nil: it asks the same as before
 }
 
-// More is what a changed study asks besides.
+// More has the requests that a changed study adds.
 type More struct {
 	Plan     *plan.Plan
 	Drawn    map[string][]plan.Drawn // pairs of stages that are not those of a new run
@@ -98,8 +98,8 @@ func (s *Store) Revise(ctx context.Context, r Revision) (bool, error) {
 	return s.Runs.Revise(ctx, out)
 }
 
-// BudgetAfter returns what a run may spend after an edit of its study: what the study says now, where the run had the study's budget
-// before, else what was said of the run alone; nil: anything.
+// BudgetAfter returns what a run may spend after an edit of its study: the budget of the study now, where the run had the study's budget
+// before, else that of the run alone; nil: anything.
 func BudgetAfter(run store.Run, was, is *study.Study) *assay.Money {
 	if !sameMoney(run.Budget, budgetOf(was)) {
 		return run.Budget
@@ -174,7 +174,7 @@ func (s *Store) grow(ctx context.Context, r Revision, o *Settings, out *store.Re
 	return err
 }
 
-// growPairs keeps the pairs of a run by name where they are not those that its study says.
+// growPairs keeps the pairs of a run by name where they are not those of its study.
 func (s *Store) growPairs(ctx context.Context, r Revision, out *store.Revision) error {
 	before, err := s.drawn(ctx, r.Run.No, r.Input.Study)
 	if err != nil {

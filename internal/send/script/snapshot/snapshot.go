@@ -34,7 +34,7 @@ type Store struct {
 	Catalog *catalog.Catalog
 }
 
-// Settings are what a run began with beside its study, from the command line.
+// Settings are the options of the command line that a run began with.
 type Settings struct {
 	File        string     `json:"file"` // the study's name in its folder
 	Profile     string     `json:"profile,omitempty"`

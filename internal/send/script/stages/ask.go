@@ -14,23 +14,23 @@ import (
 
 // Asking is an ask, continue or import stage.
 type Asking struct {
-	talk   *plan.Talk
-	input  string
-	chosen []*study.Lane
-	from   *Asking // of a continue stage
-	orders *again.Orders
+	conversation *plan.Talk
+	input        string
+	chosen       []*study.Lane
+	from         *Asking // of a continue stage
+	orders       *again.Orders
 
 	judges   []*Judge // whose verdicts its condition looks at
 	imported bool     // its answers were made elsewhere: nothing is asked
 }
 
 func (s *Stages) buildAsk(ctx context.Context, st *study.Stage) (Stage, error) {
-	talk, err := s.Input.Talk(ctx, st)
+	conversation, err := s.Input.Talk(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	a := &Asking{talk: talk, input: s.Input.Root(st), chosen: s.chosen(s.Input.Study.Contestants(st)), imported: st.Import != nil,
-		orders: s.Orders}
+	a := &Asking{conversation: conversation, input: s.Input.Root(st), chosen: s.chosen(s.Input.Study.Contestants(st)),
+		imported: st.Import != nil, orders: s.Orders}
 	if st.Continue != "" {
 		from, ok := s.Asking(st.Continue)
 		if !ok {
@@ -52,7 +52,7 @@ func (s *Stages) buildAsk(ctx context.Context, st *study.Stage) (Stage, error) {
 func (a *Asking) Lanes() []*study.Lane { return a.chosen }
 
 // Turns returns how many turns there are.
-func (a *Asking) Turns() int { return len(a.talk.Steps) }
+func (a *Asking) Turns() int { return len(a.conversation.Steps) }
 
 // Tries lists one way: a question is asked as it is.
 func (a *Asking) Tries() []int { return []int{again.FirstAsked} }
@@ -67,7 +67,7 @@ func (a *Asking) Imported() bool { return a.imported }
 func (a *Asking) Continues() []*study.Stage {
 	var out []*study.Stage
 	for ; a != nil; a = a.from {
-		out = append(out, a.talk.Stage)
+		out = append(out, a.conversation.Stage)
 	}
 	return out
 }
@@ -78,40 +78,42 @@ func (a *Asking) has(lane string) bool {
 
 // span returns the turns that a judge stage may read.
 func (a *Asking) span() study.Turns {
-	return study.Turns{N: a.Turns(), GoesOn: a.talk.Stage.GoesOn()}
+	return study.Turns{N: a.Turns(), GoesOn: a.conversation.Stage.GoesOn()}
 }
 
 // At lists the requests about an item in a turn.
 func (a *Asking) At(it assay.Item, _ int64, lane string, turn int) []assay.Coordinates {
-	if !Keeps(a.talk.Stage, it) || a.from != nil && !a.from.wants(it) {
+	if !Keeps(a.conversation.Stage, it) || a.from != nil && !a.from.wants(it) {
 		return nil
 	}
-	ways := a.talk.AllWays(turn-1, it)
+	ways := a.conversation.AllWays(turn-1, it)
 	out := make([]assay.Coordinates, 0, len(ways))
 	for _, w := range ways {
 		if a.asked(turn, it.ID, w, lane) {
-			out = append(out, a.talk.At(turn-1, lane, it.ID, w))
+			out = append(out, a.conversation.At(turn-1, lane, it.ID, w))
 		}
 	}
-	for _, r := range a.orders.Of(a.talk.Stage.Name, lane, it.ID) {
+	for _, r := range a.orders.Of(a.conversation.Stage.Name, lane, it.ID) {
 		out = append(out, a.Extra(it, 0, r, turn)...)
 	}
 	return out
 }
 
-// asked reports whether one of some lanes was asked; of answers made elsewhere, the rows may say.
+// asked reports whether one of some lanes was asked; of answers made elsewhere, the rows tell.
 func (a *Asking) asked(turn int, item string, w plan.Way, lanes ...string) bool {
-	return slices.ContainsFunc(lanes, func(lane string) bool { return a.talk.Stage.Taken.Has(a.talk.At(turn-1, lane, item, w)) })
+	return slices.ContainsFunc(lanes, func(lane string) bool {
+		return a.conversation.Stage.Taken.Has(a.conversation.At(turn-1, lane, item, w))
+	})
 }
 
 // wants reports whether an item passes the conditions on items alone, of this stage and of those it continues.
 func (a *Asking) wants(it assay.Item) bool {
-	return Keeps(a.talk.Stage, it) && (a.from == nil || a.from.wants(it))
+	return Keeps(a.conversation.Stage, it) && (a.from == nil || a.from.wants(it))
 }
 
 // Conditional reports whether the stage, or one that it continues, has conditions on more than the item.
 func (a *Asking) Conditional() bool {
-	return conditional(a.talk.Stage) || a.from != nil && a.from.Conditional()
+	return conditional(a.conversation.Stage) || a.from != nil && a.from.Conditional()
 }
 
 // Conditions of a conversation are those of the one it goes on with, and its own. Where a stage asks anew, its condition is
@@ -120,7 +122,7 @@ func (a *Asking) Conditions(it assay.Item, at assay.Coordinates) ([]Condition, e
 	if !a.Conditional() {
 		return nil, nil
 	}
-	st := a.talk.Stage
+	st := a.conversation.Stage
 	own := Condition{Stage: st, Item: &it, Lane: at.Lane}
 	if a.from == nil {
 		if AsksVerdicts(st) {
@@ -169,7 +171,7 @@ func (a *Asking) Needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates
 	return out, err
 }
 
-// history returns the way of a request, and the requests whose answers stand before it. A further draw follows its own
+// history returns the way of a request, and the requests whose answers come before it. A further draw follows its own
 // Answers; those of the stage that it continues are the plan's.
 func (a *Asking) history(it assay.Item, at assay.Coordinates) (plan.Way, []assay.Coordinates, error) {
 	draw, further := a.planned(at.Draw)
@@ -178,7 +180,7 @@ func (a *Asking) history(it assay.Item, at assay.Coordinates) (plan.Way, []assay
 	if err != nil {
 		return w, nil, err
 	}
-	out := a.talk.History(at.Turn-1, at.Lane, it, w)
+	out := a.conversation.History(at.Turn-1, at.Lane, it, w)
 	for i := range out {
 		if out[i].Stage == at.Stage {
 			out[i].Draw += further
@@ -201,7 +203,7 @@ func (a *Asking) Prompt(it assay.Item, at assay.Coordinates, answered Answers) (
 		}
 		texts = append(texts, text.Text)
 	}
-	p, err := a.talk.Prompt(at.Turn-1, it, w, texts)
+	p, err := a.conversation.Prompt(at.Turn-1, it, w, texts)
 	return p, err == nil, err
 }
 
@@ -209,29 +211,29 @@ func (a *Asking) Prompt(it assay.Item, at assay.Coordinates, answered Answers) (
 func (a *Asking) After(lane string, turn int) []store.GroupKey {
 	switch {
 	case turn > 1:
-		return []store.GroupKey{{Stage: a.talk.Stage.Name, Lane: lane, Turn: turn - 1}}
+		return []store.GroupKey{{Stage: a.conversation.Stage.Name, Lane: lane, Turn: turn - 1}}
 	case a.from != nil:
-		return []store.GroupKey{{Stage: a.from.talk.Stage.Name, Lane: lane, Turn: a.from.Turns()}}
+		return []store.GroupKey{{Stage: a.from.conversation.Stage.Name, Lane: lane, Turn: a.from.Turns()}}
 	}
 	return nil
 }
 
-// extra lists the requests of a turn that a redo makes of a conversation: it is asked again from its first turn, as a draw
+// Extra lists the requests of a turn that a redo makes of a conversation: it is asked again from its first turn, as a draw
 // of its own. Ways that begin alike share their first turns, as they do in the plan.
 func (a *Asking) Extra(it assay.Item, _ int64, r store.Redo, turn int) []assay.Coordinates {
 	var out []assay.Coordinates
 	last := a.Turns()
 	seen := map[assay.Key]bool{}
-	for _, w := range a.talk.AllWays(last-1, it) {
+	for _, w := range a.conversation.AllWays(last-1, it) {
 		if !again.Redoes(r, w.Branch(), w.Draw) {
 			continue
 		}
-		for _, at := range append(a.talk.History(last-1, r.Lane, it, w), a.talk.At(last-1, r.Lane, it.ID, w)) {
-			if at.Stage != a.talk.Stage.Name || at.Turn != turn || seen[at.Key()] {
+		for _, at := range append(a.conversation.History(last-1, r.Lane, it, w), a.conversation.At(last-1, r.Lane, it.ID, w)) {
+			if at.Stage != a.conversation.Stage.Name || at.Turn != turn || seen[at.Key()] {
 				continue
 			}
 			seen[at.Key()] = true
-			at.Draw += r.Nth * a.talk.Draws()
+			at.Draw += r.Nth * a.conversation.Draws()
 			out = append(out, at)
 		}
 	}
@@ -240,7 +242,7 @@ func (a *Asking) Extra(it assay.Item, _ int64, r store.Redo, turn int) []assay.C
 
 // planned returns the draw of the plan that a draw asks again, and how many draws of the plan lie between the two.
 func (a *Asking) planned(draw int) (of, further int) {
-	n := a.talk.Draws()
+	n := a.conversation.Draws()
 	of = (draw-1)%n + 1
 	return of, draw - of
 }

@@ -158,7 +158,7 @@ func (c *ItemContest) show(it assay.Item, at assay.Coordinates) (judge.Showing, 
 	return judge.Showing{A: a, B: b, Trait: trait, Ties: c.rubric.Ties(), Bare: c.rubric.Bare}, err
 }
 
-// Known is never so: items are what the study's author wrote.
+// Known returns false: items are written by the study's author.
 func (c *ItemContest) Known(assay.Coordinates, Answers) (assay.Verdict, bool, error) {
 	return assay.Verdict{}, false, nil
 }

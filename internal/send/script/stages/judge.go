@@ -150,7 +150,7 @@ func (j *Judge) request(subject assay.Coordinates, prompt, lane string, vote int
 
 func (j *Judge) source(stage string) (*Asking, error) {
 	for _, s := range j.sources {
-		if s.talk.Stage.Name == stage {
+		if s.conversation.Stage.Name == stage {
 			return s, nil
 		}
 	}
@@ -221,12 +221,12 @@ func (j *Judge) show(it assay.Item, subject assay.Coordinates, answered Answers)
 	if err != nil {
 		return judge.Subject{}, false, err
 	}
-	talked, ok, err := s.Prompt(it, subject, answered)
+	asked, ok, err := s.Prompt(it, subject, answered)
 	if err != nil || !ok {
 		return judge.Subject{}, false, err
 	}
 	out := judge.Subject{Item: &it, Answer: answer.Text, First: answer.Text, Bare: j.rubric.Bare}
-	for _, m := range talked.Messages {
+	for _, m := range asked.Messages {
 		if m.Role == assay.RoleUser {
 			out.Said = m.Text
 		}
@@ -244,7 +244,7 @@ func (j *Judge) show(it assay.Item, subject assay.Coordinates, answered Answers)
 		}
 		out.Asked = first.Messages[len(first.Messages)-1].Text
 	}
-	out.Conversation = judge.Conversation(append(talked.Messages, assay.Message{Role: assay.RoleAssistant, Text: answer.Text}))
+	out.Conversation = judge.Conversation(append(asked.Messages, assay.Message{Role: assay.RoleAssistant, Text: answer.Text}))
 	out.Branch = map[string]any{"name": subject.Branch}
 	return out, true, nil
 }
@@ -257,7 +257,7 @@ func (j *Judge) After(_ string, turn int) []store.GroupKey {
 			continue
 		}
 		for _, l := range s.Lanes() {
-			out = append(out, store.GroupKey{Stage: s.talk.Stage.Name, Lane: l.Name, Turn: turn})
+			out = append(out, store.GroupKey{Stage: s.conversation.Stage.Name, Lane: l.Name, Turn: turn})
 		}
 	}
 	return out
@@ -272,7 +272,7 @@ func (j *Judge) Expected(it assay.Item) (string, error) {
 	return string(text), err
 }
 
-// extra lists a judge's further votes on the answers of a turn about an item.
+// Extra lists a judge's further votes on the answers of a turn about an item.
 func (j *Judge) Extra(it assay.Item, _ int64, r store.Redo, turn int) []assay.Coordinates {
 	var out []assay.Coordinates
 	for _, subject := range j.subjects(it, turn) {
@@ -343,7 +343,7 @@ func (j *Judge) Decide(given map[string][]assay.Verdict) (assay.Verdict, bool) {
 func (j *Judge) Place(f Foreign) (assay.Coordinates, error) {
 	at := assay.Coordinates{Stage: f.Source, Item: f.Item, Lane: f.Lane, Template: f.Template, Turn: f.Turn, Branch: f.Branch, Draw: f.Draw}
 	if at.Stage == "" && len(j.sources) == 1 {
-		at.Stage = j.sources[0].talk.Stage.Name
+		at.Stage = j.sources[0].conversation.Stage.Name
 	}
 	s, err := j.source(at.Stage)
 	if err != nil {

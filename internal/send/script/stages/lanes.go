@@ -16,7 +16,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// contest is what the two ways to compare share: who judges, by what, under which traits, and the pairs.
+// contest is shared by the two ways to compare: who judges, by what, under which traits, and the pairs.
 type contest struct {
 	panel
 	traits   []judge.Trait
@@ -144,11 +144,13 @@ func (c *LaneContest) At(it assay.Item, ord int64, lane string, turn int) []assa
 }
 
 // ways lists the ways through an item whose answers meet.
-func (c *LaneContest) ways(it assay.Item) []plan.Way { return c.source.talk.AllWays(c.turn-1, it) }
+func (c *LaneContest) ways(it assay.Item) []plan.Way {
+	return c.source.conversation.AllWays(c.turn-1, it)
+}
 
 // pair returns the coordinates of two answers on one way through an item.
 func (c *LaneContest) pair(item, first, second string, w plan.Way) assay.Coordinates {
-	return assay.Coordinates{Stage: c.stage.Name, Source: c.source.talk.Stage.Name, Item: item, Lane: first, Against: second,
+	return assay.Coordinates{Stage: c.stage.Name, Source: c.source.conversation.Stage.Name, Item: item, Lane: first, Against: second,
 		Template: w.Template, Turn: c.turn, Branch: w.Branch(), Draw: w.Draw}
 }
 
@@ -214,16 +216,16 @@ func (c *LaneContest) show(it assay.Item, at assay.Coordinates, answered Answers
 	if err != nil {
 		return judge.Showing{}, false, err
 	}
-	talked, ok, err := c.source.Prompt(it, a, answered)
+	asked, ok, err := c.source.Prompt(it, a, answered)
 	if err != nil || !ok {
 		return judge.Showing{}, false, err
 	}
-	said := talked.Messages[len(talked.Messages)-1].Text
-	return judge.Showing{Item: &it, A: textA.Text, B: textB.Text, Said: said, Trait: trait, Ties: c.rubric.Ties(), Bare: c.rubric.Bare},
+	message := asked.Messages[len(asked.Messages)-1].Text
+	return judge.Showing{Item: &it, A: textA.Text, B: textB.Text, Said: message, Trait: trait, Ties: c.rubric.Ties(), Bare: c.rubric.Bare},
 		true, nil
 }
 
-// Known returns a tie of identical answers, or what the rule for refused and cut answers says.
+// Known returns a tie of identical answers, or the verdict of the rule for refused and cut answers.
 func (c *LaneContest) Known(at assay.Coordinates, answered Answers) (assay.Verdict, bool, error) {
 	a, b, err := c.Sides(at)
 	if err != nil {
@@ -265,7 +267,7 @@ func (c *LaneContest) After(_ string, turn int) []store.GroupKey {
 	}
 	var out []store.GroupKey
 	for _, l := range c.contestants {
-		out = append(out, store.GroupKey{Stage: c.source.talk.Stage.Name, Lane: l.Name, Turn: turn})
+		out = append(out, store.GroupKey{Stage: c.source.conversation.Stage.Name, Lane: l.Name, Turn: turn})
 	}
 	return out
 }

@@ -89,14 +89,14 @@ func KeysOf(block []Wanted) []assay.Key {
 	return keys
 }
 
-// Task is what a person may be asked: an answer, or a pair under one trait.
+// Task is a question for a person: an answer, or a pair under one trait.
 type Task struct {
 	At            assay.Coordinates
 	First, Second string // of a pair
 	Group         string // of pairs of lanes: the same for all of the same two
 }
 
-// LabelSheet is what a person is shown. No name of a lane or model is on it, unless an answer gives itself away.
+// LabelSheet is shown to a person. No name of a lane or model is on it, unless an answer gives itself away.
 type LabelSheet struct {
 	Answer *judge.Subject // a single answer with what led to it; or
 	Pair   *judge.Showing // two texts side by side

@@ -8,7 +8,7 @@ import (
 	"assay/internal/study"
 )
 
-// Progress is what of a run has come to its end.
+// Progress lists the parts of a run that have come to their end.
 type Progress struct {
 	// Settled are the groups of which nothing more will come: all of it was staged, every segment has come to its end and was
 	// absorbed, and nothing waits to be sent again. A lane that was stopped brings nothing more either. What settled since the
@@ -18,7 +18,7 @@ type Progress struct {
 	Moving map[string]bool
 }
 
-// Progress returns what has come to its end.
+// Progress returns the parts of the run that have come to their end.
 func (v *Verdicts) Progress(ctx context.Context) (Progress, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

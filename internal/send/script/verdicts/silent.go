@@ -13,7 +13,7 @@ import (
 	"assay/internal/send/script/stages"
 )
 
-// programLimit is how long a program may take over one block of answers where the study does not say.
+// programLimit is how long a program may take over one block of answers where the study sets no limit.
 const programLimit = 10 * time.Minute
 
 // silently judges a block by a rule or a program. What has a verdict keeps it, and is not shown to the program again.

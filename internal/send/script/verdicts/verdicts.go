@@ -20,7 +20,7 @@ import (
 	"assay/internal/send/script/stages"
 )
 
-// Parts is what verdicts are made from.
+// Parts are the values that verdicts are made from.
 type Parts struct {
 	Run        store.Run
 	Settings   snapshot.Settings
