@@ -92,8 +92,23 @@ type Contrast struct {
 	Interval      stats.Interval
 	P             stats.Number
 	Clusters      int
+	Items         int          // in the clusters; 0: as many as clusters
 	Ahead, Behind int          // of an exact test: items on which one alone is right
 	Information   stats.Number // about the difference, from one more comparison of the two or one more item, as a part of 1/SE²
+}
+
+// PerCluster returns how many items a cluster has on average, of those that two places share.
+func (s *Standing) PerCluster() float64 {
+	items, clusters := 0, 0
+	for _, t := range s.Tests {
+		if t.Items > 0 {
+			items, clusters = items+t.Items, clusters+t.Clusters
+		}
+	}
+	if clusters == 0 {
+		return 1
+	}
+	return float64(items) / float64(clusters)
 }
 
 // units returns as many clusters as Student's t of a test has.

@@ -105,6 +105,7 @@ type Difference struct {
 	analysis.Finding
 	exact  bool         // an exact test decides
 	spread stats.Number // standard error from differences by cluster, whatever decides
+	items  int          // that both have
 	won    [2]int       // of an exact test: items on which the first, or the second, alone is right
 }
 
@@ -116,7 +117,8 @@ func Compare(f analysis.Finding, v Paired, exact bool, level float64) (Differenc
 		return Difference{Finding: f, spread: f.Value}, nil
 	}
 	exact, err := Pair(&f, v.first, v.second, v.clusters, exact, level)
-	out := Difference{Finding: f, exact: exact, spread: stats.MeanByCluster(differences(v.first, v.second, v.clusters), level).SE}
+	out := Difference{Finding: f, exact: exact, spread: stats.MeanByCluster(differences(v.first, v.second, v.clusters), level).SE,
+		items: len(v.first)}
 	for k := range v.first {
 		if exact && v.first[k] > v.second[k] {
 			out.won[0]++
@@ -232,7 +234,8 @@ func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (D
 				return err
 			}
 			out.Tests = append(out.Tests, analysis.Contrast{First: k, Second: i, Difference: f.Value, SE: f.spread, Interval: f.Interval,
-				P: f.P, Clusters: f.Clusters, Ahead: f.won[0], Behind: f.won[1], Information: PerItem(f.spread, f.Clusters)})
+				P: f.P, Clusters: f.Clusters, Items: f.items, Ahead: f.won[0], Behind: f.won[1],
+				Information: PerItem(f.spread, f.Clusters)})
 			if f.Method != "" {
 				out.Method, out.Test = f.Method, analysis.ByErrors
 			}

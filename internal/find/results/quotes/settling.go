@@ -223,12 +223,12 @@ func QuoteItems(ctx context.Context, r *results.Reader, run store.Run, w rounds.
 	switch {
 	case apart:
 		out.Why = "they are told apart already"
-	case q.Clusters == 0 || out.Asked == 0:
+	case q.Items == 0 || out.Asked == 0:
 		out.Why = "too little is known about them"
 	case !q.Likely.Known:
 		out.Why = "no sensible number of " + q.Unit + "s would: they are too close"
-	default: // several items may share a cluster, and some have no verdict on both
-		out.Needed = int64(math.Ceil(q.Likely.N * float64(out.Asked) / float64(q.Clusters)))
+	default: // some items have no verdict on both
+		out.Needed = int64(math.Ceil(q.Likely.N * float64(out.Asked) / float64(q.Items)))
 	}
 	return out, true, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/stats"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 	"assay/internal/show/report/figures"
@@ -109,10 +110,16 @@ func printWide(w *shell.World, t *analysis.Table, mark string) error {
 // groupOf distinguishes the groups of a table.
 func groupOf(f *analysis.Finding) string { return fmt.Sprintf("%q", f.By) }
 
-// withError returns a value and its standard error.
+// withError returns a value and its 95% interval (or that of its level); without one, its standard error by name.
 func withError(f *analysis.Finding) string {
-	if !f.Value.OK || !f.SE.OK {
-		return shownIn(f.Shown(), f.Value)
+	value := strings.TrimSuffix(shownIn(f.Shown(), f.Value), " pt")
+	switch {
+	case f.Value.OK && f.Interval.OK:
+		low, high := shownIn(f.Shown(), stats.Known(f.Interval.Low)), shownIn(f.Shown(), stats.Known(f.Interval.High))
+		bare := strings.NewReplacer("%", "", " pt", "")
+		return fmt.Sprintf("%s [%s, %s]", value, bare.Replace(low), bare.Replace(high))
+	case f.Value.OK && f.SE.OK:
+		return value + " SE " + strings.TrimSuffix(f.Shown().ShowError(f.SE.Value), "%")
 	}
-	return strings.TrimSuffix(shownIn(f.Shown(), f.Value), " pt") + " ±" + strings.TrimSuffix(f.Shown().ShowError(f.SE.Value), "%")
+	return shownIn(f.Shown(), f.Value)
 }

@@ -210,7 +210,8 @@ func (d document) few(r *ranked) *Caveat {
 		return nil
 	}
 	noun := d.nounOf(r.Stage)
-	text := fmt.Sprintf("%s %s can show %s; %s about %s.", assay.Thousands(items), noun, can, want, assay.Thousands(roughly(needed)))
+	text := fmt.Sprintf("%s can show %s; %s about %s.", d.units(r), can, want,
+		assay.Thousands(roughly(int(math.Ceil(float64(needed)*r.PerCluster())))))
 	if d.Rerun == "" {
 		return &Caveat{"Few " + noun + ".", text, "", nil}
 	}

@@ -144,7 +144,7 @@ func (r *ranked) gap(top, rest []int) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, a := range top {
 		for _, b := range rest {
-			x := math.Abs(r.Places[a].Value.Value - r.Places[b].Value.Value)
+			x := math.Abs(r.differenceOf(a, b))
 			low, high = min(low, x), max(high, x)
 		}
 	}
@@ -156,6 +156,16 @@ func (r *ranked) gap(top, rest []int) string {
 		return ", " + plot.Span(pointsOf(low), pointsOf(high)) + " points " + word
 	}
 	return ", " + plot.Span(scoreOf(low), scoreOf(high)) + " " + word
+}
+
+// differenceOf returns the difference of two places that was tested, on what both have; without a test, that of their values.
+func (r *ranked) differenceOf(a, b int) float64 {
+	for _, t := range r.Tests {
+		if (t.First == a && t.Second == b || t.First == b && t.Second == a) && t.Difference.OK {
+			return t.Difference.Value
+		}
+	}
+	return r.Places[a].Value.Value - r.Places[b].Value.Value
 }
 
 // names lists places; of many it gives the number.
@@ -263,6 +273,9 @@ func (d document) units(r *ranked) string {
 			n = max(n, p.N)
 		}
 		noun = "verdicts"
+	}
+	if each := r.PerCluster(); each > 1 && r.Clusters > 0 {
+		return fmt.Sprintf("%s %s in %s", assay.Thousands(int(math.Round(each*float64(n)))), noun, assay.Count(n, "cluster"))
 	}
 	if n == 1 {
 		noun = strings.TrimSuffix(noun, "s")

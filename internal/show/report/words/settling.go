@@ -20,7 +20,7 @@ type Settling struct {
 	Unit          string // comparison, or what the items of the stage are called
 	Even, Likely  Amount // for an even chance, and for 80%
 	AsFound       Amount // for 80%, if the difference is as it was found; zero: lanes show how far they differ
-	Clusters      int    // items, or clusters of them, that both have
+	Items         int    // that both have
 }
 
 // Amount is how many more comparisons or items, at what cost.
@@ -85,10 +85,11 @@ func (d document) settlings(r *ranked) []Settling {
 			each = each.times(r.perPair())
 		}
 		one := Settling{Stage: r.Stage, First: r.Places[a].Name, Second: r.Places[b].Name, Unit: unit, Even: amount(q, 0.5, each),
-			Likely: amount(q, likelyChance, each), Clusters: r.shared(a, b)}
+			Likely: amount(q, likelyChance, each), Items: r.shared(a, b)}
 		if r.Rough() && r.Verb == analysis.Judged {
 			one.AsFound = amount(q.AsFound(), likelyChance, each)
 		}
+		one.inItems(r.PerCluster())
 		out = append(out, one)
 	}
 	return out
@@ -109,7 +110,7 @@ func Settle(doc *report.Document, stage, first, second string) (s Settling, apar
 			continue
 		}
 		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"),
-			Clusters: r.shared(a, b)}
+			Items: r.shared(a, b)}
 		q, ok := r.Quote(a, b)
 		if !ok {
 			return s, r.differ(a, b), true
@@ -118,6 +119,7 @@ func Settle(doc *report.Document, stage, first, second string) (s Settling, apar
 		for chance, to := range map[float64]*Amount{0.5: &s.Even, likelyChance: &s.Likely} {
 			*to = amount(q, chance, each)
 		}
+		s.inItems(r.PerCluster())
 		return s, false, true
 	}
 	return Settling{}, false, false
@@ -145,11 +147,18 @@ func (r *ranked) placeOf(name string) int {
 	return slices.IndexFunc(r.Places, func(p analysis.Place) bool { return p.Name == name })
 }
 
-// shared returns how many items, or clusters of them, two places have both.
+// inItems turns numbers of clusters into those of items, at the same cost.
+func (s *Settling) inItems(each float64) {
+	for _, a := range []*Amount{&s.Even, &s.Likely, &s.AsFound} {
+		a.N = math.Ceil(a.N * each)
+	}
+}
+
+// shared returns how many items two places have both.
 func (r *ranked) shared(a, b int) int {
 	for _, t := range r.Tests {
 		if t.First == a && t.Second == b || t.First == b && t.Second == a {
-			return t.Clusters
+			return max(t.Items, t.Clusters)
 		}
 	}
 	return 0
