@@ -187,8 +187,8 @@ func (s *Store) Audited(ctx context.Context, l store.Lease, due time.Time) error
 		still_ms = NULL, reason = ''`, db.Millis(due))
 }
 
-// Rekey sets the key with which the job of a segment is polled from now on, as a person ordered.
+// Rekey sets the key with which the job of a segment is polled and fetched from now on.
 func (s *Store) Rekey(ctx context.Context, l store.Lease, account string, due time.Time) error {
-	return s.touch(ctx, "rekey", l, db.Durable, []store.State{store.Launched}, `account = $3, due_ms = $4, failures = 0, still_ms = NULL,
+	return s.touch(ctx, "rekey", l, db.Durable, []store.State{store.Launched, store.Ended}, `account = $3, due_ms = $4, failures = 0, still_ms = NULL,
 		reason = ''`, account, db.Millis(due))
 }

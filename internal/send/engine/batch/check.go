@@ -14,7 +14,9 @@ import (
 
 // check polls a job, and cancels it when a person or its deadline asks for it.
 func (w *work) check(ctx context.Context) error {
-	if w.Access.Fingerprint != w.Seg.Account {
+	if same, err := sameAccount(ctx, w.Work); err != nil {
+		return err
+	} else if !same {
 		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(),
 			fmt.Sprintf("the job was made with another key (%s, here is %s): collect it with that one", w.Seg.Account,
 				w.Access.Fingerprint))

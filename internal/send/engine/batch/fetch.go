@@ -21,7 +21,9 @@ import (
 
 // fetch brings every part of an ended job here. A cut fetch goes on where it stopped.
 func (w *work) fetch(ctx context.Context) error {
-	if w.Access.Fingerprint != w.Seg.Account {
+	if same, err := sameAccount(ctx, w.Work); err != nil {
+		return err
+	} else if !same {
 		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(), "the job was made with another key ("+w.Seg.Account+")")
 	}
 	parts, err := partsOf(w.Seg)

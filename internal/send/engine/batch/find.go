@@ -19,12 +19,15 @@ func (w *work) find(ctx context.Context) error {
 	if !ok {
 		return w.Ledger.Work.Hold(ctx, w.Lease, "the fate of the create call is unknown, and "+w.Seg.Provider+" cannot list its jobs")
 	}
-	if w.Access.Fingerprint != w.Seg.Account {
-		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(), "made with another key ("+w.Seg.Account+"): only that one can tell")
-	}
 	began := w.Clock.Now()
 	found, err := w.search(ctx, finder, provider.Search{Handle: provider.Handle(w.Seg.Handle), Cursor: w.Seg.Cursor,
 		NotBefore: w.Seg.Intended})
+	if w.Access.Fingerprint != w.Seg.Account {
+		if err == nil && found.Sighting == provider.Located { // seen is seen: of the same account
+			return errors.Join(w.adopt(ctx, found.Jobs), takeKey(ctx, w.Work))
+		}
+		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(), "made with another key ("+w.Seg.Account+"): only that one can tell")
+	}
 	var ours *ledgerError
 	if errors.As(err, &ours) {
 		return err

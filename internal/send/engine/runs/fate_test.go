@@ -307,6 +307,12 @@ func TestAJobMadeWithAnotherKeyIsNeverCalledFailed(t *testing.T) {
 	mine := w.e.Accounts
 	access.Fingerprint = "key2"
 	w.e.Accounts = func(string) (engine.Access, error) { return access, nil }
+	w.fake.wobble = func(call string, _ int) error { // it is of another account, which does not see the job
+		if call == "check" {
+			return &assay.Fault{Class: assay.FaultGone, Status: 404}
+		}
+		return nil
+	}
 	w.clock.to(w.clock.Now().Add(2 * time.Hour))
 	for range 3 {
 		w.ok(w.e.Advance(w.ctx, w.segments()[0].No))
@@ -315,7 +321,7 @@ func TestAJobMadeWithAnotherKeyIsNeverCalledFailed(t *testing.T) {
 	if g := w.segments()[0]; g.State != store.Launched || g.Reason == "" {
 		t.Errorf("segment: %s %q", g.State, g.Reason)
 	}
-	w.e.Accounts = mine
+	w.e.Accounts, w.fake.wobble = mine, nil
 	w.finished(store.ResultDone)
 	w.billedOnce(3)
 }

@@ -1,0 +1,35 @@
+package batch
+
+import (
+	"context"
+	"errors"
+
+	"assay/internal/send/engine/hold"
+	"assay/internal/send/engine/reconcile"
+	"assay/internal/send/provider"
+)
+
+// sameAccount reports whether the key that is here may look after a job that another key made: the provider shows it the job, with our
+// stamp where jobs carry one. Then it does from now on.
+func sameAccount(ctx context.Context, w *hold.Work) (bool, error) {
+	if w.Access.Fingerprint == w.Seg.Account {
+		return true, nil
+	}
+	st, err := w.Access.Batch.Check(ctx, w.Job())
+	if err != nil {
+		return false, ctx.Err() // of another account, or a key that is refused: another process may have the right one
+	}
+	finder, ok := w.Access.Batch.(provider.Finder)
+	if ok && finder.Stamped() && !reconcile.MadeBy(w.Run, w.Seg, st.Stamp) {
+		return false, nil
+	}
+	return true, takeKey(ctx, w)
+}
+
+// takeKey notes that the key that is here looks after the segment's job from now on.
+func takeKey(ctx context.Context, w *hold.Work) error {
+	why := "the key that made it was " + w.Seg.Account + "; the provider shows the job to " + w.Access.Fingerprint + ", too"
+	w.Seg.Account = w.Access.Fingerprint
+	return errors.Join(w.Ledger.Work.Rekey(ctx, w.Lease, w.Access.Fingerprint, w.Clock.Now()),
+		w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "rekeyed", why))
+}
