@@ -52,7 +52,7 @@ type RunJob struct {
 }
 
 // Open reports whether results of the job are still to come.
-func (j RunJob) Open() bool { return j.Role == "current" && !j.Part.State.Terminal() }
+func (j RunJob) Open() bool { return j.Role == JobCurrent && !j.Part.State.Terminal() }
 
 // VerdictFilter narrows a page of verdicts. Stage, lane and pairs are found by an index; the database looks at label, state and item of
 // every verdict that is left, and Keep at those that pass.

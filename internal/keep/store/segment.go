@@ -21,11 +21,20 @@ type Sighting struct {
 type Artifact struct {
 	No     int64
 	Name   string
-	Kind   string // input, results, errors or live
+	Kind   ArtifactKind
 	Part   string // the provider's part it holds
 	Size   int64
 	SHA256 string
 }
+
+// ArtifactKind is what an artifact holds.
+type ArtifactKind string
+
+// The kinds of artifacts. Those of a job have the names of its parts.
+const (
+	ArtifactResults ArtifactKind = "results"
+	ArtifactLive    ArtifactKind = "live" // the log of live calls
+)
 
 // Back is a step back: surely no job was made, or the job failed without doing anything.
 type Back struct {
@@ -51,9 +60,20 @@ type Job struct {
 	ID       string
 	Segment  int64
 	Account  string // whose key
-	Role     string // current, failed, double, or surplus: a double whose end is reported
+	Role     JobRole
 	Created  time.Time
 }
+
+// JobRole is what a job is to its segment.
+type JobRole string
+
+// The roles of jobs.
+const (
+	JobCurrent JobRole = "current"
+	JobFailed  JobRole = "failed"
+	JobDouble  JobRole = "double"
+	JobSurplus JobRole = "surplus" // a double whose end is reported
+)
 
 // Double is a job that is one too many for its segment.
 type Double struct {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/keep/store"
 	"assay/internal/send/dialect"
 )
 
@@ -152,7 +153,7 @@ func (c *collector) put(answer bool, l clientLine) error {
 // from the answer.
 func (c *collector) body(a *held) (json.RawMessage, error) {
 	api := APIOf(c.batch.Client.Endpoint)
-	if raw := replyIn(a.raw, a.file.Kind == "live"); raw != nil && Speaks(raw, api) {
+	if raw := replyIn(a.raw, a.file.Kind == store.ArtifactLive); raw != nil && Speaks(raw, api) {
 		return raw, nil
 	}
 	o := a.Outcome

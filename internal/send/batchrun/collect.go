@@ -220,7 +220,7 @@ func (c *collector) line(a *held) ([]byte, error) {
 	var err error
 	switch {
 	case a.raw == nil:
-	case a.file.Kind == "live" && a.Outcome.Fault == nil:
+	case a.file.Kind == store.ArtifactLive && a.Outcome.Fault == nil:
 		if c.buf, err = batchfile.AppendReply(c.buf, shape, a.Line.ID, a.Outcome.RequestID, a.raw); err == nil {
 			return c.buf, nil
 		}
@@ -351,7 +351,7 @@ func (c *collector) reread(a store.Answer, raw []byte, file store.Artifact) (ass
 	}
 	lane := c.batch.File.Lanes[i].Lane
 	var o assay.Outcome
-	if file.Kind == "live" {
+	if file.Kind == store.ArtifactLive {
 		o = c.dec.Body(c.batch.File.Wire(c.Catalog, lane, assay.ModeLive).Dialect, raw)
 	} else {
 		o = c.dec.Line(c.batch.File.Wire(c.Catalog, lane, assay.ModeBatch), raw).Outcome

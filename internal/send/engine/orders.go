@@ -7,12 +7,26 @@ import (
 
 // Resolve is a person's decision about a held segment: the arguments of store.OrderResolve.
 type Resolve struct {
-	Do  string `json:"do"`            // resend, adopt or drop
+	Do  Do     `json:"do"`
 	Job string `json:"job,omitempty"` // with adopt
 
 	// with adopt: the key that knows the job, by its fingerprint; empty: that of the process which carries it out
 	Account string `json:"account,omitempty"`
 }
+
+// WhenKeyWorks parts the reason of a segment that is held for its key: before it is what is wrong, behind it what who has the
+// key can do.
+const WhenKeyWorks = "; when it works again: "
+
+// Do is what becomes of a held segment.
+type Do string
+
+// What a person may decide.
+const (
+	DoResend Do = "resend"
+	DoAdopt  Do = "adopt" // a job that is known at the provider
+	DoDrop   Do = "drop"
+)
 
 // Retry selects what to send again: the arguments of store.OrderRetry.
 type Retry struct {

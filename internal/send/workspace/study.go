@@ -183,25 +183,28 @@ func (w *World) Keys(d *plan.Input, p *plan.Plan) []plan.Key {
 // Missing lists what keeps a good study from being run: keys and programs that are missing. A rehearsal needs no keys.
 func (w *World) Missing(d *plan.Input, p *plan.Plan, name string, rehearsal Rehearsal) assay.Problems {
 	var problems assay.Problems
-	for _, k := range w.Keys(d, p) {
-		if rehearsal {
-			break
-		}
-		if name, trouble := w.KeyTrouble(k.Names); trouble != "" {
-			problems.Add(d.Study.At, "copy the key again, alone", "%s %s: %s cannot run", name, trouble, k.Users())
-			continue
-		}
-		if k.Set || k.Optional {
-			continue
-		}
-		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: %s cannot run",
-			strings.Join(k.Names, " or "), k.Users())
-	}
 	if !rehearsal {
+		for _, k := range w.Keys(d, p) {
+			if what, hint := w.KeyProblem(k, name); what != "" {
+				problems.Add(d.Study.At, hint, "%s: %s cannot run", what, k.Users())
+			}
+		}
 		w.checkNotify(d.Study, &problems)
 	}
 	checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Add)
 	return InFolder(problems, filepath.Dir(name))
+}
+
+// KeyProblem returns what is wrong with a key that a study needs, and what to do; empty: nothing is.
+func (w *World) KeyProblem(k plan.Key, study string) (what, hint string) {
+	name, trouble := w.KeyTrouble(k.Names)
+	switch {
+	case trouble != "":
+		return name + " " + trouble, "copy the key again, alone"
+	case k.Set || k.Optional:
+		return "", ""
+	}
+	return strings.Join(k.Names, " or ") + " is not set", "or rehearse without keys: assay run " + study + " --rehearse"
 }
 
 // StudyDigest changes when a study, its texts or its items do.

@@ -14,29 +14,29 @@ import (
 
 // JobRow is a job in a list of jobs, of studies and batch files alike. What is not known is null, never 0.
 type JobRow struct {
-	Home     string     `json:"home,omitempty"` // where its run is kept, in a list of several homes
-	Provider string     `json:"provider"`
-	Job      string     `json:"job"` // the provider's id
-	Run      string     `json:"run"`
-	Study    string     `json:"study"` // or the name of a batch file
-	Stage    string     `json:"stage"`
-	Lane     string     `json:"lane"`
-	Turn     int        `json:"turn"`
-	Model    string     `json:"model"`
-	State    string     `json:"state"`  // in the provider's word where it has one
-	Role     string     `json:"role"`   // current, failed, double, or surplus: a double that is over
-	Open     bool       `json:"open"`   // its results are still to come
-	Reason   string     `json:"reason"` // why it does not move
-	Requests int64      `json:"requests"`
-	Counts   *JobCounts `json:"provider_counts"` // as the provider reported them last; null: it has not
-	Answered int64      `json:"answered"`        // of the results that are here
-	Failed   int64      `json:"ended_without_answer"`
-	Note     string     `json:"note"`
-	By       string     `json:"by"`
-	Created  time.Time  `json:"created"`
-	Ended    *time.Time `json:"ended"`
-	Before   *time.Time `json:"collect_before"`
-	Segment  int64      `json:"segment"`
+	Home     string        `json:"home,omitempty"` // where its run is kept, in a list of several homes
+	Provider string        `json:"provider"`
+	Job      string        `json:"job"` // the provider's id
+	Run      string        `json:"run"`
+	Study    string        `json:"study"` // or the name of a batch file
+	Stage    string        `json:"stage"`
+	Lane     string        `json:"lane"`
+	Turn     int           `json:"turn"`
+	Model    string        `json:"model"`
+	State    string        `json:"state"` // in the provider's word where it has one
+	Role     store.JobRole `json:"role"`
+	Open     bool          `json:"open"`   // its results are still to come
+	Reason   string        `json:"reason"` // why it does not move
+	Requests int64         `json:"requests"`
+	Counts   *JobCounts    `json:"provider_counts"` // as the provider reported them last; null: it has not
+	Answered int64         `json:"answered"`        // of the results that are here
+	Failed   int64         `json:"ended_without_answer"`
+	Note     string        `json:"note"`
+	By       string        `json:"by"`
+	Created  time.Time     `json:"created"`
+	Ended    *time.Time    `json:"ended"`
+	Before   *time.Time    `json:"collect_before"`
+	Segment  int64         `json:"segment"`
 }
 
 // JobCounts are a provider's own counts of a job.
@@ -75,7 +75,7 @@ func jobRow(j store.RunJob) JobRow {
 	g := j.Part
 	row := JobRow{
 		Provider: j.Provider, Job: j.ID, Run: j.Run.ID, Study: j.Run.Study, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Model: g.Model,
-		State: j.Role, Role: j.Role, Open: j.Open(), Requests: g.Requests, Note: j.Run.Note, By: j.Run.By, Created: j.Created,
+		State: string(j.Role), Role: j.Role, Open: j.Open(), Requests: g.Requests, Note: j.Run.Note, By: j.Run.By, Created: j.Created,
 		Segment: g.No,
 	}
 	if g.Job != j.ID { // the segment is about another job by now

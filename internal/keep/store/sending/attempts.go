@@ -128,7 +128,7 @@ func (s *Store) Queues(ctx context.Context, run int64) ([]store.Queue, error) {
 // AddArtifact enters a file of results and returns its number. The same name again is the same artifact.
 func (s *Store) AddArtifact(ctx context.Context, l store.Lease, a store.Artifact) (int64, error) {
 	d := db.Relaxed
-	if a.Kind == "live" { // what is sent under it is known from it alone
+	if a.Kind == store.ArtifactLive { // what is sent under it is known from it alone
 		d = db.Durable
 	}
 	err := s.db.Tx(ctx, "add artifact", d, func(t *db.Txn) error {

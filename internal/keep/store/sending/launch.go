@@ -12,7 +12,7 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-func addJob(ctx context.Context, t *db.Txn, segment int64, job, role string) error {
+func addJob(ctx context.Context, t *db.Txn, segment int64, job string, role store.JobRole) error {
 	n, err := t.Change(ctx, `INSERT INTO jobs (provider, job, segment_no, account, role, created_ms)
 		SELECT provider, $2, no, COALESCE(account, ''), $3, $4 FROM segments WHERE no = $1
 		ON CONFLICT (provider, job) DO UPDATE SET role = excluded.role WHERE jobs.segment_no = excluded.segment_no`,
@@ -25,9 +25,9 @@ func addJob(ctx context.Context, t *db.Txn, segment int64, job, role string) err
 
 // AddDouble notes that a segment was launched more than once, and later how the job ended.
 func (s *Store) AddDouble(ctx context.Context, l store.Lease, d store.Double) error {
-	role := "double"
+	role := store.JobDouble
 	if d.Over {
-		role = "surplus"
+		role = store.JobSurplus
 	}
 	return s.db.Tx(ctx, "double", db.Durable, func(t *db.Txn) error {
 		var run int64
@@ -150,7 +150,7 @@ func (s *Store) Launched(ctx context.Context, l store.Lease, j store.Launch) err
 				l.No, j.Job); err != nil {
 				return err
 			}
-			return addJob(ctx, t, l.No, j.Job, "current")
+			return addJob(ctx, t, l.No, j.Job, store.JobCurrent)
 		}})
 }
 

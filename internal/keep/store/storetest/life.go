@@ -153,7 +153,7 @@ func uncertain(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	roles := map[string]string{}
 	for _, j := range jobs {
-		roles[j.ID] = j.Role
+		roles[j.ID] = string(j.Role)
 	}
 	if d := cmp.Diff(map[string]string{"found": "failed", "second": "double"}, roles); d != "" {
 		t.Error(d)

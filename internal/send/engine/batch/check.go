@@ -89,7 +89,7 @@ const maxDenied = 3
 
 // keyless returns what to do about a job whose key does not work any more. The job is paid for, and stays where it is.
 func (w *work) keyless(f *assay.Fault) string {
-	return fmt.Sprintf("the provider refuses the key (%s); when it works again: assay resolve %s %d --adopt %s", f.Error(), w.Run.ID,
+	return fmt.Sprintf("the provider refuses the key (%s)%sassay resolve %s %d --adopt %s", f.Error(), engine.WhenKeyWorks, w.Run.ID,
 		w.Seg.No, w.Seg.Job)
 }
 

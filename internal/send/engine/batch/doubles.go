@@ -105,7 +105,7 @@ func (w *work) reportDoubles(ctx context.Context) (open int, err error) {
 		return 0, err
 	}
 	for _, j := range jobs {
-		if j.Role != "double" {
+		if j.Role != store.JobDouble {
 			continue
 		}
 		job := w.Job()

@@ -55,7 +55,7 @@ func (w *work) failedJobs(ctx context.Context) (int64, error) {
 	jobs, err := w.Ledger.Reader.SegmentJobs(ctx, w.Seg.No)
 	n := int64(0)
 	for _, j := range jobs {
-		if j.Role == "failed" {
+		if j.Role == store.JobFailed {
 			n++
 		}
 	}

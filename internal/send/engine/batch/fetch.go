@@ -179,7 +179,7 @@ type Download struct {
 // artifact returns what is entered for the part, which is kept beside it so that it can be decoded on another machine.
 func (d *Download) artifact() store.Artifact {
 	part, _ := json.Marshal(d.Part) // plain strings and numbers
-	return store.Artifact{Name: d.Name, Kind: cmp.Or(string(d.Part.Kind), string(provider.PartResults)), Part: string(part)}
+	return store.Artifact{Name: d.Name, Kind: store.ArtifactKind(cmp.Or(d.Part.Kind, provider.PartResults)), Part: string(part)}
 }
 
 // Here returns the artifact if it lies whole in a place.

@@ -66,7 +66,7 @@ func (w *work) openLog(ctx context.Context) (*liveLog, error) {
 		err = w.persist(ctx, log, log.Sync)
 	}
 	if err == nil {
-		l.no, err = w.Ledger.Work.AddArtifact(ctx, w.Lease, store.Artifact{Name: name, Kind: "live"})
+		l.no, err = w.Ledger.Work.AddArtifact(ctx, w.Lease, store.Artifact{Name: name, Kind: store.ArtifactLive})
 	}
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
@@ -143,7 +143,7 @@ func (w *work) finishLog(ctx context.Context, l *liveLog) error {
 		return err
 	}
 	return w.Insist(ctx, func() error {
-		_, err := w.Ledger.Work.AddArtifact(ctx, w.Lease, store.Artifact{Name: l.name, Kind: "live", Size: l.Size()})
+		_, err := w.Ledger.Work.AddArtifact(ctx, w.Lease, store.Artifact{Name: l.name, Kind: store.ArtifactLive, Size: l.Size()})
 		return err
 	})
 }

@@ -24,7 +24,7 @@ func (w *work) takeOver(ctx context.Context) error {
 		return err
 	}
 	for _, a := range all {
-		if a.Kind != "live" || a.Size > 0 { // its end is in the ledger
+		if a.Kind != store.ArtifactLive || a.Size > 0 { // its end is in the ledger
 			continue
 		}
 		if err := w.replay(ctx, a); err != nil {

@@ -197,7 +197,7 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 		{engine.Resolve{Do: "drop"}, store.ResultIncomplete, 0},
 	}
 	for _, tt := range tests {
-		t.Run(tt.do.Do, func(t *testing.T) {
+		t.Run(string(tt.do.Do), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one)
 			w.blind()

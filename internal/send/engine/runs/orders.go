@@ -201,7 +201,7 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 	if g.Run != x.Run.No {
 		return fmt.Sprintf("segment %d is another run's", g.No), nil
 	}
-	rekeyed := r.Do == "adopt" && g.State == store.Launched && r.Job == g.Job // made with a key that is no longer used
+	rekeyed := r.Do == engine.DoAdopt && g.State == store.Launched && r.Job == g.Job // made with a key that is no longer used
 	if g.State != store.Held && !rekeyed {
 		return fmt.Sprintf("segment %d is %s, not held", g.No, g.State), nil
 	}
@@ -209,10 +209,10 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 	err = x.engine.leases.Segment(ctx, g.No, func(ctx context.Context, h *hold.LeaseHolder) error {
 		now := x.Clock.Now()
 		switch {
-		case r.Do == "resend":
+		case r.Do == engine.DoResend:
 			answer = "it is sent again"
 			return x.Ledger.Work.GoBack(ctx, h.Lease, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
-		case r.Do == "adopt" && r.Job != "":
+		case r.Do == engine.DoAdopt && r.Job != "":
 			answer = "it has its job: " + r.Job
 			if !rekeyed {
 				if err := x.Ledger.Work.Launched(ctx, h.Lease,
@@ -226,7 +226,7 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 				return nil // a process that has the key it was made with looks at it
 			}
 			return x.Ledger.Work.Rekey(ctx, h.Lease, key, now) // whether this key knows the job is seen at the next look
-		case r.Do == "drop":
+		case r.Do == engine.DoDrop:
 			answer = "it is given up"
 			return x.Ledger.Work.Drop(ctx, h.Lease, "dropped by "+o.By)
 		}

@@ -95,7 +95,7 @@ func (r *Reader) decode(ctx context.Context, a store.Answer) (assay.Outcome, err
 		}
 		var d dialect.Decoder
 		o := none
-		if f.Kind == "live" {
+		if f.Kind == store.ArtifactLive {
 			o = d.Body(r.Input.Route(l, assay.ModeLive).Wire.Dialect, line)
 		} else {
 			o = d.Line(r.Input.Route(l, assay.ModeBatch).Wire, line).Outcome

@@ -289,9 +289,13 @@ func (f compareFlags) planned(ctx context.Context, w *shell.World, name string) 
 		fmt.Fprintf(w.Stderr, "warning: %s\n", q.What)
 	}
 	want.Input, want.Plan = d, p
+	for _, k := range space.Keys(d, p) {
+		if what, _ := space.KeyProblem(k, name); what != "" && !f.rehearse {
+			return want, shell.Usage("needed to ask a judge; --rehearse tries the command without", "%s", what)
+		}
+	}
 	for _, q := range space.Missing(d, p, name, workspace.Rehearsal(f.rehearse)).Errors() {
-		why, _, _ := strings.Cut(q.What, ": lane") // those are the judges
-		return want, shell.Usage("needed to ask a judge; --rehearse tries the command without", "%s", why)
+		return want, shell.Usage("", "%s", q.What)
 	}
 	return want, nil
 }

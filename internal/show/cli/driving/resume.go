@@ -346,7 +346,7 @@ func Resolve(w *shell.World) *cobra.Command {
 		}
 		r := engine.Resolve{Job: adopt}
 		chosen := 0
-		for do, yes := range map[string]bool{"resend": resend, "drop": drop, "adopt": adopt != ""} {
+		for do, yes := range map[engine.Do]bool{engine.DoResend: resend, engine.DoDrop: drop, engine.DoAdopt: adopt != ""} {
 			if yes {
 				r.Do = do
 				chosen++

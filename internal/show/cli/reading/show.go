@@ -163,8 +163,8 @@ func printJob(out io.Writer, j *store.RunJob) error {
 		{"state", string(g.State) + orWord(g.JobWord) + orWord(g.Reason)},
 		{"requests", fmt.Sprintf("%s, of which %s have ended", assay.Thousands(g.Requests), assay.Thousands(g.Done()))},
 	}
-	if j.Role != "current" {
-		lines = append(lines, [2]string{"role", j.Role})
+	if j.Role != store.JobCurrent {
+		lines = append(lines, [2]string{"role", string(j.Role)})
 	}
 	if !g.CollectBefore.IsZero() && j.Open() {
 		lines = append(lines, [2]string{"collect before", moment(&g.CollectBefore)})

@@ -191,7 +191,7 @@ func (r *runWriter) reply(ctx context.Context, a *store.Answer, shape batchfile.
 	}
 	var line []byte
 	var err error
-	if r.named[a.Artifact].Kind == "live" {
+	if r.named[a.Artifact].Kind == store.ArtifactLive {
 		line, err = batchfile.AppendReply(nil, shape, a.Key.String(), a.Outcome.RequestID, raw)
 	} else {
 		line, err = batchfile.AppendResult(nil, raw, a.Key.String())

@@ -53,7 +53,7 @@ func (s *Driver) revive(ctx context.Context, run store.Run) error {
 		if key == "" {
 			continue
 		}
-		if err := s.decide(ctx, g, engine.Resolve{Do: "adopt", Job: g.Job, Account: key}, "the gateway"); err != nil {
+		if err := s.decide(ctx, g, engine.Resolve{Do: engine.DoAdopt, Job: g.Job, Account: key}, "the gateway"); err != nil {
 			return err
 		}
 		moved = true
@@ -174,7 +174,7 @@ func (s *Driver) expire(ctx context.Context, run store.Run, held []store.Segment
 		}
 	}
 	for _, g := range held {
-		if err := s.decide(ctx, g, engine.Resolve{Do: "drop"}, ByWindow); err != nil {
+		if err := s.decide(ctx, g, engine.Resolve{Do: engine.DoDrop}, ByWindow); err != nil {
 			return false, err
 		}
 	}
@@ -198,7 +198,7 @@ func (s *Driver) WaitsFor(ctx context.Context, run store.Run) (string, error) {
 		return "", err
 	}
 	for _, g := range held {
-		why, _, _ := strings.Cut(g.Reason, "; when it works again") // what follows is for the gateway's owner
+		why, _, _ := strings.Cut(g.Reason, engine.WhenKeyWorks) // what follows is for the gateway's owner
 		all = append(all, g.Lane+": "+why)
 	}
 	others, err := s.elsewhere(ctx, run)

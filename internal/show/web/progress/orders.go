@@ -18,10 +18,11 @@ import (
 
 // orderData is an order that is asked about once more: money hangs on it.
 type orderData struct {
-	Kind    string
+	Kind    store.OrderKind
 	Segment string
 	Only    []string
-	Do, Job string
+	Do      engine.Do
+	Job     string
 	Ask     string // what will happen
 	Sure    string // proves that this very question was shown
 	Run     string
@@ -59,7 +60,7 @@ func (s *Pages) Order(w http.ResponseWriter, r *http.Request) {
 func (s *Pages) readOrder(q *site.Request) (store.Order, orderData, error) {
 	form := q.PostForm
 	o := store.Order{Run: q.Run.No, Kind: store.OrderKind(form.Get("kind")), Args: "{}", By: s.By}
-	ask := orderData{Kind: string(o.Kind), Segment: form.Get("segment"), Only: form["only"], Do: form.Get("do"),
+	ask := orderData{Kind: o.Kind, Segment: form.Get("segment"), Only: form["only"], Do: engine.Do(form.Get("do")),
 		Job: strings.TrimSpace(form.Get("job")), Run: q.Run.ID}
 	var err error
 	switch o.Kind {
@@ -133,13 +134,13 @@ func readResolve(q *site.Request, o *store.Order, ask *orderData) error {
 		return site.Bad("segment %d is not held in this run", no)
 	}
 	switch {
-	case ask.Do == "resend":
+	case ask.Do == engine.DoResend:
 		ask.Ask = fmt.Sprintf("Segment %d with %s is sent again. If a job exists at the provider after all, both will be billed.", no,
 			assay.Count(g.Requests, "request"))
-	case ask.Do == "adopt" && ask.Job != "" && len(ask.Job) < 300:
+	case ask.Do == engine.DoAdopt && ask.Job != "" && len(ask.Job) < 300:
 		ask.Ask = fmt.Sprintf("Job %s is taken for segment %d: its results will be fetched as those of the segment.",
 			strconv.Quote(ask.Job), no)
-	case ask.Do == "drop":
+	case ask.Do == engine.DoDrop:
 		ask.Ask = fmt.Sprintf("Segment %d with %s is given up. If a job exists at the provider, it will be billed, and nothing "+
 			"fetches its results.", no, assay.Count(g.Requests, "request"))
 	default:

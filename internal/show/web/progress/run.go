@@ -319,11 +319,11 @@ type segmentData struct {
 }
 
 type artifactRow struct {
-	No     int64  `json:"artifact"`
-	Name   string `json:"name"`
-	Kind   string `json:"kind"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
+	No     int64              `json:"artifact"`
+	Name   string             `json:"name"`
+	Kind   store.ArtifactKind `json:"kind"`
+	Bytes  int64              `json:"bytes"`
+	SHA256 string             `json:"sha256"`
 }
 
 func (s *Pages) Segment(q *site.Request) (*site.View, error) {
