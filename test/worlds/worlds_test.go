@@ -1,10 +1,9 @@
 package worlds
 
 import (
-	"bufio"
 	"context"
+	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +19,7 @@ var (
 	count = flag.Int("worlds", 60, "how many worlds are played")
 	first = flag.Uint64("seed", 1, "the first seed")
 	until = flag.Duration("for", 0, "play worlds for so long, whatever their number")
+	keep  = flag.String("keep", "", "write the smallest form of a world that breaks a law to this file, such as testdata/kept/NAME.json")
 	tell  = flag.Bool("tell", false, "print every command and what it answered")
 )
 
@@ -48,45 +48,32 @@ func TestWorlds(t *testing.T) {
 	t.Logf("%d worlds from seed %d in %s", played.Load(), *first, time.Since(began).Round(time.Second))
 }
 
-// TestKeptSeeds plays the worlds in which something broke once.
-func TestKeptSeeds(t *testing.T) {
+// TestKeptWorlds plays the worlds in which something broke once. They are kept as they were, since another generator makes another world
+// of the same seed.
+func TestKeptWorlds(t *testing.T) {
 	t.Parallel()
-	kept, err := readSeeds(filepath.Join("testdata", "seeds"))
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(filepath.Join("testdata", "kept", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no world is kept", err)
 	}
-	for _, k := range kept {
-		t.Run(k.why, func(t *testing.T) { hold(t, Make(k.seed)) })
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kept struct {
+				Why   string
+				World World
+			}
+			if err := json.Unmarshal(text, &kept); err != nil || kept.Why == "" {
+				t.Fatalf("%s: want a world, and why it is kept: %v", file, err)
+			}
+			if o := Play(t, kept.World); o.err != nil {
+				t.Errorf("%s\n%s\n\n%s", kept.Why, kept.World, o.err)
+			}
+		})
 	}
-}
-
-// seed is a world that is kept, and why.
-type seed struct {
-	seed uint64
-	why  string
-}
-
-// readSeeds reads lines of a seed and the reason why it is kept.
-func readSeeds(file string) ([]seed, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var all []seed
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "#") || lines.Text() == "" {
-			continue
-		}
-		number, why, _ := strings.Cut(lines.Text(), " ")
-		n, err := strconv.ParseUint(number, 10, 64)
-		if err != nil || why == "" {
-			return nil, fmt.Errorf("%s: %q: want a seed and why it is kept", file, lines.Text())
-		}
-		all = append(all, seed{n, why})
-	}
-	return all, lines.Err()
 }
 
 // TestTheSameSeedGivesTheSameHistory plays worlds twice, and compares every step.
@@ -121,6 +108,15 @@ func hold(t *testing.T, w World) {
 		return
 	}
 	w, o = shrink(t, w, o)
+	if *keep != "" {
+		text, err := json.MarshalIndent(map[string]any{"Why": o.err.Error(), "World": w}, "", " ")
+		if err == nil {
+			err = os.WriteFile(*keep, append(text, '\n'), 0o600)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
 	t.Errorf("world %d does not keep a law. Its smallest form:\n%s\n\n%s\n\n"+
 		"repeat: go test ./test/worlds -run TestWorlds -worlds 1 -seed %d -tell", w.Seed, w, o.err, w.Seed)
 }
