@@ -34,7 +34,7 @@ func TestTheJSONThatThePageNamesIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := reader(t)
-	c.run(0, "run", "study.yaml", "--rehearse", "--limit", "4")
+	c.run(0, "run", "study.yaml", "--rehearse", "--limit", "12") // quotes need ten items
 	file := "votes.csv"
 	if err := os.WriteFile(c.dir+"/"+file, []byte("a,b,winner\nx,y,x\ny,z,y\nz,x,x\nx,y,y\nz,y,z\nx,z,z\n"), 0o600); err != nil {
 		t.Fatal(err)
