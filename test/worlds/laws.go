@@ -257,8 +257,8 @@ func (h *history) judgeWorld(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkSecrets,
-		h.checkNumbers} {
+	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkLost,
+		h.checkAnswers, h.checkPages, h.checkSecrets, h.checkNumbers} {
 		if err := check(ctx, all, b); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package worlds
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing/synctest"
+	"time"
 
 	"assay/internal/keep/artifacts"
 	"assay/internal/send/process"
@@ -35,6 +37,7 @@ type machine struct {
 	waiting   []*step
 	taken     uint64
 	processes []*proc
+	outages   int
 	unsynced  map[string]int64 // sizes of files at their last sync, of those that were written since
 	synced    map[string]int64
 }
@@ -118,7 +121,8 @@ type proc struct {
 	mu    sync.Mutex
 	steps int
 	dead  bool
-	over  bool // it has ended by itself
+	over  bool      // it has ended by itself
+	until time.Time // it pauses until then
 	hit   string
 }
 
@@ -134,7 +138,11 @@ const (
 	kill      howEnds = "kill"      // SIGKILL: what it did is done, and it does nothing more
 	power     howEnds = "power"     // every process ends, and files lose what was not synced
 	interrupt howEnds = "interrupt" // Ctrl-C
+	pause     howEnds = "pause"     // it does nothing for a while, as on a laptop that is closed, and goes on
 )
+
+// asleep is how long a process pauses: longer than any lease.
+const asleep = 20 * time.Minute
 
 var errKilled = errors.New("worlds: this process is dead")
 
@@ -191,6 +199,14 @@ func (p *proc) do(name string, call func() error) error {
 	if p.isDead() {
 		return errKilled
 	}
+	for p.queue(name); p.pauses(); p.queue(name) {
+		time.Sleep(time.Until(p.until))
+	}
+	return p.take(name, call)
+}
+
+// queue waits for the turn of a step.
+func (p *proc) queue(name string) {
 	s := &step{by: p, name: name, who: goroutine(), turn: make(chan struct{})}
 	p.m.mu.Lock()
 	p.m.waiting = append(p.m.waiting, s)
@@ -200,7 +216,12 @@ func (p *proc) do(name string, call func() error) error {
 	default:
 	}
 	<-s.turn
-	return p.take(name, call)
+}
+
+func (p *proc) pauses() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.dead && time.Now().Before(p.until)
 }
 
 // take takes a step, unless the process ends before it.
@@ -229,13 +250,19 @@ func (p *proc) moment(name, when string) error {
 	at := p.end.How != "" && p.steps == p.end.At
 	if at {
 		p.hit = when + " " + name
-		p.dead = p.end.How != interrupt
+		p.dead = p.end.How == kill || p.end.How == power
+		if p.end.How == pause {
+			p.until = time.Now().Add(asleep)
+		}
 	}
 	p.mu.Unlock()
 	if !at {
 		return nil
 	}
 	p.m.note(fmt.Sprintf("%d %s %s", p.pid, p.end.How, p.hit))
+	if p.end.How == pause {
+		return nil
+	}
 	p.stop(context.Canceled)
 	switch p.end.How {
 	case interrupt:
@@ -280,7 +307,23 @@ func (m *machine) remember(op artifacts.Step, name string) {
 			m.synced[name] = info.Size()
 		}
 		delete(m.unsynced, name)
-	case artifacts.StepPublish, artifacts.StepRemove:
+	case artifacts.StepPublish:
+		m.published(name)
+	case artifacts.StepRemove:
+	}
+}
+
+// published gives a file what was unsynced of the part that it was made of.
+func (m *machine) published(name string) {
+	whole, err := os.Stat(filepath.Join(m.dir, name))
+	if err != nil {
+		return
+	}
+	for part, size := range m.unsynced {
+		if info, err := os.Stat(filepath.Join(m.dir, part)); err == nil && os.SameFile(info, whole) {
+			m.unsynced[name] = size
+			return
+		}
 	}
 }
 
@@ -295,7 +338,15 @@ func (m *machine) loseUnsynced() error {
 		}
 	}
 	clear(m.unsynced)
+	m.outages++
 	return nil
+}
+
+// boot names the machine since it had no power.
+func (m *machine) boot() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return fmt.Sprintf("boot-%d", m.outages)
 }
 
 // RoundTrip carries a call to a provider as a step; what comes back is a step of its own.
@@ -314,8 +365,26 @@ func (p *proc) roundTrip(inner http.RoundTripper, req *http.Request) (resp *http
 		}
 		return nil, err
 	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		tattle(req, resp)
+	}
 	resp.Body = &deadBody{resp.Body, p}
 	return resp, nil
+}
+
+// tattle has a provider repeat the key in its error, as some do.
+func tattle(req *http.Request, resp *http.Response) {
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		body = nil
+	}
+	said := []byte(`"message":"the key ` + secret + `: `)
+	if !strings.Contains(req.Header.Get("Authorization")+req.Header.Get("X-Api-Key")+req.Header.Get("X-Goog-Api-Key"), secret) {
+		said = []byte(`"message":"`)
+	}
+	body = bytes.Replace(body, []byte(`"message":"`), said, 1)
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	resp.Header.Del("Content-Length")
 }
 
 // deadBody is a reply that ends with its process.

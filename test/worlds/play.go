@@ -25,17 +25,18 @@ import (
 // history is a world while it is played, and after.
 type history struct {
 	World
-	t     testing.TB
-	dir   string // the folder of the study; the home is below it
-	sim   *simulator.Server
-	m     *machine
-	rng   *rand.Rand
-	env   map[string]string
-	study Study         // as it is now
-	now   int           // the action
-	saved bool          // there is a backup of a home with a run
-	back  bool          // it was restored
-	skew  time.Duration // of the machine's clock
+	t      testing.TB
+	dir    string // the folder of the study; the home is below it
+	sim    *simulator.Server
+	models *steadfast
+	m      *machine
+	rng    *rand.Rand
+	env    map[string]string
+	study  Study         // as it is now
+	now    int           // the action
+	saved  bool          // there is a backup of a home with a run
+	back   bool          // it was restored
+	skew   time.Duration // of the machine's clock
 
 	mu      sync.Mutex
 	live    []simulator.Charge
@@ -59,16 +60,16 @@ func (s saying) String() string {
 }
 
 // secret is the key at every provider. It may stand nowhere.
-const secret = "sk-world-7f3a9c51d2e8"
+const secret = "world7f3a9c51d2e8b604"
 
 // virtual is when worlds begin: the models that they ask are for sale then.
 func virtual() time.Time { return time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC) }
 
 // newHistory makes the folder, the providers and the machine of a world. It is called in the bubble.
 func newHistory(t testing.TB, w World, dir string) (*history, error) {
-	h := &history{World: w, t: t, dir: dir, study: w.Study, env: map[string]string{"USER": "ada"},
+	h := &history{World: w, t: t, dir: dir, study: w.Study, env: map[string]string{"USER": "ada"}, models: &steadfast{},
 		rng: rand.New(rand.NewPCG(w.Seed, 0x706c6179))}
-	o := simulator.Options{Seed: w.Seed, Queue: w.Queue, Rate: w.Rate, Dir: dir, Responder: steadfast{}, Charged: h.charged}
+	o := simulator.Options{Seed: w.Seed, Queue: w.Queue, Rate: w.Rate, Dir: dir, Responder: h.models, Charged: h.charged}
 	for _, text := range w.Faults {
 		rule, err := simulator.ParseRule(text)
 		if err != nil {
@@ -197,7 +198,7 @@ func (h *history) assay(ctx context.Context, end ending, args ...string) saying 
 		HTTP: trips(func(r *http.Request) (*http.Response, error) { return p.roundTrip(h.sim.Transport(), r) }),
 		Seams: workspace.Seams{
 			Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
-			Files:  p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(), Ended: h.m.gone,
+			Files:  p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(), Ended: h.m.gone, Boot: h.m.boot(),
 		},
 	})
 	s := saying{args: args, code: code, out: out.String(), err: errs.String()}

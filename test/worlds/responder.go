@@ -4,16 +4,22 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
+	"sync"
 
 	"assay/internal/simulator/minds"
 )
 
 // steadfast gives the same answer to the same question, however it is asked: what a world ends with then does not depend on how
-// often a reply was lost. Some answers are hostile.
-type steadfast struct{ minds.Writer }
+// often a reply was lost. Some answers are hostile. It remembers what it replied to first questions.
+type steadfast struct {
+	minds.Writer
+
+	mu    sync.Mutex
+	given map[string]bool // by model, question and answer
+}
 
 // Respond answers by what is asked alone.
-func (w steadfast) Respond(q *minds.Question) minds.Answer {
+func (w *steadfast) Respond(q *minds.Question) minds.Answer {
 	asked := *q
 	h := fnv.New64a()
 	fmt.Fprintln(h, q.Model, q.System, q.Messages)
@@ -22,5 +28,24 @@ func (w steadfast) Respond(q *minds.Question) minds.Answer {
 	if n := asked.Draw >> 8 % 16; n < uint64(len(hostile)) && !strings.Contains(a.Text, "{") {
 		a.Text += " " + hostile[n]
 	}
+	if len(q.Messages) == 1 {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.given == nil {
+			w.given = map[string]bool{}
+		}
+		w.given[exchange(q.Model, q.Messages[0].Text, a.Text)] = true
+	}
 	return a
+}
+
+// gave reports whether a model replied with a text to a question.
+func (w *steadfast) gave(model, question, answer string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.given[exchange(model, question, answer)]
+}
+
+func exchange(model, question, answer string) string {
+	return strings.Join([]string{model, strings.TrimSpace(question), strings.TrimSpace(answer)}, "\x00")
 }

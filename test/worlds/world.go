@@ -50,7 +50,7 @@ func Make(seed uint64) World {
 		w.Rate = 0.1
 	}
 	for range r.IntN(4) {
-		w.Faults = append(w.Faults, newFault(r))
+		w.Faults = append(w.Faults, newFault(r, w.Study))
 	}
 	w.Actions = append(w.Actions, w.command(r, "run"))
 	if r.IntN(8) == 0 {
@@ -63,10 +63,18 @@ func Make(seed uint64) World {
 	return w
 }
 
-// newFault returns a rule that passes: the provider works again after some calls or some time.
-func newFault(r *rand.Rand) string {
-	vendor := pick(r, "*", "*", "openai", "anthropic", "gemini", "mistral", "groq", "together", "xai")
+// newFault returns a rule that passes: the provider works again after some calls or some time. It is often one that hits what the study
+// sends.
+func newFault(r *rand.Rand, s Study) string {
+	vendor := "*"
+	if r.IntN(2) == 0 {
+		vendor, _, _ = strings.Cut(s.Lanes[r.IntN(len(s.Lanes))].Model, "/")
+	}
 	limit := pick(r, "once", "x2", "x3", "nth=2", "after=1 x2", "30% x5")
+	if s.Mode == "live" && r.IntN(3) > 0 {
+		what := pick(r, "drop-reply", "drop-reply", "drop", "500", "429=5s", "truncate", "stall=30s", "slow=40s")
+		return vendor + " ask " + what + " " + limit
+	}
 	return vendor + " " + pick(r,
 		"create drop-reply", "create drop", "create 500", "create 429=30s", "create expire=50%", "create fail-lines=30%",
 		"create stuck=20m", "create stall=30s", "create truncate", "list hide=2m", "list 500", "check 500", "check freeze", "check drop",
@@ -130,6 +138,8 @@ func (w *World) command(r *rand.Rand, args ...string) Action {
 		a.End = ending{power, moment(r)}
 	case n < 5:
 		a.End = ending{interrupt, moment(r)}
+	case n < 6:
+		a.End, a.Aside = ending{pause, moment(r)}, []string{"resume", "--all"}
 	}
 	if r.IntN(8) == 0 {
 		a.Aside = []string{"resume"}

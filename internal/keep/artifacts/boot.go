@@ -17,6 +17,9 @@ func Boot(p Place) string {
 
 // Boot names this machine since its last start.
 func (f *Folder) Boot() string {
+	if f.Started != "" {
+		return f.Started
+	}
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id") // Linux has it
 	if err != nil {
 		return ""

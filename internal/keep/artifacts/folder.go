@@ -23,6 +23,8 @@ type Folder struct {
 	// Around wraps every step that changes what is on disk, with the file's name below the folder; nil: nothing does. It
 	// is for tests that stop a process there, or take back what was not synced.
 	Around func(op Step, file string, call func() error) error
+	// Started names the machine since its last start, for tests that take its power away; empty: the system is asked.
+	Started string
 
 	root *os.Root
 	dir  string

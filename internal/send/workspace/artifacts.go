@@ -69,7 +69,7 @@ func (p Place) openArtifacts(w *World, address, cacheDir string) (artifacts.Plac
 		if err != nil {
 			return nil, err
 		}
-		folder.Around = w.Files
+		folder.Around, folder.Started = w.Files, w.Seams.Boot
 		return folder, nil
 	}
 	store, prefix, err := objects.Open(address, w.env)

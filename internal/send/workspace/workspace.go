@@ -41,6 +41,7 @@ type World struct {
 type Seams struct {
 	Around func(op string, call func() error) error                      // wraps every ledger call, as store.Options.Around does
 	Files  func(op artifacts.Step, file string, call func() error) error // wraps every change of a file, as artifacts.Folder.Around does
+	Boot   string                                                        // names the machine since its start; empty: the system is asked
 	Timing func(engine.Timing) engine.Timing                             // makes other waits of the usual ones
 	Sleep  func(ctx context.Context, d time.Duration) error              // waits by the clock of Now
 	Random io.Reader                                                     // of ids, nonces and jitter; nil: the system's

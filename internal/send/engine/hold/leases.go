@@ -31,7 +31,7 @@ type LeaseHolder struct {
 	store.Lease
 	of *Leases
 
-	one   sync.Mutex // held by a sender that renews the lease for all
+	one   chan struct{} // holds one while a sender renews the lease for all
 	mu    sync.Mutex
 	since time.Time // when it was last known to be ours
 }
@@ -55,7 +55,7 @@ func (s *Leases) Run(ctx context.Context, no int64, do func(ctx context.Context,
 // store.ErrLeaseLost: then it is another's work now.
 func (s *Leases) under(ctx context.Context, take func() (store.Lease, error),
 	do func(ctx context.Context, h *LeaseHolder) error) (err error) {
-	h := &LeaseHolder{of: s, since: s.from.Clock.Now()}
+	h := &LeaseHolder{of: s, since: s.from.Clock.Now(), one: make(chan struct{}, 1)}
 	if h.Lease, err = take(); err != nil {
 		return err
 	}
@@ -124,8 +124,12 @@ func (h *LeaseHolder) Sure(ctx context.Context) error {
 	if h.elapsed() <= enough { // before the lock: what is noted and has not left yet would wait for a renewal
 		return nil
 	}
-	h.one.Lock()
-	defer h.one.Unlock()
+	select {
+	case h.one <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-h.one }()
 	if h.elapsed() <= enough {
 		return nil
 	}

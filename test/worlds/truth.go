@@ -1,0 +1,86 @@
+package worlds
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+)
+
+// checkAnswers holds the answers to first questions against what the models were asked: each is one that its model gave to the very
+// question that the study asks about the item now.
+func (h *history) checkAnswers(ctx context.Context, all []runState, _ bill) error {
+	if len(all) == 0 {
+		return nil
+	}
+	rows, err := h.exported(ctx, all[0].Run, "answers.csv", "stage turn lane item template branch draw pair judge vote", "ending text")
+	if err != nil {
+		return err
+	}
+	models, questions := map[string]string{}, map[string]string{}
+	for _, l := range h.study.Lanes {
+		_, models[l.Name], _ = strings.Cut(l.Model, "/")
+	}
+	for _, it := range h.study.Items {
+		questions[it.ID] = strings.ReplaceAll(h.study.Prompt, "{{ text }}", it.Text)
+	}
+	h.assay(ctx, ending{}, "show", all[0].Run+":"+h.study.Items[0].ID+":"+h.study.Lanes[0].Name) // printed for checkSecrets
+	for key, row := range rows {
+		at := strings.Split(key, "|")
+		ended, text, _ := strings.Cut(row, "|")
+		model, question := models[at[2]], questions[at[3]]
+		if at[0] != "answers" || at[1] != "1" || ended != string(assay.Answered) || model == "" || question == "" ||
+			h.models.gave(model, question, text) {
+			continue
+		}
+		return breaks(L5, "", "the answer to "+key+" is one to its question", "%q, which %s did not reply to %q", text, model, question)
+	}
+	return nil
+}
+
+// exported returns a table of a run.
+func (h *history) exported(ctx context.Context, run, table, keys, values string) (map[string]string, error) {
+	s := h.assay(ctx, ending{}, "export", run, "--format", "csv", "--out", "tables", "--replace")
+	if s.code != 0 {
+		return nil, breaks(L5, s.String(), "what is kept can be exported", "exit %d", s.code)
+	}
+	return readTable(filepath.Join(h.dir, "tables", table), keys, values)
+}
+
+// checkLost holds what counts as lost against the faults: results are lost only where a provider left them out. What expires at xAI has no
+// line and no word of its end.
+func (h *history) checkLost(ctx context.Context, all []runState, _ bill) error {
+	silent := func(f string) bool {
+		return strings.Contains(f, " fetch ") || strings.Contains(f, " check ") || strings.Contains(f, " expire")
+	}
+	if slices.ContainsFunc(h.Faults, silent) {
+		return nil
+	}
+	for _, r := range all {
+		for _, l := range r.Lanes {
+			if n := l.Endings[string(assay.Lost)]; n > 0 {
+				return breaks(L5, h.statuses(ctx, all), "what every provider handed out is here", "%d requests of %s are lost", n, l.Lane)
+			}
+		}
+	}
+	return nil
+}
+
+// checkPages looks for texts that came from outside, alive, in what was written for browsers and spreadsheets, and for the key.
+func (h *history) checkPages(context.Context, []runState, bill) error {
+	page, err := os.ReadFile(filepath.Join(h.dir, "report.html"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if strings.Contains(string(page), hostile[0]) {
+		return breaks(L14, "", "no markup of an answer is alive in a report", "report.html holds %s", hostile[0])
+	}
+	if strings.Contains(string(page), secret) {
+		return breaks(L14, "", "no key is in a report", "it is")
+	}
+	return nil
+}
