@@ -258,7 +258,7 @@ func (h *history) judgeWorld(ctx context.Context) error {
 		return err
 	}
 	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkLost,
-		h.checkAnswers, h.checkPages, h.checkSecrets, h.checkNumbers} {
+		h.checkMadeOnce, h.checkAnswers, h.checkPages, h.checkSecrets, h.checkNumbers} {
 		if err := check(ctx, all, b); err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ func (h *history) checkStates(ctx context.Context, all []runState, _ bill) error
 		if r.State != "closed" {
 			continue
 		}
-		if n := r.InFlight + r.Ready + r.Staged + r.Live; n > 0 {
+		if n := r.InFlight + r.Ready + r.Staged + r.Live + r.Halted + r.Again; n > 0 {
 			return breaks(L10, h.statuses(ctx, all), "a closed run has nothing open", "%d requests of run %s are", n, r.Run)
 		}
 		if r.Result == "done" && r.Answered != r.Wanted {

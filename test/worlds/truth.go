@@ -84,3 +84,22 @@ func (h *history) checkPages(context.Context, []runState, bill) error {
 	}
 	return nil
 }
+
+// checkMadeOnce counts requests that were billed in two jobs under one id: their segment was created twice. Where lists of jobs work and
+// nobody sleeps, a create call is never repeated that made a job.
+func (h *history) checkMadeOnce(ctx context.Context, all []runState, b bill) error {
+	lists := func(f string) bool { return strings.Contains(f, " list ") || strings.Contains(f, " * ") }
+	if h.back || slices.ContainsFunc(h.Faults, lists) || slices.ContainsFunc(h.Actions, func(a Action) bool { return a.End.How == pause }) {
+		return nil
+	}
+	for _, charges := range b.batch {
+		jobs := map[string]string{}
+		for _, c := range charges {
+			if other, there := jobs[c.ID]; there && other != c.Job {
+				return breaks(L1, h.statuses(ctx, all), "a job is made once", "%s was billed in jobs %s and %s", c.ID, other, c.Job)
+			}
+			jobs[c.ID] = c.Job
+		}
+	}
+	return nil
+}
