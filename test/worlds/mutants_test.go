@@ -220,7 +220,8 @@ func playUntil(t *testing.T, binary string, from uint64, most int) noticed {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-test.run", "^TestWorlds$", "-test.timeout", "0", "-find", "-worlds", strconv.Itoa(most),
 		"-seed", strconv.FormatUint(from, 10))
-	out, err := cmd.CombinedOutput()
+	out, died := cmd.CombinedOutput()
+	var err error
 	n := noticed{law: "it died or hung"}
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimSpace(line)
@@ -242,7 +243,7 @@ func playUntil(t *testing.T, binary string, from uint64, most int) noticed {
 			return n
 		}
 	}
-	if ctx.Err() == nil && err == nil {
+	if ctx.Err() == nil && died == nil {
 		t.Fatalf("worlds end without a word:\n%s", out)
 	}
 	return n
