@@ -138,7 +138,7 @@ func TestAJobWithoutItsKeySaysSoAndGoesOnWhenTheKeyIsSetAgain(t *testing.T) {
 	}{
 		store.Launched: {queue: time.Hour, says: "its job waits for the key of openai that made it"},
 		store.Ended:    {rules: []string{"openai fetch 500"}, says: "its job waits for the key of openai that made it"},
-		store.Intended: {rules: []string{"openai create drop-reply once", "openai list 500 after=1"},
+		store.Intended: {rules: []string{"openai create drop-reply once", "openai list 500 after=2"},
 			says: "whether its job was made can be seen only with the key of openai"},
 	} {
 		t.Run(string(state), func(t *testing.T) {
