@@ -83,7 +83,7 @@ func TestTheMessagesOfRecoverAreInTheCode(t *testing.T) {
 	}
 	code := ""
 	for _, dir := range []string{".", "../../send/engine", "../../send/workspace", "../../find/results", "../report", "../../study/plan",
-		"../../keep/store", "../../assay", "../../send/provider"} {
+		"../../keep/store", "../../assay", "../../send/provider", "../../send/origin"} {
 		err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 				return err

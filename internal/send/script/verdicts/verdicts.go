@@ -173,7 +173,8 @@ func (w *writer) judged(rec stages.Judging, a store.Answer) error {
 // read has the answers of a segment judged by every stage that needs no model for it.
 func (w *writer) read(source *stages.Asking, g store.Segment) error {
 	for _, j := range w.Stages.Readers(g.Stage, g.Lane, g.Turn) {
-		if !j.By().Silent() || !w.Settings.Wants(j.Stage().Name) {
+		stage := j.Stage()
+		if !j.By().Silent() || !w.Settings.Wants(stage.Name) {
 			continue
 		}
 		var block []stages.Wanted
@@ -188,7 +189,7 @@ func (w *writer) read(source *stages.Asking, g store.Segment) error {
 			if err != nil {
 				return err
 			}
-			if !stages.Keeps(j.Stage(), it) {
+			if !stages.Keeps(stage, it) {
 				continue
 			}
 			if block = append(block, stages.Wanted{Item: it, At: j.OfAnswer(a.At)}); len(block) < verdictBlock {
