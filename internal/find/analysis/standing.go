@@ -146,11 +146,11 @@ func (s *Standing) Order() []int {
 	return append(out, none...)
 }
 
-// Better orders two places: the one with the better value first.
+// Better orders two places: the one with the better value first. Values that differ by rounding alone are equal.
 func (s *Standing) Better(a, b int) int {
 	x, y := s.Places[a].Value.Value, s.Places[b].Value.Value
 	switch {
-	case x == y:
+	case stats.Same(x, y):
 		return 0
 	case x < y == s.Less:
 		return -1

@@ -130,6 +130,10 @@ func cut(theta, spread []float64, top Replicates, level float64) ([]RankInterval
 	}), nil
 }
 
+// Same reports whether two values differ by rounding alone: a fit gives equal contestants strengths that are equal but for the
+// last digits.
+func Same(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(x), math.Abs(y)) }
+
 // rankIntervals counts for each item who is certainly better and who certainly worse.
 func rankIntervals(theta []float64, better func(i, j int) bool) []RankInterval {
 	out := make([]RankInterval, len(theta))
@@ -139,7 +143,7 @@ func rankIntervals(theta []float64, better func(i, j int) bool) []RankInterval {
 			if j == i {
 				continue
 			}
-			if theta[j] > theta[i] {
+			if theta[j] > theta[i] && !Same(theta[i], theta[j]) {
 				r.Rank++
 			}
 			if better(j, i) {

@@ -67,7 +67,7 @@ func placesOf(theta []float64) []int {
 	for i, x := range theta {
 		out[i] = 1
 		for _, y := range theta {
-			if y > x {
+			if y > x && !stats.Same(x, y) {
 				out[i]++
 			}
 		}
