@@ -4,16 +4,21 @@ import (
 	"context"
 	"errors"
 
+	"assay/internal/keep/store"
 	"assay/internal/send/engine/hold"
 	"assay/internal/send/engine/reconcile"
 	"assay/internal/send/provider"
 )
 
 // sameAccount reports whether the key that is here may look after a job that another key made: the provider shows it the job, with our
-// stamp where jobs carry one. Then it does from now on.
+// stamp where jobs carry one. Then it does from now on. A job whose own key a living process has is left to that one.
 func sameAccount(ctx context.Context, w *hold.Work) (bool, error) {
 	if w.Access.Fingerprint == w.Seg.Account {
 		return true, nil
+	}
+	alive, err := w.Ledger.Leases.KeyAlive(ctx, store.WorkerKey{Run: w.Run.No, Provider: w.Seg.Provider, Account: w.Seg.Account})
+	if err != nil || alive {
+		return false, err
 	}
 	st, err := w.Access.Batch.Check(ctx, w.Job())
 	if err != nil {
