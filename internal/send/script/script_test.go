@@ -149,6 +149,9 @@ func (r *rig) runFiles(files fstest.MapFS) store.Run {
 		r.t.Fatal(err)
 	}
 	if !st.Closed {
+		for _, g := range r.segmentsOf(run) {
+			r.t.Logf("segment %d of %s %s is %s, due %v: %s", g.No, g.Stage, g.Lane, g.State, g.Due, g.Reason)
+		}
 		r.t.Fatalf("the run did not close: %+v", st)
 	}
 	if run, err = r.ledger.Reader.Run(ctx, run.No); err != nil {
