@@ -163,8 +163,11 @@ func unpack(ctx context.Context, in *tar.Reader, dir string) (have map[string]En
 		if err == io.EOF {
 			return have, m, nil
 		}
-		if err != nil || ctx.Err() != nil {
-			return have, m, errors.Join(ctx.Err(), fmt.Errorf("%w: %w", ErrDamaged, err))
+		if ctx.Err() != nil {
+			return have, m, ctx.Err()
+		}
+		if err != nil {
+			return have, m, fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		if head.Name == manifestName {
 			if err := json.NewDecoder(in).Decode(&m); err != nil {

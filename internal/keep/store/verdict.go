@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"time"
 
 	"assay/internal/assay"
@@ -108,6 +109,21 @@ type Verdict struct {
 	Stale     bool   // the answer was replaced since
 
 	Given time.Time
+}
+
+// Task is what a verdict is about, whichever way round a pair was shown.
+type Task struct {
+	low, high assay.Key
+	trait     string
+}
+
+// Task returns what the verdict is about.
+func (v *Verdict) Task() Task {
+	t := Task{v.Subject, v.Against, v.At.Trait}
+	if v.Against != (assay.Key{}) && bytes.Compare(t.low[:], t.high[:]) > 0 {
+		t.low, t.high = t.high, t.low
+	}
+	return t
 }
 
 // Subjects selects whether a walk over verdicts reads the answers they are about.

@@ -3,7 +3,6 @@ package labels
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"assay/internal/assay"
@@ -45,7 +44,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 	}
 	s, _ := st.Stage(stage)
 	out := Votes{Machines: len(st.LanesNamed(s.Judges.List)) > 0 || p.rubric.Rule != nil, pairs: p.Pairs()}
-	seen, yours := map[subjectOf]bool{}, map[subjectOf]bool{}
+	seen, yours := map[store.Task]bool{}, map[store.Task]bool{}
 	var decided []store.Verdict
 	var keys []assay.Key
 	for v, err := range r.Ledger.PeopleVerdicts(ctx, run.No, stage) {
@@ -55,7 +54,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		if v.Stale {
 			continue
 		}
-		about := subjectsOf(&v)
+		about := v.Task()
 		seen[about] = true
 		if v.At.Judge == person {
 			yours[about] = true
@@ -71,7 +70,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		for k := range others[said.Subject] {
 			v := &others[said.Subject][k]
 			if v.At.Stage != stage || v.State != assay.VerdictValid || strings.HasPrefix(v.At.Judge, people.Prefix) ||
-				subjectsOf(v) != subjectsOf(&said) {
+				v.Task() != said.Task() {
 				continue
 			}
 			out.Both++
@@ -81,20 +80,6 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		}
 	}
 	return out, err
-}
-
-// subjectOf returns the subject of a verdict, whichever way round a pair was shown.
-type subjectOf struct {
-	one, other assay.Key
-	trait      string
-}
-
-func subjectsOf(v *store.Verdict) subjectOf {
-	s := subjectOf{v.Subject, v.Against, v.At.Trait}
-	if v.Against != (assay.Key{}) && slices.Compare(s.one[:], s.other[:]) > 0 {
-		s.one, s.other = s.other, s.one
-	}
-	return s
 }
 
 // saysSame reports whether two verdicts on the same subject agree.

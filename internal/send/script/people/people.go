@@ -3,7 +3,6 @@
 package people
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -214,22 +213,8 @@ func (s *Stage) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
 	return s.Runs.Withdraw(ctx, s.Run.No, stages.SameTask(v))
 }
 
-// subject names the answer or pair of a verdict, whichever way round a pair was shown.
-type subject struct {
-	low, high assay.Key
-	trait     string
-}
-
-func subjectOf(v *store.Verdict) subject {
-	a := subject{v.Subject, v.Against, v.At.Trait}
-	if v.Against != (assay.Key{}) && bytes.Compare(a.low[:], a.high[:]) > 0 {
-		a.low, a.high = a.high, a.low
-	}
-	return a
-}
-
 // tally counts the verdicts on the tasks of a stage so far. Of pairs, only those of people are counted.
-type tally map[subject]counts
+type tally map[store.Task]counts
 
 type counts struct {
 	judged, flagged, done bool
@@ -248,7 +233,7 @@ func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
 		if !human && (!single || v.State != assay.VerdictValid) {
 			continue
 		}
-		c := out[subjectOf(&v)]
+		c := out[v.Task()]
 		switch {
 		case !human:
 			c.judged, c.flagged = true, c.flagged || r.Flags(v.Score)
@@ -258,7 +243,7 @@ func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
 			c.forward++
 		}
 		c.done = c.done || v.At.Judge == person
-		out[subjectOf(&v)] = c
+		out[v.Task()] = c
 	}
 	return out, nil
 }
@@ -269,7 +254,7 @@ func (s *Stage) count(seen tally, t *analysis.Task) error {
 	if err := s.aim(&v); err != nil {
 		return err
 	}
-	c := seen[subjectOf(&v)]
+	c := seen[v.Task()]
 	t.Judged, t.Flagged, t.Done, t.Forward, t.Turned = c.judged, c.flagged, c.done, c.forward, c.turned
 	return nil
 }
