@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/engine/hold"
 	"assay/internal/send/engine/reconcile"
 	"assay/internal/send/provider"
 )
@@ -193,7 +194,7 @@ func (w *work) stampedBefore(ctx context.Context) (bool, error) {
 			continue // its own create call looks for it, or the audit does
 		}
 		why := reconcile.Older(st.Job, w.Seg.Provider)
-		return true, errors.Join(w.Ledger.Work.OweReconcile(ctx, w.Run.No, why), w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, why))
+		return true, errors.Join(w.Ledger.Work.OweReconcile(ctx, w.Run.No, why), hold.Rest(ctx, w.Work, why))
 	}
 	return false, nil
 }

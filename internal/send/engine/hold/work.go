@@ -96,14 +96,8 @@ func (w *Work) MayGo(ctx context.Context) (bool, error) {
 	if w.Seg.CancelCause == store.ByUser || engine.CancelledByUser(lane) {
 		return false, w.cancelUnsent(ctx)
 	}
-	if w.Run.Reconcile != "" {
-		return false, w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "waits until the jobs of its run at the providers were compared")
-	}
-	if lane.State != store.LaneOpen {
-		return false, w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "the lane is "+string(lane.State)+": "+lane.Reason)
-	}
-	if w.Seg.Purpose != store.ForCanary && lane.Canary != store.CanaryOff && lane.Canary != store.CanaryPassed {
-		return false, w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "waits for the lane's canary")
+	if why := waitsFor(w.Seg, lane, w.Run); why != "" {
+		return false, Rest(ctx, w, why)
 	}
 	gate, err := w.Ledger.Limits.GateOf(ctx, w.Access.Fingerprint, w.Seg.Model)
 	if err != nil {
@@ -113,6 +107,54 @@ func (w *Work) MayGo(ctx context.Context) (bool, error) {
 		return false, w.Ledger.Work.Wake(ctx, w.Lease, gate.Until.Add(w.Jitter(w.Timing.PollMin)), gate.Reason)
 	}
 	return true, nil
+}
+
+// waitsFor returns what keeps the segment from going until somebody else changes it; empty: nothing.
+func waitsFor(g store.Segment, lane store.Lane, run store.Run) string {
+	switch {
+	case run.Reconcile != "":
+		return "waits until the jobs of its run at the providers were compared"
+	case lane.State != store.LaneOpen:
+		return "the lane is " + string(lane.State) + ": " + lane.Reason
+	case g.Purpose != store.ForCanary && lane.Canary != store.CanaryOff && lane.Canary != store.CanaryPassed:
+		return "waits for the lane's canary"
+	}
+	return ""
+}
+
+// Rest has the segment sleep until Extend rouses it. Extend passes over what does not sleep yet, so the reason is looked at once
+// more when it does: one that went away meanwhile makes the segment due.
+func Rest(ctx context.Context, w *Work, why string) error {
+	if err := w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, why); err != nil {
+		return err
+	}
+	still, err := stillWaits(ctx, w, why)
+	if still || err != nil {
+		return err
+	}
+	return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now(), why)
+}
+
+func stillWaits(ctx context.Context, w *Work, why string) (bool, error) {
+	g, err := w.Ledger.Reader.Segment(ctx, w.Seg.No)
+	if err != nil {
+		return false, err
+	}
+	lane, err := w.Lane(ctx)
+	if err != nil {
+		return false, err
+	}
+	run, err := w.Ledger.Reader.Run(ctx, w.Run.No)
+	if err != nil || g.CancelCause == store.ByUser || engine.CancelledByUser(lane) {
+		return false, err
+	}
+	return waitsFor(w.Seg, lane, run) != "" || why == engine.BlockedByBudget && sameMoney(run, w.Run), nil
+}
+
+// sameMoney reports whether as much is left of a run's budget as before.
+func sameMoney(a, b store.Run) bool {
+	left := func(r store.Run) assay.Money { return r.Spent + r.Reserved + r.Perhaps }
+	return left(a) == left(b) && (a.Budget == nil) == (b.Budget == nil) && (a.Budget == nil || *a.Budget == *b.Budget)
 }
 
 // Cancelled is the reason of what a person cancelled.
@@ -138,7 +180,7 @@ func (w *Work) StopAsking(ctx context.Context, why string) error {
 func (w *Work) Unintended(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, store.ErrBudget):
-		return errors.Join(w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, engine.BlockedByBudget),
+		return errors.Join(Rest(ctx, w, engine.BlockedByBudget),
 			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "budget", "needs "+w.Seg.Expected.String()))
 	case errors.Is(err, store.ErrRoom):
 		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Timing.PollMax+w.Jitter(w.Timing.PollMax)), store.AwaitsRoom)

@@ -57,8 +57,12 @@ func (e *Engine) Advance(ctx context.Context, segment int64) error {
 			if w.Asleep() {
 				return nil
 			}
+			asks := w.Seg.Mode == store.Live && w.Seg.State == store.Launched
 			if err := e.step(ctx, w); err != nil {
 				return fmt.Errorf("%s: %w", w.Seg.State, err)
+			}
+			if asks { // once under each lease, which has one log
+				return nil
 			}
 		}
 		return e.Ledger.Work.Wake(ctx, h.Lease, e.Clock.Now().Add(e.Timing.PollMax), "it moved too often at once")
