@@ -10,7 +10,7 @@ import (
 )
 
 // steadfast gives the same answer to the same question, however it is asked: what a world ends with then does not depend on how
-// often a reply was lost. Some answers are hostile. It remembers what it replied to first questions.
+// often a reply was lost. Some answers are hostile, and some have no end. It remembers what it replied to first questions.
 type steadfast struct {
 	minds.Writer
 
@@ -27,6 +27,8 @@ func (w *steadfast) Respond(q *minds.Question) minds.Answer {
 	a := w.Writer.Respond(&asked)
 	if n := asked.Draw >> 8 % 16; n < uint64(len(hostile)) && !strings.Contains(a.Text, "{") {
 		a.Text += " " + hostile[n]
+	} else if n == 15 && !strings.Contains(a.Text, "{") {
+		a.Text += strings.Repeat(" and so on", q.MaxTokens) // as far as it may
 	}
 	if len(q.Messages) == 1 {
 		w.mu.Lock()

@@ -214,9 +214,8 @@ func (s Study) Text() string {
 		}
 		w("  %s: {model: %s%s}\n", l.Name, l.Model, extra)
 	}
-	judged := s.Judge == "model" || s.Compare != ""
-	if judged {
-		w("  judge: {model: openai/gpt-4.1-mini, temperature: 0}\n")
+	if s.judged() {
+		w("  judge: {model: %s, temperature: 0}\n", judgeModel)
 	}
 	w("stages:\n  - name: answers\n    ask: items\n    lanes: [%s]\n    repeats: %d\n    turns:\n      - %q\n", s.laneNames(),
 		s.Repeats, s.Prompt)
@@ -237,6 +236,12 @@ func (s Study) Text() string {
 	}
 	return b.String()
 }
+
+// judgeModel is the model that judges.
+const judgeModel = "openai/gpt-4.1-mini"
+
+// judged reports whether a model judges.
+func (s Study) judged() bool { return s.Judge == "model" || s.Compare != "" }
 
 func (s Study) laneNames() string {
 	var all []string

@@ -17,7 +17,7 @@ func (h *history) checkAnswers(ctx context.Context, all []runState, _ bill) erro
 	if len(all) == 0 {
 		return nil
 	}
-	rows, err := h.exported(ctx, all[0].Run, "answers.csv", "stage turn lane item template branch draw pair judge vote", "ending text")
+	rows, err := readTable(h.tables("answers.csv"), "stage turn lane item template branch draw pair judge vote", "ending text")
 	if err != nil {
 		return err
 	}
@@ -40,15 +40,6 @@ func (h *history) checkAnswers(ctx context.Context, all []runState, _ bill) erro
 		return breaks(L5, "", "the answer to "+key+" is one to its question", "%q, which %s did not reply to %q", text, model, question)
 	}
 	return nil
-}
-
-// exported returns a table of a run.
-func (h *history) exported(ctx context.Context, run, table, keys, values string) (map[string]string, error) {
-	s := h.assay(ctx, ending{}, "export", run, "--format", "csv", "--out", "tables", "--replace")
-	if s.code != 0 {
-		return nil, breaks(L5, s.String(), "what is kept can be exported", "exit %d", s.code)
-	}
-	return readTable(filepath.Join(h.dir, "tables", table), keys, values)
 }
 
 // checkLost holds what counts as lost against the faults: results are lost only where a provider left them out. What expires at xAI has no
@@ -85,10 +76,10 @@ func (h *history) checkPages(context.Context, []runState, bill) error {
 	return nil
 }
 
-// checkMadeOnce counts requests that were billed in two jobs under one id: their segment was created twice. Where lists of jobs work and
+// checkMadeOnce counts requests that were billed in two jobs under one id: their segment was created twice. Where lists name every job and
 // nobody sleeps, a create call is never repeated that made a job.
 func (h *history) checkMadeOnce(ctx context.Context, all []runState, b bill) error {
-	lists := func(f string) bool { return strings.Contains(f, " list ") || strings.Contains(f, " * ") }
+	lists := func(f string) bool { return strings.Contains(f, " list hide") }
 	if h.back || slices.ContainsFunc(h.Faults, lists) || slices.ContainsFunc(h.Actions, func(a Action) bool { return a.End.How == pause }) {
 		return nil
 	}

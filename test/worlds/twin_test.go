@@ -43,15 +43,22 @@ func (w World) lossy() bool {
 	})
 }
 
-// found reads what the newest run has found.
-func (h *history) found(ctx context.Context) (findings, error) {
+// export writes the tables of the newest run.
+func (h *history) export(ctx context.Context) error {
 	s := h.assay(ctx, ending{}, "export", "--format", "csv", "--out", "tables", "--replace")
 	if s.code != 0 {
-		return findings{}, breaks(L5, s.String(), "what is kept can be exported", "exit %d", s.code)
+		return breaks(L5, s.String(), "what is kept can be exported", "exit %d", s.code)
 	}
-	dir := filepath.Join(h.dir, "tables")
-	answers, err := readTable(filepath.Join(dir, "answers.csv"), "stage item lane template turn branch draw pair judge vote", "ending text")
-	verdicts, more := readTable(filepath.Join(dir, "verdicts.csv"), "stage item lane turn branch draw pair direction judge vote",
+	return nil
+}
+
+// tables returns where one of them is.
+func (h *history) tables(name string) string { return filepath.Join(h.dir, "tables", name) }
+
+// found reads what the newest run has found, from its tables.
+func (h *history) found() (findings, error) {
+	answers, err := readTable(h.tables("answers.csv"), "stage item lane template turn branch draw pair judge vote", "ending text")
+	verdicts, more := readTable(h.tables("verdicts.csv"), "stage item lane turn branch draw pair direction judge vote",
 		"state label score")
 	return findings{answers, verdicts}, errors.Join(err, more)
 }

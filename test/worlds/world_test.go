@@ -64,8 +64,11 @@ func Make(seed uint64) World {
 // sends.
 func newFault(r *rand.Rand, s Study) string {
 	vendor := "*"
-	if r.IntN(2) == 0 {
+	switch n := r.IntN(6); {
+	case n < 3:
 		vendor, _, _ = strings.Cut(s.Lanes[r.IntN(len(s.Lanes))].Model, "/")
+	case n < 4 && s.judged():
+		vendor, _, _ = strings.Cut(judgeModel, "/")
 	}
 	limit := pick(r, "once", "x2", "x3", "nth=2", "after=1 x2", "30% x5")
 	if s.Mode == "live" && r.IntN(3) > 0 {

@@ -153,6 +153,7 @@ type adoptedAnswer struct {
 	at     int64
 	offset int64 // of the raw line in its part, as size
 	size   int32
+	sum    uint32 // of the raw line
 }
 
 const adoptScratch = "adopt-scratch"
@@ -284,7 +285,7 @@ func (a *adoption) read(ctx context.Context, job provider.Job, part provider.Par
 			return err
 		}
 		a.index = append(a.index, adoptedAnswer{key: key, part: int32(len(a.parts) - 1), at: a.scratch.Size(), length: int32(len(text)),
-			offset: line.Offset, size: int32(line.Length)})
+			offset: line.Offset, size: int32(line.Length), sum: line.Sum})
 		if _, err := a.scratch.Write(text); err != nil {
 			return err
 		}
