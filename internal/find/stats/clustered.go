@@ -144,9 +144,15 @@ type ClusterMean struct {
 	P           Number   // two-sided, of a mean of 0
 }
 
+// AlikeClusters is why there is no error.
+const AlikeClusters = "all clusters are alike: nothing shows how far they could differ"
+
+// rounding is the part of a value that may come from floating point alone.
+const rounding = 1e-12
+
 // MeanByCluster returns the mean over all values. Its error comes from leaving out one cluster after the other: the
 // cluster-robust one where clusters are of one size, and larger where some are so large that they make the mean their
-// own.
+// own. Clusters that differ by rounding alone show no error, which is no certainty; where all of them are 0, it is 0.
 func MeanByCluster(list []Total, level float64) ClusterMean {
 	var m ClusterMean
 	sum := 0.0
@@ -162,13 +168,20 @@ func MeanByCluster(list []Total, level float64) ClusterMean {
 	case m.Clusters < 2:
 		m.SE = Undefined("an error needs two clusters, there are %d", m.Clusters)
 	default:
-		squares, g := 0.0, float64(m.Clusters)
+		squares, g, least := 0.0, float64(m.Clusters), rounding
 		for _, p := range list {
 			if p.N > 0 {
 				squares += square((p.Sum - m.Mean.Value*float64(p.N)) / float64(m.N-p.N))
+				least = max(least, rounding*math.Abs(p.Sum/float64(p.N)))
 			}
 		}
-		m.SE = Known(math.Sqrt((g - 1) / g * squares))
+		switch m.SE = Known(math.Sqrt((g - 1) / g * squares)); {
+		case m.SE.Value > least:
+		case math.Abs(m.Mean.Value) > least:
+			m.SE = Undefined(AlikeClusters)
+		default:
+			m.Mean, m.SE = Known(0), Known(0)
+		}
 	}
 	m.Interval = tInterval(m.Mean, m.SE, level, m.Clusters-1)
 	m.P = StudentTest(m.Mean, m.SE, m.Clusters)

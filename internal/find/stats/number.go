@@ -118,7 +118,8 @@ func StudentInterval(estimate, se, level float64, clusters int) Interval {
 	return tInterval(Known(estimate), Known(se), level, clusters-1)
 }
 
-// StudentTest returns the two-sided p-value of an estimate of 0 whose error comes from so many clusters.
+// StudentTest returns the two-sided p-value of an estimate of 0 whose error comes from so many clusters. There is none
+// without an error: clusters that are alike are no certainty.
 func StudentTest(estimate, se Number, clusters int) Number {
 	switch {
 	case !estimate.OK:
@@ -127,10 +128,10 @@ func StudentTest(estimate, se Number, clusters int) Number {
 		return se
 	case clusters < 2:
 		return Undefined("an error needs two clusters, there are %d", clusters)
-	case se.Value == 0 && estimate.Value == 0:
+	case Same(se.Value, 0) && Same(estimate.Value, 0):
 		return Known(1)
-	case se.Value == 0:
-		return Undefined("there is no spread")
+	case Same(se.Value, 0):
+		return Undefined(AlikeClusters)
 	}
 	return Known(studentTail(estimate.Value/se.Value, clusters-1))
 }

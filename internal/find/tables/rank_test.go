@@ -138,7 +138,7 @@ func TestARankingSaysWhereItsNumbersComeFrom(t *testing.T) {
 		"Elo": {"a,b,winner\nx,y,a\nx,y,b\n", RankOptions{Method: Elo, K: 200, Start: 1500}, "", "",
 			item("y", 1551.949383, 0, 0, 0), nil},
 		"a penalty": {apart, RankOptions{Ridge: 1}, "the model", "the model", RankedItem{Item: "p"}, []string{"the items fall " +
-			"into 2 groups between which all wins go one way: without the penalty their scores would be infinite", halfATie}},
+			"into 2 groups between which all wins go one way: without a penalty their scores would be infinite", halfATie}},
 		"groups and Elo": {apart, RankOptions{Method: Elo, K: 32, Start: 1500}, "", "", RankedItem{Item: "p"},
 			[]string{"the items fall into 2 groups that never beat each other both ways: ratings of different groups do not compare"}},
 		"a column not used": {"a,b,winner,cluster\nx,y,a,1\nx,y,b,2\n", RankOptions{}, "the model", "the model", RankedItem{Item: "x"},
@@ -213,13 +213,13 @@ func TestAResampledRankingDependsOnItsSeedAlone(t *testing.T) {
 
 func TestWhereScoresDoNotExistTheReasonStands(t *testing.T) {
 	t.Parallel()
-	groups := ranked(t, apart, RankOptions{})
+	groups := ranked(t, "a,b,winner\np,q,a\nq,p,a\nr,s,tie\n", RankOptions{})
 	if diff := cmp.Diff([][]string{{"p", "q"}, {"r", "s"}}, groups.Components); diff != "" || *groups.Connected {
 		t.Errorf("groups (-want +got):\n%s", diff)
 	}
 	never := ranked(t, "a,b,winner,weight\nx,y,a,1\nx,z,a,0\n", RankOptions{Method: WinRate})
 	for got, want := range map[*Ranking]string{
-		groups: "the wins leave 4 items in 2 groups that never beat each other both ways",
+		groups: "4 items in 2 groups that were never compared",
 		never:  "an item was never compared: all its rows weigh nothing",
 		ranked(t, published(t, "citations"), RankOptions{Method: Davidson}): "a tie parameter was asked for and there is no tie",
 	} {
@@ -283,9 +283,12 @@ func TestAPenalisedFitSettlesWhereMostItemsWinOrLoseAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := table.Rank(RankOptions{Method: BradleyTerry, Firth: true, Columns: Columns{A: "a", B: "b", Winner: "winner"}})
+	r, err := table.Rank(RankOptions{Method: BradleyTerry, Columns: Columns{A: "a", B: "b", Winner: "winner"}}) // penalised by itself
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "drawn together after Firth") {
+		t.Errorf("warnings: %q", r.Warnings)
 	}
 	if r.Why != "" || len(r.Items) != 20 || math.Abs(*r.Items[0].Score-4.6202) > 1e-4 {
 		t.Errorf("%d items, why %q, first %+v", len(r.Items), r.Why, r.Items[0])

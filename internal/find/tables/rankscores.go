@@ -15,7 +15,7 @@ func (r *ranker) bradleyTerry() error {
 	if r.options.Method == Davidson {
 		o.Ties = stats.Davidson
 	}
-	fit, boot, err := r.fit(o)
+	fit, boot, err := r.finite(o)
 	var none *stats.NoMaximum
 	if errors.As(err, &none) {
 		r.out.Why = none.Why
@@ -35,8 +35,15 @@ func (r *ranker) bradleyTerry() error {
 		r.out.Items[i].Score = stats.Known(theta).OrNil()
 	}
 	if !*r.out.Connected {
-		r.warn("the items fall into %s between which all wins go one way: without the penalty their scores would be infinite",
-			assay.Count(len(r.out.Components), "group"))
+		so := ""
+		if fit.Options.Firth && !r.options.Firth {
+			so = "; they are drawn together after Firth"
+			if ties(r.tally) > 0 {
+				so += ", and a tie is half a win to each side"
+			}
+		}
+		r.warn("the items fall into %s between which all wins go one way: without a penalty their scores would be infinite%s",
+			assay.Count(len(r.out.Components), "group"), so)
 	}
 	if err := r.standardErrors(fit); err != nil {
 		return err
@@ -64,6 +71,17 @@ func (r *ranker) mistrust() {
 	if alike {
 		r.warn("all clusters are alike: nothing shows how far scores could differ, and they have no interval")
 	}
+}
+
+// finite fits the model, and with Firth's penalty where groups of items that met would have infinite scores, as analyses of
+// comparisons do.
+func (r *ranker) finite(o stats.BTOptions) (*stats.BTFit, *stats.BTBootstrap, error) {
+	fit, boot, err := r.fit(o)
+	var none *stats.NoMaximum
+	if !errors.As(err, &none) || none.Components == nil || o.Ridge > 0 || o.Firth {
+		return fit, boot, err
+	}
+	return r.fit(stats.BTOptions{Order: o.Order, Firth: true})
 }
 
 func (r *ranker) fit(o stats.BTOptions) (*stats.BTFit, *stats.BTBootstrap, error) {

@@ -22,6 +22,8 @@ type rates struct {
 	labels  gather.Names
 	groups  gather.Groups[*rateSums]
 	pairing *gather.Pairing // nil: lanes are not distinguished
+
+	labelled, scored, expected bool // some verdict has a label, a score, an expected label beside its own
 }
 
 // rateSums are the sums of one group, cluster by cluster.
@@ -71,6 +73,8 @@ func (s *rates) Add(r *analysis.Row) {
 	if !r.Valid() {
 		return
 	}
+	s.labelled, s.scored = s.labelled || r.Label != "", s.scored || r.Score != nil
+	s.expected = s.expected || r.Label != "" && r.Expect != ""
 	label := -1
 	if _, seen := s.labels.Index[r.Label]; r.Label != "" && (seen || len(s.labels.List) < maxLabels) {
 		label = int(s.labels.Of(r.Label))
@@ -213,7 +217,7 @@ func (s *rates) findings(g *gather.Group[*rateSums], labels []int) ([]analysis.F
 		out = append(out, f)
 		return nil
 	}
-	if d.scoresAlone() {
+	if s.scoresAlone() {
 		labels = nil
 	} else if err := s.headline(d, put); err != nil {
 		return nil, err
@@ -231,14 +235,13 @@ func (s *rates) findings(g *gather.Group[*rateSums], labels []int) ([]analysis.F
 			return nil, err
 		}
 	}
-	mean, err := s.mean(g)
-	if mean != nil && (!s.binary() || d.scoresAlone()) {
-		out = append(out, *mean)
+	if s.scored && (!s.binary() || s.scoresAlone()) {
+		out = append(out, s.mean(g))
 	}
 	for i := range out {
 		out[i].By, out[i].Coverage, out[i].Rule = g.By(s.Spec.By), g.Cover.WithMissing(), s.Stage.CountingRule()
 	}
-	return out, err
+	return out, nil
 }
 
 // headline is the rate of the stage: of the labels that score, else of the expected one; none where neither is known.
@@ -246,14 +249,14 @@ func (s *rates) headline(d *rateSums, put func(string, []stats.Count, int, int) 
 	if len(s.yes) > 0 {
 		return put(analysis.WhatRate, d.shares(&d.yes, &d.n), d.wholeYes, d.wholeN)
 	}
-	if len(d.known.Low) == 0 {
+	if !s.expected {
 		return nil
 	}
 	return put(analysis.WhatRate, d.shares(&d.matches, &d.known), d.wholeExpected, d.wholeMayMatch)
 }
 
-// mean returns the mean score; nil where no verdict has one.
-func (s *rates) mean(g *gather.Group[*rateSums]) (*analysis.Finding, error) {
+// mean returns the mean score.
+func (s *rates) mean(g *gather.Group[*rateSums]) analysis.Finding {
 	d := g.Data
 	totals, n, sum := make([]stats.Total, 0, len(d.order)), 0, 0.0
 	for _, k := range d.order {
@@ -262,24 +265,21 @@ func (s *rates) mean(g *gather.Group[*rateSums]) (*analysis.Finding, error) {
 			n, sum = n+scored, sum+d.score[k]
 		}
 	}
-	if n == 0 {
-		return nil, nil
-	}
 	e := gather.Mean(totals, s.Options.Level)
 	e.Interval = e.Interval.Clipped(s.Stage.Low, s.Stage.High)
-	f := &analysis.Finding{What: analysis.WhatMean, Unit: analysis.Score, Bounds: s.scoreBounds(n, sum, g.Cover.WithMissing().Unknown())}
-	e.Put(f)
+	f := analysis.Finding{What: analysis.WhatMean, Unit: analysis.Score, Bounds: s.scoreBounds(n, sum, g.Cover.WithMissing().Unknown())}
+	e.Put(&f)
 	f.Other = other(n, d.wholeScored, gather.Ratio(d.wholeScore, d.wholeScored))
 	if left := g.Cover.Excluded; left > 0 && s.Stage.Worst != nil {
 		f.Other = &analysis.OtherRule{Rule: countedWorst, Value: stats.Known((sum + float64(left)**s.Stage.Worst) / float64(n+left)),
 			N: n + left}
 	}
-	return f, nil
+	return f
 }
 
 // scoresAlone reports whether no verdict has a label: the rubric gives none, or the mean of several verdicts has lost
 // it.
-func (s *rateSums) scoresAlone() bool { return len(s.n.Low) == 0 && len(s.scored.Low) > 0 }
+func (s *rates) scoresAlone() bool { return s.scored && !s.labelled }
 
 // binary reports whether the mean score is the rate over again.
 func (s *rates) binary() bool {
@@ -289,10 +289,12 @@ func (s *rates) binary() bool {
 // scoreBounds returns where the mean must lie if the missing scores were known.
 func (s *rates) scoreBounds(n int, sum float64, missing int) stats.Interval {
 	low, high := s.Stage.Low, s.Stage.High
-	if low == nil || high == nil {
-		if missing > 0 {
-			return stats.NoInterval("the score has no bounds")
-		}
+	switch {
+	case n+missing == 0:
+		return stats.NoInterval("no scores, and none missing")
+	case missing > 0 && (low == nil || high == nil):
+		return stats.NoInterval("the score has no bounds")
+	case missing == 0:
 		return stats.Between(sum/float64(n), sum/float64(n))
 	}
 	all, m := float64(n+missing), float64(missing)

@@ -272,7 +272,7 @@ func (c *controlled) about(s *styledGroup, what string, u analysis.Unit, i int) 
 func (c *controlled) measured(f *analysis.Finding, value, se float64, how, why string) analysis.Finding {
 	f.Value, f.Method = stats.Known(value), "style control, "+how
 	if why == "" && !(se > 1e-9) {
-		why = gather.AlikeClusters
+		why = stats.AlikeClusters
 	}
 	if why != "" {
 		f.SE, f.Interval = stats.Undefined("%s", why), stats.NoInterval("%s", why)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"assay/internal/find/analysis"
-	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats"
 	"assay/internal/study/adaptive"
 )
@@ -192,17 +191,17 @@ func (f *fitted) mistrust() bool {
 	f.alike = true
 	for i, interval := range f.intervals {
 		if interval.OK && interval.High-interval.Low < 1e-9 {
-			f.intervals[i] = stats.NoInterval(gather.AlikeClusters)
+			f.intervals[i] = stats.NoInterval(stats.AlikeClusters)
 		} else {
 			f.alike = false
 		}
 	}
 	if f.orderInterval.OK && f.orderInterval.High-f.orderInterval.Low < 1e-9 {
-		f.orderInterval, f.orderP, f.orderSE = stats.NoInterval(gather.AlikeClusters), stats.Undefined(gather.AlikeClusters),
-			stats.Undefined(gather.AlikeClusters)
+		f.orderInterval, f.orderP, f.orderSE = stats.NoInterval(stats.AlikeClusters), stats.Undefined(stats.AlikeClusters),
+			stats.Undefined(stats.AlikeClusters)
 	}
 	if f.tieInterval.OK && f.tieInterval.High-f.tieInterval.Low < 1e-9 {
-		f.tieInterval, f.tieSE = stats.NoInterval(gather.AlikeClusters), stats.Undefined(gather.AlikeClusters)
+		f.tieInterval, f.tieSE = stats.NoInterval(stats.AlikeClusters), stats.Undefined(stats.AlikeClusters)
 	}
 	if f.alike {
 		f.quasi = nil

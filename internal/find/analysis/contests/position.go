@@ -8,7 +8,8 @@ import (
 	"assay/internal/find/stats"
 )
 
-// swap holds all verdicts on one pair on one thing, in both orders, from the side of the lower number.
+// swap holds all verdicts on one pair on one thing, in both orders, from the side of the name that sorts first: as text, as
+// directions in the ledger do, and not by size where names are numbers.
 type swap struct {
 	at          int // where it begins
 	cluster     uint32
@@ -19,7 +20,7 @@ type swap struct {
 // votes counts votes: several where a judge was asked more than once.
 type votes struct{ won, lost, tied uint16 }
 
-// count enters a vote; turned: the one with the higher number was shown first.
+// count enters a vote; turned: the one whose name sorts second was shown first.
 func (w *swap) count(turned bool, r stats.Result) {
 	to, won, lost := &w.forth, stats.FirstWon, stats.SecondWon
 	if turned {
@@ -63,9 +64,12 @@ func (a *arena) swaps() iter.Seq[swap] {
 			}
 			first, second := a.pairs.First[k], a.pairs.Second[k]
 			if begins {
-				w = swap{at: k, cluster: a.cluster[k], low: min(first, second), high: max(first, second)}
+				w = swap{at: k, cluster: a.cluster[k], low: first, high: second}
+				if a.names[first] > a.names[second] {
+					w.low, w.high = second, first
+				}
 			}
-			w.count(first > second, a.pairs.Result[k])
+			w.count(first != w.low, a.pairs.Result[k])
 		}
 		if len(a.begins) > 0 {
 			yield(w)

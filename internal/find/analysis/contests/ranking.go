@@ -104,7 +104,7 @@ func (a *arena) parameters(t *analysis.Table, fit *fitted, how string) {
 	}
 	f := a.finding(analysis.WhatReliability, analysis.Index, -1, "")
 	if fit.alike {
-		t.Findings = append(t.Findings, f.Unknown(gather.AlikeClusters))
+		t.Findings = append(t.Findings, f.Unknown(stats.AlikeClusters))
 		return
 	}
 	f.Value, f.Method, f.Interval = stats.Reliability(fit.Theta, fit.SE), how, stats.NoInterval("it is made of the errors of strengths")
@@ -184,8 +184,8 @@ func (a *arena) averageInterval(entrant int) (se stats.Number, i stats.Interval,
 	if !average.OK {
 		return average, stats.NoInterval("%s", average.Why), how
 	}
-	if se = stats.Undefined(gather.AlikeClusters); variance > 0 {
-		se = stats.Known(math.Sqrt(variance))
+	if se = stats.Known(math.Sqrt(variance)); stats.Same(se.Value, 0) {
+		se, variance = stats.Undefined(stats.AlikeClusters), 0
 	}
 	return se, stats.ShareInterval(average.Value, variance, a.Options.Level, a.clusters), how
 }

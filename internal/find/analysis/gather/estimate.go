@@ -66,7 +66,7 @@ func Mean(totals []stats.Total, level float64) Estimate {
 	m := stats.MeanByCluster(totals, level)
 	e := Estimate{Value: m.Mean, SE: m.SE, Interval: m.Interval, N: m.N, clusters: m.Clusters, method: "Student", P: m.P}
 	if e.Interval.OK && e.Interval.Low == e.Interval.High {
-		e.Interval, e.SE = stats.NoInterval(AlikeClusters), stats.Undefined(AlikeClusters)
+		e.Interval, e.SE = stats.NoInterval(stats.AlikeClusters), stats.Undefined(stats.AlikeClusters)
 		return e
 	}
 	if m.N == m.Clusters {
@@ -103,9 +103,6 @@ func Ratio(sum float64, n int) stats.Number {
 	}
 	return stats.Known(sum / float64(n))
 }
-
-// AlikeClusters is why there is no error.
-const AlikeClusters = "all clusters are alike: nothing shows how far they could differ"
 
 // MaxUnits is how many judged answers agreement is computed over; what has to be kept grows with them.
 const MaxUnits = 2_000_000

@@ -217,7 +217,8 @@ func differences(first, second []float64, clusters []uint32) []stats.Total {
 	return out
 }
 
-// Contrasts holds every two places of a standing against each other.
+// Contrasts holds every two places of a standing against each other: those without a verdict, too, so that the number of
+// tests that are corrected together is the planned one.
 func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (Difference, error)) error {
 	if len(out.Places) > analysis.MaxCompared {
 		return nil
@@ -227,6 +228,9 @@ func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (D
 			a, known := p.Lanes.Index[out.Places[k].Name]
 			b, too := p.Lanes.Index[out.Places[i].Name]
 			if !known || !too {
+				none := stats.Undefined("no item has verdicts on both")
+				out.Tests = append(out.Tests, analysis.Contrast{First: k, Second: i, Difference: none, SE: none, P: none,
+					Interval: stats.NoInterval("%s", none.Why), Information: none})
 				continue
 			}
 			f, err := between(a, b)

@@ -31,3 +31,21 @@ func TestAJudgeThatLooksAtThePositionIsNamed(t *testing.T) {
 		t.Errorf("a fair judge: %+v", p)
 	}
 }
+
+// TestDirectionsGoByNamesAsText has lanes 9 and 10, which sort by size in tables and as text in the ledger's directions:
+// "10" comes first in both.
+func TestDirectionsGoByNamesAsText(t *testing.T) {
+	t.Parallel()
+	var rows []analysis.Row
+	for i := range 20 {
+		item := fmt.Sprintf("q%02d", i)
+		rows = append(rows, met("10", "9", item, "a"), met("9", "10", item, "b")) // 10 always wins
+	}
+	r := report(t, arena(), []analysis.Spec{{Method: analysis.Consistency}}, rows)
+	if forward := find(t, r, analysis.WhatFirstMain); rows[0].Field(analysis.ByDirection) != "forward" || forward.Value.Value != 1 {
+		t.Errorf("forward order: %v", forward.Value)
+	}
+	if reverse := find(t, r, analysis.WhatFirstBack); reverse.Value.Value != 0 {
+		t.Errorf("reverse order: %v", reverse.Value)
+	}
+}

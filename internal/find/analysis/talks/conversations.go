@@ -163,7 +163,7 @@ func leftOutError(by []tallied, all tallied, clusters int, of func(tallied) stat
 		squares += (v - mean) * (v - mean)
 	}
 	if squares < 1e-18 {
-		return stats.Undefined(gather.AlikeClusters)
+		return stats.Undefined(stats.AlikeClusters)
 	}
 	return stats.Known(math.Sqrt((g - 1) / g * squares))
 }

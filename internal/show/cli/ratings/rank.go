@@ -58,7 +58,7 @@ func Rank(w *shell.World) *cobra.Command {
 	c.Flags().BoolVar(&f.order, "order-effect", false, "estimate the advantage of being shown first (bt, davidson)")
 	c.Flags().Float64Var(&f.ridge, "ridge", 0, "penalty L/2 times the sum of squared scores (bt, davidson)")
 	c.Flags().BoolVar(&f.firth, "firth", false,
-		"Firth's correction (Jeffreys' penalty): less bias, and a finite score for an item that never lost (bt)")
+		"Firth's correction (Jeffreys' penalty): less bias; scores that would be infinite have it without being asked (bt)")
 	c.Flags().BoolVar(&f.quasi, "quasi", false,
 		"add quasi standard errors: any two of them give the error of their difference (bt, davidson)")
 	c.Flags().StringVar(&f.cluster, "cluster", "",
@@ -225,7 +225,7 @@ const maxShown = 10
 
 func rankAdvice(r *tables.Ranking) string {
 	if len(r.Components) > 0 {
-		return "compare items of different groups, or look at --firth, --ridge 1 or --method winrate"
+		return "compare items of different groups, or look at --ridge 1 or --method winrate"
 	}
 	return ""
 }
