@@ -112,7 +112,7 @@ type Run struct {
 
 	Reserved assay.Money
 	Spent    assay.Money // of settled segments
-	Perhaps  assay.Money // what live calls cost at most that may be billed without an answer: the budget counts them
+	Perhaps  assay.Money // the most that calls without an answer and answers of unknown cost may cost: the budget counts it
 	Unpriced int64       // settled attempts without a known price
 	Created  time.Time
 	Due      time.Time // when to extend it next; zero: when a segment settles
@@ -134,6 +134,9 @@ type Claim struct {
 func (r Run) Abandoned() bool {
 	return r.State == RunPreparing && r.Lease.Holder == "" && r.Lease.Epoch > 0
 }
+
+// Overdrawn reports whether the budget covers less than what is spent, perhaps spent and reserved.
+func (r Run) Overdrawn() bool { return r.Budget != nil && r.Spent+r.Reserved+r.Perhaps > *r.Budget }
 
 // Spending is the cost of a lane in a stage so far, with those requests of open segments that came back.
 type Spending struct {

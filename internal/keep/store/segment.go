@@ -90,6 +90,9 @@ type TakenJob struct {
 	Twice           assay.Money // what the others cost
 }
 
+// TierEvent is the kind of events about service tiers that the price list does not have.
+const TierEvent = "tier"
+
 // DoubleEvent is the kind of events about jobs that are one too many.
 const DoubleEvent = "double"
 

@@ -71,6 +71,12 @@ func (p Price) Bill(u assay.Usage, how Billing) assay.Cost {
 	return assay.Cost{Sum: p.Cost(u, how), Priced: 1}
 }
 
+// Lists reports whether the price list knows a service tier by the name that a reply has for it.
+func (p Price) Lists(tier string) bool {
+	_, ok := p.Tiers[tier]
+	return ok || tier == ""
+}
+
 // schedule picks the rates for the terms. A batch has one price, whatever tier its replies name; and a tier that nobody can
 // ask for is a vendor's word for the usual one.
 func (p Price) schedule(how Billing) Schedule {

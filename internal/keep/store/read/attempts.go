@@ -36,6 +36,12 @@ func (s *Reader) OpenAttempts(ctx context.Context, segment, from int64) iter.Seq
 		(SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord) ORDER BY a.ord`, segment, from)
 }
 
+// UnpricedAttempts walks over those of a segment's attempts whose cost is not known.
+func (s *Reader) UnpricedAttempts(ctx context.Context, segment int64) iter.Seq2[store.Attempt, error] {
+	return s.attempts(ctx, `WHERE a.segment_no = $1 AND EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord
+		AND o.late = 0 AND o.cost_nano IS NULL) ORDER BY a.ord`, segment)
+}
+
 func (s *Reader) attempts(ctx context.Context, where string, args ...any) iter.Seq2[store.Attempt, error] {
 	return db.Walk(ctx, s.db, "read attempts", scanAttempt, `SELECT a.ord, a.key, a.try, a.digest, `+atColumns+`
 		FROM attempts a JOIN segments g ON g.no = a.segment_no `+where, args...)

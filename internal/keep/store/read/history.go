@@ -31,9 +31,14 @@ func (s *Reader) Events(ctx context.Context, run, after int64, limit int) ([]sto
 
 // Doubles reads what is known of jobs of a run that are one too many.
 func (s *Reader) Doubles(ctx context.Context, run int64) ([]store.Event, error) {
-	return db.Collect(db.Walk(ctx, s.db, "read doubles", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text
+	return s.EventsOf(ctx, run, store.DoubleEvent)
+}
+
+// EventsOf reads the events of a run that are of one kind, the oldest first.
+func (s *Reader) EventsOf(ctx context.Context, run int64, kind string) ([]store.Event, error) {
+	return db.Collect(db.Walk(ctx, s.db, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text
 		FROM events
-		WHERE run_no = $1 AND kind = $2 ORDER BY no`, run, store.DoubleEvent))
+		WHERE run_no = $1 AND kind = $2 ORDER BY no`, run, kind))
 }
 
 // Looks walks over the looks of a run, by stage and number.

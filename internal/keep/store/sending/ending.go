@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/db"
 	"assay/internal/keep/store/state"
@@ -54,9 +55,18 @@ func (s *Store) Refetch(ctx context.Context, l store.Lease, why string, due time
 // Finish settles a segment for good: every attempt has its outcome; the reservation becomes what was spent. The run is
 // due, because what these answers make possible can go out. A due time asks for a look at what may come late.
 func (s *Store) Finish(ctx context.Context, l store.Lease, due time.Time) error {
+	return s.FinishUnpriced(ctx, l, due, 0)
+}
+
+// FinishUnpriced is Finish for a segment with answers whose cost is not known: the most that they may cost stays set aside, as perhaps
+// spent.
+func (s *Store) FinishUnpriced(ctx context.Context, l store.Lease, due time.Time, most assay.Money) error {
 	return s.move(ctx, l, move{op: "finish", to: store.Settled, from: []store.State{store.Fetched, store.Launched}, due: due,
 		set: `settled_ms = $4, reason = ''`, before: func(ctx context.Context, t *db.Txn) error { return spend(ctx, t, l.No) },
-		alongside: func(ctx context.Context, t *db.Txn, run int64) error { return state.Wake(ctx, t, run) }})
+		alongside: func(ctx context.Context, t *db.Txn, run int64) error {
+			_, err := t.ExecContext(ctx, `UPDATE runs SET perhaps_nano = perhaps_nano + $2 WHERE no = $1`, run, int64(most))
+			return errors.Join(err, state.Wake(ctx, t, run))
+		}})
 }
 
 // spend turns a segment's reservation into what it did cost. It goes before the move: no terminal state has a reservation.

@@ -92,7 +92,7 @@ func (w *work) finish(ctx context.Context) error {
 	if owesAudit(w.Seg) {
 		due = now.Add(w.Timing.Audit)
 	}
-	return w.Ledger.Work.Finish(ctx, w.Lease, due)
+	return hold.Finish(ctx, w.Work, due)
 }
 
 // reading is a walk over the result lines of a segment: over the answers first, then over what is none. An answer beats

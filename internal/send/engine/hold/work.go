@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/internal/assay"
@@ -173,8 +174,46 @@ func (w *Work) StopAsking(ctx context.Context, why string) error {
 	if err := w.Ledger.Work.EndOpen(ctx, w.Lease, store.EndOpen{Ending: assay.Cancelled, Message: why}); err != nil {
 		return err
 	}
-	return w.Ledger.Work.Finish(ctx, w.Lease, time.Time{})
+	return Finish(ctx, w, time.Time{})
 }
+
+// Finish settles a segment. The most that answers of unknown cost may cost stays set aside: a budget is one for them, too.
+func Finish(ctx context.Context, w *Work, due time.Time) error {
+	most, err := unpriced(ctx, w)
+	if err != nil {
+		return err
+	}
+	return w.Ledger.Work.FinishUnpriced(ctx, w.Lease, due, most)
+}
+
+// unpriced returns the most that the answers of unknown cost may cost, as far as there is a price for them.
+func unpriced(ctx context.Context, w *Work) (assay.Money, error) {
+	g, err := w.Ledger.Reader.Segment(ctx, w.Seg.No)
+	if err != nil || g.Cost.Unknown == 0 {
+		return 0, err
+	}
+	var at []assay.Coordinates
+	for a, err := range w.Ledger.Reader.UnpricedAttempts(ctx, g.No) {
+		if err != nil {
+			return 0, err
+		}
+		at = append(at, a.At)
+	}
+	var sum assay.Money
+	for some := range slices.Chunk(at, unpricedPiece) {
+		made, err := w.Planner.Build(ctx, w.Run, g.Mode, some)
+		if err != nil {
+			return 0, err
+		}
+		for _, p := range made {
+			sum += p.High.Sum
+		}
+	}
+	return sum, nil
+}
+
+// unpricedPiece is how many requests are made again at once.
+const unpricedPiece = 500
 
 // Unintended decides about an intent that the ledger refused. Nothing was sent.
 func (w *Work) Unintended(ctx context.Context, err error) error {

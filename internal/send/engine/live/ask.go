@@ -99,13 +99,17 @@ func (a *sender) ask(ctx context.Context, f *outgoing, p slot) *reply {
 			return &reply{outgoing: f, stays: true}
 		}
 		if r.halt == nil && try > a.tries(r, fault) {
-			a.budget.owes(r.cost)
+			a.budget.owes(r.owed())
 			return r
 		}
 		a.trouble(a.note(ctx, entryBack, f.Ord, a.log.Flush))
 		if r.halt != nil {
 			a.stop()
 			return r
+		}
+		if broke, err := a.broken(ctx, r); broke || err != nil {
+			a.trouble(err)
+			return &reply{outgoing: f, stays: true, broke: broke}
 		}
 		wait := a.Backoff(try, max(fault.RetryAfter, r.Rate.RetryAfter))
 		if ctx.Err() != nil || a.Clock.Sleep(ctx, wait) != nil {
@@ -125,6 +129,21 @@ func (a *sender) unanswered(ctx context.Context, r *reply) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	return a.Insist(ctx, func() error { return a.Ledger.Work.Unanswered(ctx, a.Lease, r.uncertain()) })
+}
+
+// broken reports whether a hard budget has no room for one more try, after a reply that was lost: both may be billed.
+func (a *sender) broken(ctx context.Context, r *reply) (bool, error) {
+	if !r.lost || !a.Policy.ReserveHigh {
+		return false, nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	over := false
+	err := a.Insist(ctx, func() error {
+		run, err := a.Ledger.Reader.Run(ctx, a.Run.No)
+		over = run.Overdrawn()
+		return err
+	})
+	return over, err
 }
 
 // leave notes that a request leaves, and makes sure that the lease is ours: before, for nothing needs to be noted where it is
@@ -159,7 +178,7 @@ func (a *sender) once(ctx context.Context, f *outgoing, p slot) (*reply, *assay.
 	r := &reply{outgoing: f, Reply: got, dialect: f.request.Wire.Dialect}
 	if err == nil {
 		r.cost = a.Bill(got.Outcome)
-		a.budget.owes(r.cost) // before the next one may go
+		a.budget.owes(r.owed()) // before the next one may go
 		p.leave(ratelimit.Reply{Hints: hints(got.Rate)}, a.tokens.used(got.Outcome.Usage))
 		return r, nil
 	}

@@ -108,7 +108,7 @@ func (w *work) asked(ctx context.Context, a *sender, interrupted error) error {
 	case g.Open() > 0: // something came in between: the next step sees what
 		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now(), "")
 	}
-	if err := w.Ledger.Work.Finish(ctx, w.Lease, time.Time{}); err != nil {
+	if err := hold.Finish(ctx, w.Work, time.Time{}); err != nil {
 		return err
 	}
 	return hold.JudgeCanary(ctx, w.Ledger, w.Seg, w.Policy)
@@ -120,10 +120,14 @@ func (w *work) overdue() bool {
 	return w.Policy.Deadline > 0 && w.Policy.Then != engine.ThenLive && !w.Clock.Now().Before(w.Seg.Launched.Add(w.Policy.Deadline))
 }
 
-// overspent reports whether the budget was lowered to what has been paid, or below: nothing of what it had been promised goes then.
+// overspent reports whether the budget was lowered to what has been paid, or below: nothing of what it had been promised goes then. A hard
+// one is so as soon as it does not cover what may have been paid and what is promised.
 func (w *work) overspent(ctx context.Context, run store.Run) (bool, error) {
-	if run.Budget == nil || w.Seg.Expected == 0 || run.Spent+run.Reserved+run.Perhaps <= *run.Budget {
+	if w.Seg.Expected == 0 || !run.Overdrawn() {
 		return false, nil
+	}
+	if w.Policy.ReserveHigh {
+		return true, nil
 	}
 	all, err := w.Ledger.Reader.Spending(ctx, run.No)
 	paid := run.Perhaps

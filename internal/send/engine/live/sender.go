@@ -42,8 +42,9 @@ type sender struct {
 	done    int64
 	failed  int64 // of those that ended here: without an answer
 	ended   int64
-	good    bool // one of them is a whole answer
-	rawless bool // the log takes nothing more
+	good    bool            // one of them is a whole answer
+	rawless bool            // the log takes nothing more
+	tiers   map[string]bool // service tiers without a price that were named
 
 	budget *budgetWatch
 	halt   *assay.Fault // why the lane has to stop; nil: it has not
@@ -78,6 +79,15 @@ type reply struct {
 	stays   bool         // it has no answer, and is not asked again now
 	lost    bool         // whether it was answered is unknown
 	halt    *assay.Fault // every further request would meet the same
+	broke   bool         // the budget does not cover one more try
+}
+
+// owed returns what a reply takes out of the budget: its cost, else the most that it may be.
+func (r *reply) owed() *assay.Money {
+	if r.cost == nil && r.high.Known() {
+		return &r.high.Sum
+	}
+	return r.cost
 }
 
 // LostAnswersError is the error of answers that came back and could be kept nowhere.
@@ -205,6 +215,9 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 		if r.halt != nil {
 			a.halt = cmp.Or(a.halt, r.halt)
 		}
+		if r.broke {
+			a.broke = store.ErrBudget
+		}
 		if !r.stays {
 			kept = append(kept, r)
 			block = append(block, store.Settlement{Ord: r.Ord, Key: r.Key, Outcome: r.Outcome, Cost: r.cost})
@@ -222,13 +235,16 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 		return errors.Join(lost, err)
 	}
 	for i := range block {
-		a.budget.paid(block[i].Cost)
+		a.budget.paid(kept[i].owed())
 		if a.ended++; !block[i].Outcome.Ending.Stands() {
 			a.failed++
 		}
 		a.good = a.good || block[i].Outcome.Ending == assay.Answered
 	}
 	a.done += int64(len(block))
+	if err := a.unlisted(durable, block); err != nil {
+		return errors.Join(lost, err)
+	}
 	if above := a.Policy.StopAbove[a.Seg.Lane]; a.ended >= hold.LeastEnded &&
 		(above > 0 && float64(a.failed) > above*float64(a.ended) || above <= 0 && !a.good) {
 		if err := a.look(ctx); err != nil { // not only now and then
@@ -236,6 +252,25 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 		}
 	}
 	return errors.Join(lost, a.afford(durable))
+}
+
+// unlisted notes the service tiers that replies name and the price list does not have: they are billed at the usual price.
+func (a *sender) unlisted(ctx context.Context, block []store.Settlement) error {
+	var err error
+	for i := range block {
+		tier := block[i].Outcome.Tier
+		if a.tiers[tier] || a.Route.Price.Lists(tier) || block[i].Cost == nil {
+			continue
+		}
+		if a.tiers == nil {
+			a.tiers = map[string]bool{}
+		}
+		a.tiers[tier] = true
+		note := fmt.Sprintf("lane %s: answers name service tier %q, which the price list does not have: they count at the usual price",
+			a.Seg.Lane, tier)
+		err = errors.Join(err, a.Insist(ctx, func() error { return a.Ledger.Work.Note(ctx, a.Run.No, a.Seg.No, store.TierEvent, note) }))
+	}
+	return err
 }
 
 // record writes replies into the log. If it cannot be written, what is paid for is settled without its raw bytes,

@@ -149,7 +149,7 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 		return err
 	}
 	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run),
-		printOwed(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
+		printTiers(ctx, w, h, run), printOwed(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
 	if err := printWaits(ctx, w, h, run, far); err != nil || !more.segments {
@@ -166,9 +166,12 @@ func LaneState(run store.Run, l store.Lane) string {
 	return string(l.State)
 }
 
-// printDoubtSum says how many live calls may be billed without an answer.
+// printDoubtSum prints what was perhaps spent: on answers whose cost is not known, and on live calls that may be billed without an answer.
 func printDoubtSum(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	sum, err := h.Ledger.Reader.DoubtSum(ctx, run.No)
+	if kept := run.Perhaps - sum.Cost.Sum; err == nil && kept > 0 {
+		fmt.Fprintf(w.Stdout, "What %s cost is not known: up to %s, which the budget counts.\n", assay.Count(run.Unpriced, "answer"), kept)
+	}
 	if err != nil || sum.Calls == 0 {
 		return err
 	}

@@ -26,6 +26,7 @@ type statusDocument struct {
 	Spent     *float64       `json:"spent_usd"`          // null: some of it has no known price
 	AtLeast   float64        `json:"spent_at_least_usd"` // what has one
 	Unpriced  int64          `json:"unpriced,omitempty"`
+	AtMost    float64        `json:"unpriced_at_most_usd,omitempty"` // what answers of unknown cost cost at most: the budget counts it
 	Reserved  float64        `json:"reserved_usd"`
 	Budget    *float64       `json:"budget_usd"`               // null: there is none
 	Doubts    int64          `json:"doubts,omitempty"`         // live calls that may be billed without an answer
@@ -185,6 +186,7 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 		doc.Tuned = &tuned
 	}
 	doc.Doubts, doc.Perhaps = doubts.Calls, doubts.Cost.Sum.Float()
+	doc.AtMost = (run.Perhaps - doubts.Cost.Sum).Float()
 	if err := doc.waits(ctx, w, h, run, far); err != nil {
 		return err
 	}

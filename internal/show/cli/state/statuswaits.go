@@ -95,6 +95,19 @@ func printOwed(ctx context.Context, w *shell.World, h *shell.Home, run store.Run
 	return err
 }
 
+// printTiers names the service tiers of answers that the price list does not have, each once.
+func printTiers(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	all, err := h.Ledger.Reader.EventsOf(ctx, run.No, store.TierEvent)
+	named := map[string]bool{}
+	for _, e := range all {
+		if !named[e.Text] {
+			fmt.Fprintln(w.Stdout, assay.Clean("Note: "+e.Text+".", 500))
+		}
+		named[e.Text] = true
+	}
+	return err
+}
+
 // printDoubles names the jobs that a run has one too many of, with what they did.
 func printDoubles(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	all, err := h.Ledger.Reader.Doubles(ctx, run.No)
