@@ -150,6 +150,19 @@ type Paid struct {
 	Sum, Least, Most assay.Money
 }
 
+// Took is what the answers of a lane in one turn of a stage of a run took, as far as they came back and reported it.
+type Took struct {
+	Run                     int64
+	Study, Stage, Lane      string
+	Provider, Model, Params string
+	Turn                    int
+	Judged                  bool  // they are a judge's
+	Answers                 int64 // that reported their tokens
+	Input, Output           int64 // tokens of these
+	Reasoning               int64 // of the output
+	Bytes, Counted          int64 // bytes of prompts, and the input tokens that they were counted as; 0: not known
+}
+
 // Tuning holds the limits on live requests that a person sets while a run goes on. They override those of the study.
 type Tuning struct {
 	Every     Limits            `json:"every,omitzero"`      // of every lane that is not named

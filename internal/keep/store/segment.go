@@ -123,9 +123,12 @@ type StateError struct {
 // Error names the segment and its state.
 func (e *StateError) Error() string { return fmt.Sprintf("segment %d is %s", e.Segment, e.Have) }
 
-// Bytes describes the file that a batch segment sends.
+// BytesPerToken is how many bytes of prompts the estimated tokens of a segment count as one.
+const BytesPerToken = 4
+
+// Bytes describes the prompts of a segment, and the file that one of a batch sends.
 type Bytes struct {
-	Name   string // of the artifact
+	Name   string // of the artifact; empty: there is none
 	Size   int64
 	SHA256 string
 	Tokens int64 // of the prompts, as estimated

@@ -1,6 +1,8 @@
 package batchfile
 
 import (
+	"math"
+
 	"assay/internal/assay"
 	"assay/internal/study/catalog"
 )
@@ -20,6 +22,7 @@ type Meter struct {
 	limit   int // of the guess below
 	guessed bool
 	out     [2]int // expected, most
+	seen    int    // output tokens of the mean answer until now; 0: there is none
 }
 
 // NewMeter returns the meter of a lane at a vendor.
@@ -29,12 +32,18 @@ func NewMeter(c *catalog.Catalog, kind string, lane assay.Lane, mode assay.Mode)
 	return m
 }
 
+// Expect has answers expected to be as long as those until now were on average.
+func (m *Meter) Expect(tokens float64) { m.seen, m.guessed = int(math.Ceil(tokens)), false }
+
 // Estimate returns what one request may cost, from the bytes of its prompt and its output limit (0: none).
 func (m *Meter) Estimate(prompt, limit int) (expected, high assay.Cost) {
 	if !m.guessed || m.limit != limit {
 		lane := m.lane
 		lane.Params.MaxTokens = limit
 		_, m.out[0], m.out[1] = m.catalog.OutputGuess(lane, m.kind)
+		if m.seen > 0 {
+			m.out[0] = min(m.seen, m.out[1])
+		}
 		m.limit, m.guessed = limit, true
 	}
 	in := int64(float64(prompt)/bytesPerToken*m.factor + 0.5)

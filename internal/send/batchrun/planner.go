@@ -15,7 +15,9 @@ import (
 	"assay/internal/keep/store/runs"
 	"assay/internal/send/batchfile"
 	"assay/internal/send/engine"
+	"assay/internal/send/learned"
 	"assay/internal/study/catalog"
+	"assay/internal/study/plan"
 )
 
 // Planner makes the requests of all batch runs of a ledger. It keeps nothing and is safe for concurrent use.
@@ -214,10 +216,24 @@ func (p *Planner) maker(ctx context.Context, run store.Run, lane string, mode st
 		return nil, err
 	}
 	m.meter = batchfile.NewMeter(p.Catalog, b.File.KindOf(m.route.Lane), m.route.Lane, travel(mode))
+	seen, err := p.seen(ctx, run, m.route.Lane)
+	if err != nil {
+		return nil, err
+	}
+	m.meter.Expect(seen.Mean)
 	if m.file, err = p.Files.Open(ctx, run.ID, kept); err != nil {
 		return nil, fmt.Errorf("open the file of run %s: %w", run.ID, err)
 	}
 	return m, nil
+}
+
+// seen returns what answers like those of a lane took, best in the run itself.
+func (p *Planner) seen(ctx context.Context, run store.Run, lane assay.Lane) (plan.Observed, error) {
+	if o, err := learned.InRun(ctx, p.Reader, run.No, stage, lane.Name); o.N > 0 || err != nil {
+		return o, err
+	}
+	book, err := learned.Open(ctx, p.Reader, run, []string{lane.Model})
+	return book.Before(stage, 1, false, lane), err
 }
 
 func (m *maker) make(l Line) (engine.Planned, error) {

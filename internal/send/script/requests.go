@@ -26,7 +26,7 @@ type Sent func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, erro
 // Those that were sent before are left out; with nil, none were.
 func (s *Script) Requests(ctx context.Context, g store.GroupKey, mode store.SegmentMode, sent Sent) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
-		m, err := s.maker(g.Stage, g.Lane, mode)
+		m, err := s.maker(ctx, g.Stage, g.Lane, mode)
 		if err == nil {
 			err = s.refresh(ctx)
 		}
@@ -77,12 +77,19 @@ type maker struct {
 	route plan.Route
 }
 
-func (s *Script) maker(stage, lane string, mode store.SegmentMode) (*maker, error) {
+// maker returns what makes the requests of a lane in a stage. They are expected to cost what its answers have cost so far.
+func (s *Script) maker(ctx context.Context, stage, lane string, mode store.SegmentMode) (*maker, error) {
 	rec, ok := s.stages.Of(stage)
 	if !ok {
 		return nil, fmt.Errorf("run %s has no stage %q", s.run.ID, stage)
 	}
 	r, err := s.Route(stage, lane, mode)
+	if err != nil {
+		return nil, err
+	}
+	_, judged := s.stages.Judging(stage)
+	seen, err := s.learned.Now(ctx, stage, judged, r.Lane)
+	r.Learn(seen)
 	return &maker{Script: s, rec: rec, route: r}, err
 }
 
@@ -144,7 +151,7 @@ func (p *Library) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 
 // build makes requests of one lane in one stage again.
 func (s *Script) build(ctx context.Context, mode store.SegmentMode, at []assay.Coordinates, out []Request) ([]Request, error) {
-	m, err := s.maker(at[0].Stage, at[0].Answering(), mode)
+	m, err := s.maker(ctx, at[0].Stage, at[0].Answering(), mode)
 	if err != nil {
 		return nil, err
 	}

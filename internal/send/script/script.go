@@ -15,6 +15,7 @@ import (
 	"assay/internal/judge/program"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/send/learned"
 	"assay/internal/send/script/answers"
 	"assay/internal/send/script/conditions"
 	"assay/internal/send/script/people"
@@ -48,6 +49,7 @@ type Script struct {
 	input    *plan.Input
 	stages   *stages.Stages // how requests are made
 	answers  *answers.Reader
+	learned  *learned.Book
 }
 
 // Open loads a run's snapshot, and again where its study was changed since.
@@ -87,6 +89,10 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 		return nil, err
 	}
 	if s.Conditions, err = conditions.New(ctx, run.No, s.stages, p.Reader, p.Runs); err != nil {
+		return nil, err
+	}
+	lanes := learned.Models(in.Study.Lanes, func(l study.Lane) string { return l.Model })
+	if s.learned, err = learned.Open(ctx, p.Reader, run, lanes); err != nil {
 		return nil, err
 	}
 	s.answers = &answers.Reader{Run: run, Input: in, Ledger: p.Reader, Files: p.Files}

@@ -137,6 +137,9 @@ func (h *Home) prices(ctx context.Context, run store.Run) map[store.Share]plan.P
 	if digest, err := h.World.StudyDigest(ctx, d, name); err != nil || digest != run.Digest {
 		return nil
 	}
+	if h.Learn(ctx, d, run) != nil {
+		return nil
+	}
 	p, problems := estimate.Make(ctx, d, plan.Options{Lanes: s.Lanes, Stages: s.Stages, Limit: s.Limit, NoCanary: s.NoCanary})
 	if p == nil || len(problems.Errors()) > 0 {
 		return nil

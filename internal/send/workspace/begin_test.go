@@ -16,6 +16,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/study/plan"
+	"assay/internal/study/plan/estimate"
 )
 
 func TestARehearsalNeedsNoKeyAndReachesItsEnd(t *testing.T) {
@@ -294,10 +295,16 @@ func TestAPilotPricesTheStudyAndItsAnswersAreTakenOver(t *testing.T) {
 		t.Error(run.Study)
 	}
 	r.drive(h, run, Drive{})
-	n, err := h.Observe(r.ctx, run, p)
-	if err != nil || n != 2 || len(want.Input.Observed) != 2 || want.Input.Observed["a"].Mean <= 0 ||
-		want.Input.Observed["a"].PerByte <= 0 {
-		t.Errorf("%d answers, %+v, %v", n, want.Input.Observed, err)
+	if err := h.Learn(r.ctx, want.Input, store.Run{}); err != nil {
+		t.Fatal(err)
+	}
+	a, _ := want.Input.Study.Lane("a")
+	if o := want.Input.Learned("answers", 1, false, a.Lane); o.N != 1 || o.Mean <= 0 || o.PerByte <= 0 || o.From != plan.FromPilot {
+		t.Errorf("%+v", o)
+	}
+	again, _ := estimate.Make(r.ctx, want.Input, plan.Options{})
+	if got := again.Parts[0].From; got != plan.FromPilot {
+		t.Errorf("the plan goes by %s", got)
 	}
 	whole := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if got := settings(t, whole).ReuseRuns; !slices.Equal(got, []string{run.ID}) {

@@ -11,6 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
+	"assay/internal/send/learned"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/study/plan"
 )
@@ -153,7 +154,7 @@ func TestAPilotThatCannotBeComparedIsAnError(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	pilot, err := h.BeginAs(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), "small"+pilotSuffix, nil)
+	pilot, err := h.BeginAs(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}), "small"+learned.PilotSuffix, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

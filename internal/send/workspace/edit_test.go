@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/learned"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
@@ -105,7 +106,7 @@ func TestAPilotIsTakenOverAfterAnEditThatChangesNoRequest(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	want := r.wanted(StudyOptions{}, snapshot.Settings{})
-	pilot, err := h.BeginAs(r.ctx, want, "small"+pilotSuffix, nil)
+	pilot, err := h.BeginAs(r.ctx, want, "small"+learned.PilotSuffix, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestAPilotIsTakenOverWithAllOfItsTables(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, pressed())
 	h := r.open(false)
-	pilot, err := h.BeginAs(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{Limit: 1}), "small"+pilotSuffix, nil)
+	pilot, err := h.BeginAs(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{Limit: 1}), "small"+learned.PilotSuffix, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
+	"assay/internal/send/learned"
 	"assay/internal/study/plan"
 )
 
@@ -21,7 +22,7 @@ const (
 // cannot be analysed is skipped.
 func (h *Home) Varied(ctx context.Context, want Wanted) (map[string]plan.Varied, error) {
 	out := map[string]plan.Varied{}
-	for _, name := range []string{want.Input.Study.Study, want.Input.Study.Study + pilotSuffix} {
+	for _, name := range []string{want.Input.Study.Study, want.Input.Study.Study + learned.PilotSuffix} {
 		runs, err := h.Ledger.Reader.Runs(ctx, name, store.RunOpen, store.RunClosed)
 		if err != nil {
 			return nil, err

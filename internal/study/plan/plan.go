@@ -19,20 +19,12 @@ type Input struct {
 	Today   catalog.Date
 	Read    string // the digest of the study when it was read to be run; empty: not taken
 
-	Observed map[string]Observed // by lane: what a pilot saw; estimates use it in place of guesses
-	Judged   map[string]Observed // by lane: what its verdicts on pairs of items took
-	Drawn    map[string][]Drawn  // by stage: the pairs of a run to which lanes or items were added; the study says which the others have
+	Learned Learned            // what answers took before; nil: nothing is known
+	Drawn   map[string][]Drawn // by stage: the pairs of a run to which lanes or items were added; the study says which the others have
 
 	// Known walks over the requests of a judge that need no answer, such as comparisons of items, in the order in which they go
 	// out. Nil: such stages are estimated.
 	Known func(ctx context.Context, st *study.Stage, l *study.Lane, o Options) iter.Seq2[First, error]
-}
-
-// Observed is what some answers of a lane really took.
-type Observed struct {
-	N               int64   // answers
-	PerByte         float64 // input tokens a byte of prompt; 0: not known
-	Low, Mean, High float64 // output tokens an answer: the least, the mean, the most
 }
 
 // Rows streams the items of an input: from files, or from the snapshot of a run.
@@ -77,6 +69,7 @@ type Part struct {
 	Segments []Segment  // where exact
 	Input    Span       // tokens of all requests
 	Output   Span       // tokens of all requests, reasoning included
+	From     Source     // of the tokens of its answers
 	Cost     Price      // in its mode
 	Live     Price      // if it went live
 }

@@ -52,7 +52,8 @@ func (s *Limits) GateOf(ctx context.Context, account, model string) (store.Gate,
 func (s *Limits) Enqueued(ctx context.Context, account, model string, but int64) (int64, error) {
 	var n int64
 	err := s.db.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(tokens), 0) AS BIGINT) FROM segments
-		WHERE account = $1 AND model = $2 AND no <> $3 AND state IN ('intended', 'launched')`, account, model, but).Scan(&n)
+		WHERE account = $1 AND model = $2 AND no <> $3 AND mode = 'batch' AND state IN ('intended', 'launched')`,
+		account, model, but).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("sum up enqueued tokens: %w", err)
 	}

@@ -26,7 +26,8 @@ func room(ctx context.Context, t *db.Txn, segment int64) error {
 	}
 	err = t.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(CASE
 		WHEN h.no <> g.no THEN h.tokens END), 0) AS BIGINT), CAST(MAX(g.tokens) AS BIGINT) FROM segments g
-		JOIN segments h ON h.account = g.account AND h.model = g.model AND h.state IN ('intended', 'launched') WHERE g.no = $1`,
+		JOIN segments h ON h.account = g.account AND h.model = g.model AND h.mode = 'batch'
+		AND h.state IN ('intended', 'launched') WHERE g.no = $1`,
 		segment).Scan(&out, &own)
 	if err == nil && out > 0 && out+own > limit {
 		err = fmt.Errorf("segment %d, %d tokens beside %d of at most %d: %w", segment, own, out, limit, store.ErrRoom)

@@ -62,12 +62,12 @@ func TestTooFewForABatchGoLive(t *testing.T) {
 }
 
 // TestABudgetIsSpentInAFewSlices plans far more than the budget covers, at twice what answers cost: what comes back of each slice
-// pays for the next one, and nothing is made again and again that cannot be paid for.
+// pays for the next one, nothing is made again and again that cannot be paid for, and the last few make no jobs of their own.
 func TestABudgetIsSpentInAFewSlices(t *testing.T) {
 	t.Parallel()
 	const price, items = 40_000, 5_000 // an answer costs half of it
 	budget := assay.Money(100 * price)
-	for _, mode := range []store.SegmentMode{store.Live, store.Batch} {
+	for mode, most := range map[store.SegmentMode]int{store.Live: 28, store.Batch: 20} {
 		w := newWorld(t, one, func(w *world) {
 			w.plan.items, w.plan.mode, w.plan.price, w.budget = items, mode, price, &budget
 			w.plan.policy.LiveBelow, w.plan.cut.Size = 500, 10
@@ -85,7 +85,7 @@ func TestABudgetIsSpentInAFewSlices(t *testing.T) {
 				t.Errorf("segment %d went %s, not %s", g.No, g.Mode, mode)
 			}
 		}
-		if sent < 190 || sent > 200 || len(segments) > 28 {
+		if sent < 180 || sent > 200 || len(segments) > most {
 			t.Errorf("%s: %d requests in %d segments\n%s", mode, sent, len(segments), w.history())
 		}
 		if w.plan.made > 10*sent {

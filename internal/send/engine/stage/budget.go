@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"math"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -69,6 +70,7 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 			}
 		}
 	}
+	left = x.withMargin(left)
 	for n, cost := range ranks {
 		if left -= cost; left >= 0 {
 			continue
@@ -79,11 +81,44 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 			return limit{short: true}, nil
 		case n == 0:
 			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, "budget", "no further item of every lane fits into the budget")
+		case x.tail(groups, int64(n)):
+			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, "budget",
+				"the budget covers "+assay.Count(n, "more item")+" of every lane, which is too little for batches of their own")
 		}
 		return limit{items: int64(n), short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, "budget",
 			assay.Count(n, "more item")+" of every lane "+assay.Verb(n, "fits", "fit")+" into the budget")
 	}
 	return limit{}, nil
+}
+
+// withMargin returns how much of the money that is left goes by the mean cost of the answers until now: the mean of further
+// ones differs, the less the more answers it is known from. A reserve of the most needs no margin, and before the first
+// answer there is nothing but a guess.
+func (x *Extension) withMargin(left assay.Money) assay.Money {
+	answers := 0.0
+	for _, l := range x.Lanes {
+		answers += float64(l.Ended() - l.Reused - l.Imported)
+	}
+	if x.Policy.ReserveHigh || answers <= 0 {
+		return left
+	}
+	return assay.Money(float64(left) / (1 + 1/math.Sqrt(answers)))
+}
+
+// leastJob is how many requests the jobs of a last slice have at least, unless it is a good part of what was sent before.
+const leastJob = 10
+
+// tail reports whether so many more items of every lane are not worth a job for each: few, beside what they were asked
+// before.
+func (x *Extension) tail(groups []engine.Group, items int64) bool {
+	ended, batches := int64(0), int64(0)
+	for _, g := range groups {
+		if l, _ := x.LaneOf(g.Stage, g.Lane); g.Mode == store.Batch {
+			ended += l.Ended()
+			batches++
+		}
+	}
+	return batches > 0 && items < leastJob && 4*items*batches < ended
 }
 
 // left returns what the run may still promise: the budget without what is spent, perhaps spent, reserved, or waiting to be

@@ -254,7 +254,7 @@ func (c *Cutter) close(ctx context.Context) error {
 	if err := c.flush(ctx); err != nil {
 		return err
 	}
-	var bytes store.Bytes
+	bytes := store.Bytes{Tokens: d.prompts / bytesPerToken}
 	if c.mode == store.Batch {
 		_, err := d.out.WriteString(d.frame.Close)
 		if err = errors.Join(err, d.out.Flush()); err != nil {
@@ -264,7 +264,7 @@ func (c *Cutter) close(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		bytes = store.Bytes{Name: info.Name, Size: info.Size, SHA256: info.SHA256, Tokens: d.prompts / bytesPerToken}
+		bytes.Name, bytes.Size, bytes.SHA256 = info.Name, info.Size, info.SHA256
 	}
 	c.open = nil
 	if err := c.Ledger.Work.Stage(ctx, d.Lease, bytes, d.cost.Sum, d.cost.Unknown, c.Clock.Now()); err != nil {
@@ -276,7 +276,7 @@ func (c *Cutter) close(ctx context.Context) error {
 }
 
 // bytesPerToken is the size of a token of a prompt on average. Where it matters, the provider's refusals set it right.
-const bytesPerToken = 4
+const bytesPerToken = store.BytesPerToken
 
 // finish stages what is open and settles what needs no sending.
 func (c *Cutter) finish(ctx context.Context) error {

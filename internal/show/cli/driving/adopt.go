@@ -84,7 +84,7 @@ func adopt(c *cobra.Command, w *shell.World, name string, jobs []string, f adopt
 	if f.file != "" {
 		a.f.file = shell.StudyFile(w, f.file)
 		var err error
-		if d, p, err = shell.Planned(c, w, a.f.file, f.study, plan.Options{}); err != nil {
+		if d, p, err = shell.Planned(c, w, a.f.file, f.study, plan.Options{}, nil); err != nil {
 			return err
 		}
 		s = d.Study

@@ -31,7 +31,7 @@ func Notify(w *shell.World) *cobra.Command {
 			"to type next.",
 		Args: shell.Args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error {
-			d, _, err := shell.Planned(c, w, shell.StudyFile(w, args[0]), f, plan.Options{})
+			d, _, err := shell.Planned(c, w, shell.StudyFile(w, args[0]), f, plan.Options{}, nil)
 			if err != nil {
 				return err
 			}

@@ -154,7 +154,7 @@ const mostReadings = 5
 // wanted reads and plans a study that is to be run.
 func wanted(c *cobra.Command, w *shell.World, name string, f runFlags, budget *assay.Money) (workspace.Wanted, error) {
 	o := plan.Options{Lanes: f.settings.Lanes, Stages: f.settings.Stages, Limit: f.settings.Limit, NoCanary: f.settings.NoCanary}
-	d, p, err := shell.Planned(c, w, name, f.study, o)
+	d, p, err := shell.Planned(c, w, name, f.study, o, &shell.Seen{HomeFlags: f.home, Rehearsal: f.rehearse})
 	if err == nil {
 		err = Runnable(w, d, p, name, f.rehearse)
 	}

@@ -29,7 +29,7 @@ func Check(w *shell.World) *cobra.Command {
 		Args: shell.Args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := shell.StudyFile(w, args[0])
-			d, p, err := shell.Planned(c, w, name, f, plan.Options{})
+			d, p, err := shell.Planned(c, w, name, f, plan.Options{}, nil)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/driving"
 	"assay/internal/show/cli/shell"
@@ -55,9 +56,16 @@ func pilot(c *cobra.Command, w *shell.World, d *plan.Input, whole *plan.Plan, o 
 		shell.ExitCode(err) != shell.ExitIncomplete {
 		return nil, err
 	}
-	answers, err := h.Observe(ctx, run, p)
+	if err := h.Learn(ctx, d, store.Run{}); err != nil {
+		return nil, err
+	}
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return nil, err
+	}
+	answers := int64(0)
+	for _, l := range lanes {
+		answers += l.Endings[assay.Answered] + l.Endings[assay.Cut] + l.Endings[assay.Refused]
 	}
 	again, problems := estimate.Make(ctx, d, o)
 	if again == nil {

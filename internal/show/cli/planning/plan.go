@@ -90,7 +90,7 @@ func runPlan(c *cobra.Command, w *shell.World, name string, f planFlags) error {
 	if f.show > 0 && f.write == "" && f.pilot.n == 0 {
 		whole.Lanes, whole.Stages = nil, nil // what a judge reads is made by the others
 	}
-	d, p, err := shell.Planned(c, w, name, f.study, whole)
+	d, p, err := shell.Planned(c, w, name, f.study, whole, &shell.Seen{HomeFlags: f.pilot.home})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
@@ -28,8 +30,9 @@ func (f *StudyFlags) Register(c *cobra.Command) {
 // StudyFile returns the study that a name on the command line means: the file, or study.yaml in the folder.
 func StudyFile(w *World, name string) string { return w.Workspace().StudyFile(name) }
 
-// Planned opens and plans a study; warnings go to standard error.
-func Planned(c *cobra.Command, w *World, name string, f StudyFlags, o plan.Options) (*plan.Input, *plan.Plan, error) {
+// Planned opens and plans a study; warnings go to standard error. It is priced by what answers took in a home; with nil, by the
+// catalogue alone.
+func Planned(c *cobra.Command, w *World, name string, f StudyFlags, o plan.Options, from *Seen) (*plan.Input, *plan.Plan, error) {
 	d, problems, err := w.Workspace().ReadStudy(c.Context(), name, f.StudyOptions)
 	if err != nil {
 		return nil, nil, err
@@ -43,6 +46,7 @@ func Planned(c *cobra.Command, w *World, name string, f StudyFlags, o plan.Optio
 	if err := KnownNames(d, o); err != nil {
 		return nil, nil, err
 	}
+	from.learn(c.Context(), w, d)
 	o.Workers = runtime.GOMAXPROCS(0)
 	p, more, err := workspace.MakePlan(c.Context(), d, o, filepath.Dir(name))
 	if err != nil {
@@ -61,6 +65,25 @@ func Planned(c *cobra.Command, w *World, name string, f StudyFlags, o plan.Optio
 		fmt.Fprintln(w.Stderr, q)
 	}
 	return d, p, nil
+}
+
+// Seen is the home whose answers a plan is priced by.
+type Seen struct {
+	HomeFlags
+	Rehearsal bool
+}
+
+// learn has a study priced by what answers took. A ledger that cannot be read is reported where it is needed.
+func (f *Seen) learn(ctx context.Context, w *World, d *plan.Input) {
+	if f == nil || !f.HasHome(w, f.Rehearsal) {
+		return
+	}
+	h, err := f.OpenHome(ctx, w, f.Rehearsal)
+	if err != nil {
+		return
+	}
+	defer h.Close()
+	_ = h.Learn(ctx, d, store.Run{}) // as above
 }
 
 // SomeItems refuses a limit that leaves nothing.

@@ -25,7 +25,8 @@ func (m *maker) importing(ctx context.Context, st *study.Stage) {
 		found[a.Lane]++
 	}
 	m.plan.Items[st.Import.Of] = int(in.Count)
-	m.given[st.Name] = &answers{lanes: lanes, items: in.Count, turns: in.Turns, tokens: visibleTokens, gated: true, goes: st.GoesOn()}
+	m.given[st.Name] = &answers{lanes: lanes, items: in.Count, turns: in.Turns, tokens: visibleTokens, answer: visibleTokens,
+		gated: true, goes: st.GoesOn()}
 	m.reportImport(st, in)
 	for _, l := range lanes {
 		i := plan.Import{Stage: st.Name, Lane: l, Expected: in.Expected[l.Name], Found: found[l.Name]}

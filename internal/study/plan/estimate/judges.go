@@ -136,11 +136,11 @@ func (a *answers) span() study.Turns { return study.Turns{N: len(a.turns), GoesO
 func (a *answers) quoted(of study.Of) float64 {
 	switch of.Which {
 	case study.OfConversation:
-		return a.tokens + visibleTokens
+		return a.tokens + a.answer
 	case study.OfLater:
-		return 2*visibleTokens + 100
+		return 2*a.answer + 100
 	}
-	return visibleTokens
+	return a.answer
 }
 
 func rubricWeight(r judge.Rubric) float64 {
@@ -183,10 +183,18 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 			continue
 		}
 		m.add(st, plan.Part{Lane: r.Lane, Turn: 1, Wave: wave, Mode: r.Mode, Gated: gated(st) || groups.unknown, Requests: each},
-			load{input: rubricWeight(rubric) + 2*visibleTokens, answer: rubric.Length()})
+			load{input: rubricWeight(rubric) + 2*m.compared(st), answer: rubric.Length()})
 	}
 	m.rankable(st, schedule, groups)
 	m.comparing(ctx, st, schedule.Pairs(), design.All(), groups)
+}
+
+// compared returns how many tokens each side of a comparison has.
+func (m *maker) compared(st *study.Stage) float64 {
+	if from := m.given[st.Compare]; from != nil && from.answer > 0 {
+		return from.answer
+	}
+	return visibleTokens
 }
 
 // sayPairs says how a study means many pairs.

@@ -72,6 +72,7 @@ type answers struct {
 	turns   []int64 // answers of one lane at each asked turn, control included
 	control int64   // those of the last turn that are a control
 	tokens  float64 // of the conversation before the last answer, mean
+	answer  float64 // tokens of the mean answer where it is quoted
 	gated   bool
 	goes    bool // goes on with earlier conversations: all its answers are later ones
 	unknown bool // how many there are is known only later

@@ -77,10 +77,16 @@ func (m *maker) price(p *plan.Part, w load) {
 	if w.answer.Expected > 0 { // as it is reserved
 		low, expected, high = m.in.Catalog.OutputOf(p.Lane.Lane, kind, w.answer.Low, w.answer.Expected)
 	}
+	p.From = plan.FromCatalog
 	if seen := m.seen(p); seen.N > 0 {
-		low, expected, high = int(seen.Low), int(math.Ceil(seen.Mean)), int(math.Ceil(seen.High))
-		if seen.PerByte > 0 && w.bytes > 0 {
+		p.From = seen.From
+		low, expected = int(seen.Mean/seen.Spread()), min(int(math.Ceil(seen.Mean)), high)
+		high = min(int(math.Ceil(seen.Mean*seen.Spread())), high)
+		switch {
+		case seen.PerByte > 0 && w.bytes > 0:
 			in, spread = w.bytes*seen.PerByte, 0.03
+		case seen.Input > 0 && w.bytes == 0:
+			in = seen.Input
 		}
 	}
 	p.Input = plan.Span{Low: times(in*(1-spread), p.Requests), Expected: times(in, p.Requests), High: times(in*(1+spread), p.Requests)}
@@ -116,15 +122,30 @@ func (m *maker) price(p *plan.Part, w load) {
 	}
 }
 
-// seen returns what a pilot saw of answers like those of a part.
+// seen returns what answers like those of a part took.
 func (m *maker) seen(p *plan.Part) plan.Observed {
-	switch p.Verb {
-	case study.VerbAsk, study.VerbContinue:
-		return m.in.Observed[p.Lane.Name]
-	case study.VerbCompare:
-		return m.in.Judged[p.Lane.Name]
+	if m.in.Learned == nil {
+		return plan.Observed{}
 	}
-	return plan.Observed{}
+	return m.in.Learned(p.Stage, p.Turn, p.Verb == study.VerbJudge || p.Verb == study.VerbCompare, p.Lane.Lane)
+}
+
+// visible returns how many tokens the mean answer of some lanes in a stage has where it is quoted, thoughts aside.
+func (m *maker) visible(stage string, lanes []*study.Lane) float64 {
+	sum, n := 0.0, 0.0
+	for _, l := range lanes {
+		tokens := float64(visibleTokens)
+		if m.in.Learned != nil {
+			if seen := m.in.Learned(stage, 1, false, l.Lane); seen.N > 0 {
+				tokens = seen.Visible
+			}
+		}
+		sum, n = sum+tokens, n+1
+	}
+	if n == 0 {
+		return visibleTokens
+	}
+	return sum / n
 }
 
 // bill returns the cost of all requests of a part, each with the mean usage.

@@ -45,7 +45,7 @@ func (m *maker) rounds(ctx context.Context, st *study.Stage, g grouping, wave in
 	first := len(m.plan.Parts)
 	for _, l := range m.in.Study.LanesNamed(st.Judges.List) {
 		r := m.in.Path(st, l)
-		mean := load{input: rubricWeight(rubric) + 2*visibleTokens, answer: rubric.Length()}
+		mean := load{input: rubricWeight(rubric) + 2*m.compared(st), answer: rubric.Length()}
 		if len(g.Lanes) == 0 && m.in.Known != nil && m.wanted(st) && len(rubric.Prompts) > 0 {
 			if exact, _, ok := m.known(ctx, st, l, rubric); ok {
 				mean = exact

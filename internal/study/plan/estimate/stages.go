@@ -13,7 +13,7 @@ import (
 // ask plans an ask stage: its first turn exactly, the others from the number of branches.
 func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	lanes := m.chosen(m.in.Study.Contestants(st))
-	give := &answers{lanes: lanes, gated: gated(st), unknown: gated(st)}
+	give := &answers{lanes: lanes, answer: m.visible(st.Name, lanes), gated: gated(st), unknown: gated(st)}
 	m.given[st.Name] = give
 	wave := m.after(st)
 	if left := m.in.NotAsked(st); len(left) > 0 && m.wanted(st) {
@@ -118,7 +118,7 @@ func (m *maker) laterTurns(ctx context.Context, st *study.Stage, talk *plan.Talk
 			starts = false
 		}
 		plain = m.fanOut(ctx, talk, k, plain, give.items)
-		w.input, w.bytes = w.input+visibleTokens+sayTokens(step), 0
+		w.input, w.bytes = w.input+give.answer+sayTokens(step), 0
 		give.wave++
 		give.turns = append(give.turns, plain+give.control)
 		for _, r := range routes {
@@ -176,7 +176,8 @@ func (m *maker) proceed(ctx context.Context, st *study.Stage) {
 	if len(st.Lanes.Among.List) > 0 {
 		lanes = m.chosen(m.in.Study.LanesNamed(st.Lanes.Among.List))
 	}
-	give := &answers{lanes: lanes, items: from.items, wave: m.after(st) - 1, turns: []int64{from.last() * plan.Draws(st)},
+	give := &answers{lanes: lanes, answer: m.visible(st.Name, lanes), items: from.items,
+		wave: m.after(st) - 1, turns: []int64{from.last() * plan.Draws(st)},
 		control: from.control * plan.Draws(st), gated: true, goes: st.GoesOn(), unknown: from.unknown || gated(st)}
 	m.given[st.Name] = give
 	var routes []plan.Path
