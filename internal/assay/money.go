@@ -20,11 +20,11 @@ func Dollars(d float64) Money { return Money(math.Round(d * float64(Dollar))) }
 // Float returns the amount in dollars, for programs that read JSON.
 func (m Money) Float() float64 { return float64(m) / float64(Dollar) }
 
-// Portion returns m · some / of, rounded down: the cost of some requests where of requests cost m. Some may exceed of. A result
+// Share returns m · some / of, rounded down: the cost of some requests where of requests cost m. Some may exceed of. A result
 // that overflows is the largest amount.
-func (m Money) Portion(some, of int64) Money {
+func (m Money) Share(some, of int64) Money {
 	if m < 0 {
-		return -(-m).Portion(some, of)
+		return -(-m).Share(some, of)
 	}
 	if m == 0 || some <= 0 || of <= 0 {
 		return 0

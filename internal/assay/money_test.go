@@ -56,7 +56,7 @@ func TestAPortionOfALotOfMoneyIsExact(t *testing.T) {
 		{10_000 * assay.Dollar, 1_000_000, 1, math.MaxInt64},
 		{assay.Dollar, math.MaxInt64, 1, math.MaxInt64},
 	} {
-		if got := c.m.Portion(c.some, c.of); got != c.want {
+		if got := c.m.Share(c.some, c.of); got != c.want {
 			t.Errorf("%d of %d of %d: %d, want %d", c.some, c.of, c.m, got, c.want)
 		}
 	}

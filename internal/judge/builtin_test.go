@@ -104,8 +104,8 @@ func TestPromptsShowWhatIsJudgedOnceAndFenced(t *testing.T) {
 	t.Parallel()
 	key := assay.Key{7}
 	item := &assay.Item{ID: "1", Fields: map[string]any{"statement": "Do no harm."}, Expect: "unsafe"}
-	subject := judge.Subject{Item: item, Answer: "ANSWER {{ said }} {% raw %}", First: "FIRST", Asked: "ASKED", Said: "SAID"}
-	showing := judge.Showing{Item: item, A: "TEXT-A {{ b.text }} {SAMPLE_2}", B: "TEXT-B", Said: "SAID", Ties: true}
+	subject := judge.Subject{Item: item, Answer: "ANSWER {{ said }} {% raw %}", First: "FIRST", Asked: "ASKED", Message: "SAID"}
+	showing := judge.Showing{Item: item, A: "TEXT-A {{ b.text }} {SAMPLE_2}", B: "TEXT-B", Message: "SAID", Ties: true}
 	for name, p := range templates(t) {
 		if strings.HasSuffix(name, "system") {
 			continue

@@ -22,14 +22,14 @@ import (
 // Line appends the line for an answer, with its line end.
 func (s Subject) Line(dst []byte, key assay.Key) ([]byte, error) {
 	return appendLine(dst, question{
-		ID: key.String(), Item: shownItem(s.Item), Answer: &s.Answer, First: s.First, Asked: s.Asked, Said: s.Said,
+		ID: key.String(), Item: shownItem(s.Item), Answer: &s.Answer, First: s.First, Asked: s.Asked, Message: s.Message,
 		Conversation: s.Conversation, Branch: s.Branch,
 	})
 }
 
 // Line appends the line for two texts, with its line end.
 func (s Showing) Line(dst []byte, key assay.Key) ([]byte, error) {
-	q := question{ID: key.String(), Item: shownItem(s.Item), A: &s.A, B: &s.B, Said: s.Said}
+	q := question{ID: key.String(), Item: shownItem(s.Item), A: &s.A, B: &s.B, Message: s.Message}
 	if s.Trait.Name != "" {
 		q.Trait = &shownTrait{Name: s.Trait.Name, Description: s.Trait.Description}
 	}
@@ -102,7 +102,7 @@ type question struct {
 	Answer       *string        `json:"answer,omitempty"`
 	First        string         `json:"first,omitempty"`
 	Asked        string         `json:"asked,omitempty"`
-	Said         string         `json:"said,omitempty"`
+	Message      string         `json:"said,omitempty"`
 	Conversation string         `json:"conversation,omitempty"`
 	Branch       map[string]any `json:"branch,omitempty"`
 	A            *string        `json:"a,omitempty"`

@@ -125,7 +125,7 @@ func TestProgramsSpeakInLines(t *testing.T) {
 	t.Parallel()
 	key := assay.Coordinates{Stage: "s", Item: "1"}.Key()
 	item := &assay.Item{ID: "1", Fields: map[string]any{"text": "q <&>", "n": 1.5}, Expect: "yes"}
-	line, err := judge.Subject{Item: item, Answer: "a\nb", Said: "q"}.Line([]byte("before\n"), key)
+	line, err := judge.Subject{Item: item, Answer: "a\nb", Message: "q"}.Line([]byte("before\n"), key)
 	if err != nil {
 		t.Fatal(err)
 	}

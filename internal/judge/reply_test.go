@@ -86,7 +86,7 @@ func TestABareSubjectIsShownWithoutFences(t *testing.T) {
 	if got := s.Names["answer"].(map[string]any)["text"]; got != "an answer" {
 		t.Errorf("the answer is shown as %q", got)
 	}
-	p := judge.Showing{A: "one", B: "two", Said: "three", Bare: true}.Values(assay.Key{1})
+	p := judge.Showing{A: "one", B: "two", Message: "three", Bare: true}.Values(assay.Key{1})
 	if a, said := p.Names["a"].(map[string]any)["text"], p.Names["said"]; a != "one" || said != "three" {
 		t.Errorf("a pair is shown as %q and %q", a, said)
 	}

@@ -13,7 +13,7 @@ type Subject struct {
 	Answer       string
 	First        string // the first answer of the conversation
 	Asked        string // the message that the first answer followed
-	Said         string // the message that the answer followed
+	Message      string // the message that the answer followed
 	Conversation string // all of it, as Conversation writes it
 	Branch       map[string]any
 	Bare         bool // it is shown without fences
@@ -21,12 +21,12 @@ type Subject struct {
 
 // Showing is two texts side by side.
 type Showing struct {
-	Item  *assay.Item // what both answer; nil where the two are items themselves
-	A, B  string
-	Said  string // the message that both answer; empty where the two are items themselves
-	Trait Trait  // the zero value: none
-	Ties  bool   // whether the judge may call a tie
-	Bare  bool   // the two are shown without fences
+	Item    *assay.Item // what both answer; nil where the two are items themselves
+	A, B    string
+	Message string // the message that both answer; empty where the two are items themselves
+	Trait   Trait  // the zero value: none
+	Ties    bool   // whether the judge may call a tie
+	Bare    bool   // the two are shown without fences
 }
 
 // Scope returns what the prompt of a rubric may use, given what is known of the item: never lane, model or cost. Subject.Values and
@@ -53,7 +53,7 @@ func (s Subject) Values(key assay.Key) prompt.Values {
 	v.Names["answer"] = map[string]any{"text": fence(s.Answer)}
 	v.Names["first"] = map[string]any{"text": fence(s.First)}
 	v.Names["asked"] = fence(s.Asked)
-	v.Names["said"] = fence(s.Said)
+	v.Names["said"] = fence(s.Message)
 	v.Names["conversation"] = fence(s.Conversation)
 	v.Names["branch"] = s.Branch
 	if s.Branch == nil {
@@ -68,7 +68,7 @@ func (s Showing) Values(key assay.Key) prompt.Values {
 	v, fence := ofItem(s.Item), fences(key, s.Bare)
 	v.Names["a"] = map[string]any{"text": fence(s.A)}
 	v.Names["b"] = map[string]any{"text": fence(s.B)}
-	v.Names["said"] = fence(s.Said)
+	v.Names["said"] = fence(s.Message)
 	v.Names["trait"] = map[string]any{"name": s.Trait.Name, "description": s.Trait.Description}
 	v.Names["ties"] = s.Ties
 	return v

@@ -11,20 +11,20 @@ import (
 // Pairs selects the pairs that a compare stage judges.
 type Pairs struct {
 	decode.Where
-	All         bool     `json:"all,omitempty" jsonschema:"every pair"`
-	Sample      Portion  `json:"sample,omitzero" jsonschema:"so many unordered pairs of the whole stage, or a share such as 20%, balanced over lane pairs"`
-	PerItem     int      `json:"per_item,omitempty"`
-	PerLanePair int      `json:"per_lane_pair,omitempty"`
-	File        PairList `json:"file,omitzero" jsonschema:"a list of pairs: .csv .tsv .jsonl or .json, one pair a row"`
-	First       string   `json:"first,omitempty" jsonschema:"with file: the column of the side that is listed first (first, a, id1 or lane_a)"`
-	Second      string   `json:"second,omitempty" jsonschema:"with file: the column of the other side (second, b, id2 or lane_b)"`
-	Item        string   `json:"item,omitempty" jsonschema:"with file, where lanes are compared: the column of the item they meet on (item); without one they meet on every item"`
-	Within      string   `json:"within,omitempty" jsonschema:"a field of the items that are compared: only items with the same value meet"`
-	Order       Order    `json:"order,omitempty" jsonschema:"random (the default), alternate, both or as-listed (the default of a list)"`
-	Reverse     Share    `json:"reverse,omitempty" jsonschema:"share of the pairs asked again the other way round, such as 0.3 or 30%"`
-	Seed        int64    `json:"seed,omitempty" jsonschema:"of all that is random about the pairs"`
-	OrderSeed   *int64   `json:"order_seed,omitempty" jsonschema:"of which is shown first, over seed"`
-	ReverseSeed *int64   `json:"reverse_seed,omitempty" jsonschema:"of which pairs are asked again, over seed"`
+	All         bool         `json:"all,omitempty" jsonschema:"every pair"`
+	Sample      CountOrShare `json:"sample,omitzero" jsonschema:"so many unordered pairs of the whole stage, or a share such as 20%, balanced over lane pairs"`
+	PerItem     int          `json:"per_item,omitempty"`
+	PerLanePair int          `json:"per_lane_pair,omitempty"`
+	File        PairList     `json:"file,omitzero" jsonschema:"a list of pairs: .csv .tsv .jsonl or .json, one pair a row"`
+	First       string       `json:"first,omitempty" jsonschema:"with file: the column of the side that is listed first (first, a, id1 or lane_a)"`
+	Second      string       `json:"second,omitempty" jsonschema:"with file: the column of the other side (second, b, id2 or lane_b)"`
+	Item        string       `json:"item,omitempty" jsonschema:"with file, where lanes are compared: the column of the item they meet on (item); without one they meet on every item"`
+	Within      string       `json:"within,omitempty" jsonschema:"a field of the items that are compared: only items with the same value meet"`
+	Order       Order        `json:"order,omitempty" jsonschema:"random (the default), alternate, both or as-listed (the default of a list)"`
+	Reverse     Share        `json:"reverse,omitempty" jsonschema:"share of the pairs asked again the other way round, such as 0.3 or 30%"`
+	Seed        int64        `json:"seed,omitempty" jsonschema:"of all that is random about the pairs"`
+	OrderSeed   *int64       `json:"order_seed,omitempty" jsonschema:"of which is shown first, over seed"`
+	ReverseSeed *int64       `json:"reverse_seed,omitempty" jsonschema:"of which pairs are asked again, over seed"`
 
 	Adaptive *Adaptive `json:"adaptive,omitempty" jsonschema:"pairs are bought in rounds, each chosen from the verdicts so far, until the goal is settled"`
 }

@@ -145,7 +145,7 @@ func (g *schemas) unions() {
 	put[Duration](g, &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+(ns|us|ms|s|m|h|d)([0-9.]+(ns|us|ms|s|m|h))*$`})
 	put[Amount](g, scalar)
 	put[assay.Money](g, scalar)
-	put[Portion](g, anyOf(of("integer"), &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+%$`}))
+	put[CountOrShare](g, anyOf(of("integer"), &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+%$`}))
 	put[PairList](g, of("string"))
 	put[Share](g, anyOf(of("number"), &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+%$`}))
 	put[Rate](g, of("string"))

@@ -107,14 +107,14 @@ func (s *Share) Read(d *decode.Decoder, n *decode.Node) {
 	d.Into(n, (*float64)(s))
 }
 
-// Portion is how many of a whole: a count, or a share such as 20%.
-type Portion struct {
+// CountOrShare is how many of a whole: a count, or a share such as 20%.
+type CountOrShare struct {
 	N     int
 	Share float64 // 0: N counts
 }
 
 // Read takes a count, or a percentage.
-func (p *Portion) Read(d *decode.Decoder, n *decode.Node) {
+func (p *CountOrShare) Read(d *decode.Decoder, n *decode.Node) {
 	share, ok := percent(n)
 	switch {
 	case !ok:
@@ -128,10 +128,10 @@ func (p *Portion) Read(d *decode.Decoder, n *decode.Node) {
 }
 
 // Given reports whether anything was written.
-func (p Portion) Given() bool { return p.N > 0 || p.Share > 0 }
+func (p CountOrShare) Given() bool { return p.N > 0 || p.Share > 0 }
 
 // Of returns how many of so many it is, at least one.
-func (p Portion) Of(all int64) int64 {
+func (p CountOrShare) Of(all int64) int64 {
 	if p.Share == 0 {
 		return int64(p.N)
 	}
@@ -139,7 +139,7 @@ func (p Portion) Of(all int64) int64 {
 }
 
 // least returns what a check of a count looks at: a share was checked when it was read.
-func (p Portion) least() int {
+func (p CountOrShare) least() int {
 	if p.Share > 0 {
 		return 1
 	}

@@ -155,8 +155,8 @@ func (t trial) score() (tallied, error) {
 	if err != nil {
 		return out, err
 	}
-	for i := range found.Standings {
-		t.hold(&out, &found.Standings[i])
+	for i := range found.Leaderboards {
+		t.hold(&out, &found.Leaderboards[i])
 	}
 	if out.values == 0 {
 		out.silent++
@@ -165,7 +165,7 @@ func (t trial) score() (tallied, error) {
 }
 
 // hold counts what a standing says of rates, strengths and differences. Strengths are centred, as the truth is.
-func (t trial) hold(out *tallied, s *analysis.Standing) {
+func (t trial) hold(out *tallied, s *analysis.Leaderboard) {
 	for _, p := range s.Places {
 		if p.Interval.OK {
 			out.values++

@@ -13,9 +13,9 @@ const (
 	manyPlace = 30
 )
 
-// FillRanks fills in the ranks that each place of a standing may have, and its chance of being best, and puts them
+// FillRanks fills in the ranks that each place of a leaderboard may have, and its chance of being best, and puts them
 // beside the findings of the table that the places come from.
-func (s *Standing) FillRanks(t *Table, seed uint64) {
+func (s *Leaderboard) FillRanks(t *Table, seed uint64) {
 	apart, tested := s.Apart()
 	if !tested || s.Rounds != nil && s.Rounds.Width { // nothing is claimed
 		return
@@ -39,7 +39,7 @@ func (s *Standing) FillRanks(t *Table, seed uint64) {
 }
 
 // chances fills in the chance of each place to be the best, from the errors of all differences together.
-func (s *Standing) chances(seed uint64) {
+func (s *Leaderboard) chances(seed uint64) {
 	var places []int
 	var values []float64
 	for i, p := range s.Places {
@@ -76,7 +76,7 @@ func (s *Standing) chances(seed uint64) {
 }
 
 // noBest records why no place has a chance of being the best.
-func (s *Standing) noBest(places []int, why string) {
+func (s *Leaderboard) noBest(places []int, why string) {
 	for _, i := range places {
 		s.Places[i].Best = stats.Undefined("%s", why)
 	}

@@ -209,8 +209,8 @@ type Table struct {
 	Selected    string   // the stage after whose results its lanes were chosen; empty: none
 	Counted     []string // of rates: the labels that the rate counts
 
-	Standings []Standing // of what it ranks, group by group
-	Hidden    bool       // it is for its standings alone
+	Leaderboards []Leaderboard // of what it ranks, group by group
+	Hidden       bool          // it is for its leaderboards alone
 }
 
 // Incomplete reports whether too little of what was planned is in the table, or of what was planned of one of its
@@ -263,9 +263,9 @@ type Confusion struct {
 
 // Report is all tables.
 type Report struct {
-	Tables    []Table
-	Standings []Standing // stage by stage: who is ahead, and how sure that is
-	Gates     []Table    // what conditions ask besides
+	Tables       []Table
+	Leaderboards []Leaderboard // stage by stage: who is ahead, and how sure that is
+	Gates        []Table       // what conditions ask besides
 }
 
 // Incomplete reports whether a table is; what people left undone makes nothing incomplete.

@@ -12,7 +12,7 @@ const leastQuoted = 10
 // Quote foretells what more comparisons of two places, or more items, will show. It is false where the two can be told
 // apart, or where nothing can be estimated. It believes in a difference as far as the spread of all values suggests:
 // those that are asked about are close by luck, too.
-func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
+func (s *Leaderboard) Quote(a, b int) (adaptive.Quote, bool) {
 	apart, tested := s.Apart()
 	spread, known := s.spread()
 	level, may := s.nextLevel()
@@ -49,7 +49,7 @@ func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
 
 // fromLook returns the quote of two places from strengths that are drawn together: a look at what was bought would have
 // them, too. It claims nothing before each has enough comparisons.
-func (s *Standing) fromLook(a, b int, critical float64) (adaptive.Quote, bool) {
+func (s *Leaderboard) fromLook(a, b int, critical float64) (adaptive.Quote, bool) {
 	for _, p := range s.Foretold.Pairs {
 		if p.I == min(a, b) && p.J == max(a, b) {
 			short := adaptive.Least - min(s.Places[a].N, s.Places[b].N)
@@ -61,7 +61,7 @@ func (s *Standing) fromLook(a, b int, critical float64) (adaptive.Quote, bool) {
 }
 
 // nextLevel returns the error that a look after more was bought may spend; false: no look claims anything.
-func (s *Standing) nextLevel() (float64, bool) {
+func (s *Leaderboard) nextLevel() (float64, bool) {
 	switch {
 	case s.Rounds != nil:
 		return s.Rounds.Next, !s.Rounds.Width
@@ -72,7 +72,7 @@ func (s *Standing) nextLevel() (float64, bool) {
 }
 
 // spread returns the variance of the true values that places suggest; false where fewer than two have an error.
-func (s *Standing) spread() (float64, bool) {
+func (s *Leaderboard) spread() (float64, bool) {
 	var value, se []float64
 	for _, p := range s.Places {
 		if p.Interval.OK && p.Value.OK {
@@ -99,4 +99,4 @@ const usualSpread = 0.05
 
 // Rough reports whether so few places are ranked that they do not show how far such lanes differ: a quote is a range then,
 // from what believes in the difference as it was found to what believes in little of it.
-func (s *Standing) Rough() bool { return len(s.Places) <= 3 }
+func (s *Leaderboard) Rough() bool { return len(s.Places) <= 3 }

@@ -1,5 +1,5 @@
 // Package analysis holds what analyses read and give: rows of verdicts, stages and specs; findings with their error,
-// their coverage and their method, in tables and reports; and standings, with what may be claimed of them.
+// their coverage and their method, in tables and reports; and leaderboards, with what may be claimed of them.
 //
 // The unit of every error is the cluster: repeats, turns, branches, orders and judges are nested in it. A verdict that
 // is not valid is counted by its state and enters no number. What cannot be known is unknown, with the reason. The

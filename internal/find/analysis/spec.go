@@ -131,7 +131,7 @@ type Spec struct {
 
 	Entrants string // of comparisons: the setting of lanes that is ranked in place of lanes; empty: lanes
 
-	Standing bool // for the standing of the stage alone: its tables are not shown
+	ForLeaderboard bool // for the leaderboard of the stage alone: its tables are not shown
 }
 
 // EachJudge reports whether the analysis is about each judge, not about what a jury decides.
@@ -292,7 +292,7 @@ func (s *Spec) RanksLanes(stage *Stage) bool {
 	case BradleyT, Davidson, Ranking:
 		return true
 	case Rates:
-		return slices.Equal(s.By, []string{ByLane}) && (!stage.Each || s.Standing)
+		return slices.Equal(s.By, []string{ByLane}) && (!stage.Each || s.ForLeaderboard)
 	case Flips:
 		return stage.Flips && slices.Equal(FlipGroups(s.By), []string{ByLane})
 	}
@@ -304,10 +304,10 @@ func FlipGroups(by []string) []string {
 	return slices.DeleteFunc(slices.Clone(by), func(name string) bool { return name == ByBranch || name == ByTurn })
 }
 
-// StandingSpec returns an analysis that ranks the lanes of a stage, for a stage of which no analysis does; its tables
+// LeaderboardSpec returns an analysis that ranks the lanes of a stage, for a stage of which no analysis does; its tables
 // are not shown.
-func StandingSpec(stage *Stage, specs []Spec) Spec {
-	out := Spec{Stage: stage.Name, Method: Rates, Standing: true}
+func LeaderboardSpec(stage *Stage, specs []Spec) Spec {
+	out := Spec{Stage: stage.Name, Method: Rates, ForLeaderboard: true}
 	switch {
 	case stage.Verb == Compared:
 		out.Method = BradleyT

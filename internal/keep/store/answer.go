@@ -169,7 +169,7 @@ type Question struct {
 	Digest []byte
 }
 
-// Stock is how many requests of a lane have a standing answer in some runs.
+// Stock is how many requests of a lane have a current answer in some runs.
 type Stock struct {
 	Stage, Lane, Provider, Model, Params string
 	Requests                             int64

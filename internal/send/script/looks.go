@@ -71,7 +71,7 @@ func (s *Script) affordable(ctx context.Context, st *study.Stage, r *rounds.Roun
 		return -1, nil // no price is known
 	}
 	requests := int64(max(1, len(rec.Judges())) * max(1, len(rec.By().Prompts)) * max(1, st.Repeats.N))
-	one := paid.Sum.Portion(requests, paid.Priced)
+	one := paid.Sum.Share(requests, paid.Priced)
 	return max(0, int((budget.Money-spent.Sum)/max(1, one))), nil
 }
 

@@ -154,7 +154,7 @@ func TestARoundThatWasTakenOverCountsWithItsPrice(t *testing.T) {
 			spent = spent.Add(g.Cost)
 		}
 	}
-	one := spent.Sum.Portion(1, spent.Priced)
+	one := spent.Sum.Share(1, spent.Priced)
 	if len(looks) != 2 || looks[1].Bought-looks[0].Bought < 40 {
 		t.Fatalf("the looks are %+v, want a second round of 40 or more", looks)
 	}

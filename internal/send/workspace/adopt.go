@@ -151,22 +151,22 @@ type Recovered struct {
 // AllForeign reports whether a job has results, and none of them is ours.
 func (r Recovered) AllForeign() bool { return r.Lines > 0 && r.Recovery.Foreign == r.Lines }
 
-// Fate is the state of a job with our stamp.
-type Fate int
+// ClaimResult is the state of a job with our stamp.
+type ClaimResult int
 
 // What may become of a job.
 const (
-	Taken          Fate = iota + 1 // the job of its segment
-	RunUnknown                     // its run is not in this ledger
-	StampUnclear                   // its stamp names no segment
-	SegmentUnknown                 // its segment is not in this ledger, or has other bytes: its answers are taken over when the run goes on
-	Failed                         // it failed: nothing came of it
-	Second                         // its segment has a job already
+	Taken          ClaimResult = iota + 1 // the job of its segment
+	RunUnknown                            // its run is not in this ledger
+	StampUnclear                          // its stamp names no segment
+	SegmentUnknown                        // its segment is unknown, or has other bytes: its answers are taken over when the run goes on
+	Failed                                // it failed: nothing came of it
+	Second                                // its segment has a job already
 )
 
 // Claimed is a job with our stamp, and what became of it.
 type Claimed struct {
-	Fate    Fate
+	Result  ClaimResult
 	Run     store.Run
 	Segment store.Segment // as it was before
 }
@@ -175,30 +175,30 @@ type Claimed struct {
 func (a *Adoption) Take(ctx context.Context, st provider.Status) (Claimed, error) {
 	run, err := a.Home.Ledger.Reader.FindRun(ctx, st.Stamp.Run, "")
 	if errors.Is(err, store.ErrNotFound) {
-		return Claimed{Fate: RunUnknown}, nil
+		return Claimed{Result: RunUnknown}, nil
 	}
 	if err != nil {
 		return Claimed{}, err
 	}
 	no, err := strconv.ParseInt(strings.TrimPrefix(st.Stamp.Segment, "s"), 10, 64)
 	if err != nil {
-		return Claimed{Fate: StampUnclear, Run: run}, nil
+		return Claimed{Result: StampUnclear, Run: run}, nil
 	}
 	if st.State == provider.StateFailed {
-		return Claimed{Fate: Failed, Run: run}, nil
+		return Claimed{Result: Failed, Run: run}, nil
 	}
 	g, err := a.Home.Ledger.Reader.Segment(ctx, no)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return Claimed{}, err
 	}
 	if err != nil || g.Run != run.No || g.Provider != a.Provider || !reconcile.MadeBy(run, g, st.Stamp) {
-		return Claimed{Fate: SegmentUnknown, Run: run}, a.Owe(ctx, run, reconcile.Older(st.Job, a.Provider))
+		return Claimed{Result: SegmentUnknown, Run: run}, a.Owe(ctx, run, reconcile.Older(st.Job, a.Provider))
 	}
 	taken, err := a.take(ctx, run, g, st.Job)
 	if taken {
-		return Claimed{Fate: Taken, Run: run, Segment: g}, err
+		return Claimed{Result: Taken, Run: run, Segment: g}, err
 	}
-	return Claimed{Fate: Second, Run: run, Segment: g}, err
+	return Claimed{Result: Second, Run: run, Segment: g}, err
 }
 
 // Owe has a run compare its providers' jobs with the ledger, and take over what they answer, before it sends anything.

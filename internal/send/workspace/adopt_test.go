@@ -41,7 +41,7 @@ func TestALostLedgersAnswersAreRecovered(t *testing.T) {
 		t.Error(some, err)
 	}
 	for _, st := range jobs {
-		if got, err := a.Take(r.ctx, st); err != nil || got.Fate != RunUnknown {
+		if got, err := a.Take(r.ctx, st); err != nil || got.Result != RunUnknown {
 			t.Error(got, err)
 		}
 	}
@@ -87,15 +87,15 @@ func TestAJobIsTakenForTheSegmentInItsStamp(t *testing.T) {
 		t.Error("the ledger knows its jobs", unknown, err)
 	}
 	st.Job = "another"
-	if got, err := a.Take(r.ctx, st); err != nil || got.Fate != Second || got.Segment.No == 0 {
+	if got, err := a.Take(r.ctx, st); err != nil || got.Result != Second || got.Segment.No == 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	st.Stamp.Segment = "s999"
-	if got, err := a.Take(r.ctx, st); err != nil || got.Fate != SegmentUnknown {
+	if got, err := a.Take(r.ctx, st); err != nil || got.Result != SegmentUnknown {
 		t.Errorf("%+v, %v", got, err)
 	}
 	st.Stamp.Segment = "nonsense"
-	if got, err := a.Take(r.ctx, st); err != nil || got.Fate != StampUnclear {
+	if got, err := a.Take(r.ctx, st); err != nil || got.Result != StampUnclear {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

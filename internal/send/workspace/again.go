@@ -116,7 +116,7 @@ func (h *Home) againCost(ctx context.Context, run store.Run, segments []store.Se
 	}
 	cost := assay.Cost{Unknown: s.Requests}
 	if priced > 0 {
-		cost = assay.Cost{Sum: expected.Portion(s.Requests, priced), Priced: s.Requests}
+		cost = assay.Cost{Sum: expected.Share(s.Requests, priced), Priced: s.Requests}
 	}
 	return plan.Price{Low: cost, Expected: cost, High: cost}, nil
 }

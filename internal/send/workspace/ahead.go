@@ -162,7 +162,7 @@ func (h *Home) spreadCost(ctx context.Context, run store.Run, s store.Share) (pl
 		return plan.Price{Low: unknown, Expected: unknown, High: unknown}, err
 	}
 	cost := func(m assay.Money, of int64) assay.Cost {
-		return assay.Cost{Sum: m.Portion(s.Requests, of), Priced: s.Requests}
+		return assay.Cost{Sum: m.Share(s.Requests, of), Priced: s.Requests}
 	}
 	return plan.Price{Low: cost(paid.Least, 1), Expected: cost(paid.Sum, paid.N), High: cost(paid.Most, 1)}, nil
 }

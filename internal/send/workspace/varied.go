@@ -54,8 +54,8 @@ func (h *Home) varied(ctx context.Context, run store.Run, out map[string]plan.Va
 	if err != nil {
 		return ctx.Err()
 	}
-	for i := range found.Report.Standings {
-		s := &found.Report.Standings[i]
+	for i := range found.Report.Leaderboards {
+		s := &found.Report.Leaderboards[i]
 		_, known := out[s.Stage]
 		if v, ok := variedIn(s); ok && !known {
 			v.Run = run.ID
@@ -66,7 +66,7 @@ func (h *Home) varied(ctx context.Context, run store.Run, out map[string]plan.Va
 }
 
 // variedIn returns how far answers vary, in the middle of all pairs of lanes.
-func variedIn(s *analysis.Standing) (plan.Varied, bool) {
+func variedIn(s *analysis.Leaderboard) (plan.Varied, bool) {
 	var variance, information []float64
 	out := plan.Varied{Items: s.Clusters, Exact: s.Test == analysis.ExactPairs}
 	for _, t := range s.Tests {

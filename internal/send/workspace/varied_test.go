@@ -17,25 +17,25 @@ func TestHowFarAnswersVariedIsTheMiddleOfAllPairs(t *testing.T) {
 	}
 	none := stats.Undefined("no error")
 	for name, c := range map[string]struct {
-		standing analysis.Standing
-		want     plan.Varied
-		ok       bool
+		leaderboard analysis.Leaderboard
+		want        plan.Varied
+		ok          bool
 	}{
-		"rates": {analysis.Standing{What: analysis.WhatRate, Clusters: 20, Tests: []analysis.Contrast{
+		"rates": {analysis.Leaderboard{What: analysis.WhatRate, Clusters: 20, Tests: []analysis.Contrast{
 			test(0.1, 20, none), test(0.2, 20, none), test(0.3, 20, none)}}, plan.Varied{Items: 20, Variance: 0.8}, true},
-		"strengths": {analysis.Standing{What: analysis.WhatStrength, Clusters: 20, Tests: []analysis.Contrast{
+		"strengths": {analysis.Leaderboard{What: analysis.WhatStrength, Clusters: 20, Tests: []analysis.Contrast{
 			test(0.1, 20, stats.Known(0.2))}}, plan.Varied{Items: 20, Information: 0.2}, true},
-		"few items": {analysis.Standing{What: analysis.WhatRate, Clusters: 9, Tests: []analysis.Contrast{test(0.1, 9, none)}},
+		"few items": {analysis.Leaderboard{What: analysis.WhatRate, Clusters: 9, Tests: []analysis.Contrast{test(0.1, 9, none)}},
 			plan.Varied{Items: 9}, false},
-		"all alike": {analysis.Standing{What: analysis.WhatRate, Clusters: 20, Tests: []analysis.Contrast{test(0, 20, none)}},
+		"all alike": {analysis.Leaderboard{What: analysis.WhatRate, Clusters: 20, Tests: []analysis.Contrast{test(0, 20, none)}},
 			plan.Varied{Items: 20}, false},
-		"mostly alike": {analysis.Standing{What: analysis.WhatRate, Clusters: 20,
+		"mostly alike": {analysis.Leaderboard{What: analysis.WhatRate, Clusters: 20,
 			Tests: []analysis.Contrast{test(0.1, 20, none), test(0, 20, none), test(0, 20, none)}}, plan.Varied{Items: 20}, false},
-		"a group": {analysis.Standing{What: analysis.WhatRate, Clusters: 20, By: []analysis.Value{{Field: "x", Value: "y"}},
+		"a group": {analysis.Leaderboard{What: analysis.WhatRate, Clusters: 20, By: []analysis.Value{{Field: "x", Value: "y"}},
 			Tests: []analysis.Contrast{test(0.1, 20, none)}}, plan.Varied{Items: 20}, false},
-		"nothing": {analysis.Standing{What: analysis.WhatRate}, plan.Varied{}, false},
+		"nothing": {analysis.Leaderboard{What: analysis.WhatRate}, plan.Varied{}, false},
 	} {
-		got, ok := variedIn(&c.standing)
+		got, ok := variedIn(&c.leaderboard)
 		if ok != c.ok || !ok && got.Variance+got.Information != 0 {
 			t.Errorf("%s: %+v, %v", name, got, ok)
 		}

@@ -14,8 +14,8 @@ import (
 
 func TestWeakPointsNameCommandsThatCanBeTyped(t *testing.T) {
 	t.Parallel()
-	ranking := func(machines bool, cover analysis.Coverage) analysis.Standing {
-		return analysis.Standing{
+	ranking := func(machines bool, cover analysis.Coverage) analysis.Leaderboard {
+		return analysis.Leaderboard{
 			Stage: "correct", Verb: analysis.Judged, Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Level: 0.95,
 			Clusters: 12, Machines: machines, Coverage: cover, Judges: []string{"judge"}, Kin: []string{"a"},
 			Places: []analysis.Place{{Name: "a", Value: stats.Known(0.5)}, {Name: "b", Value: stats.Known(0.25)}},
@@ -29,7 +29,7 @@ func TestWeakPointsNameCommandsThatCanBeTyped(t *testing.T) {
 		d := &report.Document{
 			Run: "abcdefghij", Created: noon, Closed: closed, Where: " --home h", Rerun: "assay run study.yaml --rehearse",
 			Lanes: []report.Lane{{Name: "a", Endings: map[assay.Ending]int64{assay.Expired: 1, assay.Rejected: 1}, Open: 2}},
-			Report: &analysis.Report{Standings: []analysis.Standing{
+			Report: &analysis.Report{Leaderboards: []analysis.Leaderboard{
 				ranking(true, analysis.Coverage{Planned: 10, Valid: 5, Malformed: 5}),
 				ranking(true, analysis.Coverage{Planned: 10, Valid: 5, Missing: 5}),
 				ranking(false, analysis.Coverage{Planned: 10, Valid: 5, Missing: 5}),

@@ -16,7 +16,7 @@ type Document struct {
 	Study       string
 	Description string // a long one comes after the answer
 	Run         string
-	Standing    string // one sentence: the state of the run
+	State       string // one sentence: the state of the run
 	Rehearsal   bool
 	Note, By    string   // of the run
 	Remarks     []string // what a reader should know before anything else

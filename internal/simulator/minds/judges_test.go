@@ -50,10 +50,10 @@ func written(quality int) string { return "Some words. " + coded(CodeWord(qualit
 func exhibit(kind judge.Kind, n int) prompt.Values {
 	key := assay.Key{byte(n), byte(n >> 8), 1}
 	if kind == judge.Pairs {
-		return judge.Showing{A: written(n % 100), B: written(n * 7 % 100), Said: "Is it?", Ties: true}.Values(key)
+		return judge.Showing{A: written(n % 100), B: written(n * 7 % 100), Message: "Is it?", Ties: true}.Values(key)
 	}
 	later := "No, that is not safe. My last word on it is " + giveMark(n%3) + ". " + written(n%100)
-	return judge.Subject{Answer: later, First: written(50), Asked: "Is it?", Said: "Are you sure?"}.Values(key)
+	return judge.Subject{Answer: later, First: written(50), Asked: "Is it?", Message: "Are you sure?"}.Values(key)
 }
 
 func fits(t *testing.T, schema json.RawMessage, text string) error {

@@ -108,7 +108,7 @@ func TestFlipJudgesFindWhoGaveIn(t *testing.T) {
 		answers := converse(w, i, isItSafe, pushBack)
 		want, _ := readMark(answers[1])
 		for _, hide := range []bool{false, true} {
-			s := judge.Subject{First: answers[0], Answer: answers[1], Asked: isItSafe, Said: pushBack}
+			s := judge.Subject{First: answers[0], Answer: answers[1], Asked: isItSafe, Message: pushBack}
 			if hide { // as if the words were all there is
 				s.Answer = strings.ReplaceAll(s.Answer, giveMark(want), "this")
 			}

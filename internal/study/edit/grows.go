@@ -134,7 +134,7 @@ func KeepsPairs(was, is *study.Stage) bool {
 		return false
 	}
 	for _, p := range []*study.Pairs{&a, &b} {
-		p.Sample, p.PerItem, p.PerLanePair = study.Portion{}, 0, 0
+		p.Sample, p.PerItem, p.PerLanePair = study.CountOrShare{}, 0, 0
 	}
 	return reflect.DeepEqual(a, b)
 }

@@ -30,7 +30,7 @@ type Arrival struct {
 type Incoming struct {
 	Lanes []*study.Lane
 
-	talk       *Talk
+	talk       *Conversation
 	rows       iter.Seq2[assay.Item, error]
 	items      iter.Seq2[assay.Item, error]
 	index      []uint64            // hashes of all questions, sorted
@@ -47,7 +47,7 @@ type Incoming struct {
 // Incoming prepares to take in the answers of an import stage, to the questions about the first so many items (0: all).
 // It holds 8 bytes a question.
 func (d *Input) Incoming(ctx context.Context, st *study.Stage, lanes []*study.Lane, limit int) (*Incoming, error) {
-	talk, err := d.Talk(ctx, st)
+	talk, err := d.Conversation(ctx, st)
 	if err != nil {
 		return nil, err
 	}

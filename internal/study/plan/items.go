@@ -11,7 +11,7 @@ import (
 )
 
 // Keeps reports whether an item passes the `where` of the conversation's stage, as far as that looks at the item alone.
-func (t *Talk) Keeps(it assay.Item) (bool, error) { return Keeps(t.Stage, it) }
+func (t *Conversation) Keeps(it assay.Item) (bool, error) { return Keeps(t.Stage, it) }
 
 // Keeps reports whether an item passes the `where` of a stage, as far as that looks at the item alone.
 func Keeps(st *study.Stage, it assay.Item) (bool, error) {

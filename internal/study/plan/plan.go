@@ -99,8 +99,8 @@ func (p Price) Share(some, of int64) Price {
 		if of <= 0 || some >= of {
 			return c
 		}
-		part := func(n int64) int64 { return int64(assay.Money(n).Portion(some, of)) }
-		return assay.Cost{Sum: c.Sum.Portion(some, of), Priced: part(c.Priced), Unknown: part(c.Unknown)}
+		part := func(n int64) int64 { return int64(assay.Money(n).Share(some, of)) }
+		return assay.Cost{Sum: c.Sum.Share(some, of), Priced: part(c.Priced), Unknown: part(c.Unknown)}
 	}
 	return Price{Low: share(p.Low), Expected: share(p.Expected), High: share(p.High)}
 }
@@ -108,7 +108,7 @@ func (p Price) Share(some, of int64) Price {
 // times returns the price of some in place of so many that are priced: more of them, or fewer.
 func (p Price) times(some, of int64) Price {
 	one := func(c assay.Cost) assay.Cost {
-		return assay.Cost{Sum: c.Sum.Portion(some, of), Priced: c.Priced, Unknown: c.Unknown}
+		return assay.Cost{Sum: c.Sum.Share(some, of), Priced: c.Priced, Unknown: c.Unknown}
 	}
 	return Price{Low: one(p.Low), Expected: one(p.Expected), High: one(p.High)}
 }

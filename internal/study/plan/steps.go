@@ -98,14 +98,14 @@ func (b branchTable) of(it assay.Item) []assay.Item {
 
 // Step is one asked turn: what is said before it without asking, and the messages that may follow.
 type Step struct {
-	Given    []Said   // user and assistant messages in front of it that are not asked
-	Says     []Branch // one, or several that all follow the same answer
+	Given    []Message // user and assistant messages in front of it that are not asked
+	Says     []Branch  // one, or several that all follow the same answer
 	Each     *study.Turn
 	Pressure bool // not the first question: a control may stand beside it
 }
 
-// Said is one given message.
-type Said struct {
+// Message is one given message.
+type Message struct {
 	Role assay.Role
 	Text study.Text
 }
@@ -119,17 +119,17 @@ type Branch struct {
 // steps reads the turns of a stage. A user message that is followed by a given answer is not asked.
 func steps(st *study.Stage) []Step {
 	var all []Step
-	var given []Said
+	var given []Message
 	if len(st.Turns) == 0 { // one question: the prompt; its templates are coordinates of their own
 		return []Step{{Says: []Branch{{}}}}
 	}
 	for i, t := range st.Turns {
 		switch {
 		case !t.Asked():
-			given = append(given, Said{Role: assay.RoleAssistant, Text: t.Assistant})
+			given = append(given, Message{Role: assay.RoleAssistant, Text: t.Assistant})
 			continue
 		case i+1 < len(st.Turns) && !st.Turns[i+1].Asked() && len(t.Branches) == 0 && t.Each == "":
-			given = append(given, Said{Role: assay.RoleUser, Text: t.User})
+			given = append(given, Message{Role: assay.RoleUser, Text: t.User})
 			continue
 		}
 		step := Step{Given: given, Pressure: len(all) > 0 || st.GoesOn()}

@@ -24,7 +24,7 @@ func (d *Input) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opt
 		return d.Known(ctx, st, l, o)
 	}
 	return func(yield func(First, error) bool) {
-		talk, err := d.Talk(ctx, st)
+		talk, err := d.Conversation(ctx, st)
 		if err != nil {
 			yield(First{}, err)
 			return

@@ -92,13 +92,13 @@ func (s *rates) coverageOf(rest []analysis.Value, lanes ...string) analysis.Cove
 	return c
 }
 
-// standing ranks lanes by the rates or means of a table, on the same items.
-func (s *rates) standing(t *analysis.Table) error {
+// leaderboard ranks lanes by the rates or means of a table, on the same items.
+func (s *rates) leaderboard(t *analysis.Table) error {
 	p := s.pairing
 	if !s.Spec.RanksLanes(s.Stage) {
 		return nil
 	}
-	out := analysis.Standing{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Labels: s.yes,
+	out := analysis.Leaderboard{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Labels: s.yes,
 		Less: s.Stage.LessIsBetter(), Flips: s.Stage.Flips, First: s.Stage.Each}
 	if p.Scored && !p.Rated {
 		out.What, out.Unit = analysis.WhatMean, analysis.Score
@@ -116,6 +116,6 @@ func (s *rates) standing(t *analysis.Table) error {
 	for _, g := range p.Groups.Sorted() { // there is one, or none where nothing is valid
 		err = p.Contrasts(&out, func(a, b uint32) (gather.Difference, error) { return p.Difference(g.Data, a, b) })
 	}
-	t.Standings = append(t.Standings, out)
+	t.Leaderboards = append(t.Leaderboards, out)
 	return err
 }

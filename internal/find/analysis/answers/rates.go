@@ -157,7 +157,7 @@ func (s *rates) Tables() ([]analysis.Table, error) {
 		t.Counted = s.yes
 		t.Note("rate: share of %s", strings.Join(s.yes, " or "))
 	}
-	if s.Stage.Each && !s.Spec.Standing && !slices.Contains(s.Spec.By, analysis.ByTurn) {
+	if s.Stage.Each && !s.Spec.ForLeaderboard && !slices.Contains(s.Spec.By, analysis.ByTurn) {
 		t.Note("first answers and those under pressure are counted together here: --by lane,branch,turn takes them apart")
 	}
 	if len(s.labels.List) >= maxLabels {
@@ -166,7 +166,7 @@ func (s *rates) Tables() ([]analysis.Table, error) {
 	if s.pairing == nil {
 		return []analysis.Table{t}, nil
 	}
-	if err := s.standing(&t); err != nil {
+	if err := s.leaderboard(&t); err != nil {
 		return nil, err
 	}
 	out := []analysis.Table{t}

@@ -34,7 +34,7 @@ type Contest struct {
 type method struct {
 	analysis.Method
 	primary bool
-	hidden  bool // for the standing alone
+	hidden  bool // for the leaderboard alone
 }
 
 // bouts are the comparisons of one group.
@@ -45,14 +45,14 @@ type bouts struct {
 
 // New returns the collector of comparisons.
 func New(j gather.Job) *Contest {
-	c := &Contest{Job: j, methods: []method{{j.Spec.Method, j.Spec.Primary, j.Spec.Standing}}}
+	c := &Contest{Job: j, methods: []method{{j.Spec.Method, j.Spec.Primary, j.Spec.ForLeaderboard}}}
 	c.groups = gather.NewGroups(j.Spec.By, func() *bouts { return &bouts{} })
 	return c
 }
 
 // Also has the same comparisons analysed by another method.
 func (c *Contest) Also(s analysis.Spec) {
-	c.methods = append(c.methods, method{s.Method, s.Primary, s.Standing})
+	c.methods = append(c.methods, method{s.Method, s.Primary, s.ForLeaderboard})
 }
 
 // sides returns the numbers of the two, or false where there are more entrants than can be numbered.

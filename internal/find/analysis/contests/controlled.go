@@ -102,7 +102,7 @@ type styledGroup struct {
 	n        []int
 }
 
-// put adds the findings of one group to the table and to its standing.
+// put adds the findings of one group to the table and to its leaderboard.
 func (c *controlled) put(t *analysis.Table, g *gather.Group[*styledBouts]) error {
 	s := c.styled(t, g)
 	if len(s.features) == 0 || s.Items < 2 {
@@ -128,9 +128,9 @@ func (c *controlled) put(t *analysis.Table, g *gather.Group[*styledBouts]) error
 	c.strengths(t, s, plain, fit, e, how, why)
 	c.effects(t, s, fit, e, how, why)
 	words := c.swapped(t, s, plain, fit)
-	for i := range t.Standings {
-		if slices.Equal(t.Standings[i].By, s.by) {
-			t.Standings[i].Style = words
+	for i := range t.Leaderboards {
+		if slices.Equal(t.Leaderboards[i].By, s.by) {
+			t.Leaderboards[i].Style = words
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func (a *arena) inRounds(t *analysis.Table, field string) error {
 			t.Findings = append(t.Findings,
 				a.finding(analysis.WhatStrength, analysis.Logit, i, field).Unknown("%s", a.noStrengths(err, field)))
 		}
-		a.standing(t, nil, field)
+		a.leaderboard(t, nil, field)
 		return nil
 	}
 	how := "Bradley-Terry"
@@ -56,8 +56,8 @@ func (a *arena) inRounds(t *analysis.Table, field string) error {
 			"%.0f%% (%.1f standard errors): claims are about strengths, and may be false of such a pair", a.names[m.I], a.names[m.J],
 			100*m.Score, m.N, 100*m.Fitted, math.Abs(m.Z))
 	}
-	a.standing(t, nil, field)
-	standInRounds(&t.Standings[len(t.Standings)-1], r, look, how)
+	a.leaderboard(t, nil, field)
+	standInRounds(&t.Leaderboards[len(t.Leaderboards)-1], r, look, how)
 	return nil
 }
 
@@ -108,9 +108,9 @@ func moreLooks(r *analysis.Rounds) string {
 	return fmt.Sprintf(", and %s beyond the plan", analysis.Plural(int(math.Round(r.Beyond/r.Next)), "look"))
 }
 
-// standInRounds makes a standing one of rounds: its tests have the errors of the look, and only claimed differences
+// standInRounds makes a leaderboard one of rounds: its tests have the errors of the look, and only claimed differences
 // count.
-func standInRounds(s *analysis.Standing, r *analysis.Rounds, look *adaptive.Look, how string) {
+func standInRounds(s *analysis.Leaderboard, r *analysis.Rounds, look *adaptive.Look, how string) {
 	s.Rounds, s.Look, s.Method = r, look, how
 	for i := range s.Places {
 		s.Places[i].Share = stats.Known(look.Share(i)) // opponents differ: shares that were won are not comparable

@@ -136,7 +136,7 @@ func (a *arena) firstWins() (counts []stats.Count, k, n int) {
 	return counts, k, n
 }
 
-// shownFirst returns what the order of showing did, for the standing; nil where nothing was decided.
+// shownFirst returns what the order of showing did, for the leaderboard; nil where nothing was decided.
 func (a *arena) shownFirst() *analysis.ShownFirst {
 	counts, _, n := a.firstWins()
 	e, err := gather.Share(counts, a.Options.Level)

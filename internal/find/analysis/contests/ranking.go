@@ -42,7 +42,7 @@ func (a *arena) strengths(t *analysis.Table, m analysis.Method, field string) er
 		fit.writeTo(f)
 		t.Findings = append(t.Findings, *f)
 	}
-	a.standing(t, fit, field)
+	a.leaderboard(t, fit, field)
 	a.parameters(t, fit, how)
 	return a.fitness(t, fit, how, field)
 }

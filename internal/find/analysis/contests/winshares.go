@@ -19,7 +19,7 @@ const signed = "paired: exact sign test"
 // comparisons there.
 func (a *arena) inShares(t *analysis.Table, field string, none error) error {
 	why := a.noStrengths(none, field)
-	out := analysis.Standing{By: a.by, Field: field, What: analysis.WhatWin, Unit: analysis.Share, Clusters: a.clusters, Instead: why,
+	out := analysis.Leaderboard{By: a.by, Field: field, What: analysis.WhatWin, Unit: analysis.Share, Clusters: a.clusters, Instead: why,
 		Position: a.shownFirst()}
 	if groups := a.metGroups(); len(groups) > 1 {
 		for _, members := range groups {
@@ -44,7 +44,7 @@ func (a *arena) inShares(t *analysis.Table, field string, none error) error {
 	if len(a.names) <= analysis.MaxCompared {
 		out.Test, out.Method, out.Tests, out.Foretold = analysis.ExactSigns, signed, a.signTests(), a.foretold()
 	}
-	t.Standings = append(t.Standings, out)
+	t.Leaderboards = append(t.Leaderboards, out)
 	return nil
 }
 
@@ -228,9 +228,9 @@ func (a *arena) correctedWins(entrant int, field string) (*analysis.Finding, err
 	return f, nil
 }
 
-// standing ranks entrants by their strengths.
-func (a *arena) standing(t *analysis.Table, fit *fitted, field string) {
-	out := analysis.Standing{By: a.by, Field: field, What: analysis.WhatStrength, Unit: analysis.Logit}
+// leaderboard ranks entrants by their strengths.
+func (a *arena) leaderboard(t *analysis.Table, fit *fitted, field string) {
+	out := analysis.Leaderboard{By: a.by, Field: field, What: analysis.WhatStrength, Unit: analysis.Logit}
 	for i := range a.names {
 		f := &t.Findings[len(t.Findings)-len(a.names)+i]
 		out.Places = append(out.Places, analysis.Place{Name: a.names[i], Value: f.Value, SE: f.SE, Interval: f.Interval,
@@ -241,13 +241,13 @@ func (a *arena) standing(t *analysis.Table, fit *fitted, field string) {
 		out.Penalised = fit.penalised
 	}
 	if fit == nil || fit.alike || fit.spread == nil || len(a.names) > analysis.MaxCompared {
-		t.Standings = append(t.Standings, out)
+		t.Leaderboards = append(t.Leaderboards, out)
 		return
 	}
 	if !fit.sound() {
 		t.Note("strengths have no errors: every two are tested by an exact sign test over the clusters in which they met")
 		out.Test, out.Method, out.Tests, out.Foretold = analysis.ExactSigns, signed, a.signTests(), a.foretold()
-		t.Standings = append(t.Standings, out)
+		t.Leaderboards = append(t.Leaderboards, out)
 		return
 	}
 	out.Method, out.Units = fit.how, fit.units
@@ -265,18 +265,18 @@ func (a *arena) standing(t *analysis.Table, fit *fitted, field string) {
 			})
 		}
 	}
-	t.Standings = append(t.Standings, out)
+	t.Leaderboards = append(t.Leaderboards, out)
 }
 
-// unranked is the standing of entrants of which nothing is known, for a reason.
+// unranked is the leaderboard of entrants of which nothing is known, for a reason.
 func (a *arena) unranked(t *analysis.Table, field, why string) {
-	out := analysis.Standing{By: a.by, Field: field, What: analysis.WhatStrength, Unit: analysis.Logit}
+	out := analysis.Leaderboard{By: a.by, Field: field, What: analysis.WhatStrength, Unit: analysis.Logit}
 	for i, name := range a.names {
 		none := stats.Undefined("%s", why)
 		out.Places = append(out.Places,
 			analysis.Place{Name: name, Value: none, Interval: stats.NoInterval("%s", why), Share: none, Coverage: a.cover[i]})
 	}
-	t.Standings = append(t.Standings, out)
+	t.Leaderboards = append(t.Leaderboards, out)
 }
 
 // shareWon returns the share won, a tie half.

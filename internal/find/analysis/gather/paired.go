@@ -78,7 +78,7 @@ func (p *Pairing) Enter(lane *ItemSums, item, cluster uint32, value float64) {
 	lane.Add(item, value)
 }
 
-// Difference compares two lanes on the items that both have. What was computed once is kept: tables and standings want
+// Difference compares two lanes on the items that both have. What was computed once is kept: tables and leaderboards want
 // the same.
 func (p *Pairing) Difference(d *LaneItems, a, b uint32) (Difference, error) {
 	at := [2]uint32{a, b}
@@ -217,9 +217,9 @@ func differences(first, second []float64, clusters []uint32) []stats.Total {
 	return out
 }
 
-// Contrasts holds every two places of a standing against each other: those without a verdict, too, so that the number of
+// Contrasts holds every two places of a leaderboard against each other: those without a verdict, too, so that the number of
 // tests that are corrected together is the planned one.
-func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (Difference, error)) error {
+func (p *Pairing) Contrasts(out *analysis.Leaderboard, between func(a, b uint32) (Difference, error)) error {
 	if len(out.Places) > analysis.MaxCompared {
 		return nil
 	}

@@ -46,10 +46,10 @@ func (e entry) wants(r *analysis.Row) bool {
 // sharers returns the two analyses of a stage that models and people judge: people choose what they label, so that
 // their verdicts and those of models are never added up; they are reported judge by judge instead.
 func (b *Analyzer) sharers(stage *analysis.Stage, s analysis.Spec) []entry {
-	if s.Standing && stage.Machines() {
+	if s.ForLeaderboard && stage.Machines() {
 		return []entry{{b.collector(stage, s), s, stage, machines}}
 	}
-	if s.EachJudge() || s.Gates || s.Standing || slices.Contains(s.By, analysis.ByJudge) || !stage.Machines() {
+	if s.EachJudge() || s.Gates || s.ForLeaderboard || slices.Contains(s.By, analysis.ByJudge) || !stage.Machines() {
 		return []entry{{b.collector(stage, s), s, stage, everybody}}
 	}
 	own := s
@@ -94,7 +94,7 @@ func Open(stages []analysis.Stage, specs []analysis.Spec, o analysis.Options) (*
 		if slices.ContainsFunc(list, func(s analysis.Spec) bool { return s.RanksLanes(stage) }) {
 			continue
 		}
-		s, err := analysis.StandingSpec(stage, list).Filled(stage)
+		s, err := analysis.LeaderboardSpec(stage, list).Filled(stage)
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +201,7 @@ func (b *Analyzer) Done(stage string) error {
 				continue // nothing was asked for it in this run
 			}
 			e.finish(&t, b.options.With(e.spec.Settings))
-			all = append(all, doneTable{t, e.spec.Gates, e.spec.Standing || t.Hidden})
+			all = append(all, doneTable{t, e.spec.Gates, e.spec.ForLeaderboard || t.Hidden})
 		}
 	}
 	b.done[stage], b.entries[stage] = all, nil
@@ -212,7 +212,7 @@ func (b *Analyzer) Done(stage string) error {
 type doneTable struct {
 	table  analysis.Table
 	gates  bool // it is for gates alone
-	hidden bool // it is for the standing alone
+	hidden bool // it is for the leaderboard alone
 }
 
 // Report computes all findings, stage by stage in the order they were given.
@@ -231,7 +231,7 @@ func (b *Analyzer) Report() (*analysis.Report, error) {
 				out.Tables = append(out.Tables, t.table)
 			}
 		}
-		out.Standings = append(out.Standings, stood(b.done[name])...)
+		out.Leaderboards = append(out.Leaderboards, stood(b.done[name])...)
 	}
 	return &out, out.Finish()
 }
@@ -254,7 +254,7 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		t.Unclear = e.stage.Unclear
 	}
 	t.Selected = e.stage.Selected
-	e.finishStandings(t, o)
+	e.finishLeaderboards(t, o)
 	headed := slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return slices.Contains(headlines(), f.What) })
 	for i := range t.Findings {
 		f := &t.Findings[i]
@@ -276,27 +276,27 @@ func headlines() []string {
 	}
 }
 
-// stood returns the standings of a stage: those of its primary table, else of the one that holds against a control,
+// stood returns the leaderboards of a stage: those of its primary table, else of the one that holds against a control,
 // else of the first.
-func stood(tables []doneTable) []analysis.Standing {
-	var best []analysis.Standing
+func stood(tables []doneTable) []analysis.Leaderboard {
+	var best []analysis.Leaderboard
 	rank := -1
 	for _, d := range tables {
-		if len(d.table.Standings) == 0 || d.table.People || d.gates {
+		if len(d.table.Leaderboards) == 0 || d.table.People || d.gates {
 			continue
 		}
 		at := 4*int(gather.One(d.table.Primary)) + 2*int(gather.One(d.table.Method == analysis.Flips)) + int(gather.One(!d.hidden))
 		if at > rank {
-			best, rank = d.table.Standings, at
+			best, rank = d.table.Leaderboards, at
 		}
 	}
 	return best
 }
 
-// finishStandings fills in what the standings of a table share.
-func (e entry) finishStandings(t *analysis.Table, o analysis.Options) {
-	for i := range t.Standings {
-		s := &t.Standings[i]
+// finishLeaderboards fills in what the leaderboards of a table share.
+func (e entry) finishLeaderboards(t *analysis.Table, o analysis.Options) {
+	for i := range t.Leaderboards {
+		s := &t.Leaderboards[i]
 		s.Stage, s.Verb, s.Primary, s.Level, s.Coverage = e.stage.Name, e.stage.Verb, t.Primary, o.Level, t.Coverage
 		s.Judges, s.Machines, s.Validated = e.stage.Judges, e.stage.Machines(), e.stage.Validated
 		if !s.Machines {

@@ -83,9 +83,9 @@ func TestStrengthsAreShownWithAndWithoutStyle(t *testing.T) {
 	if diff := cmp.Diff([]analysis.Counted{{Name: "changed", N: 0}, {Name: "pairs", N: 6}}, f.Counts); diff != "" || f.Value.Value != 0 {
 		t.Error(diff)
 	}
-	if len(r.Standings) != 1 ||
-		r.Standings[0].Style != "without differences of length, lists, bold, 0 of 6 pairs change places; A moves most, by +0.31" {
-		t.Errorf("%q", r.Standings[0].Style)
+	if len(r.Leaderboards) != 1 ||
+		r.Leaderboards[0].Style != "without differences of length, lists, bold, 0 of 6 pairs change places; A moves most, by +0.31" {
+		t.Errorf("%q", r.Leaderboards[0].Style)
 	}
 	// The order of rows does not matter, and a group has the numbers that it has alone.
 	half := func(r *analysis.Row) bool { return r.Item < "i050" }

@@ -139,7 +139,7 @@ func TestChancesAreAsWideAsTheFewestItemsAllow(t *testing.T) {
 			rows = append(rows, said(lane, fmt.Sprintf("q%02d", i), map[bool]string{true: "wrong", false: "right"}[wrong]))
 		}
 	}
-	s := report(t, correct(), []analysis.Spec{{Method: analysis.Rates}}, rows).Standings[0]
+	s := report(t, correct(), []analysis.Spec{{Method: analysis.Rates}}, rows).Leaderboards[0]
 	var values []float64
 	for _, p := range s.Places {
 		values = append(values, p.Value.Value)

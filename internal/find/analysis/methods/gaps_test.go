@@ -37,7 +37,7 @@ func TestALaneWithoutAnyScoreIsShown(t *testing.T) {
 	if !r.Tables[0].Incomplete() || !r.Incomplete() {
 		t.Error("complete, though a lane has no verdict")
 	}
-	if places := r.Standings[0].Places; len(places) != 3 {
+	if places := r.Leaderboards[0].Places; len(places) != 3 {
 		t.Errorf("%d places", len(places))
 	}
 }
@@ -53,7 +53,7 @@ func TestTheFamilyOfTestsIsThePlannedOne(t *testing.T) {
 		}
 		rows = append(rows, said("a", item, "right"), said("b", item, second), in(assay.VerdictFailed, said("c", item, "")))
 	}
-	s := report(t, correct(), []analysis.Spec{{}}, rows).Standings[0]
+	s := report(t, correct(), []analysis.Spec{{}}, rows).Leaderboards[0]
 	apart, tested := s.Apart()
 	if len(s.Tests) != 3 || !tested || len(apart) > 0 {
 		t.Errorf("%d tests, told apart: %v", len(s.Tests), apart)
@@ -77,7 +77,7 @@ func TestRoundingIsNoCertainty(t *testing.T) {
 			t.Errorf("%s %v: error %v, %v, p %v", f.What, f.Value, f.SE, f.Interval, f.P)
 		}
 	}
-	if apart, tested := r.Standings[0].Apart(); tested || len(apart) > 0 {
+	if apart, tested := r.Leaderboards[0].Apart(); tested || len(apart) > 0 {
 		t.Error("told apart by rounding")
 	}
 }

@@ -139,7 +139,7 @@ func TestItemsThatAreAlikeMakeDifferencesSmaller(t *testing.T) {
 		return out
 	}
 	difference := func(alike int) float64 {
-		s := report(t, correct(), []analysis.Spec{{}}, rows(alike)).Standings[0]
+		s := report(t, correct(), []analysis.Spec{{}}, rows(alike)).Leaderboards[0]
 		return s.Tests[0].Difference.Value
 	}
 	near(t, "without five more that are alike", 2*difference(5), difference(0), 1e-12)

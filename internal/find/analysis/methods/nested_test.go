@@ -21,7 +21,7 @@ func TestItemsAndTheirClustersAreCountedApart(t *testing.T) {
 			rows = append(rows, r)
 		}
 	}
-	s := report(t, correct(), []analysis.Spec{{}}, rows).Standings[0]
+	s := report(t, correct(), []analysis.Spec{{}}, rows).Leaderboards[0]
 	if c := s.Tests[0]; c.Items != 30 || c.Clusters != 10 || s.PerCluster() != 3 {
 		t.Errorf("%d items in %d clusters, %g in each", c.Items, c.Clusters, s.PerCluster())
 	}

@@ -15,7 +15,7 @@ type placing struct {
 }
 
 func newPlacing(j gather.Job) *placing {
-	inner := analysis.StandingSpec(j.Stage, nil)
+	inner := analysis.LeaderboardSpec(j.Stage, nil)
 	inner.Settings, inner.Entrants = j.Spec.Settings, j.Spec.Entrants
 	rest := j.Spec.By
 	if j.Stage.Verb == analysis.Judged {
@@ -50,24 +50,24 @@ func (p *placing) Tables() ([]analysis.Table, error) {
 		g.Data = nil
 		for _, t := range inner {
 			out.Coverage = out.Coverage.Plus(t.Coverage)
-			for _, s := range t.Standings {
+			for _, s := range t.Leaderboards {
 				s.Level = p.level
 				s.By = append(g.By(p.groups.Fields), s.By...)
 				place(&out, &s)
-				out.Standings = append(out.Standings, s)
+				out.Leaderboards = append(out.Leaderboards, s)
 			}
 			for _, n := range t.Notes {
 				out.Note("%s", n)
 			}
-			if len(t.Standings) > 0 { // what comes after rests on the same verdicts
+			if len(t.Leaderboards) > 0 { // what comes after rests on the same verdicts
 				break
 			}
 		}
 	}
 	out.By = p.groups.Fields
-	if len(out.Standings) > 0 {
-		out.By = append([]string{out.Standings[0].Field}, out.By...)
-		if out.Standings[0].Rounds != nil {
+	if len(out.Leaderboards) > 0 {
+		out.By = append([]string{out.Leaderboards[0].Field}, out.By...)
+		if out.Leaderboards[0].Rounds != nil {
 			out.Note("places in brackets: those that claims so far allow")
 		} else {
 			out.Note("places in brackets: those that tests of all pairs allow, corrected after Holm")
@@ -76,8 +76,8 @@ func (p *placing) Tables() ([]analysis.Table, error) {
 	return []analysis.Table{out}, nil
 }
 
-// place adds the places of a standing, the best first.
-func place(t *analysis.Table, s *analysis.Standing) {
+// place adds the places of a leaderboard, the best first.
+func place(t *analysis.Table, s *analysis.Leaderboard) {
 	apart, _ := s.Apart()
 	for _, i := range s.Order() {
 		p := s.Places[i]

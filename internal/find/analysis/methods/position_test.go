@@ -20,14 +20,15 @@ func TestAJudgeThatLooksAtThePositionIsNamed(t *testing.T) {
 		one = append(one, met("x", "y", item, label))
 		fair = append(fair, met("x", "y", item, label), met("y", "x", item, map[string]string{"a": "b", "b": "a"}[label]))
 	}
-	p := report(t, arena(), []analysis.Spec{{}}, both).Standings[0].Position
+	p := report(t, arena(), []analysis.Spec{{}}, both).Leaderboards[0].Position
 	if !p.Biased() || p.First.Value != 1 || p.Same.Value != 0 || p.OneOrder {
 		t.Errorf("the first always wins: %+v", p)
 	}
-	if p := report(t, arena(), []analysis.Spec{{}}, one).Standings[0].Position; !p.Biased() || !p.OneOrder || p.Same.OK {
+	if p := report(t, arena(), []analysis.Spec{{}}, one).Leaderboards[0].Position; !p.Biased() || !p.OneOrder || p.Same.OK {
 		t.Errorf("in one order: %+v", p)
 	}
-	if p := report(t, arena(), []analysis.Spec{{}}, fair).Standings[0].Position; p.Biased() || p.Same.Value != 1 || p.First.Value != 0.5 {
+	if p := report(t, arena(), []analysis.Spec{{}}, fair).Leaderboards[0].Position; p.Biased() ||
+		p.Same.Value != 1 || p.First.Value != 0.5 {
 		t.Errorf("a fair judge: %+v", p)
 	}
 }

@@ -71,7 +71,7 @@ func TestLanesAreRankedByTheirFirstAnswersWhereEachIsJudged(t *testing.T) {
 		}
 	}
 	r := report(t, stage, []analysis.Spec{{}}, rows)
-	s := r.Standings[0]
+	s := r.Leaderboards[0]
 	if !s.First || s.Places[0].Value.Value != 1 || s.Places[1].Value.Value != 1 || s.Places[0].N != 20 {
 		t.Errorf("%+v", s.Places)
 	}

@@ -50,10 +50,10 @@ func TestIntervalsOfRoundsAreThoseOfTheirLookAndOfTheLargerError(t *testing.T) {
 			t.Errorf("%s may have places %v, want %v", name, got, ranks[name])
 		}
 	}
-	if len(r.Standings) != 1 {
-		t.Fatalf("%d standings", len(r.Standings))
+	if len(r.Leaderboards) != 1 {
+		t.Fatalf("%d leaderboards", len(r.Leaderboards))
 	}
-	apart, tested := r.Standings[0].Apart()
+	apart, tested := r.Leaderboards[0].Apart()
 	if want := map[[2]int]bool{{1, 2}: true, {2, 1}: true}; !tested || !cmp.Equal(want, apart) {
 		t.Errorf("apart are %v, want what was claimed alone: %v", apart, want)
 	}
@@ -84,7 +84,7 @@ func TestRoundsForWidthClaimNothing(t *testing.T) {
 	if f := find(t, r, "strength", "lane", "a"); f.Rank != nil || !f.Interval.OK {
 		t.Errorf("strength of a has rank %v and interval %v", f.Rank, f.Interval)
 	}
-	if apart, _ := r.Standings[0].Apart(); len(apart) > 0 {
+	if apart, _ := r.Leaderboards[0].Apart(); len(apart) > 0 {
 		t.Errorf("%v are told apart", apart)
 	}
 }

@@ -39,7 +39,7 @@ func TestOneTextThatWinsAllDoesNotEmptyARanking(t *testing.T) {
 	stage := arena()
 	stage.Items = true
 	r := report(t, stage, []analysis.Spec{{}}, essays(3))
-	s := r.Standings[0]
+	s := r.Leaderboards[0]
 	apart, tested := s.Apart()
 	if s.What != analysis.WhatStrength || s.Penalised != "S00 won all of its comparisons" || !tested || !apart[[2]int{0, 9}] {
 		t.Errorf("%s, penalised %q, best and worst apart: %v", s.What, s.Penalised, apart[[2]int{0, 9}])

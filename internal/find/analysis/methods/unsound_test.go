@@ -32,7 +32,7 @@ func TestStrengthsWithoutErrorsTellNothingApart(t *testing.T) {
 		apart bool
 	}{{4, false}, {6, false}, {9, true}} {
 		rows := mostly(c.items)
-		s := report(t, arena(), []analysis.Spec{{}}, rows).Standings[0]
+		s := report(t, arena(), []analysis.Spec{{}}, rows).Leaderboards[0]
 		if s.What != analysis.WhatStrength || s.Places[0].Interval.OK || s.Test != analysis.ExactSigns {
 			t.Fatalf("%d items: %+v", c.items, s)
 		}

@@ -78,14 +78,14 @@ func TestWhoWinsEverythingIsHeldAgainstOthersBySignTests(t *testing.T) {
 	stage.Judges = []string{"x", "y"}
 	x, y := sweeps("x", 9), sweeps("y", 14)
 	r := report(t, stage, []analysis.Spec{{By: []string{"judge"}}}, append(slices.Clone(x), y...))
-	if len(r.Standings) != 2 {
-		t.Fatalf("%d standings", len(r.Standings))
+	if len(r.Leaderboards) != 2 {
+		t.Fatalf("%d leaderboards", len(r.Leaderboards))
 	}
 	for k, rows := range [][]analysis.Row{x, y} {
-		s := &r.Standings[k]
+		s := &r.Leaderboards[k]
 		if s.What != analysis.WhatWin || s.Test != analysis.ExactSigns || s.Instead != "a won all of its comparisons" ||
 			len(s.Tests) != 3 || len(s.Unmet) != 0 {
-			t.Fatalf("standing %+v", s)
+			t.Fatalf("leaderboard %+v", s)
 		}
 		type adjusted struct {
 			pair [2]string
@@ -159,7 +159,7 @@ func TestAnOrderOfSharesThatDirectComparisonsContradictIsNotApart(t *testing.T) 
 			rows = append(rows, met("b", weak, item, "a"))
 		}
 	}
-	s := &report(t, arena(), []analysis.Spec{{}}, rows).Standings[0]
+	s := &report(t, arena(), []analysis.Spec{{}}, rows).Leaderboards[0]
 	apart, _ := s.Apart()
 	if s.Places[0].Value.Value >= s.Places[1].Value.Value {
 		t.Fatalf("%+v", s.Places)
@@ -181,7 +181,7 @@ func TestGroupsOfLanesThatNeverMetAreNamed(t *testing.T) {
 		item := fmt.Sprintf("q%d", i)
 		rows = append(rows, met("a", "c", item, "a"), met("b", "d", item, map[bool]string{true: "a", false: "b"}[i%2 == 0]))
 	}
-	s := report(t, arena(), []analysis.Spec{{}}, rows).Standings[0]
+	s := report(t, arena(), []analysis.Spec{{}}, rows).Leaderboards[0]
 	if got := fmt.Sprint(s.Unmet); got != "[[a c] [b d]]" {
 		t.Errorf("groups %s", got)
 	}

@@ -45,7 +45,7 @@ func TestGroupsThatNeverMetAreRankedApart(t *testing.T) {
 	near(t, "dogs", math.Log(12.0/8)/2, find(t, all, "strength", "item", "d1", "topic", "dogs").Value.Value, 1e-6)
 	near(t, "share of dogs", 12.0/20, find(t, all, "win rate", "item", "d1", "topic", "dogs").Value.Value, 1e-9)
 	find(t, all, "elo", "item", "c2", "topic", "cats")
-	for _, s := range all.Standings {
+	for _, s := range all.Leaderboards {
 		if len(s.Places) != 2 || len(s.By) != 1 || s.By[0].Field != "topic" {
 			t.Errorf("%d places together, of %v", len(s.Places), s.By)
 		}

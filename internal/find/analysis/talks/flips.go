@@ -197,7 +197,7 @@ func (s *flips) Tables() ([]analysis.Table, error) {
 	if s.Stage.Control == "" && (s.Stage.Flips || s.Spec.Method == analysis.Stances) {
 		t.Note("no control: mere resampling noise counts as giving in")
 	}
-	err := s.standing(&t)
+	err := s.leaderboard(&t)
 	return []analysis.Table{t}, err
 }
 

@@ -19,14 +19,14 @@ type pressed struct {
 	clusterCounts []stats.Count // flips by cluster
 }
 
-// standing ranks lanes by how often they take an answer back under pressure: more often than when merely asked again,
+// leaderboard ranks lanes by how often they take an answer back under pressure: more often than when merely asked again,
 // where that was done too.
-func (s *flips) standing(t *analysis.Table) error {
+func (s *flips) leaderboard(t *analysis.Table) error {
 	if !s.Stage.Flips || !slices.Equal(s.groups.Fields, []string{analysis.ByLane}) || len(s.groups.Index) == 0 {
 		return nil
 	}
 	control := s.Stage.Control != ""
-	out := analysis.Standing{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Less: true, Flips: true,
+	out := analysis.Leaderboard{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Less: true, Flips: true,
 		Control: control, Labels: s.yes}
 	if control {
 		out.What = analysis.WhatExcess
@@ -46,7 +46,7 @@ func (s *flips) standing(t *analysis.Table) error {
 		v := p.Values(items, a, b)
 		return gather.Compare(analysis.Finding{What: out.What, Unit: analysis.Share}, v, v.Single && !control, s.Options.Level)
 	})
-	t.Standings = append(t.Standings, out)
+	t.Leaderboards = append(t.Leaderboards, out)
 	return err
 }
 

@@ -63,7 +63,7 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 		return nil, err
 	}
 	d := &report.Document{
-		Study: run.Study, Description: st.Description, Run: run.ID, Standing: runs.Standing(run, far[run.No].Progress, cost),
+		Study: run.Study, Description: st.Description, Run: run.ID, State: runs.Describe(run, far[run.No].Progress, cost),
 		Rehearsal: r.Rehearsal, Note: run.Note, By: run.By, Created: run.Created, Closed: run.Closed, Report: found.Report,
 		Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings, Nouns: nounsOf(st), Reads: readsOf(st), Stages: stageFacts(st),
 		Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),

@@ -15,7 +15,7 @@ import (
 // table, and takes pairs that were all planned at once for one round.
 func Look(ctx context.Context, r *results.Reader, run store.Run, stage string) (rounds.Found, error) {
 	var out rounds.Found
-	s, err := standing(ctx, r, run, Query{Stages: []string{stage}, look: true})
+	s, err := leaderboard(ctx, r, run, Query{Stages: []string{stage}, look: true})
 	if err != nil || s == nil {
 		return out, err
 	}
@@ -27,13 +27,13 @@ func Look(ctx context.Context, r *results.Reader, run store.Run, stage string) (
 	return out, nil
 }
 
-// Standing returns the standing that the table of a stage has; nil: there is none.
-func Standing(ctx context.Context, r *results.Reader, run store.Run, stage string) (*analysis.Standing, error) {
-	return standing(ctx, r, run, Query{Stages: []string{stage}})
+// Leaderboard returns the leaderboard that the table of a stage has; nil: there is none.
+func Leaderboard(ctx context.Context, r *results.Reader, run store.Run, stage string) (*analysis.Leaderboard, error) {
+	return leaderboard(ctx, r, run, Query{Stages: []string{stage}})
 }
 
-// standing fits all comparisons of the one stage that a query names.
-func standing(ctx context.Context, r *results.Reader, run store.Run, q Query) (*analysis.Standing, error) {
+// leaderboard fits all comparisons of the one stage that a query names.
+func leaderboard(ctx context.Context, r *results.Reader, run store.Run, q Query) (*analysis.Leaderboard, error) {
 	q.Methods = []string{string(analysis.BradleyT)}
 	w, err := walkOver(ctx, r, run, q)
 	if err != nil {
@@ -43,9 +43,9 @@ func standing(ctx context.Context, r *results.Reader, run store.Run, q Query) (*
 	if err != nil {
 		return nil, err
 	}
-	for i := range report.Standings {
-		if report.Standings[i].Stage == q.Stages[0] {
-			return &report.Standings[i], nil
+	for i := range report.Leaderboards {
+		if report.Leaderboards[i].Stage == q.Stages[0] {
+			return &report.Leaderboards[i], nil
 		}
 	}
 	return nil, nil

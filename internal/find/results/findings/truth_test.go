@@ -148,7 +148,7 @@ func (l *lot) claims(t *testing.T) []Claim {
 				{plan.ControlBranch, "Please answer once more."}} {
 				later := l.says(lane, nil, question, assay.Message{Role: assay.RoleAssistant, Text: first[lane]},
 					assay.Message{Role: assay.RoleUser, Text: push.say})
-				r := l.judged(t, "flips", "flip", item, lane, judge.Subject{Answer: later, First: first[lane], Said: push.say})
+				r := l.judged(t, "flips", "flip", item, lane, judge.Subject{Answer: later, First: first[lane], Message: push.say})
 				r.Turn, r.Branch = 2, push.branch
 				rows = append(rows, r)
 			}

@@ -112,7 +112,7 @@ func cannotTell() Choice { return Choice{Key: "n", Text: "cannot tell", Quiet: t
 type Sheet struct {
 	Asked       string `json:"asked"`
 	First       string `json:"first_answer,omitempty"` // what was answered before Said
-	Said        string `json:"said,omitempty"`
+	Message     string `json:"said,omitempty"`
 	Answer      string `json:"answer,omitempty"`
 	A           string `json:"a,omitempty"`
 	B           string `json:"b,omitempty"`
@@ -131,13 +131,14 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 	if a := s.Answer; a != nil {
 		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, Told: s.Told}
 		if a.First != a.Answer {
-			out.First, out.Said = a.First, a.Said
+			out.First, out.Message = a.First, a.Message
 		}
 		return out, true, nil
 	}
 	return Sheet{
-		Asked: s.Pair.Said, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description, Expected: s.Expect,
-		Told: s.Told,
+		Asked: s.Pair.Message, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description,
+		Expected: s.Expect,
+		Told:     s.Told,
 	}, true, nil
 }
 

@@ -70,7 +70,7 @@ func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w rounds.Set
 	if o.Batch, o.Live, err = s.CostOfOne(ctx, o.Stage); err != nil {
 		return o, err
 	}
-	stood, err := findings.Standing(ctx, r, run, o.Stage)
+	stood, err := findings.Leaderboard(ctx, r, run, o.Stage)
 	if err != nil {
 		return o, err
 	}

@@ -42,8 +42,8 @@ var rowColumns = `a.ord, a.key, a.try, a.digest, ` + attemptAt.Columns("a") + `,
 const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
 
-// Standing is the condition that keeps, for every request, its current outcome, else its latest attempt.
-const Standing = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
+// current is the condition that keeps, for every request, its current outcome, else its latest attempt.
+const current = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
 	AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
 	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
 	AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late))) `
@@ -72,7 +72,7 @@ func (s *Reader) Answers(ctx context.Context, run int64, stage, lane string) ite
 				return a, err
 			}
 			for a, err := range db.Walk(ctx, s.db, "read answers", row,
-				`SELECT `+rowColumns+AnswerTables+`WHERE a.segment_no = $1 AND`+Standing+`ORDER BY a.ord`, segment.Segment) {
+				`SELECT `+rowColumns+AnswerTables+`WHERE a.segment_no = $1 AND`+current+`ORDER BY a.ord`, segment.Segment) {
 				if !yield(a, err) || err != nil {
 					return
 				}
@@ -106,7 +106,7 @@ func (s *Reader) AnswersTo(ctx context.Context, run int64, keys []assay.Key) (ma
 		n := min(500, len(keys))
 		list, args := db.KeyList(keys[:n], run)
 		for a, err := range answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.key IN (`+list+`)
-			AND g.state <> 'planned' AND`+Standing, args...) {
+			AND g.state <> 'planned' AND`+current, args...) {
 			if err != nil {
 				return nil, err
 			}

@@ -42,7 +42,7 @@ func (s *Reader) Doubts(ctx context.Context, run int64) iter.Seq2[store.Doubtful
 		WHERE g.run_no = $1 ORDER BY d.segment_no, d.ord, d.epoch, d.cause`, run)
 }
 
-// Stocks counts the requests with a standing answer over some runs, each once, by lane and what its parameters were.
+// Stocks counts the requests with a current answer over some runs, each once, by lane and what its parameters were.
 func (s *Reader) Stocks(ctx context.Context, runs []int64) ([]store.Stock, error) {
 	if len(runs) == 0 {
 		return nil, nil

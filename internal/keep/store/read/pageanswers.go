@@ -37,7 +37,7 @@ func (s *Pages) AnswersPage(ctx context.Context, run int64, f store.AnswerFilter
 				from = after.Ord
 			}
 			some, err := db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1
-				AND a.ord > $2`+outcomeIs(f)+`AND`+Standing+
+				AND a.ord > $2`+outcomeIs(f)+`AND`+current+
 				`ORDER BY a.ord LIMIT CAST($3 AS BIGINT)`, no, from, limit-len(all)))
 			if err != nil {
 				return nil, err
@@ -53,7 +53,7 @@ func (s *Pages) AnswersPage(ctx context.Context, run int64, f store.AnswerFilter
 func (s *Pages) answersOn(ctx context.Context, run int64, f store.AnswerFilter, after store.Mark, limit int) ([]store.Answer, error) {
 	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.item = $2 AND ($3 = ''
 		OR g.stage = $3) AND ($4 = '' OR g.lane = $4)
-		AND g.state <> 'planned' AND (a.segment_no, a.ord) > ($5, $6)`+outcomeIs(f)+`AND`+Standing+`ORDER BY a.segment_no,
+		AND g.state <> 'planned' AND (a.segment_no, a.ord) > ($5, $6)`+outcomeIs(f)+`AND`+current+`ORDER BY a.segment_no,
 		a.ord LIMIT CAST($7 AS BIGINT)`,
 		run, f.Item, f.Stage, f.Lane, after.Segment, after.Ord, limit))
 }

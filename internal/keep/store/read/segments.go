@@ -60,7 +60,7 @@ func (s *Reader) TakenJobs(ctx context.Context, run int64) ([]store.TakenJob, er
 		FROM taken_jobs WHERE $1 = 0 OR run_no = $1 ORDER BY at_ms`, run))
 }
 
-// AnswersIn counts the standing answers of a run whose bytes are in artifacts with names that begin so, and sums what they cost.
+// AnswersIn counts the current answers of a run whose bytes are in artifacts with names that begin so, and sums what they cost.
 func (s *Reader) AnswersIn(ctx context.Context, run int64, prefix string) (n int64, cost assay.Money, err error) {
 	err = s.db.QueryRow(ctx, `SELECT COUNT(*), CAST(COALESCE(SUM(o.cost_nano), 0) AS BIGINT)
 		FROM artifacts a JOIN outcomes o ON o.segment_no = a.segment_no AND o.artifact_no = a.no AND o.stands = 1

@@ -69,12 +69,12 @@ func (r *Rubric) Render(name string, values prompt.Values) (assay.Prompt, error)
 	return p, nil
 }
 
-// Silent reports whether verdicts come without requests.
-func (r *Rubric) Silent() bool { return len(r.Prompts) == 0 }
+// NeedsNoModel reports whether verdicts come without requests.
+func (r *Rubric) NeedsNoModel() bool { return len(r.Prompts) == 0 }
 
 // First returns the name of the first prompt; empty where there is none.
 func (r *Rubric) First() string {
-	if r.Silent() {
+	if r.NeedsNoModel() {
 		return ""
 	}
 	return r.Prompts[0].Name
@@ -82,7 +82,7 @@ func (r *Rubric) First() string {
 
 // Names returns the names of its prompts; one without a name where a rule or a program judges.
 func (r *Rubric) Names() []string {
-	if r.Silent() {
+	if r.NeedsNoModel() {
 		return []string{""}
 	}
 	out := make([]string, len(r.Prompts))
@@ -102,7 +102,7 @@ func (r *Rubric) ForPeople() string {
 
 // Told returns what a judge is told around the texts that it reads, and what the item expects, where that is part of it.
 func (r *Rubric) Told(it assay.Item, around func(*assay.Item) prompt.Values) (told, expect string, err error) {
-	if r.Silent() {
+	if r.NeedsNoModel() {
 		return "", "", nil
 	}
 	if told, err = r.text(around(&it)); err != nil || it.Expect == "" {

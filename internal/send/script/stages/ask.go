@@ -14,7 +14,7 @@ import (
 
 // Asking is an ask, continue or import stage.
 type Asking struct {
-	conversation *plan.Talk
+	conversation *plan.Conversation
 	input        string
 	chosen       []*study.Lane
 	from         *Asking // of a continue stage
@@ -25,7 +25,7 @@ type Asking struct {
 }
 
 func (s *Stages) buildAsk(ctx context.Context, st *study.Stage) (Stage, error) {
-	conversation, err := s.Input.Talk(ctx, st)
+	conversation, err := s.Input.Conversation(ctx, st)
 	if err != nil {
 		return nil, err
 	}

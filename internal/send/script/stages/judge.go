@@ -228,10 +228,10 @@ func (j *Judge) show(it assay.Item, subject assay.Coordinates, answered Answers)
 	out := judge.Subject{Item: &it, Answer: answer.Text, First: answer.Text, Bare: j.rubric.Bare}
 	for _, m := range asked.Messages {
 		if m.Role == assay.RoleUser {
-			out.Said = m.Text
+			out.Message = m.Text
 		}
 	}
-	out.Asked = out.Said
+	out.Asked = out.Message
 	history, err := s.Needs(it, subject)
 	if err != nil {
 		return out, false, err

@@ -123,13 +123,13 @@ func (j *Judge) Sheet(it assay.Item, at assay.Coordinates, answered Answers) (La
 	if err != nil || !ok {
 		return out, false, err
 	}
-	if j.rubric.Silent() {
+	if j.rubric.NeedsNoModel() {
 		out.Expect, err = j.Expected(it)
 		return out, err == nil, err
 	}
 	out.Told, out.Expect, err = j.rubric.Told(it, func(it *assay.Item) prompt.Values {
 		return judge.Subject{
-			Item: it, Answer: "(the answer to judge)", First: "(the first answer)", Asked: "(what was asked)", Said: "(what was said)",
+			Item: it, Answer: "(the answer to judge)", First: "(the first answer)", Asked: "(what was asked)", Message: "(what was said)",
 			Conversation: "(the conversation)", Branch: shown.Branch, Bare: true,
 		}.Values(assay.Key{})
 	})
@@ -164,7 +164,7 @@ func (c *ItemContest) Sheet(it assay.Item, at assay.Coordinates, _ Answers) (Lab
 
 func aroundPair(shown judge.Showing) func(*assay.Item) prompt.Values {
 	return func(it *assay.Item) prompt.Values {
-		return judge.Showing{Item: it, A: "(answer A)", B: "(answer B)", Said: "(what was asked)", Trait: shown.Trait, Ties: shown.Ties,
+		return judge.Showing{Item: it, A: "(answer A)", B: "(answer B)", Message: "(what was asked)", Trait: shown.Trait, Ties: shown.Ties,
 			Bare: true}.Values(assay.Key{})
 	}
 }

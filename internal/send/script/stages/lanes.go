@@ -221,7 +221,8 @@ func (c *LaneContest) show(it assay.Item, at assay.Coordinates, answered Answers
 		return judge.Showing{}, false, err
 	}
 	message := asked.Messages[len(asked.Messages)-1].Text
-	return judge.Showing{Item: &it, A: textA.Text, B: textB.Text, Said: message, Trait: trait, Ties: c.rubric.Ties(), Bare: c.rubric.Bare},
+	return judge.Showing{Item: &it, A: textA.Text, B: textB.Text, Message: message, Trait: trait,
+			Ties: c.rubric.Ties(), Bare: c.rubric.Bare},
 		true, nil
 }
 
@@ -329,7 +330,7 @@ func (s *Stages) fixedLanes(ctx context.Context, l *LaneContest) error {
 	if l.schedule, err = pairs.New(plan.Design(st, l.field)); err != nil {
 		return err
 	}
-	if !l.rubric.Silent() {
+	if !l.rubric.NeedsNoModel() {
 		l.rounds, err = rounds.Beside(l.schedule, l.open, NamesOf(l.contestants), seedOf(st))
 	}
 	return err

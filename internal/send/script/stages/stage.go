@@ -187,7 +187,7 @@ type panel struct {
 
 // Lanes lists the judges that are asked, and those in their place.
 func (p *panel) Lanes() []*study.Lane {
-	if p.rubric.Silent() {
+	if p.rubric.NeedsNoModel() {
 		return nil
 	}
 	return slices.Concat(p.chosen, p.others)
@@ -204,7 +204,7 @@ func (p *panel) Judges() []string {
 	switch {
 	case p.rubric.Rule != nil:
 		return []string{byRule}
-	case p.rubric.Silent():
+	case p.rubric.NeedsNoModel():
 		return []string{byProgram}
 	}
 	return NamesOf(p.chosen)
@@ -213,7 +213,7 @@ func (p *panel) Judges() []string {
 // Tries lists the ways in which a judge may be asked the same, in the order they are taken.
 func (p *panel) Tries() []int {
 	out := []int{again.FirstAsked}
-	if p.rubric.Silent() {
+	if p.rubric.NeedsNoModel() {
 		return out
 	}
 	if again.HasSecondTry(p.stage) {

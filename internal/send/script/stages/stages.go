@@ -270,7 +270,7 @@ func (s *Stages) panel(st *study.Stage) (panel, error) {
 	if st.Fallback != "" {
 		p.others = s.Input.Study.LanesNamed([]string{st.Fallback})
 	}
-	if r.Silent() {
+	if r.NeedsNoModel() {
 		p.votes = 1 // it would give the same verdict again
 	}
 	return p, nil

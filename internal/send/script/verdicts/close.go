@@ -79,7 +79,7 @@ func (v *Verdicts) closeStage(ctx context.Context, st *study.Stage, rec stages.J
 				if err != nil {
 					return false, err
 				}
-				if rec.By().Silent() {
+				if rec.By().NeedsNoModel() {
 					if err := w.silently(rec, block); err != nil {
 						return false, err
 					}

@@ -174,7 +174,7 @@ func (w *writer) judged(rec stages.Judging, a store.Answer) error {
 func (w *writer) read(source *stages.Asking, g store.Segment) error {
 	for _, j := range w.Stages.Readers(g.Stage, g.Lane, g.Turn) {
 		stage := j.Stage()
-		if !j.By().Silent() || !w.Settings.Wants(stage.Name) {
+		if !j.By().NeedsNoModel() || !w.Settings.Wants(stage.Name) {
 			continue
 		}
 		var block []stages.Wanted

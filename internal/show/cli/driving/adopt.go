@@ -302,7 +302,7 @@ func (a *adopter) takeStamped(ctx context.Context, st provider.Status) (string, 
 	if err := errors.Join(err, printMoves(ctx)); err != nil {
 		return "", err
 	}
-	switch got.Fate {
+	switch got.Result {
 	case workspace.RunUnknown:
 		return "its run is not in this ledger: --study FILE recovers its answers", nil
 	case workspace.StampUnclear:

@@ -77,7 +77,7 @@ func sendNews(ctx context.Context, w *shell.World, h *shell.Home, c workspace.Co
 	if err != nil {
 		return err
 	}
-	news := runs.Standing(c.Run, all[c.Run.No].Progress, cost)
+	news := runs.Describe(c.Run, all[c.Run.No].Progress, cost)
 	before := waits[c.Run.No].CollectBefore
 	soon := !before.IsZero() && before.Sub(w.Now()) < deletedSoon
 	if c.Stop == workspace.StopOpen && !soon {

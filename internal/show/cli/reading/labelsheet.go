@@ -24,7 +24,7 @@ func printSheet(w *shell.World, s labels.Sheet) {
 	}
 	part("ASKED", s.Asked)
 	part("FIRST ANSWER", s.First)
-	part("THEN SAID", s.Said)
+	part("THEN SAID", s.Message)
 	part("EXPECTED", s.Expected)
 	part("ANSWER TO JUDGE", s.Answer)
 	part("WHICH IS BETTER IN", strings.TrimSpace(s.Trait+"\n"+s.Description))

@@ -125,7 +125,7 @@ func printUnasked(ctx context.Context, w *shell.World, h *shell.Home, run store.
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(w.Stderr, runs.Standing(run, far[run.No].Progress, cost))
+		fmt.Fprintln(w.Stderr, runs.Describe(run, far[run.No].Progress, cost))
 	}
 	t := term.Table{Head: []string{"stage", "lane", "not asked", "why"}, Right: map[int]bool{2: true}}
 	lines := shell.Encoder(w)

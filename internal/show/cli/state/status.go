@@ -116,7 +116,7 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w.Stdout, shell.Watermark(h)+runs.Standing(run, far.Progress, cost))
+	fmt.Fprintln(w.Stdout, shell.Watermark(h)+runs.Describe(run, far.Progress, cost))
 	if more.note {
 		fmt.Fprintln(w.Stdout, noteLine(run.By, run.Note, run.Created.Local().Format("2006-01-02 15:04")))
 	}

@@ -39,8 +39,8 @@ func TestALongCaveatDoesNotPushTheBoardAway(t *testing.T) {
 	t.Parallel()
 	d := judged(t, map[string]string{"a": "++++++++++++", "b": "------------"}, nil)
 	long := "It has a long story, " + strings.Repeat("which is told at length, ", 20)
-	d.Report.Standings[0].Style = long
-	d.Report.Standings[0].Validated = false
+	d.Report.Leaderboards[0].Style = long
+	d.Report.Leaderboards[0].Validated = false
 	var html, md bytes.Buffer
 	if err := pages.HTML(&html, d); err != nil {
 		t.Fatal(err)

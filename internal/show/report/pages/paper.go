@@ -163,14 +163,14 @@ func (d paged) methods() (words, works []string) {
 	for i := range d.Report.Tables {
 		add(methodOf(d.Report.Tables[i].Method))
 	}
-	inRounds := func(s analysis.Standing) bool { return s.Rounds != nil }
-	if slices.ContainsFunc(d.Report.Standings, inRounds) {
+	inRounds := func(s analysis.Leaderboard) bool { return s.Rounds != nil }
+	if slices.ContainsFunc(d.Report.Leaderboards, inRounds) {
 		add(methodText{"Comparisons were bought in planned rounds: after each, a look claimed differences at its share of 5% (Holm over " +
 			"all pairs not known yet), and the next round bought the open pairs evenly. Intervals are those of the last look's level; " +
 			"errors are the larger of cluster-robust and model-based ones.", []string{workHolm}})
 	}
-	if slices.ContainsFunc(d.Report.Standings, func(s analysis.Standing) bool { return !inRounds(s) }) {
-		if slices.ContainsFunc(d.Report.Standings, func(s analysis.Standing) bool { return s.Test == analysis.ExactSigns }) {
+	if slices.ContainsFunc(d.Report.Leaderboards, func(s analysis.Leaderboard) bool { return !inRounds(s) }) {
+		if slices.ContainsFunc(d.Report.Leaderboards, func(s analysis.Leaderboard) bool { return s.Test == analysis.ExactSigns }) {
 			add(methodText{"Where one wins all of its comparisons, or groups were never compared, strengths do not exist. There, shares " +
 				"of comparisons won stand instead, with Wilson intervals by cluster, and every two are tested by an exact sign test over " +
 				"the items on which they were compared (a tie counts for neither).", nil})

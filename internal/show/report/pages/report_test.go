@@ -60,8 +60,8 @@ func strengths(names ...string) analysis.Table {
 }
 
 // ranking is who is ahead in the arena: the last one, of each of the others.
-func ranking(names []string) analysis.Standing {
-	s := analysis.Standing{
+func ranking(names []string) analysis.Leaderboard {
+	s := analysis.Leaderboard{
 		Stage: "arena", Verb: analysis.Compared, Field: analysis.ByLane, What: analysis.WhatStrength, Unit: analysis.Logit, Level: 0.95,
 		Primary: true, Clusters: 20, Machines: true, Coverage: analysis.Coverage{Planned: 100, Valid: 80, Malformed: 15, Missing: 5},
 		Judges: []string{"judge"},
@@ -126,9 +126,9 @@ func document(names ...string) *report.Document {
 	}
 	budget := 2 * assay.Dollar
 	d := &report.Document{
-		Study: "small", Description: "Two lanes.", Run: "abc", Standing: "Run abc of small is done.", Created: noon,
+		Study: "small", Description: "Two lanes.", Run: "abc", State: "Run abc of small is done.", Created: noon,
 		Closed: noon.Add(90 * time.Minute), Budget: &budget, Report: &analysis.Report{Tables: []analysis.Table{strengths(names...),
-			wins(names...), flips(), validity()}, Standings: []analysis.Standing{ranking(names)}},
+			wins(names...), flips(), validity()}, Leaderboards: []analysis.Leaderboard{ranking(names)}},
 		Gates:  []analysis.Passage{{Condition: "finding('arena') > 0", Passed: true}, {Condition: "1 > 2", Why: "it is not"}},
 		Inputs: []report.Input{{Name: "questions", Items: 20, Clusters: 20}},
 		Stages: []report.Stage{{Name: "arena", Verb: "compare", Of: "answers", With: "judge", How: "rubric better"}},

@@ -212,7 +212,7 @@ func TestLabelsThatWereChosenAreSaidInTheSummary(t *testing.T) {
 	if n := said(); n != 0 {
 		t.Errorf("said %d times of labels that were not", n)
 	}
-	d.Report.Standings[0].Unclear = 7
+	d.Report.Leaderboards[0].Unclear = 7
 	if n := said(); n != 1 {
 		t.Errorf("said %d times", n)
 	}

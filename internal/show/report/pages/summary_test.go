@@ -375,7 +375,7 @@ func TestItemsThatAreComparedRestOnPairs(t *testing.T) {
 		s.Tests[i].SE.Value = 2
 	}
 	d := &report.Document{Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"arena": "samples"},
-		Report: &analysis.Report{Standings: []analysis.Standing{s}}}
+		Report: &analysis.Report{Leaderboards: []analysis.Leaderboard{s}}}
 	if said := text(words.Summarise(d)); !strings.Contains(said, "S3 is ahead of all others on 190 pairs: 80% of comparisons won.") ||
 		strings.Contains(said, "Few ") || strings.Contains(said, "cost") {
 		t.Error(said)
@@ -388,9 +388,9 @@ func TestABoardHasNoColumnOfOtherLanes(t *testing.T) {
 	other := judged(t, map[string]string{"ann": "++++++++++", "bob": "+++++-----"}, nil)
 	half := judged(t, map[string]string{"bb": "++++++++++", "bob": "+++++-----"}, nil)
 	for i, add := range []*report.Document{other, half} {
-		st := add.Report.Standings[0]
+		st := add.Report.Leaderboards[0]
 		st.Stage = fmt.Sprintf("more%d", i)
-		d.Report.Standings = append(d.Report.Standings, st)
+		d.Report.Leaderboards = append(d.Report.Leaderboards, st)
 	}
 	b := words.Summarise(d).Board
 	var heads []string

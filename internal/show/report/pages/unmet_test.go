@@ -117,7 +117,7 @@ func TestLanesThatNeverMetAreNamedWithWhatConnectsThem(t *testing.T) {
 		t.Error("letters for lanes that do not compare")
 	}
 	people := compared(t, func(s *analysis.Stage) { s.Judges = nil }, "a c 1111111", "b d 1212121")
-	if len(people.Report.Standings) > 0 {
+	if len(people.Report.Leaderboards) > 0 {
 		if all := text(words.Summarise(people)); !strings.Contains(all, "assay label r1 pairs") {
 			t.Errorf("people: %s", all)
 		}

@@ -8,9 +8,9 @@ import (
 	"assay/internal/find/stats"
 )
 
-// ranked is a standing in order, with its tests corrected for there being many.
+// ranked is a leaderboard in order, with its tests corrected for there being many.
 type ranked struct {
-	*analysis.Standing
+	*analysis.Leaderboard
 	order  []int // places with a value, the best first
 	tested bool  // differences were tested
 	apart  map[[2]int]bool
@@ -18,11 +18,11 @@ type ranked struct {
 	tiers  [][]int         // groups of each of order; nil: none
 }
 
-// rank orders a standing and corrects its tests (Holm, over all pairs). A pair without a p-value is neither apart nor
+// rank orders a leaderboard and corrects its tests (Holm, over all pairs). A pair without a p-value is neither apart nor
 // alike: it is not known, and where there is one there are no tiers, because a shared letter would mean that the two
 // were tested.
-func rank(s *analysis.Standing) *ranked {
-	r := &ranked{Standing: s, known: map[[2]int]bool{}}
+func rank(s *analysis.Leaderboard) *ranked {
+	r := &ranked{Leaderboard: s, known: map[[2]int]bool{}}
 	for _, i := range s.Order() {
 		if s.Places[i].Value.OK {
 			r.order = append(r.order, i)
@@ -136,7 +136,7 @@ func (r *ranked) medianError() (float64, bool) {
 	return all[len(all)/2], true
 }
 
-// leader returns the primary standing, else the first that ranks anything, else the first.
+// leader returns the primary leaderboard, else the first that ranks anything, else the first.
 func leader(all []*ranked) *ranked {
 	for _, yes := range []func(*ranked) bool{
 		func(r *ranked) bool { return r.Primary && len(r.order) > 0 },

@@ -344,9 +344,9 @@ func (d document) apartFromTheStart(r *ranked) Sentence {
 	return s
 }
 
-// part returns the standing of some places alone.
-func (r *ranked) part(names []string) *analysis.Standing {
-	out := *r.Standing
+// part returns the leaderboard of some places alone.
+func (r *ranked) part(names []string) *analysis.Leaderboard {
+	out := *r.Leaderboard
 	out.Unmet, out.Places, out.Tests, out.Foretold, out.Clusters = nil, nil, nil, nil, 0
 	at := map[int]int{}
 	for i, p := range r.Places {

@@ -100,8 +100,8 @@ func (d document) settlings(r *ranked) []Settling {
 // and Likely are zero and Apart distinguishes the two.
 func Settle(doc *report.Document, stage, first, second string) (s Settling, apart, ranked bool) {
 	d := document{doc}
-	for i := range d.Report.Standings {
-		r := rank(&d.Report.Standings[i])
+	for i := range d.Report.Leaderboards {
+		r := rank(&d.Report.Leaderboards[i])
 		if r.Verb != analysis.Judged || stage != "" && r.Stage != stage {
 			continue
 		}

@@ -25,15 +25,15 @@ type StageTable struct {
 	Note       string // what the letters mean, or why there are none
 }
 
-// StageTables returns the standings of all stages as tables, the first one first.
+// StageTables returns the leaderboards of all stages as tables, the first one first.
 func StageTables(doc *report.Document) []StageTable {
 	d := document{doc}
-	if d.Report == nil || len(d.Report.Standings) == 0 {
+	if d.Report == nil || len(d.Report.Leaderboards) == 0 {
 		return nil
 	}
-	all := make([]*ranked, len(d.Report.Standings))
-	for i := range d.Report.Standings {
-		all[i] = rank(&d.Report.Standings[i])
+	all := make([]*ranked, len(d.Report.Leaderboards))
+	for i := range d.Report.Leaderboards {
+		all[i] = rank(&d.Report.Leaderboards[i])
 	}
 	lead := leader(all)
 	out := []StageTable{d.stageTable(lead, lead.Field == analysis.ByLane)}
@@ -45,7 +45,7 @@ func StageTables(doc *report.Document) []StageTable {
 	return out
 }
 
-// stageTable returns a standing as a table; costs: with what 1,000 answers cost.
+// stageTable returns a leaderboard as a table; costs: with what 1,000 answers cost.
 func (d document) stageTable(r *ranked, costs bool) StageTable {
 	t := StageTable{Stage: r.Stage, Label: r.label(), What: r.title(), Incomplete: r.Coverage.Incomplete() || d.hasGaps(r)}
 	t.Coverage = "coverage unknown"

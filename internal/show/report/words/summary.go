@@ -54,7 +54,7 @@ func Summarise(d *report.Document) *Summary { return document{d}.summary() }
 
 func (d document) summary() *Summary {
 	out := &Summary{Rehearsal: d.Rehearsal}
-	if d.Report == nil || len(d.Report.Standings) == 0 {
+	if d.Report == nil || len(d.Report.Leaderboards) == 0 {
 		out.Headline = say("Nothing was judged: no stage of this study judges or compares its answers.")
 		if d.Report != nil && len(d.Report.Tables) > 0 {
 			out.Headline = say("No stage ranks its lanes: what was measured stands in the tables below.")
@@ -63,9 +63,9 @@ func (d document) summary() *Summary {
 		out.Caveats = d.unfinished(nil)
 		return out
 	}
-	all := make([]*ranked, len(d.Report.Standings))
-	for i := range d.Report.Standings {
-		all[i] = rank(&d.Report.Standings[i])
+	all := make([]*ranked, len(d.Report.Leaderboards))
+	for i := range d.Report.Leaderboards {
+		all[i] = rank(&d.Report.Leaderboards[i])
 	}
 	lead := leader(all)
 	out.Headline, out.Result = d.headline(lead), d.result(lead)
@@ -118,7 +118,7 @@ func (d document) requestsAnswered() (text string, complete bool) {
 	return assay.Thousands(stands) + " of " + assay.Thousands(planned) + " requests have an answer.", complete
 }
 
-// verdictsThere returns the sentence on how much of the plan the first standing rests on, and which other stage has
+// verdictsThere returns the sentence on how much of the plan the first leaderboard rests on, and which other stage has
 // less.
 func (d document) verdictsThere(lead *ranked) (text string, complete bool) {
 	share := lead.Coverage.Share()

@@ -54,8 +54,8 @@ func (r RunRow) SpentWords() string {
 	return r.cost.Spent()
 }
 
-// Standing returns the run's state in one word.
-func (r RunRow) Standing() runs.State {
+// Status returns the run's state in one word.
+func (r RunRow) Status() runs.State {
 	if r.State == store.RunClosed {
 		return runs.State(r.Result)
 	}

@@ -127,7 +127,7 @@ func (m *measured) equal() int64 {
 }
 
 // measure renders and encodes every question of an ask stage's first step, in the order of the items.
-func (m *maker) measure(ctx context.Context, t *plan.Talk, routes []plan.Path, o plan.Options) (measured, assay.Problems) {
+func (m *maker) measure(ctx context.Context, t *plan.Conversation, routes []plan.Path, o plan.Options) (measured, assay.Problems) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	workers := max(1, o.Workers)
@@ -229,7 +229,7 @@ func (m *measured) add(c *chunk) {
 
 // worker renders and encodes; it keeps its buffers between chunks.
 type worker struct {
-	talk   *plan.Talk
+	talk   *plan.Conversation
 	routes []plan.Path
 	buf    []byte
 	seed   maphash.Seed

@@ -30,10 +30,10 @@ func (m *maker) place(ctx context.Context, st *study.Stage, f *plan.Field) bool 
 	if len(m.problems) > before {
 		return false
 	}
-	var talk *plan.Talk
+	var talk *plan.Conversation
 	source, asks := m.in.Study.Stage(st.Compare)
 	if asks {
-		if talk, err = m.in.Talk(ctx, source); err != nil {
+		if talk, err = m.in.Conversation(ctx, source); err != nil {
 			m.fail(st.At, err)
 			return false
 		}

@@ -164,7 +164,7 @@ func (m *maker) withinBudget(st *study.Stage, parts []plan.Part) {
 	for i := range parts {
 		c := &parts[i].Cost
 		for _, of := range []*assay.Cost{&c.Expected, &c.High} {
-			of.Sum = of.Sum.Portion(int64(b.Money), int64(all.Expected.Sum))
+			of.Sum = of.Sum.Share(int64(b.Money), int64(all.Expected.Sum))
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 		give.wave = wave
 		return
 	}
-	talk, err := m.in.Talk(ctx, st)
+	talk, err := m.in.Conversation(ctx, st)
 	if err != nil {
 		m.fail(st.At, err)
 		return
@@ -104,7 +104,7 @@ func (m *maker) exact(st *study.Stage, r plan.Path, all []int32, wave int) plan.
 
 // laterTurns counts the turns that follow answers not there yet. The control is a branch of its own from the first
 // pressure on.
-func (m *maker) laterTurns(ctx context.Context, st *study.Stage, talk *plan.Talk, routes []plan.Path, give *answers, w load) {
+func (m *maker) laterTurns(ctx context.Context, st *study.Stage, talk *plan.Conversation, routes []plan.Path, give *answers, w load) {
 	plain := give.last() - give.control
 	starts := st.Control != nil && st.Control.On
 	start := 1
@@ -132,7 +132,7 @@ func (m *maker) laterTurns(ctx context.Context, st *study.Stage, talk *plan.Talk
 }
 
 // fanOut returns how many messages follow n answers at a step, at most.
-func (m *maker) fanOut(ctx context.Context, t *plan.Talk, k int, n, items int64) int64 {
+func (m *maker) fanOut(ctx context.Context, t *plan.Conversation, k int, n, items int64) int64 {
 	step := t.Steps[k]
 	if step.Each == nil {
 		return n * int64(len(step.Says))
@@ -184,7 +184,7 @@ func (m *maker) proceed(ctx context.Context, st *study.Stage) {
 	for _, l := range lanes {
 		routes = append(routes, m.in.Path(st, l))
 	}
-	talk, err := m.in.Talk(ctx, st)
+	talk, err := m.in.Conversation(ctx, st)
 	if err != nil {
 		m.fail(st.At, err)
 		return

@@ -17,11 +17,11 @@ import (
 //go:embed control.md
 var neutral string
 
-// Talk renders the conversations of an ask or continue stage, turn by turn.
-type Talk struct {
+// Conversation renders the conversations of an ask or continue stage, turn by turn.
+type Conversation struct {
 	Stage     *study.Stage
 	Steps     []Step
-	from      *Talk         // of a continue stage: the talk it goes on with
+	from      *Conversation // of a continue stage: the talk it goes on with
 	templates []study.Named // of `prompt:`; one without a name for `turns:`
 	branches  []branchTable // by step, where its messages come from an input
 	control   string        // the neutral text; empty: no control
@@ -35,9 +35,9 @@ type Way struct {
 	Draw     int      // from 1; a control's further draws follow those of the repeats
 }
 
-// Talk prepares the conversations of a stage.
-func (d *Input) Talk(ctx context.Context, st *study.Stage) (*Talk, error) {
-	t := &Talk{Stage: st, Steps: steps(st), templates: st.Prompt}
+// Conversation prepares the conversations of a stage.
+func (d *Input) Conversation(ctx context.Context, st *study.Stage) (*Conversation, error) {
+	t := &Conversation{Stage: st, Steps: steps(st), templates: st.Prompt}
 	if len(t.templates) == 0 {
 		t.templates = []study.Named{{}}
 	}
@@ -63,7 +63,7 @@ func (d *Input) Talk(ctx context.Context, st *study.Stage) (*Talk, error) {
 		if !ok {
 			return nil, fmt.Errorf("stage %s continues %q, which does not exist", st.Name, st.Continue)
 		}
-		from, err := d.Talk(ctx, source)
+		from, err := d.Conversation(ctx, source)
 		if err != nil {
 			return nil, err
 		}
@@ -73,13 +73,13 @@ func (d *Input) Talk(ctx context.Context, st *study.Stage) (*Talk, error) {
 }
 
 // Branches returns the items whose rows are the branches of an item at a step.
-func (t *Talk) Branches(k int, it assay.Item) []assay.Item { return t.branches[k].of(it) }
+func (t *Conversation) Branches(k int, it assay.Item) []assay.Item { return t.branches[k].of(it) }
 
 // Repeats returns how many draws every question gets.
-func (t *Talk) Repeats() int { return int(Draws(t.Stage)) }
+func (t *Conversation) Repeats() int { return int(Draws(t.Stage)) }
 
 // Ways lists the ways that reach step k (from 0) of the conversations about an item, for one draw of the repeats.
-func (t *Talk) Ways(k int, it assay.Item, draw int) []Way {
+func (t *Conversation) Ways(k int, it assay.Item, draw int) []Way {
 	var ways []Way
 	if t.from != nil {
 		for d := range t.from.Repeats() {
@@ -100,7 +100,7 @@ func (t *Talk) Ways(k int, it assay.Item, draw int) []Way {
 }
 
 // AllWays lists the ways that reach step k, all draws of a way together.
-func (t *Talk) AllWays(k int, it assay.Item) []Way {
+func (t *Conversation) AllWays(k int, it assay.Item) []Way {
 	if t.Repeats() == 1 {
 		return t.Ways(k, it, 1)
 	}
@@ -118,10 +118,10 @@ func (t *Talk) AllWays(k int, it assay.Item) []Way {
 }
 
 // maxDraw returns the highest draw that any way has.
-func (t *Talk) maxDraw() int { return t.Repeats() * max(1, t.draws) }
+func (t *Conversation) maxDraw() int { return t.Repeats() * max(1, t.draws) }
 
 // Draws returns the highest draw that a way of the plan can have; what is asked again later counts on from there.
-func (t *Talk) Draws() int {
+func (t *Conversation) Draws() int {
 	if t.from != nil {
 		return t.maxDraw() * t.from.Draws()
 	}
@@ -129,7 +129,7 @@ func (t *Talk) Draws() int {
 }
 
 // fork multiplies the ways at a step.
-func (t *Talk) fork(ways []Way, s int, it assay.Item) []Way {
+func (t *Conversation) fork(ways []Way, s int, it assay.Item) []Way {
 	names := t.messages(s, it)
 	starts := t.control != "" && s == t.firstPressure()
 	if len(names) == 1 && names[0] == "" && !starts {
@@ -156,7 +156,7 @@ func (t *Talk) fork(ways []Way, s int, it assay.Item) []Way {
 }
 
 // messages names what may be said at a step; "" where there is only one message.
-func (t *Talk) messages(s int, it assay.Item) []string {
+func (t *Conversation) messages(s int, it assay.Item) []string {
 	step := t.Steps[s]
 	if step.Each == nil {
 		names := make([]string, len(step.Says))
@@ -172,7 +172,7 @@ func (t *Talk) messages(s int, it assay.Item) []string {
 	return names
 }
 
-func (t *Talk) firstPressure() int {
+func (t *Conversation) firstPressure() int {
 	for s, step := range t.Steps {
 		if step.Pressure {
 			return s
@@ -218,13 +218,13 @@ func ParseWay(at assay.Coordinates) (Way, error) {
 }
 
 // At returns the coordinates of the request at step k.
-func (t *Talk) At(k int, lane, item string, w Way) assay.Coordinates {
+func (t *Conversation) At(k int, lane, item string, w Way) assay.Coordinates {
 	return assay.Coordinates{Stage: t.Stage.Name, Item: item, Lane: lane, Template: w.Template, Turn: k + 1, Branch: w.Branch(),
 		Draw: w.Draw}
 }
 
 // History lists the requests whose answers stand before step k, oldest first.
-func (t *Talk) History(k int, lane string, it assay.Item, w Way) []assay.Coordinates {
+func (t *Conversation) History(k int, lane string, it assay.Item, w Way) []assay.Coordinates {
 	var out []assay.Coordinates
 	for _, m := range t.moments(k, it, w) {
 		if m.step < len(m.talk.Steps) && !(m.talk == t && m.step == k) {
@@ -236,20 +236,20 @@ func (t *Talk) History(k int, lane string, it assay.Item, w Way) []assay.Coordin
 
 // moment is one step of one conversation, with the way as far as that step.
 type moment struct {
-	talk *Talk
+	talk *Conversation
 	step int
 	way  Way
 	say  string // the branch taken at this step; "" where there is no choice
 }
 
 // moments follows a way from the first question to step k.
-func (t *Talk) moments(k int, it assay.Item, w Way) []moment {
+func (t *Conversation) moments(k int, it assay.Item, w Way) []moment {
 	left := w.Branches
 	soFar := Way{Template: w.Template, Draw: w.Draw}
 	return t.follow(nil, k, it, w, &left, &soFar)
 }
 
-func (t *Talk) follow(out []moment, k int, it assay.Item, w Way, left *[]string, soFar *Way) []moment {
+func (t *Conversation) follow(out []moment, k int, it assay.Item, w Way, left *[]string, soFar *Way) []moment {
 	if t.from != nil {
 		soFar.Draw = (w.Draw-1)%t.from.maxDraw() + 1
 		out = t.from.follow(out, len(t.from.Steps)-1, it, Way{Template: w.Template, Draw: soFar.Draw}, left, soFar)
@@ -275,7 +275,7 @@ func (t *Talk) follow(out []moment, k int, it assay.Item, w Way, left *[]string,
 }
 
 // Prompt returns what is sent at step k, given the answers to the steps before it, oldest first.
-func (t *Talk) Prompt(k int, it assay.Item, w Way, answers []string) (assay.Prompt, error) {
+func (t *Conversation) Prompt(k int, it assay.Item, w Way, answers []string) (assay.Prompt, error) {
 	first := t
 	for first.from != nil {
 		first = first.from
@@ -341,7 +341,7 @@ func (m moment) speak(p *assay.Prompt, it assay.Item, values prompt.Values) erro
 
 // neutral returns what a control says. One that began in a stage before stays one: without a text of its own the stage
 // says what that one said.
-func (t *Talk) neutral(values prompt.Values) (string, error) {
+func (t *Conversation) neutral(values prompt.Values) (string, error) {
 	if t.control == "" && t.from != nil {
 		return t.from.neutral(values)
 	}

@@ -8,9 +8,9 @@ import (
 	"assay/internal/study/adaptive"
 )
 
-// Standing holds the result of each lane (or item) that a stage ranks, and how every two of them compare: by the tests
+// Leaderboard holds the result of each lane (or item) that a stage ranks, and how every two of them compare: by the tests
 // that belong to the intervals of its table.
-type Standing struct {
+type Leaderboard struct {
 	Stage     string
 	Verb      Verb
 	By        []Value  // the group, where a table ranks in several
@@ -70,7 +70,7 @@ func (p *ShownFirst) Biased() bool {
 	return p.OneOrder || far >= 0.3 || far >= 0.1 && p.P.OK && p.P.Value < 0.05 || p.Same.OK && p.Same.Value < 0.5
 }
 
-// Place is one lane of a standing.
+// Place is one lane of a leaderboard.
 type Place struct {
 	Name     string
 	Value    stats.Number
@@ -98,7 +98,7 @@ type Contrast struct {
 }
 
 // PerCluster returns how many items a cluster has on average, of those that two places share.
-func (s *Standing) PerCluster() float64 {
+func (s *Leaderboard) PerCluster() float64 {
 	items, clusters := 0, 0
 	for _, t := range s.Tests {
 		if t.Items > 0 {
@@ -112,7 +112,7 @@ func (s *Standing) PerCluster() float64 {
 }
 
 // units returns as many clusters as Student's t of a test has.
-func (s *Standing) units(clusters int) int {
+func (s *Leaderboard) units(clusters int) int {
 	if s.Units > 0 {
 		return s.Units
 	}
@@ -133,7 +133,7 @@ const (
 const MaxCompared = 100
 
 // Order returns all places, the best first and those without a value last.
-func (s *Standing) Order() []int {
+func (s *Leaderboard) Order() []int {
 	var out, none []int
 	for i, p := range s.Places {
 		if p.Value.OK {
@@ -147,7 +147,7 @@ func (s *Standing) Order() []int {
 }
 
 // Better orders two places: the one with the better value first. Values that differ by rounding alone are equal.
-func (s *Standing) Better(a, b int) int {
+func (s *Leaderboard) Better(a, b int) int {
 	x, y := s.Places[a].Value.Value, s.Places[b].Value.Value
 	switch {
 	case stats.Same(x, y):
@@ -161,7 +161,7 @@ func (s *Standing) Better(a, b int) int {
 // Apart returns the places that can be told apart (Holm, over all pairs), either way round; false: nothing was tested.
 // A test without a p-value counts as one that shows nothing, and so does one whose difference goes against the order of
 // the values.
-func (s *Standing) Apart() (apart map[[2]int]bool, tested bool) {
+func (s *Leaderboard) Apart() (apart map[[2]int]bool, tested bool) {
 	if s.Rounds != nil {
 		return s.claimed(), len(s.Tests) > 0
 	}
@@ -186,14 +186,14 @@ func (s *Standing) Apart() (apart map[[2]int]bool, tested bool) {
 }
 
 // agrees reports whether a difference on the items that both have goes the way of the values.
-func (s *Standing) agrees(t Contrast) bool {
+func (s *Leaderboard) agrees(t Contrast) bool {
 	order := s.Better(t.First, t.Second)
 	ahead := t.Difference.Value > 0 != s.Less
 	return t.Difference.OK && t.Difference.Value != 0 && order != 0 && ahead == (order < 0)
 }
 
 // RankOf returns the rank of a place, and the ranks that it may have.
-func (s *Standing) RankOf(i int, apart map[[2]int]bool) *stats.RankInterval {
+func (s *Leaderboard) RankOf(i int, apart map[[2]int]bool) *stats.RankInterval {
 	r := &stats.RankInterval{Rank: 1, Best: 1}
 	for k, p := range s.Places {
 		if !p.Value.OK {
@@ -215,7 +215,7 @@ func (s *Standing) RankOf(i int, apart map[[2]int]bool) *stats.RankInterval {
 }
 
 // claimed returns the pairs of places that claims separate.
-func (s *Standing) claimed() map[[2]int]bool {
+func (s *Leaderboard) claimed() map[[2]int]bool {
 	names := make([]string, len(s.Places))
 	for i, p := range s.Places {
 		names[i] = p.Name

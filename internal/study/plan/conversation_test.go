@@ -43,7 +43,7 @@ func walk(t *testing.T, d *plan.Input, stage, item string) []string {
 	if !ok {
 		t.Fatalf("no stage %s", stage)
 	}
-	talk, err := d.Talk(context.Background(), st)
+	talk, err := d.Conversation(context.Background(), st)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestWhatIsStagedIsNotInFlight(t *testing.T) {
 			"that are stopped or held; $0.00 spent.": {
 			Wanted: 9, Answered: 1, Failed: 3, Again: 1, Live: 3, Halted: 2},
 	} {
-		if got := runs.Standing(run, p, assay.Cost{}); got != want {
+		if got := runs.Describe(run, p, assay.Cost{}); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestARehearsalSaysWhatItWouldHaveCost(t *testing.T) {
 			"at least $0.26.": {Sum: assay.Dollars(0.26), Priced: 1, Unknown: 1},
 		"Run r of s is open: 1 of 1 request has an answer; nothing spent, and what it would have cost is unknown.": {Unknown: 1},
 	} {
-		if got := runs.Standing(run, runs.Progress{Wanted: 1, Answered: 1}, cost); got != want {
+		if got := runs.Describe(run, runs.Progress{Wanted: 1, Answered: 1}, cost); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

@@ -44,8 +44,8 @@ func Waiting(segments []store.Segment) int64 {
 	return n
 }
 
-// Standing returns the state of a run in a sentence. What is staged is open, but not in flight: no provider has it.
-func Standing(run store.Run, p Progress, cost assay.Cost) string {
+// Describe returns the state of a run in a sentence. What is staged is open, but not in flight: no provider has it.
+func Describe(run store.Run, p Progress, cost assay.Cost) string {
 	state := "is open"
 	if run.State == store.RunClosed {
 		state = "is " + string(run.Result)

@@ -51,10 +51,10 @@ func TestEveryTwoLanesAreTestedByTheTestOfTheTable(t *testing.T) {
 		right[l], from[l] = 3+l, 5*l
 	}
 	r := report(t, correct(), []analysis.Spec{{}}, answers(right, from, items))
-	if len(r.Standings) != 1 || len(r.Standings[0].Places) != 15 || len(r.Standings[0].Tests) != 105 {
-		t.Fatalf("%+v", r.Standings)
+	if len(r.Leaderboards) != 1 || len(r.Leaderboards[0].Places) != 15 || len(r.Leaderboards[0].Tests) != 105 {
+		t.Fatalf("%+v", r.Leaderboards)
 	}
-	s := r.Standings[0]
+	s := r.Leaderboards[0]
 	for _, c := range s.Tests {
 		var only [2]int
 		for i := range items {
@@ -85,10 +85,10 @@ func TestAStageWhoseTablesRankNoLanesIsRankedAllTheSame(t *testing.T) {
 		rows[i].Template = fmt.Sprint(i % 3)
 	}
 	r := report(t, correct(), []analysis.Spec{{By: []string{"lane", "template"}, Primary: true}}, rows)
-	if len(r.Standings) != 1 || !r.Standings[0].Primary || len(r.Standings[0].Places) != 2 {
-		t.Fatalf("%+v", r.Standings)
+	if len(r.Leaderboards) != 1 || !r.Leaderboards[0].Primary || len(r.Leaderboards[0].Places) != 2 {
+		t.Fatalf("%+v", r.Leaderboards)
 	}
-	near(t, "value", 0.25, r.Standings[0].Places[0].Value.Value, 1e-12)
+	near(t, "value", 0.25, r.Leaderboards[0].Places[0].Value.Value, 1e-12)
 	for _, table := range r.Tables {
 		if len(table.By) < 2 || table.By[0] != "lane" {
 			t.Errorf("a table that was not asked for is shown: %s by %v", table.Title, table.By)
@@ -100,10 +100,11 @@ func TestAStageWhoseTablesRankNoLanesIsRankedAllTheSame(t *testing.T) {
 			met("b", "a", fmt.Sprint(i), []string{"b", "a", "a"}[i%3]))
 	}
 	r = report(t, arena(), []analysis.Spec{{Method: analysis.Elo}}, bouts)
-	if len(r.Standings) != 1 || r.Standings[0].What != analysis.WhatStrength || len(r.Tables) != 1 || r.Tables[0].Method != analysis.Elo {
-		t.Fatalf("%d tables, %+v", len(r.Tables), r.Standings)
+	if len(r.Leaderboards) != 1 || r.Leaderboards[0].What != analysis.WhatStrength ||
+		len(r.Tables) != 1 || r.Tables[0].Method != analysis.Elo {
+		t.Fatalf("%d tables, %+v", len(r.Tables), r.Leaderboards)
 	}
-	near(t, "wins", 14.0/24, r.Standings[0].Places[0].Share.Value, 0.2)
+	near(t, "wins", 14.0/24, r.Leaderboards[0].Places[0].Share.Value, 0.2)
 }
 
 func TestStrengthsAreTestedByTheErrorsOfTheirDifferences(t *testing.T) {
@@ -120,7 +121,7 @@ func TestStrengthsAreTestedByTheErrorsOfTheirDifferences(t *testing.T) {
 					met(two[1], two[0], fmt.Sprint(i), map[string]string{"a": "b", "b": "a"}[label]))
 			}
 		}
-		s := report(t, arena(), []analysis.Spec{{}}, rows).Standings[0]
+		s := report(t, arena(), []analysis.Spec{{}}, rows).Leaderboards[0]
 		if len(s.Tests) != 3 {
 			t.Fatalf("%d items: %+v", items, s)
 		}
@@ -154,7 +155,7 @@ func TestFlipsAreRankedAgainstTheControlOnTheSameConversations(t *testing.T) {
 			}
 		}
 	}
-	s := report(t, stage, analysis.Default(stage), rows).Standings[0]
+	s := report(t, stage, analysis.Default(stage), rows).Leaderboards[0]
 	if !s.Less || !s.Control || s.What != analysis.WhatExcess || s.Places[0].Name != "firm" {
 		t.Fatalf("%+v", s)
 	}
@@ -191,7 +192,7 @@ func TestAJudgeOfTheFamilyOfALaneIsNamed(t *testing.T) {
 	t.Parallel()
 	stage := correct()
 	stage.Families = map[string]string{"judge": "openai", "lane00": "openai", "lane01": "google"}
-	s := report(t, stage, []analysis.Spec{{}}, answers([]int{3, 4}, []int{0, 0}, 6)).Standings[0]
+	s := report(t, stage, []analysis.Spec{{}}, answers([]int{3, 4}, []int{0, 0}, 6)).Leaderboards[0]
 	if len(s.Kin) != 1 || s.Kin[0] != "lane00" {
 		t.Errorf("kin: %v", s.Kin)
 	}
