@@ -244,7 +244,7 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 	}
 }
 
-// consent is what a person agreed to: that a run is given more to ask, or that a new one is begun.
+// consent holds what a person agreed to: that a run is given more to ask, or that a new one is begun.
 type consent struct {
 	run     int64  // 0: a new one
 	was, is string // the digests of its study

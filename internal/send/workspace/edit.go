@@ -34,7 +34,7 @@ type Edit struct {
 	digest     string
 }
 
-// Words say what changed.
+// Words returns what changed.
 func (e *Edit) Words() string {
 	if len(e.Difference) == 0 {
 		return "how it is written"

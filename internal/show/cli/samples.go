@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// sample is what may be typed to try a command. A test types all of them, one after the other, in a folder of its own.
+// sample holds what may be typed to try a command. A test types all of them, one after the other, in a folder of its own.
 type sample struct {
 	command string
 	lines   []string
