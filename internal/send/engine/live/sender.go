@@ -40,7 +40,7 @@ type sender struct {
 	away    atomic.Int64  // let out, and not home
 	back    []*reply      // what came back last; its memory is used again
 	done    int64
-	failed  int64 // of those that ended here: without an answer that can be read
+	failed  int64 // of those that ended here: without an answer
 	ended   int64
 	good    bool            // one of them is a whole answer
 	rawless bool            // the log takes nothing more
@@ -220,8 +220,7 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 		}
 		if !r.stays {
 			kept = append(kept, r)
-			block = append(block, store.Settlement{Ord: r.Ord, Key: r.Key, Outcome: r.Outcome, Cost: r.cost,
-				Unread: a.Route.Unread(r.Outcome)})
+			block = append(block, store.Settlement{Ord: r.Ord, Key: r.Key, Outcome: r.Outcome, Cost: r.cost})
 		}
 	}
 	if len(block) == 0 {
@@ -237,10 +236,10 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 	}
 	for i := range block {
 		a.budget.paid(kept[i].owed())
-		if a.ended++; !block[i].Outcome.Ending.Stands() || block[i].Unread {
+		if a.ended++; !block[i].Outcome.Ending.Stands() {
 			a.failed++
 		}
-		a.good = a.good || block[i].Outcome.Ending == assay.Answered && !block[i].Unread
+		a.good = a.good || block[i].Outcome.Ending == assay.Answered
 	}
 	a.done += int64(len(block))
 	if err := a.unlisted(durable, block); err != nil {

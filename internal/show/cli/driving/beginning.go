@@ -17,6 +17,9 @@ import (
 // was changed: then it is only analysed again.
 func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted,
 	f runFlags) (run store.Run, revised bool, err error) {
+	if err := printLock(ctx, w, h, want); err != nil {
+		return run, false, err
+	}
 	run, err = h.Run(ctx, want, workspace.Doorkeeper{
 		Waiting: func() { fmt.Fprintln(w.Stderr, workspace.ErrBeginning) },
 		Resumed: func(now workspace.Current) error {
@@ -54,7 +57,7 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 	return run, revised, err
 }
 
-// NotExtended returns why a run does not go on with an edit; empty where it was not looked into.
+// NotExtended says why a run does not go on with an edit; empty where it was not looked into.
 func NotExtended(e *workspace.Edit) string {
 	if e.Why == "" {
 		return ""
@@ -78,7 +81,7 @@ func runNames(runs []store.Run) string {
 	return fmt.Sprintf("%d closed runs of this study (the newest is %s)", len(runs), runs[0].ID)
 }
 
-// resumed prints that a run is there already, and changes its budget where one is named. It reports whether something is tried
+// resumed says that a run is there already, and changes its budget where one is named. It reports whether something is tried
 // again.
 func resumed(ctx context.Context, w *shell.World, h *shell.Home, now workspace.Current, budget string) (bool, error) {
 	if e := now.Edit; e != nil && !e.Grows {
@@ -109,7 +112,7 @@ func resumed(ctx context.Context, w *shell.World, h *shell.Home, now workspace.C
 	return again, h.Ledger.Runs.SetBudget(ctx, now.Run.No, m)
 }
 
-// TryAgain gives lanes that a wrong key or an empty account stopped another try, and prints that.
+// TryAgain gives lanes that a wrong key or an empty account stopped another try, and says so.
 func TryAgain(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) (bool, error) {
 	lanes, err := h.TryAgain(ctx, run)
 	for _, l := range lanes {
@@ -153,7 +156,7 @@ func Runnable(w *shell.World, d *plan.Input, p *plan.Plan, name string, rehearse
 	return nil
 }
 
-// confirm prints what goes where and for how much, and asks. Words say what of it is new, and what may be spent. Without
+// confirm says what goes where and for how much, and asks. Words say what of it is new, and what may be spent. Without
 // a terminal and without --yes nothing is sent.
 func confirm(w *shell.World, want workspace.Wanted, words string, f runFlags) error {
 	if f.rehearse {
@@ -198,7 +201,7 @@ func OverWords(over workspace.TakeOver, donors []store.Run) string {
 		priceWords(over.Cost))
 }
 
-// LeftToAsk returns what of a run has its answer, and what the rest costs.
+// LeftToAsk says what of a run has its answer, and what the rest costs.
 func LeftToAsk(over workspace.TakeOver) string {
 	flying := ""
 	if over.Away > 0 {
@@ -211,7 +214,7 @@ func LeftToAsk(over workspace.TakeOver) string {
 		priceWords(over.Cost))
 }
 
-// BudgetWords returns what may be spent, and whether it covers what is expected of what is new.
+// BudgetWords say what may be spent, and whether it covers what is expected of what is new.
 func BudgetWords(budget *assay.Money, expected assay.Cost) string {
 	switch {
 	case budget == nil:
