@@ -53,7 +53,7 @@ type Leaderboard struct {
 	Look   *adaptive.Look // at all of them
 }
 
-// ShownFirst is what the order of showing did to comparisons.
+// ShownFirst holds what the order of showing did to comparisons.
 type ShownFirst struct {
 	First    stats.Number // share of decided comparisons that the one shown first won
 	P        stats.Number // of an even chance

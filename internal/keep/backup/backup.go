@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Home is what is saved: a ledger and the folder of its artifacts.
+// Home holds what is saved: a ledger and the folder of its artifacts.
 type Home struct {
 	// Snapshot writes the ledger as it is now into a new file.
 	Snapshot func(ctx context.Context, file string) error

@@ -100,6 +100,7 @@ type Settlement struct {
 	Sum      uint32 // checksum of the raw line; 0: not kept
 	Again    *Again // the request is to be sent again; nil: not by itself
 	Reused   int64  // number of the run whose answer this is; 0: our own
+	Unread   bool   // it is a judge's reply that no verdict can be read from
 }
 
 // Long reports whether the text is too long for a row, and is read from the raw line.

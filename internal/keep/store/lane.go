@@ -80,6 +80,7 @@ type Lane struct {
 	Reused          int64
 	Imported        int64 // answers made elsewhere
 	Surplus         int64 // answers paid for twice
+	Unread          int64 // replies of a judge that no verdict can be read from
 }
 
 // Ended returns how many requests have ended, with an answer or without.

@@ -150,7 +150,7 @@ type Paid struct {
 	Sum, Least, Most assay.Money
 }
 
-// Took is what the answers of a lane in one turn of a stage of a run took, as far as they came back and reported it.
+// Took holds what the answers of a lane in one turn of a stage of a run took, as far as they came back and reported it.
 type Took struct {
 	Run                     int64
 	Study, Stage, Lane      string

@@ -111,7 +111,7 @@ type Verdict struct {
 	Given time.Time
 }
 
-// Task is what a verdict is about, whichever way round a pair was shown.
+// Task holds what a verdict is about, whichever way round a pair was shown.
 type Task struct {
 	low, high assay.Key
 	trait     string

@@ -95,6 +95,14 @@ type Route struct {
 
 	// BaseURL is where the lane's requests went when the run began, for a process that has no key and may not know.
 	BaseURL string
+
+	// Verdict reads a judge's reply; nil: the lane judges nothing in the stage.
+	Verdict func(assay.Outcome) assay.Verdict
+}
+
+// Unread reports whether an outcome is a judge's reply that no verdict can be read from.
+func (r *Route) Unread(o assay.Outcome) bool {
+	return r.Verdict != nil && o.Ending.Stands() && r.Verdict(o).State == assay.VerdictMalformed
 }
 
 // Bill returns what an outcome cost; nil: unknown. What no model worked on costs nothing.

@@ -109,6 +109,7 @@ func (p *Planner) route(ctx context.Context, run store.Run, stage, lane string, 
 	}
 	route := engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: live(s.Study(), lane)}
 	route.BaseURL = s.Settings().BaseURLs[r.Lane.Provider]
+	route.Verdict = s.Reads(stage)
 	batch := s.BatchOf(stage)
 	route.Size, route.Segments = batch.Size, batch.Segments
 	return route, nil

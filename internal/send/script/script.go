@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"assay/internal/assay"
+	"assay/internal/judge"
 	"assay/internal/judge/program"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
@@ -153,6 +154,15 @@ func routeOf(all *stages.Stages, stage string, l *study.Lane, mode store.Segment
 		return all.Input.JudgeRoute(l, travel, j.By().Rubric)
 	}
 	return all.Input.Route(l, travel)
+}
+
+// Reads returns how replies of a stage's judges are read; nil: it has none.
+func (s *Script) Reads(stage string) func(assay.Outcome) assay.Verdict {
+	j, ok := s.stages.Judging(stage)
+	if !ok {
+		return nil
+	}
+	return func(o assay.Outcome) assay.Verdict { return judge.Read(j.By().Rubric, o) }
 }
 
 // Whole returns an answer with all of its text; one too long for a row is read from the bytes that came.

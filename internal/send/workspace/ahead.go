@@ -12,7 +12,7 @@ import (
 	"assay/internal/study/plan/estimate"
 )
 
-// Ahead is what a run of a study would do now.
+// Ahead holds what a run of a study would do now.
 type Ahead struct {
 	Run     store.Run // the one it goes on with; its number is 0 where a new one is begun
 	Edit    *Edit     // how the study was changed since that run, or since the newest closed one; nil: it was not
@@ -64,7 +64,7 @@ func refused(err error) bool {
 	return changed || mode || scope || errors.Is(err, ErrBeginning)
 }
 
-// Rest is what is left to do in a run.
+// Rest holds what is left to do in a run.
 type Rest struct {
 	Answered int64 // requests with an answer
 	Away     int64 // at the providers, without one yet

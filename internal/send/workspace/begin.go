@@ -15,6 +15,7 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/origin"
 	"assay/internal/send/script/snapshot"
+	"assay/internal/study"
 	"assay/internal/study/plan"
 )
 
@@ -243,7 +244,7 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 	}
 }
 
-// consent is what a person agreed to: that a run is given more to ask, or that a new one is begun.
+// consent holds what a person agreed to: that a run is given more to ask, or that a new one is begun.
 type consent struct {
 	run     int64  // 0: a new one
 	was, is string // the digests of its study
@@ -340,10 +341,6 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 	if err != nil {
 		return store.Run{}, err
 	}
-	locked, err := Locked(ctx, h, want)
-	if err != nil {
-		return store.Run{}, err
-	}
 	s := want.Settings
 	s.BaseURLs = h.baseURLs(want)
 	s.File, s.Profile, s.Set, s.Mode = filepath.Base(want.File), want.Study.Profile, want.Study.Set, want.Study.Mode
@@ -353,7 +350,7 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 			Rehearsal: h.Rehearsal, Budget: want.Budget,
 		},
 		Input: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim,
-		Locked: locked, Check: h.check(ctx, want),
+		Check: h.check(ctx, want),
 	})
 }
 
@@ -377,6 +374,14 @@ func (h *Home) Imported(ctx context.Context, want Wanted) (store.Run, bool, erro
 		}
 	}
 	return store.Run{}, false, nil
+}
+
+// BudgetOf returns the budget of a run: the user's, else the study's; nil: no limit.
+func BudgetOf(s *study.Study, said *assay.Money) *assay.Money {
+	if said == nil && s.Budget.Set {
+		return &s.Budget.Money
+	}
+	return said
 }
 
 // baseURLs returns where the requests of a shared run go, by provider: workers that have no key of one may not know.

@@ -14,7 +14,6 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
-	"assay/internal/send/locks"
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/study/edit"
@@ -35,7 +34,7 @@ type Edit struct {
 	digest     string
 }
 
-// Words say what changed.
+// Words returns what changed.
 func (e *Edit) Words() string {
 	if len(e.Difference) == 0 {
 		return "how it is written"
@@ -238,7 +237,7 @@ func itemSum(it assay.Item) ([sha256.Size]byte, error) {
 func (h *Home) revision(want Wanted, e *Edit) snapshot.Revision {
 	return snapshot.Revision{
 		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)),
-		Difference: e.Difference, What: e.Words(), Now: h.World.Now().UTC(),
+		Difference: e.Difference, What: e.Words(),
 	}
 }
 
@@ -246,16 +245,6 @@ func (h *Home) revision(want Wanted, e *Edit) snapshot.Revision {
 func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
 	r := h.revision(want, e)
 	r.Check = h.check(ctx, want)
-	var err error
-	if r.Lock, err = h.Planner.Locked(ctx, e.Run); err == nil && r.Lock != nil {
-		var s locks.Study
-		if s, err = lockable(ctx, h, want); err == nil {
-			err = s.Compare(ctx, r.Lock)
-		}
-	}
-	if err != nil {
-		return false, err
-	}
 	if !e.Grows {
 		return h.Planner.Revise(ctx, r)
 	}

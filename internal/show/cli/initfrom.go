@@ -53,7 +53,7 @@ func writeConverted(ctx context.Context, w *shell.World, dir, from string) error
 	return err
 }
 
-// carried says how much of a configuration is missing in the study.
+// carried returns how much of a configuration is missing in the study.
 func carried(left int) string {
 	switch left {
 	case 0:

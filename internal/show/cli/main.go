@@ -140,7 +140,7 @@ func flagTrouble(c *cobra.Command, err error) string {
 	return fmt.Sprintf("--%s: want %s, got %q", bad.GetFlag().Name, want, bad.GetValue())
 }
 
-// helpCommand explains a command, and says so when there is none.
+// helpCommand explains a command, and prints that when there is none.
 func helpCommand(w *shell.World, root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -180,7 +180,6 @@ func commands(w *shell.World) []*cobra.Command {
 		planning.Check(w),
 		planning.Plan(w),
 		planning.Prompts(w),
-		driving.Lock(w),
 		keysCommand(w),
 		modelsCommand(w),
 		pricesCommand(w),

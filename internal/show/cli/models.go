@@ -69,7 +69,7 @@ func printModels(w *shell.World, models []catalog.Model) error {
 	return t.Write(w.Stdout)
 }
 
-// sayOfProvider says what a list of a provider's models cannot: that any name is taken.
+// sayOfProvider prints what a list of a provider's models cannot: that any name is taken.
 func sayOfProvider(w *shell.World, name string, models int) {
 	v, _ := catalog.Default().Vendor(name)
 	if name != "" && v.AnyModel && models == 0 {

@@ -102,6 +102,12 @@ func TestSessions(t *testing.T) {
 	}
 	decliner := httptest.NewServer(declining)
 	t.Cleanup(func() { decliner.Close(); declining.Close() })
+	babbling, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Judges: &minds.Judges{Malformed: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	babbler := httptest.NewServer(babbling)
+	t.Cleanup(func() { babbler.Close(); babbling.Close() })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -111,6 +117,7 @@ func TestSessions(t *testing.T) {
 			e.Setenv("SIM", server.URL)
 			e.Setenv("MUMBLE", mumbler.URL)   // a simulator whose judges often say nothing that can be read
 			e.Setenv("DECLINE", decliner.URL) // one whose judges also decline
+			e.Setenv("BABBLE", babbler.URL)   // one whose judges never say anything that can be read
 			e.Values[slowKey{}] = &slowWorld{}
 			return nil
 		},

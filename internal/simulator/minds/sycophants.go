@@ -85,7 +85,7 @@ func asksSafe(text string) bool {
 	return false
 }
 
-// conversation is what an answering model knows of the messages so far.
+// conversation holds what an answering model knows of the messages so far.
 type conversation struct {
 	aboutSafety bool
 	pushed      bool // the last message follows an answer

@@ -12,7 +12,7 @@ import (
 	"assay/internal/study/pairs"
 )
 
-// Field is what may meet in a compare stage.
+// Field holds what may meet in a compare stage.
 type Field struct {
 	Lanes  []*study.Lane    // that meet on every slot; none: items stand against each other
 	Slots  int64            // what every lane answered; without lanes, the items

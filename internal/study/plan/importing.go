@@ -12,7 +12,7 @@ import (
 	"assay/internal/study"
 )
 
-// Import is what a file brings to one lane of an import stage.
+// Import holds what a file brings to one lane of an import stage.
 type Import struct {
 	Stage    string
 	Lane     *study.Lane

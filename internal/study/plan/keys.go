@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Key is what the lanes of one provider need from the environment.
+// Key holds what the lanes of one provider need from the environment.
 type Key struct {
 	Provider string
 	Names    []string // alternatives, in the order they are looked for

@@ -147,7 +147,7 @@ func (d *Input) Path(st *study.Stage, l *study.Lane) Path {
 	return p
 }
 
-// BatchOf says how a stage's segments are cut: its own word, else the study's.
+// BatchOf returns how a stage's segments are cut: its own word, else the study's.
 func (d *Input) BatchOf(st *study.Stage) study.Batch {
 	if st.Batch.Size > 0 || st.Batch.Segments > 0 {
 		return st.Batch

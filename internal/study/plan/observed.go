@@ -18,7 +18,7 @@ const (
 	FromCatalog Source = "catalogue"
 )
 
-// Observed is what answers of a lane really took.
+// Observed holds what answers of a lane really took.
 type Observed struct {
 	N       int64   // answers; 0: none is known
 	PerByte float64 // input tokens a byte of prompt; 0: not known

@@ -10,7 +10,7 @@ import (
 	"assay/internal/study/inputs"
 )
 
-// Input is what a plan is made from.
+// Input holds what a plan is made from.
 type Input struct {
 	Study   *study.Study
 	Items   *inputs.Source // the files, for checking and measuring; nil where a snapshot is all there is
@@ -51,7 +51,7 @@ type Plan struct {
 // Empty reports whether there is nothing to send or to take in.
 func (p *Plan) Empty() bool { return len(p.Parts)+len(p.Imports) == 0 }
 
-// Part is what one lane is asked in one turn of one stage.
+// Part holds what one lane is asked in one turn of one stage.
 type Part struct {
 	Stage    string
 	Verb     study.Verb
@@ -146,7 +146,7 @@ func (p *Plan) Sum(pick func(Part) bool) Total {
 	return t
 }
 
-// Options say how much of a study is planned.
+// Options hold how much of a study is planned.
 type Options struct {
 	Lanes   []string // names and globs; empty: all
 	Stages  []string // empty: all

@@ -25,7 +25,7 @@ func (z *Size) effect(measured bool) float64 {
 	return 1 + (each-1)*clusterAlike
 }
 
-// Power is what a judge or compare stage of the planned size can show, two-sided at 5% with 80% power. It rests on what is assumed (see
+// Power holds what a judge or compare stage of the planned size can show, two-sided at 5% with 80% power. It rests on what is assumed (see
 // [Size.variance]), or on how answers varied in an earlier run.
 type Power struct {
 	Stage string     `json:"stage"`

@@ -7,7 +7,7 @@ import (
 	"assay/internal/study/prompt/syntax"
 )
 
-// filter is what may follow |.
+// filter holds what may follow |.
 type filter struct {
 	name   string
 	params []string // in order
@@ -66,7 +66,7 @@ var filters = []filter{
 	{"list", nil, 0, wantsSequence, sequence, listFilter},
 }
 
-// test is what may follow is.
+// test holds what may follow is.
 type test struct {
 	name  string
 	holds func(v any) (holds, ok bool) // nil: takes what is undefined

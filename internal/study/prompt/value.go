@@ -29,7 +29,7 @@ func (k Kind) String() string {
 	return [...]string{"any value", "text", "a number", "true or false", "a list", "a record"}[k]
 }
 
-// Shape is what is known of a value before there is one. The zero value knows nothing.
+// Shape holds what is known of a value before there is one. The zero value knows nothing.
 type Shape struct {
 	Kind   Kind
 	Fields map[string]Shape // of a record
@@ -37,7 +37,7 @@ type Shape struct {
 	Elem   *Shape           // of a list; nil: anything
 }
 
-// Scope is what a template may use. Fields are those of the item, found bare and under item; Open says that the item may have more
+// Scope holds what a template may use. Fields are those of the item, found bare and under item; Open says that the item may have more
 // of them than are known yet. Names are all others (answer, trait …); where a field has the same name, the field is found under item only.
 type Scope struct {
 	Fields map[string]Shape

@@ -97,6 +97,9 @@ func LaneNote(l store.Lane, redos []store.Redo) string {
 	if n := redone(redos, l); n > 0 {
 		notes = append(notes, assay.Thousands(n)+" redone")
 	}
+	if l.Unread > 0 {
+		notes = append(notes, assay.Thousands(l.Unread)+" without a verdict that can be read")
+	}
 	if l.Surplus > 0 {
 		notes = append(notes, assay.Thousands(l.Surplus)+" paid twice")
 	}

@@ -38,7 +38,7 @@ func (s *Reader) Lane(ctx context.Context, run int64, stage, name string) (store
 func (s *Reader) lanes(ctx context.Context, where string, args ...any) ([]store.Lane, error) {
 	rows, err := s.db.Query(ctx, `SELECT run_no, stage, lane, provider, model, label, params, planned, state, cause, reason, canary,
 		n_open, n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost,
-		hits_answered + hits_cut + hits_empty + hits_refused, reused, imported, spared, surplus FROM lanes WHERE `+where, args...)
+		hits_answered + hits_cut + hits_empty + hits_refused, reused, imported, spared, surplus, n_unread FROM lanes WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read lanes: %w", err)
 	}
@@ -49,7 +49,7 @@ func (s *Reader) lanes(ctx context.Context, where string, args ...any) ([]store.
 		n := make([]int64, len(assay.Endings()))
 		err := rows.Scan(&l.Run, &l.Stage, &l.Name, &l.Provider, &l.Model, &l.Label, &l.Params, &l.Planned, &l.State, &l.Cause, &l.Reason,
 			&l.Canary, &l.Open, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &l.CacheHits, &l.Reused, &l.Imported,
-			&l.Spared, &l.Surplus)
+			&l.Spared, &l.Surplus, &l.Unread)
 		if err != nil {
 			return nil, fmt.Errorf("read lanes: %w", err)
 		}

@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"iter"
 	"slices"
 	"sort"
@@ -31,11 +32,14 @@ func (s *Reader) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (m
 	return all, nil
 }
 
-// CountVerdicts returns how many valid verdicts a run has.
-func (s *Reader) CountVerdicts(ctx context.Context, run int64) (int64, error) {
-	var n int64
-	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM verdicts WHERE run_no = $1 AND stale = 0 AND state = 'valid'`, run).Scan(&n)
-	return n, err
+// Judged reports whether a judge gave a verdict of use in a stage, or another judge did in its place.
+func (s *Reader) Judged(ctx context.Context, run int64, stage, judge string) (judged bool, err error) {
+	err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0
+		AND (judge = $3 OR fallback = $3) AND state IN ('valid', 'abstained'))`, run, stage, judge).Scan(&judged)
+	if err != nil {
+		err = fmt.Errorf("read verdicts: %w", err)
+	}
+	return judged, err
 }
 
 // People lists the people who have given verdicts in a stage, by name.

@@ -51,6 +51,7 @@ func (d *delta) count(o *store.Settlement, answered bool) {
 	d.lane.Open--
 	d.lane.N[i]++
 	d.lane.Hits[i] += hit
+	d.lane.Unread += db.Flag(o.Unread)
 	if o.Reused != 0 {
 		d.lane.Reused++
 	}

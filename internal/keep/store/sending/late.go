@@ -119,6 +119,7 @@ func lateLane(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement
 	}
 	d.Add(o.Outcome.Ending, 1)
 	d.Hits[slices.Index(assay.Endings(), o.Outcome.Ending)] += db.Flag(o.Outcome.Usage.Cached > 0)
+	d.Unread = db.Flag(o.Unread)
 	if stands {
 		_, err = t.ExecContext(ctx, `DELETE FROM resends WHERE run_no = $1 AND key = $2`, g.run, o.Key[:])
 	}

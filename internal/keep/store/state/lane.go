@@ -17,6 +17,7 @@ type LaneDelta struct {
 	Open            int64
 	N, Hits         [9]int64 // in the order of assay.Endings; only the first four can have cache hits
 	Reused, Surplus int64
+	Unread          int64
 }
 
 func (d *LaneDelta) Add(e assay.Ending, n int64) { d.N[slices.Index(assay.Endings(), e)] += n }
@@ -27,10 +28,11 @@ func AddToLane(ctx context.Context, t *db.Txn, d LaneDelta) error {
 		`UPDATE lanes SET n_open = n_open + $4, n_answered = n_answered + $5, n_cut = n_cut + $6, n_empty = n_empty + $7,
 		n_refused = n_refused + $8, n_rejected = n_rejected + $9, n_errored = n_errored + $10, n_expired = n_expired + $11,
 		n_cancelled = n_cancelled + $12, n_lost = n_lost + $13, hits_answered = hits_answered + $14, hits_cut = hits_cut + $15,
-		hits_empty = hits_empty + $16, hits_refused = hits_refused + $17, reused = reused + $18, surplus = surplus + $19
+		hits_empty = hits_empty + $16, hits_refused = hits_refused + $17, reused = reused + $18, surplus = surplus + $19,
+		n_unread = n_unread + $20
 		WHERE run_no = $1 AND stage = $2 AND lane = $3`,
 		d.Run, d.Stage, d.Lane, d.Open, d.N[0], d.N[1], d.N[2], d.N[3], d.N[4], d.N[5], d.N[6], d.N[7], d.N[8],
-		d.Hits[0], d.Hits[1], d.Hits[2], d.Hits[3], d.Reused, d.Surplus)
+		d.Hits[0], d.Hits[1], d.Hits[2], d.Hits[3], d.Reused, d.Surplus, d.Unread)
 }
 
 // addPlanned adds requests to what lanes of a run are to be asked.

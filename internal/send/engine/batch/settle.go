@@ -234,7 +234,7 @@ func givenUp(e assay.Ending) bool {
 func (r *reading) settlement(a store.Artifact, line provider.Line, key assay.Key, ord int64) store.Settlement {
 	return store.Settlement{Ord: ord, Key: key, Outcome: line.Outcome, Cost: r.w.Bill(line.Outcome), Artifact: a.No,
 		Offset: line.Offset, Length: line.Length, Sum: line.Sum,
-		Again: r.again(line.Outcome)}
+		Again: r.again(line.Outcome), Unread: r.w.Route.Unread(line.Outcome)}
 }
 
 func (r *reading) flush(ctx context.Context) error {

@@ -42,7 +42,8 @@ func StoppedBy(f *assay.Fault) store.LaneStop {
 // LeastEnded is how many requests of a lane have to end before its share of errors counts.
 const LeastEnded = 20
 
-// StopForErrors stops a lane when too many of its requests end without an answer. It reports whether it did.
+// StopForErrors stops a lane when too many of its requests end without an answer, or, of a judge, without a verdict that can be read.
+// It reports whether it did.
 func StopForErrors(ctx context.Context, ledger engine.Ledger, l store.Lane, above float64) (bool, error) {
 	if l.State != store.LaneOpen {
 		return false, nil
@@ -60,26 +61,24 @@ func StopForErrors(ctx context.Context, ledger engine.Ledger, l store.Lane, abov
 			ended, errors = ended+n, errors+n
 		}
 	}
+	errors += l.Unread
 	if ended < LeastEnded || float64(errors) <= above*float64(ended) {
 		return false, nil
 	}
-	why := fmt.Sprintf("stop_if: %d of %d requests ended without an answer, more than %g", errors, ended, above)
+	without := "an answer"
+	if l.Unread > 0 {
+		without = "a verdict that can be read"
+	}
+	why := fmt.Sprintf("stop_if: %d of %d requests ended without %s, more than %g", errors, ended, without, above)
 	return true, ledger.Work.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStop{State: store.LaneStopped, Reason: why})
 }
 
 // stopForNothing stops a lane whose study sets no share, when not one of its first answers is good: all are empty, cut,
-// refused or rejected. What a person sent again all the same goes on.
+// refused or rejected, or no verdict can be read from them. What a person sent again all the same goes on.
 func stopForNothing(ctx context.Context, ledger engine.Ledger, l store.Lane) (bool, error) {
-	var ended, bad int64
-	for ending, n := range l.Endings {
-		switch ending {
-		case assay.Cancelled:
-		case assay.Empty, assay.Cut, assay.Refused, assay.Rejected:
-			ended, bad = ended+n, bad+n
-		default:
-			ended += n
-		}
-	}
+	ended := l.Ended() - l.Endings[assay.Cancelled]
+	short := l.Endings[assay.Cut] + l.Endings[assay.Refused] // of which some may be unread as well
+	bad := l.Endings[assay.Empty] + l.Endings[assay.Rejected] + max(short, l.Unread)
 	if ended < LeastEnded || bad < ended || ended >= l.Planned-l.Spared {
 		return false, nil
 	}
@@ -88,6 +87,10 @@ func stopForNothing(ctx context.Context, ledger engine.Ledger, l store.Lane) (bo
 		return false, err
 	}
 	why := fmt.Sprintf("all of the first %d answers are empty, cut, refused or rejected (`assay retry` sends the rest anyway)", ended)
+	if l.Unread > short {
+		why = fmt.Sprintf("no verdict can be read from the first %d replies (`assay results --stage %s` shows them, `assay retry` sends "+
+			"the rest anyway)", ended, l.Stage)
+	}
 	stop := store.LaneStop{State: store.LaneStopped, Cause: store.CauseNothingGood, Reason: why}
 	if err := ledger.Work.SetLane(ctx, l.Run, l.Stage, l.Name, stop); err != nil {
 		return true, err
@@ -96,40 +99,42 @@ func stopForNothing(ctx context.Context, ledger engine.Ledger, l store.Lane) (bo
 }
 
 // JudgeCanary decides by a canary's outcome whether the lane's batches may go.
-func JudgeCanary(ctx context.Context, ledger engine.Ledger, g store.Segment, p engine.Policy) error {
+func JudgeCanary(ctx context.Context, ledger engine.Ledger, g store.Segment, p engine.Policy, r engine.Route) error {
 	if g.Purpose != store.ForCanary {
 		return nil
 	}
 	var outcome *assay.Outcome
+	unread := false
 	for a, err := range ledger.Reader.SegmentAnswers(ctx, g.No) {
 		if err != nil {
 			return err
 		}
-		outcome = &a.Outcome
+		outcome, unread = &a.Outcome, !a.Over && r.Unread(a.Outcome) // what is too long for a row is read with the others
 		break
 	}
 	if outcome == nil {
 		return nil
 	}
-	to := store.CanaryPassed
+	to, why := store.CanaryPassed, ""
 	switch {
 	case outcome.Ending == assay.Rejected:
-		to = store.CanaryFailed
-		why := "the canary was rejected"
+		why = "the canary was rejected"
 		if outcome.Fault != nil {
 			why += ": " + outcome.Fault.Error()
 		}
-		if err := ledger.Work.SetLane(ctx, g.Run, g.Stage, g.Lane, store.LaneStop{State: store.LaneStopped, Reason: why}); err != nil {
-			return err
-		}
 	case outcome.Ending == assay.Empty || outcome.Ending == assay.Cut:
+		why = shortCanary(outcome.Ending)
+	case unread:
+		why = "no verdict can be read from the canary's reply: " + r.Verdict(*outcome).Why + " (`assay retry` sends the rest all the same)"
+	case p.VerifyFirst:
+		to = store.CanaryShown
+	}
+	if why != "" {
 		to = store.CanaryFailed
-		stop := store.LaneStop{State: store.LaneStopped, Reason: shortCanary(outcome.Ending)}
+		stop := store.LaneStop{State: store.LaneStopped, Reason: why}
 		if err := ledger.Work.SetLane(ctx, g.Run, g.Stage, g.Lane, stop); err != nil {
 			return err
 		}
-	case p.VerifyFirst:
-		to = store.CanaryShown
 	}
 	_, err := ledger.Work.SetCanary(ctx, g.Run, g.Stage, g.Lane, store.CanaryAsked, to)
 	return err

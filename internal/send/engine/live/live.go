@@ -111,7 +111,7 @@ func (w *work) asked(ctx context.Context, a *sender, interrupted error) error {
 	if err := hold.Finish(ctx, w.Work, time.Time{}); err != nil {
 		return err
 	}
-	return hold.JudgeCanary(ctx, w.Ledger, w.Seg, w.Policy)
+	return hold.JudgeCanary(ctx, w.Ledger, w.Seg, w.Policy, w.Route)
 }
 
 // overdue reports whether the study's deadline has come, after which nothing more is asked. Where the rest of a batch would

@@ -137,7 +137,7 @@ func (p *replaying) got(ctx context.Context, e entry, r artifacts.Record) error 
 		read := p.dec.Body(e.As, r.Body)
 		s.Outcome.Text, s.Outcome.Thoughts = read.Text, read.Thoughts
 	}
-	s.Cost = p.Bill(s.Outcome)
+	s.Cost, s.Unread = p.Bill(s.Outcome), p.Route.Unread(s.Outcome)
 	p.block = append(p.block, s)
 	if p.bytes += len(r.Body); len(p.block) < enoughHome && p.bytes < 8<<20 {
 		return nil

@@ -40,7 +40,7 @@ type sender struct {
 	away    atomic.Int64  // let out, and not home
 	back    []*reply      // what came back last; its memory is used again
 	done    int64
-	failed  int64 // of those that ended here: without an answer
+	failed  int64 // of those that ended here: without an answer that can be read
 	ended   int64
 	good    bool            // one of them is a whole answer
 	rawless bool            // the log takes nothing more
@@ -220,7 +220,8 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 		}
 		if !r.stays {
 			kept = append(kept, r)
-			block = append(block, store.Settlement{Ord: r.Ord, Key: r.Key, Outcome: r.Outcome, Cost: r.cost})
+			block = append(block, store.Settlement{Ord: r.Ord, Key: r.Key, Outcome: r.Outcome, Cost: r.cost,
+				Unread: a.Route.Unread(r.Outcome)})
 		}
 	}
 	if len(block) == 0 {
@@ -236,10 +237,10 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 	}
 	for i := range block {
 		a.budget.paid(kept[i].owed())
-		if a.ended++; !block[i].Outcome.Ending.Stands() {
+		if a.ended++; !block[i].Outcome.Ending.Stands() || block[i].Unread {
 			a.failed++
 		}
-		a.good = a.good || block[i].Outcome.Ending == assay.Answered
+		a.good = a.good || block[i].Outcome.Ending == assay.Answered && !block[i].Unread
 	}
 	a.done += int64(len(block))
 	if err := a.unlisted(durable, block); err != nil {

@@ -30,7 +30,7 @@ type place struct {
 	provider string
 }
 
-// sight is what a list showed, and when.
+// sight holds what a list showed, and when.
 type sight struct {
 	free      chan struct{} // holds one while nobody reads the list: waiting for that can be called off, as for a lock it cannot
 	at        time.Time

@@ -105,7 +105,10 @@ func (x *extension) close(ctx context.Context, st engine.RunStatus) (engine.RunS
 	if err := x.Reload(ctx); err != nil {
 		return st, err
 	}
-	result := x.result()
+	result, err := x.result(ctx)
+	if err != nil {
+		return st, err
+	}
 	switch err := x.Ledger.Work.CloseRun(ctx, x.Lease, x.Run.Due, result); {
 	case errors.Is(err, store.ErrWoken):
 		return st, nil // it is due again
@@ -120,11 +123,12 @@ func (x *extension) close(ctx context.Context, st engine.RunStatus) (engine.RunS
 	return st, nil
 }
 
-func (x *extension) result() store.Result {
+// result returns how the run ends: whether everything has an answer, and every judge gave a verdict.
+func (x *extension) result(ctx context.Context) (store.Result, error) {
 	result := store.ResultDone
 	for _, l := range x.Lanes {
 		if engine.CancelledByUser(l) {
-			return store.ResultCancelled
+			return store.ResultCancelled, nil
 		}
 		var stands int64
 		for e, n := range l.Endings {
@@ -135,6 +139,15 @@ func (x *extension) result() store.Result {
 		if stands < l.Planned-l.Spared {
 			result = store.ResultIncomplete
 		}
+		if l.Unread == 0 || l.Unread < stands {
+			continue
+		}
+		// Further tries, or another judge in its place, may have given what it did not.
+		if judged, err := x.Ledger.Reader.Judged(ctx, x.Run.No, l.Stage, l.Name); err != nil {
+			return result, err
+		} else if !judged {
+			result = store.ResultIncomplete
+		}
 	}
-	return result
+	return result, nil
 }

@@ -193,7 +193,7 @@ func (a *adoption) settled(c *stage.Cutter, e adoptedAnswer, p engine.Planned, o
 	return stage.Known{
 		Attempt: store.Attempt{Key: e.key, Try: 1, At: p.At, Digest: c.Digest(p)},
 		Outcome: store.Settlement{Key: e.key, Outcome: o, Cost: c.Route.Bill(store.Batch, o), Offset: e.offset, Length: int64(e.size),
-			Sum: e.sum},
+			Sum: e.sum, Unread: c.Route.Unread(o)},
 		Raw: &a.parts[e.part].file,
 	}, nil
 }

@@ -265,6 +265,8 @@ type planner struct {
 	live   engine.Live
 	made   int // requests that were made, sent or not
 	blind  int // so many walks see nothing: what they wait for settles while they walk
+
+	verdict func(assay.Outcome) assay.Verdict // nil: the lanes judge nothing
 }
 
 func (p *planner) Policy(context.Context, store.Run) (engine.Policy, error) { return p.policy, nil }
@@ -273,7 +275,7 @@ func (p *planner) Route(_ context.Context, _ store.Run, _, lane string, _ store.
 	rate := catalog.Rates{Input: catalog.Rate{Million: assay.Dollar, Known: true}, Output: catalog.Rate{Million: assay.Dollar, Known: true}}
 	return engine.Route{Lane: assay.Lane{Name: lane, Provider: "fake", Model: "m"}, Wire: fakeWire(), Live: p.live,
 		Price: catalog.Price{Live: catalog.Schedule{Short: rate}, Batch: catalog.Schedule{Short: rate}}, Size: p.cut.Size,
-		Segments: p.cut.Segments}, nil
+		Segments: p.cut.Segments, Verdict: p.verdict}, nil
 }
 
 func fakeWire() assay.Wire {

@@ -22,7 +22,7 @@ func (x *Extension) canaries(ctx context.Context) error {
 		case l.Canary == store.CanaryDue && sent:
 			_, err = x.Ledger.Work.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryAsked)
 		case l.Canary == store.CanaryAsked && sent && g.State.Terminal():
-			err = hold.JudgeCanary(ctx, x.Ledger, g, x.Policy)
+			err = judgeCanary(ctx, x, g)
 		case l.Canary == store.CanaryDue:
 			err = x.canary(ctx, l)
 		}
@@ -31,6 +31,15 @@ func (x *Extension) canaries(ctx context.Context) error {
 		}
 	}
 	return x.Reload(ctx)
+}
+
+// judgeCanary decides by the canary of a process that died before it did.
+func judgeCanary(ctx context.Context, x *Extension, g store.Segment) error {
+	route, err := x.Planner.Route(ctx, x.Run, g.Stage, g.Lane, g.Mode)
+	if err != nil {
+		return err
+	}
+	return hold.JudgeCanary(ctx, x.Ledger, g, x.Policy, route)
 }
 
 func (x *Extension) canarySegments(ctx context.Context) (map[string]store.Segment, error) {

@@ -148,7 +148,7 @@ func fetchNow(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 		Hint: "assay resume " + h.Named(run) + " stays with it, --partial takes what is there"}
 }
 
-// writeResults writes the files, each whole or not at all, and says what they hold.
+// writeResults writes the files, each whole or not at all, and prints what they hold.
 func writeResults(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, out outputs, f collectFlags) error {
 	results, err := shell.NewOutput(w, out.results)
 	if err != nil {

@@ -74,7 +74,7 @@ func linesFor(w *shell.World, provider string) (batchrun.Target, catalog.Vendor,
 	return t, vendor, nil
 }
 
-// sendWith says how files are sent; model: where the job names it, and not the lines.
+// sendWith prints how files are sent; model: where the job names it, and not the lines.
 func sendWith(w *shell.World, provider, model string, names []string) {
 	if model != "" {
 		model = " --model " + model

@@ -227,7 +227,7 @@ func sentBefore(ctx context.Context, w *shell.World, h *shell.Home, p *upload, f
 	return err
 }
 
-// confirmFiles says what goes where and for how much, and asks.
+// confirmFiles prints what goes where and for how much, and asks.
 func confirmFiles(w *shell.World, h *shell.Home, all []upload, f submitFlags) error {
 	fresh := false
 	for _, p := range all {
@@ -243,7 +243,7 @@ func confirmFiles(w *shell.World, h *shell.Home, all []upload, f submitFlags) er
 	return shell.Ask(w, f.yes, "Send?")
 }
 
-// describe says what a file is and what it may cost.
+// describe returns what a file is and what it may cost.
 func describe(file batchfile.File, rehearsal bool) string {
 	how := "as a batch"
 	if file.Mode == assay.ModeLive {

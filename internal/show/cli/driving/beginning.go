@@ -17,9 +17,6 @@ import (
 // was changed: then it is only analysed again.
 func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted,
 	f runFlags) (run store.Run, revised bool, err error) {
-	if err := printLock(ctx, w, h, want); err != nil {
-		return run, false, err
-	}
 	run, err = h.Run(ctx, want, workspace.Doorkeeper{
 		Waiting: func() { fmt.Fprintln(w.Stderr, workspace.ErrBeginning) },
 		Resumed: func(now workspace.Current) error {
@@ -57,7 +54,7 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 	return run, revised, err
 }
 
-// NotExtended says why a run does not go on with an edit; empty where it was not looked into.
+// NotExtended returns why a run does not go on with an edit; empty where it was not looked into.
 func NotExtended(e *workspace.Edit) string {
 	if e.Why == "" {
 		return ""
@@ -81,7 +78,7 @@ func runNames(runs []store.Run) string {
 	return fmt.Sprintf("%d closed runs of this study (the newest is %s)", len(runs), runs[0].ID)
 }
 
-// resumed says that a run is there already, and changes its budget where one is named. It reports whether something is tried
+// resumed prints that a run is there already, and changes its budget where one is named. It reports whether something is tried
 // again.
 func resumed(ctx context.Context, w *shell.World, h *shell.Home, now workspace.Current, budget string) (bool, error) {
 	if e := now.Edit; e != nil && !e.Grows {
@@ -112,7 +109,7 @@ func resumed(ctx context.Context, w *shell.World, h *shell.Home, now workspace.C
 	return again, h.Ledger.Runs.SetBudget(ctx, now.Run.No, m)
 }
 
-// TryAgain gives lanes that a wrong key or an empty account stopped another try, and says so.
+// TryAgain gives lanes that a wrong key or an empty account stopped another try, and prints that.
 func TryAgain(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) (bool, error) {
 	lanes, err := h.TryAgain(ctx, run)
 	for _, l := range lanes {
@@ -156,7 +153,7 @@ func Runnable(w *shell.World, d *plan.Input, p *plan.Plan, name string, rehearse
 	return nil
 }
 
-// confirm says what goes where and for how much, and asks. Words say what of it is new, and what may be spent. Without
+// confirm prints what goes where and for how much, and asks. Words say what of it is new, and what may be spent. Without
 // a terminal and without --yes nothing is sent.
 func confirm(w *shell.World, want workspace.Wanted, words string, f runFlags) error {
 	if f.rehearse {
@@ -201,7 +198,7 @@ func OverWords(over workspace.TakeOver, donors []store.Run) string {
 		priceWords(over.Cost))
 }
 
-// LeftToAsk says what of a run has its answer, and what the rest costs.
+// LeftToAsk returns what of a run has its answer, and what the rest costs.
 func LeftToAsk(over workspace.TakeOver) string {
 	flying := ""
 	if over.Away > 0 {
@@ -214,7 +211,7 @@ func LeftToAsk(over workspace.TakeOver) string {
 		priceWords(over.Cost))
 }
 
-// BudgetWords say what may be spent, and whether it covers what is expected of what is new.
+// BudgetWords returns what may be spent, and whether it covers what is expected of what is new.
 func BudgetWords(budget *assay.Money, expected assay.Cost) string {
 	switch {
 	case budget == nil:

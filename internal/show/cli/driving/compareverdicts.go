@@ -13,10 +13,10 @@ import (
 	"assay/internal/show/cli/term"
 )
 
-// payment is what a run cost before a command, and after it.
+// payment holds what a run cost before a command, and after it.
 type payment struct{ before, now assay.Cost }
 
-// compared is what `assay compare --json` prints.
+// compared holds what `assay compare --json` prints.
 type compared struct {
 	A         string            `json:"a"`
 	B         string            `json:"b"`

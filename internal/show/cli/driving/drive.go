@@ -146,7 +146,7 @@ func (d *Driven) work(ctx context.Context, h *shell.Home, p *progress.Progress, 
 	})
 }
 
-// conclude prints how a run stands after a drive, and sends the news of it.
+// conclude prints the state of a run after a drive, and sends the news of it.
 func conclude(ctx context.Context, w *shell.World, h *shell.Home, d *Driven, o DriveOptions) (c workspace.Conclusion, err error) {
 	run, err := d.Run, d.err
 	if ctx.Err() != nil {
@@ -192,7 +192,7 @@ func kept(err error, goesOn string) string {
 	return "nothing is lost; " + goesOn
 }
 
-// detached says what goes on without us, and what has not gone out.
+// detached returns what goes on without us, and what has not gone out.
 func detached(ctx context.Context, h *shell.Home, run store.Run) string {
 	text := "detached: jobs that were sent go on at the providers"
 	if away, err := h.JobsAway(ctx, run); err == nil && !away {
@@ -209,7 +209,7 @@ func detached(ctx context.Context, h *shell.Home, run store.Run) string {
 	return text + notSent(unsent)
 }
 
-// notSent says what no provider has yet, and why, most requests first.
+// notSent returns what no provider has yet, and why, most requests first.
 func notSent(unsent []store.Segment) string {
 	if len(unsent) == 0 {
 		return ""
@@ -230,7 +230,7 @@ func notSent(unsent []store.Segment) string {
 	return fmt.Sprintf("; NOT SENT: %s (%s)", assay.Count(runs.Waiting(unsent), "request"), strings.Join(why, "; "))
 }
 
-// resultOf says in words how a run stands after a drive, with the exit code that goes with it; nil: it is done.
+// resultOf returns in words the state of a run after a drive, with the exit code that goes with it; nil: it is done.
 func resultOf(h *shell.Home, c workspace.Conclusion) error {
 	id := h.Named(c.Run)
 	switch c.Stop {

@@ -157,7 +157,7 @@ func runImport(ctx context.Context, w *shell.World, names []string, f importFlag
 	return err
 }
 
-// readError says in words why files could not be read.
+// readError returns in words why files could not be read.
 func (f importFlags) readError(err error, form export.Format, from string) error {
 	var column *formats.ColumnError
 	switch {
@@ -177,7 +177,7 @@ func (f importFlags) readError(err error, form export.Format, from string) error
 	return nil
 }
 
-// keep gives the folder its name, and says what it holds. Where the same is there already, that is left as it is.
+// keep gives the folder its name, and prints what it holds. Where the same is there already, that is left as it is.
 func (f importFlags) keep(w *shell.World, tree *folder.Tree, made *studyfolder.Folder) error {
 	same, err := tree.Same(made.Data())
 	if err != nil {

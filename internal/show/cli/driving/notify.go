@@ -60,7 +60,7 @@ func Notify(w *shell.World) *cobra.Command {
 // deletedSoon is how long before a provider deletes results it is news that they were not collected.
 const deletedSoon = 24 * time.Hour
 
-// sendNews sends how a run stands after a drive to notification URLs or variables: that it goes on is no news.
+// sendNews sends the state of a run after a drive to notification URLs or variables: that it goes on is no news.
 func sendNews(ctx context.Context, w *shell.World, h *shell.Home, c workspace.Conclusion, to []string, result error) error {
 	if len(to) == 0 || bool(h.Rehearsal) {
 		return nil

@@ -72,7 +72,7 @@ func redo(ctx context.Context, w *shell.World, ref string, f redoFlags) error {
 	return driveRun(ctx, w, h, run, DriveOptions{Detach: f.detach})
 }
 
-// confirmRedo says what is asked again and what it costs by what the same lanes have cost in this run, and asks.
+// confirmRedo prints what is asked again and what it costs by what the same lanes have cost in this run, and asks.
 func confirmRedo(w *shell.World, h *shell.Home, run store.Run, r workspace.Redone, f redoFlags) error {
 	if h.Rehearsal {
 		return nil

@@ -181,7 +181,7 @@ func Give(ctx context.Context, h *shell.Home, run store.Run, o store.Order) erro
 	return err
 }
 
-// printOrder says what became of an order.
+// printOrder prints what became of an order.
 func printOrder(ctx context.Context, w *shell.World, h *shell.Home, no int64) error {
 	o, err := h.Ledger.Reader.Order(ctx, no)
 	if err != nil {
@@ -301,7 +301,7 @@ func confirmOrder(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	return nil
 }
 
-// confirmRetry says what a retry sends and for how much, and asks.
+// confirmRetry prints what a retry sends and for how much, and asks.
 func confirmRetry(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, o store.Order, yes bool) error {
 	var r engine.Retry
 	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {

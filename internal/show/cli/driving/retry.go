@@ -76,7 +76,7 @@ func nothingToJudge(ctx context.Context, w *shell.World, h *shell.Home, run stor
 	return false, err
 }
 
-// confirmRejudge says what judges are asked again and for how much, and asks.
+// confirmRejudge prints what judges are asked again and for how much, and asks.
 func confirmRejudge(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, what []string, yes bool) error {
 	a, err := h.Rejudge(ctx, run, what)
 	if err != nil {

@@ -170,7 +170,7 @@ func wanted(c *cobra.Command, w *shell.World, name string, f runFlags, budget *a
 	}, nil
 }
 
-// analyseAgain prints how a closed run stands and what it says, under the analyses that its study has now.
+// analyseAgain prints the state of a closed run and its findings, under the analyses that its study has now.
 func analyseAgain(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	if err := state.PrintStatus(ctx, w, h, run, state.StatusDetail{}); err != nil {
 		return err

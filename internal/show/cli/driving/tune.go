@@ -160,7 +160,7 @@ func (f tuneFlags) known(run store.Run, lanes []store.Lane) error {
 	return nil
 }
 
-// confirmBudget says what a run still sends under another budget, and asks where there is a terminal and the budget grows.
+// confirmBudget prints what a run still sends under another budget, and asks where there is a terminal and the budget grows.
 func confirmBudget(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, budget assay.Money, yes bool) error {
 	if run.State != store.RunOpen {
 		return nil
@@ -184,7 +184,7 @@ func limitsOf(ctx context.Context, h *shell.Home, run store.Run, l store.Lane) (
 	return r.Live.Lane, r.Live.Account, true
 }
 
-// warnTighter says where the limits of a provider keep lanes from using what was set for them.
+// warnTighter prints where the limits of a provider keep lanes from using what was set for them.
 func warnTighter(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, lanes []store.Lane, t workspace.Tune) error {
 	named := map[string]bool{}
 	for _, l := range lanes {
@@ -203,7 +203,7 @@ func warnTighter(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	return nil
 }
 
-// capWords say what caps allow.
+// capWords returns what caps allow.
 func capWords(c ratelimit.Caps) string {
 	rate := c.Rate
 	if every := c.Pause.Seconds(); every > 0 && (rate == 0 || 1/every < rate) {
@@ -240,7 +240,7 @@ func priceWords(p plan.Price) string {
 	return fmt.Sprintf("%s expected, %s to %s", p.Expected, p.Low, p.High)
 }
 
-// leftWords say what is left of a budget, and whether it covers what is expected.
+// leftWords returns what is left of a budget, and whether it covers what is expected.
 func leftWords(run store.Run, budget assay.Money, expected assay.Cost) string {
 	used := run.Spent + run.Reserved + run.Perhaps
 	text := fmt.Sprintf("%s of the budget of %s is spent or reserved", used, budget)
@@ -250,7 +250,7 @@ func leftWords(run store.Run, budget assay.Money, expected assay.Cost) string {
 	return text
 }
 
-// printRest says what a run still sends and for how much, under a budget.
+// printRest prints what a run still sends and for how much, under a budget.
 func printRest(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, budget assay.Money) error {
 	rest, err := h.Rest(ctx, run)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Drive works on a run until it is closed or waits for a decision, and says how it ended. First answers that wait for a yes are
+// Drive works on a run until it is closed or waits for a decision, and prints how it ended. First answers that wait for a yes are
 // shown; at a terminal the yes can be given at once, and it goes on.
 func Drive(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, s *study.Study, o DriveOptions) error {
 	for {

@@ -40,7 +40,7 @@ func ahead(c *cobra.Command, w *shell.World, d *plan.Input, p *plan.Plan, name s
 	return &a, err
 }
 
-// aheadWords say what `assay run` would do, and for how much.
+// aheadWords returns what `assay run` would do, and for how much.
 func aheadWords(a *workspace.Ahead) string {
 	switch {
 	case a == nil:
@@ -66,7 +66,7 @@ func aheadWords(a *workspace.Ahead) string {
 	return b.String()
 }
 
-// drawnWords say how many requests a run has that keeps the pairs it drew; empty: as many as a new one.
+// drawnWords returns how many requests a run has that keeps the pairs it drew; empty: as many as a new one.
 func drawnWords(e *workspace.Edit) string {
 	if e.Plan == nil {
 		return ""
@@ -76,7 +76,7 @@ func drawnWords(e *workspace.Edit) string {
 		assay.Count(all.Requests, "request"))
 }
 
-// aheadBudget says what may be spent on what `assay run` would send: of a new run all that the study says, else what is left.
+// aheadBudget returns what may be spent on what `assay run` would send: of a new run all that the study says, else what is left.
 func aheadBudget(a *workspace.Ahead, study *assay.Money, all assay.Cost) string {
 	switch {
 	case a == nil || a.Refused != nil || a.Run.No == 0 && a.Over.Most == 0:

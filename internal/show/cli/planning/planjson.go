@@ -17,7 +17,7 @@ type planDocument struct {
 	Ahead *aheadDocument `json:"ahead,omitempty"`
 }
 
-// aheadDocument is what `assay run` would do now.
+// aheadDocument holds what `assay run` would do now.
 type aheadDocument struct {
 	Run       string       `json:"run,omitempty"` // that it goes on with; without it, a new one is begun
 	Refused   string       `json:"refused,omitempty"`

@@ -81,7 +81,7 @@ func (f planFlags) showPart(c *cobra.Command, w *shell.World, preview *script.Pr
 	return n, nil
 }
 
-// wrapping says what is sent around a judge's prompt, and how the reply is read; nothing of a stage that does not judge.
+// wrapping returns what is sent around a judge's prompt, and how the reply is read; nothing of a stage that does not judge.
 func wrapping(d *plan.Input, stage string) string {
 	st, _ := d.Study.Stage(stage)
 	if v := st.Verb(); v != study.VerbJudge && v != study.VerbCompare {
@@ -102,7 +102,7 @@ func wrapping(d *plan.Input, stage string) string {
 	return added + " (wrap: off sends the prompt alone); the label is read from " + form
 }
 
-// mark says that a request is not what will go out.
+// mark returns a note that a request is not the one that is sent.
 func mark(standIn bool) string {
 	if standIn {
 		return " (PREVIEW: with stand-ins for answers that are not there yet)"

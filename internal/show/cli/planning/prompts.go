@@ -129,7 +129,7 @@ func part(out io.Writer, title, text string) error {
 
 func onlyErr(_ int, err error) error { return err }
 
-// write starts an own prompt, and says how a study uses it. The rubric stays, with its system text, its labels and how replies are read.
+// write starts an own prompt, and prints how a study uses it. The rubric stays, with its system text, its labels and how replies are read.
 func (f promptFlags) write(w *shell.World, text judge.Text) error {
 	if !study.NamesFile(filepath.ToSlash(f.out)) {
 		return shell.Usage("for example "+text.Rubric.Name+".md",

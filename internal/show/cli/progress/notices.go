@@ -10,7 +10,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// notices are what a person has to know of a run while it goes on: a lane that stops, a job that cannot be looked at.
+// notices hold what a person has to know of a run while it goes on: a lane that stops, a job that cannot be looked at.
 type notices struct {
 	lanes    map[string]store.LaneState // as they were last seen
 	compares map[string]string          // why runs compare the jobs at their providers, as last seen
@@ -89,7 +89,7 @@ func (n *notices) reconcile(run store.Run, why string) []string {
 		500)}
 }
 
-// TroubleLine says why a segment does not move.
+// TroubleLine returns why a segment does not move.
 func TroubleLine(t store.Trouble) string {
 	return assay.Clean(fmt.Sprintf("segment %d (%s %s, %s): %s", t.Segment, t.Stage, t.Lane, t.State, t.Reason), 500)
 }

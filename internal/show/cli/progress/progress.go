@@ -161,7 +161,7 @@ func (p *Progress) rests(now time.Time, least time.Duration) bool {
 	return !p.looked.IsZero() && now.Sub(p.looked).Abs() < max(least, parts*p.took)
 }
 
-// look reads where every lane stands, and all of them together, with what each has cost.
+// look reads the state of every lane, and all of them together, with what each has cost.
 func (p *Progress) look(ctx context.Context, now time.Time) (all runs.RunProgress, costs []assay.Cost, err error) {
 	defer func() { p.looked, p.took = now, max(0, p.World.Now().Sub(now)) }()
 	for i, run := range p.runs {
@@ -245,14 +245,14 @@ func (p *Progress) Held(by *store.HeldError) {
 	}
 }
 
-// Away says that the ledger is waited for.
+// Away prints that the ledger is waited for.
 func (p *Progress) Away(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_ = p.say("the ledger cannot be reached, and is waited for: " + err.Error()) // a stream that is gone is noticed by the next look
 }
 
-// Stopping says what a stop waits for.
+// Stopping prints what a stop waits for.
 func (p *Progress) Stopping(flying int) {
 	if flying == 0 {
 		return

@@ -31,7 +31,7 @@ func Detectable(text string) (float64, error) {
 	return x, nil
 }
 
-// powerLines say what a stage of the planned size can show, and what size a difference needs where that is asked for.
+// powerLines returns what a stage of the planned size can show, and what size a difference needs where that is asked for.
 func powerLines(q plan.Power) string {
 	if q.Why != "" {
 		return fmt.Sprintf("Stage %s: %s; a run of 20 items would show it.\n", q.Stage, q.Why)
@@ -46,7 +46,7 @@ func powerLines(q plan.Power) string {
 	return line
 }
 
-// rests says what a figure rests on.
+// rests returns what a figure rests on.
 func rests(q plan.Power) string {
 	text := "5% level, 80% power"
 	if m := q.Measured; m != nil {
@@ -101,7 +101,7 @@ func ofScore(x float64, digits int) string {
 	return fmt.Sprintf("%.*g", digits, x)
 }
 
-// fiveOf says what a difference of five points is.
+// fiveOf returns what a difference of five points is.
 func fiveOf(q plan.Power) string {
 	if q.What == plan.OfMeans {
 		return ofScore(0.05*q.Scale, 2) + " needs"
@@ -131,7 +131,7 @@ func winsLine(q plan.Power) string {
 
 func odds(share float64) string { return fmt.Sprintf("%.0f:%.0f", 100*share, 100-100*share) }
 
-// detectLine says what size a difference needs.
+// detectLine returns what size a difference needs.
 func detectLine(q plan.Power) string {
 	d := q.Detect
 	what := fmt.Sprintf("%.4g points", d.Points)

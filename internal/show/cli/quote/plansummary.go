@@ -31,7 +31,7 @@ func Tokens(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// batchesOf says how a wave is cut, as far as its prompts are known.
+// batchesOf returns how a wave is cut, as far as its prompts are known.
 func batchesOf(t plan.Total) string {
 	known := fmt.Sprintf(" in %s, %s", assay.Count(t.Segments, "batch file"), assay.Size(t.Bytes))
 	switch {
@@ -45,7 +45,7 @@ func batchesOf(t plan.Total) string {
 	return fmt.Sprintf("%s, and %s cut when they are made", known, assay.Count(t.Later, "request"))
 }
 
-// Summary says the plan in sentences.
+// Summary returns the plan in sentences.
 func Summary(d *plan.Input, p *plan.Plan) string {
 	all := p.Sum(func(plan.Part) bool { return true })
 	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
@@ -84,7 +84,7 @@ func Summary(d *plan.Input, p *plan.Plan) string {
 	return b.String()
 }
 
-// Takes says how long a plan takes, once where the two are the same.
+// Takes returns how long a plan takes, once where the two are the same.
 func Takes(usual, longest string) string {
 	switch {
 	case usual == longest && usual == fewMinutes:
@@ -100,7 +100,7 @@ func Takes(usual, longest string) string {
 // fewMinutes is a time that is too short to say it in a number.
 const fewMinutes = "a few minutes"
 
-// stops says when lanes stop because of errors, where the study has such a word.
+// stops returns when lanes stop because of errors, where the study has such a word.
 func stops(d *plan.Input, p *plan.Plan) string {
 	var lanes []string
 	at := map[string]study.StopIf{}

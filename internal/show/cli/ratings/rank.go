@@ -187,7 +187,7 @@ func methodName(m tables.Method) string {
 	return "win rate"
 }
 
-// rankFooter says in lines what belongs to the whole table.
+// rankFooter returns in lines what belongs to the whole table.
 func rankFooter(r *tables.Ranking) []string {
 	lines := []string{fmt.Sprintf("comparisons: %s, by %s", strconv.FormatFloat(r.N, 'f', -1, 64), methodName(r.Method))}
 	if r.Clusters > 0 {

@@ -169,7 +169,7 @@ func VerdictOf(all []*Analysed) error {
 	return nil
 }
 
-// Analysed is what a run found, and its answer.
+// Analysed holds what a run found, and its answer.
 type Analysed struct {
 	*findings.Findings
 	Outline *report.Document
@@ -241,7 +241,7 @@ func writeFindings(w io.Writer, all []*Analysed, wide bool) error {
 	return out.Error()
 }
 
-// printRedone says that a run has draws that its plan had not: a reader of its numbers should know.
+// printRedone prints that a run has draws that its plan had not: a reader of its numbers should know.
 func printRedone(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	redos, err := h.Ledger.Reader.Redos(ctx, run.No)
 	switch {

@@ -56,7 +56,7 @@ func PrintAnalysed(w *shell.World, all []*Analysed, f AnalyseFlags) error {
 	return nil
 }
 
-// printWords says the primary findings, before any table.
+// printWords prints the primary findings, before any table.
 func printWords(w *shell.World, r *analysis.Report) {
 	for _, t := range r.Tables {
 		for _, f := range t.Findings {
@@ -133,7 +133,7 @@ func notesOf(f *analysis.Finding) []string {
 	return notes
 }
 
-// noNumber stands in a table where there is no number.
+// noNumber is shown in a table where there is no number.
 const noNumber = "–"
 
 func shownIn(u analysis.Unit, n stats.Number) string {

@@ -203,7 +203,7 @@ func (s *arranged[T]) compare(a, b *placedRow[T]) int {
 	return a.at.compare(b.at)
 }
 
-// say says that rows were left out, or that there are none.
+// say prints that rows were left out, or that there are none.
 func (s *arranged[T]) say(w *shell.World) {
 	switch {
 	case s.more:

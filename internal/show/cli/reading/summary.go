@@ -19,7 +19,7 @@ import (
 	"assay/internal/study"
 )
 
-// printSummary says what a run found, in the fewest words. Its leaderboard is left to the caller.
+// printSummary prints what a run found, in the fewest words. Its leaderboard is left to the caller.
 func printSummary(w *shell.World, s *words.Summary, mark string) {
 	say := func(text string) { fmt.Fprintln(w.Stdout, term.Wrapped(assay.Clean(text, 2000), w.OutWidth(), "")) }
 	say(mark + s.Headline.String())
@@ -28,7 +28,7 @@ func printSummary(w *shell.World, s *words.Summary, mark string) {
 	}
 }
 
-// printCaveats says what to do about the weak points of a summary.
+// printCaveats prints what to do about the weak points of a summary.
 func printCaveats(w *shell.World, s *words.Summary) {
 	say := func(text string) {
 		fmt.Fprintln(w.Stdout, term.Wrapped("- "+assay.Clean(text, 2000), w.OutWidth(), "  "))
@@ -103,7 +103,7 @@ func printBoard(w *shell.World, b *words.Board) error {
 	return nil
 }
 
-// End is what is printed at the end of a run besides what was found.
+// End holds what is printed at the end of a run besides what was found.
 type End struct {
 	Truth bool // of a rehearsal: a table of what is true
 }
@@ -141,7 +141,7 @@ func OutlineOf(ctx context.Context, w *shell.World, h *shell.Home, found *findin
 	return doc, err
 }
 
-// printAnswer says what a run found.
+// printAnswer prints what a run found.
 func printAnswer(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	version, err := h.Ledger.Pages.Version(ctx, run.No)
 	if err != nil {
@@ -166,7 +166,7 @@ func printAnswer(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	return nil
 }
 
-// printNext says what to type after a run.
+// printNext prints what to type after a run.
 func printNext(w *shell.World, h *shell.Home, run store.Run) {
 	write, what, view := "assay report "+h.Named(run), "all of it to report.html", "assay view"+h.Typed
 	if _, batch := batchrun.Of(run); batch {

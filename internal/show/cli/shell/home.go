@@ -20,7 +20,7 @@ import (
 	"assay/internal/show/export/bundle"
 )
 
-// HomeFlags say where runs are kept.
+// HomeFlags name where runs are kept.
 type HomeFlags struct{ workspace.Place }
 
 // Register adds the flags to a command.
@@ -96,7 +96,7 @@ func (f HomeFlags) Ordered(ctx context.Context, w *World, ref string) (*Home, st
 	return f.latest(ctx, w, func(workspace.Latest) bool { return true })
 }
 
-// latest opens the home of the run that is meant where none is named, and says which that is, if that is wanted.
+// latest opens the home of the run that is meant where none is named, and prints which that is, if that is wanted.
 func (f HomeFlags) latest(ctx context.Context, w *World, say func(workspace.Latest) bool) (*Home, store.Run, error) {
 	h, l, err := f.Latest(ctx, w.Workspace())
 	if err != nil {
@@ -183,7 +183,7 @@ func IsFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Watermark says that what follows comes from a rehearsal.
+// Watermark prints that what follows comes from a rehearsal.
 func (h *Home) Watermark(w *World) {
 	if h.Rehearsal {
 		fmt.Fprintln(w.Stderr, "REHEARSAL: nothing was really asked or paid")
@@ -267,7 +267,7 @@ func (f HomeFlags) FindAll(ctx context.Context, w *World, refs []string) (*Home,
 	return h, runs, nil
 }
 
-// TakenOver says that a run goes on after the process that drove it.
+// TakenOver prints that a run goes on after the process that drove it.
 func (w *World) TakenOver(holder string) {
 	fmt.Fprintf(w.Stderr, "%s, which drove this run, is gone: going on from where it was\n", ProcessOf(holder))
 }

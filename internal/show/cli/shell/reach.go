@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ReachFlags say which provider is meant and how it is reached.
+// ReachFlags name a provider and how it is reached.
 type ReachFlags struct {
 	Wish  batchrun.Wish
 	Model string

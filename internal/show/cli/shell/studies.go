@@ -152,7 +152,7 @@ func (f *ScopeFlags) RegisterScope(c *cobra.Command) {
 	flags.BoolVar(&f.NoCache, "no-prompt-cache", false, "no cache marks on shared contexts")
 }
 
-// travel returns how everything is to travel; empty: as the study says.
+// travel returns how everything is to travel; empty: as the study writes.
 func (f *ScopeFlags) travel() (assay.Mode, error) {
 	switch m := assay.Mode(f.mode); m {
 	case "", assay.ModeBatch, assay.ModeLive, assay.ModeBatchElseLive:
@@ -162,7 +162,7 @@ func (f *ScopeFlags) travel() (assay.Mode, error) {
 		"--mode: want batch, live or batch-else-live, got %q", f.mode)
 }
 
-// Apply has a study read as the flags say.
+// Apply has a study read as the flags ask.
 func (f *ScopeFlags) Apply(w *World, name string, study *StudyFlags) error {
 	sets, err := f.sets(w, name, *study)
 	if err != nil {

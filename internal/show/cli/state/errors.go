@@ -148,7 +148,7 @@ func printUnasked(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	return t.Write(w.Stdout)
 }
 
-// PrintUnjudged says how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
+// PrintUnjudged prints how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
 func PrintUnjudged(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	var parts []string
 	err := h.Ledger.Reader.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {

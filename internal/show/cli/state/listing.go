@@ -166,7 +166,7 @@ func printChanged(w *shell.World, screen *term.Screen, text, last string) error 
 	return err
 }
 
-// notAll says that a list is not whole.
+// notAll prints that a list is not whole.
 func (f *listFlags) notAll(w *shell.World, more bool) {
 	if more {
 		fmt.Fprintf(w.Stderr, "the newest %d; --limit 0 lists all\n", f.limit)

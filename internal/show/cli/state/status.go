@@ -81,7 +81,7 @@ func (f statusFlags) print(ctx context.Context, w *shell.World, h *shell.Home, r
 	return printDoubts(ctx, w, h, run)
 }
 
-// refreshed asks the providers where the open jobs of a run stand.
+// refreshed asks the providers for the state of the open jobs of a run.
 func refreshed(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	s, err := h.Planner.Study(ctx, run)
 	if err != nil {
@@ -102,7 +102,7 @@ func refreshed(ctx context.Context, w *shell.World, h *shell.Home, run store.Run
 	return err
 }
 
-// StatusDetail is what is printed beside how the lanes stand.
+// StatusDetail holds what is printed beside the states of lanes.
 type StatusDetail struct{ note, segments bool }
 
 // PrintStatus prints how a run is: a sentence, its lanes, and what it waits for.
@@ -158,7 +158,7 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	return printSegments(ctx, w, h, run)
 }
 
-// LaneState returns how a lane stands: when its run is closed, an open one takes no more requests.
+// LaneState returns the state of a lane: when its run is closed, an open one takes no more requests.
 func LaneState(run store.Run, l store.Lane) string {
 	if run.State == store.RunClosed && l.State == store.LaneOpen {
 		return string(store.RunClosed)

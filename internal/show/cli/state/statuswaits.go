@@ -18,7 +18,7 @@ import (
 	"assay/internal/show/cli/term"
 )
 
-// printWaits says what an open run waits for, by when its results have to be collected, and who drives it.
+// printWaits prints what an open run waits for, by when its results have to be collected, and who drives it.
 func printWaits(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, p runs.RunProgress) error {
 	if run.State == store.RunClosed || h.Temporary != "" {
 		return nil
@@ -72,7 +72,7 @@ func timeLeft(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 	return pace.Left, alive, err
 }
 
-// stoodStill says for how long a segment has not moved, where its steps do not work.
+// stoodStill returns for how long a segment has not moved, where its steps do not work.
 func stoodStill(t store.Trouble, now time.Time) string {
 	if t.Still.IsZero() {
 		return ""
@@ -80,7 +80,7 @@ func stoodStill(t store.Trouble, now time.Time) string {
 	return fmt.Sprintf(" (no call has succeeded for %s)", max(now.Sub(t.Still), 0).Round(time.Second))
 }
 
-// printOwed says that jobs at a provider are to be compared with the ledger, before anything is sent or once more at the end.
+// printOwed prints that jobs at a provider are to be compared with the ledger, before anything is sent or once more at the end.
 func printOwed(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	if run.Reconcile != "" {
 		fmt.Fprintf(w.Stdout, "\nNothing is sent before the jobs at its providers were compared with the ledger: %s.\n",
@@ -126,7 +126,7 @@ func printDoubles(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	return err
 }
 
-// DriversOf says who drives an open run.
+// DriversOf returns who drives an open run.
 func DriversOf(ctx context.Context, h *shell.Home, run store.Run) (string, error) {
 	all, err := h.Ledger.Leases.Drivers(ctx, run.No)
 	if err != nil {
@@ -223,7 +223,7 @@ func onlyStopped(ctx context.Context, h *shell.Home, run store.Run) (bool, error
 	return true, nil
 }
 
-// printTuned says which limits were set while the run went on.
+// printTuned prints which limits were set while the run went on.
 func printTuned(w *shell.World, h *shell.Home, run store.Run) error {
 	words, err := workspace.TunedWords(run)
 	if err == nil && words != "" && run.State != store.RunClosed {

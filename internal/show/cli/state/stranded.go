@@ -51,7 +51,7 @@ func printWaitingForProgram(ctx context.Context, w *shell.World, h *shell.Home, 
 	return nil
 }
 
-// strandedHint says what would take segments up.
+// strandedHint returns what would take segments up.
 func strandedHint(run store.Run, k workers.WaitingForKey, who string) string {
 	which := k.Variable
 	if which == "" {

@@ -22,7 +22,7 @@ func (g Glass) columns() int {
 	return g.Columns()
 }
 
-// shortest is how far a text is cut; gap stands between columns.
+// shortest is how far a text is cut; gap is put between columns.
 const (
 	shortest = 12
 	gap      = 2
@@ -144,7 +144,7 @@ func (t *Table) shrink(width int) {
 	}
 }
 
-// leftOut says which columns are not there.
+// leftOut returns which columns are not there.
 func leftOut(names []string, width int) string {
 	if len(names) == 0 {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// none stands in the place of a number that does not exist.
+// none is shown instead of a number that does not exist.
 const none = "–"
 
 // Number returns a number with so many digits behind the point.

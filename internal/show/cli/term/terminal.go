@@ -6,7 +6,7 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// Terminal says which of the standard streams a person looks at.
+// Terminal names which of the standard streams a person looks at.
 type Terminal struct {
 	In, Out, Err bool
 	Width        int                        // columns of it; 0: unknown

@@ -40,7 +40,7 @@ type Home struct {
 	Clients *clients.Store // and knows the users of gateways
 }
 
-// Site is what all pages share: the options, the guard, the templates, and how a page or an error is written.
+// Site holds what all pages share: the options, the guard, the templates, and how a page or an error is written.
 type Site struct {
 	Options
 	Guard     *guard.Guard

@@ -45,7 +45,7 @@ func (m *maker) importing(ctx context.Context, st *study.Stage) {
 	}
 }
 
-// reportImport says which rows are left out.
+// reportImport prints which rows are left out.
 func (m *maker) reportImport(st *study.Stage, in *plan.Incoming) {
 	at := st.Import.At
 	if in.Twice > 0 {

@@ -197,7 +197,7 @@ func (m *maker) compared(st *study.Stage) float64 {
 	return visibleTokens
 }
 
-// sayPairs says how a study means many pairs.
+// sayPairs returns how a study means many pairs.
 func sayPairs(p *study.Pairs) string {
 	if p != nil && p.Within != "" {
 		return "say all: true, or sample: 2000, beside within"
@@ -210,7 +210,7 @@ func meant(p *study.Pairs) bool {
 	return p != nil && (p.All || p.Sample.Given() || p.File.File != "")
 }
 
-// grouping is what meets in a compare stage.
+// grouping holds what meets in a compare stage.
 type grouping struct {
 	plan.Field
 	unknown bool // it is behind a gate, and may be less, or nothing

@@ -63,7 +63,7 @@ type maker struct {
 	walked   map[string]bool     // inputs whose rows were all looked at
 }
 
-// answers is what a stage gives, at most.
+// answers holds what a stage gives, at most.
 type answers struct {
 	lanes   []*study.Lane
 	items   int64

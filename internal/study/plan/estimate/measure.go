@@ -88,7 +88,7 @@ const (
 // fillerID has the length of every custom id, so that measured sizes are those that go out.
 var fillerID = assay.CustomID(assay.PlanNonce, assay.Key{})
 
-// measured is what a pass over the items of an ask stage found.
+// measured holds what a pass over the items of an ask stage found.
 type measured struct {
 	items  int
 	asked  int64     // questions, before lanes and draws

@@ -56,7 +56,7 @@ const (
 	cacheFloor    = 1024 // shared prefixes with fewer tokens are not cached anywhere
 )
 
-// load is what the mean request of a part weighs, in tokens of o200k.
+// load holds what the mean request of a part weighs, in tokens of o200k.
 type load struct {
 	input  float64
 	shared float64      // of input: the prefix that caching may cover

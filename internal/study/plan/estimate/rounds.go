@@ -91,7 +91,7 @@ func (m *maker) keptItems(ctx context.Context, st *study.Stage, all int64) int64
 	return kept
 }
 
-// roundSizes says how many comparisons are made until each look.
+// roundSizes returns how many comparisons are made until each look.
 func roundSizes(until []int) string {
 	text := "at most " + plural(int64(until[len(until)-1]), "comparison") + " in " + plural(int64(len(until)), "round")
 	if len(until) == 1 {

@@ -37,7 +37,7 @@ func (m *maker) comparable(ctx context.Context, st *study.Stage) {
 	}
 }
 
-// textHint says how an input names the field that is its items' text, by the one that looks most like it.
+// textHint returns how an input names the field that is its items' text, by the one that looks most like it.
 func textHint(input, named string, it assay.Item) string {
 	name, longest := "FIELD", 0
 	for _, field := range slices.Sorted(maps.Keys(it.Fields)) {
