@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -469,6 +470,13 @@ func TestOpenRouterReadsItsDocumentInOrder(t *testing.T) {
 	}
 	diff(t, []string{"id-0", "id-1", "id-2"}, sortedIDs(outs, "custom_id"))
 	diff(t, 200.0, outs[0].at("response.status_code"))
+	cost := 0.0
+	for _, o := range outs {
+		cost += o.at("response.body.usage.cost").(float64)
+	}
+	if total := b.at("usage.cost").(float64); cost == 0 || math.Abs(total-cost) > 1e-9 {
+		t.Errorf("the batch costs %g, its requests %g", total, cost)
+	}
 	for query, want := range map[string]int{
 		"?status=completed": 1, "?status=failed&status=in_progress": 0, "?created_after=2026-11-15T11:59:00Z": 1,
 		"?created_after=2026-11-15T12:00:00Z": 0,

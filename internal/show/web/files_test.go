@@ -5,8 +5,13 @@ import (
 	"bytes"
 	"encoding/csv"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestARunCanBeTakenAlong(t *testing.T) {
@@ -38,6 +43,39 @@ func TestARunCanBeTakenAlong(t *testing.T) {
 			t.Errorf("%s: %d", path, a.status)
 		}
 	}
+}
+
+// A file that went out whole is not followed by an error, though it could not be removed.
+func TestAFileThatWasSentIsNotFollowedByAnError(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	r := newRig(t)
+	q := httptest.NewRequest(http.MethodGet, "http://assay.example/runs/run1/files/report.md", nil)
+	q.Header.Set("Authorization", "Bearer "+token)
+	w := &removing{ResponseRecorder: httptest.NewRecorder(), files: filepath.Join(dir, "assay-file-*")}
+	r.server.Config.Handler.ServeHTTP(w, q)
+	if size := w.Header().Get("Content-Length"); w.removed != 1 || w.Code != http.StatusOK || size != strconv.Itoa(w.Body.Len()) {
+		t.Errorf("%d files removed; status %d, %d bytes of %s", w.removed, w.Code, w.Body.Len(), size)
+	}
+}
+
+// removing is a writer under whose first write files disappear.
+type removing struct {
+	*httptest.ResponseRecorder
+	files   string
+	removed int
+}
+
+func (w *removing) SetWriteDeadline(time.Time) error { return nil }
+
+func (w *removing) Write(b []byte) (int, error) {
+	found, _ := filepath.Glob(w.files)
+	for _, name := range found {
+		if os.Remove(name) == nil {
+			w.removed++
+		}
+	}
+	return w.ResponseRecorder.Write(b)
 }
 
 func TestEveryFigureOfAPageCanBeTakenAlong(t *testing.T) {

@@ -121,10 +121,14 @@ func (c *Call) DropOutput(id string) {
 
 // HasOutput reports whether one of a job's result files holds anything once it is over.
 func (c *Call) HasOutput(j *Job, file int) bool {
+	c.settle(j)
+	return j.OutSize(file) > 0
+}
+
+func (c *Call) settle(j *Job) {
 	if err := c.s.settle(j, c.Now); err != nil {
 		panic(err) // the disk is gone: no reply would be true
 	}
-	return j.OutSize(file) > 0
 }
 
 // Form is an upload as a browser would send it.

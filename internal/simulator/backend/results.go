@@ -248,8 +248,9 @@ func strangeLine(line []byte, n int) []byte {
 	return bytes.Clone(line)
 }
 
-// Spent returns what the requests that have run were billed.
-func (j *Job) Spent() bodies.Usage {
+// Spent returns the usage of the requests of a job that have run.
+func (c *Call) Spent(j *Job) bodies.Usage {
+	c.settle(j)
 	j.outMu.Lock()
 	defer j.outMu.Unlock()
 	return j.consumed

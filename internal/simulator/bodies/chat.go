@@ -151,11 +151,14 @@ func (d Chat) usage(r *Reply) chatUsage {
 		u.QueueTime, u.PromptTime, u.CompletionTime, u.TotalTime = 0.001, 0.002, 0.05, 0.052
 	}
 	if d.Cost {
-		u.Cost = float64(r.Usage.Input+4*r.Usage.Output) * 1e-6
+		u.Cost = Cost(r.Usage)
 		u.CostTicks = int64(u.Cost * 1e10)
 	}
 	return u
 }
+
+// Cost returns what usage costs, in dollars, at vendors that report it.
+func Cost(u Usage) float64 { return float64(u.Input+4*u.Output) * 1e-6 }
 
 type chatReply struct {
 	ID                string       `json:"id"`

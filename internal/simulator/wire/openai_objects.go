@@ -34,7 +34,7 @@ func openAIBatch(c *backend.Call, j *backend.Job, v backend.View) openAIBatchObj
 		if c.HasOutput(j, 1) {
 			b.ErrorFileID = openAIOutput(j, 1)
 		}
-		b.Usage = bodies.NewResponsesUsage(j.Spent())
+		b.Usage = bodies.NewResponsesUsage(c.Spent(j))
 	}
 	if v.Phase == backend.Failed {
 		b.Errors = openAIIssues(j.Failure)

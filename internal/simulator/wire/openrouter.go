@@ -83,7 +83,8 @@ func (o openRouter) create(c *backend.Call) {
 		Format: openRouterFormat{model: in.Model}, Strict: openRouterStrict, Late: backend.OneBadFailsAll,
 	})
 	if ok {
-		c.Reply(http.StatusAccepted, o.object(j, backend.View{Progress: backend.Progress{Phase: backend.Validating}, Total: j.Lines.Len}))
+		v := backend.View{Progress: backend.Progress{Phase: backend.Validating}, Total: j.Lines.Len}
+		c.Reply(http.StatusAccepted, o.object(c, j, v))
 	}
 }
 
@@ -112,7 +113,7 @@ func (o openRouter) list(c *backend.Call) {
 	part, more := backend.Page(all, q.Get("after"), c.QueryInt("limit", 20, 100), func(j *backend.Job) string { return j.ID })
 	out := openAIList{Object: "list", Data: []any{}, HasMore: more}
 	for _, j := range part {
-		out.Data = append(out.Data, o.object(j, c.Look(j)))
+		out.Data = append(out.Data, o.object(c, j, c.Look(j)))
 	}
 	if len(part) > 0 {
 		out.FirstID, out.LastID = part[0].ID, part[len(part)-1].ID
@@ -131,7 +132,7 @@ func (o openRouter) show(c *backend.Call) {
 		return
 	}
 	v := c.Look(j)
-	out := o.object(j, v)
+	out := o.object(c, j, v)
 	if v.Phase == backend.Completed && v.Word == "" && !v.NoOutput {
 		lines, err := c.Documents(j, 0)
 		if err != nil {
@@ -156,7 +157,7 @@ func (o openRouter) remove(c *backend.Call) {
 	c.Reply(http.StatusOK, map[string]any{"id": j.ID, "deleted": true})
 }
 
-func (o openRouter) object(j *backend.Job, v backend.View) openRouterBatch {
+func (o openRouter) object(c *backend.Call, j *backend.Job, v backend.View) openRouterBatch {
 	b := openRouterBatch{
 		ID: j.ID, Object: "batch", Endpoint: j.Endpoint, Model: j.Model, Window: "24h", Status: cmp.Or(v.Word, openAIStatus(v.Phase)),
 		CreatedAt: rfc(j.Made), ExpiresAt: rfc(j.Made.Add(openRouterKeep)),
@@ -170,7 +171,7 @@ func (o openRouter) object(j *backend.Job, v backend.View) openRouterBatch {
 		b.Error = map[string]any{"code": j.Failure[0].Code, "message": geminiFailure(j)}
 		return b
 	}
-	b.Usage = map[string]any{"cost": float64(v.Succeeded) * 1e-4, "is_byok": false}
+	b.Usage = map[string]any{"cost": bodies.Cost(c.Spent(j)), "is_byok": false}
 	return b
 }
 

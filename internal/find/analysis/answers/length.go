@@ -17,6 +17,7 @@ type lengths struct {
 	groups  gather.Groups[*lengthRows]
 	key     []byte
 	unknown int // verdicts on answers whose length is not known
+	omitted int // verdicts beyond the most that a group keeps
 }
 
 // lengthRows are the verdicts of a group as columns: of a pair, how the one whose name comes first did, and whether it
@@ -48,6 +49,7 @@ func (l *lengths) Add(r *analysis.Row) {
 	}
 	d := g.Data
 	if len(d.value) >= gather.MaxUnits {
+		l.omitted++
 		return
 	}
 	low, high := min(r.Lane, r.Other), max(r.Lane, r.Other)
@@ -98,6 +100,9 @@ func (l *lengths) Tables() ([]analysis.Table, error) {
 	}
 	if l.unknown > 0 {
 		t.Note("%s on answers whose length is not known left out", analysis.Plural(l.unknown, "verdict"))
+	}
+	if l.omitted > 0 {
+		t.Note("%s left out: lengths are computed over the first %d of a group", analysis.Plural(l.omitted, "verdict"), gather.MaxUnits)
 	}
 	return []analysis.Table{t}, nil
 }

@@ -270,7 +270,7 @@ func (c *controlled) about(s *styledGroup, what string, u analysis.Unit, i int) 
 
 // measured puts a value with its error into a finding.
 func (c *controlled) measured(f *analysis.Finding, value, se float64, how, why string) analysis.Finding {
-	f.Value, f.Method = stats.Known(value), "style control, "+how
+	f.Value, f.Method = stats.Known(value), strings.TrimSuffix("style control, "+how, ", ")
 	if why == "" && !(se > 1e-9) {
 		why = stats.AlikeClusters
 	}

@@ -104,5 +104,5 @@ func Ratio(sum float64, n int) stats.Number {
 	return stats.Known(sum / float64(n))
 }
 
-// MaxUnits is how many judged answers agreement is computed over; what has to be kept grows with them.
+// MaxUnits is how many judged answers, or verdicts of a group, a collector keeps.
 const MaxUnits = 2_000_000

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,6 +130,16 @@ func TestStyleThatIsNotThereIsSaidToBe(t *testing.T) {
 		rows[i].Style = analysis.Style{}
 	}
 	noted(report(t, arena(), spec("length"), rows), "30 verdicts on answers whose text is not known: not in the controlled strengths")
+
+	// All of one cluster: nothing has an error, and no way to compute it is named.
+	alike := slices.Clone(rows)
+	for i := range alike {
+		alike[i].Item = "same"
+	}
+	one := find(t, report(t, arena(), spec("length"), alike), analysis.WhatControlled, "lane", "A")
+	if one.SE.OK || one.Method != "style control" {
+		t.Errorf("method %q, error %+v", one.Method, one.SE)
+	}
 
 	// The longer one always wins: what style is worth has no end, and no strength has a number.
 	var decided []analysis.Row

@@ -2,7 +2,6 @@ package sending
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -86,9 +85,11 @@ func (s *Store) SkipSegments(ctx context.Context, n store.NewSegment, above int6
 			return err
 		}
 		if s.db.Postgres() {
-			_, err = t.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence('segments', 'no'), $1)`, above)
+			if _, err := t.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence('segments', 'no'), $1)`, above); err != nil {
+				return err
+			}
 		}
-		return errors.Join(err, t.Event(ctx, n.Run, above, "older", why))
+		return t.Event(ctx, n.Run, above, "older", why)
 	})
 }
 

@@ -93,12 +93,15 @@ func (s *Pages) RunFile(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Pages) sendRun(w http.ResponseWriter, q *site.Request, f runFile) (err error) {
+func (s *Pages) sendRun(w http.ResponseWriter, q *site.Request, f runFile) error {
 	file, err := os.CreateTemp("", "assay-file-")
 	if err != nil {
 		return fmt.Errorf("make %s: %w", f.name, err)
 	}
-	defer func() { err = cmp.Or(err, file.Close(), os.Remove(file.Name())) }()
+	defer func() { // the reply is written by then: an error has nowhere to go
+		file.Close()
+		os.Remove(file.Name())
+	}()
 	if err := s.makeFile(file, q, f); err != nil {
 		return err
 	}
