@@ -138,6 +138,32 @@ func TestASearchFindsWordsInOneLane(t *testing.T) {
 	}
 }
 
+func TestTextsAreRenderedOrShownAsSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	page := "/runs/run1/answers/" + coordinates("gpt", 2).Key().String()
+	with := func(path, cookie string) answer {
+		return r.do(http.MethodGet, path, nil, func(q *http.Request) {
+			q.Header.Set("Authorization", "Bearer "+token)
+			q.AddCookie(&http.Cookie{Name: "texts", Value: cookie})
+		})
+	}
+	for _, c := range []struct{ path, cookie, shown, other, kept string }{
+		{page, "", "md", "?texts=sent", ""},
+		{page + "?texts=sent", "", "sent", "?texts=rendered", "texts=sent"},
+		{page, "sent", "sent", "?texts=rendered", ""},
+		{page + "?texts=rendered", "sent", "md", "?texts=sent", "texts=rendered"},
+	} {
+		a := with(c.path, c.cookie)
+		if !strings.Contains(a.body, `<div class="`+c.shown+`">`) || !strings.Contains(a.body, `href="`+page+c.other+`"`) {
+			t.Errorf("%s with %q: %s", c.path, c.cookie, a.body)
+		}
+		if kept := a.header.Get("Set-Cookie"); (c.kept == "") != (kept == "") || !strings.HasPrefix(kept, c.kept) {
+			t.Errorf("%s: keeps %q", c.path, kept)
+		}
+	}
+}
+
 func TestRawBytesAreThoseOfTheProvider(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/show/report/plot"
+	"assay/internal/show/report/richtext"
 )
 
 //go:embed assets
@@ -42,6 +43,7 @@ func Templates() (*template.Template, error) {
 	funcs := template.FuncMap{
 		"clean":  func(s any) string { return assay.Clean(fmt.Sprint(s), plot.MaxWords) },
 		"prose":  func(s string) string { return plot.CleanText(s, plot.MaxText) },
+		"rich":   func(s string) template.HTML { return richtext.HTML(plot.CleanText(s, plot.MaxText)) },
 		"source": func(s string) string { return plot.CleanText(s, plot.MaxSource) },
 		"score":  scoreText,
 		"long":   func(s string) bool { return utf8.RuneCountInString(s) > longName },

@@ -146,13 +146,14 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, status int, v *View
 		http.Error(w, "the page cannot be made: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
+	rememberTexts(w, r)
 	writeHTML(w, status, text)
 }
 
 // Render returns the HTML of a page, with forms for a caller who may send any.
 func (s *Site) Render(r *http.Request, v *View) ([]byte, error) {
 	var b bytes.Buffer
-	err := s.templates.write(&b, v, s.Guard.FormsOf(r))
+	err := s.templates.write(&b, r, v, s.Guard.FormsOf(r))
 	return b.Bytes(), err
 }
 

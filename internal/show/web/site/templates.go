@@ -17,6 +17,7 @@ import (
 	"assay/internal/find/results/runs"
 	"assay/internal/show/report/pages"
 	"assay/internal/show/report/plot"
+	"assay/internal/show/report/richtext"
 )
 
 //go:embed templates/*.html
@@ -28,7 +29,8 @@ var staticFiles embed.FS
 // templates are the pages, parsed once.
 type templates struct {
 	all   map[string]*template.Template
-	alone *template.Template // the page for those who are not signed in: it needs no other file
+	sent  map[string]*template.Template // the same, with the texts of conversations as they were sent
+	alone *template.Template            // the page for those who are not signed in: it needs no other file
 }
 
 // signIn writes the page that asks for the token, and then leads to an address.
@@ -49,7 +51,7 @@ func newTemplates(now func() time.Time) (*templates, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &templates{all: map[string]*template.Template{}}
+	t := &templates{all: map[string]*template.Template{}, sent: map[string]*template.Template{}}
 	if t.alone, err = template.ParseFS(templateFiles, "templates/signin.html"); err != nil {
 		return nil, fmt.Errorf("parse the page that asks for the token: %w", err)
 	}
@@ -63,6 +65,9 @@ func newTemplates(now func() time.Time) (*templates, error) {
 			return nil, fmt.Errorf("parse page %s: %w", name, err)
 		}
 		t.all[name] = one
+		t.sent[name] = template.Must(one.Clone()).Funcs(template.FuncMap{"rich": func(s string) template.HTML {
+			return richtext.AsSent(plot.CleanText(s, MaxShown))
+		}})
 	}
 	return t, nil
 }
@@ -75,14 +80,22 @@ type frame struct {
 	Live  string
 	CSRF  string
 	Data  any
+
+	AsSent     bool   // texts are shown as they were sent
+	OtherTexts string // the same page with texts shown the other way
 }
 
-func (t *templates) write(w io.Writer, v *View, csrf string) error {
-	one, ok := t.all[v.Template]
+func (t *templates) write(w io.Writer, r *http.Request, v *View, csrf string) error {
+	sent := asSent(r)
+	set := t.all
+	if sent {
+		set = t.sent
+	}
+	one, ok := set[v.Template]
 	if !ok {
 		return fmt.Errorf("no page is called %q", v.Template)
 	}
-	return one.ExecuteTemplate(w, "base.html", frame{v.Title, v.Run, v.Tab, v.Live, csrf, v.Data})
+	return one.ExecuteTemplate(w, "base.html", frame{v.Title, v.Run, v.Tab, v.Live, csrf, v.Data, sent, otherTexts(r, sent)})
 }
 
 // functions returns the words that pages use.
@@ -91,6 +104,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"n":         thousands,
 		"usd":       func(d float64) string { return assay.Dollars(d).String() },
 		"usdOr":     usdOr,
+		"rich":      func(s string) template.HTML { return richtext.HTML(plot.CleanText(s, MaxShown)) },
 		"text":      func(s string) string { return plot.CleanText(s, MaxShown) },
 		"percent":   percent,
 		"when":      when,
