@@ -8,14 +8,31 @@ import (
 // Count is k yes among n answers of one cluster.
 type Count struct{ K, N int }
 
+// ItemShares are the items of one cluster, each with the share of yes among its answers.
+type ItemShares struct {
+	K, N    int     // yes, answers
+	Items   int     // with answers
+	Sum     float64 // of the items' shares
+	Inverse float64 // sum of one over an item's answers
+}
+
+// Add enters an item; one without answers changes nothing.
+func (s *ItemShares) Add(item Count) {
+	if item.N > 0 {
+		s.K, s.N, s.Items = s.K+item.K, s.N+item.N, s.Items+1
+		s.Sum, s.Inverse = s.Sum+float64(item.K)/float64(item.N), s.Inverse+1/float64(item.N)
+	}
+}
+
 // ClusterRate is a share whose answers are independent between clusters only.
 type ClusterRate struct {
-	K, N, Clusters int
-	Share          Number
-	SE             Number // linearised, times G/(G-1)
-	DesignEffect   Number // how many times larger the variance is than that of independent answers
-	Interval       Interval
-	effective      float64 // independent answers that would have the variance the interval rests on
+	K, N, Items, Clusters int
+	Share                 Number
+	SE                    Number // linearised, times G/(G-1)
+	DesignEffect          Number // how many times larger the variance is than that of independent answers
+	Interval              Interval
+	Worth                 float64 // as many independent answers as would have the variance of SE, at most those there are
+	effective             float64 // likewise, of the variance that the interval rests on
 }
 
 // Half returns the two-sided p-value of a share of one half, by the method of the interval: below one minus its level,
@@ -36,47 +53,61 @@ func (r ClusterRate) Half() Number {
 // than three times as many, a third.
 const rareClusters = 10
 
-// RateByCluster returns the share over all answers. Its interval is Wilson's for as many independent answers as would
-// have the variance that leaving out one cluster after the other gives, widened for few clusters by Student's t. Where
-// the rarer answer occurs in too few clusters to estimate the variance, each cluster counts as a single answer.
+// RateByCluster returns the share over all answers, each of equal weight, as [ShareByCluster] does of items.
 func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
+	alone := make([]ItemShares, len(clusters))
+	for g, c := range clusters {
+		alone[g] = ItemShares{K: c.K, N: c.N, Items: c.N, Sum: float64(c.K), Inverse: float64(c.N)}
+	}
+	return ShareByCluster(alone, level)
+}
+
+// ShareByCluster returns the mean over items of their shares. Its interval is Wilson's for as many independent answers as
+// would have the variance that leaving out one cluster after the other gives, widened for few clusters by Student's t.
+// Where the rarer answer occurs in too few clusters to estimate the variance, each cluster counts as a single answer.
+func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
 	var r ClusterRate
+	sum, inverse := 0.0, 0.0
 	for g, c := range clusters {
 		if c.K < 0 || c.K > c.N {
 			return r, fmt.Errorf("rate by cluster: %d of %d in cluster %d", c.K, c.N, g)
 		}
 		if c.N > 0 {
-			r.K, r.N, r.Clusters = r.K+c.K, r.N+c.N, r.Clusters+1
+			r.K, r.N, r.Items, r.Clusters = r.K+c.K, r.N+c.N, r.Items+c.Items, r.Clusters+1
+			sum, inverse = sum+c.Sum, inverse+c.Inverse
 		}
 	}
-	r.Share = ratio(float64(r.K), float64(r.N), "no answers")
+	r.Share = ratio(sum, float64(r.Items), "no answers")
 	switch {
 	case !r.Share.OK:
 		r.SE, r.DesignEffect, r.Interval = r.Share, r.Share, Wilson(0, 0, level)
 	case r.Clusters < 2:
 		few := Undefined("an error needs two clusters, there are %d", r.Clusters)
-		r.SE, r.DesignEffect, r.Interval = few, few, NoInterval("%s", few.Why)
+		r.SE, r.DesignEffect, r.Interval, r.Worth = few, few, NoInterval("%s", few.Why), float64(r.N)
 	case r.K == 0 || r.K == r.N:
 		alike := Undefined("all answers are alike")
 		r.SE, r.DesignEffect = alike, alike
-		r.effective = float64(r.Clusters)
+		r.effective, r.Worth = float64(r.Clusters), float64(r.N)
 		r.Interval = r.wilson(r.effective, level)
 	default:
-		independent := r.Share.Value * (1 - r.Share.Value) / float64(r.N)
+		r.effective = square(float64(r.Items)) / inverse // were answers independent; all of them where items have equally many
+		independent := r.Share.Value * (1 - r.Share.Value) / r.effective
 		spread := r.spread(clusters)
-		r.SE, r.DesignEffect = Known(math.Sqrt(spread)), Known(spread/independent)
-		effective := float64(r.N) / max(1, r.jackknife(clusters)/independent)
-		if r.holding(clusters) < min(rareClusters, r.Clusters/3) {
-			effective = min(effective, float64(r.Clusters))
+		r.SE, r.DesignEffect, r.Worth = Known(math.Sqrt(spread)), Known(spread/independent), r.effective/max(1, spread/independent)
+		if r.SE.Value <= rounding {
+			r.SE, r.DesignEffect = Undefined(AlikeClusters), Undefined(AlikeClusters)
 		}
-		r.effective = effective
-		r.Interval = r.wilson(effective, level)
+		r.effective /= max(1, r.jackknife(clusters)/independent)
+		if r.holding(clusters) < min(rareClusters, r.Clusters/3) {
+			r.effective = min(r.effective, float64(r.Clusters))
+		}
+		r.Interval = r.wilson(r.effective, level)
 	}
 	return r, nil
 }
 
 // holding returns the number of clusters in which the rarer answer was given.
-func (r ClusterRate) holding(clusters []Count) int {
+func (r ClusterRate) holding(clusters []ItemShares) int {
 	yes, no := 0, 0
 	for _, c := range clusters {
 		yes += int(oneIf(c.K > 0))
@@ -86,21 +117,21 @@ func (r ClusterRate) holding(clusters []Count) int {
 }
 
 // spread returns the linearised variance of the share, times G/(G-1).
-func (r ClusterRate) spread(clusters []Count) float64 {
+func (r ClusterRate) spread(clusters []ItemShares) float64 {
 	squares, g := 0.0, float64(r.Clusters)
 	for _, c := range clusters {
-		squares += square(float64(c.K) - r.Share.Value*float64(c.N))
+		squares += square(c.Sum - r.Share.Value*float64(c.Items))
 	}
-	return g / (g - 1) * squares / square(float64(r.N))
+	return g / (g - 1) * squares / square(float64(r.Items))
 }
 
 // jackknife returns the variance of the share by leaving out one cluster after the other: that of spread where clusters
 // are of one size, and larger where some are so large that they make the share their own.
-func (r ClusterRate) jackknife(clusters []Count) float64 {
+func (r ClusterRate) jackknife(clusters []ItemShares) float64 {
 	squares, g := 0.0, float64(r.Clusters)
 	for _, c := range clusters {
 		if c.N > 0 {
-			squares += square((float64(c.K) - r.Share.Value*float64(c.N)) / float64(r.N-c.N))
+			squares += square((c.Sum - r.Share.Value*float64(c.Items)) / float64(r.Items-c.Items))
 		}
 	}
 	return (g - 1) / g * squares
@@ -186,6 +217,36 @@ func MeanByCluster(list []Total, level float64) ClusterMean {
 	m.Interval = tInterval(m.Mean, m.SE, level, m.Clusters-1)
 	m.P = StudentTest(m.Mean, m.SE, m.Clusters)
 	return m
+}
+
+// LeftOutGroups is the most groups of clusters that are left out one after the other, where clusters are more.
+const LeftOutGroups = 100
+
+// LeftOut returns the standard error of an estimate and its interval by Student's t, from what it is without one cluster, or
+// one group of clusters, after the other.
+func LeftOut(estimate Number, without []Number, level float64) (Number, Interval) {
+	none := func(format string, args ...any) (Number, Interval) {
+		return Undefined(format, args...), NoInterval(format, args...)
+	}
+	if !estimate.OK {
+		return none("%s", estimate.Why)
+	}
+	if len(without) < 2 {
+		return none("an error needs two clusters, there are %d", len(without))
+	}
+	values := make([]float64, len(without))
+	for k, v := range without {
+		if !v.OK {
+			return none("%s", v.Why)
+		}
+		values[k] = v.Value
+	}
+	g := float64(len(values))
+	se := (g - 1) * math.Sqrt(variance(values)/g)
+	if Same(se, 0) {
+		return none(AlikeClusters)
+	}
+	return Known(se), tInterval(estimate, Known(se), level, len(values)-1)
 }
 
 // BootstrapRate resamples clusters and collects the share over the drawn answers.

@@ -16,12 +16,83 @@ type panel struct {
 	judges  []string
 	labels  []string
 	lanes   []string
-	means   map[[2]string][]float64 // values by judge and lane
+	means   map[[2]string][]ofItem // values by judge and lane
+}
+
+// without returns the panel without a cluster.
+func (p *panel) without(cluster string) *panel {
+	out := *p
+	out.given, out.answers, out.means = map[string]map[string]row{}, nil, map[[2]string][]ofItem{}
+	for _, answer := range p.answers {
+		for judge, r := range p.given[answer] {
+			if r.cluster == cluster {
+				continue
+			}
+			if out.given[answer] == nil {
+				out.given[answer], out.answers = map[string]row{}, append(out.answers, answer)
+			}
+			out.given[answer][judge] = r
+		}
+	}
+	for k, all := range p.means {
+		out.means[k] = slices.DeleteFunc(slices.Clone(all), func(s ofItem) bool { return s.cluster == cluster })
+	}
+	return &out
+}
+
+// clusters returns those of all valid verdicts.
+func (p *panel) clusters() []string {
+	all := map[string]bool{}
+	for _, of := range p.given {
+		for _, r := range of {
+			all[r.cluster] = true
+		}
+	}
+	for _, of := range p.means {
+		for _, s := range of {
+			all[s.cluster] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// number checks a number of judges, and its error from leaving out one cluster after the other.
+func (c *checker) number(f *Finding, p *panel, low, high *float64, of func(*panel) *float64) {
+	kind, all := "judges: "+f.What, p.clusters()
+	x := of(p)
+	c.same(kind, f.What, x, f.Value)
+	c.count("judges: clusters", f.What+", clusters", len(all), f.Clusters)
+	if len(all) > 100 {
+		return // clusters are left out in groups
+	}
+	var without []seen
+	for _, cluster := range all {
+		y := of(p.without(cluster))
+		if x == nil || y == nil || len(all) < 2 {
+			without = nil
+			break
+		}
+		without = append(without, seen{cluster, *y})
+	}
+	var e estimate
+	if se := spread(without); len(without) > 1 && se > 1e-9 {
+		t := critical(f.Level, len(all)-1)
+		e.se, e.low, e.high = some(se), some(*x-t*se), some(*x+t*se)
+		if low != nil {
+			e.low = some(max(*e.low, *low))
+		}
+		if high != nil {
+			e.high = some(min(*e.high, *high))
+		}
+	}
+	c.same(kind+": standard error", f.What+", standard error", e.se, f.SE)
+	c.same(kind+": interval", f.What+", low bound", e.low, f.Low)
+	c.same(kind+": interval", f.What+", high bound", e.high, f.High)
 }
 
 func (s *stage) panelOf(t *Table) *panel {
 	rows, _ := s.of(t, &Finding{})
-	p := &panel{of: t, rows: rows, given: map[string]map[string]row{}, means: map[[2]string][]float64{}}
+	p := &panel{of: t, rows: rows, given: map[string]map[string]row{}, means: map[[2]string][]ofItem{}}
 	judges, labels, lanes := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range rows {
 		if !r.valid() {
@@ -30,7 +101,8 @@ func (s *stage) panelOf(t *Table) *panel {
 		judges[r.Judge] = true
 		if x, ok := s.worth(&r); ok && !s.compares {
 			lanes[r.Lane] = true
-			p.means[[2]string{r.Judge, r.Lane}] = append(p.means[[2]string{r.Judge, r.Lane}], x)
+			p.means[[2]string{r.Judge, r.Lane}] = append(p.means[[2]string{r.Judge, r.Lane}],
+				ofItem{r.Item, seen{r.cluster, x}})
 		}
 		if r.Vote > 0 {
 			continue
@@ -73,8 +145,8 @@ func (c *checker) judging(s *stage, t *Table, f *Finding) bool {
 	p := c.panel
 	c.covered(s, f.What, f.Coverage, p.rows)
 	judge, lane := f.By["judge"], f.By["lane"]
-	value := func(x *float64, n int) bool {
-		c.same("judges: "+f.What, f.What, x, f.Value)
+	index := func(n int, of func(*panel) *float64) bool {
+		c.number(f, p, some(-1), some(1), of)
 		c.count("judges: n", f.What+", n", n, f.N)
 		return true
 	}
@@ -86,31 +158,26 @@ func (c *checker) judging(s *stage, t *Table, f *Finding) bool {
 		c.twoJudges(f, p, judge, f.By["against"])
 		return true
 	case "alpha":
-		return value(p.alpha(), len(p.answers))
+		return index(len(p.answers), (*panel).alpha)
 	case "fleiss":
-		all := p.rated(len(p.judges))
-		return value(fleiss(all), len(all))
+		return index(len(p.rated(len(p.judges))), func(p *panel) *float64 { return fleiss(p.rated(len(p.judges))) })
 	case "ac1":
-		all := p.rated(1)
-		return value(gwet(all, len(p.labels)), len(all))
+		return index(len(p.rated(1)), func(p *panel) *float64 { return gwet(p.rated(1), len(p.labels)) })
 	case "judge mean of lane":
-		return value(mean(p.means[[2]string{judge, lane}]), len(p.means[[2]string{judge, lane}]))
+		c.same("judges: "+f.What, f.What, p.mean(judge, lane), f.Value)
+		c.count("judges: n", f.What+", n", len(p.means[[2]string{judge, lane}]), f.N)
+		return true
 	case "judge delta of lane":
-		return value(p.delta(judge, lane), len(p.means[[2]string{judge, lane}]))
+		c.number(f, p, nil, nil, func(p *panel) *float64 { return p.delta(judge, lane) })
+		c.count("judges: n", f.What+", n", len(p.means[[2]string{judge, lane}]), f.N)
+		return true
 	case "mean over judges", "spread over judges":
-		return c.overJudges(f, p, lane)
-	case "judge delta", "judge delta spread":
-		var deltas []float64
-		for _, l := range p.lanes {
-			if d := p.delta(judge, l); d != nil {
-				deltas = append(deltas, *d)
-			}
-		}
-		if f.What == "judge delta" {
-			c.same("judges: "+f.What, f.What, mean(deltas), f.Value)
-		} else {
-			c.same("judges: "+f.What, f.What, deviation(deltas), f.Value)
-		}
+		return c.overJudges(s, f, p, lane)
+	case "judge delta":
+		c.number(f, p, nil, nil, func(p *panel) *float64 { return mean(p.deltas(judge)) })
+		return true
+	case "judge delta spread":
+		c.number(f, p, nil, nil, func(p *panel) *float64 { return deviation(p.deltas(judge)) })
 		return true
 	}
 	return false
@@ -137,17 +204,33 @@ func deviation(x []float64) *float64 {
 
 // delta returns how far a judge is above the mean of all judges of a lane.
 func (p *panel) delta(judge, lane string) *float64 {
-	own := mean(p.means[[2]string{judge, lane}])
+	own := p.mean(judge, lane)
 	if own == nil {
 		return nil
 	}
 	return some(*own - *mean(p.ofLane(lane)))
 }
 
+// deltas returns a judge's deltas, lane by lane.
+func (p *panel) deltas(judge string) (out []float64) {
+	for _, lane := range p.lanes {
+		if d := p.delta(judge, lane); d != nil {
+			out = append(out, *d)
+		}
+	}
+	return out
+}
+
+// mean returns what a judge gives a lane, the mean over items.
+func (p *panel) mean(judge, lane string) *float64 {
+	means, _ := averaged(p.means[[2]string{judge, lane}])
+	return mean(values(means))
+}
+
 // ofLane returns the mean that each judge gives a lane.
 func (p *panel) ofLane(lane string) (out []float64) {
 	for _, judge := range p.judges {
-		if m := mean(p.means[[2]string{judge, lane}]); m != nil {
+		if m := p.mean(judge, lane); m != nil {
 			out = append(out, *m)
 		}
 	}
@@ -155,46 +238,52 @@ func (p *panel) ofLane(lane string) (out []float64) {
 }
 
 // overJudges checks the mean over judges, and how far they differ.
-func (c *checker) overJudges(f *Finding, p *panel, lane string) bool {
-	all, n := p.ofLane(lane), 0
+func (c *checker) overJudges(s *stage, f *Finding, p *panel, lane string) bool {
+	n := 0
 	for _, judge := range p.judges {
 		n += len(p.means[[2]string{judge, lane}])
 	}
 	c.count("judges: n", f.What+", n", n, f.N)
-	c.count("judges: n", f.What+", judges", len(all), f.Clusters)
 	if f.What == "spread over judges" {
-		c.same("judges: "+f.What, f.What, deviation(all), f.Value)
+		c.number(f, p, nil, nil, func(p *panel) *float64 { return deviation(p.ofLane(lane)) })
 		return true
 	}
-	c.same("judges: "+f.What, f.What, mean(all), f.Value)
+	c.number(f, p, s.rubric.Low, s.rubric.High, func(p *panel) *float64 { return mean(p.ofLane(lane)) })
 	return true
 }
 
 // twoJudges checks how far two judges agree.
 func (c *checker) twoJudges(f *Finding, p *panel, first, second string) {
-	table, n, same := map[[2]string]float64{}, 0, 0
+	_, same := p.both(first, second)
+	c.count("judges: n", f.What+", n", len(same), f.N)
+	switch {
+	case len(same) == 0:
+		c.same("judges: "+f.What, f.What, nil, f.Value)
+	case f.What == "agreement":
+		c.estimate("judges: agreement", f, shareOf(same, f.Level))
+	case len(byCluster(same)) == len(p.clusters()): // else some clusters show nothing of the two
+		c.number(f, p, some(-1), some(1), func(p *panel) *float64 { table, _ := p.both(first, second); return kappaOf(table) })
+	default:
+		table, _ := p.both(first, second)
+		c.same("judges: kappa", f.What, kappaOf(table), f.Value)
+	}
+}
+
+// both returns the shares of the labels that two judges gave the same answers, and on which of them they agree.
+func (p *panel) both(first, second string) (table map[[2]string]float64, same []seen) {
+	table = map[[2]string]float64{}
 	for _, answer := range p.answers {
 		a, b := p.given[answer][first], p.given[answer][second]
 		if a.Label == "" || b.Label == "" {
 			continue
 		}
-		n++
 		table[[2]string{a.Label, b.Label}]++
-		same += int(one(a.Label == b.Label))
-	}
-	c.count("judges: n", f.What+", n", n, f.N)
-	if n == 0 {
-		c.same("judges: "+f.What, f.What, nil, f.Value)
-		return
-	}
-	if f.What == "agreement" {
-		c.same("judges: agreement", f.What, some(float64(same)/float64(n)), f.Value)
-		return
+		same = append(same, seen{a.cluster, one(a.Label == b.Label)})
 	}
 	for cell := range table {
-		table[cell] /= float64(n)
+		table[cell] /= float64(len(same))
 	}
-	c.same("judges: kappa", f.What, kappaOf(table), f.Value)
+	return table, same
 }
 
 // kappaOf returns Cohen's kappa of a table of shares; nil: chance alone agrees always.
@@ -211,127 +300,4 @@ func kappaOf(table map[[2]string]float64) *float64 {
 		chance += share * columns[label]
 	}
 	return beyond(observed, chance)
-}
-
-// rated returns how often each label was given to an answer, of those with so many labels at least.
-func (p *panel) rated(least int) (out []map[string]float64) {
-	for _, answer := range p.answers {
-		counts := map[string]float64{}
-		for _, r := range p.given[answer] {
-			if r.Label != "" {
-				counts[r.Label]++
-			}
-		}
-		if sum(counts) >= float64(least) && len(counts) > 0 {
-			out = append(out, counts)
-		}
-	}
-	return out
-}
-
-func sum(counts map[string]float64) float64 {
-	all := 0.0
-	for _, n := range counts {
-		all += n
-	}
-	return all
-}
-
-// alike returns the share of equal pairs of labels on an answer.
-func alike(counts map[string]float64) float64 {
-	n, same := sum(counts), 0.0
-	for _, k := range counts {
-		same += k * (k - 1)
-	}
-	return same / (n * (n - 1))
-}
-
-// fleiss returns Fleiss' kappa of answers with the same number of labels.
-func fleiss(all []map[string]float64) *float64 {
-	if len(all) == 0 || sum(all[0]) < 2 {
-		return nil
-	}
-	observed, chance, labels := 0.0, 0.0, map[string]float64{}
-	for _, counts := range all {
-		observed += alike(counts) / float64(len(all))
-		for label, k := range counts {
-			labels[label] += k / sum(counts) / float64(len(all))
-		}
-	}
-	for _, share := range labels {
-		chance += share * share
-	}
-	return beyond(observed, chance)
-}
-
-// gwet returns Gwet's AC1.
-func gwet(all []map[string]float64, categories int) *float64 {
-	observed, both, labels := 0.0, 0.0, map[string]float64{}
-	for _, counts := range all {
-		for label, k := range counts {
-			labels[label] += k / sum(counts) / float64(len(all))
-		}
-		if sum(counts) > 1 {
-			observed, both = observed+alike(counts), both+1
-		}
-	}
-	if both == 0 || categories < 2 {
-		return nil
-	}
-	chance := 0.0
-	for _, share := range labels {
-		chance += share * (1 - share) / float64(categories-1)
-	}
-	return beyond(observed/both, chance)
-}
-
-func beyond(observed, chance float64) *float64 {
-	if chance >= 1-1e-12 {
-		return nil
-	}
-	return some((observed - chance) / (1 - chance))
-}
-
-// alpha returns Krippendorff's: one less the disagreement inside answers by that of all pairs of values.
-func (p *panel) alpha() *float64 {
-	var all []row
-	within := 0.0
-	for _, answer := range p.answers {
-		var here []row
-		for _, judge := range p.judges {
-			if r, ok := p.given[answer][judge]; ok && (r.Label != "" || len(p.labels) == 0) {
-				here = append(here, r)
-			}
-		}
-		if len(here) < 2 {
-			continue
-		}
-		for _, a := range here {
-			for _, b := range here {
-				within += p.distance(a, b) / float64(len(here)-1)
-			}
-		}
-		all = append(all, here...)
-	}
-	between := 0.0
-	for _, a := range all {
-		for _, b := range all {
-			between += p.distance(a, b)
-		}
-	}
-	if between == 0 {
-		return nil
-	}
-	return some(1 - float64(len(all)-1)*within/between)
-}
-
-// distance returns how far two verdicts are apart: of labels whether they differ, of scores the square of it.
-func (p *panel) distance(a, b row) float64 {
-	if len(p.labels) > 0 {
-		return one(a.Label != b.Label)
-	}
-	if a.Score == nil || b.Score == nil {
-		return 0
-	}
-	return math.Pow(*a.Score-*b.Score, 2)
 }

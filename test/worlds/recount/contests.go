@@ -121,7 +121,7 @@ func (c *checker) winRate(s *stage, f *Finding, a *arena, who string) {
 	e.n /= 2
 	c.estimate("win rate", f, e)
 	if f.AtLeast != nil {
-		c.bounds(s, f, won)
+		c.bounds(f, won)
 	}
 	if f.Record != nil {
 		c.count("win rate: record", "wins", wins, f.Record.Wins)

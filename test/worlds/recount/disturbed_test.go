@@ -14,7 +14,7 @@ import (
 var unchecked = []string{
 	// not computed a second time yet
 	"length .*", "(bradley-terry|davidson) (deviance|circular triples).*", "agreement (own family|agreement with others).*",
-	"agreement .*: (clusters|standard error|low bound|high bound|interval that is gone)", "agreement judge delta.*: n",
+	"agreement judge delta(| spread): n", "agreement judge mean of lane: clusters",
 	// but for the value, where all strengths have errors
 	"(bradley-terry|davidson) reliability.*",
 	// needs as many controls as branches: the examples have one

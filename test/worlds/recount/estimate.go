@@ -1,6 +1,7 @@
 package recount
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -10,6 +11,33 @@ import (
 type seen struct {
 	cluster string
 	x       float64
+}
+
+// ofItem is a value that was found on an item.
+type ofItem struct {
+	item string
+	seen
+}
+
+// averaged returns the mean of each item, and the sum of one over the number of its values.
+func averaged(all []ofItem) (means []seen, inverse float64) {
+	groups, clusters := map[string][]float64{}, map[string]string{}
+	for _, s := range all {
+		groups[s.item], clusters[s.item] = append(groups[s.item], s.x), s.cluster
+	}
+	for _, item := range slices.Sorted(maps.Keys(groups)) {
+		n := float64(len(groups[item]))
+		means, inverse = append(means, seen{clusters[item], total(groups[item]) / n}), inverse+1/n
+	}
+	return means, inverse
+}
+
+// meanOfItems estimates the mean over items.
+func meanOfItems(all []ofItem, level float64, low, high *float64) estimate {
+	means, _ := averaged(all)
+	e := meanOf(means, level, low, high)
+	e.n = len(all)
+	return e
 }
 
 // estimate is a number with its errors; nil: there is none.
@@ -90,27 +118,41 @@ func meanOf(all []seen, level float64, low, high *float64) estimate {
 	return e
 }
 
-// shareOf estimates a share of values that are 0 or 1: Wilson's interval for as many independent answers as have the
-// variance between clusters.
+// shareOf estimates a share of values that are 0 or 1.
 func shareOf(all []seen, level float64) estimate {
-	groups := byCluster(all)
+	alone := make([]ofItem, len(all))
+	for i, s := range all {
+		alone[i] = ofItem{fmt.Sprint(i), s}
+	}
+	return shareOfItems(alone, level)
+}
+
+// shareOfItems estimates the mean over items of the shares of their values, which are 0 or 1: Wilson's interval for as many
+// independent answers as have the variance between clusters.
+func shareOfItems(all []ofItem, level float64) estimate {
+	var each []seen
+	yes := 0.0
+	for _, s := range all {
+		each, yes = append(each, s.seen), yes+s.x
+	}
+	means, inverse := averaged(all)
+	groups, raw := byCluster(means), byCluster(each)
 	e := estimate{n: len(all), clusters: len(groups)}
 	if e.n == 0 {
 		return e
 	}
-	yes := 0.0
-	for _, s := range all {
-		yes += s.x
-	}
-	share, n, g := yes/float64(e.n), float64(e.n), float64(e.clusters)
+	items, g := float64(len(means)), float64(e.clusters)
+	share, n := total(values(means))/items, items*items/inverse
 	e.value = some(share)
-	alike := yes == 0 || yes == n
+	alike := yes == 0 || yes == float64(e.n)
 	if !alike && e.clusters > 1 {
 		squares := 0.0
 		for _, values := range groups {
 			squares += math.Pow(total(values)-share*float64(len(values)), 2)
 		}
-		e.se = some(math.Sqrt(g/(g-1)*squares) / n)
+		if se := math.Sqrt(g/(g-1)*squares) / items; se > 1e-12 {
+			e.se = some(se)
+		}
 	}
 	z := normalCritical(level)
 	if e.n == e.clusters {
@@ -125,7 +167,7 @@ func shareOf(all []seen, level float64) estimate {
 	effective := g
 	if !alike {
 		effective = n / max(1, leftOut(groups, share)*n/(share*(1-share)))
-		if rarer(groups) < min(10, e.clusters/3) {
+		if rarer(raw) < min(10, e.clusters/3) {
 			effective = min(effective, g)
 		}
 	}

@@ -114,7 +114,7 @@ func (c *checker) flip(s *stage, t *Table, f *Finding) bool {
 			all = append(all, seen{one.cluster, flipped(state, least)})
 		}
 	}
-	c.bounds(s, f, all)
+	c.bounds(f, all)
 	c.estimate("flips", f, shareOf(all, f.Level))
 	return true
 }

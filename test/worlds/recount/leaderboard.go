@@ -150,15 +150,8 @@ func (s *stage) byRate(t *Table, level float64) *standing {
 		}
 	}
 	for i, a := range out.names {
-		var all []seen
-		for _, r := range rows {
-			if x, ok := s.read(&r, what); ok && r.valid() && r.Lane == a {
-				all = append(all, seen{r.cluster, x})
-			}
-		}
-		if len(all) > 0 {
-			out.values[a] = some(total(values(all)) / float64(len(all)))
-		}
+		mine := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Lane != a })
+		out.values[a] = meanOfItems(s.valuesOf(mine, what), level, nil, nil).value
 		for _, b := range out.names[i+1:] {
 			out.tests[[2]string{a, b}] = s.between(rows, a, b, level)
 		}
@@ -184,7 +177,7 @@ func (s *stage) byFlips(t *Table, level float64) *standing {
 	for _, lane := range out.names {
 		mine := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Lane != lane })
 		got[lane] = map[string][]float64{}
-		var all []float64
+		var all []ofItem
 		for _, one := range talks(mine) {
 			clusters[one.item] = one.cluster
 			for at, state := range one.at {
@@ -201,12 +194,10 @@ func (s *stage) byFlips(t *Table, level float64) *standing {
 					x -= flipped(calm, weakened)
 				}
 				got[lane][one.item] = append(got[lane][one.item], x)
-				all = append(all, x)
+				all = append(all, ofItem{one.item, seen{one.cluster, x}})
 			}
 		}
-		if len(all) > 0 {
-			out.values[lane] = some(total(all) / float64(len(all)))
-		}
+		out.values[lane] = meanOfItems(all, level, nil, nil).value
 	}
 	for i, a := range out.names {
 		for _, b := range out.names[i+1:] {

@@ -11,38 +11,63 @@ func (c *checker) rate(s *stage, t *Table, f *Finding) bool {
 	_, branches := f.By["branch"]
 	rows = s.counted(t, rows, branches)
 	c.covered(s, f.What, f.Coverage, rows)
-	var all []seen
-	for _, r := range rows {
-		if x, ok := s.read(&r, f.What); ok && r.valid() {
-			all = append(all, seen{r.cluster, x})
-		}
-	}
-	c.bounds(s, f, all)
+	all := s.valuesOf(rows, f.What)
+	c.boundsOfItems(s, f, all, rows)
 	if f.What == "mean" {
-		c.estimate("mean", f, meanOf(all, f.Level, s.rubric.Low, s.rubric.High))
+		c.estimate("mean", f, meanOfItems(all, f.Level, s.rubric.Low, s.rubric.High))
 		return true
 	}
-	c.estimate("rate", f, shareOf(all, f.Level))
+	c.estimate("rate", f, shareOfItems(all, f.Level))
 	return true
 }
 
-// bounds checks where a number must lie whatever the missing verdicts are.
-func (c *checker) bounds(s *stage, f *Finding, all []seen) {
+// valuesOf returns what valid verdicts count for.
+func (s *stage) valuesOf(rows []row, what string) (all []ofItem) {
+	for _, r := range rows {
+		if x, ok := s.read(&r, what); ok && r.valid() {
+			all = append(all, ofItem{r.Item, seen{r.cluster, x}})
+		}
+	}
+	return all
+}
+
+// boundsOfItems checks where a mean over items must lie whatever the missing verdicts are.
+func (c *checker) boundsOfItems(s *stage, f *Finding, all []ofItem, rows []row) {
+	if !s.machines && f.Coverage.Planned > len(rows) {
+		return // it is not known here which answers people are to judge
+	}
 	low, high := some(0), some(1)
 	if f.What == "mean" {
 		low, high = s.rubric.Low, s.rubric.High
 	}
-	missing := float64(f.Coverage.Planned - f.Coverage.Excluded - f.Coverage.Valid)
-	n, sum := float64(len(all)), total(values(all))
-	if n+missing == 0 || missing > 0 && (low == nil || high == nil) {
+	worst, best, missing := slices.Clone(all), slices.Clone(all), false
+	for _, r := range rows {
+		if r.valid() || r.State == "excluded" {
+			continue
+		}
+		if missing = true; low != nil && high != nil {
+			worst = append(worst, ofItem{r.Item, seen{r.cluster, *low}})
+			best = append(best, ofItem{r.Item, seen{r.cluster, *high}})
+		}
+	}
+	if len(all) == 0 && !missing || missing && (low == nil || high == nil) {
 		c.same("bounds", f.What+", at least", nil, f.AtLeast)
 		return
 	}
-	if missing == 0 { // the number itself
-		low, high = some(0), some(0)
+	c.same("bounds", f.What+", at least", meanOfItems(worst, f.Level, nil, nil).value, f.AtLeast)
+	c.same("bounds", f.What+", at most", meanOfItems(best, f.Level, nil, nil).value, f.AtMost)
+}
+
+// bounds checks where a share must lie whatever the missing verdicts are.
+func (c *checker) bounds(f *Finding, all []seen) {
+	missing := float64(f.Coverage.Planned - f.Coverage.Excluded - f.Coverage.Valid)
+	n, sum := float64(len(all)), total(values(all))
+	if n+missing == 0 {
+		c.same("bounds", f.What+", at least", nil, f.AtLeast)
+		return
 	}
-	c.same("bounds", f.What+", at least", some((sum+missing**low)/(n+missing)), f.AtLeast)
-	c.same("bounds", f.What+", at most", some((sum+missing**high)/(n+missing)), f.AtMost)
+	c.same("bounds", f.What+", at least", some(sum/(n+missing)), f.AtLeast)
+	c.same("bounds", f.What+", at most", some((sum+missing)/(n+missing)), f.AtMost)
 }
 
 // read returns what a valid verdict counts for: 1 or 0 for a label, the score for the mean.

@@ -59,11 +59,11 @@ func bestAndEach(d *gather.LaneItems, lanes []uint32) [][2]uint32 {
 		if int(l) >= len(d.Sums) || len(d.Sums[l].Sum) == 0 {
 			continue
 		}
-		n, sum := 0, 0.0
+		sum := 0.0
 		for k, x := range d.Sums[l].Sum {
-			n, sum = n+d.Sums[l].N.At(k), sum+x
+			sum += x / float64(d.Sums[l].N.At(k))
 		}
-		if mean := sum / float64(n); mean > most {
+		if mean := sum / float64(len(d.Sums[l].Sum)); mean > most {
 			best, most = l, mean
 		}
 	}

@@ -22,7 +22,7 @@ func (j *judges) disagreeing(t *analysis.Table) error {
 		if len(j.labels.List) == 0 {
 			f.What, f.Unit = analysis.WhatDistance, analysis.Score
 		}
-		f.Value, f.SE, f.Interval, f.Clusters, f.Method = m.Mean, m.SE, m.Interval, m.Clusters, "Student over answers"
+		f.Value, f.SE, f.Interval, f.Clusters, f.Method = m.Mean, m.SE, m.Interval, m.Clusters, "Student, by cluster"
 		if f.Unit == analysis.Share {
 			low, high := 0.0, 1.0
 			f.Interval = f.Interval.Clipped(&low, &high)
@@ -50,10 +50,11 @@ func (j *judges) disagreeing(t *analysis.Table) error {
 	return nil
 }
 
-// beside is, answer by answer, how far a judge and the others agree (of labels: the share that agrees; of scores: how
+// beside is, answer by answer and added up by cluster, how far a judge and the others agree (of labels: the share that agrees; of scores: how
 // far they are apart), and by how much that differs from the others among themselves.
 func (j *judges) beside(judge uint32) (with, apart []stats.Total) {
 	for unit := range j.units.List {
+		c := int(j.places[unit])
 		var own, rest stats.Total
 		for a := range j.judges.List {
 			for b := range a {
@@ -73,9 +74,11 @@ func (j *judges) beside(judge uint32) (with, apart []stats.Total) {
 			continue
 		}
 		mean := own.Sum / float64(own.N)
-		with = append(with, stats.Total{N: 1, Sum: mean})
+		with = gather.Grown(with, c)
+		with[c].Add(mean)
 		if rest.N > 0 {
-			apart = append(apart, stats.Total{N: 1, Sum: mean - rest.Sum/float64(rest.N)})
+			apart = gather.Grown(apart, c)
+			apart[c].Add(mean - rest.Sum/float64(rest.N))
 		}
 	}
 	return with, apart

@@ -1,6 +1,8 @@
 package answers
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,8 +19,13 @@ type judges struct {
 	labels  gather.Names
 	lanes   gather.Names
 	units   gather.Names
+	places  []uint32          // cluster of each unit
 	ratings map[uint64]rating // by unit and judge
-	sums    map[[2]uint32]stats.Total
+	sums    map[[2]uint32]*gather.ItemSums
+	own     []uint32 // cluster of each item, plus 1
+	parts   []int    // the part that each cluster belongs to: parts are left out one after the other
+	n       int      // parts
+	found   int      // clusters
 	cover   gather.Groups[struct{}]
 	key     []byte
 }
@@ -30,7 +37,7 @@ type rating struct {
 
 // NewJudges returns the collector of several judges' verdicts on the same answers.
 func NewJudges(a gather.Job) gather.Collector {
-	j := &judges{Job: a, yes: a.Stage.Yes(), ratings: map[uint64]rating{}, sums: map[[2]uint32]stats.Total{}}
+	j := &judges{Job: a, yes: a.Stage.Yes(), ratings: map[uint64]rating{}, sums: map[[2]uint32]*gather.ItemSums{}}
 	j.cover = gather.NewGroups([]string{analysis.ByJudge}, func() struct{} { return struct{}{} })
 	return j
 }
@@ -42,18 +49,25 @@ func (j *judges) Add(r *analysis.Row) {
 	if !r.Valid() {
 		return
 	}
-	judge := j.judges.Of(r.Judge)
+	judge, cluster := j.judges.Of(r.Judge), j.Known.Of(r.ClusterName())
 	value, ok := j.value(r)
 	if j.Stage.Verb == analysis.Judged && ok {
-		k := [2]uint32{judge, j.lanes.Of(r.Lane)}
-		t := j.sums[k]
-		j.sums[k] = stats.Total{N: t.N + 1, Sum: t.Sum + value}
+		k, item := [2]uint32{judge, j.lanes.Of(r.Lane)}, j.Known.Of(r.Item)
+		if j.sums[k] == nil {
+			j.sums[k] = &gather.ItemSums{}
+		}
+		j.sums[k].Add(item, value)
+		if j.own = gather.Grown(j.own, int(item)); j.own[item] == 0 {
+			j.own[item] = cluster + 1
+		}
 	}
 	j.key = analysis.AppendText(r.AppendUnit(j.key[:0]), r.Lane, r.Other, r.Trait, r.Prompt)
 	if r.Vote > 0 || len(j.units.List) >= gather.MaxUnits {
 		return
 	}
 	unit := j.units.OfBytes(j.key)
+	j.places = gather.Grown(j.places, int(unit))
+	j.places[unit] = cluster
 	given := rating{label: -1, score: value}
 	if r.Label != "" {
 		given.label = int32(j.labels.Of(r.Label))
@@ -74,6 +88,7 @@ func (j *judges) Tables() ([]analysis.Table, error) {
 		t.Findings = append(t.Findings, f.Unknown("agreement needs two judges"))
 		return []analysis.Table{t}, nil
 	}
+	j.part()
 	for _, step := range []func(*analysis.Table) error{j.pairs, j.disagreeing, j.all, j.spread, j.deltas} {
 		if err := step(&t); err != nil {
 			return nil, err
@@ -90,7 +105,7 @@ func (j *judges) Tables() ([]analysis.Table, error) {
 }
 
 func (j *judges) finding(what string, u analysis.Unit, n int, by ...analysis.Value) *analysis.Finding {
-	return &analysis.Finding{What: what, Unit: u, N: n, Clusters: n, By: by, Coverage: j.cover.Totals(),
+	return &analysis.Finding{What: what, Unit: u, N: n, Clusters: j.found, By: by, Coverage: j.cover.Totals(),
 		Bounds: stats.NoInterval("not computed"), Rule: j.Stage.CountingRule()}
 }
 
@@ -102,23 +117,53 @@ func (j *judges) category(r rating) (int, bool) {
 	return 0, false
 }
 
+// part puts clusters into parts by their names: each into one of its own, unless there are very many.
+func (j *judges) part() {
+	rank := j.Known.ByText()
+	there := map[uint32]bool{}
+	for _, c := range j.places {
+		there[c] = true
+	}
+	for _, c := range j.own {
+		if c > 0 {
+			there[c-1] = true
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(there), func(a, b uint32) int { return cmp.Compare(rank[a], rank[b]) })
+	j.found, j.n = len(order), min(len(order), stats.LeftOutGroups)
+	for i, c := range order {
+		j.parts = gather.Grown(j.parts, int(c))
+		j.parts[c] = i % j.n
+	}
+}
+
+// leftOut returns what a number is without one part after the other.
+func (j *judges) leftOut(of func(part int) stats.Number) []stats.Number {
+	out := make([]stats.Number, j.n)
+	for g := range out {
+		out[g] = of(g)
+	}
+	return out
+}
+
 // pairs compares judges two by two.
 func (j *judges) pairs(t *analysis.Table) error {
 	order := j.judges.Sorted()
 	for x, a := range order {
 		for _, b := range order[x+1:] {
-			var first, second []int
+			var both labelled
 			for unit := range j.units.List {
 				ra, okA := j.ratings[uint64(unit)<<32|uint64(a)]
 				rb, okB := j.ratings[uint64(unit)<<32|uint64(b)]
 				ca, labelA := j.category(ra)
 				cb, labelB := j.category(rb)
 				if okA && okB && labelA && labelB {
-					first, second = append(first, ca), append(second, cb)
+					both.first, both.second = append(both.first, ca), append(both.second, cb)
+					both.clusters = append(both.clusters, j.places[unit])
 				}
 			}
 			by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.List[a]}, {Field: analysis.ByAgainst, Value: j.judges.List[b]}}
-			if err := j.pair(t, first, second, by); err != nil {
+			if err := j.pair(t, both, by); err != nil {
 				return err
 			}
 		}
@@ -126,33 +171,60 @@ func (j *judges) pairs(t *analysis.Table) error {
 	return nil
 }
 
-func (j *judges) pair(t *analysis.Table, first, second []int, by []analysis.Value) error {
-	same, kappa := j.finding(analysis.WhatAgreement, analysis.Share, len(first), by...),
-		j.finding(analysis.WhatKappa, analysis.Index, len(first), by...)
-	if len(first) == 0 {
+// labelled are the labels that two judges gave the same answers, and the answers' clusters.
+type labelled struct {
+	first, second []int
+	clusters      []uint32
+}
+
+func (j *judges) pair(t *analysis.Table, both labelled, by []analysis.Value) error {
+	n := len(both.first)
+	same, kappa := j.finding(analysis.WhatAgreement, analysis.Share, n, by...), j.finding(analysis.WhatKappa, analysis.Index, n, by...)
+	if n == 0 {
 		t.Findings = append(t.Findings, same.Unknown("they have labelled nothing in common"),
 			kappa.Unknown("they have labelled nothing in common"))
 		return nil
 	}
-	a, err := stats.Agree(first, second, len(j.labels.List))
+	counts := map[uint32]stats.Count{}
+	for i, c := range both.clusters {
+		counts[c] = stats.Count{K: counts[c].K + int(gather.One(both.first[i] == both.second[i])), N: counts[c].N + 1}
+	}
+	e, err := gather.Share(slices.Collect(maps.Values(counts)), j.Options.Level)
 	if err != nil {
 		return err
 	}
-	k := 0
-	for i := range first {
-		k += int(gather.One(first[i] == second[i]))
-	}
-	r := stats.NewRate(k, len(first), j.Options.Level)
-	same.Value, same.SE, same.Interval, same.Method = r.Share, r.SE(), r.Interval, "Wilson"
-	kappa.Value, kappa.Method = a.Kappa, "Cohen"
-	kappa.Interval = stats.NoInterval("%s", a.SE.Why)
-	if a.Kappa.OK && a.SE.OK && a.SE.Value == 0 {
+	e.Put(same)
+	value := j.kappa(both, -1)
+	j.index(kappa, value, j.leftOut(func(g int) stats.Number { return j.kappa(both, g) }), "Cohen")
+	if value.OK && !kappa.SE.OK && same.Value.Value == 1 {
 		kappa.Interval = stats.NoInterval("they agree on everything: nothing shows how far they could differ")
-	} else if a.Kappa.OK && a.SE.OK {
-		kappa.SE, kappa.Interval = a.SE, stats.NormalInterval(a.Kappa.Value, a.SE.Value, j.Options.Level)
 	}
+	kappa.Clusters = same.Clusters
 	t.Findings = append(t.Findings, *same, *kappa)
 	return nil
+}
+
+// kappa returns Cohen's kappa without a part; -1: of all.
+func (j *judges) kappa(both labelled, without int) stats.Number {
+	var first, second []int
+	for i, c := range both.clusters {
+		if j.parts[c] != without {
+			first, second = append(first, both.first[i]), append(second, both.second[i])
+		}
+	}
+	a, err := stats.Agree(first, second, len(j.labels.List))
+	if err != nil {
+		return stats.Undefined("%s", err)
+	}
+	return a.Kappa
+}
+
+// index fills in an index that is 1 at most, with its error from parts that are left out.
+func (j *judges) index(f *analysis.Finding, value stats.Number, without []stats.Number, method string) {
+	least, most := -1.0, 1.0
+	f.Value, f.Method = value, method+", Student, by cluster"
+	f.SE, f.Interval = stats.LeftOut(value, without, j.Options.Level)
+	f.Interval = f.Interval.Clipped(&least, &most)
 }
 
 // all measures all judges together.
@@ -179,18 +251,42 @@ func (j *judges) all(t *analysis.Table) error {
 	if !labelled {
 		scale, named = stats.IntervalScale, "Krippendorff, interval"
 	}
-	j.put(t, analysis.WhatAlpha, named, len(counts))(stats.KrippendorffAlpha(given, scale))
+	j.put(t, analysis.WhatAlpha, named, len(counts), func(g int) (stats.Number, error) {
+		return stats.KrippendorffAlpha(slices.DeleteFunc(slices.Clone(given), func(r stats.Rating) bool { return j.leaves(r.Unit, g) }),
+			scale)
+	})
 	if !labelled {
 		return nil
 	}
-	whole := slices.DeleteFunc(slices.Clone(counts), func(c []int) bool { return sum(c) != len(j.judges.List) })
-	if len(whole) > 0 {
-		j.put(t, analysis.WhatFleiss, "Fleiss, over answers that all judged", len(whole))(stats.FleissKappa(whole))
+	chosen := func(wants func(n int) bool) (out []int) {
+		for unit, c := range counts {
+			if wants(sum(c)) {
+				out = append(out, unit)
+			}
+		}
+		return out
 	}
-	rated := slices.DeleteFunc(counts, func(c []int) bool { return sum(c) == 0 })
-	j.put(t, analysis.WhatAC1, "Gwet", len(rated))(stats.GwetAC1(rated))
+	of := func(units []int, index func([][]int) (stats.Number, error)) func(int) (stats.Number, error) {
+		return func(g int) (stats.Number, error) {
+			var kept [][]int
+			for _, unit := range units {
+				if !j.leaves(unit, g) {
+					kept = append(kept, counts[unit])
+				}
+			}
+			return index(kept)
+		}
+	}
+	if whole := chosen(func(n int) bool { return n == len(j.judges.List) }); len(whole) > 0 {
+		j.put(t, analysis.WhatFleiss, "Fleiss, over answers that all judged", len(whole), of(whole, stats.FleissKappa))
+	}
+	rated := chosen(func(n int) bool { return n > 0 })
+	j.put(t, analysis.WhatAC1, "Gwet", len(rated), of(rated, stats.GwetAC1))
 	return nil
 }
+
+// leaves reports whether a unit is in a part.
+func (j *judges) leaves(unit, part int) bool { return j.parts[j.places[unit]] == part }
 
 func sum(counts []int) int {
 	n := 0
@@ -200,112 +296,17 @@ func sum(counts []int) int {
 	return n
 }
 
-// put adds an index; one that cannot be computed is unknown for that reason.
-func (j *judges) put(t *analysis.Table, what, method string, n int) func(stats.Number, error) {
-	return func(value stats.Number, err error) {
-		f := j.finding(what, analysis.Index, n)
-		f.Method = method
+// put adds an index, which is computed without one part after the other, too; one that cannot be computed is unknown for
+// that reason.
+func (j *judges) put(t *analysis.Table, what, method string, n int, of func(without int) (stats.Number, error)) {
+	number := func(part int) stats.Number {
+		value, err := of(part)
 		if err != nil {
-			value = stats.Undefined("%s", err)
+			return stats.Undefined("%s", err)
 		}
-		f.Value, f.Interval = value, stats.NoInterval("not computed")
-		t.Findings = append(t.Findings, *f)
+		return value
 	}
-}
-
-// spread reports each lane's mean over judges, each judge of equal weight.
-func (j *judges) spread(t *analysis.Table) error {
-	for _, lane := range j.lanes.Sorted() {
-		var means []float64
-		n := 0
-		for judge := range j.judges.List {
-			if s, ok := j.sums[[2]uint32{uint32(judge), lane}]; ok {
-				means = append(means, s.Sum/float64(s.N))
-				n += s.N
-			}
-		}
-		f := j.finding(analysis.WhatOver, analysis.Score, n, analysis.Value{Field: analysis.ByLane, Value: j.lanes.List[lane]})
-		s := stats.OverJudges(means, j.Options.Level)
-		f.Value, f.SE, f.Interval, f.Clusters, f.Method = s.Mean, s.SE, s.Interval.Clipped(j.Stage.Low, j.Stage.High), s.Judges,
-			"Student over judges, not over items"
-		if s.SE.OK && s.SE.Value < 1e-12 {
-			f.Interval = stats.NoInterval("all judges give the same: nothing shows how far they could differ")
-			f.SE = stats.Undefined("%s", f.Interval.Why)
-		}
-		sd := j.finding(analysis.WhatSpread, analysis.Score, n, analysis.Value{Field: analysis.ByLane, Value: j.lanes.List[lane]})
-		sd.Value, sd.Interval, sd.Clusters, sd.Method = stats.SD(means), stats.NoInterval("not computed"), s.Judges, "sd over judges"
-		t.Findings = append(t.Findings, *f, *sd)
-	}
-	return nil
-}
-
-// deltas reports how lenient each judge is, and whether more so to its own family.
-func (j *judges) deltas(t *analysis.Table) error {
-	var scores []stats.JudgeScore
-	for _, judge := range j.judges.Sorted() {
-		for _, lane := range j.lanes.Sorted() {
-			if s, ok := j.sums[[2]uint32{judge, lane}]; ok {
-				scores = append(scores, stats.JudgeScore{Judge: int(judge), Subject: int(lane), Score: s.Sum / float64(s.N)})
-			}
-		}
-	}
-	if len(scores) == 0 {
-		return nil
-	}
-	d, err := stats.Deltas(scores)
-	if err != nil {
-		return err
-	}
-	j.cells(t, scores, d)
-	for _, judge := range j.judges.Sorted() {
-		by := analysis.Value{Field: analysis.ByJudge, Value: j.judges.List[judge]}
-		f := j.finding(analysis.WhatDelta, analysis.Score, len(d.Deltas)/len(j.judges.List), by)
-		f.Value, f.Interval, f.Method = d.Mean[judge], stats.NoInterval("not computed"), "mean over lanes"
-		sd := j.finding(analysis.WhatDeltaSD, analysis.Score, f.N, by)
-		sd.Value, sd.Interval, sd.Method = d.SD[judge], stats.NoInterval("not computed"), "sd over lanes"
-		t.Findings = append(t.Findings, *f, *sd)
-		if own := j.family(d, int(judge)); own != nil {
-			own.By = []analysis.Value{by}
-			t.Findings = append(t.Findings, *own)
-		}
-	}
-	return nil
-}
-
-// cells reports what each judge gives each lane, and how far that is from the mean of all judges of the lane.
-func (j *judges) cells(t *analysis.Table, scores []stats.JudgeScore, d *stats.JudgeDeltas) {
-	for i, s := range scores {
-		by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.List[s.Judge]},
-			{Field: analysis.ByLane, Value: j.lanes.List[s.Subject]}}
-		n := j.sums[[2]uint32{uint32(s.Judge), uint32(s.Subject)}].N
-		mean, delta := j.finding(analysis.WhatCell, analysis.Score, n, by...), j.finding(analysis.WhatCellDelta, analysis.Score, n, by...)
-		mean.Value, mean.Interval, mean.Method = stats.Known(s.Score), stats.NoInterval("not computed: see rates by judge"), "mean"
-		delta.Value, delta.Interval, delta.Method = stats.Known(d.Deltas[i].Delta), stats.NoInterval("not computed"),
-			"minus the mean over judges"
-		t.Findings = append(t.Findings, *mean, *delta)
-	}
-}
-
-// family returns how much more lenient a judge is to its own family; nil where it has none among the lanes, or no
-// other.
-func (j *judges) family(d *stats.JudgeDeltas, judge int) *analysis.Finding {
-	mine := j.Stage.Families[j.judges.List[judge]]
-	var own, others stats.Total
-	for _, x := range d.Deltas {
-		if x.Judge != judge {
-			continue
-		}
-		to := &others
-		if j.Stage.Families[j.lanes.List[x.Subject]] == mine {
-			to = &own
-		}
-		*to = stats.Total{N: to.N + 1, Sum: to.Sum + x.Delta}
-	}
-	if mine == "" || own.N == 0 || others.N == 0 {
-		return nil
-	}
-	f := j.finding(analysis.WhatFamily, analysis.Score, own.N+others.N)
-	f.Value = stats.Known(own.Sum/float64(own.N) - others.Sum/float64(others.N))
-	f.Interval, f.Method = stats.NoInterval("not computed: lanes are few"), "deltas of own family minus deltas of others"
-	return f
+	f := j.finding(what, analysis.Index, n)
+	j.index(f, number(-1), j.leftOut(number), method)
+	t.Findings = append(t.Findings, *f)
 }

@@ -27,6 +27,8 @@ type Validity struct {
 	certain map[uint32]string // unit: its true label
 	cover   gather.Groups[map[uint32]*validSums]
 	cluster gather.Names
+	items   gather.Names
+	own     []uint32 // the cluster of each item, plus 1
 	key     []byte
 }
 
@@ -38,7 +40,7 @@ type opinion struct {
 	rated bool // the label counts as yes or no
 }
 
-// validSums are one judge's yes and no in a group, by cluster.
+// validSums are one judge's yes and no in a group, by item.
 type validSums struct{ by map[uint32]stats.Count }
 
 // NewValidity returns the collector that holds judges against gold.
@@ -122,8 +124,11 @@ func (v *Validity) Add(r *analysis.Row) {
 			s = &validSums{by: map[uint32]stats.Count{}}
 			g.Data[judge] = s
 		}
-		c := v.cluster.Of(r.ClusterName())
-		s.by[c] = stats.Count{K: s.by[c].K + int(gather.One(yes)), N: s.by[c].N + 1}
+		item := v.items.Of(r.Item)
+		if v.own = gather.Grown(v.own, int(item)); v.own[item] == 0 {
+			v.own[item] = v.cluster.Of(r.ClusterName()) + 1
+		}
+		s.by[item] = stats.Count{K: s.by[item].K + int(gather.One(yes)), N: s.by[item].N + 1}
 	}
 	v.hear(r, judge)
 }
@@ -301,19 +306,15 @@ func (v *Validity) corrected(t *analysis.Table, g *gather.Group[map[uint32]*vali
 	if !ok {
 		return nil
 	}
-	counts := make([]stats.Count, 0, len(sums.by))
-	for _, c := range sums.by {
-		counts = append(counts, c)
+	clusters := make([]stats.ItemShares, len(v.cluster.List))
+	for _, item := range v.items.Sorted() {
+		clusters[v.own[item]-1].Add(sums.by[item])
 	}
-	r, err := stats.RateByCluster(counts, v.Options.Level)
+	r, err := stats.ShareByCluster(clusters, v.Options.Level)
 	if err != nil {
 		return err
 	}
-	effective := float64(r.N)
-	if r.DesignEffect.OK && r.DesignEffect.Value > 1 {
-		effective /= r.DesignEffect.Value
-	}
-	c := e.Correct(r.Share.Value*effective, effective, v.Options.Level)
+	c := e.Correct(r.Share.Value*r.Worth, r.Worth, v.Options.Level)
 	f := v.finding(analysis.WhatTrueRate, r.N,
 		append([]analysis.Value{{Field: analysis.ByJudge, Value: v.judges.List[judge]}}, g.By(v.Spec.By)...)...)
 	f.Clusters, f.Coverage = r.Clusters, g.Cover.WithMissing()

@@ -30,12 +30,20 @@ func (e Estimate) Put(f *analysis.Finding) {
 // fewClusters is the note where there are so few that the error itself is known roughly at best.
 const fewClusters = "%d clusters are fewer than %d: the interval is wider for it"
 
-// Share estimates a share of yes. Answers that are alone in their clusters are independent; nested ones are not.
+// Share estimates a share of yes among answers of equal weight. Those that are alone in their clusters are independent;
+// nested ones are not.
 func Share(counts []stats.Count, level float64) (Estimate, error) {
 	r, err := stats.RateByCluster(counts, level)
-	if err != nil {
-		return Estimate{}, err
-	}
+	return shareOf(r, level), err
+}
+
+// ShareOfItems estimates the mean over items of their shares of yes, from the items of each cluster.
+func ShareOfItems(clusters []stats.ItemShares, level float64) (Estimate, error) {
+	r, err := stats.ShareByCluster(clusters, level)
+	return shareOf(r, level), err
+}
+
+func shareOf(r stats.ClusterRate, level float64) Estimate {
 	e := Estimate{Value: r.Share, SE: r.SE, Interval: r.Interval, N: r.N, clusters: r.Clusters, method: "Wilson, by cluster", P: r.Half()}
 	switch {
 	case r.N == r.Clusters:
@@ -47,7 +55,7 @@ func Share(counts []stats.Count, level float64) (Estimate, error) {
 	case r.Clusters >= 2 && r.Clusters < stats.FewClusters:
 		e.note = fmt.Sprintf(fewClusters, r.Clusters, stats.FewClusters)
 	}
-	return e, nil
+	return e
 }
 
 // NonEmpty returns the clusters that have anything.

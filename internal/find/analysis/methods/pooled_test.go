@@ -118,6 +118,8 @@ func additive(what string) bool {
 		"deviance", "misfit", "circular triples", "circle"}, what)
 }
 
+// TestPooledNumbersAreTheirPartsByWeight adds up groups. Rates rest on the same verdicts, but each of their items has equal
+// weight: TestItemsHaveEqualWeight adds them up.
 func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 	t.Parallel()
 	single, flipping, pairs := correct(), flipStage(), arena()
@@ -154,7 +156,7 @@ func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 					if field == analysis.ByDirection && (name == "order effect" || strings.HasPrefix(name, "corrected wins")) {
 						continue // they need both orders
 					}
-					if all.n != sum.n || additive(firstWords(name)) &&
+					if all.n != sum.n || additive(firstWords(name)) && m != analysis.Rates &&
 						math.Abs(all.weight-sum.weight) > 1e-6*math.Max(1, math.Abs(all.weight)) {
 						t.Errorf("%s %s: %s over all rests on %d verdicts and sums to %g; by %s, on %d and %g", c.stage.Name, m, name,
 							all.n, all.weight, field, sum.n, sum.weight)
@@ -175,4 +177,45 @@ func firstWords(name string) string {
 		}
 	}
 	return name
+}
+
+// TestItemsHaveEqualWeight compares rates and means with the mean over items of the means of their verdicts, however many
+// there are, and differences of lanes with the differences of their rates.
+func TestItemsHaveEqualWeight(t *testing.T) {
+	t.Parallel()
+	rows := mixed(correct(), []string{"wrong", "right"})
+	rows = slices.DeleteFunc(rows, func(r analysis.Row) bool { // lane m has many verdicts on what is easy for it, n few
+		return r.Lane == "m" && r.Item == "i3" && r.Draw == 2 || r.Lane == "n" && r.Item == "i5" && r.Prompt == "p1"
+	})
+	mean := func(keep func(*analysis.Row) bool) float64 {
+		sums, n := map[string]float64{}, map[string]float64{}
+		for _, r := range rows {
+			if r.Valid() && keep(&r) {
+				sums[r.Item], n[r.Item] = sums[r.Item]+*r.Score, n[r.Item]+1
+			}
+		}
+		total := 0.0
+		for item, sum := range sums {
+			total += sum / n[item] / float64(len(n))
+		}
+		return total
+	}
+	r := report(t, correct(), []analysis.Spec{{By: []string{"lane"}}}, rows)
+	m := mean(func(r *analysis.Row) bool { return r.Lane == "m" })
+	n := mean(func(r *analysis.Row) bool { return r.Lane == "n" })
+	for lane, want := range map[string]float64{"m": m, "n": n} {
+		if f := find(t, r, "rate", "lane", lane); math.Abs(f.Value.Value-want) > 1e-12 {
+			t.Errorf("%s: %g, want %g", lane, f.Value.Value, want)
+		}
+	}
+	if f := find(t, r, "difference"); math.Abs(f.Value.Value-(m-n)) > 1e-12 {
+		t.Errorf("difference %g, of rates %g", f.Value.Value, m-n)
+	}
+	by := report(t, correct(), []analysis.Spec{{By: []string{"topic"}}}, rows)
+	for _, topic := range []string{"0", "1", "2"} {
+		want := mean(func(r *analysis.Row) bool { return r.Fields["topic"] == topic })
+		if f := find(t, by, "rate", "topic", topic); math.Abs(f.Value.Value-want) > 1e-12 {
+			t.Errorf("topic %s: %g, want %g", topic, f.Value.Value, want)
+		}
+	}
 }

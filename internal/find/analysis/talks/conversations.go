@@ -1,8 +1,6 @@
 package talks
 
 import (
-	"math"
-
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats"
@@ -122,50 +120,21 @@ func (c *groupTalks) scores(t *analysis.Table, by []tallied, also ...analysis.Va
 		f := c.overall(s.what, analysis.Hundreds)
 		f.By = append(f.By, also...)
 		f.Value, f.N, f.Clusters, f.Method = s.of(all), all.N, clusters, "formula of the earlier benchmark, Student, by cluster"
-		f.SE = leftOutError(by, all, clusters, s.of)
-		f.Interval = stats.NoInterval("%s", f.SE.Why)
-		if f.Value.OK && f.SE.OK {
-			least := 0.0
-			f.Interval = stats.StudentInterval(f.Value.Value, f.SE.Value, c.Options.Level, clusters).Clipped(&least, &s.most)
+		var without []stats.Number
+		for _, one := range by {
+			if rest := all; one.N > 0 {
+				rest.plus(one, -1)
+				without = append(without, s.of(rest))
+			}
 		}
+		least := 0.0
+		f.SE, f.Interval = stats.LeftOut(f.Value, without, c.Options.Level)
+		f.Interval = f.Interval.Clipped(&least, &s.most)
 		if live := all.LiveSycophancy(all.levels, all.flips); s.what == analysis.WhatLiveScore && live.Band != "" {
 			f.Note("%s", live.Band)
 		}
 		t.Findings = append(t.Findings, *f)
 	}
-}
-
-// leftOutError returns the standard error of a number over conversations by leaving out one cluster after the other.
-func leftOutError(by []tallied, all tallied, clusters int, of func(tallied) stats.Number) stats.Number {
-	whole := of(all)
-	switch {
-	case !whole.OK:
-		return whole
-	case clusters < 2:
-		return stats.Undefined("an error needs two clusters, there are %d", clusters)
-	}
-	g, mean := float64(clusters), 0.0
-	values := make([]float64, 0, clusters)
-	for _, one := range by {
-		if one.N == 0 {
-			continue
-		}
-		rest := all
-		rest.plus(one, -1)
-		without := of(rest)
-		if !without.OK {
-			return stats.Undefined("%s", without.Why)
-		}
-		values, mean = append(values, without.Value), mean+without.Value/g
-	}
-	squares := 0.0
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	if squares < 1e-18 {
-		return stats.Undefined(stats.AlikeClusters)
-	}
-	return stats.Known(math.Sqrt((g - 1) / g * squares))
 }
 
 // overall returns the beginning of a finding about all conversations of a group.

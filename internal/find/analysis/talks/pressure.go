@@ -10,13 +10,36 @@ import (
 	"assay/internal/find/stats"
 )
 
-// pressed counts the effects of pressure on the answers of one lane, over all branches and turns.
+// pressed counts the effects of pressure on the answers of one lane, over all branches and turns. Items have equal weight.
 type pressed struct {
-	more          []stats.Total // flips minus those of the control beside, by cluster
-	flips, calm   int           // flips under pressure, and of the controls beside
-	n             int
-	cover         analysis.Coverage
-	clusterCounts []stats.Count // flips by cluster
+	more  []stats.Total      // flips minus those of the control beside: means of items, by cluster
+	flips []stats.ItemShares // flips of items, by cluster
+	calm  stats.Total        // shares of flips of the controls beside, by item
+	n     int
+	cover analysis.Coverage
+}
+
+// add enters an item, in a cluster of its own or that of the item before.
+func (p *pressed) add(own bool, flips, calm, n int) {
+	if n == 0 {
+		return
+	}
+	if own {
+		p.more, p.flips = append(p.more, stats.Total{}), append(p.flips, stats.ItemShares{})
+	}
+	p.more[len(p.more)-1].Add(float64(flips-calm) / float64(n))
+	p.flips[len(p.flips)-1].Add(stats.Count{K: flips, N: n})
+	p.calm.Add(float64(calm) / float64(n))
+	p.n += n
+}
+
+// flipped returns the share of flips under pressure.
+func (p *pressed) flipped() stats.Number {
+	var t stats.Total
+	for _, c := range p.flips {
+		t.N, t.Sum = t.N+c.Items, t.Sum+c.Sum
+	}
+	return gather.Ratio(t.Sum, t.N)
 }
 
 // leaderboard ranks lanes by how often they take an answer back under pressure: more often than when merely asked again,
@@ -54,14 +77,14 @@ func (s *flips) leaderboard(t *analysis.Table) error {
 func (s *flips) place(lane string, d pressed) (analysis.Place, error) {
 	out := analysis.Place{Name: lane, N: d.n, Coverage: d.cover}
 	if s.Stage.Control == "" {
-		e, err := gather.Share(d.clusterCounts, s.Options.Level)
+		e, err := gather.ShareOfItems(d.flips, s.Options.Level)
 		out.Value, out.SE, out.Interval = e.Value, e.SE, e.Interval
 		return out, err
 	}
 	e := gather.Mean(d.more, s.Options.Level)
 	least, most := -1.0, 1.0
 	out.Value, out.SE, out.Interval = e.Value, e.SE, e.Interval.Clipped(&least, &most)
-	out.Share, out.Control = gather.Ratio(float64(d.flips), d.n), gather.Ratio(float64(d.calm), d.n)
+	out.Share, out.Control = d.flipped(), gather.Ratio(d.calm.Sum, d.calm.N)
 	return out, nil
 }
 
@@ -78,32 +101,33 @@ func (c *groupTalks) underPressure(p *gather.Pairing, items *gather.LaneItems, l
 	}
 	number := int(p.Lanes.Of(lane))
 	items.Sums = gather.Grown(items.Sums, number)
-	last := uint32(0)
-	for n, u := range c.units {
-		if n == 0 || c.own[u] != last {
-			last = c.own[u]
-			out.more, out.clusterCounts = append(out.more, stats.Total{}), append(out.clusterCounts, stats.Count{})
-		}
-		for i, k := range slots {
-			x, y := c.at(u, k), stateKept
-			if c.control(k) || x == stateNone {
-				continue
-			}
-			if c.Stage.Control != "" {
-				if beside[i] < 0 {
+	cluster := uint32(0) // of the last item that counts, plus 1
+	for from := 0; from < len(c.units); {
+		item, flips, calm, n := itemOf(c.flips.units.List[c.units[from]]), 0, 0, 0
+		own, to := c.own[c.units[from]], from
+		for ; to < len(c.units) && c.own[c.units[to]] == own && itemOf(c.flips.units.List[c.units[to]]) == item; to++ {
+			for i, k := range slots {
+				x, y := c.at(c.units[to], k), stateKept
+				if c.control(k) || x == stateNone {
 					continue
 				}
-				if y = c.at(u, beside[i]); y == stateNone {
-					continue
+				if c.Stage.Control != "" {
+					if beside[i] < 0 {
+						continue
+					}
+					if y = c.at(c.units[to], beside[i]); y == stateNone {
+						continue
+					}
 				}
+				did, would := int(gather.One(flipped(x))), int(gather.One(flipped(y)))
+				flips, calm, n = flips+did, calm+would, n+1
+				p.Enter(&items.Sums[number], c.Known.Of(item), own, float64(did-would))
 			}
-			did, would := gather.One(flipped(x)), gather.One(flipped(y))
-			out.n, out.flips, out.calm = out.n+1, out.flips+int(did), out.calm+int(would)
-			out.more[len(out.more)-1].Add(float64(did - would))
-			at := &out.clusterCounts[len(out.clusterCounts)-1]
-			at.K, at.N = at.K+int(did), at.N+1
-			p.Enter(&items.Sums[number], c.Known.Of(itemOf(c.flips.units.List[u])), c.own[u], float64(did-would))
 		}
+		if out.add(cluster != own+1, flips, calm, n); n > 0 {
+			cluster = own + 1
+		}
+		from = to
 	}
 	return out
 }

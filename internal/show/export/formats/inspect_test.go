@@ -19,6 +19,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results/rows"
+	"assay/internal/find/stats"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/export/formats"
@@ -284,7 +285,13 @@ func wholeMeans(t *testing.T, run export.Run, logs map[string]inspected) {
 	checked := 0
 	for name, l := range logs {
 		for _, s := range l.Results.Scores {
-			mean, stderr := byHand(sums[at{strings.TrimPrefix(l.Eval.Task, "s."), l.Eval.Args["lane"], s.Name}])
+			k := at{strings.TrimPrefix(l.Eval.Task, "s."), l.Eval.Args["lane"], s.Name}
+			if k.source != k.stage { // single answers: each item of equal weight
+				for item, values := range sums[k] {
+					sums[k][item] = []float64{stats.Mean(values).Value}
+				}
+			}
+			mean, stderr := byHand(sums[k])
 			if got := s.Metrics["mean"].Value; math.Abs(got-mean) > 1e-12 {
 				t.Errorf("%s, %s: mean %v, want %v", name, s.Name, got, mean)
 			}

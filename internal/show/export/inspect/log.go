@@ -282,11 +282,12 @@ type score struct {
 // scoreSums sums what the samples of a log score in one respect.
 type scoreSums struct {
 	scored, unscored int64
-	at               map[[16]byte]int // by cluster
-	totals           []stats.Total
+	items, clusters  map[[16]byte]int
+	totals           []stats.Total // by item
+	own              []int         // the cluster of each item
 }
 
-func (s *scoreSums) add(value any, cluster string) {
+func (s *scoreSums) add(value any, item, cluster string) {
 	if value == nil {
 		s.unscored++
 		return
@@ -296,21 +297,32 @@ func (s *scoreSums) add(value any, cluster string) {
 	if !ok {
 		return
 	}
-	sum := sha256.Sum256([]byte(cluster))
-	i, met := s.at[[16]byte(sum[:16])]
-	if !met {
-		i = len(s.totals)
-		s.at[[16]byte(sum[:16])] = i
-		s.totals = append(s.totals, stats.Total{})
+	i := place(s.items, item)
+	if i == len(s.totals) {
+		s.totals, s.own = append(s.totals, stats.Total{}), append(s.own, place(s.clusters, cluster))
 	}
-	s.totals[i].N++
-	s.totals[i].Sum += number
+	s.totals[i].Add(number)
 }
 
-// metrics returns the mean and its error, by clusters, as analyses compute them.
+// place returns the number of a name, a new one where it has none.
+func place(names map[[16]byte]int, name string) int {
+	sum := sha256.Sum256([]byte(name))
+	i, met := names[[16]byte(sum[:16])]
+	if !met {
+		i = len(names)
+		names[[16]byte(sum[:16])] = i
+	}
+	return i
+}
+
+// metrics returns the mean over items and its error, by clusters, as analyses compute them.
 func (s *scoreSums) metrics() map[string]metric {
 	out := map[string]metric{}
-	m := stats.MeanByCluster(s.totals, 0.95)
+	clusters := make([]stats.Total, len(s.clusters))
+	for i, t := range s.totals {
+		clusters[s.own[i]].Add(t.Sum / float64(t.N))
+	}
+	m := stats.MeanByCluster(clusters, 0.95)
 	if m.Mean.OK {
 		out["mean"] = metric{"mean", m.Mean.Value}
 	}

@@ -54,8 +54,8 @@ func (l *logWriter) ids() (task, id string) {
 	return strings.ReplaceAll(l.rows.Run.Study, "/", "-") + "." + l.st.Name, newID(l.rows.Run.ID, l.st.Name, l.lane, "task")
 }
 
-// put writes a sample and adds it to the sums of its log.
-func (l *logWriter) put(s *sample, cluster string, at time.Time) error {
+// put writes a sample and adds it to the sums of its log: those of its item, and of the cluster of that.
+func (l *logWriter) put(s *sample, item, cluster string, at time.Time) error {
 	if l.file == nil {
 		task, id := l.ids()
 		stamp := strings.NewReplacer(":", "-", "+", "-").Replace(l.rows.Run.Created.UTC().Format("2006-01-02T15:04:05-00:00"))
@@ -88,10 +88,10 @@ func (l *logWriter) put(s *sample, cluster string, at time.Time) error {
 	for _, score := range s.scores {
 		sums := l.scores[score.name]
 		if sums == nil {
-			sums = &scoreSums{at: map[[16]byte]int{}}
+			sums = &scoreSums{items: map[[16]byte]int{}, clusters: map[[16]byte]int{}}
 			l.scores[score.name] = sums
 		}
-		sums.add(score.value, cluster)
+		sums.add(score.value, item, cluster)
 	}
 	whole, short, err := s.texts()
 	if err != nil {

@@ -50,7 +50,7 @@ func (l *logWriter) block(ctx context.Context, block []store.Answer) error {
 			return err
 		}
 		cluster := items[row.Item].Cluster
-		if err := l.put(s, cmp.Or(cluster, row.Item), e.Answer.Settled); err != nil {
+		if err := l.put(s, row.Item, cmp.Or(cluster, row.Item), e.Answer.Settled); err != nil {
 			return err
 		}
 	}
@@ -310,7 +310,7 @@ func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) erro
 		if block[i].At.Lane == "" { // items meet: their pair, whichever is first
 			cluster = pairs.Unordered(v.Pair)
 		}
-		if err := l.put(s, cluster, block[i].Given); err != nil {
+		if err := l.put(s, fmt.Sprint(s.ID, " ", s.Epoch), cluster, block[i].Given); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,161 @@
+package answers
+
+import (
+	"assay/internal/find/analysis"
+	"assay/internal/find/stats"
+)
+
+// scores returns what each judge gives each lane, each item of equal weight, without a part; -1: of all.
+func (j *judges) scores(without int) (out []stats.JudgeScore) {
+	for _, judge := range j.judges.Sorted() {
+		for _, lane := range j.lanes.Sorted() {
+			s := j.sums[[2]uint32{judge, lane}]
+			if s == nil {
+				continue
+			}
+			var t stats.Total
+			for k, item := range s.Items.IDs {
+				if j.parts[j.own[item]-1] != without {
+					t.Add(s.Sum[k] / float64(s.N.At(k)))
+				}
+			}
+			if t.N > 0 {
+				out = append(out, stats.JudgeScore{Judge: int(judge), Subject: int(lane), Score: t.Sum / float64(t.N)})
+			}
+		}
+	}
+	return out
+}
+
+// verdicts returns the number of verdicts of a judge on a lane.
+func (j *judges) verdicts(judge, lane int) (n int) {
+	if s := j.sums[[2]uint32{uint32(judge), uint32(lane)}]; s != nil {
+		for k := range s.Items.IDs {
+			n += s.N.At(k)
+		}
+	}
+	return n
+}
+
+// spread reports each lane's mean over judges, each judge of equal weight, with its error over items.
+func (j *judges) spread(t *analysis.Table) error {
+	all := j.scores(-1)
+	parts := make([][]stats.JudgeScore, j.n)
+	for g := range parts {
+		parts[g] = j.scores(g)
+	}
+	of := func(scores []stats.JudgeScore, lane int) (means []float64) {
+		for _, s := range scores {
+			if s.Subject == lane {
+				means = append(means, s.Score)
+			}
+		}
+		return means
+	}
+	for _, lane := range j.lanes.Sorted() {
+		means, n := of(all, int(lane)), 0
+		for judge := range j.judges.List {
+			n += j.verdicts(judge, int(lane))
+		}
+		by := analysis.Value{Field: analysis.ByLane, Value: j.lanes.List[lane]}
+		f, sd := j.finding(analysis.WhatOver, analysis.Score, n, by), j.finding(analysis.WhatSpread, analysis.Score, n, by)
+		j.fill(f, stats.Mean(means), func(g int) stats.Number { return stats.Mean(of(parts[g], int(lane))) }, "mean over judges")
+		f.Interval = f.Interval.Clipped(j.Stage.Low, j.Stage.High)
+		if over := stats.OverJudges(means, j.Options.Level); over.SE.OK && !stats.Same(over.SE.Value, 0) {
+			in := over.Interval.Clipped(j.Stage.Low, j.Stage.High)
+			f.Note("over %s as a sample of judges, items taken as given: %.3g to %.3g", analysis.Plural(over.Judges, "judge"),
+				in.Low, in.High)
+		}
+		j.fill(sd, stats.SD(means), func(g int) stats.Number { return stats.SD(of(parts[g], int(lane))) }, "sd over judges")
+		t.Findings = append(t.Findings, *f, *sd)
+	}
+	return nil
+}
+
+// fill fills in a number with its error from parts that are left out.
+func (j *judges) fill(f *analysis.Finding, value stats.Number, without func(part int) stats.Number, method string) {
+	f.Value, f.Method = value, method+", Student, by cluster"
+	f.SE, f.Interval = stats.LeftOut(value, j.leftOut(without), j.Options.Level)
+}
+
+// deltas reports how lenient each judge is, and whether more so to its own family.
+func (j *judges) deltas(t *analysis.Table) error {
+	scores := j.scores(-1)
+	if len(scores) == 0 {
+		return nil
+	}
+	d, err := stats.Deltas(scores)
+	if err != nil {
+		return err
+	}
+	parts := make([]*stats.JudgeDeltas, j.n)
+	for g := range parts {
+		if parts[g], err = stats.Deltas(j.scores(g)); err != nil {
+			return err
+		}
+	}
+	j.cells(t, scores, d, parts)
+	at := func(list []stats.Number, judge uint32) stats.Number {
+		if int(judge) >= len(list) {
+			return stats.Undefined("without one cluster the judge has no verdict")
+		}
+		return list[judge]
+	}
+	for _, judge := range j.judges.Sorted() {
+		by := analysis.Value{Field: analysis.ByJudge, Value: j.judges.List[judge]}
+		f := j.finding(analysis.WhatDelta, analysis.Score, len(d.Deltas)/len(j.judges.List), by)
+		sd := j.finding(analysis.WhatDeltaSD, analysis.Score, f.N, by)
+		j.fill(f, at(d.Mean, judge), func(g int) stats.Number { return at(parts[g].Mean, judge) }, "mean over lanes")
+		j.fill(sd, at(d.SD, judge), func(g int) stats.Number { return at(parts[g].SD, judge) }, "sd over lanes")
+		t.Findings = append(t.Findings, *f, *sd)
+		if own := j.family(d, int(judge)); own != nil {
+			own.By = []analysis.Value{by}
+			t.Findings = append(t.Findings, *own)
+		}
+	}
+	return nil
+}
+
+// cells reports what each judge gives each lane, and how far that is from the mean of all judges of the lane.
+func (j *judges) cells(t *analysis.Table, scores []stats.JudgeScore, d *stats.JudgeDeltas, parts []*stats.JudgeDeltas) {
+	for i, s := range scores {
+		by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.List[s.Judge]},
+			{Field: analysis.ByLane, Value: j.lanes.List[s.Subject]}}
+		n := j.verdicts(s.Judge, s.Subject)
+		mean, delta := j.finding(analysis.WhatCell, analysis.Score, n, by...), j.finding(analysis.WhatCellDelta, analysis.Score, n, by...)
+		mean.Value, mean.Interval, mean.Method = stats.Known(s.Score), stats.NoInterval("not computed: see rates by judge"), "mean"
+		j.fill(delta, stats.Known(d.Deltas[i].Delta), func(g int) stats.Number {
+			for _, x := range parts[g].Deltas {
+				if x.Judge == s.Judge && x.Subject == s.Subject {
+					return stats.Known(x.Delta)
+				}
+			}
+			return stats.Undefined("without one cluster the judge has no verdict on the lane")
+		}, "minus the mean over judges")
+		t.Findings = append(t.Findings, *mean, *delta)
+	}
+}
+
+// family returns how much more lenient a judge is to its own family; nil where it has none among the lanes, or no
+// other.
+func (j *judges) family(d *stats.JudgeDeltas, judge int) *analysis.Finding {
+	mine := j.Stage.Families[j.judges.List[judge]]
+	var own, others stats.Total
+	for _, x := range d.Deltas {
+		if x.Judge != judge {
+			continue
+		}
+		to := &others
+		if j.Stage.Families[j.lanes.List[x.Subject]] == mine {
+			to = &own
+		}
+		*to = stats.Total{N: to.N + 1, Sum: to.Sum + x.Delta}
+	}
+	if mine == "" || own.N == 0 || others.N == 0 {
+		return nil
+	}
+	f := j.finding(analysis.WhatFamily, analysis.Score, own.N+others.N)
+	f.Value = stats.Known(own.Sum/float64(own.N) - others.Sum/float64(others.N))
+	f.Interval, f.Method = stats.NoInterval("not computed: lanes are few"), "deltas of own family minus deltas of others"
+	return f
+}

@@ -1,0 +1,195 @@
+package answers
+
+import (
+	"cmp"
+	"slices"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/gather"
+	"assay/internal/find/stats"
+)
+
+// rateSums are the sums of one group, item by item.
+type rateSums struct {
+	items                          gather.Places
+	planned, valid, open, excluded gather.Counts // verdicts; open: there, and neither valid nor excluded
+	all, cut                       columns       // cut: of them, those about refused and cut answers
+	order                          []int         // places in the order of clusters' and items' names, when all rows are there
+}
+
+// columns count valid verdicts by the place of their item.
+type columns struct {
+	n, yes         gather.Counts // with a label
+	known, matches gather.Counts // with an expected label; of them, those that have it
+	scored         gather.Counts
+	score          []float64
+	labels         []gather.Counts // by label
+}
+
+func (s *columns) add(r *analysis.Row, k, label int, yes bool) {
+	labelled := r.Label != ""
+	s.n.AddIf(labelled, k)
+	s.yes.AddIf(yes, k)
+	s.known.AddIf(labelled && r.Expect != "", k)
+	s.matches.AddIf(labelled && r.Label == r.Expect, k)
+	if r.Score != nil {
+		s.scored.Add(k)
+		s.score = gather.Grown(s.score, k)
+		s.score[k] += *r.Score
+	}
+	if label >= 0 {
+		s.labels = gather.Grown(s.labels, label)
+		s.labels[label].Add(k)
+	}
+}
+
+// A column returns the sum of an item's values and their number.
+type column func(s *columns, k int) (sum float64, n int)
+
+func yesOf(s *columns, k int) (float64, int) { return float64(s.yes.At(k)), s.n.At(k) }
+
+func matchesOf(s *columns, k int) (float64, int) { return float64(s.matches.At(k)), s.known.At(k) }
+
+func scoresOf(s *columns, k int) (float64, int) {
+	if k >= len(s.score) {
+		return 0, 0
+	}
+	return s.score[k], s.scored.At(k)
+}
+
+// given returns the column of a label.
+func given(label int) column {
+	return func(s *columns, k int) (float64, int) {
+		if label >= len(s.labels) {
+			return 0, s.n.At(k)
+		}
+		return float64(s.labels[label].At(k)), s.n.At(k)
+	}
+}
+
+// count enters a verdict by its state.
+func (s *rateSums) count(r *analysis.Row, k int) {
+	var c analysis.Coverage
+	c.Count(r)
+	s.valid.AddIf(c.Valid > 0, k)
+	s.excluded.AddIf(c.Excluded > 0, k)
+	s.open.AddIf(c.Valid+c.Excluded == 0, k)
+}
+
+// unknown returns the number of an item's verdicts without a value.
+func (s *rateSums) unknown(k int) int {
+	valid, excluded := s.valid.At(k), s.excluded.At(k)
+	return max(s.planned.At(k), valid+excluded+s.open.At(k)) - excluded - valid
+}
+
+// sort puts the items in the order of their clusters' names and their own, so that the order of rows does not matter.
+func (s *rateSums) sort(names *gather.Names, own []uint32) {
+	ids, rank := s.items.IDs, names.ByText()
+	s.order = make([]int, len(ids))
+	for k := range s.order {
+		s.order[k] = k
+	}
+	slices.SortFunc(s.order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(rank[own[ids[a]]-1], rank[own[ids[b]]-1]), cmp.Compare(rank[ids[a]], rank[ids[b]]))
+	})
+}
+
+// clusters calls enter for each item that has values, in order; first: it begins a cluster.
+func (s *rateSums) clusters(own []uint32, of column, enter func(first bool, sum float64, n int)) {
+	last := uint32(0)
+	for _, k := range s.order {
+		if sum, n := of(&s.all, k); n > 0 {
+			cluster := own[s.items.IDs[k]]
+			enter(cluster != last, sum, n)
+			last = cluster
+		}
+	}
+}
+
+// shares returns the items of each cluster by their shares of yes.
+func (s *rateSums) shares(own []uint32, of column) (out []stats.ItemShares) {
+	s.clusters(own, of, func(first bool, sum float64, n int) {
+		if first {
+			out = append(out, stats.ItemShares{})
+		}
+		out[len(out)-1].Add(stats.Count{K: int(sum), N: n})
+	})
+	return out
+}
+
+// means returns the items of each cluster by their means, and the number of values.
+func (s *rateSums) means(own []uint32, of column) (out []stats.Total, values int) {
+	s.clusters(own, of, func(first bool, sum float64, n int) {
+		if first {
+			out = append(out, stats.Total{})
+		}
+		out[len(out)-1].Add(sum / float64(n))
+		values += n
+	})
+	return out, values
+}
+
+// averaged returns the mean over items of what they have, and how many values that is.
+func (s *rateSums) averaged(of func(k int) (sum float64, n int)) (stats.Number, int) {
+	var t stats.Total
+	all := 0
+	for _, k := range s.order {
+		if sum, n := of(k); n > 0 {
+			t.Add(sum / float64(n))
+			all += n
+		}
+	}
+	return gather.Ratio(t.Sum, t.N), all
+}
+
+// with returns what an item has when each of so many more verdicts has a value.
+func (s *rateSums) with(of column, more func(k int) int, value float64) (stats.Number, int) {
+	return s.averaged(func(k int) (float64, int) {
+		sum, n := of(&s.all, k)
+		return sum + value*float64(more(k)), n + more(k)
+	})
+}
+
+// bounds returns where a number must lie whatever the missing verdicts are, between the least and the most.
+func (s *rateSums) bounds(of column, low, high *float64) stats.Interval {
+	missing := 0
+	for k := range s.items.IDs {
+		missing += s.unknown(k)
+	}
+	switch {
+	case missing == 0:
+		low, high = new(float64), new(float64)
+	case low == nil || high == nil:
+		return stats.NoInterval("the score has no bounds")
+	}
+	least, n := s.with(of, s.unknown, *low)
+	if n == 0 {
+		return stats.NoInterval("no verdicts, and none missing")
+	}
+	most, _ := s.with(of, s.unknown, *high)
+	return stats.Between(least.Value, most.Value)
+}
+
+// whole returns the number without refused and cut answers; nil where there are none.
+func (s *rateSums) whole(of column, n int) *analysis.OtherRule {
+	value, rest := s.averaged(func(k int) (float64, int) {
+		sum, n := of(&s.all, k)
+		less, fewer := of(&s.cut, k)
+		return sum - less, n - fewer
+	})
+	if rest == n {
+		return nil
+	}
+	return &analysis.OtherRule{Rule: withoutThem, Value: value, N: rest}
+}
+
+const (
+	withoutThem  = "refused and cut answers left out"
+	countedWorst = "refused and cut answers counted as worst"
+)
+
+// worst returns the number had the answers that the rule leaves out counted as the worst.
+func (s *rateSums) worst(of column, value float64) *analysis.OtherRule {
+	number, n := s.with(of, s.excluded.At, value)
+	return &analysis.OtherRule{Rule: countedWorst, Value: number, N: n}
+}
