@@ -23,6 +23,7 @@ type Row struct {
 	Other       string       // of a pair, the one that was shown second
 	Asked       *LaneSetting // how Lane was asked; nil: not known
 	OtherAsked  *LaneSetting // how Other was
+	JudgeAsked  *LaneSetting // how Judge was; nil: not known, or no lane
 	Source      string       // the stage whose answers are judged
 	Root        string       // the stage in which the conversation began
 	Item        string
@@ -87,11 +88,23 @@ func settingOf(field string) (setting string, ok bool) {
 	return setting, slices.Contains(LaneFields(), setting)
 }
 
+// judgeSettingOf returns the setting of judges that a field is, as judge.NAME.
+func judgeSettingOf(field string) (setting string, ok bool) {
+	setting, ok = strings.CutPrefix(field, ByJudge+".")
+	return setting, ok && slices.Contains(LaneFields(), setting)
+}
+
+// OwnField reports whether every row has a field: one of OwnFields, or a setting as lane.NAME or judge.NAME.
+func OwnField(field string) bool {
+	_, lane := settingOf(field)
+	_, judge := judgeSettingOf(field)
+	return lane || judge || slices.Contains(OwnFields(), field)
+}
+
 // OfItems reports whether a field may be the items' own: all but the coordinates of verdicts.
 func OfItems(field string) bool {
 	_, setting := settingOf(field)
-	return setting && !strings.Contains(field, ".") || field == BySource || field == ByDirection ||
-		!setting && !slices.Contains(OwnFields(), field)
+	return setting && !strings.Contains(field, ".") || field == BySource || field == ByDirection || !OwnField(field)
 }
 
 // Field returns the value of one setting.
@@ -164,6 +177,9 @@ func (r *Row) Field(name string) string {
 		return r.Source
 	case name == ByDirection:
 		return r.direction()
+	}
+	if setting, ok := judgeSettingOf(name); ok {
+		return r.JudgeAsked.Field(setting)
 	}
 	if strings.HasPrefix(name, ByBranch+".") {
 		return r.Branches[name]

@@ -251,12 +251,8 @@ func (s Spec) ranked(stage *Stage) (Spec, error) {
 	if stage.Verb != Compared || s.EachJudge() || s.Method == Length {
 		return s, nil
 	}
-	if s.Method == Position || s.Method == Consistency { // about judges: both of a pair are in them, and of consistency both orders
-		s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool {
-			_, setting := settingOf(f)
-			return setting || f == ByDirection && s.Method == Consistency
-		})
-		return s, nil
+	if s.Method == Position || s.Method == Consistency {
+		return s, s.ofJudges(stage)
 	}
 	if stage.Within != "" && !slices.Contains(s.By, stage.Within) { // groups that never met have no ranking in common
 		s.By = append(slices.Clone(s.By), stage.Within)
@@ -275,6 +271,21 @@ func (s Spec) ranked(stage *Stage) (Spec, error) {
 	}
 	s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { setting, ok := settingOf(f); return ok && setting == s.Entrants })
 	return s, nil
+}
+
+// ofJudges returns what is wrong with the groups of an analysis about judges: they see both of a pair, and of consistency both
+// orders. A field of the items may have the name of a setting.
+func (s Spec) ofJudges(stage *Stage) error {
+	for _, f := range s.By {
+		setting, ok := settingOf(f)
+		switch {
+		case f == ByDirection && s.Method == Consistency:
+			return fmt.Errorf("analyse stage %s: %s by %s: it holds the two directions against each other", s.Stage, s.Method, f)
+		case ok && !(stage.Items && f == setting):
+			return fmt.Errorf("analyse stage %s: %s by %s: a pair has two lanes; judge.%s is the judge's", s.Stage, s.Method, f, setting)
+		}
+	}
+	return nil
 }
 
 // withoutLane are fields to group by, lanes left out: items discriminate between them.

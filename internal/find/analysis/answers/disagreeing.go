@@ -50,8 +50,8 @@ func (j *judges) disagreeing(t *analysis.Table) error {
 	return nil
 }
 
-// beside is, answer by answer and added up by cluster, how far a judge and the others agree (of labels: the share that agrees; of scores: how
-// far they are apart), and by how much that differs from the others among themselves.
+// beside is, answer by answer and added up by cluster, how far a judge and the others agree (of labels: the share that
+// agrees; of scores: how far they are apart), and by how much that differs from the others among themselves.
 func (j *judges) beside(judge uint32) (with, apart []stats.Total) {
 	for unit := range j.units.List {
 		c := int(j.places[unit])

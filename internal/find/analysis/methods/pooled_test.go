@@ -143,9 +143,9 @@ func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 					c.stage.Flips && m == analysis.Rates && field == analysis.ByBranch {
 					continue // one draw has no variance; rates by branch list the control besides
 				}
-				if c.stage.Verb == analysis.Compared && slices.Contains(analysis.LaneFields(), field) && m != analysis.Position &&
-					m != analysis.Consistency && m != analysis.Length {
-					continue // they are ranked in place of lanes
+				if c.stage.Verb == analysis.Compared && slices.Contains(analysis.LaneFields(), field) && m != analysis.Length ||
+					m == analysis.Consistency && field == analysis.ByDirection {
+					continue // they are ranked in place of lanes, or refused
 				}
 				parts := pooled(t, c.stage, m, []string{field}, c.rows)
 				for _, name := range slices.Sorted(maps.Keys(whole)) {

@@ -50,3 +50,32 @@ func TestDirectionsGoByNamesAsText(t *testing.T) {
 		t.Errorf("reverse order: %v", reverse.Value)
 	}
 }
+
+// TestJudgesAreGroupedByTheirSettings has two models judge: one by the position alone.
+func TestJudgesAreGroupedByTheirSettings(t *testing.T) {
+	t.Parallel()
+	var rows []analysis.Row
+	for i := range 20 {
+		for judge, model := range map[string]string{"j1": "fair", "j2": "first"} {
+			for _, r := range []analysis.Row{met("x", "y", fmt.Sprint(i), "a"), met("y", "x", fmt.Sprint(i), "b")} {
+				if r.Judge, r.JudgeAsked = judge, (&analysis.LaneSetting{Model: model}); model == "first" {
+					r.Label = "a"
+				}
+				rows = append(rows, r)
+			}
+		}
+	}
+	r := report(t, arena(), []analysis.Spec{{Method: analysis.Consistency, By: []string{"judge.model"}}}, rows)
+	for model, want := range map[string]float64{"fair": 1, "first": 0} {
+		if f := find(t, r, analysis.WhatConsistency, "judge.model", model); f.Value.Value != want {
+			t.Errorf("%s: %v", model, f.Value)
+		}
+	}
+	stage := arena()
+	for _, s := range []analysis.Spec{{Method: analysis.Consistency, By: []string{"model"}}, {Method: analysis.Position,
+		By: []string{"lane.thinking"}}, {Method: analysis.Consistency, By: []string{"direction"}}} {
+		if _, err := s.Filled(&stage); err == nil {
+			t.Errorf("%s by %v is not refused", s.Method, s.By)
+		}
+	}
+}

@@ -236,7 +236,7 @@ func originsOf(st *study.Study) origins {
 
 // fill writes into a row how its answers were asked for.
 func (o origins) fill(r *analysis.Row) {
-	r.Root = r.Source
+	r.Root, r.JudgeAsked = r.Source, o.settings[r.Judge]
 	if root, ok := o.roots[r.Source]; ok {
 		r.Root = root
 	}

@@ -67,10 +67,18 @@ func (q *Query) apply(stages []analysis.Stage, specs []analysis.Spec) error {
 }
 
 // fields wants every field that was asked for to be there.
-func (q *Query) fields(seen map[string]bool) error {
+func (q *Query) fields(seen map[string]bool, stages []analysis.Stage) error {
+	items := !slices.ContainsFunc(stages, func(s analysis.Stage) bool { return !s.Items })
 	for _, f := range q.By {
-		if !seen[f] && !slices.Contains(analysis.OwnFields(), strings.TrimPrefix(f, analysis.ByLane+".")) {
-			return results.NewMistake(assay.ThereAre(analysis.OwnFields())+", and the items' own fields", "--by: no item has a field %q", f)
+		switch {
+		case seen[f]:
+		case !analysis.OwnField(f):
+			return results.NewMistake(assay.ThereAre(analysis.OwnFields())+", judge.model and the like, and the items' own fields",
+				"--by: no item has a field %q", f)
+		case items && slices.Contains(analysis.LaneFields(), f):
+			return results.NewMistake("--by judge."+f+" is the judge's",
+				"--by %s: items are compared, not answers of lanes, and no item has "+
+					"a field %q", f, f)
 		}
 	}
 	if f := q.Settings.With; f != "" && !seen[f] {

@@ -224,6 +224,11 @@ func (q *Query) analyses(st *study.Study, stages []analysis.Stage, where *expr.P
 	if specs, only, err = q.shown(st, stages); err != nil {
 		return nil, nil, err
 	}
+	if len(q.By) > 0 && len(q.Methods) == 0 {
+		if specs, only, err = q.grouped(stages, specs, only); err != nil {
+			return nil, nil, err
+		}
+	}
 	for i := range specs {
 		if len(q.By) > 0 {
 			specs[i].By = q.By
@@ -233,6 +238,30 @@ func (q *Query) analyses(st *study.Study, stages []analysis.Stage, where *expr.P
 		}
 	}
 	return specs, only, q.apply(stages, specs)
+}
+
+// grouped leaves analyses out that cannot be grouped as asked; it is a mistake where none is left.
+func (q *Query) grouped(stages []analysis.Stage, specs []analysis.Spec, only [][]*expr.Program) (
+	_ []analysis.Spec, _ [][]*expr.Program, err error,
+) {
+	var kept []analysis.Spec
+	var conditions [][]*expr.Program
+	for i, s := range specs {
+		at := slices.IndexFunc(stages, func(x analysis.Stage) bool { return x.Name == s.Stage })
+		asked := s
+		asked.By = q.By
+		if _, not := asked.Filled(&stages[at]); not != nil {
+			if err == nil {
+				err = not
+			}
+			continue
+		}
+		kept, conditions = append(kept, s), append(conditions, only[i])
+	}
+	if len(kept) == 0 && err != nil {
+		return nil, nil, results.NewMistake("", "%s", err)
+	}
+	return kept, conditions, nil
 }
 
 func (q *Query) shown(st *study.Study, stages []analysis.Stage) (specs []analysis.Spec, only [][]*expr.Program, err error) {

@@ -53,7 +53,7 @@ func (w *walk) report(ctx context.Context) (*analysis.Report, error) {
 			return nil, err
 		}
 	}
-	if err := w.query.fields(w.seen); err != nil {
+	if err := w.query.fields(w.seen, w.stages); err != nil {
 		return nil, err
 	}
 	return analyzer.Report()
