@@ -41,7 +41,8 @@ type Config struct {
 	Files    artifacts.Place
 	Planner  Planner
 	Accounts func(name string) (Access, error) // ErrNoKey: this process does not even know what the account takes
-	Clock    Clock
+	Clock    Clock                             // the ledger's
+	Own      func() time.Time                  // this process's own, for what no other process reads; nil: that of Clock
 	Timing   Timing
 	Random   *rand.Rand // for jitter and nonces; guarded by Waits
 	Holder   string     // who we are in leases: unique for this process
@@ -79,10 +80,10 @@ func (c *Config) Usable(name string) (Access, error) {
 // Insist repeats a call to the ledger while that cannot be reached, for as long as a lease lasts: replies that are paid for
 // are kept meanwhile.
 func (c *Config) Insist(ctx context.Context, call func() error) error {
-	began := c.Clock.Now()
+	began := c.Own()
 	for wait := firstAgain; ; wait = min(2*wait, lastAgain) {
 		err := call()
-		if err == nil || final(err) || Elapsed(began, c.Clock.Now()) > c.Timing.Lease {
+		if err == nil || final(err) || Elapsed(began, c.Own()) > c.Timing.Lease {
 			return err
 		}
 		if c.Clock.Sleep(ctx, min(wait, c.Timing.Lease/4)) != nil {

@@ -46,7 +46,7 @@ func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engi
 	e := &Engine{Engine: runs.New(engine.Config{
 		Ledger: engine.Ledger{Work: h.Ledger.Work, Leases: h.Ledger.Leases, Limits: h.Ledger.Limits,
 			Reuse: h.Ledger.Reuse, Reader: h.Ledger.Reader},
-		Files: h.Files, Planner: h.Planner, Clock: h.Clock(), Timing: h.Timing(), Random: rng, Holder: holder,
+		Files: h.Files, Planner: h.Planner, Clock: h.Clock(), Own: h.World.Now, Timing: h.Timing(), Random: rng, Holder: holder,
 	})}
 	a := h.World.Accounts(s)
 	a.deadline, a.stall = e.Timing.Call, e.Timing.Stall

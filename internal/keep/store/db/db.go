@@ -26,6 +26,7 @@ type DB struct {
 	own    func() time.Time // this process's clock
 	shared bool             // the database's clock counts
 	skew   atomic.Int64     // by how much it is ahead of our own, in nanoseconds
+	clocks steady
 
 	digests sync.Mutex
 	indexed bool // digests are, as far as this process knows

@@ -118,6 +118,7 @@ func (p postgres) clock(ctx context.Context, t *Txn) (int64, error) {
 		return ms, err
 	}
 	took := t.db.own().Sub(before)
+	t.db.clocks.look(time.UnixMilli(ms), before.Add(took/2), took)
 	skew := time.UnixMilli(ms).Sub(before.Add(took / 2).Round(0))
 	if skew.Abs() < smallSkew+took {
 		skew = 0

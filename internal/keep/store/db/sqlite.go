@@ -107,7 +107,12 @@ func openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
 	return sql.Open("sqlite", u.String())
 }
 
-func (sqlite) clock(_ context.Context, t *Txn) (int64, error) { return t.db.Millis(), nil }
+// clock returns this process's own.
+func (sqlite) clock(_ context.Context, t *Txn) (int64, error) {
+	now := t.db.own()
+	t.db.clocks.look(now.Round(0), now, 0)
+	return now.UnixMilli(), nil
+}
 
 func (sqlite) clockText(ours string) string { return ours }
 

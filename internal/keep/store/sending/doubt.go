@@ -56,6 +56,44 @@ func (s *Store) MarkInFlightLost(ctx context.Context, l store.Lease, epoch int64
 	return n, err
 }
 
+// MarkAskedTwice notes which live requests a worker sent under an epoch that were answered under another: each is perhaps paid for twice.
+// The log is that of the epoch: what the ledger has from it, and what is noted already, is left out, and so is what has no outcome
+// yet. It asks for no lease: the worker that had it knows best. It returns how many are new.
+func (s *Store) MarkAskedTwice(ctx context.Context, segment, epoch, log int64, all []store.InFlight) (int64, error) {
+	if len(all) == 0 {
+		return 0, nil
+	}
+	var n int64
+	err := s.db.Tx(ctx, "asked twice", db.Durable, func(t *db.Txn) error {
+		n = 0
+		for _, f := range all {
+			var other bool
+			if err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes WHERE segment_no = $1 AND ord = $2
+				AND COALESCE(artifact_no, 0) <> $3)`, segment, f.Ord, log).Scan(&other); err != nil {
+				return err
+			}
+			if !other {
+				continue
+			}
+			fresh, err := doubt(ctx, t, segment, epoch, f, `'stop', $5) ON CONFLICT DO NOTHING`)
+			if err != nil {
+				return err
+			}
+			n += fresh
+		}
+		if n == 0 {
+			return nil
+		}
+		var run int64
+		if err := t.QueryRowContext(ctx, `SELECT run_no FROM segments WHERE no = $1`, segment).Scan(&run); err != nil {
+			return err
+		}
+		return t.Event(ctx, run, segment, "doubt",
+			fmt.Sprintf("%s sent by a worker after another had taken over: they may be billed twice", assay.Count(int(n), "live request")))
+	})
+	return n, err
+}
+
 // doubt writes one doubt, and sets its price aside: it is perhaps spent. It returns 1 where something was written.
 func doubt(ctx context.Context, t *db.Txn, segment, epoch int64, f store.InFlight, cause string) (int64, error) {
 	n, err := t.Change(ctx, `INSERT INTO doubts (segment_no, ord, epoch, cost_nano, cause, at_ms) VALUES ($1, $2, $3, $4, `+cause,

@@ -22,52 +22,60 @@ const (
 
 // KeepTime notes what time it is. Where the clock was set back since the last note, everything that waits for a moment
 // waits for as much earlier a one: a poll in a minute stays a poll in a minute, and a dead holder's lease does not last for
-// a day. It returns by how much. On PostgreSQL leases go by the server's clock, and nothing is done.
+// a day. It returns by how much.
 func (s *Leases) KeepTime(ctx context.Context) (back time.Duration, err error) {
-	if s.db.Postgres() {
-		return 0, nil
-	}
 	text, err := s.reader.Meta(ctx, metaClock)
 	if err != nil {
 		return 0, err
 	}
 	last, _ := strconv.ParseInt(text, 10, 64) // nothing is noted yet
-	now := s.db.Millis()
-	if ahead := now - last; ahead >= 0 && ahead < clockEvery.Milliseconds() {
+	if ahead := s.db.Millis() - last; ahead >= 0 && ahead < clockEvery.Milliseconds() {
 		return 0, nil
 	}
-	if last-now > clockBack.Milliseconds() {
-		back = time.Duration(last-now) * time.Millisecond
-	}
 	err = s.db.Tx(ctx, "keep time", db.Relaxed, func(t *db.Txn) error {
+		now, err := t.Clock(ctx) // the ledger's own: this process may not have seen yet that it was set
+		if err != nil {
+			return err
+		}
 		// Another process may have seen the same: only one of them moves what waits.
 		n, err := t.Change(ctx, `INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 			WHERE meta.value = $3`, metaClock, strconv.FormatInt(now, 10), text)
-		if err != nil || n == 0 || back == 0 {
-			back = back * time.Duration(n)
+		if back = 0; err != nil || n == 0 || last-now <= clockBack.Milliseconds() {
 			return err
 		}
-		return setBack(ctx, t, back)
+		back = time.Duration(last-now) * time.Millisecond
+		return setBack(ctx, t, now, back.Milliseconds())
 	})
 	return back, err
 }
 
-// setBack moves every moment that something waits for.
-func setBack(ctx context.Context, t *db.Txn, by time.Duration) error {
-	for _, c := range []struct{ table, column string }{
-		{"segments", "due_ms"}, {"segments", "lease_until_ms"}, {"segments", "absent_ms"},
-		{"runs", "due_ms"}, {"runs", "lease_until_ms"}, {"drivers", "until_ms"}, {"resends", "not_before_ms"}, {"gates", "until_ms"},
+// longestLease is the longest that a lease lasts: one that ends later was taken before the clock was set back.
+const longestLease = 2 * time.Minute
+
+// setBack moves every moment that is to come, for which something waits.
+func setBack(ctx context.Context, t *db.Txn, now, by int64) error {
+	lease := now + longestLease.Milliseconds()
+	for _, c := range []struct {
+		table, column string
+		after         int64
+	}{
+		{"segments", "due_ms", now}, {"segments", "lease_until_ms", lease},
+		{"segments", "absent_ms", now}, {"segments", "intended_ms", now},
+		{"runs", "due_ms", now}, {"runs", "lease_until_ms", lease}, {"drivers", "until_ms", now}, {"resends", "not_before_ms", now},
+		{"gates", "until_ms", now}, {"shares", "until_ms", now}, {"worker_keys", "until_ms", now},
 	} {
-		_, err := t.ExecContext(ctx, `UPDATE `+c.table+` SET `+c.column+` = `+c.column+` - $1 WHERE `+c.column+` IS NOT NULL`,
-			by.Milliseconds())
-		if err != nil {
-			return fmt.Errorf("set back %s of %s: %w", c.column, c.table, err)
+		if err := earlier(ctx, t, c.table, c.column, c.after, by); err != nil {
+			return err
 		}
 	}
-	// The search for a job that may have been made waits until its create call is surely over.
-	if _, err := t.ExecContext(ctx, `UPDATE segments SET intended_ms = intended_ms - $1 WHERE state = 'intended'`,
-		by.Milliseconds()); err != nil {
-		return fmt.Errorf("set back intents: %w", err)
+	return earlier(ctx, t, "quotas", "next_us", now*1000, by*1000)
+}
+
+// earlier moves the moments of a column that lie after one.
+func earlier(ctx context.Context, t *db.Txn, table, column string, after, by int64) error {
+	_, err := t.ExecContext(ctx, `UPDATE `+table+` SET `+column+` = `+column+` - $2 WHERE `+column+` > $1`, after, by)
+	if err != nil {
+		return fmt.Errorf("set back %s of %s: %w", column, table, err)
 	}
 	return nil
 }

@@ -55,6 +55,8 @@ func table(l store.Lease) string {
 	return "segments"
 }
 
+// hold takes a lease that nobody has, or that has ended. Where the ledger's clock was set, its end says nothing before a whole lease has
+// passed by our own: a holder that lives has renewed it by then.
 func (s *Leases) hold(ctx context.Context, l store.Lease, ttl time.Duration) (store.Lease, error) {
 	err := s.db.Tx(ctx, "hold "+table(l), db.Relaxed, func(t *db.Txn) error {
 		now, err := t.Clock(ctx)
@@ -63,8 +65,8 @@ func (s *Leases) hold(ctx context.Context, l store.Lease, ttl time.Duration) (st
 		}
 		until := now + ttl.Milliseconds()
 		err = t.QueryRowContext(ctx, `UPDATE `+table(l)+` SET holder = $2, epoch = `+nextEpoch("$4")+`, lease_until_ms = $3
-			WHERE no = $1 AND (holder IS NULL OR lease_until_ms <= $4) RETURNING epoch`,
-			l.No, l.Holder, until, now).Scan(&l.Epoch)
+			WHERE no = $1 AND (holder IS NULL OR lease_until_ms <= $4 AND CAST($5 AS BIGINT) = 1) RETURNING epoch`,
+			l.No, l.Holder, until, now, db.Flag(s.db.Steady(ttl))).Scan(&l.Epoch)
 		l.Until = time.UnixMilli(until).UTC()
 		if err == sql.ErrNoRows {
 			return heldBy(ctx, t, l)

@@ -71,6 +71,9 @@ func (s *Limits) LearnLimit(ctx context.Context, account, model string, tokens i
 	})
 }
 
+// mostAhead is how many workers may have leased moments of one cap. What lies further ahead was leased before the clock was set back.
+const mostAhead = 32
+
 // Lease takes the next n moments of a cap that all workers share, so far apart from each other, and returns how long it is
 // until the first of them. No other worker gets the same moments; those that are not used are lost.
 func (s *Limits) Lease(ctx context.Context, scope string, every time.Duration, n int64) (time.Duration, error) {
@@ -84,9 +87,10 @@ func (s *Limits) Lease(ctx context.Context, scope string, every time.Duration, n
 		long := n * every.Microseconds()
 		var next int64
 		err = t.QueryRowContext(ctx, `INSERT INTO quotas (scope, next_us) VALUES ($1, CAST($2 AS BIGINT) + CAST($3 AS BIGINT))
-			ON CONFLICT (scope) DO UPDATE SET next_us = CASE WHEN quotas.next_us > $2 THEN quotas.next_us ELSE $2 END + $3
+			ON CONFLICT (scope) DO UPDATE SET next_us =
+				CASE WHEN quotas.next_us BETWEEN $2 AND $4 THEN quotas.next_us ELSE $2 END + $3
 			RETURNING next_us`,
-			scope, now, long).Scan(&next)
+			scope, now, long, now+mostAhead*long+time.Minute.Microseconds()).Scan(&next)
 		wait = time.Duration(next-long-now) * time.Microsecond
 		return err
 	})

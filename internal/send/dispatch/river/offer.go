@@ -106,7 +106,7 @@ func (s *shift) insert(ctx context.Context, block []offering) ([]offering, error
 		}
 		switch there := r.Job; {
 		case there.State == rivertype.JobStateRunning:
-			if there.AttemptedAt != nil && time.Since(*there.AttemptedAt) > s.sweep {
+			if there.AttemptedAt != nil && time.Since(*there.AttemptedAt).Abs() > s.sweep {
 				o := block[i]
 				o.after = there.ID
 				again = append(again, o)

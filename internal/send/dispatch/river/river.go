@@ -159,7 +159,7 @@ func (s *shift) sweeps(ctx context.Context) {
 		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Error("the sweep of the ledger did not work; it is tried again", "error", err)
 		}
-		for next := s.Clock.Now().Add(s.sweep); s.Clock.Now().Before(next); {
+		for began := time.Now(); time.Since(began) < s.sweep; {
 			if s.Clock.Sleep(ctx, min(s.sweep, glance)) != nil {
 				return
 			}
@@ -195,6 +195,11 @@ func (s *shift) glance(ctx context.Context, after time.Time) (time.Time, error) 
 const sweepSize = 4000
 
 func (s *shift) sweepOnce(ctx context.Context) error {
+	if back, err := s.Ledger.Leases.KeepTime(ctx); err != nil {
+		return err
+	} else if back > 0 {
+		s.Log.Warn("the database's clock was set back: what waits, waits no longer for it", "by", back)
+	}
 	if err := s.takeOver(ctx); err != nil {
 		return err
 	}

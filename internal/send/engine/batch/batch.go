@@ -25,6 +25,24 @@ type Jobs struct {
 	mu     sync.Mutex
 	open   map[int64]time.Time // segments whose jobs are polled from here, and when next
 	pruned time.Time           // when those that others poll were last forgotten
+	absent map[int64]absence   // of segments whose job was looked for from here, and not seen
+}
+
+// absence is the first read of a process that did not see the job of a create call, by the process's own clock.
+type absence struct {
+	create int64
+	first  time.Time
+}
+
+// absentFor returns how long this process knows that the job of the segment's last create call is not to be seen, by its own clock.
+func (s *Jobs) absentFor(g store.Segment, here time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a, ok := s.absent[g.No]; ok && a.create == g.Intends && g.Absents > 0 {
+		return here.Sub(a.first)
+	}
+	s.absent[g.No] = absence{g.Intends, here}
+	return 0
 }
 
 // settlingAtOnce is how many segments are read at a time: the keys of each are in memory, up to a hundred thousand of them.
@@ -33,7 +51,7 @@ const settlingAtOnce = 2
 // NewJobs returns what moves the jobs of a process. The auditor does what was left to settled segments.
 func NewJobs(from *engine.Config, leases *hold.Leases, auditor *reconcile.Auditor) *Jobs {
 	return &Jobs{from: from, leases: leases, auditor: auditor,
-		settling: make(chan struct{}, settlingAtOnce), began: from.Clock.Now(), open: map[int64]time.Time{}}
+		settling: make(chan struct{}, settlingAtOnce), began: from.Clock.Now(), open: map[int64]time.Time{}, absent: map[int64]absence{}}
 }
 
 // work is a segment under our lease that travels as a job.
@@ -112,4 +130,5 @@ func (s *Jobs) Forget(segment int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, segment)
+	delete(s.absent, segment)
 }

@@ -20,7 +20,7 @@ func (w *work) find(ctx context.Context) error {
 	if !ok {
 		return w.Ledger.Work.Hold(ctx, w.Lease, "the fate of the create call is unknown, and "+w.Seg.Provider+" cannot list its jobs")
 	}
-	began := w.Clock.Now()
+	began, here := w.Clock.Now(), w.Own()
 	found, err := w.search(ctx, finder, provider.Search{Handle: provider.Handle(w.Seg.Handle), Cursor: w.Seg.Cursor,
 		NotBefore: w.Seg.Intended})
 	if w.Access.Fingerprint != w.Seg.Account {
@@ -40,7 +40,7 @@ func (w *work) find(ctx context.Context) error {
 	case provider.Located:
 		return w.adopt(ctx, found.Jobs)
 	case provider.Absent:
-		return w.absent(ctx, began)
+		return w.absent(ctx, began, here)
 	}
 	now := w.Clock.Now()
 	if longest := w.Access.Batch.Limits().Longest; longest > 0 && now.Sub(w.Seg.Intended) > longest+w.Timing.Gone {
@@ -84,17 +84,23 @@ func (w *work) adopt(ctx context.Context, jobs []string) error {
 
 // absent counts reads that see no job, by when they began: what a slow one saw is as old. The first counts when the create
 // call is over on our side; after a second, the provider's lag later, the same bytes may go again. That the call may still
-// be on its way is met by a fence; if none can be built, by far more time.
-func (w *work) absent(ctx context.Context, began time.Time) error {
+// be on its way is met by a fence; if none can be built, by far more time. The lag has passed by this process's own clock, too: the
+// ledger's may have been set.
+func (w *work) absent(ctx context.Context, began, here time.Time) error {
 	lag := w.Timing.Lag(w.Access.Batch.Limits().Lag, w.Seg.Stamped)
 	now := w.Clock.Now()
+	waited := w.jobs.absentFor(w.Seg, here)
 	if w.Seg.Absents == 0 {
 		if over := w.Seg.Intended.Add(w.Timing.Create); began.Before(over) {
 			return w.Ledger.Work.Wake(ctx, w.Lease, over.Add(time.Millisecond), "no job is visible yet")
 		}
 		return w.Ledger.Work.Absent(ctx, w.Lease, now.Add(lag+w.Jitter(lag/10)))
 	}
-	if next := w.Seg.Absent.Add(lag); began.Before(next) {
+	next := w.Seg.Absent.Add(lag)
+	if own := now.Add(lag - waited); waited < lag && next.Before(own) {
+		next = earlier(own, next.Add(mostStep))
+	}
+	if began.Before(next) {
 		return w.Ledger.Work.Wake(ctx, w.Lease, next.Add(time.Millisecond), "no job is visible; looking once more")
 	}
 	if over := w.Seg.Intended.Add(w.Timing.Unfenced); !fences(w.Access.Batch) && began.Before(over) {
@@ -107,6 +113,16 @@ func (w *work) absent(ctx context.Context, began time.Time) error {
 	}
 	return w.Ledger.Work.GoBack(ctx, w.Lease,
 		store.Back{To: store.Staged, Reason: "no job was made: absent in two reads", Due: now, Lost: true})
+}
+
+// mostStep is how far a clock may have been set: what is older by so much is old by any.
+const mostStep = 15 * time.Minute
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Adopt takes a job with our stamp for a segment that the ledger has not launched: the ledger is older than the job, or

@@ -34,16 +34,16 @@ func (w *work) launch(ctx context.Context) error {
 		}
 		in.Cursor, in.Stamped = cursor, finder.Stamped()
 	}
-	began := w.Clock.Now()
+	began := w.Own()
 	if _, err := w.Ledger.Leases.Renew(ctx, w.Lease, w.Timing.Lease); err != nil {
 		return err
 	}
-	in.Due = began.Add(w.Timing.Create)
+	in.Due = w.Clock.Now().Add(w.Timing.Create)
 	if err := w.Ledger.Work.Intend(ctx, w.Lease, in); err != nil {
 		return w.Unintended(ctx, err)
 	}
 	// Asleep between the intent and here? Then the lease may be another's, who looks for a job that is yet to come.
-	if engine.Elapsed(began, w.Clock.Now()) > w.Timing.Lease-w.Timing.Create {
+	if engine.Elapsed(began, w.Own()) > w.Timing.Lease-w.Timing.Create {
 		return w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Uploaded, Reason: "the create call came too late and was not sent",
 			Due: w.Clock.Now()})
 	}
@@ -65,7 +65,7 @@ func (w *work) inTime(ctx context.Context, began time.Time) (context.Context, co
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if engine.Elapsed(began, w.Clock.Now()) > w.Timing.Create {
+				if engine.Elapsed(began, w.Own()) > w.Timing.Create {
 					cancel()
 				}
 			}

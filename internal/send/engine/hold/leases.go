@@ -55,7 +55,7 @@ func (s *Leases) Run(ctx context.Context, no int64, do func(ctx context.Context,
 // store.ErrLeaseLost: then it is another's work now.
 func (s *Leases) under(ctx context.Context, take func() (store.Lease, error),
 	do func(ctx context.Context, h *LeaseHolder) error) (err error) {
-	h := &LeaseHolder{of: s, since: s.from.Clock.Now(), one: make(chan struct{}, 1)}
+	h := &LeaseHolder{of: s, since: s.from.Own(), one: make(chan struct{}, 1)}
 	if h.Lease, err = take(); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (h *LeaseHolder) keep(ctx context.Context) (context.Context, func() error) 
 }
 
 func (h *LeaseHolder) renew(ctx context.Context) error {
-	began := h.of.from.Clock.Now()
+	began := h.of.from.Own()
 	if _, err := h.of.from.Ledger.Leases.Renew(ctx, h.Lease, h.of.from.Timing.Lease); err != nil {
 		return err
 	}
@@ -139,5 +139,5 @@ func (h *LeaseHolder) Sure(ctx context.Context) error {
 func (h *LeaseHolder) elapsed() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return engine.Elapsed(h.since, h.of.from.Clock.Now())
+	return engine.Elapsed(h.since, h.of.from.Own())
 }

@@ -66,10 +66,10 @@ func (w *work) askAll(ctx context.Context) error {
 		return err
 	}
 	if w.Seg.CancelCause != "" {
-		return w.StopAsking(ctx, "cancelled")
+		return errors.Join(w.StopAsking(ctx, "cancelled"), w.lookBack(ctx))
 	}
 	if w.overdue() {
-		return w.StopAsking(ctx, "the deadline came before it")
+		return errors.Join(w.StopAsking(ctx, "the deadline came before it"), w.lookBack(ctx))
 	}
 	if ok, err := w.MayGo(ctx); !ok || err != nil {
 		return err
@@ -84,7 +84,7 @@ func (w *work) askAll(ctx context.Context) error {
 	a := w.newSender(log)
 	durable := context.WithoutCancel(ctx)
 	if err := errors.Join(a.run(ctx), a.queue.keepShares(durable)); err != nil {
-		return errors.Join(err, log.Close())
+		return errors.Join(err, log.Close(), a.disown(durable, err))
 	}
 	if err := w.finishLog(durable, log); err != nil {
 		return err
@@ -107,6 +107,9 @@ func (w *work) asked(ctx context.Context, a *sender, interrupted error) error {
 		return interrupted
 	case g.Open() > 0: // something came in between: the next step sees what
 		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now(), "")
+	}
+	if err := w.lookBack(ctx); err != nil {
+		return err
 	}
 	if err := hold.Finish(ctx, w.Work, time.Time{}); err != nil {
 		return err

@@ -147,16 +147,19 @@ func (d *accountQueue) enter(ctx context.Context, lane *quota, place int64, m *r
 
 // rest sleeps until a waiter is worth looking at again. The queue is open meanwhile.
 func (d *accountQueue) rest(ctx context.Context, w *waiter) {
-	wait := w.wait
+	wait := min(w.wait, longestRest)
 	w.rests, w.until = true, time.Time{}
 	if wait > 0 {
-		w.until = d.from.Clock.Now().Add(wait)
+		w.until = d.from.Own().Add(wait)
 	}
 	d.mu.Unlock()
 	d.sleep(ctx, w.wake, wait)
 	d.mu.Lock()
 	w.rests = false
 }
+
+// longestRest is the longest that a waiter rests without a look: what it waits for may have come nearer.
+const longestRest = 30 * time.Second
 
 // sleep waits until the sleeper is woken, or for a while.
 func (d *accountQueue) sleep(ctx context.Context, wake <-chan struct{}, wait time.Duration) {
@@ -186,7 +189,7 @@ func (d *accountQueue) forget(w *waiter) {
 
 // pump lets out all who may go, and sets how long the others wait.
 func (d *accountQueue) pump() {
-	now := d.from.Clock.Now()
+	now := d.from.Own()
 	first := func(a, b *waiter) int {
 		return cmp.Or(cmp.Compare(a.lane.served, b.lane.served), cmp.Compare(a.place, b.place))
 	}
@@ -253,7 +256,7 @@ func (p slot) leave(r ratelimit.Reply, used float64) {
 // back is leave for a caller that has the queue.
 func (p slot) back(r ratelimit.Reply, used float64) {
 	d := p.queue
-	p.model.Done(d.from.Clock.Now(), p.ticket, r)
+	p.model.Done(d.from.Own(), p.ticket, r)
 	p.lane.back(p.load, used)
 	d.whole.back(p.load, used)
 	d.pump()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"assay/internal/send/engine"
 	"assay/internal/send/ratelimit"
@@ -12,7 +13,7 @@ import (
 
 func TestAnAccountQueueServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := NewQueues(&engine.Config{Clock: engine.WallClock()})
+		e := NewQueues(&engine.Config{Clock: engine.WallClock(), Own: time.Now})
 		d := e.of(engine.Access{Fingerprint: "key"}, ratelimit.Caps{})
 		red, blue := d.laneOf("red", ratelimit.Caps{}), d.laneOf("blue", ratelimit.Caps{})
 		m := &ratelimit.Limiter{Most: 1}
@@ -54,7 +55,7 @@ func TestAnAccountQueueServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *t
 
 func TestNothingIsLetOutAfterAStop(t *testing.T) {
 	t.Parallel()
-	d := NewQueues(&engine.Config{Clock: engine.WallClock()}).of(engine.Access{Fingerprint: "key"}, ratelimit.Caps{})
+	d := NewQueues(&engine.Config{Clock: engine.WallClock(), Own: time.Now}).of(engine.Access{Fingerprint: "key"}, ratelimit.Caps{})
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	lane, m := d.laneOf("red", ratelimit.Caps{}), &ratelimit.Limiter{Most: 1}

@@ -128,7 +128,7 @@ func (d *accountQueue) borrow(ctx context.Context, l *lease) error {
 	if err != nil {
 		return err
 	}
-	add(e.Clock.Now())
+	add(e.Own())
 	d.pump()
 	return nil
 }

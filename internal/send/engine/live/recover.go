@@ -37,7 +37,7 @@ func (w *work) takeOver(ctx context.Context) error {
 // replay takes over one log.
 func (w *work) replay(ctx context.Context, a store.Artifact) error {
 	p := &replaying{work: w, log: a, out: map[int64]bool{}, ahead: -1}
-	if _, err := fmt.Sscanf(a.Name, fmt.Sprintf("s%d-live-%%d", w.Seg.No), &p.epoch); err != nil {
+	if !p.named() {
 		return errors.New("its name is not that of a live log")
 	}
 	err := p.read(ctx)
@@ -66,6 +66,61 @@ func (w *work) replay(ctx context.Context, a store.Artifact) error {
 	return err
 }
 
+// lookBack reads the logs of earlier holders once more, before the segment is settled: one that believed in its lease for too long has
+// gone on sending after its log was taken over. What it sent since then was asked twice.
+func (w *work) lookBack(ctx context.Context) error {
+	all, err := w.Ledger.Reader.Artifacts(ctx, w.Seg.No)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		p := &replaying{work: w, log: a, out: map[int64]bool{}, after: a.Size, later: map[int64]store.InFlight{}}
+		if a.Kind != store.ArtifactLive || a.Size == 0 || !p.named() || p.epoch == w.Lease.Epoch {
+			continue
+		}
+		if err := p.read(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read %s once more: %w", a.Name, err)
+		}
+		if err := p.askedTwice(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askedTwice notes what the log has got since it was taken over, with what each request cost, or costs at most.
+func (p *replaying) askedTwice(ctx context.Context) error {
+	all := slices.Collect(maps.Values(p.later))
+	var sent []store.Attempt
+	if len(p.out) > 0 {
+		for at, err := range p.Ledger.Reader.Attempts(ctx, p.Seg.No) {
+			if err != nil {
+				return err
+			}
+			if p.out[at.Ord] {
+				sent = append(sent, at)
+			}
+		}
+	}
+	for some := range slices.Chunk(sent, mostPiece) {
+		page, err := p.build(ctx, nil, some)
+		if err != nil {
+			return err
+		}
+		for _, f := range page {
+			all = append(all, f.uncertain())
+		}
+	}
+	_, err := p.Ledger.Work.MarkAskedTwice(ctx, p.Seg.No, p.epoch, p.log.No, all)
+	return err
+}
+
+// named reads the epoch out of the log's name, and reports whether it is that of a live log.
+func (p *replaying) named() bool {
+	_, err := fmt.Sscanf(p.log.Name, fmt.Sprintf("s%d-live-%%d", p.Seg.No), &p.epoch)
+	return err == nil
+}
+
 // replaying is one walk over the log of an earlier holder.
 type replaying struct {
 	*work
@@ -75,6 +130,8 @@ type replaying struct {
 	ahead   int64          // the last request that may have been sent
 	out     map[int64]bool // sent, and not back
 	ended   bool
+	after   int64                    // only what lies behind is read
+	later   map[int64]store.InFlight // that came back there; nil: it is settled
 	block   []store.Settlement
 	bytes   int
 	settled int64 // that the ledger lacked
@@ -88,10 +145,15 @@ func (p *replaying) read(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	p.size = file.Size()
+	if p.size = file.Size(); p.size <= p.after {
+		return nil
+	}
 	for r, err := range artifacts.Records(file) {
 		if err != nil {
 			return err
+		}
+		if r.Offset+int64(len(r.Body)) <= p.after {
+			continue
 		}
 		if err := p.take(ctx, r); err != nil {
 			return err
@@ -118,6 +180,12 @@ func (p *replaying) take(ctx context.Context, r artifacts.Record) error {
 		p.ended = true
 	case entryGot:
 		delete(p.out, e.Ord)
+		if p.later != nil && e.Outcome != nil {
+			if cost := p.Bill(*e.Outcome); cost == nil || *cost > 0 {
+				p.later[e.Ord] = store.InFlight{Ord: e.Ord, High: cost}
+			}
+			return nil
+		}
 		return p.got(ctx, e, r)
 	}
 	return nil

@@ -42,9 +42,10 @@ type sender struct {
 	done    int64
 	failed  int64 // of those that ended here: without an answer that can be read
 	ended   int64
-	good    bool            // one of them is a whole answer
-	rawless bool            // the log takes nothing more
-	tiers   map[string]bool // service tiers without a price that were named
+	good    bool             // one of them is a whole answer
+	rawless bool             // the log takes nothing more
+	tiers   map[string]bool  // service tiers without a price that were named
+	late    []store.InFlight // came back when the lease was another's
 
 	budget *budgetWatch
 	halt   *assay.Fault // why the lane has to stop; nil: it has not
@@ -230,6 +231,9 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 	durable := context.WithoutCancel(ctx)
 	lost := a.record(ctx, kept, block)
 	if err := a.Insist(durable, func() error { _, err := a.Ledger.Work.SettleLive(durable, a.Lease, block); return err }); err != nil {
+		if errors.Is(err, store.ErrLeaseLost) {
+			a.tooLate(kept, block)
+		}
 		if a.rawless {
 			err = errors.Join(&LostAnswersError{len(block)}, err)
 		}
@@ -272,6 +276,30 @@ func (a *sender) unlisted(ctx context.Context, block []store.Settlement) error {
 		err = errors.Join(err, a.Insist(ctx, func() error { return a.Ledger.Work.Note(ctx, a.Run.No, a.Seg.No, store.TierEvent, note) }))
 	}
 	return err
+}
+
+// tooLate keeps what came back after another worker took over.
+func (a *sender) tooLate(replies []*reply, block []store.Settlement) {
+	for i, r := range replies {
+		f := r.uncertain()
+		if block[i].Cost != nil {
+			f.High = block[i].Cost
+		}
+		if f.High == nil || *f.High > 0 {
+			a.late = append(a.late, f)
+		}
+	}
+}
+
+// disown notes what came back after another worker took over and may have been answered there, too: that one has read our log before.
+func (a *sender) disown(ctx context.Context, why error) error {
+	if !errors.Is(why, store.ErrLeaseLost) {
+		return nil
+	}
+	return a.Insist(ctx, func() error {
+		_, err := a.Ledger.Work.MarkAskedTwice(ctx, a.Seg.No, a.Lease.Epoch, a.log.no, a.late)
+		return err
+	})
 }
 
 // record writes replies into the log. If it cannot be written, what is paid for is settled without its raw bytes,

@@ -32,6 +32,9 @@ type Engine struct {
 // New returns an engine that works with what a configuration names.
 func New(c engine.Config) *Engine {
 	e := &Engine{Config: c}
+	if e.Own == nil {
+		e.Own = e.Clock.Now
+	}
 	e.waits = engine.NewWaits(&e.Config)
 	e.queues = live.NewQueues(&e.Config)
 	e.leases = hold.NewLeases(&e.Config, e.waits, e.queues.KeepShares)

@@ -78,9 +78,14 @@ type shop struct {
 
 func newShop(t *testing.T, study string) *shop {
 	t.Helper()
+	return newShopAt(t, study, server.Database(t))
+}
+
+func newShopAt(t *testing.T, study, db string) *shop {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
-	s := &shop{t: t, ctx: ctx, dir: t.TempDir(), db: server.Database(t)}
+	s := &shop{t: t, ctx: ctx, dir: t.TempDir(), db: db}
 	s.ok(os.WriteFile(filepath.Join(s.dir, "study.yaml"), []byte(study), 0o600))
 	var err error
 	s.sim, err = simulator.New(simulator.Options{Seed: 1, Queue: 20 * time.Millisecond, Dir: s.dir})
