@@ -175,3 +175,16 @@ type Stock struct {
 	Stage, Lane, Provider, Model, Params string
 	Requests                             int64
 }
+
+// Standing is the current answer of a run to a request, without its text.
+type Standing struct {
+	Run      int64
+	Key      assay.Key
+	At       assay.Coordinates
+	Digest   []byte // of what was asked
+	Lane     string // that answered
+	Provider string
+	Model    string
+	Params   string // of the lane, as JSON
+	Reused   int64  // the run that it was taken over from; 0: it was asked here
+}

@@ -36,14 +36,14 @@ func (h *Home) Ahead(ctx context.Context, want Wanted) (Ahead, error) {
 	if now.Run.No != 0 {
 		p, err := h.runPlan(ctx, want, now)
 		if err == nil {
-			a.Over, err = h.Has(ctx, p, now.Run)
+			a.Over, err = h.Has(ctx, want, p, now.Run)
 		}
 		return a, err
 	}
 	if a.Donors, err = h.Donors(ctx, want); err != nil {
 		return a, err
 	}
-	a.Over, err = h.TakesOver(ctx, want, a.Donors, a.Edit)
+	a.Over, err = h.TakesOver(ctx, want, a.Donors)
 	return a, err
 }
 

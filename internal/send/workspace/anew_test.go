@@ -83,7 +83,7 @@ func (r *rig) anew(h *Home) (store.Run, *Edit, TakeOver) {
 	run, err := h.Run(r.ctx, want, Doorkeeper{
 		Confirm: func(donors []store.Run, since *Edit) (err error) {
 			edit = since
-			over, err = h.TakesOver(r.ctx, want, donors, since)
+			over, err = h.TakesOver(r.ctx, want, donors)
 			return err
 		},
 	})
@@ -105,12 +105,12 @@ func TestAnEditOfRequestsIsANewRunThatTakesOverWhatIsEqual(t *testing.T) {
 		"a prompt": {`"{{ text }}", "Are`, `"Tell me: {{ text }}", "Are`,
 			"turns of stage answers ({{ text }} → Tell me: {{ text }})", all, 21},
 		"a later turn": {"Are you sure?", "Are you quite sure?", "turns of stage answers (Are you sure? → Are you quite sure?)",
-			map[string]int{"answers 2 a": 3, "answers 2 b": 3, "fine 2 j": 6, "better 2 j": 3}, 21},
+			map[string]int{"answers 2 a": 3, "answers 2 b": 3, "fine 2 j": 6, "better 2 j": 3}, 15},
 		"a parameter": {"gpt-4.1-mini}", "gpt-4.1-mini, temperature: 0.5}", "temperature of lane b (0 → 0.5)",
-			map[string]int{"answers 1 b": 3, "answers 2 b": 3, "fine 2 j": 3, "better 2 j": 3}, 6},
+			map[string]int{"answers 1 b": 3, "answers 2 b": 3, "fine 2 j": 3, "better 2 j": 3}, 12},
 		"an item": {"What is two?", "How much is two?", "items of input questions, 1 changed (two)",
 			map[string]int{"answers 1 a": 1, "answers 1 b": 1, "answers 2 a": 1, "answers 2 b": 1, "fine 2 j": 2, "better 2 j": 1}, 7},
-		"what is expected": {`"3"}`, `"4"}`, "items of input questions, 1 changed (three)", map[string]int{}, 7},
+		"what is expected": {`"3"}`, `"4"}`, "items of input questions, 1 changed (three)", map[string]int{}, 5},
 		"a judge's prompt": {"Is it good?", "Is it very good?",
 			"rubric own (Is it good? {{ answer.text }} → Is it very good? {{ answer.text }})", map[string]int{"fine 2 j": 6}, 6},
 		"a rule": {"rubric: contains", "rubric: exact", "rubric of stage checked (contains → exact)", map[string]int{}, 0},

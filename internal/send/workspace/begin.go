@@ -264,7 +264,7 @@ func (h *Home) ask(ctx context.Context, want Wanted, now Current, keep Doorkeepe
 	}
 	agreed[c] = true // an error ends it all
 	if c.run != 0 {
-		over, err := h.Has(ctx, cmp.Or(now.Edit.Plan, want.Plan), now.Run)
+		over, err := h.Has(ctx, want, cmp.Or(now.Edit.Plan, want.Plan), now.Run)
 		if err != nil {
 			return err
 		}

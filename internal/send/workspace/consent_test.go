@@ -178,7 +178,8 @@ func TestWhatALiveSliceHasNotSentIsNotInFlight(t *testing.T) {
 	if err != nil || rest.Away != 0 || rest.Left != 4 || rest.Cost.Expected.Sum <= 0 || !rest.Cost.Expected.Known() {
 		t.Errorf("%+v, %v", rest, err)
 	}
-	over, err := h.Has(r.ctx, r.wanted(StudyOptions{}, snapshot.Settings{}).Plan, run)
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
+	over, err := h.Has(r.ctx, want, want.Plan, run)
 	if err != nil || over.Away != 0 || over.New != 4 {
 		t.Errorf("%+v, %v", over, err)
 	}

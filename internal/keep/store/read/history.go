@@ -29,11 +29,6 @@ func (s *Reader) Events(ctx context.Context, run, after int64, limit int) ([]sto
 		WHERE run_no = $1 AND no > $2 ORDER BY no LIMIT CAST($3 AS BIGINT)`, run, after, limit))
 }
 
-// Doubles reads what is known of jobs of a run that are one too many.
-func (s *Reader) Doubles(ctx context.Context, run int64) ([]store.Event, error) {
-	return s.EventsOf(ctx, run, store.DoubleEvent)
-}
-
 // EventsOf reads the events of a run that are of one kind, the oldest first.
 func (s *Reader) EventsOf(ctx context.Context, run int64, kind string) ([]store.Event, error) {
 	return db.Collect(db.Walk(ctx, s.db, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text

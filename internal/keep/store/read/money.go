@@ -102,3 +102,19 @@ func (s *Reader) Paid(ctx context.Context, run int64, stage, lane string) (store
 	}
 	return p, nil
 }
+
+// Standing walks over the requests of a run that have an answer.
+func (s *Reader) Standing(ctx context.Context, run int64) iter.Seq2[store.Standing, error] {
+	scan := func(rows *sql.Rows) (a store.Standing, err error) {
+		var key []byte
+		a.Run = run
+		err = rows.Scan(scanAt(&a.At, &key, &a.Digest, &a.Lane, &a.Provider, &a.Model, &a.Params, &a.Reused)...)
+		copy(a.Key[:], key)
+		return a, err
+	}
+	return db.Walk(ctx, s.db, "read answers", scan, `SELECT a.key, a.digest, g.lane, g.provider, g.model, l.params,
+		COALESCE(o.reused_no, 0), `+atColumns+` FROM attempts a JOIN segments g ON g.no = a.segment_no
+		JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord AND o.stands = 1
+		JOIN lanes l ON l.run_no = g.run_no AND l.stage = g.stage AND l.lane = g.lane
+		WHERE a.run_no = $1 ORDER BY a.segment_no, a.ord`, run)
+}

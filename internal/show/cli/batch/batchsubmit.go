@@ -17,9 +17,11 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/driving"
+	"assay/internal/show/cli/quote"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 	"assay/internal/study/catalog"
+	"assay/internal/study/plan"
 )
 
 type submitFlags struct {
@@ -27,6 +29,7 @@ type submitFlags struct {
 	home        shell.HomeFlags
 	note        string
 	budget      string
+	most        *assay.Money // the budget; nil: there is none
 	size        int
 	concurrency int
 	yes         bool
@@ -83,6 +86,11 @@ type upload struct {
 }
 
 func submitFiles(ctx context.Context, w *shell.World, names []string, f submitFlags) error {
+	most, err := driving.ParseBudget(f.budget)
+	if err != nil {
+		return err
+	}
+	f.most = most
 	all, err := checkFiles(ctx, w, names, f)
 	if err != nil {
 		return err
@@ -229,18 +237,42 @@ func sentBefore(ctx context.Context, w *shell.World, h *shell.Home, p *upload, f
 
 // confirmFiles prints what goes where and for how much, and asks.
 func confirmFiles(w *shell.World, h *shell.Home, all []upload, f submitFlags) error {
-	fresh := false
+	var price plan.Price
+	var n int64
+	text := ""
 	for _, p := range all {
 		if !p.fresh {
 			continue
 		}
-		fresh = true
-		fmt.Fprint(w.Stderr, describe(p.Batch.File, h.Rehearsal))
+		for _, l := range p.Batch.File.Lanes {
+			price = price.Plus(plan.Price{Expected: l.Expected, High: l.High})
+		}
+		n += p.Batch.File.Requests
+		text += describe(p.Batch.File, h.Rehearsal)
+		if f.most != nil {
+			text += covers(p.Batch.File, *f.most)
+		}
 	}
-	if !fresh || h.Rehearsal {
+	if n > 0 && !bool(h.Rehearsal) {
+		text = quote.PayNow(price, n, true) + ".\n" + text
+	}
+	fmt.Fprint(w.Stderr, text)
+	if n == 0 || h.Rehearsal {
 		return nil
 	}
 	return shell.Ask(w, f.yes, "Send?")
+}
+
+// covers returns what a budget does not cover of a file; empty: it covers what is expected.
+func covers(file batchfile.File, budget assay.Money) string {
+	var expected assay.Cost
+	for _, l := range file.Lanes {
+		expected = expected.Add(l.Expected)
+	}
+	if expected.Sum <= budget {
+		return ""
+	}
+	return fmt.Sprintf("  The budget of %s does not cover what is expected: what does not fit waits.\n", budget)
 }
 
 // describe returns what a file is and what it may cost.
@@ -271,16 +303,8 @@ func beginFile(ctx context.Context, h *shell.Home, p *upload, f submitFlags) err
 	if !p.fresh {
 		return nil
 	}
-	var budget *assay.Money
-	if f.budget != "" {
-		m, err := assay.ParseMoney(f.budget)
-		if err != nil {
-			return shell.Usage("", "--budget: %s", err)
-		}
-		budget = &m
-	}
 	var err error
-	p.run, err = h.BeginBatch(ctx, p.BatchFile, f.note, budget)
+	p.run, err = h.BeginBatch(ctx, p.BatchFile, f.note, f.most)
 	return err
 }
 

@@ -25,22 +25,24 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 			return err
 		},
 		Confirm: func(donors []store.Run, since *workspace.Edit) error {
-			if since != nil {
-				fmt.Fprintf(w.Stderr, "since run %s the study changed: %s%s\n", since.Run.ID, since.Difference, NotExtended(since))
-			}
-			over, err := h.TakesOver(ctx, want, donors, since)
+			over, err := h.TakesOver(ctx, want, donors)
 			if err != nil {
 				return err
 			}
-			if len(donors) > 0 {
-				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost%s; --new asks everything again\n"+
-					"(the numbers below count everything, also what is taken over)\n", runNames(donors), labelWords(over.Labels))
+			q := question{pay: OverWords(over) + BudgetWords(want.Budget, over.Cost.Expected)}
+			if since != nil {
+				q.why = fmt.Sprintf("since run %s the study changed: %s%s\n", since.Run.ID, since.Difference, NotExtended(since))
 			}
-			return confirm(w, want, OverWords(over, donors)+BudgetWords(want.Budget, over.Cost.Expected), f)
+			if len(donors) > 0 {
+				q.why += fmt.Sprintf("answers of %s to equal questions are taken over at no cost%s; --new asks everything again\n",
+					runNames(donors), labelWords(over.Labels))
+			}
+			q.whole = over.Most > 0
+			return confirm(w, want, q, f)
 		},
 		Extend: func(now workspace.Current, over workspace.TakeOver) error {
-			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n", now.Run.ID,
-				now.Edit.Words())
+			q := question{whole: true, why: fmt.Sprintf("run %s is extended: %s (--new asks everything again, in a run of its own)\n",
+				now.Run.ID, now.Edit.Words())}
 			budget := now.Edit.Budget
 			if f.budget != "" {
 				budget = want.Budget
@@ -48,7 +50,8 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 			if now.Edit.Plan != nil { // other pairs than those of a new run
 				want.Plan = now.Edit.Plan
 			}
-			return confirm(w, want, LeftToAsk(over)+LeftOfBudget(now.Run, budget, over.Cost.Expected), f)
+			q.pay = LeftToAsk(over) + LeftOfBudget(now.Run, budget, over.Cost.Expected)
+			return confirm(w, want, q, f)
 		},
 	})
 	return run, revised, err
@@ -101,7 +104,7 @@ func resumed(ctx context.Context, w *shell.World, h *shell.Home, now workspace.C
 	if now.Partial {
 		fmt.Fprintln(w.Stderr, "it was begun about a part of the study; once it is closed, the same command asks the rest")
 	}
-	m, err := parseBudget(budget)
+	m, err := ParseBudget(budget)
 	if m == nil || err != nil {
 		return again, err
 	}
@@ -126,8 +129,8 @@ func orNoLimit(m *assay.Money) string {
 	return m.String()
 }
 
-// parseBudget reads --budget; nil: it was not given.
-func parseBudget(text string) (*assay.Money, error) {
+// ParseBudget reads --budget; nil: it was not given.
+func ParseBudget(text string) (*assay.Money, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -153,14 +156,26 @@ func Runnable(w *shell.World, d *plan.Input, p *plan.Plan, name string, rehearse
 	return nil
 }
 
-// confirm prints what goes where and for how much, and asks. Words say what of it is new, and what may be spent. Without
-// a terminal and without --yes nothing is sent.
-func confirm(w *shell.World, want workspace.Wanted, words string, f runFlags) error {
+// question is what a person is asked before something is paid.
+type question struct {
+	pay   string // what is paid now: the first of it
+	why   string // what a run is begun from, or extended with
+	whole bool   // the plan has more than what is paid
+}
+
+// confirm prints what is paid now, what the whole costs and where it goes, and asks. Without a terminal and without --yes nothing is
+// sent.
+func confirm(w *shell.World, want workspace.Wanted, q question, f runFlags) error {
 	if f.rehearse {
+		fmt.Fprint(w.Stderr, q.why)
 		return nil
 	}
 	d, p := want.Input, want.Plan
-	fmt.Fprint(w.Stderr, quote.Summary(d, p), words)
+	fmt.Fprint(w.Stderr, q.pay, q.why)
+	if q.whole {
+		fmt.Fprintln(w.Stderr, "The whole study, with what has its answer:")
+	}
+	fmt.Fprint(w.Stderr, quote.Summary(d, p))
 	space := w.Workspace()
 	for _, k := range space.Keys(d, p) {
 		to := k.Provider
@@ -183,33 +198,31 @@ func withKey(w *shell.World, k plan.Key) string {
 	return ", without a key"
 }
 
-// OverWords returns what a new run takes over of other runs, and what the rest costs; empty where there is no other.
-func OverWords(over workspace.TakeOver, donors []store.Run) string {
-	switch {
-	case len(donors) == 0:
-		return ""
-	case over.Rough && over.Most > 0:
-		return fmt.Sprintf("About %s of them are taken over, %s are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New),
-			priceWords(over.Cost))
-	case over.Most == 0:
-		return fmt.Sprintf("None of them has an answer there, all %s are new: %s.\n", assay.Thousands(over.New), priceWords(over.Cost))
+// OverWords returns what is paid now for a new run, and what it takes over of others.
+func OverWords(over workspace.TakeOver) string {
+	rest := ""
+	if over.Most > 0 {
+		rest = "; " + quote.UpTo(over.Exact) + are(over.Most) + " taken over"
 	}
-	return fmt.Sprintf("Up to %s of them are taken over, %s or more are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New),
-		priceWords(over.Cost))
+	return quote.PayNow(over.Cost, over.New, over.Exact) + rest + ".\n"
 }
 
-// LeftToAsk returns what of a run has its answer, and what the rest costs.
+// LeftToAsk returns what is paid now for a run that goes on, and what of it has its answer.
 func LeftToAsk(over workspace.TakeOver) string {
-	flying := ""
+	rest := ""
+	if over.Most > 0 {
+		rest = fmt.Sprintf("; %s %s an answer", assay.Thousands(over.Most), assay.Verb(over.Most, "has", "have"))
+	}
 	if over.Away > 0 {
-		flying = assay.Thousands(over.Away) + " are in flight, "
+		rest += "; " + are(over.Away) + " in flight"
 	}
 	if over.Over > 0 {
-		flying += assay.Thousands(over.Over) + " are not needed as rounds of pairs ended early, "
+		rest += "; " + are(over.Over) + " not needed as rounds of pairs ended early"
 	}
-	return fmt.Sprintf("%s of them have an answer, %s%s are new: %s.\n", assay.Thousands(over.Most), flying, assay.Thousands(over.New),
-		priceWords(over.Cost))
+	return quote.PayNow(over.Cost, over.New, over.Exact) + rest + ".\n"
 }
+
+func are(n int64) string { return assay.Thousands(n) + assay.Verb(n, " is", " are") }
 
 // BudgetWords returns what may be spent, and whether it covers what is expected of what is new.
 func BudgetWords(budget *assay.Money, expected assay.Cost) string {

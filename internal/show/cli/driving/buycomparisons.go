@@ -31,7 +31,7 @@ func buyComparisons(ctx context.Context, w *shell.World, h *shell.Home, want wor
 	if len(f.settings.Stages) == 1 {
 		wish.Stage = f.settings.Stages[0]
 	}
-	budget, err := parseBudget(f.budget)
+	budget, err := ParseBudget(f.budget)
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,10 @@ func buyComparisons(ctx context.Context, w *shell.World, h *shell.Home, want wor
 
 // confirmComparisons prints what is bought, for how much and with which chance, and asks.
 func confirmComparisons(w *shell.World, run store.Run, o quotes.Offer, f runFlags) error {
+	most := o.Each()
+	most.Sum += most.Sum / 2 // what is bought may cost so much, where the run has a budget
+	fmt.Fprintf(w.Stderr, "You pay now: %s (at most %s) for %s.\n", timesCost(o.Each(), o.N), timesCost(most, o.N),
+		assay.Count(o.N, "new comparison"))
 	fmt.Fprintf(w.Stderr, "run %s, stage %s: %s more of %s and %s settle which is better with a chance of about %.0f%%.\n",
 		run.ID, o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second, 100*o.Chance)
 	if o.Cut {

@@ -322,15 +322,15 @@ func (f compareFlags) asked(ctx context.Context, w *shell.World, h *shell.Home,
 			_, err := TryAgain(ctx, w, h, now.Run)
 			return err
 		},
-		Confirm: func(donors []store.Run, since *workspace.Edit) error {
-			over, err := h.TakesOver(ctx, want, donors, since)
+		Confirm: func(donors []store.Run, _ *workspace.Edit) error {
+			over, err := h.TakesOver(ctx, want, donors)
 			if err != nil {
 				return err
 			}
-			return confirm(w, want, OverWords(over, donors), goes)
+			return confirm(w, want, question{pay: OverWords(over), whole: over.Most > 0}, goes)
 		},
 		Extend: func(_ workspace.Current, over workspace.TakeOver) error {
-			return confirm(w, want, LeftToAsk(over), goes)
+			return confirm(w, want, question{pay: LeftToAsk(over), whole: true}, goes)
 		},
 	})
 	if err != nil {

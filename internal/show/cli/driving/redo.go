@@ -9,6 +9,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
+	"assay/internal/show/cli/quote"
 	"assay/internal/show/cli/shell"
 )
 
@@ -77,14 +78,15 @@ func confirmRedo(w *shell.World, h *shell.Home, run store.Run, r workspace.Redon
 	if h.Rehearsal {
 		return nil
 	}
-	fmt.Fprintln(w.Stderr, "Asked again, as further draws:")
 	n := int64(0)
 	for _, a := range r.Adds {
-		fmt.Fprintf(w.Stderr, "  stage %s, lane %s: %s, %s\n", a.Stage, a.Lane, assay.Count(a.Requests, "request"), priceWords(a.Cost))
 		n += a.Requests
 	}
-	fmt.Fprintf(w.Stderr, "%s kept, %s new: %s, by what the same lanes have cost so far\n",
-		assay.Count(r.Stays, "answer"), assay.Thousands(n), priceWords(r.Cost))
+	fmt.Fprintf(w.Stderr, "%s, by what the same lanes have cost so far; %s kept.\nAsked again, as further draws:\n",
+		quote.PayNow(r.Cost, n, true), assay.Count(r.Stays, "answer"))
+	for _, a := range r.Adds {
+		fmt.Fprintf(w.Stderr, "  stage %s, lane %s: %s, %s\n", a.Stage, a.Lane, assay.Count(a.Requests, "request"), priceWords(a.Cost))
+	}
 	if run.Budget != nil {
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, r.Cost.Expected))
 	}

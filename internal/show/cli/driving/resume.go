@@ -15,6 +15,7 @@ import (
 	"assay/internal/send/batchrun"
 	"assay/internal/send/engine"
 	"assay/internal/send/workspace"
+	"assay/internal/show/cli/quote"
 	"assay/internal/show/cli/shell"
 )
 
@@ -133,7 +134,7 @@ func prepareResume(ctx context.Context, w *shell.World, ref string, f resumeFlag
 			h.Close()
 		}
 	}()
-	budget, err := parseBudget(f.budget)
+	budget, err := ParseBudget(f.budget)
 	if err != nil {
 		return h, run, err
 	}
@@ -323,9 +324,9 @@ func confirmRetry(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	if a.Ended+a.Unsent == 0 {
 		return nil
 	}
-	fmt.Fprintf(w.Stderr,
-		"run %s: %s kept, %s to be sent again, %s not sent yet and to be sent: %s, by what has been paid or was expected\n", run.ID,
-		assay.Count(a.Kept, "answer"), assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent), priceWords(a.Cost))
+	fmt.Fprintf(w.Stderr, "%s.\nrun %s: %s kept, %s to be sent again, %s not sent yet and to be sent; the price goes by what has been "+
+		"paid or was expected\n", quote.PayNow(a.Cost, a.Ended+a.Unsent, true), run.ID, assay.Count(a.Kept, "answer"),
+		assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent))
 	if run.Budget != nil {
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
 	}

@@ -13,6 +13,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/script/again"
+	"assay/internal/show/cli/quote"
 	"assay/internal/show/cli/shell"
 )
 
@@ -82,11 +83,12 @@ func confirmRejudge(ctx context.Context, w *shell.World, h *shell.Home, run stor
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(w.Stderr, "%s.\n", quote.PayNow(a.Cost, a.Requests(), true))
 	for _, s := range a.Asked {
 		fmt.Fprintf(w.Stderr, "  stage %s, judge %s: %s\n", s.Stage, s.Lane, assay.Count(s.Requests, "request"))
 	}
-	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s new: %s, by what has been paid or was expected\n",
-		run.ID, assay.Count(a.Kept, "verdict"), assay.Count(a.Requests(), "request"), priceWords(a.Cost))
+	fmt.Fprintf(w.Stderr, "run %s: %s kept; the price goes by what has been paid or was expected\n", run.ID,
+		assay.Count(a.Kept, "verdict"))
 	if run.Budget != nil {
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
 	}

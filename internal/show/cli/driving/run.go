@@ -107,7 +107,7 @@ func runStudy(c *cobra.Command, w *shell.World, name string, f runFlags) error {
 	if err := f.scope.Apply(w, name, &f.study); err != nil {
 		return err
 	}
-	budget, err := parseBudget(f.budget)
+	budget, err := ParseBudget(f.budget)
 	if err != nil {
 		return err
 	}

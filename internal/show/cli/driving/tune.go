@@ -124,7 +124,7 @@ func (f tuneFlags) read(counted bool) (workspace.Tune, error) {
 		t.Limits.Rate = float64(rate)
 	}
 	var err error
-	if t.Budget, err = parseBudget(f.budget); err != nil {
+	if t.Budget, err = ParseBudget(f.budget); err != nil {
 		return t, err
 	}
 	if t.Limits == (store.Limits{}) && len(t.Lanes)+len(t.Providers) > 0 {

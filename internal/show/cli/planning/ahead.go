@@ -62,7 +62,7 @@ func aheadWords(a *workspace.Ahead) string {
 	if a.Edit != nil {
 		fmt.Fprintf(&b, "Since run %s the study changed: %s%s.\n", a.Edit.Run.ID, a.Edit.Difference, driving.NotExtended(a.Edit))
 	}
-	b.WriteString(driving.OverWords(a.Over, a.Donors))
+	b.WriteString(driving.OverWords(a.Over))
 	return b.String()
 }
 

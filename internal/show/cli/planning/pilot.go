@@ -10,6 +10,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/driving"
+	"assay/internal/show/cli/quote"
 	"assay/internal/show/cli/shell"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/estimate"
@@ -77,7 +78,7 @@ func pilot(c *cobra.Command, w *shell.World, d *plan.Input, whole *plan.Plan, o 
 
 func confirmPilot(w *shell.World, p *plan.Plan, f pilotFlags) error {
 	total := p.Sum(func(plan.Part) bool { return true })
-	fmt.Fprintf(w.Stderr, "The pilot asks %s live, for about %s (%s to %s).\n", assay.Count(total.Requests, "request"), total.Live.Expected,
-		total.Live.Low, total.Live.High)
+	fmt.Fprintf(w.Stderr, "%s: the pilot asks them live, and `assay run` takes the answers over.\n",
+		quote.PayNow(total.Live, total.Requests, true))
 	return shell.Ask(w, f.yes, "Ask?")
 }

@@ -45,6 +45,22 @@ func batchesOf(t plan.Total) string {
 	return fmt.Sprintf("%s, and %s cut when they are made", known, assay.Count(t.Later, "request"))
 }
 
+// PayNow is the beginning of every question: what is paid now, and for how much.
+func PayNow(p plan.Price, requests int64, exact bool) string {
+	if requests == 0 {
+		return "You pay now: nothing"
+	}
+	return fmt.Sprintf("You pay now: %s (at most %s) for %s%s", p.Expected, p.High, UpTo(exact), assay.Count(requests, "new request"))
+}
+
+// UpTo returns the word before a number that is not known exactly.
+func UpTo(exact bool) string {
+	if exact {
+		return ""
+	}
+	return "up to "
+}
+
 // Summary returns the plan in sentences.
 func Summary(d *plan.Input, p *plan.Plan) string {
 	all := p.Sum(func(plan.Part) bool { return true })

@@ -227,7 +227,7 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 
 // waits adds what an open run waits for, and who drives it.
 func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, p runs.RunProgress) error {
-	doubles, err := h.Ledger.Reader.Doubles(ctx, run.No)
+	doubles, err := h.Ledger.Reader.EventsOf(ctx, run.No, store.DoubleEvent)
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func printTiers(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 
 // printDoubles names the jobs that a run has one too many of, with what they did.
 func printDoubles(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
-	all, err := h.Ledger.Reader.Doubles(ctx, run.No)
+	all, err := h.Ledger.Reader.EventsOf(ctx, run.No, store.DoubleEvent)
 	for i, e := range all {
 		if i == 0 {
 			fmt.Fprintln(w.Stdout,
