@@ -137,6 +137,9 @@ func (h *history) settle(ctx context.Context) error {
 		}
 		again = len(open) == 0
 		for _, r := range open {
+			if err := h.checkHints(ctx, r); err != nil {
+				return err
+			}
 			if err := h.advance(ctx, r, n); err != nil {
 				return err
 			}
@@ -261,7 +264,7 @@ func (h *history) judgeWorld(ctx context.Context) error {
 		return err
 	}
 	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkLost,
-		h.checkMadeOnce, h.checkRaw, h.checkAnswers, h.checkPages, h.checkSecrets, h.checkNumbers} {
+		h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkAnswers, h.checkPages, h.checkSecrets, h.checkNumbers} {
 		if err := check(ctx, all, b); err != nil {
 			return err
 		}
@@ -348,7 +351,7 @@ func (h *history) statuses(ctx context.Context, all []runState) string {
 // readAll looks at everything there is to look at.
 func (h *history) readAll(ctx context.Context) error {
 	for _, args := range [][]string{ // what exports write is read at the end
-		{"runs"}, {"status"}, {"spend"}, {"analyse", "--full"}, {"report", "--out", "report.html"},
+		{"runs"}, {"status"}, {"spend"}, {"analyse"}, {"report", "--out", "report.html"},
 	} {
 		s := h.assay(ctx, ending{}, args...)
 		if s.code == shell.ExitFailed {

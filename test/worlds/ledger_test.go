@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -168,4 +169,23 @@ func (h *history) number(ctx context.Context, run string) (no int64, err error) 
 		return err
 	})
 	return no, err
+}
+
+// checkReuse looks for requests that a run paid for although an earlier run of the study had their answer when it began.
+func (h *history) checkReuse(ctx context.Context, all []runState, _ bill) error {
+	if slices.ContainsFunc(h.Actions, func(a Action) bool { return a.Do == doClock }) {
+		return nil // by which clock it had
+	}
+	return h.rows(ctx, `SELECT r.id, old.id, b.item, b.lane FROM outcomes o JOIN attempts b ON b.segment_no = o.segment_no AND b.ord = o.ord
+		JOIN runs r ON r.no = o.run_no JOIN attempts a ON a.key = b.key AND a.digest = b.digest AND a.run_no < b.run_no
+		JOIN outcomes u ON u.segment_no = a.segment_no AND u.ord = a.ord JOIN runs old ON old.no = a.run_no
+		WHERE o.stands = 1 AND o.reused_no IS NULL AND u.stands = 1 AND u.ending = 'answered' AND u.reused_no IS NULL
+		AND u.at_ms < r.created_ms AND b.try = 1`, func(row *sql.Rows) error {
+		var run, old, item, lane string
+		if err := row.Scan(&run, &old, &item, &lane); err != nil {
+			return err
+		}
+		return breaks(L7, h.statuses(ctx, all), "an answer of an earlier run is taken over",
+			"run %s paid again for item %s of lane %s, which run %s had answered", run, item, lane, old)
+	})
 }

@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,19 +20,18 @@ import (
 var (
 	mutate = flag.Bool("mutants", false, "break the program on purpose, and play worlds until a law notices")
 	only   = flag.String("only", "", "the mutants of TestMutants whose names contain this")
-	find   = flag.Bool("find", false, "stop at the first world that does not keep a law, and print its seed and the law")
+	find   = flag.Bool("find", false, "play one world, and print whether it keeps all laws")
 )
 
 // mutant is a deliberate break of the program: text of a file, and what takes its place.
 type mutant struct {
 	name     string
 	law      string // that should notice
-	open     string // why none does yet; empty: one does
 	file     string
 	old, new string
 }
 
-// readMutants reads testdata/mutants: a head of `mutant`, `law`, `file` and perhaps `open` lines, then the lines that go (-) and those that
+// readMutants reads testdata/mutants: a head of `mutant`, `law` and `file` lines, then the lines that go (-) and those that
 // come (+), whole.
 func readMutants(file string) ([]mutant, error) {
 	f, err := os.Open(file)
@@ -65,8 +64,6 @@ func readMutants(file string) ([]mutant, error) {
 			m.law = rest
 		case word == "file":
 			m.file = rest
-		case word == "open":
-			m.open = rest
 		default:
 			return nil, fmt.Errorf("%s:%d: %q", file, n, line)
 		}
@@ -116,152 +113,94 @@ func TestMutantsAreBreaksOfTheProgramAsItIs(t *testing.T) {
 	}
 }
 
-// noticed is how worlds ended under a mutant.
-type noticed struct {
-	worlds int    // played
-	seed   uint64 // of the one that failed
-	law    string // that it did not keep; empty: all did
-	took   time.Duration
-}
-
-// TestMutants breaks the program in one way after the other, and plays worlds until a law notices. It builds each broken program, so it is
-// only run where a flag asks for it.
+// TestMutants breaks the program in many ways, one at a time, and plays worlds until a law notices each. A world is played with the sound
+// program first: where it does not call what a mutant breaks, the mutant changes nothing, and where it breaks a law by itself it proves
+// nothing. It takes long, so it is only run where a flag asks for it.
 func TestMutants(t *testing.T) {
 	if !*mutate {
 		t.Skip("-mutants builds and plays every broken program")
 	}
-	sound := compile(t, mutant{})
-	for _, m := range allMutants(t) {
-		if !strings.Contains(m.name, *only) {
+	all := allMutants(t)
+	binary := compile(t, all)
+	left := map[int]bool{}
+	for i, m := range all {
+		left[i] = strings.Contains(m.name, *only)
+	}
+	maps.DeleteFunc(left, func(_ int, in bool) bool { return !in })
+	for n := 1; n <= *count && len(left) > 0; n++ {
+		seed := *first + uint64(n) - 1
+		sound := playOne(t, binary, seed, "")
+		if sound.law != "" {
+			t.Logf("world %d fails without a mutant, too (%s)", seed, sound.law)
 			continue
 		}
-		t.Run(m.name, func(t *testing.T) {
-			n := m.notice(t, sound)
-			verdict := fmt.Sprintf("%-44s %s", m.name, n)
-			switch {
-			case n.law == "" && m.open == "":
-				t.Errorf("%s: no law notices it", verdict)
-			case n.law != "" && m.open != "":
-				t.Errorf("%s: it is noticed, and listed as open", verdict)
-			case n.law == "":
-				t.Logf("%s: open: %s", verdict, m.open)
-			default:
-				t.Log(verdict)
+		for _, i := range slices.Sorted(maps.Keys(left)) {
+			if !sound.reached[i] {
+				continue
 			}
-		})
+			if got := playOne(t, binary, seed, strconv.Itoa(i)); got.law != "" {
+				t.Logf("%-55s %4d worlds  %s", all[i].name, n, got.law)
+				delete(left, i)
+			}
+		}
+	}
+	for i := range left {
+		t.Errorf("%s: no law notices it in %d worlds", all[i].name, *count)
 	}
 }
 
-func (n noticed) String() string {
-	if n.law == "" {
-		return fmt.Sprintf("survived %d worlds, %s", n.worlds, n.took.Round(time.Second))
-	}
-	return fmt.Sprintf("%4d worlds  %-30s seed %d, %s", n.worlds, n.law, n.seed, n.took.Round(time.Second))
-}
-
-// compile builds the worlds with a broken program; the zero mutant breaks nothing.
-func compile(t *testing.T, m mutant) (binary string) {
-	t.Helper()
-	dir := t.TempDir()
-	binary = filepath.Join(dir, "worlds.test")
-	args := []string{"test", "-c", "-o", binary}
-	if m.file != "" {
-		text, err := m.mutated(root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		there, err := filepath.Abs(filepath.Join(root, m.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		broken, overlay := filepath.Join(dir, "broken.go"), filepath.Join(dir, "overlay.json")
-		list, err := json.Marshal(map[string]any{"Replace": map[string]string{there: broken}})
-		if err = errors.Join(err, os.WriteFile(broken, text, 0o600), os.WriteFile(overlay, list, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		args = append(args, "-overlay", overlay)
-	}
-	if out, err := exec.CommandContext(t.Context(), "go", append(args, ".")...).CombinedOutput(); err != nil {
-		t.Fatalf("it does not compile: %s\n%s", err, out)
-	}
-	return binary
-}
-
-// notice plays worlds with a broken program. A world in which the sound program fails, too, is not counted as noticing: it goes on
-// behind it.
-func (m mutant) notice(t *testing.T, sound string) noticed {
-	broken := compile(t, m)
-	began := time.Now()
-	sum := noticed{}
-	for from := *first; sum.worlds < *count; {
-		n := playUntil(t, broken, from, *count-sum.worlds)
-		sum.worlds += n.worlds
-		sum.took = time.Since(began)
-		if n.law == "" {
-			return sum
-		}
-		if own := playUntil(t, sound, n.seed, 1); own.law == "" {
-			sum.seed, sum.law = n.seed, n.law
-			return sum
-		}
-		t.Logf("world %d fails without a mutant, too (%s)", n.seed, n.law)
-		from = n.seed + 1
-	}
-	return sum
+// noticed is how a world ended.
+type noticed struct {
+	law     string // that it did not keep; empty: it kept all
+	reached map[int]bool
 }
 
 // longest is how long a world may take before the program counts as one that hangs.
-const longest = 5 * time.Minute
+const longest = 3 * time.Minute
 
-// playUntil plays so many worlds until one fails. A program that dies or hangs has failed in the world that it played.
-func playUntil(t *testing.T, binary string, from uint64, most int) noticed {
+// playOne plays one world in a process of its own, with a mutant or, without the number of one, with the sound program. A program that
+// dies or hangs has failed.
+func playOne(t *testing.T, binary string, seed uint64, mutant string) noticed {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), longest+time.Duration(most)*20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "-test.run", "^TestWorlds$", "-test.timeout", "0", "-find", "-worlds", strconv.Itoa(most),
-		"-seed", strconv.FormatUint(from, 10))
-	out, died := cmd.CombinedOutput()
-	var err error
-	n := noticed{law: "it died or hung"}
-	for line := range strings.Lines(string(out)) {
-		line = strings.TrimSpace(line)
-		if number, ok := strings.CutPrefix(line, "playing "); ok {
-			n.worlds++
-			if n.seed, err = strconv.ParseUint(number, 10, 64); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if line == "kept" {
-			return noticed{worlds: n.worlds}
-		}
-		if words, ok := strings.CutPrefix(line, "broken "); ok {
-			number, law, _ := strings.Cut(words, " ")
-			n.law = law
-			if n.seed, err = strconv.ParseUint(number, 10, 64); err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}
+	cmd := exec.CommandContext(ctx, binary, "-test.run", "^TestWorlds$", "-test.timeout", "0", "-find", "-seed", strconv.FormatUint(seed, 10))
+	cmd.Env = append(os.Environ(), "WORLDS_MUTANT="+mutant, "WORLDS_REACH=")
+	if mutant == "" {
+		cmd.Env = append(cmd.Env, "WORLDS_REACH=1")
 	}
-	if ctx.Err() == nil && died == nil {
-		t.Fatalf("worlds end without a word:\n%s", out)
+	out, _ := cmd.CombinedOutput()
+	n := noticed{law: "it died or hung", reached: map[int]bool{}}
+	for line := range strings.Lines(string(out)) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch word {
+		case "kept":
+			n.law = ""
+		case "broken":
+			n.law = rest
+		case "reached":
+			if i, err := strconv.Atoi(rest); err == nil {
+				n.reached[i] = true
+			}
+		}
 	}
 	return n
 }
 
-// findFirst plays worlds one by one until one does not keep a law, and prints which one and which law.
+// findFirst plays one world, and prints whether it kept all laws and which mutants it could have met.
 func findFirst(t *testing.T) {
-	for i := range uint64(*count) {
-		w := Make(*first + i)
-		fmt.Println("playing", w.Seed)
-		if o := Play(t, w); o.err != nil {
-			name := string(lawOf(o.err))
-			if name == "" {
-				name = "an error that no law has"
-			}
-			t.Logf("%s", o.err)
-			fmt.Println("broken", w.Seed, name)
-			return
+	if o := Play(t, Make(*first)); o.err != nil {
+		name := string(lawOf(o.err))
+		if name == "" {
+			name = "an error that no law has"
+		}
+		t.Logf("%s", o.err)
+		fmt.Println("broken", name)
+		return
+	}
+	for _, v := range os.Environ() {
+		if rest, ok := strings.CutPrefix(v, "WORLDS_REACHED_"); ok {
+			fmt.Println("reached", strings.TrimSuffix(rest, "=1"))
 		}
 	}
 	fmt.Println("kept")

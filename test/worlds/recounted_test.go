@@ -2,6 +2,7 @@ package worlds
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -39,6 +40,31 @@ func (h *history) checkNumbers(ctx context.Context, all []runState, _ bill) erro
 	}
 	for _, d := range recount.Check(r).Disagreements {
 		return breaks(L9, "", d.Stage+", "+d.Analysis+", "+d.Lanes+": "+d.What+" is "+d.Ours, "%s", d.Theirs)
+	}
+	return h.checkPrinted(ctx, r, all[0].Run)
+}
+
+// checkPrinted holds what is printed of the findings against what programs read of them.
+func (h *history) checkPrinted(ctx context.Context, r *recount.Run, run string) error {
+	if len(r.Claims.Tables) == 0 {
+		return nil
+	}
+	full := h.assay(ctx, ending{}, "analyse", run, "--full")
+	printed := recount.Printed{Terminal: full.out}
+	if h.Seed%2 == 0 {
+		printed.CSV = h.assay(ctx, ending{}, "analyse", run, "--csv").out
+	}
+	findings, err := os.ReadFile(filepath.Join(h.dir, "rows", "findings.jsonl"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	page, more := os.ReadFile(filepath.Join(h.dir, "report.html"))
+	if more != nil {
+		return more
+	}
+	printed.Export, printed.Report = string(findings), string(page)
+	for _, d := range recount.CheckPrinted(r, printed).Disagreements {
+		return breaks(L8, full.String(), d.Stage+", "+d.Analysis+", "+d.Lanes+": "+d.What+" is "+d.Ours, "%s", d.Theirs)
 	}
 	return nil
 }

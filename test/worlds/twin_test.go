@@ -34,6 +34,15 @@ func (w World) comparable() bool {
 	})
 }
 
+// edited returns the world of somebody who had the study of the end from the beginning, and nothing goes wrong; false: that is another
+// story, since something was asked again on purpose, cancelled or held back by a budget.
+func (w World) edited(end Study) (World, bool) {
+	plain := w.Study.Budget == 0 && end.Budget == 0 && !slices.ContainsFunc(w.Actions, func(a Action) bool {
+		return a.Do == "cancel" || a.Do == "redo" || strings.Contains(a.Edit, "budget")
+	})
+	return World{Seed: w.Seed, Study: end, Queue: w.Queue, Actions: []Action{{Do: "run", Args: []string{"run", "study.yaml", "--yes"}}}}, plain
+}
+
 // lossy reports whether a fault of the world may leave requests without an answer, or give them another one.
 func (w World) lossy() bool {
 	return slices.ContainsFunc(w.Faults, func(f string) bool {
@@ -96,8 +105,15 @@ func readTable(file, keys, values string) (map[string]string, error) {
 	return table, nil
 }
 
+// withoutPairs forgets comparisons.
+func (f findings) withoutPairs() {
+	of := func(key, _ string) bool { return strings.HasPrefix(key, "arena|") }
+	maps.DeleteFunc(f.answers, of)
+	maps.DeleteFunc(f.verdicts, of)
+}
+
 // likeCalm holds what was found against what the same world finds when nothing goes wrong.
-func (got findings) likeCalm(want findings, lossy bool) error {
+func (got findings) likeCalm(l law, want findings, lossy bool) error {
 	for _, t := range []struct {
 		name      string
 		got, want map[string]string
@@ -107,11 +123,11 @@ func (got findings) likeCalm(want findings, lossy bool) error {
 			if there && v == t.want[k] || lossy && (!there || !strings.HasPrefix(v, strings.SplitAfter(t.want[k], "|")[0])) {
 				continue
 			}
-			return breaks(L6, "", fmt.Sprintf("%s %s is %q", t.name, k, t.want[k]), "%q (there: %t)", v, there)
+			return breaks(l, "", fmt.Sprintf("%s %s is %q", t.name, k, t.want[k]), "%q (there: %t)", v, there)
 		}
 		for k := range t.got {
 			if _, there := t.want[k]; !there && !lossy {
-				return breaks(L6, "", "no "+t.name+" of "+k, "%q", t.got[k])
+				return breaks(l, "", "no "+t.name+" of "+k, "%q", t.got[k])
 			}
 		}
 	}

@@ -1,0 +1,62 @@
+package worlds
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay/internal/show/cli/shell"
+)
+
+// hinted finds the commands that a text tells the person to type.
+var hinted = regexp.MustCompile("`assay ([^`]+)`")
+
+// typeable reports whether a person would type a hint as it is, and whether it ends by itself.
+func typeable(words []string) bool {
+	if slices.Contains([]string{"view", "watch", "label", "worker", "sim", "gateway", "help"}, words[0]) {
+		return false
+	}
+	return !slices.ContainsFunc(words, func(w string) bool { return w == "…" || w == "..." || strings.ToUpper(w) == w && len(w) > 2 })
+}
+
+// hints returns the commands that were printed last, each once.
+func hints(text string) (all [][]string) {
+	for _, m := range hinted.FindAllStringSubmatch(text, -1) {
+		words := strings.Fields(m[1])
+		if typeable(words) && !slices.ContainsFunc(all, func(w []string) bool { return slices.Equal(w, words) }) {
+			all = append(all, words)
+		}
+	}
+	return all
+}
+
+// checkHints types what the state of a run advises. Each command is one that the program takes, and it changes something, or tells
+// something else than to type it.
+func (h *history) checkHints(ctx context.Context, r runState) error {
+	before := h.assay(ctx, ending{}, "status", r.Run)
+	for _, words := range hints(before.out + before.err) {
+		args := slices.Clone(words)
+		if slices.Contains([]string{"run", "resume", "retry", "redo", "cancel"}, args[0]) && !slices.Contains(args, "--yes") {
+			args = append(args, "--yes")
+		}
+		s := h.assay(ctx, ending{}, args...)
+		if err := h.sane(s); err != nil {
+			return err
+		}
+		if s.code == shell.ExitUsage {
+			return breaks(L11, before.String()+"\n"+s.String(), "a hint is a command that works", "assay %s is refused",
+				strings.Join(args, " "))
+		}
+		after := h.assay(ctx, ending{}, "status", r.Run)
+		again := slices.ContainsFunc(hints(s.out+s.err), func(w []string) bool { return slices.Equal(w, words) })
+		if again && after.out == before.out && after.code == before.code {
+			return breaks(L11, before.String()+"\n"+s.String(), "a hint changes the state or gives another reason",
+				"assay %s tells to type it again", strings.Join(args, " "))
+		}
+		if after.out != before.out {
+			return nil // the other hints were for another state
+		}
+	}
+	return nil
+}
