@@ -118,6 +118,9 @@ func (h *history) settle(ctx context.Context) error {
 	if err := h.calm(ctx); err != nil {
 		return err
 	}
+	if h.rotated {
+		h.rotate() // jobs are with the keys that made them
+	}
 	const most = 12
 	again := false
 	for n := range most {
@@ -264,7 +267,7 @@ func (h *history) judgeWorld(ctx context.Context) error {
 		return err
 	}
 	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkLost,
-		h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkAnswers, h.checkPages, h.checkSecrets, h.checkNumbers} {
+		h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkLabels, h.checkAnswers, h.checkPages, h.checkSecrets, h.checkNumbers} {
 		if err := check(ctx, all, b); err != nil {
 			return err
 		}

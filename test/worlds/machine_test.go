@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing/synctest"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 type machine struct {
 	seed  uint64
 	dir   string        // the folder of artifacts, for what a loss of power takes away
+	book  string        // the ledger, likewise
 	wake  chan struct{} // holds one when a step has come
 	ended chan struct{}
 	note  func(line string)
@@ -59,8 +61,8 @@ func goroutine() uint64 {
 	return n
 }
 
-func newMachine(seed uint64, dir string, note func(string)) *machine {
-	m := &machine{seed: seed, dir: dir, note: note, wake: make(chan struct{}, 1), ended: make(chan struct{}),
+func newMachine(seed uint64, home string, note func(string)) *machine {
+	m := &machine{seed: seed, dir: filepath.Join(home, "runs"), book: filepath.Join(home, "ledger.db"), note: note, wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		unsynced: map[string]int64{}, synced: map[string]int64{}}
 	go m.schedule()
 	return m
@@ -136,6 +138,7 @@ const (
 	power     howEnds = "power"     // every process ends, and files lose what was not synced
 	interrupt howEnds = "interrupt" // Ctrl-C
 	pause     howEnds = "pause"     // it does nothing for a while, as on a laptop that is closed, and goes on
+	full      howEnds = "full"      // the disk takes no more bytes of files, until the process has ended
 )
 
 // asleep is how long a process pauses: longer than any lease.
@@ -257,7 +260,7 @@ func (p *proc) moment(name, when string) error {
 		return nil
 	}
 	p.m.note(fmt.Sprintf("%d %s %s", p.pid, p.end.How, p.hit))
-	if p.end.How == pause {
+	if p.end.How == pause || p.end.How == full {
 		return nil
 	}
 	p.stop(context.Canceled)
@@ -285,12 +288,44 @@ func (m *machine) outage() {
 // file takes a step on a file of the artifacts at once, as locks may be held around it, and remembers what of it is safe.
 func (p *proc) file(op artifacts.Step, name string, call func() error) error {
 	return p.take("file "+string(op)+" "+generic(name), func() error {
+		if p.isFull() && (op == artifacts.StepMake || op == artifacts.StepWrite) {
+			return syscall.ENOSPC
+		}
 		err := call()
 		if err == nil {
 			p.m.remember(op, name)
 		}
 		return err
 	})
+}
+
+// isFull reports whether the disk takes nothing more.
+func (p *proc) isFull() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.end.How == full && p.hit != ""
+}
+
+// synced keeps the ledger as it is now, if this process is to lose its power: commits that follow may be lost.
+func (p *proc) synced() {
+	if p.end.How == power && !p.isDead() {
+		p.m.copyBook(".synced", "")
+	}
+}
+
+// copyBook copies the ledger and its log from one name to another.
+func (m *machine) copyBook(to, from string) {
+	for _, part := range []string{"", "-wal"} {
+		text, err := os.ReadFile(m.book + from + part)
+		if errors.Is(err, os.ErrNotExist) {
+			err = os.RemoveAll(m.book + to + part)
+		} else if err == nil {
+			err = os.WriteFile(m.book+to+part, text, 0o600)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
 }
 
 func (m *machine) remember(op artifacts.Step, name string) {
@@ -336,7 +371,11 @@ func (m *machine) loseUnsynced() error {
 	}
 	clear(m.unsynced)
 	m.outages++
-	return nil
+	if _, err := os.Stat(m.book + ".synced"); err != nil {
+		return nil
+	}
+	m.copyBook("", ".synced")
+	return errors.Join(os.RemoveAll(m.book+"-shm"), os.Remove(m.book+".synced"), os.RemoveAll(m.book+".synced-wal"))
 }
 
 // boot names the machine since it had no power.

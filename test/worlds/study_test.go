@@ -17,7 +17,7 @@ type Study struct {
 	Repeats     int
 	Judge       string // "", "rule" or "model"
 	Rubric      string // the text of a model's judgement
-	Compare     string // "", "all" or "sample"
+	Compare     string // "", "all", "sample" or "rounds"
 	Mode        string
 	Canary      bool
 	LiveBelow   int
@@ -85,7 +85,7 @@ func newStudy(r *rand.Rand) Study {
 	s.Rubric = "Question: {{ text }}\nAnswer: {{ answer.text }}\n" +
 		"Does it address the question? Reply with JSON only: {\"label\": \"good\"} or {\"label\": \"bad\"}."
 	if len(s.Lanes) > 1 {
-		s.Compare = pick(r, "", "", "all", "sample")
+		s.Compare = pick(r, "", "", "all", "sample", "rounds")
 	}
 	if r.IntN(3) == 0 {
 		s.LiveBelow = 20
@@ -233,6 +233,8 @@ func (s Study) Text() string {
 		w("  - {name: arena, compare: answers, rubric: better, judges: [judge], pairs: {all: true, order: both}}\n")
 	case "sample":
 		w("  - {name: arena, compare: answers, rubric: better, judges: [judge], pairs: {per_lane_pair: 4, seed: 3}}\n")
+	case "rounds":
+		w("  - {name: arena, compare: answers, rubric: better, judges: [judge], pairs: {adaptive: {rounds: 2, per_round: 12, seed: 7}}}\n")
 	}
 	return b.String()
 }

@@ -64,11 +64,12 @@ func (h *history) export(ctx context.Context) error {
 // tables returns where one of them is.
 func (h *history) tables(name string) string { return filepath.Join(h.dir, "tables", name) }
 
-// found reads what the newest run has found, from its tables.
+// found reads what the newest run has found by models, programs and rules, from its tables.
 func (h *history) found() (findings, error) {
 	answers, err := readTable(h.tables("answers.csv"), "stage item lane template turn branch draw pair judge vote", "ending text")
 	verdicts, more := readTable(h.tables("verdicts.csv"), "stage item lane turn branch draw pair direction judge vote",
 		"state label score")
+	maps.DeleteFunc(verdicts, func(key, _ string) bool { return strings.Contains(key, "|human:") })
 	return findings{answers, verdicts}, errors.Join(err, more)
 }
 

@@ -37,6 +37,9 @@ const (
 	doBack   = "restore" // the home as it was at the last backup
 	doClock  = "clock"   // set it, by Wait
 	doRead   = "read"    // look at everything
+	doLabel  = "label"   // judge some answers
+	doRotate = "key"     // other keys at every provider, or the first ones again
+	doCopy   = "copy"    // a copy of the home is resumed beside it
 )
 
 // Make returns the world of a seed.
@@ -102,7 +105,7 @@ func (w *World) action(r *rand.Rand) Action {
 	case n < 7 && r.IntN(2) == 0:
 		return Action{Do: doClock, Wait: time.Duration(r.IntN(41)-20) * time.Minute}
 	case n < 7:
-		return Action{Do: doRead}
+		return Action{Do: pick(r, doRead, doLabel, doLabel, doRotate, doCopy)}
 	case n < 12:
 		return w.command(r, "run")
 	case n < 16:
@@ -136,6 +139,8 @@ func (w *World) command(r *rand.Rand, args ...string) Action {
 		a.End = ending{kill, moment(r)}
 	case n < 4:
 		a.End = ending{power, moment(r)}
+	case n < 5 && r.IntN(4) == 0:
+		a.End = ending{full, moment(r)}
 	case n < 5:
 		a.End = ending{interrupt, moment(r)}
 	case n < 6:
@@ -191,7 +196,7 @@ func (a Action) String() string {
 		return "wait " + a.Wait.String()
 	case doClock:
 		return "the clock is set by " + a.Wait.String()
-	case doBackup, doBack, doRead:
+	case doBackup, doBack, doRead, doLabel, doRotate, doCopy:
 		return a.Do
 	default:
 		text = "assay " + strings.Join(a.Args, " ")

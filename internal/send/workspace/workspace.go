@@ -40,6 +40,7 @@ type World struct {
 // Seams are for tests that stop processes, repeat them exactly, or cannot wait for hours. The program leaves them empty.
 type Seams struct {
 	Around func(op string, call func() error) error                      // wraps every ledger call, as store.Options.Around does
+	Synced func()                                                        // follows every ledger call that survives the power
 	Files  func(op artifacts.Step, file string, call func() error) error // wraps every change of a file, as artifacts.Folder.Around does
 	Boot   string                                                        // names the machine since its start; empty: the system is asked
 	Timing func(engine.Timing) engine.Timing                             // makes other waits of the usual ones

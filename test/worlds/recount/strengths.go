@@ -282,6 +282,10 @@ func (c *checker) reliability(t *Table, f *Finding, m *model) bool {
 	for _, x := range all {
 		spread += (x - total(all)/n) * (x - total(all)/n) / (n - 1)
 	}
+	if spread == 0 { // there is nothing to have a share of
+		c.same("reliability", "reliability", nil, f.Value)
+		return true
+	}
 	c.same("reliability", "reliability", some(1-total(noise)/n/spread), f.Value)
 	return true
 }

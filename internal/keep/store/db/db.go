@@ -22,6 +22,7 @@ type DB struct {
 	read   reader // SQLite: never waits for the writer
 	stream reader // for rows that are read one by one: what a caller does meanwhile may read and write, through other connections
 	around func(op string, call func() error) error
+	synced func()
 
 	own    func() time.Time // this process's clock
 	shared bool             // the database's clock counts
@@ -39,6 +40,8 @@ type Options struct {
 	SharedTime bool
 	// Around wraps every ledger call, named op. It sees the moment before the call and the moment after its commit.
 	Around func(op string, call func() error) error
+	// Synced is called after every commit that survives the power; nil: nothing is. It is for tests that take the power away.
+	Synced func()
 }
 
 // database hides where SQLite and PostgreSQL differ.
@@ -76,7 +79,7 @@ type reader interface {
 
 // Open opens the database at a path (SQLite) or a postgres:// URL, and brings its tables up to date.
 func Open(ctx context.Context, where string, o Options) (*DB, error) {
-	s := &DB{own: o.Now, shared: o.SharedTime, around: o.Around}
+	s := &DB{own: o.Now, shared: o.SharedTime, around: o.Around, synced: o.Synced}
 	if s.own == nil {
 		s.own = time.Now
 	}
@@ -184,6 +187,9 @@ func (s *DB) Tx(ctx context.Context, op string, d Durability, fn func(t *Txn) er
 		for n := 1; ; n++ {
 			err := s.try(ctx, d, fn)
 			if err == nil {
+				if d == Durable && s.synced != nil {
+					s.synced()
+				}
 				return nil
 			}
 			if n == mostTries || !s.engine.yielded(err) || pause(ctx, n) != nil {

@@ -75,10 +75,7 @@ func (f statusFlags) print(ctx context.Context, w *shell.World, h *shell.Home, r
 	if f.json {
 		return statusJSON(ctx, w, h, run, f.segments)
 	}
-	if err := PrintStatus(ctx, w, h, run, StatusDetail{note: true, segments: f.segments}); err != nil || !f.doubts {
-		return err
-	}
-	return printDoubts(ctx, w, h, run)
+	return PrintStatus(ctx, w, h, run, StatusDetail{note: true, segments: f.segments, doubts: f.doubts})
 }
 
 // refreshed asks the providers for the state of the open jobs of a run.
@@ -103,7 +100,7 @@ func refreshed(ctx context.Context, w *shell.World, h *shell.Home, run store.Run
 }
 
 // StatusDetail holds what is printed beside the states of lanes.
-type StatusDetail struct{ note, segments bool }
+type StatusDetail struct{ note, segments, doubts bool }
 
 // PrintStatus prints how a run is: a sentence, its lanes, and what it waits for.
 func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, more StatusDetail) error {
@@ -148,7 +145,7 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	if err := errors.Join(printTuned(w, h, run), printGatesOf(ctx, w, h, run), printRoundsOf(ctx, w, h, run)); err != nil {
 		return err
 	}
-	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run),
+	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run, more),
 		printTiers(ctx, w, h, run), printOwed(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
@@ -166,8 +163,9 @@ func LaneState(run store.Run, l store.Lane) string {
 	return string(l.State)
 }
 
-// printDoubtSum prints what was perhaps spent: on answers whose cost is not known, and on live calls that may be billed without an answer.
-func printDoubtSum(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+// printDoubtSum prints what was perhaps spent: on answers whose cost is not known, and on live calls that may be billed without an answer,
+// which are listed where that is asked for.
+func printDoubtSum(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, more StatusDetail) error {
 	sum, err := h.Ledger.Reader.DoubtSum(ctx, run.No)
 	if kept := run.Perhaps - sum.Cost.Sum; err == nil && kept > 0 {
 		fmt.Fprintf(w.Stdout, "What %s cost is not known: up to %s, which the budget counts.\n", assay.Count(run.Unpriced, "answer"), kept)
@@ -179,9 +177,13 @@ func printDoubtSum(ctx context.Context, w *shell.World, h *shell.Home, run store
 	if sum.Cost.Unknown > 0 {
 		cost = fmt.Sprintf("%s for %d of them, the others have no known price", cost, sum.Cost.Priced)
 	}
-	_, err = fmt.Fprintf(w.Stdout,
-		"%s may be billed without an answer that is kept (%s; the budget counts it): `assay status %s --doubts` lists them.\n",
-		assay.Count(int(sum.Calls), "live call"), cost, h.Named(run))
+	fmt.Fprintf(w.Stdout, "%s may be billed without an answer that is kept (%s; the budget counts it)",
+		assay.Count(int(sum.Calls), "live call"), cost)
+	if more.doubts {
+		fmt.Fprintln(w.Stdout, ":")
+		return printDoubts(ctx, w, h, run)
+	}
+	_, err = fmt.Fprintf(w.Stdout, ": `assay status %s --doubts` lists them.\n", h.Named(run))
 	return err
 }
 

@@ -1,0 +1,88 @@
+package worlds
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"assay/internal/show/cli/shell"
+	"assay/internal/study/catalog"
+)
+
+// acknowledged finds how many labels a session has kept.
+var acknowledged = regexp.MustCompile(`(?m)^([0-9]+) labels? by human:ada in this session`)
+
+// label judges a few answers or pairs by hand, if the study has any to judge.
+func (h *history) label(ctx context.Context, a Action) error {
+	stage, keys := "", []string{"1", "2", "n", "u", "s"}
+	switch {
+	case h.study.Judge == "model":
+		stage = "good"
+	case h.study.Compare != "":
+		stage, keys = "arena", []string{"a", "b", "t", "n", "u"}
+	default:
+		return nil
+	}
+	var types strings.Builder
+	for range 3 + h.rng.IntN(6) {
+		types.WriteString(keys[min(h.rng.IntN(len(keys)), h.rng.IntN(len(keys)))] + "\n")
+	}
+	s := h.tells(ctx, a.End, types.String()+"q\n", "label", "latest", stage, "--as", "ada")
+	if m := acknowledged.FindStringSubmatch(s.out); m != nil && s.code == shell.ExitDone {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return err
+		}
+		h.labels += n
+	}
+	return h.sane(s)
+}
+
+// checkLabels counts what people said: a label that was acknowledged is there.
+func (h *history) checkLabels(ctx context.Context, all []runState, _ bill) error {
+	if h.back {
+		return nil
+	}
+	kept := 0
+	err := h.rows(ctx, `SELECT COUNT(*) FROM verdicts WHERE judge = 'human:ada' AND stale = 0`, func(row *sql.Rows) error {
+		return row.Scan(&kept)
+	})
+	if err == nil && kept < h.labels {
+		err = breaks(L5, h.statuses(ctx, all), fmt.Sprintf("%d labels that were acknowledged are kept", h.labels), "%d are", kept)
+	}
+	return err
+}
+
+// rotate gives the program other keys at every provider, or those of the beginning again.
+func (h *history) rotate() {
+	h.rotated = !h.rotated
+	for name := range h.sim.BaseURLs("") {
+		v, ok := catalog.Default().Vendor(name)
+		if !ok || len(v.KeyEnv) == 0 || h.env[v.KeyEnv[0]] == "" {
+			continue
+		}
+		h.env[v.KeyEnv[0]] = secret
+		if h.rotated {
+			h.env[v.KeyEnv[0]] = secret + "b"
+		}
+	}
+}
+
+// copied copies the home to another folder and drives what is open in the copy: nothing of it may be paid for there, too.
+func (h *history) copied(ctx context.Context) error {
+	all, err := h.runs(ctx)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	there := filepath.Join(h.dir, "copy")
+	if err := errors.Join(os.RemoveAll(there), os.CopyFS(there, os.DirFS(h.home()))); err != nil {
+		return err
+	}
+	return h.sane(h.assay(ctx, ending{}, "resume", "--all", "--home", "copy"))
+}
