@@ -267,7 +267,8 @@ func (h *history) judgeWorld(ctx context.Context) error {
 		return err
 	}
 	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkLost,
-		h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkLabels, h.checkAnswers, h.checkPages, h.checkSecrets, h.checkNumbers} {
+		h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkLabels, h.checkAnswers, h.checkPages, h.checkSecrets,
+		h.checkNumbers} {
 		if err := check(ctx, all, b); err != nil {
 			return err
 		}

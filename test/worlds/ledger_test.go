@@ -146,14 +146,15 @@ func (h *history) checkPaidOnce(ctx context.Context, all []runState, b bill) err
 // unanswered counts the attempts that ended without an answer.
 func (h *history) unanswered(ctx context.Context) (map[sentKey]int64, error) {
 	ended := map[sentKey]int64{}
-	err := h.rows(ctx, `SELECT run_no, key FROM outcomes WHERE stands = 0 AND surplus = 0 AND reused_no IS NULL`, func(row *sql.Rows) error {
-		var at sentKey
-		var key []byte
-		err := row.Scan(&at.run, &key)
-		at.key = string(key)
-		ended[at]++
-		return err
-	})
+	err := h.rows(ctx, `SELECT run_no, key FROM outcomes WHERE stands = 0 AND surplus = 0 AND reused_no IS NULL`,
+		func(row *sql.Rows) error {
+			var at sentKey
+			var key []byte
+			err := row.Scan(&at.run, &key)
+			at.key = string(key)
+			ended[at]++
+			return err
+		})
 	return ended, err
 }
 

@@ -62,8 +62,8 @@ func goroutine() uint64 {
 }
 
 func newMachine(seed uint64, home string, note func(string)) *machine {
-	m := &machine{seed: seed, dir: filepath.Join(home, "runs"), book: filepath.Join(home, "ledger.db"), note: note, wake: make(chan struct{}, 1), ended: make(chan struct{}),
-		unsynced: map[string]int64{}, synced: map[string]int64{}}
+	m := &machine{seed: seed, dir: filepath.Join(home, "runs"), book: filepath.Join(home, "ledger.db"), note: note,
+		wake: make(chan struct{}, 1), ended: make(chan struct{}), unsynced: map[string]int64{}, synced: map[string]int64{}}
 	go m.schedule()
 	return m
 }

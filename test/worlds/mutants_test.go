@@ -164,7 +164,8 @@ func playOne(t *testing.T, binary string, seed uint64, mutant string) noticed {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "-test.run", "^TestWorlds$", "-test.timeout", "0", "-find", "-seed", strconv.FormatUint(seed, 10))
+	cmd := exec.CommandContext(ctx, binary, "-test.run", "^TestWorlds$", "-test.timeout", "0", "-find", "-seed",
+		strconv.FormatUint(seed, 10))
 	cmd.Env = append(os.Environ(), "WORLDS_MUTANT="+mutant, "WORLDS_REACH=")
 	if mutant == "" {
 		cmd.Env = append(cmd.Env, "WORLDS_REACH=1")

@@ -217,8 +217,8 @@ func (h *history) tells(ctx context.Context, end ending, types string, args ...s
 		HTTP: trips(func(r *http.Request) (*http.Response, error) { return p.roundTrip(h.sim.Transport(), r) }),
 		Seams: workspace.Seams{
 			Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
-			Synced: p.synced, Files: p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(), Ended: h.m.gone,
-			Boot: h.m.boot(),
+			Synced: p.synced, Files: p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(),
+			Ended: h.m.gone, Boot: h.m.boot(),
 		},
 	})
 	s := saying{args: args, code: code, out: out.String(), err: errs.String()}

@@ -40,7 +40,8 @@ func (w World) edited(end Study) (World, bool) {
 	plain := w.Study.Budget == 0 && end.Budget == 0 && !slices.ContainsFunc(w.Actions, func(a Action) bool {
 		return a.Do == "cancel" || a.Do == "redo" || strings.Contains(a.Edit, "budget")
 	})
-	return World{Seed: w.Seed, Study: end, Queue: w.Queue, Actions: []Action{{Do: "run", Args: []string{"run", "study.yaml", "--yes"}}}}, plain
+	return World{Seed: w.Seed, Study: end, Queue: w.Queue, Actions: []Action{{Do: "run", Args: []string{"run", "study.yaml", "--yes"}}}},
+		plain
 }
 
 // lossy reports whether a fault of the world may leave requests without an answer, or give them another one.
