@@ -18,7 +18,7 @@ func (w *writer) block(n ast.Node, depth int) {
 	case *ast.TextBlock:
 		w.inlines(n, depth)
 	case *ast.Heading: // no heading of the page: its outline is ours
-		w.tag("p", ` class="h h`+strconv.Itoa(n.Level)+`"`, func() { w.inlines(n, depth) })
+		w.tag("p", ` class="heading heading`+strconv.Itoa(n.Level)+`"`, func() { w.inlines(n, depth) })
 	case *ast.Blockquote:
 		w.tag("blockquote", "", inside)
 	case *ast.List:

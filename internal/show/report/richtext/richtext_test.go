@@ -10,7 +10,7 @@ func TestMarkdownIsRendered(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"paragraphs": {"one\ntwo\n\nthree", "<p>one<br>two</p><p>three</p>"},
 		"emphasis":   {"a *b* **c** ~~d~~ `e<f`", "<p>a <em>b</em> <strong>c</strong> <del>d</del> <code>e&lt;f</code></p>"},
-		"headings":   {"# A\n\n### B", `<p class="h h1">A</p><p class="h h3">B</p>`},
+		"headings":   {"# A\n\n### B", `<p class="heading heading1">A</p><p class="heading heading3">B</p>`},
 		"lists":      {"- a\n- b\n\n3. c\n4. d", `<ul><li>a</li><li>b</li></ul><ol start="3"><li>c</li><li>d</li></ol>`},
 		"quotes":     {"> said\n> so", "<blockquote><p>said<br>so</p></blockquote>"},
 		"code": {"```go\nif a < b {\n\treturn\n}\n```",
@@ -73,7 +73,7 @@ var tags = regexp.MustCompile(`<[^>]*>`)
 
 // ours are all tags that a text may become.
 var ours = regexp.MustCompile(`^<(/(div|p|ul|ol|li|blockquote|pre|code|em|strong|del|table|tr|td|th|span)|div class="(md|sent)"|` +
-	`p( class="(h h[1-6]|language|sent)")?|ul|ol start="[0-9]+"|li|blockquote|pre class="code"|code|em|strong|del|table|tr|td( class="n")?|` +
+	`p( class="(heading heading[1-6]|language|sent)")?|ul|ol start="[0-9]+"|li|blockquote|pre class="code"|code|em|strong|del|table|tr|td( class="n")?|` +
 	`th scope="col"( class="n")?|span class="soft"|br|hr)>$`)
 
 func inert(t *testing.T, text string) {
