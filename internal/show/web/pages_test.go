@@ -164,6 +164,29 @@ func TestTextsAreRenderedOrShownAsSent(t *testing.T) {
 	}
 }
 
+func TestPagesAreCompressedForThoseWhoTakeIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for accept, want := range map[string]string{"gzip, br": "gzip", "br;q=1.0, GZIP;q=0.5": "gzip", "gzip;q=0": "", "br": ""} {
+		for _, path := range []string{"/runs", "/api/runs/run1", "/static/web.css"} {
+			a := r.do(http.MethodGet, path, nil, func(q *http.Request) {
+				q.Header.Set("Authorization", "Bearer "+token)
+				q.Header.Set("Accept-Encoding", accept)
+			})
+			if got := a.header.Get("Content-Encoding"); got != want || a.header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s for %q: %q, varies by %q", path, accept, got, a.header.Get("Vary"))
+			}
+			if zipped := strings.HasPrefix(a.body, "\x1f\x8b"); zipped != (want == "gzip") {
+				t.Errorf("%s for %q: compressed %v", path, accept, zipped)
+			}
+		}
+	}
+	plain := r.get("/runs")
+	if !strings.Contains(plain.body, "</html>") {
+		t.Errorf("the client reads %.80q", plain.body)
+	}
+}
+
 func TestRawBytesAreThoseOfTheProvider(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

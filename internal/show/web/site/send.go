@@ -1,9 +1,11 @@
 package site
 
 import (
+	"compress/gzip"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -48,4 +50,37 @@ func SendFile(w http.ResponseWriter, name, kind string, from *io.SectionReader) 
 			return
 		}
 	}
+}
+
+const htmlType = "text/html; charset=utf-8"
+
+// fitsPacket is up to how many bytes an answer fits into one packet: smaller ones are not compressed.
+const fitsPacket = 1400
+
+// writeWhole writes an answer that is all there, compressed for those who take that.
+func writeWhole(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte) {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Add("Vary", "Accept-Encoding")
+	if len(text) <= fitsPacket || !acceptsGzip(r) {
+		w.WriteHeader(status)
+		w.Write(text)
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	z := gzip.NewWriter(w)
+	z.Write(text)
+	z.Close()
+}
+
+func acceptsGzip(r *http.Request) bool {
+	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			q, ok := strings.CutPrefix(strings.TrimSpace(weight), "q=")
+			return !ok || strings.Trim(q, "0.") != ""
+		}
+	}
+	return false
 }

@@ -113,7 +113,7 @@ func (s *Site) JSON(read ReadPage) http.HandlerFunc {
 			s.Fail(w, r, err)
 			return
 		}
-		writeJSON(w, http.StatusOK, v.Data)
+		writeJSON(w, r, http.StatusOK, v.Data)
 	}
 }
 
@@ -147,7 +147,7 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, status int, v *View
 		return
 	}
 	rememberTexts(w, r)
-	writeHTML(w, status, text)
+	writeWhole(w, r, status, htmlType, text)
 }
 
 // Render returns the HTML of a page, with forms for a caller who may send any.
@@ -162,12 +162,6 @@ func (s *Site) Part(w io.Writer, page, name string, data any) error {
 	return s.templates.all[page].ExecuteTemplate(w, name, data)
 }
 
-func writeHTML(w http.ResponseWriter, status int, text []byte) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(text)
-}
-
 // Fail writes an error in the requested format.
 func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if m, ok := errors.AsType[*moved](err); ok && r.Method == http.MethodGet {
@@ -176,7 +170,7 @@ func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	status, what := statusOf(err)
 	if strings.HasPrefix(r.URL.Path, "/api/") {
-		writeJSON(w, status, map[string]string{"error": what})
+		writeJSON(w, r, status, map[string]string{"error": what})
 		return
 	}
 	s.write(w, r, status, &View{Template: "error", Title: http.StatusText(status), Data: what})
@@ -196,21 +190,19 @@ func statusOf(err error) (int, string) {
 }
 
 // writeJSON writes a value for programs. Markup in it is escaped, for a reader who opens it in a browser after all.
-func writeJSON(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, r *http.Request, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(append(text, '\n'))
+	writeWhole(w, r, status, "application/json; charset=utf-8", append(text, '\n'))
 }
 
 // askToken answers a caller without the token with how to sign in: a program by a header, a reader by typing the token.
 func (s *Site) askToken(w http.ResponseWriter, r *http.Request, why string) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="assay"`)
 	if strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/metrics" {
-		writeJSON(w, http.StatusUnauthorized,
+		writeJSON(w, r, http.StatusUnauthorized,
 			map[string]string{"error": "no token: send Authorization: Bearer TOKEN, as `assay view` printed it"})
 		return
 	}
@@ -223,7 +215,7 @@ func (s *Site) askToken(w http.ResponseWriter, r *http.Request, why string) {
 		http.Error(w, "no token: open the address that `assay view` printed", http.StatusUnauthorized)
 		return
 	}
-	writeHTML(w, http.StatusUnauthorized, b.Bytes())
+	writeWhole(w, r, http.StatusUnauthorized, htmlType, b.Bytes())
 }
 
 // OpenForm finds the run that a form is about, where the form is one of ours.

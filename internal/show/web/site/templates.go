@@ -252,9 +252,8 @@ func (s *Site) Static(w http.ResponseWriter, r *http.Request) {
 		s.Fail(w, r, ErrNoPage)
 		return
 	}
-	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "private, max-age=300")
-	w.Write(text)
+	writeWhole(w, r, http.StatusOK, kind, text)
 }
 
 func staticFile(name string) ([]byte, string, error) {
