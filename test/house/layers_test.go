@@ -20,7 +20,7 @@ import (
 // docs/map.md with them.
 var layers = map[string]int{
 	"assay": -1, "study/prompt/lex": -1, "study/prompt/syntax": 0, "find/stats": 0, "assay/jsontext": 0, "examples": 0, "keep/objects": 0,
-	"assay/csvtext": 0, "study/catalog": 1, "study/decode": 0, "study/studyfile": 3,
+	"assay/csvtext": 0, "study/declare": 1, "study/catalog": 1, "study/decode": 0, "study/studyfile": 3,
 	"send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1,
 	"find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1,
 	"show/cli/term": 1, "study/adaptive": 1, "keep/store/read": 2, "keep/store/state": 2, "study": 2, "judge": 2, "study/pairs": 2,
@@ -36,6 +36,7 @@ var layers = map[string]int{
 	"send/script/again": 3, "send/script/rubric": 3, "send/script/rounds": 4, "send/script/snapshot": 4, "send/script/stages": 5,
 	"send/script/answers": 6, "send/script/conditions": 6, "send/script/verdicts": 7, "send/script/people": 7, "send/script": 8,
 	"send/batchrun":     5,
+	"send/locks":        5,
 	"find/results":      9,
 	"find/results/rows": 10, "find/results/labels": 10, "find/results/grid": 10, "find/results/runs": 10,
 	"send/dispatch/local": 9, "send/dispatch/river": 9,
@@ -61,7 +62,7 @@ var quiet = []string{
 	"assay", "find/stats", "assay/jsontext", "assay/csvtext", "study/catalog", "send/dialect", "study/prompt", "study/prompt/lex",
 	"study/prompt/syntax", "study/expr", "study", "study/decode", "study/studyfile", "judge", "study/pairs", "find/analysis",
 	"study/plan", "study/plan/check",
-	"study/plan/estimate", "study/edit", "study/convert",
+	"study/plan/estimate", "study/edit", "study/declare", "study/convert",
 	"find/tables", "send/ratelimit", "study/tokens", "study/adaptive", "find/analysis/gather", "find/analysis/answers",
 	"find/analysis/talks", "find/analysis/contests", "find/analysis/methods", "simulator/dice", "simulator/minds", "simulator/fault",
 }

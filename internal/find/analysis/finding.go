@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/stats"
+	"assay/internal/study/declare"
 )
 
 // Complete is the share of what was planned that a table must rest on; below, it is marked as incomplete.
@@ -266,6 +267,8 @@ type Report struct {
 	Tables       []Table
 	Leaderboards []Leaderboard // stage by stage: who is ahead, and how sure that is
 	Gates        []Table       // what conditions ask besides
+
+	Plan *declare.Plan // when the study declared what; nil: it was not looked into
 }
 
 // Incomplete reports whether a table is; what people left undone makes nothing incomplete.

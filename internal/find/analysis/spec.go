@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/study/declare"
 )
 
 // Verb is the subject of a stage's verdicts.
@@ -122,9 +123,10 @@ func Methods(v Verb) []Method {
 // Spec is one analysis to do.
 type Spec struct {
 	Stage   string
-	Method  Method   // empty: the usual one of the stage
-	By      []string // fields; empty: lane for rates, none for comparisons
-	Primary bool
+	Method  Method          // empty: the usual one of the stage
+	By      []string        // fields; empty: lane for rates, none for comparisons
+	Primary bool            // declared before the data
+	Late    *declare.Moment // when it was declared primary, where verdicts were there by then; nil: it was not
 	Keep    func(*Row) bool // nil: all rows
 	Gates   bool            // for conditions alone: its tables are not shown
 	Settings

@@ -15,7 +15,6 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/origin"
 	"assay/internal/send/script/snapshot"
-	"assay/internal/study"
 	"assay/internal/study/plan"
 )
 
@@ -341,6 +340,10 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 	if err != nil {
 		return store.Run{}, err
 	}
+	locked, err := Locked(ctx, h, want)
+	if err != nil {
+		return store.Run{}, err
+	}
 	s := want.Settings
 	s.BaseURLs = h.baseURLs(want)
 	s.File, s.Profile, s.Set, s.Mode = filepath.Base(want.File), want.Study.Profile, want.Study.Set, want.Study.Mode
@@ -350,7 +353,7 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 			Rehearsal: h.Rehearsal, Budget: want.Budget,
 		},
 		Input: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim,
-		Check: h.check(ctx, want),
+		Locked: locked, Check: h.check(ctx, want),
 	})
 }
 
@@ -374,14 +377,6 @@ func (h *Home) Imported(ctx context.Context, want Wanted) (store.Run, bool, erro
 		}
 	}
 	return store.Run{}, false, nil
-}
-
-// BudgetOf returns the budget of a run: the user's, else the study's; nil: no limit.
-func BudgetOf(s *study.Study, said *assay.Money) *assay.Money {
-	if said == nil && s.Budget.Set {
-		return &s.Budget.Money
-	}
-	return said
 }
 
 // baseURLs returns where the requests of a shared run go, by provider: workers that have no key of one may not know.

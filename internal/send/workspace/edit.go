@@ -14,6 +14,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
+	"assay/internal/send/locks"
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/study/edit"
@@ -237,7 +238,7 @@ func itemSum(it assay.Item) ([sha256.Size]byte, error) {
 func (h *Home) revision(want Wanted, e *Edit) snapshot.Revision {
 	return snapshot.Revision{
 		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)),
-		Difference: e.Difference, What: e.Words(),
+		Difference: e.Difference, What: e.Words(), Now: h.World.Now().UTC(),
 	}
 }
 
@@ -245,6 +246,16 @@ func (h *Home) revision(want Wanted, e *Edit) snapshot.Revision {
 func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
 	r := h.revision(want, e)
 	r.Check = h.check(ctx, want)
+	var err error
+	if r.Lock, err = h.Planner.Locked(ctx, e.Run); err == nil && r.Lock != nil {
+		var s locks.Study
+		if s, err = lockable(ctx, h, want); err == nil {
+			err = s.Compare(ctx, r.Lock)
+		}
+	}
+	if err != nil {
+		return false, err
+	}
 	if !e.Grows {
 		return h.Planner.Revise(ctx, r)
 	}

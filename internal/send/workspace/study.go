@@ -13,10 +13,13 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/judge/program"
+	"assay/internal/send/locks"
 	"assay/internal/send/script"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/show/notify"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
+	"assay/internal/study/declare"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/check"
@@ -247,4 +250,48 @@ func MakePlan(ctx context.Context, d *plan.Input, o plan.Options, dir string) (*
 		return nil, nil, problems
 	}
 	return p, problems, nil
+}
+
+// BudgetOf returns the budget of a run: the user's, else the study's; nil: no limit.
+func BudgetOf(s *study.Study, said *assay.Money) *assay.Money {
+	if said == nil && s.Budget.Set {
+		return &s.Budget.Money
+	}
+	return said
+}
+
+// Lock writes a study into the ledger before anything is sent: texts, digests of items, and what it declares. It returns the lock,
+// and the number of verdicts that were there already.
+func Lock(ctx context.Context, h *Home, want Wanted) (declare.Lock, int64, error) {
+	donors, err := h.Donors(ctx, want)
+	if err != nil {
+		return declare.Lock{}, 0, err
+	}
+	var ids []string
+	for _, r := range donors {
+		ids = append(ids, r.ID)
+	}
+	s, err := lockable(ctx, h, want)
+	if err != nil {
+		return declare.Lock{}, 0, err
+	}
+	return locks.Book{Runs: h.Ledger.Runs, Snapshots: &h.Planner.Store}.Lock(ctx, s, ids, h.World.Now())
+}
+
+// Locked returns the lock of a study with what was changed since; nil: it was not locked.
+func Locked(ctx context.Context, h *Home, want Wanted) (*snapshot.Locked, error) {
+	s, err := lockable(ctx, h, want)
+	if err != nil {
+		return nil, err
+	}
+	return locks.Book{Runs: h.Ledger.Runs, Snapshots: &h.Planner.Store}.Of(ctx, s)
+}
+
+// lockable returns a study as locks see it.
+func lockable(ctx context.Context, h *Home, want Wanted) (locks.Study, error) {
+	digest, err := h.World.StudyDigest(ctx, want.Input, want.File)
+	s := want.Settings
+	s.File, s.Profile, s.Set = filepath.Base(want.File), want.Study.Profile, want.Study.Set
+	return locks.Study{Input: want.Input, Folder: want.folder(h.World), Files: h.World.Disk.Folder(filepath.Dir(want.File)), Digest: digest,
+		Settings: s}, err
 }

@@ -180,6 +180,7 @@ func commands(w *shell.World) []*cobra.Command {
 		planning.Check(w),
 		planning.Plan(w),
 		planning.Prompts(w),
+		driving.Lock(w),
 		keysCommand(w),
 		modelsCommand(w),
 		pricesCommand(w),

@@ -16,6 +16,7 @@ type sample struct {
 func samples() []sample {
 	return []sample{
 		{"init", []string{"assay init my-study", "assay init pressure --example sycophancy"}},
+		{"lock", []string{"assay lock my-study"}},
 		{"check", []string{"assay check my-study", "assay check my-study --set inputs.questions.limit=5"}},
 		{"plan", []string{"assay plan my-study", "assay plan my-study --show 1 --lane haiku", "assay plan my-study --write requests"}},
 		{"models", []string{"assay models", "assay models anthropic"}},

@@ -249,6 +249,10 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 	if t.By == nil {
 		t.By = e.spec.By
 	}
+	if m := e.spec.Late; m != nil {
+		t.Note("declared primary on %s, after %s: not a planned finding, and not corrected with the planned ones", m.Day(),
+			analysis.Plural(int(m.Verdicts), "verdict"))
+	}
 	t.Unvalidated = !e.stage.Validated && e.who != people && e.stage.Machines()
 	if t.People || !e.stage.Machines() {
 		t.Unclear = e.stage.Unclear

@@ -13,6 +13,7 @@ import (
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/study/catalog"
+	"assay/internal/study/declare"
 	"assay/internal/study/expr"
 )
 
@@ -27,8 +28,9 @@ type Query struct {
 	Settings analysis.Settings // of all analyses that take them
 	Prices   *catalog.Catalog  // count costs again by these prices; nil: what was paid
 
-	gates []gate // conditions whose analyses are done besides, out of sight
-	look  bool   // comparisons that were all planned at once are looked at as if they had been a round
+	gates []gate        // conditions whose analyses are done besides, out of sight
+	plan  *declare.Plan // when the study declared what; nil: no one asks
+	look  bool          // comparisons that were all planned at once are looked at as if they had been a round
 }
 
 // Findings are the findings of one run.
@@ -50,6 +52,9 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, q Query) (*Findin
 	if q.gates, err = gatesOf(st); err != nil {
 		return nil, err
 	}
+	if q.plan, err = r.Scripts.Plan(ctx, run); err != nil {
+		return nil, err
+	}
 	w, err := walkOver(ctx, r, run, q)
 	if err != nil {
 		return nil, err
@@ -58,6 +63,7 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, q Query) (*Findin
 	if out.Report, err = w.report(ctx); err != nil {
 		return nil, err
 	}
+	out.Report.Plan = q.plan
 	if err := q.narrow(out.Report); err != nil {
 		return nil, err
 	}

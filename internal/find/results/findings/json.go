@@ -12,6 +12,7 @@ type JSON struct {
 	Study      string          `json:"study"`
 	Rehearsal  bool            `json:"rehearsal,omitempty"`
 	Incomplete bool            `json:"incomplete"`
+	Plan       *planDocument   `json:"plan,omitempty"` // when the study declared what; not there: that is not known
 	Summary    *SummaryJSON    `json:"summary,omitempty"`
 	Tables     []TableJSON     `json:"tables"`
 	Costs      []spentDocument `json:"costs"`
@@ -145,7 +146,7 @@ type gateDocument struct {
 func (a *Findings) JSON() JSON {
 	doc := JSON{
 		Run: a.Run.ID, Study: a.Run.Study, Rehearsal: a.Rehearsal, Incomplete: a.Report.Incomplete(),
-		Tables: []TableJSON{}, Costs: []spentDocument{}, Gates: []gateDocument{},
+		Plan: planOf(a.Report.Plan), Tables: []TableJSON{}, Costs: []spentDocument{}, Gates: []gateDocument{},
 	}
 	for i := range a.Report.Tables {
 		doc.Tables = append(doc.Tables, tableOf(&a.Report.Tables[i]))

@@ -11,6 +11,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/study"
 	"assay/internal/study/adaptive"
+	"assay/internal/study/declare"
 	"assay/internal/study/expr"
 	"assay/internal/study/plan"
 )
@@ -288,9 +289,9 @@ func (q *Query) shown(st *study.Study, stages []analysis.Stage) (specs []analysi
 			}
 			conditions = append(conditions, p)
 		}
-		specs = append(specs, analysis.Spec{
-			Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Primary: a.Primary, Settings: plan.SettingsOf(a),
-		})
+		spec := analysis.Spec{Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Settings: plan.SettingsOf(a)}
+		spec.Primary, spec.Late = q.planned(a)
+		specs = append(specs, spec)
 		only = append(only, conditions)
 	}
 	for _, s := range wanted {
@@ -299,4 +300,22 @@ func (q *Query) shown(st *study.Study, stages []analysis.Stage) (specs []analysi
 		}
 	}
 	return specs, append(only, make([][]*expr.Program, len(specs)-len(only))...), nil
+}
+
+// planned reports whether an analysis was declared primary before the data, as it is asked for now; else when it was
+// declared so.
+func (q *Query) planned(a *study.Analysis) (bool, *declare.Moment) {
+	if q.plan == nil {
+		return a.Primary, nil
+	}
+	said := declare.Said{Kind: declare.Primary, Text: a.Text()}
+	if q.plan.Planned(said, a.Primary) {
+		return true, nil
+	}
+	for _, e := range q.plan.Late() {
+		if e.Said == said {
+			return false, &e.Moment
+		}
+	}
+	return false, nil
 }

@@ -42,6 +42,13 @@ func (s *Reader) Judged(ctx context.Context, run int64, stage, judge string) (ju
 	return judged, err
 }
 
+// CountVerdicts returns how many valid verdicts a run has.
+func CountVerdicts(ctx context.Context, s *Reader, run int64) (int64, error) {
+	var n int64
+	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM verdicts WHERE run_no = $1 AND stale = 0 AND state = 'valid'`, run).Scan(&n)
+	return n, err
+}
+
 // People lists the people who have given verdicts in a stage, by name.
 func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string, error) {
 	var out []string

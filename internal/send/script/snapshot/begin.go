@@ -22,6 +22,7 @@ type Beginning struct {
 	Prices   []byte // the price file of the command line; nil: none
 	Settings Settings
 	Claim    *store.Claim // nil: it begins whatever else there is
+	Locked   *Locked      // the study as it was locked, with what was changed since; nil: it was not
 	Check    func() error // returns an error where what was copied differs from what was planned; nil: no check
 }
 
@@ -82,6 +83,9 @@ func (s *Store) prepare(ctx context.Context, run store.Run, b Beginning) error {
 		return err
 	}
 	if err := s.importAll(ctx, run, b); err != nil {
+		return err
+	}
+	if err := s.keepDeclared(ctx, run, b); err != nil {
 		return err
 	}
 	if b.Check != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
+	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -25,7 +26,9 @@ type Revision struct {
 	Digest     string      // of it
 	Files      fs.FS       // its folder
 	Difference edit.Difference
-	What       string // changed, in words
+	What       string    // changed, in words
+	Now        time.Time // when it is changed
+	Lock       *Locked   // of the run, with what was changed since; nil: it has none
 
 	Check func() error // as in Beginning
 	More  *More        // nil: it asks the same as before
@@ -74,6 +77,9 @@ func (s *Store) Revise(ctx context.Context, r Revision) (bool, error) {
 	}
 	if now := BudgetAfter(r.Run, was, is); !sameMoney(now, r.Run.Budget) {
 		out.Budget = &store.NewBudget{Was: r.Run.Budget, Is: now}
+	}
+	if err := s.reviseDeclared(ctx, r, &out); err != nil {
+		return false, err
 	}
 	settings.File = r.File
 	if r.More != nil {

@@ -17,6 +17,9 @@ import (
 // was changed: then it is only analysed again.
 func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.Wanted,
 	f runFlags) (run store.Run, revised bool, err error) {
+	if err := printLock(ctx, w, h, want); err != nil {
+		return run, false, err
+	}
 	run, err = h.Run(ctx, want, workspace.Doorkeeper{
 		Waiting: func() { fmt.Fprintln(w.Stderr, workspace.ErrBeginning) },
 		Resumed: func(now workspace.Current) error {

@@ -9,6 +9,7 @@ import (
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/export/bundle"
 	"assay/internal/show/export/folder"
+	"assay/internal/show/report/words"
 )
 
 type bundleFlags struct {
@@ -59,5 +60,9 @@ func runBundle(ctx context.Context, w *shell.World, ref string, f bundleFlags) e
 		return err
 	}
 	fmt.Fprintf(w.Stderr, "run %s of %s is in %s\n", run.ID, run.Study, f.out)
-	return nil
+	plan, err := h.Results().Scripts.Plan(ctx, run)
+	if err == nil && plan.Lock != nil {
+		fmt.Fprintln(w.Stderr, words.LockWords(plan.Lock))
+	}
+	return err
 }

@@ -18,6 +18,7 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/show/export/table"
+	"assay/internal/study/declare"
 )
 
 // A bundle is one run in one file: a zip with a manifest and one table of JSON lines for every table of the ledger that
@@ -47,6 +48,7 @@ type Manifest struct {
 	Rehearsal bool             `json:"rehearsal"`
 	Created   string           `json:"created"`
 	Rows      map[string]int64 `json:"rows"`
+	Locked    *declare.Lock    `json:"locked,omitempty"` // since when the study is locked, and what was changed since
 }
 
 // WriteTables writes a run as a bundle. The rows of a table are walked over once.

@@ -20,6 +20,11 @@ import (
 // Write writes a run as a bundle.
 func Write(ctx context.Context, w io.Writer, r export.Run) error {
 	m := Manifest{Run: r.ID, Study: r.Study, Rehearsal: r.Rehearsal, Created: r.Created.UTC().Format(time.RFC3339)}
+	plan, err := r.Results.Scripts.Plan(ctx, r.Run)
+	if err != nil {
+		return err
+	}
+	m.Locked = plan.Lock
 	b := &bundler{r}
 	return WriteTables(w, m, func(table string) iter.Seq2[store.DumpRow, error] { return b.rows(ctx, table) })
 }

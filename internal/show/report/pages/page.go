@@ -226,10 +226,7 @@ func (d paged) method() []string {
 		primary = primary || t.Primary
 		unchecked = unchecked || t.Unvalidated
 	}
-	if primary {
-		out = append(out, "Primary findings were named in the study before the data came. Their p-values are adjusted together (Holm); "+
-			"all other findings are exploratory.")
-	}
+	out = append(out, words.PlanWords(d.Report.Plan, primary)...)
 	if unchecked {
 		out = append(out, "Judge not validated: no human labels show how often the judge is right, so its verdicts are opinions of a "+
 			"model about a model.")

@@ -23,6 +23,7 @@ import (
 	"assay/internal/show/report"
 	"assay/internal/show/report/figures"
 	"assay/internal/show/report/pages"
+	"assay/internal/study/declare"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -128,7 +129,9 @@ func document(names ...string) *report.Document {
 	d := &report.Document{
 		Study: "small", Description: "Two lanes.", Run: "abc", State: "Run abc of small is done.", Created: noon,
 		Closed: noon.Add(90 * time.Minute), Budget: &budget, Report: &analysis.Report{Tables: []analysis.Table{strengths(names...),
-			wins(names...), flips(), validity()}, Leaderboards: []analysis.Leaderboard{ranking(names)}},
+			wins(names...), flips(), validity()}, Leaderboards: []analysis.Leaderboard{ranking(names)}, Plan: &declare.Plan{Known: true,
+			Entries: []declare.Entry{{Said: declare.Said{Kind: declare.Primary, Text: "of: arena"}, Moment: declare.Moment{At: noon}}},
+			Lock:    &declare.Lock{At: noon, Digest: "0123456789abcdef"}}},
 		Gates:  []analysis.Passage{{Condition: "finding('arena') > 0", Passed: true}, {Condition: "1 > 2", Why: "it is not"}},
 		Inputs: []report.Input{{Name: "questions", Items: 20, Clusters: 20}},
 		Stages: []report.Stage{{Name: "arena", Verb: "compare", Of: "answers", With: "judge", How: "rubric better"}},

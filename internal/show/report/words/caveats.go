@@ -46,6 +46,7 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, plot.MaxWords)), "", nil})
 		}
 	}
+	out = append(out, d.moved()...)
 	if c := d.unsettledNeighbours(append([]*ranked{lead}, others(lead, all)...)); c != nil {
 		out = append(out, *c)
 	}

@@ -60,7 +60,7 @@ func (d document) summary() *Summary {
 			out.Headline = say("No stage ranks its lanes: what was measured stands in the tables below.")
 		}
 		out.Coverage, out.Complete = d.requestsAnswered()
-		out.Caveats = d.unfinished(nil)
+		out.Caveats = append(d.unfinished(nil), d.moved()...)
 		return out
 	}
 	all := make([]*ranked, len(d.Report.Leaderboards))
