@@ -6,8 +6,11 @@ import (
 	"strconv"
 )
 
-// Digest returns the canonical value of a request: equal digests ask the same of the same model at the same place.
-// Params are the JSON of its lane's parameters, which many requests share.
+// digestSize is how many bytes of a hash a digest has.
+const digestSize = 16
+
+// Digest returns a hash of what a request asks: requests with equal digests ask the same of the same model at the same
+// address, as the same draw. Params are the JSON of its lane's parameters, which many requests share.
 func (r *Request) Digest(baseURL string, params []byte, draw int) []byte {
 	h := sha256.New()
 	text := func(s string) {
@@ -30,5 +33,5 @@ func (r *Request) Digest(baseURL string, params []byte, draw int) []byte {
 		}
 	}
 	text(strconv.Itoa(draw))
-	return h.Sum(nil)[:16]
+	return h.Sum(nil)[:digestSize]
 }

@@ -26,7 +26,7 @@ type Document struct {
 
 // Element is one element of a list.
 type Element struct {
-	Text      []byte // good until Each returns
+	Text      []byte // valid until Each returns
 	TooLong   bool   // longer than the maximum: it was read over
 	Line, Col int    // where it begins
 }

@@ -161,7 +161,7 @@ func (p *Parser) name() (string, error) {
 	if p.i >= len(p.b) || p.b[p.i] != '"' {
 		return "", p.unexpected("a name in quotes")
 	}
-	raw, err := p.raw()
+	raw, err := p.unquoted()
 	if err != nil {
 		return "", err
 	}

@@ -9,15 +9,15 @@ import (
 )
 
 func (p *Parser) text() (any, error) {
-	raw, err := p.raw()
+	raw, err := p.unquoted()
 	if err != nil {
 		return nil, err
 	}
 	return string(raw), nil
 }
 
-// raw reads a string in quotes. What it returns is good until the next call.
-func (p *Parser) raw() ([]byte, error) {
+// unquoted reads a string and returns it without quotes and escapes. It is valid until the next call.
+func (p *Parser) unquoted() ([]byte, error) {
 	p.i++
 	start := p.i
 	p.i += Plain(p.b[p.i:])
@@ -26,11 +26,11 @@ func (p *Parser) raw() ([]byte, error) {
 		return p.b[start : p.i-1], nil
 	}
 	p.scratch = append(p.scratch[:0], p.b[start:p.i]...)
-	return p.escaped()
+	return p.unquotedRest()
 }
 
-// escaped goes on with a string from a byte that is not plain.
-func (p *Parser) escaped() ([]byte, error) {
+// unquotedRest goes on with a string from its first byte that is not plain.
+func (p *Parser) unquotedRest() ([]byte, error) {
 	for p.i < len(p.b) {
 		switch c := p.b[p.i]; c {
 		case '"':
@@ -77,7 +77,7 @@ func (p *Parser) escape() error {
 		p.i = len(p.b)
 		return p.unexpected("an escape")
 	}
-	c := meaning(p.b[p.i+1])
+	c := unescaped(p.b[p.i+1])
 	if c == 0 && p.b[p.i+1] == 'u' {
 		return p.unicode()
 	}
@@ -119,8 +119,8 @@ func (p *Parser) number() (any, error) {
 	return NumberOf(string(p.b[start:p.i]), whole), nil
 }
 
-// numberEnd returns where the number at i ends and whether it has neither fraction nor exponent; if it is none, the byte that should
-// have been a digit.
+// numberEnd returns where the number at i ends and whether it is whole: without fraction and exponent. Where ok is
+// false, end is the place of the digit that is missing.
 func numberEnd(b []byte, i int) (end int, whole, ok bool) {
 	if b[i] == '-' {
 		i++

@@ -55,7 +55,7 @@ func (t *Tree) Release(keep int) {
 	}
 }
 
-// Parse reads a document and returns its top value, which is good until the next call.
+// Parse reads a document and returns its top value, which is valid until the next call.
 func (t *Tree) Parse(src []byte) (Value, error) {
 	t.src, t.nodes = src, t.nodes[:0]
 	if len(src) >= maxSource {

@@ -15,18 +15,18 @@ func AppendUnescaped(dst, src []byte) []byte {
 			return append(dst, src...)
 		}
 		dst = append(dst, src[:i]...)
-		if c := meaning(src[i+1]); c != 0 {
+		if c := unescaped(src[i+1]); c != 0 {
 			dst, src = append(dst, c), src[i+2:]
 			continue
 		}
 		var size int
-		dst, size = appendUnicodeMeaning(dst, src[i:])
+		dst, size = appendUnicodeEscape(dst, src[i:])
 		src = src[i+size:]
 	}
 }
 
-// meaning returns the character that a backslash makes of c; 0 for \u and for unknown escapes.
-func meaning(c byte) byte {
+// unescaped returns the character that a backslash makes of c; 0 for \u and for unknown escapes.
+func unescaped(c byte) byte {
 	switch c {
 	case 'n':
 		return '\n'
@@ -44,8 +44,8 @@ func meaning(c byte) byte {
 	return 0
 }
 
-// appendUnicodeMeaning appends what the \u escape at the front of b means, and returns how long it is.
-func appendUnicodeMeaning(dst, b []byte) ([]byte, int) {
+// appendUnicodeEscape appends the character of the \u escape at the front of b, and returns the length of the escape.
+func appendUnicodeEscape(dst, b []byte) ([]byte, int) {
 	r := hex4(b)
 	if r < 0 {
 		return append(dst, b[:2]...), 2

@@ -1,36 +1,36 @@
 package jsontext
 
-// Valid reports whether raw is one JSON value, strictly, and not nested beyond measure. It needs no memory, unlike
-// encoding/json: every request is checked with it.
+// Valid reports whether raw is one JSON value by the grammar of RFC 8259, at most maxDepth deep. It allocates nothing: every
+// request is checked with it. Unlike Parser it lets repeated names, NUL and half characters pass.
 func Valid(raw []byte) bool {
-	rest, ok := validValue(SkipSpace(raw), 0)
+	rest, ok := skipValue(SkipSpace(raw), 0)
 	return ok && len(SkipSpace(rest)) == 0
 }
 
-// validValue skips the value at the front of raw and returns the rest.
-func validValue(raw []byte, depth int) (rest []byte, ok bool) {
+// skipValue skips the value at the front of raw and returns the rest.
+func skipValue(raw []byte, depth int) (rest []byte, ok bool) {
 	if len(raw) == 0 || depth > maxDepth {
 		return raw, false
 	}
 	switch raw[0] {
 	case '{':
-		return validList(raw[1:], '}', depth+1)
+		return skipMembers(raw[1:], '}', depth+1)
 	case '[':
-		return validList(raw[1:], ']', depth+1)
+		return skipMembers(raw[1:], ']', depth+1)
 	case '"':
-		return validString(raw[1:])
+		return skipString(raw[1:])
 	case 't':
-		return validWord(raw, "true")
+		return skipWord(raw, "true")
 	case 'f':
-		return validWord(raw, "false")
+		return skipWord(raw, "false")
 	case 'n':
-		return validWord(raw, "null")
+		return skipWord(raw, "null")
 	}
-	return validNumber(raw)
+	return skipNumber(raw)
 }
 
-// validList reads members or elements up to their closing bracket.
-func validList(raw []byte, end byte, depth int) (rest []byte, ok bool) {
+// skipMembers skips members or elements and their closing bracket, and returns the rest.
+func skipMembers(raw []byte, end byte, depth int) (rest []byte, ok bool) {
 	raw = SkipSpace(raw)
 	if len(raw) > 0 && raw[0] == end {
 		return raw[1:], true
@@ -40,7 +40,7 @@ func validList(raw []byte, end byte, depth int) (rest []byte, ok bool) {
 			if len(raw) == 0 || raw[0] != '"' {
 				return raw, false
 			}
-			if raw, ok = validString(raw[1:]); !ok {
+			if raw, ok = skipString(raw[1:]); !ok {
 				return raw, false
 			}
 			if raw = SkipSpace(raw); len(raw) == 0 || raw[0] != ':' {
@@ -48,7 +48,7 @@ func validList(raw []byte, end byte, depth int) (rest []byte, ok bool) {
 			}
 			raw = SkipSpace(raw[1:])
 		}
-		if raw, ok = validValue(raw, depth); !ok {
+		if raw, ok = skipValue(raw, depth); !ok {
 			return raw, false
 		}
 		raw = SkipSpace(raw)
@@ -63,8 +63,8 @@ func validList(raw []byte, end byte, depth int) (rest []byte, ok bool) {
 	}
 }
 
-// validString reads a string from behind its opening quote.
-func validString(raw []byte) (rest []byte, ok bool) {
+// skipString skips a string from behind its opening quote, and returns the rest.
+func skipString(raw []byte) (rest []byte, ok bool) {
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case c == '"':
@@ -72,7 +72,7 @@ func validString(raw []byte) (rest []byte, ok bool) {
 		case c < ' ':
 			return raw, false
 		case c == '\\':
-			if i+1 == len(raw) || meaning(raw[i+1]) == 0 && hex4(raw[i:]) < 0 {
+			if i+1 == len(raw) || unescaped(raw[i+1]) == 0 && hex4(raw[i:]) < 0 {
 				return raw, false
 			}
 			i++
@@ -81,14 +81,14 @@ func validString(raw []byte) (rest []byte, ok bool) {
 	return raw, false
 }
 
-func validWord(raw []byte, word string) (rest []byte, ok bool) {
+func skipWord(raw []byte, word string) (rest []byte, ok bool) {
 	if len(raw) < len(word) || string(raw[:len(word)]) != word {
 		return raw, false
 	}
 	return raw[len(word):], true
 }
 
-func validNumber(raw []byte) (rest []byte, ok bool) {
+func skipNumber(raw []byte) (rest []byte, ok bool) {
 	if raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return raw, false
 	}

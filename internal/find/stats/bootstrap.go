@@ -13,8 +13,8 @@ import (
 // bootstrap.
 const FewClusters = 40
 
-// mostUndefined is the share of resamples that may lack a value before their spread is no estimate of the error.
-const mostUndefined = 0.2
+// MostUndefined is the share of resamples that may lack a value before their spread is no estimate of the error.
+const MostUndefined = 0.2
 
 // Replicates are the values of one estimate over resamples.
 type Replicates struct {
@@ -46,7 +46,7 @@ func (r Replicates) Interval(level float64) Interval {
 // resampled. Percentiles know nothing of how few clusters there were: of 6 to 30, they hold the truth in 83 to 93 of
 // 100 studies.
 func (r Replicates) Student(estimate Number, level float64, clusters int) Interval {
-	if all := len(r.Values) + r.Undefined; float64(r.Undefined) > mostUndefined*float64(all) {
+	if all := len(r.Values) + r.Undefined; float64(r.Undefined) > MostUndefined*float64(all) {
 		return NoInterval("%d of %d resamples have no value", r.Undefined, all)
 	}
 	return tInterval(estimate, r.SE(), level, clusters-1)

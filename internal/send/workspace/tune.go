@@ -83,7 +83,7 @@ func (t Tune) words(run store.Run) string {
 		all = append(all, "limits as the study says")
 	}
 	if t.Limits != (store.Limits{}) {
-		all = append(all, limitWords(t.Lanes, t.Providers)+": "+LimitWords(t.Limits))
+		all = append(all, limitedWords(t.Lanes, t.Providers)+": "+LimitWords(t.Limits))
 	}
 	if t.Budget != nil {
 		was := "none"
@@ -101,8 +101,8 @@ func (t Tune) words(run store.Run) string {
 	return strings.Join(all, "; ")
 }
 
-// limitWords names the lanes and providers that limits are set for.
-func limitWords(lanes, providers []string) string {
+// limitedWords names the lanes and providers that limits are set for.
+func limitedWords(lanes, providers []string) string {
 	var all []string
 	for _, name := range lanes {
 		all = append(all, "lane "+name)
@@ -123,13 +123,13 @@ func LimitWords(l store.Limits) string {
 		all = append(all, fmt.Sprintf("at most %s in flight", assay.Count(l.Concurrency, "request")))
 	}
 	if l.Rate > 0 {
-		all = append(all, RateWords(l.Rate))
+		all = append(all, rateWords(l.Rate))
 	}
 	return strings.Join(all, ", ")
 }
 
-// RateWords returns how many requests go out a second or, if that is less than one, a minute.
-func RateWords(rate float64) string {
+// rateWords returns how many requests go out a second or, if that is less than one, a minute.
+func rateWords(rate float64) string {
 	if rate >= 1 {
 		return strconv.FormatFloat(rate, 'g', 4, 64) + " a second"
 	}

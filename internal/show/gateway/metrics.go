@@ -2,8 +2,9 @@ package gateway
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +21,8 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 		heads[name] = fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
 		lines[name] = append(lines[name], fmt.Sprintf("%s{user=%q} %g\n", name, user, value))
 	}
-	shown := func(name string) bool { return name == userIn(r.Context()).Name || userIn(r.Context()).Name == s.Admin }
+	asking := userIn(r.Context()).Name
+	shown := func(name string) bool { return name == asking || asking == s.Admin }
 	for _, u := range users {
 		if !shown(u.Owner) {
 			continue
@@ -34,13 +36,8 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 			add("budget_dollars", "What a user may spend.", u.Name, u.Budget.Float())
 		}
 	}
-	var names []string
-	for name := range heads {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(heads)) {
 		fmt.Fprint(w, heads[name], strings.Join(lines[name], ""))
 	}
 }

@@ -6,27 +6,27 @@ import (
 	"sync"
 )
 
-// maxNames bounds how many models a simulator remembers to have been asked.
-const maxNames = 1000
+// maxModels bounds how many models a simulator remembers to have been asked.
+const maxModels = 1000
 
-// roll is the names of models that were asked.
-type roll struct {
+// modelNames are the names of models that were asked.
+type modelNames struct {
 	mu    sync.Mutex
 	known map[string]bool
 }
 
-func newRoll() *roll { return &roll{known: map[string]bool{}} }
+func newModelNames() *modelNames { return &modelNames{known: map[string]bool{}} }
 
-func (r *roll) add(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.known) < maxNames {
-		r.known[name] = true
+func (m *modelNames) add(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.known) < maxModels {
+		m.known[name] = true
 	}
 }
 
-func (r *roll) names() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Collect(maps.Keys(r.known))
+func (m *modelNames) names() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Keys(m.known))
 }

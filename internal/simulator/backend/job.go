@@ -34,15 +34,15 @@ type Job struct {
 	Model    string
 	Extra    any // what only its vendor needs
 
-	Order    dice.Permutation
-	Valid    time.Duration // how long it is validated
-	Queue    time.Duration // how long it waits, validation included
-	tail     time.Duration // how long it takes to hand out results
-	Window   time.Duration
-	rate     float64
-	most     int     // requests that ever run; fewer than all where it runs out of time
-	troubles float64 // share of requests that end in a provider error
-	refusals float64 // share of requests that are refused
+	Order      dice.Permutation
+	Validation time.Duration // how long it is validated
+	Queue      time.Duration // how long it waits, validation included
+	tail       time.Duration // how long it takes to hand out results
+	Window     time.Duration
+	rate       float64
+	runnable   int     // requests that ever run; fewer than all where it runs out of time
+	troubles   float64 // share of requests that end in a provider error
+	refusals   float64 // share of requests that are refused
 
 	Failure  []Issue           // why it is invalid as a whole
 	bad      []uint32          // places in the order, sorted, of requests that end in an error
@@ -94,7 +94,7 @@ func (j *Job) At(now time.Time) Progress {
 	j.mu.Lock()
 	stopped, lag := j.stopped, j.stopLag
 	j.mu.Unlock()
-	ready, start := j.Made.Add(j.Valid), j.Made.Add(j.Queue)
+	ready, start := j.Made.Add(j.Validation), j.Made.Add(j.Queue)
 	p := j.end(start, stopped, lag)
 	if len(j.Failure) > 0 {
 		p = Progress{Phase: Failed, Ended: ready}
@@ -112,7 +112,7 @@ func (j *Job) At(now time.Time) Progress {
 		p.Phase, p.Done = Validating, 0
 	case now.Before(start):
 		p.Phase = Queued
-	case p.Done < j.most:
+	case p.Done < j.runnable:
 		p.Phase = Running
 	default:
 		p.Phase = Finalizing
@@ -122,8 +122,8 @@ func (j *Job) At(now time.Time) Progress {
 
 // end returns how and when the job ends if it is left alone.
 func (j *Job) end(start, stopped time.Time, lag time.Duration) Progress {
-	p := Progress{Phase: Completed, Done: j.most, Ended: start.Add(j.running() + j.tail)}
-	if j.most < j.Lines.Len {
+	p := Progress{Phase: Completed, Done: j.runnable, Ended: start.Add(j.running() + j.tail)}
+	if j.runnable < j.Lines.Len {
 		p.Phase = Expired
 	}
 	if limit := j.Made.Add(j.Window); limit.Before(p.Ended) {
@@ -140,7 +140,7 @@ func (j *Job) running() time.Duration {
 	if j.rate <= 0 {
 		return 0
 	}
-	return time.Duration(min(float64(j.most)/j.rate*float64(time.Second), float64(forever)))
+	return time.Duration(min(float64(j.runnable)/j.rate*float64(time.Second), float64(forever)))
 }
 
 // doneBy counts how many requests have run by then.
@@ -150,9 +150,9 @@ func (j *Job) doneBy(t time.Time) int {
 	case t.Before(start) || len(j.Failure) > 0:
 		return 0
 	case j.rate <= 0:
-		return j.most
+		return j.runnable
 	}
-	return min(int(t.Sub(start).Seconds()*j.rate), j.most)
+	return min(int(t.Sub(start).Seconds()*j.rate), j.runnable)
 }
 
 // badBefore counts the errors among the first n places.

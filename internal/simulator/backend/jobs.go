@@ -14,18 +14,18 @@ import (
 
 // Draft is a job before the provider has looked at its lines.
 type Draft struct {
-	ID       string // chosen by the client; "": ours
-	Key      string // what the registry calls it; "": by its id
-	NewID    func(uint64) string
-	Format   Format
-	Data     spill.Blob
-	Input    string
-	Name     string
-	Meta     map[string]string
-	Endpoint string
-	Model    string
-	Extra    any
-	Window   time.Duration
+	ID       string                          // chosen by the client; "": by NewID
+	Key      string                          // what the registry calls it; "": by its id
+	NewID    func(uint64) string             // makes an id of the job's number
+	Format   Format                          // of its lines and results
+	Data     spill.Blob                      // its lines
+	Input    string                          // id of the file it is made from
+	Name     string                          // what the client calls it
+	Meta     map[string]string               // the client's own keys and values
+	Endpoint string                          // that its requests are for
+	Model    string                          // that answers all of them; "": each line names its own
+	Extra    any                             // what only its vendor needs
+	Window   time.Duration                   // until it expires; 0: the vendor's
 	Outputs  func(*Job) []string             // ids of its result files
 	InOrder  bool                            // results in the order of the requests
 	Strict   func(*Survey) *bodies.Rejection // what makes the provider refuse at once
@@ -36,8 +36,8 @@ type Draft struct {
 // forever is longer than any test.
 const forever = 100 * 365 * 24 * time.Hour
 
-// tailShare is the part of the queue time that handing out results takes.
-const tailShare = 10
+// tailPart is how many times longer the queue takes than handing out results.
+const tailPart = 10
 
 // Launch makes a job of a draft. It answers the call itself when the provider refuses.
 func (c *Call) Launch(d Draft) (*Job, bool) {
@@ -53,7 +53,8 @@ func (c *Call) submit(d Draft) (*Job, *bodies.Rejection, error) {
 	j := &Job{
 		Vendor: c.Vendor, Account: c.Account, Number: n, Made: c.Now, Format: d.Format, Input: d.Input, Name: d.Name,
 		key: d.Key, Meta: d.Meta, Endpoint: d.Endpoint, Model: d.Model, Extra: d.Extra,
-		Valid: o.Queue / 2, Queue: o.Queue, tail: o.Queue / tailShare, rate: o.Rate, Window: cmp.Or(o.Window, d.Window, c.Vendor.Window),
+		Validation: o.Queue / 2, Queue: o.Queue, tail: o.Queue / tailPart, rate: o.Rate,
+		Window: cmp.Or(o.Window, d.Window, c.Vendor.Window),
 	}
 	if j.ID = d.ID; j.ID == "" {
 		j.ID = d.NewID(n)
@@ -87,7 +88,7 @@ func (c *Call) submit(d Draft) (*Job, *bodies.Rejection, error) {
 		sv.Issues = sv.Issues[:1]
 	}
 	j.take(sv, n^o.Seed)
-	j.Order.Same = d.InOrder
+	j.Order.Identity = d.InOrder
 	c.spoil(j)
 	j.place(sv)
 	var outputs []string
@@ -101,7 +102,7 @@ func (c *Call) submit(d Draft) (*Job, *bodies.Rejection, error) {
 func (j *Job) take(sv *Survey, seed uint64) {
 	j.Lines, j.Failure, j.tokens, j.prefixes = sv.Lines, sv.Issues, sv.Tokens, sv.prefixes
 	j.Model = cmp.Or(j.Model, sv.model)
-	j.most = j.Lines.Len
+	j.runnable = j.Lines.Len
 	j.Order = dice.NewPermutation(j.Lines.Len, dice.Mix(seed))
 }
 
@@ -119,7 +120,7 @@ func (c *Call) spoil(j *Job) {
 	for _, e := range c.effects {
 		switch e.Name {
 		case "expire":
-			j.most = min(int(float64(j.Lines.Len)*e.Share), max(j.Lines.Len-1, 0))
+			j.runnable = min(int(float64(j.Lines.Len)*e.Share), max(j.Lines.Len-1, 0))
 		case "stuck":
 			j.Queue += cmp.Or(e.Duration, forever)
 		case "fail":
@@ -129,7 +130,7 @@ func (c *Call) spoil(j *Job) {
 			j.Failure = []Issue{{Rejection: bodies.Rejection{Status: http.StatusBadRequest, Code: e.Word,
 				Message: "The batch was rejected: " + e.Word}}}
 		case "in-order":
-			j.Order.Same = true
+			j.Order.Identity = true
 		}
 	}
 }
@@ -153,7 +154,7 @@ func (s *Service) keep(j *Job, outputs []string) *bodies.Rejection {
 	return nil
 }
 
-// Job returns a job of the caller's account, or a rejection where there is none.
+// Job returns a job of the caller's account. Where there is none it rejects the call and returns nil.
 func (c *Call) Job(id string) *Job {
 	c.s.mu.Lock()
 	j := c.s.jobByID[scoped(c.Vendor.Name, c.Account, id)]
@@ -195,7 +196,7 @@ func (c *Call) Jobs() []*Job {
 	})
 }
 
-// OverQueued reports whether so many more prompt tokens for a model are too many beside the account's unfinished jobs.
+// OverQueued reports whether the prompt tokens of the account's unfinished jobs for a model, and these, exceed the limit.
 func (c *Call) OverQueued(model string, tokens int64) bool {
 	limit := c.s.opts.Limits.Enqueued
 	if limit == 0 {
@@ -209,7 +210,7 @@ func (c *Call) OverQueued(model string, tokens int64) bool {
 	return tokens > limit
 }
 
-// Page cuts a list after the entry with an id, and reports whether more follows.
+// Page returns at most limit entries of a list, from the one after an id on, and reports whether more follow.
 func Page[T any](all []T, after string, limit int, id func(T) string) (part []T, more bool) {
 	if after != "" {
 		at := slices.IndexFunc(all, func(t T) bool { return id(t) == after })

@@ -55,7 +55,7 @@ type Service struct {
 	live    *spill.Tally
 	meter   *meterBook
 	warm    *warmth
-	asked   *roll
+	asked   *modelNames
 	serial  atomic.Uint64
 
 	mu       sync.Mutex
@@ -81,7 +81,7 @@ func New(o Settings, vendors []*Vendor) (*Service, error) {
 		v.number = uint32(i + 1)
 	}
 	return &Service{
-		opts: o, vendors: vendors, spill: sp, live: live, meter: newMeterBook(o.Limits), warm: newWarmth(), asked: newRoll(),
+		opts: o, vendors: vendors, spill: sp, live: live, meter: newMeterBook(o.Limits), warm: newWarmth(), asked: newModelNames(),
 		jobByID: map[string]*Job{}, fileByID: map[string]*File{}, outputs: map[string]Output{}, sessions: map[string]*Session{},
 	}, nil
 }

@@ -5,10 +5,10 @@ import "math/bits"
 // Permutation is a seeded order of the numbers below n that needs no memory: a Feistel network over the next even power
 // of two, walked until it falls inside.
 type Permutation struct {
-	n    uint64
-	half uint
-	seed uint64
-	Same bool // keep the order
+	n        uint64
+	half     uint
+	seed     uint64
+	Identity bool // keep the order
 }
 
 const feistelRounds = 4
@@ -21,7 +21,7 @@ func NewPermutation(n int, seed uint64) Permutation {
 
 // At returns the number at place i.
 func (p Permutation) At(i int) int {
-	if p.Same {
+	if p.Identity {
 		return i
 	}
 	x := uint64(i)
@@ -38,7 +38,7 @@ func (p Permutation) At(i int) int {
 
 // Place returns the place of number v: At(Place(v)) == v.
 func (p Permutation) Place(v int) int {
-	if p.Same {
+	if p.Identity {
 		return v
 	}
 	x := uint64(v)

@@ -140,7 +140,7 @@ func (f fireworks) object(j *backend.Job, v backend.View) fireworksJob {
 		CreateTime: rfc(j.Made), ExpireTime: rfc(j.Made.Add(j.Window)), UpdateTime: rfc(j.Made), Status: fireworksStatus{Code: "OK"},
 	}
 	if v.Phase == backend.Failed {
-		o.Status = fireworksStatus{Code: "INVALID_ARGUMENT", Message: geminiFailure(j)}
+		o.Status = fireworksStatus{Code: "INVALID_ARGUMENT", Message: failureMessage(j)}
 		return o
 	}
 	if v.Phase != backend.Validating && v.Phase != backend.Queued {

@@ -202,7 +202,7 @@ func (g gemini) operation(c *backend.Call, j *backend.Job, v backend.View, p out
 	}
 	op.Done, m.EndTime = true, rfc(v.Ended)
 	if v.Phase == backend.Failed {
-		op.Error = map[string]any{"code": grpcCode(j.Failure[0].Status), "message": geminiFailure(j)}
+		op.Error = map[string]any{"code": grpcCode(j.Failure[0].Status), "message": failureMessage(j)}
 		return op
 	}
 	if v.Phase == backend.Expired || v.NoOutput {

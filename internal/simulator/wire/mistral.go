@@ -75,7 +75,7 @@ func (m mistral) create(c *backend.Call) {
 			inline = true
 			return nil
 		}
-		if json.Unmarshal(bodies.AppendJSON(nil, map[string]any{key: v}), &in) != nil {
+		if setMember(&in, key, v) != nil {
 			return unprocessable(key, "Input should be valid")
 		}
 		return nil
@@ -92,7 +92,9 @@ func (m mistral) create(c *backend.Call) {
 		NewID: dice.UUID, Data: data, Meta: in.Metadata, Endpoint: in.Endpoint, Model: in.Model,
 		Window: time.Duration(in.TimeoutHours) * time.Hour,
 		Format: bareFormat{dialect: m.dialect(in.Endpoint), model: in.Model, shape: mistralError}, Extra: mistralFiles(in.InputFiles),
-		Outputs: func(j *backend.Job) []string { return []string{dice.UUID(j.Number + 1), dice.UUID(j.Number + 2)} },
+		Outputs: func(j *backend.Job) []string {
+			return []string{mistralOutput(j, resultsFile), mistralOutput(j, errorsFile)}
+		},
 		Strict: func(sv *backend.Survey) *bodies.Rejection {
 			if inline && sv.Lines.Len > mistralInline {
 				return unprocessable("requests", "List should have at most "+strconv.Itoa(mistralInline)+" items")
@@ -124,7 +126,7 @@ func (m mistral) check(in mistralCreate, inline bool) *bodies.Rejection {
 	case m.dialect(in.Endpoint) == nil:
 		return unprocessable("endpoint", "Input should be '/v1/chat/completions' or '/v1/embeddings'")
 	case in.Model == "":
-		return unprocessable("model", "Either model or agent_id must be given")
+		return unprocessable("model", "Field required")
 	case inline == (len(in.InputFiles) > 0):
 		return unprocessable("input_files", "Exactly one of input_files and requests must be given")
 	case in.TimeoutHours < 1 || in.TimeoutHours > 168:
@@ -270,15 +272,18 @@ func (m mistral) object(c *backend.Call, j *backend.Job, v backend.View) mistral
 	if v.Phase == backend.Failed || v.NoOutput {
 		return o
 	}
-	if c.HasOutput(j, 0) {
-		o.OutputFile = dice.UUID(j.Number + 1)
+	if c.HasOutput(j, resultsFile) {
+		o.OutputFile = mistralOutput(j, resultsFile)
 	}
-	if c.HasOutput(j, 1) {
-		o.ErrorFile = dice.UUID(j.Number + 2)
+	if c.HasOutput(j, errorsFile) {
+		o.ErrorFile = mistralOutput(j, errorsFile)
 		o.Errors = append(o.Errors, map[string]any{"message": "request failed", "count": v.Errored})
 	}
 	return o
 }
+
+// mistralOutput returns the id of one of a job's result files.
+func mistralOutput(j *backend.Job, file int) string { return dice.UUID(j.Number + 1 + uint64(file)) }
 
 // mistralFiles are the files a job was made from.
 type mistralFiles []string
@@ -287,7 +292,6 @@ type mistralCreate struct {
 	InputFiles   []string          `json:"input_files"`
 	Endpoint     string            `json:"endpoint"`
 	Model        string            `json:"model"`
-	AgentID      string            `json:"agent_id"`
 	Metadata     map[string]string `json:"metadata"`
 	TimeoutHours int               `json:"timeout_hours"`
 }
@@ -320,7 +324,7 @@ type mistralJob struct {
 	Failed      int               `json:"failed_requests"`
 }
 
-// mistralRate writes the headers by size.
+// mistralRate writes the headers of the limit on tokens a minute.
 func mistralRate(h http.Header, m backend.Meter) {
 	if m.Tokens > 0 {
 		h.Set("X-Ratelimitbysize-Limit-Minute", strconv.Itoa(m.Tokens))

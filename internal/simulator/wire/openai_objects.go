@@ -21,18 +21,18 @@ func openAIBatch(c *backend.Call, j *backend.Job, v backend.View) openAIBatchObj
 		Counts: openAICounts{Total: v.Total, Completed: v.Succeeded, Failed: v.Errored + v.Expired}, Metadata: j.Meta,
 	}
 	if v.Phase != backend.Validating && v.Phase != backend.Failed {
-		b.InProgressAt = unix(j.Made.Add(j.Valid))
+		b.InProgressAt = unix(j.Made.Add(j.Validation))
 	}
 	b.stamp(v)
 	if v.Blank {
 		b.OutputFileID, b.ErrorFileID = "", ""
 	}
 	if v.Over() && v.Phase != backend.Failed && !v.NoOutput {
-		if c.HasOutput(j, 0) {
-			b.OutputFileID = openAIOutput(j, 0)
+		if c.HasOutput(j, resultsFile) {
+			b.OutputFileID = openAIOutput(j, resultsFile)
 		}
-		if c.HasOutput(j, 1) {
-			b.ErrorFileID = openAIOutput(j, 1)
+		if c.HasOutput(j, errorsFile) {
+			b.ErrorFileID = openAIOutput(j, errorsFile)
 		}
 		b.Usage = bodies.NewResponsesUsage(c.Spent(j))
 	}
@@ -80,12 +80,14 @@ func openAIStatus(p backend.Phase) string {
 	return string(p)
 }
 
-// openAIOutput returns the id of a job's output file (0) or error file (1).
+// openAIOutput returns the id of one of a job's result files.
 func openAIOutput(j *backend.Job, file int) string {
 	return "file-" + dice.Letters(dice.Base62, 22)(j.Number+uint64(file)+1)
 }
 
-func openAIOutputs(j *backend.Job) []string { return []string{openAIOutput(j, 0), openAIOutput(j, 1)} }
+func openAIOutputs(j *backend.Job) []string {
+	return []string{openAIOutput(j, resultsFile), openAIOutput(j, errorsFile)}
+}
 
 func (k openAIKind) upload(c *backend.Call) {
 	f, ok := c.Receive(512 << 20)

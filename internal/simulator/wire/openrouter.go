@@ -62,7 +62,7 @@ func (o openRouter) create(c *backend.Call) {
 			}
 			return nil
 		}
-		if json.Unmarshal(bodies.AppendJSON(nil, map[string]any{key: v}), &in) != nil {
+		if setMember(&in, key, v) != nil {
 			return bodies.Invalid(key, "invalid_type", "%s: invalid type", key)
 		}
 		return nil
@@ -168,7 +168,7 @@ func (o openRouter) object(c *backend.Call, j *backend.Job, v backend.View) open
 	}
 	b.CompletedAt = rfc(v.Ended)
 	if v.Phase == backend.Failed {
-		b.Error = map[string]any{"code": j.Failure[0].Code, "message": geminiFailure(j)}
+		b.Error = map[string]any{"code": j.Failure[0].Code, "message": failureMessage(j)}
 		return b
 	}
 	b.Usage = map[string]any{"cost": bodies.Cost(c.Spent(j)), "is_byok": false}
@@ -197,10 +197,9 @@ func (f openRouterFormat) Close(dst []byte, j *backend.Job, e *backend.Ended) ([
 }
 
 type openRouterCreate struct {
-	Endpoint string          `json:"endpoint"`
-	Model    string          `json:"model"`
-	Provider json.RawMessage `json:"provider"`
-	Window   string          `json:"completion_window"`
+	Endpoint string `json:"endpoint"`
+	Model    string `json:"model"`
+	Window   string `json:"completion_window"`
 }
 
 type openRouterBatch struct {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -75,8 +76,8 @@ func grpcCode(status int) int {
 	return cmp.Or(codes[status], 13)
 }
 
-// geminiFailure returns why a job failed, as Google writes it.
-func geminiFailure(j *backend.Job) string {
+// failureMessage returns why a job failed, with the line of the request that is wrong.
+func failureMessage(j *backend.Job) string {
 	if i := j.Failure[0]; i.Line > 0 {
 		return fmt.Sprintf("Line %d: %s", i.Line, i.Message)
 	}
@@ -137,3 +138,14 @@ func unix(t time.Time) any {
 }
 
 const day = 24 * time.Hour
+
+// A job's result files.
+const (
+	resultsFile = iota
+	errorsFile
+)
+
+// setMember sets the field of a document that a member of its JSON has.
+func setMember(document any, key string, value json.RawMessage) error {
+	return json.Unmarshal(bodies.AppendJSON(nil, map[string]any{key: value}), document)
+}

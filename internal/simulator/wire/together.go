@@ -64,7 +64,9 @@ func (t together) create(c *backend.Call) {
 		f, missing = &backend.File{ID: in.InputFileID}, in.InputFileID
 	}
 	j, ok := c.Launch(backend.Draft{
-		NewID: dice.UUID, Outputs: func(j *backend.Job) []string { return []string{togetherOutput(j, 0), togetherOutput(j, 1)} },
+		NewID: dice.UUID, Outputs: func(j *backend.Job) []string {
+			return []string{togetherOutput(j, resultsFile), togetherOutput(j, errorsFile)}
+		},
 		Data: f.Blob, Input: f.ID, Endpoint: in.Endpoint, Model: in.ModelID,
 		Format: bareFormat{dialect: togetherChat(), idMost: 64, idNeeded: true, plain: true},
 		Late:   c.TooMuchQueued, Missing: missing,
@@ -127,11 +129,11 @@ func (t together) object(c *backend.Call, j *backend.Job, v backend.View) togeth
 	if v.NoOutput {
 		return o
 	}
-	if c.HasOutput(j, 0) {
-		o.OutputFileID = togetherOutput(j, 0)
+	if c.HasOutput(j, resultsFile) {
+		o.OutputFileID = togetherOutput(j, resultsFile)
 	}
-	if c.HasOutput(j, 1) {
-		o.ErrorFileID = togetherOutput(j, 1)
+	if c.HasOutput(j, errorsFile) {
+		o.ErrorFileID = togetherOutput(j, errorsFile)
 	}
 	return o
 }

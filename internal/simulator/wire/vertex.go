@@ -236,7 +236,7 @@ func (v vertex) object(c *backend.Call, j *backend.Job, w backend.View) vertexJo
 	}
 	o.EndTime = rfc(w.Ended)
 	if w.Phase == backend.Failed {
-		o.Error = map[string]any{"code": grpcCode(j.Failure[0].Status), "message": geminiFailure(j)}
+		o.Error = map[string]any{"code": grpcCode(j.Failure[0].Status), "message": failureMessage(j)}
 		return o
 	}
 	o.Stats = map[string]string{

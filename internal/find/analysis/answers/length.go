@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -24,7 +25,7 @@ type lengths struct {
 // was longer.
 type lengthRows struct {
 	cluster, stratum []uint32
-	size, value      []float64
+	x, value         []float64 // x: doublings of length; of a pair, 1, 0 or -1
 }
 
 // NewLengths returns the collector of how verdicts go with the length of answers.
@@ -42,7 +43,7 @@ func (l *lengths) Add(r *analysis.Row) {
 	if !r.Valid() {
 		return
 	}
-	size, value, ok := l.read(r)
+	x, value, ok := l.read(r)
 	if !ok {
 		l.unknown++
 		return
@@ -58,12 +59,12 @@ func (l *lengths) Add(r *analysis.Row) {
 	}
 	l.key = analysis.AppendText(l.key[:0], low, high)
 	d.cluster, d.stratum = append(d.cluster, l.Known.Of(r.ClusterName())), append(d.stratum, l.strata.OfBytes(l.key))
-	d.size, d.value = append(d.size, size), append(d.value, value)
+	d.x, d.value = append(d.x, x), append(d.value, value)
 }
 
 // read returns the length of an answer, in doublings, and the value of its verdict. Of a pair it returns, for the lane whose name comes
 // first, whether its answer was longer (1, 0 or -1) and its score. Not ok: a length or a value is not known.
-func (l *lengths) read(r *analysis.Row) (size, value float64, ok bool) {
+func (l *lengths) read(r *analysis.Row) (x, value float64, ok bool) {
 	if l.Stage.Verb == analysis.Judged {
 		value, ok = gather.ValueOf(r, l.yes, false)
 		return math.Log2(float64(r.Length)), value, ok && r.Length > 0
@@ -72,21 +73,11 @@ func (l *lengths) read(r *analysis.Row) (size, value float64, ok bool) {
 	if !ok || r.Length == 0 || r.OtherLength == 0 {
 		return 0, 0, false
 	}
-	value, size = result.Score(), float64(sign(r.Length-r.OtherLength))
+	value, x = result.Score(), float64(cmp.Compare(r.Length, r.OtherLength))
 	if r.Lane > r.Other {
-		value, size = 1-value, -size
+		value, x = 1-value, -x
 	}
-	return size, value, true
-}
-
-func sign(n int) int {
-	switch {
-	case n > 0:
-		return 1
-	case n < 0:
-		return -1
-	}
-	return 0
+	return x, value, true
 }
 
 func (l *lengths) Tables() ([]analysis.Table, error) {
@@ -114,9 +105,9 @@ func (l *lengths) finding(g *gather.Group[*lengthRows]) (*analysis.Finding, erro
 	d := g.Data
 	f := &analysis.Finding{What: analysis.WhatLength, Unit: analysis.Score, By: g.By(l.Spec.By), Coverage: g.Cover.WithMissing(),
 		Rule: l.Stage.CountingRule(), N: len(d.value), Bounds: stats.NoInterval("not computed")}
-	of, how := slope, "within lanes, per doubling"
+	estimate, how := slope, "within lanes, per doubling"
 	if l.Stage.Verb == analysis.Compared {
-		of, how, f.Unit = mantelHaenszel, "Mantel-Haenszel over pairs of lanes", analysis.Logit
+		estimate, how, f.Unit = mantelHaenszel, "Mantel-Haenszel over pairs of lanes", analysis.Logit
 	}
 	rows := d.byCluster(l.Known)
 	f.Clusters, f.Method = len(rows), how+", bootstrap of clusters"
@@ -124,17 +115,17 @@ func (l *lengths) finding(g *gather.Group[*lengthRows]) (*analysis.Finding, erro
 	for i := range all {
 		all[i] = i
 	}
-	sums := newLengthSums(len(l.strata.List))
-	f.Value = of(sums.over(d, rows, all))
+	strata := len(l.strata.List)
+	f.Value = estimate(sumLengths(d, rows, all, strata))
 	switch {
 	case !f.Value.OK:
 		f.Interval = stats.NoInterval("%s", f.Value.Why)
 	case len(rows) < 2:
 		f.Interval = stats.NoInterval("an error needs two clusters, there are %d", len(rows))
 	default:
-		resamples := max(50, min(l.Options.Resamples, lengthWork/(len(d.value)+1)))
+		resamples := gather.Resamples(l.Options.Resamples, lengthWork, len(d.value))
 		r, err := stats.Bootstrap(len(rows), resamples, l.Options.Seed, func(drawn []int) stats.Number {
-			return of(newLengthSums(len(l.strata.List)).over(d, rows, drawn))
+			return estimate(sumLengths(d, rows, drawn, strata))
 		})
 		if err != nil {
 			return nil, err
@@ -169,60 +160,51 @@ func (d *lengthRows) byCluster(clusters *gather.Names) [][]int32 {
 	return gather.Permuted(out, order)
 }
 
-// lengthSums are sums by stratum: of all rows, and of the longer and the shorter ones.
-type lengthSums struct {
-	n, x, y, xx, xy                   []float64
-	longWon, longLost, shortW, shortL []float64
-}
+// lengthSum is the sums over the rows of one stratum: over all, and over the longer and the shorter ones.
+type lengthSum struct{ n, x, y, xx, xy, longWon, longLost, shortWon, shortLost float64 }
 
-func newLengthSums(strata int) *lengthSums {
-	cols := make([][]float64, 9)
-	for i := range cols {
-		cols[i] = make([]float64, strata)
-	}
-	return &lengthSums{cols[0], cols[1], cols[2], cols[3], cols[4], cols[5], cols[6], cols[7], cols[8]}
-}
-
-func (s *lengthSums) over(d *lengthRows, rows [][]int32, drawn []int) *lengthSums {
+// sumLengths returns the sums by stratum over the rows of the clusters that were drawn.
+func sumLengths(d *lengthRows, rows [][]int32, drawn []int, strata int) []lengthSum {
+	sums := make([]lengthSum, strata)
 	for _, c := range drawn {
 		for _, k := range rows[c] {
-			at, x, y := d.stratum[k], d.size[k], d.value[k]
-			s.n[at], s.x[at], s.y[at], s.xx[at], s.xy[at] = s.n[at]+1, s.x[at]+x, s.y[at]+y, s.xx[at]+x*x, s.xy[at]+x*y
+			s, x, y := &sums[d.stratum[k]], d.x[k], d.value[k]
+			s.n, s.x, s.y, s.xx, s.xy = s.n+1, s.x+x, s.y+y, s.xx+x*x, s.xy+x*y
 			switch {
 			case x > 0:
-				s.longWon[at], s.longLost[at] = s.longWon[at]+y, s.longLost[at]+1-y
+				s.longWon, s.longLost = s.longWon+y, s.longLost+1-y
 			case x < 0:
-				s.shortW[at], s.shortL[at] = s.shortW[at]+y, s.shortL[at]+1-y
+				s.shortWon, s.shortLost = s.shortWon+y, s.shortLost+1-y
 			}
 		}
 	}
-	return s
+	return sums
 }
 
 // slope returns the common slope within strata.
-func slope(s *lengthSums) stats.Number {
-	up, down := 0.0, 0.0
-	for k, n := range s.n {
-		if n > 0 {
-			up, down = up+s.xy[k]-s.x[k]*s.y[k]/n, down+s.xx[k]-s.x[k]*s.x[k]/n
+func slope(sums []lengthSum) stats.Number {
+	numerator, denominator := 0.0, 0.0
+	for _, s := range sums {
+		if s.n > 0 {
+			numerator, denominator = numerator+s.xy-s.x*s.y/s.n, denominator+s.xx-s.x*s.x/s.n
 		}
 	}
-	if down < 1e-12 {
+	if denominator < 1e-12 {
 		return stats.Undefined("no two answers of a lane differ in length")
 	}
-	return stats.Known(up / down)
+	return stats.Known(numerator / denominator)
 }
 
 // mantelHaenszel returns the log of the common odds ratio of winning, longer against shorter.
-func mantelHaenszel(s *lengthSums) stats.Number {
-	up, down := 0.0, 0.0
-	for k := range s.n {
-		if n := s.longWon[k] + s.longLost[k] + s.shortW[k] + s.shortL[k]; n > 0 {
-			up, down = up+s.longWon[k]*s.shortL[k]/n, down+s.longLost[k]*s.shortW[k]/n
+func mantelHaenszel(sums []lengthSum) stats.Number {
+	numerator, denominator := 0.0, 0.0
+	for _, s := range sums {
+		if n := s.longWon + s.longLost + s.shortWon + s.shortLost; n > 0 {
+			numerator, denominator = numerator+s.longWon*s.shortLost/n, denominator+s.longLost*s.shortWon/n
 		}
 	}
-	if up == 0 || down == 0 {
-		return stats.Undefined("no two lanes met with now one, now the other longer, and both winning")
+	if numerator == 0 || denominator == 0 {
+		return stats.Undefined("the odds ratio of longer against shorter answers is 0, infinite or not defined")
 	}
-	return stats.Known(math.Log(up / down))
+	return stats.Known(math.Log(numerator / denominator))
 }

@@ -21,7 +21,7 @@ func TestVerdictsBeyondTheMostThatAGroupKeepsAreNoted(t *testing.T) {
 		t.Fatalf("%d rows are kept", len(d.value))
 	}
 	d.cluster, d.stratum = make([]uint32, gather.MaxUnits), make([]uint32, gather.MaxUnits)
-	d.size, d.value = make([]float64, gather.MaxUnits), make([]float64, gather.MaxUnits)
+	d.x, d.value = make([]float64, gather.MaxUnits), make([]float64, gather.MaxUnits)
 	l.Add(row)
 	l.Add(row)
 	tables, err := l.Tables()

@@ -8,8 +8,8 @@ import (
 	"assay/internal/find/stats"
 )
 
-// spreads gathers repeated draws of the same question, to estimate how much of the spread more draws would take away.
-type spreads struct {
+// variances gathers repeated draws of the same question, to estimate how much of the spread more draws would take away.
+type variances struct {
 	gather.Job
 	yes    []string
 	units  gather.Names
@@ -17,16 +17,16 @@ type spreads struct {
 	key    []byte
 }
 
-// NewSpreads returns the collector of repeated draws.
-func NewSpreads(j gather.Job) gather.Collector {
-	v := &spreads{Job: j, yes: j.Stage.Yes()}
+// NewVariances returns the collector of the variance between items and between draws.
+func NewVariances(j gather.Job) gather.Collector {
+	v := &variances{Job: j, yes: j.Stage.Yes()}
 	v.groups = gather.NewGroups(j.Spec.By, func() map[uint32]*stats.Draws { return map[uint32]*stats.Draws{} })
 	return v
 }
 
-func (v *spreads) Expect(r *analysis.Row) { v.groups.Expect(r) }
+func (v *variances) Expect(r *analysis.Row) { v.groups.Expect(r) }
 
-func (v *spreads) Add(r *analysis.Row) {
+func (v *variances) Add(r *analysis.Row) {
 	g := v.groups.Of(r)
 	g.Cover.Count(r)
 	value, ok := gather.ValueOf(r, v.yes, false)
@@ -43,12 +43,12 @@ func (v *spreads) Add(r *analysis.Row) {
 	d.Add(value)
 }
 
-func (v *spreads) Tables() ([]analysis.Table, error) {
+func (v *variances) Tables() ([]analysis.Table, error) {
 	t := analysis.Table{Title: "variance", Coverage: v.groups.Totals()}
 	for _, g := range v.groups.Sorted() {
 		var all []stats.Draws
-		for _, place := range v.units.Sorted() {
-			if d, ok := g.Data[place]; ok {
+		for _, unit := range v.units.Sorted() {
+			if d, ok := g.Data[unit]; ok {
 				all = append(all, *d)
 			}
 		}

@@ -25,9 +25,9 @@ type Contest struct {
 	kindOf   []kind       // the same, by its number
 	groups   gather.Groups[*bouts]
 	kind     []byte
-	ranked   *ranking // when all rows are there
-	odd      int      // valid verdicts whose label names no side
-	within   int      // comparisons of two that are the same entrant
+	ranked   *nameRanks // when all rows are there
+	odd      int        // valid verdicts whose label names no side
+	within   int        // comparisons of two that are the same entrant
 	tooMany  bool
 }
 
@@ -126,7 +126,7 @@ func (c *Contest) Add(r *analysis.Row) {
 	if int(k) == len(c.kindOf) {
 		c.kindOf = append(c.kindOf, newKind(r))
 	}
-	d.showings = append(d.showings, shown(c.Known.Of(r.ClusterName()), c.Known.Of(r.Item), k, uint16(first), uint16(second), result))
+	d.showings = append(d.showings, newShowing(c.Known.Of(r.ClusterName()), c.Known.Of(r.Item), k, uint16(first), uint16(second), result))
 }
 
 // field returns what findings call the entrants.

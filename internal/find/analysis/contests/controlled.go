@@ -8,36 +8,40 @@ import (
 	"sort"
 	"strings"
 
+	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats"
 )
 
-// leastStyled is in how many comparisons the two have to differ in a feature.
-const leastStyled = 20
+// minDiffering is the number of comparisons in which the two have to differ in a feature that is controlled for.
+const minDiffering = 20
 
 // controlled are comparisons whose strengths are shown with and without what style did.
 type controlled struct {
 	*Contest
 	features []analysis.Feature
-	rows     gather.Groups[*styledBouts]
+	rows     gather.Groups[*styledShowings]
 	unknown  int // verdicts on answers whose text is not known
 }
 
-// styledBouts are the comparisons of one group with their differences of style.
-type styledBouts struct{ rows []styledBout }
+// maxFeatures is how many features of style there are.
+const maxFeatures = 6
 
-type styledBout struct {
+// styledShowings are the comparisons of one group with their differences of style.
+type styledShowings struct{ rows []styledShowing }
+
+type styledShowing struct {
 	cluster       uint32
 	first, second uint16
 	result        stats.Result
-	x             [6]float32 // by feature
+	x             [maxFeatures]float32 // by feature
 }
 
 // NewControlled returns the collector of comparisons whose strengths are shown with and without what style did.
 func NewControlled(j gather.Job) gather.Collector {
 	c := &controlled{Contest: New(j), features: j.Spec.Control.Features()}
-	c.rows = gather.NewGroups(j.Spec.By, func() *styledBouts { return &styledBouts{} })
+	c.rows = gather.NewGroups(j.Spec.By, func() *styledShowings { return &styledShowings{} })
 	return c
 }
 
@@ -55,16 +59,16 @@ func (c *controlled) Add(r *analysis.Row) {
 		c.unknown++
 		return
 	}
-	b := styledBout{cluster: c.Known.Of(r.ClusterName()), first: uint16(first), second: uint16(second), result: result}
+	b := styledShowing{cluster: c.Known.Of(r.ClusterName()), first: uint16(first), second: uint16(second), result: result}
 	for j, f := range c.features {
-		b.x[j] = apartIn(f.Count(&r.Style), f.Count(&r.OtherStyle))
+		b.x[j] = relativeDifference(f.Count(&r.Style), f.Count(&r.OtherStyle))
 	}
 	d := c.rows.Of(r).Data
 	d.rows = append(d.rows, b)
 }
 
-// apartIn returns the difference of two counts as a part of their sum; two that have none are alike.
-func apartIn(a, b int32) float32 {
+// relativeDifference returns the difference of two counts as a part of their sum; two that have none are alike.
+func relativeDifference(a, b int32) float32 {
 	if a+b <= 0 {
 		return 0
 	}
@@ -78,7 +82,7 @@ func (c *controlled) Tables() ([]analysis.Table, error) {
 	}
 	t := &out[0]
 	for _, g := range c.rows.Sorted() {
-		if err := c.put(t, g); err != nil {
+		if err := c.addGroup(t, g); err != nil {
 			return nil, err
 		}
 	}
@@ -102,9 +106,9 @@ type styledGroup struct {
 	n        []int
 }
 
-// put adds the findings of one group to the table and to its leaderboard.
-func (c *controlled) put(t *analysis.Table, g *gather.Group[*styledBouts]) error {
-	s := c.styled(t, g)
+// addGroup adds the findings of one group to the table and to its leaderboard.
+func (c *controlled) addGroup(t *analysis.Table, g *gather.Group[*styledShowings]) error {
+	s := c.ordered(t, g)
 	if len(s.features) == 0 || s.Items < 2 {
 		return nil
 	}
@@ -124,9 +128,9 @@ func (c *controlled) put(t *analysis.Table, g *gather.Group[*styledBouts]) error
 	if err != nil {
 		return err
 	}
-	e, how, why := c.errors(s, plain, fit)
-	c.strengths(t, s, plain, fit, e, how, why)
-	c.effects(t, s, fit, e, how, why)
+	e := c.errors(s, plain, fit)
+	c.strengths(t, s, plain, fit, e)
+	c.effects(t, s, fit, e)
 	words := c.swapped(t, s, plain, fit)
 	for i := range t.Leaderboards {
 		if slices.Equal(t.Leaderboards[i].By, s.by) {
@@ -136,9 +140,9 @@ func (c *controlled) put(t *analysis.Table, g *gather.Group[*styledBouts]) error
 	return nil
 }
 
-// styled puts the rows of a group in order, and scales features by their root mean square. Those in which hardly any
+// ordered puts the rows of a group in order, and scales features by their root mean square. Those in which hardly any
 // two differ are left out.
-func (c *controlled) styled(t *analysis.Table, g *gather.Group[*styledBouts]) *styledGroup {
+func (c *controlled) ordered(t *analysis.Table, g *gather.Group[*styledShowings]) *styledGroup {
 	rows := g.Data.rows
 	s := &styledGroup{by: g.By(c.Spec.By)}
 	place := make([]int, len(c.entrants.List))
@@ -159,27 +163,27 @@ func (c *controlled) styled(t *analysis.Table, g *gather.Group[*styledBouts]) *s
 		b.cluster, b.first, b.second = rank[b.cluster], uint16(place[b.first]), uint16(place[b.second])
 	}
 	sort.Slice(rows, func(i, k int) bool { return rows[i].before(&rows[k]) })
-	forth, back, last := false, false, uint32(0)
+	lowFirst, highFirst, cluster := false, false, uint32(0)
 	for k, b := range rows {
 		if k > 0 && b.cluster != rows[k-1].cluster {
-			last++
+			cluster++
 		}
 		s.Pairs.Append(b.first, b.second, b.result)
-		s.Cluster = append(s.Cluster, last)
+		s.Cluster = append(s.Cluster, cluster)
 		s.n[b.first], s.n[b.second] = s.n[b.first]+1, s.n[b.second]+1
-		forth, back = forth || b.first < b.second, back || b.first > b.second
+		lowFirst, highFirst = lowFirst || b.first < b.second, highFirst || b.first > b.second
 		if b.result == stats.Tied {
 			s.options.Ties = stats.Davidson
 		}
 	}
-	s.options.Order = forth && back
+	s.options.Order = lowFirst && highFirst
 	c.scale(t, s, rows)
 	g.Data = nil
 	return s
 }
 
 // before orders comparisons by all that is known of them.
-func (b *styledBout) before(o *styledBout) bool {
+func (b *styledShowing) before(o *styledShowing) bool {
 	switch {
 	case b.cluster != o.cluster:
 		return b.cluster < o.cluster
@@ -199,8 +203,8 @@ func (b *styledBout) before(o *styledBout) bool {
 }
 
 // scale fills in the features.
-func (c *controlled) scale(t *analysis.Table, s *styledGroup, rows []styledBout) {
-	var left []string
+func (c *controlled) scale(t *analysis.Table, s *styledGroup, rows []styledShowing) {
+	var omitted []string
 	for j, f := range c.features {
 		squares, differ := 0.0, 0
 		for i := range rows {
@@ -208,8 +212,8 @@ func (c *controlled) scale(t *analysis.Table, s *styledGroup, rows []styledBout)
 				squares, differ = squares+x*x, differ+1
 			}
 		}
-		if differ < leastStyled {
-			left = append(left, f.Name)
+		if differ < minDiffering {
+			omitted = append(omitted, f.Name)
 			continue
 		}
 		rms := math.Sqrt(squares / float64(len(rows)))
@@ -219,33 +223,39 @@ func (c *controlled) scale(t *analysis.Table, s *styledGroup, rows []styledBout)
 		}
 		s.features, s.rms, s.X = append(s.features, f), append(s.rms, rms), append(s.X, column)
 	}
-	if len(left) > 0 {
-		t.Note("control without %s: fewer than %d comparisons differ in that", strings.Join(left, ", "), leastStyled)
+	if len(omitted) > 0 {
+		t.Note("control without %s: fewer than %d comparisons differ in that", strings.Join(omitted, ", "), minDiffering)
 	}
 }
 
 // styledWork bounds the rows that are looked at over all resamples.
 const styledWork = 20_000_000
 
+// styledErrors are the errors of both fits, how they were computed and, where they could not be, why.
+type styledErrors struct {
+	stats.StyledErrors
+	how, why string
+}
+
 // errors returns those of both fits: by formula where clusters are many, else by resampling.
-func (c *controlled) errors(s *styledGroup, plain, fit *stats.StyledFit) (e stats.StyledErrors, how, why string) {
+func (c *controlled) errors(s *styledGroup, plain, fit *stats.StyledFit) styledErrors {
 	clusters := s.clusters()
 	if clusters < 2 {
-		return e, "", fmt.Sprintf("an error needs two clusters, there are %d", clusters)
+		return styledErrors{why: fmt.Sprintf("an error needs two clusters, there are %d", clusters)}
 	}
 	if clusters > s.Items && clusters >= stats.FewClusters && c.Spec.Settings.Bootstrap == 0 {
 		e, err := fit.Errors(plain)
 		if err != nil {
-			return e, "", err.Error()
+			return styledErrors{why: err.Error()}
 		}
-		return e, "by cluster", ""
+		return styledErrors{StyledErrors: e, how: "by cluster"}
 	}
-	resamples := max(50, min(c.Options.Resamples, styledWork/(s.Pairs.Len()+1)))
+	resamples := gather.Resamples(c.Options.Resamples, styledWork, s.Pairs.Len())
 	e, undefined := fit.Resampled(plain, s.options, resamples, c.Options.Seed)
-	if 5*undefined > resamples {
-		return e, "", fmt.Sprintf("%d of %d resamples have no estimate", undefined, resamples)
+	if float64(undefined) > stats.MostUndefined*float64(resamples) {
+		return styledErrors{why: fmt.Sprintf("%d of %d resamples have no estimate", undefined, resamples)}
 	}
-	return e, "Student, bootstrap of clusters", ""
+	return styledErrors{StyledErrors: e, how: "Student, bootstrap of clusters"}
 }
 
 func (s *styledGroup) clusters() int {
@@ -259,19 +269,19 @@ func (s *styledGroup) clusters() int {
 func (c *controlled) about(s *styledGroup, what string, u analysis.Unit, i int) *analysis.Finding {
 	f := &analysis.Finding{What: what, Unit: u, By: append([]analysis.Value{}, s.by...), N: s.Pairs.Len(), Clusters: s.clusters(),
 		Rule: c.Stage.CountingRule(), Bounds: stats.NoInterval("not computed for comparisons")}
-	f.Coverage = analysis.Coverage{Planned: f.N, Valid: f.N}
 	if i >= 0 {
 		f.By = append([]analysis.Value{{Field: c.field(), Value: s.names[i]}}, f.By...)
 		f.N = s.n[i]
-		f.Coverage = analysis.Coverage{Planned: f.N, Valid: f.N}
 	}
+	f.Coverage = analysis.Coverage{Planned: f.N, Valid: f.N}
 	return f
 }
 
 // measured puts a value with its error into a finding.
-func (c *controlled) measured(f *analysis.Finding, value, se float64, how, why string) analysis.Finding {
-	f.Value, f.Method = stats.Known(value), strings.TrimSuffix("style control, "+how, ", ")
-	if why == "" && !(se > 1e-9) {
+func (c *controlled) measured(f *analysis.Finding, value, se float64, e styledErrors) analysis.Finding {
+	f.Value, f.Method = stats.Known(value), strings.TrimSuffix("style control, "+e.how, ", ")
+	why := e.why
+	if why == "" && !(se > 1e-9) { // NaN too
 		why = stats.AlikeClusters
 	}
 	if why != "" {
@@ -283,12 +293,11 @@ func (c *controlled) measured(f *analysis.Finding, value, se float64, how, why s
 }
 
 // strengths adds what strengths would be without style, and how far that is from what they are.
-func (c *controlled) strengths(t *analysis.Table, s *styledGroup, plain, fit *stats.StyledFit, e stats.StyledErrors, how, why string) {
+func (c *controlled) strengths(t *analysis.Table, s *styledGroup, plain, fit *stats.StyledFit, e styledErrors) {
 	for i := range s.names {
 		own, changed := c.about(s, analysis.WhatControlled, analysis.Logit, i), c.about(s, analysis.WhatMoved, analysis.Logit, i)
-		own.Clusters, changed.Clusters = s.clusters(), s.clusters()
-		t.Findings = append(t.Findings, c.measured(own, fit.Theta[i], at(e.Theta, i), how, why))
-		d := c.measured(changed, fit.Theta[i]-plain.Theta[i], at(e.Change, i), how, why)
+		t.Findings = append(t.Findings, c.measured(own, fit.Theta[i], at(e.Theta, i), e))
+		d := c.measured(changed, fit.Theta[i]-plain.Theta[i], at(e.Change, i), e)
 		d.P = stats.StudentTest(d.Value, d.SE, d.Clusters)
 		t.Findings = append(t.Findings, d)
 	}
@@ -302,17 +311,17 @@ func at(list []float64, i int) float64 {
 }
 
 // effects adds what each feature is worth.
-func (c *controlled) effects(t *analysis.Table, s *styledGroup, fit *stats.StyledFit, e stats.StyledErrors, how, why string) {
+func (c *controlled) effects(t *analysis.Table, s *styledGroup, fit *stats.StyledFit, e styledErrors) {
 	for j, feature := range s.features {
 		f := c.about(s, analysis.WhatStyle, analysis.Logit, -1)
 		f.By = append([]analysis.Value{{Field: analysis.ByStyle, Value: feature.Name}}, f.By...)
-		d := c.measured(f, fit.Beta[j], at(e.Beta, j), how, why)
+		d := c.measured(f, fit.Beta[j], at(e.Beta, j), e)
 		d.P = stats.StudentTest(d.Value, d.SE, d.Clusters)
 		of := "twice as many change"
 		if feature.Bit == analysis.ControlLength {
 			of = "twice as long changes"
 		}
-		d.Note("%s the log odds of winning by %+.2f", of, fit.Beta[j]/s.rms[j]/3) // (2 - 1) / (2 + 1)
+		d.Note("%s the log odds of winning by %+.2f", of, fit.Beta[j]/s.rms[j]/3) // a doubling is a relative difference of (2-1)/(2+1)
 		t.Findings = append(t.Findings, d)
 	}
 }
@@ -339,7 +348,7 @@ func (c *controlled) swapped(t *analysis.Table, s *styledGroup, plain, fit *stat
 		names = append(names, x.Name)
 	}
 	words := fmt.Sprintf("without differences of %s, %d of %s %s places; %s moves most, by %+.2f", strings.Join(names, ", "), swapped,
-		analysis.Plural(all, "pair"), map[bool]string{true: "changes", false: "change"}[swapped == 1], s.names[most],
+		analysis.Plural(all, "pair"), assay.Verb(swapped, "changes", "change"), s.names[most],
 		fit.Theta[most]-plain.Theta[most])
 	t.Note("%s", words)
 	return words

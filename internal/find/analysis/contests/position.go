@@ -296,7 +296,7 @@ const tiedText = "tie"
 
 // disagreed lists the pairs whose two orders disagree, ties included.
 func (a *arena) disagreed(t *analysis.Table) {
-	to := a.ranking()
+	to := a.nameRanks()
 	items, kinds := gather.Ranks(to.item), gather.Ranks(to.kind) // back from places to numbers
 	left := 0
 	for w := range a.swaps() {

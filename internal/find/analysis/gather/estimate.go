@@ -112,5 +112,13 @@ func Ratio(sum float64, n int) stats.Number {
 	return stats.Known(sum / float64(n))
 }
 
+// fewestResamples are made however many rows there are.
+const fewestResamples = 50
+
+// Resamples returns how many resamples are made: those that are wanted, or as many as look at no more than work rows in all.
+func Resamples(wanted, work, rows int) int {
+	return max(fewestResamples, min(wanted, work/(rows+1)))
+}
+
 // MaxUnits is how many judged answers, or verdicts of a group, a collector keeps.
 const MaxUnits = 2_000_000

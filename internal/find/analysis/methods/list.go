@@ -26,7 +26,7 @@ func collectorOf(j gather.Job) gather.Collector {
 	case analysis.Items:
 		return answers.NewItemwise(j)
 	case analysis.Variance:
-		return answers.NewSpreads(j)
+		return answers.NewVariances(j)
 	case analysis.Validity:
 		return answers.NewValidity(j)
 	case analysis.Rates:

@@ -270,7 +270,7 @@ func redos(t *testing.T, fresh Fresh) {
 
 func reading(t *testing.T, fresh Fresh) {
 	t.Run("the tables for people count requests once, and lanes at zero too", func(t *testing.T) { views(t, fresh) })
-	t.Run("tokens that replies did not say are unknown", func(t *testing.T) { unsaid(t, fresh) })
+	t.Run("tokens that replies did not say are unknown", func(t *testing.T) { unknownUsage(t, fresh) })
 	t.Run("what answers took is summed up", func(t *testing.T) { took(t, fresh) })
 	t.Run("a person's query cannot write", func(t *testing.T) { t.Parallel(); readOnly(t, fresh) })
 	t.Run("equal requests of other runs can be reused", func(t *testing.T) {

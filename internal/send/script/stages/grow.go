@@ -174,8 +174,8 @@ func growItems(old, is *ItemContest) []plan.Drawn {
 		return nil
 	}
 	open := func(c *ItemContest) ([]bool, int64) {
-		out, n := make([]bool, len(c.all)), int64(0)
-		for i, it := range c.all {
+		out, n := make([]bool, len(c.items)), int64(0)
+		for i, it := range c.items {
 			if out[i] = Keeps(c.stage, it); out[i] {
 				n++
 			}
@@ -188,14 +188,14 @@ func growItems(old, is *ItemContest) []plan.Drawn {
 	f := is.field
 	f.Drawn = kept
 	listed := plan.Design(is.stage, f).List
-	same := slices.EqualFunc(old.all, is.all, func(a, b assay.Item) bool { return a.ID == b.ID }) && slices.Equal(was0, is0)
+	same := slices.EqualFunc(old.items, is.items, func(a, b assay.Item) bool { return a.ID == b.ID }) && slices.Equal(was0, is0)
 	if len(listed) < len(kept) || old.field.Drawn == nil && asPlanned(is.stage, is.schedule, listed, same) {
 		return nil
 	}
 	grown := pairs.Grow(design(old.stage, is.stage, f, int64(len(kept)), before, now), listed, is0)
 	out := make([]plan.Drawn, len(grown))
 	for i, g := range grown {
-		out[i] = plan.Drawn{First: is.all[g.First].ID, Second: is.all[g.Second].ID, Twice: g.Twice}
+		out[i] = plan.Drawn{First: is.items[g.First].ID, Second: is.items[g.Second].ID, Twice: g.Twice}
 	}
 	return out
 }
@@ -209,7 +209,7 @@ func (c *ItemContest) drawn(open []bool) []plan.Drawn {
 		case p.Again:
 			out[len(out)-1].Twice = true
 		default:
-			out = append(out, plan.Drawn{First: c.all[p.First].ID, Second: c.all[p.Second].ID})
+			out = append(out, plan.Drawn{First: c.items[p.First].ID, Second: c.items[p.Second].ID})
 		}
 	}
 	return out

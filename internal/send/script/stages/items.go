@@ -17,13 +17,13 @@ import (
 // ItemContest is a compare stage that compares items with each other.
 type ItemContest struct {
 	contest
-	input  string
-	field  plan.Field
-	all    []assay.Item
-	byID   map[string]int64
-	starts map[int64][]pairs.Pair // showings by the item that is shown first
-	in     []int64                // of a stage that buys its pairs in rounds: the items that take part
-	place  map[int64]int64        // and the place of each among them
+	input     string
+	field     plan.Field
+	items     []assay.Item
+	byID      map[string]int64
+	starts    map[int64][]pairs.Pair // showings by the item that is shown first
+	entrants  []int64                // of a stage that buys its pairs in rounds: the items that take part
+	entrantOf map[int64]int64        // and the place of each among them
 }
 
 // maxContestItems bounds the items that are held to be compared with each other.
@@ -31,27 +31,25 @@ const maxContestItems = 50_000
 
 func (s *Stages) buildItems(ctx context.Context, c contest) (Stage, error) {
 	out := &ItemContest{contest: c, input: c.stage.Compare, byID: map[string]int64{}, starts: map[int64][]pairs.Pair{}}
-	var field plan.Field
 	for it, err := range s.Input.Rows.Items(ctx, out.input) {
 		if err != nil {
 			return nil, err
 		}
-		if len(out.all) == maxContestItems {
+		if len(out.items) == maxContestItems {
 			return nil, fmt.Errorf("stage %s compares more than %s items with each other: use a slice of the input", c.stage.Name,
 				assay.Thousands(maxContestItems))
 		}
-		place := int64(len(out.all))
-		out.byID[it.ID] = place
-		field.Grouped(c.stage, it, place) // one without a value meets no other, and was reported before
-		out.all = append(out.all, it)
+		at := int64(len(out.items))
+		out.byID[it.ID] = at
+		out.field.Grouped(c.stage, it, at) // one without a value meets no other, and was reported before
+		out.items = append(out.items, it)
 	}
 	if c.stage.Pairs != nil && c.stage.Pairs.Adaptive != nil {
 		return out, out.buyInRounds()
 	}
-	field.Slots, field.Place, field.Drawn = int64(len(out.all)), out.byID, s.Input.Drawn[c.stage.Name]
-	out.field = field
+	out.field.Slots, out.field.Place, out.field.Drawn = int64(len(out.items)), out.byID, s.Input.Drawn[c.stage.Name]
 	var err error
-	if out.schedule, err = pairs.New(plan.Design(c.stage, field)); err != nil {
+	if out.schedule, err = pairs.New(plan.Design(c.stage, out.field)); err != nil {
 		return nil, err
 	}
 	for p := range out.schedule.All() {
@@ -63,11 +61,11 @@ func (s *Stages) buildItems(ctx context.Context, c contest) (Stage, error) {
 // buyInRounds makes the stage one that buys its pairs in rounds. Items that its conditions leave out take no part.
 func (c *ItemContest) buyInRounds() error {
 	var ids []string
-	c.place = map[int64]int64{}
-	for i, it := range c.all {
+	c.entrantOf = map[int64]int64{}
+	for i, it := range c.items {
 		if Keeps(c.stage, it) {
-			c.place[int64(i)] = int64(len(c.in))
-			c.in = append(c.in, int64(i))
+			c.entrantOf[int64(i)] = int64(len(c.entrants))
+			c.entrants = append(c.entrants, int64(i))
 			ids = append(ids, it.ID)
 		}
 	}
@@ -79,18 +77,18 @@ func (c *ItemContest) buyInRounds() error {
 	return err
 }
 
-// meetings returns those in which an item is shown first.
+// meetings returns the pairs in which an item is shown first.
 func (c *ItemContest) meetings(ord int64) []pairs.Pair {
 	if c.rounds == nil {
 		return c.starts[ord]
 	}
-	at, in := c.place[ord]
+	at, in := c.entrantOf[ord]
 	if !in {
 		return nil
 	}
 	all := slices.Clone(c.rounds.From(at))
 	for i := range all {
-		all[i].First, all[i].Second = c.in[all[i].First], c.in[all[i].Second]
+		all[i].First, all[i].Second = c.entrants[all[i].First], c.entrants[all[i].Second]
 	}
 	return all
 }
@@ -115,11 +113,14 @@ func (c *ItemContest) Conditions(it assay.Item, _ assay.Coordinates) ([]Conditio
 // At lists a judge's requests about the pairs in which an item is shown first.
 func (c *ItemContest) At(it assay.Item, ord int64, lane string, _ int) []assay.Coordinates {
 	var out []assay.Coordinates
+	if !Keeps(c.stage, it) {
+		return nil
+	}
 	for _, p := range c.meetings(ord) {
-		if !Keeps(c.stage, it) || !Keeps(c.stage, c.all[p.Second]) {
+		if !Keeps(c.stage, c.items[p.Second]) {
 			continue
 		}
-		at := assay.Coordinates{Stage: c.stage.Name, Item: it.ID, Against: c.all[p.Second].ID, Turn: 1, Draw: 1, Judge: lane}
+		at := assay.Coordinates{Stage: c.stage.Name, Item: it.ID, Against: c.items[p.Second].ID, Turn: 1, Draw: 1, Judge: lane}
 		out = append(out, c.variants(at)...)
 	}
 	return out
@@ -142,7 +143,7 @@ func (c *ItemContest) Prompt(it assay.Item, at assay.Coordinates, _ Answers) (as
 
 // show puts the two items side by side.
 func (c *ItemContest) show(it assay.Item, at assay.Coordinates) (judge.Showing, error) {
-	second, err := c.against(at)
+	second, err := c.secondItem(at)
 	if err != nil {
 		return judge.Showing{}, err
 	}
@@ -186,13 +187,13 @@ func (c *ItemContest) Line(dst []byte, it assay.Item, at assay.Coordinates, _ An
 	return dst, err == nil, err
 }
 
-// against returns the item that a request shows second.
-func (c *ItemContest) against(at assay.Coordinates) (assay.Item, error) {
+// secondItem returns the item that a request shows second.
+func (c *ItemContest) secondItem(at assay.Coordinates) (assay.Item, error) {
 	i, ok := c.byID[at.Against]
 	if !ok {
 		return assay.Item{}, fmt.Errorf("input %s has no item %q", c.input, at.Against)
 	}
-	return c.all[i], nil
+	return c.items[i], nil
 }
 
 // Extra lists a judge's further votes on the pairs in which an item is shown first.

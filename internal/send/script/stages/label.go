@@ -62,7 +62,7 @@ func (c *ItemContest) Tasks(it assay.Item, ord int64, _ int) []Task {
 	var out []Task
 	for _, pair := range c.meetings(ord) {
 		if !pair.Again {
-			first, second := ordered(it.ID, c.all[pair.Second].ID)
+			first, second := ordered(it.ID, c.items[pair.Second].ID)
 			out = append(out, c.tasks(assay.Coordinates{Stage: c.stage.Name, Item: first, Against: second, Turn: 1, Draw: 1}, "")...)
 		}
 	}
@@ -190,7 +190,7 @@ func (c *ItemContest) Place(f Foreign) (assay.Coordinates, error) {
 	if _, ok := c.byID[f.First]; !ok {
 		return at, fmt.Errorf("input %s has no item %q", c.input, f.First)
 	}
-	if _, err := c.against(at); err != nil {
+	if _, err := c.secondItem(at); err != nil {
 		return at, err
 	}
 	_, err := c.trait(at)

@@ -3,7 +3,6 @@ package found
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,11 +22,14 @@ import (
 	"assay/internal/show/web/site"
 )
 
-// runFile is a download of a run: a name, its type, and its writer.
+// runFile is a download of a run.
 type runFile struct {
-	name, kind string
-	write      func(ctx context.Context, w io.Writer, s *Pages, q *site.Request) error
+	name, contentType string
+	write             fileWriter
 }
+
+// fileWriter writes a download of the run that a request names.
+type fileWriter func(w io.Writer, s *Pages, q *site.Request) error
 
 func runFiles() []runFile {
 	return []runFile{
@@ -35,20 +37,19 @@ func runFiles() []runFile {
 		{"report.md", "text/markdown; charset=utf-8", writeReport("md", pages.Markdown)},
 		{"answers.csv", "text/csv; charset=utf-8", writeAnswers("csv")},
 		{"answers.jsonl", "application/x-ndjson", writeAnswers("jsonl")},
-		{"run.assay", "application/octet-stream", func(ctx context.Context, w io.Writer, _ *Pages, q *site.Request) error {
-			return bundle.Write(ctx, w, exported(q))
+		{"run.assay", "application/octet-stream", func(w io.Writer, _ *Pages, q *site.Request) error {
+			return bundle.Write(q.Context(), w, exported(q))
 		}},
 	}
 }
 
-// exampleCount is how many conversations a report shows that was asked for by a button.
+// exampleCount is how many conversations a downloaded report shows.
 const exampleCount = 6
 
-func writeReport(format string,
-	write func(io.Writer, *report.Document) error) func(context.Context, io.Writer, *Pages, *site.Request) error {
-	return func(ctx context.Context, w io.Writer, s *Pages, q *site.Request) error {
+func writeReport(format string, write func(io.Writer, *report.Document) error) fileWriter {
+	return func(w io.Writer, s *Pages, q *site.Request) error {
 		o := document.Options{Version: s.Version, Out: "report." + format, Format: format, Examples: exampleCount}
-		doc, err := document.Of(ctx, q.Home.Reader, q.Run, o)
+		doc, err := document.Of(q.Context(), q.Home.Reader, q.Run, o)
 		if err != nil {
 			return err
 		}
@@ -56,11 +57,11 @@ func writeReport(format string,
 	}
 }
 
-func writeAnswers(format string) func(context.Context, io.Writer, *Pages, *site.Request) error {
-	return func(ctx context.Context, w io.Writer, _ *Pages, q *site.Request) error {
+func writeAnswers(format string) fileWriter {
+	return func(w io.Writer, _ *Pages, q *site.Request) error {
 		all := formats.All()
 		form := all[slices.IndexFunc(all, func(f export.Format) bool { return f.Name == format })]
-		return form.WriteFile(ctx, w, []export.Run{exported(q)})
+		return form.WriteFile(q.Context(), w, []export.Run{exported(q)})
 	}
 }
 
@@ -109,7 +110,7 @@ func (s *Pages) sendRun(w http.ResponseWriter, q *site.Request, f runFile) error
 	if err != nil {
 		return fmt.Errorf("make %s: %w", f.name, err)
 	}
-	site.SendFile(w, q.Run.ID+"-"+f.name, f.kind, io.NewSectionReader(file, 0, size))
+	site.SendFile(w, q.Run.ID+"-"+f.name, f.contentType, io.NewSectionReader(file, 0, size))
 	return nil
 }
 
@@ -120,24 +121,14 @@ func (s *Pages) makeFile(file *os.File, q *site.Request, f runFile) error {
 		return err
 	}
 	defer free()
-	if err := f.write(q.Context(), file, s, q); err != nil {
+	if err := f.write(file, s, q); err != nil {
 		return fmt.Errorf("make %s: %w", f.name, err)
 	}
 	return nil
 }
 
-func (d *findingsData) withFiles(run, by string) { site.WithFiles(run, by, d.figures()...) }
-
-func (d *findingsData) figures() []*plot.Figure {
-	var all []*plot.Figure
-	for _, t := range d.Tables {
-		all = append(all, t.Figures...)
-	}
-	return append(all, d.Quality...)
-}
-
-// figureKinds are the types of a figure's files.
-var figureKinds = map[string]string{"svg": "image/svg+xml", "csv": "text/csv; charset=utf-8", "md": "text/plain; charset=utf-8",
+// figureTypes are the content types of a figure's files.
+var figureTypes = map[string]string{"svg": "image/svg+xml", "csv": "text/csv; charset=utf-8", "md": "text/plain; charset=utf-8",
 	"tex": "text/plain; charset=utf-8"}
 
 // FigureFile serves a plot, or its numbers.
@@ -171,15 +162,15 @@ func (s *Pages) FigureFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Type", figureKinds[format])
+	h.Set("Content-Type", figureTypes[format])
 	if format == "svg" || format == "csv" {
-		h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", cmp.Or(q.Run.ID, "compare")+"-"+fileName(id)+"."+format))
+		h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", cmp.Or(q.Run.ID, "compare")+"-"+safeFileName(id)+"."+format))
 	}
 	w.Write(b.Bytes())
 }
 
-// fileName returns a name with nothing in it that a file system or a header minds.
-func fileName(s string) string {
+// safeFileName returns a name with nothing in it that a file system or a header minds.
+func safeFileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r
@@ -193,7 +184,7 @@ func (s *Pages) figures(q *site.Request, id string) ([]*plot.Figure, error) {
 	if q.Run.ID == "" {
 		return s.comparedFigures(q)
 	}
-	if id == "burn" || id == "timeline" {
+	if id == progress.BurnID || id == progress.TimelineID {
 		burn, timeline, err := progress.History(q.Context(), q.Home, q.Run, s.Now())
 		return []*plot.Figure{burn, timeline}, err
 	}

@@ -163,6 +163,16 @@ func (d *findingsData) fill(doc *report.Document, run string) {
 	d.Coverage = figures.CoverageTable(doc.Report)
 }
 
+func (d *findingsData) withFiles(run, by string) { site.WithFiles(run, by, d.figures()...) }
+
+func (d *findingsData) figures() []*plot.Figure {
+	var all []*plot.Figure
+	for _, t := range d.Tables {
+		all = append(all, t.Figures...)
+	}
+	return append(all, d.Quality...)
+}
+
 // summaryData is the first thing that a reader sees of a run: what it found.
 type summaryData struct {
 	Run         site.RunRow

@@ -13,6 +13,12 @@ import (
 	"assay/internal/show/web/site"
 )
 
+// The ids of the plots of a run's history.
+const (
+	BurnID     = "burn"
+	TimelineID = "timeline"
+)
+
 // History returns the plots of what a run sent and spent; nil where nothing was sent yet.
 func History(ctx context.Context, h *site.Home, run store.Run, now time.Time) (burn, timeline *plot.Figure, err error) {
 	spans, err := h.Pages.Spans(ctx, run.No, shownSpans)
@@ -36,7 +42,7 @@ func History(ctx context.Context, h *site.Home, run store.Run, now time.Time) (b
 		note := fmt.Sprintf("the newest %d segments", shownSpans)
 		burn.Notes, timeline.Notes = append(slices.Clone(burn.Notes), note), append(slices.Clone(timeline.Notes), note)
 	}
-	burn.ID, timeline.ID = "burn", "timeline"
+	burn.ID, timeline.ID = BurnID, TimelineID
 	site.WithFiles(run.ID, "", burn, timeline)
 	return burn, timeline, nil
 }
