@@ -36,6 +36,7 @@ func benchmarks() []benchmark {
 		{"analyse", "assay analyse of 1,000,000 verdicts against reading the same rows", analyseBench},
 		{"workers", "1, 2 and 4 workers on one PostgreSQL and one bucket, 1,000,000 requests in batches and 200,000 live; 10,000 open jobs",
 			workersBench},
+		{"estimates", "estimate, reserve and bill of all examples and of 200 generated studies (-n), with their ratios", estimatesBench},
 		{"batch", "assay batch: a plain file of 100 MB (-n: so many MB) checked, sent, brought back and written in order", batchBench},
 	}
 }

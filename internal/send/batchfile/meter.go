@@ -23,6 +23,7 @@ type Meter struct {
 	guessed bool
 	out     [2]int // expected, most
 	seen    int    // output tokens of the mean answer until now; 0: there is none
+	careful bool   // more is reserved than is expected
 }
 
 // NewMeter returns the meter of a lane at a vendor.
@@ -32,8 +33,11 @@ func NewMeter(c *catalog.Catalog, kind string, lane assay.Lane, mode assay.Mode)
 	return m
 }
 
-// Expect has answers expected to be as long as those until now were on average.
-func (m *Meter) Expect(tokens float64) { m.seen, m.guessed = int(math.Ceil(tokens)), false }
+// Reserve has answers expected to be as long as those until now were on average; 0: none is there, and more is taken than the
+// catalogue expects.
+func (m *Meter) Reserve(tokens float64) {
+	m.seen, m.careful, m.guessed = int(math.Ceil(tokens)), true, false
+}
 
 // Estimate returns what one request may cost, from the bytes of its prompt and its output limit (0: none).
 func (m *Meter) Estimate(prompt, limit int) (expected, high assay.Cost) {
@@ -41,8 +45,11 @@ func (m *Meter) Estimate(prompt, limit int) (expected, high assay.Cost) {
 		lane := m.lane
 		lane.Params.MaxTokens = limit
 		_, m.out[0], m.out[1] = m.catalog.OutputGuess(lane, m.kind)
-		if m.seen > 0 {
+		switch {
+		case m.seen > 0:
 			m.out[0] = min(m.seen, m.out[1])
+		case m.careful:
+			m.out[0] = m.catalog.Careful(m.out[0], m.out[1])
 		}
 		m.limit, m.guessed = limit, true
 	}

@@ -220,7 +220,7 @@ func (p *Planner) maker(ctx context.Context, run store.Run, lane string, mode st
 	if err != nil {
 		return nil, err
 	}
-	m.meter.Expect(seen.Mean)
+	m.meter.Reserve(seen.Mean)
 	if m.file, err = p.Files.Open(ctx, run.ID, kept); err != nil {
 		return nil, fmt.Errorf("open the file of run %s: %w", run.ID, err)
 	}

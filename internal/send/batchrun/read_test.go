@@ -289,18 +289,19 @@ func TestARunningJobIsCancelledAtItsProvider(t *testing.T) {
 	}
 }
 
-func TestWhatWasShownBeforeAFileIsSentIsReserved(t *testing.T) {
+// TestMoreThanIsExpectedIsReservedBeforeTheFirstAnswer holds the reserve of a first job against what was shown.
+func TestMoreThanIsExpectedIsReservedBeforeTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "openai * revoke")
 	run, _ := r.drive(r.begin("refused", "in.jsonl", strings.ReplaceAll(lines("a"), `"max_tokens":50`, `"max_tokens":5000`),
 		batchfile.Options{}), nil)
-	expected, _, err := batchrun.Expected(run)
+	expected, high, err := batchrun.Expected(run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	segments, err := r.planner.Reader.Segments(r.ctx, run.No)
-	if err != nil || expected.Sum == 0 || segments[0].Expected != expected.Sum {
-		t.Errorf("%s was shown, %s is reserved: %v", expected, segments[0].Expected, err)
+	if err != nil || expected.Sum == 0 || segments[0].Expected < 2*expected.Sum || segments[0].Expected > high.Sum {
+		t.Errorf("%s to %s was shown, %s is reserved: %v", expected, high, segments[0].Expected, err)
 	}
 }
 

@@ -28,7 +28,7 @@ type Family struct {
 	Schema        assay.SchemaWire `yaml:"schema"`
 	Developer     bool             `yaml:"developer"`  // calls the system role "developer", where the vendor does
 	MaxTokens     int              `yaml:"max_tokens"` // what is sent where the API demands a limit and the lane sets none
-	Share         float64          `yaml:"share"`      // expected output as a share of max_tokens, while reasoning
+	Thoughts      int              `yaml:"thoughts"`   // expected tokens of reasoning at medium effort
 	Tokens        float64          `yaml:"tokens"`     // tokens for one token of o200k
 	Date          Date             `yaml:"date"`
 	Source        string           `yaml:"source"`
@@ -163,6 +163,7 @@ type guesses struct {
 	AssumedLimit  int                `yaml:"assumed_limit"`
 	LowOfExpected float64            `yaml:"low_of_expected"`
 	BudgetShare   float64            `yaml:"budget_share"`
+	Reserve       float64            `yaml:"reserve"`
 	LeastThinking int                `yaml:"least_thinking"`
 	Efforts       map[string]float64 `yaml:"efforts"`
 	Date          Date               `yaml:"date"`
@@ -204,7 +205,12 @@ func (c *Catalog) OutputOf(lane assay.Lane, vendor string, least, usual int) (lo
 	return min(low, expected), expected, high
 }
 
-// thoughtGuess estimates the tokens spent on thinking: a share of the budget, or of the output limit.
+// Careful returns the output tokens that are reserved for one request before anything is observed: more than are expected.
+func (c *Catalog) Careful(expected, high int) int {
+	return min(int(float64(expected)*c.guesses.Reserve), high)
+}
+
+// thoughtGuess estimates the tokens spent on thinking: a share of the budget, or what the family takes at its effort.
 func (c *Catalog) thoughtGuess(f Family, p assay.Params) int {
 	if !f.thinks(p) {
 		return 0
@@ -212,11 +218,7 @@ func (c *Catalog) thoughtGuess(f Family, p assay.Params) int {
 	if p.Thinking.Mode == assay.ThinkingTokens {
 		return int(math.Min(float64(p.Thinking.Tokens)*c.guesses.BudgetShare, math.MaxInt32))
 	}
-	limit := p.MaxTokens
-	if limit <= 0 {
-		limit = c.guesses.AssumedLimit
-	}
-	return int(math.Min(float64(limit)*f.Share*c.effortFactor(f, p), math.MaxInt32))
+	return int(float64(f.Thoughts) * c.effortFactor(f, p))
 }
 
 // leastThinking returns the least output limit that leaves a model that thinks something for its answer.

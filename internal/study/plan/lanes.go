@@ -70,6 +70,7 @@ func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 	}
 	r.Price, _ = d.Catalog.Price(kind, l.Model)
 	_, r.expected, r.high = d.Catalog.OutputGuess(r.Lane, kind)
+	r.expected = d.Catalog.Careful(r.expected, r.high)
 	return r
 }
 

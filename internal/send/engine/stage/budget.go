@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"math"
+	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -70,14 +71,16 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 			}
 		}
 	}
-	left = x.withMargin(left)
+	if !x.Policy.ReserveHigh {
+		left = withMargin(left, x.Lanes)
+	}
 	for n, cost := range ranks {
 		if left -= cost; left >= 0 {
 			continue
 		}
 		x.Short = true
 		switch {
-		case n < leastSlice && away > 0:
+		case away > 0 && (n < leastSlice || canariesAway(x.Lanes)):
 			return limit{short: true}, nil
 		case n == 0:
 			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, "budget", "no further item of every lane fits into the budget")
@@ -91,15 +94,20 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 	return limit{}, nil
 }
 
+// canariesAway reports whether some lane's first answer is to come soon: what it costs is worth the wait.
+func canariesAway(lanes []store.Lane) bool {
+	return slices.ContainsFunc(lanes, func(l store.Lane) bool { return l.State == store.LaneOpen && l.Canary == store.CanaryAsked })
+}
+
 // withMargin returns how much of the money that is left goes by the mean cost of the answers until now: the mean of further
 // ones differs, the less the more answers it is known from. A reserve of the most needs no margin, and before the first
 // answer there is nothing but a guess.
-func (x *Extension) withMargin(left assay.Money) assay.Money {
+func withMargin(left assay.Money, lanes []store.Lane) assay.Money {
 	answers := 0.0
-	for _, l := range x.Lanes {
+	for _, l := range lanes {
 		answers += float64(l.Ended() - l.Reused - l.Imported)
 	}
-	if x.Policy.ReserveHigh || answers <= 0 {
+	if answers <= 0 {
 		return left
 	}
 	return assay.Money(float64(left) / (1 + 1/math.Sqrt(answers)))

@@ -57,6 +57,7 @@ type partDocument struct {
 	Segments []plan.Segment `json:"segments,omitempty"`
 	Input    plan.Span      `json:"input_tokens"`
 	Output   plan.Span      `json:"output_tokens"`
+	From     plan.Source    `json:"output_from,omitempty"` // what the tokens of answers are estimated from
 	Cost     costDocument   `json:"cost_usd"`
 	Live     costDocument   `json:"live_cost_usd"`
 }
@@ -79,7 +80,7 @@ func planJSON(p *plan.Plan, a *workspace.Ahead) planDocument {
 		doc.Parts = append(doc.Parts, partDocument{
 			Wave: q.Wave, Stage: q.Stage, Verb: string(q.Verb), Lane: q.Lane.Name, Model: q.Lane.ID(), Mode: string(q.Mode), Turn: q.Turn,
 			Exact: q.Exact, Gated: q.Gated, Requests: q.Requests, Bytes: q.Bytes, Segments: q.Segments, Input: q.Input, Output: q.Output,
-			Cost: costJSON(q.Cost), Live: costJSON(q.Live),
+			From: q.From, Cost: costJSON(q.Cost), Live: costJSON(q.Live),
 		})
 	}
 	return doc

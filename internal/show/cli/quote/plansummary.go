@@ -90,7 +90,7 @@ func Summary(d *plan.Input, p *plan.Plan) string {
 	if p.Sampled {
 		counted = "Tokens of requests that are known now are estimated from a sample, since there are many"
 	}
-	b.WriteString(counted + "; those of later requests and of answers are estimated")
+	b.WriteString(counted + "; those of later requests and of answers are estimated, from " + sources(p))
 	if oldest, newest := d.PriceDates(); oldest == newest && oldest != "" {
 		fmt.Fprintf(&b, "; prices of %s", oldest)
 	} else if oldest != "" {
@@ -99,6 +99,39 @@ func Summary(d *plan.Input, p *plan.Plan) string {
 	b.WriteString(".\n")
 	return b.String()
 }
+
+// sources names where the tokens of answers come from, best first, each with its lanes where there are several.
+func sources(p *plan.Plan) string {
+	lanes := map[plan.Source][]string{}
+	for _, q := range p.Parts {
+		if !slices.Contains(lanes[q.From], q.Lane.Name) {
+			lanes[q.From] = append(lanes[q.From], q.Lane.Name)
+		}
+	}
+	var out []string
+	for _, s := range []struct {
+		from plan.Source
+		word string
+	}{
+		{plan.FromRun, "answers of this run"}, {plan.FromEarlier, "an earlier run of the study"}, {plan.FromPilot, "a pilot"},
+		{plan.FromModel, "the same model in other studies"}, {plan.FromCatalog, "the catalogue"},
+	} {
+		names := lanes[s.from]
+		switch {
+		case len(names) == 0:
+		case len(lanes) == 1:
+			return s.word
+		case len(names) > mostNamed:
+			out = append(out, fmt.Sprintf("%s (%d lanes)", s.word, len(names)))
+		default:
+			out = append(out, fmt.Sprintf("%s (%s)", s.word, strings.Join(names, ", ")))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// mostNamed is how many lanes of a source are named.
+const mostNamed = 5
 
 // Takes returns how long a plan takes, once where the two are the same.
 func Takes(usual, longest string) string {

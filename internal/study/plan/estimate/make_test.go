@@ -347,7 +347,7 @@ func TestVerdictsArePricedByTheirRubricAndMayComeToNothing(t *testing.T) {
 			t.Errorf("stage %s may come to nothing: %t, low end %s", q.Stage, q.Gated, q.Cost.Low)
 		}
 	}
-	if !(each["short"] < each["fine"] && each["fine"] < each["long"] && each["long"] < each["one"]) {
+	if !(each["short"] < each["fine"] && each["fine"] < each["one"] && each["fine"] < each["long"]) {
 		t.Errorf("tokens of an answer: %v", each)
 	}
 }

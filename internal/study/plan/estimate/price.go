@@ -52,7 +52,7 @@ func (m *maker) inPlace(st *study.Stage, l *study.Lane) plan.Price {
 }
 
 const (
-	visibleTokens = 400  // of an answer, thoughts aside, where it is quoted in a later prompt
+	visibleTokens = 125  // of an answer, thoughts aside, where it is quoted in a later prompt
 	cacheFloor    = 1024 // shared prefixes with fewer tokens are not cached anywhere
 )
 
