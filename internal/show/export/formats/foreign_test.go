@@ -64,11 +64,19 @@ func TestTreesOfOtherSystemsAreReadWhateverIsWrongWithSomeOfThem(t *testing.T) {
 	}{
 		"newest generation": {"speceval", map[string]string{
 			"g/m/20250101_000000/results/s.json": `[{"original_index":0,"input_text":"q","output_text":"old"}]`,
-			"g/m/20250102_000000/results/s.json": `[{"original_index":0,"input_text":"q","output_text":"new"}, {"input_text":"q"}]`,
+			"g/m/20250102_000000/results/s.json": `[{"original_index":0,"input_text":"q","output_text":"new"}, {"output_text":"x"}]`,
+			"g/m/20250102_000000/results/t.json": `{"answers":[]}`,
 		}, []string{
+			"BAD g/m/20250102_000000/results/t.json: skipped: neither a list of answers nor verdicts of a judge",
 			"item s-1 in s", `m says "new" to s-1 turn 1`,
-			"BAD g/m/20250102_000000/results/s.json:2: element 2 has no original_index or no input_text",
+			"BAD g/m/20250102_000000/results/s.json:2: element 2 has no input_text",
 			"BAD g/m/20250101_000000/results/s.json:1: item s-1 has an answer by m in a newer file",
+		}},
+		"plain lists, the inputs of two models in another order": {"speceval", map[string]string{
+			"g/m/20250101_000000/results/s.json": `[{"input_text":"q","output_text":"x"},{"input_text":"r","output_text":"y"}]`,
+			"g/n/20250101_000000/results/s.json": `[{"input_text":"r","output_text":"z"}]`,
+		}, []string{
+			"item s-1 in s", `n says "z" to s-1 turn 1`, "item s-2 in s", `m says "x" to s-2 turn 1`, `m says "y" to s-1 turn 1`,
 		}},
 		"one file for all": {"speceval", map[string]string{
 			"t/llama/20250101_000000/results.json": `{"metadata":{},"results":[{"statement_id":"a b","original_index":2,"input_text":"q","output_text":"x"}]}`,

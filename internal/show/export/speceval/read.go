@@ -171,6 +171,9 @@ func (s *reader) generations(name string, text []byte, kind fileKind) error {
 		err = json.Unmarshal(text, &doc)
 		all = doc.Results
 	default:
+		if strings.Contains("/"+name, "/results/") {
+			s.Bad.At(assay.Place{File: name}, "skipped: neither a list of answers nor verdicts of a judge")
+		}
 		return nil
 	}
 	if err != nil {
@@ -182,8 +185,8 @@ func (s *reader) generations(name string, text []byte, kind fileKind) error {
 		if g.Statement == "" {
 			g.Statement = export.NameOf(strings.TrimSuffix(path.Base(name), ".json"))
 		}
-		if g.Index == nil || g.Input == nil {
-			s.Bad.At(at, "element %d has no original_index or no input_text", i+1)
+		if g.Input == nil {
+			s.Bad.At(at, "element %d has no input_text", i+1)
 			continue
 		}
 		s.found++
@@ -259,7 +262,7 @@ func (s *reader) input(statement, text string, index *int64) (string, error) {
 	}
 	s.next[statement] = max(s.next[statement], n+1)
 	id := fmt.Sprintf("%s-%d", statement, n+1)
-	fields, err := json.Marshal(map[string]any{"text": text, "group": statement, "statement": statement})
+	fields, err := json.Marshal(map[string]any{"text": text, "group": statement})
 	if err != nil {
 		return "", err
 	}

@@ -1,5 +1,10 @@
 package speceval
 
+import (
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+)
+
 type generation struct {
 	Statement string  `json:"statement_id"`
 	Index     *int64  `json:"original_index"`
@@ -15,4 +20,11 @@ type readingsFile struct {
 	} `json:"metadata"`
 	Results  []reading `json:"results"`
 	Rankings []ranking `json:"rankings"`
+}
+
+// requestOf returns the key of the request whose reply a verdict was read from: the last try, or that of the judge in its place.
+func requestOf(v *store.Verdict) assay.Key {
+	at := v.At
+	at.Again, at.By = v.Again, v.By
+	return at.Key()
 }
