@@ -44,7 +44,7 @@ func gatewayCommand(w *shell.World) *cobra.Command {
 			"provider, as in anthropic/MODEL,\n" +
 			"and one file may name several. Each batch is a run in the ledger: the gateway may be stopped or killed at any moment, and " +
 			"the next one goes on\n" +
-			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET]. `assay view` shows what each has used. " +
+			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET] [until=DATE]. `assay view` shows what each has used. " +
 			"docs/gateway.md has the rest.\n" +
 			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7799 --expose. It is plain HTTP: put a proxy " +
 			"with TLS in front.",
@@ -106,9 +106,23 @@ func serveGateway(ctx context.Context, w *shell.World, f gatewayFlags) error {
 	}
 	fmt.Fprint(w.Stdout, gateway.Variables(on.Addr().String(), shown))
 	fmt.Fprintln(w.Stderr, "set these for the clients; Ctrl-C ends the gateway, and the next one goes on with its batches")
-	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Budget: budget, Storage: int64(f.storage), Admin: f.admin,
+	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Reread: f.reread(w), Budget: budget, Storage: int64(f.storage), Admin: f.admin,
 		Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
 	return server.Serve(ctx, on)
+}
+
+// reread returns what reads the file of tokens again; nil: there is none.
+func (f gatewayFlags) reread(w *shell.World) func() ([]gateway.User, error) {
+	if f.tokenFile == "" {
+		return nil
+	}
+	return func() ([]gateway.User, error) {
+		text, err := os.ReadFile(w.Disk.Path(f.tokenFile))
+		if err != nil {
+			return nil, err
+		}
+		return gateway.ReadUsers(text)
+	}
 }
 
 // users reads the file of tokens. Without one, the user gets a token, which is shown once and kept where a file is named.
@@ -124,7 +138,7 @@ func (f gatewayFlags) users(w *shell.World) (users []gateway.User, shown string,
 			return nil, "", fmt.Errorf("read the tokens: %w", err)
 		}
 		if users, err = gateway.ReadUsers(text); err != nil {
-			return nil, "", shell.Usage("every line is USER TOKEN [BUDGET]", "--token-file %s: %s", f.tokenFile, err)
+			return nil, "", shell.Usage("every line is USER TOKEN [BUDGET] [until=DATE]", "--token-file %s: %s", f.tokenFile, err)
 		}
 		return users, "", nil
 	}

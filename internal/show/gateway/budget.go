@@ -24,9 +24,9 @@ func (s *Server) bounded(u *User) bool { return u.Budget != nil || s.Budget != n
 // budget alone, and is given no more money.
 func (s *Server) allowance(user string) (a store.Allowance, known bool) {
 	a = store.Allowance{Owner: user, All: s.Budget}
-	for i := range s.Users {
-		if s.Users[i].Name == user {
-			a.Own, known = s.Users[i].Budget, true
+	for _, u := range *s.users.Load() {
+		if u.Name == user {
+			a.Own, known = u.Budget, true
 		}
 	}
 	return a, known

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"assay/internal/assay"
@@ -25,12 +26,13 @@ import (
 type Options struct {
 	Home     *workspace.Home
 	Users    []User
-	Budget   *assay.Money  // for all users together; nil: none
-	Admin    string        // the user whose token shows all users in the metrics; empty: none
-	Storage  int64         // bytes of files that each user may keep; 0: any number
-	Interval time.Duration // between looks at a job; 0: as usual
-	Stall    time.Duration // how long a client may pause while it sends or takes bytes; 0: 30 seconds
-	Silence  time.Duration // longest pause of a client's stream; 0: 15 seconds
+	Reread   func() ([]User, error) // reads the users again; nil: they stay
+	Budget   *assay.Money           // for all users together; nil: none
+	Admin    string                 // the user whose token shows all users in the metrics; empty: none
+	Storage  int64                  // bytes of files that each user may keep; 0: any number
+	Interval time.Duration          // between looks at a job; 0: as usual
+	Stall    time.Duration          // how long a client may pause while it sends or takes bytes; 0: 30 seconds
+	Silence  time.Duration          // longest pause of a client's stream; 0: 15 seconds
 	Log      *slog.Logger
 }
 
@@ -42,6 +44,7 @@ type Server struct {
 	providers *drive.Providers
 	driver    *drive.Driver
 	calls     answers.Calls // live ones
+	users     atomic.Pointer[[]User]
 
 	mu     sync.Mutex
 	making map[string]*sync.Mutex // by user: a batch is made
@@ -58,6 +61,7 @@ func New(o Options) *Server {
 	s := &Server{Options: o, catalog: catalog.Default(), providers: drive.NewProviders(o.Home.World), making: map[string]*sync.Mutex{}}
 	s.driver = drive.New(drive.Options{Home: o.Home, Providers: s.providers, Interval: o.Interval, Allowance: s.allowance,
 		Sweep: s.sweep, Log: o.Log})
+	s.users.Store(&o.Users)
 	s.all = s.handler()
 	return s
 }
@@ -96,15 +100,16 @@ func (s *Server) handler() http.Handler {
 	})
 	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /healthz", s.health)
+	mux.HandleFunc("GET /readyz", s.health)
 	return s.guard(mux)
 }
 
-// health answers as long as the ledger does. It shows nothing else.
+// health answers as long as the ledger and the artifacts do, and names the one that does not. It shows nothing else.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 5*time.Second)
 	defer stop()
-	if _, err := s.Home.Ledger.Pages.LedgerVersion(ctx); err != nil {
-		http.Error(w, "the ledger does not answer", http.StatusServiceUnavailable)
+	if away := s.Home.Away(ctx); away != "" {
+		http.Error(w, "the "+away+" does not answer", http.StatusServiceUnavailable)
 		return
 	}
 	http.Error(w, "ok", http.StatusOK)

@@ -31,7 +31,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 			add(n.Name, n.Help, u.Owner, n.Value)
 		}
 	}
-	for _, u := range s.Users {
+	for _, u := range *s.users.Load() {
 		if u.Budget != nil && shown(u.Name) {
 			add("budget_dollars", "What a user may spend.", u.Name, u.Budget.Float())
 		}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		w = &patientWriter{ResponseWriter: w, control: control, stall: s.Stall}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		if r.URL.Path == "/healthz" {
+		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -106,6 +107,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	defer stop()
 	var all sync.WaitGroup
 	all.Go(func() { s.driver.Work(working) })
+	all.Go(func() { s.refresh(working) })
 	defer all.Wait()
 	defer stop()
 	return serve.Until(ctx, on, &http.Server{
@@ -117,7 +119,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 // named returns the users as the ledger knows them: by name and budget.
 func (s *Server) named() []store.ClientUser {
 	all := []store.ClientUser{{Budget: s.Budget}}
-	for _, u := range s.Users {
+	for _, u := range *s.users.Load() {
 		all = append(all, store.ClientUser{Owner: u.Name, Budget: u.Budget})
 	}
 	return all
@@ -159,8 +161,9 @@ func (s *Server) refusalOf(r *http.Request, err error) *openai.Refusal {
 			Problem: batchrun.NewProblem(http.StatusInternalServerError, "", "",
 				"The gateway had an error while processing your request; its log has more.")}
 		if s.Home.Ledger.Away(err) {
-			known = &openai.Refusal{Status: http.StatusServiceUnavailable,
-				Problem: batchrun.NewProblem(http.StatusServiceUnavailable, "", "", "The gateway's ledger cannot be reached."), After: "5"}
+			away := cmp.Or(s.Home.Away(r.Context()), "ledger or its bucket") // one of them is back
+			known = &openai.Refusal{Status: http.StatusServiceUnavailable, After: "5", Problem: batchrun.NewProblem(
+				http.StatusServiceUnavailable, "", "", "The gateway's "+away+" cannot be reached.")}
 		}
 	}
 	return known

@@ -3,11 +3,15 @@ package gateway
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"assay/internal/assay"
 )
@@ -16,6 +20,7 @@ import (
 type User struct {
 	Name   string
 	Budget *assay.Money // nil: none
+	Until  time.Time    // the token counts before this moment; zero: always
 	token  [sha256.Size]byte
 }
 
@@ -27,8 +32,8 @@ func NewUser(name, token string, budget *assay.Money) User {
 // leastToken is how many characters a token has at least.
 const leastToken = 16
 
-// ReadUsers reads a file of tokens: a user, their token and, if they have one, their budget on every line. Blank lines
-// and those that begin with # are skipped. No error shows a token.
+// ReadUsers reads a file of tokens: a user, their token and, if they have one, their budget and the day from which the token counts no
+// more (until=2027-01-31) on every line. Blank lines and those that begin with # are skipped. No error shows a token.
 func ReadUsers(text []byte) ([]User, error) {
 	var users []User
 	tokens := map[[sha256.Size]byte]bool{}
@@ -39,8 +44,12 @@ func ReadUsers(text []byte) ([]User, error) {
 			continue
 		}
 		words := strings.Fields(line)
+		until, words, err := expiry(words)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", no, err)
+		}
 		if len(words) < 2 || len(words) > 3 {
-			return nil, fmt.Errorf("line %d: want USER TOKEN [BUDGET]", no)
+			return nil, fmt.Errorf("line %d: want USER TOKEN [BUDGET] [until=DATE]", no)
 		}
 		if len(words[1]) < leastToken {
 			return nil, fmt.Errorf("line %d: a token has at least %d characters", no, leastToken)
@@ -54,6 +63,7 @@ func ReadUsers(text []byte) ([]User, error) {
 			budget = &m
 		}
 		u := NewUser(words[0], words[1], budget)
+		u.Until = until
 		if tokens[u.token] {
 			return nil, fmt.Errorf("line %d: the token stands there twice", no)
 		}
@@ -74,6 +84,54 @@ func ReadUsers(text []byte) ([]User, error) {
 	return users, nil
 }
 
+// expiry takes the day from which a token counts no more off the end of a line; zero: there is none.
+func expiry(words []string) (time.Time, []string, error) {
+	day, ok := strings.CutPrefix(words[len(words)-1], "until=")
+	if !ok {
+		return time.Time{}, words, nil
+	}
+	until, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return until, nil, errors.New("want until=YEAR-MONTH-DAY, such as until=2027-01-31")
+	}
+	return until, words[:len(words)-1], nil
+}
+
+// everyUsers is how often the users are read again.
+const everyUsers = 5 * time.Second
+
+// refresh reads the users again until the context ends: one who was taken out of the file is no user any more. A file that cannot be
+// read leaves them as they are.
+func (s *Server) refresh(ctx context.Context) {
+	trouble := ""
+	for s.Home.World.Clock().Sleep(ctx, everyUsers) == nil {
+		if err := s.Refresh(ctx); err != nil && ctx.Err() == nil && err.Error() != trouble {
+			trouble = err.Error()
+			s.Log.Error("the users cannot be read again: they stay as they were", "error", err)
+		} else if err == nil {
+			trouble = ""
+		}
+	}
+}
+
+// Refresh reads the users again, where there is something to read.
+func (s *Server) Refresh(ctx context.Context) error {
+	if s.Reread == nil {
+		return nil
+	}
+	users, err := s.Reread()
+	if err != nil || slices.EqualFunc(users, *s.users.Load(), sameUser) {
+		return err
+	}
+	s.users.Store(&users)
+	return s.Home.Ledger.Clients.PutClientUsers(ctx, s.named())
+}
+
+func sameUser(a, b User) bool {
+	same := a.Budget == b.Budget || a.Budget != nil && b.Budget != nil && *a.Budget == *b.Budget
+	return same && a.Name == b.Name && a.token == b.token && a.Until.Equal(b.Until)
+}
+
 // userOf returns the user whose token a request shows; nil: none. All are compared, each in the same time.
 func (s *Server) userOf(r *http.Request) *User {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -82,10 +140,14 @@ func (s *Server) userOf(r *http.Request) *User {
 	}
 	shown := sha256.Sum256([]byte(strings.TrimSpace(token)))
 	var found *User
-	for i := range s.Users {
-		if subtle.ConstantTimeCompare(shown[:], s.Users[i].token[:]) == 1 {
-			found = &s.Users[i]
+	users := *s.users.Load()
+	for i := range users {
+		if subtle.ConstantTimeCompare(shown[:], users[i].token[:]) == 1 {
+			found = &users[i]
 		}
+	}
+	if found != nil && !found.Until.IsZero() && !s.now().Before(found.Until) {
+		return nil
 	}
 	return found
 }

@@ -1,0 +1,84 @@
+package gateway_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/internal/send/workspace"
+	"assay/internal/show/gateway"
+)
+
+// TestUsersAreReadAgain takes a user out of the file, adds one, and lets a token run out.
+func TestUsersAreReadAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	file := "anna " + anna + "\nbert " + bert + " 5\n"
+	read := func() ([]gateway.User, error) { return gateway.ReadUsers([]byte(file)) }
+	users, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := gateway.New(gateway.Options{Home: r.home, Users: users, Reread: read, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	wants := func(when string, want map[string]int) {
+		t.Helper()
+		for token, status := range want {
+			w, q := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/v1/files", nil)
+			q.Header.Set("Authorization", "Bearer "+token)
+			if s.ServeHTTP(w, q); w.Code != status {
+				t.Errorf("%s, %s...: status %d, want %d", when, token[:4], w.Code, status)
+			}
+		}
+	}
+	const carl = "carl-has-a-token-of-his-own"
+	wants("at first", map[string]int{anna: 200, bert: 200, carl: 401})
+	file = "anna " + anna + "\ncarl " + carl + " until=" + time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly) + "\n"
+	if err := s.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wants("read again", map[string]int{anna: 200, bert: 401, carl: 200})
+	r.later.Store(int64(25 * time.Hour))
+	wants("a day later", map[string]int{anna: 200, carl: 401})
+	file = "anna short\n"
+	if err := s.Refresh(t.Context()); err == nil || strings.Contains(err.Error(), "short\n") {
+		t.Errorf("a file that cannot be read: %v", err)
+	}
+	wants("a file that cannot be read", map[string]int{anna: 200})
+}
+
+func TestAnIDWithANulIsNotFound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	for _, path := range []string{"/files/file-%00/content", "/files/file-%00", "/batches/batch-%00"} {
+		if status, answer := r.call(anna, http.MethodGet, path, nil); status != http.StatusNotFound {
+			t.Errorf("%s: %d %v", path, status, answer)
+		}
+	}
+}
+
+// TestABucketThatIsAwayIsCalledTheBucket has artifacts at a port that nobody listens on.
+func TestABucketThatIsAwayIsCalledTheBucket(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{env: map[string]string{"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}})
+	ask := func(h *workspace.Home) *httptest.ResponseRecorder {
+		s := gateway.New(gateway.Options{Home: h, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		return w
+	}
+	if w := ask(r.home); w.Code != http.StatusOK {
+		t.Errorf("all is well: %d %s", w.Code, w.Body)
+	}
+	away, err := workspace.Place{Home: t.TempDir(), Artifacts: "s3://b/p?endpoint=http://127.0.0.1:1"}.Open(t.Context(), r.world, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer away.Close()
+	if w := ask(away); w.Code != http.StatusServiceUnavailable || w.Body.String() != "the bucket does not answer\n" {
+		t.Errorf("the bucket is away: %d %s", w.Code, w.Body)
+	}
+}
