@@ -106,8 +106,8 @@ func serveGateway(ctx context.Context, w *shell.World, f gatewayFlags) error {
 	}
 	fmt.Fprint(w.Stdout, gateway.Variables(on.Addr().String(), shown))
 	fmt.Fprintln(w.Stderr, "set these for the clients; Ctrl-C ends the gateway, and the next one goes on with its batches")
-	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Reread: f.reread(w), Budget: budget, Storage: int64(f.storage), Admin: f.admin,
-		Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
+	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Reread: f.reread(w), Budget: budget,
+		Storage: int64(f.storage), Admin: f.admin, Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
 	return server.Serve(ctx, on)
 }
 

@@ -63,7 +63,7 @@ func migrate(ctx context.Context, read, db *sql.DB, d dialect) (err error) {
 			"it is left as it is; name another folder with --home, or export its results with the assay that wrote it")
 	}
 	if have > newest {
-		return fmt.Errorf("the ledger was written by a newer assay (version %d, this one knows %d): use that one", have, newest)
+		return &NewerError{have, newest}
 	}
 	unlock, err := d.lock(ctx)
 	if err != nil {
@@ -77,6 +77,30 @@ func migrate(ctx context.Context, read, db *sql.DB, d dialect) (err error) {
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// NewerError is the error of a ledger that a newer program has written.
+type NewerError struct{ Have, Known int64 }
+
+// Error returns both versions.
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("the ledger was written by a newer assay (version %d, this one knows %d): use that one", e.Have, e.Known)
+}
+
+// Current returns a *NewerError where a newer program has changed the tables since the database was opened.
+func (s *DB) Current(ctx context.Context) error {
+	steps, err := dialect{}.steps()
+	if err != nil {
+		return err
+	}
+	var have int64
+	if err := s.QueryRow(ctx, `SELECT MAX(version_id) FROM goose_db_version`).Scan(&have); err != nil {
+		return fmt.Errorf("read the ledger's version: %w", err)
+	}
+	if known := steps[len(steps)-1].Version; have > known {
+		return &NewerError{have, known}
 	}
 	return nil
 }

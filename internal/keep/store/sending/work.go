@@ -3,6 +3,8 @@
 package sending
 
 import (
+	"context"
+
 	"assay/internal/keep/store/db"
 	"assay/internal/keep/store/read"
 )
@@ -27,6 +29,9 @@ func NewLeases(d *db.DB) *Leases { return &Leases{d, read.New(d)} }
 
 // Away reports whether an error means that the ledger cannot be reached now, and may be again soon.
 func (s *Leases) Away(err error) bool { return s.db.Away(err) }
+
+// Current returns a *db.NewerError where a newer program has changed the ledger since it was opened.
+func (s *Leases) Current(ctx context.Context) error { return s.db.Current(ctx) }
 
 // Limits keeps what accounts may send: models that take nothing for a while, tokens that wait, caps that workers share. It is safe for
 // concurrent use.

@@ -42,7 +42,7 @@ func TestALedgerThatCannotBeSeenIsReportedOnce(t *testing.T) {
 	var log bytes.Buffer
 	s := &shift{Driver: &Driver{Ledger: engine.Ledger{Work: ledger.Work, Leases: ledger.Leases, Reader: ledger.Reader},
 		Clock: &countedClock{left: 9}, Log: slog.New(slog.NewTextHandler(&log, nil))}, sweep: 100 * glance}
-	s.sweeps(t.Context())
+	s.sweeps(t.Context(), func(error) {})
 	if n := strings.Count(log.String(), "runs that came due are not seen"); n != 1 {
 		t.Errorf("reported %d times:\n%s", n, log.String())
 	}

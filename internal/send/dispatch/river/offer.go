@@ -227,12 +227,12 @@ func (s *shift) serve(ctx context.Context, run int64) {
 	missing, err := s.listen(ctx, run)
 	if err != nil {
 		if n := s.count(work{run: run}, err); n == 1 && ctx.Err() == nil {
-			s.Log.Error("a run cannot be served from here", "run", run, "error", err)
+			s.Log.Error("a run cannot be served from here", "run", s.id(run), "error", err)
 		}
 		return
 	}
 	if len(missing) > 0 {
-		s.Log.Warn("no key here: other workers have to do it", "run", run, "providers", strings.Join(missing, ", "))
+		s.Log.Warn("no key here: other workers have to do it", "run", s.id(run), "providers", strings.Join(missing, ", "))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,7 +276,7 @@ func (s *shift) listen(ctx context.Context, run int64) (missing []string, err er
 		hands = append(hands, store.WorkerKey{Run: run, Provider: store.ProgramKey})
 	}
 	if judged && !s.Programs {
-		s.Log.Warn("a program judges: a worker with --programs has to do it", "run", run)
+		s.Log.Warn("a program judges: a worker with --programs has to do it", "run", s.id(run))
 	}
 	s.mu.Lock()
 	s.hands[run] = hands

@@ -32,6 +32,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/runs"
 )
@@ -85,6 +86,7 @@ type shift struct {
 	providers map[int64][]string          // of a run's lanes
 	judged    map[int64]bool              // runs in which a program judges, or not
 	hands     map[int64][]store.WorkerKey // the keys that we have for a run
+	ids       map[int64]string            // of runs, as people name them
 }
 
 // work names what is to be done: a segment, or a run where the segment is 0.
@@ -96,6 +98,8 @@ func (d *Driver) Drive(ctx context.Context) error {
 	if err := d.Timing.Check(); err != nil {
 		return err
 	}
+	ctx, drain := context.WithCancelCause(ctx)
+	defer drain(nil)
 	pool, err := open(ctx, d.URL)
 	if err != nil {
 		return err
@@ -108,7 +112,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 		Driver: d, ctx: ctx, sweep: d.Timing.Lease / 4,
 		engines: map[int64]*runs.Engine{}, served: map[int64]bool{}, queues: map[string]bool{}, routes: map[work]string{},
 		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{}, judged: map[int64]bool{},
-		hands: map[int64][]store.WorkerKey{},
+		hands: map[int64][]store.WorkerKey{}, ids: map[int64]string{},
 	}
 	if s.client, err = s.open(pool); err != nil {
 		return fmt.Errorf("open the job queue: %w", err)
@@ -123,13 +127,13 @@ func (d *Driver) Drive(ctx context.Context) error {
 			d.Ready()
 		}
 	})
-	s.sweeps(ctx)
+	s.sweeps(ctx, drain)
 	<-stopped
 	seen.Wait()
 	gone, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.sweep)
 	defer cancel()
 	_ = s.Ledger.Leases.PutWorkerKeys(gone, s.Name, nil, 0) // they end by themselves, too
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // open makes the client. It listens to no queue that has jobs in it before the first sweep knows which.
@@ -152,11 +156,17 @@ func (s *shift) open(pool *pgxpool.Pool) (*queue.Client[pgx.Tx], error) {
 // unused is a queue without jobs: a client that is to take jobs has to name one when it is made.
 const unused = "unused"
 
-// sweeps offers what is due in the ledger, again and again until the context ends.
-func (s *shift) sweeps(ctx context.Context) {
+// sweeps offers what is due in the ledger, again and again until the context ends. Where a newer program has changed the ledger, it
+// has the process stop.
+func (s *shift) sweeps(ctx context.Context, drain func(error)) {
 	seen, blind := time.Time{}, false
 	for {
-		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
+		err := s.sweepOnce(ctx)
+		if newer, ok := errors.AsType[*db.NewerError](err); ok {
+			drain(newer)
+			return
+		}
+		if err != nil && ctx.Err() == nil {
 			s.Log.Error("the sweep of the ledger did not work; it is tried again", "error", err)
 		}
 		for began := time.Now(); time.Since(began) < s.sweep; {
@@ -195,6 +205,9 @@ func (s *shift) glance(ctx context.Context, after time.Time) (time.Time, error) 
 const sweepSize = 4000
 
 func (s *shift) sweepOnce(ctx context.Context) error {
+	if err := s.Ledger.Leases.Current(ctx); err != nil {
+		return err
+	}
 	if back, err := s.Ledger.Leases.KeepTime(ctx); err != nil {
 		return err
 	} else if back > 0 {
@@ -212,9 +225,11 @@ func (s *shift) sweepOnce(ctx context.Context) error {
 		return err
 	}
 	all := map[int64]bool{}
+	s.mu.Lock()
 	for _, r := range open {
-		all[r.No] = true
+		all[r.No], s.ids[r.No] = true, r.ID
 	}
+	s.mu.Unlock()
 	for _, w := range due { // a closed run may have late results
 		all[w.Run] = true
 	}
@@ -254,6 +269,13 @@ func (s *shift) show(ctx context.Context, runs map[int64]bool) error {
 	}
 	s.mu.Unlock()
 	return s.Ledger.Leases.PutWorkerKeys(ctx, s.Name, hands, 3*s.sweep)
+}
+
+// id returns how people name a run, as far as it is known.
+func (s *shift) id(run int64) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.ids[run], fmt.Sprint("no ", run))
 }
 
 // width returns how many jobs of a queue are done at a time.

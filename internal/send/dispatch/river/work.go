@@ -182,6 +182,7 @@ func (s *shift) engine(ctx context.Context, run int64) (*runs.Engine, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.ids[run] = r.ID
 	if first, ok := s.engines[run]; ok { // one holder for all work of a process
 		return first, nil
 	}
@@ -219,7 +220,8 @@ func (s *shift) forgive(w work) {
 func (s *shift) stumble(ctx context.Context, w work, e *runs.Engine, cause error) error {
 	times := s.count(w, cause)
 	wait := min(s.Timing.BackoffMin<<min(times, 20), s.Timing.BackoffMax)
-	s.Log.Error("a step did not work; it is tried again", "run", w.run, "segment", w.segment, "times", times, "wait", wait, "error", cause)
+	s.Log.Error("a step did not work; it is tried again", "run", s.id(w.run), "segment", w.segment, "times", times,
+		"wait", wait, "error", cause)
 	var err error
 	if times == 1 {
 		err = s.Ledger.Work.Note(ctx, w.run, w.segment, "worker", cause.Error())

@@ -3,8 +3,8 @@ package driving
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +21,7 @@ type workerFlags struct {
 	home        shell.HomeFlags
 	concurrency int
 	programs    bool
+	shown       listenFlags
 }
 
 // Worker makes the command `assay worker`.
@@ -44,6 +45,9 @@ func Worker(w *shell.World) *cobra.Command {
 	}
 	f.home.Register(c)
 	c.Flags().BoolVar(&f.programs, "programs", false, "run the judging programs of studies here, each in the folder of its study")
+	c.Flags().StringVar(&f.shown.listen, "listen", "", "show /healthz, /readyz and /metrics at this address, such as 127.0.0.1:7790")
+	c.Flags().BoolVar(&f.shown.open, "expose", false, "allow an address that other machines can reach")
+	c.Flags().StringVar(&f.shown.log, "log", "text", "form of the log: text or json")
 	c.Flags().IntVar(&f.concurrency, "concurrency", 8, "pieces of work at a time, for each provider")
 	return c
 }
@@ -56,6 +60,9 @@ func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 	}
 	if f.concurrency < 1 || f.concurrency > 1000 {
 		return shell.Usage("", "--concurrency: want 1 to 1000")
+	}
+	if err := f.shown.check(); err != nil {
+		return err
 	}
 	h, err := f.home.OpenHome(ctx, w, false)
 	if err != nil {
@@ -77,10 +84,16 @@ func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 			fmt.Fprintln(w.Stderr, "assay: the moves cannot be printed:", err)
 		}
 	})
+	var ready atomic.Bool
+	shown, err := pulse{home: h.Home, ready: ready.Load}.serve(ctx, f.shown, w.Stderr)
+	if err != nil {
+		return err
+	}
+	wg.Go(func() { _ = shown() }) // it ends with the worker
 	return workers.Work(ctx, h.Home, workers.Options{
-		Concurrency: f.concurrency, Programs: f.programs,
-		Log: slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Concurrency: f.concurrency, Programs: f.programs, Log: f.shown.logger(w.Stderr),
 		Ready: func() {
+			ready.Store(true)
 			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", db.Redact(url), h.Files)
 		},
 		Closed: func(ctx context.Context, run store.Run) {

@@ -1,0 +1,123 @@
+package driving
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"assay/internal/send/workspace"
+	"assay/internal/show/cli/shell"
+	"assay/internal/show/serve"
+)
+
+// pulse shows how a process that works for long is: alive, ready, and how the work of its ledger goes.
+type pulse struct {
+	home  *workspace.Home
+	ready func() bool
+}
+
+// listenFlags are where a process shows how it is, and how it writes its log.
+type listenFlags struct {
+	listen string
+	open   bool
+	log    string
+}
+
+// check returns what is wrong with the flags.
+func (f listenFlags) check() error {
+	if f.log != "text" && f.log != "json" {
+		return shell.Usage("", "--log: want text or json")
+	}
+	if f.listen == "" {
+		return nil
+	}
+	local, err := serve.Loopback(f.listen)
+	if err != nil {
+		return shell.Usage("", "--listen: %s", err)
+	}
+	if !local && !f.open {
+		return shell.Usage("--expose allows it: /metrics shows what was spent, and asks for no token",
+			"--listen %s can be reached from other machines", f.listen)
+	}
+	return nil
+}
+
+// logger returns the log of a process.
+func (f listenFlags) logger(to io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelWarn}
+	if f.log == "json" {
+		return slog.New(newQuiet(slog.NewJSONHandler(to, o)))
+	}
+	return slog.New(newQuiet(slog.NewTextHandler(to, o)))
+}
+
+// serve answers until the context ends; without an address it does nothing.
+func (p pulse) serve(ctx context.Context, f listenFlags, say io.Writer) (wait func() error, err error) {
+	if f.listen == "" {
+		return func() error { return nil }, nil
+	}
+	on, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return nil, &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("listen: %w", err),
+			Hint: "--listen 127.0.0.1:0 takes a free port"}
+	}
+	fmt.Fprintf(say, "http://%s has /healthz, /readyz and /metrics\n", on.Addr())
+	done := make(chan error, 1)
+	go func() {
+		done <- serve.Until(ctx, on, &http.Server{Handler: p.handler(), ReadHeaderTimeout: 10 * time.Second}, time.Second)
+	}()
+	return func() error { return <-done }, nil
+}
+
+func (p pulse) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
+		if away := p.home.Away(r.Context()); away != "" {
+			http.Error(w, "the "+away+" does not answer", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		away := p.home.Away(r.Context())
+		switch {
+		case away != "":
+			http.Error(w, "the "+away+" does not answer", http.StatusServiceUnavailable)
+		case !p.ready():
+			http.Error(w, "it takes no work yet", http.StatusServiceUnavailable)
+		default:
+			fmt.Fprintln(w, "ok")
+		}
+	})
+	mux.HandleFunc("GET /metrics", p.metrics)
+	return mux
+}
+
+// metrics writes how the work of the ledger goes as numbers for Prometheus.
+func (p pulse) metrics(w http.ResponseWriter, r *http.Request) {
+	n, err := p.home.Ledger.Pages.Load(r.Context())
+	if err != nil {
+		http.Error(w, "the ledger does not answer", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	for _, m := range []struct {
+		name, help string
+		value      float64
+	}{
+		{"runs_open", "Runs that are not closed.", float64(n.Open)},
+		{"leases", "Segments and runs that a process works on.", float64(n.Leases)},
+		{"segments_due", "Segments that wait for a worker.", float64(n.Due)},
+		{"oldest_due_seconds", "How long the first of them has waited.", n.Oldest.Seconds()},
+		{"gates", "Models that take nothing for a while.", float64(n.Gates)},
+		{"uncertain_calls", "Live calls that may be billed twice.", float64(n.Uncertain)},
+		{"spent_dollars", "What all runs have cost.", n.Spent.Float()},
+		{"reserved_dollars", "What is set aside for work in flight.", n.Reserved.Float()},
+	} {
+		fmt.Fprintf(w, "# HELP assay_%s %s\n# TYPE assay_%[1]s gauge\nassay_%[1]s %[3]g\n", m.name, m.help, m.value)
+	}
+}

@@ -1,0 +1,30 @@
+package driving
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestALogSaysTheSameOnceAMinute(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	q := newQuiet(slog.NewJSONHandler(&out, nil))
+	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for i := range 70 {
+		for _, run := range []string{"a", "b"} {
+			r := slog.NewRecord(at.Add(time.Duration(i)*time.Second), slog.LevelError, "away", 0)
+			r.Add("run", run, "error", errors.New("refused"))
+			if err := q.Handle(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := strings.Count(out.String(), "\n"); n != 4 || strings.Count(out.String(), `"run":"a"`) != 2 ||
+		strings.Count(out.String(), `"repeated":59`) != 2 {
+		t.Errorf("%d lines:\n%s", n, out.String())
+	}
+}
