@@ -95,11 +95,16 @@ func (s *Script) maker(ctx context.Context, stage, lane string, mode store.Segme
 
 // yield makes the requests of a block that can be made, reading all answers they need at once. It reports whether the
 // walk goes on.
-func (m *maker) yield(ctx context.Context, block []stages.Wanted, yield func(Request, error) bool) bool {
+func (m *maker) yield(ctx context.Context, block []stages.Wanted, yield func(Request, error) bool) (goes bool) {
 	answered, err := m.answers.For(ctx, m.rec, block)
 	if err != nil {
 		yield(Request{}, err)
 		return false
+	}
+	if m.route.Wire.CacheMarks {
+		var flush func() bool
+		yield, flush = m.marking(yield)
+		defer func() { goes = flush() && goes }()
 	}
 	for _, w := range block {
 		p, ok, err := m.rec.Prompt(w.Item, w.At, answered)
@@ -113,6 +118,39 @@ func (m *maker) yield(ctx context.Context, block []stages.Wanted, yield func(Req
 	}
 	return true
 }
+
+// marking holds the requests of a block back until flush, so that a cache mark is set only where two of them share what it covers, and
+// that is long enough: one that nobody reads costs more than none.
+func (m *maker) marking(yield func(Request, error) bool) (hold func(Request, error) bool, flush func() bool) {
+	var held []Request
+	shared := map[[2]string]int{}
+	prefix := func(r Request) [2]string { return [2]string{r.Request.Prompt.System, r.Request.Prompt.Context} }
+	hold = func(r Request, err error) bool {
+		if err != nil {
+			return yield(r, err)
+		}
+		held = append(held, r)
+		shared[prefix(r)]++
+		return true
+	}
+	flush = func() bool {
+		plain := m.route.Wire
+		plain.CacheMarks = false
+		for _, r := range held {
+			if pre := prefix(r); shared[pre] < 2 || len(pre[0])+len(pre[1]) < leastMarked {
+				r.Request.Wire = &plain
+			}
+			if !yield(r, nil) {
+				return false
+			}
+		}
+		return true
+	}
+	return hold, flush
+}
+
+// leastMarked is the size of the shortest text that is worth a cache mark: 1,024 tokens.
+const leastMarked = 4096
 
 func (m *maker) request(at assay.Coordinates, p *assay.Prompt) Request {
 	expected, high := m.route.Estimate(p.Bytes())

@@ -49,10 +49,7 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 	if w.Thinking == assay.ThinkingWireReasoning { // effort is a field of the same object
 		w.EffortField = ""
 	}
-	switch {
-	case w.CacheMarks && inBatch: // a batch takes longer than minutes
-		w.CacheTTL = "1h"
-	case w.CacheMarks:
+	if w.CacheMarks = w.CacheMarks && !inBatch; w.CacheMarks { // a batch reads nothing of what it writes, and pays for writing
 		w.CacheTTL = "5m"
 	}
 	return w

@@ -33,7 +33,7 @@ func TestWireOfEveryVendor(t *testing.T) {
 		}},
 		{"anthropic budget in a batch", "anthropic", lane("claude-sonnet-4-5", budget(2000)), assay.ModeBatch, assay.Wire{
 			Dialect: "messages", Carrier: "anthropic", MaxTokensField: "max_tokens", SystemRole: "system", Thinking: "budget",
-			Schema: strict, ModelInBody: true, CacheMarks: true, CacheTTL: "1h",
+			Schema: strict, ModelInBody: true,
 		}},
 		{"anthropic adaptive live", "anthropic", lane("claude-opus-4-6", on), assay.ModeLive, assay.Wire{
 			Dialect: "messages", Carrier: "anthropic", MaxTokensField: "max_tokens", SystemRole: "system", Thinking: "adaptive",
@@ -41,11 +41,11 @@ func TestWireOfEveryVendor(t *testing.T) {
 		}},
 		{"4.6 with a budget", "anthropic", lane("claude-opus-4-6", budget(2000)), assay.ModeBatch, assay.Wire{
 			Dialect: "messages", Carrier: "anthropic", MaxTokensField: "max_tokens", SystemRole: "system", Thinking: "budget",
-			Schema: strict, ModelInBody: true, CacheMarks: true, CacheTTL: "1h",
+			Schema: strict, ModelInBody: true,
 		}},
 		{"anthropic without schemas or thinking", "anthropic", lane("claude-3-5-haiku"), assay.ModeBatchElseLive, assay.Wire{
 			Dialect: "messages", Carrier: "anthropic", MaxTokensField: "max_tokens", SystemRole: "system",
-			ModelInBody: true, CacheMarks: true, CacheTTL: "1h",
+			ModelInBody: true,
 		}},
 		{"gemini 2.5", "gemini", lane("gemini-2.5-pro"), assay.ModeBatch, assay.Wire{
 			Dialect: "generate", Carrier: "gemini", MaxTokensField: "maxOutputTokens", SystemRole: "system", Thinking: "gem-budget",

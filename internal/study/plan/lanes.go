@@ -51,6 +51,7 @@ type Route struct {
 	Price catalog.Price // its zero value prices nothing
 
 	how            catalog.Billing
+	writes         bool // what the provider's cache does not know is written to it, and billed so
 	factor         float64
 	expected, high int // output tokens
 }
@@ -69,6 +70,7 @@ func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 		r.how.Tier = l.Params.ServiceTier
 	}
 	r.Price, _ = d.Catalog.Price(kind, l.Model)
+	r.writes = r.Wire.CacheMarks || !d.Vendor(l).CacheMarks
 	_, r.expected, r.high = d.Catalog.OutputGuess(r.Lane, kind)
 	r.expected = d.Catalog.Careful(r.expected, r.high)
 	return r
@@ -104,8 +106,20 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	in := int64(math.Round(float64(bytes) / BytesPerToken * r.factor))
 	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected)}, r.how)
-	return expected, r.Price.Bill(assay.Usage{Known: true, Input: in + in/7, Output: int64(r.high)}, r.how)
+	return expected, r.Price.Bill(Most(in+in/7, int64(r.high), r.writes), r.how)
 }
+
+// Most returns the usage of a request that costs most: all of its prompt is written to a cache, where one is that bills it.
+func Most(in, out int64, writes bool) assay.Usage {
+	u := assay.Usage{Known: true, Input: in, Output: out}
+	if writes && in >= leastCached {
+		u.CacheWrite5m = in
+	}
+	return u
+}
+
+// leastCached is the number of tokens of the shortest prompt that providers cache by themselves.
+const leastCached = 1024
 
 // Bill returns what a usage costs on this way.
 func (r *Route) Bill(u assay.Usage) assay.Cost { return r.Price.Bill(u, r.how) }

@@ -91,13 +91,14 @@ var fillerID = assay.CustomID(assay.PlanNonce, assay.Key{})
 // measured holds what a pass over the items of an ask stage found.
 type measured struct {
 	items  int
-	asked  int64     // questions, before lanes and draws
-	sizes  [][]int32 // by route: bytes of each line, in order
-	text   int64     // bytes of all prompt texts
-	shared int64     // of text: system and context, which caching may cover
-	texts  texts     // of prompts, to count their tokens
-	hashes []uint64  // of all prompts, to find equal ones
-	long   []long    // by route: questions that hardly fit the model's window
+	asked  int64            // questions, before lanes and draws
+	sizes  [][]int32        // by route: bytes of each line, in order
+	text   int64            // bytes of all prompt texts
+	shared int64            // of text: system and context that another prompt has, too, which caching may cover
+	before map[uint64]int64 // sizes of systems and contexts that one prompt had so far; 0: more than one
+	texts  texts            // of prompts, to count their tokens
+	hashes []uint64         // of all prompts, to find equal ones
+	long   []long           // by route: questions that hardly fit the model's window
 }
 
 // long is how many questions have more tokens, at four bytes each, than a model takes, and the first of them.
@@ -160,12 +161,18 @@ type chunk struct {
 	asked    int64
 	sizes    [][]int32
 	text     int64
-	shared   int64
+	prefixes []prefix
 	texts    []string
 	some     []string // of texts: those of a sample
 	hashes   []uint64
 	long     []long
 	problems assay.Problems
+}
+
+// prefix is the system and the context of a prompt, as far as they are compared.
+type prefix struct {
+	hash uint64
+	size int64
 }
 
 // chunks reads an input, reports what is wrong with it, and hands its items out in runs.
@@ -192,7 +199,7 @@ func (m *maker) chunks(ctx context.Context, input string, limit int, todo chan<-
 
 // fold puts the chunks back in order.
 func fold(done <-chan *chunk, routes int, cancel func()) (measured, assay.Problems) {
-	m := measured{sizes: make([][]int32, routes), long: make([]long, routes)}
+	m := measured{sizes: make([][]int32, routes), long: make([]long, routes), before: map[uint64]int64{}}
 	var problems assay.Problems
 	waiting, next := map[int]*chunk{}, 0
 	for c := range done {
@@ -216,7 +223,15 @@ func (m *measured) add(c *chunk) {
 	m.items += len(c.items)
 	m.asked += c.asked
 	m.text += c.text
-	m.shared += c.shared
+	for _, p := range c.prefixes {
+		switch first, known := m.before[p.hash]; {
+		case !known:
+			m.before[p.hash] = p.size
+		default:
+			m.shared += first + p.size
+			m.before[p.hash] = 0
+		}
+	}
 	m.hashes = append(m.hashes, c.hashes...)
 	for i, s := range c.sizes {
 		m.sizes[i] = append(m.sizes[i], s...)
@@ -284,12 +299,12 @@ func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
 	for _, text := range []string{p.System, "\x00", p.Context} {
 		h.WriteString(text)
 	}
+	c.prefixes = append(c.prefixes, prefix{h.Sum64(), int64(len(p.System) + len(p.Context))})
 	for _, m := range p.Messages {
 		h.WriteString("\x00" + string(m.Role))
 		h.WriteString(m.Text)
 	}
 	c.hashes = append(c.hashes, h.Sum64())
-	c.shared += int64(len(p.System) + len(p.Context))
 	text := int64(len(p.System) + len(p.Context))
 	for _, m := range p.Messages {
 		text += int64(len(m.Text))

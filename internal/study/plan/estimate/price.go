@@ -109,8 +109,13 @@ func (m *maker) price(p *plan.Part, w load) {
 		if mode == assay.ModeBatch && !v.Batch {
 			return plan.Price{}
 		}
-		return plan.Price{Low: one(in*(1-spread), low, 0.9*shared), Expected: one(in, expected, 0.5*shared),
-			High: one(in*(1+spread), high, 0)}
+		caches := !v.CacheMarks || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
+		cached := shared
+		if !caches { // batches carry no marks
+			cached = 0
+		}
+		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached), Expected: one(in, expected, 0.5*cached),
+			High: m.bill(p, kind, plan.Most(round(in*(1+spread)), int64(high), caches), how)}
 	}
 	p.Cost, p.Live = bill(p.Mode), bill(assay.ModeLive)
 	if p.First > 0 {
