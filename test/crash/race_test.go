@@ -26,7 +26,7 @@ func TestAnAnswerThatComesWhileTheRunIsLookedAtIsNotForgotten(t *testing.T) {
 					for len(settled) > 0 {
 						<-settled
 					}
-				case "rouse", "run due", "rest run", "close run": // the end of a look
+				case "wake lane", "run due", "rest run", "close run": // the end of a look
 					select {
 					case <-settled:
 					case <-time.After(100 * time.Millisecond): // nothing is in flight

@@ -116,7 +116,7 @@ func fetchNow(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 		return run, nil
 	}
 	if !h.Rehearsal {
-		if err := driving.Give(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
+		if err := driving.WriteOrder(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
 			return run, err
 		}
 		if err := driving.Work(ctx, w, h, []*driving.Driven{{Run: run}}, driving.DriveOptions{Once: true}); err != nil {

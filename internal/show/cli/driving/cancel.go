@@ -49,7 +49,7 @@ func Cancel(w *shell.World) *cobra.Command {
 func cancelRuns(ctx context.Context, w *shell.World, refs []string, f orderFlags) error {
 	var worst error
 	for _, ref := range refs {
-		err := giveOrder(ctx, w, ref, store.Order{Kind: store.OrderCancel}, f)
+		err := carryOutOrder(ctx, w, ref, store.Order{Kind: store.OrderCancel}, f)
 		if err != nil && len(refs) > 1 {
 			shell.Complain(w, err)
 		}

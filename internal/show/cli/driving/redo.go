@@ -66,7 +66,7 @@ func redo(ctx context.Context, w *shell.World, ref string, f redoFlags) error {
 		return err
 	}
 	for _, o := range redone.Orders {
-		if err := Give(ctx, h, run, o); err != nil {
+		if err := WriteOrder(ctx, h, run, o); err != nil {
 			return err
 		}
 	}

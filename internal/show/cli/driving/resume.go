@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,11 +118,11 @@ func resumeAll(ctx context.Context, w *shell.World, refs []string, f resumeFlags
 	return worst
 }
 
-// worse orders errors by their exit codes, highest first: 2, 1, 5, 4, 6, 3.
+// worse reports whether a has the exit code that wins over b's: 2, 1, 5, 4, 6, 3.
 func worse(a, b error) bool {
-	rank := map[int]int{shell.ExitDone: 0, shell.ExitIncomplete: 1, shell.ExitGate: 2, shell.ExitBudget: 3, shell.ExitHeld: 4,
-		shell.ExitFailed: 5, shell.ExitUsage: 6}
-	return rank[shell.ExitCode(a)] > rank[shell.ExitCode(b)]
+	rising := []int{shell.ExitDone, shell.ExitIncomplete, shell.ExitGate, shell.ExitBudget, shell.ExitHeld, shell.ExitFailed,
+		shell.ExitUsage}
+	return slices.Index(rising, shell.ExitCode(a)) > slices.Index(rising, shell.ExitCode(b))
 }
 
 // prepareResume finds a run and does to it what the flags ask for before it is driven.
@@ -155,14 +156,14 @@ func prepareResume(ctx context.Context, w *shell.World, ref string, f resumeFlag
 	if _, err := TryAgain(ctx, w, h, run); err != nil {
 		return h, run, err
 	}
-	// of a batch file, and for one look alone, that look is now, whenever the last one was
+	// with --once, and for a batch file, jobs are looked at now, however short ago the last look was
 	if _, batch := batchrun.Of(run); (batch || f.once) && run.State != store.RunClosed {
-		if err := Give(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
+		if err := WriteOrder(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
 			return h, run, err
 		}
 	}
 	if f.proceed {
-		return h, run, Give(ctx, h, run, store.Order{Kind: store.OrderProceed})
+		return h, run, WriteOrder(ctx, h, run, store.Order{Kind: store.OrderProceed})
 	}
 	return h, run, nil
 }
@@ -176,8 +177,8 @@ func driveRun(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 	return Drive(ctx, w, h, run, s, o)
 }
 
-// Give writes an order for the process that drives the run.
-func Give(ctx context.Context, h *shell.Home, run store.Run, o store.Order) error {
+// WriteOrder writes an order for the process that drives the run.
+func WriteOrder(ctx context.Context, h *shell.Home, run store.Run, o store.Order) error {
 	_, err := h.PutOrder(ctx, run, o)
 	return err
 }
@@ -216,7 +217,7 @@ func orderCommand(w *shell.World, use, short string, order func(args []string) (
 			if err != nil {
 				return err
 			}
-			return giveOrder(c.Context(), w, shell.FirstOf(args), o, f)
+			return carryOutOrder(c.Context(), w, shell.FirstOf(args), o, f)
 		},
 	}
 	f.Register(c)
@@ -226,7 +227,7 @@ func orderCommand(w *shell.World, use, short string, order func(args []string) (
 	return c
 }
 
-func giveOrder(ctx context.Context, w *shell.World, ref string, o store.Order, f orderFlags) error {
+func carryOutOrder(ctx context.Context, w *shell.World, ref string, o store.Order, f orderFlags) error {
 	h, run, err := f.Ordered(ctx, w, ref)
 	if err != nil {
 		return err
@@ -245,23 +246,23 @@ func giveOrder(ctx context.Context, w *shell.World, ref string, o store.Order, f
 	if err := confirmOrder(ctx, w, h, run, o, ref, f.yes); err != nil {
 		return err
 	}
-	if o, err = inMode(run, o); err != nil {
+	if o, err = retryLive(run, o); err != nil {
 		return err
 	}
 	no, err := h.PutOrder(ctx, run, o)
 	if err != nil {
 		return err
 	}
-	err = driveRun(ctx, w, h, run, carryOut(run, o))
-	if lost := printOrder(context.WithoutCancel(ctx), w, h, no); err == nil {
-		err = lost
+	err = driveRun(ctx, w, h, run, driveAfter(run, o))
+	if printErr := printOrder(context.WithoutCancel(ctx), w, h, no); err == nil {
+		err = printErr
 	}
 	return err
 }
 
-// carryOut returns how far a run is driven after an order: what can be done now is done. Of a batch file, what is sent
+// driveAfter returns how far a run is driven after an order: what can be done now is done. Of a batch file, what is sent
 // again goes out, and what is asked live is waited for.
-func carryOut(run store.Run, o store.Order) DriveOptions {
+func driveAfter(run store.Run, o store.Order) DriveOptions {
 	b, batch := batchrun.Of(run)
 	switch {
 	case !batch || o.Kind != store.OrderRetry:
@@ -272,8 +273,8 @@ func carryOut(run store.Run, o store.Order) DriveOptions {
 	return DriveOptions{Detach: true}
 }
 
-// inMode has a retry of a batch file that is asked live sent live again.
-func inMode(run store.Run, o store.Order) (store.Order, error) {
+// retryLive has a retry of a batch file that is asked live sent live again.
+func retryLive(run store.Run, o store.Order) (store.Order, error) {
 	b, batch := batchrun.Of(run)
 	if !batch || o.Kind != store.OrderRetry || b.File.Mode != assay.ModeLive {
 		return o, nil
@@ -291,7 +292,7 @@ func inMode(run store.Run, o store.Order) (store.Order, error) {
 // confirmOrder asks before what cannot be taken back: a run that was not named is cancelled, or requests are paid for.
 func confirmOrder(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, o store.Order, ref string, yes bool) error {
 	switch {
-	case bool(h.Rehearsal):
+	case h.Rehearsal:
 		return nil
 	case o.Kind == store.OrderCancel && ref == "":
 		return shell.Doubt{Question: "Cancel run " + run.ID + "?", Verb: "cancel run " + run.ID + ", or name the run",

@@ -37,7 +37,7 @@ func goesOn(ctx context.Context, w *shell.World, h *shell.Home, c workspace.Conc
 	if err != nil || !yes {
 		return false, cmp.Or(err, came)
 	}
-	err = Give(ctx, h, c.Run, store.Order{Kind: store.OrderProceed})
+	err = WriteOrder(ctx, h, c.Run, store.Order{Kind: store.OrderProceed})
 	return err == nil, err
 }
 
