@@ -45,7 +45,7 @@ type Ranking struct {
 	N            float64      `json:"n"`         // comparisons, weighted
 	Connected    *bool        `json:"connected"` // nil: too many items to find out
 	Items        []RankedItem `json:"items"`     // by rank, or as in the table where there is none
-	Tie          *float64     `json:"tie"`
+	Tie          *float64     `json:"tie"`       // log of Davidson's nu, as analyses have it
 	OrderEffect  *float64     `json:"order_effect"`
 	OrderSE      *float64     `json:"order_effect_se"`
 	LogLik       *float64     `json:"loglik"`

@@ -27,10 +27,7 @@ func (r *ranker) bradleyTerry() error {
 	if err != nil {
 		return err
 	}
-	r.out.LogLik, r.out.OrderEffect = stats.Known(fit.LogLik).OrNil(), fit.Order.OrNil()
-	if fit.LogNu.OK {
-		r.out.Tie = stats.Known(math.Exp(fit.LogNu.Value)).OrNil()
-	}
+	r.out.LogLik, r.out.OrderEffect, r.out.Tie = stats.Known(fit.LogLik).OrNil(), fit.Order.OrNil(), fit.LogNu.OrNil()
 	for i, theta := range fit.Theta {
 		r.out.Items[i].Score = stats.Known(theta).OrNil()
 	}

@@ -9,6 +9,7 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/methods"
 	"assay/internal/find/results"
+	"assay/internal/find/stats"
 	"assay/internal/keep/store"
 )
 
@@ -61,7 +62,42 @@ func (d *Diff) results(ctx context.Context) error {
 			return fmt.Errorf("compare stage %s: %w", s.Name, err)
 		}
 	}
+	if err := d.correct(); err != nil {
+		return err
+	}
 	return d.beside(ctx)
+}
+
+// correct adjusts the p-values of all differences between the runs, lanes and stages together (Holm).
+func (d *Diff) correct() error {
+	var all []*analysis.Finding
+	var p []float64
+	for i := range d.Paired {
+		for k := range d.Paired[i].Findings {
+			f := &d.Paired[i].Findings[k]
+			if f.What != analysis.WhatDifference {
+				continue
+			}
+			if all, p = append(all, f), append(p, 1); f.P.OK {
+				p[len(p)-1] = f.P.Value
+			}
+		}
+	}
+	adjusted, err := stats.Holm(p)
+	if err != nil || len(all) < 2 {
+		return err
+	}
+	for i, f := range all {
+		if f.P.OK {
+			f.Holm = stats.Known(adjusted[i])
+		}
+	}
+	for i := range d.Paired {
+		if t := &d.Paired[i]; t.Title == betweenRuns {
+			t.Note("p Holm is adjusted over all %d differences between the runs", len(all))
+		}
+	}
+	return nil
 }
 
 // The names of the two runs in place of lanes while they are compared, the field that holds the lane meanwhile, and the
@@ -72,6 +108,8 @@ const (
 	laneField = "of lane"
 	runField  = "run"
 )
+
+const betweenRuns = "differences between runs"
 
 // paired compares the lanes of one stage with themselves: in the analyzer, the run takes the place of the lane.
 func (d *Diff) paired(ctx context.Context, walks [2]*walk, s analysis.Stage) error {
@@ -126,7 +164,7 @@ func nameRuns(t *analysis.Table) {
 		if f.What != analysis.WhatDifference {
 			continue
 		}
-		t.Title = "differences between runs"
+		t.Title = betweenRuns
 		for k, v := range f.By {
 			switch v.Field {
 			case runField:

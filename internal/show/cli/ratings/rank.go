@@ -197,7 +197,7 @@ func rankFooter(r *tables.Ranking) []string {
 		lines = append(lines, fmt.Sprintf("se from %s; low and high: 95%% from %s", r.SEFrom, r.IntervalFrom))
 	}
 	if r.Tie != nil {
-		lines = append(lines, "tie parameter "+term.Number(r.Tie, 4))
+		lines = append(lines, "tie parameter (log ν) "+term.Number(r.Tie, 4))
 	}
 	if r.OrderEffect != nil {
 		lines = append(lines, fmt.Sprintf("order effect %s for the item shown first, se %s", term.Number(r.OrderEffect, 4),
