@@ -23,6 +23,7 @@ type Coverage struct {
 	Missing   int // nothing to judge, or not judged yet
 	Excluded  int // left out by the stage's rule for refused and cut answers
 	Fallback  int // of Valid: given by another lane in the judge's place
+	Alone     int // of Valid: decisions of a jury that rest on one vote
 }
 
 // Share returns the part of the plan that numbers rest on; what a rule of the study leaves out was never to be in it.
@@ -47,7 +48,7 @@ func (c Coverage) Plus(d Coverage) Coverage {
 	return Coverage{
 		Planned: c.Planned + d.Planned, Valid: c.Valid + d.Valid, Abstained: c.Abstained + d.Abstained,
 		Malformed: c.Malformed + d.Malformed, Failed: c.Failed + d.Failed, Missing: c.Missing + d.Missing,
-		Excluded: c.Excluded + d.Excluded, Fallback: c.Fallback + d.Fallback,
+		Excluded: c.Excluded + d.Excluded, Fallback: c.Fallback + d.Fallback, Alone: c.Alone + d.Alone,
 	}
 }
 
@@ -60,6 +61,9 @@ func (c *Coverage) Count(r *Row) {
 		c.Valid++
 		if r.Fallback {
 			c.Fallback++
+		}
+		if r.Alone {
+			c.Alone++
 		}
 	case r.State == assay.VerdictAbstained:
 		c.Abstained++

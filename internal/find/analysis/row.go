@@ -46,6 +46,7 @@ type Row struct {
 
 	State   assay.VerdictState
 	Decided bool // the joint decision of a jury or several draws
+	Alone   bool // of a jury: it rests on one vote
 	Again   bool // the judge was asked once more
 	Label   string
 	Score   *float64

@@ -39,6 +39,7 @@ type Stage struct {
 	Ruled     bool     // a rule judges, or a program
 	People    []string // the people who have given labels
 	Unclear   int      // labels of theirs on two of which it was not clear which is better, and which were chosen for it
+	Jury      string   // how judges decide together: majority, mean or unanimous; empty: they do not
 	Decided   bool     // numbers rest on the joint decision of a jury or several draws; agreement, on each judge's
 	Families  map[string]string
 	Control   string   // what the branch that is a neutral re-ask is called; empty: there is none

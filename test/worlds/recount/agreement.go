@@ -177,7 +177,7 @@ func (c *checker) judging(s *stage, t *Table, f *Finding) bool {
 		c.number(f, p, nil, nil, func(p *panel) *float64 { return mean(p.deltas(judge)) })
 		return true
 	case "judge delta spread":
-		c.number(f, p, nil, nil, func(p *panel) *float64 { return deviation(p.deltas(judge)) })
+		c.number(f, p, some(0), nil, func(p *panel) *float64 { return deviation(p.deltas(judge)) })
 		return true
 	}
 	return false
@@ -245,7 +245,7 @@ func (c *checker) overJudges(s *stage, f *Finding, p *panel, lane string) bool {
 	}
 	c.count("judges: n", f.What+", n", n, f.N)
 	if f.What == "spread over judges" {
-		c.number(f, p, nil, nil, func(p *panel) *float64 { return deviation(p.ofLane(lane)) })
+		c.number(f, p, some(0), nil, func(p *panel) *float64 { return deviation(p.ofLane(lane)) })
 		return true
 	}
 	c.number(f, p, s.rubric.Low, s.rubric.High, func(p *panel) *float64 { return mean(p.ofLane(lane)) })

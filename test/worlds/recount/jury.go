@@ -18,7 +18,7 @@ func decide(s *stage) []row {
 	}
 	units := map[string]*unit{}
 	for _, v := range s.rows {
-		if v.person() {
+		if v.person() == s.machines { // people sit on no jury with machines
 			continue
 		}
 		one := v

@@ -186,3 +186,51 @@ func checked(t *testing.T, dir string) {
 		t.Error(d)
 	}
 }
+
+// peopleStudy has people alone judge, by majority.
+const peopleStudy = `study: people
+inputs: {q: {file: q.csv}}
+rubrics: {fine: {prompt: "Right or wrong? {{ answer.text }}", labels: {wrong: 0, right: 1}}}
+stages:
+  - {name: old, import: {file: a.jsonl, of: q}}
+  - {name: panel, judge: old, rubric: fine, judges: ["human:*"], jury: majority}
+`
+
+// TestPeopleDecideByMajority has three people label, one of them half: each answer has one verdict, and those that rest on one
+// vote are counted.
+func TestPeopleDecideByMajority(t *testing.T) {
+	t.Parallel()
+	var q, a, v strings.Builder
+	q.WriteString("id,text\n")
+	v.WriteString("item,lane,draw,label,judge\n")
+	luck := rand.New(rand.NewPCG(5, 5))
+	for i := range 12 {
+		fmt.Fprintf(&q, "i%d,what\n", i)
+		for l, lane := range []string{"x", "y"} {
+			fmt.Fprintf(&a, `{"item":"i%d","lane":"%s","draw":1,"text":"so %d","ending":"answered"}`+"\n", i, lane, luck.IntN(1000))
+			for p, person := range []string{"ann", "bob", "cid"} {
+				if p == 2 && i%2 == 0 || p == 1 && i > 9 {
+					continue
+				}
+				fmt.Fprintf(&v, "i%d,%s,1,%s,human:%s\n", i, lane, []string{"wrong", "right"}[min(1, luck.IntN(2+l))], person)
+			}
+		}
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"study.yaml": peopleStudy, "q.csv": q.String(), "a.jsonl": a.String(), "v.csv": v.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"run", "study.yaml", "--rehearse"}, {"verdicts", "import", "v.csv", "--stage", "panel"}} {
+		if _, err := typed(dir, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checked(t, dir)
+	told, err := typed(dir, "analyse", "latest", "--full")
+	if err != nil || !strings.Contains(told, "each verdict is the majority of the valid votes of all judges") ||
+		!strings.Contains(told, "2 of 15 verdicts rest on one vote") {
+		t.Errorf("%v\n%s", err, told)
+	}
+}

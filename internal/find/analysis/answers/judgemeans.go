@@ -67,6 +67,7 @@ func (j *judges) spread(t *analysis.Table) error {
 				in.Low, in.High)
 		}
 		j.fill(sd, stats.SD(means), func(g int) stats.Number { return stats.SD(of(parts[g], int(lane))) }, "sd over judges")
+		sd.Interval = sd.Interval.Clipped(new(float64), nil)
 		t.Findings = append(t.Findings, *f, *sd)
 	}
 	return nil
@@ -107,6 +108,7 @@ func (j *judges) deltas(t *analysis.Table) error {
 		sd := j.finding(analysis.WhatDeltaSD, analysis.Score, f.N, by)
 		j.fill(f, at(d.Mean, judge), func(g int) stats.Number { return at(parts[g].Mean, judge) }, "mean over lanes")
 		j.fill(sd, at(d.SD, judge), func(g int) stats.Number { return at(parts[g].SD, judge) }, "sd over lanes")
+		sd.Interval = sd.Interval.Clipped(new(float64), nil)
 		t.Findings = append(t.Findings, *f, *sd)
 		if own := j.family(d, int(judge)); own != nil {
 			own.By = []analysis.Value{by}

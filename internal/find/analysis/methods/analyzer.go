@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 
+	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/answers"
 	"assay/internal/find/analysis/contests"
@@ -37,7 +38,7 @@ func (e entry) wants(r *analysis.Row) bool {
 	switch {
 	case e.who == machines && person, e.who == people && !person:
 		return false
-	case !person && e.stage.Decided && r.Decided == e.spec.EachJudge():
+	case (!person || !e.stage.Machines()) && e.stage.Decided && r.Decided == e.spec.EachJudge():
 		return false
 	}
 	return e.spec.Keep == nil || e.spec.Keep(r)
@@ -253,6 +254,13 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		t.Note("declared primary on %s, after %s: not a planned finding, and not corrected with the planned ones", m.Day(),
 			analysis.Plural(int(m.Verdicts), "verdict"))
 	}
+	if e.stage.Jury != "" && !t.People && !e.spec.EachJudge() {
+		t.Note("%s", juries()[e.stage.Jury])
+		if t.Coverage.Alone > 0 {
+			t.Note("%d of %s %s on one vote", t.Coverage.Alone, analysis.Plural(t.Coverage.Valid, "verdict"),
+				assay.Verb(t.Coverage.Alone, "rests", "rest"))
+		}
+	}
 	t.Unvalidated = !e.stage.Validated && e.who != people && e.stage.Machines()
 	if t.People || !e.stage.Machines() {
 		t.Unclear = e.stage.Unclear
@@ -268,6 +276,15 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		if f.Coverage.Incomplete() {
 			f.Note("incomplete")
 		}
+	}
+}
+
+// juries returns how judges decide together, in words.
+func juries() map[string]string {
+	return map[string]string{
+		"majority":  "each verdict is the majority of the valid votes of all judges",
+		"mean":      "each verdict is the mean of the valid scores of all judges",
+		"unanimous": "a verdict counts where all judges agree",
 	}
 }
 

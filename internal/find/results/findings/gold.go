@@ -142,14 +142,19 @@ func (s *stageRows) expectPeople(ctx context.Context, analyzer *methods.Analyzer
 	if err != nil {
 		return err
 	}
+	note := func(r *analysis.Row) {
+		if s.panel != nil {
+			s.panel.unit(r)
+		}
+	}
 	return analyzer.Expect(s.of(func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 		for v, err := range s.Ledger.PeopleVerdicts(ctx, s.run.No, s.stage.Name) {
-			if !yield(v.At, func(*analysis.Row) {}, err) {
+			if !yield(v.At, note, err) {
 				return
 			}
 		}
 		for at, err := range people.Unlabelled(ctx) {
-			if !yield(at, func(r *analysis.Row) { r.Judge = anybody }, err) {
+			if !yield(at, func(r *analysis.Row) { r.Judge = anybody; note(r) }, err) {
 				return
 			}
 		}

@@ -5,11 +5,13 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/people"
 	"assay/internal/study"
 )
 
@@ -19,7 +21,8 @@ type jury struct {
 	jury    judge.Jury
 	votes   judge.Reduce
 	draws   judge.Reduce
-	repeats int // draws that become one; those of a control beyond stay apart
+	repeats int  // draws that become one; those of a control beyond stay apart
+	people  bool // people alone judge: else they sit on no jury, because they may never come
 	units   map[string]*judgedUnit
 }
 
@@ -35,10 +38,20 @@ const juryName = "jury"
 // Decided reports whether the verdicts of a stage on one answer become one.
 func Decided(of *study.Study, st *study.Stage) bool { return panelOf(of, st) != nil }
 
+// juryOf returns how judges decide together; empty: they do not.
+func juryOf(of *study.Study, st *study.Stage) string {
+	if p := panelOf(of, st); p != nil {
+		return string(p.jury)
+	}
+	return ""
+}
+
 // panelOf returns the panel of a stage; nil where all verdicts stay apart.
 func panelOf(of *study.Study, st *study.Stage) *jury {
 	p := &jury{jury: judge.Jury(st.Jury), votes: judge.Reduce(st.Repeats.Reduce), repeats: 1, units: map[string]*judgedUnit{}}
-	if p.jury == judge.Each || len(of.LanesNamed(st.Judges.List)) < 2 {
+	lanes := len(of.LanesNamed(st.Judges.List))
+	p.people = lanes == 0 && slices.ContainsFunc(st.Judges.List, func(name string) bool { return strings.HasPrefix(name, people.Prefix) })
+	if p.jury == judge.Each || lanes < 2 && !p.people {
 		p.jury = ""
 	}
 	for _, s := range sources(of, st) {
@@ -110,13 +123,27 @@ func (p *jury) decided() iter.Seq2[*analysis.Row, error] {
 			u := p.units[key]
 			for _, v := range p.decide(u) {
 				row := u.row
-				row.State, row.Label, row.Score = v.State, v.Label, v.Score
+				row.State, row.Label, row.Score, row.Alone = v.State, v.Label, v.Score, p.jury != "" && u.votes() == 1
 				if !yield(&row, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// votes counts the valid verdicts on an answer.
+func (u *judgedUnit) votes() (n int) {
+	for _, by := range u.said {
+		for _, all := range by {
+			for _, v := range all {
+				if v.State == assay.VerdictValid {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 func (p *jury) decide(u *judgedUnit) []assay.Verdict {

@@ -173,7 +173,7 @@ func (s *stageRows) given(ctx context.Context) coordinated {
 		note := func(r *analysis.Row) {
 			s.verdict(r, &v)
 			left := v.Again > 0 && s.where != nil && !s.where(r)
-			if s.panel != nil && !left && !r.Person() { // people sit on no jury: they may never come
+			if s.panel != nil && !left && r.Person() == s.panel.people {
 				s.panel.enter(r, &v)
 			}
 		}

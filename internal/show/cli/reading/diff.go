@@ -28,7 +28,8 @@ func Diff(w *shell.World) *cobra.Command {
 		Short:   "Print what changed between two runs: settings first, then results on the items they share",
 		Long: "Compares two runs: first the settings that differ (lanes, models, prompts, rubrics, items), then the verdicts. Judged " +
 			"stages of one name are compared\n" +
-			"lane by lane on the items that both runs have, pair by pair; a difference is the second run minus the first, and p-values are\n" +
+			"lane by lane on the items that both runs have, pair by pair; a difference is the second run minus the first, " +
+			"and p-values are\n" +
 			"adjusted over all of them (Holm). Comparisons of one name are put side by side: their strengths are not paired.\n" +
 			"A RUN is an id, the beginning of one, a study's name, a bundle, or latest:\n" +
 			"the newest open run, else the newest run, and a rehearsal only where there is no real run.",

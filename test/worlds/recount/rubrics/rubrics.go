@@ -3,6 +3,8 @@ package rubrics
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"assay/internal/judge"
 	"assay/internal/study"
@@ -46,7 +48,9 @@ func of(st *study.Study, s *study.Stage, r *judge.Rubric) recount.Rubric {
 		}
 	}
 	out.Less = out.Flips || r.Worse == judge.High
-	if len(st.LanesNamed(s.Judges.List)) > 1 && judge.Jury(s.Jury) != judge.Each {
+	lanes := len(st.LanesNamed(s.Judges.List))
+	people := lanes == 0 && slices.ContainsFunc(s.Judges.List, func(name string) bool { return strings.HasPrefix(name, "human:") })
+	if (lanes > 1 || people) && judge.Jury(s.Jury) != judge.Each {
 		out.Jury = string(s.Jury)
 	}
 	for _, name := range append([]string{s.Compare}, s.Judge.List...) {
