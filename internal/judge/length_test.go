@@ -34,6 +34,12 @@ func TestTheLengthOfAVerdictFollowsItsForm(t *testing.T) {
 			t.Errorf("case %d: %+v is not shorter than %+v", i, a, b)
 		}
 	}
+	unknown := judge.Length{Low: 12, Expected: 72} // the object with one field, and some words beside it
+	for _, schema := range []string{`{"type":"object"}`, `{"type":"object","properties":[]}`} {
+		if l := own(schema).Length(); l != unknown {
+			t.Errorf("by the schema %s, which names no field, verdicts have %+v, want %+v", schema, l, unknown)
+		}
+	}
 	if l := builtin(t, "contains").Length(); l != (judge.Length{}) {
 		t.Errorf("a rule writes %+v", l)
 	}

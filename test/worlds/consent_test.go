@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// quoted finds the most that a question names: the end of "$0.0012 expected, $0.000434 to $0.0012".
-var quoted = regexp.MustCompile(`(?m)^(?:Cost|run |[0-9,]+ answers? kept).* expected, \$[0-9.,]+ to \$([0-9.,]+)`)
+// quoted finds the most that a question names: that of "You pay now: $0.26 (at most $0.52) for 600 new requests".
+var quoted = regexp.MustCompile(`(?m)^You pay now: \S+ \(at most \$([0-9.,]+)\)`)
 
 // consented returns the most that the person has agreed to pay so far, in nano-dollars, and how many questions there were. What is
 // printed is rounded: each counts with half a unit of its last digit more.

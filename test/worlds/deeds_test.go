@@ -74,7 +74,7 @@ func (h *history) rotate() {
 	}
 }
 
-// copied copies the home to another folder and drives what is open in the copy: nothing of it may be paid for there, too.
+// copied copies the home to another folder and drives what is open in the copy.
 func (h *history) copied(ctx context.Context) error {
 	all, err := h.runs(ctx)
 	if err != nil || len(all) == 0 {
@@ -84,5 +84,6 @@ func (h *history) copied(ctx context.Context) error {
 	if err := errors.Join(os.RemoveAll(there), os.CopyFS(there, os.DirFS(h.home()))); err != nil {
 		return err
 	}
+	h.back = true // from now on the providers know more than the home
 	return h.sane(h.assay(ctx, ending{}, "resume", "--all", "--home", "copy"))
 }

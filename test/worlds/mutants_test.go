@@ -27,12 +27,13 @@ var (
 type mutant struct {
 	name     string
 	law      string // that should notice
+	found    string // in how many worlds, and by which law, when it was last tried; empty: not yet
 	file     string
 	old, new string
 }
 
-// readMutants reads testdata/mutants: a head of `mutant`, `law` and `file` lines, then the lines that go (-) and those that
-// come (+), whole.
+// readMutants reads testdata/mutants: a head of `mutant`, `law`, `file` and perhaps `found` lines, then the lines that
+// go (-) and those that come (+), whole.
 func readMutants(file string) ([]mutant, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -64,6 +65,8 @@ func readMutants(file string) ([]mutant, error) {
 			m.law = rest
 		case word == "file":
 			m.file = rest
+		case word == "found":
+			m.found = rest
 		default:
 			return nil, fmt.Errorf("%s:%d: %q", file, n, line)
 		}

@@ -105,3 +105,16 @@ func TestAResultComesBackUnderItsAuthorsID(t *testing.T) {
 		t.Error("a cut line was renamed")
 	}
 }
+
+func TestOnlyAnObjectGetsAnotherModel(t *testing.T) {
+	t.Parallel()
+	got, err := dialect.AppendModel([]byte("x"), []byte(` {"model":"a","n":1}`), "b")
+	if err != nil || string(got) != `x{"model":"b","n":1}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	for _, body := range []string{`[1]`, `"text"`, `{"model":`, `}`, ``} {
+		if got, err := dialect.AppendModel([]byte("x"), []byte(body), "b"); err == nil || string(got) != "x" {
+			t.Errorf("%q became %s, want an error and what was there before", body, got)
+		}
+	}
+}

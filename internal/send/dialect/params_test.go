@@ -252,6 +252,8 @@ func TestGeminiGetsTheSchemaItUnderstands(t *testing.T) {
 		{"choices", `{"oneOf":[{"type":"string","const":"a"},{"type":"null"}]}`,
 			`{"anyOf":[{"type":"STRING","enum":["a"]},{"type":"NULL"}]}`},
 		{"several types", `{"type":["string","integer","null"]}`, `{"nullable":true,"anyOf":[{"type":"STRING"},{"type":"INTEGER"}]}`},
+		{"no type but null", `{"type":["null"]}`, `{"nullable":true}`},
+		{"no type at all", `{"type":[]}`, `{}`},
 		{"values that are not texts", `{"type":"integer","enum":[1,2],"minimum":1,"maximum":2}`,
 			`{"type":"INTEGER","minimum":1,"maximum":2}`},
 		{"a format it knows", `{"type":"string","format":"date-time"}`, `{"type":"STRING","format":"date-time"}`},

@@ -116,6 +116,7 @@ func TestTheUserKnowsPricesBetter(t *testing.T) {
 		{Vendor: "openai", Model: "gpt-5", RateRow: catalog.RateRow{Input: ptr(1.0), Output: ptr(2.0)}, Batch: ptr(0.25)},
 		{Vendor: "vllm", Model: "mine", RateRow: catalog.RateRow{Input: ptr(0.0), Output: ptr(0.0)}},
 		{Vendor: "azure", Model: "gpt-4o", RateRow: catalog.RateRow{Input: ptr(9.0), Output: ptr(9.0)}},
+		{Vendor: "openai", Model: "mine", RateRow: catalog.RateRow{Input: ptr(0.0), Output: ptr(4.0)}, BatchInput: ptr(1.0)},
 		{Vendor: "openai", Model: "gpt-4.1", RateRow: catalog.RateRow{Input: ptr(2.0), Output: ptr(8.0)},
 			Tiers: map[string]catalog.RateRow{"priority": {Input: ptr(3.5), Output: ptr(14.0)}}},
 	}})
@@ -132,6 +133,8 @@ func TestTheUserKnowsPricesBetter(t *testing.T) {
 		{own, "openai", "gpt-5", live, assay.Cost{Sum: 3_000_000, Priced: 1}}, // no cached rate: the input's
 		{own, "openai", "gpt-5-2025-08-07", batch, assay.Cost{Sum: 750_000, Priced: 1}},
 		{own, "vllm", "mine", live, assay.Cost{Priced: 1}}, // free is known
+		// No factor follows from a price of nothing: its own price of input in batches, and half of that of output.
+		{own, "openai", "mine", batch, assay.Cost{Sum: 1_000_000 + 2_000_000, Priced: 1}},
 		{own, "azure", "gpt-4o", live, assay.Cost{Sum: 18_000_000, Priced: 1}},
 		{own, "openai", "gpt-4o", live, assay.Cost{Sum: 1_250_000 + 625_000 + 10_000_000, Priced: 1}},
 		{own, "openai", "gpt-4.1", inTier("priority"), assay.Cost{Sum: 17_500_000, Priced: 1}},
