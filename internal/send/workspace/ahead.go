@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/study/edit"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/estimate"
 )
@@ -165,4 +166,105 @@ func (h *Home) spreadCost(ctx context.Context, run store.Run, s store.Share) (pl
 		return assay.Cost{Sum: m.Share(s.Requests, of), Priced: s.Requests}
 	}
 	return plan.Price{Low: cost(paid.Least, 1), Expected: cost(paid.Sum, paid.N), High: cost(paid.Most, 1)}, nil
+}
+
+// Donors returns the runs of the study in its folder that are closed or halted, newest first, whose answers a changed study takes over: a
+// user who adds or changes a judge does not pay for the answers again. The study's own setting of reuse takes
+// precedence, and a rehearsal is never reused.
+func (h *Home) Donors(ctx context.Context, want Wanted) ([]store.Run, error) {
+	if want.New || h.Rehearsal || want.Input.Study.Reuse != nil {
+		return nil, nil
+	}
+	runs, err := h.Ledger.Reader.Runs(ctx, want.Input.Study.Study, store.RunClosed, store.RunOpen)
+	if err != nil {
+		return nil, err
+	}
+	var donors []store.Run
+	for _, r := range runs {
+		if r.Folder != want.folder(h.World) || r.Rehearsal {
+			continue
+		}
+		over, err := overOrHalted(ctx, h, r)
+		if err != nil {
+			return nil, err
+		}
+		if over {
+			donors = append(donors, r)
+		}
+	}
+	return donors, nil
+}
+
+func overOrHalted(ctx context.Context, h *Home, r store.Run) (bool, error) {
+	if r.State == store.RunClosed {
+		return true, nil
+	}
+	return halted(ctx, h, r)
+}
+
+// halted reports whether all that is left of an open run waits in lanes that are stopped or held. Nothing of it is at a provider or goes
+// out by itself: a run of the edited study may take its place.
+func halted(ctx context.Context, h *Home, run store.Run) (bool, error) {
+	if run.State != store.RunOpen || !run.Due.IsZero() {
+		return false, nil
+	}
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
+	if err != nil {
+		return false, err
+	}
+	shut := map[store.Share]bool{}
+	for _, l := range lanes {
+		if l.State == store.LaneStopped || l.State == store.LaneHeld {
+			shut[store.Share{Stage: l.Stage, Lane: l.Name}] = true
+		}
+	}
+	open, err := h.Ledger.Reader.Segments(ctx, run.No, store.Planned, store.Staged, store.Uploaded, store.Intended, store.Launched,
+		store.Ended, store.Fetched, store.Held)
+	for _, g := range open {
+		unsent := g.State == store.Staged || g.State == store.Uploaded || g.State == store.Launched && g.Mode == store.Live
+		if !unsent || !g.Due.IsZero() || g.Lease.Holder != "" || !shut[store.Share{Stage: g.Stage, Lane: g.Lane}] {
+			return false, err
+		}
+	}
+	return len(shut) > 0 && err == nil, err
+}
+
+// endHalted closes a run that is halted: what it has not sent is not sent.
+func endHalted(ctx context.Context, h *Home, run store.Run) error {
+	if _, err := h.PutOrder(ctx, run, store.Order{Kind: store.OrderCancel}); err != nil {
+		return err
+	}
+	_, err := h.DriveAlone(ctx, run, 0)
+	return err
+}
+
+// ChangedSince compares the study in the folder of a run with the one the run works from. It returns what changes requests, and the file;
+// nothing where the file is gone or cannot be read.
+func ChangedSince(ctx context.Context, h *Home, run store.Run) (edit.Difference, string, error) {
+	was, s, err := h.Planner.Kept(ctx, run)
+	if err != nil {
+		return nil, "", nil // a run of a batch file, or of a study that this program does not read, has nothing to compare
+	}
+	name := filepath.Join(run.Folder, s.File)
+	d, _, err := h.World.ReadStudy(ctx, name, StudyOptions{Profile: s.Profile, Set: s.Set, Mode: s.Mode, Running: true})
+	if err != nil || d == nil {
+		return nil, "", nil // the study was moved or is being edited
+	}
+	if digest, err := h.World.StudyDigest(ctx, d, name); err != nil || digest == run.Digest {
+		return nil, "", err
+	}
+	since := edit.Compare(was, d.Study)
+	for _, in := range was.Inputs {
+		if _, there := d.Study.Inputs.Find(in.Name); !there {
+			continue
+		}
+		c, err := h.itemsEdited(ctx, run, in.Name, d.FirstItems(ctx, in.Name, s.Limit))
+		if err != nil {
+			return nil, "", err
+		}
+		if c != nil {
+			since = append(since, *c)
+		}
+	}
+	return since.Asks(), name, nil
 }

@@ -118,11 +118,15 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 			if edit, err = h.edited(ctx, want, r, digest, now.Edit == nil); err != nil {
 				return Current{}, err
 			}
-			if len(edit.Difference.Asks()) > 0 && !edit.Grows && r.State == store.RunClosed {
-				if now.Edit == nil {
-					now.Edit = edit
+			if len(edit.Difference.Asks()) > 0 && !edit.Grows {
+				over, err := overOrHalted(ctx, h, r)
+				if err != nil {
+					return Current{}, err
 				}
-				continue
+				if over {
+					now.Edit = cmp.Or(now.Edit, edit)
+					continue
+				}
 			}
 		}
 		return want.goesOn(r, edit)
@@ -288,20 +292,6 @@ func (h *Home) takeUp(ctx context.Context, want Wanted, now *Current) (bool, err
 	return done, err
 }
 
-// Donors returns the closed runs of the study in its folder, newest first, whose answers a changed study takes over: a
-// user who adds or changes a judge does not pay for the answers again. The study's own setting of reuse takes
-// precedence, and a rehearsal is never reused.
-func (h *Home) Donors(ctx context.Context, want Wanted) ([]store.Run, error) {
-	if want.New || h.Rehearsal || want.Input.Study.Reuse != nil {
-		return nil, nil
-	}
-	runs, err := h.Ledger.Reader.Runs(ctx, want.Input.Study.Study, store.RunClosed)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(runs, func(r store.Run) bool { return r.Folder != want.folder(h.World) || r.Rehearsal }), nil
-}
-
 // Begin writes a new run. If another process was first with the claim, the error is store.ErrDuplicate.
 func (h *Home) Begin(ctx context.Context, want Wanted, claim *store.Claim) (store.Run, error) {
 	digest, err := h.digest(ctx, want)
@@ -314,6 +304,11 @@ func (h *Home) Begin(ctx context.Context, want Wanted, claim *store.Claim) (stor
 	}
 	want.Settings.ReuseRuns = nil
 	for _, r := range donors {
+		if r.State == store.RunOpen {
+			if err := endHalted(ctx, h, r); err != nil {
+				return store.Run{}, fmt.Errorf("end run %s: %w", r.ID, err)
+			}
+		}
 		want.Settings.ReuseRuns = append(want.Settings.ReuseRuns, r.ID)
 	}
 	pilot, err := h.pilotOf(ctx, want, digest)

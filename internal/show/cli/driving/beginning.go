@@ -28,6 +28,13 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 			return err
 		},
 		Confirm: func(donors []store.Run, since *workspace.Edit) error {
+			for _, r := range donors {
+				if r.State == store.RunOpen {
+					fmt.Fprintf(w.Stderr,
+						"run %s is ended: what it has not sent waits in lanes that are stopped or held, and is sent as the "+
+							"study is now\n", r.ID)
+				}
+			}
 			over, err := h.TakesOver(ctx, want, donors)
 			if err != nil {
 				return err

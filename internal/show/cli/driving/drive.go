@@ -239,7 +239,7 @@ func resultOf(h *shell.Home, c workspace.Conclusion) error {
 			Hint: "assay status " + id + " --segments, then assay resolve"}
 	case workspace.StopLaneHeld:
 		return &shell.ExitError{Code: shell.ExitHeld, Err: fmt.Errorf("lane %s is held: %s", c.Lane.Name, c.Lane.Reason),
-			Hint: "fix it, then assay retry " + id}
+			Hint: fixHint(c, id)}
 	case workspace.StopVerify:
 		return &shell.ExitError{Code: shell.ExitHeld, Err: errors.New("first answers wait for a yes"),
 			Hint: "`assay resume " + id + " --proceed` sends the rest, `assay cancel " + id + "` ends the run"}
@@ -255,7 +255,7 @@ func resultOf(h *shell.Home, c workspace.Conclusion) error {
 			code = shell.ExitHeld
 		}
 		return &shell.ExitError{Code: code, Err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason),
-			Hint: "fix it, then assay retry " + id}
+			Hint: fixHint(c, id)}
 	case workspace.StopOpen:
 		return &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("the run goes on"), Hint: "assay resume " + id}
 	case workspace.StopIncomplete:
@@ -267,4 +267,12 @@ func resultOf(h *shell.Home, c workspace.Conclusion) error {
 			Hint: "from " + c.Owed.Local().Format(time.DateTime) + " on, assay resume " + id + " or assay resume --all"}
 	}
 	return nil
+}
+
+// fixHint returns what to do about a lane that is stopped or held. What is wrong with a key or an account is not in the study.
+func fixHint(c workspace.Conclusion, id string) string {
+	if _, batch := batchrun.Of(c.Run); batch || engine.StoppedByAccount(c.Lane) {
+		return "fix it, then assay retry " + id
+	}
+	return "correct the study, then assay run; `assay retry " + id + "` sends the rest as it is"
 }

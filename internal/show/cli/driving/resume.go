@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/send/engine"
@@ -325,6 +327,9 @@ func confirmRetry(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	if a.Ended+a.Unsent == 0 {
 		return nil
 	}
+	if err := warnOfEdit(ctx, w, h, run); err != nil {
+		return err
+	}
 	fmt.Fprintf(w.Stderr, "%s.\nrun %s: %s kept, %s to be sent again, %s not sent yet and to be sent; the price goes by what has been "+
 		"paid or was expected\n", quote.PayNow(a.Cost, a.Ended+a.Unsent, true), run.ID, assay.Count(a.Kept, "answer"),
 		assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent))
@@ -332,6 +337,20 @@ func confirmRetry(ctx context.Context, w *shell.World, h *shell.Home, run store.
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
 	}
 	return shell.Ask(w, yes, "Send?")
+}
+
+// warnOfEdit prints what was changed in the study of a run since it began: what is sent again goes as it was.
+func warnOfEdit(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	since, file, err := workspace.ChangedSince(ctx, h.Home, run)
+	if err != nil || len(since) == 0 {
+		return err
+	}
+	if short, err := filepath.Rel(w.Disk.Path("."), file); err == nil && filepath.IsLocal(short) {
+		file = short
+	}
+	fmt.Fprintf(w.Stderr, "since run %s began the study changed: %s; a retry sends requests as they were, `assay run %s%s` as "+
+		"they are now\n", run.ID, since, results.ShellWord(file), h.Typed)
+	return nil
 }
 
 // Resolve makes the command `assay resolve`.
