@@ -26,6 +26,9 @@ func run() int {
 	defer stop()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup wants it ignored
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		<-signals
 		signal.Stop(signals) // before the first Ctrl-C is reported: the second one ends the process at once

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"os/user"
 	"path/filepath"
 	"strings"
@@ -212,15 +213,20 @@ func (p *program) goesOn(doubts int, also string) {
 
 func TestTheFirstCtrlCWaitsForWhatIsPaidFor(t *testing.T) {
 	t.Parallel()
-	p, v := running(t)
-	p.signal(v, syscall.SIGINT)
-	p.waitFor(v, "4 live requests in flight, paid for, and waited for")
-	p.door.open()
-	p.exits(v, 130)
-	if n := len(p.door.sim.Ledger().Live); n != atTheDoor {
-		t.Errorf("%d requests were asked, %d of them after the stop", n, n-atTheDoor)
+	for _, how := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} { // the last is a terminal that is closed
+		if signal.Ignored(how) {
+			continue // processes of this one ignore it, too
+		}
+		p, v := running(t)
+		p.signal(v, how)
+		p.waitFor(v, "4 live requests in flight, paid for, and waited for")
+		p.door.open()
+		p.exits(v, 130)
+		if n := len(p.door.sim.Ledger().Live); n != atTheDoor {
+			t.Errorf("%d requests were asked, %d of them after the stop", n, n-atTheDoor)
+		}
+		p.goesOn(0, "")
 	}
-	p.goesOn(0, "")
 }
 
 func TestTheSecondCtrlCEndsAtOnce(t *testing.T) {
