@@ -3,6 +3,7 @@ package recount
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -21,10 +22,10 @@ func newStanding(names []string, less bool, level float64) *standing {
 	return &standing{names: names, values: map[string]*float64{}, tests: map[[2]string]estimate{}, less: less, level: level}
 }
 
-// ahead reports whether the first is better than the second, and behind whether it is worse.
+// ahead reports whether the first is better than the second, by more than rounding.
 func (s *standing) ahead(a, b string) bool {
 	x, y := s.values[a], s.values[b]
-	return x != nil && y != nil && *x != *y && (*x < *y) == s.less
+	return x != nil && y != nil && math.Abs(*x-*y) > 1e-9*max(1, math.Abs(*x), math.Abs(*y)) && (*x < *y) == s.less
 }
 
 // apart returns the pairs that can be told apart: Holm over all pairs, and only where the difference goes the way of the

@@ -125,10 +125,13 @@ func (s *Jobs) prune(now time.Time) {
 	}
 }
 
-// Forget forgets a job that is not polled any more: it has ended, or waits for a person.
-func (s *Jobs) Forget(segment int64) {
+// Forget forgets a job that is not polled any more: it has ended, or waits for a person. Since when a job is looked for is
+// kept for as long as it is looked for.
+func (s *Jobs) Forget(g store.Segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.open, segment)
-	delete(s.absent, segment)
+	delete(s.open, g.No)
+	if g.State != store.Intended {
+		delete(s.absent, g.No)
+	}
 }

@@ -122,7 +122,7 @@ func TestTwoReadsAreApartByTheProcessOwnClock(t *testing.T) {
 		}
 		return provider.Accepted
 	}
-	w.fake.visible = w.timing.Create + w.timing.LagStamped + 5*time.Second
+	w.fake.visible = w.timing.Create + w.timing.LagStamped - 5*time.Second
 	var set time.Duration
 	w.e.Own = func() time.Time { return w.clock.Now().Add(-set) }
 	intended := func() bool {

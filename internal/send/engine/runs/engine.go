@@ -55,7 +55,7 @@ func (e *Engine) Advance(ctx context.Context, segment int64) error {
 				return err
 			}
 			if w.Seg.State != store.Launched {
-				e.jobs.Forget(segment)
+				e.jobs.Forget(w.Seg)
 			}
 			if w.Asleep() {
 				return nil

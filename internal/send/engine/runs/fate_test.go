@@ -67,6 +67,9 @@ func TestALaunchThatNeverArrivedIsSentAgainAfterTwoReads(t *testing.T) {
 	if least := w.timing.Create + w.timing.LagStamped; len(again) != 2 || again[1].At.Sub(began) < least {
 		t.Errorf("sent again before %s: %+v", least, again)
 	}
+	if most := w.timing.Create + 3*w.timing.LagStamped; again[len(again)-1].At.Sub(began) > most {
+		t.Errorf("sent again after more than %s: %+v", most, again)
+	}
 }
 
 // TestAReadCountsByWhenItBegan lets the second read begin too early and come back late: what it saw is old.
