@@ -306,6 +306,10 @@ func TestAPilotPricesTheStudyAndItsAnswersAreTakenOver(t *testing.T) {
 	if got := again.Parts[0].From; got != plan.FromPilot {
 		t.Errorf("the plan goes by %s", got)
 	}
+	before, after := want.Plan.Parts[0].Output, again.Parts[0].Output
+	if after.Expected == before.Expected || after.High != before.High {
+		t.Errorf("%+v before the pilot, %+v after it: an answer may still be as long as its limit", before, after)
+	}
 	whole := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
 	if got := settings(t, whole).ReuseRuns; !slices.Equal(got, []string{run.ID}) {
 		t.Errorf("the run takes over from %q, want %s", got, run.ID)

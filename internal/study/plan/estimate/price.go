@@ -80,8 +80,7 @@ func (m *maker) price(p *plan.Part, w load) {
 	p.From = plan.FromCatalog
 	if seen := m.seen(p); seen.N > 0 {
 		p.From = seen.From
-		low, expected = int(seen.Mean/seen.Spread()), min(int(math.Ceil(seen.Mean)), high)
-		high = min(int(math.Ceil(seen.Mean*seen.Spread())), high)
+		low, expected = int(seen.Mean/seen.Spread()), min(int(math.Ceil(seen.Mean)), high) // the most is a promise, and stays
 		switch {
 		case seen.PerByte > 0 && w.bytes > 0:
 			in, spread = w.bytes*seen.PerByte, 0.03
