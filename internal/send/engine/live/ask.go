@@ -23,6 +23,10 @@ const (
 func (a *sender) send(ctx context.Context) {
 	for page := range a.built {
 		for i := range page {
+			if a.overdue() { // nothing leaves after the deadline
+				a.stop()
+				return
+			}
 			select {
 			case a.open <- struct{}{}:
 			case <-ctx.Done():
