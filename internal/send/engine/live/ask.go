@@ -23,8 +23,7 @@ const (
 func (a *sender) send(ctx context.Context) {
 	for page := range a.built {
 		for i := range page {
-			if a.overdue() { // nothing leaves after the deadline
-				a.stop()
+			if a.pastDeadline() {
 				return
 			}
 			select {

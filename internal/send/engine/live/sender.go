@@ -139,6 +139,15 @@ func (a *sender) run(ctx context.Context) error {
 	return a.err
 }
 
+// pastDeadline reports whether the deadline has come, and stops sending then.
+func (a *sender) pastDeadline() bool {
+	if !a.overdue() {
+		return false
+	}
+	a.stop()
+	return true
+}
+
 // trouble keeps what went wrong, and stops sending.
 func (a *sender) trouble(err error) {
 	if err == nil {

@@ -19,9 +19,7 @@ func (a *sender) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if a.overdue() {
-			a.stop()
-		}
+		a.pastDeadline()
 		a.trouble(a.look(ctx))
 		var err error
 		if run, err = a.retune(ctx, run); err != nil && ctx.Err() == nil {
