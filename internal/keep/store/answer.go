@@ -176,8 +176,8 @@ type Stock struct {
 	Requests                             int64
 }
 
-// Standing is the current answer of a run to a request, without its text.
-type Standing struct {
+// CurrentAnswer is the current answer of a run to a request, without its text.
+type CurrentAnswer struct {
 	Run      int64
 	Key      assay.Key
 	At       assay.Coordinates

@@ -103,9 +103,9 @@ func (s *Reader) Paid(ctx context.Context, run int64, stage, lane string) (store
 	return p, nil
 }
 
-// Standing walks over the requests of a run that have an answer.
-func (s *Reader) Standing(ctx context.Context, run int64) iter.Seq2[store.Standing, error] {
-	scan := func(rows *sql.Rows) (a store.Standing, err error) {
+// CurrentAnswers walks over the requests of a run that have an answer.
+func (s *Reader) CurrentAnswers(ctx context.Context, run int64) iter.Seq2[store.CurrentAnswer, error] {
+	scan := func(rows *sql.Rows) (a store.CurrentAnswer, err error) {
 		var key []byte
 		a.Run = run
 		err = rows.Scan(scanAt(&a.At, &key, &a.Digest, &a.Lane, &a.Provider, &a.Model, &a.Params, &a.Reused)...)

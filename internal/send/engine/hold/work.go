@@ -88,7 +88,7 @@ func (w *Work) Stamp() provider.Stamp {
 func (w *Work) Bill(o assay.Outcome) *assay.Money { return w.Route.Bill(w.Seg.Mode, o) }
 
 // MayGo reports whether anything may be sent in this lane now. If not, the segment waits: for a gate until it opens, for a
-// canary or a person until Extend rouses it.
+// canary or a person until Extend wakes it.
 func (w *Work) MayGo(ctx context.Context) (bool, error) {
 	lane, err := w.Lane(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func waitsFor(g store.Segment, lane store.Lane, run store.Run) string {
 	return ""
 }
 
-// Rest has the segment sleep until Extend rouses it. Extend passes over what does not sleep yet, so the reason is looked at once
+// Rest has the segment sleep until Extend wakes it. Extend passes over what does not sleep yet, so the reason is looked at once
 // more when it does: one that went away meanwhile makes the segment due.
 func Rest(ctx context.Context, w *Work, why string) error {
 	if err := w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, why); err != nil {

@@ -70,7 +70,7 @@ func (x *extension) conclude(ctx context.Context) (engine.RunStatus, error) {
 		return st, err
 	}
 	st.Held, st.Asleep, st.Moving = open.Held, open.Asleep, open.Moving
-	st.Budget = st.Budget || open.Blocked > 0 // also one that is roused, and not yet tried again
+	st.Budget = st.Budget || open.Blocked > 0 // also one that is woken, and not yet tried again
 	for _, l := range x.Lanes {
 		if l.Canary == store.CanaryShown && l.State == store.LaneOpen { // one that was cancelled waits for nothing
 			st.Verify = append(st.Verify, l.Name)

@@ -24,7 +24,7 @@ func atRest(w *world, do func()) {
 	}
 }
 
-// TestAReasonThatGoesAwayWhileASegmentFallsAsleepIsNoticed: Extend rouses only what sleeps, and finds it awake.
+// TestAReasonThatGoesAwayWhileASegmentFallsAsleepIsNoticed: Extend wakes only what sleeps, and finds it awake.
 func TestAReasonThatGoesAwayWhileASegmentFallsAsleepIsNoticed(t *testing.T) {
 	t.Parallel()
 	less := assay.Money(2500) // than the three requests cost

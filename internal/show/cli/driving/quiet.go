@@ -3,6 +3,7 @@ package driving
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 )
@@ -10,22 +11,28 @@ import (
 // quiet writes a message once a minute, and how often it came meanwhile: while a database is away, every piece of work meets the same.
 type quiet struct {
 	slog.Handler
-	said *sayings
+	written *messages
 }
 
-// sayings are the messages that were written.
-type sayings struct {
-	mu   sync.Mutex
-	last map[string]time.Time
-	more map[string]int // since then
+// messages are those that were written in the last minute, and those that came again since.
+type messages struct {
+	mu    sync.Mutex
+	swept time.Time
+	all   map[string]*message
 }
 
-// quietFor is how long the same message is not written again.
-const quietFor = time.Minute
-
-func newQuiet(to slog.Handler) quiet {
-	return quiet{to, &sayings{last: map[string]time.Time{}, more: map[string]int{}}}
+// message is when one was written, and how often it came since.
+type message struct {
+	at       time.Time
+	repeated int
 }
+
+const (
+	quietFor       = time.Minute // the same message is not written again
+	forgottenAfter = time.Hour   // nor is it kept how often it came
+)
+
+func newQuiet(to slog.Handler) quiet { return quiet{to, &messages{all: map[string]*message{}}} }
 
 // Handle writes a record, or counts it.
 func (q quiet) Handle(ctx context.Context, r slog.Record) error {
@@ -36,25 +43,45 @@ func (q quiet) Handle(ctx context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	q.said.mu.Lock()
-	if last, ok := q.said.last[key]; ok && r.Time.Sub(last) < quietFor {
-		q.said.more[key]++
-		q.said.mu.Unlock()
+	repeated, write := q.written.now(key, r.Time)
+	if !write {
 		return nil
 	}
-	if n := q.said.more[key]; n > 0 {
-		r.AddAttrs(slog.Int("repeated", n))
+	if repeated > 0 {
+		r.AddAttrs(slog.Int("repeated", repeated))
 	}
-	q.said.last[key] = r.Time
-	delete(q.said.more, key)
-	q.said.mu.Unlock()
 	return q.Handler.Handle(ctx, r)
+}
+
+// now reports whether a message is to be written at a time, and how often it came since it was written last. A message that does not
+// come again is forgotten.
+func (w *messages) now(key string, at time.Time) (repeated int, write bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at.Sub(w.swept) >= quietFor {
+		w.swept = at
+		maps.DeleteFunc(w.all, func(_ string, m *message) bool {
+			return at.Sub(m.at) >= quietFor && m.repeated == 0 || at.Sub(m.at) >= forgottenAfter
+		})
+	}
+	m, ok := w.all[key]
+	if ok && at.Sub(m.at) < quietFor {
+		m.repeated++
+		return 0, false
+	}
+	if ok {
+		repeated = m.repeated
+	}
+	w.all[key] = &message{at: at}
+	return repeated, true
 }
 
 // WithAttrs returns a handler that adds attributes.
 func (q quiet) WithAttrs(all []slog.Attr) slog.Handler {
-	return quiet{q.Handler.WithAttrs(all), q.said}
+	return quiet{q.Handler.WithAttrs(all), q.written}
 }
 
 // WithGroup returns a handler that opens a group.
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name), q.said} }
+func (q quiet) WithGroup(name string) slog.Handler {
+	return quiet{q.Handler.WithGroup(name), q.written}
+}

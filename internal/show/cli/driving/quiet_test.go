@@ -28,3 +28,21 @@ func TestALogSaysTheSameOnceAMinute(t *testing.T) {
 		t.Errorf("%d lines:\n%s", n, out.String())
 	}
 }
+
+func TestALogForgetsMessagesThatDoNotComeAgain(t *testing.T) {
+	t.Parallel()
+	q := newQuiet(slog.DiscardHandler)
+	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for i := range 10_000 {
+		for range 2 {
+			r := slog.NewRecord(at.Add(time.Duration(i)*time.Second), slog.LevelError, "away", 0)
+			r.Add("segment", i)
+			if err := q.Handle(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := len(q.written.all); n > int(forgottenAfter/time.Second)+60 {
+		t.Errorf("%d messages are kept", n)
+	}
+}

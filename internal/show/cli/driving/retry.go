@@ -4,15 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/script/again"
+	"assay/internal/send/workspace"
 	"assay/internal/show/cli/quote"
 	"assay/internal/show/cli/shell"
 )
@@ -20,7 +23,8 @@ import (
 // Retry makes the command `assay retry`.
 func Retry(w *shell.World) *cobra.Command {
 	var only, verdicts []string
-	c := orderCommand(w, "retry [RUN]", "Send again what ended without an answer", func([]string) (store.Order, error) {
+	var f orderFlags
+	c := orderCommand(w, &f, "retry [RUN]", "Send again what ended without an answer", func([]string) (store.Order, error) {
 		r, err := retryOf(only, verdicts)
 		if err != nil {
 			return store.Order{}, err
@@ -33,6 +37,7 @@ func Retry(w *shell.World) *cobra.Command {
 		"what the judge declined (refused). Verdicts that are there stay, and are not paid for again; a new one takes the place of the " +
 		"one before, which stays in\n" +
 		"the ledger. The question says what is kept, what is new and what it costs."
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "retry without asking")
 	c.Flags().StringSliceVar(&only, "only", nil, "only these endings: empty, rejected, errored, expired, cancelled, lost")
 	c.Flags().StringSliceVar(&verdicts, "verdicts", nil, "ask judges again for these verdicts: "+strings.Join(again.Retriable(), ", "))
 	return c
@@ -107,4 +112,52 @@ func endingOf(name string) (assay.Ending, error) {
 		names = append(names, string(e))
 	}
 	return "", shell.Usage(assay.ThereAre(names), "--only: no ending is called %q", name)
+}
+
+// confirmRetry prints what a retry sends and for how much, and asks.
+func confirmRetry(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, o store.Order, yes bool) error {
+	var r engine.Retry
+	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
+		return err
+	}
+	if len(r.Verdicts) > 0 {
+		return confirmRejudge(ctx, w, h, run, r.Verdicts, yes)
+	}
+	a, err := h.Again(ctx, run, r.Endings())
+	if err != nil {
+		return err
+	}
+	for _, e := range []assay.Ending{assay.Empty, assay.Rejected} {
+		if n := a.Left[e]; n > 0 {
+			fmt.Fprintf(w.Stderr, "%s left alone: --only %s sends %s again\n", assay.Count(n, string(e)+" request"), e,
+				assay.Verb(n, "it", "them"))
+		}
+	}
+	if a.Ended+a.Unsent == 0 {
+		return nil
+	}
+	if err := warnOfEdit(ctx, w, h, run); err != nil {
+		return err
+	}
+	fmt.Fprintf(w.Stderr, "%s.\nrun %s: %s kept, %s to be sent again, %s not sent yet and to be sent; the price goes by what has been "+
+		"paid or was expected\n", quote.PayNow(a.Cost, a.Ended+a.Unsent, true), run.ID, assay.Count(a.Kept, "answer"),
+		assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent))
+	if run.Budget != nil {
+		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
+	}
+	return shell.Ask(w, yes, "Send?")
+}
+
+// warnOfEdit prints what was changed in the study of a run since it began: what is sent again goes as it was.
+func warnOfEdit(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	since, file, err := workspace.ChangedSince(ctx, h.Home, run)
+	if err != nil || len(since) == 0 {
+		return err
+	}
+	if short, err := filepath.Rel(w.Disk.Path("."), file); err == nil && filepath.IsLocal(short) {
+		file = short
+	}
+	fmt.Fprintf(w.Stderr, "since run %s began the study changed: %s; a retry sends requests as they were, `assay run %s%s` as "+
+		"they are now\n", run.ID, since, results.ShellWord(file), h.Typed)
+	return nil
 }
