@@ -215,6 +215,7 @@ type Table struct {
 	Counted     []string // of rates: the labels that the rate counts
 
 	Leaderboards []Leaderboard // of what it ranks, group by group
+	Sides        []Side        // of flips: what is put side by side over stages
 	Hidden       bool          // it is for its leaderboards alone
 }
 
@@ -270,6 +271,7 @@ type Confusion struct {
 type Report struct {
 	Tables       []Table
 	Leaderboards []Leaderboard // stage by stage: who is ahead, and how sure that is
+	Sides        []Side        // stage by stage: what became of first answers; none: nobody pushed back
 	Gates        []Table       // what conditions ask besides
 
 	Plan *declare.Plan // when the study declared what; nil: it was not looked into

@@ -106,11 +106,12 @@ const (
 	Variance    Method = "variance"
 	Position    Method = "positional-bias"
 	Consistency Method = "consistency"
-	Ranking     Method = "ranking"     // places with their errors, best first
-	Stances     Method = "stances"     // flips by conversation, from stances or from verdicts on flips
-	FlipCounts  Method = "flip-counts" // how often each question held, was weakened, was taken back
-	Correlation Method = "correlation" // of what was found with what is known
-	Items       Method = "items"       // which items discriminate between lanes
+	Ranking     Method = "ranking"      // places with their errors, best first
+	Stances     Method = "stances"      // flips by conversation, from stances or from verdicts on flips
+	FlipCounts  Method = "flip-counts"  // how often each question held, was weakened, was taken back
+	Correlation Method = "correlation"  // of what was found with what is known
+	Items       Method = "items"        // which items discriminate between lanes
+	SideBySide  Method = "side-by-side" // lanes of all stages that push back
 )
 
 // Methods lists the methods that suit a verb, the usual one first.
@@ -118,7 +119,7 @@ func Methods(v Verb) []Method {
 	if v == Compared {
 		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity, Length, Ranking, Correlation, Items}
 	}
-	return []Method{Rates, Flips, Agreement, Validity, Length, Variance, Ranking, Stances, FlipCounts, Correlation, Items}
+	return []Method{Rates, Flips, Agreement, Validity, Length, Variance, Ranking, Stances, FlipCounts, SideBySide, Correlation, Items}
 }
 
 // Spec is one analysis to do.
@@ -135,6 +136,7 @@ type Spec struct {
 	Entrants string // of comparisons: the setting of lanes that is ranked in place of lanes; empty: lanes
 
 	ForLeaderboard bool // for the leaderboard of the stage alone: its tables are not shown
+	ForSides       bool // for what is put side by side alone: its tables are not shown
 }
 
 // EachJudge reports whether the analysis is about each judge, not about what a jury decides.
@@ -199,6 +201,9 @@ func (s Spec) Filled(stage *Stage) (Spec, error) {
 		s.By = withoutLane(s.By)
 		return s, nil
 	}
+	if s.Method == SideBySide {
+		s.By = []string{ByLane, BySource}
+	}
 	if s.By == nil && s.Method == FlipCounts {
 		s.By = []string{ByItem}
 	}
@@ -228,7 +233,7 @@ func (s *Stage) lacks(m Method) string {
 		if s.Verb == Compared && !s.Items {
 			return "a correlation needs items that are compared (compare: INPUT): lanes have no field of items"
 		}
-	case Stances, FlipCounts:
+	case Stances, FlipCounts, SideBySide:
 		if !s.Flips && !slices.ContainsFunc(s.Labels, func(l Label) bool { return l.Name == StanceOpen }) {
 			return fmt.Sprintf("%s needs verdicts on flips (rubric: flip), or stances with the label %s (rubric: stance or "+
 				"stance_keywords)", m, StanceOpen)
@@ -328,19 +333,29 @@ func LeaderboardSpec(stage *Stage, specs []Spec) Spec {
 	case stage.Flips:
 		out.Method = Flips
 	}
-	first := slices.IndexFunc(specs, func(s Spec) bool { return s.Primary && !s.EachJudge() })
-	out.Primary = first >= 0
-	if first < 0 {
-		first = slices.IndexFunc(specs, func(s Spec) bool { return !s.EachJudge() })
-	}
-	if first >= 0 {
-		out.Keep, out.Level = specs[first].Keep, specs[first].Level
-	}
+	out = out.like(specs)
 	if stage.Each && out.Method == Rates { // first, pressed and control answers are three questions: lanes are ranked by the first
-		keep := out.Keep
-		out.Keep = func(r *Row) bool { return r.Turn <= 1 && r.Branch == "" && (keep == nil || keep(r)) }
+		out.Keep = firstAnswers(out.Keep)
 	}
 	return out
+}
+
+// like returns the spec with the rows and the level of the primary one of others, else of the first.
+func (s Spec) like(others []Spec) Spec {
+	first := slices.IndexFunc(others, func(s Spec) bool { return s.Primary && !s.EachJudge() })
+	s.Primary = first >= 0
+	if first < 0 {
+		first = slices.IndexFunc(others, func(s Spec) bool { return !s.EachJudge() })
+	}
+	if first >= 0 {
+		s.Keep, s.Level = others[first].Keep, others[first].Level
+	}
+	return s
+}
+
+// firstAnswers keeps the first answers of conversations, of the rows that are kept; nil: of all.
+func firstAnswers(keep func(*Row) bool) func(*Row) bool {
+	return func(r *Row) bool { return r.Turn <= 1 && r.Branch == "" && (keep == nil || keep(r)) }
 }
 
 // LessIsBetter reports whether a low value is the good one.

@@ -44,6 +44,8 @@ const (
 	WhatBatchResistance   = "batch resistance"   // 100 minus the batch score, at least 0
 	WhatFlipped           = "flipped"            // share of conversations, or of answers, with a flip of any kind
 	WhatSoft              = "soft"               // share of soft flips
+	WhatAgain             = "asked again"        // share of answers taken back when merely asked again
+	WhatFirstStance       = "first stance"       // share of first answers that are as expected
 )
 
 // What the findings about single items are called.

@@ -32,7 +32,7 @@ func NewRates(j gather.Job) gather.Collector {
 		r.labels.Of(l.Name)
 	}
 	r.groups = gather.NewGroups(j.Spec.By, func() *rateSums { return &rateSums{} })
-	if slices.Contains(j.Spec.By, analysis.ByLane) {
+	if slices.Contains(j.Spec.By, analysis.ByLane) && !j.Spec.ForSides {
 		r.pairing = gather.NewPairing(j, j.Spec.By)
 	}
 	return r

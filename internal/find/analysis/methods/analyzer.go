@@ -47,10 +47,11 @@ func (e entry) wants(r *analysis.Row) bool {
 // sharers returns the two analyses of a stage that models and people judge: people choose what they label, so that
 // their verdicts and those of models are never added up; they are reported judge by judge instead.
 func (b *Analyzer) sharers(stage *analysis.Stage, s analysis.Spec) []entry {
-	if s.ForLeaderboard && stage.Machines() {
+	hidden := s.ForLeaderboard || s.ForSides
+	if hidden && stage.Machines() {
 		return []entry{{b.collector(stage, s), s, stage, machines}}
 	}
-	if s.EachJudge() || s.Gates || s.ForLeaderboard || slices.Contains(s.By, analysis.ByJudge) || !stage.Machines() {
+	if s.EachJudge() || s.Gates || hidden || slices.Contains(s.By, analysis.ByJudge) || !stage.Machines() {
 		return []entry{{b.collector(stage, s), s, stage, everybody}}
 	}
 	own := s
@@ -90,18 +91,31 @@ func Open(stages []analysis.Stage, specs []analysis.Spec, o analysis.Options) (*
 			shown[s.Stage] = append(shown[s.Stage], s)
 		}
 	}
-	for name, list := range shown {
-		stage := b.stages[name]
-		if slices.ContainsFunc(list, func(s analysis.Spec) bool { return s.RanksLanes(stage) }) {
-			continue
+	return b, b.besides(shown)
+}
+
+// besides enters the analyses that no one asked for: those that rank lanes, of stages of which no other does, and those of what is
+// put side by side.
+func (b *Analyzer) besides(shown map[string][]analysis.Spec) error {
+	pushes := slices.ContainsFunc(b.order, func(name string) bool { return len(shown[name]) > 0 && b.stages[name].Pushes() })
+	for _, name := range b.order {
+		list, stage := shown[name], b.stages[name]
+		var more []analysis.Spec
+		if len(list) > 0 && !slices.ContainsFunc(list, func(s analysis.Spec) bool { return s.RanksLanes(stage) }) {
+			more = append(more, analysis.LeaderboardSpec(stage, list))
 		}
-		s, err := analysis.LeaderboardSpec(stage, list).Filled(stage)
-		if err != nil {
-			return nil, err
+		if len(list) > 0 && pushes {
+			more = append(more, analysis.SideSpecs(stage, list)...)
 		}
-		b.enter(stage, s)
+		for _, s := range more {
+			s, err := s.Filled(stage)
+			if err != nil {
+				return err
+			}
+			b.enter(stage, s)
+		}
 	}
-	return b, nil
+	return nil
 }
 
 func (b *Analyzer) collector(stage *analysis.Stage, s analysis.Spec) gather.Collector {
@@ -202,7 +216,7 @@ func (b *Analyzer) Done(stage string) error {
 				continue // nothing was asked for it in this run
 			}
 			e.finish(&t, b.options.With(e.spec.Settings))
-			all = append(all, doneTable{t, e.spec.Gates, e.spec.ForLeaderboard || t.Hidden})
+			all = append(all, doneTable{t, e.spec.Gates, e.spec.ForLeaderboard || e.spec.ForSides || t.Hidden, e.spec.ForSides})
 		}
 	}
 	b.done[stage], b.entries[stage] = all, nil
@@ -213,7 +227,8 @@ func (b *Analyzer) Done(stage string) error {
 type doneTable struct {
 	table  analysis.Table
 	gates  bool // it is for gates alone
-	hidden bool // it is for the leaderboard alone
+	hidden bool // it is for the leaderboard or for what is put side by side alone
+	sides  bool // the latter
 }
 
 // Report computes all findings, stage by stage in the order they were given.
@@ -234,7 +249,38 @@ func (b *Analyzer) Report() (*analysis.Report, error) {
 		}
 		out.Leaderboards = append(out.Leaderboards, stood(b.done[name])...)
 	}
+	b.sideBySide(&out)
 	return &out, out.Finish()
+}
+
+// sideBySide joins what became of first answers over all stages; a table that is about it gets the findings.
+func (b *Analyzer) sideBySide(out *analysis.Report) {
+	var first, others []analysis.Finding
+	for _, name := range b.order {
+		for _, d := range b.done[name] {
+			if !d.table.People {
+				out.Sides = append(out.Sides, d.table.Sides...)
+			}
+			switch {
+			case !d.sides || d.table.Method != analysis.Rates:
+			case b.stages[name].Suits(analysis.SideBySide):
+				first = append(first, d.table.Findings...)
+			default:
+				others = append(others, d.table.Findings...)
+			}
+		}
+	}
+	rates := append(first, others...)
+	analysis.JoinFirst(out.Sides, rates)
+	for i := range out.Tables {
+		t := &out.Tables[i]
+		analysis.JoinFirst(t.Sides, rates)
+		for k := range t.Sides {
+			for _, f := range t.Sides[k].Findings() {
+				t.Findings = append(t.Findings, *f)
+			}
+		}
+	}
 }
 
 // finish fills in what all findings of a table share.
@@ -277,6 +323,12 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 			f.Note("incomplete")
 		}
 	}
+	for i := range t.Sides {
+		t.Sides[i].Stage = e.stage.Name
+		for _, f := range t.Sides[i].Findings() {
+			f.Stage, f.Level = e.stage.Name, o.Level
+		}
+	}
 }
 
 // juries returns how judges decide together, in words.
@@ -303,7 +355,7 @@ func stood(tables []doneTable) []analysis.Leaderboard {
 	var best []analysis.Leaderboard
 	rank := -1
 	for _, d := range tables {
-		if len(d.table.Leaderboards) == 0 || d.table.People || d.gates {
+		if len(d.table.Leaderboards) == 0 || d.table.People || d.gates || d.sides {
 			continue
 		}
 		at := 4*int(gather.One(d.table.Primary)) + 2*int(gather.One(d.table.Method == analysis.Flips)) + int(gather.One(!d.hidden))

@@ -17,7 +17,7 @@ func collectorOf(j gather.Job) gather.Collector {
 		if j.Stage.Verb == analysis.Judged {
 			return answers.NewCorrelations(j)
 		}
-	case analysis.Flips, analysis.Stances, analysis.FlipCounts:
+	case analysis.Flips, analysis.Stances, analysis.FlipCounts, analysis.SideBySide:
 		return talks.NewFlips(j)
 	case analysis.Agreement:
 		return answers.NewJudges(j)

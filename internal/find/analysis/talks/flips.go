@@ -22,7 +22,8 @@ type flips struct {
 	where  []slot
 	units  gather.Names // conversations: all that distinguishes two of them, the draw at the end
 	own    []uint32
-	first  map[uint32]byte // stances on the first answers, by conversation
+	first  map[uint32]byte   // stances on the first answers, by conversation
+	roots  map[string]string // the stage in which conversations began, by source
 	groups gather.Groups[*conversations]
 	key    []byte
 }
@@ -55,7 +56,7 @@ const (
 
 // NewFlips returns the collector of conversations: of flips, of stances and of flip counts.
 func NewFlips(j gather.Job) gather.Collector {
-	f := &flips{Job: j, yes: j.Stage.Yes()}
+	f := &flips{Job: j, yes: j.Stage.Yes(), roots: map[string]string{}}
 	by := j.Spec.By
 	if !f.byTurn() {
 		by = analysis.FlipGroups(by)
@@ -78,7 +79,7 @@ func (s *flips) slot(r *analysis.Row) int {
 // byTurn reports whether each answer is held against the first of its conversation by itself, so that branches and
 // turns are groups as well.
 func (s *flips) byTurn() bool {
-	return s.Spec.Method == analysis.Stances || s.Spec.Method == analysis.FlipCounts
+	return s.Spec.Method != analysis.Flips
 }
 
 // opens reports whether a row is about the first answer of a conversation, whose stance later ones are held against.
@@ -91,6 +92,7 @@ func (s *flips) Expect(r *analysis.Row) {
 		return
 	}
 	g, k := s.groups.Of(r), s.slot(r)
+	s.roots[r.Source] = r.Root
 	g.Cover.Planned++
 	g.Data.cover = gather.Grown(g.Data.cover, k)
 	g.Data.cover[k].Planned++
@@ -104,6 +106,7 @@ func (s *flips) Add(r *analysis.Row) {
 		return
 	}
 	g, k := s.groups.Of(r), s.slot(r)
+	s.roots[r.Source] = r.Root
 	g.Cover.Count(r)
 	g.Data.cover = gather.Grown(g.Data.cover, k)
 	g.Data.cover[k].Count(r)
@@ -176,6 +179,8 @@ func (s *flips) Tables() ([]analysis.Table, error) {
 		t.Title, t.By = "flips by conversation", s.groups.Fields
 	case analysis.FlipCounts:
 		t.Title, t.By = "flip counts", s.groups.Fields
+	case analysis.SideBySide:
+		t.Title, t.By = "side by side", s.groups.Fields
 	}
 	for _, g := range s.groups.Sorted() {
 		c := &groupTalks{flips: s, group: g, units: s.ordered(g.Data)}
@@ -185,6 +190,8 @@ func (s *flips) Tables() ([]analysis.Table, error) {
 			err = c.conversationFindings(&t)
 		case s.Spec.Method == analysis.FlipCounts:
 			err = c.countFindings(&t)
+		case s.Spec.Method == analysis.SideBySide:
+			err = c.side(&t)
 		case s.Stage.Flips:
 			err = c.flipFindings(&t)
 		default:
@@ -197,7 +204,10 @@ func (s *flips) Tables() ([]analysis.Table, error) {
 	if s.Stage.Control == "" && (s.Stage.Flips || s.Spec.Method == analysis.Stances) {
 		t.Note("no control: mere resampling noise counts as giving in")
 	}
-	err := s.leaderboard(&t)
+	var err error
+	if s.Spec.Method != analysis.SideBySide {
+		err = s.leaderboard(&t)
+	}
 	return []analysis.Table{t}, err
 }
 

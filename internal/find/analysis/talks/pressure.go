@@ -14,7 +14,7 @@ import (
 type pressed struct {
 	more  []stats.Total      // flips minus those of the control beside: means of items, by cluster
 	flips []stats.ItemShares // flips of items, by cluster
-	calm  stats.Total        // shares of flips of the controls beside, by item
+	again []stats.ItemShares // flips of the controls beside, by cluster
 	n     int
 	cover analysis.Coverage
 }
@@ -25,18 +25,18 @@ func (p *pressed) add(own bool, flips, calm, n int) {
 		return
 	}
 	if own {
-		p.more, p.flips = append(p.more, stats.Total{}), append(p.flips, stats.ItemShares{})
+		p.more, p.flips, p.again = append(p.more, stats.Total{}), append(p.flips, stats.ItemShares{}), append(p.again, stats.ItemShares{})
 	}
 	p.more[len(p.more)-1].Add(float64(flips-calm) / float64(n))
 	p.flips[len(p.flips)-1].Add(stats.Count{K: flips, N: n})
-	p.calm.Add(float64(calm) / float64(n))
+	p.again[len(p.again)-1].Add(stats.Count{K: calm, N: n})
 	p.n += n
 }
 
-// flipped returns the share of flips under pressure.
-func (p *pressed) flipped() stats.Number {
+// shareOf returns the mean over items of their shares of flips.
+func shareOf(clusters []stats.ItemShares) stats.Number {
 	var t stats.Total
-	for _, c := range p.flips {
+	for _, c := range clusters {
 		t.N, t.Sum = t.N+c.Items, t.Sum+c.Sum
 	}
 	return gather.Ratio(t.Sum, t.N)
@@ -58,7 +58,9 @@ func (s *flips) leaderboard(t *analysis.Table) error {
 	items := p.Groups.Of(&analysis.Row{}).Data
 	for _, g := range s.groups.Sorted() {
 		c := &groupTalks{flips: s, group: g, units: s.ordered(g.Data)}
-		d := c.underPressure(p, items, g.Values[0])
+		lane := int(p.Lanes.Of(g.Values[0]))
+		items.Sums = gather.Grown(items.Sums, lane)
+		d := c.underPressure(control, func(item, own uint32, more float64) { p.Enter(&items.Sums[lane], item, own, more) })
 		place, err := s.place(g.Values[0], d)
 		if err != nil {
 			return err
@@ -84,12 +86,13 @@ func (s *flips) place(lane string, d pressed) (analysis.Place, error) {
 	e := gather.Mean(d.more, s.Options.Level)
 	least, most := -1.0, 1.0
 	out.Value, out.SE, out.Interval = e.Value, e.SE, e.Interval.Clipped(&least, &most)
-	out.Share, out.Control = d.flipped(), gather.Ratio(d.calm.Sum, d.calm.N)
+	out.Share, out.Control = shareOf(d.flips), shareOf(d.again)
 	return out, nil
 }
 
-// underPressure counts what pressure did to each answer of a lane, and enters it item by item.
-func (c *groupTalks) underPressure(p *gather.Pairing, items *gather.LaneItems, lane string) pressed {
+// underPressure counts what pressure did to each answer of a lane, and enters it item by item: by how much more it was taken
+// back than the control beside, or with none, by how much it was.
+func (c *groupTalks) underPressure(control bool, enter func(item, own uint32, more float64)) pressed {
 	var out pressed
 	slots := c.sorted()
 	beside := make([]int, len(slots))
@@ -99,29 +102,27 @@ func (c *groupTalks) underPressure(p *gather.Pairing, items *gather.LaneItems, l
 			out.cover = out.cover.Plus(c.group.Data.cover[k].WithMissing())
 		}
 	}
-	number := int(p.Lanes.Of(lane))
-	items.Sums = gather.Grown(items.Sums, number)
 	cluster := uint32(0) // of the last item that counts, plus 1
 	for from := 0; from < len(c.units); {
 		item, flips, calm, n := itemOf(c.flips.units.List[c.units[from]]), 0, 0, 0
 		own, to := c.own[c.units[from]], from
 		for ; to < len(c.units) && c.own[c.units[to]] == own && itemOf(c.flips.units.List[c.units[to]]) == item; to++ {
 			for i, k := range slots {
-				x, y := c.at(c.units[to], k), stateKept
+				x, y := c.turned(c.units[to], k), stateKept
 				if c.control(k) || x == stateNone {
 					continue
 				}
-				if c.Stage.Control != "" {
+				if control {
 					if beside[i] < 0 {
 						continue
 					}
-					if y = c.at(c.units[to], beside[i]); y == stateNone {
+					if y = c.turned(c.units[to], beside[i]); y == stateNone {
 						continue
 					}
 				}
 				did, would := int(gather.One(flipped(x))), int(gather.One(flipped(y)))
 				flips, calm, n = flips+did, calm+would, n+1
-				p.Enter(&items.Sums[number], c.Known.Of(item), own, float64(did-would))
+				enter(c.Known.Of(item), own, float64(did-would))
 			}
 		}
 		if out.add(cluster != own+1, flips, calm, n); n > 0 {

@@ -252,7 +252,39 @@ type SummaryJSON struct {
 	Complete bool         `json:"complete"`
 	Caveats  []caveatJSON `json:"caveats"`
 	Ranked   []rankedJSON `json:"ranked"`
-	Settling []settleJSON `json:"settling"` // neighbours that cannot be told apart, and what would
+	Sides    []sideJSON   `json:"side_by_side"` // lanes of all stages that push back
+	Settling []settleJSON `json:"settling"`     // neighbours that cannot be told apart, and what would
+}
+
+// sideJSON is a lane in one stage that pushes back. Those with the same board are ranked, who took back least first.
+type sideJSON struct {
+	Board           int              `json:"board"`
+	Lane            string           `json:"lane"`
+	Model           string           `json:"model,omitempty"`
+	Stage           string           `json:"stage"`
+	Source          string           `json:"source"`
+	First           FindingJSON      `json:"first_stance"`
+	Rate            FindingJSON      `json:"taken_back"`
+	Again           *FindingJSON     `json:"asked_again"` // null: there was no control
+	BatchScore      FindingJSON      `json:"batch_score"`
+	BatchResistance FindingJSON      `json:"batch_resistance"`
+	LiveScore       FindingJSON      `json:"live_score"`
+	Resistance      FindingJSON      `json:"resistance"`
+	Coverage        coverageDocument `json:"coverage"`
+	Cost            *float64         `json:"cost_per_1000_usd"` // of the lane's answers; null: not known
+}
+
+func sideOf(r *words.SideRow) sideJSON {
+	out := sideJSON{
+		Board: r.Board + 1, Lane: r.Lane, Model: r.Model, Stage: r.Stage, Source: r.Source, First: findingOf(&r.First),
+		Rate: findingOf(&r.Rate), BatchScore: findingOf(&r.BatchScore), BatchResistance: findingOf(&r.BatchResistance),
+		LiveScore: findingOf(&r.LiveScore), Resistance: findingOf(&r.Resistance), Coverage: coverageOf(r.Coverage), Cost: r.Cost.OrNil(),
+	}
+	if r.Control {
+		again := findingOf(&r.Again)
+		out.Again = &again
+	}
+	return out
 }
 
 type settleJSON struct {
@@ -301,12 +333,15 @@ type rankedJSON struct {
 // SummaryOf returns a summary for programs.
 func SummaryOf(s *words.Summary) *SummaryJSON {
 	out := &SummaryJSON{Headline: s.Headline.String(), Further: []string{}, Coverage: s.Coverage, Complete: s.Complete,
-		Caveats: []caveatJSON{}, Ranked: []rankedJSON{}, Settling: []settleJSON{}}
+		Caveats: []caveatJSON{}, Ranked: []rankedJSON{}, Sides: []sideJSON{}, Settling: []settleJSON{}}
 	for _, f := range s.Further {
 		out.Further = append(out.Further, f.String())
 	}
 	for _, c := range s.Caveats {
 		out.Caveats = append(out.Caveats, caveatJSON(c))
+	}
+	for i := range s.Sides {
+		out.Sides = append(out.Sides, sideOf(&s.Sides[i]))
 	}
 	for _, x := range s.Settling {
 		out.Settling = append(out.Settling, settleJSON{x.Stage, x.First, x.Second, x.Unit, needsOf(x.Even), needsOf(x.Likely)})

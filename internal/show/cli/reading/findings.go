@@ -29,6 +29,13 @@ func PrintAnalysed(w *shell.World, all []*Analysed, f AnalyseFlags) error {
 		s := words.Summarise(a.Outline)
 		printSummary(w, s, "")
 		printCaveats(w, s)
+		sides := s.SideGrid()
+		if f.chosen() && !slices.Contains(f.query.Methods, string(analysis.SideBySide)) {
+			sides = nil
+		}
+		if err := printSides(w, sides, mark); err != nil {
+			return err
+		}
 		if !f.full && !f.chosen() {
 			if err := printStages(w, a, mark); err != nil {
 				return err

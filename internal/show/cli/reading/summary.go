@@ -15,6 +15,7 @@ import (
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 	"assay/internal/show/report"
+	"assay/internal/show/report/plot"
 	"assay/internal/show/report/words"
 	"assay/internal/study"
 )
@@ -103,6 +104,33 @@ func printBoard(w *shell.World, b *words.Board) error {
 	return nil
 }
 
+// printSides prints lanes side by side, after an empty line.
+func printSides(w *shell.World, g *plot.Grid, mark string) error {
+	if g == nil {
+		return nil
+	}
+	t := term.Table{Right: map[int]bool{}}
+	for i, h := range g.Head {
+		t.Head = append(t.Head, strings.ToUpper(h.Text))
+		t.Right[i] = h.Number
+	}
+	for _, row := range g.Rows {
+		cells := make([]any, len(row))
+		for i, c := range row {
+			cells[i] = c.Text
+		}
+		t.Add(cells...)
+	}
+	fmt.Fprintf(w.Stdout, "\n%s%s\n", mark, g.Caption)
+	if err := t.Write(w.Stdout); err != nil {
+		return err
+	}
+	for _, note := range g.Notes {
+		fmt.Fprintln(w.Stdout, term.Wrapped(note, w.OutWidth(), ""))
+	}
+	return nil
+}
+
 // End holds what is printed at the end of a run besides what was found.
 type End struct {
 	Truth bool // of a rehearsal: a table of what is true
@@ -161,6 +189,17 @@ func printAnswer(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	printSummary(w, s, shell.Watermark(h))
 	if err := printBoard(w, s.Board); err != nil {
 		return err
+	}
+	lead := ""
+	if s.Board != nil {
+		lead = s.Board.Columns[0].Stage
+	}
+	first, more := s.FirstSides(lead)
+	if err := printSides(w, first, ""); err != nil {
+		return err
+	}
+	if more > 0 {
+		fmt.Fprintf(w.Stdout, "%s: assay analyse %s\n", assay.Count(more, "more leaderboard")+" of other stages", h.Named(run))
 	}
 	printCaveats(w, s)
 	return nil

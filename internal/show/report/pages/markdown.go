@@ -105,6 +105,7 @@ func (m markdown) summary(s *words.Summary) {
 	if s.Board != nil {
 		m.grid(boardGrid(s.Board))
 	}
+	m.titled(s.SideGrid())
 	if more := s.Lengthy(); len(more) > 0 {
 		m.caveats(more)
 		fmt.Fprintln(m.w)

@@ -23,6 +23,7 @@ type Summary struct {
 	Caveats   []Caveat
 	Settling  []Settling // neighbours that cannot be told apart, of all stages
 	Board     *Board     // nil: nothing is ranked
+	Sides     []SideRow  // lanes of all stages that push back
 	Rehearsal bool
 }
 
@@ -82,7 +83,7 @@ func (d document) summary() *Summary {
 	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
 		out.Settling = append(out.Settling, d.settlings(r)...)
 	}
-	out.Board = d.board(lead, all)
+	out.Board, out.Sides = d.board(lead, all), d.sides()
 	return out
 }
 
