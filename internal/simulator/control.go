@@ -27,6 +27,7 @@ func (s *Server) controlRoutes() {
 			panic(http.ErrAbortHandler) // too late for more
 		}
 	})
+	s.mux.HandleFunc("GET /sim/bill", s.showBill)
 	s.mux.HandleFunc("GET /sim/truth", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.Truth()) })
 	s.mux.HandleFunc("GET /sim/clock", func(w http.ResponseWriter, _ *http.Request) { s.showTime(w) })
 	s.mux.HandleFunc("POST /sim/clock", s.moveClock)

@@ -9,9 +9,11 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"time"
 
 	"assay/internal/simulator/backend"
 	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/rates"
 )
 
 // Ledger records what the simulator was asked and what it billed.
@@ -41,16 +43,24 @@ type LedgerLive struct {
 type Charge struct {
 	Provider string       `json:"provider"`
 	Model    string       `json:"model"`
-	Job      string       `json:"job,omitempty"` // the batch that it was part of; empty: it was asked live
-	ID       string       `json:"id"`            // its custom id; of a live question the digest of its body, as LedgerLive has it
+	Job      string       `json:"job,omitempty"`  // the batch that it was part of; empty: it was asked live
+	ID       string       `json:"id"`             // its custom id; of a live question the digest of its body, as LedgerLive has it
+	Tier     string       `json:"tier,omitempty"` // the service tier that was asked for
+	At       time.Time    `json:"at"`
 	Usage    bodies.Usage `json:"tokens"`
+	Dollars  *float64     `json:"usd"` // nil: the simulator has no price for the model
 }
 
 // EachCharge calls f with every answer in a batch that is billed by now. Live ones are given to Options.Charged when they are asked.
 func (s *Server) EachCharge(f func(Charge) error) error {
+	return s.eachBatched(func(c bodies.Charge) error { return f(newCharge(c)) })
+}
+
+func (s *Server) eachBatched(f func(bodies.Charge) error) error {
 	for _, j := range s.service.Jobs() {
-		err := s.service.Charges(j, s.clock.Now(), func(id, model string, u bodies.Usage) error {
-			return f(Charge{Provider: j.Vendor.Name, Model: model, Job: j.ID, ID: id, Usage: u})
+		err := s.service.Charges(j, s.clock.Now(), func(c bodies.Charge) error {
+			c.Vendor = j.Vendor.Name
+			return f(c)
 		})
 		if err != nil {
 			return fmt.Errorf("charge job %s: %w", j.ID, err)
@@ -59,14 +69,13 @@ func (s *Server) EachCharge(f func(Charge) error) error {
 	return nil
 }
 
-// charged returns what tells of live charges; nil: nothing does.
-func (o Options) charged() func(vendor, model, digest string, u bodies.Usage) {
-	if o.Charged == nil {
-		return nil
+func newCharge(c bodies.Charge) Charge {
+	out := Charge{Provider: c.Vendor, Model: c.Model, Job: c.Job, ID: c.ID, Tier: c.Tier, At: c.When, Usage: c.Usage}
+	if card, ok := rates.Of(c.Vendor, c.Model); ok {
+		usd := card.Bill(c.Usage, rates.Terms{Batch: c.Job != "", Tier: c.Tier}).Sum()
+		out.Dollars = &usd
 	}
-	return func(vendor, model, digest string, u bodies.Usage) {
-		o.Charged(Charge{Provider: vendor, Model: model, ID: digest, Usage: u})
-	}
+	return out
 }
 
 // Ledger returns all that was billed by now, as GET /sim/ledger does. It holds everything in memory.

@@ -45,6 +45,7 @@ type Server struct {
 	vendors   []*backend.Vendor
 	service   *backend.Service
 	mux       *http.ServeMux
+	live      *invoice // what was asked live
 }
 
 // New starts a simulator. Close it to remove its files.
@@ -65,12 +66,12 @@ func New(o Options) (*Server, error) {
 	}
 	clock := &movable{base: o.Clock}
 	s := &Server{responder: o.Responder, clock: clock, faults: fault.NewBook(o.Seed, o.Faults, clock.Now()), vendors: wire.Vendors(),
-		mux: http.NewServeMux()}
+		mux: http.NewServeMux(), live: newInvoice()}
 	var err error
 	s.service, err = backend.New(backend.Settings{
 		Seed: o.Seed, Rate: o.Rate, Latency: o.Latency, Queue: o.Queue, Window: o.Window, Dir: o.Dir, Limits: o.Limits,
 		Now: clock.Now, Faults: s.faults, Rules: o.Rules, Responder: o.Responder,
-		Charged: o.charged(),
+		Charged: s.charge(o.Charged),
 	}, s.vendors)
 	if err != nil {
 		return nil, fmt.Errorf("start the simulator: %w", err)

@@ -22,7 +22,8 @@ var layers = map[string]int{
 	"assay": -1, "study/prompt/lex": -1, "study/prompt/syntax": 0, "find/stats": 0, "assay/jsontext": 0, "examples": 0, "keep/objects": 0,
 	"assay/csvtext": 0, "study/declare": 1, "study/catalog": 1, "study/decode": 0, "study/studyfile": 3,
 	"send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1,
-	"find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1,
+	"find/tables": 1, "find/invoices": 1,
+	"show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1,
 	"show/cli/term": 1, "study/adaptive": 1, "keep/store/read": 2, "keep/store/state": 2, "study": 2, "judge": 2, "study/pairs": 2,
 	"find/analysis": 2, "send/provider": 2, "study/convert": 2, "show/report/plot": 3,
 	"show/report/richtext": 1, "show/report": 4, "show/report/figures": 5,
@@ -55,7 +56,8 @@ var layers = map[string]int{
 	"show/cli":  20,
 	"cmd/assay": 21, "scripts/testsum": 18,
 	"simulator/dice": 0, "simulator/minds": 1, "simulator/spill": 1, "simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,
-	"simulator/wire": 4, "simulator": 5,
+	"simulator/rates": 3,
+	"simulator/wire":  4, "simulator": 5,
 }
 
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
@@ -64,7 +66,7 @@ var quiet = []string{
 	"study/prompt/syntax", "study/expr", "study", "study/decode", "study/studyfile", "judge", "study/pairs", "find/analysis",
 	"study/plan", "study/plan/check",
 	"study/plan/estimate", "study/edit", "study/declare", "study/convert",
-	"find/tables", "send/ratelimit", "study/tokens", "study/adaptive", "find/analysis/gather", "find/analysis/answers",
+	"find/tables", "find/invoices", "send/ratelimit", "study/tokens", "study/adaptive", "find/analysis/gather", "find/analysis/answers",
 	"find/analysis/talks", "find/analysis/contests", "find/analysis/methods", "simulator/dice", "simulator/minds", "simulator/fault",
 }
 

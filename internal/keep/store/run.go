@@ -144,6 +144,15 @@ type Spending struct {
 	Cost        assay.Cost
 }
 
+// DayBill is what answers of one model cost on one day.
+type DayBill struct {
+	Day           string // in UTC, such as 2026-11-15
+	Model         string // as the replies named it
+	Cost          assay.Cost
+	Input, Output int64 // tokens, of the replies that counted them
+	Mute          int64 // replies that did not
+}
+
 // Paid is the cost of single requests of a lane.
 type Paid struct {
 	N                int64 // requests with a price

@@ -63,7 +63,8 @@ func (c *Call) ask(d Dialect, model string, byPath bool) {
 	r := c.s.complete(&q, c.s.warm.known(c.Account, c.Now), c.Now)
 	if c.s.opts.Charged != nil {
 		sum := sha256.Sum256(raw)
-		c.s.opts.Charged(c.Vendor.Name, q.Model, hex.EncodeToString(sum[:16]), r.Usage)
+		c.s.opts.Charged(bodies.Charge{Vendor: c.Vendor.Name, Model: q.Model, ID: hex.EncodeToString(sum[:16]), Tier: q.Tier,
+			When: c.Now, Usage: r.Usage})
 	}
 	c.wait(max(c.s.opts.Latency-time.Since(arrived), 0) + c.slow)
 	whole := d.Write(nil, &q, r)

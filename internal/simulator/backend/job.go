@@ -155,6 +155,15 @@ func (j *Job) doneBy(t time.Time) int {
 	return min(int(t.Sub(start).Seconds()*j.rate), j.runnable)
 }
 
+// ranAt returns when the request on a line has run or will have.
+func (j *Job) ranAt(line int) time.Time {
+	at := j.Made.Add(j.Queue)
+	if j.rate <= 0 {
+		return at
+	}
+	return at.Add(time.Duration(min(float64(j.Order.Place(line)+1)/j.rate*float64(time.Second), float64(forever))))
+}
+
 // badBefore counts the errors among the first n places.
 func (j *Job) badBefore(n int) int {
 	return sort.Search(len(j.bad), func(i int) bool { return int(j.bad[i]) >= n })

@@ -266,8 +266,8 @@ func (j *Job) OutSize(file int) int64 {
 	return j.outs[file].Size
 }
 
-// Charges calls f with every answer of a job that is billed by now, whether a client ever reads it or not.
-func (s *Service) Charges(j *Job, now time.Time, f func(id, model string, u bodies.Usage) error) error {
+// Charges calls f with every answer of a job that is billed by now, whether a client ever reads it or not. Its vendor is the job's.
+func (s *Service) Charges(j *Job, now time.Time, f func(bodies.Charge) error) error {
 	if j.Lines.Data.Path == "" { // its file was not there
 		return nil
 	}
@@ -294,6 +294,6 @@ func (s *Service) Charges(j *Job, now time.Time, f func(id, model string, u bodi
 		if rej != nil {
 			return rej
 		}
-		return f(in.ID, q.Model, e.usage)
+		return f(bodies.Charge{Model: q.Model, Job: j.ID, ID: in.ID, Tier: q.Tier, When: j.ranAt(n - 1), Usage: e.usage})
 	})
 }

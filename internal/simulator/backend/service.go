@@ -34,7 +34,7 @@ type Settings struct {
 	Faults    *fault.Book
 	Rules     bodies.Rules
 	Responder minds.Responder
-	Charged   func(vendor, model, digest string, u bodies.Usage) // is called with every live answer that is billed; nil: nothing is
+	Charged   func(bodies.Charge) // is called with every live answer that is billed; nil: nothing is
 }
 
 // Limits are those of an account. Zero is no limit, or the provider's own where it has one.

@@ -49,6 +49,16 @@ func (u *Usage) Add(v Usage) {
 	u.Reasoning += v.Reasoning
 }
 
+// Charge is one answer that a client is billed for.
+type Charge struct {
+	Vendor, Model string
+	Job           string // the batch that it was part of; empty: it was asked live
+	ID            string // its custom id; of a live question the digest of its body
+	Tier          string // the service tier that was asked for
+	When          time.Time
+	Usage         Usage
+}
+
 // Mark is a prefix of a prompt that a cache may hold.
 type Mark struct {
 	Hash   uint64

@@ -89,6 +89,36 @@ func (s *Reader) Spending(ctx context.Context, run int64) ([]store.Spending, err
 	return all, rows.Err()
 }
 
+// DayBills reads what a provider's answers cost by day and model: of one run, or of all runs and of a gateway's live calls where
+// run is 0. The day of an answer in a batch is the day on which its job ended.
+func (p *Pages) DayBills(ctx context.Context, provider string, run int64) ([]store.DayBill, error) {
+	scan := func(rows *sql.Rows) (b store.DayBill, err error) {
+		var day int64
+		err = rows.Scan(&day, &b.Model, &b.Cost.Sum, &b.Cost.Priced, &b.Cost.Unknown, &b.Input, &b.Output, &b.Mute)
+		b.Day = time.Unix(day*24*60*60, 0).UTC().Format(time.DateOnly)
+		return b, err
+	}
+	var all []store.DayBill
+	for b, err := range db.Walk(ctx, p.db, "sum bills by day", scan, `SELECT day, model, CAST(SUM(COALESCE(cost, 0)) AS BIGINT),
+		CAST(COUNT(cost) AS BIGINT), CAST(COUNT(*) - COUNT(cost) AS BIGINT), CAST(SUM(COALESCE(input, 0)) AS BIGINT),
+		CAST(SUM(COALESCE(output, 0)) AS BIGINT), CAST(SUM(CASE WHEN input IS NULL AND (cost IS NULL OR cost > 0) THEN 1 ELSE 0 END) AS BIGINT)
+		FROM (SELECT COALESCE(CASE WHEN g.mode = 'batch' THEN g.ended_ms END, o.at_ms) / 86400000 AS day,
+				CASE WHEN o.model = '' THEN g.model ELSE o.model END AS model, o.cost_nano AS cost, o.input_tokens AS input,
+				o.output_tokens AS output
+			FROM segments g JOIN outcomes o ON o.segment_no = g.no
+			WHERE g.provider = $1 AND g.imported = '' AND g.mode <> 'reuse' AND ($2 = 0 OR g.run_no = $2)
+			UNION ALL
+			SELECT ended_ms / 86400000, model, cost_nano, input_tokens, output_tokens FROM client_calls
+			WHERE provider = $1 AND $2 = 0 AND ended_ms IS NOT NULL) billed
+		GROUP BY day, model ORDER BY day, model`, provider, run) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
 // Paid reads what single requests of a lane in a stage have cost a run: those that were asked, not taken over.
 func (s *Reader) Paid(ctx context.Context, run int64, stage, lane string) (store.Paid, error) {
 	var p store.Paid

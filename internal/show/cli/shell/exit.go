@@ -30,7 +30,7 @@ const ExitCodeHelp = `  0    done
   3    done, but incomplete
   4    stopped by the budget
   5    something is held and waits for a decision
-  6    a gate under ` + "`require`" + ` failed
+  6    a gate under ` + "`require`" + ` failed, or ` + "`spend --check`" + ` found a difference
   130  interrupted; every answer that arrived is kept
 `
 

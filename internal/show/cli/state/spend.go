@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/find/invoices"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/show/cli/shell"
@@ -22,30 +23,41 @@ const spendQuery = "SELECT stage, lane, model, mode, purpose, attempts, priced, 
 // Spend makes the command `assay spend`.
 func Spend(w *shell.World) *cobra.Command {
 	var f shell.SqlFlags
+	var check string
 	c := &cobra.Command{
 		Use:     "spend [RUN]",
 		GroupID: shell.GroupLook,
 		Short:   "Print what a run has cost, by stage, lane and mode, and in all",
-		Args:    shell.UpTo("RUN"),
-		RunE: f.Home.Looking(w, func(ctx context.Context, h *shell.Home, run store.Run) error {
-			h.Watermark(w)
-			if f.Json || f.Csv {
-				return shell.PrintQuery(ctx, w, h, fmt.Sprintf(spendQuery, run.ID), f)
-			}
-			if err := printSpend(ctx, w, h, run); err != nil {
-				return err
-			}
-			if _, batch := batchrun.Of(run); !batch {
-				return nil
-			}
-			expected, high, err := batchrun.Expected(run)
-			if err == nil {
-				_, err = fmt.Fprintf(w.Stdout, "Before it was sent: %s expected, at most %s.\n", expected, high)
-			}
+		Long: "Prints what a run has cost. --check FILE holds it against what a provider says it billed, by day (UTC) and model, of all\n" +
+			"runs unless one is named. FILE is a cost or usage report of " + invoices.Known + ": the CSV that their console\n" +
+			"exports, or the JSON of their admin API. Exit code 6: a sum of a model is another one, to the cent or to the token.",
+		Args: shell.UpTo("RUN"),
+	}
+	spend := f.Home.Looking(w, func(ctx context.Context, h *shell.Home, run store.Run) error {
+		h.Watermark(w)
+		if f.Json || f.Csv {
+			return shell.PrintQuery(ctx, w, h, fmt.Sprintf(spendQuery, run.ID), f)
+		}
+		if err := printSpend(ctx, w, h, run); err != nil {
 			return err
-		}),
+		}
+		if _, batch := batchrun.Of(run); !batch {
+			return nil
+		}
+		expected, high, err := batchrun.Expected(run)
+		if err == nil {
+			_, err = fmt.Fprintf(w.Stdout, "Before it was sent: %s expected, at most %s.\n", expected, high)
+		}
+		return err
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if check == "" {
+			return spend(c, args)
+		}
+		return checkSpend(c.Context(), w, f, args, check)
 	}
 	f.Register(c)
+	c.Flags().StringVar(&check, "check", "", "hold it against a cost or usage report of a provider, CSV or JSON")
 	return c
 }
 
