@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -36,5 +37,39 @@ func unknownUsage(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	if all[0].UsageUnknown != 2 {
 		t.Errorf("%d are unknown, want 2", all[0].UsageUnknown)
+	}
+	b.daysOfBills(t, all[0])
+}
+
+// daysOfBills sums the bills of a day: of a run, and of all runs with a gateway's live calls.
+func (b *bench) daysOfBills(t *testing.T, g store.Segment) {
+	t.Helper()
+	call, err := b.s.Clients.BeginClientCall(b.ctx, store.ClientCall{Owner: "anna", Provider: g.Provider, Model: "m"}, store.Allowance{})
+	b.ok(err)
+	cost := assay.Money(30)
+	b.ok(b.s.Clients.EndClientCall(b.ctx, call,
+		store.ClientCallEnd{Ending: assay.Answered, Usage: assay.Usage{Known: true, Input: 10, Output: 5}, Cost: &cost}))
+	of := func(provider string, run int64) []store.DayBill {
+		t.Helper()
+		got, err := b.s.Pages.DayBills(b.ctx, provider, run)
+		b.ok(err)
+		for i := range got {
+			got[i].Day = ""
+		}
+		return got
+	}
+	run := of(g.Provider, g.Run)
+	want := []store.DayBill{{Model: run[0].Model, Cost: assay.Cost{Sum: 4000, Priced: 2, Unknown: 2}, Input: 10, Output: 5, Mute: 2}}
+	if d := cmp.Diff(want, run); d != "" {
+		t.Error("a run: " + d)
+	}
+	want = append(want, store.DayBill{Model: "m", Cost: assay.Cost{Sum: 30, Priced: 1}, Input: 10, Output: 5})
+	all := of(g.Provider, 0)
+	slices.SortFunc(all, func(a, b store.DayBill) int { return int(b.Cost.Sum - a.Cost.Sum) })
+	if d := cmp.Diff(want, all); d != "" {
+		t.Error("all: " + d)
+	}
+	if none := of("nobody", 0); none != nil {
+		t.Errorf("of nobody: %v", none)
 	}
 }
