@@ -84,7 +84,17 @@ func nano(d float64) int64 { return int64(math.Round(d * 1e9)) }
 
 // runs returns all runs, newest first, each as status shows it.
 func (h *history) runs(ctx context.Context) ([]runState, error) {
-	s := h.assay(ctx, ending{}, "runs", "--json", "--limit", "0")
+	return h.listed(ctx)
+}
+
+// open returns the runs that have not ended.
+func (h *history) open(ctx context.Context) ([]runState, error) {
+	return h.listed(ctx, "--state", "open")
+}
+
+// listed returns the runs that a list names.
+func (h *history) listed(ctx context.Context, flags ...string) ([]runState, error) {
+	s := h.assay(ctx, ending{}, append([]string{"runs", "--json", "--limit", "0"}, flags...)...)
 	var list struct {
 		Runs []struct {
 			Run   string
@@ -196,18 +206,6 @@ func (h *history) checkCap() error {
 		err = breaks(L3, "", fmt.Sprintf("at most %d nano-dollars are billed", h.Study.Budget), "%d", b.sum)
 	}
 	return err
-}
-
-// open returns the runs that have not ended.
-func (h *history) open(ctx context.Context) ([]runState, error) {
-	all, err := h.runs(ctx)
-	var open []runState
-	for _, r := range all {
-		if r.State != "closed" {
-			open = append(open, r)
-		}
-	}
-	return open, err
 }
 
 // bill is what the providers charged.

@@ -16,7 +16,7 @@ import (
 
 // rows reads the ledger with plain SQL, past all code of the program.
 func (h *history) rows(ctx context.Context, query string, scan func(*sql.Rows) error) error {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(h.home(), "ledger.db")+"?mode=ro")
+	db, err := h.m.links.open("file:" + filepath.Join(h.home(), "ledger.db") + "?mode=ro")
 	if err != nil {
 		return err
 	}

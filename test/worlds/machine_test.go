@@ -31,6 +31,7 @@ type machine struct {
 	wake  chan struct{} // holds one when a step has come
 	ended chan struct{}
 	note  func(line string)
+	links connections
 
 	mu        sync.Mutex
 	waiting   []*step
@@ -45,8 +46,18 @@ type machine struct {
 type step struct {
 	by   *proc
 	name string
-	who  uint64 // the goroutine: those of equal steps go in the order in which they were made
-	turn chan struct{}
+	who  uint64             // the goroutine, once it was asked: those of equal steps go in the order in which they were made
+	turn chan chan<- uint64 // closed when it may go; a goroutine is asked for its number through it
+}
+
+// asked returns the number of the goroutine that waits.
+func (s *step) asked() uint64 {
+	if s.who == 0 {
+		reply := make(chan uint64)
+		s.turn <- reply
+		s.who = <-reply
+	}
+	return s.who
 }
 
 // goroutine returns the number of the calling goroutine.
@@ -101,7 +112,10 @@ func (m *machine) choose() *step {
 		if a.by.pid != b.by.pid {
 			return a.by.pid - b.by.pid
 		}
-		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.who, b.who))
+		if a.name != b.name {
+			return strings.Compare(a.name, b.name)
+		}
+		return cmp.Compare(a.asked(), b.asked())
 	})
 	i := int(dice.Mix(m.seed^dice.Mix(m.taken)) % uint64(len(m.waiting)))
 	m.taken++
@@ -207,7 +221,7 @@ func (p *proc) do(name string, call func() error) error {
 
 // queue waits for the turn of a step.
 func (p *proc) queue(name string) {
-	s := &step{by: p, name: name, who: goroutine(), turn: make(chan struct{})}
+	s := &step{by: p, name: name, turn: make(chan chan<- uint64)}
 	p.m.mu.Lock()
 	p.m.waiting = append(p.m.waiting, s)
 	p.m.mu.Unlock()
@@ -215,7 +229,9 @@ func (p *proc) queue(name string) {
 	case p.m.wake <- struct{}{}:
 	default:
 	}
-	<-s.turn
+	for reply := range s.turn {
+		reply <- goroutine()
+	}
 }
 
 func (p *proc) pauses() bool {
@@ -371,6 +387,9 @@ func (m *machine) loseUnsynced() error {
 	}
 	clear(m.unsynced)
 	m.outages++
+	if err := m.links.drop(); err != nil {
+		return err
+	}
 	if _, err := os.Stat(m.book + ".synced"); err != nil {
 		return nil
 	}

@@ -102,7 +102,7 @@ func (h *history) home() string { return filepath.Join(h.dir, "assay-data") }
 
 func (h *history) close() error {
 	h.m.close()
-	return h.sim.Close()
+	return errors.Join(h.m.links.drop(), h.sim.Close())
 }
 
 func (h *history) note(line string) {
@@ -218,7 +218,7 @@ func (h *history) tells(ctx context.Context, end ending, types string, args ...s
 		Seams: workspace.Seams{
 			Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
 			Synced: p.synced, Files: p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(),
-			Ended: h.m.gone, Boot: h.m.boot(),
+			Ended: h.m.gone, Boot: h.m.boot(), Connect: h.m.links.open,
 		},
 	})
 	s := saying{args: args, code: code, out: out.String(), err: errs.String()}
@@ -281,7 +281,7 @@ func (h *history) restore(ctx context.Context) error {
 		return nil
 	}
 	h.back = true
-	if err := os.RemoveAll(h.home()); err != nil {
+	if err := errors.Join(h.m.links.drop(), os.RemoveAll(h.home())); err != nil {
 		return err
 	}
 	return h.sane(h.assay(ctx, ending{}, "restore", "saved"))

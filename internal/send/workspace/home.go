@@ -117,7 +117,8 @@ func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, 
 		return nil, fmt.Errorf("open the home of runs: %w", err)
 	}
 	db = cmp.Or(db, filepath.Join(dir, ledgerName))
-	opened, err := ledger.Open(ctx, db, ledger.Options{Now: w.Now, SharedTime: w.Sleep == nil, Around: w.Around, Synced: w.Synced})
+	opened, err := ledger.Open(ctx, db, ledger.Options{Now: w.Now, SharedTime: w.Sleep == nil, Around: w.Around, Synced: w.Synced,
+		Connect: w.Connect})
 	if err != nil {
 		return nil, &LedgerError{DB: db, Err: err}
 	}

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	crand "crypto/rand"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -39,15 +40,16 @@ type World struct {
 
 // Seams are for tests that stop processes, repeat them exactly, or cannot wait for hours. The program leaves them empty.
 type Seams struct {
-	Around func(op string, call func() error) error                      // wraps every ledger call, as store.Options.Around does
-	Synced func()                                                        // follows every ledger call that survives the power
-	Files  func(op artifacts.Step, file string, call func() error) error // wraps every change of a file, as artifacts.Folder.Around does
-	Boot   string                                                        // names the machine since its start; empty: the system is asked
-	Timing func(engine.Timing) engine.Timing                             // makes other waits of the usual ones
-	Sleep  func(ctx context.Context, d time.Duration) error              // waits by the clock of Now
-	Random io.Reader                                                     // of ids, nonces and jitter; nil: the system's
-	Self   process.Process                                               // whose leases these are; empty: this process
-	Ended  func(holder string) bool                                      // reports whether a process has ended; nil: the system is asked
+	Around  func(op string, call func() error) error                      // wraps every ledger call, as store.Options.Around does
+	Synced  func()                                                        // follows every ledger call that survives the power
+	Files   func(op artifacts.Step, file string, call func() error) error // wraps every change of a file, as artifacts.Folder.Around does
+	Connect func(dsn string) (*sql.DB, error)                             // makes the connections of a SQLite ledger
+	Boot    string                                                        // names the machine since its start; empty: the system is asked
+	Timing  func(engine.Timing) engine.Timing                             // makes other waits of the usual ones
+	Sleep   func(ctx context.Context, d time.Duration) error              // waits by the clock of Now
+	Random  io.Reader                                                     // of ids, nonces and jitter; nil: the system's
+	Self    process.Process                                               // whose leases these are; empty: this process
+	Ended   func(holder string) bool                                      // reports whether a process has ended; nil: the system is asked
 }
 
 // IsSet reports whether a variable of the environment has a value.

@@ -23,6 +23,7 @@ type DB struct {
 	stream reader // for rows that are read one by one: what a caller does meanwhile may read and write, through other connections
 	around func(op string, call func() error) error
 	synced func()
+	pools  func(dsn string) (*sql.DB, error)
 
 	own    func() time.Time // this process's clock
 	shared bool             // the database's clock counts
@@ -42,6 +43,8 @@ type Options struct {
 	Around func(op string, call func() error) error
 	// Synced is called after every commit that survives the power; nil: nothing is. It is for tests that take the power away.
 	Synced func()
+	// Connect makes the pools of a SQLite ledger; nil: they are new. It is for tests that open one ledger often, and keep its connections.
+	Connect func(dsn string) (*sql.DB, error)
 }
 
 // database hides where SQLite and PostgreSQL differ.
@@ -79,9 +82,12 @@ type reader interface {
 
 // Open opens the database at a path (SQLite) or a postgres:// URL, and brings its tables up to date.
 func Open(ctx context.Context, where string, o Options) (*DB, error) {
-	s := &DB{own: o.Now, shared: o.SharedTime, around: o.Around, synced: o.Synced}
+	s := &DB{own: o.Now, shared: o.SharedTime, around: o.Around, synced: o.Synced, pools: o.Connect}
 	if s.own == nil {
 		s.own = time.Now
+	}
+	if s.pools == nil {
+		s.pools = func(dsn string) (*sql.DB, error) { return sql.Open("sqlite", dsn) }
 	}
 	if s.around == nil {
 		s.around = func(_ string, call func() error) error { return call() }
@@ -112,7 +118,7 @@ func (s *DB) Snapshot(ctx context.Context, file string) error {
 	if !ok {
 		return errors.New("a PostgreSQL ledger is saved by pg_dump")
 	}
-	pool, err := openPool(of.path, nil)
+	pool, err := s.openPool(of.path, nil)
 	if err != nil {
 		return err
 	}

@@ -133,13 +133,13 @@ func (d dialect) steps() ([]*goose.Migration, error) {
 		if err != nil {
 			return nil, fmt.Errorf("migration %s: %w", f.Name(), err)
 		}
-		text, err := migrations.ReadFile(path.Join("migrations", f.Name()))
-		if err != nil {
-			return nil, err
-		}
-		ddl := strings.NewReplacer("{{serial}}", d.serial, "{{postgres}}", d.only).Replace(string(text))
 		all = append(all, goose.NewGoMigration(v, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, ddl)
+			text, err := migrations.ReadFile(path.Join("migrations", f.Name()))
+			if err != nil {
+				return err
+			}
+			ddl := strings.NewReplacer("{{serial}}", d.serial, "{{postgres}}", d.only).Replace(string(text))
+			_, err = tx.ExecContext(ctx, ddl)
 			return err
 		}}, nil))
 	}

@@ -42,12 +42,12 @@ func (s *DB) openSQLite(ctx context.Context, path string) error {
 		return err
 	}
 	// A page in a cache takes twice its size: the allocator rounds up to powers of two.
-	pool, err := openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-4000)", "wal_autocheckpoint(0)")
+	pool, err := s.openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-4000)", "wal_autocheckpoint(0)")
 	if err != nil {
 		return err
 	}
 	pool.SetMaxOpenConns(1)
-	readers, err := openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
+	readers, err := s.openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
 	if err != nil {
 		return errors.Join(err, pool.Close())
 	}
@@ -57,7 +57,7 @@ func (s *DB) openSQLite(ctx context.Context, path string) error {
 	w := newWriter(pool, abs)
 	readers.SetMaxOpenConns(mostReaders)
 	readers.SetMaxIdleConns(mostReaders)
-	walkers, err := openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
+	walkers, err := s.openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
 	if err != nil {
 		return errors.Join(err, readers.Close(), w.Close())
 	}
@@ -96,7 +96,7 @@ func unopened(err error, path string) error {
 // mostReaders is how many connections read at a time, and are kept: a new one parses the schema, and every statement that it is asked for.
 const mostReaders = 4
 
-func openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
+func (s *DB) openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
 	if q == nil {
 		q = url.Values{}
 	}
@@ -104,7 +104,7 @@ func openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
 		fmt.Sprintf("busy_timeout(%d)", busyMillis), "journal_mode(WAL)", "foreign_keys(1)",
 	}, pragmas...)
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
-	return sql.Open("sqlite", u.String())
+	return s.pools(u.String())
 }
 
 // clock returns this process's own.
