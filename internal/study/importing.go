@@ -170,7 +170,8 @@ func (m *Import) Columns() []Column {
 	for _, c := range []struct{ key, field string }{
 		{"item", m.Item}, {"lane", m.Lane}, {"text", m.Text}, {"thoughts", m.Thoughts}, {"template", m.Template}, {"turn", m.Turn},
 		{"branch", m.Branch}, {"draw", m.Draw}, {"ending", m.Ending}, {"finish", m.Finish}, {"model", m.Model}, {"input_tokens", m.Input},
-		{"output_tokens", m.Output}, {"reasoning_tokens", m.Reasoning}, {"cost_usd", m.Cost}, {"verb", ""},
+		{"output_tokens", m.Output}, {"reasoning_tokens", m.Reasoning}, {"cost_usd", m.Cost}, {"price_usd", ""},
+		{"reused_from", ""}, {"verb", ""},
 	} {
 		needed := c.key == "item" || c.key == "lane" || c.key == "text"
 		out = append(out, Column{Key: c.key, Field: cmp.Or(c.field, c.key), Written: c.field != "", Needed: needed})
@@ -262,14 +263,21 @@ func (c *cells) count(key string, missing int64) int64 {
 	return int64(n)
 }
 
+// cost returns what the answer cost where it was paid for. In a row of `assay export`, cost_usd of an answer that was taken over from
+// another run is 0.
 func (c *cells) cost() *assay.Money {
-	text := strings.TrimSpace(c.text("cost_usd"))
+	key := "cost_usd"
+	if i := slices.IndexFunc(c.columns, func(col Column) bool { return col.Key == key }); !c.columns[i].Written &&
+		strings.TrimSpace(c.text("price_usd")+c.text("reused_from")) != "" {
+		key = "price_usd"
+	}
+	text := strings.TrimSpace(c.text(key))
 	if text == "" {
 		return nil
 	}
 	m, err := assay.ParseMoney(text)
 	if err != nil {
-		c.problem("", "cost_usd: %s", err)
+		c.problem("", "%s: %s", key, err)
 		return nil
 	}
 	return &m

@@ -3,6 +3,7 @@ package worlds
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,62 @@ func (h *history) checkNumbers(ctx context.Context, all []runState, _ bill) erro
 		}
 		return breaks(L9, "", d.Stage+", "+d.Analysis+", "+d.Lanes+": "+d.What+" is "+d.Ours, "%s", d.Theirs)
 	}
+	if err := h.checkTakenPrices(ctx, r); err != nil {
+		return err
+	}
 	return h.checkPrinted(ctx, r, all[0].Run)
+}
+
+// checkTakenPrices holds the price of every answer that was taken over against that of the run that it came from.
+func (h *history) checkTakenPrices(ctx context.Context, r *recount.Run) error {
+	donors := map[string]map[string]*float64{} // by run and key
+	for i := range r.Answers {
+		a := &r.Answers[i]
+		if a.ReusedFrom == "" || a.Judge != "" { // the reply of a judge may be that to a second try
+			continue
+		}
+		if donors[a.ReusedFrom] == nil {
+			prices, err := h.pricesOf(ctx, a.ReusedFrom)
+			if err != nil {
+				return err
+			}
+			donors[a.ReusedFrom] = prices
+		}
+		was, there := donors[a.ReusedFrom][a.Key] // one under another key is not compared
+		if there && (was == nil) != (a.Price == nil) || was != nil && a.Price != nil && *was != *a.Price {
+			return breaks(L2, "", "an answer that was taken over has its price", "%s of run %s costs %s there and %s here", a.Key,
+				a.ReusedFrom, dollars(was), dollars(a.Price))
+		}
+	}
+	return nil
+}
+
+// pricesOf returns what the answers of a run cost, by key.
+func (h *history) pricesOf(ctx context.Context, run string) (map[string]*float64, error) {
+	rows := h.assay(ctx, ending{}, "export", run, "--format", "jsonl", "--out", "donor", "--replace")
+	if rows.code != 0 {
+		return nil, breaks(L9, rows.String(), "a run can be exported", "exit code %d", rows.code)
+	}
+	dir := filepath.Join(h.dir, "donor")
+	if err := os.WriteFile(filepath.Join(dir, "analyse.json"), []byte(`{"runs":[{}]}`), 0o600); err != nil {
+		return nil, err
+	}
+	r, err := recount.Read(os.DirFS(dir))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*float64{}
+	for _, a := range r.Answers {
+		out[a.Key] = a.Price
+	}
+	return out, nil
+}
+
+func dollars(x *float64) string {
+	if x == nil {
+		return "what is not known"
+	}
+	return fmt.Sprintf("$%g", *x)
 }
 
 // checkPrinted holds what is printed of the findings against what programs read of them.

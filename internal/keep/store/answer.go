@@ -97,10 +97,11 @@ type Settlement struct {
 	Artifact int64        // where the raw line lies; 0: nowhere
 	Offset   int64
 	Length   int64
-	Sum      uint32 // checksum of the raw line; 0: not kept
-	Again    *Again // the request is to be sent again; nil: not by itself
-	Reused   int64  // number of the run whose answer this is; 0: our own
-	Unread   bool   // it is a judge's reply that no verdict can be read from
+	Sum      uint32       // checksum of the raw line; 0: not kept
+	Again    *Again       // the request is to be sent again; nil: not by itself
+	Reused   int64        // number of the run whose answer this is; 0: our own
+	Price    *assay.Money // of a reused answer: what it cost where it was paid for; nil: not known
+	Unread   bool         // it is a judge's reply that no verdict can be read from
 }
 
 // Long reports whether the text is too long for a row, and is read from the raw line.
@@ -139,6 +140,7 @@ type Answer struct {
 	Outcome  assay.Outcome
 	Over     bool // the text is too long for a row: read it from the artifact
 	Cost     *assay.Money
+	Price    *assay.Money // what it cost where it was paid for: Cost, of a reused answer that of the run that asked; nil: not known
 	Surplus  bool
 	Reused   int64 // number of the run it came from; 0: asked by this one
 	Artifact int64 // 0: no raw line

@@ -262,6 +262,28 @@ type Segment struct {
 	OutputTokens  int64
 	Reasoning     int64
 	UsageUnknown  int64 // replies that did not report their tokens
+	Taken         Taken // of answers of other runs
+}
+
+// Taken sums what answers of other runs took and cost there. The sums of a segment have none of it.
+type Taken struct {
+	Cost                  assay.Money
+	Unpriced              int64 // those whose cost is not known
+	Input, Cached, Output int64 // tokens
+	Mute                  int64 // those whose tokens are not known
+}
+
+// Spent returns what the segment has cost its run. Imported answers were paid for elsewhere.
+func (g Segment) Spent() assay.Cost {
+	if g.Mode == Imported {
+		return assay.Cost{}
+	}
+	return g.Cost
+}
+
+// Price returns what its answers cost where they were paid for: here, in another run, or elsewhere.
+func (g Segment) Price() assay.Cost {
+	return g.Cost.Add(assay.Cost{Sum: g.Taken.Cost, Priced: -g.Taken.Unpriced, Unknown: g.Taken.Unpriced})
 }
 
 // Done returns how many attempts have an outcome.

@@ -182,10 +182,13 @@ func (s *Script) Each(segments []store.Segment, stage, lane string) (batch, live
 	l, ok := s.input.Study.Lane(lane)
 	u, n := assay.Usage{}, int64(0)
 	for _, g := range segments {
-		if g.Stage == stage && g.Lane == lane && g.Mode != store.Reuse {
-			u.Input, u.Cached, u.Output, n = u.Input+g.InputTokens, u.Cached+g.CachedTokens, u.Output+g.OutputTokens,
-				n+g.Done()-g.UsageUnknown
+		if g.Stage != stage || g.Lane != lane {
+			continue
 		}
+		u.Input, u.Cached, u.Output = u.Input+g.InputTokens+g.Taken.Input, u.Cached+g.CachedTokens+g.Taken.Cached,
+			u.Output+g.OutputTokens+g.Taken.Output
+		n += g.Endings[assay.Answered] + g.Endings[assay.Cut] + g.Endings[assay.Refused] + g.Endings[assay.Empty] - g.UsageUnknown -
+			g.Taken.Mute
 	}
 	unknown := assay.Cost{Unknown: 1}
 	if !ok || n <= 0 {

@@ -78,11 +78,12 @@ type Lane struct {
 // Spend is the cost of a lane in a stage.
 type Spend struct {
 	Stage, Lane string
-	Asks        bool // its answers are judged; false: it judges
-	Cost        assay.Cost
-	Answers     int64 // current answers
-	Valid       int64 // valid verdicts of the stage, where the lane judges alone; 0: not known
-	Input       int64 // tokens
+	Asks        bool       // its answers are judged; false: it judges
+	Cost        assay.Cost // of its answers, where they were paid for
+	Spent       assay.Cost // by this run: less than the cost where answers were taken over or imported
+	Answers     int64      // current answers
+	Valid       int64      // valid verdicts of the stage, where the lane judges alone; 0: not known
+	Input       int64      // tokens
 	Cached      int64
 	Output      int64
 	Reasoning   int64

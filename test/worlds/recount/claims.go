@@ -97,6 +97,7 @@ type Cost struct {
 	Lane       string   `json:"lane"`
 	Cost       *float64 `json:"cost_usd"`
 	AtLeast    float64  `json:"at_least_usd"`
+	Spent      *float64 `json:"spent_usd"`
 	Answers    int      `json:"answers"`
 	PerAnswer  *float64 `json:"per_answer_usd"`
 	PerVerdict *float64 `json:"per_valid_verdict_usd"`

@@ -50,6 +50,7 @@ type Answer struct {
 	Attempts   int      `json:"attempts"`
 	Ending     string   `json:"ending"`
 	Cost       *float64 `json:"cost_usd"`
+	Price      *float64 `json:"price_usd"`
 	ReusedFrom string   `json:"reused_from"`
 	Imported   bool     `json:"imported"`
 }

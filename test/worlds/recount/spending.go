@@ -9,7 +9,7 @@ func (c *checker) costs() {
 	}
 	for _, claim := range c.Claims.Costs {
 		c.about = "stage=" + claim.Stage + " lane=" + claim.Lane
-		sum, answers, valid, known, sentAgain := 0.0, 0, 0, true, false
+		sum, spent, answers, valid, known, paid, sentAgain := 0.0, 0.0, 0, 0, true, true, false
 		for _, a := range c.Answers {
 			if a.Stage != claim.Stage || a.AskedLane != claim.Lane {
 				continue
@@ -18,10 +18,19 @@ func (c *checker) costs() {
 			if stands(a.Ending) {
 				answers++
 			}
-			if a.Cost != nil {
-				sum += *a.Cost
+			c.reusedPrice(&a)
+			if a.Price != nil {
+				sum += *a.Price
 			} else if stands(a.Ending) {
 				known = false
+			}
+			if a.Imported {
+				continue
+			}
+			if a.Cost != nil {
+				spent += *a.Cost
+			} else if stands(a.Ending) {
+				paid = false
 			}
 		}
 		for _, v := range c.Verdicts {
@@ -36,14 +45,27 @@ func (c *checker) costs() {
 			continue
 		}
 		c.same("price", "cost, at least", some(sum), some(claim.AtLeast))
-		cost := some(sum)
-		if !known {
-			cost = nil
-		}
+		cost := someIf(known, sum)
 		c.same("price", "cost", cost, claim.Cost)
+		c.same("price", "spent", someIf(paid, spent), claim.Spent)
 		c.perEach(claim, cost, valid)
 	}
 	c.about = ""
+}
+
+// reusedPrice checks that an answer of another run cost this one nothing.
+func (c *checker) reusedPrice(a *Answer) {
+	if a.ReusedFrom == "" {
+		return
+	}
+	c.same("price", "cost of an answer that was taken over", some(0), a.Cost)
+}
+
+func someIf(known bool, x float64) *float64 {
+	if !known {
+		return nil
+	}
+	return some(x)
 }
 
 // perEach checks a cost for an answer and for a valid verdict.

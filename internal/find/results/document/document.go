@@ -158,7 +158,7 @@ func segmentFacts(segments []store.Segment) []report.Segment {
 	for _, g := range segments {
 		out = append(out, report.Segment{
 			No: g.No, Stage: g.Stage, Lane: g.Lane, Mode: string(g.Mode), State: string(g.State), Requests: g.Requests, Created: g.Created,
-			Launched: g.Launched, Ended: g.EndedAt, Settled: g.SettledAt, Cost: g.Cost,
+			Launched: g.Launched, Ended: g.EndedAt, Settled: g.SettledAt, Cost: g.Spent(),
 		})
 	}
 	return out
@@ -167,7 +167,8 @@ func segmentFacts(segments []store.Segment) []report.Segment {
 func spendFacts(st *study.Study, costs []findings.Spending, segments []store.Segment) []report.Spend {
 	var out []report.Spend
 	for _, c := range costs {
-		s := report.Spend{Stage: c.Stage, Lane: c.Lane, Asks: asks(st, c.Stage), Cost: c.Cost, Answers: c.Answers, Valid: int64(c.Valid)}
+		s := report.Spend{Stage: c.Stage, Lane: c.Lane, Asks: asks(st, c.Stage), Cost: c.Cost, Spent: c.Spent, Answers: c.Answers,
+			Valid: int64(c.Valid)}
 		for _, g := range segments {
 			if g.Stage == c.Stage && g.Lane == c.Lane {
 				s.Input, s.Cached, s.Output, s.Reasoning = s.Input+g.InputTokens, s.Cached+g.CachedTokens, s.Output+g.OutputTokens,

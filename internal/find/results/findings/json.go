@@ -131,6 +131,7 @@ type spentDocument struct {
 	Lane       string   `json:"lane"`
 	Cost       *float64 `json:"cost_usd"` // null: some of it has no known price
 	AtLeast    float64  `json:"at_least_usd"`
+	Spent      *float64 `json:"spent_usd"` // by this run
 	Answers    int64    `json:"answers"`
 	PerAnswer  *float64 `json:"per_answer_usd"`
 	PerVerdict *float64 `json:"per_valid_verdict_usd"`
@@ -153,7 +154,7 @@ func (a *Findings) JSON() JSON {
 	}
 	for _, c := range a.Costs {
 		one := spentDocument{Stage: c.Stage, Lane: c.Lane, AtLeast: c.Cost.Sum.Float(), Answers: c.Answers, PerAnswer: c.Per(c.Answers),
-			PerVerdict: c.Per(int64(c.Valid))}
+			Spent: c.Spent.Dollars(), PerVerdict: c.Per(int64(c.Valid))}
 		if c.Cost.Known() {
 			one.Cost = &one.AtLeast
 		}

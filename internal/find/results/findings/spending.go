@@ -17,7 +17,8 @@ import (
 // Spending is the cost of a lane in a stage.
 type Spending struct {
 	Stage, Lane string
-	Cost        assay.Cost
+	Cost        assay.Cost // of its answers, where they were paid for: here, in the run they were taken from, or elsewhere
+	Spent       assay.Cost // by this run
 	Answers     int64
 	Valid       int // of its verdicts, those that are valid; 0: it gives none
 }
@@ -62,7 +63,7 @@ func sumSegments(segments []store.Segment) []Spending {
 			i = len(out)
 			out = append(out, Spending{Stage: g.Stage, Lane: g.Lane})
 		}
-		out[i].Cost = out[i].Cost.Add(g.Cost)
+		out[i].Cost, out[i].Spent = out[i].Cost.Add(g.Price()), out[i].Spent.Add(g.Spent())
 		for e, n := range g.Endings {
 			if e.Stands() {
 				out[i].Answers += n
@@ -75,8 +76,8 @@ func sumSegments(segments []store.Segment) []Spending {
 	return out
 }
 
-// repriced returns what a run's lanes would cost by other prices, from the tokens that every attempt used. What was
-// reused, and what no model worked on, costs nothing.
+// repriced returns what a run's lanes would cost by other prices, from the tokens that every attempt used; answers of other runs as if they
+// were asked here. What no model worked on costs nothing.
 func repriced(ctx context.Context, r *results.Reader, segments []store.Segment, st *study.Study,
 	prices *catalog.Catalog) (map[judgeOf]assay.Cost, error) {
 	prices, problems := plan.Prices(prices, st)
@@ -87,17 +88,14 @@ func repriced(ctx context.Context, r *results.Reader, segments []store.Segment, 
 	out := map[judgeOf]assay.Cost{}
 	for _, g := range segments {
 		l, ok := st.Lane(g.Lane)
-		mode := assay.ModeBatch
-		if g.Mode == store.Live {
-			mode = assay.ModeLive
-		}
+		mode := modeOf(desk, g, l)
 		at := judgeOf{g.Stage, g.Lane}
 		for a, err := range r.Ledger.SegmentAnswers(ctx, g.No) {
 			if err != nil {
 				return nil, err
 			}
 			o := a.Outcome
-			billed := a.Ended && (o.Ending.Stands() || o.Ending == assay.Empty || o.Usage.Known) && a.Reused == 0 && g.Mode != store.Reuse
+			billed := a.Ended && (o.Ending.Stands() || o.Ending == assay.Empty || o.Usage.Known)
 			switch {
 			case !billed:
 			case !ok:
@@ -112,4 +110,16 @@ func repriced(ctx context.Context, r *results.Reader, segments []store.Segment, 
 		}
 	}
 	return out, nil
+}
+
+// modeOf returns how the requests of a segment travelled; of those that were not asked here, how they would.
+func modeOf(desk *plan.Input, g store.Segment, l *study.Lane) assay.Mode {
+	stage, ok := desk.Study.Stage(g.Stage)
+	switch {
+	case g.Mode == store.Live:
+		return assay.ModeLive
+	case g.Mode == store.Batch || !ok || l == nil:
+		return assay.ModeBatch
+	}
+	return desk.Mode(stage, l)
 }

@@ -127,6 +127,7 @@ type Answer struct {
 	OutputTokens  *int64   `json:"output_tokens" parquet:"output_tokens,optional"`
 	Reasoning     *int64   `json:"reasoning_tokens" parquet:"reasoning_tokens,optional"`
 	Cost          *float64 `json:"cost_usd" parquet:"cost_usd,optional"`
+	Price         *float64 `json:"price_usd" parquet:"price_usd,optional"` // what it cost where it was paid for: in the run it came from
 	SettledAt     string   `json:"settled_at" parquet:"settled_at"`
 	ReusedFrom    string   `json:"reused_from" parquet:"reused_from,dict"` // the run whose answer it is
 	Imported      bool     `json:"imported" parquet:"imported"`

@@ -47,7 +47,7 @@ func Of(ctx context.Context, r *results.Reader, run store.Run) (*Reader, error) 
 	}
 	for _, g := range segments {
 		t.Jobs[g.No] = g.Job
-		t.Costs[g.Stage] = t.Costs[g.Stage].Add(g.Cost)
+		t.Costs[g.Stage] = t.Costs[g.Stage].Add(g.Price())
 	}
 	return t, nil
 }
@@ -172,6 +172,10 @@ func (r *Answer) setCost(a *store.Answer) {
 	if a.Cost != nil {
 		usd := a.Cost.Float()
 		r.Cost = &usd
+	}
+	if a.Price != nil {
+		usd := a.Price.Float()
+		r.Price = &usd
 	}
 }
 

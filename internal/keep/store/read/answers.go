@@ -37,7 +37,8 @@ var rowColumns = `a.ord, a.key, a.try, a.digest, ` + attemptAt.Columns("a") + `,
 	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
 	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no,
 	0),
-	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), COALESCE(o.line_sum, 0), o.at_ms`
+	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), COALESCE(o.line_sum, 0),
+	CASE WHEN o.reused_no IS NULL THEN o.cost_nano ELSE o.price_nano END, o.at_ms`
 
 const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
@@ -132,13 +133,13 @@ func ofSegment(a *store.Answer) []any {
 }
 
 // rowValues is how many columns rowColumns has at most.
-const rowValues = 44
+const rowValues = 45
 
 // scanInto takes rowColumns in, after what goes before them.
 func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 	var key []byte
 	var ending, class sql.NullString
-	var input, cost, at sql.NullInt64
+	var input, cost, price, at sql.NullInt64
 	var fault assay.Fault
 	c, o, u := &a.At, &a.Outcome, &a.Outcome.Usage
 	into := append(slices.Grow(before, rowValues), &a.Ord, &key, &a.Try, &a.Digest)
@@ -146,7 +147,7 @@ func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
 		&u.CacheWrite1h, &u.Output, &u.Reasoning, &cost, &class,
 		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,
-		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &at)
+		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &price, &at)
 	if err := rows.Scan(into...); err != nil {
 		return err
 	}
@@ -158,6 +159,9 @@ func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 	u.Known, u.Input = input.Valid, input.Int64
 	if cost.Valid {
 		a.Cost = new(assay.Money(cost.Int64))
+	}
+	if price.Valid {
+		a.Price = new(assay.Money(price.Int64))
 	}
 	if class.Valid {
 		fault.Class = assay.FaultClass(class.String)

@@ -119,13 +119,15 @@ func (p *Pages) DayBills(ctx context.Context, provider string, run int64) ([]sto
 	return all, nil
 }
 
-// Paid reads what single requests of a lane in a stage have cost a run: those that were asked, not taken over.
+// Paid reads what single requests of a lane in a stage have cost: those that were asked, and those that were taken over where they were
+// paid for.
 func (s *Reader) Paid(ctx context.Context, run int64, stage, lane string) (store.Paid, error) {
 	var p store.Paid
-	err := s.db.QueryRow(ctx, `SELECT COUNT(*), CAST(COALESCE(SUM(o.cost_nano), 0) AS BIGINT), COALESCE(MIN(o.cost_nano), 0),
-		COALESCE(MAX(o.cost_nano), 0)
-		FROM segments g JOIN outcomes o ON o.segment_no = g.no
-		WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.mode IN ('batch', 'live') AND o.cost_nano IS NOT NULL`,
+	err := s.db.QueryRow(ctx, `SELECT COUNT(*), CAST(COALESCE(SUM(nano), 0) AS BIGINT), COALESCE(MIN(nano), 0), COALESCE(MAX(nano), 0)
+		FROM (SELECT CASE WHEN o.reused_no IS NULL THEN o.cost_nano ELSE o.price_nano END AS nano
+			FROM segments g JOIN outcomes o ON o.segment_no = g.no
+			WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND (g.mode IN ('batch', 'live') OR o.reused_no IS NOT NULL)) AS paid
+		WHERE nano IS NOT NULL`,
 		run, stage, lane).Scan(&p.N, &p.Sum, &p.Least, &p.Most)
 	if err != nil {
 		return p, fmt.Errorf("read what lane %s has cost: %w", lane, err)

@@ -90,7 +90,9 @@ func (s *Pages) placed(ctx context.Context, jobs []store.Job) ([]store.RunJob, e
 // Spans reads the newest segments of a run, oldest first, at most limit.
 func (s *Pages) Spans(ctx context.Context, run int64, limit int) ([]store.Span, error) {
 	return db.Collect(db.Walk(ctx, s.db, "read spans", scanSpan, `SELECT no, stage, lane, mode, state, requests, created_ms, launched_ms,
-		COALESCE(ended_ms, CASE WHEN mode <> 'batch' THEN settled_ms END), settled_ms, cost_nano, cost_priced, cost_unknown
+		COALESCE(ended_ms, CASE WHEN mode <> 'batch' THEN settled_ms END), settled_ms,
+		CASE WHEN imported = '' THEN cost_nano ELSE 0 END, CASE WHEN imported = '' THEN cost_priced ELSE 0 END,
+		CASE WHEN imported = '' THEN cost_unknown ELSE 0 END
 		FROM (SELECT * FROM segments WHERE run_no = $1 AND state <> 'planned' ORDER BY no DESC LIMIT CAST($2 AS BIGINT)) AS g ORDER BY no`,
 		run, limit))
 }

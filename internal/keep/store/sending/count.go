@@ -15,6 +15,7 @@ type delta struct {
 	cost  assay.Cost
 	usage assay.Usage
 	mute  int64 // replies that did not report their tokens
+	taken store.Taken
 	hits  int64
 	lane  state.LaneDelta
 }
@@ -32,6 +33,7 @@ func (d *delta) count(o *store.Settlement, answered bool) {
 	}
 	u := out.Usage
 	if o.Reused != 0 {
+		d.take(o)
 		u = assay.Usage{} // the other run used them
 	} else if !u.Known && (o.Cost == nil || out.Ending.Stands()) {
 		d.mute++
@@ -55,4 +57,16 @@ func (d *delta) count(o *store.Settlement, answered bool) {
 	if o.Reused != 0 {
 		d.lane.Reused++
 	}
+}
+
+// take adds an answer of another run.
+func (d *delta) take(o *store.Settlement) {
+	if o.Price == nil {
+		d.taken.Unpriced++
+	} else {
+		d.taken.Cost += *o.Price
+	}
+	u := o.Outcome.Usage
+	d.taken.Mute += db.Flag(!u.Known)
+	d.taken.Input, d.taken.Cached, d.taken.Output = d.taken.Input+u.Input, d.taken.Cached+u.Cached, d.taken.Output+u.Output
 }

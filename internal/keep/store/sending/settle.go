@@ -13,7 +13,7 @@ import (
 var outcomeColumns = []string{"segment_no", "ord", "late", "run_no", "key", "ending", "stands", "surplus", "reused_no", "text", "thoughts",
 	"over", "finish", "model", "request_id", "tier", "input_tokens", "cached_tokens", "write5m_tokens", "write1h_tokens", "output_tokens",
 	"reasoning_tokens", "cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset",
-	"line_length", "line_sum", "at_ms"}
+	"line_length", "line_sum", "price_nano", "at_ms"}
 
 // errCareful asks for the careful way: a row is there already, or may be.
 var errCareful = errors.New("go the careful way")
@@ -105,12 +105,15 @@ func settleBlock(ctx context.Context, t *db.Txn, l store.Lease, block []store.Se
 		cost_priced = cost_priced + $14, cost_unknown = cost_unknown + $15, cache_hits = cache_hits + $16,
 		input_tokens = input_tokens + $17,
 		cached_tokens = cached_tokens + $18, output_tokens = output_tokens + $19, reasoning_tokens = reasoning_tokens + $20,
-		usage_unknown = usage_unknown + $21
+		usage_unknown = usage_unknown + $21, taken_nano = taken_nano + $22, taken_unpriced = taken_unpriced + $23,
+		taken_input = taken_input + $24, taken_cached = taken_cached + $25, taken_output = taken_output + $26,
+		taken_mute = taken_mute + $27
 		WHERE no = $1 AND epoch = $2`+
 		db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched})+`
 		RETURNING run_no, max_try, stage, lane`,
 		l.No, l.Epoch, d.n[0], d.n[1], d.n[2], d.n[3], d.n[4], d.n[5], d.n[6], d.n[7], d.n[8], d.lane.Surplus, int64(d.cost.Sum),
-		d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute).
+		d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute,
+		int64(d.taken.Cost), d.taken.Unpriced, d.taken.Input, d.taken.Cached, d.taken.Output, d.taken.Mute).
 		Scan(&run, &maxTry, &d.lane.Stage, &d.lane.Lane)
 	if err != nil {
 		return whyNot(ctx, t, l, err)
@@ -190,5 +193,5 @@ func outcomeRow(segment, run int64, o *store.Settlement, late int64, answered bo
 	} else {
 		row = append(row, nil, nil, nil, nil)
 	}
-	return append(row, at)
+	return append(row, db.Nanos(o.Price), at)
 }

@@ -132,3 +132,53 @@ func (b *bench) grows() {
 		b.t.Errorf("%+v: nothing is complete any more", groups)
 	}
 }
+
+// reusedPrices takes two answers over, one of them of unknown cost: they cost nothing here, and have the price of the run that asked.
+func reusedPrices(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	g := b.staged(store.Reuse, 3)
+	b.ok(b.s.Work.GoLive(b.ctx, g.Lease, "", 0, b.clock.now()))
+	price, zero := assay.Money(700), assay.Money(0)
+	taken := func(ord int64, price *assay.Money) store.Settlement {
+		o := b.outcome(g, ord, assay.Answered)
+		o.Cost, o.Reused, o.Price = &zero, 77, price
+		return o
+	}
+	own := b.outcome(g, 2, assay.Answered)
+	own.Outcome.Usage = assay.Usage{Known: true, Input: 5, Output: 6}
+	first := taken(0, &price)
+	first.Outcome.Usage = assay.Usage{Known: true, Input: 50, Cached: 40, Output: 60}
+	second := taken(1, nil)
+	second.Outcome.Usage = assay.Usage{}
+	b.settle(g, first, second, own)
+	got := b.segmentNow(g)
+	if want := (store.Taken{Cost: 700, Unpriced: 1, Input: 50, Cached: 40, Output: 60, Mute: 1}); got.Taken != want {
+		t.Errorf("taken: %+v, want %+v", got.Taken, want)
+	}
+	if got.InputTokens != 5 || got.OutputTokens != 6 {
+		t.Errorf("tokens of another run count here: %d, %d", got.InputTokens, got.OutputTokens)
+	}
+	if spent, want := got.Spent(), (assay.Cost{Sum: 3000, Priced: 3}); spent != want {
+		t.Errorf("spent: %+v, want %+v", spent, want)
+	}
+	if worth, want := got.Price(), (assay.Cost{Sum: 3700, Priced: 2, Unknown: 1}); worth != want {
+		t.Errorf("price: %+v, want %+v", worth, want)
+	}
+	var prices []assay.Money
+	for a, err := range b.s.Reader.SegmentAnswers(b.ctx, g.No) {
+		b.ok(err)
+		if a.Price == nil {
+			prices = append(prices, -1)
+			continue
+		}
+		prices = append(prices, *a.Price)
+	}
+	if want := []assay.Money{700, -1, 3000}; !slices.Equal(prices, want) {
+		t.Errorf("prices: %v, want %v", prices, want)
+	}
+	paid, err := b.s.Reader.Paid(b.ctx, b.run.No, "answers", "gpt")
+	b.ok(err)
+	if want := (store.Paid{N: 1, Sum: 700, Least: 700, Most: 700}); paid != want {
+		t.Errorf("what the lane has cost: %+v, want %+v", paid, want)
+	}
+}

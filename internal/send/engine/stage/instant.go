@@ -79,8 +79,9 @@ func (c *Cutter) reuse(ctx context.Context, block []engine.Planned, tries []int6
 		}
 		zero := assay.Money(0)
 		a := store.Attempt{Key: p.At.Key(), Try: tries[i], At: p.At, Digest: c.Digest(p)}
-		// its tokens were used there, and cost nothing here
-		o := store.Settlement{Key: a.Key, Cost: &zero, Outcome: old.Outcome, Reused: source.Run, Unread: c.Route.Unread(old.Outcome)}
+		// its tokens were used and paid for there
+		o := store.Settlement{Key: a.Key, Cost: &zero, Outcome: old.Outcome, Reused: source.Run, Price: old.Price,
+			Unread: c.Route.Unread(old.Outcome)}
 		c.instant = append(c.instant, Known{Attempt: a, Outcome: o})
 	}
 	return rest, restTries, c.noteLost(ctx, gone)

@@ -214,14 +214,22 @@ func printCosts(w *shell.World, costs []findings.Spending) error {
 		return nil
 	}
 	fmt.Fprintln(w.Stdout)
-	t := term.Table{Head: []string{"STAGE", "LANE", "COST", "ANSWERS", "PER ANSWER", "PER VALID VERDICT"},
-		Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+	t := term.Table{Head: []string{"STAGE", "LANE", "COST", "SPENT BY THIS RUN", "ANSWERS", "PER ANSWER", "PER VALID VERDICT"},
+		Right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true}}
+	elsewhere := slices.ContainsFunc(costs, func(c findings.Spending) bool { return c.Cost != c.Spent })
+	if !elsewhere {
+		t = term.Table{Head: slices.Delete(t.Head, 3, 4), Right: t.Right}
+	}
 	for _, c := range costs {
 		verdict := ""
 		if c.Valid > 0 {
 			verdict = shownMoney(c.Per(int64(c.Valid)))
 		}
-		t.Add(c.Stage, c.Lane, c.Cost, assay.Thousands(c.Answers), shownMoney(c.Per(c.Answers)), verdict)
+		row := []any{c.Stage, c.Lane, c.Cost}
+		if elsewhere {
+			row = append(row, c.Spent)
+		}
+		t.Add(append(row, assay.Thousands(c.Answers), shownMoney(c.Per(c.Answers)), verdict)...)
 	}
 	return t.Write(w.Stdout)
 }

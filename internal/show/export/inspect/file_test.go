@@ -95,7 +95,7 @@ func TestTokensThatNoReplyGaveAreLeftOutOfLogs(t *testing.T) {
 		{rows.Answer{InputTokens: n(9), OutputTokens: n(2)}, `{"input_tokens":9,"output_tokens":2,"total_tokens":11}`,
 			`{"m":{"input_tokens":9,"output_tokens":2,"total_tokens":11}}`},
 		{rows.Answer{InputTokens: n(9), CachedTokens: n(0), Write5m: n(0), Write1h: n(0), OutputTokens: n(0), Reasoning: n(0),
-			Cost: usd(0)}, `{"input_tokens":9,"output_tokens":0,"total_tokens":9,"total_cost":0}`,
+			Cost: usd(0), Price: usd(0)}, `{"input_tokens":9,"output_tokens":0,"total_tokens":9,"total_cost":0}`,
 			`{"m":{"input_tokens":18,"output_tokens":2,"total_tokens":20}}`},
 		{rows.Answer{InputTokens: n(9), CachedTokens: n(4), Write5m: n(0), Write1h: n(3), OutputTokens: n(2), Reasoning: n(1)},
 			`{"input_tokens":2,"output_tokens":2,"total_tokens":11,"input_tokens_cache_write":3,"input_tokens_cache_read":4,"reasoning_tokens":1}`,

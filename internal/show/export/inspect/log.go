@@ -137,7 +137,7 @@ func usageIn(r *rows.Answer) *usage {
 	read, written := known(r.CachedTokens), known(plus(r.Write5m, r.Write1h))
 	return &usage{
 		Input: new(*r.InputTokens - zeroOr(read) - zeroOr(written)), Output: r.OutputTokens, Total: *r.InputTokens + *r.OutputTokens,
-		CacheRead: read, CacheWrite: written, Reasoning: known(r.Reasoning), Cost: r.Cost,
+		CacheRead: read, CacheWrite: written, Reasoning: known(r.Reasoning), Cost: r.Price,
 	}
 }
 

@@ -161,8 +161,8 @@ func (l *logWriter) reply(s *sample, row *rows.Answer) {
 	}
 	s.Output.Usage = usage
 	s.Models.add(model, usage)
-	if usage == nil && row.Cost != nil {
-		s.Metadata["cost_usd"] = *row.Cost
+	if usage == nil && row.Price != nil {
+		s.Metadata["cost_usd"] = *row.Price
 	}
 	config, further := configOf(row)
 	if l.samples == 0 && row.Model != "" {

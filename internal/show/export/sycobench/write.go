@@ -247,8 +247,8 @@ func (x *experiment) exchange(th *thread, e *script.Exchange, verdicts []store.V
 	}
 	switch {
 	case !e.Sent || !x.own(e.At):
-	case e.Answer.Cost != nil:
-		th.cost = th.cost.Add(assay.Cost{Sum: *e.Answer.Cost, Priced: 1})
+	case e.Answer.Price != nil:
+		th.cost = th.cost.Add(assay.Cost{Sum: *e.Answer.Price, Priced: 1})
 	default:
 		th.cost = th.cost.Add(assay.Cost{Unknown: 1})
 	}

@@ -32,7 +32,8 @@ func typedColumns(plain *parquet.Schema) (out []typedColumn) {
 	for _, c := range []typedColumn{
 		{name: "settled_at", node: moment(), value: momentValue},
 		{name: "given_at", node: moment(), value: momentValue},
-		{name: "cost_usd", node: parquet.Optional(parquet.Decimal(moneyScale, moneyDigits, parquet.Int64Type)), value: moneyValue},
+		{name: "cost_usd", node: money(), value: moneyValue},
+		{name: "price_usd", node: money(), value: moneyValue},
 	} {
 		if leaf, ok := plain.Lookup(c.name); ok {
 			c.index = leaf.ColumnIndex
@@ -40,6 +41,10 @@ func typedColumns(plain *parquet.Schema) (out []typedColumn) {
 		}
 	}
 	return out
+}
+
+func money() parquet.Node {
+	return parquet.Optional(parquet.Decimal(moneyScale, moneyDigits, parquet.Int64Type))
 }
 
 func moment() parquet.Node { return parquet.Optional(parquet.Timestamp(parquet.Millisecond)) }

@@ -160,25 +160,34 @@ func laneNote(l report.Lane) string {
 	return l.State + ": " + l.Note
 }
 
-// SpendGrid returns what every lane cost in every stage, and all together.
+// SpendGrid returns what every lane cost in every stage, and all together; where answers were taken over or imported, also what of it the
+// run itself has spent.
 func SpendGrid(spend []report.Spend) *plot.Grid {
 	g := &plot.Grid{Caption: "Cost by stage and lane", Head: []plot.Column{
-		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "cost", Number: true}, {Text: "answers", Number: true},
-		{Text: "per answer", Number: true}, {Text: "per valid verdict", Number: true}, {Text: "input tokens", Number: true},
-		{Text: "cached", Number: true}, {Text: "output tokens", Number: true}, {Text: "reasoning", Number: true},
+		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "cost", Number: true},
+		{Text: "spent by this run", Number: true}, {Text: "answers", Number: true}, {Text: "per answer", Number: true},
+		{Text: "per valid verdict", Number: true}, {Text: "input tokens", Number: true}, {Text: "cached", Number: true},
+		{Text: "output tokens", Number: true}, {Text: "reasoning", Number: true},
 	}}
 	var all report.Spend
+	spent := func(s report.Spend) string {
+		if !slices.ContainsFunc(spend, func(s report.Spend) bool { return s.Cost != s.Spent }) {
+			return ""
+		}
+		return s.Spent.String()
+	}
 	for _, s := range spend {
 		verdict := plot.Cell{}
 		if s.Valid > 0 {
 			verdict = plot.Number(each(s.Cost, s.Valid))
 		}
 		g.Rows = append(g.Rows, []plot.Cell{
-			plot.Foreign(s.Stage), plot.Foreign(s.Lane), plot.Number(s.Cost.String()), plot.Number(assay.Thousands(s.Answers)),
+			plot.Foreign(s.Stage), plot.Foreign(s.Lane), plot.Number(s.Cost.String()), plot.Number(spent(s)),
+			plot.Number(assay.Thousands(s.Answers)),
 			plot.Number(each(s.Cost, s.Answers)), verdict, plot.Number(s.Tokens(s.Input)), plot.Number(s.Tokens(s.Cached)),
 			plot.Number(s.Tokens(s.Output)), plot.Number(s.Tokens(s.Reasoning)),
 		})
-		all.Cost = all.Cost.Add(s.Cost)
+		all.Cost, all.Spent = all.Cost.Add(s.Cost), all.Spent.Add(s.Spent)
 		all.Answers += s.Answers
 		all.Input, all.Cached, all.Output, all.Reasoning = all.Input+s.Input, all.Cached+s.Cached, all.Output+s.Output,
 			all.Reasoning+s.Reasoning
@@ -187,7 +196,8 @@ func SpendGrid(spend []report.Spend) *plot.Grid {
 	if len(spend) > 1 {
 		strong := func(text string) plot.Cell { return plot.Cell{Text: text, Strong: true} }
 		g.Rows = append(g.Rows, []plot.Cell{
-			strong("all"), {}, strong(all.Cost.String()), strong(assay.Thousands(all.Answers)), strong(each(all.Cost, all.Answers)), {},
+			strong("all"), {}, strong(all.Cost.String()), strong(spent(all)), strong(assay.Thousands(all.Answers)),
+			strong(each(all.Cost, all.Answers)), {},
 			strong(all.Tokens(all.Input)), strong(all.Tokens(all.Cached)), strong(all.Tokens(all.Output)),
 			strong(all.Tokens(all.Reasoning)),
 		})

@@ -143,7 +143,7 @@ func (d paged) facts() []fact {
 	}
 	var cost assay.Cost
 	for _, s := range d.Spend {
-		cost = cost.Add(s.Cost)
+		cost = cost.Add(s.Spent)
 	}
 	var out []fact
 	add := func(name, value string) { out = append(out, fact{name, value}) }

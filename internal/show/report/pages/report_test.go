@@ -152,8 +152,8 @@ func document(names ...string) *report.Document {
 				{Stage: n, Verdict: report.Verdict{Judge: n, State: "valid", Label: n, Reason: n}}}, More: 1}}})
 		d.Lanes = append(d.Lanes, report.Lane{Stage: "answers", Name: n, Model: "p/" + n, Params: "max_tokens 5", Asks: true, Planned: 20,
 			Endings: map[assay.Ending]int64{assay.Answered: 18, assay.Lost: 2}})
-		d.Spend = append(d.Spend, report.Spend{Stage: "answers", Lane: n, Asks: true,
-			Cost: assay.Cost{Sum: assay.Dollar / assay.Money(i+2), Priced: 1, Unknown: int64(i % 2)}, Answers: 18})
+		cost := assay.Cost{Sum: assay.Dollar / assay.Money(i+2), Priced: 1, Unknown: int64(i % 2)}
+		d.Spend = append(d.Spend, report.Spend{Stage: "answers", Lane: n, Asks: true, Cost: cost, Spent: cost, Answers: 18})
 		start := noon.Add(time.Duration(i) * time.Minute)
 		d.Segments = append(d.Segments, report.Segment{
 			No: int64(i + 1), Stage: "answers", Lane: n, Mode: "batch", State: "settled", Requests: 20, Created: start,
