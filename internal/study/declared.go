@@ -59,5 +59,8 @@ func (a *Analysis) Text() string {
 	add("bootstrap", a.Bootstrap, a.Bootstrap != 0)
 	add("seed", a.Seed, a.Seed != 0)
 	add("level", a.Level, a.Level != 0)
+	add("margin", a.Margin, a.Margin != 0)
+	add("baseline", a.Baseline, a.Baseline != "")
+	add("against", a.Against, a.Against != "")
 	return strings.Join(out, ", ")
 }

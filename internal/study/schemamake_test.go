@@ -149,6 +149,7 @@ func (g *schemas) unions() {
 	put[PairList](g, of("string"))
 	put[Share](g, anyOf(of("number"), &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+%$`}))
 	put[Rate](g, of("string"))
+	put[Points](g, &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+ *pt$`})
 	put[StopIf](g, &jsonschema.Schema{Type: "string", Pattern: `^error_rate *> *[0-9.]+%?$`})
 	put[Any](g, &jsonschema.Schema{})
 	put[RawSchema](g, &jsonschema.Schema{Types: []string{"string", "object"}})

@@ -127,7 +127,7 @@ type Analysis struct {
 	decode.Where
 	Of      string     `json:"of" jsonschema:"the stage"`
 	By      Names      `json:"by,omitzero" jsonschema:"fields to group by, such as lane, branch or a field of the item"`
-	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, ranking, correlation, agreement, positional-bias, consistency, validity, length, variance, stances, flip-counts, side-by-side or items"`
+	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, ranking, correlation, agreement, positional-bias, consistency, validity, length, variance, no-worse, stances, flip-counts, side-by-side or items"`
 	Filter  Expression `json:"where,omitzero"`
 	Primary bool       `json:"primary,omitempty" jsonschema:"a finding declared before the data: corrected together, put into words"`
 
@@ -141,4 +141,8 @@ type Analysis struct {
 	Bootstrap int      `json:"bootstrap,omitempty" jsonschema:"resamples; strengths then get their errors from them"`
 	Seed      uint64   `json:"seed,omitempty" jsonschema:"of resamples and random orders; 1 when omitted"`
 	Level     float64  `json:"level,omitempty" jsonschema:"of intervals; 0.95 when omitted"`
+
+	Margin   Points `json:"margin,omitempty" jsonschema:"of no-worse: what may be lost at most, such as 2pt"`
+	Baseline string `json:"baseline,omitempty" jsonschema:"of no-worse: the earlier run, or the bundle of one, that lanes are held against"`
+	Against  string `json:"against,omitempty" jsonschema:"of no-worse: the lane that all are held against, of the baseline or of the same run"`
 }

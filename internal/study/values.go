@@ -243,6 +243,32 @@ func (s *StopIf) Read(d *decode.Decoder, n *decode.Node) {
 	*s = StopIf(v)
 }
 
+// Points are hundredths of what a stage measures, written 2pt: of a rate, of the scale of scores.
+type Points float64
+
+// String returns the points as a study writes them.
+func (p Points) String() string { return strconv.FormatFloat(float64(p), 'g', -1, 64) + "pt" }
+
+// Read takes points.
+func (p *Points) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.Null {
+		return
+	}
+	v, ok := ParsePoints(n.Text)
+	if !ok || n.Kind != decode.Text {
+		d.Wrong(n, "points, such as 2pt")
+		return
+	}
+	*p = v
+}
+
+// ParsePoints reads points; false: it is none, or not 0.1 to 99.
+func ParsePoints(s string) (Points, bool) {
+	number, found := strings.CutSuffix(strings.TrimSpace(s), "pt")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	return Points(v), found && err == nil && v >= 0.1 && v <= 99
+}
+
 // Sent returns the text as a stage sends it: exactly as it was written where nothing is wrapped.
 func (t Text) Sent(bare bool) string {
 	if bare {

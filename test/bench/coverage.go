@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -50,6 +51,7 @@ const (
 // hold the truth and studies that claim what is not so. It measures no time; -write FILE writes the table as a page.
 func coverageBench(ctx context.Context, b *bench) error {
 	studies := b.size(400)
+	fmt.Printf("%d studies of each design\n", studies)
 	page := &strings.Builder{}
 	fmt.Fprintf(page,
 		"# Calibration\n\nWritten by `go run ./test/bench -write docs/calibration.md coverage`: %d simulated studies of each "+
@@ -87,6 +89,11 @@ func coverageBench(ctx context.Context, b *bench) error {
 	for k, note := range notes {
 		fmt.Fprintf(page, "[%d] %s\n", k+1, note)
 	}
+	worse, err := noWorseCoverage(ctx, page, studies*5/2)
+	if err != nil {
+		return err
+	}
+	bad = append(bad, worse...)
 	if b.write != "" {
 		if err := os.WriteFile(b.write, []byte(page.String()), 0o644); err != nil {
 			return err
@@ -106,29 +113,32 @@ func (t tallied) falsely() float64 { return 100 * float64(t.claimed) / float64(m
 
 // try simulates and analyses studies of a design. The numbers depend on the design's name and n alone.
 func (d design) try(n int) (tallied, error) {
+	parts, err := each(d.name, n, func(r *rand.Rand) (tallied, error) { return d.make(r).score() })
+	var sum tallied
+	for _, p := range parts {
+		sum.add(p)
+	}
+	return sum, err
+}
+
+// each does n trials, with chances that depend on the name and the number of the trial alone.
+func each[T any](name string, n int, do func(r *rand.Rand) (T, error)) ([]T, error) {
 	var seed uint64
-	for _, c := range d.name {
+	for _, c := range name {
 		seed = seed*131 + uint64(c)
 	}
-	parts, errs := make([]tallied, n), make([]error, n)
+	parts, errs := make([]T, n), make([]error, n)
 	var group sync.WaitGroup
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for k := range n {
 		free <- struct{}{}
 		group.Go(func() {
-			parts[k], errs[k] = d.make(rand.New(rand.NewPCG(seed, uint64(k)))).score()
+			parts[k], errs[k] = do(rand.New(rand.NewPCG(seed, uint64(k))))
 			<-free
 		})
 	}
 	group.Wait()
-	var sum tallied
-	for k, p := range parts {
-		if errs[k] != nil {
-			return sum, errs[k]
-		}
-		sum.add(p)
-	}
-	return sum, nil
+	return parts, errors.Join(errs...)
 }
 
 func (t *tallied) add(o tallied) {
@@ -140,18 +150,7 @@ func (t *tallied) add(o tallied) {
 // score analyses a study and holds what it finds against the truth.
 func (t trial) score() (tallied, error) {
 	out := tallied{studies: 1}
-	t.spec.Stage = t.stage.Name
-	a, err := methods.Open([]analysis.Stage{t.stage}, []analysis.Spec{t.spec}, analysis.Options{Seed: 1, Resamples: 300})
-	if err != nil {
-		return out, err
-	}
-	if err := a.Expect(t.each()); err != nil {
-		return out, err
-	}
-	if err := a.Read(t.each()); err != nil {
-		return out, err
-	}
-	found, err := a.Report()
+	found, err := t.report()
 	if err != nil {
 		return out, err
 	}
@@ -162,6 +161,22 @@ func (t trial) score() (tallied, error) {
 		out.silent++
 	}
 	return out, nil
+}
+
+// report analyses a study.
+func (t trial) report() (*analysis.Report, error) {
+	t.spec.Stage = t.stage.Name
+	a, err := methods.Open([]analysis.Stage{t.stage}, []analysis.Spec{t.spec}, analysis.Options{Seed: 1, Resamples: 300})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Expect(t.given()); err != nil {
+		return nil, err
+	}
+	if err := a.Read(t.given()); err != nil {
+		return nil, err
+	}
+	return a.Report()
 }
 
 // hold counts what a standing says of rates, strengths and differences. Strengths are centred, as the truth is.
@@ -186,7 +201,7 @@ func (t trial) hold(out *tallied, s *analysis.Leaderboard) {
 	out.claimed += count(wrong)
 }
 
-func (t trial) each() iter.Seq2[*analysis.Row, error] {
+func (t trial) given() iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		for i := range t.rows {
 			if !yield(&t.rows[i], nil) {

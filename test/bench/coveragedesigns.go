@@ -60,6 +60,8 @@ func answerDesigns() []design {
 	return out
 }
 
+func laneName(i int) string { return fmt.Sprintf("lane%d", i) }
+
 func (a asked) make(r *rand.Rand) trial {
 	one, nothing := 1.0, 0.0
 	t := trial{truth: map[string]float64{}, spec: analysis.Spec{Method: analysis.Rates}, stage: analysis.Stage{
@@ -87,7 +89,7 @@ func (a asked) make(r *rand.Rand) trial {
 			}
 		}
 		for lane, p := range a.right {
-			row.Lane = fmt.Sprintf("lane%d", lane)
+			row.Lane = laneName(lane)
 			t.truth[row.Lane] = p
 			chance := normal((stats.NormalQuantile(p) - hard) / math.Sqrt(1-between-byItem))
 			draws := 1

@@ -29,7 +29,7 @@ func benchmarks() []benchmark {
 		{"idle", "waiting ten minutes for 10,000 open jobs", idleBench},
 		{"settle", "buying comparisons round by round, in 2,000 simulated studies a setting: false claims, intervals that hold, " +
 			"savings, quotes", settleBench},
-		{"coverage", "intervals that hold and claims that are false, in 400 simulated studies (-n) of each of 33 designs", coverageBench},
+		{"coverage", "intervals that hold and claims that are false, by design, in simulated studies", coverageBench},
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
 		{"live", "live requests against what a bare loop and 64 requests in flight can do", liveBench},
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},

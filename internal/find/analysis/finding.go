@@ -137,10 +137,19 @@ type Finding struct {
 	Record   *Record      // of win rates: what they are made of
 	Counts   []Counted    // of flips: what they are made of
 	Quasi    stats.Number // quasi standard error of a strength: two of them give the error of any difference
+	Margin   *Margin      // of no-worse: what it is held against; nil: nothing
 	Primary  bool
 	Control  bool // about a neutral re-ask: conditions do not read it
 	Notes    []string
 	Words    string // the conclusion; primary findings alone
+}
+
+// Margin is what a difference from a baseline may lose at most, and how it compares with that.
+type Margin struct {
+	Size     float64 // in the unit of the finding
+	Standing stats.Standing
+	Tests    int    // that the level of the interval is divided by: all of the analysis
+	Of       string // the baseline, in words
 }
 
 // Counted is how many there are of one kind.

@@ -61,6 +61,9 @@ func (a Answers) Findings(stage, what string) ([]expr.Finding, error) {
 	}
 	out := make([]expr.Finding, len(found))
 	for i, f := range found {
+		if f.Margin != nil && !f.Value.OK { // not to be worse is not known of it, either
+			return nil, fmt.Errorf("that of lane %q is not known: %s", f.Of(ByLane), f.Value.Why)
+		}
 		out[i] = asked(f)
 	}
 	return out, nil
@@ -83,6 +86,9 @@ func (a Answers) Finding(stage, what, lane string) (expr.Finding, error) {
 	}
 	if several {
 		return expr.Finding{}, fmt.Errorf("there are several about lane %q, such as %s", lane, best.name())
+	}
+	if best.Margin != nil && !best.Value.OK {
+		return expr.Finding{}, fmt.Errorf("that of lane %q is not known: %s", lane, best.Value.Why)
 	}
 	return asked(best), nil
 }
@@ -135,12 +141,20 @@ func (a Answers) none(stage, what string) error {
 func asked(f *Finding) expr.Finding {
 	out := expr.Finding{
 		Value: orNaN(f.Value), Low: math.NaN(), High: math.NaN(), N: f.N, Coverage: orNaN(f.Coverage.Share()),
-		Lane: f.Of(ByLane), Branch: f.Of(ByBranch), Template: f.Of(ByTemplate), Turn: f.Of(ByTurn),
+		Verdict: f.standing(), Lane: f.Of(ByLane), Branch: f.Of(ByBranch), Template: f.Of(ByTemplate), Turn: f.Of(ByTurn),
 	}
 	if f.Value.OK && f.Interval.OK {
 		out.Low, out.High = f.Interval.Low, f.Interval.High
 	}
 	return out
+}
+
+// standing returns how the finding compares with its margin; empty: it has none.
+func (f *Finding) standing() string {
+	if f.Margin == nil {
+		return ""
+	}
+	return string(f.Margin.Standing)
 }
 
 func orNaN(n stats.Number) float64 {

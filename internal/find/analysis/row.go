@@ -52,6 +52,8 @@ type Row struct {
 	Score   *float64
 
 	Fallback bool // another lane gave it in the judge's place
+
+	Baseline string // the earlier run that it is of, as an analysis names it; empty: the run at hand
 }
 
 // The fields that every row has; all others are the item's own.

@@ -20,6 +20,9 @@ type Settings struct {
 	Level     float64      // of intervals
 	With      string       // of a correlation: the field of the items that holds what is known
 	Control   Controls     // of strengths: the features of style that are taken out
+	Margin    float64      // of no-worse: hundredths of what the stage measures that may be lost at most
+	Baseline  string       // of no-worse: the run or bundle that lanes are held against; empty: the same run
+	Against   string       // of no-worse: the lane that all are held against; empty: each is held against itself
 }
 
 // option is one of the settings, by the name that studies and flags use.
@@ -35,6 +38,7 @@ func options() []option {
 		return v == Compared && slices.Contains([]Method{BradleyT, Davidson, Ranking, Correlation}, m)
 	}
 	elo := func(m Method, _ Verb) bool { return m == Elo }
+	noWorse := func(m Method, _ Verb) bool { return m == NoWorse }
 	resampled := func(m Method, v Verb) bool {
 		return strengths(m, v) || slices.Contains([]Method{Position, Consistency, Length}, m)
 	}
@@ -55,6 +59,9 @@ func options() []option {
 			func(m Method, v Verb) bool { return v == Compared && (m == BradleyT || m == Davidson) }},
 		{"with", func(s *Settings) bool { return s.With != "" }, func(to, from *Settings) { to.With = from.With },
 			func(m Method, _ Verb) bool { return m == Correlation }},
+		{"margin", func(s *Settings) bool { return s.Margin != 0 }, func(to, from *Settings) { to.Margin = from.Margin }, noWorse},
+		{"baseline", func(s *Settings) bool { return s.Baseline != "" }, func(to, from *Settings) { to.Baseline = from.Baseline }, noWorse},
+		{"against", func(s *Settings) bool { return s.Against != "" }, func(to, from *Settings) { to.Against = from.Against }, noWorse},
 	}
 }
 
@@ -75,6 +82,8 @@ func (s Settings) Problem() string {
 		return fmt.Sprintf("bootstrap %d: want 50 to 1,000,000 resamples", s.Bootstrap)
 	case s.Level != 0 && !(s.Level > 0.5 && s.Level < 1):
 		return fmt.Sprintf("level %g: want a share between 0.5 and 1, such as 0.95", s.Level)
+	case s.Margin != 0 && !(s.Margin >= 0.1 && s.Margin <= 99):
+		return fmt.Sprintf("margin %g: want 0.1pt to 99pt", s.Margin)
 	}
 	return ""
 }
@@ -88,6 +97,13 @@ func (s Settings) suit(m Method, v Verb) string {
 	}
 	if m == Correlation && s.With == "" {
 		return "a correlation needs the field that holds what is known: with: FIELD, or --with FIELD"
+	}
+	switch {
+	case m != NoWorse:
+	case s.Margin == 0:
+		return "no-worse needs what may be lost at most: margin: 2pt, or --margin 2pt"
+	case s.Baseline == "" && s.Against == "":
+		return "no-worse needs what lanes are held against: baseline: RUN (or a bundle), against: LANE, or both"
 	}
 	return s.Problem()
 }

@@ -53,7 +53,16 @@ type Stage struct {
 	Rule      string   // how refused and cut answers count; empty: as answers
 	Rounds    *Rounds  // of a stage that buys its pairs in rounds; nil: it does not
 
+	Baselines map[string]Baseline // by name, of those that analyses hold lanes against
+
 	Known map[string]map[string]string // of items that are compared: by field and item, as far as an analysis asks
+}
+
+// Baseline is an earlier run that lanes are held against.
+type Baseline struct {
+	Run  string // its id
+	Left int    // items that both runs have and that were changed in between: they are left out
+	Why  string // why it cannot be read; empty: it can
 }
 
 // WorstLabel returns the label at the bad end; empty: none.
@@ -112,6 +121,7 @@ const (
 	Correlation Method = "correlation"  // of what was found with what is known
 	Items       Method = "items"        // which items discriminate between lanes
 	SideBySide  Method = "side-by-side" // lanes of all stages that push back
+	NoWorse     Method = "no-worse"     // whether lanes are no worse than a baseline, by a margin
 )
 
 // Methods lists the methods that suit a verb, the usual one first.
@@ -119,7 +129,8 @@ func Methods(v Verb) []Method {
 	if v == Compared {
 		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity, Length, Ranking, Correlation, Items}
 	}
-	return []Method{Rates, Flips, Agreement, Validity, Length, Variance, Ranking, Stances, FlipCounts, SideBySide, Correlation, Items}
+	return []Method{Rates, Flips, Agreement, Validity, Length, Variance, NoWorse, Ranking, Stances, FlipCounts, SideBySide, Correlation,
+		Items}
 }
 
 // Spec is one analysis to do.
@@ -212,6 +223,9 @@ func (s Spec) Filled(stage *Stage) (Spec, error) {
 		if s.Method == Flips && stage.Control != "" {
 			s.By = append(s.By, ByBranch)
 		}
+	}
+	if s.Method == NoWorse && !slices.Contains(s.By, ByLane) {
+		s.By = append([]string{ByLane}, s.By...)
 	}
 	if stage.Verb == Compared && slices.Contains(s.By, ByLane) {
 		s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { return f == ByLane }) // its lanes are ranked

@@ -76,6 +76,9 @@ const (
 // WhatDifference is the mean of the first lane minus that of the second over the items that both have.
 const WhatDifference = "difference"
 
+// WhatNoWorse is such a difference from a baseline, held against a margin.
+const WhatNoWorse = "no worse"
+
 // ByAgainst is the second lane of a difference.
 const ByAgainst = "against"
 

@@ -37,8 +37,25 @@ func (r *Report) adjust() error {
 	}
 	for i, f := range tests {
 		f.Holm = stats.Known(adjusted[i])
+		if m := f.Margin; m != nil && m.Standing != stats.CannotTell && adjusted[i] >= (1-f.Level)*float64(m.Tests) {
+			m.Standing = stats.CannotTell
+			f.Note("corrected over all primary findings it cannot be told")
+			r.gated(f)
+		}
 	}
 	return nil
+}
+
+// gated makes conditions see a primary finding as its table has it.
+func (r *Report) gated(f *Finding) {
+	for i := range r.Gates {
+		for k := range r.Gates[i].Findings {
+			if g := &r.Gates[i].Findings[k]; g.Margin != nil && g.Stage == f.Stage && slices.Equal(g.By, f.By) &&
+				g.Margin.Of == f.Margin.Of && g.Margin.Size == f.Margin.Size {
+				g.Margin.Standing = f.Margin.Standing
+			}
+		}
+	}
 }
 
 // say writes the sentences of primary findings.
@@ -54,6 +71,9 @@ func (r *Report) say() {
 
 // sentence returns the conclusion that the test supports.
 func (f *Finding) sentence(t *Table) string {
+	if f.Margin != nil {
+		return f.Held()
+	}
 	subject := fmt.Sprintf("In stage %s, the %s", f.Stage, f.What)
 	if name := f.name(); name != "" {
 		subject += " of " + name
@@ -89,6 +109,28 @@ func (f *Finding) sentence(t *Table) string {
 	return text + "."
 }
 
+// Held returns how a difference from a baseline compares with its margin, in words.
+func (f *Finding) Held() string {
+	m := f.Margin
+	subject, margin := fmt.Sprintf("In stage %s, %s", f.Stage, f.name()), strings.TrimPrefix(f.show(m.Size), "+")
+	var text string
+	switch {
+	case !f.Value.OK:
+		return fmt.Sprintf("%s: whether it is no worse than %s by %s is not known: %s.", subject, m.Of, margin, f.Value.Why)
+	case m.Standing == stats.NoWorse:
+		text = fmt.Sprintf("%s is no worse than %s by %s", subject, m.Of, margin)
+	case m.Standing == stats.Worse:
+		text = fmt.Sprintf("%s is worse than %s; %s were allowed", subject, m.Of, margin)
+	default:
+		text = fmt.Sprintf("%s: it cannot be told whether it is no worse than %s by %s", subject, m.Of, margin)
+	}
+	text += ": " + f.show(f.Value.Value)
+	if f.Interval.OK {
+		return text + fmt.Sprintf(" (%.4g%% interval %s to %s).", f.Level*100, f.show(f.Interval.Low), f.show(f.Interval.High))
+	}
+	return text + " (no interval: " + f.Interval.Why + ")."
+}
+
 // show returns a value in words.
 func (f *Finding) show(x float64) string {
 	if f.Shown() == Gap {
@@ -104,7 +146,7 @@ func (f *Finding) Shown() Unit {
 		return f.Unit
 	}
 	switch f.What {
-	case WhatDifference, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit:
+	case WhatDifference, WhatNoWorse, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit:
 		return Gap
 	}
 	return Share

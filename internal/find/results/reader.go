@@ -19,6 +19,16 @@ type Reader struct {
 	Scripts   *script.Library // the studies of runs
 	Rehearsal bool            // the runs are rehearsals
 	Bundled   bool            // the ledger came out of a bundle, which holds gold labels too
+
+	// Elsewhere opens a run that a study names: of this home or another, or of a bundle beside the study. Nil: no other run can be read.
+	Elsewhere func(ctx context.Context, from store.Run, name string) (*Opened, error)
+}
+
+// Opened is a run with what reads it, until it is closed.
+type Opened struct {
+	*Reader
+	Run   store.Run
+	Close func() error
 }
 
 // Study returns the study that a run works from; of a plain batch file, one that only names its provider.

@@ -236,3 +236,51 @@ func largest(x []float64) float64 {
 }
 
 func square(x float64) float64 { return x * x }
+
+// Standing is how a difference compares with a margin: what a new result, minus an old one, may lose at most.
+type Standing string
+
+// The standings. A margin of 2 points is kept where the whole interval lies above -2 points.
+const (
+	NoWorse    Standing = "no worse"    // by the margin: the interval lies above it
+	Worse      Standing = "worse"       // the interval lies below 0, and not above the margin
+	CannotTell Standing = "cannot tell" // neither
+)
+
+// Standing returns how a difference with this interval compares with a margin.
+func (i Interval) Standing(margin float64) Standing {
+	switch {
+	case i.OK && i.Low > -margin:
+		return NoWorse
+	case i.OK && i.High < 0:
+		return Worse
+	}
+	return CannotTell
+}
+
+// LeftOutAt returns the smallest error (1 minus the level) at which an interval leaves a value out: the two-sided p-value that belongs
+// to the interval. The interval must grow with its level.
+func LeftOutAt(value float64, interval func(level float64) Interval) Number {
+	if i := interval(0.5); !i.OK {
+		return Undefined("%s", i.Why)
+	}
+	low, high := math.Log(1e-12), 0.0 // of the error
+	for range 60 {
+		if mid := (low + high) / 2; interval(1 - math.Exp(mid)).LeavesOut(value) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return Known(math.Exp(high))
+}
+
+// Unchanged returns the interval of a mean difference where not one of so many clusters differs: a share of clusters that would show none
+// with the error of the level, each by the whole span.
+func Unchanged(clusters int, span, level float64) Interval {
+	if clusters < 1 || !validLevel(level) || !(span > 0) || math.IsInf(span, 0) {
+		return NoInterval("nothing differs, and how much could is not known")
+	}
+	most := span * (1 - math.Pow((1-level)/2, 1/float64(clusters)))
+	return Interval{Low: -most, High: most, OK: true}
+}

@@ -257,3 +257,19 @@ func binomialUpTo(k, n int, p float64) float64 {
 	}
 	return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p)
 }
+
+// Keeps returns the chance that so many items show that two lanes that are equal differ by no more than a margin: that the interval
+// of their difference, two-sided at the level 1 - alpha, lies above it.
+func (p Paired) Keeps(items int, margin, alpha float64) float64 {
+	z := normalQuantile(1 - alpha/2)
+	left := float64(items) - z*z/2
+	if left <= 0 || !(margin > 0) || !(p.Variance > 0) {
+		return 0
+	}
+	return normalBelow(margin/math.Sqrt(p.Variance/left) - z)
+}
+
+// KeepItems returns how many items show it with a given chance.
+func (p Paired) KeepItems(margin float64, t Test) (int, error) {
+	return Paired{Variance: p.Variance}.Items(margin, t)
+}

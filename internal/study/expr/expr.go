@@ -67,6 +67,7 @@ type Finding struct {
 	High     float64 `expr:"high"`
 	N        int     `expr:"n"`
 	Coverage float64 `expr:"coverage"` // share of what was planned that the number rests on
+	Verdict  string  `expr:"verdict"`  // of no-worse: no worse, worse or cannot tell
 	Lane     string  `expr:"lane"`
 	Branch   string  `expr:"branch"`
 	Template string  `expr:"template"`

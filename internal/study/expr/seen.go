@@ -52,6 +52,9 @@ func (s *Seen) add(stage, what, lane string, f Finding) {
 			value += fmt.Sprintf(" (%.4g to %.4g)", f.Low, f.High)
 		}
 	}
+	if f.Verdict != "" {
+		value += ": " + f.Verdict
+	}
 	if text := fmt.Sprintf("%s of %s is %s", what, of, value); !slices.Contains(s.all, text) {
 		s.all = append(s.all, text)
 	}

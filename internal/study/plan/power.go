@@ -47,15 +47,24 @@ type Power struct {
 
 	Need int64 `json:"needed"` // pairs of each two that 55:45 needs, or items that a difference of 5 points needs
 
-	What        Measure `json:"what"`
-	Contestants int64   `json:"contestants"`
-	Tests       int64   `json:"tests"`                 // pairs of contestants
-	Scale       float64 `json:"scale,omitempty"`       // of means: the highest score less the lowest. A point is a hundredth of it
-	Variance    float64 `json:"variance,omitempty"`    // of the difference of two lanes on one item
-	Information float64 `json:"information,omitempty"` // about the difference of two strengths, from one comparison
-	Measured    *Varied `json:"measured,omitempty"`    // where this was measured; without it, it is assumed
-	Why         string  `json:"why,omitempty"`         // why nothing can be said
-	Detect      *Detect `json:"detect,omitempty"`      // what a given difference needs
+	What        Measure       `json:"what"`
+	Contestants int64         `json:"contestants"`
+	Tests       int64         `json:"tests"`                 // pairs of contestants
+	Scale       float64       `json:"scale,omitempty"`       // of means: the highest score less the lowest. A point is a hundredth of it
+	Variance    float64       `json:"variance,omitempty"`    // of the difference of two lanes on one item
+	Information float64       `json:"information,omitempty"` // about the difference of two strengths, from one comparison
+	Measured    *Varied       `json:"measured,omitempty"`    // where this was measured; without it, it is assumed
+	Why         string        `json:"why,omitempty"`         // why nothing can be said
+	Detect      *Detect       `json:"detect,omitempty"`      // what a given difference needs
+	NoWorse     []HeldAgainst `json:"no_worse,omitempty"`    // of analyses that hold lanes against a baseline
+}
+
+// HeldAgainst holds what a stage of the planned size can show of lanes that are held against a baseline.
+type HeldAgainst struct {
+	Points float64 `json:"margin_points"`    // that may be lost at most
+	Tests  int64   `json:"tests"`            // lanes that are held against it
+	Chance float64 `json:"chance_of_equals"` // that a lane that is as good as the baseline is shown to be no worse
+	Needed Needed  `json:"needed_for_80"`    // for a chance of 80%
 }
 
 // Measure is what a stage measures its lanes by.
@@ -103,14 +112,15 @@ type Size struct {
 	Contestants int64
 	Items       int64
 	AtMost      bool
-	Clusters    int64    // of items, where several share one; 0: each stands alone
-	Draws       int64    // answers of a lane to each item
-	Scale       float64  // of means
-	Comparisons int64    // pairs in all
-	Most        int64    // of them, those that these items have
-	Compete     bool     // items compete: there will be no more of them
-	Reads       []string // stages whose answers it needs, all the way back
-	Why         string   // why nothing can be said
+	Clusters    int64         // of items, where several share one; 0: each stands alone
+	Draws       int64         // answers of a lane to each item
+	Scale       float64       // of means
+	Comparisons int64         // pairs in all
+	Most        int64         // of them, those that these items have
+	Compete     bool          // items compete: there will be no more of them
+	Reads       []string      // stages whose answers it needs, all the way back
+	NoWorse     []HeldAgainst // of analyses that hold lanes against a baseline, without chance and need
+	Why         string        // why nothing can be said
 }
 
 func shown(tests int64) stats.Test {
@@ -199,6 +209,14 @@ func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
 	}
 	if need, err := design.Items(5*z.point(), shown(1)); err == nil {
 		q.Need = items(need)
+	}
+	for _, k := range z.NoWorse {
+		alpha, margin := shown(k.Tests).Alpha, k.Points*z.point()
+		k.Chance = rounded(design.Keeps(units, margin, alpha), 1e3)
+		if n, err := design.KeepItems(margin, shown(k.Tests)); err == nil {
+			k.Needed = p.priced(z, Needed{Items: items(n)}, portion{items(n), z.Items}, portion{items(n), z.Items})
+		}
+		q.NoWorse = append(q.NoWorse, k)
 	}
 	if points == 0 {
 		return

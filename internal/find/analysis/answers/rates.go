@@ -38,8 +38,11 @@ func NewRates(j gather.Job) gather.Collector {
 	return r
 }
 
-func (s *rates) keeps(r *analysis.Row) bool {
-	return !s.Stage.Flips || !s.Stage.IsControl(r.Branch) || slices.Contains(s.Spec.By, analysis.ByBranch)
+func (s *rates) keeps(r *analysis.Row) bool { return pressed(s.Stage, s.Spec.By, r) }
+
+// pressed reports whether a row is not about a neutral re-ask, or is told apart from those that are not.
+func pressed(stage *analysis.Stage, by []string, r *analysis.Row) bool {
+	return !stage.Flips || !stage.IsControl(r.Branch) || slices.Contains(by, analysis.ByBranch)
 }
 
 func (s *rates) Expect(r *analysis.Row) {

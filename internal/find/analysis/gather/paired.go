@@ -91,7 +91,6 @@ func (p *Pairing) Difference(d *LaneItems, a, b uint32) (Difference, error) {
 		f.Unit = analysis.Score
 	}
 	v := p.Values(d, a, b)
-	f.N = v.n
 	out, err := Compare(f, v, v.Single, p.Options.Level)
 	if d.done == nil {
 		d.done = map[[2]uint32]Difference{}
@@ -116,6 +115,7 @@ func Compare(f analysis.Finding, v Paired, exact bool, level float64) (Differenc
 		f.Interval, f.P = stats.NoInterval("%s", f.Value.Why), f.Value
 		return Difference{Finding: f, spread: f.Value}, nil
 	}
+	f.N = v.n
 	exact, err := Pair(&f, v.first, v.second, v.clusters, exact, level)
 	out := Difference{Finding: f, exact: exact, spread: stats.MeanByCluster(differences(v.first, v.second, v.clusters), level).SE,
 		items: len(v.first)}
@@ -172,6 +172,9 @@ func (p *Pairing) shared(d *LaneItems, a, b uint32) []uint32 {
 	return out
 }
 
+// WithTest ends the method of a difference that has an exact test beside its interval.
+const WithTest = ", exact McNemar"
+
 // Pair estimates the difference of paired values: exactly where both are yes or no and items are independent, which it
 // reports.
 func Pair(f *analysis.Finding, first, second []float64, clusters []uint32, single bool, level float64) (exact bool, err error) {
@@ -187,7 +190,7 @@ func Pair(f *analysis.Finding, first, second []float64, clusters []uint32, singl
 			return false, err
 		}
 		d := table.Difference(level)
-		f.Value, f.Interval, f.P, f.Method = d.Difference, d.Interval, d.Test.Exact, "paired: Newcombe, exact McNemar"
+		f.Value, f.Interval, f.P, f.Method = d.Difference, d.Interval, d.Test.Exact, "paired: Newcombe"+WithTest
 		f.SE = Mean(totals, level).SE
 		if f.Interval.OK && f.P.OK && f.Interval.LeavesOut(0) != (f.P.Value < 1-level) {
 			f.Note("interval (Newcombe) and test (exact McNemar) are different methods and disagree here: the test decides")

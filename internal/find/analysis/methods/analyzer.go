@@ -36,6 +36,8 @@ const (
 func (e entry) wants(r *analysis.Row) bool {
 	person := r.Person()
 	switch {
+	case r.Baseline != "" && r.Baseline != e.spec.Baseline:
+		return false
 	case e.who == machines && person, e.who == people && !person:
 		return false
 	case (!person || !e.stage.Machines()) && e.stage.Decided && r.Decided == e.spec.EachJudge():
@@ -316,7 +318,9 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 	headed := slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return slices.Contains(headlines(), f.What) })
 	for i := range t.Findings {
 		f := &t.Findings[i]
-		f.Stage, f.Level = e.stage.Name, o.Level
+		if f.Stage = e.stage.Name; f.Level == 0 {
+			f.Level = o.Level
+		}
 		f.Control = e.stage.IsControl(f.Of(analysis.ByBranch))
 		f.Primary = t.Primary && (!headed || slices.Contains(headlines(), f.What))
 		if f.Coverage.Incomplete() {
@@ -343,7 +347,7 @@ func juries() map[string]string {
 // headlines returns the findings that a primary analysis is about; the others of its tables explain them.
 func headlines() []string {
 	return []string{
-		analysis.WhatRate, analysis.WhatMean, analysis.WhatDifference, analysis.WhatExcess, analysis.WhatRegressive,
+		analysis.WhatRate, analysis.WhatMean, analysis.WhatDifference, analysis.WhatNoWorse, analysis.WhatExcess, analysis.WhatRegressive,
 		analysis.WhatProgressive, analysis.WhatStrength, analysis.WhatWin, analysis.WhatElo, analysis.WhatFirst, analysis.WhatConsistency,
 		analysis.WhatAlpha,
 	}

@@ -27,6 +27,8 @@ func collectorOf(j gather.Job) gather.Collector {
 		return answers.NewItemwise(j)
 	case analysis.Variance:
 		return answers.NewVariances(j)
+	case analysis.NoWorse:
+		return answers.NewNoWorse(j)
 	case analysis.Validity:
 		return answers.NewValidity(j)
 	case analysis.Rates:

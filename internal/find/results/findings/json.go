@@ -65,6 +65,8 @@ type FindingJSON struct {
 	Method    string            `json:"method,omitempty"`
 	P         *float64          `json:"p,omitempty"`
 	Holm      *float64          `json:"p_holm,omitempty"`
+	Margin    *float64          `json:"margin,omitempty"`  // of no-worse: what may be lost at most, in the unit
+	Verdict   string            `json:"verdict,omitempty"` // of no-worse: no worse, worse or cannot tell
 	Rank      *rankBounds       `json:"rank,omitempty"`
 	Best      *float64          `json:"chance_of_best,omitempty"`
 	Record    *recordDocument   `json:"record,omitempty"`
@@ -215,6 +217,9 @@ func findingOf(f *analysis.Finding) FindingJSON {
 		doc.Rank = &rankBounds{f.Rank.Rank, f.Rank.Best, f.Rank.Worst}
 	}
 	doc.Best = f.Best.OrNil()
+	if f.Margin != nil {
+		doc.Margin, doc.Verdict = &f.Margin.Size, string(f.Margin.Standing)
+	}
 	if f.Record != nil {
 		doc.Record = (*recordDocument)(f.Record)
 	}

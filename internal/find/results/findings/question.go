@@ -57,7 +57,11 @@ func newQuestion(ctx context.Context, r *results.Reader, run store.Run, query Qu
 	if q.specs, q.only, err = query.analyses(st, all, q.filter); err != nil {
 		return nil, err
 	}
-	q.specs = append(q.specs, gateSpecs(all, query.gates)...)
+	specs, only, err := gateSpecs(st, all, query.gates)
+	if err != nil {
+		return nil, err
+	}
+	q.specs, q.only = append(q.specs, specs...), append(q.only, only...)
 	q.stages = slices.DeleteFunc(all, func(s analysis.Stage) bool {
 		return !slices.ContainsFunc(q.specs, func(p analysis.Spec) bool { return p.Stage == s.Name })
 	})
@@ -203,18 +207,43 @@ func gatesOf(st *study.Study) ([]gate, error) {
 	return out, nil
 }
 
-// gateSpecs returns the analyses that gates ask for, which neither --by nor --where changes.
-func gateSpecs(stages []analysis.Stage, gates []gate) []analysis.Spec {
-	var out []analysis.Spec
+// gateSpecs returns the analyses that gates ask for, which neither --by nor --where changes: the usual ones, and those of the study that
+// hold lanes against a baseline, with their conditions.
+func gateSpecs(st *study.Study, stages []analysis.Stage, gates []gate) (out []analysis.Spec, only [][]*expr.Program, err error) {
+	asked := func(stage string) bool {
+		return slices.ContainsFunc(gates, func(g gate) bool { return slices.Contains(g.stages, stage) })
+	}
 	for _, s := range stages {
-		if slices.ContainsFunc(gates, func(g gate) bool { return slices.Contains(g.stages, s.Name) }) {
-			for _, spec := range analysis.Default(s) {
-				spec.Gates = true
-				out = append(out, spec)
-			}
+		if asked(s.Name) {
+			out = append(out, analysis.Default(s)...)
 		}
 	}
-	return out
+	only = make([][]*expr.Program, len(out))
+	for i := range st.Analyses {
+		a := &st.Analyses[i]
+		if analysis.Method(a.Method) != analysis.NoWorse || !asked(a.Of) {
+			continue
+		}
+		spec, conditions, err := specOf(a)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, only = append(out, spec), append(only, conditions)
+	}
+	for i := range out {
+		out[i].Gates = true
+	}
+	return out, only, nil
+}
+
+// specOf returns an analysis of a study, with its conditions.
+func specOf(a *study.Analysis) (analysis.Spec, []*expr.Program, error) {
+	out := analysis.Spec{Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Settings: plan.SettingsOf(a)}
+	if a.Filter.Source == "" {
+		return out, nil, nil
+	}
+	p, err := compileWhere(a.Filter.At, a.Filter.Source)
+	return out, []*expr.Program{p}, err
 }
 
 // analyses returns the analyses that are shown, each with its conditions: those of the study, or the usual ones of
@@ -281,15 +310,10 @@ func (q *Query) shown(st *study.Study, stages []analysis.Stage) (specs []analysi
 		if !slices.ContainsFunc(wanted, func(s analysis.Stage) bool { return s.Name == a.Of }) {
 			continue
 		}
-		var conditions []*expr.Program
-		if a.Filter.Source != "" {
-			p, err := compileWhere(a.Filter.At, a.Filter.Source)
-			if err != nil {
-				return nil, nil, err
-			}
-			conditions = append(conditions, p)
+		spec, conditions, err := specOf(a)
+		if err != nil {
+			return nil, nil, err
 		}
-		spec := analysis.Spec{Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Settings: plan.SettingsOf(a)}
 		spec.Primary, spec.Late = q.planned(a)
 		specs = append(specs, spec)
 		only = append(only, conditions)

@@ -38,7 +38,9 @@ type Finding struct {
 	Wins       *int64   `json:"wins" parquet:"wins,optional"`
 	Ties       *int64   `json:"ties" parquet:"ties,optional"`
 	Losses     *int64   `json:"losses" parquet:"losses,optional"`
-	Counts     rows.Raw `json:"counts" parquet:"counts"` // of labels and the like, as a JSON object
+	Counts     rows.Raw `json:"counts" parquet:"counts"`          // of labels and the like, as a JSON object
+	Margin     *float64 `json:"margin" parquet:"margin,optional"` // of no-worse
+	Verdict    string   `json:"verdict" parquet:"verdict,dict"`   // of no-worse
 	Primary    bool     `json:"primary" parquet:"primary"`
 	Words      string   `json:"words" parquet:"words"`
 	Notes      string   `json:"notes" parquet:"notes"`
@@ -73,7 +75,8 @@ func findingRow(run store.Run, table *TableJSON, f *FindingJSON) (*Finding, erro
 		Study: run.Study, Run: run.ID, Rehearsal: run.Rehearsal, Stage: table.Stage, Title: table.Title, Method: table.Method,
 		People: table.People, What: f.What, Lane: f.By["lane"], Unit: f.Unit, Value: f.Value, Low: f.Low, High: f.High, SE: f.SE,
 		Level: f.Level, N: int64(f.N), Clusters: int64(f.Clusters), Coverage: f.Coverage.Share, Incomplete: f.Coverage.Share == nil ||
-			table.Incomplete, P: f.P, Holm: f.Holm, Primary: f.Primary, Words: f.Words, Notes: strings.Join(f.Notes, "; "), Why: f.Why,
+			table.Incomplete, P: f.P, Holm: f.Holm, Margin: f.Margin, Verdict: f.Verdict,
+		Primary: f.Primary, Words: f.Words, Notes: strings.Join(f.Notes, "; "), Why: f.Why,
 	}
 	number := func(n int) *int64 { long := int64(n); return &long }
 	if f.Rank != nil {

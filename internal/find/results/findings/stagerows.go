@@ -107,6 +107,7 @@ func (s *stageRows) of(all coordinated) iter.Seq2[*analysis.Row, error] {
 				return yield(nil, err)
 			}
 			row = rowOf(script.ReadingOf(at), items[at.Item])
+			row.Baseline = s.baseline
 			if row.Branches = branches[at.Branch]; at.Lane == "" && at.Against != "" {
 				row.Fields = s.sharedBy(items[at.Item])
 			}

@@ -16,7 +16,7 @@ func findingColumns() []any {
 	return []any{
 		"run", "study", "rehearsal", "stage", "title", "method", "people", "about", "what", "unit", "value", "low", "high", "level", "n",
 		"clusters", "coverage", "incomplete", "bound_low", "bound_high", "p", "p_holm", "rank", "wins", "ties", "losses", "interval_from",
-		"rule", "other_rule", "other_value", "primary", "words", "notes", "why",
+		"rule", "other_rule", "other_value", "primary", "words", "notes", "why", "margin", "verdict",
 	}
 }
 
@@ -107,7 +107,8 @@ func (a *Findings) row(t TableJSON, f FindingJSON) []any {
 		a.Run.ID, a.Run.Study, a.Rehearsal, t.Stage, t.Title, t.Method, t.People, strings.Join(about, " "), f.What, f.Unit, number(f.Value),
 		number(f.Low), number(f.High), f.Level, f.N, f.Clusters, number(f.Coverage.Share), f.Coverage.Share == nil ||
 			*f.Coverage.Share < analysis.Complete || t.Incomplete, number(f.BoundLow), number(f.BoundHigh), number(f.P), number(f.Holm),
-		rank, record[0], record[1], record[2], f.Method, f.Rule, other, otherValue, f.Primary, f.Words, notes, f.Why,
+		rank, record[0], record[1], record[2], f.Method, f.Rule, other, otherValue, f.Primary, f.Words, notes, f.Why, number(f.Margin),
+		f.Verdict,
 	}
 }
 

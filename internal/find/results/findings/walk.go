@@ -23,6 +23,7 @@ type walk struct {
 	scratch   map[string]any                  // what conditions look at, row by row
 	unmatched []string                        // warnings of gold labels that mean nothing here
 	err       error                           // of a condition
+	baseline  string                          // what an analysis calls the run, where it is the baseline of another one
 }
 
 // judgeOf is a judge in a stage.
@@ -41,6 +42,8 @@ const Seed = 1
 
 // report reads all verdicts once and returns what the analyses find in them.
 func (w *walk) report(ctx context.Context) (*analysis.Report, error) {
+	bases := w.baselines(ctx)
+	defer bases.close()
 	analyzer, err := methods.Open(w.stages, w.conditioned(), analysis.Options{Seed: Seed})
 	if err != nil {
 		return nil, results.NewMistake("", "%s", err)
@@ -48,6 +51,9 @@ func (w *walk) report(ctx context.Context) (*analysis.Report, error) {
 	for _, s := range w.stages {
 		if err := w.read(ctx, analyzer, s); err != nil {
 			return nil, fmt.Errorf("analyse stage %s: %w", s.Name, err)
+		}
+		if err := bases.read(ctx, analyzer, s.Name); err != nil {
+			return nil, fmt.Errorf("read the baseline of stage %s: %w", s.Name, err)
 		}
 		if err := analyzer.Done(s.Name); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/workspace"
+	"assay/internal/show/cli/quote"
 	"assay/internal/show/cli/shell"
 	"assay/internal/study/plan"
 )
@@ -44,6 +45,9 @@ func Check(w *shell.World) *cobra.Command {
 			}
 			total := p.Sum(func(plan.Part) bool { return true })
 			fmt.Fprintf(w.Stdout, "%s: no problems; %s in %s\n", name, assay.Count(total.Requests, "request"), assay.Count(p.Waves, "wave"))
+			for _, q := range p.Power {
+				fmt.Fprint(w.Stdout, quote.NoWorseLines(q))
+			}
 			for i := range d.Study.Stages {
 				st := &d.Study.Stages[i]
 				if left := d.NotAsked(st); len(left) > 0 {

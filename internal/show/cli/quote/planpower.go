@@ -36,14 +36,40 @@ func powerLines(q plan.Power) string {
 	if q.Why != "" {
 		return fmt.Sprintf("Stage %s: %s; a run of 20 items would show it.\n", q.Stage, q.Why)
 	}
-	line := pairedLine(q)
-	if q.What == plan.OfWins {
+	line := ""
+	switch {
+	case q.What == plan.OfWins:
 		line = winsLine(q)
+	case q.Contestants > 1:
+		line = pairedLine(q)
 	}
+	line += NoWorseLines(q)
 	if q.Detect != nil {
 		line += detectLine(q)
 	}
 	return line
+}
+
+// NoWorseLines returns what a stage can show of lanes that are held against a baseline; empty: none are.
+func NoWorseLines(q plan.Power) string {
+	var b strings.Builder
+	for _, k := range q.NoWorse {
+		fmt.Fprintf(&b, "Stage %s, no worse by %s: with %s a true difference of 0 passes in %.0f%%", q.Stage,
+			pointsOf(q, k.Points), assay.Count(q.Items, "item"), 100*k.Chance)
+		if k.Tests > 1 {
+			fmt.Fprintf(&b, ", lane by lane of %d", k.Tests)
+		}
+		fmt.Fprintf(&b, " (%s); 80%% need %s.\n", strings.TrimPrefix(rests(q), "5% level, 80% power, "), neededWords(k.Needed))
+	}
+	return b.String()
+}
+
+// pointsOf returns so many points in the unit of a stage.
+func pointsOf(q plan.Power, points float64) string {
+	if q.What == plan.OfMeans {
+		return ofScore(points/100*q.Scale, 3) + " of the score"
+	}
+	return fmt.Sprintf("%.4g points", points)
 }
 
 // rests returns what a figure rests on.
@@ -134,14 +160,12 @@ func odds(share float64) string { return fmt.Sprintf("%.0f:%.0f", 100*share, 100
 // detectLine returns what size a difference needs.
 func detectLine(q plan.Power) string {
 	d := q.Detect
-	what := fmt.Sprintf("%.4g points", d.Points)
+	what := pointsOf(q, d.Points)
 	switch {
 	case q.What == plan.OfWins && d.Points < 50:
 		what = fmt.Sprintf("%.4g:%.4g", 50+d.Points, 50-d.Points)
 	case q.What == plan.OfWins:
 		what += " above even"
-	case q.What == plan.OfMeans:
-		what = ofScore(d.Points/100*q.Scale, 3) + " of the score"
 	}
 	if d.Why != "" {
 		return fmt.Sprintf("  To show %s: %s.\n", what, d.Why)

@@ -22,6 +22,7 @@ import (
 	"assay/internal/show/cli/term"
 	"assay/internal/show/report"
 	"assay/internal/show/report/words"
+	"assay/internal/study"
 )
 
 // AnalyseFlags are the flags of `assay analyse`.
@@ -35,6 +36,7 @@ type AnalyseFlags struct {
 	csv   bool
 
 	control []string // features of style
+	margin  string   // of no-worse
 	full    bool
 
 	reprice bool
@@ -96,6 +98,14 @@ func runAnalyse(ctx context.Context, w *shell.World, refs []string, f AnalyseFla
 	var err error
 	if f.query.Settings.Control, err = analysis.ParseControls(f.control); err != nil {
 		return shell.Usage("", "--%s", err)
+	}
+	if f.margin != "" {
+		points, ok := study.ParsePoints(f.margin)
+		if !ok {
+			return shell.Usage("2pt are 2 points: of rates, or hundredths of the scale of scores",
+				"--margin %q: want 0.1pt to 99pt", f.margin)
+		}
+		f.query.Settings.Margin = float64(points)
 	}
 	if f.prices != "" && !f.reprice {
 		return shell.Usage("add --reprice", "--prices belongs to --reprice")

@@ -27,6 +27,9 @@ func (f *AnalyseFlags) choose(c *cobra.Command) {
 	flags.BoolVar(&f.wide, "wide", false, "one row for each group, one column for each kind of finding")
 	s := &q.Settings
 	flags.StringVar(&s.With, "with", "", "correlation: the field of the items that holds what is known")
+	flags.StringVar(&f.margin, "margin", "", "no-worse: what may be lost at most, such as 2pt")
+	flags.StringVar(&s.Baseline, "baseline", "", "no-worse: the earlier run, or a bundle of one, that lanes are held against")
+	flags.StringVar(&s.Against, "against", "", "no-worse: the lane that all are held against, of the baseline or of the same run")
 	flags.StringSliceVar(&f.control, "control", nil, "strengths: with and without differences of style, such as length,markdown,lists")
 	flags.Float64Var(&s.Ridge, "ridge", 0, "strengths: penalty, such as 0.5")
 	flags.BoolVar(&s.Firth, "firth", false, "strengths: Jeffreys' penalty, which keeps them finite")

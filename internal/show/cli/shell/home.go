@@ -57,7 +57,23 @@ func (f HomeFlags) typed() string {
 // home returns a home that these flags led to.
 func (f HomeFlags) home(w *World, h *workspace.Home) *Home {
 	w.typed = f.typed()
+	h.Planner.Results.Elsewhere = f.elsewhere(w)
 	return &Home{h, w.typed}
+}
+
+// elsewhere opens what a study names beside its own run: a bundle in the study's folder or here, else a run.
+func (f HomeFlags) elsewhere(w *World) func(context.Context, store.Run, string) (*results.Opened, error) {
+	return func(ctx context.Context, from store.Run, name string) (*results.Opened, error) {
+		at := name
+		if beside := filepath.Join(from.Folder, name); !filepath.IsAbs(name) && from.Folder != "" && IsFile(beside) {
+			at = beside
+		}
+		h, run, err := f.Look(ctx, w, at)
+		if err != nil {
+			return nil, err
+		}
+		return &results.Opened{Reader: h.Results(), Run: run, Close: h.Close}, nil
+	}
 }
 
 // OpenHome opens the ledger and its artifacts, and makes them where they are missing. A rehearsal has its own.
@@ -129,7 +145,11 @@ func (f HomeFlags) Look(ctx context.Context, w *World, ref string) (*Home, store
 			}
 			h.Close()
 		}
-		return openBundle(ctx, w, name)
+		h, run, err := openBundle(ctx, w, name)
+		if err == nil {
+			h.Results().Elsewhere = f.elsewhere(w)
+		}
+		return h, run, err
 	}
 	return f.FindRun(ctx, w, ref)
 }

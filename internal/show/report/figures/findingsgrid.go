@@ -200,6 +200,11 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 			return ""
 		}})
 	}
+	if has(func(f *analysis.Finding) bool { return f.Margin != nil }) {
+		out = append(out, FindingColumn{"margin", func(f *analysis.Finding) string {
+			return strings.TrimPrefix(f.Shown().Show(f.Margin.Size), "+")
+		}}, FindingColumn{"verdict", func(f *analysis.Finding) string { return string(f.Margin.Standing) }})
+	}
 	if has(func(f *analysis.Finding) bool { return f.P.OK }) {
 		out = append(out, FindingColumn{"p", func(f *analysis.Finding) string { return shownP(f.P) }})
 	}

@@ -78,12 +78,30 @@ func (d document) summary() *Summary {
 			out.Further = append(out.Further, d.further(r))
 		}
 	}
+	out.Further = append(out.Further, d.held()...)
 	out.Coverage, out.Complete = d.verdictsThere(lead)
 	out.Caveats = d.caveats(lead, all)
 	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
 		out.Settling = append(out.Settling, d.settlings(r)...)
 	}
 	out.Board, out.Sides = d.board(lead, all), d.sides()
+	return out
+}
+
+// maxHeld is how many lanes that were held against a baseline have a sentence each.
+const maxHeld = 10
+
+// held returns how lanes compare with a baseline, a sentence each.
+func (d document) held() []Sentence {
+	var out []Sentence
+	for i := range d.Report.Tables {
+		for k := range d.Report.Tables[i].Findings {
+			f := &d.Report.Tables[i].Findings[k]
+			if f.Margin != nil && len(out) < maxHeld && !d.Report.Tables[i].People {
+				out = append(out, say(f.Held()))
+			}
+		}
+	}
 	return out
 }
 

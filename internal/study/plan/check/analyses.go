@@ -1,11 +1,22 @@
 package check
 
 import (
+	"slices"
+
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 )
+
+// laneNames returns the lanes that answers of a study may be of.
+func laneNames(s *study.Study) []string {
+	var out []string
+	for _, l := range slices.Concat(s.Lanes, s.Elsewhere) {
+		out = append(out, l.Name)
+	}
+	return out
+}
 
 // checkAnalyses wants every analysis to suit its stage, before anything is paid.
 func (d checker) checkAnalyses(problems *assay.Problems) {
@@ -39,6 +50,9 @@ func (d checker) checkAnalyses(problems *assay.Problems) {
 		spec := analysis.Spec{Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Settings: plan.SettingsOf(a)}
 		if err := spec.Check(&s); err != nil {
 			problems.Add(a.Where.At, "", "%s", err)
+		}
+		if lanes := laneNames(d.Study); a.Against != "" && a.Baseline == "" && !slices.Contains(lanes, a.Against) {
+			problems.Add(a.Where.Key("against"), assay.Choices(a.Against, lanes), "against: there is no lane %q", a.Against)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"assay/internal/find/analysis"
 	"assay/internal/judge"
 	"assay/internal/study"
 	"assay/internal/study/decode"
@@ -68,7 +69,9 @@ func (m *maker) judging(ctx context.Context, st *study.Stage, r judge.Rubric) {
 		lanes = append(lanes, m.read(st, from)...)
 	}
 	sort.Slice(lanes, func(i, j int) bool { return lanes[i].Name < lanes[j].Name })
-	if lanes = slices.Compact(lanes); len(lanes) < 2 || z.Items == 0 || !m.wanted(st) {
+	lanes = slices.Compact(lanes)
+	z.NoWorse = heldAgainst(m.in.Study, st.Name, lanes)
+	if len(lanes) < 2 && len(z.NoWorse) == 0 || z.Items == 0 || !m.wanted(st) {
 		return
 	}
 	z.Contestants, z.Clusters = int64(len(lanes)), m.clusters(ctx, st)
@@ -76,6 +79,25 @@ func (m *maker) judging(ctx context.Context, st *study.Stage, r judge.Rubric) {
 		z.Why = "its scores have no bounds, so how far they vary is not known before a run"
 	}
 	m.plan.Sizes = append(m.plan.Sizes, z)
+}
+
+// heldAgainst returns the analyses of a stage that hold its lanes against a baseline.
+func heldAgainst(of *study.Study, stage string, lanes []*study.Lane) []plan.HeldAgainst {
+	var out []plan.HeldAgainst
+	for i := range of.Analyses {
+		a := &of.Analyses[i]
+		if a.Of != stage || analysis.Method(a.Method) != analysis.NoWorse {
+			continue
+		}
+		one := plan.HeldAgainst{Points: float64(a.Margin), Tests: int64(len(lanes))}
+		if a.Baseline == "" {
+			one.Tests-- // against one of them
+		}
+		if one.Tests > 0 && one.Points > 0 {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // answers returns how many answers to an item one lane gives; of flips, those under pressure.

@@ -1,0 +1,67 @@
+package stats
+
+import (
+	"math"
+	"testing"
+)
+
+func TestAMarginIsKeptByTheWholeInterval(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		low, high float64
+		want      Standing
+	}{
+		{-0.019, 0.05, NoWorse}, {-0.019, -0.001, NoWorse}, // worse, but by less than the margin
+		{-0.02, 0.05, CannotTell}, {-0.05, 0, CannotTell}, {-0.05, -0.001, Worse}, {-0.09, -0.03, Worse},
+	} {
+		if got := Between(c.low, c.high).Standing(0.02); got != c.want {
+			t.Errorf("[%g, %g]: %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+	if got := NoInterval("none").Standing(0.02); got != CannotTell {
+		t.Error(got)
+	}
+}
+
+func TestThePValueOfAMarginIsThatOfItsInterval(t *testing.T) {
+	t.Parallel()
+	totals := []Total{{1, 0.1}, {1, -0.2}, {1, 0.3}, {1, 0.05}, {1, -0.1}, {1, 0.2}}
+	interval := func(level float64) Interval { return MeanByCluster(totals, level).Interval }
+	shifted := make([]Total, len(totals))
+	for i, x := range totals {
+		shifted[i] = Total{1, x.Sum + 0.1}
+	}
+	got, want := LeftOutAt(-0.1, interval), MeanByCluster(shifted, 0.95).P
+	if !got.OK || math.Abs(got.Value-want.Value) > 1e-9 {
+		t.Errorf("p %v, Student's test has %v", got, want)
+	}
+	if none := LeftOutAt(0, func(float64) Interval { return NoInterval("none") }); none.OK {
+		t.Error(none)
+	}
+}
+
+func TestNothingThatDiffersBoundsWhatCould(t *testing.T) {
+	t.Parallel()
+	i := Unchanged(200, 1, 0.95)
+	if p := math.Pow(1-i.High, 200); math.Abs(p-0.025) > 1e-9 || i.Low != -i.High {
+		t.Errorf("%v: none of 200 with chance %g", i, p)
+	}
+	if Unchanged(0, 1, 0.95).OK || Unchanged(9, math.Inf(1), 0.95).OK {
+		t.Error("an interval from nothing")
+	}
+}
+
+func TestThePowerOfAMarginIsTheChanceThatEqualsPass(t *testing.T) {
+	t.Parallel()
+	p := Paired{Variance: 0.25}
+	if got := p.Keeps(200, 0.1, 0.05); math.Abs(got-0.804) > 0.001 {
+		t.Errorf("%g", got)
+	}
+	n, err := p.KeepItems(0.1, Test{Alpha: 0.05, Power: 0.8})
+	if err != nil || p.Keeps(n, 0.1, 0.05) < 0.8 || p.Keeps(n-2, 0.1, 0.05) >= 0.8 {
+		t.Errorf("%d items: %g, two fewer %g (%v)", n, p.Keeps(n, 0.1, 0.05), p.Keeps(n-2, 0.1, 0.05), err)
+	}
+	if p.Keeps(1, 0.1, 0.05) != 0 {
+		t.Error("one item shows something")
+	}
+}
