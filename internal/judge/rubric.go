@@ -33,6 +33,9 @@ const (
 	FormLine Form = "last-line" // the last line is the label, or ends with it after a colon or in brackets
 )
 
+// NotInFiles begins a prompt that stands for one which results of another program do not have: nothing may be sent with it.
+const NotInFiles = "The prompt is not in the files."
+
 // Rubric is a way to judge. The built-in ones come from Builtin, those of a study from New.
 type Rubric struct {
 	Name    string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/show/cli/shell"
@@ -32,12 +33,17 @@ func writeConverted(ctx context.Context, w *shell.World, dir, from string) error
 	d, err := convert.Read(text,
 		convert.World{Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()), Find: func(name string) (convert.Found, bool) {
 			return findFrom(ctx, w, name, dir, from)
-		}})
+		}, Generations: func(dirs []string) []string { return modelsIn(ctx, w, generationsAt(w, dirs, from)) }})
 	if errors.Is(err, convert.ErrUnknown) {
 		return shell.Usage("assay init --example NAME writes a study to start from", "%s cannot be made a study: %s", from, err)
 	}
 	if err != nil {
 		return shell.Usage("mend the file, or write the study by hand: docs/coming-from.md", "%s cannot be made a study: %s", from, err)
+	}
+	if len(d.Generations) > 0 {
+		if err := writeGenerations(ctx, w, dir, generationsAt(w, d.Generations, from)); err != nil {
+			return err
+		}
 	}
 	if err := w.Disk.WriteNew(study, d.YAML); err != nil {
 		return fmt.Errorf("write the study: %w", err)
@@ -46,9 +52,6 @@ func writeConverted(ctx context.Context, w *shell.World, dir, from string) error
 		fmt.Fprintln(w.Stderr, "not carried over:", left)
 	}
 	fmt.Fprintf(w.Stdout, "wrote %s; %s\n", study, carried(len(d.Left)))
-	for _, next := range d.Next {
-		fmt.Fprintln(w.Stdout, next)
-	}
 	_, err = fmt.Fprintf(w.Stdout, "next: assay check %s\n", study)
 	return err
 }
@@ -69,10 +72,7 @@ func findFrom(ctx context.Context, w *shell.World, name, dir, from string) (conv
 	if name == "" {
 		return convert.Found{}, false
 	}
-	for _, place := range []string{name, filepath.Join(filepath.Dir(from), name)} {
-		if filepath.IsAbs(name) {
-			place = name
-		}
+	for _, place := range places(name, from) {
 		if !w.Disk.Exists(place) {
 			continue
 		}
@@ -83,7 +83,7 @@ func findFrom(ctx context.Context, w *shell.World, name, dir, from string) (conv
 		source := inputs.Open(w.Disk.Folder("."), map[string]inputs.Spec{"rows": {File: file}})
 		fields, _, problems := source.Fields("rows")
 		if len(problems) > 0 {
-			return convert.Found{}, false
+			break
 		}
 		found := convert.Found{Fields: fields}
 		for it, err := range source.Items(ctx, "rows") {
@@ -92,15 +92,28 @@ func findFrom(ctx context.Context, w *shell.World, name, dir, from string) (conv
 			}
 			break
 		}
-		path := w.Disk.Path(place)
-		if near, err := filepath.Rel(w.Disk.Path(dir), path); err == nil {
-			path = filepath.ToSlash(near)
-		}
-		if w.Disk.IsFolder(place) {
-			path += "/"
-		}
-		found.Path = path
+		found.Path = fromStudy(w, dir, file)
 		return found, true
 	}
-	return convert.Found{}, false
+	return convert.Found{Path: fromStudy(w, dir, name)}, false
+}
+
+// places returns where something that a configuration names may be: from the folder one works in, then beside the configuration.
+func places(name, from string) []string {
+	if filepath.IsAbs(name) {
+		return []string{name}
+	}
+	return []string{name, filepath.Join(filepath.Dir(from), name)}
+}
+
+// fromStudy returns a name as a study in a folder writes it; that of a folder ends in a slash.
+func fromStudy(w *shell.World, dir, name string) string {
+	path := w.Disk.Path(name)
+	if near, err := filepath.Rel(w.Disk.Path(dir), path); err == nil {
+		path = filepath.ToSlash(near)
+	}
+	if strings.HasSuffix(name, "/") && !strings.HasSuffix(path, "/") {
+		path += "/"
+	}
+	return path
 }

@@ -44,9 +44,10 @@ func (r Run) Rows(ctx context.Context) (*rows.Reader, error) { return rows.Of(ct
 
 // From names the files that are read.
 type From struct {
-	Files fs.FS
-	File  string // this one alone; empty: all of them
-	Run   string // of tables that hold several runs, this one; empty: the only one
+	Files   fs.FS
+	File    string   // this one alone; empty: all of them
+	Folders []string // these alone; none: all
+	Run     string   // of tables that hold several runs, this one; empty: the only one
 
 	Lane    string            // of rows that name none; of results of batches, of all
 	Columns map[string]string // of one table: under which name it has a column of ours

@@ -93,19 +93,27 @@ func StrictJSON(text []byte) []byte {
 const maxDocument = 256 << 20
 
 // FilesUnder lists the files of a tree with a suffix, by path. Links are not followed.
-func FilesUnder(tree fs.FS, suffix string) ([]string, error) {
+func FilesUnder(tree fs.FS, suffix string, folders ...string) ([]string, error) {
+	if len(folders) == 0 {
+		folders = []string{"."}
+	}
 	var out []string
-	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+	for _, dir := range folders {
+		err := fs.WalkDir(tree, dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.Type().IsRegular() && strings.EqualFold(path.Ext(name), suffix) {
+				out = append(out, name)
+			}
+			return nil
+		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if d.Type().IsRegular() && strings.EqualFold(path.Ext(name), suffix) {
-			out = append(out, name)
-		}
-		return nil
-	})
+	}
 	slices.Sort(out)
-	return out, err
+	return slices.Compact(out), nil
 }
 
 // ReadDocument reads a JSON file whole.

@@ -26,7 +26,10 @@ type Found struct {
 type World struct {
 	Catalog *catalog.Catalog
 	Today   catalog.Date
-	Find    func(path string) (Found, bool) // looks for a file or a folder
+	Find    func(path string) (Found, bool) // looks for a file or a folder; of one that is not there, only Path is known
+
+	// Generations looks for answers in folders of generations, and returns the models that they are of; nil: no one looks.
+	Generations func(dirs []string) (models []string)
 }
 
 // Draft is a study made from a configuration.
@@ -34,8 +37,15 @@ type Draft struct {
 	From string   // which program it is of
 	YAML []byte   // of the study, with a comment for all that was left out
 	Left []string // what was left out, a line each
-	Next []string // what may be done beside, a line each
+
+	Generations []string // folders of generations whose items and answers the study reads as ItemsFile and AnswersFile
 }
+
+// The files beside a study that generations are written to.
+const (
+	ItemsFile   = "inputs.jsonl"  // id, text and group: the statement
+	AnswersFile = "answers.jsonl" // item, lane, text
+)
 
 // maxConfig bounds a configuration; real ones have some kilobytes.
 const maxConfig = 1 << 20
@@ -73,7 +83,7 @@ type drafter struct {
 	World
 	b     strings.Builder
 	left  []string
-	next  []string
+	dirs  []string          // of generations that the study reads
 	names map[string]bool   // of lanes
 	same  map[string]string // what a lane asks: its name
 }
@@ -96,7 +106,7 @@ func (d *drafter) remark(indent, format string, args ...any) {
 }
 
 func (d *drafter) draft(from string) *Draft {
-	return &Draft{From: from, YAML: []byte(d.b.String()), Left: d.left, Next: d.next}
+	return &Draft{From: from, YAML: []byte(d.b.String()), Left: d.left, Generations: d.dirs}
 }
 
 // quoted returns a value in JSON, which is YAML.

@@ -78,16 +78,13 @@ func (d *drafter) mode(m map[string]any) {
 // prompts writes the input, and returns a template that its items have the fields for.
 func (d *drafter) prompts(source string) string {
 	d.line("\ninputs:")
-	found, ok := Found{}, false
-	if source != "" {
-		found, ok = d.Find(source)
-	}
+	found, ok := d.Find(cmp.Or(source, "prompts.csv"))
 	if !ok {
 		if source != "" {
 			d.omit("  ", "experiment.prompts_source: there is no %s here", source)
 		}
-		d.remark("  ", "Put your prompts here: a file or a folder, such as prompts: {file: prompts.csv}.")
-		d.line(`  prompts: {items: [{id: "1", text: "The first prompt."}, {id: "2", text: "The second prompt."}]}`)
+		d.remark("  ", "Put your prompts there, or name another file or folder.")
+		d.line("  prompts: {file: %s}", quoted(found.Path))
 		return "{{ text }}"
 	}
 	id := ""

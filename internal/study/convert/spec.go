@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"assay/internal/assay"
 )
 
 // specFile makes a study from the configuration of a judge of a written specification: compliance, or a ranking of models.
@@ -26,19 +28,37 @@ func (d *drafter) specFile(doc map[string]any) (*Draft, error) {
 	if kind == "ranking" && len(models) == 1 {
 		return nil, fmt.Errorf("a ranking needs two models, and candidate_generation_dirs has only %s", models[0])
 	}
+	answered := d.generations(doc)
+	made := len(answered) > 1 || len(answered) == 1 && kind != "ranking"
+	if !made {
+		d.dirs = nil
+	}
 	d.line("# Made by assay init from a configuration for specifications. `assay check` shows whether it can be sent, `assay plan` " +
 		"for how much.")
 	d.line("study: %s", quoted(name(text(doc["spec_name"]), "specification")+"-"+kind))
 	d.batchSize(doc)
-	d.specInputs(doc)
-	if err := d.specLanes(doc, models, judge, org); err != nil {
+	d.specInputs(doc, made)
+	d.line("\nlanes:")
+	if made {
+		for _, model := range models {
+			if !slices.Contains(answered, model) {
+				d.omit("  ", "%s: there are no generations of it here", model)
+			}
+		}
+	} else if err := d.specLanes(kind, models); err != nil {
 		return nil, err
 	}
-	if asked := d.asked(); kind == "ranking" && len(asked) < 2 {
-		return nil, fmt.Errorf("a ranking needs two models, and only %s can be asked: %s", strings.Join(asked, ", "), d.left[len(d.left)-1])
+	asked := d.asked()
+	if err := d.judgeLane(doc, judge, org); err != nil {
+		return nil, err
 	}
 	d.line("\nstages:")
-	d.line("  - {name: answers, ask: prompts, lanes: %s, prompt: \"{{ text }}\"}", quoted(d.asked()))
+	if made {
+		of := assay.Clean(strings.Join(answered, ", "), maxComment)
+		d.line("  - {name: answers, import: {file: %s, of: prompts}}    # of %s", AnswersFile, of)
+	} else {
+		d.line("  - {name: answers, ask: prompts, lanes: %s, prompt: \"{{ text }}\"}", quoted(asked))
+	}
 	if kind == "ranking" {
 		d.line("  - {name: ranking, compare: answers, pairs: {all: true, order: both}, rubric: better, judges: [judge]}")
 		d.line("\nanalyses:")
@@ -68,7 +88,7 @@ func (d *drafter) candidates(doc map[string]any) []string {
 		}
 	}
 	for _, raw := range list(doc["candidate_generation_dirs"]) {
-		if _, model := generations(text(raw)); model != "." && model != ".." && model != "/" {
+		if model := modelOf(text(raw)); model != "." && model != ".." && model != "/" {
 			add(model)
 		}
 	}
@@ -76,13 +96,13 @@ func (d *drafter) candidates(doc map[string]any) []string {
 	return models
 }
 
-// generations takes a folder of generations apart: what it lies in, and the model that it is named after.
-func generations(dir string) (above, model string) {
+// modelOf returns the model that a folder of generations is named after.
+func modelOf(dir string) string {
 	dir = path.Clean(strings.ReplaceAll(dir, `\`, "/"))
 	for timestamp.MatchString(path.Base(dir)) || path.Base(dir) == "results" {
 		dir = path.Dir(dir)
 	}
-	return path.Dir(dir), path.Base(dir)
+	return path.Base(dir)
 }
 
 func (d *drafter) batchSize(doc map[string]any) {
@@ -91,40 +111,42 @@ func (d *drafter) batchSize(doc map[string]any) {
 	}
 }
 
-// specInputs writes the statements and the inputs that belong to them.
-func (d *drafter) specInputs(doc map[string]any) {
-	d.line("\ninputs:")
-	spec, specOK := d.Find(text(doc["spec_path"]))
-	specOK = specOK && spec.First != ""
-	inputs, inputsOK := Found{}, false
-	if dir := text(doc["pregenerated_inputs_dir"]); dir != "" {
-		inputs, inputsOK = d.Find(dir)
+// generations returns the models of which there are generations; their folders are those that the study reads.
+func (d *drafter) generations(doc map[string]any) []string {
+	for _, raw := range list(doc["candidate_generation_dirs"]) {
+		if dir := text(raw); dir != "" {
+			d.dirs = append(d.dirs, dir)
+		}
 	}
-	if specOK {
-		d.line("  spec: {file: %s}", quoted(spec.Path))
-	} else {
-		d.omit("  ", "spec_path: there is no %s here", cmp.Or(text(doc["spec_path"]), "such file"))
-		d.remark("  ", "Put the statements here, one a line with id and text: spec: {file: spec.jsonl}.")
-		d.line(`  spec: {items: [{id: statement_1, text: "What the first statement says."}]}`)
+	if d.Generations == nil || len(d.dirs) == 0 {
+		return nil
 	}
-	const join = "join: {with: spec, match: group = id, as: statement}, cluster: group"
-	if inputsOK && specOK {
-		d.line("  prompts: {file: %s, %s}", quoted(inputs.Path), join)
-		return
-	}
-	d.remark("  ", "Put the inputs here: a folder with one STATEMENT.json each, {\"inputs\": [...]}: prompts: {file: inputs/, ...}.")
-	if specOK {
-		d.remark("  ", "`group` is the id of the statement that an input is for.")
-		d.line("  prompts: {items: [{id: \"1\", group: %s, text: \"An input.\"}], %s}", quoted(spec.First), join)
-		return
-	}
-	d.line("  prompts: {items: [{id: \"1\", group: statement_1, text: \"An input for the first statement.\"}], %s}", join)
+	return d.Generations(d.dirs)
 }
 
-// specLanes writes the models that are asked, and the judge.
-func (d *drafter) specLanes(doc map[string]any, models []string, judge, org string) error {
-	d.line("\nlanes:")
-	kept := 0
+// specInputs writes the statements and the inputs that belong to them: those of generations that were made, or of a folder.
+func (d *drafter) specInputs(doc map[string]any, made bool) {
+	d.line("\ninputs:")
+	spec, ok := d.Find(cmp.Or(text(doc["spec_path"]), "spec.jsonl"))
+	if !ok {
+		d.omit("  ", "spec_path: there is no %s here", cmp.Or(text(doc["spec_path"]), "such file"))
+		d.remark("  ", "Put the statements there, one a line with id and text.")
+	}
+	d.line("  spec: {file: %s}", quoted(spec.Path))
+	const join = "join: {with: spec, match: group = id, as: statement}, cluster: group"
+	if made {
+		d.line("  prompts: {file: %s, %s}", ItemsFile, join)
+		return
+	}
+	inputs, ok := d.Find(cmp.Or(text(doc["pregenerated_inputs_dir"]), "inputs/"))
+	if !ok {
+		d.remark("  ", "Put the inputs there: a folder with one STATEMENT.json each, {\"inputs\": [...]}.")
+	}
+	d.line("  prompts: {file: %s, %s}", quoted(inputs.Path), join)
+}
+
+// specLanes writes the models that are asked.
+func (d *drafter) specLanes(kind string, models []string) error {
 	for _, model := range models {
 		l := &lane{}
 		var err error
@@ -132,19 +154,25 @@ func (d *drafter) specLanes(doc map[string]any, models []string, judge, org stri
 			return err
 		}
 		l.Model = model
-		if d.lane(l, "") {
-			kept++
-		} else {
+		if !d.lane(l, "") {
 			delete(d.names, l.Name)
 		}
 	}
-	if kept == 0 {
-		why := "candidate_generation_dirs names none"
-		if len(d.left) > 0 && len(models) > 0 {
-			why = d.left[len(d.left)-1]
-		}
-		return fmt.Errorf("no model is left to ask: %s", why)
+	asked, why := d.asked(), "candidate_generation_dirs names none"
+	if len(d.left) > 0 && len(models) > 0 {
+		why = d.left[len(d.left)-1]
 	}
+	switch {
+	case len(asked) == 0:
+		return fmt.Errorf("no model is left to ask: %s", why)
+	case kind == "ranking" && len(asked) < 2:
+		return fmt.Errorf("a ranking needs two models, and only %s can be asked: %s", strings.Join(asked, ", "), why)
+	}
+	return nil
+}
+
+// judgeLane writes the judge.
+func (d *drafter) judgeLane(doc map[string]any, judge, org string) error {
 	l := &lane{}
 	l.Name, l.Model = "judge", judge
 	if t, ok := number(doc["temperature"]); ok {
@@ -175,15 +203,6 @@ func (d *drafter) asked() []string {
 
 // specRest comments on everything else.
 func (d *drafter) specRest(doc map[string]any) {
-	var all []string
-	for _, raw := range list(doc["candidate_generation_dirs"]) {
-		if above, _ := generations(text(raw)); text(raw) != "" && !slices.Contains(all, above) {
-			all = append(all, above)
-			d.remark("", "The old generations need not be asked again: assay import --format speceval %s reads them into a study "+
-				"of their own.", above)
-			d.next = append(d.next, "the old generations need not be asked again: assay import --format speceval "+above)
-		}
-	}
 	for _, key := range []string{"openai_api_key", "anthropic_api_key", "google_api_key"} {
 		if doc[key] != nil {
 			d.omit("", "%s: keys come from the environment (assay keys)", key)

@@ -23,7 +23,7 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 		"backslashes": {spec: Spec{File: `d\a.txt`},
 			want: []string{study + `"d\\a.txt" does not exist (write / between folders)`}},
 		"outside": {spec: Spec{File: "../a.csv"},
-			want: []string{study + `"../a.csv" cannot be opened from here (name a path inside the study's folder)`}},
+			want: []string{study + `"../a.csv" does not exist (paths count from the study's folder)`}},
 		"unknown suffix": {files: map[string]string{"a.xls": "x"}, spec: Spec{File: "a.xls"}, want: []string{study +
 			`the suffix of "a.xls" names no known format (say which with ` + "`format:`: lines, text, csv, tsv, jsonl, json or parquet)"}},
 		"unknown suffix, glob": {files: map[string]string{"d/a.xls": "x"}, spec: Spec{File: "d", Files: "*"},

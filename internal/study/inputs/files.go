@@ -192,7 +192,7 @@ func openProblem(spec Spec, err error) error {
 		name = spec.Files
 	}
 	switch {
-	case !fs.ValidPath(cleanPath(name)):
+	case !fs.ValidPath(cleanPath(name)) && !errors.Is(err, fs.ErrNotExist):
 		return problem(spec.At, "name a path inside the study's folder", "%s cannot be opened from here", quote(name))
 	case errors.Is(err, fs.ErrNotExist) && strings.Contains(name, `\`):
 		return problem(spec.At, "write / between folders", "%s does not exist", quote(name))

@@ -69,7 +69,7 @@ func Read(_ context.Context, from export.From, to *export.Sink) error {
 		return export.ErrFile
 	}
 	tree := from.Files
-	names, err := export.FilesUnder(tree, ".json")
+	names, err := export.FilesUnder(tree, ".json", from.Folders...)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ type reader struct {
 	found int
 }
 
-var timestamp = regexp.MustCompile(`^\d{8}_\d{4,6}$`)
+var timestamp = regexp.MustCompile(`^\d{8}(_\d{4,6})?$`)
 
 // modelOf returns the model whose folder holds results/{statement}.json or results.json.
 func modelOf(name string) string {

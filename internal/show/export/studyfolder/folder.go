@@ -14,6 +14,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results/rows"
+	"assay/internal/judge"
 	"assay/internal/send/script/people"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
@@ -288,7 +289,7 @@ func (s *folderStage) yaml(name string) string {
 		if prompts := named(s.prompts); len(prompts) > 0 {
 			b.WriteString("    prompt:\n")
 			for _, p := range prompts {
-				fmt.Fprintf(&b, "      %s: %s\n", quoted(p), quoted("The prompt is not in the files. {{ a.text }} {{ b.text }}"))
+				fmt.Fprintf(&b, "      %s: %s\n", quoted(p), quoted(judge.NotInFiles+" {{ a.text }} {{ b.text }}"))
 			}
 		}
 	} else {
@@ -324,11 +325,11 @@ func (s *folderStage) rubric() string {
 	case len(s.labels) == 0 && s.whole && s.low >= 1 && s.high <= 5 && len(named(s.prompts)) == 0:
 		return "likert"
 	}
-	prompt := fmt.Sprintf("prompt: %s", quoted("The prompt is not in the files. {{ answer.text }}"))
+	prompt := fmt.Sprintf("prompt: %s", quoted(judge.NotInFiles+" {{ answer.text }}"))
 	if prompts := named(s.prompts); len(prompts) > 0 {
 		var all []string
 		for _, p := range prompts {
-			all = append(all, fmt.Sprintf("%s: %s", quoted(p), quoted("The prompt is not in the files. {{ answer.text }}")))
+			all = append(all, fmt.Sprintf("%s: %s", quoted(p), quoted(judge.NotInFiles+" {{ answer.text }}")))
 		}
 		prompt = "prompt: {" + strings.Join(all, ", ") + "}"
 	}

@@ -45,6 +45,12 @@ func (d checker) checkRubric(st *study.Stage, problems *assay.Problems) {
 			problems.Add(st.Trait.Places[i], assay.Choices(name, known), "no trait is called %q", name)
 		}
 	}
+	if asked := d.Study.LanesNamed(st.Judges.List); len(asked) > 0 &&
+		slices.ContainsFunc(r.Prompts, func(p judge.Prompt) bool { return strings.HasPrefix(p.Text, judge.NotInFiles) }) {
+		problems.Add(st.Where.Key("rubric"), "write it, or name a built-in rubric: assay prompts lists them",
+			"stage %s: judge %s would be asked with a prompt that stands for one which was not in the imported files", st.Name,
+			asked[0].Name)
+	}
 	d.checkOwn(st, r, problems)
 	scope := judge.Scope(r.Kind, d.itemScope(d.Root(st)))
 	d.checkText(st.System, scope, problems)

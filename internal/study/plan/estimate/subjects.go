@@ -48,7 +48,7 @@ func textHint(input, named string, it assay.Item) string {
 	return fmt.Sprintf("say which field it is under the input: `%s: {…, text: %s}`", input, name)
 }
 
-// statements reports items whose statement has no text, where a judge's prompt shows it.
+// statements reports items whose statement is missing, has no text or is only an id, where a judge's prompt shows it.
 func (m *maker) statements(ctx context.Context, st *study.Stage) {
 	r, err := m.in.Rubric(st)
 	if err != nil || !slices.ContainsFunc(r.Prompts, func(p judge.Prompt) bool { return strings.Contains(p.Text, "statement_block") }) {
@@ -61,7 +61,17 @@ func (m *maker) statements(ctx context.Context, st *study.Stage) {
 		if kept, err := plan.Keeps(st, it); err != nil || !kept {
 			continue
 		}
-		if field, empty := judge.EmptyStatement(it.Fields); empty {
+		field, empty := judge.EmptyStatement(it.Fields)
+		group, _ := it.Fields["group"].(string)
+		const join = "join the specification: `join: {with: spec, match: group = id, as: statement}` of the input"
+		switch {
+		case field == "" && len(r.Needs) > 0 && len(m.in.Study.LanesNamed(st.Judges.List)) > 0:
+			m.problems.Warn(st.Where.Key("rubric"), join, "stage %s holds answers against a rule, and item %q has none", st.Name, it.ID)
+			return
+		case group != "" && it.Fields[field] == group && !strings.ContainsAny(group, " \n"):
+			m.problems.Add(it.Place, join, "stage %s: the %s of item %q is an id, %q, and not its text", st.Name, field, it.ID, group)
+			return
+		case empty:
 			m.problems.Add(it.Place, "give it a field text, statement or content", "stage %s: the %s of item %q has no text to judge by",
 				st.Name, field, it.ID)
 		}
