@@ -8,7 +8,9 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/stages"
+	"assay/internal/study"
 	"assay/internal/study/plan"
+	"assay/internal/study/tokens"
 )
 
 // Request is a request that can go out, with what it may cost.
@@ -73,8 +75,9 @@ func unsent(ctx context.Context, block []stages.Wanted, sent Sent) ([]stages.Wan
 // maker turns coordinates into requests of one lane in one stage.
 type maker struct {
 	*Script
-	rec   stages.Stage
-	route plan.Route
+	rec    stages.Stage
+	route  plan.Route
+	tokens *tokens.Counter // counts prompts where the most is reserved for them; nil: their bytes do
 }
 
 // maker returns what makes the requests of a lane in a stage. They are expected to cost what its answers have cost so far.
@@ -90,7 +93,11 @@ func (s *Script) maker(ctx context.Context, stage, lane string, mode store.Segme
 	_, judged := s.stages.Judging(stage)
 	seen, err := s.learned.Now(ctx, stage, judged, r.Lane)
 	r.Learn(seen)
-	return &maker{Script: s, rec: rec, route: r}, err
+	m := &maker{Script: s, rec: rec, route: r}
+	if err == nil && s.input.Study.Reserve == study.ReserveHigh {
+		m.tokens, err = tokens.NewCounter()
+	}
+	return m, err
 }
 
 // yield makes the requests of a block that can be made, reading all answers they need at once. It reports whether the
@@ -154,6 +161,13 @@ const leastMarked = 4096
 
 func (m *maker) request(at assay.Coordinates, p *assay.Prompt) Request {
 	expected, high := m.route.Estimate(p.Bytes())
+	if m.tokens != nil {
+		n := m.tokens.Count(p.System) + m.tokens.Count(p.Context)
+		for _, message := range p.Messages {
+			n += m.tokens.Count(message.Text)
+		}
+		high.Sum = max(high.Sum, m.route.AtMost(n).Sum)
+	}
 	return Request{
 		At: at, Expected: expected, High: high,
 		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Prompt: p},

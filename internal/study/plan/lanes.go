@@ -51,15 +51,17 @@ type Route struct {
 	Price catalog.Price // its zero value prices nothing
 
 	how            catalog.Billing
-	writes         bool // what the provider's cache does not know is written to it, and billed so
-	factor         float64
-	expected, high int // output tokens
+	writes         bool    // what the provider's cache does not know is written to it, and billed so
+	tokens         float64 // of its model for one of o200k
+	factor         float64 // the same, by what its prompts took
+	expected, high int     // output tokens
 }
 
 // Route returns a lane's way in a mode.
 func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 	kind, _ := d.Kind(l)
-	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, factor: d.Catalog.TokenFactor(kind, l.Model)}
+	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, tokens: d.Catalog.TokenFactor(kind, l.Model)}
+	r.factor = r.tokens
 	r.Lane.Params = d.Catalog.Effective(l.Lane, kind)
 	r.Wire = d.Catalog.Wire(r.Lane, kind, mode)
 	if d.Study.PromptCache != nil && !*d.Study.PromptCache {
@@ -106,16 +108,29 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	in := int64(math.Round(float64(bytes) / BytesPerToken * r.factor))
 	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected)}, r.how)
-	return expected, r.Price.Bill(Most(in+in/7, int64(r.high), r.writes), r.how)
+	return expected, r.Price.Bill(Most(r.Price, r.how, in+in/7, int64(r.high), r.writes), r.how)
 }
 
-// Most returns the usage of a request that costs most: all of its prompt is written to a cache, where one is that bills it.
-func Most(in, out int64, writes bool) assay.Usage {
-	u := assay.Usage{Known: true, Input: in, Output: out}
-	if writes && in >= leastCached {
-		u.CacheWrite5m = in
+// AtMost returns what one request with so many tokens of prompt, as o200k counts them, costs at most: other tokenizers differ, and
+// messages have a frame.
+func (r *Route) AtMost(tokens int) assay.Cost {
+	in := int64(math.Ceil(float64(tokens) * r.tokens))
+	return r.Price.Bill(Most(r.Price, r.how, in+in/7+frameTokens, int64(r.high), r.writes), r.how)
+}
+
+// frameTokens is more than the tokens around the messages of a request.
+const frameTokens = 20
+
+// Most returns the usage of a request that costs most: all of its prompt is written to a cache, where one is that bills it and takes more
+// for it.
+func Most(p catalog.Price, how catalog.Billing, in, out int64, writes bool) assay.Usage {
+	plain := assay.Usage{Known: true, Input: in, Output: out}
+	written := plain
+	written.CacheWrite5m = in
+	if writes && in >= leastCached && p.Cost(written, how) > p.Cost(plain, how) {
+		return written
 	}
-	return u
+	return plain
 }
 
 // leastCached is the number of tokens of the shortest prompt that providers cache by themselves.

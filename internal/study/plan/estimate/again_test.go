@@ -59,12 +59,19 @@ stages:
 		if got := note(p, "refuses or garbles"); !strings.Contains(got, text) {
 			t.Errorf("judges %s: %s\nwant: %s", judges, got, text)
 		}
+		plain := fine(made("judges: " + judges)).Cost
+		if got := fine(p).Cost; got.High != plain.High.Add(want.High) || got.Expected != plain.Expected || got.Low != plain.Low {
+			t.Errorf("judges %s: %+v, want %+v with %s at most", judges, got, plain, want.High)
+		}
 		if fine(p).Requests != 6*times {
 			t.Errorf("judges %s: %d requests", judges, fine(p).Requests)
 		}
 	}
 	p := made("judges: [j], second_try: true")
-	own := fine(p).Cost
+	own := fine(made("judges: [j]")).Cost
+	if got := fine(p).Cost.High; got != own.High.Add(own.High) {
+		t.Errorf("at most %s with second tries, %s without", got, own.High)
+	}
 	if got := note(p, "asked for once more"); !strings.Contains(got,
 		fmt.Sprintf("if all 6 requests were, that would cost %s more (%s to %s)", own.Expected, own.Low, own.High)) {
 		t.Error(got)

@@ -10,45 +10,50 @@ import (
 	"assay/internal/study/plan"
 )
 
-// again notes what a stage may ask once more, and what that costs at most: how many verdicts fail is not known before.
+// again notes what a stage may ask once more, and what that costs: how many verdicts fail is not known before. That all of it is asked is
+// in the most that the stage costs.
 func (m *maker) again(st *study.Stage) {
 	own := m.plan.Sum(func(p plan.Part) bool { return p.Stage == st.Name })
 	if own.Requests == 0 {
 		return
 	}
+	judged := func(do func(p *plan.Part) plan.Part) (sum plan.Price) {
+		for i := range m.plan.Parts {
+			if p := &m.plan.Parts[i]; p.Stage == st.Name {
+				more := do(p)
+				p.Cost.High, p.Live.High = p.Cost.High.Add(more.Cost.High), p.Live.High.Add(more.Live.High)
+				sum = sum.Plus(more.Cost)
+			}
+		}
+		return sum
+	}
 	if st.SecondTry != nil && *st.SecondTry {
+		cost := judged(func(p *plan.Part) plan.Part { return *p })
 		m.note("stage %s: a malformed verdict is asked for once more; if all %s were, that would cost %s more (%s to %s), which "+
-			"no sum here has", st.Name, plural(own.Requests, "request"), own.Cost.Expected, own.Cost.Low, own.Cost.High)
+			"only the highest sums have", st.Name, plural(own.Requests, "request"), cost.Expected, cost.Low, cost.High)
 	}
 	if st.Fallback == "" {
 		return
 	}
 	for _, l := range m.in.Study.LanesNamed([]string{st.Fallback}) {
-		cost := m.inPlace(st, l)
+		cost := judged(func(p *plan.Part) plan.Part { return m.inPlace(st, l, p) })
 		m.note("stage %s: what a judge refuses or garbles is asked of lane %s; if all %s were, that would cost %s more (%s to %s), which "+
-			"no sum here has", st.Name, l.Name, plural(own.Requests, "request"), cost.Expected, cost.Low, cost.High)
+			"only the highest sums have", st.Name, l.Name, plural(own.Requests, "request"), cost.Expected, cost.Low, cost.High)
 	}
 }
 
-// inPlace returns what a lane costs that answers all requests of a stage in the place of its judges.
-func (m *maker) inPlace(st *study.Stage, l *study.Lane) plan.Price {
-	var sum plan.Price
+// inPlace returns the part of a lane that answers all requests of a judge's part in its place.
+func (m *maker) inPlace(st *study.Stage, l *study.Lane, p *plan.Part) plan.Part {
 	rubric, err := m.in.Rubric(st)
 	if err != nil {
-		return sum // reported where the stage is planned
+		return plan.Part{} // reported where the stage is planned
 	}
 	r := m.in.Path(st, l)
-	for _, p := range m.plan.Parts {
-		if p.Stage != st.Name {
-			continue
-		}
-		kind, _ := m.in.Kind(p.Lane)
-		input := float64(p.Input.Expected) / float64(p.Requests) / m.in.Catalog.TokenFactor(kind, p.Lane.Model)
-		instead := plan.Part{Lane: r.Lane, Turn: p.Turn, Mode: r.Mode, Requests: p.Requests}
-		m.price(&instead, load{input: input, answer: rubric.Length()})
-		sum = sum.Plus(instead.Cost)
-	}
-	return sum
+	kind, _ := m.in.Kind(p.Lane)
+	input := float64(p.Input.Expected) / float64(p.Requests) / m.in.Catalog.TokenFactor(kind, p.Lane.Model)
+	instead := plan.Part{Lane: r.Lane, Turn: p.Turn, Mode: r.Mode, Requests: p.Requests}
+	m.price(&instead, load{input: input, answer: rubric.Length()})
+	return instead
 }
 
 const (
@@ -109,12 +114,14 @@ func (m *maker) price(p *plan.Part, w load) {
 			return plan.Price{}
 		}
 		caches := !v.CacheMarks || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
+		price, _ := m.in.Catalog.Price(kind, p.Lane.Model)
+		most := func(in float64) assay.Usage { return plan.Most(price, how, round(in), int64(high), caches) }
 		cached := shared
 		if !caches { // batches carry no marks
 			cached = 0
 		}
 		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached), Expected: one(in, expected, 0.5*cached),
-			High: m.bill(p, kind, plan.Most(round(in*(1+spread)), int64(high), caches), how)}
+			High: m.bill(p, kind, most(in*(1+spread)), how)}
 	}
 	p.Cost, p.Live = bill(p.Mode), bill(assay.ModeLive)
 	if p.First > 0 {
