@@ -20,6 +20,7 @@ import (
 var (
 	mutate = flag.Bool("mutants", false, "break the program on purpose, and play worlds until a law notices")
 	only   = flag.String("only", "", "the mutants of TestMutants whose names contain this")
+	unseen = flag.Bool("unseen", false, "the mutants of TestMutants that no law has noticed so far")
 	find   = flag.Bool("find", false, "play one world, and print whether it keeps all laws")
 )
 
@@ -127,7 +128,7 @@ func TestMutants(t *testing.T) {
 	binary := compile(t, all)
 	left := map[int]bool{}
 	for i, m := range all {
-		left[i] = strings.Contains(m.name, *only)
+		left[i] = strings.Contains(m.name, *only) && (m.found == "" || !*unseen)
 	}
 	maps.DeleteFunc(left, func(_ int, in bool) bool { return !in })
 	for n := 1; n <= *count && len(left) > 0; n++ {

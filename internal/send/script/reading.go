@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -94,18 +95,22 @@ func yieldAll(block []stages.Wanted, err error, yield func(assay.Coordinates, er
 	return true
 }
 
-// Unasked walks over the questions of an ask, continue or import stage that were not sent, though no condition leaves them
-// out: what they follow has no answer, or their turn has not come. Done lists the lanes that have none.
+// Unasked walks over the questions of a stage that were not sent, to judges too, though no condition leaves them out: what they
+// follow has no answer, or their turn has not come. Where a verdict is there, no judge has to be asked. Done lists the lanes that have
+// none.
 func (p *Library) Unasked(ctx context.Context, run store.Run, stage string, done map[string]bool) iter.Seq2[assay.Coordinates, error] {
 	return func(yield func(assay.Coordinates, error) bool) {
 		s, err := p.Open(ctx, run)
+		if err == nil {
+			err = s.refresh(ctx)
+		}
 		if err != nil {
 			yield(assay.Coordinates{}, err)
 			return
 		}
-		rec, ok := s.stages.Asking(stage)
+		rec, ok := s.stages.Of(stage)
 		if !ok {
-			yield(assay.Coordinates{}, fmt.Errorf("stage %q of run %s has no conversations", stage, run.ID))
+			yield(assay.Coordinates{}, fmt.Errorf("run %s has no stage %q", run.ID, stage))
 			return
 		}
 		if !s.settings.Wants(stage) || s.settings.Pilot {
@@ -116,6 +121,9 @@ func (p *Library) Unasked(ctx context.Context, run store.Run, stage string, done
 				continue
 			}
 			for _, g := range stages.GroupsOf(rec, stage, l.Name) {
+				if g.Again != 0 {
+					continue // the same question, once more
+				}
 				for block, err := range s.stages.Blocks(ctx, rec, g) {
 					if err == nil {
 						block, err = s.unasked(ctx, rec, block)
@@ -129,7 +137,7 @@ func (p *Library) Unasked(ctx context.Context, run store.Run, stage string, done
 	}
 }
 
-// unasked leaves out of a block what was sent and what a condition leaves out.
+// unasked leaves out of a block what was sent, what has a verdict all the same and what a condition leaves out.
 func (s *Script) unasked(ctx context.Context, rec stages.Stage, block []stages.Wanted) ([]stages.Wanted, error) {
 	asked := func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error) {
 		return s.lib.Reader.Asked(ctx, s.run.No, keys)
@@ -137,6 +145,13 @@ func (s *Script) unasked(ctx context.Context, rec stages.Stage, block []stages.W
 	block, err := unsent(ctx, block, asked)
 	if err != nil {
 		return nil, err
+	}
+	if _, judges := rec.(stages.Judging); judges {
+		there, err := s.lib.Reader.VerdictsOn(ctx, s.run.No, stages.KeysOf(block))
+		if err != nil {
+			return nil, err
+		}
+		block = slices.DeleteFunc(block, func(w stages.Wanted) bool { return len(there[w.At.Key()]) > 0 })
 	}
 	return s.Conditions.Possible(ctx, rec, block)
 }

@@ -168,8 +168,12 @@ func byBranch(t *Table) bool {
 	return slices.ContainsFunc(t.Findings, func(f Finding) bool { _, ok := f.By["branch"]; return ok })
 }
 
-// counted returns the rows that count in a table: rates of flips leave the control out, unless it is a row of its own.
+// counted returns the rows that count in a table: rates of flips leave the control out, unless it is a row of its own. Labels of people are
+// what judges are held against, and not among what is held.
 func (s *stage) counted(t *Table, rows []row, branches bool) []row {
+	if t.Method == "validity" {
+		return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.person() || r.Vote > 0 })
+	}
 	if t.Method != "rate" || !s.rubric.Flips || branches {
 		return rows
 	}

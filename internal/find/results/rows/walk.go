@@ -1,12 +1,12 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
 	"assay/internal/keep/store"
 )
 
@@ -51,13 +51,10 @@ func (t *Reader) Of(ctx context.Context, answers iter.Seq2[store.Answer, error])
 func (t *Reader) unasked(ctx context.Context, yield func(*Answer, error) bool) {
 	for i := range t.Study.Stages {
 		st := &t.Study.Stages[i]
-		if results.GivesVerdicts(st) {
-			continue
-		}
 		for at, err := range t.Scripts.Unasked(ctx, t.Run, st.Name, t.sent(st.Name)) {
 			var row *Answer
 			if err == nil {
-				row, err = t.Answer(ctx, store.Answer{Attempt: store.Attempt{Key: at.Key(), At: at}, Lane: at.Lane}, nil)
+				row, err = t.Answer(ctx, store.Answer{Attempt: store.Attempt{Key: at.Key(), At: at}, Lane: cmp.Or(at.Judge, at.Lane)}, nil)
 			}
 			if err == nil {
 				row.Ending = Unasked
