@@ -16,8 +16,11 @@ type Trouble struct {
 	Segment     int64
 	Stage, Lane string
 	State       State
+	Provider    string
 	Reason      string
 	Still       time.Time // since when no step works; zero: the last one did
+	Due         time.Time // when the next step is; zero: not by itself, or it is at it
+	Wait        time.Time // until when the provider asked to wait; zero: it did not
 }
 
 // Gate closes a model at an account for a while: nothing is sent to it before it opens.

@@ -36,11 +36,19 @@ const (
 	ArtifactLive    ArtifactKind = "live" // the log of live calls
 )
 
+// Later is when a step that did not work is tried again, and why it did not.
+type Later struct {
+	Reason string
+	Due    time.Time
+	Asked  bool // the provider asked to wait until then
+}
+
 // Back is a step back: surely no job was made, or the job failed without doing anything.
 type Back struct {
 	To     State // Staged: prepare again; Uploaded: create again
 	Reason string
 	Due    time.Time
+	Asked  bool // the provider asked to wait until then
 	Lost   bool // the create call was taken for lost: what it names is fenced off, and its job is looked for once more
 }
 
@@ -215,6 +223,7 @@ type Segment struct {
 	Moved         time.Time
 	Created       time.Time
 	Due           time.Time
+	Wait          time.Time // until when its provider asked to wait; zero: it did not
 	Reason        string
 	Requests      int64
 	MaxTry        int64

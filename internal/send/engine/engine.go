@@ -46,6 +46,8 @@ type Config struct {
 	Timing   Timing
 	Random   *rand.Rand // for jitter and nonces; guarded by Waits
 	Holder   string     // who we are in leases: unique for this process
+
+	Unwritten func(error) // called when something cannot be written for a while and is tried again; nil: not called
 }
 
 // Ledger has the faces of the ledger that driving runs takes.
@@ -81,11 +83,21 @@ func (c *Config) Usable(name string) (Access, error) {
 // are kept meanwhile.
 func (c *Config) Insist(ctx context.Context, call func() error) error {
 	began := c.Own()
+	return InsistUntil(ctx, c, call, func() bool { return Elapsed(began, c.Own()) > c.Timing.Lease })
+}
+
+// InsistUntil is Insist until it is over.
+func InsistUntil(ctx context.Context, c *Config, call func() error, over func() bool) error {
+	waited := time.Duration(0)
 	for wait := firstAgain; ; wait = min(2*wait, lastAgain) {
 		err := call()
-		if err == nil || final(err) || Elapsed(began, c.Own()) > c.Timing.Lease {
+		if err == nil || final(err) || over() {
 			return err
 		}
+		if before := waited; c.Unwritten != nil && before < silentAgain && before+wait >= silentAgain {
+			c.Unwritten(err)
+		}
+		waited += wait
 		if c.Clock.Sleep(ctx, min(wait, c.Timing.Lease/4)) != nil {
 			return err
 		}
@@ -94,6 +106,9 @@ func (c *Config) Insist(ctx context.Context, call func() error) error {
 
 // firstAgain is how long to wait before the ledger is called again, and lastAgain the longest such wait.
 const firstAgain, lastAgain = 50 * time.Millisecond, 5 * time.Second
+
+// silentAgain is how long it is waited before that is reported.
+const silentAgain = time.Second
 
 // final reports whether the ledger has refused: another call would be refused, too.
 func final(err error) bool {

@@ -35,6 +35,7 @@ func (wallClock) Sleep(ctx context.Context, d time.Duration) error {
 type Timing struct {
 	Lease        time.Duration   // how long a lease lasts unless it is renewed
 	Create       time.Duration   // the longest a create call may take: well inside the lease
+	PollFirst    time.Duration   // before the first look at a job; 0: as PollMin
 	PollMin      time.Duration   // between looks at a young job
 	PollMax      time.Duration   // between looks at an old one
 	PollEach     time.Duration   // between looks at any two jobs, on average: many jobs are looked at less often
@@ -64,7 +65,7 @@ type Timing struct {
 func DefaultTiming() Timing {
 	return Timing{
 		Lease: 2 * time.Minute, Create: 75 * time.Second,
-		PollMin: 15 * time.Second, PollMax: 5 * time.Minute, PollEach: 250 * time.Millisecond,
+		PollFirst: 3 * time.Second, PollMin: 15 * time.Second, PollMax: 5 * time.Minute, PollEach: 250 * time.Millisecond,
 		LagStamped: time.Minute, LagUnstamped: 10 * time.Minute, Unfenced: 3 * time.Hour, Audit: time.Hour,
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
@@ -79,7 +80,8 @@ func (t Timing) Scaled(by int64) Timing {
 	s := func(d time.Duration) time.Duration { return max(d/time.Duration(by), time.Millisecond) }
 	u := t
 	u.PollEach = t.PollEach / time.Duration(by)
-	u.PollMin, u.PollMax, u.LagStamped, u.LagUnstamped = s(t.PollMin), s(t.PollMax), s(t.LagStamped), s(t.LagUnstamped)
+	u.PollFirst, u.PollMin, u.PollMax = s(t.PollFirst), s(t.PollMin), s(t.PollMax)
+	u.LagStamped, u.LagUnstamped = s(t.LagStamped), s(t.LagUnstamped)
 	u.Unfenced, u.Audit = s(t.Unfenced), s(t.Audit)
 	u.Gone, u.BackoffMin, u.BackoffMax, u.GateMin, u.GateMax, u.Room = s(t.Gone), s(t.BackoffMin), s(t.BackoffMax), s(t.GateMin),
 		s(t.GateMax), s(t.Room)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -48,8 +49,11 @@ func (w *Waits) Backoff(n int64, asked time.Duration) time.Duration {
 	return max(t.BackoffMin/2+w.Jitter(roof), asked)
 }
 
-// Poll returns how long to wait between polls of a job of this age: a tenth of it, within bounds, and a little more.
+// Poll returns how long to wait between polls of a job of this age: at first as long as it is old, later a tenth of it, within bounds,
+// and a little more.
 func (w *Waits) Poll(age time.Duration) time.Duration {
-	d := min(max(age/10, w.from.Timing.PollMin), w.from.Timing.PollMax)
+	t := &w.from.Timing
+	young := min(max(age, cmp.Or(t.PollFirst, t.PollMin)), t.PollMin)
+	d := min(max(age/10, young), t.PollMax)
 	return d + w.Jitter(d/5)
 }

@@ -72,6 +72,9 @@ func (l *Limiter) Send(now time.Time, load Load) Ticket {
 	return Ticket{sent: now, load: load, epoch: l.epoch, full: 2*l.flying >= l.Width()}
 }
 
+// Closed returns until when the provider is left alone after it refused.
+func (l *Limiter) Closed() time.Time { return l.closed }
+
 // Width returns how many requests may be in flight now.
 func (l *Limiter) Width() int {
 	most := float64(l.Most)

@@ -21,11 +21,12 @@ type Drive struct {
 	Detach   bool          // stop when nothing more can be done at once, and nothing goes out soon
 	Interval time.Duration // between looks at a job; 0: as usual
 
-	Moved    func(ctx context.Context) error // called when something was done, and every second
-	Held     func(*store.HeldError)          // called when another process holds what is due
-	Gone     func(holder string)             // called for each ended process from which the run was taken over
-	Away     func(error)                     // called when the ledger cannot be reached and is waited for
-	Stopping func(inFlight int)              // called when the context ends, with the live requests that are waited for
+	Moved     func(ctx context.Context) error // called when something was done, and every second
+	Held      func(*store.HeldError)          // called when another process holds what is due
+	Gone      func(holder string)             // called for each ended process from which the run was taken over
+	Away      func(error)                     // called when the ledger cannot be reached and is waited for
+	Unwritten func(error)                     // called when what came back cannot be written for a while
+	Stopping  func(inFlight int)              // called when the context ends, with the live requests that are waited for
 }
 
 // ArtifactsError reports that the place of artifacts cannot be used.
@@ -56,8 +57,9 @@ func (h *Home) Ready(ctx context.Context) error {
 // Drive works on a run until it is closed, or until what is left waits for a person, for money or for a key.
 func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (engine.RunStatus, error) {
 	if d.Interval > 0 {
-		e.Timing.PollMin, e.Timing.PollMax = d.Interval, d.Interval
+		e.Timing.PollFirst, e.Timing.PollMin, e.Timing.PollMax = 0, d.Interval, d.Interval
 	}
+	e.Unwritten = d.Unwritten
 	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Gone: h.reportsGone(d.Gone), Away: d.Away, Every: time.Second}
 	if _, ok := batchrun.Of(run); ok {
 		driver.Workers = abreast

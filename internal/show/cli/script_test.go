@@ -21,6 +21,7 @@ import (
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 	"assay/internal/simulator"
+	"assay/internal/simulator/fault"
 	"assay/internal/simulator/minds"
 	"assay/internal/study/tokens"
 )
@@ -108,6 +109,20 @@ func TestSessions(t *testing.T) {
 	}
 	babbler := httptest.NewServer(babbling)
 	t.Cleanup(func() { babbler.Close(); babbling.Close() })
+	var waits []fault.Rule
+	for _, text := range []string{"openai create 429=10h once", "anthropic ask 429=4s nth=3"} {
+		rule, err := simulator.ParseRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits = append(waits, rule)
+	}
+	busy, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Faults: waits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	busybody := httptest.NewServer(busy)
+	t.Cleanup(func() { busybody.Close(); busy.Close() })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -118,6 +133,7 @@ func TestSessions(t *testing.T) {
 			e.Setenv("MUMBLE", mumbler.URL)   // a simulator whose judges often say nothing that can be read
 			e.Setenv("DECLINE", decliner.URL) // one whose judges also decline
 			e.Setenv("BABBLE", babbler.URL)   // one whose judges never say anything that can be read
+			e.Setenv("BUSY", busybody.URL)    // one that asks to wait
 			e.Values[slowKey{}] = &slowWorld{}
 			return nil
 		},

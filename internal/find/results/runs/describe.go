@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
@@ -74,6 +75,28 @@ func Describe(run store.Run, p Progress, cost assay.Cost) string {
 		return text + "; " + cost.WouldBe() + "."
 	}
 	return text + "; " + cost.Spent() + "."
+}
+
+// Why returns why a segment does not move as it should, and when it is tried again.
+func Why(t store.Trouble, now time.Time) string {
+	switch {
+	case t.Wait.After(now):
+		return fmt.Sprintf("%s asks to wait until %s: %s", t.Provider, clockOf(t.Wait, now), t.Reason)
+	case t.Due.Sub(now) > soon:
+		return fmt.Sprintf("%s; tried again at %s", t.Reason, clockOf(t.Due, now))
+	}
+	return t.Reason
+}
+
+// soon is how soon a step is that is not announced.
+const soon = 5 * time.Second
+
+// clockOf returns a moment as people read it now.
+func clockOf(at, now time.Time) string {
+	if at, now := at.Local(), now.Local(); at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Local().Format(time.DateTime)
 }
 
 // LaneNote returns what is special about a lane.

@@ -28,6 +28,7 @@ type Progress struct {
 	first  time.Time     // when the first request left
 	idle   time.Duration // since then: how long nothing could move, because no process drove the run
 	unseen time.Duration // since then: the longest time in which jobs went on and no process looked
+	wait   time.Time     // of one lane: until when its provider asked to wait
 }
 
 // Done returns how many requests are through: with an answer, here or ready at the provider, or without one for good.
@@ -72,7 +73,7 @@ func (p Progress) Pace(now time.Time) (Pace, bool) {
 		return Pace{}, false
 	}
 	rate := float64(done) / worked.Seconds()
-	return Pace{rate, time.Duration(float64(left) / rate * float64(time.Second))}, true
+	return Pace{rate, max(p.wait.Sub(now), 0) + time.Duration(float64(left)/rate*float64(time.Second))}, true
 }
 
 // left returns how many requests are still to be done, of those that can be.
@@ -102,7 +103,7 @@ func (r RunProgress) Pace(now time.Time) (Pace, bool) {
 	pace, known := r.Progress.Pace(now)
 	for _, l := range r.Lanes {
 		lane, _ := l.Pace(now)
-		pace.Left = max(pace.Left, lane.Left)
+		pace.Left = max(pace.Left, lane.Left, l.wait.Sub(now))
 		known = known && (l.first.IsZero() || !l.begun())
 	}
 	if !known {
@@ -148,7 +149,7 @@ func ProgressOf(ctx context.Context, r *results.Reader, runs ...store.Run) (map[
 func progressOf(run store.Run, l store.Lane, f store.Flow) Progress {
 	p := Progress{
 		Wanted: l.Planned - l.Spared, Again: f.Again, InFlight: f.Away, Live: f.Live, Staged: f.Staged, Halted: f.Held,
-		taken: l.Reused + l.Imported, first: f.First,
+		taken: l.Reused + l.Imported, first: f.First, wait: f.Wait,
 	}
 	if f.First.Before(run.Driven) { // a lane that began later had no break
 		p.idle, p.unseen = run.Idle, run.Unseen

@@ -12,16 +12,17 @@ import (
 
 // Troubles returns the first segments of a run that are under way and have one.
 func (s *Pages) Troubles(ctx context.Context, run int64, limit int) ([]store.Trouble, error) {
-	return db.Collect(db.Walk(ctx, s.db, "read troubles", scanTrouble, `SELECT no, stage, lane, state, reason, still_ms FROM segments
+	return db.Collect(db.Walk(ctx, s.db, "read troubles", scanTrouble, `SELECT no, stage, lane, state, provider, reason, still_ms,
+		CASE WHEN holder IS NULL THEN due_ms END, wait_ms FROM segments
 		WHERE run_no = $1 AND reason <> '' AND state NOT IN ('settled', 'failed', 'cancelled') ORDER BY no LIMIT CAST($2 AS BIGINT)`,
 		run, limit))
 }
 
 func scanTrouble(rows *sql.Rows) (store.Trouble, error) {
 	var g store.Trouble
-	var still sql.NullInt64
-	err := rows.Scan(&g.Segment, &g.Stage, &g.Lane, &g.State, &g.Reason, &still)
-	g.Still = db.FromMillis(still)
+	var still, due, wait sql.NullInt64
+	err := rows.Scan(&g.Segment, &g.Stage, &g.Lane, &g.State, &g.Provider, &g.Reason, &still, &due, &wait)
+	g.Still, g.Due, g.Wait = db.FromMillis(still), db.FromMillis(due), db.FromMillis(wait)
 	return g, err
 }
 

@@ -95,7 +95,8 @@ func (s *Pages) Owing(ctx context.Context) ([]store.Run, error) {
 }
 
 // Version returns a text that changes whenever something about a run does: its state, its counters, its history, its verdicts
-// or its orders, and when a job was looked at, whose provider may count more as done. It costs a few looks into indexes.
+// or its orders, when a job was looked at, whose provider may count more as done, and until when one
+// asked to wait. It costs a few looks into indexes.
 func (s *Pages) Version(ctx context.Context, run int64) (string, error) {
 	var v [9]int64
 	err := s.db.QueryRow(ctx, `SELECT CASE WHEN r.state = 'closed' THEN 1
@@ -105,7 +106,7 @@ func (s *Pages) Version(ctx context.Context, run int64) (string, error) {
 		(SELECT CAST(COALESCE(SUM(n_open + 3 * (n_answered + n_cut + n_empty + n_refused + n_rejected + n_errored + n_expired + n_cancelled + n_lost)), 0) AS BIGINT)
 			FROM lanes WHERE run_no = $1),
 		(SELECT COUNT(*) FROM orders WHERE run_no = $1 AND obeyed_ms IS NULL),
-		(SELECT CAST(COALESCE(SUM(due_ms), 0) AS BIGINT) FROM segments WHERE run_no = $1 AND state = 'launched') FROM runs r
+		(SELECT CAST(COALESCE(SUM(due_ms + COALESCE(wait_ms, 0)), 0) AS BIGINT) FROM segments WHERE run_no = $1 AND state = 'launched') FROM runs r
 		WHERE r.no = $1`, run).
 		Scan(&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8])
 	if err != nil {

@@ -112,7 +112,7 @@ func (s *Reader) Canaries(ctx context.Context, run int64) ([]store.Segment, erro
 func segments(ctx context.Context, d *db.DB, where string, args ...any) ([]store.Segment, error) {
 	rows, err := d.Query(ctx, `SELECT no, run_no, stage, lane, turn, second_try, CASE WHEN imported = '' THEN mode
 		ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
-		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, tokens, input, input_bytes,
+		moved_from, moved_ms, created_ms, due_ms, wait_ms, reason, requests, max_try, expected_nano, unpriced, tokens, input, input_bytes,
 		input_sha256,
 		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, lost_creates, audited, COALESCE(fence, ''), absents,
 		absent_ms, reserved_nano, job, launched_ms,
@@ -139,21 +139,22 @@ func segments(ctx context.Context, d *db.DB, where string, args ...any) ([]store
 
 func scanSegment(rows *sql.Rows) (store.Segment, error) {
 	var g store.Segment
-	var moved, created, due, bytes, intended, absent, launched, before, cancel, ended, fetched, settled, removed, until sql.NullInt64
+	var moved, created, due, wait, bytes, intended, absent, launched, before, cancel, ended, fetched, settled, removed, until sql.NullInt64
 	var input, sum, handle, account, cursor, job, jobState, jobWord, counts, parts, held, holder sql.NullString
 	n := make([]int64, len(assay.Endings()))
 	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Again, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts,
-		&g.State, &g.MovedFrom, &moved, &created, &due, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &g.Tokens, &input,
-		&bytes, &sum, &handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.LostCreates, &g.Audited, &g.Fence, &g.Absents,
-		&absent, &g.Reserved, &job, &launched, &jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
-		&g.Refetches, &settled, &g.Failures, &held, &removed, &holder, &g.Lease.Epoch, &until, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5],
-		&n[6], &n[7], &n[8], &g.Late, &g.Surplus, &g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits, &g.InputTokens,
-		&g.CachedTokens, &g.OutputTokens, &g.Reasoning, &g.UsageUnknown, &g.Taken.Cost, &g.Taken.Unpriced, &g.Taken.Input,
-		&g.Taken.Cached, &g.Taken.Output, &g.Taken.Mute)
+		&g.State, &g.MovedFrom, &moved, &created, &due, &wait, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &g.Tokens,
+		&input, &bytes, &sum, &handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.LostCreates, &g.Audited, &g.Fence,
+		&g.Absents, &absent, &g.Reserved, &job, &launched, &jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended,
+		&fetched, &g.Refetches, &settled, &g.Failures, &held, &removed, &holder, &g.Lease.Epoch, &until, &n[0], &n[1], &n[2], &n[3],
+		&n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus, &g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits,
+		&g.InputTokens, &g.CachedTokens, &g.OutputTokens, &g.Reasoning, &g.UsageUnknown, &g.Taken.Cost, &g.Taken.Unpriced,
+		&g.Taken.Input, &g.Taken.Cached, &g.Taken.Output, &g.Taken.Mute)
 	if err != nil {
 		return g, err
 	}
-	g.Moved, g.Created, g.Due = db.FromMillis(moved), db.FromMillis(created), db.FromMillis(due)
+	g.Moved, g.Created = db.FromMillis(moved), db.FromMillis(created)
+	g.Due, g.Wait = db.FromMillis(due), db.FromMillis(wait)
 	g.Input, g.InputBytes, g.InputSHA256 = input.String, bytes.Int64, sum.String
 	g.Handle, g.Account, g.Cursor, g.Job = handle.String, account.String, cursor.String, job.String
 	g.Intended, g.Absent, g.Launched = db.FromMillis(intended), db.FromMillis(absent), db.FromMillis(launched)

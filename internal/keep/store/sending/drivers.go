@@ -59,7 +59,7 @@ func setBack(ctx context.Context, t *db.Txn, now, by int64) error {
 		table, column string
 		after         int64
 	}{
-		{"segments", "due_ms", now}, {"segments", "lease_until_ms", lease},
+		{"segments", "due_ms", now}, {"segments", "wait_ms", now}, {"segments", "lease_until_ms", lease},
 		{"segments", "absent_ms", now}, {"segments", "intended_ms", now},
 		{"runs", "due_ms", now}, {"runs", "lease_until_ms", lease}, {"drivers", "until_ms", now}, {"resends", "not_before_ms", now},
 		{"gates", "until_ms", now}, {"shares", "until_ms", now}, {"worker_keys", "until_ms", now},

@@ -16,7 +16,7 @@ import (
 func (s *Store) Checked(ctx context.Context, l store.Lease, c store.Sighting) error {
 	return s.touch(ctx, "checked", l, db.Relaxed, []store.State{store.Launched},
 		`job_state = $3, job_word = $4, job_counts = $5, collect_before_ms = COALESCE($6, collect_before_ms), due_ms = $7, reason = '',
-			failures = 0, still_ms = NULL`,
+			failures = 0, still_ms = NULL, wait_ms = NULL`,
 		c.State, c.Word, c.Counts, db.Millis(c.CollectBefore), db.Millis(c.Due))
 }
 
@@ -85,11 +85,11 @@ func spend(ctx context.Context, t *db.Txn, segment int64) error {
 // GoBack makes a segment ready to be sent again, as its next attempt, and gives its reservation back. A call of unknown fate
 // that a person has sent again counts as lost.
 func (s *Store) GoBack(ctx context.Context, l store.Lease, b store.Back) error {
-	handle, args := "", []any{l.No, l.Epoch, string(b.To), s.db.Millis(), db.Millis(b.Due), b.Reason}
+	handle, args := "", []any{l.No, l.Epoch, string(b.To), s.db.Millis(), db.Millis(b.Due), b.Reason, asked(b.Asked, b.Due)}
 	if b.To == store.Staged {
 		args = append(args, db.Flag(b.Lost))
-		handle = `fence = CASE WHEN held_from = 'intended' OR $7 = 1 THEN NULLIF(handle, '') ELSE fence END, handle = NULL,
-			lost_creates = lost_creates + CASE WHEN held_from = 'intended' OR $7 = 1 THEN 1 ELSE 0 END, `
+		handle = `fence = CASE WHEN held_from = 'intended' OR $8 = 1 THEN NULLIF(handle, '') ELSE fence END, handle = NULL,
+			lost_creates = lost_creates + CASE WHEN held_from = 'intended' OR $8 = 1 THEN 1 ELSE 0 END, `
 	}
 	// The reservation has to be read before it is set to 0.
 	return s.db.Tx(ctx, "go back", db.Durable, func(t *db.Txn) error {
@@ -104,7 +104,8 @@ func (s *Store) GoBack(ctx context.Context, l store.Lease, b store.Back) error {
 			job = NULL,
 			launched_ms = NULL, job_state = NULL, job_word = NULL, job_counts = NULL, parts = NULL, ended_ms = NULL,
 			fetched_ms = NULL, cancel_cause = CASE WHEN cancel_cause = 'user' THEN 'user' ELSE '' END,
-			cancel_ms = CASE WHEN cancel_cause = 'user' THEN cancel_ms END, held_from = NULL, failures = failures + 1, still_ms = NULL
+			cancel_ms = CASE WHEN cancel_cause = 'user' THEN cancel_ms END, held_from = NULL, failures = failures + 1, still_ms = NULL,
+			wait_ms = $7
 			WHERE no = $1 AND epoch = $2`+
 			db.InStates([]store.State{store.Uploaded, store.Intended, store.Launched, store.Ended, store.Held}),
 			args...)

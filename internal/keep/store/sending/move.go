@@ -43,7 +43,7 @@ func (s *Store) move(ctx context.Context, l store.Lease, m move) error {
 		var run int64
 		args := append([]any{l.No, l.Epoch, string(m.to), s.db.Millis(), db.Millis(m.due)}, m.args...)
 		err := t.QueryRowContext(ctx, `UPDATE segments SET moved_from = state, state = $3, moved_ms = $4, due_ms = CAST($5 AS BIGINT),
-			still_ms = NULL`+set+
+			still_ms = NULL, wait_ms = NULL`+set+
 			` WHERE no = $1 AND epoch = $2`+db.InStates(m.from)+` RETURNING run_no`, args...).Scan(&run)
 		if err != nil {
 			return whyNot(ctx, t, l, err)
@@ -165,14 +165,39 @@ func (s *Store) touch(ctx context.Context, op string, l store.Lease, d db.Durabi
 
 // Wake sets when a segment is to be worked on next, and the reason for the wait; the zero time: not by itself.
 func (s *Store) Wake(ctx context.Context, l store.Lease, at time.Time, reason string) error {
-	return s.touch(ctx, "wake", l, db.Relaxed, nil, `due_ms = $3, reason = $4`, db.Millis(at), reason)
+	return s.touch(ctx, "wake", l, db.Relaxed, nil, `due_ms = $3, wait_ms = NULL, reason = $4`, db.Millis(at), reason)
 }
 
 // RetryLater notes a step that did not work, and when it is tried again. Since when none works is kept.
-func (s *Store) RetryLater(ctx context.Context, l store.Lease, at time.Time, reason string) error {
+func (s *Store) RetryLater(ctx context.Context, l store.Lease, at store.Later) error {
 	return s.touch(ctx, "stumble", l, db.Relaxed, nil, `due_ms = $3, reason = $4, failures = failures + 1,
-		still_ms = COALESCE(still_ms, $5)`,
-		db.Millis(at), db.Clean(reason), s.db.Millis())
+		still_ms = COALESCE(still_ms, $5), wait_ms = $6`,
+		db.Millis(at.Due), db.Clean(at.Reason), s.db.Millis(), asked(at.Asked, at.Due))
+}
+
+// asked returns until when a provider asked to wait; nil: it did not.
+func asked(to bool, until time.Time) any {
+	if !to {
+		return nil
+	}
+	return db.Millis(until)
+}
+
+// Waits notes until when a provider asks to wait before live requests of a segment go on, or why they do not go on as they should. The zero
+// time and an empty reason: nothing keeps them.
+func (s *Store) Waits(ctx context.Context, l store.Lease, until time.Time, reason string) error {
+	return s.touch(ctx, "waits", l, db.Relaxed, []store.State{store.Launched}, `wait_ms = $3, reason = $4`, db.Millis(until), db.Clean(reason))
+}
+
+// Hurry makes what waits because a provider asked for it due now, and returns how many segments that are.
+func (s *Store) Hurry(ctx context.Context, run int64) (n int64, err error) {
+	err = s.db.Tx(ctx, "hurry", db.Relaxed, func(t *db.Txn) error {
+		now := s.db.Millis()
+		n, err = t.Change(ctx, `UPDATE segments SET due_ms = CASE WHEN due_ms > $2 THEN $2 ELSE due_ms END, wait_ms = NULL, reason = ''
+			WHERE run_no = $1 AND wait_ms > $2 AND holder IS NULL`, run, now)
+		return err
+	})
+	return n, err
 }
 
 // Fenced notes that what a lost create call names is deleted: nothing can come of it any more.

@@ -38,12 +38,56 @@ func driving(t *testing.T, fresh Fresh) {
 	b.ok(b.s.Work.Wake(b.ctx, g.Lease, time.Time{}, "another key made it"))
 	troubles, err := b.s.Pages.Troubles(b.ctx, b.run.No, 10)
 	b.ok(err)
-	if d := cmp.Diff([]store.Trouble{{Segment: g.No, Stage: "answers", Lane: "gpt", State: store.Staged, Reason: "another key made it"}},
+	if d := cmp.Diff([]store.Trouble{{Segment: g.No, Stage: "answers", Lane: "gpt", State: store.Staged, Provider: "openai",
+		Reason: "another key made it"}},
 		troubles); d != "" {
 		t.Errorf("troubles (-want +got):\n%s", d)
 	}
 	b.ok(b.s.Leases.Release(b.ctx, l))
+	waiting(t, b, g)
 	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
 	b.ok(b.s.Leases.Leaves(b.ctx, b.run.No, "anna"))
 	want("all have gone", []string{}...)
+}
+
+// waiting: until when a provider asked to wait is kept, moves with a clock that is set back, and is cut short on demand.
+func waiting(t *testing.T, b *bench, g store.Segment) {
+	t.Helper()
+	asked := func() time.Time {
+		t.Helper()
+		all, err := b.s.Pages.Troubles(b.ctx, b.run.No, 10)
+		b.ok(err)
+		flows, err := b.s.Pages.Flows(b.ctx, []int64{b.run.No})
+		b.ok(err)
+		if len(all) == 0 {
+			return time.Time{}
+		}
+		if !flows[0].Wait.Equal(all[0].Wait) {
+			t.Errorf("the lane waits until %s, its segment until %s", flows[0].Wait, all[0].Wait)
+		}
+		return all[0].Wait
+	}
+	at := b.clock.now().Add(time.Hour).Truncate(time.Millisecond)
+	b.ok(b.s.Work.RetryLater(b.ctx, g.Lease, store.Later{Due: at, Reason: "busy", Asked: true}))
+	if !asked().Equal(at) {
+		t.Errorf("it waits until %s, want %s", asked(), at)
+	}
+	n, err := b.s.Work.Hurry(b.ctx, b.run.No)
+	b.ok(err)
+	if n != 0 {
+		t.Error("a segment that another process holds was hurried")
+	}
+	b.ok(b.s.Work.RetryLater(b.ctx, g.Lease, store.Later{Due: at, Reason: "broken"}))
+	if !asked().IsZero() {
+		t.Error("a provider that did not ask to wait is said to")
+	}
+	b.ok(b.s.Work.RetryLater(b.ctx, g.Lease, store.Later{Due: at, Reason: "busy", Asked: true}))
+	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
+	n, err = b.s.Work.Hurry(b.ctx, b.run.No)
+	b.ok(err)
+	next, err := b.s.Reader.NextDue(b.ctx, b.run.No)
+	b.ok(err)
+	if n != 1 || next.After(b.clock.now()) || !asked().IsZero() {
+		t.Errorf("%d were hurried, the next is due at %s", n, next)
+	}
 }

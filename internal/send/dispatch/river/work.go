@@ -244,5 +244,5 @@ func (s *shift) delay(ctx context.Context, w work, e *runs.Engine, at time.Time,
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.Ledger.Work.RetryLater(ctx, l, at, cause.Error()), s.Ledger.Leases.Release(ctx, l))
+	return errors.Join(s.Ledger.Work.RetryLater(ctx, l, store.Later{Due: at, Reason: cause.Error()}), s.Ledger.Leases.Release(ctx, l))
 }

@@ -70,8 +70,8 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 	if f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
 		return w.Ledger.Work.Hold(ctx, w.Lease, w.keyless(f))
 	}
-	return w.Ledger.Work.RetryLater(ctx, w.Lease, now.Add(max(w.pollNext(now.Sub(w.Seg.Launched)), f.RetryAfter)),
-		"looking at the job: "+f.Error())
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: now.Add(max(w.pollNext(now.Sub(w.Seg.Launched)), f.RetryAfter)),
+		Asked: f.RetryAfter > 0, Reason: "looking at the job: " + f.Error()})
 }
 
 // vanished decides about a job that is not there any more: a person does. A rehearsal's was in a process that was killed, and

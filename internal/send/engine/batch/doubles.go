@@ -31,7 +31,8 @@ func (w *work) fence(ctx context.Context) error {
 	}
 	if at := w.Seg.Moved.Add(w.Timing.Unfenced); now.Before(at) {
 		next := now.Add(min(w.Backoff(w.Seg.Failures+2, 0), at.Sub(now)))
-		return w.Ledger.Work.RetryLater(ctx, w.Lease, next, "deleting what the lost create call names: "+err.Error())
+		return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: next,
+			Reason: "deleting what the lost create call names: " + err.Error()})
 	}
 	return errors.Join(w.Ledger.Work.Fenced(ctx, w.Lease, now),
 		w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "unfenced", "what the lost create call names could not be deleted: "+err.Error()))
@@ -95,7 +96,8 @@ func (w *work) auditLater(ctx context.Context, found provider.Found, err error) 
 			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "reconcile",
 				"a create call was repeated, and whether its job was made cannot be told: "+why))
 	}
-	return w.Ledger.Work.RetryLater(ctx, w.Lease, now.Add(w.Timing.Audit), "looking for the job of a lost create call: "+why)
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: now.Add(w.Timing.Audit),
+		Reason: "looking for the job of a lost create call: " + why})
 }
 
 // reportDoubles notes what the doubles of the segment have done in the end, and returns how many have not ended.

@@ -35,7 +35,7 @@ func (w *work) failed(ctx context.Context, st provider.Status) error {
 	}
 	if (f.Class == assay.FaultUnknown || f.Class == assay.FaultGone) && failed < maxFailed {
 		return w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: f.Error(),
-			Due: w.Clock.Now().Add(w.Backoff(failed+2, f.RetryAfter))})
+			Due: w.Clock.Now().Add(w.Backoff(failed+2, f.RetryAfter)), Asked: f.RetryAfter > 0})
 	}
 	to := hold.LaneHeld(f.Error())
 	if f.Class == assay.FaultQuota || f.Class == assay.FaultDenied {

@@ -122,7 +122,8 @@ func (w *work) unfetched(ctx context.Context, err error) error {
 	if f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
 		return w.Ledger.Work.Hold(ctx, w.Lease, w.keyless(f))
 	}
-	return w.Ledger.Work.RetryLater(ctx, w.Lease, now.Add(w.Backoff(w.Seg.Failures, f.RetryAfter)), "fetching results: "+f.Error())
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: now.Add(w.Backoff(w.Seg.Failures, f.RetryAfter)),
+		Asked: f.RetryAfter > 0, Reason: "fetching results: " + f.Error()})
 }
 
 // didNothing reports whether the job was stopped before it did anything, as its provider counts: results that it names may not

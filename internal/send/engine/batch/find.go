@@ -69,7 +69,8 @@ func (w *work) unfound(ctx context.Context, err error) error {
 	if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
 		return w.Ledger.Work.Hold(ctx, w.Lease, "the fate of the create call is unknown, and the provider refuses the key: "+f.Error())
 	}
-	return w.Ledger.Work.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures+2, 0)), "looking for the job: "+err.Error())
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: w.Clock.Now().Add(w.Backoff(w.Seg.Failures+2, 0)),
+		Reason: "looking for the job: " + err.Error()})
 }
 
 // adopt takes the job that was found for our own. Further ones are doubles: they are noted, then cancelled.

@@ -102,7 +102,8 @@ func (w *work) refused(ctx context.Context, err error) error {
 	if f == nil {
 		f = &assay.Fault{Class: assay.FaultUnknown, Message: fmt.Sprint(err)}
 	}
-	back := store.Back{To: store.Uploaded, Reason: f.Error(), Due: w.Clock.Now().Add(w.Backoff(w.Seg.Failures, f.RetryAfter))}
+	back := store.Back{To: store.Uploaded, Reason: f.Error(), Due: w.Clock.Now().Add(w.Backoff(w.Seg.Failures, f.RetryAfter)),
+		Asked: f.RetryAfter > 0}
 	switch f.Class {
 	case assay.FaultGone:
 		back.To = store.Staged

@@ -2,9 +2,11 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"assay/internal/assay"
+	"assay/internal/keep/store"
 	"assay/internal/send/engine/hold"
 	"assay/internal/send/provider"
 )
@@ -80,7 +82,13 @@ func (w *work) stumble(ctx context.Context, err error) error {
 	if w.tooBusy(f) {
 		return w.StopLane(ctx, hold.LaneHeld(busyFor(f)))
 	}
-	return w.Ledger.Work.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures, f.RetryAfter)), f.Error())
+	why := f.Error()
+	if errors.Is(err, provider.ErrPartial) {
+		why = fmt.Sprintf("not sent: %s says that it has more batch jobs than it lists, so that a job whose reply is lost could not be "+
+			"found; use the key of a project with fewer jobs, or mode: live", w.Seg.Provider)
+	}
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: w.Clock.Now().Add(w.Backoff(w.Seg.Failures, f.RetryAfter)),
+		Asked: f.RetryAfter > 0, Reason: why})
 }
 
 // busyFor returns the reason where a provider was busy too often.

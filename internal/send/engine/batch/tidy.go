@@ -37,8 +37,8 @@ func (w *work) tidy(ctx context.Context) error {
 		return errors.Join(w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, ""),
 			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "cleanup", "left at the provider: "+err.Error()))
 	}
-	return w.Ledger.Work.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures, 0)),
-		"deleting what the job left at the provider: "+err.Error())
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: w.Clock.Now().Add(w.Backoff(w.Seg.Failures, 0)),
+		Reason: "deleting what the job left at the provider: " + err.Error()})
 }
 
 // remove deletes everything that the jobs of the segment left at the provider.

@@ -194,7 +194,11 @@ func (a *sender) once(ctx context.Context, f *outgoing, p slot) (*reply, *assay.
 		r.Outcome = assay.Outcome{Ending: assay.Errored, Fault: fault}
 	}
 	r.cost = a.Bill(r.Outcome)
-	p.leave(ratelimit.Reply{Kind: kindOf(fault), RetryAfter: max(fault.RetryAfter, got.Rate.RetryAfter), Hints: hints(got.Rate)}, 0)
+	wait, kind := max(fault.RetryAfter, got.Rate.RetryAfter), kindOf(fault)
+	p.leave(ratelimit.Reply{Kind: kind, RetryAfter: wait, Hints: hints(got.Rate)}, 0)
+	if kind != ratelimit.Unrelated {
+		p.refused(fault, wait)
+	}
 	if fault.Class == assay.FaultQuota || fault.Class == assay.FaultDenied {
 		r.halt, r.stays = fault, true
 		return r, fault

@@ -4,6 +4,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"assay/internal/assay"
@@ -149,3 +150,34 @@ func (w *work) halted(ctx context.Context, f *assay.Fault) error {
 	}
 	return w.StopLane(ctx, hold.StoppedBy(f))
 }
+
+// pauseNote is for what a segment waits, as the ledger has it.
+type pauseNote struct {
+	until  time.Time // its provider asked to wait until then
+	reason string
+	kind   string // class, status and code of the refusal
+}
+
+// notePause keeps in the ledger for what the requests of the segment wait, where that has changed.
+func (a *sender) notePause(ctx context.Context, noted *pauseNote) error {
+	var now pauseNote
+	if wait, why := a.queue.pause(a.model); why != nil {
+		f := why.fault
+		now.reason, now.kind = f.Error(), fmt.Sprint(f.Class, f.Status, f.Code)
+		if why.asked && wait > a.Timing.Look {
+			now.until = a.Clock.Now().Add(wait)
+		}
+	}
+	if now.kind == noted.kind && now.until.Sub(noted.until).Abs() < pauseMoved {
+		return nil
+	}
+	err := a.Insist(ctx, func() error { return a.Ledger.Work.Waits(ctx, a.Lease, now.until, now.reason) })
+	if ctx.Err() != nil {
+		return nil
+	}
+	*noted = now
+	return err
+}
+
+// pauseMoved is by how much the end of a pause has moved when it is written again.
+const pauseMoved = 2 * time.Second

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"assay/internal/assay"
 	"assay/internal/send/engine"
 	"assay/internal/send/ratelimit"
 )
@@ -23,6 +24,7 @@ type accountQueue struct {
 	whole  *quota            // the caps of the account
 	lanes  map[string]*quota // the caps of lanes, by scope
 	models map[string]*ratelimit.Limiter
+	busy   map[*ratelimit.Limiter]refusal // the last of each model
 	line   []*waiter
 	served int64
 }
@@ -70,7 +72,7 @@ func (s *Queues) of(a engine.Access, caps ratelimit.Caps) *accountQueue {
 	d := s.all[scope]
 	if d == nil {
 		d = &accountQueue{from: s.from, scope: scope, whole: &quota{scope: scope}, lanes: map[string]*quota{},
-			models: map[string]*ratelimit.Limiter{}}
+			models: map[string]*ratelimit.Limiter{}, busy: map[*ratelimit.Limiter]refusal{}}
 		s.all[scope] = d
 	}
 	d.mu.Lock()
@@ -252,6 +254,37 @@ func (p slot) leave(r ratelimit.Reply, used float64) {
 	defer p.queue.mu.Unlock()
 	p.back(r, used)
 }
+
+// refusal is a reply by which a provider refused a request because it is busy.
+type refusal struct {
+	fault *assay.Fault
+	asked bool // it named a time to wait
+	at    time.Time
+}
+
+// refused notes why a provider took no request of a model.
+func (p slot) refused(f *assay.Fault, wait time.Duration) {
+	d := p.queue
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.busy[p.model] = refusal{f, wait > 0, d.from.Own()}
+}
+
+// pause returns for how long requests of a model wait because their provider refused one, and why; nil: nothing keeps them.
+func (d *accountQueue) pause(m *ratelimit.Limiter) (time.Duration, *refusal) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r, ok := d.busy[m]
+	now := d.from.Own()
+	wait := m.Closed().Sub(now)
+	if !ok || wait <= 0 && now.Sub(r.at) > recently {
+		return 0, nil
+	}
+	return max(wait, 0), &r
+}
+
+// recently is how long a refusal is reported.
+const recently = 30 * time.Second
 
 // back is leave for a caller that has the queue.
 func (p slot) back(r ratelimit.Reply, used float64) {

@@ -11,6 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/engine"
 	"assay/internal/send/engine/hold"
 	"assay/internal/send/provider"
 	"assay/internal/send/ratelimit"
@@ -46,6 +47,11 @@ type sender struct {
 	rawless bool             // the log takes nothing more
 	tiers   map[string]bool  // service tiers without a price that were named
 	late    []store.InFlight // came back when the lease was another's
+	unkept  time.Time        // since when the ledger takes no answers; zero: it does
+	lost    int              // answers that could be kept nowhere
+	gaveUp  bool             // a round could not be kept
+	program context.Context  // ends when the program is asked to stop
+	ending  time.Time        // when that was seen by what tries to keep answers
 
 	budget *budgetWatch
 	halt   *assay.Fault // why the lane has to stop; nil: it has not
@@ -122,6 +128,7 @@ func (w *work) newSender(log *liveLog) *sender {
 
 // run asks until everything has an outcome or something stops it. A stop lets what is in flight come back: it is paid for.
 func (a *sender) run(ctx context.Context) error {
+	a.program = ctx
 	ctx, a.stop = context.WithCancel(ctx)
 	defer a.stop()
 	var wg sync.WaitGroup
@@ -136,8 +143,33 @@ func (a *sender) run(ctx context.Context) error {
 	a.rounds(ctx)
 	a.stop()
 	wg.Wait()
+	if a.lost > 0 {
+		a.err = errors.Join(&LostAnswersError{a.lost}, a.err)
+	}
 	return a.err
 }
+
+// keep repeats a call that keeps answers while the ledger does not take it: for as long as a lease lasts since it last took one, or
+// for a while after the program was asked to stop.
+func (a *sender) keep(ctx context.Context, call func() error) error {
+	if a.unkept.IsZero() {
+		a.unkept = a.Own()
+	}
+	err := engine.InsistUntil(context.WithoutCancel(ctx), a.Config, call, func() bool {
+		now := a.Own()
+		if a.ending.IsZero() && a.program.Err() != nil {
+			a.ending = now
+		}
+		return engine.Elapsed(a.unkept, now) > a.Timing.Lease || !a.ending.IsZero() && engine.Elapsed(a.ending, now) > stopGrace
+	})
+	if err == nil {
+		a.unkept = time.Time{}
+	}
+	return err
+}
+
+// stopGrace is for how long a program that was asked to stop tries to keep answers.
+const stopGrace = 10 * time.Second
 
 // pastDeadline reports whether the deadline has come, and stops sending then.
 func (a *sender) pastDeadline() bool {
@@ -239,13 +271,17 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 	}
 	durable := context.WithoutCancel(ctx)
 	lost := a.record(ctx, kept, block)
-	if err := a.Insist(durable, func() error { _, err := a.Ledger.Work.SettleLive(durable, a.Lease, block); return err }); err != nil {
+	if err := a.keep(ctx, func() error { _, err := a.Ledger.Work.SettleLive(durable, a.Lease, block); return err }); err != nil {
 		if errors.Is(err, store.ErrLeaseLost) {
 			a.tooLate(kept, block)
 		}
 		if a.rawless {
-			err = errors.Join(&LostAnswersError{len(block)}, err)
+			a.lost += len(block)
 		}
+		if a.gaveUp { // for the same reason as the round before
+			err = nil
+		}
+		a.gaveUp = true
 		return errors.Join(lost, err)
 	}
 	for i := range block {
@@ -320,7 +356,7 @@ func (a *sender) record(ctx context.Context, replies []*reply, block []store.Set
 	durable := context.WithoutCancel(ctx)
 	var err error
 	for i, r := range replies {
-		err = errors.Join(err, a.log.got(r, &block[i]))
+		err = cmp.Or(err, a.log.got(r, &block[i]))
 	}
 	if err == nil {
 		err = a.persist(ctx, a.log.Log, func() error { return a.log.keep(block) })
@@ -334,5 +370,5 @@ func (a *sender) record(ctx context.Context, replies []*reply, block []store.Set
 		block[i].Artifact, block[i].Offset, block[i].Length, block[i].Sum = 0, 0, 0, 0
 	}
 	note := fmt.Sprintf("raw bytes cannot be written, answers are kept without them: %v", err)
-	return errors.Join(err, a.Insist(durable, func() error { return a.Ledger.Work.Note(durable, a.Run.No, a.Seg.No, "raw", note) }))
+	return errors.Join(err, a.keep(ctx, func() error { return a.Ledger.Work.Note(durable, a.Run.No, a.Seg.No, "raw", note) }))
 }

@@ -8,11 +8,11 @@ import (
 	"assay/internal/send/engine/hold"
 )
 
-// watch looks, now and then, whether this segment has to stop.
+// watch looks, now and then, whether this segment has to stop, and keeps for what it waits.
 func (a *sender) watch(ctx context.Context) {
 	tick := time.NewTicker(a.Timing.Look)
 	defer tick.Stop()
-	run := a.Run
+	run, noted := a.Run, pauseNote{until: a.Seg.Wait, kind: a.Seg.Reason}
 	for {
 		select {
 		case <-ctx.Done():
@@ -21,7 +21,8 @@ func (a *sender) watch(ctx context.Context) {
 		}
 		a.pastDeadline()
 		a.trouble(a.look(ctx))
-		var err error
+		err := a.notePause(ctx, &noted)
+		a.trouble(err)
 		if run, err = a.retune(ctx, run); err != nil && ctx.Err() == nil {
 			a.trouble(err)
 		}

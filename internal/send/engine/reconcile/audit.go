@@ -143,7 +143,8 @@ func (r *Auditor) Owed(ctx context.Context, w *hold.Work) error {
 	var unread *UnreadError
 	switch err := a.with(ctx, w.Seg.Provider); {
 	case errors.As(err, &unread):
-		return w.Ledger.Work.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures+2, 0)), store.AwaitsAudit)
+		return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: w.Clock.Now().Add(w.Backoff(w.Seg.Failures+2, 0)),
+			Reason: store.AwaitsAudit})
 	case err != nil:
 		return err
 	}

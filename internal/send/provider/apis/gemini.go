@@ -186,6 +186,8 @@ func (op *geminiOperation) status() provider.Status {
 		s.Parts = []provider.Part{{Name: "results", Kind: provider.PartResults, Ref: inlinePart}}
 	case s.State == provider.StateEnded:
 		s.State = provider.StateEnding
+	case s.State == provider.StateExpired: // it hands out nothing of what it did
+		s.Counts = provider.Counts{Known: true, Total: s.Counts.Total, Expired: s.Counts.Total}
 	}
 	if len(op.Error) > 0 && s.State.Terminal() && s.State != provider.StateEnded {
 		s.Fault = new(dialect.Classify(0, op.Error))

@@ -142,7 +142,7 @@ func (d *Driven) work(ctx context.Context, h *shell.Home, p *progress.Progress, 
 	d.begun = true
 	d.st, d.err = h.Drive(ctx, d.Run, e, workspace.Drive{
 		Once: o.Once, Detach: o.Detach, Interval: o.Interval, Moved: p.Show, Held: p.Held, Gone: p.World.TakenOver, Away: p.Away,
-		Stopping: p.Stopping,
+		Stopping: p.Stopping, Unwritten: p.Unwritten,
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/send/workspace"
@@ -43,7 +44,7 @@ func Resume(w *shell.World) *cobra.Command {
 	f.home.Register(c)
 	c.Flags().BoolVar(&f.all, "all", false, "all open runs of this home, and closed ones that owe a look at a provider's jobs")
 	c.Flags().BoolVar(&f.once, "once", false, "do what can be done now, then stop")
-	c.Flags().DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
+	c.Flags().DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 3s at first, then less often)")
 	c.Flags().BoolVar(&f.proceed, "proceed", false, "say yes to the first answers that were shown")
 	c.Flags().BoolVar(&f.reconciled, "reconciled", false, "go on although jobs at the providers could not be compared with the ledger: "+
 		"what they did may be paid twice")
@@ -149,6 +150,15 @@ func prepareResume(ctx context.Context, w *shell.World, ref string, f resumeFlag
 	}
 	if _, err := TryAgain(ctx, w, h, run); err != nil {
 		return h, run, err
+	}
+	if !f.all { // cron does as providers ask
+		n, err := h.Ledger.Work.Hurry(ctx, run.No)
+		if err != nil {
+			return h, run, err
+		}
+		if n > 0 {
+			fmt.Fprintf(w.Stderr, "%s that a provider asked to wait: tried now\n", assay.Count(n, "segment"))
+		}
 	}
 	// with --once, and for a batch file, jobs are looked at now, however short ago the last look was
 	if _, batch := batchrun.Of(run); (batch || f.once) && run.State != store.RunClosed {

@@ -87,7 +87,7 @@ func Run(w *shell.World) *cobra.Command {
 	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false,
 		"batches: show each lane's first question and answer, and ask before the rest goes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
-	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
+	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 3s at first, then less often)")
 	flags.StringVar(&f.note, "note", "", "a note kept with the run")
 	flags.StringVar(&f.by, "by", "", "the name of the person who runs it (the login name); providers whose jobs have metadata see it")
 	return c

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
@@ -26,13 +27,13 @@ const (
 )
 
 // news are lines about what changed since the last look.
-func (n *notices) news(ctx context.Context, l *ledger.Ledger, runs []store.Run, now time.Time) ([]string, error) {
+func (n *notices) news(ctx context.Context, l *ledger.Ledger, all []store.Run, now time.Time) ([]string, error) {
 	if !n.looked.IsZero() && now.Sub(n.looked).Abs() < max(noticeEvery, parts*n.took) {
 		return nil, nil
 	}
 	n.looked = now
 	var lines []string
-	for _, run := range runs {
+	for _, run := range all {
 		lanes, err := l.Reader.Lanes(ctx, run.No)
 		if err != nil {
 			return nil, err
@@ -55,7 +56,7 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, runs []store.Run, 
 				continue
 			}
 			n.printed[name] = now
-			lines = append(lines, TroubleLine(t))
+			lines = append(lines, TroubleLine(t, now))
 		}
 	}
 	return lines, nil
@@ -89,7 +90,7 @@ func (n *notices) reconcile(run store.Run, why string) []string {
 		500)}
 }
 
-// TroubleLine returns why a segment does not move.
-func TroubleLine(t store.Trouble) string {
-	return assay.Clean(fmt.Sprintf("segment %d (%s %s, %s): %s", t.Segment, t.Stage, t.Lane, t.State, t.Reason), 500)
+// TroubleLine returns why a segment does not move, and when it is tried again.
+func TroubleLine(t store.Trouble, now time.Time) string {
+	return assay.Clean(fmt.Sprintf("segment %d (%s %s, %s): %s", t.Segment, t.Stage, t.Lane, t.State, runs.Why(t, now)), 500)
 }

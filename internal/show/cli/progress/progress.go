@@ -31,6 +31,7 @@ type Progress struct {
 	noted  notices
 	last   string
 	looked time.Time     // when the ledger was last asked how far it is
+	warned time.Time     // when it was last printed that something cannot be written
 	took   time.Duration // how long that took
 }
 
@@ -251,6 +252,21 @@ func (p *Progress) Away(err error) {
 	defer p.mu.Unlock()
 	_ = p.say("the ledger cannot be reached, and is waited for: " + err.Error()) // a stream that is gone is noticed by the next look
 }
+
+// Unwritten prints that what came back cannot be written, and is tried again; not more often than every half minute.
+func (p *Progress) Unwritten(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := p.World.Now(); now.Sub(p.warned) > warnEvery {
+		p.warned = now
+		// a stream that is gone is noticed by the next look
+		_ = p.say("it cannot be written, and is tried again for two minutes: " + err.Error() + "; Ctrl-C stops, and what came back " +
+			"and is not written by then is asked, and paid for, again")
+	}
+}
+
+// warnEvery is how often the same warning is printed at most.
+const warnEvery = 30 * time.Second
 
 // Stopping prints what a stop waits for.
 func (p *Progress) Stopping(flying int) {

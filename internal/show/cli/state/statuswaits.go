@@ -45,7 +45,7 @@ func printWaits(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 			fmt.Fprintln(w.Stdout, "and further segments: --segments lists all")
 			break
 		}
-		fmt.Fprintln(w.Stdout, progress.TroubleLine(t)+stoodStill(t, w.Now()))
+		fmt.Fprintln(w.Stdout, progress.TroubleLine(t, w.Now())+stoodStill(t, w.Now()))
 	}
 	if known {
 		fmt.Fprintf(w.Stdout, "%s of %s done; about %s left at this pace.\n", assay.Thousands(p.Done()), assay.Thousands(p.Wanted),
@@ -59,6 +59,10 @@ func printWaits(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 			*run.Budget-run.Spent-run.Reserved-run.Perhaps)
 	}
 	fmt.Fprintln(w.Stdout, who)
+	if slices.ContainsFunc(troubles, func(t store.Trouble) bool { return t.Wait.After(w.Now()) }) {
+		fmt.Fprintf(w.Stdout, "A wait that a provider asked for is cut short by `assay resume %s`, where no process is at work on it.\n",
+			h.Named(run))
+	}
 	return nil
 }
 

@@ -21,6 +21,7 @@ type runData struct {
 	Jobs   []segmentRow `json:"segments"` // the newest
 	Events []eventRow   `json:"events"`   // the newest
 	Orders []orderRow   `json:"orders"`   // not carried out yet
+	Waits  []waitRow    `json:"waits"`    // segments that do not move as they should
 
 	Grid     laneGrid         `json:"-"`
 	Burn     *plot.Figure     `json:"-"`
@@ -68,6 +69,9 @@ func (s *Pages) Run(q *site.Request) (*site.View, error) {
 	if data.Pulse, err = s.pulseOf(ctx, q); err != nil {
 		return nil, err
 	}
+	if err := s.readWaits(ctx, q, &data); err != nil {
+		return nil, err
+	}
 	if err := s.readHistory(ctx, q, &data); err != nil {
 		return nil, err
 	}
@@ -95,6 +99,36 @@ func (s *Pages) pulseOf(ctx context.Context, q *site.Request) (pulse, error) {
 		out.State = "idle"
 	}
 	return out, nil
+}
+
+// waitRow is why a segment does not move as it should.
+type waitRow struct {
+	Segment  int64      `json:"segment"`
+	Stage    string     `json:"stage"`
+	Lane     string     `json:"lane"`
+	Provider string     `json:"provider"`
+	Reason   string     `json:"reason"`
+	Until    *time.Time `json:"asked_to_wait_until"` // null: the provider did not ask
+	Due      *time.Time `json:"tried_again"`         // null: not by itself, or it is at it
+}
+
+// readWaits reads which segments do not move as they should.
+func (s *Pages) readWaits(ctx context.Context, q *site.Request, data *runData) error {
+	data.Waits = []waitRow{}
+	if q.Run.State == store.RunClosed {
+		return nil
+	}
+	all, err := q.Home.Pages.Troubles(ctx, q.Run.No, shownSegments)
+	for _, t := range all {
+		row := waitRow{t.Segment, t.Stage, t.Lane, t.Provider, t.Reason, nil, assay.KnownTime(t.Due)}
+		if t.Wait.After(s.Now()) {
+			row.Until = &t.Wait
+		}
+		if t.State != store.Held { // listed apart
+			data.Waits = append(data.Waits, row)
+		}
+	}
+	return err
 }
 
 // readHistory reads what happened: segments, events, orders.
