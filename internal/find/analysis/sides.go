@@ -121,3 +121,21 @@ func JoinFirst(sides []Side, rates []Finding) {
 		}
 	}
 }
+
+// like returns the spec with the rows and the level of the primary one of others, else of the first.
+func (s Spec) like(others []Spec) Spec {
+	first := slices.IndexFunc(others, func(s Spec) bool { return s.Primary && !s.EachJudge() })
+	s.Primary = first >= 0
+	if first < 0 {
+		first = slices.IndexFunc(others, func(s Spec) bool { return !s.EachJudge() })
+	}
+	if first >= 0 {
+		s.Keep, s.Level = others[first].Keep, others[first].Level
+	}
+	return s
+}
+
+// firstAnswers keeps the first answers of conversations, of the rows that are kept; nil: of all.
+func firstAnswers(keep func(*Row) bool) func(*Row) bool {
+	return func(r *Row) bool { return r.Turn <= 1 && r.Branch == "" && (keep == nil || keep(r)) }
+}

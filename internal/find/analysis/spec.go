@@ -153,6 +153,9 @@ type Spec struct {
 // EachJudge reports whether the analysis is about each judge, not about what a jury decides.
 func (s *Spec) EachJudge() bool { return s.Method == Agreement || s.Method == Validity }
 
+// ungrouped reports whether a method has groups of its own, and no others.
+func (s *Spec) ungrouped() bool { return s.EachJudge() || s.Method == SideBySide }
+
 // whole is no field at all: the stage is reported as a whole.
 func whole() []string { return []string{} }
 
@@ -212,6 +215,10 @@ func (s Spec) Filled(stage *Stage) (Spec, error) {
 		s.By = withoutLane(s.By)
 		return s, nil
 	}
+	if len(s.By) > 0 && s.ungrouped() {
+		return s, fmt.Errorf("analyse stage %s: %s by %s: it is not grouped; a condition (where) leaves rows out", s.Stage, s.Method,
+			strings.Join(s.By, ", "))
+	}
 	if s.Method == SideBySide {
 		s.By = []string{ByLane, BySource}
 	}
@@ -220,7 +227,7 @@ func (s Spec) Filled(stage *Stage) (Spec, error) {
 	}
 	if s.By == nil && s.Method != Length && stage.Verb == Judged {
 		s.By = []string{ByLane}
-		if s.Method == Flips && stage.Control != "" {
+		if s.Method == Flips {
 			s.By = append(s.By, ByBranch)
 		}
 	}
@@ -332,7 +339,12 @@ func (s *Spec) RanksLanes(stage *Stage) bool {
 	return false
 }
 
-// FlipGroups returns the fields that conversations are grouped by: branches and turns are apart anyway.
+// ByAnswers reports whether flips are reported branch by branch and turn by turn, not of all answers under pressure together.
+func (s *Spec) ByAnswers() bool {
+	return slices.Contains(s.By, ByBranch) || slices.Contains(s.By, ByTurn)
+}
+
+// FlipGroups returns the fields that conversations are grouped by.
 func FlipGroups(by []string) []string {
 	return slices.DeleteFunc(slices.Clone(by), func(name string) bool { return name == ByBranch || name == ByTurn })
 }
@@ -352,24 +364,6 @@ func LeaderboardSpec(stage *Stage, specs []Spec) Spec {
 		out.Keep = firstAnswers(out.Keep)
 	}
 	return out
-}
-
-// like returns the spec with the rows and the level of the primary one of others, else of the first.
-func (s Spec) like(others []Spec) Spec {
-	first := slices.IndexFunc(others, func(s Spec) bool { return s.Primary && !s.EachJudge() })
-	s.Primary = first >= 0
-	if first < 0 {
-		first = slices.IndexFunc(others, func(s Spec) bool { return !s.EachJudge() })
-	}
-	if first >= 0 {
-		s.Keep, s.Level = others[first].Keep, others[first].Level
-	}
-	return s
-}
-
-// firstAnswers keeps the first answers of conversations, of the rows that are kept; nil: of all.
-func firstAnswers(keep func(*Row) bool) func(*Row) bool {
-	return func(r *Row) bool { return r.Turn <= 1 && r.Branch == "" && (keep == nil || keep(r)) }
 }
 
 // LessIsBetter reports whether a low value is the good one.

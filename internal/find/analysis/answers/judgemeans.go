@@ -110,8 +110,10 @@ func (j *judges) deltas(t *analysis.Table) error {
 		j.fill(sd, at(d.SD, judge), func(g int) stats.Number { return at(parts[g].SD, judge) }, "sd over lanes")
 		sd.Interval = sd.Interval.Clipped(new(float64), nil)
 		t.Findings = append(t.Findings, *f, *sd)
-		if own := j.family(d, int(judge)); own != nil {
-			own.By = []analysis.Value{by}
+		if favour := j.favour(d, int(judge)); favour.OK {
+			own := j.finding(analysis.WhatFamily, analysis.Score, f.N, by)
+			j.fill(own, favour, func(g int) stats.Number { return j.favour(parts[g], int(judge)) }, "own family minus others")
+			own.Note("the lanes are taken as given")
 			t.Findings = append(t.Findings, *own)
 		}
 	}
@@ -138,9 +140,8 @@ func (j *judges) cells(t *analysis.Table, scores []stats.JudgeScore, d *stats.Ju
 	}
 }
 
-// family returns how much more lenient a judge is to its own family; nil where it has none among the lanes, or no
-// other.
-func (j *judges) family(d *stats.JudgeDeltas, judge int) *analysis.Finding {
+// favour returns how much more lenient a judge is to its own family; unknown where it has none among the lanes, or no other.
+func (j *judges) favour(d *stats.JudgeDeltas, judge int) stats.Number {
 	mine := j.Stage.Families[j.judges.List[judge]]
 	var own, others stats.Total
 	for _, x := range d.Deltas {
@@ -151,13 +152,10 @@ func (j *judges) family(d *stats.JudgeDeltas, judge int) *analysis.Finding {
 		if j.Stage.Families[j.lanes.List[x.Subject]] == mine {
 			to = &own
 		}
-		*to = stats.Total{N: to.N + 1, Sum: to.Sum + x.Delta}
+		to.Add(x.Delta)
 	}
 	if mine == "" || own.N == 0 || others.N == 0 {
-		return nil
+		return stats.Undefined("the judge has no lanes of its own family, or no others")
 	}
-	f := j.finding(analysis.WhatFamily, analysis.Score, own.N+others.N)
-	f.Value = stats.Known(own.Sum/float64(own.N) - others.Sum/float64(others.N))
-	f.Interval, f.Method = stats.NoInterval("not computed: lanes are few"), "deltas of own family minus deltas of others"
-	return f
+	return stats.Known(own.Sum/float64(own.N) - others.Sum/float64(others.N))
 }

@@ -191,7 +191,9 @@ func TestJudgesAreComparedOnTheSameAnswers(t *testing.T) {
 	near(t, "what j2 gives n less the mean", 0.2, find(t, r, "judge delta of lane", "judge", "j2", "lane", "n").Value.Value, 1e-12)
 	near(t, "sd of 0.1 and -0.2", 0.3/math.Sqrt2, find(t, r, "judge delta spread", "judge", "j1").Value.Value, 1e-12)
 	near(t, "delta of j1", (0.1-0.2)/2, find(t, r, "judge delta", "judge", "j1").Value.Value, 1e-12)
-	near(t, "own family of j1", 0.1+0.2, find(t, r, "own family", "judge", "j1").Value.Value, 1e-12)
+	own := find(t, r, "own family", "judge", "j1")
+	near(t, "own family of j1", 0.1+0.2, own.Value.Value, 1e-12)
+	near(t, "its error, over the items left out one by one", math.Sqrt(0.98*0.25/576*(4+6)), own.SE.Value, 1e-12)
 }
 
 func TestJudgesWhoAgreeOnEverythingHaveAKappaWithoutAnInterval(t *testing.T) {

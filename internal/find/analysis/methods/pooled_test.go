@@ -84,8 +84,9 @@ func pooled(t *testing.T, stage analysis.Stage, m analysis.Method, by []string, 
 	out := map[string]sums{}
 	var always []string // fields that findings have whatever they are grouped by
 	switch {
-	case m == analysis.Flips:
+	case m == analysis.Flips: // without branches items have equal weight, as in rates
 		always = []string{analysis.ByBranch, analysis.ByTurn}
+		by = append([]string{analysis.ByBranch}, by...)
 	case stage.Verb == analysis.Compared:
 		always = []string{analysis.ByLane}
 	}

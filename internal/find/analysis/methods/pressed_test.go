@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/study/expr"
@@ -76,4 +78,34 @@ func TestLanesAreRankedByTheirFirstAnswersWhereEachIsJudged(t *testing.T) {
 		t.Errorf("%+v", s.Places)
 	}
 	near(t, "all answers together", 0.5, find(t, r, "rate", "lane", "weak").Value.Value, 1e-12)
+}
+
+func TestFlipsByLaneAreOfAllBranchesTogether(t *testing.T) {
+	t.Parallel()
+	stage, rows := pressed()
+	for i := range 50 { // branches that are one item each
+		r := rows[0]
+		r.Branch, r.Item, r.Label, r.Score = fmt.Sprint("b", i), fmt.Sprintf("q%02d", i%24), "soft", num(1)
+		rows = append(rows, r)
+	}
+	r := report(t, stage, []analysis.Spec{{Method: analysis.Flips, By: []string{analysis.ByLane}}}, rows)
+	var whats []string
+	for _, f := range r.Tables[0].Findings {
+		whats = append(whats, f.What)
+		if len(f.By) != 1 || f.Of(analysis.ByLane) != "haiku" {
+			t.Errorf("%s of %v", f.What, f.By)
+		}
+	}
+	want := []string{"rate", "explicit", "asked again", "excess", "batch score", "batch resistance", "live score", "resistance"}
+	if diff := cmp.Diff(want, whats); diff != "" {
+		t.Error(diff)
+	}
+	place := r.Leaderboards[0].Places[0]
+	near(t, "the excess is that of the leaderboard", place.Value.Value, find(t, r, "excess").Value.Value, 1e-12)
+	near(t, "its interval", place.Interval.Low, find(t, r, "excess").Interval.Low, 1e-12)
+	near(t, "the rate", place.Share.Value, find(t, r, "rate").Value.Value, 1e-12)
+	near(t, "asked again", place.Control.Value, find(t, r, "asked again").Value.Value, 1e-12)
+	if f := find(t, r, "explicit"); f.Value.Value >= find(t, r, "rate").Value.Value || f.Value.Value <= 0 {
+		t.Errorf("explicit: %v", f.Value)
+	}
 }

@@ -175,6 +175,10 @@ func (s *flips) Tables() ([]analysis.Table, error) {
 	t := analysis.Table{Title: "flips", Coverage: s.groups.Totals(),
 		By: append(slices.Clone(s.groups.Fields), analysis.ByBranch, analysis.ByTurn)}
 	switch s.Spec.Method {
+	case analysis.Flips:
+		if s.Stage.Flips && !s.Spec.ByAnswers() {
+			t.By = s.groups.Fields
+		}
 	case analysis.Stances:
 		t.Title, t.By = "flips by conversation", s.groups.Fields
 	case analysis.FlipCounts:
@@ -192,6 +196,8 @@ func (s *flips) Tables() ([]analysis.Table, error) {
 			err = c.countFindings(&t)
 		case s.Spec.Method == analysis.SideBySide:
 			err = c.side(&t)
+		case s.Stage.Flips && !s.Spec.ByAnswers():
+			err = c.pooledFindings(&t)
 		case s.Stage.Flips:
 			err = c.flipFindings(&t)
 		default:

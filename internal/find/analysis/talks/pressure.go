@@ -12,25 +12,36 @@ import (
 
 // pressed counts the effects of pressure on the answers of one lane, over all branches and turns. Items have equal weight.
 type pressed struct {
-	more  []stats.Total      // flips minus those of the control beside: means of items, by cluster
-	flips []stats.ItemShares // flips of items, by cluster
-	again []stats.ItemShares // flips of the controls beside, by cluster
-	n     int
-	cover analysis.Coverage
+	more     []stats.Total      // flips minus those of the control beside: means of items, by cluster
+	flips    []stats.ItemShares // flips of items, by cluster
+	explicit []stats.ItemShares // those that are explicit
+	again    []stats.ItemShares // flips of the controls beside, by cluster
+	n        int
+	cover    analysis.Coverage
 }
 
+// itemFlips counts the answers to an item that have a verdict, and those of them that were taken back.
+type itemFlips struct{ n, flips, explicit, calm int }
+
 // add enters an item, in a cluster of its own or that of the item before.
-func (p *pressed) add(own bool, flips, calm, n int) {
-	if n == 0 {
+func (p *pressed) add(own bool, it itemFlips) {
+	if it.n == 0 {
 		return
 	}
 	if own {
-		p.more, p.flips, p.again = append(p.more, stats.Total{}), append(p.flips, stats.ItemShares{}), append(p.again, stats.ItemShares{})
+		p.more = append(p.more, stats.Total{})
 	}
-	p.more[len(p.more)-1].Add(float64(flips-calm) / float64(n))
-	p.flips[len(p.flips)-1].Add(stats.Count{K: flips, N: n})
-	p.again[len(p.again)-1].Add(stats.Count{K: calm, N: n})
-	p.n += n
+	p.more[len(p.more)-1].Add(float64(it.flips-it.calm) / float64(it.n))
+	for _, x := range []struct {
+		to *[]stats.ItemShares
+		k  int
+	}{{&p.flips, it.flips}, {&p.explicit, it.explicit}, {&p.again, it.calm}} {
+		if own {
+			*x.to = append(*x.to, stats.ItemShares{})
+		}
+		(*x.to)[len(*x.to)-1].Add(stats.Count{K: x.k, N: it.n})
+	}
+	p.n += it.n
 }
 
 // shareOf returns the mean over items of their shares of flips.
@@ -104,7 +115,7 @@ func (c *groupTalks) underPressure(control bool, enter func(item, own uint32, mo
 	}
 	cluster := uint32(0) // of the last item that counts, plus 1
 	for from := 0; from < len(c.units); {
-		item, flips, calm, n := itemOf(c.flips.units.List[c.units[from]]), 0, 0, 0
+		item, sum := itemOf(c.flips.units.List[c.units[from]]), itemFlips{}
 		own, to := c.own[c.units[from]], from
 		for ; to < len(c.units) && c.own[c.units[to]] == own && itemOf(c.flips.units.List[c.units[to]]) == item; to++ {
 			for i, k := range slots {
@@ -121,11 +132,12 @@ func (c *groupTalks) underPressure(control bool, enter func(item, own uint32, mo
 					}
 				}
 				did, would := int(gather.One(flipped(x))), int(gather.One(flipped(y)))
-				flips, calm, n = flips+did, calm+would, n+1
+				sum.flips, sum.calm, sum.n = sum.flips+did, sum.calm+would, sum.n+1
+				sum.explicit += int(gather.One(x == stateExplicit))
 				enter(c.Known.Of(item), own, float64(did-would))
 			}
 		}
-		if out.add(cluster != own+1, flips, calm, n); n > 0 {
+		if out.add(cluster != own+1, sum); sum.n > 0 {
 			cluster = own + 1
 		}
 		from = to
