@@ -101,6 +101,9 @@ type TakenJob struct {
 // TierEvent is the kind of events about service tiers that the price list does not have.
 const TierEvent = "tier"
 
+// ServedEvent is the kind of events about answers of another model than was asked.
+const ServedEvent = "served"
+
 // DoubleEvent is the kind of events about jobs that are one too many.
 const DoubleEvent = "double"
 

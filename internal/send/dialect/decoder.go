@@ -82,6 +82,15 @@ func failed(o assay.Outcome, f assay.Fault) assay.Outcome {
 	return o
 }
 
+// Unreadable reports whether a fault is that of bytes which we cannot make sense of.
+func Unreadable(f assay.Fault) bool {
+	switch f.Code {
+	case "unreadable_reply", "no_choices", "no_content", "no_response", "no_candidates", "no_message", "no_output", "no_dialect":
+		return f.Class == assay.FaultUnknown && f.Status == 0
+	}
+	return false
+}
+
 // unreadable returns the fault of bytes that we cannot make sense of.
 func unreadable(code, message string) assay.Fault {
 	return assay.Fault{Class: assay.FaultUnknown, Code: code, Message: assay.Clean(message, maxMessage)}

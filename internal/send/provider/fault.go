@@ -57,8 +57,11 @@ func Unsent(err error) bool {
 	return errors.As(err, &c) && c.unsent
 }
 
-// Lost reports whether an error leaves it open that the provider did the work of a call and bills it: nothing came back, or
-// only the word of a proxy in between.
+// ErrUnreadable is the error of a live reply under a good status that nothing can be read from: the work was done, and is billed.
+var ErrUnreadable = errors.New("the reply cannot be read")
+
+// Lost reports whether an error leaves it open that the provider did the work of a call and bills it: nothing came back, or nothing
+// that can be read, only the word of a proxy in between, or that the server broke while it worked.
 func Lost(err error) bool {
 	if err == nil {
 		return false
@@ -67,13 +70,16 @@ func Lost(err error) bool {
 		return true
 	}
 	var c *callError
+	if errors.Is(err, ErrUnreadable) {
+		return true
+	}
 	if !errors.As(err, &c) {
 		return false // its own words, under a good status
 	}
 	switch c.fault.Status {
 	case 0:
 		return !c.unsent
-	case http.StatusRequestTimeout, 499, http.StatusBadGateway, http.StatusGatewayTimeout, 522, 524:
+	case http.StatusRequestTimeout, 499, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout, 522, 524:
 		return true
 	}
 	return !c.told && c.fault.Status/100 == 5

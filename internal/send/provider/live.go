@@ -69,6 +69,9 @@ func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply,
 	reply.Outcome.RequestID = cmp.Or(requestID(resp.Header), reply.Outcome.RequestID)
 	if f := reply.Outcome.Fault; f != nil && reply.Outcome.Ending != assay.Refused {
 		f.RetryAfter = max(f.RetryAfter, reply.Rate.RetryAfter)
+		if dialect.Unreadable(*f) && !reply.Outcome.Usage.Known {
+			return reply, fmt.Errorf("ask: %w: %w", ErrUnreadable, f)
+		}
 		return reply, fmt.Errorf("ask: %w", f)
 	}
 	return reply, nil

@@ -171,7 +171,11 @@ func TestWhatMayBeBilledIsReported(t *testing.T) {
 		"the provider's own no": {func(w http.ResponseWriter) { w.WriteHeader(429); io.WriteString(w, `{"error":{"message":"slow"}}`) },
 			false},
 		"the provider is broken": {func(w http.ResponseWriter) { w.WriteHeader(500); io.WriteString(w, `{"error":{"message":"oops"}}`) },
-			false},
+			true},
+		"a page in place of an answer": {func(w http.ResponseWriter) { io.WriteString(w, `<html>please log in</html>`) }, true},
+		"the provider's own no under a good status": {func(w http.ResponseWriter) {
+			io.WriteString(w, `{"error":{"message":"slow","code":"rate_limit_exceeded"}}`)
+		}, false},
 		"a gateway's no": {func(w http.ResponseWriter) { w.WriteHeader(502); io.WriteString(w, `<html>bad gateway</html>`) }, true},
 		"a gateway had enough": {func(w http.ResponseWriter) { w.WriteHeader(504); io.WriteString(w, `{"error":{"message":"timeout"}}`) },
 			true},

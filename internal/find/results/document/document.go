@@ -80,6 +80,15 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 	if d.Rerun, err = r.Rerun(run, run.Folder); err != nil {
 		return nil, err
 	}
+	served, err := r.Ledger.EventsOf(ctx, run.No, store.ServedEvent)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range served {
+		if text := e.Text + "."; !slices.Contains(d.Remarks, text) {
+			d.Remarks = append(d.Remarks, text)
+		}
+	}
 	if n := len(redos); n > 0 {
 		d.Remarks = append(d.Remarks,
 			fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", assay.Count(n, "draw")))

@@ -106,6 +106,7 @@ type reading struct {
 	rest   bool                // the walk is over what is no answer
 	poor   map[assay.Key]bool  // requests with a line that is no answer
 	late   map[assay.Key]int64 // set: only these attempts, and what is read is late
+	served map[string]bool     // other models than was asked that were named
 	halt   *assay.Fault        // the first that every further request would meet: no money, or no right
 }
 
@@ -245,7 +246,10 @@ func (r *reading) flush(ctx context.Context) error {
 		}
 	} else {
 		_, err = r.w.Ledger.Work.Settle(ctx, r.w.Lease, r.block)
-		err = errors.Join(err, r.w.Ledger.Work.AddStrays(ctx, r.w.Lease, r.strays))
+		if r.served == nil {
+			r.served = map[string]bool{}
+		}
+		err = errors.Join(err, hold.NoteServed(ctx, r.w.Work, r.served, r.block), r.w.Ledger.Work.AddStrays(ctx, r.w.Lease, r.strays))
 	}
 	r.block, r.strays = r.block[:0], r.strays[:0]
 	return err

@@ -148,3 +148,18 @@ func shortCanary(e assay.Ending) string {
 	}
 	return what + " (raise max_tokens, or turn thinking off; `assay retry` sends the rest as it is)"
 }
+
+// NoteServed notes, once for each name, that answers of a segment come from another model than was asked.
+func NoteServed(ctx context.Context, w *Work, seen map[string]bool, block []store.Settlement) error {
+	var failed error
+	for i := range block {
+		served := block[i].Outcome.Model
+		if seen[served] || assay.SameModel(w.Seg.Model, served) {
+			continue
+		}
+		seen[served] = true
+		note := fmt.Sprintf("Lane %s asks %s, and answers come from %s", w.Seg.Lane, w.Seg.Model, assay.Clean(served, 100))
+		failed = errors.Join(failed, w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, store.ServedEvent, note))
+	}
+	return failed
+}

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,6 +18,8 @@ const (
 	askBusy    = 8 // the provider is busy
 	askLost    = 3 // whether it is billed, or what it means, is unknown
 	askTimeout = 1 // it took as long as a request may
+
+	askMissing = 3 // requests in a row may find no model before the lane is stopped
 )
 
 // send lets requests out, one by one, as the account's queue allows.
@@ -180,6 +183,7 @@ func (a *sender) once(ctx context.Context, f *outgoing, p slot) (*reply, *assay.
 	got, err := a.Access.Live.Ask(call, f.request)
 	r := &reply{outgoing: f, Reply: got, dialect: f.request.Wire.Dialect}
 	if err == nil {
+		a.missing.Store(0)
 		r.cost = a.Bill(got.Outcome)
 		a.budget.owes(r.owed()) // before the next one may go
 		p.leave(ratelimit.Reply{Hints: hints(got.Rate)}, a.tokens.used(got.Outcome.Usage))
@@ -203,7 +207,13 @@ func (a *sender) once(ctx context.Context, f *outgoing, p slot) (*reply, *assay.
 		r.halt, r.stays = fault, true
 		return r, fault
 	}
-	r.lost = provider.Lost(err)
+	if fault.Status == 404 || fault.Status == 410 {
+		if a.missing.Add(1) >= askMissing { // the model is gone, and every further request would meet the same
+			r.halt, r.stays = fault, true
+			return r, fault
+		}
+	}
+	r.lost, r.err = provider.Lost(err), err
 	return r, fault
 }
 
@@ -213,6 +223,8 @@ const timedOut = "timeout"
 // tries returns how often a request is asked again after a fault.
 func (a *sender) tries(r *reply, f *assay.Fault) int64 {
 	switch {
+	case errors.Is(r.err, provider.ErrUnreadable): // the same would come, and be billed, again
+		return 0
 	case f.Code == timedOut:
 		return min(a.retries, askTimeout)
 	case r.lost, f.Class == assay.FaultUnknown && f.Status >= 300:

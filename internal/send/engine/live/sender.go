@@ -39,6 +39,7 @@ type sender struct {
 	home    chan *reply
 	open    chan struct{} // a place for everything that was let out and is not settled
 	away    atomic.Int64  // let out, and not home
+	missing atomic.Int64  // replies in a row that there is no such model
 	back    []*reply      // what came back last; its memory is used again
 	done    int64
 	failed  int64 // of those that ended here: without an answer that can be read
@@ -46,6 +47,7 @@ type sender struct {
 	good    bool             // one of them is a whole answer
 	rawless bool             // the log takes nothing more
 	tiers   map[string]bool  // service tiers without a price that were named
+	served  map[string]bool  // other models than was asked that were named
 	late    []store.InFlight // came back when the lease was another's
 	unkept  time.Time        // since when the ledger takes no answers; zero: it does
 	lost    int              // answers that could be kept nowhere
@@ -85,6 +87,7 @@ type reply struct {
 	cost    *assay.Money // nil: not known
 	stays   bool         // it has no answer, and is not asked again now
 	lost    bool         // whether it was answered is unknown
+	err     error        // of the call
 	halt    *assay.Fault // every further request would meet the same
 	broke   bool         // the budget does not cover one more try
 }
@@ -117,7 +120,7 @@ func (w *work) newSender(log *liveLog) *sender {
 	caps := w.Route.Live
 	d := w.queues.of(w.Access, caps.Account)
 	most := max(mostOpen, 4*caps.Lane.Concurrency)
-	a := &sender{work: w, log: log, queue: d, retries: askBusy, done: w.Seg.Done(), budget: newBudgetWatch(w),
+	a := &sender{work: w, log: log, queue: d, retries: askBusy, done: w.Seg.Done(), budget: newBudgetWatch(w), served: map[string]bool{},
 		own: d.laneOf("run "+w.Run.ID+" lane "+w.Seg.Lane, caps.Lane), model: d.modelOf(w.Seg.Model),
 		built: make(chan []outgoing, 1), jobs: make(chan job), home: make(chan *reply, most), open: make(chan struct{}, most)}
 	if caps.Retries != nil {
@@ -292,7 +295,7 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 		a.good = a.good || block[i].Outcome.Ending == assay.Answered && !block[i].Unread
 	}
 	a.done += int64(len(block))
-	if err := a.unlisted(durable, block); err != nil {
+	if err := errors.Join(a.unlisted(durable, block), hold.NoteServed(durable, a.work.Work, a.served, block)); err != nil {
 		return errors.Join(lost, err)
 	}
 	if above := a.Policy.StopAbove[a.Seg.Lane]; a.ended >= hold.LeastEnded &&

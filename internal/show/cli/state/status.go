@@ -146,7 +146,7 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 		return err
 	}
 	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run, more),
-		printTiers(ctx, w, h, run), printOwed(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
+		printNotes(ctx, w, h, run), printOwed(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
 	if err := printWaits(ctx, w, h, run, far); err != nil || !more.segments {

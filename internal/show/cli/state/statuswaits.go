@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,11 +100,14 @@ func printOwed(ctx context.Context, w *shell.World, h *shell.Home, run store.Run
 	return err
 }
 
-// printTiers names the service tiers of answers that the price list does not have, each once.
-func printTiers(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
-	all, err := h.Ledger.Reader.EventsOf(ctx, run.No, store.TierEvent)
+// printNotes names the service tiers of answers that the price list does not have, and models that answered in place of those asked,
+// each once.
+func printNotes(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	tiers, err := h.Ledger.Reader.EventsOf(ctx, run.No, store.TierEvent)
+	served, also := h.Ledger.Reader.EventsOf(ctx, run.No, store.ServedEvent)
+	err = errors.Join(err, also)
 	named := map[string]bool{}
-	for _, e := range all {
+	for _, e := range slices.Concat(tiers, served) {
 		if !named[e.Text] {
 			fmt.Fprintln(w.Stdout, assay.Clean("Note: "+e.Text+".", 500))
 		}
