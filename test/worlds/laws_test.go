@@ -291,7 +291,7 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 	switch {
 	case spent > b.sum:
 		return breaks(L2, h.statuses(ctx, all), "nothing is counted that was not billed", "spent %d, billed %d nano-dollars", spent, b.sum)
-	case b.sum-h.lostLive(b) > spent+perhaps && !cancelled:
+	case b.sum-h.lostLive(b) > spent+perhaps && !cancelled && !h.lostLogs():
 		return breaks(L2, h.statuses(ctx, all), "what was billed is spent, or perhaps spent",
 			"billed %d, spent %d, perhaps %d nano-dollars; %d short", b.sum, spent, perhaps, b.sum-spent-perhaps)
 	}

@@ -5,18 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing/synctest"
 	"time"
 
-	"assay/internal/keep/artifacts"
 	"assay/internal/send/process"
 	"assay/internal/simulator/dice"
 )
@@ -38,6 +35,8 @@ type machine struct {
 	taken     uint64
 	processes []*proc
 	outages   int
+	risk      bool             // one of the processes is to lose the power
+	off       bool             // the power is away
 	unsynced  map[string]int64 // sizes of files at their last sync, of those that were written since
 	synced    map[string]int64
 }
@@ -167,6 +166,7 @@ func (m *machine) start(ctx context.Context, end ending) (context.Context, *proc
 	defer m.mu.Unlock()
 	p := &proc{m: m, pid: 1000 + len(m.processes), stop: stop, end: end}
 	m.processes = append(m.processes, p)
+	m.risk = m.risk || end.How == power
 	return ctx, p
 }
 
@@ -293,108 +293,13 @@ func (p *proc) moment(name, when string) error {
 func (m *machine) outage() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.off = true
 	for _, p := range m.processes {
 		p.mu.Lock()
 		p.dead = p.dead || !p.over
 		p.mu.Unlock()
 		p.stop(context.Canceled)
 	}
-}
-
-// file takes a step on a file of the artifacts at once, as locks may be held around it, and remembers what of it is safe.
-func (p *proc) file(op artifacts.Step, name string, call func() error) error {
-	return p.take("file "+string(op)+" "+generic(name), func() error {
-		if p.isFull() && (op == artifacts.StepMake || op == artifacts.StepWrite) {
-			return syscall.ENOSPC
-		}
-		err := call()
-		if err == nil {
-			p.m.remember(op, name)
-		}
-		return err
-	})
-}
-
-// isFull reports whether the disk takes nothing more.
-func (p *proc) isFull() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.end.How == full && p.hit != ""
-}
-
-// synced keeps the ledger as it is now, if this process is to lose its power: commits that follow may be lost.
-func (p *proc) synced() {
-	if p.end.How == power && !p.isDead() {
-		p.m.copyBook(".synced", "")
-	}
-}
-
-// copyBook copies the ledger and its log from one name to another.
-func (m *machine) copyBook(to, from string) {
-	for _, part := range []string{"", "-wal"} {
-		text, err := os.ReadFile(m.book + from + part)
-		if errors.Is(err, os.ErrNotExist) {
-			err = os.RemoveAll(m.book + to + part)
-		} else if err == nil {
-			err = os.WriteFile(m.book+to+part, text, 0o600)
-		}
-		if err != nil {
-			panic(err)
-		}
-	}
-}
-
-func (m *machine) remember(op artifacts.Step, name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch op {
-	case artifacts.StepMake, artifacts.StepWrite:
-		m.unsynced[name] = m.synced[name]
-	case artifacts.StepSync:
-		if info, err := os.Stat(filepath.Join(m.dir, name)); err == nil {
-			m.synced[name] = info.Size()
-		}
-		delete(m.unsynced, name)
-	case artifacts.StepPublish:
-		m.published(name)
-	case artifacts.StepRemove:
-	}
-}
-
-// published gives a file what was unsynced of the part that it was made of.
-func (m *machine) published(name string) {
-	whole, err := os.Stat(filepath.Join(m.dir, name))
-	if err != nil {
-		return
-	}
-	for part, size := range m.unsynced {
-		if info, err := os.Stat(filepath.Join(m.dir, part)); err == nil && os.SameFile(info, whole) {
-			m.unsynced[name] = size
-			return
-		}
-	}
-}
-
-// loseUnsynced takes from files what was not synced, as a loss of power does.
-func (m *machine) loseUnsynced() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for name, size := range m.unsynced {
-		err := os.Truncate(filepath.Join(m.dir, name), size)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	clear(m.unsynced)
-	m.outages++
-	if err := m.links.drop(); err != nil {
-		return err
-	}
-	if _, err := os.Stat(m.book + ".synced"); err != nil {
-		return nil
-	}
-	m.copyBook("", ".synced")
-	return errors.Join(os.RemoveAll(m.book+"-shm"), os.Remove(m.book+".synced"), os.RemoveAll(m.book+".synced-wal"))
 }
 
 // boot names the machine since it had no power.

@@ -40,14 +40,15 @@ const (
 	doLabel  = "label"   // judge some answers
 	doRotate = "key"     // other keys at every provider, or the first ones again
 	doCopy   = "copy"    // a copy of the home is resumed beside it
+	doDamage = "damage"  // a file of a run is deleted, or a bit of it changes
 )
 
 // Make returns the world of a seed.
 func Make(seed uint64) World {
 	r := rand.New(rand.NewPCG(seed, 0x776f726c64))
-	w := World{Seed: seed, Study: newStudy(r), Queue: time.Duration(r.IntN(4)) * time.Minute}
+	w := World{Seed: seed, Study: newStudy(r), Queue: time.Duration(r.IntN(4)) * 20 * time.Second}
 	if r.IntN(3) == 0 {
-		w.Rate = 0.1
+		w.Rate = 0.5
 	}
 	for range r.IntN(4) {
 		w.Faults = append(w.Faults, newFault(r, w.Study))
@@ -88,8 +89,12 @@ func newFault(r *rand.Rand, s Study) string {
 	) + " " + limit
 }
 
-// disaster is a home that is lost and comes back as it was before.
+// disaster is a home that is lost and comes back as it was before, or a disk that fails under a run that was stopped.
 func (w *World) disaster(r *rand.Rand) []Action {
+	if r.IntN(3) == 0 {
+		w.Actions[0].End = ending{kill, moment(r)}
+		return []Action{{Do: doDamage}, w.command(r, "run"), {Do: doDamage}, w.command(r, "resume")}
+	}
 	return []Action{
 		{Do: doWait, Wait: time.Duration(r.IntN(90)) * time.Second}, {Do: doBackup}, w.command(r, "resume"),
 		{Do: doWait, Wait: time.Duration(r.IntN(60)) * time.Minute}, {Do: doBack}, w.command(r, "run"),
@@ -105,7 +110,7 @@ func (w *World) action(r *rand.Rand) Action {
 	case n < 7 && r.IntN(2) == 0:
 		return Action{Do: doClock, Wait: time.Duration(r.IntN(41)-20) * time.Minute}
 	case n < 7:
-		return Action{Do: pick(r, doRead, doLabel, doLabel, doRotate, doCopy)}
+		return Action{Do: pick(r, doRead, doLabel, doLabel, doRotate, doCopy, doDamage, doDamage)}
 	case n < 12:
 		return w.command(r, "run")
 	case n < 16:
@@ -196,7 +201,7 @@ func (a Action) String() string {
 		return "wait " + a.Wait.String()
 	case doClock:
 		return "the clock is set by " + a.Wait.String()
-	case doBackup, doBack, doRead, doLabel, doRotate, doCopy:
+	case doBackup, doBack, doRead, doLabel, doRotate, doCopy, doDamage:
 		return a.Do
 	default:
 		text = "assay " + strings.Join(a.Args, " ")
