@@ -97,20 +97,16 @@ func (s *session) tell(ctx context.Context, method, path, body string) error {
 	return errors.Join(err, resp.Body.Close())
 }
 
-func TestTwoProcessesOnOneRunDoubleNothing(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, "turns")
-	s.killedAt(Point{"ledger open run", 1, After})
-	first, err := s.start(t.Context(), nil, 0, "run", "study.yaml", "--yes")
+// edit changes the study of a session.
+func (s scene) edit(old, is string) {
+	s.Helper()
+	name := filepath.Join(s.dir, "study.yaml")
+	text, err := os.ReadFile(name)
 	s.ok(err)
-	second, err := s.start(t.Context(), nil, 0, "resume")
-	s.ok(err)
-	for _, c := range []*child{first, second} {
-		e, err := c.wait()
-		s.ok(err)
-		s.said(0, e)
+	if !strings.Contains(string(text), old) {
+		s.Fatalf("%q is not in the study", old)
 	}
-	s.whole()
+	s.ok(os.WriteFile(name, []byte(strings.Replace(string(text), old, is, 1)), 0o600))
 }
 
 // TestASecondProcessSaysWhoIsAtWork looks at a run whose driver waits for its job, and holds nothing meanwhile.

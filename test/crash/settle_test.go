@@ -66,3 +66,13 @@ func (c settledOnce) killed(t *testing.T, at Point) {
 		}
 	})
 }
+
+// looked returns the interim analyses of a run's rounds, their events in its history, and the requests of the stage.
+func (s scene) looked() []string {
+	s.Helper()
+	rows, err := s.rows(s.Context(), `SELECT number, bought, next, stop, found FROM looks
+		UNION ALL SELECT 0, 0, kind, text, '' FROM events WHERE kind = 'look'
+		UNION ALL SELECT try, 0, a.item, a.lane, a.against FROM attempts a JOIN segments g ON g.no = a.segment_no WHERE g.stage = 'arena'`)
+	s.ok(err)
+	return rows
+}

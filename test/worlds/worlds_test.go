@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	count = flag.Int("worlds", 60, "how many worlds are played")
+	count = flag.Int("worlds", 150, "how many worlds are played")
 	first = flag.Uint64("seed", 1, "the first seed")
 	until = flag.Duration("for", 0, "play worlds for so long, whatever their number")
 	keep  = flag.String("keep", "", "write the smallest form of a world that breaks a law to this file, such as testdata/kept/NAME.json")
@@ -85,7 +85,7 @@ func TestKeptWorlds(t *testing.T) {
 // TestTheSameSeedGivesTheSameHistory plays worlds twice, and compares every step.
 func TestTheSameSeedGivesTheSameHistory(t *testing.T) {
 	t.Parallel()
-	for s := range uint64(12) {
+	for s := range uint64(8) {
 		w := Make(1000 + s)
 		one, two := playOnce(t, w, false), playOnce(t, w, false)
 		for i := range max(len(one.trace), len(two.trace)) {
