@@ -188,5 +188,5 @@ func (v *viewHomes) close() {
 
 // seenIn returns a home as the dashboard sees it.
 func seenIn(h *shell.Home) *site.Home {
-	return &site.Home{Reader: h.Results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients}
+	return &site.Home{Reader: h.Results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients, Away: h.Away}
 }

@@ -101,10 +101,16 @@ func expiry(words []string) (time.Time, []string, error) {
 const everyUsers = 5 * time.Second
 
 // refresh reads the users again until the context ends: one who was taken out of the file is no user any more. A file that cannot be
-// read leaves them as they are.
+// read leaves them as they are. Calls of a gateway that was killed are ended.
 func (s *Server) refresh(ctx context.Context) {
-	trouble := ""
+	trouble, ended := "", time.Time{}
 	for s.Home.World.Clock().Sleep(ctx, everyUsers) == nil {
+		if now := s.now(); now.Sub(ended) > time.Minute {
+			ended = now
+			if _, err := s.Home.Ledger.Clients.EndLostCalls(ctx, now.Add(-2*longestLive)); err != nil && ctx.Err() == nil {
+				s.Log.Error("the calls of a gateway that was killed cannot be ended", "error", err)
+			}
+		}
 		if err := s.Refresh(ctx); err != nil && ctx.Err() == nil && err.Error() != trouble {
 			trouble = err.Error()
 			s.Log.Error("the users cannot be read again: they stay as they were", "error", err)

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -244,6 +245,13 @@ func TestMetricsAndHealth(t *testing.T) {
 	r := newRig(t)
 	if a := r.do(http.MethodGet, "/healthz", nil, nil); a.status != http.StatusOK || a.body != "ok\n" {
 		t.Errorf("health: %d %s", a.status, a.body)
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		r.home.Away = func(context.Context) string { return "bucket" }
+		a := r.do(http.MethodGet, path, nil, nil)
+		if a.status != http.StatusServiceUnavailable || a.body != "the bucket does not answer\n" {
+			t.Errorf("%s without a bucket: %d %s", path, a.status, a.body)
+		}
 	}
 	a := r.get("/metrics")
 	for _, want := range []string{

@@ -105,6 +105,7 @@ func handlerOf(s *site.Site) http.Handler {
 	}
 	outside := http.NewServeMux()
 	outside.HandleFunc("GET /healthz", s.Health)
+	outside.HandleFunc("GET /readyz", s.Health)
 	outside.Handle("/", s.Guard.Admit(runs.Requests.Count(inside)))
 	return s.Guard.Protect(outside)
 }

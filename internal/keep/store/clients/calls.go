@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
+	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -78,6 +79,21 @@ func (s *Store) EndClientCall(ctx context.Context, no int64, e store.ClientCallE
 			owner, add.Open, add.Input, add.Output, add.Unsaid, int64(add.Spent), add.Unpriced, int64(add.Taken), add.NoMost)
 		return err
 	})
+}
+
+// EndLostCalls ends the calls that began before a moment and have no end: their gateway was killed, and each counts with the most that it
+// may cost. It returns how many those are.
+func (s *Store) EndLostCalls(ctx context.Context, before time.Time) (int, error) {
+	scan := func(rows *sql.Rows) (no int64, err error) { return no, rows.Scan(&no) }
+	all, err := db.Collect(db.Walk(ctx, s.db, "read open calls", scan, `SELECT no FROM client_calls
+		WHERE ended_ms IS NULL AND began_ms < $1 ORDER BY no`, before.UnixMilli()))
+	for i, no := range all {
+		// another gateway may be at it, too
+		if err := s.EndClientCall(ctx, no, store.ClientCallEnd{Ending: assay.Lost}); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return i, err
+		}
+	}
+	return len(all), err
 }
 
 // PutClientUsers notes who the users of a gateway are and what they may spend, in the place of those before.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -32,12 +33,17 @@ func (s *Pages) Headlines(ctx context.Context, runs []int64) (map[int64]store.He
 
 // RunsPage reads at most limit runs that are older than one, newest first. Before 0: from the newest on.
 func (s *Pages) RunsPage(ctx context.Context, before int64, limit int) ([]store.Run, error) {
-	all, err := runs(ctx, s.db, `WHERE $1 = 0 OR no < $1 ORDER BY no DESC LIMIT CAST($2 AS BIGINT)`, before, limit)
+	all, err := runs(ctx, s.db, `WHERE ($1 = 0 OR no < $1) AND NOT (state = 'preparing' AND (lease_until_ms < $3
+		OR holder IS NULL AND (epoch > 0 OR created_ms < $4))) ORDER BY no DESC LIMIT CAST($2 AS BIGINT)`, before, limit, s.db.Millis(),
+		s.db.Millis()-longestPreparing.Milliseconds())
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
 	return all, nil
 }
+
+// longestPreparing is how long the preparation of a run takes that no process has claimed, at most.
+const longestPreparing = 10 * time.Minute
 
 // Attention reads what runs may need a person for.
 func (s *Pages) Attention(ctx context.Context, runs []int64) (map[int64]store.Attention, error) {

@@ -51,6 +51,21 @@ func clientUsage(t *testing.T, fresh Fresh) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("usage (-want +got):\n%s", d)
 	}
+	// The gateway that bert called was killed: his call ends, and counts with its most.
+	for _, c := range []struct {
+		before time.Time
+		ended  int
+	}{{b.clock.now().Add(-time.Hour), 0}, {b.clock.now().Add(time.Second), 1}, {b.clock.now().Add(time.Second), 0}} {
+		if n, err := b.s.Clients.EndLostCalls(b.ctx, c.before); err != nil || n != c.ended {
+			t.Errorf("%d calls ended, want %d: %v", n, c.ended, err)
+		}
+	}
+	got, err = b.s.Clients.ClientUsage(b.ctx)
+	b.ok(err)
+	want[1] = store.ClientUsage{Owner: "bert", Calls: 1, Unsaid: 1, Unpriced: 1, Taken: 7}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("usage after a kill (-want +got):\n%s", d)
+	}
 }
 
 // clientSums: the sums by user are those of the calls, whatever is known of each; a batch whose job waits for its key is counted.

@@ -197,6 +197,13 @@ func claims(t *testing.T, fresh Fresh) {
 	if now, err := b.s.Reader.Run(b.ctx, made.No); err != nil || !now.Abandoned() {
 		t.Errorf("after it is given up: %+v, %v", now, err)
 	}
+	listed, err := b.s.Pages.RunsPage(b.ctx, 0, 100)
+	b.ok(err)
+	for _, r := range listed {
+		if r.No == made.No {
+			t.Error("a run that was given up is listed")
+		}
+	}
 	if err := b.s.Runs.OpenRun(b.ctx, made.No); err == nil {
 		t.Error("a dead run was opened")
 	}

@@ -34,6 +34,7 @@ type DriveOptions struct {
 	Once   bool // one round, for cron
 	Quiet  bool // no summary at the end
 	truth  bool // of a rehearsal: a table of what is true at the end
+	shown  listenFlags
 
 	Interval time.Duration // between looks at a job; 0: as usual
 	Notify   []string      // where to send the news, beside where the study wants it
@@ -99,6 +100,13 @@ func Work(ctx context.Context, w *shell.World, h *shell.Home, all []*Driven, o D
 		}
 		return err
 	}
+	serving, end := context.WithCancel(ctx)
+	shown, err := pulse{home: h.Home, ready: func() bool { return true }}.serve(serving, o.shown, w.Stderr)
+	if err != nil {
+		end()
+		return err
+	}
+	defer func() { end(); _ = shown() }() // it ends with the drive
 	one, err := progress.NewProgress(ctx, w, h, runs...)
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/serve"
@@ -25,6 +27,13 @@ type listenFlags struct {
 	listen string
 	open   bool
 	log    string
+}
+
+// register adds the flags to a command that works for long.
+func (f *listenFlags) register(c *cobra.Command) {
+	f.log = "text"
+	c.Flags().StringVar(&f.listen, "listen", "", "show /healthz, /readyz and /metrics at this address, such as 127.0.0.1:7790")
+	c.Flags().BoolVar(&f.open, "expose", false, "allow an address that other machines can reach")
 }
 
 // check returns what is wrong with the flags.

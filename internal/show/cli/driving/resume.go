@@ -27,6 +27,7 @@ type resumeFlags struct {
 	notify     []string
 
 	interval time.Duration
+	shown    listenFlags
 }
 
 // Resume makes the command `assay resume`.
@@ -45,6 +46,7 @@ func Resume(w *shell.World) *cobra.Command {
 	c.Flags().BoolVar(&f.all, "all", false, "all open runs of this home, and closed ones that owe a look at a provider's jobs")
 	c.Flags().BoolVar(&f.once, "once", false, "do what can be done now, then stop")
 	c.Flags().DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 3s at first, then less often)")
+	f.shown.register(c)
 	c.Flags().BoolVar(&f.proceed, "proceed", false, "say yes to the first answers that were shown")
 	c.Flags().BoolVar(&f.reconciled, "reconciled", false, "go on although jobs at the providers could not be compared with the ledger: "+
 		"what they did may be paid twice")
@@ -55,6 +57,9 @@ func Resume(w *shell.World) *cobra.Command {
 }
 
 func resumeRuns(ctx context.Context, w *shell.World, refs []string, f resumeFlags) error {
+	if err := f.shown.check(); err != nil {
+		return err
+	}
 	if f.all {
 		if len(refs) > 0 {
 			return shell.Usage("name runs, or say --all", "assay resume --all takes no RUN")
@@ -105,7 +110,7 @@ func resumeAll(ctx context.Context, w *shell.World, refs []string, f resumeFlags
 		runs[h.Rehearsal] = append(runs[h.Rehearsal], run)
 	}
 	for rehearsal, h := range homes {
-		err := DriveAll(ctx, w, h, runs[rehearsal], DriveOptions{Once: f.once, Interval: f.interval, Notify: f.notify})
+		err := DriveAll(ctx, w, h, runs[rehearsal], DriveOptions{Once: f.once, Interval: f.interval, Notify: f.notify, shown: f.shown})
 		if worse(err, worst) {
 			worst = err
 		}

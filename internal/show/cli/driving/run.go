@@ -34,6 +34,7 @@ type runFlags struct {
 	detach   bool
 	truth    bool
 	settle   string
+	shown    listenFlags
 }
 
 // Run makes the command `assay run`.
@@ -88,6 +89,7 @@ func Run(w *shell.World) *cobra.Command {
 		"batches: show each lane's first question and answer, and ask before the rest goes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
 	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 3s at first, then less often)")
+	f.shown.register(c)
 	flags.StringVar(&f.note, "note", "", "a note kept with the run")
 	flags.StringVar(&f.by, "by", "", "the name of the person who runs it (the login name); providers whose jobs have metadata see it")
 	return c
@@ -103,6 +105,9 @@ func runStudy(c *cobra.Command, w *shell.World, name string, f runFlags) error {
 	}
 	if f.truth && !f.rehearse {
 		return shell.Usage("add --rehearse", "--truth belongs to --rehearse")
+	}
+	if err := f.shown.check(); err != nil {
+		return err
 	}
 	if err := f.scope.Apply(w, name, &f.study); err != nil {
 		return err
@@ -145,7 +150,7 @@ func runStudy(c *cobra.Command, w *shell.World, name string, f runFlags) error {
 			return err
 		}
 	}
-	return Drive(ctx, w, h, run, want.Input.Study, DriveOptions{Detach: f.detach, Interval: f.interval, truth: f.truth})
+	return Drive(ctx, w, h, run, want.Input.Study, DriveOptions{Detach: f.detach, Interval: f.interval, truth: f.truth, shown: f.shown})
 }
 
 // mostReadings bounds how often a study is read again that is changed while it is read.

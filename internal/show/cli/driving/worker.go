@@ -45,8 +45,7 @@ func Worker(w *shell.World) *cobra.Command {
 	}
 	f.home.Register(c)
 	c.Flags().BoolVar(&f.programs, "programs", false, "run the judging programs of studies here, each in the folder of its study")
-	c.Flags().StringVar(&f.shown.listen, "listen", "", "show /healthz, /readyz and /metrics at this address, such as 127.0.0.1:7790")
-	c.Flags().BoolVar(&f.shown.open, "expose", false, "allow an address that other machines can reach")
+	f.shown.register(c)
 	c.Flags().StringVar(&f.shown.log, "log", "text", "form of the log: text or json")
 	c.Flags().IntVar(&f.concurrency, "concurrency", 8, "pieces of work at a time, for each provider")
 	return c

@@ -1,11 +1,15 @@
 package drive
 
 import (
+	"fmt"
+	"net"
+	"net/url"
 	"sync"
 
 	"assay/internal/send/batchrun"
 	"assay/internal/send/engine"
 	"assay/internal/send/workspace"
+	"assay/internal/show/serve"
 )
 
 // Providers are those that can be reached from here, each resolved once. They are safe for concurrent use.
@@ -42,6 +46,9 @@ func (p *Providers) Target(provider string) (Target, error) {
 func (p *Providers) resolve(provider string) Target {
 	t, err := p.world.Resolver().Target(batchrun.Wish{Provider: provider})
 	if err == nil {
+		err = p.unnamed(t)
+	}
+	if err == nil {
 		err = p.world.Resolver().Lacks(t)
 	}
 	var access engine.Access
@@ -49,6 +56,23 @@ func (p *Providers) resolve(provider string) Target {
 		access, err = p.world.Dial(t)
 	}
 	return Target{Target: t, Access: access, err: err}
+}
+
+// unnamed returns the error of a provider on this machine that its operator has not named: who may call the gateway may not call
+// everything that happens to listen beside it.
+func (p *Providers) unnamed(t batchrun.Target) error {
+	v, _ := p.world.Resolver().Catalog.Vendor(t.Kind)
+	u, err := url.Parse(v.BaseURL)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	if local, err := serve.Loopback(net.JoinHostPort(u.Hostname(), "80")); err != nil || !local {
+		return nil
+	}
+	if set, _ := p.world.Env(v.BaseURLEnv); set != "" {
+		return nil
+	}
+	return fmt.Errorf("servers on its own machine are off unless %s is set", v.BaseURLEnv)
 }
 
 // Ready returns why a provider cannot be used here; nil: it can.

@@ -38,6 +38,8 @@ type Home struct {
 	Files   artifacts.Place
 	Orders  *runs.Store    // the same ledger, which takes orders
 	Clients *clients.Store // and knows the users of gateways
+
+	Away func(ctx context.Context) string // names what does not answer, ledger or bucket; empty: all do; nil: the ledger alone is asked
 }
 
 // Site holds what all pages share: the options, the guard, the templates, and how a page or an error is written.
@@ -260,9 +262,15 @@ func (s *Site) Health(w http.ResponseWriter, r *http.Request) {
 	defer stop()
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	for _, h := range s.Homes() {
+		away := ""
 		if _, err := h.Pages.LedgerVersion(ctx); err != nil {
+			away = "ledger"
+		} else if h.Away != nil {
+			away = h.Away(ctx)
+		}
+		if away != "" {
 			w.WriteHeader(http.StatusServiceUnavailable)
-			fmt.Fprintln(w, "the ledger does not answer")
+			fmt.Fprintf(w, "the %s does not answer\n", away)
 			return
 		}
 	}
