@@ -2,6 +2,7 @@ package findings
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,8 +136,8 @@ func (s *stageRows) asksPeople() bool {
 	return slices.Contains(s.declared.Judges.List, anybody) || len(from) > 0 && !imported
 }
 
-// expectPeople enters what people alone judge as planned: each answer or pair once, and each further person's word on
-// it.
+// expectPeople enters what people alone judge as planned: each answer or pair once by each person whom the stage names, else once
+// and each further person's word on it.
 func (s *stageRows) expectPeople(ctx context.Context, analyzer *methods.Analyzer) error {
 	people, err := s.Scripts.People(ctx, s.run, s.stage.Name)
 	if err != nil {
@@ -153,10 +154,20 @@ func (s *stageRows) expectPeople(ctx context.Context, analyzer *methods.Analyzer
 				return
 			}
 		}
-		for at, err := range people.Unlabelled(ctx) {
-			if !yield(at, func(r *analysis.Row) { r.Judge = anybody; note(r) }, err) {
-				return
+		for _, who := range named(s.declared) {
+			for at, err := range people.Unlabelled(ctx, who) {
+				if !yield(at, func(r *analysis.Row) { r.Judge = cmp.Or(who, anybody); note(r) }, err) {
+					return
+				}
 			}
 		}
 	}))
+}
+
+// named returns the people whom a stage names; one without a name where anybody may judge.
+func named(st *study.Stage) []string {
+	if slices.Contains(st.Judges.List, anybody) {
+		return []string{""}
+	}
+	return st.Judges.List
 }

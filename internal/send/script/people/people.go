@@ -85,13 +85,14 @@ func (s *Stage) tasksOf(r stages.Row) []analysis.Task {
 	return out
 }
 
-// Unlabelled walks over what the stage is about and no person has labelled; over nothing where the run leaves the stage out.
-func (s *Stage) Unlabelled(ctx context.Context) iter.Seq2[assay.Coordinates, error] {
+// Unlabelled walks over what the stage is about and a person has not labelled, or with no name, no person; over nothing where the
+// run leaves the stage out.
+func (s *Stage) Unlabelled(ctx context.Context, person string) iter.Seq2[assay.Coordinates, error] {
 	return func(yield func(assay.Coordinates, error) bool) {
 		if !s.Asked {
 			return
 		}
-		seen, err := s.tally(ctx, "")
+		seen, err := s.tally(ctx, person)
 		if err == nil {
 			err = conditions.Refresh(ctx, s.Reader, s.Run.No, s.Stages)
 		}
@@ -102,7 +103,7 @@ func (s *Stage) Unlabelled(ctx context.Context) iter.Seq2[assay.Coordinates, err
 		for r, err := range s.Stages.Rows(ctx, s.Judging) {
 			var open []stages.Wanted
 			if err == nil {
-				open, err = s.unlabelled(ctx, r, seen)
+				open, err = s.unlabelled(ctx, r, seen, person)
 			}
 			if err != nil {
 				yield(assay.Coordinates{}, err)
@@ -117,13 +118,13 @@ func (s *Stage) Unlabelled(ctx context.Context) iter.Seq2[assay.Coordinates, err
 	}
 }
 
-func (s *Stage) unlabelled(ctx context.Context, r stages.Row, seen tally) ([]stages.Wanted, error) {
+func (s *Stage) unlabelled(ctx context.Context, r stages.Row, seen tally, person string) ([]stages.Wanted, error) {
 	var out []stages.Wanted
 	for _, t := range s.tasksOf(r) {
 		if err := s.count(seen, &t); err != nil {
 			return nil, err
 		}
-		if t.Forward+t.Turned == 0 {
+		if !t.Done && (person != "" || t.Forward+t.Turned == 0) {
 			out = append(out, stages.Wanted{Item: r.Item, At: t.At})
 		}
 	}

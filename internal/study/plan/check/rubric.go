@@ -51,6 +51,11 @@ func (d checker) checkRubric(st *study.Stage, problems *assay.Problems) {
 			"stage %s: judge %s would be asked with a prompt that stands for one which was not in the imported files", st.Name,
 			asked[0].Name)
 	}
+	if st.Jury != "" && st.Jury != study.Jury(judge.Each) && len(d.Study.LanesNamed(st.Judges.List)) > 0 &&
+		slices.ContainsFunc(st.Judges.List, func(name string) bool { return strings.HasPrefix(name, "human:") }) {
+		problems.Warn(st.Where.Key("jury"), "people alone decide together in a stage of their own",
+			"stage %s: people sit on no jury beside models, because they may never come", st.Name)
+	}
 	d.checkOwn(st, r, problems)
 	scope := judge.Scope(r.Kind, d.itemScope(d.Root(st)))
 	d.checkText(st.System, scope, problems)
