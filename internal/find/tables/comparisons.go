@@ -30,6 +30,7 @@ type Comparisons struct {
 	weight, cluster, judge  int // -1: no such column
 	items, clusters, judges *Names
 	rows                    int
+	missing                 int     // rows without a winner, or without both items
 	whole                   bool    // weights must be whole
 	repeated                float64 // the sum of whole weights
 	block                   block
@@ -57,6 +58,9 @@ func (t *Table) Comparisons(c Columns, limit int) (*Comparisons, error) {
 // Rows returns how many comparisons were read.
 func (c *Comparisons) Rows() int { return c.rows }
 
+// Missing returns how many rows have no winner, or compare nothing.
+func (c *Comparisons) Missing() int { return c.missing }
+
 // Items returns the names of the items by their indexes.
 func (c *Comparisons) Items() []string { return c.items.List() }
 
@@ -75,10 +79,15 @@ func (c *Comparisons) next() bool {
 	return b.pairs.Len() > 0
 }
 
-// row reads one comparison; one that is wrong is reported and left out.
+// row reads one comparison; one that is wrong is reported and left out. One without a winner is missing, and so is a row that
+// compares nothing: tables of verdicts have both.
 func (c *Comparisons) row() {
 	t := c.table
 	first, second := t.Field(c.a), t.Field(c.b)
+	if len(first)+len(second) == 0 || len(first) > 0 && len(second) > 0 && len(t.Field(c.winner)) == 0 {
+		c.missing++
+		return
+	}
 	result, ok := c.result(first, second, t.Field(c.winner))
 	if !ok {
 		return

@@ -42,10 +42,11 @@ type RankOptions struct {
 // Ranking is how the items of a table rank. What does not exist is nil.
 type Ranking struct {
 	Method       Method       `json:"method"`
-	N            float64      `json:"n"`         // comparisons, weighted
-	Connected    *bool        `json:"connected"` // nil: too many items to find out
-	Items        []RankedItem `json:"items"`     // by rank, or as in the table where there is none
-	Tie          *float64     `json:"tie"`       // log of Davidson's nu, as analyses have it
+	N            float64      `json:"n"`                 // comparisons, weighted
+	Missing      int          `json:"missing,omitempty"` // rows without a winner, or that compare nothing
+	Connected    *bool        `json:"connected"`         // nil: too many items to find out
+	Items        []RankedItem `json:"items"`             // by rank, or as in the table where there is none
+	Tie          *float64     `json:"tie"`               // log of Davidson's nu, as analyses have it
 	OrderEffect  *float64     `json:"order_effect"`
 	OrderSE      *float64     `json:"order_effect_se"`
 	LogLik       *float64     `json:"loglik"`
@@ -131,6 +132,7 @@ func (r *ranker) read(t *Table) error {
 		return err
 	}
 	r.out.Method, r.out.N, r.out.Judges, r.out.Items = o.Method, float64(c.Rows()), c.Judges(), make([]RankedItem, len(r.items))
+	r.out.Missing = c.Missing()
 	if r.tally != nil {
 		r.out.N = r.tally.N()
 	}

@@ -190,6 +190,9 @@ func methodName(m tables.Method) string {
 // rankFooter returns in lines what belongs to the whole table.
 func rankFooter(r *tables.Ranking) []string {
 	lines := []string{fmt.Sprintf("comparisons: %s, by %s", strconv.FormatFloat(r.N, 'f', -1, 64), methodName(r.Method))}
+	if r.Missing > 0 {
+		lines = append(lines, fmt.Sprintf("without a winner: %s", assay.Count(r.Missing, "row")))
+	}
 	if r.Clusters > 0 {
 		lines[0] += fmt.Sprintf(" in %s", assay.Count(r.Clusters, "cluster"))
 	}

@@ -81,8 +81,8 @@ func (d document) further(r *ranked) Sentence {
 		s = s.and(d.name(r.Places[first].Name), say(r.winning()+" most: "+percentOf(r.shownOf(first))+"; "), d.name(r.Places[last].Name),
 			say(" least: "+percentOf(r.shownOf(last))+"."))
 	default:
-		s = at.and(say(", "), d.name(r.Places[first].Name), say(" is best: "+r.values([]int{first})+"; "), d.name(r.Places[last].Name),
-			say(" is last: "+r.values([]int{last})+"."))
+		s = at.and(say(", "), d.name(r.Places[first].Name), say(" comes first: "+r.values([]int{first})+"; "), d.name(r.Places[last].Name),
+			say(" comes last: "+r.values([]int{last})+"."))
 	}
 	switch {
 	case !r.tested, !r.known[[2]int{first, last}]:
