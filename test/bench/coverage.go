@@ -89,11 +89,15 @@ func coverageBench(ctx context.Context, b *bench) error {
 	for k, note := range notes {
 		fmt.Fprintf(page, "[%d] %s\n", k+1, note)
 	}
-	worse, err := noWorseCoverage(ctx, page, studies*5/2)
+	worse, err := noWorseCoverage(ctx, page, studies*10/3)
 	if err != nil {
 		return err
 	}
-	bad = append(bad, worse...)
+	again, err := looksCoverage(ctx, page, studies*30)
+	if err != nil {
+		return err
+	}
+	bad = append(append(bad, worse...), again...)
 	if b.write != "" {
 		if err := os.WriteFile(b.write, []byte(page.String()), 0o644); err != nil {
 			return err

@@ -224,6 +224,7 @@ type Table struct {
 	Counted     []string // of rates: the labels that the rate counts
 
 	Leaderboards []Leaderboard // of what it ranks, group by group
+	Looked       *Looked       // earlier looks at fewer items; nil: this is the first
 	Sides        []Side        // of flips: what is put side by side over stages
 	Hidden       bool          // it is for its leaderboards alone
 }

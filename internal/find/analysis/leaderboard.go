@@ -49,6 +49,7 @@ type Leaderboard struct {
 	// together, with the errors that looks at bought comparisons have. Nil: the tests have errors.
 	Foretold *adaptive.Look
 
+	Looked *Looked        // earlier looks at fewer items; nil: this is the first
 	Rounds *Rounds        // of pairs that were bought in rounds: only claimed differences count
 	Look   *adaptive.Look // at all of them
 }
@@ -176,6 +177,9 @@ func (s *Leaderboard) Apart() (apart map[[2]int]bool, tested bool) {
 	adjusted, err := stats.Holm(p)
 	if err != nil || !tested {
 		return apart, false
+	}
+	if s.Looked != nil {
+		return s.again(), true
 	}
 	for k, t := range s.Tests {
 		if adjusted[k] < 1-s.Level && s.agrees(t) {

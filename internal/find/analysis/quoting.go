@@ -2,10 +2,6 @@ package analysis
 
 import "assay/internal/study/adaptive"
 
-// BeyondPlan returns the error that a further look at comparisons may spend where they were all planned at once: the
-// part of one look of the usual rounds. It comes on top of what the first look spent.
-func BeyondPlan(level float64) float64 { return (1 - level) / adaptive.Rounds }
-
 // leastQuoted is how many items a quote rests on at least.
 const leastQuoted = 10
 
@@ -68,7 +64,11 @@ func (s *Leaderboard) nextLevel() (float64, bool) {
 	case s.Verb == Compared && s.Field == ByLane:
 		return BeyondPlan(s.Level), true
 	}
-	return 1 - s.Level, true
+	before := 0
+	if s.Looked != nil {
+		before = len(s.Looked.Items)
+	}
+	return (1 - s.Level) * LookAt(before+2), true
 }
 
 // spread returns the variance of the true values that places suggest; false where fewer than two have an error.

@@ -51,6 +51,7 @@ type Stage struct {
 	Lengths   bool     // rows have the lengths of answers
 	Selected  string   // the stage after whose results the lanes were chosen; empty: none
 	Rule      string   // how refused and cut answers count; empty: as answers
+	Looked    *Looked  // earlier looks at fewer items; nil: there were none
 	Rounds    *Rounds  // of a stage that buys its pairs in rounds; nil: it does not
 
 	Baselines map[string]Baseline // by name, of those that analyses hold lanes against
@@ -135,13 +136,14 @@ func Methods(v Verb) []Method {
 
 // Spec is one analysis to do.
 type Spec struct {
-	Stage   string
-	Method  Method          // empty: the usual one of the stage
-	By      []string        // fields; empty: lane for rates, none for comparisons
-	Primary bool            // declared before the data
-	Late    *declare.Moment // when it was declared primary, where verdicts were there by then; nil: it was not
-	Keep    func(*Row) bool // nil: all rows
-	Gates   bool            // for conditions alone: its tables are not shown
+	Stage    string
+	Method   Method          // empty: the usual one of the stage
+	By       []string        // fields; empty: lane for rates, none for comparisons
+	Primary  bool            // declared before the data
+	Explores bool            // it is primary in the study, and asked for otherwise here
+	Late     *declare.Moment // when it was declared primary, where verdicts were there by then; nil: it was not
+	Keep     func(*Row) bool // nil: all rows
+	Gates    bool            // for conditions alone: its tables are not shown
 	Settings
 
 	Entrants string // of comparisons: the setting of lanes that is ranked in place of lanes; empty: lanes

@@ -88,7 +88,7 @@ func (f *Finding) sentence(t *Table) string {
 		text += " (no interval: " + f.Interval.Why
 	}
 	text += fmt.Sprintf("; %s in %s)", Plural(f.N, "verdict"), Plural(f.Clusters, "cluster"))
-	if verdict := f.shown(); verdict != "" {
+	if verdict := f.shown(t.Looked); verdict != "" {
 		text += "; " + verdict
 	}
 	if f.Bounds.OK && f.Bounds.Low < f.Bounds.High {
@@ -171,15 +171,18 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// shown returns the conclusion that a test allows, after the correction over all primary tests.
-func (f *Finding) shown() string {
+// shown returns the conclusion that a test allows, after the correction over all primary tests and for earlier looks.
+func (f *Finding) shown(before *Looked) string {
 	if !f.Holm.OK {
 		return ""
 	}
-	if f.Holm.Value < 1-f.Level {
+	if f.Holm.Value < (1-f.Level)*before.Part() {
 		return fmt.Sprintf("this differs from none (adjusted p %.2g)", f.Holm.Value)
 	}
 	text := fmt.Sprintf("this does not show a difference (adjusted p %.2g", f.Holm.Value)
+	if before != nil {
+		text += fmt.Sprintf("; look %d at the items asks for %.2g", len(before.Items)+1, (1-f.Level)*before.Part())
+	}
 	if f.Interval.LeavesOut(0) {
 		text += "; the interval is not adjusted"
 	}

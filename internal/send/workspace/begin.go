@@ -15,6 +15,7 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/origin"
 	"assay/internal/send/script/snapshot"
+	"assay/internal/study/declare"
 	"assay/internal/study/plan"
 )
 
@@ -28,6 +29,8 @@ type Wanted struct {
 	Budget   *assay.Money      // the most it may spend; nil: no limit
 	Note, By string
 	New      bool // everything is asked again
+
+	looked []declare.Look // looks at the run whose answers it takes over
 }
 
 // claimTime is how long a run in preparation lives without a sign of its maker.
@@ -311,6 +314,11 @@ func (h *Home) Begin(ctx context.Context, want Wanted, claim *store.Claim) (stor
 		}
 		want.Settings.ReuseRuns = append(want.Settings.ReuseRuns, r.ID)
 	}
+	if len(donors) > 0 {
+		if want.looked, err = looked(ctx, h, donors[0]); err != nil {
+			return store.Run{}, err
+		}
+	}
 	pilot, err := h.pilotOf(ctx, want, digest)
 	if err != nil {
 		return store.Run{}, err
@@ -348,7 +356,7 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 			Rehearsal: h.Rehearsal, Budget: want.Budget,
 		},
 		Input: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim,
-		Locked: locked, Check: h.check(ctx, want),
+		Locked: locked, Looked: want.looked, Check: h.check(ctx, want),
 	})
 }
 

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/locks"
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
+	"assay/internal/study/declare"
 	"assay/internal/study/edit"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
@@ -282,7 +284,34 @@ func (h *Home) grow(ctx context.Context, r snapshot.Revision) (bool, error) {
 	if r.More.Retried, err = h.Planner.Retried(ctx, r.Run); err != nil {
 		return false, err
 	}
+	if r.More.Looked, err = looked(ctx, h, r.Run); err != nil {
+		return false, err
+	}
 	return h.Planner.Revise(ctx, r)
+}
+
+// looked returns what was looked at in a run: before it was extended, and what it shows now. Who asks more items then looks again.
+func looked(ctx context.Context, h *Home, run store.Run) ([]declare.Look, error) {
+	out, err := h.Planner.Library.Looked(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	found, err := findings.Of(ctx, h.Planner.Results, run, findings.Query{})
+	if err != nil {
+		return nil, fmt.Errorf("look at what run %s shows so far: %w", run.ID, err)
+	}
+	for i := range found.Report.Leaderboards {
+		s := &found.Report.Leaderboards[i]
+		items, err := findings.Items(ctx, h.Planner.Results, run, s.Stage)
+		if err != nil {
+			return nil, err
+		}
+		if l, ok := s.Looks(items); ok {
+			l.At = h.World.Now().UTC()
+			out = declare.AddLook(out, l)
+		}
+	}
+	return out, nil
 }
 
 // released gives a lease back, which may be lost.

@@ -72,6 +72,27 @@ func Says(all []Entry) []Said {
 	return out
 }
 
+// Look is what the verdicts of a stage showed before more items were asked: a look that has spent its error.
+type Look struct {
+	Stage  string    `json:"stage"`
+	Items  int       `json:"items"`
+	At     time.Time `json:"at"`
+	Claims []Claim   `json:"claims,omitempty"`
+}
+
+// Claim is a difference between two lanes that a look has shown.
+type Claim struct {
+	Better string  `json:"better"`
+	Worse  string  `json:"worse"`
+	P      float64 `json:"p"`
+}
+
+// AddLook returns the looks with a further one, which replaces one at as many items of the stage.
+func AddLook(all []Look, l Look) []Look {
+	all = slices.DeleteFunc(slices.Clone(all), func(o Look) bool { return o.Stage == l.Stage && o.Items == l.Items })
+	return append(all, l)
+}
+
 // Lock is a study as it was locked before anything was sent.
 type Lock struct {
 	At      time.Time `json:"at"`

@@ -26,6 +26,7 @@ type judges struct {
 	parts   []int    // the part that each cluster belongs to: parts are left out one after the other
 	n       int      // parts
 	found   int      // clusters
+	omitted int      // verdicts on answers beyond those that are kept
 	cover   gather.Groups[struct{}]
 	key     []byte
 }
@@ -62,10 +63,14 @@ func (j *judges) Add(r *analysis.Row) {
 		}
 	}
 	j.key = analysis.AppendText(r.AppendUnit(j.key[:0]), r.Lane, r.Other, r.Trait, r.Prompt)
-	if r.Vote > 0 || len(j.units.List) >= gather.MaxUnits {
+	if r.Vote > 0 {
 		return
 	}
-	unit := j.units.OfBytes(j.key)
+	unit, kept := j.units.Within(j.key, gather.MaxUnits)
+	if !kept {
+		j.omitted++
+		return
+	}
 	j.places = gather.Grown(j.places, int(unit))
 	j.places[unit] = cluster
 	given := rating{label: -1, score: value}
@@ -98,8 +103,8 @@ func (j *judges) Tables() ([]analysis.Table, error) {
 		func(f string) bool { return f == analysis.ByLane || f == analysis.ByJudge }); len(rest) > 0 {
 		t.Note("over everything that was judged, not by %s", strings.Join(rest, ", "))
 	}
-	if len(j.units.List) >= gather.MaxUnits {
-		t.Note("agreement is computed over the first %d answers", gather.MaxUnits)
+	if j.omitted > 0 {
+		t.Note("%s left out: agreement is computed over the first %d answers", analysis.Plural(j.omitted, "verdict"), gather.MaxUnits)
 	}
 	return []analysis.Table{t}, nil
 }

@@ -33,3 +33,34 @@ func TestVerdictsBeyondTheMostThatAGroupKeepsAreNoted(t *testing.T) {
 		t.Errorf("notes %q", notes)
 	}
 }
+
+func TestVerdictsOnAnswersBeyondTheMostThatAreKeptAreNoted(t *testing.T) {
+	t.Parallel()
+	one, none := 1.0, 0.0
+	stage := analysis.Stage{Name: "correct", Verb: analysis.Judged, Judges: []string{"one", "two"},
+		Labels: []analysis.Label{{Name: "right", Score: &one}, {Name: "wrong", Score: &none}}}
+	said := func(judge, item string) *analysis.Row {
+		return &analysis.Row{Stage: "correct", Item: item, Lane: "a", Judge: judge, State: assay.VerdictValid, Label: "right", Score: &one}
+	}
+	j := NewJudges(gather.Job{Stage: &stage, Spec: analysis.Spec{Method: analysis.Agreement}, Known: &gather.Names{}}).(*judges)
+	v := NewValidity(gather.Job{Stage: &stage, Spec: analysis.Spec{Method: analysis.Validity}, Known: &gather.Names{}})
+	v.Learn(said(analysis.GoldJudge, "i"))
+	for k, c := range []gather.Collector{j, v} {
+		c.Add(said("one", "i"))
+		names := []*gather.Names{&j.units, &v.units}[k]
+		names.List = append(names.List, make([]string, gather.MaxUnits)...)
+		c.Add(said("two", "i")) // the answer is known
+		c.Add(said("one", "other"))
+	}
+	if len(j.ratings) != 2 || j.omitted != 1 {
+		t.Errorf("%d ratings of the first answer, %d left out", len(j.ratings), j.omitted)
+	}
+	if len(v.said) != 2 || v.omitted != 1 {
+		t.Errorf("%d judges of the first answer, %d left out", len(v.said), v.omitted)
+	}
+	table := analysis.Table{}
+	v.notes(&table)
+	if !strings.Contains(strings.Join(table.Notes, "; "), "1 verdict left out: validity is computed over the first 2000000") {
+		t.Errorf("notes %q", table.Notes)
+	}
+}

@@ -58,7 +58,7 @@ func (s *noWorse) Add(r *analysis.Row) {
 func (s *noWorse) Tables() ([]analysis.Table, error) {
 	lanes := s.cover.Sorted()
 	t := analysis.Table{Title: fmt.Sprintf("no worse by %g points", s.Spec.Margin), Coverage: s.cover.Totals()}
-	level := 1 - (1-s.Options.Level)/float64(max(1, len(lanes)))
+	level := 1 - (1-s.Options.Level)*s.Stage.Looked.Part()/float64(max(1, len(lanes)))
 	groups := map[string]*gather.LaneItems{}
 	for _, g := range s.pairing.Groups.Sorted() {
 		groups[fmt.Sprint(g.By(s.pairing.Groups.Fields))] = g.Data

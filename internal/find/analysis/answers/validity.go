@@ -21,6 +21,7 @@ type Validity struct {
 	flags   []bool      // by unit: a judge flagged it
 	said    [][]opinion // by judge, then unit
 	further int         // verdicts of a judge on an answer that it has judged before, by another prompt
+	omitted int         // verdicts on answers beyond those that are kept
 	labels  gather.Names
 	judges  gather.Names
 	right   map[uint32]string // the expected label of units that are known
@@ -135,10 +136,11 @@ func (v *Validity) Add(r *analysis.Row) {
 
 // hear records a judge's label of one answer. Of a pair, the first showing counts.
 func (v *Validity) hear(r *analysis.Row, judge uint32) {
-	if len(v.units.List) >= gather.MaxUnits {
+	unit, kept := v.units.Within(v.unit(r), gather.MaxUnits)
+	if !kept {
+		v.omitted++
 		return
 	}
-	unit := v.units.OfBytes(v.unit(r))
 	v.said = gather.Grown(v.said, int(judge))
 	v.said[judge] = gather.Grown(v.said[judge], int(unit))
 	if v.said[judge][unit].there {
@@ -194,6 +196,9 @@ func (v *Validity) Tables() ([]analysis.Table, error) {
 }
 
 func (v *Validity) notes(t *analysis.Table) {
+	if v.omitted > 0 {
+		t.Note("%s left out: validity is computed over the first %d answers", analysis.Plural(v.omitted, "verdict"), gather.MaxUnits)
+	}
 	var who []string
 	for name := range v.sources {
 		who = append(who, name)

@@ -31,6 +31,17 @@ func (n *Names) OfBytes(text []byte) uint32 {
 	return n.add(string(text))
 }
 
+// Within returns the number of a text in bytes, where it has one or there are fewer than so many.
+func (n *Names) Within(text []byte, most int) (uint32, bool) {
+	if i, ok := n.Index[string(text)]; ok {
+		return i, true
+	}
+	if len(n.List) >= most {
+		return 0, false
+	}
+	return n.add(string(text)), true
+}
+
 func (n *Names) add(text string) uint32 {
 	if n.Index == nil {
 		n.Index = map[string]uint32{}

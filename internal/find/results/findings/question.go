@@ -260,14 +260,28 @@ func (q *Query) analyses(st *study.Study, stages []analysis.Stage, where *expr.P
 		}
 	}
 	for i := range specs {
+		s := &specs[i]
+		declared := groupsOf(stages, *s)
 		if len(q.By) > 0 {
-			specs[i].By = q.By
+			s.By = q.By
 		}
+		// what is grouped or chosen by hand was not declared so
+		other := where != nil || !slices.Equal(declared, groupsOf(stages, *s))
+		s.Explores, s.Primary = s.Primary && other, s.Primary && !other
 		if where != nil {
 			only[i] = append(only[i], where)
 		}
 	}
 	return specs, only, q.apply(stages, specs)
+}
+
+// groupsOf returns the fields that an analysis is grouped by in the end.
+func groupsOf(stages []analysis.Stage, s analysis.Spec) []string {
+	at := slices.IndexFunc(stages, func(x analysis.Stage) bool { return x.Name == s.Stage })
+	if filled, err := s.Filled(&stages[at]); err == nil {
+		return filled.By
+	}
+	return s.By
 }
 
 // grouped leaves analyses out that cannot be grouped as asked; it is a mistake where none is left.

@@ -19,6 +19,10 @@ import (
 func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.Study) ([]analysis.Stage, error) {
 	desk := &plan.Input{Study: of}
 	families := familiesOf(of)
+	looks, err := r.Scripts.Looked(ctx, run)
+	if err != nil {
+		return nil, err
+	}
 	var out []analysis.Stage
 	for _, st := range plan.InOrder(of) {
 		verb := st.Verb()
@@ -60,6 +64,13 @@ func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.S
 				return nil, err
 			}
 		}
+		if len(looks) > 0 && verb == study.VerbJudge {
+			items, err := Items(ctx, r, run, st.Name)
+			if err != nil {
+				return nil, err
+			}
+			s.Looked = analysis.LookedAt(looks, st.Name, items)
+		}
 		s.Low, s.High = scoreRange(s)
 		if s.Worst = s.Low; rubric.Worse == judge.High {
 			s.Worst = s.High
@@ -67,6 +78,22 @@ func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.S
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// Items counts the items of a run that a stage is about.
+func Items(ctx context.Context, r *results.Reader, run store.Run, stage string) (n int, err error) {
+	of, err := r.Study(ctx, run)
+	if err != nil {
+		return 0, err
+	}
+	st, _ := of.Stage(stage)
+	for _, err := range r.Ledger.ItemHeads(ctx, run.No, (&plan.Input{Study: of}).Root(st)) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
 }
 
 // eachTurn reports whether a stage judges first answers of conversations and later ones alike.

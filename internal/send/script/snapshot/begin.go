@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/internal/keep/store"
+	"assay/internal/study/declare"
 	"assay/internal/study/plan"
 )
 
@@ -21,9 +22,10 @@ type Beginning struct {
 	Files    fs.FS  // the study's folder
 	Prices   []byte // the price file of the command line; nil: none
 	Settings Settings
-	Claim    *store.Claim // nil: it begins whatever else there is
-	Locked   *Locked      // the study as it was locked, with what was changed since; nil: it was not
-	Check    func() error // returns an error where what was copied differs from what was planned; nil: no check
+	Claim    *store.Claim   // nil: it begins whatever else there is
+	Locked   *Locked        // the study as it was locked, with what was changed since; nil: it was not
+	Looked   []declare.Look // looks at the runs whose answers it takes over
+	Check    func() error   // returns an error where what was copied differs from what was planned; nil: no check
 }
 
 // Begin writes a run and the snapshot it works from: the study, its texts, its items and its lanes.

@@ -19,6 +19,7 @@ import (
 // Parts about what a study declares: when it did, and the study as it was locked.
 const (
 	declaredPart = "declared"
+	lookedPart   = "looked"
 	lockPart     = "lock"
 )
 
@@ -58,6 +59,14 @@ func (t textFS) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	return &partFile{Reader: bytes.NewReader([]byte(text)), name: name}, nil
+}
+
+// Looked returns what was looked at before more items were asked, oldest first.
+func (s *Store) Looked(ctx context.Context, run store.Run) (out []declare.Look, err error) {
+	if _, err = s.decode(ctx, run.No, lookedPart, &out); err != nil {
+		return nil, fmt.Errorf("read what was looked at in run %s: %w", run.ID, err)
+	}
+	return out, nil
 }
 
 // Plan returns when the study of a run declared what, and whether it was locked.
@@ -130,6 +139,11 @@ func (s *Store) keepDeclared(ctx context.Context, run store.Run, b Beginning) er
 	now := declare.Moment{At: run.Created, Verdicts: verdicts}
 	if err := s.putJSON(ctx, run.No, declaredPart, declare.Track(was, b.Input.Study.Declared(), now)); err != nil {
 		return err
+	}
+	if len(b.Looked) > 0 {
+		if err := s.putJSON(ctx, run.No, lookedPart, b.Looked); err != nil {
+			return err
+		}
 	}
 	if b.Locked == nil {
 		return nil

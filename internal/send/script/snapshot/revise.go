@@ -14,6 +14,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
+	"assay/internal/study/declare"
 	"assay/internal/study/edit"
 	"assay/internal/study/plan"
 )
@@ -41,6 +42,7 @@ type More struct {
 	Retried  map[store.Share]int64   // requests that retries of verdicts added to the plan so far
 	BaseURLs map[string]string       // of its providers, as in Settings
 	Lease    store.Lease             // of the run
+	Looked   []declare.Look          // looks at the run so far
 }
 
 // Revise changes the snapshot of a run in place: every process goes on with the changed study. It reports whether the study
@@ -163,6 +165,13 @@ func (s *Store) grow(ctx context.Context, r Revision, o *Settings, out *store.Re
 	}
 	if err := s.growPairs(ctx, r, out); err != nil {
 		return err
+	}
+	if len(r.More.Looked) > 0 {
+		text, err := json.Marshal(r.More.Looked)
+		if err != nil {
+			return err
+		}
+		out.Parts[lookedPart] = text
 	}
 	for name, url := range r.More.BaseURLs {
 		if o.BaseURLs == nil {

@@ -37,6 +37,9 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 		if c := inRounds(r); c != nil {
 			out = append(out, *c)
 		}
+		if c := looked(r); c != nil {
+			out = append(out, *c)
+		}
 		if r.Unclear > 0 {
 			out = append(out, Caveat{"Labels were chosen.", fmt.Sprintf("In stage %s, %s chosen because it was not clear which of the "+
 				"two is better: opponents differ, so shares of wins do not compare between %s. Strengths and tiers do.", r.Stage,
@@ -187,7 +190,7 @@ func (d document) few(r *ranked) *Caveat {
 		return nil
 	}
 	design := stats.Design{Items: se * se * float64(items), DrawsA: 1, DrawsB: 1}
-	test := stats.Test{Alpha: (1 - r.Level) / float64(len(r.Tests)), Power: wantedPower}
+	test := stats.Test{Alpha: (1 - r.Level) * r.Looked.Part() / float64(len(r.Tests)), Power: wantedPower}
 	smallest, err := design.Detectable(items, test)
 	if err != nil {
 		return nil
@@ -217,6 +220,21 @@ func (d document) few(r *ranked) *Caveat {
 		return &Caveat{"Few " + noun + ".", text, "", nil}
 	}
 	return &Caveat{"Few " + noun + ".", text + d.again(" Add some to the input"), d.Rerun + d.Where, nil}
+}
+
+// looked returns the caveat of a stage that was looked at before more items were asked; nil: it was not.
+func looked(r *ranked) *Caveat {
+	l := r.Looked
+	if l == nil {
+		return nil
+	}
+	var items []string
+	for _, n := range l.Items {
+		items = append(items, assay.Thousands(n))
+	}
+	return &Caveat{"Looked at again.", fmt.Sprintf("Stage %s was looked at before, with %s items. What was claimed then stays; what is "+
+		"new is claimed at %.2g%%, over all pairs. The chance of any false claim is at most %.3g%%.", r.Stage, strings.Join(items, " and "),
+		100*(1-r.Level)*l.Part(), 100*l.Bound(r.Level)), "", nil}
 }
 
 // inRounds returns the caveat of a stage that buys its pairs in rounds: how far it is, and what its numbers guarantee.
