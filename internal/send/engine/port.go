@@ -57,6 +57,7 @@ type Policy struct {
 	Then        Then          // what becomes of the rest
 	LiveBelow   int           // a later wave of fewer requests than this goes live where the lane can
 	VerifyFirst bool          // show a canary's answer and wait for a yes
+	NoCanary    bool          // what goes first does so for the provider's cache alone: its answer is like any other
 	ReserveHigh bool          // reserve the high estimate: a hard cap
 	Reuse       *store.ReuseFrom
 	Cleanup     Cleanup

@@ -25,6 +25,7 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 	}
 	st := s.Study()
 	policy := engine.Policy{LiveBelow: 20, ReserveHigh: st.Reserve == study.ReserveHigh, VerifyFirst: s.Settings().VerifyFirst}
+	policy.NoCanary = !policy.VerifyFirst && (s.Settings().NoCanary || st.Canary != nil && !*st.Canary)
 	if st.LiveBelow != nil {
 		policy.LiveBelow = *st.LiveBelow
 	}

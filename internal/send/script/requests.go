@@ -144,7 +144,12 @@ func (m *maker) marking(yield func(Request, error) bool) (hold func(Request, err
 		plain := m.route.Wire
 		plain.CacheMarks = false
 		for _, r := range held {
-			if pre := prefix(r); shared[pre] < 2 || len(pre[0])+len(pre[1]) < leastMarked {
+			few := shared[prefix(r)] < 2
+			// the batch that goes first is of one request; later turns may come when nothing is kept any more
+			if m.route.Wire.Carrier != "" {
+				few = r.At.Turn > 1
+			}
+			if pre := prefix(r); few || len(pre[0])+len(pre[1]) < leastMarked {
 				r.Request.Wire = &plain
 			}
 			if !yield(r, nil) {

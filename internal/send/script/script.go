@@ -51,6 +51,7 @@ type Script struct {
 	stages   *stages.Stages // how requests are made
 	answers  *answers.Reader
 	learned  *learned.Book
+	planned  map[store.Share]int64 // requests by stage and lane, when it was loaded
 }
 
 // Open loads a run's snapshot, and again where its study was changed since.
@@ -92,6 +93,9 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if s.Conditions, err = conditions.New(ctx, run.No, s.stages, p.Reader, p.Runs); err != nil {
 		return nil, err
 	}
+	if s.planned, err = plannedOf(ctx, p, run.No); err != nil {
+		return nil, err
+	}
 	lanes := learned.Models(in.Study.Lanes, func(l study.Lane) string { return l.Model })
 	if s.learned, err = learned.Open(ctx, p.Reader, run, lanes); err != nil {
 		return nil, err
@@ -100,6 +104,15 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	s.Verdicts = verdicts.New(verdicts.Parts{Run: run, Settings: settings, Stages: s.stages, Conditions: s.Conditions, Answers: s.answers,
 		Snapshots: &p.Store, Programs: p.Programs})
 	return s, nil
+}
+
+func plannedOf(ctx context.Context, p *Library, run int64) (map[store.Share]int64, error) {
+	lanes, err := p.Reader.Lanes(ctx, run)
+	out := map[store.Share]int64{}
+	for _, l := range lanes {
+		out[store.Share{Stage: l.Stage, Lane: l.Name}] = l.Planned
+	}
+	return out, err
 }
 
 // of reports whether a script is that of a run as it is. Items that were bought are in the settings.
@@ -142,7 +155,12 @@ func (s *Script) Route(stage, lane string, mode store.SegmentMode) (plan.Route, 
 	if !ok {
 		return plan.Route{}, fmt.Errorf("run %s has no lane %q", s.run.ID, lane)
 	}
-	return routeOf(s.stages, stage, l, mode), nil
+	r := routeOf(s.stages, stage, l, mode)
+	if st, ok := s.input.Study.Stage(stage); ok && mode == store.Batch &&
+		s.input.Primes(st, l, s.planned[store.Share{Stage: stage, Lane: lane}]) {
+		return r.Primed(), nil
+	}
+	return r, nil
 }
 
 func routeOf(all *stages.Stages, stage string, l *study.Lane, mode store.SegmentMode) plan.Route {

@@ -48,6 +48,7 @@ type Job struct {
 	bad      []uint32          // places in the order, sorted, of requests that end in an error
 	tokens   int64             // of all prompts, roughly
 	prefixes map[uint64]uint32 // prompt prefixes and the line that had them first
+	warm     map[uint64]bool   // of these, those that a batch before it has written to the cache
 
 	mu      sync.Mutex
 	stopped time.Time // when it was cancelled

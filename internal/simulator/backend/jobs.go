@@ -88,6 +88,9 @@ func (c *Call) submit(d Draft) (*Job, *bodies.Rejection, error) {
 		sv.Issues = sv.Issues[:1]
 	}
 	j.take(sv, n^o.Seed)
+	if j.warm = c.s.primed.known(j, c.Now); !c.Vendor.Caches { // by marks alone, a batch reads nothing of what it writes
+		j.prefixes = nil
+	}
 	j.Order.Identity = d.InOrder
 	c.spoil(j)
 	j.place(sv)

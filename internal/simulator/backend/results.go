@@ -139,7 +139,7 @@ func (s *Service) finish(j *Job, n int, line []byte, p *fastjson.Parser, how End
 	q.Refuse = dice.Chance(dice.Mix(e.Number)) < j.refusals
 	r := s.complete(&q, func(h uint64) bool {
 		first, known := j.prefixes[h]
-		return known && int(first) != n
+		return j.warm[h] || known && int(first) != n
 	}, j.Made)
 	e.How, e.usage, e.Reply = Answered, r.Usage, in.Dialect.Write(nil, &q, r)
 	return e, nil

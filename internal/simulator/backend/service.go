@@ -55,6 +55,7 @@ type Service struct {
 	live    *spill.Tally
 	meter   *meterBook
 	warm    *warmth
+	primed  primed
 	asked   *modelNames
 	serial  atomic.Uint64
 
@@ -120,4 +121,47 @@ func (s *Service) Models() []string { return s.asked.names() }
 // EachLive calls f with every live question: its vendor, the digest of its body, and how often it was answered.
 func (s *Service) EachLive(f func(vendor string, digest [16]byte, count int) error) error {
 	return s.live.Each(func(a spill.Counted, n uint32) error { return f(s.vendors[a.Vendor-1].Name, a.Digest, int(n)) })
+}
+
+// primed holds the prompt caches of batches, which share nothing with those of live calls: prefixes that jobs have written.
+type primed struct {
+	mu sync.Mutex
+	by map[uint64]prime
+}
+
+// prime is a prefix in the cache: until a moment, and from the end of a job on for as long as it is kept.
+type prime struct {
+	until time.Time
+	job   *Job
+}
+
+// primeTime is how long batches keep a prefix that nobody reads.
+const primeTime = time.Hour
+
+// known returns the prefixes of a new job that jobs before it have written; it keeps its own from its end on.
+func (p *primed) known(j *Job, now time.Time) map[uint64]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[uint64]bool{}
+	for h := range j.prefixes {
+		of := dice.Hash(h, j.Vendor.Name+" "+j.Account)
+		had, ok := p.by[of]
+		warm := ok && now.Before(had.until)
+		if ok && had.job != nil {
+			if at := had.job.At(now); at.Over() && at.Done > 0 && now.Before(at.Ended.Add(primeTime)) {
+				warm = true
+			}
+		}
+		next := prime{job: j}
+		if warm {
+			out[h], next.until = true, now.Add(primeTime)
+		}
+		if p.by == nil {
+			p.by = map[uint64]prime{}
+		}
+		if ok || len(p.by) < 4096 {
+			p.by[of] = next
+		}
+	}
+	return out
 }

@@ -84,9 +84,6 @@ func (s *Service) surveyLine(sv *Survey, j *Job, v *fastjson.Value, n int) {
 		}
 		return
 	}
-	if !j.Vendor.Caches { // where prompts are cached by marks alone, a batch reads nothing of what it writes
-		return
-	}
 	for _, m := range q.Marks {
 		if _, known := sv.prefixes[m.Hash]; !known && len(sv.prefixes) < maxPrefixes {
 			sv.prefixes[m.Hash] = uint32(n)

@@ -49,7 +49,7 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 	if w.Thinking == assay.ThinkingWireReasoning { // effort is a field of the same object
 		w.EffortField = ""
 	}
-	if w.CacheMarks = w.CacheMarks && !inBatch; w.CacheMarks { // a batch reads nothing of what it writes, and pays for writing
+	if w.CacheMarks = w.CacheMarks && !inBatch; w.CacheMarks { // a batch reads nothing of what it writes: plan.Primes
 		w.CacheTTL = "5m"
 	}
 	return w

@@ -52,6 +52,7 @@ type Route struct {
 
 	how            catalog.Billing
 	writes         bool    // what the provider's cache does not know is written to it, and billed so
+	hour           bool    // it is kept for an hour
 	tokens         float64 // of its model for one of o200k
 	factor         float64 // the same, by what its prompts took
 	expected, high int     // output tokens
@@ -94,6 +95,40 @@ func (d *Input) JudgeRoute(l *study.Lane, mode assay.Mode, rubric judge.Rubric) 
 	return r
 }
 
+// Primes reports whether batches of a lane read what the prompts of a stage share from the provider's cache. Batches
+// that go together read nothing of what they write: so one request goes first, as a batch of its own, and the others
+// when it is back. It pays where they are some, and the text is long enough for every model.
+func (d *Input) Primes(st *study.Stage, l *study.Lane, requests int64) bool {
+	v := d.Vendor(l)
+	if !v.CacheMarks || st.Verb() != study.VerbAsk || d.Mode(st, l) != assay.ModeBatch || requests < leastPrimed ||
+		d.Study.PromptCache != nil && !*d.Study.PromptCache {
+		return false
+	}
+	n := 0
+	for _, t := range []study.Text{st.System, st.Context} {
+		if t.Template == nil {
+			continue
+		}
+		text, static := t.Template.Static()
+		if !static {
+			return false
+		}
+		n += len(text)
+	}
+	return n >= longPrefix
+}
+
+const (
+	leastPrimed = 5        // requests: one pays twice for the text they share, and each of the others a tenth
+	longPrefix  = 5000 * 4 // bytes: no model caches less than 4,096 tokens that others do not, and a token may have more than four bytes
+)
+
+// Primed returns the way of requests whose shared text is written to the provider's cache for an hour, or read from it.
+func (r Route) Primed() Route {
+	r.Wire.CacheMarks, r.Wire.CacheTTL, r.writes, r.hour = true, "1h", true, true
+	return r
+}
+
 // Structured reports whether a lane's model takes a schema for its answer.
 func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 	kind, ok := d.Kind(l)
@@ -108,14 +143,14 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	in := int64(math.Round(float64(bytes) / BytesPerToken * r.factor))
 	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected)}, r.how)
-	return expected, r.Price.Bill(Most(r.Price, r.how, in+in/7, int64(r.high), r.writes), r.how)
+	return expected, r.Price.Bill(Most(r.Price, r.how, in+in/7, int64(r.high), r.writes, r.hour), r.how)
 }
 
 // AtMost returns what one request with so many tokens of prompt, as o200k counts them, costs at most: other tokenizers differ, and
 // messages have a frame.
 func (r *Route) AtMost(tokens int) assay.Cost {
 	in := int64(math.Ceil(float64(tokens) * r.tokens))
-	return r.Price.Bill(Most(r.Price, r.how, in+in/7+frameTokens, int64(r.high), r.writes), r.how)
+	return r.Price.Bill(Most(r.Price, r.how, in+in/7+frameTokens, int64(r.high), r.writes, r.hour), r.how)
 }
 
 // frameTokens is more than the tokens around the messages of a request.
@@ -123,10 +158,12 @@ const frameTokens = 20
 
 // Most returns the usage of a request that costs most: all of its prompt is written to a cache, where one is that bills it and takes more
 // for it.
-func Most(p catalog.Price, how catalog.Billing, in, out int64, writes bool) assay.Usage {
+func Most(p catalog.Price, how catalog.Billing, in, out int64, writes, hour bool) assay.Usage {
 	plain := assay.Usage{Known: true, Input: in, Output: out}
 	written := plain
-	written.CacheWrite5m = in
+	if written.CacheWrite5m = in; hour {
+		written.CacheWrite5m, written.CacheWrite1h = 0, in
+	}
 	if writes && in >= leastCached && p.Cost(written, how) > p.Cost(plain, how) {
 		return written
 	}

@@ -117,6 +117,7 @@ func JudgeCanary(ctx context.Context, ledger engine.Ledger, g store.Segment, p e
 	}
 	to, why := store.CanaryPassed, ""
 	switch {
+	case p.NoCanary:
 	case outcome.Ending == assay.Rejected:
 		why = "the canary was rejected"
 		if outcome.Fault != nil {

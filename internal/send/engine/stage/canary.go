@@ -3,13 +3,15 @@ package stage
 import (
 	"context"
 	"errors"
+	"time"
 
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/hold"
 )
 
-// canaries sends one request of a lane live before its first batch in a stage, and takes up canaries whose process died.
+// canaries sends one request of a lane before its first batch in a stage: live, or as a batch of its own where that has
+// the provider's cache know what the others share. It takes up canaries whose process died.
 func (x *Extension) canaries(ctx context.Context) error {
 	asked, err := x.canarySegments(ctx)
 	if err != nil {
@@ -73,7 +75,11 @@ func (x *Extension) canary(ctx context.Context, l store.Lane) error {
 	if err != nil {
 		return err
 	}
-	if access.Live == nil {
+	mode, err := canaryMode(ctx, x, l)
+	if err != nil {
+		return err
+	}
+	if mode == store.Live && access.Live == nil {
 		_, err := x.Ledger.Work.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryOff)
 		return err
 	}
@@ -89,7 +95,7 @@ func (x *Extension) canary(ctx context.Context, l store.Lane) error {
 			if err != nil {
 				return err
 			}
-			if staged, err := x.stageCanary(ctx, g, p); staged || err != nil {
+			if staged, err := x.stageCanary(ctx, g, mode, p); staged || err != nil {
 				return err
 			}
 		}
@@ -97,9 +103,18 @@ func (x *Extension) canary(ctx context.Context, l store.Lane) error {
 	return nil
 }
 
+// canaryMode returns how a lane's canary travels: batches that carry cache marks read what a batch has written.
+func canaryMode(ctx context.Context, x *Extension, l store.Lane) (store.SegmentMode, error) {
+	route, err := x.Planner.Route(ctx, x.Run, l.Stage, l.Name, store.Batch)
+	if err == nil && route.Wire.CacheMarks {
+		return store.Batch, nil
+	}
+	return store.Live, err
+}
+
 // stageCanary sends one request ahead, unless its answer is taken over from another run: then another one has to be found.
-func (x *Extension) stageCanary(ctx context.Context, g engine.Group, p engine.Planned) (bool, error) {
-	c, err := x.NewCutter(ctx, g, store.Live, store.ForCanary)
+func (x *Extension) stageCanary(ctx context.Context, g engine.Group, mode store.SegmentMode, p engine.Planned) (bool, error) {
+	c, err := x.NewCutter(ctx, g, mode, store.ForCanary)
 	if err != nil {
 		return false, err
 	}
@@ -118,3 +133,17 @@ func (x *Extension) stageCanary(ctx context.Context, g engine.Group, p engine.Pl
 	_, err = x.Ledger.Work.SetCanary(ctx, x.Run.No, g.Stage, g.Lane, store.CanaryDue, store.CanaryAsked)
 	return true, err
 }
+
+// cold reports whether a batch of a group would find nothing in the provider's cache: no canary of the lane has
+// travelled as a batch, or the last one came back too long ago. What is sent again may wait.
+func cold(ctx context.Context, x *Extension, g engine.Group, purpose store.Purpose) (bool, error) {
+	if purpose != store.ForWave {
+		return purpose != store.ForCanary, nil
+	}
+	asked, err := x.canarySegments(ctx)
+	c, sent := asked[g.Stage+"\x00"+g.Lane]
+	return !sent || c.Mode != store.Batch || !c.EndedAt.IsZero() && x.Clock.Now().Sub(c.EndedAt) > keptWarm, err
+}
+
+// keptWarm is how long after a canary its lane's batches carry cache marks: a provider keeps what it wrote for an hour.
+const keptWarm = 30 * time.Minute

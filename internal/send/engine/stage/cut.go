@@ -26,6 +26,7 @@ type Cutter struct {
 	recuts  int
 	params  []byte // of the lane, for digests
 	line    []byte
+	cold    bool // cache marks are left out: nothing would be read
 	open    *draft
 	instant []Known
 	piece   piece   // of a failed segment, that the open one is made of
@@ -65,6 +66,11 @@ func (x *Extension) NewCutter(ctx context.Context, g engine.Group, mode store.Se
 		return nil, err
 	}
 	c := &Cutter{Extension: x, group: g, Route: route, access: access, mode: mode, purpose: purpose, params: params}
+	if mode == store.Batch && route.Wire.CacheMarks {
+		if c.cold, err = cold(ctx, x, g, purpose); err != nil {
+			return nil, err
+		}
+	}
 	if f, ok := access.Batch.(provider.Finder); ok && mode == store.Batch && !f.Stamped() {
 		used, err := x.Ledger.Work.UnsentSizes(ctx, route.Lane.Provider)
 		if err != nil {
@@ -110,6 +116,11 @@ func (c *Cutter) add(ctx context.Context, p engine.Planned, try int64) error {
 
 // encode writes a request's line under the open segment's nonce.
 func (c *Cutter) encode(key assay.Key, p engine.Planned) (err error) {
+	if c.cold && p.Request.Wire.CacheMarks {
+		plain, request := *p.Request.Wire, *p.Request
+		plain.CacheMarks = false
+		request.Wire, p.Request = &plain, &request
+	}
 	c.line, err = dialect.AppendLine(c.line[:0], assay.CustomID(c.open.Nonce, key), p.Request)
 	return err
 }

@@ -28,6 +28,12 @@ func LanesOf(run int64, b Beginning) []store.Lane {
 		}
 		out = append(out, l)
 	}
+	for i := range out {
+		st, staged := b.Input.Study.Stage(out[i].Stage)
+		if l, ok := b.Input.Study.Lane(out[i].Name); ok && staged && b.Input.Primes(st, l, out[i].Planned) {
+			out[i].Canary = store.CanaryDue
+		}
+	}
 	for i := range b.Input.Study.Stages {
 		out = append(out, fallbackLanes(run, &b.Input.Study.Stages[i], b.Input.Study, out)...)
 	}

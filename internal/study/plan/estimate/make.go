@@ -151,6 +151,7 @@ func (m *maker) finish() {
 		m.again(&m.in.Study.Stages[i])
 	}
 	m.canaries()
+	m.primed()
 	m.plan.Reckon(nil, 0)
 	sort.SliceStable(m.plan.Parts, func(i, j int) bool { return m.plan.Parts[i].Wave < m.plan.Parts[j].Wave })
 	for _, p := range m.plan.Parts {
@@ -172,7 +173,7 @@ func (m *maker) canaries() {
 	seen := map[string]bool{}
 	for _, p := range m.plan.Parts {
 		name := p.Stage + " " + p.Lane.Name
-		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 {
+		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 || m.primes(&p) {
 			continue
 		}
 		seen[name] = true
@@ -186,6 +187,17 @@ func (m *maker) canaries() {
 	if n > 0 {
 		m.note("canaries: %s of these %s live first, one for each lane and stage, for about %s more", plural(n, "request"),
 			assay.Verb(n, "goes", "go"), more)
+	}
+}
+
+// primed notes whose first request goes ahead so that the others read what they share from a cache.
+func (m *maker) primed() {
+	for i := range m.plan.Parts {
+		if p := &m.plan.Parts[i]; m.primes(p) {
+			m.note(
+				"stage %s: one request of lane %s goes first, as a batch of its own: the others read what all share from the provider's "+
+					"cache (`prompt_cache: false` sends all at once, for more)", p.Stage, p.Lane.Name)
+		}
 	}
 }
 

@@ -107,17 +107,23 @@ func (m *maker) price(p *plan.Part, w load) {
 		if mode == assay.ModeLive {
 			how.Tier = p.Lane.Params.ServiceTier
 		}
+		primes := mode == assay.ModeBatch && m.primes(p)
 		one := func(in float64, out int, cached float64) assay.Cost {
-			return m.bill(p, kind, assay.Usage{Known: true, Input: round(in), Cached: round(cached), Output: int64(out)}, how)
+			u := assay.Usage{Known: true, Input: round(in), Cached: round(cached), Output: int64(out)}
+			if primes { // one writes, the others read
+				u.CacheWrite1h = round(shared / float64(p.Requests))
+				u.Cached = max(0, round(min(shared, in))-u.CacheWrite1h)
+			}
+			return m.bill(p, kind, u, how)
 		}
 		if mode == assay.ModeBatch && !v.Batch {
 			return plan.Price{}
 		}
-		caches := !v.CacheMarks || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
+		caches := !v.CacheMarks || primes || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
 		price, _ := m.in.Catalog.Price(kind, p.Lane.Model)
-		most := func(in float64) assay.Usage { return plan.Most(price, how, round(in), int64(high), caches) }
+		most := func(in float64) assay.Usage { return plan.Most(price, how, round(in), int64(high), caches, primes) }
 		cached := shared
-		if !caches { // batches carry no marks
+		if !caches { // other batches carry no marks
 			cached = 0
 		}
 		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached), Expected: one(in, expected, 0.5*cached),
@@ -131,6 +137,12 @@ func (m *maker) price(p *plan.Part, w load) {
 		p.Input.Low, p.Output.Low = 0, 0
 		p.Cost.Low, p.Live.Low = assay.Cost{}, assay.Cost{}
 	}
+}
+
+// primes reports whether the requests of a part read what they share from the provider's cache, after one that goes first.
+func (m *maker) primes(p *plan.Part) bool {
+	st, ok := m.in.Study.Stage(p.Stage)
+	return ok && p.Turn == 1 && p.Verb == study.VerbAsk && m.in.Primes(st, p.Lane, p.Requests)
 }
 
 // seen returns what answers like those of a part took.
