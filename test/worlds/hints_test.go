@@ -12,12 +12,57 @@ import (
 // hinted finds the commands that a text tells the person to type.
 var hinted = regexp.MustCompile("`assay ([^`]+)`")
 
+// advised finds the commands that are printed on lines of their own, with what they do beside them.
+var advised = regexp.MustCompile(`(?m)^\s+assay (\S+(?: \S+)*)`)
+
+// checkAdvice holds every command that was printed in the world, by whichever command, against those that the program has: each names one
+// of them, with flags that it takes. Who adds --help types it without doing it.
+func (h *history) checkAdvice(ctx context.Context, _ []runState, _ bill) error {
+	seen := map[string]bool{}
+	for _, s := range h.said { // more come, which ask for help
+		text := s.out + s.err
+		for _, m := range append(hinted.FindAllStringSubmatch(text, -1), advised.FindAllStringSubmatch(text, -1)...) {
+			args := plain(strings.Fields(m[1]))
+			key := args[0] + " " + flagsOf(args)
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			got := h.assay(ctx, ending{}, append(args, "--help")...)
+			if got.code != shell.ExitDone || !strings.Contains(got.out, "assay "+args[0]) { // the help of no command is that of all
+				return breaks(L11, s.String()+"\n"+got.String(), "a hint is a command that works", "assay %s is refused", m[1])
+			}
+		}
+	}
+	return nil
+}
+
+// plain leaves out flags whose values a person has to fill in.
+func plain(words []string) (out []string) {
+	for i := 0; i < len(words); i++ {
+		if strings.HasPrefix(words[i], "--") && i+1 < len(words) && placeholder(words[i+1]) {
+			i++
+			continue
+		}
+		out = append(out, words[i])
+	}
+	return out
+}
+
+func flagsOf(words []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(w, "-") }), " ")
+}
+
+func placeholder(word string) bool {
+	return word == "…" || word == "..." || strings.ToUpper(word) == word && len(word) > 2
+}
+
 // typeable reports whether a person would type a hint as it is, and whether it ends by itself.
 func typeable(words []string) bool {
 	if slices.Contains([]string{"view", "watch", "label", "worker", "sim", "gateway", "help"}, words[0]) {
 		return false
 	}
-	return !slices.ContainsFunc(words, func(w string) bool { return w == "…" || w == "..." || strings.ToUpper(w) == w && len(w) > 2 })
+	return !slices.ContainsFunc(words, placeholder)
 }
 
 // hints returns the commands that were printed last, each once.
