@@ -154,6 +154,11 @@ func ShareInterval(share, variance, level float64, clusters int) Interval {
 	if variance > 0 && share > 0 && share < 1 {
 		effective = share * (1 - share) / variance
 	}
+	return EffectiveInterval(share, effective, level, clusters)
+}
+
+// EffectiveInterval is Wilson's interval of a share for so many independent answers, widened for few clusters by Student's t.
+func EffectiveInterval(share, effective, level float64, clusters int) Interval {
 	return ClusterRate{Share: Known(share), Clusters: clusters}.wilson(effective, level)
 }
 

@@ -53,6 +53,15 @@ func studentTail(t float64, df int) float64 {
 	return mathext.RegIncBeta(n/2, 0.5, n/(n+t*t))
 }
 
+// FisherTail returns the chance of a ratio of variances as large or larger.
+func FisherTail(f float64, over, under int) Number {
+	if !(f >= 0) || over < 1 || under < 1 {
+		return Undefined("a ratio of %g with %d and %d degrees of freedom", f, over, under)
+	}
+	a, b := float64(over), float64(under)
+	return Known(mathext.RegIncBeta(b/2, a/2, b/(b+a*f)))
+}
+
 // normalQuantile returns the standard normal quantile of p in (0, 1).
 func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 

@@ -93,6 +93,29 @@ func (c *cholesky) solve(b []float64) bool {
 	return !(c.condition > tooIll)
 }
 
+// Quadratic returns x'S⁻¹x of a covariance S, row by row; false where S has no inverse that counts.
+func Quadratic(s, x []float64) (float64, bool) {
+	n := len(x)
+	var c cholesky
+	if !c.factorize(&symmetric{n, s}) {
+		return 0, false
+	}
+	for i := range n {
+		if square(c.factor.at(i, i)) < rounding {
+			return 0, false
+		}
+	}
+	solved := append([]float64(nil), x...)
+	if !c.solve(solved) {
+		return 0, false
+	}
+	sum := 0.0
+	for i := range n {
+		sum += x[i] * solved[i]
+	}
+	return sum, true
+}
+
 // product of two square matrices.
 func product(n int, a, b []float64) []float64 {
 	out := make([]float64, n*n)
