@@ -149,9 +149,16 @@ func (d checkedDesign) draw(r *rand.Rand, a answersOf) ([]int, func(n int) []flo
 		names[i] = fmt.Sprint(i)
 	}
 	first := len(a.people) - d.later
-	f := checked.NewFrame(r.Uint64(), a.scale.YesNo, a.judge[:first], names[:first])
+	means := make([]float64, len(a.judge))
+	for i, verdicts := range a.judge {
+		for _, v := range verdicts {
+			means[i] += v / float64(len(verdicts))
+		}
+	}
+	f := checked.NewFrame(r.Uint64())
+	f.Add(names[:first], checked.Stratify(means[:first], a.scale.YesNo), 0)
 	if d.later > 0 {
-		f.Grow(a.scale.YesNo, a.judge[first:], names[first:], d.drawn/3)
+		f.Add(names[first:], checked.Stratify(means[first:], a.scale.YesNo), d.drawn/3)
 	}
 	if d.mixed == 0 {
 		order := f.Order(d.drawn)
@@ -181,6 +188,7 @@ func (d checkedDesign) draw(r *rand.Rand, a answersOf) ([]int, func(n int) []flo
 func (d checkedDesign) sample(r *rand.Rand, a answersOf, drawn []int, weights []float64) *checked.Sample {
 	m := len(d.rates)
 	s := checked.NewSample(m)
+	var labels []checked.Label
 	for i := range a.people {
 		for l := range m {
 			s.Judged(a.cluster[i], l, a.judge[i][l])
@@ -204,11 +212,11 @@ func (d checkedDesign) sample(r *rand.Rand, a answersOf, drawn []int, weights []
 				}
 				value = sum / float64(d.raters)
 			}
-			s.Labelled(checked.Label{Item: i, Cluster: a.cluster[i], Lane: l, Verdict: a.judge[i][l], Value: value,
+			labels = append(labels, checked.Label{Item: i, Cluster: a.cluster[i], Lane: l, Verdict: a.judge[i][l], Value: value,
 				Weight: weights[i] * float64(m) / float64(len(lanes))})
 		}
 	}
-	return s
+	return s.With(labels)
 }
 
 // judgeAlone counts what holds of plain intervals of the judge's verdicts, and what they claim.

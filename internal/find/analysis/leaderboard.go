@@ -35,6 +35,7 @@ type Leaderboard struct {
 	Kin       []string // places of the same family as the only judge
 	Machines  bool     // not people alone judge
 	Validated bool     // how far the judge can be trusted is known
+	Checked   *Checked // how far people have checked the only judge; nil: not at all
 
 	Instead   string     // why shares of wins are used instead of strengths; empty: they do not
 	Penalised string     // why strengths are penalised after Firth without being asked to; empty: they are not
@@ -75,6 +76,7 @@ func (p *ShownFirst) Biased() bool {
 type Place struct {
 	Name     string
 	Value    stats.Number
+	Judge    stats.Number // where Value is corrected by people's labels: what the judge alone says
 	SE       stats.Number
 	Interval stats.Interval
 	Share    stats.Number // of comparisons: the share won; of flips with a control: the share taken back under pressure

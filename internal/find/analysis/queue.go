@@ -18,11 +18,11 @@ type Task struct {
 	Second string
 	Group  string // pairs of one group are dealt evenly: the two lanes; empty: all tasks are one group
 
-	Judged  bool // a model or a rule has a valid verdict on it
-	Flagged bool // and one of them is on the bad side of the rubric
-	Done    bool // this person has labelled it
-	Forward int  // labels of all people with First shown first
-	Turned  int  // labels of all people with Second shown first
+	Judged  bool    // a model or a rule has a valid verdict on it
+	Mean    float64 // of those verdicts: 1 for yes, 0 for no, or scores
+	Done    bool    // this person has labelled it
+	Forward int     // labels of all people with First shown first
+	Turned  int     // labels of all people with Second shown first
 
 	Turn   bool   // as chosen: Second is shown first
 	Chosen Chosen // why it was chosen
@@ -34,9 +34,8 @@ type Chosen string
 
 // The reasons.
 const (
+	ChosenDrawn     Chosen = "drawn"     // in the order of a Draw: its probability is known
 	ChosenRandom    Chosen = "random"    // of all answers alike
-	ChosenFlagged   Chosen = "flagged"   // a judge found it bad
-	ChosenUnflagged Chosen = "unflagged" // at random among those that no judge found bad
 	ChosenBalanced  Chosen = "balanced"  // the two were compared least often; at random among what they answered
 	ChosenUncertain Chosen = "uncertain" // of the two of which it is not clear yet which is better, compared least often
 )
@@ -58,9 +57,7 @@ type Queue struct {
 
 // Choose picks from all tasks of a stage. Memory grows with N and the number of groups, not with the tasks.
 //
-// Single answers: flagged and unflagged ones by turns, each at random, so that both kinds of a judge's errors are seen;
-// where no one has judged, at random. Pairs: the least compared group first, in it at random, the order of showing
-// balanced.
+// Single answers come at random. Pairs: the least compared group first, in it at random, the order of showing balanced.
 func (q Queue) Choose(tasks iter.Seq2[Task, error]) ([]Task, error) {
 	if q.N <= 0 {
 		q.N = 100
@@ -81,9 +78,6 @@ func (q Queue) Choose(tasks iter.Seq2[Task, error]) ([]Task, error) {
 			s.keep(waiting{q.hash(string(t.ID[:])), t}, q.N)
 		}
 	}
-	if _, single := strata[string(ChosenUnflagged)]; single || strata[string(ChosenFlagged)] != nil {
-		delete(strata, string(ChosenRandom)) // what no judge has read does not validate judges
-	}
 	if q.Clear != nil {
 		for _, s := range strata {
 			s.clear = q.Clear(s.group(), len(strata))
@@ -94,13 +88,8 @@ func (q Queue) Choose(tasks iter.Seq2[Task, error]) ([]Task, error) {
 
 // stratum returns the group that a task is dealt from.
 func (t *Task) stratum() string {
-	switch {
-	case t.First != "":
+	if t.First != "" {
 		return "pair " + t.Group
-	case t.Flagged:
-		return string(ChosenFlagged)
-	case t.Judged:
-		return string(ChosenUnflagged)
 	}
 	return string(ChosenRandom)
 }
@@ -130,7 +119,6 @@ type stratum struct {
 	rank            uint64
 	waiting         []waiting
 	forward, turned int
-	dealt           int
 	clear           bool // which of the two is better
 }
 
@@ -187,9 +175,6 @@ func (q Queue) before(s, best *stratum) bool {
 	if s.clear != best.clear {
 		return best.clear
 	}
-	if s.name == string(ChosenFlagged) || best.name == string(ChosenFlagged) {
-		return s.dealt < best.dealt || s.dealt == best.dealt && s.name == string(ChosenFlagged)
-	}
 	return s.forward+s.turned < best.forward+best.turned
 }
 
@@ -198,7 +183,6 @@ func (s *stratum) group() string { return s.name[min(len("pair "), len(s.name)):
 func (q Queue) take(s *stratum) Task {
 	t := s.waiting[0].task
 	s.waiting = s.waiting[1:]
-	s.dealt++
 	if t.First == "" {
 		t.Chosen = Chosen(s.name)
 		return t

@@ -52,6 +52,7 @@ type Row struct {
 	Score   *float64
 
 	Fallback bool // another lane gave it in the judge's place
+	Drawn    bool // of a person: the answer was drawn, and not chosen
 
 	Baseline string // the earlier run that it is of, as an analysis names it; empty: the run at hand
 }

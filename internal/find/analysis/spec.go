@@ -43,9 +43,10 @@ type Stage struct {
 	Decided   bool     // numbers rest on the joint decision of a jury or several draws; agreement, on each judge's
 	Families  map[string]string
 	Control   string   // what the branch that is a neutral re-ask is called; empty: there is none
-	Flagged   []string // labels on the bad side of the rubric, which people look at first
 	Gold      bool     // the study has a file of gold labels
-	Validated bool     // the judge is a rule, or was compared with gold
+	Draw      *Draw    // the items that people are asked about; nil: nobody was asked
+	Validated bool     // the judge is a rule, or people have checked it
+	Checked   *Checked // how far they have; nil: not at all
 	Each      bool     // it judges the first answers of conversations and later ones alike
 	Draws     int      // how often the same question was drawn; 0 and 1: once
 	Lengths   bool     // rows have the lengths of answers

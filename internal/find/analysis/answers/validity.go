@@ -8,6 +8,7 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats"
+	"assay/internal/find/stats/checked"
 )
 
 // Validity compares judges with gold: the labels of a file, or else people's.
@@ -18,7 +19,6 @@ type Validity struct {
 	sources map[string]int            // labels by who gave them
 	file    bool                      // the labels come from a file
 	units   gather.Names
-	flags   []bool      // by unit: a judge flagged it
 	said    [][]opinion // by judge, then unit
 	further int         // verdicts of a judge on an answer that it has judged before, by another prompt
 	omitted int         // verdicts on answers beyond those that are kept
@@ -26,10 +26,8 @@ type Validity struct {
 	judges  gather.Names
 	right   map[uint32]string // the expected label of units that are known
 	certain map[uint32]string // unit: its true label
-	cover   gather.Groups[map[uint32]*validSums]
-	cluster gather.Names
-	items   gather.Names
-	own     []uint32 // the cluster of each item, plus 1
+	cover   gather.Groups[struct{}]
+	drawn   *drawnLabels // nil: nobody was asked about drawn answers
 	key     []byte
 }
 
@@ -41,16 +39,16 @@ type opinion struct {
 	rated bool // the label counts as yes or no
 }
 
-// validSums are one judge's yes and no in a group, by item.
-type validSums struct{ by map[uint32]stats.Count }
-
 // NewValidity returns the collector that holds judges against gold.
 func NewValidity(j gather.Job) *Validity {
 	v := &Validity{
 		Job: j, yes: j.Stage.Yes(), truth: map[string]map[string]int{}, sources: map[string]int{},
 		certain: map[uint32]string{}, right: map[uint32]string{},
 	}
-	v.cover = gather.NewGroups(j.Spec.By, func() map[uint32]*validSums { return map[uint32]*validSums{} })
+	v.cover = gather.NewGroups(j.Spec.By, func() struct{} { return struct{}{} })
+	if j.Stage.Draw != nil {
+		v.drawn = newDrawnLabels(j, v.yes)
+	}
 	return v
 }
 
@@ -80,6 +78,9 @@ func (v *Validity) label(r *analysis.Row) string {
 
 // Learn enters a label that is taken to be true.
 func (v *Validity) Learn(r *analysis.Row) {
+	if v.drawn != nil && r.Drawn {
+		v.drawn.learn(string(v.unit(r)), r)
+	}
 	if !r.Valid() || r.Label == "" {
 		return
 	}
@@ -119,17 +120,8 @@ func (v *Validity) Add(r *analysis.Row) {
 		return
 	}
 	judge := v.judges.Of(r.Judge)
-	if yes, ok := v.isYes(r.Label, r.Expect); ok && v.Stage.Verb == analysis.Judged {
-		s := g.Data[judge]
-		if s == nil {
-			s = &validSums{by: map[uint32]stats.Count{}}
-			g.Data[judge] = s
-		}
-		item := v.items.Of(r.Item)
-		if v.own = gather.Grown(v.own, int(item)); v.own[item] == 0 {
-			v.own[item] = v.cluster.Of(r.ClusterName()) + 1
-		}
-		s.by[item] = stats.Count{K: s.by[item].K + int(gather.One(yes)), N: s.by[item].N + 1}
+	if v.drawn != nil {
+		v.drawn.judged(string(v.unit(r)), judge, r)
 	}
 	v.hear(r, judge)
 }
@@ -149,8 +141,6 @@ func (v *Validity) hear(r *analysis.Row, judge uint32) {
 	}
 	yes, rated := v.isYes(r.Label, r.Expect)
 	v.said[judge][unit] = opinion{v.labels.Of(v.label(r)), true, yes, rated}
-	v.flags = gather.Grown(v.flags, int(unit))
-	v.flags[unit] = v.flags[unit] || slices.Contains(v.Stage.Flagged, r.Label)
 	if said, ok := v.truth[string(v.key)]; ok {
 		if label, ok := majority(said); ok {
 			v.certain[unit], v.right[unit] = label, r.Expect
@@ -218,8 +208,8 @@ func (v *Validity) notes(t *analysis.Table) {
 		t.Note("%s chosen because it was not clear which of the two is better: accuracy is that of close pairs more than of all",
 			analysis.WereLabels(v.Stage.Unclear))
 	}
-	if !v.file && v.Stage.Verb == analysis.Judged {
-		t.Note("people choose by what judges said: each kind of answer counts as often as it occurs")
+	if v.Stage.Verb == analysis.Judged && v.drawn == nil {
+		t.Note("these labels were chosen, not drawn: they correct nothing. `assay label` draws a sample")
 	}
 }
 
@@ -237,20 +227,17 @@ func (v *Validity) judge(t *analysis.Table, judge uint32) error {
 	if v.Stage.Verb != analysis.Judged || n == 0 {
 		return nil
 	}
-	e, how := v.errors(judge)
+	g := v.gold(judge)
 	for _, x := range []struct {
-		what     string
-		value    stats.Number
-		interval stats.Interval
-	}{{analysis.WhatSensitivity, e.Sensitivity, e.SensitivityInterval}, {analysis.WhatSpecificity, e.Specificity, e.SpecificityInterval}} {
+		what string
+		rate stats.Rate
+	}{{analysis.WhatSensitivity, g.Sensitivity(v.Options.Level)}, {analysis.WhatSpecificity, g.Specificity(v.Options.Level)}} {
 		f := v.finding(x.what, n, by)
-		f.Value, f.Interval, f.Method = x.value, x.interval, how
+		f.Value, f.Interval, f.Method = x.rate.Share, x.rate.Interval, "Wilson, among the labelled"
 		t.Findings = append(t.Findings, *f)
 	}
-	for _, g := range v.cover.Sorted() {
-		if err := v.corrected(t, g, judge, e, n); err != nil {
-			return err
-		}
+	if v.drawn != nil {
+		v.drawn.findings(t, judge, by, v.finding)
 	}
 	return nil
 }
@@ -260,41 +247,25 @@ func (v *Validity) finding(what string, n int, by ...analysis.Value) *analysis.F
 		Bounds: stats.NoInterval("not computed"), Rule: v.Stage.CountingRule()}
 }
 
-// errors returns how often the judge is right about yes and about no.
-func (v *Validity) errors(judge uint32) (stats.Errors, string) {
-	if v.file {
-		var g stats.Gold
-		for unit, label := range v.certain {
-			said := v.about(judge, unit)
-			is, _ := v.isYes(label, v.right[unit])
-			switch {
-			case !said.rated:
-			case said.yes && is:
-				g.TruePositive++
-			case said.yes:
-				g.FalsePositive++
-			case is:
-				g.FalseNegative++
-			default:
-				g.TrueNegative++
-			}
-		}
-		return g.Errors(v.Options.Level), "Wilson"
-	}
-	kinds := [4]stats.Verified{{Yes: false}, {Yes: true}, {Yes: false}, {Yes: true}} // unflagged, then flagged
-	for unit, said := range v.said[judge] {
-		if !said.rated {
-			continue
-		}
-		label, known := v.certain[uint32(unit)]
-		k := &kinds[gather.One(said.yes)+2*gather.One(v.flags[unit])]
-		k.All++
-		if is, ok := v.isYes(label, v.right[uint32(unit)]); known && ok {
-			k.Labelled++
-			k.True += int(gather.One(is))
+// gold counts the judge's yes and no against the true ones.
+func (v *Validity) gold(judge uint32) stats.Gold {
+	var g stats.Gold
+	for unit, label := range v.certain {
+		said := v.about(judge, unit)
+		is, _ := v.isYes(label, v.right[unit])
+		switch {
+		case !said.rated:
+		case said.yes && is:
+			g.TruePositive++
+		case said.yes:
+			g.FalsePositive++
+		case is:
+			g.FalseNegative++
+		default:
+			g.TrueNegative++
 		}
 	}
-	return stats.Verify(kinds[:], v.Options.Level), "weighted by how often the judge says so (Begg-Greenes)"
+	return g
 }
 
 // about returns the judge's label of an answer, if any.
@@ -303,31 +274,6 @@ func (v *Validity) about(judge, unit uint32) opinion {
 		return opinion{}
 	}
 	return v.said[judge][unit]
-}
-
-// corrected adds a group's rate, freed from the judge's errors.
-func (v *Validity) corrected(t *analysis.Table, g *gather.Group[map[uint32]*validSums], judge uint32, e stats.Errors, n int) error {
-	sums, ok := g.Data[judge]
-	if !ok {
-		return nil
-	}
-	clusters := make([]stats.ItemShares, len(v.cluster.List))
-	for _, item := range v.items.Sorted() {
-		clusters[v.own[item]-1].Add(sums.by[item])
-	}
-	r, err := stats.ShareByCluster(clusters, v.Options.Level)
-	if err != nil {
-		return err
-	}
-	c := e.Correct(r.Share.Value*r.Worth, r.Worth, v.Options.Level)
-	f := v.finding(analysis.WhatTrueRate, r.N,
-		append([]analysis.Value{{Field: analysis.ByJudge, Value: v.judges.List[judge]}}, g.By(v.Spec.By)...)...)
-	f.Clusters, f.Coverage = r.Clusters, g.Cover.WithMissing()
-	f.Value, f.Interval, f.Method = c.Share, c.Interval, "Rogan-Gladen, Lang-Reiczigel interval"
-	f.Note("judged rate %s; takes the judge to err alike everywhere, as on %s", analysis.Share.Show(r.Share.Value),
-		analysis.Plural(n, "label"))
-	t.Findings = append(t.Findings, *f)
-	return nil
 }
 
 // confusion adds the table of the judge's labels by the true ones, and counts the labels that agree.
@@ -374,18 +320,33 @@ func (v *Validity) confusion(t *analysis.Table, judge uint32, name string) (righ
 	return right, n
 }
 
-// Validated reports whether there is gold on what the judges judged: of both kinds, where there are two.
+// Validated reports whether labels that were not drawn show a judge to be better than chance; of pairs, whether there are any.
 func (v *Validity) Validated() bool {
+	if v.Stage.Verb != analysis.Judged || len(v.yes) == 0 {
+		return len(v.certain) > 0
+	}
 	for judge := range v.judges.List {
-		if v.Stage.Verb != analysis.Judged || len(v.yes) == 0 {
-			if len(v.certain) > 0 {
-				return true
+		s := checked.NewSample(1)
+		var labels []checked.Label
+		for unit, label := range v.certain {
+			said := v.about(uint32(judge), unit)
+			if is, ok := v.isYes(label, v.right[unit]); ok && said.rated {
+				s.Judged(len(labels), 0, float64(gather.One(said.yes)))
+				labels = append(labels, checked.Label{Item: len(labels), Cluster: len(labels), Verdict: float64(gather.One(said.yes)),
+					Value: float64(gather.One(is)), Weight: 1})
 			}
-			continue
 		}
-		if e, _ := v.errors(uint32(judge)); e.Sensitivity.OK && e.Specificity.OK {
+		if s.With(labels).State(true) == checked.Checked {
 			return true
 		}
 	}
 	return false
+}
+
+// Checked returns how far the stage's only judge was checked by labels that were drawn.
+func (v *Validity) Checked() *analysis.Checked {
+	if v.drawn == nil || len(v.judges.List) != 1 {
+		return nil
+	}
+	return v.drawn.checked(0)
 }

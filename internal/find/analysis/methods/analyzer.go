@@ -201,8 +201,9 @@ func (b *Analyzer) Done(stage string) error {
 	}
 	var all []doneTable
 	for _, e := range b.entries[stage] {
-		if v, ok := e.Collector.(*answers.Validity); ok && v.Validated() {
-			e.stage.Validated = true
+		if v, ok := e.Collector.(*answers.Validity); ok && e.stage.Checked == nil {
+			e.stage.Checked = v.Checked()
+			e.stage.Validated = e.stage.Validated || e.stage.Checked.Decides() || e.stage.Draw == nil && v.Validated()
 		}
 	}
 	for i := range b.entries[stage] {

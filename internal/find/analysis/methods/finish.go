@@ -116,6 +116,7 @@ func (e entry) finishLeaderboards(t *analysis.Table, o analysis.Options) {
 		for _, c := range s.Tests {
 			s.Clusters = max(s.Clusters, c.Clusters)
 		}
+		s.Correct(e.stage.Checked)
 		s.FillRanks(t, o.Seed)
 		if len(s.Judges) == 1 && s.Field == analysis.ByLane {
 			family := e.stage.Families[s.Judges[0]]

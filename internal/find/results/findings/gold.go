@@ -33,6 +33,7 @@ func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error 
 			for v, err := range all {
 				note := func(r *analysis.Row) {
 					r.State, r.Label, r.Score = v.State, v.Label, v.Score
+					r.Drawn = people.ChosenAs(&v) == analysis.ChosenDrawn
 					if judge != "" {
 						r.Judge = judge
 					}

@@ -42,15 +42,15 @@ func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.S
 		for _, l := range rubric.Labels {
 			if !l.Abstain {
 				s.Labels = append(s.Labels, analysis.Label{Name: l.Name, Score: l.Score})
-				if rubric.Flags(l.Score) {
-					s.Flagged = append(s.Flagged, l.Name)
-				}
 			}
 		}
 		for _, l := range of.LanesNamed(st.Judges.List) {
 			s.Judges = append(s.Judges, l.Name)
 		}
 		if s.People, err = r.Ledger.People(ctx, run.No, st.Name); err != nil {
+			return nil, err
+		}
+		if s.Draw, err = drawOf(ctx, r, run, &s); err != nil {
 			return nil, err
 		}
 		if s.Unclear, err = unclear(ctx, r, run, st.Name, len(s.People)); err != nil {
@@ -228,6 +228,18 @@ func selected(of *study.Study, st *study.Stage) string {
 		}
 	}
 	return ""
+}
+
+// drawOf returns the items that people were asked about; nil: there are no labels on drawn ones.
+func drawOf(ctx context.Context, r *results.Reader, run store.Run, s *analysis.Stage) (*analysis.Draw, error) {
+	if len(s.People) == 0 || s.Verb != analysis.Judged {
+		return nil, nil
+	}
+	stage, err := r.Scripts.People(ctx, run, s.Name)
+	if err != nil {
+		return nil, err
+	}
+	return stage.Draw(ctx)
 }
 
 // unclear counts the labels of people that were chosen because it was not clear which of two is better.

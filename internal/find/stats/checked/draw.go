@@ -13,11 +13,11 @@ const LanesOfItem = 4
 // first label: the probability of a label follows from it and from how many items were labelled. Items that come later have strata of
 // their own.
 type Frame struct {
-	Seed   uint64
 	Strata []int // of each item
 	Size   []int // items of each stratum
-	Grown  []int // after how many dealt items others came
 
+	seed    uint64
+	grown   []int // after how many dealt items others came
 	ordered [][]int
 }
 
@@ -29,26 +29,20 @@ const (
 	strata
 )
 
-// NewFrame returns the frame of items, each with the judge's verdicts on its lanes and a name that puts it into an order.
-func NewFrame(seed uint64, yesNo bool, verdicts [][]float64, names []string) *Frame {
-	f := &Frame{Seed: seed}
-	f.add(yesNo, verdicts, names)
-	return f
-}
+// NewFrame returns a frame without items.
+func NewFrame(seed uint64) *Frame { return &Frame{seed: seed} }
 
-// Grow adds items that came after so many had been dealt.
-func (f *Frame) Grow(yesNo bool, verdicts [][]float64, names []string, dealt int) {
-	f.Grown = append(f.Grown, dealt)
-	f.add(yesNo, verdicts, names)
-}
-
-func (f *Frame) add(yesNo bool, verdicts [][]float64, names []string) {
-	own := join(stratify(verdicts, yesNo))
+// Add adds items, by names that put them into an order and by their strata, as Stratify has them. Further ones came after so many had
+// been dealt.
+func (f *Frame) Add(names []string, own []int, dealt int) {
+	if len(f.Size) > 0 {
+		f.grown = append(f.grown, dealt)
+	}
 	before, first := len(f.Strata), len(f.Size)
 	f.Size, f.ordered = append(f.Size, make([]int, strata)...), append(f.ordered, make([][]int, strata)...)
 	rank := make([]uint64, len(names))
 	for i, h := range own {
-		rank[i] = hash(f.Seed, names[i])
+		rank[i] = Hash(f.seed, names[i])
 		f.Strata = append(f.Strata, first+h)
 		f.Size[first+h]++
 		f.ordered[first+h] = append(f.ordered[first+h], before+i)
@@ -61,34 +55,29 @@ func (f *Frame) add(yesNo bool, verdicts [][]float64, names []string) {
 	}
 }
 
-// stratify returns the stratum of each item by the judge's verdicts on its lanes.
-func stratify(verdicts [][]float64, yesNo bool) []int {
-	out, mean := make([]int, len(verdicts)), make([]float64, len(verdicts))
-	for i, item := range verdicts {
-		for _, v := range item {
-			mean[i] += v / float64(len(item))
-		}
-	}
+// Stratify returns the strata of items by the mean of the judge's verdicts on their lanes.
+func Stratify(means []float64, yesNo bool) []int {
+	out := make([]int, len(means))
 	if yesNo {
-		for i, item := range verdicts {
+		for i, m := range means {
 			switch out[i] = strataMixed; {
-			case !slices.ContainsFunc(item, func(v float64) bool { return v != 0 }):
+			case m <= alike:
 				out[i] = strataNone
-			case !slices.ContainsFunc(item, func(v float64) bool { return v != 1 }):
+			case m >= 1-alike:
 				out[i] = strataAll
 			}
 		}
-		return out
+		return join(out)
 	}
-	order := make([]int, len(verdicts))
+	order := make([]int, len(means))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(mean[a], mean[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(means[a], means[b]) })
 	for place, i := range order {
 		out[i] = min(place*strata/len(order), strataAll)
 	}
-	return out
+	return join(out)
 }
 
 // join puts strata with less than a tenth of all items into others.
@@ -123,7 +112,7 @@ func (f *Frame) Order(n int) []int {
 	dealt := make([]int, len(f.Size))
 	for range min(n, len(f.Strata)) {
 		there := strata
-		for _, after := range f.Grown {
+		for _, after := range f.grown {
 			if len(out) >= after {
 				there += strata
 			}
@@ -175,15 +164,15 @@ func LanesOf(seed uint64, item string, lanes int) []int {
 	if lanes <= LanesOfItem {
 		return out
 	}
-	rank := func(lane int) uint64 { return hash(seed^uint64(lane+1)*0x9e3779b97f4a7c15, item) }
+	rank := func(lane int) uint64 { return Hash(seed^uint64(lane+1)*0x9e3779b97f4a7c15, item) }
 	slices.SortFunc(out, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
 	out = out[:LanesOfItem]
 	slices.Sort(out)
 	return out
 }
 
-// hash puts things into an order that everybody shares.
-func hash(seed uint64, text string) uint64 {
+// Hash puts things into an order that everybody shares.
+func Hash(seed uint64, text string) uint64 {
 	h := fnv.New64a()
 	for i := range 8 {
 		h.Write([]byte{byte(seed >> (8 * i))})

@@ -54,6 +54,9 @@ type Look struct {
 	Alpha float64 // what it may spend of the whole error
 }
 
+// PlannedItems is how many items are labelled unless another number is planned.
+const PlannedItems = 60
+
 // Looks returns the planned looks of so many items.
 func Looks(items int, alpha float64) []Look {
 	return []Look{{(items + 3) / 4, 0.1 * alpha}, {(items + 1) / 2, 0.2 * alpha}, {items, 0.7 * alpha}}

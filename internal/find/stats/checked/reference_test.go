@@ -103,6 +103,7 @@ func (s study) scale() Scale {
 
 func (s study) sample() *Sample {
 	out, clusters := NewSample(len(s.Lanes)), map[string]int{}
+	var labels []Label
 	for i, it := range s.Items {
 		c, ok := clusters[it.cluster]
 		if !ok {
@@ -112,11 +113,11 @@ func (s study) sample() *Sample {
 		for l := range s.Lanes {
 			out.Judged(c, l, it.judge[l])
 			if it.label[l] != nil {
-				out.Labelled(Label{Item: i, Cluster: c, Lane: l, Verdict: it.judge[l], Value: *it.label[l], Weight: it.weight[l]})
+				labels = append(labels, Label{Item: i, Cluster: c, Lane: l, Verdict: it.judge[l], Value: *it.label[l], Weight: it.weight[l]})
 			}
 		}
 	}
-	return out
+	return out.With(labels)
 }
 
 // found is what is expected of a study.
@@ -248,14 +249,15 @@ func TestAPointIsThatOfPredictionPoweredInference(t *testing.T) {
 	}
 	cases(t, "ppi", func(t *testing.T, in input, want output, tolerance float64) {
 		s := NewSample(1)
+		var labels []Label
 		for i, f := range in.Judge {
 			s.Judged(i, 0, f)
 			if i < in.Labelled {
-				s.Labelled(Label{Item: i, Cluster: i, Verdict: f, Value: in.Label[i], Weight: 1})
+				labels = append(labels, Label{Item: i, Cluster: i, Verdict: f, Value: in.Label[i], Weight: 1})
 			}
 		}
 		scale := Scale{Step: 1} // without ends, so that nothing is cut
-		got := s.Correct(Options{scale, 0.95, &want.Share})
+		got := s.With(labels).Correct(Options{scale, 0.95, &want.Share})
 		near(t, "value", got.Values[0].Value, &want.Point, tolerance)
 	})
 }

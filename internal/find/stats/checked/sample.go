@@ -80,14 +80,10 @@ func (s *Sample) Judged(cluster, lane int, verdict float64) {
 	t.n, t.sum = t.n+1, t.sum+verdict
 }
 
-// Labelled enters a label. Its verdict is to be entered, too.
-func (s *Sample) Labelled(l Label) { s.labels, s.clusters = append(s.labels, l), nil }
-
-// Labels returns how many labels there are.
-func (s *Sample) Labels() int { return len(s.labels) }
-
-// Clusters returns how many clusters have labels.
-func (s *Sample) Clusters() int { return len(s.drawn()) }
+// With returns the same verdicts with other labels.
+func (s *Sample) With(labels []Label) *Sample {
+	return &Sample{lanes: s.lanes, verdicts: s.verdicts, labels: labels}
+}
 
 // drawn returns the labels by cluster.
 func (s *Sample) drawn() []drawn {

@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/gather"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/read"
@@ -45,6 +46,11 @@ func (s *Stage) Next(ctx context.Context, q analysis.Queue) ([]analysis.Task, er
 	seen, err := s.tally(ctx, q.Person)
 	if err != nil {
 		return nil, err
+	}
+	if _, single := s.Judging.(*stages.Judge); single {
+		if tasks, err := s.drawn(ctx, q, seen); len(tasks) > 0 || err != nil {
+			return tasks, err
+		}
 	}
 	return q.Choose(func(yield func(analysis.Task, error) bool) {
 		for t, err := range s.Tasks(ctx) {
@@ -218,13 +224,14 @@ func (s *Stage) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
 type tally map[store.Task]counts
 
 type counts struct {
-	judged, flagged, done bool
-	forward, turned       int
+	judged, sum     float64 // valid verdicts of machines, and their values
+	done            bool
+	forward, turned int
 }
 
 // tally reads the verdicts of the stage once, as one person sees them.
 func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
-	out, r := tally{}, s.Rubric()
+	out, yes := tally{}, s.yes()
 	_, single := s.Judging.(*stages.Judge)
 	for v, err := range s.Reader.Verdicts(ctx, s.Run.No, s.Name) {
 		if err != nil {
@@ -237,7 +244,9 @@ func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
 		c := out[v.Task()]
 		switch {
 		case !human:
-			c.judged, c.flagged = true, c.flagged || r.Flags(v.Score)
+			if value, ok := gather.ValueOf(&analysis.Row{Label: v.Label, Score: v.Score}, yes, false); ok {
+				c.judged, c.sum = c.judged+1, c.sum+value
+			}
 		case v.Direction == string(assay.Reverse):
 			c.turned++
 		default:
@@ -256,6 +265,9 @@ func (s *Stage) count(seen tally, t *analysis.Task) error {
 		return err
 	}
 	c := seen[v.Task()]
-	t.Judged, t.Flagged, t.Done, t.Forward, t.Turned = c.judged, c.flagged, c.done, c.forward, c.turned
+	if t.Judged = c.judged > 0; t.Judged {
+		t.Mean = c.sum / c.judged
+	}
+	t.Done, t.Forward, t.Turned = c.done, c.forward, c.turned
 	return nil
 }

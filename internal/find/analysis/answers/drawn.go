@@ -1,0 +1,191 @@
+package answers
+
+import (
+	"slices"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/gather"
+	"assay/internal/find/stats"
+	"assay/internal/find/stats/checked"
+)
+
+// drawnLabels are people's labels on answers that were drawn, and what judges say of all answers.
+type drawnLabels struct {
+	gather.Job
+	yes      []string
+	labels   map[string]*drawnLabel // by unit
+	byItem   map[string][]*drawnLabel
+	verdicts []*checked.Sample // by judge, on all answers
+	clusters gather.Names
+}
+
+// drawnLabel is what people said of one answer.
+type drawnLabel struct {
+	lane, cluster int
+	sum, n        float64
+	undecided     bool // a person cannot tell
+	verdicts      map[uint32]float64
+}
+
+func newDrawnLabels(j gather.Job, yes []string) *drawnLabels {
+	return &drawnLabels{Job: j, yes: yes, labels: map[string]*drawnLabel{}, byItem: map[string][]*drawnLabel{}}
+}
+
+// learn enters a person's label.
+func (d *drawnLabels) learn(unit string, r *analysis.Row) {
+	lane := slices.Index(d.Stage.Draw.Lanes, r.Lane)
+	if lane < 0 {
+		return
+	}
+	l := d.labels[unit]
+	if l == nil {
+		l = &drawnLabel{lane: lane, cluster: int(d.clusters.Of(r.ClusterName())), verdicts: map[uint32]float64{}}
+		d.labels[unit], d.byItem[r.Item] = l, append(d.byItem[r.Item], l)
+	}
+	value, ok := gather.ValueOf(r, d.yes, false)
+	if !r.Valid() || !ok {
+		l.undecided = true
+		return
+	}
+	l.sum, l.n = l.sum+value, l.n+1
+}
+
+// judged enters a judge's verdict.
+func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
+	lane := slices.Index(d.Stage.Draw.Lanes, r.Lane)
+	value, ok := gather.ValueOf(r, d.yes, false)
+	if lane < 0 || !ok {
+		return
+	}
+	for int(judge) >= len(d.verdicts) {
+		d.verdicts = append(d.verdicts, checked.NewSample(len(d.Stage.Draw.Lanes)))
+	}
+	d.verdicts[judge].Judged(int(d.clusters.Of(r.ClusterName())), lane, value)
+	if l := d.labels[unit]; l != nil {
+		if _, there := l.verdicts[judge]; !there {
+			l.verdicts[judge] = value
+		}
+	}
+}
+
+// complete returns the drawn items whose labels are all there, in the order of the draw, and how many were left out because a person could
+// not tell.
+func (d *drawnLabels) complete(judge uint32) (items []string, left int) {
+	for _, item := range d.Stage.Draw.Order() {
+		labels := d.byItem[item]
+		if len(labels) < len(d.Stage.Draw.Drawn(item)) {
+			continue
+		}
+		whole := true
+		for _, l := range labels {
+			_, judged := l.verdicts[judge]
+			whole = whole && judged && l.n > 0
+		}
+		switch {
+		case whole:
+			items = append(items, item)
+		case slices.ContainsFunc(labels, func(l *drawnLabel) bool { return l.undecided }):
+			left++
+		}
+	}
+	return items, left
+}
+
+// sample returns a judge's verdicts with the labels of some items.
+func (d *drawnLabels) sample(judge uint32, items []string) *checked.Sample {
+	var all []checked.Label
+	weights := d.Stage.Draw.Weights(items)
+	for i, item := range items {
+		for _, l := range d.byItem[item] {
+			all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: l.verdicts[judge], Value: l.sum / l.n,
+				Weight: weights[item]})
+		}
+	}
+	return d.verdicts[judge].With(all)
+}
+
+// scale returns that of the stage's verdicts.
+func (d *drawnLabels) scale() checked.Scale {
+	if d.yes != nil {
+		return checked.YesNo()
+	}
+	s := checked.Scale{Step: 1}
+	if d.Stage.Low != nil && d.Stage.High != nil {
+		s.Low, s.High = *d.Stage.Low, *d.Stage.High
+	}
+	var scores []float64
+	for _, l := range d.Stage.Labels {
+		if l.Score != nil {
+			scores = append(scores, *l.Score)
+		}
+	}
+	slices.Sort(scores)
+	for i := 1; i < len(scores); i++ {
+		if gap := scores[i] - scores[i-1]; gap > 0 && (i == 1 || gap < s.Step) {
+			s.Step = gap
+		}
+	}
+	return s
+}
+
+// checked returns how far a judge was checked, and what its labels correct. It is computed at planned numbers of labelled items alone, so
+// that looking after each label claims nothing that is not so.
+func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
+	if int(judge) >= len(d.verdicts) {
+		return nil
+	}
+	items, left := d.complete(judge)
+	out := &analysis.Checked{State: checked.Unchecked, Items: len(items), LeftOut: left, Lanes: d.Stage.Draw.Lanes}
+	for _, item := range items {
+		out.Labels += len(d.byItem[item])
+	}
+	looks := checked.Looks(min(checked.PlannedItems, len(d.Stage.Draw.Items)), 1-d.Options.Level)
+	for _, l := range looks {
+		if out.Next == 0 && l.Items > len(items) {
+			out.Next = l.Items
+		}
+	}
+	s := d.sample(judge, items)
+	out.Agrees, out.AgreesInterval = s.ErrorRate(d.scale(), d.Options.Level)
+	for _, l := range looks {
+		if l.Items > len(items) || l.Items < checked.FewestClusters {
+			continue
+		}
+		s = d.sample(judge, items[:l.Items])
+		c := s.Correct(checked.Options{Scale: d.scale(), Level: 1 - l.Alpha})
+		out.Look(c, l, 1-d.Options.Level)
+	}
+	out.State = s.State(out.Corrected != nil)
+	if out.Corrected != nil {
+		out.Error, out.ErrorInterval = s.ErrorRate(d.scale(), d.Options.Level)
+		_, out.Favours = s.Favours()
+	}
+	if out.YesNo = d.yes != nil; out.Agrees.OK && out.YesNo {
+		out.Agrees = stats.Known(1 - out.Agrees.Value)
+		out.AgreesInterval = stats.Between(1-out.AgreesInterval.High, 1-out.AgreesInterval.Low)
+	}
+	return out
+}
+
+// findings adds what people's labels correct: the value of each lane.
+func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Value,
+	finding func(what string, n int, by ...analysis.Value) *analysis.Finding) {
+	c := d.checked(judge)
+	if c == nil {
+		return
+	}
+	t.Note("%s: %s", by.Value, c.Words())
+	if c.Corrected == nil {
+		return
+	}
+	for i, v := range c.Corrected.Values {
+		f := finding(analysis.WhatTrueRate, v.Answers, by, analysis.Value{Field: analysis.ByLane, Value: c.Lanes[i]})
+		if d.yes == nil {
+			f.Unit = analysis.Score
+		}
+		f.Clusters, f.Value, f.SE, f.Interval = v.Clusters, v.Value, v.SE, v.Interval
+		f.Method = "labels of people, and what the judge knows beyond them (PPI++), by cluster"
+		f.Note("%s; the judge alone: %s", c.Used(v.Labels), f.Unit.Show(v.Judge.Value))
+		t.Findings = append(t.Findings, *f)
+	}
+}

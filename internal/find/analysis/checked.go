@@ -1,0 +1,161 @@
+package analysis
+
+import (
+	"fmt"
+
+	"assay/internal/find/stats"
+	"assay/internal/find/stats/checked"
+)
+
+// Checked is how far a judge was checked by people's labels on answers that were drawn, and what they correct.
+type Checked struct {
+	State  checked.State
+	YesNo  bool // else scores
+	Items  int  // with all of their labels
+	Labels int  // on them
+	Next   int  // labelled items at which numbers are corrected next; 0: they are
+	// LeftOut is how many items were left out because a person could not tell.
+	LeftOut int
+
+	Agrees         stats.Number // share of labels on which judge and people agree; of scores their mean distance
+	AgreesInterval stats.Interval
+	Error          stats.Number // at the last planned look
+	ErrorInterval  stats.Interval
+	Favours        []checked.Favour
+
+	Lanes     []string
+	Corrected *checked.Corrected // at the last planned look; nil: none was reached
+	claims    map[[2]int]float64 // p-values over all looks, each worth what its look may spend
+}
+
+// Look enters what was found at a planned look.
+func (c *Checked) Look(found *checked.Corrected, l checked.Look, alpha float64) {
+	c.Corrected = found
+	if c.claims == nil {
+		c.claims = map[[2]int]float64{}
+	}
+	for _, d := range found.Differences {
+		if !d.P.OK {
+			continue
+		}
+		at, p := [2]int{d.A, d.B}, min(1, d.P.Value*alpha/l.Alpha)
+		if before, there := c.claims[at]; !there || p < before {
+			c.claims[at] = p
+		}
+	}
+}
+
+// Decides reports whether corrected numbers stand in place of the judge's.
+func (c *Checked) Decides() bool {
+	return c != nil && c.Corrected != nil && (c.State == checked.NoBetter || c.State == checked.FavoursLanes || c.State == checked.Checked)
+}
+
+// Words returns the state of the judge.
+func (c *Checked) Words() string {
+	if c == nil {
+		return "judge unchecked: no person has labelled a drawn answer"
+	}
+	n := Plural(c.Labels, "label")
+	wrong := func() string {
+		if !c.YesNo {
+			return fmt.Sprintf("%s from people's scores on average, %s", Score.Show(c.Error.Value), n)
+		}
+		return fmt.Sprintf("wrong in %s (%s to %s), %s", Share.Show(c.Error.Value), Share.Show(c.ErrorInterval.Low),
+			Share.Show(c.ErrorInterval.High), n)
+	}
+	text := ""
+	switch c.State {
+	case checked.Unchecked:
+		return "judge unchecked: no drawn item has all of its labels yet"
+	case checked.BeingChecked:
+		text = fmt.Sprintf("judge being checked: %s of %d", Plural(c.Items, "item"), max(c.Next, checked.FewestChecked))
+		if c.YesNo && c.Agrees.OK && c.AgreesInterval.OK {
+			text += fmt.Sprintf(", agrees in %s (%s to %s)", Share.Show(c.Agrees.Value), Share.Show(c.AgreesInterval.Low),
+				Share.Show(c.AgreesInterval.High))
+		}
+	case checked.Untellable:
+		text = fmt.Sprintf("judge not checked: the judge, or people, said the same of all answers, %s", n)
+	case checked.NoBetter:
+		text = "judge not shown to be better than chance: " + wrong()
+	case checked.FavoursLanes:
+		text = "judge checked, and favours lanes: " + wrong()
+		for _, f := range c.Favours {
+			if f.Holm.OK && f.Holm.Value <= 0.05 && f.Value.Value > 0 {
+				text += fmt.Sprintf("; it says %s more for %s than people do", c.unit().Show(f.Value.Value), c.Lanes[f.Lane])
+			}
+		}
+	case checked.Checked:
+		text = "judge checked: " + wrong() + "; not shown to favour a lane"
+	}
+	if c.LeftOut > 0 {
+		text += fmt.Sprintf("; %s left out, as a person could not tell", Plural(c.LeftOut, "item"))
+	}
+	return text
+}
+
+func (c *Checked) unit() Unit {
+	if c.YesNo {
+		return Share
+	}
+	return Score
+}
+
+// Used returns how a value came about, with so many labels.
+func (c *Checked) Used(labels int) string {
+	switch c.Corrected.Use {
+	case checked.JudgeHelps:
+		return "corrected by " + Plural(labels, "label") + " of people"
+	case checked.AllLabelled:
+		return "people labelled all answers"
+	case checked.FewOfAKind:
+		return Plural(labels, "label") + " of people only: too few of one kind among them to use the judge"
+	}
+	return Plural(labels, "label") + " of people only: the judge adds nothing here"
+}
+
+// Correct puts corrected values and differences into the place of the judge's, where its state asks for it and they are about the same.
+func (s *Leaderboard) Correct(c *Checked) {
+	s.Checked = c
+	if !c.Decides() || s.Field != ByLane || len(s.By) > 0 || s.Verb != Judged || s.What != WhatRate && s.What != WhatMean {
+		return
+	}
+	at := map[string]int{}
+	for i, lane := range c.Lanes {
+		at[lane] = i
+	}
+	for i := range s.Places {
+		p := &s.Places[i]
+		p.Judge = p.Value
+		lane, ok := at[p.Name]
+		if !ok || !c.Corrected.Values[lane].Value.OK {
+			p.Value, p.SE = stats.Undefined("by the judge alone, unchecked"), stats.Undefined("by the judge alone, unchecked")
+			p.Interval = stats.NoInterval("by the judge alone, unchecked")
+			continue
+		}
+		v := c.Corrected.Values[lane]
+		p.Value, p.SE, p.Interval = v.Value, v.SE, v.Interval
+	}
+	var tests []Contrast
+	for _, t := range s.Tests {
+		a, b := at[s.Places[t.First].Name], at[s.Places[t.Second].Name]
+		for _, d := range c.Corrected.Differences {
+			sign := 1.0
+			switch {
+			case d.A == b && d.B == a:
+				sign = -1
+			case d.A != a || d.B != b:
+				continue
+			}
+			n := Contrast{First: t.First, Second: t.Second, Difference: stats.Known(sign * d.Value.Value), SE: d.SE, Clusters: d.Clusters,
+				Interval: d.Interval, P: stats.Undefined("no test")}
+			if sign < 0 && d.Interval.OK {
+				n.Interval = stats.Between(-d.Interval.High, -d.Interval.Low)
+			}
+			if p, ok := c.claims[[2]int{d.A, d.B}]; ok {
+				n.P = stats.Known(p)
+			}
+			tests = append(tests, n)
+		}
+	}
+	s.Tests, s.Test, s.Method = tests, ByErrors, "differences corrected by people's labels, Holm over all pairs and planned looks"
+}
