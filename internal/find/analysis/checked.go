@@ -12,7 +12,7 @@ type Checked struct {
 	State  checked.State
 	YesNo  bool // else scores
 	Items  int  // with all of their labels
-	Labels int  // on them
+	Labels int  // on those of the last planned look, else on all
 	Next   int  // labelled items at which numbers are corrected next; 0: they are
 	// LeftOut is how many items were left out because a person could not tell.
 	LeftOut int
@@ -21,6 +21,8 @@ type Checked struct {
 	AgreesInterval stats.Interval
 	Error          stats.Number // at the last planned look
 	ErrorInterval  stats.Interval
+	Bias           stats.Number // by how much the judge's word exceeds people's
+	BiasInterval   stats.Interval
 	Favours        []checked.Favour
 
 	Lanes     []string
@@ -58,7 +60,8 @@ func (c *Checked) Words() string {
 	n := Plural(c.Labels, "label")
 	wrong := func() string {
 		if !c.YesNo {
-			return fmt.Sprintf("%s from people's scores on average, %s", Score.Show(c.Error.Value), n)
+			return fmt.Sprintf("%s from people's scores on average, %s above them (%s to %s), %s", Score.Show(c.Error.Value),
+				Score.Show(c.Bias.Value), Score.Show(c.BiasInterval.Low), Score.Show(c.BiasInterval.High), n)
 		}
 		return fmt.Sprintf("wrong in %s (%s to %s), %s", Share.Show(c.Error.Value), Share.Show(c.ErrorInterval.Low),
 			Share.Show(c.ErrorInterval.High), n)

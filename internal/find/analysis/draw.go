@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,15 @@ type Draw struct {
 	YesNo bool       `json:"yes_no"`
 	Items []DrawItem `json:"items"`
 	Grown []Growth   `json:"grown,omitempty"`
+
+	Planned int `json:"planned,omitempty"` // items to label, as planned before the first label; 0: the usual number
+}
+
+// Looks returns at how many labelled items numbers are corrected, and the part of an error that each may spend. Who goes on beyond the plan
+// has one more.
+func (d *Draw) Looks(alpha float64) []checked.Look {
+	planned := min(cmp.Or(d.Planned, checked.PlannedItems), len(d.Items))
+	return append(checked.Looks(planned, alpha), checked.Look{Items: 2 * planned, Alpha: 0.2 * alpha})
 }
 
 // DrawItem is an item that may be drawn.

@@ -22,11 +22,11 @@ func streamed(tasks []analysis.Task) iter.Seq2[analysis.Task, error] {
 	}
 }
 
-func answersToLabel(n int, flagged func(int) bool) []analysis.Task {
+func answersToLabel(n int) []analysis.Task {
 	var out []analysis.Task
 	for i := range n {
 		at := assay.Coordinates{Stage: "s", Item: fmt.Sprint(i)}
-		out = append(out, analysis.Task{ID: at.Key(), At: at, Judged: true, Flagged: flagged(i)})
+		out = append(out, analysis.Task{ID: at.Key(), At: at, Judged: true})
 	}
 	return out
 }
@@ -40,35 +40,9 @@ func choose(t *testing.T, q analysis.Queue, tasks []analysis.Task) []analysis.Ta
 	return out
 }
 
-func TestFlaggedAndUnflaggedAnswersComeByTurns(t *testing.T) {
-	t.Parallel()
-	tasks := answersToLabel(1000, func(i int) bool { return i%100 == 0 })
-	got := choose(t, analysis.Queue{Person: "human:anna", N: 40}, tasks)
-	var flagged, unflagged int
-	for i, task := range got[:20] {
-		want := analysis.ChosenFlagged
-		if i%2 == 1 {
-			want = analysis.ChosenUnflagged
-		}
-		if task.Chosen != want {
-			t.Errorf("task %d is %s, want %s", i, task.Chosen, want)
-		}
-	}
-	for _, task := range got {
-		if task.Flagged {
-			flagged++
-		} else {
-			unflagged++
-		}
-	}
-	if flagged != 10 || unflagged != 30 {
-		t.Errorf("%d flagged and %d unflagged: all 10 flagged ones, the rest at random", flagged, unflagged)
-	}
-}
-
 func TestAQueueIsTheSameForTheSamePersonWhateverTheOrderOfTasks(t *testing.T) {
 	t.Parallel()
-	tasks := answersToLabel(500, func(i int) bool { return i%3 == 0 })
+	tasks := answersToLabel(500)
 	first := choose(t, analysis.Queue{Person: "human:anna", N: 30}, tasks)
 	turned := slices.Clone(tasks)
 	slices.Reverse(turned)
@@ -161,7 +135,7 @@ func TestUnclearPairsComeFirstAndEvenlyWhereAskedFor(t *testing.T) {
 
 func TestSkippedTasksAreNotChosen(t *testing.T) {
 	t.Parallel()
-	tasks := answersToLabel(5, func(int) bool { return false })
+	tasks := answersToLabel(5)
 	skip := tasks[2].ID
 	got := choose(t, analysis.Queue{Person: "human:anna", Skip: func(k assay.Key) bool { return k == skip }}, tasks)
 	if len(got) != 4 || slices.ContainsFunc(got, func(c analysis.Task) bool { return c.ID == skip }) {

@@ -165,14 +165,6 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-func logistic(x float64) float64 {
-	if x < 0 {
-		e := math.Exp(x)
-		return e / (1 + e)
-	}
-	return 1 / (1 + math.Exp(-x))
-}
-
 // Mean returns the arithmetic mean.
 func Mean(x []float64) Number {
 	if len(x) == 0 {

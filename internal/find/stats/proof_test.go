@@ -30,13 +30,10 @@ func TestIntervalsHoldTheirLevel(t *testing.T) {
 		room = 0
 	}
 	for name, study := range map[string]func(r *rand.Rand) (held, of int){
-		"Bradley-Terry by cluster":          proveStrengths,
-		"rates by cluster":                  proveRates(120, 0.3, func(*rand.Rand) int { return 5 }),
-		"paired differences (Newcombe)":     provePairs,
-		"paired differences by cluster":     proveClusteredPairs,
-		"corrected rates":                   proveCorrected,
-		"sensitivity, from a judge's flags": proveVerified(func(e Errors) (Interval, float64) { return e.SensitivityInterval, 0.85 }),
-		"specificity, from a judge's flags": proveVerified(func(e Errors) (Interval, float64) { return e.SpecificityInterval, 0.92 }),
+		"Bradley-Terry by cluster":      proveStrengths,
+		"rates by cluster":              proveRates(120, 0.3, func(*rand.Rand) int { return 5 }),
+		"paired differences (Newcombe)": provePairs,
+		"paired differences by cluster": proveClusteredPairs,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -214,37 +211,4 @@ func proveClusteredPairs(r *rand.Rand) (held, of int) {
 		}
 	}
 	return int(oneIf(MeanByCluster(totalsOf(d, clusters), 0.95).Interval.Contains(0.2))), 1
-}
-
-// proveCorrected: 500 answers judged, 300 others labelled by people too.
-func proveCorrected(r *rand.Rand) (held, of int) {
-	const truth, sens, spec = 0.3, 0.88, 0.9
-	judge := func(so bool) bool { return so && r.Float64() < sens || !so && r.Float64() >= spec }
-	var g Gold
-	for range 300 {
-		switch so := r.Float64() < truth; {
-		case so && judge(so):
-			g.TruePositive++
-		case so:
-			g.FalseNegative++
-		case judge(so):
-			g.FalsePositive++
-		default:
-			g.TrueNegative++
-		}
-	}
-	k := 0.0
-	for range 500 {
-		k += oneIf(judge(r.Float64() < truth))
-	}
-	return int(oneIf(g.Errors(0.95).Correct(k, 500, 0.95).Interval.Contains(truth))), 1
-}
-
-// proveVerified: of 2,000 answers people look at 150 that the judge flagged and 150 others.
-func proveVerified(of func(Errors) (Interval, float64)) func(r *rand.Rand) (int, int) {
-	return func(r *rand.Rand) (int, int) {
-		kinds, _ := verifiedStudy(r, 2000, 150, 0.2, 0.85, 0.92)
-		in, truth := of(Verify(kinds, 0.95))
-		return int(oneIf(in.Contains(truth))), 1
-	}
 }

@@ -12,7 +12,6 @@ import (
 func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
 	t.Parallel()
 	number := func(n Number) any { return n }
-	gold := Gold{TruePositive: 8, FalseNegative: 2, TrueNegative: 9, FalsePositive: 1}
 	few, err := RateByCluster([]Count{{1, 3}}, 0.95)
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +47,6 @@ func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
 		"level 1":                       Wilson(1, 2, 1),
 		"bounds of nothing":             MissingBounds(0, 0, 0),
 		"binomial with k above n":       number(BinomialTest(3, 2, 0.5)),
-		"corrected without gold yes":    number(Gold{TrueNegative: 3}.Errors(0.95).Correct(1, 2, 0.95).Share),
-		"corrected without gold no":     number(Gold{TruePositive: 3}.Errors(0.95).Correct(1, 2, 0.95).Share),
-		"corrected by a coin":           number(Gold{5, 5, 5, 5}.Errors(0.95).Correct(1, 2, 0.95).Share),
-		"corrected interval by a coin":  Gold{5, 5, 5, 5}.Errors(0.95).Correct(1, 2, 0.95).Interval,
-		"corrected of nothing":          number(gold.Errors(0.95).Correct(0, 0, 0.95).Share),
 		"one cluster's error":           number(few.SE),
 		"one cluster's interval":        few.Interval,
 		"one cluster's mean":            number(alone.SE),
@@ -215,39 +209,6 @@ func TestClusterRateIntervalsHoldTheirLevel(t *testing.T) {
 	}
 }
 
-func TestCorrectedRatesFindTheTruth(t *testing.T) {
-	t.Parallel()
-	exact := Gold{TruePositive: 90, FalseNegative: 10, TrueNegative: 80, FalsePositive: 20}.Errors(0.95).Correct(340, 1000, 0.95)
-	if diff := cmp.Diff(Known(0.2), exact.Share, about(1e-12)); diff != "" {
-		t.Error(diff)
-	}
-	if se := math.Sqrt(.34*.66/1000+.04*.09/100+.64*.16/100) / 0.7; math.Abs(exact.SE.Value-se) > 1e-12 {
-		t.Errorf("error %v, want %v", exact.SE, se)
-	}
-	if p := (Gold{TruePositive: 9, FalseNegative: 1, TrueNegative: 5, FalsePositive: 5}).Errors(0.95).Correct(10, 100,
-		0.95).Share; p != Known(0) {
-		t.Errorf("fewer yes than the judge's false ones: %v", p)
-	}
-	const truth, sens, spec = 0.25, 0.9, 0.85
-	got := coverage(1500, func(r *rand.Rand) (Interval, float64) {
-		var g Gold
-		for range 60 {
-			g.TruePositive += int(oneIf(r.Float64() < sens))
-			g.TrueNegative += int(oneIf(r.Float64() < spec))
-		}
-		g.FalseNegative, g.FalsePositive = 60-g.TruePositive, 60-g.TrueNegative
-		k := 0.0
-		for range 400 {
-			yes := truth*sens + (1-truth)*(1-spec)
-			k += oneIf(r.Float64() < yes)
-		}
-		return g.Errors(0.95).Correct(k, 400, 0.95).Interval, truth
-	})
-	if got < 0.935 || got > 0.985 {
-		t.Errorf("covered %.3f", got)
-	}
-}
-
 // totalsOf adds the values of each cluster up; clusters count from 0.
 func totalsOf(x []float64, cluster []int) []Total {
 	var out []Total
@@ -386,4 +347,12 @@ func TestALargeClusterMakesRatesLessSure(t *testing.T) {
 		t.Errorf("%d answers in equal clusters %v, %d with one large %v: %.2f times as wide, by the formula %.2f", a.N, a.Interval, b.N,
 			b.Interval, got, robust)
 	}
+}
+
+func logistic(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
 }

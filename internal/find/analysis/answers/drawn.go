@@ -136,13 +136,17 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 	}
 	items, left := d.complete(judge)
 	out := &analysis.Checked{State: checked.Unchecked, Items: len(items), LeftOut: left, Lanes: d.Stage.Draw.Lanes}
-	for _, item := range items {
-		out.Labels += len(d.byItem[item])
+	labels := func(n int) (sum int) {
+		for _, item := range items[:n] {
+			sum += len(d.byItem[item])
+		}
+		return sum
 	}
-	looks := checked.Looks(min(checked.PlannedItems, len(d.Stage.Draw.Items)), 1-d.Options.Level)
-	for _, l := range looks {
+	out.Labels = labels(len(items))
+	looks := d.Stage.Draw.Looks(1 - d.Options.Level)
+	for _, l := range looks[:len(looks)-1] { // the last one is beyond the plan
 		if out.Next == 0 && l.Items > len(items) {
-			out.Next = l.Items
+			out.Next = max(l.Items, checked.FewestChecked)
 		}
 	}
 	s := d.sample(judge, items)
@@ -154,10 +158,12 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		s = d.sample(judge, items[:l.Items])
 		c := s.Correct(checked.Options{Scale: d.scale(), Level: 1 - l.Alpha})
 		out.Look(c, l, 1-d.Options.Level)
+		out.Labels = labels(l.Items)
 	}
 	out.State = s.State(out.Corrected != nil)
 	if out.Corrected != nil {
 		out.Error, out.ErrorInterval = s.ErrorRate(d.scale(), d.Options.Level)
+		out.Bias, out.BiasInterval = s.Bias(d.Options.Level)
 		_, out.Favours = s.Favours()
 	}
 	if out.YesNo = d.yes != nil; out.Agrees.OK && out.YesNo {
@@ -177,6 +183,11 @@ func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Valu
 	t.Note("%s: %s", by.Value, c.Words())
 	if c.Corrected == nil {
 		return
+	}
+	if r2 := c.Corrected.R2; r2.OK && r2.Value > 0 && c.Corrected.Use == checked.JudgeHelps {
+		worth := checked.WorthOf(c.Corrected.Labelled, c.Corrected.Clusters, r2.Value)
+		t.Note("one label is worth %.0f more verdicts; with the judge %s are as good as %.0f", worth.Verdicts,
+			analysis.Plural(c.Corrected.Labelled, "labelled cluster"), worth.Labels)
 	}
 	for i, v := range c.Corrected.Values {
 		f := finding(analysis.WhatTrueRate, v.Answers, by, analysis.Value{Field: analysis.ByLane, Value: c.Lanes[i]})

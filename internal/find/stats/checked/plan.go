@@ -17,19 +17,10 @@ type Wanted struct {
 	Items    int     // there are
 }
 
-// Before any label a judge is taken to be wrong on 15 of 100 answers, half of them yes.
-const (
-	residualBefore, labelBefore                    = 0.1275, 0.25
-	residualOfDifferenceBefore, differenceOfBefore = 0.20, 0.35
-)
-
-// BeforeLabels returns what is wanted of rates, or of their differences, as far as nothing is known of the judge.
-func BeforeLabels(target, power float64, items int, differences bool) Wanted {
-	w := Wanted{Target: target, Power: power, Level: 0.95, Tests: 1, Residual: residualBefore, Label: labelBefore, Items: items}
-	if differences {
-		w.Residual, w.Label = residualOfDifferenceBefore, differenceOfBefore
-	}
-	return w
+// BeforeLabels returns what is wanted of a rate as long as nothing is known of the judge: it is taken to be wrong on 15 of 100 answers,
+// half of which are yes.
+func BeforeLabels(target float64, items int) Wanted {
+	return Wanted{Target: target, Level: 0.95, Tests: 1, Residual: 0.15 * 0.85, Label: 0.25, Items: items}
 }
 
 // ItemsToLabel returns how many items are to be labelled; false: not with so many items.
@@ -64,17 +55,12 @@ func Looks(items int, alpha float64) []Look {
 
 // Worth is what a label is worth.
 type Worth struct {
-	Verdicts float64 // one label is worth so many more judged answers
-	Labels   float64 // with the judge the labels are as good as so many
-	Share    float64 // of items that are labelled at the least cost
+	Verdicts float64 // one label is worth so many more judged items
+	Labels   float64 // with the judge the labelled items are as good as so many
 }
 
-// WorthOf returns it of so many labelled items of all, where the judge knows so much of the labels' variance. Costs of 0: not known.
-func WorthOf(labelled, items int, r2, label, verdict float64) Worth {
+// WorthOf returns it of so many labelled items of all, where the judge knows so much of the labels' variance.
+func WorthOf(labelled, items int, r2 float64) Worth {
 	n, all := float64(labelled), float64(items)
-	w := Worth{Verdicts: all / n * all / n * (1 - r2) / r2, Labels: 1 / ((1-r2)*(1/n-1/all) + 1/all)}
-	if label > 0 && verdict > 0 {
-		w.Share = min(1, math.Sqrt((1-r2)/r2*verdict/label))
-	}
-	return w
+	return Worth{Verdicts: all / n * all / n * (1 - r2) / r2, Labels: 1 / ((1-r2)*(1/n-1/all) + 1/all)}
 }

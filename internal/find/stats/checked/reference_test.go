@@ -328,18 +328,14 @@ func TestWhatALabelIsWorth(t *testing.T) {
 	type input struct {
 		Labelled, Items int
 		R2              float64
-		Label           float64 `json:"cost_label"`
-		Verdict         float64 `json:"cost_verdict"`
 	}
 	type output struct {
 		Verdicts float64 `json:"verdicts_per_label"`
-		Share    float64 `json:"best_share"`
 		Labels   float64 `json:"labels_it_stands_for"`
 	}
 	cases(t, "cost", func(t *testing.T, in input, want output, tolerance float64) {
-		w := WorthOf(in.Labelled, in.Items, in.R2, in.Label, in.Verdict)
+		w := WorthOf(in.Labelled, in.Items, in.R2)
 		near(t, "verdicts", stats.Known(w.Verdicts), &want.Verdicts, tolerance)
 		near(t, "labels", stats.Known(w.Labels), &want.Labels, tolerance)
-		near(t, "share", stats.Known(w.Share), &want.Share, tolerance)
 	})
 }

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
@@ -57,15 +57,30 @@ func (s *Stage) drawn(ctx context.Context, q analysis.Queue, seen tally) ([]anal
 	}
 	before := len(d.Items)
 	if d.Add(items.judged(d), items.dealt(d)); len(d.Items) != before {
-		text, err := json.Marshal(d)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.Runs.PutPart(ctx, s.Run.No, drawPart+s.Name, strings.NewReader(string(text))); err != nil {
+		if err := s.keep(ctx, d); err != nil {
 			return nil, err
 		}
 	}
 	return items.next(d, q), nil
+}
+
+func (s *Stage) keep(ctx context.Context, d *analysis.Draw) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return s.Runs.PutPart(ctx, s.Run.No, drawPart+s.Name, bytes.NewReader(text))
+}
+
+// Plan writes down how many items people are to label. It is known before the first label, or does not change any more; what holds is
+// returned.
+func (s *Stage) Plan(ctx context.Context, d *analysis.Draw, items int) (int, error) {
+	labels, err := s.Reader.People(ctx, s.Run.No, s.Name)
+	if err != nil || len(labels) > 0 || d.Planned == items {
+		return cmp.Or(d.Planned, checked.PlannedItems), err
+	}
+	d.Planned = items
+	return items, s.keep(ctx, d)
 }
 
 // yes returns the labels that count as yes; nil: verdicts are scores.
@@ -209,7 +224,11 @@ func (all itemTasks) next(d *analysis.Draw, q analysis.Queue) []analysis.Task {
 			break
 		}
 	}
-	return mixed(out, d.Seed)
+	out = mixed(out, d.Seed)
+	if q.N > 0 {
+		out = out[:min(q.N, len(out))]
+	}
+	return out
 }
 
 // mixed returns tasks in an order without two of one item side by side, as far as there is one.

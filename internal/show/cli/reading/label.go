@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/results/labels"
+	"assay/internal/find/stats/checked"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
@@ -20,6 +22,7 @@ type labelFlags struct {
 	home  shell.HomeFlags
 	as    string
 	count int
+	want  string // half the width of a rate's interval, in points
 	seed  uint64
 
 	choose string
@@ -40,20 +43,20 @@ func Label(w *shell.World) *cobra.Command {
 		Short:   "Judge answers yourself, one after the other, without seeing whose they are",
 		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and " +
 			"no model is\n" +
-			"shown. Of single answers, those that a judge flagged and others at random come by turns, so that both kinds of the " +
-			"judge's errors are\n" +
-			"seen; of pairs, the least compared lanes come first (with --choose uncertain, of those of which it is not clear " +
+			"shown. Single answers come from items that are drawn at random, the same for everybody, all lanes of an item: " +
+			"`assay analyse` corrects the\n" +
+			"judge's numbers by them at 15, 30 and 60 labelled items. Of pairs, the least compared lanes come first (with --choose uncertain, of those of which it is not clear " +
 			"yet which is\n" +
 			"better), and which one is shown first is balanced. Every label is written at once: quit (q) when\n" +
 			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide,\n" +
-			"? shows again what the judge is told. What an item expects is shown where the judge is told it, too.\n" +
-			"`assay analyse` estimates from these labels how far a judge can be trusted.",
+			"? shows again what the judge is told. What an item expects is shown where the judge is told it, too.",
 		Args: shell.Args("RUN", "STAGE"),
 		RunE: func(c *cobra.Command, args []string) error { return runLabel(c.Context(), w, args[0], args[1], f) },
 	}
 	f.home.Register(c)
 	c.Flags().StringVar(&f.as, "as", "", "your name (default: your user name)")
 	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
+	c.Flags().StringVar(&f.want, "for", "", "label as many items as it takes to know rates this well, such as 6: within 6 points")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
 	c.Flags().StringVar(&f.choose, "choose", chooseBalanced,
 		"of pairs: balanced (the least compared lanes first) or uncertain (of the lanes of which it is not clear yet which is better)")
@@ -89,6 +92,11 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 	if err := q.byDoubt(ctx, h, run, stage, f.choose); err != nil {
 		return err
 	}
+	if f.want != "" {
+		if err := q.plan(ctx, f); err != nil {
+			return err
+		}
+	}
 	err = q.work(ctx, f.seed)
 	if err == nil && q.keys.Silent() {
 		return shell.Usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import",
@@ -106,6 +114,40 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 		fmt.Fprintln(w.Stdout, term.Wrapped(strings.Join(votes.Words(), "; "), w.OutWidth(), ""))
 	}
 	return err
+}
+
+// plan finds out how many labels it takes to know rates as well as was asked for.
+func (q *labelling) plan(ctx context.Context, f labelFlags) error {
+	points, err := strconv.ParseFloat(f.want, 64)
+	switch {
+	case err != nil || !(points > 0 && points < 50):
+		return shell.Usage("such as --for 6: within 6 points", "--for %q is no number of points between 0 and 50", f.want)
+	case f.count > 0:
+		return shell.Usage("--count says how many labels, --for what they are to show", "--count and --for do not go together")
+	}
+	if _, err := q.panel.People.Next(ctx, analysis.Queue{Person: q.person, Seed: f.seed}); err != nil {
+		return err
+	}
+	d, err := q.panel.People.Draw(ctx)
+	if err != nil {
+		return err
+	}
+	if d == nil || !d.YesNo {
+		return shell.Usage("--count N labels so many", "--for is for a stage whose judges say yes or no of single answers: %s does not",
+			q.stage)
+	}
+	items, ok := checked.BeforeLabels(points/100, len(d.Items)).ItemsToLabel()
+	if !ok {
+		return shell.Usage("--for with more points, or --count N", "rates cannot be known within %s points with %s", f.want,
+			assay.Count(len(d.Items), "item"))
+	}
+	if items, err = q.panel.People.Plan(ctx, d, items); err != nil {
+		return err
+	}
+	q.left = items * min(len(d.Lanes), checked.LanesOfItem)
+	fmt.Fprintf(q.world.Stderr, "about %s on %s; numbers are corrected after a quarter, a half and all of them\n",
+		assay.Count(q.left, "label"), assay.Count(items, "item"))
+	return nil
 }
 
 // byDoubt has the pairs of lanes come first of which it is not clear yet which is better, if that was asked for. Why a

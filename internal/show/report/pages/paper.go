@@ -110,8 +110,7 @@ const (
 	workKripp  = "K. Krippendorff (2004). Content Analysis: An Introduction to Its Methodology, 2nd edition. Sage."
 	workGwet   = "K. L. Gwet (2008). Computing inter-rater reliability and its variance in the presence of high agreement. British " +
 		"Journal of Mathematical and Statistical Psychology 61, 29–48."
-	workRogan = "W. J. Rogan and B. Gladen (1978). Estimating prevalence from the results of a screening test. American Journal of " +
-		"Epidemiology 107, 71–76."
+	workPPI    = "A. N. Angelopoulos and others (2023). PPI++: Efficient prediction-powered inference. arXiv:2311.01453."
 	workMantel = "N. Mantel and W. Haenszel (1959). Statistical aspects of the analysis of data from retrospective studies of disease. " +
 		"Journal of the National Cancer Institute 22, 719–748."
 )
@@ -139,8 +138,8 @@ func methodOf(m analysis.Method) methodText {
 		return methodText{"Agreement of judges is given as the share of equal labels and corrected for chance (Cohen's and Fleiss' " +
 			"kappa, Krippendorff's alpha, Gwet's AC1).", []string{workCohen, workFleiss, workKripp, workGwet}}
 	case analysis.Validity:
-		return methodText{"Judges are held against labels of people; rates are freed from the judge's errors after Rogan and Gladen.",
-			[]string{workRogan, workWilson}}
+		return methodText{"Judges are held against labels of people; where answers to label were drawn at random, values are corrected " +
+			"by them (prediction-powered inference).", []string{workPPI, workWilson}}
 	case analysis.Length:
 		return methodText{"The effect of length on comparisons is pooled over pairs of the same two after Mantel and Haenszel.",
 			[]string{workMantel}}

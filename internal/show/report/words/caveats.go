@@ -19,6 +19,7 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 	if c := d.unvalidated(lead, all); c != nil {
 		out = append(out, *c)
 	}
+	out = append(out, d.checked(append([]*ranked{lead}, others(lead, all)...))...)
 	if c := d.few(lead); c != nil {
 		out = append(out, *c)
 	}
@@ -146,7 +147,7 @@ func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 	var first string
 	var verb analysis.Verb
 	for _, r := range append([]*ranked{lead}, all...) {
-		if r.Machines && !r.Validated && len(r.order) > 0 && !slices.Contains(stages, r.Stage) {
+		if r.Machines && !r.Validated && r.Checked == nil && len(r.order) > 0 && !slices.Contains(stages, r.Stage) {
 			stages = append(stages, r.Stage)
 			if first == "" {
 				first, verb = r.Stage, r.Verb

@@ -1,0 +1,163 @@
+package methods_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/stats/checked"
+)
+
+// labelled is a study of two lanes that people find as good as each other, of which the judge calls more right in the first, by so much.
+// People have labelled so many items as they were drawn.
+type labelled struct {
+	items, drawn int
+	right        float64 // of either lane
+	sens, spec   [2]float64
+}
+
+func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
+	t.Helper()
+	r := rand.New(rand.NewPCG(34, seed))
+	label := func(right bool) string {
+		if right {
+			return "right"
+		}
+		return "wrong"
+	}
+	lanes := []string{"one", "two"}
+	draw := &analysis.Draw{Seed: seed, Lanes: lanes, YesNo: true}
+	truth := map[string][2]bool{}
+	var rows []analysis.Row
+	var items []analysis.Judgeable
+	for i := range l.items {
+		item, sum := fmt.Sprintf("q%03d", i), 0.0
+		var is [2]bool
+		for k, lane := range lanes {
+			is[k] = r.Float64() < l.right
+			yes := is[k] && r.Float64() < l.sens[k] || !is[k] && r.Float64() >= l.spec[k]
+			if yes {
+				sum += 0.5
+			}
+			rows = append(rows, said(lane, item, label(yes)))
+		}
+		truth[item] = is
+		items = append(items, analysis.Judgeable{Item: item, Mean: sum, Places: 1})
+	}
+	draw.Add(items, 0)
+	var people []analysis.Row
+	for _, item := range draw.Order()[:l.drawn] {
+		for k, lane := range lanes {
+			row := by("human:anna", said(lane, item, label(truth[item][k])))
+			row.Drawn = true
+			people = append(people, row)
+		}
+	}
+	stage := correct()
+	stage.Validated, stage.People, stage.Draw = false, []string{"human:anna"}, draw
+	return judgedAgainst(t, stage, analysis.Default(stage), people, append(rows, people...))
+}
+
+// board returns the leaderboard of lanes.
+func board(t *testing.T, r *analysis.Report) analysis.Leaderboard {
+	t.Helper()
+	for _, b := range r.Leaderboards {
+		if b.Field == analysis.ByLane {
+			return b
+		}
+	}
+	t.Fatal("no leaderboard")
+	return analysis.Leaderboard{}
+}
+
+func TestAJudgeThatFavoursALaneClaimsNothingOnceItWasChecked(t *testing.T) {
+	t.Parallel()
+	favours := labelled{items: 400, drawn: 60, right: 0.7, sens: [2]float64{0.98, 0.85}, spec: [2]float64{0.6, 0.85}}
+	const studies = 100
+	alone, corrected, named := 0, 0, 0
+	for seed := range uint64(studies) {
+		for _, drawn := range []int{0, favours.drawn} {
+			study := favours
+			study.drawn = drawn
+			b := board(t, study.report(t, seed))
+			apart, _ := b.Apart()
+			switch {
+			case drawn == 0 && len(apart) > 0:
+				alone++
+			case drawn > 0 && len(apart) > 0:
+				corrected++
+			}
+			if drawn > 0 && b.Checked.State == checked.FavoursLanes {
+				named++
+			}
+		}
+	}
+	if alone < 90 || corrected > 10 || named < 80 {
+		t.Errorf("of %d studies the judge alone claims a difference in %d, the corrected numbers in %d; that it favours is named in %d",
+			studies, alone, corrected, named)
+	}
+}
+
+func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
+	t.Parallel()
+	good, coin := [2]float64{0.9, 0.9}, [2]float64{0.5, 0.5}
+	for name, c := range map[string]struct {
+		study labelled
+		state checked.State
+		words string
+	}{
+		"no label":   {labelled{200, 0, 0.6, good, good}, checked.Unchecked, "judge unchecked"},
+		"six labels": {labelled{200, 3, 0.6, coin, coin}, checked.BeingChecked, "judge being checked: 3 items of 20"},
+		"a coin":     {labelled{200, 60, 0.6, coin, coin}, checked.NoBetter, "judge not shown to be better than chance: wrong in "},
+		"a good one": {labelled{200, 60, 0.6, good, good}, checked.Checked, "judge checked: wrong in "},
+	} {
+		b := board(t, c.study.report(t, 5))
+		if b.Checked == nil || b.Checked.State != c.state || !strings.HasPrefix(b.Checked.Words(), c.words) {
+			t.Errorf("%s: %+v: %s", name, b.Checked, b.Checked.Words())
+		}
+		if b.Validated != (c.state == checked.NoBetter || c.state == checked.Checked) {
+			t.Errorf("%s: validated %v", name, b.Validated)
+		}
+	}
+}
+
+func TestCorrectedValuesStandBesideTheJudges(t *testing.T) {
+	t.Parallel()
+	r := labelled{400, 60, 0.7, [2]float64{0.98, 0.85}, [2]float64{0.6, 0.85}}.report(t, 1)
+	b := board(t, r)
+	for _, p := range b.Places {
+		f := find(t, r, analysis.WhatTrueRate, analysis.ByLane, p.Name)
+		if f.Value != p.Value || f.Interval != p.Interval {
+			t.Errorf("%s: %v in the table, %v on the leaderboard", p.Name, f.Value, p.Value)
+		}
+		judge := find(t, r, analysis.WhatRate, analysis.ByLane, p.Name, analysis.ByJudge, "")
+		if p.Judge != judge.Value || p.Judge == p.Value {
+			t.Errorf("%s: the judge alone says %v, kept is %v", p.Name, judge.Value, p.Judge)
+		}
+	}
+	d := b.Tests[0]
+	if first, second := b.Places[d.First].Value.Value, b.Places[d.Second].Value.Value; d.Difference.Value != first-second {
+		t.Errorf("a difference of %v between %v and %v", d.Difference, first, second)
+	}
+}
+
+func TestLabelsThatPeopleChoseCorrectNothing(t *testing.T) {
+	t.Parallel()
+	stage := correct()
+	stage.Validated, stage.People = false, []string{"human:anna"}
+	rows := verdictsOf("one", 100, 60)
+	var people []analysis.Row
+	for i := range 40 {
+		people = append(people, by("human:anna", said("one", fmt.Sprint("q", i), "wrong")))
+	}
+	r := judgedAgainst(t, stage, analysis.Default(stage), people, append(rows, people...))
+	for _, table := range r.Tables {
+		for _, f := range table.Findings {
+			if f.What == analysis.WhatTrueRate {
+				t.Errorf("corrected: %+v", f)
+			}
+		}
+	}
+}
