@@ -113,7 +113,8 @@ func (s study) sample() *Sample {
 		for l := range s.Lanes {
 			out.Judged(c, l, it.judge[l])
 			if it.label[l] != nil {
-				labels = append(labels, Label{Item: i, Cluster: c, Lane: l, Verdict: it.judge[l], Value: *it.label[l], Weight: it.weight[l]})
+				labels = append(labels,
+					Label{Item: i, Cluster: c, Lane: l, Verdict: it.judge[l], Value: *it.label[l], Weight: it.weight[l]})
 			}
 		}
 	}

@@ -203,14 +203,18 @@ func (o *Answers) depend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	verbs := map[string]study.Verb{}
+	for i := range o.of.Input.Study.Stages {
+		st := &o.of.Input.Study.Stages[i]
+		verbs[st.Name] = st.Verb()
+	}
 	seen := map[uint64]bool{} // hashes of keys
 	for _, run := range o.runs {
 		for a, err := range o.of.Ledger.CurrentAnswers(ctx, run.No) {
 			if err != nil {
 				return err
 			}
-			st, ok := o.of.Input.Study.Stage(a.At.Stage)
-			if !ok || st.Verb() == study.VerbAsk && a.At.Turn == 1 { // it was compared
+			if verb, ok := verbs[a.At.Stage]; !ok || verb == study.VerbAsk && a.At.Turn == 1 { // it was compared
 				continue
 			}
 			key := maphash.Bytes(o.hashed, a.Key[:])

@@ -43,10 +43,9 @@ func Label(w *shell.World) *cobra.Command {
 		Short:   "Judge answers yourself, one after the other, without seeing whose they are",
 		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and " +
 			"no model is\n" +
-			"shown. Single answers come from items that are drawn at random, the same for everybody, all lanes of an item: " +
-			"`assay analyse` corrects the\n" +
-			"judge's numbers by them at 15, 30 and 60 labelled items. Of pairs, the least compared lanes come first (with --choose uncertain, of those of which it is not clear " +
-			"yet which is\n" +
+			"shown. Single answers come from items that are drawn at random, the same for everybody, with all lanes of an item: `assay\n" +
+			"analyse` corrects the judge's numbers by them at 15, 30 and 60 labelled items. Of pairs, the least compared lanes come\n" +
+			"first (with --choose uncertain, of those of which it is not clear yet which is\n" +
 			"better), and which one is shown first is balanced. Every label is written at once: quit (q) when\n" +
 			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide,\n" +
 			"? shows again what the judge is told. What an item expects is shown where the judge is told it, too.",
