@@ -102,7 +102,6 @@ func render(t *testing.T, text string, values prompt.Values) string {
 
 func TestPromptsShowWhatIsJudgedOnceAndFenced(t *testing.T) {
 	t.Parallel()
-	key := assay.Key{7}
 	item := &assay.Item{ID: "1", Fields: map[string]any{"statement": "Do no harm."}, Expect: "unsafe"}
 	subject := judge.Subject{Item: item, Answer: "ANSWER {{ said }} {% raw %}", First: "FIRST", Asked: "ASKED", Message: "SAID"}
 	showing := judge.Showing{Item: item, A: "TEXT-A {{ b.text }} {SAMPLE_2}", B: "TEXT-B", Message: "SAID", Ties: true}
@@ -110,16 +109,16 @@ func TestPromptsShowWhatIsJudgedOnceAndFenced(t *testing.T) {
 		if strings.HasSuffix(name, "system") {
 			continue
 		}
-		shown, values := []string{subject.Answer}, subject.Values(key)
+		shown, values := []string{subject.Answer}, subject.Values()
 		if p.rubric.Name == "flip" {
 			shown = append(shown, "ASKED", "FIRST", "SAID")
 		}
 		if p.rubric.Kind == judge.Pairs {
-			shown, values = []string{showing.A, showing.B}, showing.Values(key)
+			shown, values = []string{showing.A, showing.B}, showing.Values()
 		}
 		got := render(t, p.text, values)
 		for _, text := range shown {
-			if strings.Count(got, judge.Fence(key, text)) != 1 || strings.Count(got, text) != 1 {
+			if strings.Count(got, judge.Fence(text)) != 1 || strings.Count(got, text) != 1 {
 				t.Errorf("%s does not show %q once, fenced:\n%s", name, text, got)
 			}
 		}
@@ -136,8 +135,7 @@ func TestPromptsShowWhatIsJudgedOnceAndFenced(t *testing.T) {
 
 func TestPromptsLeaveOutWhatIsNotThere(t *testing.T) {
 	t.Parallel()
-	key := assay.Key{1}
-	bare := judge.Subject{Answer: "yes"}.Values(key)
+	bare := judge.Subject{Answer: "yes"}.Values()
 	for _, name := range []string{"compliance", "likert", "flip", "stance"} {
 		got := render(t, builtin(t, name).Prompts[0].Text, bare)
 		if strings.Count(got, "[[END") != 1 || strings.Contains(got, "The rule:") || strings.Contains(got, "message that") {
@@ -145,17 +143,17 @@ func TestPromptsLeaveOutWhatIsNotThere(t *testing.T) {
 		}
 	}
 	better := builtin(t, "better").Prompts[0].Text
-	if got := render(t, better, judge.Showing{A: "x", B: "y"}.Values(key)); strings.Contains(got, "equal") ||
+	if got := render(t, better, judge.Showing{A: "x", B: "y"}.Values()); strings.Contains(got, "equal") ||
 		!strings.HasPrefix(got, "Which of two responses is the better answer?") {
 		t.Errorf("without ties:\n%s", got)
 	}
 	trait, _ := judge.BuiltinTrait("organization")
-	if got := render(t, better, judge.Showing{A: "x", B: "y", Trait: trait}.Values(key)); !strings.Contains(got, trait.Description) ||
+	if got := render(t, better, judge.Showing{A: "x", B: "y", Trait: trait}.Values()); !strings.Contains(got, trait.Description) ||
 		strings.Contains(got, "better answer") {
 		t.Errorf("under a trait:\n%s", got)
 	}
 	for _, p := range judge.Templates("better_sample") {
-		if got := render(t, p.Text, judge.Showing{A: "x", B: "y"}.Values(key)); !strings.Contains(got, "overall quality") {
+		if got := render(t, p.Text, judge.Showing{A: "x", B: "y"}.Values()); !strings.Contains(got, "overall quality") {
 			t.Errorf("%s without a trait:\n%s", p.Name, got)
 		}
 	}
@@ -177,7 +175,7 @@ func TestTheRuleOfAnItemBecomesABlock(t *testing.T) {
 				"text": "Do not.", "metadata": map[string]any{"examples": examples},
 			}},
 	} {
-		got := judge.Subject{Item: &assay.Item{Fields: fields}}.Values(assay.Key{}).Names["statement_block"]
+		got := judge.Subject{Item: &assay.Item{Fields: fields}}.Values().Names["statement_block"]
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

@@ -82,11 +82,11 @@ func TestWhatCannotBeReadIsNoVerdict(t *testing.T) {
 
 func TestABareSubjectIsShownWithoutFences(t *testing.T) {
 	t.Parallel()
-	s := judge.Subject{Answer: "an answer", Asked: "a question", Bare: true}.Values(assay.Key{1})
+	s := judge.Subject{Answer: "an answer", Asked: "a question", Bare: true}.Values()
 	if got := s.Names["answer"].(map[string]any)["text"]; got != "an answer" {
 		t.Errorf("the answer is shown as %q", got)
 	}
-	p := judge.Showing{A: "one", B: "two", Message: "three", Bare: true}.Values(assay.Key{1})
+	p := judge.Showing{A: "one", B: "two", Message: "three", Bare: true}.Values()
 	if a, said := p.Names["a"].(map[string]any)["text"], p.Names["said"]; a != "one" || said != "three" {
 		t.Errorf("a pair is shown as %q and %q", a, said)
 	}

@@ -46,10 +46,10 @@ func Scope(kind Kind, item prompt.Scope) prompt.Scope {
 	return item
 }
 
-// Values returns what a judge's prompt is filled with. All texts of the conversation are fenced under the key of
-// the judge's request; texts of the study are not. An empty text stays empty. A bare subject is not fenced.
-func (s Subject) Values(key assay.Key) prompt.Values {
-	v, fence := ofItem(s.Item), fences(key, s.Bare)
+// Values returns what a judge's prompt is filled with. All texts of the conversation are fenced; texts of the
+// study are not. An empty text stays empty. A bare subject is not fenced.
+func (s Subject) Values() prompt.Values {
+	v, fence := ofItem(s.Item), fences(s.Bare)
 	v.Names["answer"] = map[string]any{"text": fence(s.Answer)}
 	v.Names["first"] = map[string]any{"text": fence(s.First)}
 	v.Names["asked"] = fence(s.Asked)
@@ -62,10 +62,9 @@ func (s Subject) Values(key assay.Key) prompt.Values {
 	return v
 }
 
-// Values returns what a judge's prompt is filled with. Both texts and the message are fenced under the key of the judge's request,
-// unless the showing is bare.
-func (s Showing) Values(key assay.Key) prompt.Values {
-	v, fence := ofItem(s.Item), fences(key, s.Bare)
+// Values returns what a judge's prompt is filled with. Both texts and the message are fenced, unless the showing is bare.
+func (s Showing) Values() prompt.Values {
+	v, fence := ofItem(s.Item), fences(s.Bare)
 	v.Names["a"] = map[string]any{"text": fence(s.A)}
 	v.Names["b"] = map[string]any{"text": fence(s.B)}
 	v.Names["said"] = fence(s.Message)

@@ -146,3 +146,11 @@ type Analysis struct {
 	Baseline string `json:"baseline,omitempty" jsonschema:"of no-worse: the earlier run, or the bundle of one, that lanes are held against"`
 	Against  string `json:"against,omitempty" jsonschema:"of no-worse: the lane that all are held against, of the baseline or of the same run"`
 }
+
+// FewLive returns of how many requests a follow-up segment goes as a batch; fewer go live.
+func (s *Study) FewLive() int {
+	if s.LiveBelow != nil {
+		return *s.LiveBelow
+	}
+	return 20
+}

@@ -24,11 +24,8 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 		return engine.Policy{}, err
 	}
 	st := s.Study()
-	policy := engine.Policy{LiveBelow: 20, ReserveHigh: st.Reserve == study.ReserveHigh, VerifyFirst: s.Settings().VerifyFirst}
+	policy := engine.Policy{LiveBelow: st.FewLive(), ReserveHigh: st.Reserve == study.ReserveHigh, VerifyFirst: s.Settings().VerifyFirst}
 	policy.NoCanary = !policy.VerifyFirst && (s.Settings().NoCanary || st.Canary != nil && !*st.Canary)
-	if st.LiveBelow != nil {
-		policy.LiveBelow = *st.LiveBelow
-	}
 	if d := st.Deadline; d != nil {
 		policy.Deadline = time.Duration(d.After)
 		if d.Then == study.ThenLive {

@@ -67,7 +67,7 @@ func (r *rig) judgings(run store.Run, stage string) []shown {
 	return out
 }
 
-var opening = regexp.MustCompile(`\[\[DATA ([0-9a-f]{12}): [^\n]*\]\]\n`)
+var opening = regexp.MustCompile(`\[\[DATA ([0-9a-f]{16}): [^\n]*\]\]\n`)
 
 // unfenced takes a prompt apart as the fences have it. A line that would end a fence stands in it once.
 func unfenced(t *testing.T, text string) (texts []string, around string) {

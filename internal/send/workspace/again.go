@@ -17,6 +17,7 @@ import (
 type Again struct {
 	Ended  int64 // requests that ended without an answer, and go out again
 	Unsent int64 // of lanes that were stopped: requests that wait, or were never made
+	Follow int64 // of the others: requests that were never made, since they follow such ones; at most
 	Kept   int64 // current answers
 	Left   map[assay.Ending]int64
 	Cost   plan.Price // of all that goes: by what the lane has cost, else by what was expected of it
@@ -34,6 +35,7 @@ func (h *Home) Again(ctx context.Context, run store.Run, only []assay.Ending) (A
 	if err != nil {
 		return out, err
 	}
+	var shares []store.Share
 	for _, l := range lanes {
 		var ended, again int64
 		for e, n := range l.Endings {
@@ -47,14 +49,27 @@ func (h *Home) Again(ctx context.Context, run store.Run, only []assay.Ending) (A
 				out.Left[e] += n
 			}
 		}
-		unsent := int64(0)
+		unsent, follow := int64(0), int64(0)
 		if l.State != store.LaneOpen && l.State != store.LanePaused {
 			unsent = max(0, l.Planned-l.Spared-ended)
+		} else {
+			follow = max(0, l.Planned-l.Spared-ended-l.Open)
 		}
-		out.Ended, out.Unsent = out.Ended+again, out.Unsent+unsent
-		cost, err := h.againCost(ctx, run, segments, store.Share{Stage: l.Stage, Lane: l.Name, Requests: again + unsent})
+		out.Ended, out.Unsent, out.Follow = out.Ended+again, out.Unsent+unsent, out.Follow+follow
+		shares = append(shares, store.Share{Stage: l.Stage, Lane: l.Name, Requests: again + unsent + follow})
+	}
+	if out.Ended+out.Unsent == 0 {
+		out.Follow = 0
+		return out, nil
+	}
+	prices := h.prices(ctx, run)
+	for _, s := range shares {
+		cost, err := h.againCost(ctx, run, segments, s)
 		if err != nil {
 			return out, err
+		}
+		if part, ok := prices[store.Share{Stage: s.Stage, Lane: s.Lane}]; ok && s.Requests > 0 { // one by one, and each at its limit
+			cost.High = part.Live.Share(s.Requests, part.Requests).High
 		}
 		out.Cost = out.Cost.Plus(cost)
 	}

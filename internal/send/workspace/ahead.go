@@ -149,7 +149,7 @@ func (h *Home) prices(ctx context.Context, run store.Run) map[store.Share]plan.P
 	for _, part := range p.Parts {
 		at := store.Share{Stage: part.Stage, Lane: part.Lane.Name}
 		sum := out[at]
-		sum.Requests, sum.Cost = sum.Requests+part.Requests, sum.Cost.Plus(part.Cost)
+		sum.Requests, sum.Cost, sum.Live = sum.Requests+part.Requests, sum.Cost.Plus(part.Cost), sum.Live.Plus(part.Live)
 		out[at] = sum
 	}
 	return out

@@ -30,7 +30,7 @@ type TakeOver struct {
 // add counts a part of a plan of which so many requests have an answer, and so many are new.
 func (t *TakeOver) add(part plan.Part, taken, fresh int64) {
 	t.Most, t.New = t.Most+taken, t.New+fresh
-	t.Cost = t.Cost.Plus(part.Cost.Share(fresh, part.Requests))
+	t.Cost = t.Cost.Plus(part.CostOf(fresh))
 }
 
 // TakesOver returns what a new run takes over. Requests that are known before any answer is there are compared with those of earlier

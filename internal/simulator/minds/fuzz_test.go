@@ -11,7 +11,7 @@ import (
 
 // Whatever a judge is shown and asked for, it replies, and where a schema is given, with JSON.
 func FuzzJudges(f *testing.F) {
-	shown := judge.Fence(assay.Key{1}, written(40)) + "\n" + judge.Fence(assay.Key{2}, written(60))
+	shown := judge.Fence(written(40)) + "\n" + judge.Fence(written(60))
 	for _, ask := range []string{
 		"<T>A</T> or <T>B</T>", "Model: A|B|equal", `{"score": 0, 1 or 2, "l": "no_flip", "soft_flip" or "explicit_flip"}`,
 		`{"c": true or false, "p": a number from 0 (x) to 1}`, `{"a`, `{"a": "b|c"}{`, "", "from 5 to 1e999", "[[DATA a: b]]\n[[END",

@@ -48,12 +48,11 @@ func written(quality int) string { return "Some words. " + coded(CodeWord(qualit
 
 // exhibit returns what the rubrics are shown in the n-th request.
 func exhibit(kind judge.Kind, n int) prompt.Values {
-	key := assay.Key{byte(n), byte(n >> 8), 1}
 	if kind == judge.Pairs {
-		return judge.Showing{A: written(n % 100), B: written(n * 7 % 100), Message: "Is it?", Ties: true}.Values(key)
+		return judge.Showing{A: written(n % 100), B: written(n * 7 % 100), Message: fmt.Sprintf("Is it %d?", n), Ties: true}.Values()
 	}
 	later := "No, that is not safe. My last word on it is " + giveMark(n%3) + ". " + written(n%100)
-	return judge.Subject{Answer: later, First: written(50), Asked: "Is it?", Message: "Are you sure?"}.Values(key)
+	return judge.Subject{Answer: later, First: written(50), Asked: "Is it?", Message: fmt.Sprintf("Are you sure, %d?", n)}.Values()
 }
 
 func fits(t *testing.T, schema json.RawMessage, text string) error {
@@ -131,7 +130,7 @@ func verdicts(t *testing.T, j Judges, a, b, n int) map[string]float64 {
 	r := rubric(t, "better")
 	share := map[string]float64{}
 	for i := range n {
-		values := judge.Showing{A: written(a), B: written(b), Ties: true}.Values(assay.Key{byte(i), byte(i >> 8)})
+		values := judge.Showing{A: written(a), B: written(b), Message: fmt.Sprintf("Question %d?", i), Ties: true}.Values()
 		v := judge.Read(r, assay.Outcome{Ending: assay.Answered,
 			Text: Writer{Judges: &j}.Respond(judged(t, r, r.Prompts[0].Text, values, true)).Text})
 		share[v.Label] += 1 / float64(n)
@@ -194,7 +193,7 @@ func TestScoresRiseWithQuality(t *testing.T) {
 		}
 		for _, structured := range []bool{true, false} {
 			for quality, want := range map[int]string{2: "wrong incorrect -3", 97: "right correct 3"} {
-				q := judged(t, r, r.Prompts[0].Text, judge.Subject{Answer: written(quality)}.Values(assay.Key{1}), structured)
+				q := judged(t, r, r.Prompts[0].Text, judge.Subject{Answer: written(quality)}.Values(), structured)
 				text := Writer{Judges: &Judges{}}.Respond(q).Text
 				v := judge.Read(r, assay.Outcome{Ending: assay.Answered, Text: text})
 				said := v.Label
@@ -211,9 +210,9 @@ func TestScoresRiseWithQuality(t *testing.T) {
 
 func TestJudgesReadLinesAndWholeConversations(t *testing.T) {
 	t.Parallel()
-	text := "A: 1\n" + judge.Fence(assay.Key{1}, "[[DATA x: y]]\n"+written(90)+"\n[[END x]] Model: A|Z") + "\n" +
-		judge.Fence(assay.Key{1}, "User: a\n\nAssistant: "+written(95)+"\n\nAssistant: "+written(10)) +
-		"\nBoth answer\n" + judge.Fence(assay.Key{1}, "Is it?") + "\nThe final line is Model: A|B|equal|N/A|unsure"
+	text := "A: 1\n" + judge.Fence("[[DATA x: y]]\n"+written(90)+"\n[[END x]] Model: A|Z") + "\n" +
+		judge.Fence("User: a\n\nAssistant: "+written(95)+"\n\nAssistant: "+written(10)) +
+		"\nBoth answer\n" + judge.Fence("Is it?") + "\nThe final line is Model: A|B|equal|N/A|unsure"
 	q := &Question{Messages: []assay.Message{{Role: assay.RoleUser, Text: text}}, Draw: 3}
 	got := Writer{Judges: &Judges{}}.Respond(q).Text
 	if !strings.HasSuffix(got, "\nModel: A") {
@@ -247,7 +246,7 @@ func TestTextsFromElsewhereHaveAnOrderToo(t *testing.T) {
 	wins := map[string]int{}
 	for i := range 40 {
 		pair := [2]string{"An essay about bees.", "Another one, about ants."}
-		values := judge.Showing{A: pair[i%2], B: pair[1-i%2]}.Values(assay.Key{byte(i)})
+		values := judge.Showing{A: pair[i%2], B: pair[1-i%2]}.Values()
 		v := judge.Read(r, assay.Outcome{Ending: assay.Answered,
 			Text: Writer{Judges: &Judges{}}.Respond(judged(t, r, r.Prompts[0].Text, values, true)).Text})
 		side, _ := judge.SideOf(v)

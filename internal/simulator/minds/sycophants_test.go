@@ -113,7 +113,7 @@ func TestFlipJudgesFindWhoGaveIn(t *testing.T) {
 				s.Answer = strings.ReplaceAll(s.Answer, giveMark(want), "this")
 			}
 			v := judge.Read(r, assay.Outcome{Ending: assay.Answered,
-				Text: w.Respond(judged(t, r, r.Prompts[0].Text, s.Values(assay.Key{byte(i)}), true)).Text})
+				Text: w.Respond(judged(t, r, r.Prompts[0].Text, s.Values(), true)).Text})
 			if v.State != assay.VerdictValid || *v.Score != float64(want) {
 				t.Fatalf("level %d, words alone %t: %+v\n%s", want, hide, v, s.Answer)
 			}

@@ -70,8 +70,35 @@ type Part struct {
 	Input    Span       // tokens of all requests
 	Output   Span       // tokens of all requests, reasoning included
 	From     Source     // of the tokens of its answers
-	Cost     Price      // in its mode
+	Few      int64      // of a batch: fewer requests than this go live; 0: however few
+	Rest     int64      // of a batch: so many may be left over and go live, too
+	Canary   int64      // of a batch: so many go live first
+	Plain    Price      // in its mode, as if none of a batch went live
+	Cost     Price      // as it travels
 	Live     Price      // if it went live
+}
+
+// CostOf returns what some of its requests cost as they travel: few of a later wave go live, and so do canaries.
+func (p *Part) CostOf(some int64) Price {
+	plain := p.Plain.Share(some, p.Requests)
+	if p.Mode != assay.ModeBatch || some <= 0 {
+		return plain
+	}
+	live := p.Live.Share(some, p.Requests)
+	if some < p.Few {
+		return live
+	}
+	first := min(p.Canary, some)
+	most := max(first, min(p.Rest, some))
+	return Price{Low: plain.Low, Expected: mixed(plain.Expected, live.Expected, first, some), High: mixed(plain.High, live.High, most, some)}
+}
+
+// mixed returns what so many requests cost of which some go live.
+func mixed(plain, live assay.Cost, some, of int64) assay.Cost {
+	if live.Known() && plain.Known() && live.Sum > plain.Sum {
+		plain.Sum += (live.Sum - plain.Sum).Share(some, of)
+	}
+	return plain
 }
 
 // Span is a low, an expected and a high figure.
@@ -161,5 +188,5 @@ func (p *Part) AtLeast(some int64) {
 	low := func(s *Span) { s.Low = s.Low * some / max(1, p.Requests) }
 	low(&p.Input)
 	low(&p.Output)
-	p.Cost.Low, p.Live.Low = p.Cost.Share(some, p.Requests).Low, p.Live.Share(some, p.Requests).Low
+	p.Plain.Low, p.Live.Low = p.Plain.Share(some, p.Requests).Low, p.Live.Share(some, p.Requests).Low
 }

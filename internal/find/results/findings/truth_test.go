@@ -203,12 +203,12 @@ func (l *lot) says(lane string, schema []byte, messages ...assay.Message) string
 }
 
 func (l *lot) judged(t *testing.T, stage, rubric string, item int, lane string, s judge.Subject) *analysis.Row {
-	return l.verdict(t, rubric, s.Values(assay.Key{byte(item)}),
+	return l.verdict(t, rubric, s.Values(),
 		analysis.Row{Stage: stage, Lane: lane, Item: fmt.Sprint(item), Cluster: fmt.Sprint(item % 12), Turn: 1})
 }
 
 func (l *lot) compared(t *testing.T, item int, a, b string, s judge.Showing) *analysis.Row {
-	return l.verdict(t, "better", s.Values(assay.Key{byte(item)}),
+	return l.verdict(t, "better", s.Values(),
 		analysis.Row{Stage: "arena", Lane: a, Other: b, Item: fmt.Sprint(item), Cluster: fmt.Sprint(item % 12)})
 }
 

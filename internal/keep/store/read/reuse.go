@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -125,7 +126,7 @@ func (s *Reuse) unclaimed(ctx context.Context, f store.ReuseFrom, q store.Questi
 		known[a.Key] = true
 		claimed := own[a.Key]
 		if !claimed {
-			if claimed, err = s.stillAsked(ctx, f.Run, q.At, a); err != nil {
+			if claimed, err = s.stillAsked(ctx, f.Run, q, a); err != nil {
 				return nil, err
 			}
 		}
@@ -152,21 +153,25 @@ func (s *Reuse) takers(ctx context.Context, run int64, digest []byte, known map[
 
 // stillAsked reports whether a run asks the question of another run's answer itself, under the same key: it did, or it has the
 // same lanes and items in it. If nothing but the name of a template, branch, prompt or trait differs, it was renamed.
-func (s *Reuse) stillAsked(ctx context.Context, run int64, at assay.Coordinates, a store.Answer) (bool, error) {
+func (s *Reuse) stillAsked(ctx context.Context, run int64, q store.Question, a store.Answer) (bool, error) {
 	asked, err := s.reader.Asked(ctx, run, []assay.Key{a.Key})
-	if err != nil || len(asked) > 0 {
+	if err != nil {
+		return false, err
+	}
+	if len(asked) > 0 { // under that key it may have asked something else
+		asked, err = s.db.Keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND key = $2 AND digest = $3 GROUP BY key`, run,
+			a.Key[:], q.Digest)
 		return len(asked) > 0, err
 	}
-	old := a.At
+	old, at := a.At, q.At
 	if old.Stage == at.Stage && old.Item == at.Item && old.Lane == at.Lane && old.Against == at.Against && old.Judge == at.Judge {
 		return old.Turn != at.Turn || old.Vote != at.Vote || old.Again != at.Again || old.By != at.By, nil
 	}
-	lanes, err := s.reader.Lanes(ctx, run)
-	if err != nil || !inPlan(lanes, old) {
-		return false, err
-	}
 	source, err := s.reader.Segment(ctx, a.Segment)
 	if err != nil {
+		return false, err
+	}
+	if same, err := s.sameLanes(ctx, run, source.Run, old); err != nil || !same {
 		return false, err
 	}
 	ids := []string{old.Item}
@@ -181,15 +186,29 @@ func (s *Reuse) stillAsked(ctx context.Context, run int64, at assay.Coordinates,
 	return true, nil
 }
 
-// inPlan reports whether a run has all lanes of these coordinates: the one that answers, in its stage, and those it reads.
-func inPlan(lanes []store.Lane, at assay.Coordinates) bool {
+// sameLanes reports whether two runs have the same lanes under the names of these coordinates: the one that answers, in its stage, and
+// those it reads.
+func (s *Reuse) sameLanes(ctx context.Context, run, other int64, at assay.Coordinates) (bool, error) {
+	lanes, err := s.reader.Lanes(ctx, run)
+	if err != nil {
+		return false, err
+	}
+	theirs, err := s.reader.Lanes(ctx, other)
+	if err != nil {
+		return false, err
+	}
 	answers, first, second := false, at.Lane == "", !at.Paired() || at.Lane == ""
 	for _, l := range lanes {
+		if !slices.ContainsFunc(theirs, func(o store.Lane) bool {
+			return o.Stage == l.Stage && o.Name == l.Name && o.Provider == l.Provider && o.Model == l.Model && o.Params == l.Params
+		}) {
+			continue
+		}
 		answers = answers || l.Stage == at.Stage && l.Name == at.Answering()
 		first = first || l.Name == at.Lane
 		second = second || l.Name == at.Against
 	}
-	return answers && first && second
+	return answers && first && second, nil
 }
 
 // sameItem reports whether two runs have the same item under an id.

@@ -137,7 +137,7 @@ func (c *ItemContest) Prompt(it assay.Item, at assay.Coordinates, _ Answers) (as
 	if err != nil {
 		return assay.Prompt{}, false, err
 	}
-	p, err := c.rubric.Render(at.Prompt, shown.Values(at.Key()))
+	p, err := c.rubric.Render(at.Prompt, shown.Values())
 	return p, err == nil, err
 }
 

@@ -182,7 +182,7 @@ func (j *Judge) Prompt(it assay.Item, at assay.Coordinates, answered Answers) (a
 	if err != nil || !ok {
 		return assay.Prompt{}, false, err
 	}
-	p, err := j.rubric.Render(at.Prompt, shown.Values(at.Key()))
+	p, err := j.rubric.Render(at.Prompt, shown.Values())
 	return p, err == nil, err
 }
 

@@ -131,7 +131,7 @@ func (j *Judge) Sheet(it assay.Item, at assay.Coordinates, answered Answers) (La
 		return judge.Subject{
 			Item: it, Answer: "(the answer to judge)", First: "(the first answer)", Asked: "(what was asked)", Message: "(what was said)",
 			Conversation: "(the conversation)", Branch: shown.Branch, Bare: true,
-		}.Values(assay.Key{})
+		}.Values()
 	})
 	return out, err == nil, err
 }
@@ -165,7 +165,7 @@ func (c *ItemContest) Sheet(it assay.Item, at assay.Coordinates, _ Answers) (Lab
 func aroundPair(shown judge.Showing) func(*assay.Item) prompt.Values {
 	return func(it *assay.Item) prompt.Values {
 		return judge.Showing{Item: it, A: "(answer A)", B: "(answer B)", Message: "(what was asked)", Trait: shown.Trait, Ties: shown.Ties,
-			Bare: true}.Values(assay.Key{})
+			Bare: true}.Values()
 	}
 }
 

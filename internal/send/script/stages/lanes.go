@@ -197,7 +197,7 @@ func (c *LaneContest) Prompt(it assay.Item, at assay.Coordinates, answered Answe
 	if err != nil || !ok {
 		return assay.Prompt{}, false, err
 	}
-	p, err := c.rubric.Render(at.Prompt, shown.Values(at.Key()))
+	p, err := c.rubric.Render(at.Prompt, shown.Values())
 	return p, err == nil, err
 }
 

@@ -37,7 +37,7 @@ type Answers struct {
 	later  map[store.Stock]int64     // answers that depend on others which are taken over; nil: not counted yet
 	anew   map[int64]map[string]bool // by run: stages that are reworded since
 	lanes  map[string]bool           // that were asked; those of imported answers are not compared
-	taken  map[uint64]bool           // first answers that are taken over, by subject; true: under the same key
+	taken  map[uint64]bool           // first answers that are taken over, by subject
 }
 
 // question is a request that is known before any answer is there.
@@ -182,7 +182,7 @@ func (o *Answers) match(answers []firstAnswer, asked []question) int64 {
 	}
 	spare = spare[:min(left, len(spare))]
 	for _, a := range spare {
-		o.taken[a.subject] = o.taken[a.subject]
+		o.taken[a.subject] = true
 	}
 	return int64(len(asked) - left + len(spare))
 }
@@ -208,17 +208,25 @@ func (o *Answers) depend(ctx context.Context) error {
 		st := &o.of.Input.Study.Stages[i]
 		verbs[st.Name] = st.Verb()
 	}
-	seen := map[uint64]bool{} // hashes of keys
+	seen, both := map[uint64]bool{}, []byte(nil) // hashes of keys and of what was asked under them
 	for _, run := range o.runs {
+		drawn := map[string]bool{} // stages of the study: whether it draws the pairs of the run now, too
+		for i := range o.of.Input.Study.Stages {
+			st := &o.of.Input.Study.Stages[i]
+			if drawn[st.Name], err = o.drawsAlike(ctx, run.No, st, same); err != nil {
+				return err
+			}
+		}
 		for a, err := range o.of.Ledger.CurrentAnswers(ctx, run.No) {
 			if err != nil {
 				return err
 			}
-			if verb, ok := verbs[a.At.Stage]; !ok || verb == study.VerbAsk && a.At.Turn == 1 { // it was compared
+			if !drawn[a.At.Stage] || verbs[a.At.Stage] == study.VerbAsk && a.At.Turn == 1 { // the latter was compared
 				continue
 			}
-			key := maphash.Bytes(o.hashed, a.Key[:])
-			if !seen[key] && same[subject{run: run.No, item: a.At.Item}] && o.dependsOnTaken(a) {
+			both = append(append(both[:0], a.Key[:]...), a.Digest...)
+			key := maphash.Bytes(o.hashed, both)
+			if !seen[key] && same.has[subject{run: run.No, item: a.At.Item}] && o.dependsOnTaken(a) {
 				seen[key] = true
 				o.later[store.Stock{Stage: a.At.Stage, Lane: a.Lane, Provider: a.Provider, Model: a.Model, Params: a.Params}]++
 			}
@@ -227,21 +235,53 @@ func (o *Answers) depend(ctx context.Context) error {
 	return nil
 }
 
+// drawsAlike reports whether the study draws the pairs of a stage now as an earlier run did: from the same items in the same order, and of
+// the same lanes. Stages that draw none do.
+func (o *Answers) drawsAlike(ctx context.Context, run int64, st *study.Stage, same sameness) (bool, error) {
+	if st.Verb() != study.VerbCompare || st.Pairs.File.File != "" {
+		return true, nil
+	}
+	if !same.all[run] {
+		return false, nil
+	}
+	var now, then []string
+	for _, need := range st.Needs() {
+		if from, ok := o.of.Input.Study.Stage(need); ok {
+			for _, l := range o.of.Input.Study.Contestants(from) {
+				now = append(now, l.Name)
+			}
+		}
+	}
+	lanes, err := o.of.Ledger.Lanes(ctx, run)
+	for _, l := range lanes {
+		if slices.Contains(st.Needs(), l.Stage) && !slices.Contains(then, l.Name) {
+			then = append(then, l.Name)
+		}
+	}
+	slices.Sort(now)
+	slices.Sort(then)
+	return slices.Equal(slices.Compact(now), then), err
+}
+
 // dependsOnTaken reports whether the answers that a later one is about are taken over, and its stage is not reworded.
 func (o *Answers) dependsOnTaken(later store.CurrentAnswer) bool {
 	at := later.At
 	return !o.anew[later.Run][at.Stage] && o.has(later, at.Lane) && (at.Against == "" || at.Lane == "" || o.has(later, at.Against))
 }
 
-// has reports whether the answer of a lane that a later one is about is taken over, as far as it was compared. What judges are shown
-// is fenced under their key: they are asked again about an answer that has another one.
+// has reports whether the answer of a lane that a later one is about is taken over, as far as it was compared.
 func (o *Answers) has(later store.CurrentAnswer, lane string) bool {
-	same, taken := o.taken[o.subject(later.Run, later.At.Item, lane)]
-	return lane == "" || !o.lanes[lane] || taken && (same || later.At.Judge == "")
+	return lane == "" || !o.lanes[lane] || o.taken[o.subject(later.Run, later.At.Item, lane)]
 }
 
-// sameItems returns which items of the earlier runs the study has with the same contents, under this or another id.
-func (o *Answers) sameItems(ctx context.Context) (map[subject]bool, error) {
+// sameness is what the items of earlier runs have in common with those of the study now.
+type sameness struct {
+	has map[subject]bool // items that the study has with the same contents, under this or another id
+	all map[int64]bool   // runs whose items are those of the study, in their order
+}
+
+// sameItems compares the items of earlier runs with those of the study.
+func (o *Answers) sameItems(ctx context.Context) (sameness, error) {
 	seed := maphash.MakeSeed()
 	each := func(items iter.Seq2[assay.Item, error], do func(it assay.Item, sum uint64)) error {
 		for it, err := range items {
@@ -256,17 +296,26 @@ func (o *Answers) sameItems(ctx context.Context) (map[subject]bool, error) {
 		}
 		return nil
 	}
-	out := map[subject]bool{}
+	out := sameness{has: map[subject]bool{}, all: map[int64]bool{}}
+	for run := range o.anew {
+		out.all[run] = true
+	}
 	for _, in := range o.of.Input.Study.Inputs {
-		now := map[uint64]bool{}
-		err := each(o.of.Input.FirstItems(ctx, in.Name, o.of.Limit), func(_ assay.Item, sum uint64) { now[sum] = true })
+		now, order := map[uint64]bool{}, []uint64(nil)
+		err := each(o.of.Input.FirstItems(ctx, in.Name, o.of.Limit), func(_ assay.Item, sum uint64) {
+			now[sum], order = true, append(order, sum)
+		})
 		for run := range o.anew {
+			n := 0
 			err = errors.Join(err, each(o.of.Ledger.Items(ctx, run, in.Name), func(it assay.Item, sum uint64) {
-				out[subject{run: run, item: it.ID}] = out[subject{run: run, item: it.ID}] || now[sum]
+				out.has[subject{run: run, item: it.ID}] = out.has[subject{run: run, item: it.ID}] || now[sum]
+				out.all[run] = out.all[run] && n < len(order) && order[n] == sum
+				n++
 			}))
+			out.all[run] = out.all[run] && n == len(order)
 		}
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	return out, nil

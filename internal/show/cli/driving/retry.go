@@ -140,8 +140,8 @@ func confirmRetry(ctx context.Context, w *shell.World, h *shell.Home, run store.
 		return err
 	}
 	fmt.Fprintf(w.Stderr, "%s.\nrun %s: %s kept, %s to be sent again, %s not sent yet and to be sent; the price goes by what has been "+
-		"paid or was expected\n", quote.PayNow(a.Cost, a.Ended+a.Unsent, true), run.ID, assay.Count(a.Kept, "answer"),
-		assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent))
+		"paid or was expected\n", quote.PayNow(a.Cost, a.Ended+a.Unsent+a.Follow, a.Follow == 0), run.ID, assay.Count(a.Kept, "answer"),
+		assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent+a.Follow))
 	if run.Budget != nil {
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
 	}

@@ -20,7 +20,7 @@ func (m *maker) fewest(st *study.Stage, p *plan.Part) {
 		return
 	}
 	n := cmp.Or(p.First, p.Requests)
-	if p.Turn <= 1 && !m.options.NoCanary && (m.in.Study.Canary == nil || *m.in.Study.Canary) {
+	if p.Turn <= 1 && m.canary() {
 		n-- // the canary goes live
 	}
 	if n >= least {
@@ -37,6 +37,29 @@ func (m *maker) fewest(st *study.Stage, p *plan.Part) {
 	p.Mode, p.Segments = assay.ModeLive, nil
 	m.note("lane %s: %s of stage %s %s live at the full price, because %s takes no batch of fewer than %d",
 		l.Name, plural(p.Requests, "request"), st.Name, assay.Verb(p.Requests, "goes", "go"), v.Title, least)
+}
+
+// goLive notes which requests of a part that travels in batches go live: a canary, and few of a later wave, alone or left over.
+func (m *maker) goLive(p *plan.Part) {
+	if p.Mode != assay.ModeBatch {
+		return
+	}
+	if p.Turn <= 1 && m.canary() && !m.primes(p) {
+		p.Canary = 1
+	}
+	if p.Wave == 1 {
+		return
+	}
+	p.Few = int64(m.in.Study.FewLive())
+	p.Rest = max(0, p.Few-1) * int64(max(1, p.Rounds))
+	if p.First > 0 && p.First < p.Few { // every round has so few
+		p.Few, p.Rest = p.Requests+1, p.Requests
+	}
+}
+
+// canary reports whether one request of each lane and stage goes live first.
+func (m *maker) canary() bool {
+	return !m.options.NoCanary && (m.in.Study.Canary == nil || *m.in.Study.Canary)
 }
 
 // fewestEach is a problem where the study cuts batches that are too small.

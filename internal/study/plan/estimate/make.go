@@ -125,6 +125,7 @@ func (m *maker) add(st *study.Stage, p plan.Part, w load) {
 	}
 	p.Stage, p.Verb = st.Name, st.Verb()
 	m.fewest(st, &p)
+	m.goLive(&p)
 	m.price(&p, w)
 	m.plan.Parts = append(m.plan.Parts, p)
 	m.plan.Waves = max(m.plan.Waves, p.Wave)
@@ -166,27 +167,27 @@ func (m *maker) finish() {
 
 // canaries notes what asking one request of each lane and stage live costs more than its batch.
 func (m *maker) canaries() {
-	if m.options.NoCanary || m.in.Study.Canary != nil && !*m.in.Study.Canary {
+	if !m.canary() {
 		return
 	}
 	n, more := int64(0), assay.Cost{}
 	seen := map[string]bool{}
 	for _, p := range m.plan.Parts {
 		name := p.Stage + " " + p.Lane.Name
-		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 || m.primes(&p) {
+		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 || p.Requests < p.Few || m.primes(&p) {
 			continue
 		}
 		seen[name] = true
 		n++
 		more = more.Add(assay.Cost{
-			Sum:     (p.Live.Expected.Sum - p.Cost.Expected.Sum) / assay.Money(p.Requests),
+			Sum:     (p.Live.Expected.Sum - p.Plain.Expected.Sum) / assay.Money(p.Requests),
 			Priced:  min(1, p.Cost.Expected.Priced),
 			Unknown: min(1, p.Cost.Expected.Unknown),
 		})
 	}
 	if n > 0 {
-		m.note("canaries: %s of these %s live first, one for each lane and stage, for about %s more", plural(n, "request"),
-			assay.Verb(n, "goes", "go"), more)
+		m.note("canaries: %s of these %s live first, one for each lane and stage, for about %s more, which the sums have",
+			plural(n, "request"), assay.Verb(n, "goes", "go"), more)
 	}
 }
 

@@ -22,6 +22,7 @@ func (m *maker) again(st *study.Stage) {
 			if p := &m.plan.Parts[i]; p.Stage == st.Name {
 				more := do(p)
 				p.Cost.High, p.Live.High = p.Cost.High.Add(more.Cost.High), p.Live.High.Add(more.Live.High)
+				p.Plain.High = p.Plain.High.Add(more.Plain.High)
 				sum = sum.Plus(more.Cost)
 			}
 		}
@@ -51,7 +52,8 @@ func (m *maker) inPlace(st *study.Stage, l *study.Lane, p *plan.Part) plan.Part 
 	r := m.in.Path(st, l)
 	kind, _ := m.in.Kind(p.Lane)
 	input := float64(p.Input.Expected) / float64(p.Requests) / m.in.Catalog.TokenFactor(kind, p.Lane.Model)
-	instead := plan.Part{Lane: r.Lane, Turn: p.Turn, Mode: r.Mode, Requests: p.Requests}
+	instead := plan.Part{Lane: r.Lane, Turn: p.Turn, Wave: p.Wave, Mode: r.Mode, Requests: p.Requests}
+	m.goLive(&instead)
 	m.price(&instead, load{input: input, answer: rubric.Length()})
 	return instead
 }
@@ -129,14 +131,15 @@ func (m *maker) price(p *plan.Part, w load) {
 		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached), Expected: one(in, expected, 0.5*cached),
 			High: m.bill(p, kind, most(in*(1+spread)), how)}
 	}
-	p.Cost, p.Live = bill(p.Mode), bill(assay.ModeLive)
+	p.Plain, p.Live = bill(p.Mode), bill(assay.ModeLive)
 	if p.First > 0 {
 		p.AtLeast(p.First)
 	}
 	if p.Gated {
 		p.Input.Low, p.Output.Low = 0, 0
-		p.Cost.Low, p.Live.Low = assay.Cost{}, assay.Cost{}
+		p.Plain.Low, p.Live.Low = assay.Cost{}, assay.Cost{}
 	}
+	p.Cost = p.CostOf(p.Requests)
 }
 
 // primes reports whether the requests of a part read what they share from the provider's cache, after one that goes first.

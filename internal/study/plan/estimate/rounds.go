@@ -162,8 +162,8 @@ func (m *maker) withinBudget(st *study.Stage, parts []plan.Part) {
 	}
 	// As many are bought as the budget pays at what they cost; where they cost more than is expected, so does the last of them.
 	for i := range parts {
-		c := &parts[i].Cost
-		for _, of := range []*assay.Cost{&c.Expected, &c.High} {
+		p := &parts[i]
+		for _, of := range []*assay.Cost{&p.Cost.Expected, &p.Cost.High, &p.Plain.Expected, &p.Plain.High, &p.Live.Expected, &p.Live.High} {
 			of.Sum = of.Sum.Share(int64(b.Money), int64(all.Expected.Sum))
 		}
 	}

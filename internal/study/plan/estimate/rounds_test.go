@@ -32,7 +32,8 @@ func TestAPlanOfRoundsGoesFromTheFirstToAllOfThem(t *testing.T) {
 	if got.Requests != 200 || got.First != 20 || got.Rounds != 5 {
 		t.Errorf("%d requests, %d in the first of %d rounds, want 200, 20 and 5", got.Requests, got.First, got.Rounds)
 	}
-	if got.Cost.High != whole.Cost.High || got.Cost.Expected != whole.Cost.Expected {
+	// the rest of every round may be few, and go live
+	if got.Plain.High != whole.Plain.High || got.Cost.Expected != whole.Cost.Expected || got.Cost.High.Sum <= whole.Cost.High.Sum {
 		t.Errorf("all rounds cost %v to %v, the same number of pairs at once %v to %v", got.Cost.Expected, got.Cost.High,
 			whole.Cost.Expected, whole.Cost.High)
 	}
