@@ -90,7 +90,8 @@ func (p *Part) CostOf(some int64) Price {
 	}
 	first := min(p.Canary, some)
 	most := max(first, min(p.Rest, some))
-	return Price{Low: plain.Low, Expected: mixed(plain.Expected, live.Expected, first, some), High: mixed(plain.High, live.High, most, some)}
+	return Price{Low: plain.Low, Expected: mixed(plain.Expected, live.Expected, first, some),
+		High: mixed(plain.High, live.High, most, some)}
 }
 
 // mixed returns what so many requests cost of which some go live.
