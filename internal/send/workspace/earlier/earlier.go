@@ -238,7 +238,7 @@ func (o *Answers) depend(ctx context.Context) error {
 // drawsAlike reports whether the study draws the pairs of a stage now as an earlier run did: from the same items in the same order, and of
 // the same lanes. Stages that draw none do.
 func (o *Answers) drawsAlike(ctx context.Context, run int64, st *study.Stage, same sameness) (bool, error) {
-	if st.Verb() != study.VerbCompare || st.Pairs.File.File != "" {
+	if st.Verb() != study.VerbCompare || st.Pairs != nil && st.Pairs.File.File != "" {
 		return true, nil
 	}
 	if !same.all[run] {
