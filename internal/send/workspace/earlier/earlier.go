@@ -226,7 +226,7 @@ func (o *Answers) depend(ctx context.Context) error {
 			}
 			both = append(append(both[:0], a.Key[:]...), a.Digest...)
 			key := maphash.Bytes(o.hashed, both)
-			if !seen[key] && same.has[subject{run: run.No, item: a.At.Item}] && o.dependsOnTaken(a) {
+			if !seen[key] && same.shows(a, verbs[a.At.Stage]) && o.dependsOnTaken(a) {
 				seen[key] = true
 				o.later[store.Stock{Stage: a.At.Stage, Lane: a.Lane, Provider: a.Provider, Model: a.Model, Params: a.Params}]++
 			}
@@ -235,13 +235,13 @@ func (o *Answers) depend(ctx context.Context) error {
 	return nil
 }
 
-// drawsAlike reports whether the study draws the pairs of a stage now as an earlier run did: from the same items in the same order, and of
-// the same lanes. Stages that draw none do.
+// drawsAlike reports whether the study draws the pairs of a stage now as an earlier run did: from as many items, and of the same
+// lanes. Stages that draw none do.
 func (o *Answers) drawsAlike(ctx context.Context, run int64, st *study.Stage, same sameness) (bool, error) {
 	if st.Verb() != study.VerbCompare || st.Pairs != nil && st.Pairs.File.File != "" {
 		return true, nil
 	}
-	if !same.all[run] {
+	if !same.many[run] {
 		return false, nil
 	}
 	var now, then []string
@@ -276,8 +276,18 @@ func (o *Answers) has(later store.CurrentAnswer, lane string) bool {
 
 // sameness is what the items of earlier runs have in common with those of the study now.
 type sameness struct {
-	has map[subject]bool // items that the study has with the same contents, under this or another id
-	all map[int64]bool   // runs whose items are those of the study, in their order
+	has  map[subject]bool // items that the study has with the same contents, under this or another id
+	at   map[subject]bool // of these, items in the same place
+	many map[int64]bool   // runs that have as many items as the study
+}
+
+// shows reports whether the study has what a later answer is about; of a comparison, in the same place, since pairs are drawn by places.
+func (s sameness) shows(a store.CurrentAnswer, verb study.Verb) bool {
+	about := subject{run: a.Run, item: a.At.Item}
+	if verb != study.VerbCompare {
+		return s.has[about]
+	}
+	return s.at[about] && (a.At.Lane != "" || s.at[subject{run: a.Run, item: a.At.Against}])
 }
 
 // sameItems compares the items of earlier runs with those of the study.
@@ -296,9 +306,9 @@ func (o *Answers) sameItems(ctx context.Context) (sameness, error) {
 		}
 		return nil
 	}
-	out := sameness{has: map[subject]bool{}, all: map[int64]bool{}}
+	out := sameness{has: map[subject]bool{}, at: map[subject]bool{}, many: map[int64]bool{}}
 	for run := range o.anew {
-		out.all[run] = true
+		out.many[run] = true
 	}
 	for _, in := range o.of.Input.Study.Inputs {
 		now, order := map[uint64]bool{}, []uint64(nil)
@@ -308,11 +318,12 @@ func (o *Answers) sameItems(ctx context.Context) (sameness, error) {
 		for run := range o.anew {
 			n := 0
 			err = errors.Join(err, each(o.of.Ledger.Items(ctx, run, in.Name), func(it assay.Item, sum uint64) {
-				out.has[subject{run: run, item: it.ID}] = out.has[subject{run: run, item: it.ID}] || now[sum]
-				out.all[run] = out.all[run] && n < len(order) && order[n] == sum
+				one := subject{run: run, item: it.ID}
+				out.has[one] = out.has[one] || now[sum]
+				out.at[one] = out.at[one] || n < len(order) && order[n] == sum
 				n++
 			}))
-			out.all[run] = out.all[run] && n == len(order)
+			out.many[run] = out.many[run] && n == len(order)
 		}
 		if err != nil {
 			return out, err
