@@ -27,7 +27,7 @@ func hideUser(err error, cfg *pgx.ConnConfig) error {
 	text := err.Error()
 	if pooled(err) {
 		const needs = "ignore_startup_parameters = synchronous_commit,statement_timeout,lock_timeout,idle_in_transaction_session_timeout"
-		text = "a pooler between assay and PostgreSQL does not keep a session for its client (PgBouncer in transaction mode?): " +
+		text = "a pooler between this program and PostgreSQL does not keep a session for its client (PgBouncer in transaction mode?): " +
 			"name PostgreSQL itself, or a pool in session mode with " + needs
 		return &discreetError{text, err}
 	}
