@@ -77,7 +77,7 @@ func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
 			sum, inverse = sum+c.Sum, inverse+c.Inverse
 		}
 	}
-	r.Share = ratio(sum, float64(r.Items), "no answers")
+	r.Share = ratio(sum, float64(r.Items), "no verdicts")
 	switch {
 	case !r.Share.OK:
 		r.SE, r.DesignEffect, r.Interval = r.Share, r.Share, Wilson(0, 0, level)
@@ -262,6 +262,6 @@ func BootstrapRate(clusters []Count, resamples int, seed uint64) (Replicates, er
 			k += clusters[g].K
 			n += clusters[g].N
 		}
-		return ratio(float64(k), float64(n), "no answers")
+		return ratio(float64(k), float64(n), "no verdicts")
 	})
 }

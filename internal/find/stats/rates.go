@@ -16,7 +16,7 @@ type Rate struct {
 
 // NewRate is k of n. Without answers the share is undefined and its interval is everything.
 func NewRate(k, n int, level float64) Rate {
-	return Rate{K: k, N: n, Share: ratio(float64(k), float64(n), "no answers"), Interval: Wilson(k, n, level)}
+	return Rate{K: k, N: n, Share: ratio(float64(k), float64(n), "no verdicts"), Interval: Wilson(k, n, level)}
 }
 
 // SE returns the standard error of the share: the spread of the answers over the root of their number.

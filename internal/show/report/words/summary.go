@@ -4,10 +4,12 @@ package words
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/find/analysis"
 	"assay/internal/show/report"
 	"assay/internal/show/report/plot"
 )
@@ -137,22 +139,33 @@ func (d document) requestsAnswered() (text string, complete bool) {
 	return assay.Thousands(stands) + " of " + assay.Thousands(planned) + " requests have an answer.", complete
 }
 
-// verdictsThere returns the sentence on how much of the plan the first leaderboard rests on, and which other stage has
-// less.
+// verdictsThere returns the sentence on how much of what is planned in all stages is there, and which stage has the least.
 func (d document) verdictsThere(lead *ranked) (text string, complete bool) {
-	share := lead.Coverage.Share()
+	stages := map[string]analysis.Coverage{lead.Stage: lead.Coverage}
+	for i := range d.Report.Tables {
+		t := &d.Report.Tables[i]
+		if before, ok := stages[t.Stage]; !t.People && (!ok || t.Coverage.Planned > before.Planned) {
+			stages[t.Stage] = t.Coverage
+		}
+	}
+	var all analysis.Coverage
+	worst, name := 1.0, ""
+	for _, stage := range slices.Sorted(maps.Keys(stages)) {
+		c := stages[stage]
+		if all = all.Plus(c); c.Share().OK && c.Share().Value < worst {
+			worst, name = c.Share().Value, stage
+		}
+	}
+	share := all.Share()
 	if !share.OK {
 		return "No verdict was planned.", false
 	}
-	text = percentOf(share.Value) + " of the planned verdicts are there."
-	worst, name := share.Value, ""
-	for i := range d.Report.Tables {
-		t := &d.Report.Tables[i]
-		if s := t.Coverage.Share(); !t.People && s.OK && s.Value < worst {
-			worst, name = s.Value, t.Stage
-		}
+	there := percentOf(share.Value)
+	if share.Value < 1 && there == percentOf(1) {
+		there = "Nearly all"
 	}
-	if name != "" && name != lead.Stage {
+	text = there + " of the planned verdicts are there."
+	if name != "" && len(stages) > 1 {
 		text += " Least of stage " + name + ": " + percentOf(worst) + "."
 	}
 	return text + d.cutOrRefused(), !d.Report.Incomplete()
