@@ -84,16 +84,24 @@ var (
 func (c *checker) sentence(t *Table) {
 	text := c.Claims.Summary.Coverage
 	c.table, c.about = t, "summary"
-	if m := percent.FindStringSubmatch(text); m != nil && t.Coverage.Share != nil {
-		c.said("share of the planned verdicts", m[1], *t.Coverage.Share)
+	stages := map[string]Coverage{t.Stage: t.Coverage} // each by its decisions
+	for _, other := range c.Claims.Tables {
+		votes := other.People || other.Method == "agreement" || other.Method == "validity"
+		if known, ok := stages[other.Stage]; !votes && other.Stage != t.Stage && (!ok || other.Coverage.Planned > known.Planned) {
+			stages[other.Stage] = other.Coverage
+		}
+	}
+	valid, wanted, lowest := 0, 0, 1.0
+	for _, s := range stages {
+		valid, wanted = valid+s.Valid, wanted+s.Planned-s.Excluded
+		if s.Share != nil {
+			lowest = min(lowest, *s.Share)
+		}
+	}
+	if m := percent.FindStringSubmatch(text); m != nil && wanted > 0 {
+		c.said("share of the planned verdicts", m[1], float64(valid)/float64(wanted))
 	}
 	if m := least.FindStringSubmatch(text); m != nil {
-		lowest := 1.0
-		for _, other := range c.Claims.Tables {
-			if other.Coverage.Share != nil && !other.People {
-				lowest = min(lowest, *other.Coverage.Share)
-			}
-		}
 		c.said("least of stage "+m[1], m[2], lowest)
 	}
 	cut, refused := 0, 0

@@ -139,12 +139,14 @@ func (d document) requestsAnswered() (text string, complete bool) {
 	return assay.Thousands(stands) + " of " + assay.Thousands(planned) + " requests have an answer.", complete
 }
 
-// verdictsThere returns the sentence on how much of what is planned in all stages is there, and which stage has the least.
+// verdictsThere returns the sentence on how much of what is planned in all stages is there, and which stage has the least. Where judges
+// decide together, decisions count and not votes.
 func (d document) verdictsThere(lead *ranked) (text string, complete bool) {
 	stages := map[string]analysis.Coverage{lead.Stage: lead.Coverage}
 	for i := range d.Report.Tables {
 		t := &d.Report.Tables[i]
-		if before, ok := stages[t.Stage]; !t.People && (!ok || t.Coverage.Planned > before.Planned) {
+		votes := t.People || t.Method == analysis.Agreement || t.Method == analysis.Validity
+		if before, ok := stages[t.Stage]; !votes && t.Stage != lead.Stage && (!ok || t.Coverage.Planned > before.Planned) {
 			stages[t.Stage] = t.Coverage
 		}
 	}
@@ -160,11 +162,7 @@ func (d document) verdictsThere(lead *ranked) (text string, complete bool) {
 	if !share.OK {
 		return "No verdict was planned.", false
 	}
-	there := percentOf(share.Value)
-	if share.Value < 1 && there == percentOf(1) {
-		there = "Nearly all"
-	}
-	text = there + " of the planned verdicts are there."
+	text = percentOf(share.Value) + " of the planned verdicts are there."
 	if name != "" && len(stages) > 1 {
 		text += " Least of stage " + name + ": " + percentOf(worst) + "."
 	}
