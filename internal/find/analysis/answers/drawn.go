@@ -168,7 +168,9 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 	}
 	if out.YesNo = d.yes != nil; out.Agrees.OK && out.YesNo {
 		out.Agrees = stats.Known(1 - out.Agrees.Value)
-		out.AgreesInterval = stats.Between(1-out.AgreesInterval.High, 1-out.AgreesInterval.Low)
+		if i := out.AgreesInterval; i.OK {
+			out.AgreesInterval = stats.Between(1-i.High, 1-i.Low)
+		}
 	}
 	return out
 }

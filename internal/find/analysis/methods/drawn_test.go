@@ -109,13 +109,17 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 		words string
 	}{
 		"no label":   {labelled{200, 0, 0.6, good, good}, checked.Unchecked, "judge unchecked"},
-		"six labels": {labelled{200, 3, 0.6, coin, coin}, checked.BeingChecked, "judge being checked: 3 items of 20"},
+		"two labels": {labelled{200, 1, 0.6, coin, coin}, checked.BeingChecked, "judge being checked: 1 item of 20"},
+		"six labels": {labelled{200, 3, 0.6, coin, coin}, checked.BeingChecked, "judge being checked: 3 items of 20, agrees in "},
 		"a coin":     {labelled{200, 60, 0.6, coin, coin}, checked.NoBetter, "judge not shown to be better than chance: wrong in "},
 		"a good one": {labelled{200, 60, 0.6, good, good}, checked.Checked, "judge checked: wrong in "},
 	} {
 		b := board(t, c.study.report(t, 5))
 		if b.Checked == nil || b.Checked.State != c.state || !strings.HasPrefix(b.Checked.Words(), c.words) {
 			t.Errorf("%s: %+v: %s", name, b.Checked, b.Checked.Words())
+		}
+		if strings.Contains(b.Checked.Words(), "(100.0% to 100.0%)") {
+			t.Errorf("%s: certain by no interval: %s", name, b.Checked.Words())
 		}
 		if b.Validated != (c.state == checked.NoBetter || c.state == checked.Checked) {
 			t.Errorf("%s: validated %v", name, b.Validated)

@@ -53,7 +53,7 @@ func (s *Stage) drawn(ctx context.Context, q analysis.Queue, seen tally) ([]anal
 		return nil, err
 	}
 	if d == nil {
-		d = &analysis.Draw{Seed: checked.Hash(q.Seed, s.Run.ID+" "+s.Name), Lanes: items.lanes(), YesNo: s.yes() != nil}
+		d = &analysis.Draw{Seed: checked.Hash(q.Seed, s.Run.Digest+" "+s.Name), Lanes: items.lanes(), YesNo: s.yes() != nil}
 	}
 	before := len(d.Items)
 	if d.Add(items.judged(d), items.dealt(d)); len(d.Items) != before {
