@@ -21,6 +21,7 @@ type Votes struct {
 	Same     int  `json:"judged_the_same"`  // of them, those that agree
 	Machines bool `json:"has_other_judges"` // the stage asks models, or a rule judges
 	pairs    bool
+	wanted   int // labels that make the judge's error known
 }
 
 // Count returns how much people may be asked in a stage: each answer, or each pair, once. It walks over all of it.
@@ -43,7 +44,14 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		return Votes{}, err
 	}
 	s, _ := st.Stage(stage)
-	out := Votes{Machines: len(st.LanesNamed(s.Judges.List)) > 0 || p.rubric.Rule != nil, pairs: p.Pairs()}
+	out := Votes{Machines: len(st.LanesNamed(s.Judges.List)) > 0 || p.rubric.Rule != nil, pairs: p.Pairs(), wanted: words.LabelsWanted}
+	d, err := p.People.Draw(ctx)
+	if err != nil {
+		return Votes{}, err
+	}
+	if d != nil {
+		out.wanted = words.LabelsFor(len(d.Lanes))
+	}
 	seen, yours := map[store.Task]bool{}, map[store.Task]bool{}
 	var decided []store.Verdict
 	var keys []assay.Key
@@ -128,7 +136,7 @@ func (v Votes) Words() []string {
 		out = append(out, fmt.Sprintf("the other judges say the same in %s of %s (%.0f%%)", assay.Thousands(v.Same),
 			assay.Count(v.Both, "verdict"), 100*float64(v.Same)/float64(v.Both)))
 	}
-	if left := words.LabelsWanted - v.Labelled; v.Machines && left > 0 {
+	if left := v.wanted - v.Labelled; v.Machines && left > 0 {
 		out = append(out, fmt.Sprintf("%s make the judge's error bar known", assay.Count(left, "more label")))
 	}
 	return out

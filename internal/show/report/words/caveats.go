@@ -10,6 +10,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
+	"assay/internal/find/stats/checked"
 	"assay/internal/show/report/plot"
 )
 
@@ -138,19 +139,28 @@ func (d document) withoutAnswer() (open int64, endings map[assay.Ending]int64) {
 	return open, endings
 }
 
-// LabelsWanted is how many labels make a judge's error known: they take about ten minutes.
-const LabelsWanted = 40
+const (
+	LabelsWanted    = 40 // make a judge's error known
+	labelsInAMinute = 4
+)
+
+// LabelsFor returns how many labels check a judge of so many lanes.
+func LabelsFor(lanes int) int { return checked.FewestChecked * min(lanes, checked.LanesOfItem) }
 
 // unvalidated returns the caveat that nobody has validated the judge, and how to.
 func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 	var stages []string
 	var first string
 	var verb analysis.Verb
+	wanted := LabelsWanted
 	for _, r := range append([]*ranked{lead}, all...) {
 		if r.Machines && !r.Validated && r.Checked == nil && len(r.order) > 0 && !slices.Contains(stages, r.Stage) {
 			stages = append(stages, r.Stage)
 			if first == "" {
 				first, verb = r.Stage, r.Verb
+			}
+			if first == r.Stage && verb == analysis.Judged && r.Field == analysis.ByLane {
+				wanted = max(wanted, LabelsFor(len(r.Places)))
 			}
 		}
 	}
@@ -166,12 +176,13 @@ func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 		what = "pairs"
 	}
 	if len(stages) > 1 {
-		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about 10 minutes for each stage:", which,
-			LabelsWanted, what)
+		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about %d minutes for each stage:", which,
+			wanted, what, wanted/labelsInAMinute)
 	} else {
-		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about 10 minutes:", which, LabelsWanted, what)
+		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about %d minutes:", which, wanted, what,
+			wanted/labelsInAMinute)
 	}
-	return &Caveat{"Judge not validated.", text, d.command("label", first, "--count", strconv.Itoa(LabelsWanted)), nil}
+	return &Caveat{"Judge not validated.", text, d.command("label", first, "--count", strconv.Itoa(wanted)), nil}
 }
 
 // What a reader wants to be able to see: ten points between two lanes, or 60% of wins.
