@@ -30,7 +30,7 @@ func benchmarks() []benchmark {
 		{"settle", "buying comparisons round by round, in 2,000 simulated studies a setting: false claims, intervals that hold, " +
 			"savings, quotes", settleBench},
 		{"coverage", "intervals that hold and claims that are false, by design, in simulated studies", coverageBench},
-		{"validate", "what people's labels correct, in 2,000 simulated studies (-n) of each of 29 settings: intervals that hold, " +
+		{"validate", "what people's labels correct, in 10,000 simulated studies (-n) of each of 29 settings: intervals that hold, " +
 			"false claims", validateBench},
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
 		{"live", "live requests against what a bare loop and 64 requests in flight can do", liveBench},

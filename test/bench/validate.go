@@ -14,7 +14,7 @@ import (
 	"assay/internal/find/stats/checked"
 )
 
-// Shares that a setting is refused for: what was wanted of 2,000 studies, with room for chance where there are fewer.
+// Shares that a setting is refused for: what is wanted of 10,000 studies, with room for chance where there are fewer.
 const (
 	leastCorrected   = 0.945
 	mostFalseClaims  = 0.055
@@ -26,7 +26,7 @@ const (
 // validateBench simulates studies whose judge was checked by people, and counts corrected intervals that hold the truth and claims that are
 // false, beside those of the judge alone.
 func validateBench(ctx context.Context, b *bench) error {
-	studies := b.size(2000)
+	studies := b.size(10_000)
 	fmt.Printf("%d studies of each setting; in %%\n%-42s %7s %11s %7s %7s | %6s %11s %7s\n", studies, "", "values", "differences", "false",
 		"width", "judge:", "differences", "false")
 	var bad []string
@@ -40,7 +40,7 @@ func validateBench(ctx context.Context, b *bench) error {
 		fmt.Printf("%-42s %7.1f %11.1f %7.1f %7.2f | %6.1f %11.1f %7.1f\n", d.name, 100*held, 100*apart, 100*falsely, s.width/s.labelsWidth,
 			100*share(s.judgeHeld, s.values), 100*share(s.judgeApart, s.differences), 100*share(s.judgeClaimed, s.studies))
 		room := func(p float64) float64 { return standardErrors * math.Sqrt(p*(1-p)/s.studies) }
-		if studies >= 2000 {
+		if studies >= 10_000 {
 			room = func(float64) float64 { return 0 }
 		}
 		if min(held, apart) < leastCorrected-room(.95) || falsely > mostFalseClaims+room(.05) || s.values < fewestCorrected*s.lanes {
