@@ -43,7 +43,7 @@ func rehearse(t *testing.T, ctx context.Context, dir string) <-chan int {
 		t.Fatal(err)
 	}
 	code := make(chan int, 1)
-	go func() { code <- cli.Main(ctx, world(dir, io.Discard, "run", study, "--rehearse")) }()
+	go func() { code <- cli.Main(ctx, world(dir, io.Discard, "run", study, "--rehearse", "--interval", "3s")) }()
 	return code
 }
 
