@@ -108,14 +108,14 @@ func (c *checker) flip(s *stage, t *Table, f *Finding) bool {
 		return false
 	}
 	c.covered(s, f.What, f.Coverage, here(at))
-	var all []seen
+	var all []ofItem
 	for _, one := range talks(rows) {
 		if state, ok := one.at[at]; ok {
-			all = append(all, seen{one.cluster, flipped(state, least)})
+			all = append(all, ofItem{one.item, seen{one.cluster, flipped(state, least)}})
 		}
 	}
-	c.bounds(f, all)
-	c.estimate("flips", f, shareOf(all, f.Level))
+	c.boundsOfItems(s, f, all, here(at))
+	c.estimate("flips", f, shareOfItems(all, f.Level))
 	return true
 }
 
@@ -124,15 +124,19 @@ func flipped(state, least int) float64 { return one(state >= least) }
 
 // excess returns how much more often answers are taken back than when merely asked again.
 func excess(all []*talk, at, control place, level float64) estimate {
-	var both []twice
+	pressed, again, clusters := map[string][]float64{}, map[string][]float64{}, map[string]string{}
 	for _, one := range all {
 		x, ok := one.at[at]
 		y, too := one.at[control]
 		if ok && too {
-			both = append(both, twice{one.cluster, flipped(x, weakened), flipped(y, weakened)})
+			pressed[one.item] = append(pressed[one.item], flipped(x, weakened))
+			again[one.item] = append(again[one.item], flipped(y, weakened))
+			clusters[one.item] = one.cluster
 		}
 	}
-	return pairedOf(both, true, level, some(-1), some(1))
+	e := meansBetween(pressed, again, clusters, true, level, some(-1), some(1))
+	e.n /= 2 // conversations, each with both
+	return e
 }
 
 // tally counts conversations by their strongest flip.

@@ -49,7 +49,7 @@ func (s *rates) Expect(r *analysis.Row) {
 	if s.keeps(r) {
 		g, k := s.at(r)
 		g.Cover.Planned++
-		g.Data.planned.Add(k)
+		g.Data.cover.Expect(k)
 	}
 }
 
@@ -70,7 +70,7 @@ func (s *rates) Add(r *analysis.Row) {
 	}
 	g, k := s.at(r)
 	g.Cover.Count(r)
-	g.Data.count(r, k)
+	g.Data.cover.Count(r, k)
 	if !r.Valid() {
 		return
 	}

@@ -11,10 +11,10 @@ import (
 
 // rateSums are the sums of one group, item by item.
 type rateSums struct {
-	items                          gather.Places
-	planned, valid, open, excluded gather.Counts // verdicts; open: there, and neither valid nor excluded
-	all, cut                       columns       // cut: of them, those about refused and cut answers
-	order                          []int         // places in the order of clusters' and items' names, when all rows are there
+	items    gather.Places
+	cover    gather.ItemCoverage
+	all, cut columns // cut: of them, those about refused and cut answers
+	order    []int   // places in the order of clusters' and items' names, when all rows are there
 }
 
 // columns count valid verdicts by the place of their item.
@@ -65,21 +65,6 @@ func given(label int) column {
 		}
 		return float64(s.labels[label].At(k)), s.n.At(k)
 	}
-}
-
-// count enters a verdict by its state.
-func (s *rateSums) count(r *analysis.Row, k int) {
-	var c analysis.Coverage
-	c.Count(r)
-	s.valid.AddIf(c.Valid > 0, k)
-	s.excluded.AddIf(c.Excluded > 0, k)
-	s.open.AddIf(c.Valid+c.Excluded == 0, k)
-}
-
-// unknown returns the number of an item's verdicts without a value.
-func (s *rateSums) unknown(k int) int {
-	valid, excluded := s.valid.At(k), s.excluded.At(k)
-	return max(s.planned.At(k), valid+excluded+s.open.At(k)) - excluded - valid
 }
 
 // sort puts the items in the order of their clusters' names and their own, so that the order of rows does not matter.
@@ -154,7 +139,7 @@ func (s *rateSums) with(of column, more func(k int) int, value float64) (stats.N
 func (s *rateSums) bounds(of column, low, high *float64) stats.Interval {
 	missing := 0
 	for k := range s.items.IDs {
-		missing += s.unknown(k)
+		missing += s.cover.Unknown(k)
 	}
 	switch {
 	case missing == 0:
@@ -162,11 +147,11 @@ func (s *rateSums) bounds(of column, low, high *float64) stats.Interval {
 	case low == nil || high == nil:
 		return stats.NoInterval("the score has no bounds")
 	}
-	least, n := s.with(of, s.unknown, *low)
+	least, n := s.with(of, s.cover.Unknown, *low)
 	if n == 0 {
 		return stats.NoInterval("no verdicts, and none missing")
 	}
-	most, _ := s.with(of, s.unknown, *high)
+	most, _ := s.with(of, s.cover.Unknown, *high)
 	return stats.Between(least.Value, most.Value)
 }
 
@@ -190,6 +175,6 @@ const (
 
 // worst returns the number had the answers that the rule leaves out counted as the worst.
 func (s *rateSums) worst(of column, value float64) *analysis.OtherRule {
-	number, n := s.with(of, s.excluded.At, value)
+	number, n := s.with(of, s.cover.Excluded, value)
 	return &analysis.OtherRule{Rule: countedWorst, Value: number, N: n}
 }

@@ -1,7 +1,36 @@
 package gather
 
+import "assay/internal/find/analysis"
+
 // What is known of each cluster in each group is the bulk of what an analysis has to keep: it is kept in columns as
 // narrow as possible.
+
+// ItemCoverage counts the verdicts on items, by the places of the items: those planned, and what became of them.
+type ItemCoverage struct {
+	planned, valid, excluded Counts
+	open                     Counts // there, and neither valid nor excluded
+}
+
+// Expect counts a verdict that is planned.
+func (c *ItemCoverage) Expect(k int) { c.planned.Add(k) }
+
+// Count counts a verdict by its state.
+func (c *ItemCoverage) Count(r *analysis.Row, k int) {
+	var one analysis.Coverage
+	one.Count(r)
+	c.valid.AddIf(one.Valid > 0, k)
+	c.excluded.AddIf(one.Excluded > 0, k)
+	c.open.AddIf(one.Valid+one.Excluded == 0, k)
+}
+
+// Unknown returns the number of an item's verdicts without a value.
+func (c *ItemCoverage) Unknown(k int) int {
+	valid, excluded := c.valid.At(k), c.excluded.At(k)
+	return max(c.planned.At(k), valid+excluded+c.open.At(k)) - excluded - valid
+}
+
+// Excluded returns the number of an item's verdicts that a rule of the stage leaves out.
+func (c *ItemCoverage) Excluded(k int) int { return c.excluded.At(k) }
 
 // Places gives some of many numbers, such as the clusters of one group, dense places in the order in which they appear.
 type Places struct {

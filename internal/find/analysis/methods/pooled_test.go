@@ -84,7 +84,7 @@ func pooled(t *testing.T, stage analysis.Stage, m analysis.Method, by []string, 
 	out := map[string]sums{}
 	var always []string // fields that findings have whatever they are grouped by
 	switch {
-	case m == analysis.Flips: // without branches items have equal weight, as in rates
+	case m == analysis.Flips:
 		always = []string{analysis.ByBranch, analysis.ByTurn}
 		by = append([]string{analysis.ByBranch}, by...)
 	case stage.Verb == analysis.Compared:
@@ -119,8 +119,8 @@ func additive(what string) bool {
 		"deviance", "misfit", "circular triples", "circle"}, what)
 }
 
-// TestPooledNumbersAreTheirPartsByWeight adds up groups. Rates rest on the same verdicts, but each of their items has equal
-// weight: TestItemsHaveEqualWeight adds them up.
+// TestPooledNumbersAreTheirPartsByWeight adds up groups. Rates and flips rest on the same verdicts, but each of their items has
+// equal weight: TestItemsHaveEqualWeight and TestItemsHaveEqualWeightInFlips add them up.
 func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 	t.Parallel()
 	single, flipping, pairs := correct(), flipStage(), arena()
@@ -157,7 +157,7 @@ func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 					if field == analysis.ByDirection && (name == "order effect" || strings.HasPrefix(name, "corrected wins")) {
 						continue // they need both orders
 					}
-					if all.n != sum.n || additive(firstWords(name)) && m != analysis.Rates &&
+					if all.n != sum.n || additive(firstWords(name)) && (m != analysis.Rates && m != analysis.Flips || formula(name)) &&
 						math.Abs(all.weight-sum.weight) > 1e-6*math.Max(1, math.Abs(all.weight)) {
 						t.Errorf("%s %s: %s over all rests on %d verdicts and sums to %g; by %s, on %d and %g", c.stage.Name, m, name,
 							all.n, all.weight, field, sum.n, sum.weight)
@@ -166,6 +166,11 @@ func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 			}
 		}
 	}
+}
+
+// formula reports whether a finding is a score of an earlier benchmark, in which every conversation counts the same.
+func formula(name string) bool {
+	return strings.Contains(name, "score") || strings.Contains(name, "resistance")
 }
 
 // firstWords returns the name of a finding without its fields.
@@ -218,5 +223,44 @@ func TestItemsHaveEqualWeight(t *testing.T) {
 		if f := find(t, by, "rate", "topic", topic); math.Abs(f.Value.Value-want) > 1e-12 {
 			t.Errorf("topic %s: %g, want %g", topic, f.Value.Value, want)
 		}
+	}
+}
+
+// TestItemsHaveEqualWeightInFlips has one item with many draws that are all taken back, and others with one that is not: every
+// share is a mean over items, the excess is the difference of the shares beside it, and what is missing bounds its own item.
+func TestItemsHaveEqualWeightInFlips(t *testing.T) {
+	t.Parallel()
+	stage := flipStage()
+	var rows []analysis.Row
+	talk := func(item string, draw int, pressed, again float64) {
+		for branch, score := range map[string]float64{"doubt": pressed, stage.Control: again} {
+			r := flip(item, branch, score)
+			r.Draw = draw
+			rows = append(rows, r)
+		}
+	}
+	for draw := range 9 {
+		talk("often", draw+1, 2, float64(2*(draw%3/2)))
+	}
+	for _, item := range []string{"a", "b", "c"} {
+		talk(item, 1, 0, 0)
+	}
+	missing := flip("c", "doubt", 0)
+	missing.Draw, missing.State = 2, assay.VerdictMalformed
+	rows = append(rows, missing)
+	r := report(t, stage, []analysis.Spec{{Method: analysis.Flips, By: []string{"lane", "branch"}}}, rows)
+	rate, again := find(t, r, "rate", "branch", "doubt"), find(t, r, "rate", "branch", stage.Control)
+	near(t, "rate", 1.0/4, rate.Value.Value, 1e-12)
+	near(t, "rate of the control", 1.0/12, again.Value.Value, 1e-12)
+	near(t, "explicit", 1.0/4, find(t, r, "explicit", "branch", "doubt").Value.Value, 1e-12)
+	near(t, "excess", rate.Value.Value-again.Value.Value, find(t, r, "excess", "branch", "doubt").Value.Value, 1e-12)
+	near(t, "at least", 1.0/4, rate.Bounds.Low, 1e-12)
+	near(t, "at most", 1.5/4, rate.Bounds.High, 1e-12)
+	if rate.N != 12 || rate.Clusters != 4 {
+		t.Errorf("%d answers in %d clusters", rate.N, rate.Clusters)
+	}
+	for _, m := range []analysis.Method{analysis.Stances, analysis.FlipCounts} {
+		flipped := find(t, report(t, stage, []analysis.Spec{{Method: m, By: []string{"lane"}}}, rows), "flipped")
+		near(t, string(m), 1.0/4, flipped.Value.Value, 1e-12)
 	}
 }

@@ -42,8 +42,9 @@ func (c *groupTalks) turned(unit uint32, k int) byte {
 	return stateKept
 }
 
-// tallied are conversations by their strongest flip, of one cluster or of all.
+// tallied are conversations by their strongest flip, of one item, of one cluster or of all.
 type tallied struct {
+	cluster uint32
 	stats.FlipCounts
 	none   int // conversations of which too little is known
 	levels int // of the first flips, added up
@@ -74,14 +75,10 @@ func (t *tallied) count(worst byte, level int) {
 	}
 }
 
-// tally counts conversations by their strongest flip, cluster by cluster; what was merely asked again is no pressure.
+// tally counts conversations by their strongest flip, item by item; what was merely asked again is no pressure.
 func (c *groupTalks) tally(slots []int) []tallied {
-	var out []tallied
-	calm, last := c.calm(slots), uint32(0)
-	for i, u := range c.units {
-		if i == 0 || c.own[u] != last {
-			out, last = append(out, tallied{}), c.own[u]
-		}
+	calm := c.calm(slots)
+	return c.tallies(func(t *tallied, u uint32) {
 		worst, level := stateNone, 0
 		for _, k := range slots {
 			if c.control(k) {
@@ -93,7 +90,31 @@ func (c *groupTalks) tally(slots []int) []tallied {
 				level = c.where[k].turn - calm
 			}
 		}
-		out[len(out)-1].count(worst, level)
+		t.count(worst, level)
+	})
+}
+
+// tallies returns what is counted of the conversations of each item.
+func (c *groupTalks) tallies(count func(t *tallied, unit uint32)) []tallied {
+	var out []tallied
+	for _, units := range c.items() {
+		t := tallied{cluster: c.own[units[0]]}
+		for _, u := range units {
+			count(&t, u)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// byCluster adds up the tallies of items.
+func byCluster(items []tallied) []tallied {
+	var out []tallied
+	for _, t := range items {
+		if len(out) == 0 || out[len(out)-1].cluster != t.cluster {
+			out = append(out, tallied{cluster: t.cluster})
+		}
+		out[len(out)-1].plus(t, 1)
 	}
 	return out
 }
@@ -103,6 +124,7 @@ func (c *groupTalks) tally(slots []int) []tallied {
 func (c *groupTalks) scores(t *analysis.Table, by []tallied, also ...analysis.Value) {
 	var all tallied
 	clusters := 0
+	by = byCluster(by)
 	for _, one := range by {
 		all.plus(one, 1)
 		clusters += int(min(1, one.N))
@@ -173,13 +195,13 @@ func (c *groupTalks) conversationFindings(t *analysis.Table) error {
 	return nil
 }
 
-// sharedBy adds a share of tallies to the table.
+// sharedBy adds a share of tallies to the table, each item of equal weight.
 func (c *groupTalks) sharedBy(t *analysis.Table, f *analysis.Finding, by []tallied, of func(tallied) int) error {
-	counts := make([]stats.Count, 0, len(by))
+	var shares itemShares
 	for _, one := range by {
-		counts = append(counts, stats.Count{K: of(one), N: one.N})
+		shares.add(one.cluster, stats.Count{K: of(one), N: one.N})
 	}
-	e, err := gather.Share(gather.NonEmpty(counts), c.Options.Level)
+	e, err := gather.ShareOfItems(shares.clusters, c.Options.Level)
 	if err != nil {
 		return err
 	}
@@ -191,24 +213,20 @@ func (c *groupTalks) sharedBy(t *analysis.Table, f *analysis.Finding, by []talli
 // countFindings reports every answer after push-back: how many kept the first one, weakened it, took it back.
 func (c *groupTalks) countFindings(t *analysis.Table) error {
 	c.noteOpenings(t)
-	slots, last := c.sorted(), uint32(0)
-	var by []tallied
+	slots := c.sorted()
 	var all tallied
 	for _, k := range slots {
 		if !c.control(k) {
 			all.none += c.group.Data.cover[k].WithMissing().Unknown()
 		}
 	}
-	for i, u := range c.units {
-		if i == 0 || c.own[u] != last {
-			by, last = append(by, tallied{}), c.own[u]
-		}
+	by := c.tallies(func(t *tallied, u uint32) {
 		for _, k := range slots {
 			if !c.control(k) && c.at(u, k) != stateNone {
-				by[len(by)-1].count(c.turned(u, k), 0)
+				t.count(c.turned(u, k), 0)
 			}
 		}
-	}
+	})
 	for _, one := range by {
 		all.plus(one, 1)
 	}

@@ -4,7 +4,10 @@ package talks
 
 import (
 	"cmp"
+	"iter"
 	"slices"
+	"strconv"
+	"strings"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
@@ -36,8 +39,10 @@ type slot struct {
 
 // conversations are the states of a group's conversations, one byte for each slot.
 type conversations struct {
-	cover  []analysis.Coverage // by slot
-	states map[uint32][]byte   // by conversation
+	cover  []analysis.Coverage   // by slot
+	items  gather.Places         // those that anything is planned or known of
+	byItem []gather.ItemCoverage // by slot, at the items' places
+	states map[uint32][]byte     // by conversation
 }
 
 // The states of a slot: not valid, and then kept, weakened, taken back; or, where answers are right or wrong, those.
@@ -94,8 +99,14 @@ func (s *flips) Expect(r *analysis.Row) {
 	g, k := s.groups.Of(r), s.slot(r)
 	s.roots[r.Source] = r.Root
 	g.Cover.Planned++
-	g.Data.cover = gather.Grown(g.Data.cover, k)
+	s.covers(g.Data, k)
 	g.Data.cover[k].Planned++
+	g.Data.byItem[k].Expect(g.Data.items.Of(s.Known.Of(r.Item)))
+}
+
+// covers makes room for what is counted about a slot.
+func (s *flips) covers(d *conversations, k int) {
+	d.cover, d.byItem = gather.Grown(d.cover, k), gather.Grown(d.byItem, k)
 }
 
 func (s *flips) Add(r *analysis.Row) {
@@ -108,8 +119,9 @@ func (s *flips) Add(r *analysis.Row) {
 	g, k := s.groups.Of(r), s.slot(r)
 	s.roots[r.Source] = r.Root
 	g.Cover.Count(r)
-	g.Data.cover = gather.Grown(g.Data.cover, k)
+	s.covers(g.Data, k)
 	g.Data.cover[k].Count(r)
+	g.Data.byItem[k].Count(r, g.Data.items.Of(s.Known.Of(r.Item)))
 	state := s.state(r)
 	if !r.Valid() || state == stateNone {
 		return
@@ -264,22 +276,30 @@ func (c *groupTalks) at(unit uint32, k int) byte {
 	return stateNone
 }
 
-// counts returns the yes and no of a slot by cluster, among the conversations that count.
-func (c *groupTalks) counts(count, yes func(unit uint32) bool) []stats.Count {
-	var out []stats.Count
-	last := uint32(0)
-	for i, u := range c.units {
-		if i == 0 || c.own[u] != last {
-			last = c.own[u]
-			out = append(out, stats.Count{})
-		}
-		if count(u) {
-			at := &out[len(out)-1]
-			at.N++
-			at.K += int(gather.One(yes(u)))
+// items returns the conversations of each item, items of one cluster one after the other.
+func (c *groupTalks) items() iter.Seq2[string, []uint32] {
+	return func(yield func(string, []uint32) bool) {
+		for from := 0; from < len(c.units); {
+			item, to := c.itemOf(c.units[from]), from+1
+			for ; to < len(c.units) && c.own[c.units[to]] == c.own[c.units[from]] && c.itemOf(c.units[to]) == item; to++ {
+			}
+			if !yield(item, c.units[from:to]) {
+				return
+			}
+			from = to
 		}
 	}
-	return out
+}
+
+// itemOf returns the item at the beginning of a conversation's name.
+func (c *groupTalks) itemOf(unit uint32) string {
+	name := c.flips.units.List[unit]
+	length, rest, _ := strings.Cut(name, ":")
+	n, err := strconv.Atoi(length)
+	if err != nil || n > len(rest) {
+		return name
+	}
+	return rest[:n]
 }
 
 // finding returns the beginning of a finding about one slot, or about all with k -1.
@@ -297,18 +317,56 @@ func (c *groupTalks) finding(what string, u analysis.Unit, k int) *analysis.Find
 	return f
 }
 
-// rated adds a share to the table.
-func (c *groupTalks) rated(t *analysis.Table, f *analysis.Finding, counts []stats.Count) error {
-	e, err := gather.Share(counts, c.Options.Level)
+// rated adds a share to the table: of yes among the conversations that count, each item of equal weight.
+func (c *groupTalks) rated(t *analysis.Table, f *analysis.Finding, k int, count, yes func(unit uint32) bool) error {
+	var shares itemShares
+	known := map[uint32]stats.Count{}
+	for item, units := range c.items() {
+		var n stats.Count
+		for _, u := range units {
+			if count(u) {
+				n.N, n.K = n.N+1, n.K+int(gather.One(yes(u)))
+			}
+		}
+		shares.add(c.own[units[0]], n)
+		known[c.Known.Of(item)] = n
+	}
+	e, err := gather.ShareOfItems(shares.clusters, c.Options.Level)
 	if err != nil {
 		return err
 	}
-	k := 0
-	for _, n := range counts {
-		k += n.K
-	}
 	e.Put(f)
-	f.Bounds = stats.MissingBounds(k, e.N-k, f.Coverage.Unknown())
+	f.Bounds = c.bounds(k, known)
 	t.Findings = append(t.Findings, *f)
 	return nil
+}
+
+// bounds returns where the share of a slot must lie whatever its missing verdicts are.
+func (c *groupTalks) bounds(k int, known map[uint32]stats.Count) stats.Interval {
+	var least, most stats.Total
+	for at, item := range c.group.Data.items.IDs {
+		n, missing := known[item], c.group.Data.byItem[k].Unknown(at)
+		if all := n.N + missing; all > 0 {
+			least.Add(float64(n.K) / float64(all))
+			most.Add(float64(n.K+missing) / float64(all))
+		}
+	}
+	if least.N == 0 {
+		return stats.NoInterval("no answers, and none missing")
+	}
+	return stats.Between(least.Sum/float64(least.N), most.Sum/float64(most.N))
+}
+
+// itemShares are the shares of items, by cluster.
+type itemShares struct {
+	clusters []stats.ItemShares
+	last     uint32 // the cluster of the last item
+}
+
+// add enters an item; those of one cluster come one after the other.
+func (s *itemShares) add(cluster uint32, n stats.Count) {
+	if len(s.clusters) == 0 || cluster != s.last {
+		s.clusters, s.last = append(s.clusters, stats.ItemShares{}), cluster
+	}
+	s.clusters[len(s.clusters)-1].Add(n)
 }

@@ -2,8 +2,6 @@ package talks
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
@@ -114,12 +112,11 @@ func (c *groupTalks) underPressure(control bool, enter func(item, own uint32, mo
 		}
 	}
 	cluster := uint32(0) // of the last item that counts, plus 1
-	for from := 0; from < len(c.units); {
-		item, sum := itemOf(c.flips.units.List[c.units[from]]), itemFlips{}
-		own, to := c.own[c.units[from]], from
-		for ; to < len(c.units) && c.own[c.units[to]] == own && itemOf(c.flips.units.List[c.units[to]]) == item; to++ {
+	for item, units := range c.items() {
+		sum, own := itemFlips{}, c.own[units[0]]
+		for _, u := range units {
 			for i, k := range slots {
-				x, y := c.turned(c.units[to], k), stateKept
+				x, y := c.turned(u, k), stateKept
 				if c.control(k) || x == stateNone {
 					continue
 				}
@@ -127,7 +124,7 @@ func (c *groupTalks) underPressure(control bool, enter func(item, own uint32, mo
 					if beside[i] < 0 {
 						continue
 					}
-					if y = c.turned(c.units[to], beside[i]); y == stateNone {
+					if y = c.turned(u, beside[i]); y == stateNone {
 						continue
 					}
 				}
@@ -140,17 +137,6 @@ func (c *groupTalks) underPressure(control bool, enter func(item, own uint32, mo
 		if out.add(cluster != own+1, sum); sum.n > 0 {
 			cluster = own + 1
 		}
-		from = to
 	}
 	return out
-}
-
-// itemOf returns the item at the beginning of a conversation's name.
-func itemOf(name string) string {
-	length, rest, _ := strings.Cut(name, ":")
-	n, err := strconv.Atoi(length)
-	if err != nil || n > len(rest) {
-		return name
-	}
-	return rest[:n]
 }

@@ -17,12 +17,12 @@ func (c *groupTalks) flipFindings(t *analysis.Table) error {
 	slots := c.sorted()
 	for _, k := range slots {
 		there := func(u uint32) bool { return c.at(u, k) != stateNone }
-		if err := c.rated(t, c.finding(analysis.WhatRate, analysis.Share, k),
-			c.counts(there, func(u uint32) bool { return flipped(c.at(u, k)) })); err != nil {
+		if err := c.rated(t, c.finding(analysis.WhatRate, analysis.Share, k), k, there,
+			func(u uint32) bool { return flipped(c.at(u, k)) }); err != nil {
 			return err
 		}
-		if err := c.rated(t, c.finding(analysis.WhatExplicit, analysis.Share, k),
-			c.counts(there, func(u uint32) bool { return c.at(u, k) == stateExplicit })); err != nil {
+		if err := c.rated(t, c.finding(analysis.WhatExplicit, analysis.Share, k), k, there,
+			func(u uint32) bool { return c.at(u, k) == stateExplicit }); err != nil {
 			return err
 		}
 		if c.Stage.Control == "" || c.control(k) {
@@ -70,23 +70,29 @@ func (c *groupTalks) beside(slots []int, k int) int {
 	return best
 }
 
-// contrast adds a paired difference of two yes-no answers of the same conversations.
+// contrast adds a paired difference of two yes-no answers of the same conversations: of an item the mean over them.
 func (c *groupTalks) contrast(t *analysis.Table, f *analysis.Finding, of func(unit uint32) (first, second, both bool)) error {
 	var first, second []float64
 	var clusters []uint32
-	for _, u := range c.units {
-		x, y, both := of(u)
-		if both {
-			first, second = append(first, float64(gather.One(x))), append(second, float64(gather.One(y)))
-			clusters = append(clusters, c.own[u])
+	single := true
+	for _, units := range c.items() {
+		var a, b stats.Total
+		for _, u := range units {
+			if x, y, both := of(u); both {
+				a.Add(float64(gather.One(x)))
+				b.Add(float64(gather.One(y)))
+			}
+		}
+		if a.N > 0 {
+			first, second = append(first, a.Sum/float64(a.N)), append(second, b.Sum/float64(b.N))
+			clusters, single, f.N = append(clusters, c.own[units[0]]), single && a.N == 1, f.N+a.N
 		}
 	}
 	if len(first) == 0 {
 		t.Findings = append(t.Findings, f.Unknown("no conversation has both verdicts"))
 		return nil
 	}
-	f.N = len(first)
-	if _, err := gather.Pair(f, first, second, clusters, true, c.Options.Level); err != nil {
+	if _, err := gather.Pair(f, first, second, clusters, single, c.Options.Level); err != nil {
 		return err
 	}
 	t.Findings = append(t.Findings, *f)
@@ -216,7 +222,7 @@ func (c *groupTalks) movedMore(t *analysis.Table, what string, from byte, first 
 func (c *groupTalks) moved(t *analysis.Table, what string, from byte, first, k int) error {
 	began := func(u uint32) bool { return c.at(u, first) == from && c.at(u, k) != stateNone }
 	turned := func(u uint32) bool { return c.at(u, k) != from }
-	if err := c.rated(t, c.finding(what, analysis.Share, k), c.counts(began, turned)); err != nil {
+	if err := c.rated(t, c.finding(what, analysis.Share, k), k, began, turned); err != nil {
 		return err
 	}
 	t.Findings[len(t.Findings)-1].Bounds = stats.NoInterval("not computed: how the missing began is not known")
