@@ -140,7 +140,11 @@ func (s *Leaderboard) Correct(c *Checked) {
 	}
 	var tests []Contrast
 	for _, t := range s.Tests {
-		a, b := at[s.Places[t.First].Name], at[s.Places[t.Second].Name]
+		a, first := at[s.Places[t.First].Name]
+		b, second := at[s.Places[t.Second].Name]
+		if !first || !second {
+			continue
+		}
 		for _, d := range c.Corrected.Differences {
 			sign := 1.0
 			switch {
@@ -160,5 +164,6 @@ func (s *Leaderboard) Correct(c *Checked) {
 			tests = append(tests, n)
 		}
 	}
+	s.Looked = nil // earlier looks claimed what the judge alone shows; those at labels spend an error of their own
 	s.Tests, s.Test, s.Method = tests, ByErrors, "differences corrected by people's labels, Holm over all pairs and planned looks"
 }

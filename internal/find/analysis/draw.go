@@ -104,6 +104,24 @@ func (d *Draw) Weights(labelled []string) map[string]float64 {
 	return out
 }
 
+// Covers reports whether some items have one of every stratum: without one, nothing stands for its answers.
+func (d *Draw) Covers(items []string) bool {
+	f, labelled := d.frame(), map[string]bool{}
+	for _, item := range items {
+		labelled[item] = true
+	}
+	seen := make([]bool, len(f.Size))
+	for i, it := range d.Items {
+		seen[f.Strata[i]] = seen[f.Strata[i]] || labelled[it.Item]
+	}
+	for h, n := range f.Size {
+		if n > 0 && !seen[h] {
+			return false
+		}
+	}
+	return true
+}
+
 // Judgeable is an item that judges have judged, of every lane.
 type Judgeable struct {
 	Item   string

@@ -17,6 +17,7 @@ type drawnLabels struct {
 	byItem   map[string][]*drawnLabel
 	verdicts []*checked.Sample // by judge, on all answers
 	clusters gather.Names
+	found    map[uint32]*analysis.Checked // by judge, once it was computed
 }
 
 // drawnLabel is what people said of one answer.
@@ -28,7 +29,8 @@ type drawnLabel struct {
 }
 
 func newDrawnLabels(j gather.Job, yes []string) *drawnLabels {
-	return &drawnLabels{Job: j, yes: yes, labels: map[string]*drawnLabel{}, byItem: map[string][]*drawnLabel{}}
+	return &drawnLabels{Job: j, yes: yes, labels: map[string]*drawnLabel{}, byItem: map[string][]*drawnLabel{},
+		found: map[uint32]*analysis.Checked{}}
 }
 
 // learn enters a person's label.
@@ -131,8 +133,8 @@ func (d *drawnLabels) scale() checked.Scale {
 // checked returns how far a judge was checked, and what its labels correct. It is computed at planned numbers of labelled items alone, so
 // that looking after each label claims nothing that is not so.
 func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
-	if int(judge) >= len(d.verdicts) {
-		return nil
+	if c := d.found[judge]; c != nil || int(judge) >= len(d.verdicts) {
+		return c
 	}
 	items, left := d.complete(judge)
 	out := &analysis.Checked{State: checked.Unchecked, Items: len(items), LeftOut: left, Lanes: d.Stage.Draw.Lanes}
@@ -152,7 +154,7 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 	s := d.sample(judge, items)
 	out.Agrees, out.AgreesInterval = s.ErrorRate(d.scale(), d.Options.Level)
 	for _, l := range looks {
-		if l.Items > len(items) || l.Items < checked.FewestClusters {
+		if l.Items > len(items) || l.Items < checked.FewestClusters || !d.Stage.Draw.Covers(items[:l.Items]) {
 			continue
 		}
 		s = d.sample(judge, items[:l.Items])
@@ -172,6 +174,7 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 			out.AgreesInterval = stats.Between(1-i.High, 1-i.Low)
 		}
 	}
+	d.found[judge] = out
 	return out
 }
 

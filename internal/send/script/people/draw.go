@@ -44,24 +44,31 @@ func (s *Stage) Draw(ctx context.Context) (*analysis.Draw, error) {
 
 // drawn returns the tasks of the next items that were drawn. What was judged since the last time is added to the draw.
 func (s *Stage) drawn(ctx context.Context, q analysis.Queue, seen tally) ([]analysis.Task, error) {
-	items, err := s.byItem(ctx, seen)
-	if err != nil {
-		return nil, err
-	}
 	d, err := s.Draw(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if d == nil {
-		d = &analysis.Draw{Seed: checked.Hash(q.Seed, s.Run.Digest+" "+s.Name), Lanes: items.lanes(), YesNo: s.yes() != nil}
+		lanes, err := s.judgedLanes(ctx, seen)
+		if err != nil {
+			return nil, err
+		}
+		d = &analysis.Draw{Seed: checked.Hash(q.Seed, s.Run.Digest+" "+s.Name), Lanes: lanes, YesNo: s.yes() != nil}
+	}
+	tasks, more, err := s.drawable(ctx, d, seen)
+	if err != nil {
+		return nil, err
 	}
 	before := len(d.Items)
-	if d.Add(items.judged(d), items.dealt(d)); len(d.Items) != before {
+	if d.Add(more, dealt(tasks)); len(d.Items) != before {
 		if err := s.keep(ctx, d); err != nil {
 			return nil, err
 		}
+		if tasks, _, err = s.drawable(ctx, d, seen); err != nil {
+			return nil, err
+		}
 	}
-	return items.next(d, q), nil
+	return next(d, tasks, q), nil
 }
 
 func (s *Stage) keep(ctx context.Context, d *analysis.Draw) error {
@@ -95,38 +102,83 @@ func (s *Stage) yes() []string {
 	return of.Yes()
 }
 
-// itemTasks are the tasks of a stage by item.
-type itemTasks map[string][]analysis.Task
-
-func (s *Stage) byItem(ctx context.Context, seen tally) (itemTasks, error) {
-	out := itemTasks{}
-	flips := s.Rubric().AgainstFirst
-	for t, err := range s.Tasks(ctx) {
-		if err == nil {
-			err = s.count(seen, &t)
-		}
+// eachItem hands over the tasks of one item after the other. Of flips, those of the control are left out: nobody presses there.
+func (s *Stage) eachItem(ctx context.Context, seen tally, do func(item string, tasks []analysis.Task)) error {
+	flips, of := s.Rubric().AgainstFirst, &analysis.Stage{Control: plan.ControlBranch}
+	for r, err := range s.Stages.Rows(ctx, s.Judging) {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if flips && (&analysis.Stage{Control: plan.ControlBranch}).IsControl(t.At.Branch) {
-			continue // nobody presses there
+		var tasks []analysis.Task
+		for _, t := range s.tasksOf(r) {
+			if flips && of.IsControl(t.At.Branch) {
+				continue
+			}
+			if err := s.count(seen, &t); err != nil {
+				return err
+			}
+			tasks = append(tasks, t)
 		}
-		out[t.At.Item] = append(out[t.At.Item], t)
+		if len(tasks) > 0 {
+			do(r.ID, tasks)
+		}
 	}
-	return out, nil
+	return nil
 }
 
-// lanes returns those of which anything was judged.
-func (all itemTasks) lanes() []string {
+// judgedLanes returns the lanes of which judges have judged anything.
+func (s *Stage) judgedLanes(ctx context.Context, seen tally) ([]string, error) {
 	var out []string
-	for _, tasks := range all {
+	err := s.eachItem(ctx, seen, func(_ string, tasks []analysis.Task) {
 		for _, t := range tasks {
 			if t.Judged && !slices.Contains(out, t.At.Lane) {
 				out = append(out, t.At.Lane)
 			}
 		}
-	}
+	})
 	slices.Sort(out)
+	return out, err
+}
+
+// drawable returns the tasks of the items of a draw that people are asked, and the other items of which judges have judged every lane.
+func (s *Stage) drawable(ctx context.Context, d *analysis.Draw, seen tally) (map[string][]analysis.Task, []analysis.Judgeable, error) {
+	tasks := make(map[string][]analysis.Task, len(d.Items))
+	for _, it := range d.Items {
+		tasks[it.Item] = nil
+	}
+	var more []analysis.Judgeable
+	err := s.eachItem(ctx, seen, func(item string, all []analysis.Task) {
+		found := places(all)
+		at := found[d.Place(item, len(found))]
+		if _, ok := tasks[item]; ok {
+			tasks[item] = ofLanes(at, d.Drawn(item))
+			return
+		}
+		sum, judged := 0.0, ofLanes(at, d.Lanes)
+		for _, t := range judged {
+			if !t.Judged {
+				return
+			}
+			sum += t.Mean
+		}
+		if len(judged) > 0 {
+			more = append(more, analysis.Judgeable{Item: item, Mean: sum / float64(len(judged)), Places: len(found)})
+		}
+	})
+	slices.SortFunc(more, func(a, b analysis.Judgeable) int { return cmp.Compare(a.Item, b.Item) })
+	return tasks, more, err
+}
+
+// ofLanes returns the tasks about some lanes; none where one is missing.
+func ofLanes(tasks []analysis.Task, lanes []string) []analysis.Task {
+	var out []analysis.Task
+	for _, lane := range lanes {
+		i := slices.IndexFunc(tasks, func(t analysis.Task) bool { return t.At.Lane == lane })
+		if i < 0 {
+			return nil
+		}
+		out = append(out, tasks[i])
+	}
 	return out
 }
 
@@ -149,51 +201,11 @@ func places(tasks []analysis.Task) [][]analysis.Task {
 	return out
 }
 
-// of returns the tasks of an item that people are asked, one of each lane that was drawn, and at how many places the lanes answered; none
-// where a lane is missing.
-func (all itemTasks) of(d *analysis.Draw, item string) ([]analysis.Task, int) {
-	found := places(all[item])
-	if len(found) == 0 {
-		return nil, 0
-	}
-	at := found[d.Place(item, len(found))]
-	var out []analysis.Task
-	for _, lane := range d.Drawn(item) {
-		i := slices.IndexFunc(at, func(t analysis.Task) bool { return t.At.Lane == lane })
-		if i < 0 {
-			return nil, 0
-		}
-		out = append(out, at[i])
-	}
-	return out, len(found)
-}
-
-// judged returns the items of which judges have judged every lane.
-func (all itemTasks) judged(d *analysis.Draw) []analysis.Judgeable {
-	var out []analysis.Judgeable
-	for item := range all {
-		found := places(all[item])
-		at := found[d.Place(item, len(found))]
-		sum, n := 0.0, 0
-		for _, t := range at {
-			if t.Judged && slices.Contains(d.Lanes, t.At.Lane) {
-				sum, n = sum+t.Mean, n+1
-			}
-		}
-		if n > 0 && n == len(d.Lanes) {
-			out = append(out, analysis.Judgeable{Item: item, Mean: sum / float64(n), Places: len(found)})
-		}
-	}
-	slices.SortFunc(out, func(a, b analysis.Judgeable) int { return cmp.Compare(a.Item, b.Item) })
-	return out
-}
-
-// dealt returns how many items of a draw have any label.
-func (all itemTasks) dealt(d *analysis.Draw) int {
+// dealt returns how many of the items have any label.
+func dealt(items map[string][]analysis.Task) int {
 	n := 0
-	for _, it := range d.Items {
-		tasks, _ := all.of(d, it.Item)
-		if slices.ContainsFunc(tasks, func(t analysis.Task) bool { return t.Forward+t.Turned > 0 }) {
+	for _, tasks := range items {
+		if slices.ContainsFunc(tasks, func(t analysis.Task) bool { return t.Forward > 0 }) {
 			n++
 		}
 	}
@@ -201,7 +213,7 @@ func (all itemTasks) dealt(d *analysis.Draw) int {
 }
 
 // next returns the tasks of the next items for a person: answers that nobody has labelled, and of some items those that one other has.
-func (all itemTasks) next(d *analysis.Draw, q analysis.Queue) []analysis.Task {
+func next(d *analysis.Draw, items map[string][]analysis.Task, q analysis.Queue) []analysis.Task {
 	var out []analysis.Task
 	open := 0
 	for i, item := range d.Order() {
@@ -209,9 +221,8 @@ func (all itemTasks) next(d *analysis.Draw, q analysis.Queue) []analysis.Task {
 		if i%secondPerson == secondPerson-1 {
 			wanted = 2
 		}
-		tasks, _ := all.of(d, item)
 		found := false
-		for _, t := range tasks {
+		for _, t := range items[item] {
 			if !t.Done && t.Forward < wanted && (q.Skip == nil || !q.Skip(t.ID)) {
 				t.Chosen = analysis.ChosenDrawn
 				out, found = append(out, t), true
