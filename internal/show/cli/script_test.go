@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"flag"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -110,7 +111,7 @@ func TestSessions(t *testing.T) {
 	babbler := httptest.NewServer(babbling)
 	t.Cleanup(func() { babbler.Close(); babbling.Close() })
 	var waits []fault.Rule
-	for _, text := range []string{"openai create 429=10h once", "anthropic ask 429=4s nth=3"} {
+	for _, text := range []string{"openai create 429=10h once", "anthropic ask 429=10h nth=3"} {
 		rule, err := simulator.ParseRule(text)
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +139,7 @@ func TestSessions(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"assay": types, "exits": exits, "digits": digits,
-			"texts": texts, "slow": slow, "later": later, "found": found},
+			"texts": texts, "slow": slow, "later": later, "found": found, "interrupts": interrupts},
 	})
 }
 
@@ -169,10 +170,43 @@ func command(ts *testscript.TestScript, args []string) string {
 		ts.Check(err)
 		return "0"
 	}
+	return strconv.Itoa(cli.Main(context.Background(), worldOf(ts, args)))
+}
+
+// worldOf returns what a command of a script has: its folder, its variables and its output.
+func worldOf(ts *testscript.TestScript, args []string) shell.World {
 	w := session(ts.MkAbs("."), args)
 	w.Env = func(name string) (string, bool) { v := ts.Getenv(name); return v, v != "" }
 	w.Stdin, w.Stdout, w.Stderr = strings.NewReader(""), ts.Stdout(), ts.Stderr()
-	return strconv.Itoa(cli.Main(context.Background(), w))
+	return w
+}
+
+// interrupts runs assay until its progress has a pattern, and interrupts it then: interrupts 'asks to wait' run study.yaml.
+func interrupts(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: interrupts PATTERN ARGS...")
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	w := worldOf(ts, args[1:])
+	w.Stderr = &awaiting{Writer: w.Stderr, pattern: regexp.MustCompile(args[0]), then: stop}
+	if code := cli.Main(ctx, w); code != shell.ExitInterrupted {
+		ts.Fatalf("exit code %d, and nothing like %s was printed", code, args[0])
+	}
+}
+
+// awaiting is an output that is watched for a pattern.
+type awaiting struct {
+	io.Writer
+	pattern *regexp.Regexp
+	then    func()
+}
+
+func (a *awaiting) Write(p []byte) (int, error) {
+	if a.pattern.Match(p) {
+		a.then()
+	}
+	return a.Writer.Write(p)
 }
 
 // found keeps what the last output has of a pattern in a variable: found KEY '[a-z2-7]{26}'.

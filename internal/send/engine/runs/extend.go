@@ -85,6 +85,9 @@ func (x *extension) conclude(ctx context.Context) (engine.RunStatus, error) {
 	if x.Made > 0 || x.Completed { // what was settled at once may make more possible
 		return st, x.Ledger.Leases.RunDue(ctx, x.Run.No, x.Clock.Now())
 	}
+	if unsent, err := x.Unsent(ctx); err != nil || unsent { // a lane that is stopped holds the run, whether its requests were cut or not
+		return st, errors.Join(err, x.Ledger.Leases.SleepRun(ctx, x.Run.No, x.Run.Due, x.Next))
+	}
 	return x.close(ctx, st)
 }
 

@@ -46,7 +46,7 @@ func (a *adoption) join(ctx context.Context) error {
 		if err := a.Planner.Absorb(ctx, a.Run); err != nil {
 			return err
 		}
-		groups, err := a.Groups(ctx)
+		groups, err := a.Groups(ctx, stage.MayAsk)
 		if err != nil {
 			return err
 		}

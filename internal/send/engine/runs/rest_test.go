@@ -94,3 +94,19 @@ func TestALaneThatIsPausedForAMomentGoesOnLive(t *testing.T) {
 	}
 	w.askedOnce(100)
 }
+
+// TestALaneThatStopsBeforeItsRequestsAreCutKeepsTheRunOpen stops a lane as a canary's verdict does that comes before the wave.
+func TestALaneThatStopsBeforeItsRequestsAreCutKeepsTheRunOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.s.Work.SetLane(w.ctx, w.run.No, "answers", "red", store.LaneStop{State: store.LaneStopped, Reason: "no verdict"}))
+	st, err := w.drive()
+	w.ok(err)
+	if st.Closed || st.Asleep+st.Moving != 0 {
+		t.Fatalf("standing %+v\n%s", st, w.history())
+	}
+	w.answers(3)
+	w.retry()
+	w.finished(store.ResultDone)
+	w.answers(6)
+}

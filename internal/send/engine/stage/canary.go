@@ -83,7 +83,7 @@ func (x *Extension) canary(ctx context.Context, l store.Lane) error {
 		_, err := x.Ledger.Work.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryOff)
 		return err
 	}
-	groups, err := x.Groups(ctx)
+	groups, err := x.Groups(ctx, MayAsk)
 	if err != nil {
 		return err
 	}

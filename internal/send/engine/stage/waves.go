@@ -13,7 +13,7 @@ import (
 
 // waves stages what the planner has ready.
 func (x *Extension) waves(ctx context.Context) error {
-	groups, err := x.Groups(ctx)
+	groups, err := x.Groups(ctx, MayAsk)
 	if err != nil {
 		return err
 	}
@@ -29,8 +29,27 @@ func (x *Extension) waves(ctx context.Context) error {
 	return nil
 }
 
-// Groups returns those that may have something to send: not complete, and their lane is open and past its canary's start.
-func (x *Extension) Groups(ctx context.Context) ([]engine.Group, error) {
+// MayAsk reports whether a lane's requests go out.
+func MayAsk(l store.Lane) bool { return l.State == store.LaneOpen }
+
+// isStopped reports whether a lane was stopped or held, by the program and not by a person.
+func isStopped(l store.Lane) bool {
+	return (l.State == store.LaneStopped || l.State == store.LaneHeld) && !engine.CancelledByUser(l)
+}
+
+// Unsent reports whether lanes that were stopped or held have requests that never went out.
+func (x *Extension) Unsent(ctx context.Context) (bool, error) {
+	groups, err := x.Groups(ctx, isStopped)
+	for _, g := range groups {
+		for _, err := range x.Fresh(ctx, g) {
+			return err == nil, err
+		}
+	}
+	return false, err
+}
+
+// Groups returns those that may have something to send: not complete, and of some lanes.
+func (x *Extension) Groups(ctx context.Context, of func(store.Lane) bool) ([]engine.Group, error) {
 	all, err := x.Planner.Groups(ctx, x.Run)
 	if err != nil {
 		return nil, err
@@ -45,7 +64,7 @@ func (x *Extension) Groups(ctx context.Context) ([]engine.Group, error) {
 		if !ok {
 			return nil, errors.New("lane " + g.Lane + " of stage " + g.Stage + " is not in the plan")
 		}
-		if l.State == store.LaneOpen && !complete(known, g) {
+		if of(l) && !complete(known, g) {
 			some = append(some, g)
 		}
 	}
