@@ -55,20 +55,20 @@ func (s *Stage) drawn(ctx context.Context, q analysis.Queue, seen tally) ([]anal
 		}
 		d = &analysis.Draw{Seed: checked.Hash(q.Seed, s.Run.Digest+" "+s.Name), Lanes: lanes, YesNo: s.yes() != nil}
 	}
-	tasks, more, err := s.drawable(ctx, d, seen)
+	next, err := s.next(ctx, d, q, seen)
 	if err != nil {
 		return nil, err
 	}
 	before := len(d.Items)
-	if d.Add(more, dealt(tasks)); len(d.Items) != before {
+	if d.Add(next.more, next.dealt); len(d.Items) != before {
 		if err := s.keep(ctx, d); err != nil {
 			return nil, err
 		}
-		if tasks, _, err = s.drawable(ctx, d, seen); err != nil {
+		if next, err = s.next(ctx, d, q, seen); err != nil {
 			return nil, err
 		}
 	}
-	return next(d, tasks, q), nil
+	return next.tasks(d, q), nil
 }
 
 func (s *Stage) keep(ctx context.Context, d *analysis.Draw) error {
@@ -88,6 +88,30 @@ func (s *Stage) Plan(ctx context.Context, d *analysis.Draw, items int) (int, err
 	}
 	d.Planned = items
 	return items, s.keep(ctx, d)
+}
+
+// LabelsLeft returns how many answers of the first items of a draw nobody has labelled yet.
+func (s *Stage) LabelsLeft(ctx context.Context, d *analysis.Draw, items int) (n int, err error) {
+	seen, err := s.tally(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	first := map[string]bool{}
+	for _, item := range d.Order()[:min(items, len(d.Items))] {
+		first[item] = true
+	}
+	err = s.eachItem(ctx, seen, func(item string, all []analysis.Task) {
+		if !first[item] {
+			return
+		}
+		found := places(all)
+		for _, t := range ofLanes(found[d.Place(item, len(found))], d.Drawn(item)) {
+			if t.Forward == 0 {
+				n++
+			}
+		}
+	})
+	return n, err
 }
 
 // yes returns the labels that count as yes; nil: verdicts are scores.
@@ -140,33 +164,93 @@ func (s *Stage) judgedLanes(ctx context.Context, seen tally) ([]string, error) {
 	return out, err
 }
 
-// drawable returns the tasks of the items of a draw that people are asked, and the other items of which judges have judged every lane.
-func (s *Stage) drawable(ctx context.Context, d *analysis.Draw, seen tally) (map[string][]analysis.Task, []analysis.Judgeable, error) {
-	tasks := make(map[string][]analysis.Task, len(d.Items))
-	for _, it := range d.Items {
-		tasks[it.Item] = nil
+// next is what a person is asked next, and what was found on the way.
+type next struct {
+	open  []openItem           // the first items with anything to label, in the order of the draw
+	dealt int                  // items of the draw that have any label
+	more  []analysis.Judgeable // items of which judges have judged every lane, and that are not in the draw
+}
+
+// openItem is an item at its place in the order of a draw, with the answers that a person may label.
+type openItem struct {
+	place int
+	tasks []analysis.Task
+}
+
+// next reads the items of the stage. Of an answer that nobody has labelled a person is asked, and of some items those that one other has.
+func (s *Stage) next(ctx context.Context, d *analysis.Draw, q analysis.Queue, seen tally) (out next, err error) {
+	order := map[string]int{}
+	for i, item := range d.Order() {
+		order[item] = i
 	}
-	var more []analysis.Judgeable
-	err := s.eachItem(ctx, seen, func(item string, all []analysis.Task) {
+	err = s.eachItem(ctx, seen, func(item string, all []analysis.Task) {
 		found := places(all)
 		at := found[d.Place(item, len(found))]
-		if _, ok := tasks[item]; ok {
-			tasks[item] = ofLanes(at, d.Drawn(item))
+		place, drawn := order[item]
+		if !drawn {
+			if m, ok := judgeable(item, ofLanes(at, d.Lanes)); ok {
+				m.Places = len(found)
+				out.more = append(out.more, m)
+			}
 			return
 		}
-		sum, judged := 0.0, ofLanes(at, d.Lanes)
-		for _, t := range judged {
-			if !t.Judged {
-				return
-			}
-			sum += t.Mean
+		tasks := ofLanes(at, d.Drawn(item))
+		if slices.ContainsFunc(tasks, func(t analysis.Task) bool { return t.Forward > 0 }) {
+			out.dealt++
 		}
-		if len(judged) > 0 {
-			more = append(more, analysis.Judgeable{Item: item, Mean: sum / float64(len(judged)), Places: len(found)})
-		}
+		out.add(openItem{place, openTasks(tasks, place, q)})
 	})
-	slices.SortFunc(more, func(a, b analysis.Judgeable) int { return cmp.Compare(a.Item, b.Item) })
-	return tasks, more, err
+	slices.SortFunc(out.more, func(a, b analysis.Judgeable) int { return cmp.Compare(a.Item, b.Item) })
+	return out, err
+}
+
+// judgeable returns an item for the draw, if every lane of it was judged.
+func judgeable(item string, tasks []analysis.Task) (analysis.Judgeable, bool) {
+	sum := 0.0
+	for _, t := range tasks {
+		if !t.Judged {
+			return analysis.Judgeable{}, false
+		}
+		sum += t.Mean
+	}
+	return analysis.Judgeable{Item: item, Mean: sum / float64(len(tasks))}, len(tasks) > 0
+}
+
+// openTasks returns what a person may label of an item.
+func openTasks(tasks []analysis.Task, place int, q analysis.Queue) (out []analysis.Task) {
+	wanted := 1
+	if place%secondPerson == secondPerson-1 {
+		wanted = 2
+	}
+	for _, t := range tasks {
+		if !t.Done && t.Forward < wanted && (q.Skip == nil || !q.Skip(t.ID)) {
+			t.Chosen = analysis.ChosenDrawn
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// add keeps an item if it is among the first.
+func (n *next) add(it openItem) {
+	if len(it.tasks) == 0 {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(n.open, it.place, func(o openItem, place int) int { return cmp.Compare(o.place, place) })
+	n.open = slices.Insert(n.open, i, it)
+	n.open = n.open[:min(portion, len(n.open))]
+}
+
+// tasks returns the answers of the first items, mixed.
+func (n *next) tasks(d *analysis.Draw, q analysis.Queue) (out []analysis.Task) {
+	for _, it := range n.open {
+		out = append(out, it.tasks...)
+	}
+	out = mixed(out, d.Seed)
+	if q.N > 0 {
+		out = out[:min(q.N, len(out))]
+	}
+	return out
 }
 
 // ofLanes returns the tasks about some lanes; none where one is missing.
@@ -197,47 +281,6 @@ func places(tasks []analysis.Task) [][]analysis.Task {
 	out := make([][]analysis.Task, len(order))
 	for i, at := range order {
 		out[i] = by[at]
-	}
-	return out
-}
-
-// dealt returns how many of the items have any label.
-func dealt(items map[string][]analysis.Task) int {
-	n := 0
-	for _, tasks := range items {
-		if slices.ContainsFunc(tasks, func(t analysis.Task) bool { return t.Forward > 0 }) {
-			n++
-		}
-	}
-	return n
-}
-
-// next returns the tasks of the next items for a person: answers that nobody has labelled, and of some items those that one other has.
-func next(d *analysis.Draw, items map[string][]analysis.Task, q analysis.Queue) []analysis.Task {
-	var out []analysis.Task
-	open := 0
-	for i, item := range d.Order() {
-		wanted := 1
-		if i%secondPerson == secondPerson-1 {
-			wanted = 2
-		}
-		found := false
-		for _, t := range items[item] {
-			if !t.Done && t.Forward < wanted && (q.Skip == nil || !q.Skip(t.ID)) {
-				t.Chosen = analysis.ChosenDrawn
-				out, found = append(out, t), true
-			}
-		}
-		if found {
-			open++
-		}
-		if open == portion {
-			break
-		}
-	}
-	out = mixed(out, d.Seed)
-	if q.N > 0 {
-		out = out[:min(q.N, len(out))]
 	}
 	return out
 }

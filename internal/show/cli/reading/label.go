@@ -140,12 +140,23 @@ func (q *labelling) plan(ctx context.Context, f labelFlags) error {
 		return shell.Usage("--for with more points, or --count N", "rates cannot be known within %s points with %s", f.want,
 			assay.Count(len(d.Items), "item"))
 	}
-	if items, err = q.panel.People.Plan(ctx, d, items); err != nil {
+	planned, err := q.panel.People.Plan(ctx, d, items)
+	if err != nil {
 		return err
 	}
-	q.left = items * min(len(d.Lanes), checked.LanesOfItem)
-	fmt.Fprintf(q.world.Stderr, "about %s on %s; numbers are corrected after a quarter, a half and all of them\n",
-		assay.Count(q.left, "label"), assay.Count(items, "item"))
+	if planned = min(planned, len(d.Items)); planned != items {
+		fmt.Fprintf(q.world.Stderr, "--for %s takes %s, but labels were given when %d were planned, and that stays\n",
+			f.want, assay.Count(items, "item"), planned)
+	}
+	if q.left, err = q.panel.People.LabelsLeft(ctx, d, planned); err != nil {
+		return err
+	}
+	if q.left == 0 {
+		return shell.Usage("`assay analyse "+q.run.ID+"` shows what they correct; --count N labels more",
+			"all answers of the %s that were planned have a label", assay.Count(planned, "item"))
+	}
+	fmt.Fprintf(q.world.Stderr, "%s to come, of %s; numbers are corrected after a quarter, a half and all of the items\n",
+		assay.Count(q.left, "label"), assay.Count(planned, "item"))
 	return nil
 }
 
