@@ -90,7 +90,8 @@ func (s *Reader) Spending(ctx context.Context, run int64) ([]store.Spending, err
 }
 
 // DayBills reads what a provider's answers cost by day and model: of one run, or of all runs and of a gateway's live calls where
-// run is 0. The day of an answer in a batch is the day on which its job ended.
+// run is 0. The day of an answer in a batch is the day on which its job ended. Answers of jobs that were adopted were billed, too; those
+// that were taken over from another run were billed there.
 func (p *Pages) DayBills(ctx context.Context, provider string, run int64) ([]store.DayBill, error) {
 	scan := func(rows *sql.Rows) (b store.DayBill, err error) {
 		var day int64
@@ -106,7 +107,7 @@ func (p *Pages) DayBills(ctx context.Context, provider string, run int64) ([]sto
 				CASE WHEN o.model = '' THEN g.model ELSE o.model END AS model, o.cost_nano AS cost, o.input_tokens AS input,
 				o.output_tokens AS output
 			FROM segments g JOIN outcomes o ON o.segment_no = g.no
-			WHERE g.provider = $1 AND g.imported = '' AND g.mode <> 'reuse' AND ($2 = 0 OR g.run_no = $2)
+			WHERE g.provider = $1 AND g.imported = '' AND o.reused_no IS NULL AND ($2 = 0 OR g.run_no = $2)
 			UNION ALL
 			SELECT ended_ms / 86400000, model, cost_nano, input_tokens, output_tokens FROM client_calls
 			WHERE provider = $1 AND $2 = 0 AND ended_ms IS NOT NULL) billed

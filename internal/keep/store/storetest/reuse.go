@@ -181,4 +181,9 @@ func reusedPrices(t *testing.T, fresh Fresh) {
 	if want := (store.Paid{N: 1, Sum: 700, Least: 700, Most: 700}); paid != want {
 		t.Errorf("what the lane has cost: %+v, want %+v", paid, want)
 	}
+	bills, err := b.s.Pages.DayBills(b.ctx, g.Provider, b.run.No) // the third is of a job that was adopted, and was billed
+	b.ok(err)
+	if len(bills) != 1 || bills[0].Cost != (assay.Cost{Sum: 3000, Priced: 1}) || bills[0].Input != 5 || bills[0].Output != 6 {
+		t.Errorf("bills of days: %+v, want those of one answer", bills)
+	}
 }
