@@ -295,7 +295,9 @@ func (k *checker) count(e Entry) bool {
 		i = len(k.file.Lanes)
 		lane := Lane{Lane: laneOf(k.file.Provider, k.file.laneName(e), e.Model, e.API)}
 		k.file.Lanes = append(k.file.Lanes, lane)
-		k.meters = append(k.meters, NewMeter(k.Catalog, k.file.Kind, lane.Lane, k.Mode))
+		meter := NewMeter(k.Catalog, k.file.Kind, lane.Lane, k.Mode)
+		meter.Marked = true
+		k.meters = append(k.meters, meter)
 	}
 	l := &k.file.Lanes[i]
 	expected, high := k.meters[i].Estimate(e.Prompt, e.Params.MaxTokens)

@@ -14,6 +14,9 @@ const bytesPerToken = 4.0
 type Meter struct {
 	Price catalog.Price
 
+	// Marked is set where bodies go out as somebody else wrote them, and may mark what a cache is to keep.
+	Marked bool
+
 	catalog *catalog.Catalog
 	kind    string
 	lane    assay.Lane
@@ -24,12 +27,15 @@ type Meter struct {
 	out     [2]int // expected, most
 	seen    int    // output tokens of the mean answer until now; 0: there is none
 	careful bool   // more is reserved than is expected
+	writes  bool   // the vendor writes prompts to its cache unasked
 }
 
 // NewMeter returns the meter of a lane at a vendor.
 func NewMeter(c *catalog.Catalog, kind string, lane assay.Lane, mode assay.Mode) *Meter {
 	m := &Meter{catalog: c, kind: kind, lane: lane, how: catalog.Billing{Mode: mode}, factor: c.TokenFactor(kind, lane.Model)}
 	m.Price, _ = c.Price(kind, lane.Model)
+	v, _ := c.Vendor(kind)
+	m.writes = !v.CacheMarks
 	return m
 }
 
@@ -55,5 +61,5 @@ func (m *Meter) Estimate(prompt, limit int) (expected, high assay.Cost) {
 	}
 	in := int64(float64(prompt)/bytesPerToken*m.factor + 0.5)
 	expected = m.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(m.out[0])}, m.how)
-	return expected, m.Price.Bill(assay.Usage{Known: true, Input: in + in/7, Output: int64(m.out[1])}, m.how)
+	return expected, m.Price.Bill(m.Price.Most(m.how, in+in/7, int64(m.out[1]), m.writes || m.Marked, m.Marked), m.how)
 }

@@ -216,6 +216,7 @@ func (p *Planner) maker(ctx context.Context, run store.Run, lane string, mode st
 		return nil, err
 	}
 	m.meter = batchfile.NewMeter(p.Catalog, b.File.KindOf(m.route.Lane), m.route.Lane, travel(mode))
+	m.meter.Marked = b.Client == nil // a gateway writes its bodies anew
 	seen, err := p.seen(ctx, run, m.route.Lane)
 	if err != nil {
 		return nil, err

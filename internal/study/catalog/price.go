@@ -71,6 +71,23 @@ func (p Price) Bill(u assay.Usage, how Billing) assay.Cost {
 	return assay.Cost{Sum: p.Cost(u, how), Priced: 1}
 }
 
+// Most returns the usage of a request that costs most: all of its prompt is written to a cache, where one is that bills it and takes more
+// for it.
+func (p Price) Most(how Billing, in, out int64, writes, hour bool) assay.Usage {
+	plain := assay.Usage{Known: true, Input: in, Output: out}
+	written := plain
+	if written.CacheWrite5m = in; hour {
+		written.CacheWrite5m, written.CacheWrite1h = 0, in
+	}
+	if writes && in >= leastCached && p.Cost(written, how) > p.Cost(plain, how) {
+		return written
+	}
+	return plain
+}
+
+// leastCached is the number of tokens of the shortest prompt that providers cache by themselves.
+const leastCached = 1024
+
 // Lists reports whether the price list knows a service tier by the name that a reply has for it.
 func (p Price) Lists(tier string) bool {
 	_, ok := p.Tiers[tier]

@@ -143,35 +143,18 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	in := int64(math.Round(float64(bytes) / BytesPerToken * r.factor))
 	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected)}, r.how)
-	return expected, r.Price.Bill(Most(r.Price, r.how, in+in/7, int64(r.high), r.writes, r.hour), r.how)
+	return expected, r.Price.Bill(r.Price.Most(r.how, in+in/7, int64(r.high), r.writes, r.hour), r.how)
 }
 
 // AtMost returns what one request with so many tokens of prompt, as o200k counts them, costs at most: other tokenizers differ, and
 // messages have a frame.
 func (r *Route) AtMost(tokens int) assay.Cost {
 	in := int64(math.Ceil(float64(tokens) * r.tokens))
-	return r.Price.Bill(Most(r.Price, r.how, in+in/7+frameTokens, int64(r.high), r.writes, r.hour), r.how)
+	return r.Price.Bill(r.Price.Most(r.how, in+in/7+frameTokens, int64(r.high), r.writes, r.hour), r.how)
 }
 
 // frameTokens is more than the tokens around the messages of a request.
 const frameTokens = 20
-
-// Most returns the usage of a request that costs most: all of its prompt is written to a cache, where one is that bills it and takes more
-// for it.
-func Most(p catalog.Price, how catalog.Billing, in, out int64, writes, hour bool) assay.Usage {
-	plain := assay.Usage{Known: true, Input: in, Output: out}
-	written := plain
-	if written.CacheWrite5m = in; hour {
-		written.CacheWrite5m, written.CacheWrite1h = 0, in
-	}
-	if writes && in >= leastCached && p.Cost(written, how) > p.Cost(plain, how) {
-		return written
-	}
-	return plain
-}
-
-// leastCached is the number of tokens of the shortest prompt that providers cache by themselves.
-const leastCached = 1024
 
 // Bill returns what a usage costs on this way.
 func (r *Route) Bill(u assay.Usage) assay.Cost { return r.Price.Bill(u, r.how) }

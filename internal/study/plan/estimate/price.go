@@ -123,7 +123,7 @@ func (m *maker) price(p *plan.Part, w load) {
 		}
 		caches := !v.CacheMarks || primes || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
 		price, _ := m.in.Catalog.Price(kind, p.Lane.Model)
-		most := func(in float64) assay.Usage { return plan.Most(price, how, round(in), int64(high), caches, primes) }
+		most := func(in float64) assay.Usage { return price.Most(how, round(in), int64(high), caches, primes) }
 		cached := shared
 		if !caches { // other batches carry no marks
 			cached = 0
