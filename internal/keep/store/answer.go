@@ -56,10 +56,13 @@ type InFlight struct {
 	High *assay.Money // what it costs at most; nil: not known
 }
 
-// DoubtSum is how many live calls of a run may be billed without their answer being kept, and what they cost at most.
+// DoubtSum is how many live calls of a run may be billed without their answer being kept, and what they cost at most; and the same of
+// create calls that were taken for lost, as far as a hard budget counts them.
 type DoubtSum struct {
-	Calls int64
-	Cost  assay.Cost
+	Calls   int64
+	Cost    assay.Cost
+	Creates int64
+	Lost    assay.Money
 }
 
 // Doubtful is a live request that may be billed without its answer being kept: once for each of its Times.

@@ -50,6 +50,13 @@ type Back struct {
 	Due    time.Time
 	Asked  bool // the provider asked to wait until then
 	Lost   bool // the create call was taken for lost: what it names is fenced off, and its job is looked for once more
+	Capped bool // what was reserved for a lost call is perhaps spent until its job was looked for
+}
+
+// Audit is the result of looking once more for the jobs of lost create calls.
+type Audit struct {
+	Due     time.Time
+	Unclear bool // whether there are any cannot be learned: what they may cost stays perhaps spent
 }
 
 // CancelCause is why a job was asked to stop.
@@ -242,9 +249,10 @@ type Segment struct {
 	Cursor        string
 	Intended      time.Time
 	Intends       int64
-	LostCreates   int64  // create calls that were taken for lost: their jobs may show yet
-	Audited       int64  // of these, those whose jobs were looked for once more
-	Fence         string // the handle of what a lost call names: to be deleted before anything is sent again
+	LostCreates   int64       // create calls that were taken for lost: their jobs may show yet
+	Audited       int64       // of these, those whose jobs were looked for once more
+	LostMost      assay.Money // what they cost at most, as far as it counts as perhaps spent
+	Fence         string      // the handle of what a lost call names: to be deleted before anything is sent again
 	Absents       int64
 	Absent        time.Time
 	Reserved      assay.Money

@@ -18,6 +18,10 @@ func (s *Reader) DoubtSum(ctx context.Context, run int64) (store.DoubtSum, error
 		0) AS BIGINT),
 		CAST(COALESCE(SUM(CASE WHEN d.cost_nano IS NULL THEN d.times ELSE 0 END), 0) AS BIGINT)
 		FROM doubts d JOIN segments g ON g.no = d.segment_no WHERE g.run_no = $1`, run).Scan(&d.Calls, &d.Cost.Sum, &d.Cost.Unknown)
+	if err == nil {
+		err = s.db.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(lost_creates), 0) AS BIGINT), CAST(COALESCE(SUM(lost_nano), 0) AS BIGINT)
+			FROM segments WHERE run_no = $1 AND lost_nano > 0`, run).Scan(&d.Creates, &d.Lost)
+	}
 	if err != nil {
 		return d, fmt.Errorf("sum doubts: %w", err)
 	}

@@ -83,19 +83,20 @@ func spend(ctx context.Context, t *db.Txn, segment int64) error {
 }
 
 // GoBack makes a segment ready to be sent again, as its next attempt, and gives its reservation back. A call of unknown fate
-// that a person has sent again counts as lost.
+// that a person has sent again counts as lost; under a hard budget what was reserved for it stays, as perhaps spent, until Audited.
 func (s *Store) GoBack(ctx context.Context, l store.Lease, b store.Back) error {
 	handle, args := "", []any{l.No, l.Epoch, string(b.To), s.db.Millis(), db.Millis(b.Due), b.Reason, asked(b.Asked, b.Due)}
 	if b.To == store.Staged {
-		args = append(args, db.Flag(b.Lost))
+		args = append(args, db.Flag(b.Lost), db.Flag(b.Capped))
 		handle = `fence = CASE WHEN held_from = 'intended' OR $8 = 1 THEN NULLIF(handle, '') ELSE fence END, handle = NULL,
-			lost_creates = lost_creates + CASE WHEN held_from = 'intended' OR $8 = 1 THEN 1 ELSE 0 END, `
+			lost_creates = lost_creates + CASE WHEN held_from = 'intended' OR $8 = 1 THEN 1 ELSE 0 END,
+			lost_nano = lost_nano + CASE WHEN (held_from = 'intended' OR $8 = 1) AND $9 = 1 THEN reserved_nano ELSE 0 END, `
 	}
 	// The reservation has to be read before it is set to 0.
 	return s.db.Tx(ctx, "go back", db.Durable, func(t *db.Txn) error {
-		var run, reserved int64
-		err := t.QueryRowContext(ctx, `SELECT run_no, reserved_nano FROM segments WHERE no = $1 AND epoch = $2`,
-			l.No, l.Epoch).Scan(&run, &reserved)
+		var run, reserved, lost int64
+		err := t.QueryRowContext(ctx, `SELECT run_no, reserved_nano, lost_nano FROM segments WHERE no = $1 AND epoch = $2`,
+			l.No, l.Epoch).Scan(&run, &reserved, &lost)
 		if err != nil {
 			return whyNot(ctx, t, l, err)
 		}
@@ -115,7 +116,9 @@ func (s *Store) GoBack(ctx context.Context, l store.Lease, b store.Back) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.ExecContext(ctx, `UPDATE runs SET reserved_nano = reserved_nano - $2 WHERE no = $1`, run, reserved); err != nil {
+		if _, err := t.ExecContext(ctx, `UPDATE runs SET reserved_nano = reserved_nano - $2,
+			perhaps_nano = perhaps_nano - $3 + (SELECT lost_nano FROM segments WHERE no = $4) WHERE no = $1`,
+			run, reserved, lost, l.No); err != nil {
 			return err
 		}
 		if _, err := t.ExecContext(ctx, `UPDATE jobs SET role = 'failed' WHERE segment_no = $1 AND role = 'current'`, l.No); err != nil {

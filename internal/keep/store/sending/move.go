@@ -206,10 +206,28 @@ func (s *Store) Fenced(ctx context.Context, l store.Lease, due time.Time) error 
 		reason = ''`, db.Millis(due))
 }
 
-// Audited notes that the jobs of create calls which were taken for lost were looked for once more.
-func (s *Store) Audited(ctx context.Context, l store.Lease, due time.Time) error {
-	return s.touch(ctx, "audited", l, db.Relaxed, []store.State{store.Settled}, `audited = lost_creates, due_ms = $3, failures = 0,
-		still_ms = NULL, reason = ''`, db.Millis(due))
+// Audited notes that the jobs of create calls which were taken for lost were looked for once more: after the segment was settled, or
+// before it is sent again. What they did is booked by now: unless it cannot be told, nothing of it is perhaps spent any more, and the run
+// is woken, because its budget covers more.
+func (s *Store) Audited(ctx context.Context, l store.Lease, a store.Audit) error {
+	return s.db.Tx(ctx, "audited", db.Relaxed, func(t *db.Txn) error {
+		var run, lost int64
+		err := t.QueryRowContext(ctx, `SELECT run_no, lost_nano FROM segments WHERE no = $1 AND epoch = $2`+
+			db.InStates([]store.State{store.Settled, store.Uploaded}), l.No, l.Epoch).Scan(&run, &lost)
+		if err != nil {
+			return whyNot(ctx, t, l, err)
+		}
+		_, err = t.ExecContext(ctx, `UPDATE segments SET audited = CASE WHEN state = 'settled' THEN lost_creates ELSE audited END,
+			lost_nano = CASE WHEN $3 = 1 THEN lost_nano ELSE 0 END, due_ms = $2, failures = 0, still_ms = NULL, reason = '' WHERE no = $1`,
+			l.No, db.Millis(a.Due), db.Flag(a.Unclear))
+		if err != nil || lost == 0 || a.Unclear {
+			return err
+		}
+		if _, err := t.ExecContext(ctx, `UPDATE runs SET perhaps_nano = perhaps_nano - $2 WHERE no = $1`, run, lost); err != nil {
+			return err
+		}
+		return state.Wake(ctx, t, run)
+	})
 }
 
 // Rekey sets the key with which the job of a segment is polled and fetched from now on.

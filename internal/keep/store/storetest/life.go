@@ -334,4 +334,36 @@ func lostCreate(t *testing.T, fresh Fresh) {
 	if g := b.segmentNow(two); g.Fence == "" || g.LostCreates != 1 {
 		t.Errorf("resent by a person: fence %q, %d lost", g.Fence, g.LostCreates)
 	}
+	lostMoney(b)
+}
+
+// lostMoney loses create calls under a hard budget: what was reserved for them is perhaps spent until their jobs were looked for.
+func lostMoney(b *bench) {
+	perhaps := func(want assay.Money, creates int64) {
+		b.t.Helper()
+		r, err := b.s.Reader.Run(b.ctx, b.run.No)
+		b.ok(err)
+		sum, err := b.s.Reader.DoubtSum(b.ctx, b.run.No)
+		b.ok(err)
+		if r.Perhaps != want || r.Reserved != 0 || sum.Lost != want || sum.Creates != creates {
+			b.t.Errorf("perhaps %d, reserved %d, %+v; want %d of %d calls", r.Perhaps, r.Reserved, sum, want, creates)
+		}
+	}
+	g := b.to(b.staged(store.Batch, 2), store.Uploaded)
+	b.ok(b.s.Work.Intend(b.ctx, g.Lease, store.Intent{Account: "k1", Reserve: 500}))
+	b.ok(b.s.Work.GoBack(b.ctx, g.Lease, store.Back{To: store.Uploaded, Reason: "refused", Capped: true})) // it was not lost
+	perhaps(0, 0)
+	b.ok(b.s.Work.Intend(b.ctx, g.Lease, store.Intent{Account: "k1", Reserve: 500}))
+	b.ok(b.s.Work.GoBack(b.ctx, g.Lease, store.Back{To: store.Staged, Reason: "absent", Lost: true, Capped: true}))
+	perhaps(500, 1)
+	if err := b.s.Work.Audited(b.ctx, g.Lease, store.Audit{Due: b.clock.now()}); err == nil {
+		b.t.Error("before anything could be sent again")
+	}
+	b.ok(b.s.Work.Fenced(b.ctx, g.Lease, b.clock.now()))
+	b.ok(b.s.Work.Upload(b.ctx, g.Lease, "new", b.clock.now()))
+	b.ok(b.s.Work.Audited(b.ctx, g.Lease, store.Audit{Due: b.clock.now()}))
+	perhaps(0, 0)
+	if g := b.segmentNow(g); g.LostCreates != 1 || g.Audited != 0 {
+		b.t.Errorf("%d lost, %d audited: it is looked for after the end, too", g.LostCreates, g.Audited)
+	}
 }

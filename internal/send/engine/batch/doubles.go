@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"errors"
+	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -56,7 +57,7 @@ func (w *work) auditLost(ctx context.Context) error {
 	}
 	finder, ok := w.Access.Batch.(provider.Finder)
 	if !ok || w.Access.Fingerprint != w.Seg.Account {
-		return errors.Join(w.Ledger.Work.Audited(ctx, w.Lease, now),
+		return errors.Join(w.Ledger.Work.Audited(ctx, w.Lease, store.Audit{Due: now, Unclear: true}),
 			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "reconcile",
 				"a create call was repeated, and the provider's jobs cannot be listed with this key"))
 	}
@@ -76,7 +77,35 @@ func (w *work) auditLost(ctx context.Context) error {
 	if open > 0 {
 		return w.auditLater(ctx, provider.Found{Why: "a job that is one too many has not ended"}, nil)
 	}
-	return w.Ledger.Work.Audited(ctx, w.Lease, now)
+	return w.Ledger.Work.Audited(ctx, w.Lease, store.Audit{Due: now})
+}
+
+// unintended decides about an intent that the ledger refused. Where a hard budget covers the segment once, and its lost create call may
+// have made a job, the jobs are looked for once more, as long after as an audit does it: one that shows is taken, and if there is none,
+// the money is free.
+func unintended(ctx context.Context, w *work, err error) error {
+	now := w.Clock.Now()
+	finder, ok := w.Access.Batch.(provider.Finder)
+	if !ok || w.Seg.LostMost == 0 || !errors.Is(err, store.ErrBudget) {
+		return w.Unintended(ctx, err)
+	}
+	if at := w.Seg.Moved.Add(w.Timing.Audit); now.Before(at) {
+		return w.Ledger.Work.Wake(ctx, w.Lease, at,
+			"the budget covers it once, and its lost create call may have made a job: looked for again at "+at.Format(time.RFC3339))
+	}
+	found, err := w.search(ctx, finder, provider.Search{NotBefore: w.Seg.Created})
+	switch {
+	case err != nil:
+		return w.stumble(ctx, err)
+	case found.Sighting == provider.Located:
+		_, err := w.take(ctx, found.Jobs[0])
+		return err
+	case found.Sighting == provider.Unclear && now.Sub(w.Seg.Moved) > w.Access.Batch.Limits().Longest+w.Timing.Gone+w.Timing.Audit:
+		return w.Unintended(ctx, store.ErrBudget)
+	case found.Sighting == provider.Unclear:
+		return w.Ledger.Work.Wake(ctx, w.Lease, now.Add(w.Poll(now.Sub(w.Seg.Moved))), found.Why)
+	}
+	return w.Ledger.Work.Audited(ctx, w.Lease, store.Audit{Due: now})
 }
 
 // auditLater puts off an audit without a result, as long as the list cannot be read. One that cannot tell is given up when every job of
@@ -92,7 +121,7 @@ func (w *work) auditLater(ctx context.Context, found provider.Found, err error) 
 	}
 	now := w.Clock.Now()
 	if err == nil && now.Sub(w.Seg.SettledAt) > w.Access.Batch.Limits().Longest+w.Timing.Gone+w.Timing.Audit {
-		return errors.Join(w.Ledger.Work.Audited(ctx, w.Lease, now),
+		return errors.Join(w.Ledger.Work.Audited(ctx, w.Lease, store.Audit{Due: now, Unclear: true}),
 			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "reconcile",
 				"a create call was repeated, and whether its job was made cannot be told: "+why))
 	}

@@ -113,7 +113,8 @@ func (w *work) absent(ctx context.Context, began, here time.Time) error {
 		return w.Ledger.Work.Wake(ctx, w.Lease, next, why)
 	}
 	return w.Ledger.Work.GoBack(ctx, w.Lease,
-		store.Back{To: store.Staged, Reason: "no job was made: absent in two reads", Due: now, Lost: true})
+		store.Back{To: store.Staged, Reason: "no job was made: absent in two reads", Due: now, Lost: true,
+			Capped: w.Policy.ReserveHigh})
 }
 
 // mostStep is how far a clock may have been set: what is older by so much is old by any.
@@ -151,8 +152,9 @@ func (w *work) take(ctx context.Context, job string) (taken bool, err error) {
 	}
 	if err == nil && (w.Seg.State == store.Staged || w.Seg.State == store.Uploaded) {
 		// This ledger never sent it: it may be older than other jobs, too.
+		// What a lost create call may cost is set aside already.
 		err = errors.Join(w.Ledger.Work.OweReconcile(ctx, w.Run.No, reconcile.Older(job, w.Seg.Provider)), w.Ledger.Work.Intend(ctx,
-			w.Lease, store.Intent{Account: w.Access.Fingerprint, Stamped: true, Reserve: w.Seg.Expected, Due: now}))
+			w.Lease, store.Intent{Account: w.Access.Fingerprint, Stamped: true, Reserve: max(w.Seg.Expected-w.Seg.LostMost, 0), Due: now}))
 	}
 	if err == nil {
 		err = w.launched(ctx, job, "adopted")

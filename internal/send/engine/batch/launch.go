@@ -40,7 +40,7 @@ func (w *work) launch(ctx context.Context) error {
 	}
 	in.Due = w.Clock.Now().Add(w.Timing.Create)
 	if err := w.Ledger.Work.Intend(ctx, w.Lease, in); err != nil {
-		return w.Unintended(ctx, err)
+		return unintended(ctx, w, err)
 	}
 	// Asleep between the intent and here? Then the lease may be another's, who looks for a job that is yet to come.
 	if engine.Elapsed(began, w.Own()) > w.Timing.Lease-w.Timing.Create {

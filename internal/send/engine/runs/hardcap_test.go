@@ -3,9 +3,11 @@ package runs_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/provider"
 )
 
 // TestAnAnswerOfUnknownCostKeepsItsReservation has one answer in each mode that does not report its tokens.
@@ -88,5 +90,53 @@ func TestATierWithoutAPriceIsNamed(t *testing.T) {
 	w.ok(err)
 	if r, err := w.s.Reader.Run(w.ctx, w.run.No); err != nil || r.Spent != 60_000 || len(all) != 1 {
 		t.Errorf("spent %s, %v: %+v", r.Spent, err, all)
+	}
+}
+
+// TestALostCreateCallIsInsideAHardBudget loses the first create call under budgets that cover the job once or twice.
+func TestALostCreateCallIsInsideAHardBudget(t *testing.T) {
+	t.Parallel()
+	const job = assay.Money(3 * 70_000)
+	for name, c := range map[string]struct {
+		fate     provider.LaunchStatus
+		budget   assay.Money
+		unmarked bool // jobs have no stamp
+		launches int
+		spent    assay.Money
+	}{
+		"it arrives late, and is waited for":                 {fate: "slow", budget: job, launches: 1, spent: 60_000},
+		"it arrives late, and nothing shows whose it is":     {fate: "slow", budget: job, unmarked: true, launches: 1, spent: 60_000},
+		"it never arrives, and the money is free again":      {fate: "vanished", budget: job, launches: 2, spent: 60_000},
+		"it never arrives, and nothing would show":           {fate: "vanished", budget: job, unmarked: true, launches: 2, spent: 60_000},
+		"it arrives late, and the budget covers both":        {fate: "slow", budget: 2 * job, launches: 2, spent: 80_000},
+		"it never arrives, and the budget would cover a 2nd": {fate: "vanished", budget: 2 * job, launches: 2, spent: 60_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, one, func(w *world) {
+				w.fake.stamped, w.fake.takes = !c.unmarked, time.Minute
+				w.timing.Unfenced, w.timing.LagUnstamped, w.timing.Audit = time.Minute, time.Minute, 3*time.Hour
+				w.budget, w.plan.price, w.plan.policy.ReserveHigh = &c.budget, 70_000, true
+			})
+			w.inline()
+			w.fake.launch = func(n int) provider.LaunchStatus {
+				if n == 1 {
+					return c.fate
+				}
+				return provider.Accepted
+			}
+			w.until(func() bool { all := w.segments(); return len(all) > 0 && all[0].LostMost > 0 })
+			if r, err := w.s.Reader.Run(w.ctx, w.run.No); err != nil || r.Perhaps != job || r.Reserved > c.budget-job {
+				t.Errorf("%v: perhaps %s, reserved %s; want %s of a lost call", err, r.Perhaps, r.Reserved, job)
+			}
+			w.finished(store.ResultDone)
+			w.answers(3)
+			r, err := w.s.Reader.Run(w.ctx, w.run.No)
+			w.ok(err)
+			if r.Spent != c.spent || r.Perhaps != 0 || r.Reserved != 0 || w.fake.calls["launch"] != c.launches {
+				t.Errorf("spent %s, perhaps %s, reserved %s, %d create calls\n%s", r.Spent, r.Perhaps, r.Reserved, w.fake.calls["launch"],
+					w.history())
+			}
+		})
 	}
 }

@@ -211,7 +211,8 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 		switch {
 		case r.Do == engine.DoResend:
 			answer = "it is sent again"
-			return x.Ledger.Work.GoBack(ctx, h.Lease, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
+			return x.Ledger.Work.GoBack(ctx, h.Lease, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now,
+				Capped: x.Policy.ReserveHigh})
 		case r.Do == engine.DoAdopt && r.Job != "":
 			answer = "it has its job: " + r.Job
 			if !rekeyed {

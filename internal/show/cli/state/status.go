@@ -163,11 +163,15 @@ func LaneState(run store.Run, l store.Lane) string {
 	return string(l.State)
 }
 
-// printDoubtSum prints what was perhaps spent: on answers whose cost is not known, and on live calls that may be billed without an answer,
-// which are listed where that is asked for.
+// printDoubtSum prints what was perhaps spent: on answers whose cost is not known, on jobs of lost create calls, and on live calls that may
+// be billed without an answer, which are listed where that is asked for.
 func printDoubtSum(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, more StatusDetail) error {
 	sum, err := h.Ledger.Reader.DoubtSum(ctx, run.No)
-	if kept := run.Perhaps - sum.Cost.Sum; err == nil && kept > 0 {
+	if err == nil && sum.Lost > 0 {
+		fmt.Fprintf(w.Stdout, "A job of %s may show yet: up to %s, which the budget counts until it was looked for once more.\n",
+			assay.Count(sum.Creates, "lost create call"), sum.Lost)
+	}
+	if kept := run.Perhaps - sum.Cost.Sum - sum.Lost; err == nil && kept > 0 {
 		fmt.Fprintf(w.Stdout, "What %s cost is not known: up to %s, which the budget counts.\n", assay.Count(run.Unpriced, "answer"), kept)
 	}
 	if err != nil || sum.Calls == 0 {

@@ -30,7 +30,7 @@ type statusDocument struct {
 	Reserved  float64        `json:"reserved_usd"`
 	Budget    *float64       `json:"budget_usd"`               // null: there is none
 	Doubts    int64          `json:"doubts,omitempty"`         // live calls that may be billed without an answer
-	Perhaps   float64        `json:"perhaps_spent_usd"`        // what they cost at most, as far as prices are known
+	Perhaps   float64        `json:"perhaps_spent_usd"`        // what they cost at most, as far as prices are known; and lost create calls
 	Before    *time.Time     `json:"collect_before,omitempty"` // when a provider deletes results that are not here yet
 	DoneAbout *time.Time     `json:"done_about"`               // at the pace so far; null: not known
 	Drivers   []string       `json:"drivers,omitempty"`        // processes at work on it
@@ -185,8 +185,8 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 		}
 		doc.Tuned = &tuned
 	}
-	doc.Doubts, doc.Perhaps = doubts.Calls, doubts.Cost.Sum.Float()
-	doc.AtMost = (run.Perhaps - doubts.Cost.Sum).Float()
+	doc.Doubts, doc.Perhaps = doubts.Calls, (doubts.Cost.Sum + doubts.Lost).Float()
+	doc.AtMost = (run.Perhaps - doubts.Cost.Sum - doubts.Lost).Float()
 	if err := doc.waits(ctx, w, h, run, far); err != nil {
 		return err
 	}
