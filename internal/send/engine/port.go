@@ -146,4 +146,5 @@ type Planned struct {
 	Request  *assay.Request
 	Expected assay.Cost
 	High     assay.Cost
+	Guessed  string // the kind of lane, of which no answer is known: lanes of one kind cost about the same; empty: some are
 }

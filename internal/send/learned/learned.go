@@ -4,6 +4,7 @@ package learned
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -44,7 +45,7 @@ func Models[L any](lanes []L, of func(L) string) []string {
 // Before returns what answers took when the book was opened.
 func (b *Book) Before(stage string, turn int, judged bool, lane assay.Lane) plan.Observed {
 	for _, from := range []plan.Source{plan.FromRun, plan.FromEarlier, plan.FromPilot, plan.FromModel} {
-		var sum, same sums
+		var sum, same, here sums
 		for _, t := range b.rows {
 			if b.source(t, stage, lane) != from || t.Judged != judged || !alike(t, lane) {
 				continue
@@ -52,6 +53,12 @@ func (b *Book) Before(stage string, turn int, judged bool, lane assay.Lane) plan
 			if sum.add(t); t.Turn == turn {
 				same.add(t)
 			}
+			if b.run != 0 && t.Run == b.run && t.Stage == stage {
+				here.add(t)
+			}
+		}
+		if here.n > 0 { // other lanes that are asked the same
+			sum = here
 		}
 		if sum.n > 0 {
 			o := sum.observed(from)
@@ -65,12 +72,28 @@ func (b *Book) Before(stage string, turn int, judged bool, lane assay.Lane) plan
 	return plan.Observed{}
 }
 
-// Now returns what answers of a lane in a stage took until now: those of the run, else those before it.
+// Now returns what answers of a lane in a stage took until now: its own in the run, else those before it or of its kind.
 func (b *Book) Now(ctx context.Context, stage string, judged bool, lane assay.Lane) (plan.Observed, error) {
 	if o, err := InRun(ctx, b.reader, b.run, stage, lane.Name); o.N > 0 || err != nil {
 		return o, err
 	}
-	return b.Before(stage, 1, judged, lane), nil
+	now, err := b.reader.Took(ctx, b.run, "", "")
+	if err != nil {
+		return plan.Observed{}, err
+	}
+	for _, t := range b.rows {
+		if t.Run != b.run {
+			now = append(now, t)
+		}
+	}
+	current := *b
+	current.rows = now
+	return current.Before(stage, 1, judged, lane), nil
+}
+
+// Kind returns what lanes have in common whose answers are expected to be as long: model, and how much it thinks.
+func Kind(lane assay.Lane) string {
+	return fmt.Sprintf("%s/%s %s %v", lane.Provider, lane.Model, lane.Params.Effort, lane.Params.Thinking)
 }
 
 // InRun returns what answers of a lane in a stage of a run took until now.

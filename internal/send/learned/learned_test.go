@@ -43,6 +43,18 @@ func TestTheBestSourceIsTaken(t *testing.T) {
 	}
 }
 
+// TestLanesOfARunAreBeforeOtherStudies has a lane without answers, beside one of its model that is asked the same.
+func TestLanesOfARunAreBeforeOtherStudies(t *testing.T) {
+	t.Parallel()
+	row := func(run int64, study, stage string, output int64) store.Took {
+		return store.Took{Run: run, Study: study, Stage: stage, Lane: "b", Provider: "p", Model: "m", Turn: 1, Answers: 1, Output: output}
+	}
+	b := &Book{run: 7, study: "s", rows: []store.Took{row(3, "other", "ask", 90), row(7, "s", "ask", 10), row(7, "s", "else", 50)}}
+	if got := b.Before("ask", 1, false, assay.Lane{Name: "a", Provider: "p", Model: "m"}); got.From != plan.FromModel || got.Mean != 10 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestATurnGoesByItself has turns of different length: each is expected as its own were.
 func TestATurnGoesByItself(t *testing.T) {
 	t.Parallel()

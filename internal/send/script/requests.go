@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/learned"
 	"assay/internal/send/script/stages"
 	"assay/internal/study"
 	"assay/internal/study/plan"
@@ -19,6 +20,7 @@ type Request struct {
 	Request  *assay.Request
 	Expected assay.Cost
 	High     assay.Cost
+	Guessed  string // the kind of lane, of which no answer is known; empty: some are
 }
 
 // Sent finds which of some requests were sent before.
@@ -77,6 +79,7 @@ type maker struct {
 	*Script
 	rec    stages.Stage
 	route  plan.Route
+	guess  string          // the kind of lane, where no answer of it is known
 	tokens *tokens.Counter // counts prompts where the most is reserved for them; nil: their bytes do
 }
 
@@ -94,6 +97,9 @@ func (s *Script) maker(ctx context.Context, stage, lane string, mode store.Segme
 	seen, err := s.learned.Now(ctx, stage, judged, r.Lane)
 	r.Learn(seen)
 	m := &maker{Script: s, rec: rec, route: r}
+	if seen.N == 0 {
+		m.guess = learned.Kind(r.Lane)
+	}
 	if err == nil && s.input.Study.Reserve == study.ReserveHigh {
 		m.tokens, err = tokens.NewCounter()
 	}
@@ -174,7 +180,7 @@ func (m *maker) request(at assay.Coordinates, p *assay.Prompt) Request {
 		high.Sum = max(high.Sum, m.route.AtMost(n).Sum)
 	}
 	return Request{
-		At: at, Expected: expected, High: high,
+		At: at, Expected: expected, High: high, Guessed: m.guess,
 		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Prompt: p},
 	}
 }

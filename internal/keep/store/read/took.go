@@ -27,8 +27,11 @@ const (
 		ORDER BY t.no, t.stage, t.lane, t.turn`
 )
 
-// Took reads what the answers of a lane in a stage of a run took until now.
+// Took reads what the answers of a run took until now: those of a lane in a stage, or all where none is named.
 func (s *Reader) Took(ctx context.Context, run int64, stage, lane string) ([]store.Took, error) {
+	if stage == "" {
+		return s.took(ctx, `g.run_no = $1`, run)
+	}
 	return s.took(ctx, `g.run_no = $1 AND g.stage = $2 AND g.lane = $3`, run, stage, lane)
 }
 

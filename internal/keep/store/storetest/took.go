@@ -35,6 +35,11 @@ func took(t *testing.T, fresh Fresh) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error("in the run: " + d)
 	}
+	got, err = b.s.Reader.Took(b.ctx, b.run.No, "", "")
+	b.ok(err)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error("in the run, all lanes: " + d)
+	}
 	for rehearsal, want := range map[bool][]store.Took{false: want, true: nil} {
 		got, err := b.s.Reader.TookAll(b.ctx, rehearsal, []string{"gpt-5", "another"})
 		b.ok(err)

@@ -12,8 +12,10 @@ import (
 
 // limit is how many items of every lane the budget covers.
 type limit struct {
-	items int64 // the first so many
-	short bool  // something is left out; false: everything goes
+	items int64                    // the first so many
+	short bool                     // something is left out; false: everything goes
+	ahead map[store.GroupKey]int64 // items that groups were asked before others of their stage
+	only  map[store.GroupKey]bool  // nothing of other groups goes; nil: all may
 }
 
 // ranker walks along the items of one lane and reports which of them are covered.
@@ -21,16 +23,22 @@ type ranker struct {
 	limit
 	last string
 	rank int64
+	any  bool // it was asked about an item
 }
 
-func (l limit) ranker() *ranker { return &ranker{limit: l, rank: -1} }
+func (l limit) ranker(g store.GroupKey) *ranker {
+	if l.only != nil && !l.only[g] {
+		l.items = 0
+	}
+	return &ranker{limit: l, rank: l.ahead[g]}
+}
 
 // covers reports whether a request on the next item of the walk is covered; requests on one item follow each other.
 func (r *ranker) covers(item string) bool {
-	if r.rank < 0 || item != r.last {
+	if r.any && item != r.last {
 		r.rank++
-		r.last = item
 	}
+	r.any, r.last = true, item
 	return !r.short || r.rank < r.items
 }
 
@@ -49,36 +57,21 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 	if err != nil {
 		return limit{}, err
 	}
-	var ranks []assay.Money // what the item of each rank costs in all lanes together
-	for _, g := range groups {
-		r := limit{}.ranker()
-		var own assay.Money
-		for p, err := range x.Fresh(ctx, g) {
-			if err != nil {
-				return limit{}, err
-			}
-			r.covers(p.At.Item)
-			for int64(len(ranks)) <= r.rank {
-				ranks = append(ranks, 0)
-			}
-			cost := p.Expected
-			if x.Policy.ReserveHigh {
-				cost = p.High
-			}
-			ranks[r.rank] += cost.Sum
-			if own += cost.Sum; own > left {
-				break
-			}
-		}
+	t := newTally(x, left)
+	if err := t.walk(ctx, groups); err != nil {
+		return limit{}, err
 	}
 	if !x.Policy.ReserveHigh {
 		left = withMargin(left, x.Lanes)
 	}
-	for n, cost := range ranks {
+	for n, cost := range t.ranks {
 		if left -= cost; left >= 0 {
 			continue
 		}
 		x.Short = true
+		if l, ok, err := t.scouting(ctx, n); ok || err != nil {
+			return l, err
+		}
 		switch {
 		case away > 0 && (n < leastSlice || canariesAway(x.Lanes)):
 			return limit{short: true}, nil
@@ -88,7 +81,7 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, "budget",
 				"the budget covers "+assay.Count(n, "more item")+" of every lane, which is too little for batches of their own")
 		}
-		return limit{items: int64(n), short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, "budget",
+		return limit{items: int64(n), short: true, ahead: t.ahead}, x.Ledger.Work.Note(ctx, x.Run.No, 0, "budget",
 			assay.Count(n, "more item")+" of every lane "+assay.Verb(n, "fits", "fit")+" into the budget")
 	}
 	return limit{}, nil
@@ -113,11 +106,11 @@ func withMargin(left assay.Money, lanes []store.Lane) assay.Money {
 	return assay.Money(float64(left) / (1 + 1/math.Sqrt(answers)))
 }
 
-// leastJob is how many requests the jobs of a last slice have at least, unless it is a good part of what was sent before.
-const leastJob = 10
+// leastJob returns how many requests the jobs of a last slice have at least: the more jobs there are, the more.
+func leastJob(jobs int64) int64 { return min(max(10, 2*jobs), leastSlice) }
 
-// tail reports whether so many more items of every lane are not worth a job for each: few, beside what they were asked
-// before.
+// tail reports whether so many more items of every lane are not worth a job for each: few, and less than half of what they
+// were asked before.
 func (x *Extension) tail(groups []engine.Group, items int64) bool {
 	ended, batches := int64(0), int64(0)
 	for _, g := range groups {
@@ -126,7 +119,7 @@ func (x *Extension) tail(groups []engine.Group, items int64) bool {
 			batches++
 		}
 	}
-	return batches > 0 && items < leastJob && 4*items*batches < ended
+	return batches > 0 && items < leastJob(batches) && 2*items*batches < ended
 }
 
 // left returns what the run may still promise: the budget without what is spent, perhaps spent, reserved, or waiting to be

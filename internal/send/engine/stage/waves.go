@@ -211,7 +211,7 @@ const countAll = math.MaxInt64
 // group that is complete, more than enough makes no difference.
 func (x *Extension) ready(ctx context.Context, g engine.Group, items limit, enough int64) (int64, error) {
 	n := int64(0)
-	paid := items.ranker()
+	paid := items.ranker(g.GroupKey)
 	for p, err := range x.Fresh(ctx, g) {
 		if err != nil {
 			return 0, err
@@ -271,7 +271,7 @@ func (c *Cutter) stageAll(ctx context.Context, requests iter.Seq2[engine.Planned
 		block = block[:0]
 		return nil
 	}
-	rank := items.ranker()
+	rank := items.ranker(c.group.GroupKey)
 	n := int64(0)
 	for p, err := range requests {
 		if err != nil {
