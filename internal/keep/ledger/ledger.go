@@ -30,6 +30,15 @@ type Ledger struct {
 // Options are the settings of a ledger. The zero value works.
 type Options db.Options
 
+// Connections to PostgreSQL that one process may have, all taken together.
+const (
+	UsualConnections = db.UsualConnections
+	LeastConnections = db.LeastConnections
+)
+
+// Away reports whether a ledger could not be opened because its server cannot be reached now, and may be again soon.
+func Away(err error) bool { return db.Unreachable(err) }
+
 // Open opens the ledger at a path (SQLite) or a postgres:// URL, and brings it up to date.
 func Open(ctx context.Context, where string, o Options) (*Ledger, error) {
 	d, err := db.Open(ctx, where, db.Options(o))

@@ -121,3 +121,6 @@ func (t Timing) Check() error {
 func Elapsed(from, to time.Time) time.Duration {
 	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
+
+// MostAway is how long a ledger that cannot be reached is waited for.
+const MostAway = 15 * time.Minute

@@ -18,11 +18,18 @@ func Alive(ctx context.Context, h *workspace.Home) (bool, error) {
 	if !h.Ledger.Postgres() {
 		return false, nil
 	}
-	return river.Alive(ctx, h.Where)
+	return river.Alive(ctx, h.Ledger.Reader.Query)
 }
+
+// ErrUnseen is the error of a role that may not read who takes work.
+var ErrUnseen = river.ErrUnseen
+
+// Share returns how many of a worker's connections to PostgreSQL its queue takes; the ledger has the others.
+func Share(most int) int { return river.Share(most) }
 
 // Options are how a worker takes work from a shared ledger.
 type Options struct {
+	Connections int  // to PostgreSQL, for the queue: river.Share of all
 	Concurrency int  // pieces of work at a time, for each provider
 	Programs    bool // judging programs may be run here
 	Log         *slog.Logger
@@ -42,7 +49,8 @@ func Work(ctx context.Context, h *workspace.Home, o Options) error {
 	d := &river.Driver{
 		Programs: o.Programs, Judged: func(ctx context.Context, run store.Run) (bool, error) { return judged(ctx, h, run) },
 		Ledger: engine.Ledger{Work: h.Ledger.Work, Leases: h.Ledger.Leases, Reader: h.Ledger.Reader}, URL: h.Where, Clock: h.Clock(),
-		Timing: h.Timing(), Name: name, Gone: h.Gone, Concurrency: o.Concurrency, Log: o.Log, Ready: o.Ready, Closed: o.Closed,
+		Timing: h.Timing(), Name: name, Gone: h.Gone, Concurrency: o.Concurrency, Connections: o.Connections,
+		Log: o.Log, Ready: o.Ready, Closed: o.Closed,
 		Engine: func(ctx context.Context, run store.Run) (*runs.Engine, error) { return engineOf(ctx, h, run) },
 	}
 	return d.Drive(ctx)

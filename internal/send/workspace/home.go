@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"assay/internal/find/results"
 	"assay/internal/judge/program"
@@ -15,6 +17,7 @@ import (
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
+	"assay/internal/send/engine"
 	"assay/internal/send/planner"
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
@@ -33,6 +36,9 @@ type Place struct {
 	DB        string // the ledger: a file or a postgres:// URL
 	Artifacts string // raw bytes: a folder, or the address of a bucket
 	Cache     Bytes  // of a bucket, on this machine
+
+	Connections Connections     // to PostgreSQL, at most; 0: as usual
+	Waiting     func(err error) // called when PostgreSQL is not there and is waited for; nil: that is an error
 }
 
 // Rehearsal selects one of the two ledgers of a place: that of rehearsals, or the real one.
@@ -117,8 +123,7 @@ func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, 
 		return nil, fmt.Errorf("open the home of runs: %w", err)
 	}
 	db = cmp.Or(db, filepath.Join(dir, ledgerName))
-	opened, err := ledger.Open(ctx, db, ledger.Options{Now: w.Now, SharedTime: w.Sleep == nil, Around: w.Around, Synced: w.Synced,
-		Connect: w.Connect})
+	opened, err := p.openLedger(ctx, w, db)
 	if err != nil {
 		return nil, &LedgerError{DB: db, Err: err}
 	}
@@ -129,6 +134,43 @@ func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, 
 	}
 	return New(w, Home{Ledger: opened, Files: place, Where: db, Rehearsal: bool(rehearsal)}), nil
 }
+
+// openLedger opens a ledger, and waits for a server that is not there yet where the place says so.
+func (p Place) openLedger(ctx context.Context, w *World, db string) (*ledger.Ledger, error) {
+	for began := w.Now(); ; {
+		opened, err := ledger.Open(ctx, db, ledger.Options{Now: w.Now, SharedTime: w.Sleep == nil, Around: w.Around, Synced: w.Synced,
+			Connect: w.Connect, Connections: int(p.Connections)})
+		if err == nil || p.Waiting == nil || !ledger.Away(err) || ctx.Err() != nil || w.Now().Sub(began) > engine.MostAway {
+			return opened, err
+		}
+		p.Waiting(err)
+		if err := w.Clock().Sleep(ctx, ledgerEvery); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// ledgerEvery is how often a server is tried that is not there yet.
+const ledgerEvery = time.Second
+
+// Connections is how many connections to PostgreSQL a process has at most, as a flag.
+type Connections int
+
+// String writes the number.
+func (c *Connections) String() string { return strconv.Itoa(int(*c)) }
+
+// Set reads it.
+func (c *Connections) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < ledger.LeastConnections || n > 1000 {
+		return fmt.Errorf("want %d to 1000", ledger.LeastConnections)
+	}
+	*c = Connections(n)
+	return nil
+}
+
+// Type names it in the help.
+func (c *Connections) Type() string { return "number" }
 
 // Exists reports whether there is a ledger to look into: looking makes none.
 func (p Place) Exists(w *World, rehearsal Rehearsal) bool {

@@ -92,6 +92,7 @@ func serveGateway(ctx context.Context, w *shell.World, f gatewayFlags) error {
 	if f.admin != "" && !slices.ContainsFunc(users, func(u gateway.User) bool { return u.Name == f.admin }) {
 		return shell.Usage("", "--admin %s: no user has this name", f.admin)
 	}
+	f.home.Waits(w)
 	h, err := f.home.OpenHome(ctx, w, false)
 	if err != nil {
 		return err

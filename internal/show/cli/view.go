@@ -161,6 +161,7 @@ type viewHomes struct {
 }
 
 func (f viewFlags) homes(ctx context.Context, w *shell.World) (*viewHomes, error) {
+	f.home.Waits(w)
 	h, err := f.home.OpenHome(ctx, w, false)
 	if err != nil {
 		return nil, err

@@ -19,11 +19,14 @@ import (
 type DB struct {
 	engine database
 	write  io.Closer
-	read   reader // SQLite: never waits for the writer
-	stream reader // for rows that are read one by one: what a caller does meanwhile may read and write, through other connections
+	read   reader        // SQLite: never waits for the writer
+	stream reader        // for rows that are read one by one: what a caller does meanwhile may read and write, through other connections
+	places chan struct{} // of walks that have connections of their own; nil: as many as there are
 	around func(op string, call func() error) error
 	synced func()
-	pools  func(dsn string) (*sql.DB, error)
+
+	connections int
+	pools       func(dsn string) (*sql.DB, error)
 
 	own    func() time.Time // this process's clock
 	shared bool             // the database's clock counts
@@ -41,6 +44,8 @@ type Options struct {
 	SharedTime bool
 	// Around wraps every ledger call, named op. It sees the moment before the call and the moment after its commit.
 	Around func(op string, call func() error) error
+	// Connections is how many a process has to PostgreSQL at most; 0: UsualConnections.
+	Connections int
 	// Synced is called after every commit that survives the power; nil: nothing is. It is for tests that take the power away.
 	Synced func()
 	// Connect makes the pools of a SQLite ledger; nil: they are new. It is for tests that open one ledger often, and keep its connections.
@@ -82,7 +87,7 @@ type reader interface {
 
 // Open opens the database at a path (SQLite) or a postgres:// URL, and brings its tables up to date.
 func Open(ctx context.Context, where string, o Options) (*DB, error) {
-	s := &DB{own: o.Now, shared: o.SharedTime, around: o.Around, synced: o.Synced, pools: o.Connect}
+	s := &DB{own: o.Now, shared: o.SharedTime, around: o.Around, synced: o.Synced, pools: o.Connect, connections: o.Connections}
 	if s.own == nil {
 		s.own = time.Now
 	}
@@ -132,6 +137,9 @@ func (s *DB) Postgres() bool { _, ok := s.engine.(postgres); return ok }
 // Away reports whether an error means that the ledger cannot be reached now, and may be again soon. What was to be written may
 // have been: only what may be written twice can be tried again.
 func (s *DB) Away(err error) bool { return err != nil && s.engine.away(err) }
+
+// Unreachable reports whether a database could not be opened because PostgreSQL cannot be reached now, and may be again soon.
+func Unreachable(err error) bool { return postgres{}.away(err) }
 
 // Redact takes the user part and the parameters out of a database URL, for printing.
 func Redact(where string) string {

@@ -25,12 +25,6 @@ func hideUser(err error, cfg *pgx.ConnConfig) error {
 		return nil
 	}
 	text := err.Error()
-	if pooled(err) {
-		const needs = "ignore_startup_parameters = synchronous_commit,statement_timeout,lock_timeout,idle_in_transaction_session_timeout"
-		text = "a pooler between this program and PostgreSQL does not keep a session for its client (PgBouncer in transaction mode?): " +
-			"name PostgreSQL itself, or a pool in session mode with " + needs
-		return &discreetError{text, err}
-	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
 		if inner := errors.Unwrap(connect); inner != nil { // the outer text begins with user and database
@@ -47,12 +41,6 @@ func hideUser(err error, cfg *pgx.ConnConfig) error {
 		text = strings.ReplaceAll(text, cfg.Password, "…")
 	}
 	return &discreetError{text, err}
-}
-
-// pooled reports whether an error is of a pooler that does not pass settings on.
-func pooled(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Code == "08P01" && strings.Contains(e.Message, "startup parameter")
 }
 
 type discreetError struct {

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -22,11 +23,10 @@ import (
 // that they always come free; rows that a caller walks over have connections of their own, because the caller may do both.
 type postgres struct{ write, read, stream *sql.DB }
 
-// Connections of one process, at most.
+// Connections to PostgreSQL that one process may have, all taken together.
 const (
-	mostWriting   = 8
-	mostReading   = 8
-	mostStreaming = 16
+	UsualConnections = 32
+	LeastConnections = 12
 )
 
 // How long a statement, a wait for a lock, and a transaction that does nothing may take. A walk may take as long as its caller.
@@ -47,31 +47,28 @@ func (s *DB) openPostgres(ctx context.Context, where string) error {
 	if err != nil {
 		return errors.New("the URL cannot be read: want postgres://user@host:port/database") // the cause repeats the password
 	}
-	// What is not asked to be durable is done again after a crash; a durable commit carries everything before it.
-	cfg.RuntimeParams["synchronous_commit"] = "off"
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "assay"
 	}
-	pool := func(most int, params map[string]string) *sql.DB {
-		own := cfg.Copy()
-		for name, value := range params {
-			if own.RuntimeParams[name] == "" {
-				own.RuntimeParams[name] = value
-			}
-		}
-		db := sql.OpenDB(discreet{stdlib.GetConnector(*own), own})
+	var alone sessions
+	pool := func(most int, settings ...string) *sql.DB {
+		// What is not asked to be durable is done again after a crash; a durable commit carries everything before it.
+		set := alone.with(cfg, append(settings, "synchronous_commit", "off"))
+		db := sql.OpenDB(discreet{stdlib.GetConnector(*cfg, stdlib.OptionAfterConnect(set)), cfg})
 		db.SetMaxOpenConns(most)
 		db.SetMaxIdleConns(most)
 		db.SetConnMaxIdleTime(time.Minute)
 		return db
 	}
+	most := cmp.Or(s.connections, UsualConnections)
+	quarter := max(1, most/4)
 	p := postgres{
-		write: pool(mostWriting, map[string]string{"statement_timeout": statementTime, "lock_timeout": lockTime,
-			"idle_in_transaction_session_timeout": idleTime}),
-		read:   pool(mostReading, map[string]string{"statement_timeout": statementTime}),
-		stream: pool(mostStreaming, nil),
+		write: pool(quarter, "statement_timeout", statementTime, "lock_timeout", lockTime,
+			"idle_in_transaction_session_timeout", idleTime),
+		read:   pool(quarter, "statement_timeout", statementTime),
+		stream: pool(most - 2*quarter),
 	}
-	s.engine, s.write, s.read, s.stream = p, p.write, p.read, p.stream
+	s.engine, s.write, s.read, s.stream, s.places = p, p.write, p.read, p.stream, make(chan struct{}, most-2*quarter)
 	if err := migrate(ctx, p.write, p.write, postgresDialect(p.write)); err != nil {
 		return errors.Join(err, s.Close())
 	}
@@ -141,9 +138,14 @@ func (postgres) yielded(err error) bool {
 // away reports whether the connection was refused or broke, or the server is stopping, starting or full, or has closed
 // the connection of a process that was asleep.
 func (postgres) away(err error) bool {
+	if errors.Is(err, errPooled) {
+		return false
+	}
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		return strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P") || e.Code == "53300" || e.Code == "25P03"
+		const unsupported = "08P01" // a pooler that does not know what it is asked for
+		return strings.HasPrefix(e.Code, "08") && e.Code != unsupported || strings.HasPrefix(e.Code, "57P") ||
+			e.Code == "53300" || e.Code == "25P03"
 	}
 	var file *fs.PathError
 	if errors.As(err, &file) { // a disk's errors look like a network's

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"time"
 
 	"assay/internal/assay"
 )
@@ -53,11 +54,26 @@ func (s *DB) Keys(ctx context.Context, text string, args ...any) (map[assay.Key]
 	return all, rows.Err()
 }
 
-// Walk streams the rows of a query, each as its scan reads it. The caller may read and write meanwhile.
+// Walk streams the rows of a query, each as its scan reads it. The caller may read and write meanwhile, and walk over others: where no
+// connection comes free for them, because all are held by callers that wait for one more, they are read at once.
 func Walk[T any](ctx context.Context, s *DB, doing string, scan func(*sql.Rows) (T, error), text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		leave, free := s.enter(ctx)
+		if !free {
+			atOnce(each(ctx, s.read, doing, scan, text, args))(yield)
+			return
+		}
+		defer leave()
+		each(ctx, s.stream, doing, scan, text, args)(yield)
+	}
+}
+
+// each reads rows one by one.
+func each[T any](ctx context.Context, from reader, doing string, scan func(*sql.Rows) (T, error), text string,
+	args []any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		var none T
-		rows, err := s.stream.QueryContext(ctx, text, args...)
+		rows, err := from.QueryContext(ctx, text, args...)
 		if err != nil {
 			yield(none, fmt.Errorf("%s: %w", doing, err))
 			return
@@ -77,6 +93,47 @@ func Walk[T any](ctx context.Context, s *DB, doing string, scan func(*sql.Rows) 
 			yield(none, fmt.Errorf("%s: %w", doing, err))
 		}
 	}
+}
+
+// atOnce reads all rows before it hands out the first.
+func atOnce[T any](rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		all, err := Collect(rows)
+		if err != nil {
+			var none T
+			yield(none, err)
+		}
+		for _, v := range all {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// mostWait is how long a walk waits for one of the connections of walks.
+const mostWait = time.Second
+
+// enter takes a place among those who walk; false: none came free.
+func (s *DB) enter(ctx context.Context) (leave func(), free bool) {
+	if s.places == nil {
+		return func() {}, true
+	}
+	leave = func() { <-s.places }
+	select {
+	case s.places <- struct{}{}:
+		return leave, true
+	default:
+	}
+	wait := time.NewTimer(mostWait)
+	defer wait.Stop()
+	select {
+	case s.places <- struct{}{}:
+		return leave, true
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	return nil, false
 }
 
 // Collect reads a short walk to its end.

@@ -37,8 +37,6 @@ const (
 	shortest = 15
 	// signEvery is the interval of a driver's sign of life.
 	signEvery = 5 * time.Second
-	// mostAway is how long a ledger that cannot be reached is waited for.
-	mostAway = 15 * time.Minute
 	// liveWorkers is how many live segments are asked at a time. They mostly wait, and a slow one may take hours: they
 	// have places of their own.
 	liveWorkers = 256
@@ -111,7 +109,7 @@ func (v *drive) loop(ctx context.Context) error {
 // sitOut waits a moment where the ledger cannot be reached: what was done is in it, or is done again. Any other error stays one.
 func (v *drive) sitOut(ctx context.Context, err error) error {
 	now := time.Now()
-	if !v.Engine.Ledger.Leases.Away(err) || !v.away.IsZero() && now.Sub(v.away) > mostAway {
+	if !v.Engine.Ledger.Leases.Away(err) || !v.away.IsZero() && now.Sub(v.away) > engine.MostAway {
 		return err
 	}
 	if v.away.IsZero() {

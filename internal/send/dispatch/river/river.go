@@ -48,6 +48,7 @@ type Driver struct {
 	Name   string // who this process is to others: unique
 	// reports whether a holder of leases is known to be dead; nil: it never is
 	Gone        func(holder string) bool
+	Connections int                                                    // of the queue to PostgreSQL; 0: 6
 	Concurrency int                                                    // pieces of work at a time and provider; 0: 8
 	Programs    bool                                                   // this process may run judging programs
 	Judged      func(ctx context.Context, run store.Run) (bool, error) // reports whether a program judges in a run
@@ -100,7 +101,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 	}
 	ctx, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
-	pool, err := open(ctx, d.URL)
+	pool, err := open(ctx, d.URL, cmp.Or(d.Connections, connections))
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,7 @@ func collectBatch(ctx context.Context, w *shell.World, args []string, f collectF
 	if f.format != "provider" && f.format != "jsonl" && f.format != "csv" {
 		return shell.Usage("provider, jsonl or csv", "--format: there is no format %q", f.format)
 	}
+	f.home.Waits(w)
 	h, err := f.home.OpenHome(ctx, w, f.rehears)
 	if err != nil {
 		return err

@@ -95,6 +95,7 @@ func submitFiles(ctx context.Context, w *shell.World, names []string, f submitFl
 	if err != nil {
 		return err
 	}
+	f.home.Waits(w)
 	h, err := f.home.OpenHome(ctx, w, f.rehearse)
 	if err != nil {
 		return err

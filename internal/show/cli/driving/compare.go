@@ -118,6 +118,7 @@ func (f compareFlags) compare(ctx context.Context, w *shell.World, a, b string) 
 	if err != nil {
 		return err
 	}
+	f.home.Waits(w)
 	h, err := f.home.OpenHome(ctx, w, f.rehearse)
 	if err != nil {
 		return err

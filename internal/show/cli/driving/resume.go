@@ -60,6 +60,9 @@ func resumeRuns(ctx context.Context, w *shell.World, refs []string, f resumeFlag
 	if err := f.shown.check(); err != nil {
 		return err
 	}
+	if !f.once {
+		f.home.Waits(w)
+	}
 	if f.all {
 		if len(refs) > 0 {
 			return shell.Usage("name runs, or say --all", "assay resume --all takes no RUN")

@@ -121,6 +121,7 @@ func runStudy(c *cobra.Command, w *shell.World, name string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	f.home.Waits(w)
 	h, err := f.home.OpenHome(ctx, w, f.rehearse)
 	if err != nil {
 		return err

@@ -63,6 +63,9 @@ func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 	if err := f.shown.check(); err != nil {
 		return err
 	}
+	queue := workers.Share(int(f.home.Connections))
+	f.home.Connections -= workspace.Connections(queue)
+	f.home.Waits(w)
 	h, err := f.home.OpenHome(ctx, w, false)
 	if err != nil {
 		return err
@@ -90,7 +93,7 @@ func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 	}
 	wg.Go(func() { _ = shown() }) // it ends with the worker
 	return workers.Work(ctx, h.Home, workers.Options{
-		Concurrency: f.concurrency, Programs: f.programs, Log: f.shown.logger(w.Stderr),
+		Connections: queue, Concurrency: f.concurrency, Programs: f.programs, Log: f.shown.logger(w.Stderr),
 		Ready: func() {
 			ready.Store(true)
 			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", db.Redact(url), h.Files)

@@ -31,6 +31,8 @@ func (f *HomeFlags) Register(c *cobra.Command) {
 		"raw bytes: a folder, or s3://BUCKET/PREFIX or gs://BUCKET/PREFIX (default: in the home; ASSAY_ARTIFACTS)")
 	f.Cache = workspace.UsualCache()
 	c.Flags().Var(&f.Cache, "cache", "how much of a bucket is kept in the home; 0: nothing")
+	f.Connections = ledger.UsualConnections
+	c.Flags().Var(&f.Connections, "connections", "connections to PostgreSQL, at most")
 }
 
 // Home is an open workspace, with what commands show of it.
@@ -73,6 +75,17 @@ func (f HomeFlags) elsewhere(w *World) func(context.Context, store.Run, string) 
 			return nil, err
 		}
 		return &results.Opened{Reader: h.Results(), Run: run, Close: h.Close}, nil
+	}
+}
+
+// Waits has PostgreSQL be waited for where it is not there yet, and says so once.
+func (f *HomeFlags) Waits(w *World) {
+	said := false
+	f.Waiting = func(err error) {
+		if !said {
+			fmt.Fprintf(w.Stderr, "the ledger cannot be reached, and is waited for (Ctrl-C ends that): %v\n", err)
+		}
+		said = true
 	}
 }
 

@@ -149,7 +149,10 @@ func DriversOf(ctx context.Context, h *shell.Home, run store.Run) (string, error
 	if len(names) > 0 {
 		return "At work on it: " + strings.Join(names, ", ") + ".", nil
 	}
-	if alive, err := workers.Alive(ctx, h.Home); err != nil || alive {
+	switch alive, err := workers.Alive(ctx, h.Home); {
+	case errors.Is(err, workers.ErrUnseen):
+		return "Whether workers are alive is not known: " + err.Error() + ".", nil
+	case err != nil || alive:
 		return "Left to the workers.", err
 	}
 	away, err := h.JobsAway(ctx, run)
