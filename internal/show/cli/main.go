@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -122,7 +124,7 @@ func flagTrouble(c *cobra.Command, err error) string {
 	if errors.As(err, &strange) && strange.GetSpecifiedShortnames() == "" {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near, ok := assay.Closest(strange.GetSpecifiedName(), names); ok {
+		if near, ok := nearestFlag(strange.GetSpecifiedName(), names); ok {
 			return err.Error() + ", did you mean --" + near + "?"
 		}
 	}
@@ -138,6 +140,16 @@ func flagTrouble(c *cobra.Command, err error) string {
 		return err.Error()
 	}
 	return fmt.Sprintf("--%s: want %s, got %q", bad.GetFlag().Name, want, bad.GetValue())
+}
+
+// nearestFlag returns the flag whose name a word of an unknown one is, as --by of --created-by, else the one nearest by letters.
+func nearestFlag(unknown string, names []string) (string, bool) {
+	for _, word := range slices.Backward(strings.Split(unknown, "-")) {
+		if slices.Contains(names, word) {
+			return word, true
+		}
+	}
+	return assay.Closest(unknown, names)
 }
 
 // helpCommand explains a command, and prints that when there is none.

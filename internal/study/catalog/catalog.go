@@ -315,6 +315,9 @@ func (c *Catalog) Nearest(vendor, model string, on Date) (Model, bool) {
 	v, _ := c.Vendor(vendor)
 	maker, name := c.makerOf(v, model)
 	found := c.Find(maker, name)
+	if same, ok := c.reordered(maker, name); ok && !found.Known {
+		found = c.Find(maker, same.Name)
+	}
 	for range len(c.models) { // a replacement may itself be retired
 		if !found.Known || !found.Model.Retired.Reached(on) || found.Model.Use == "" {
 			break
@@ -334,6 +337,30 @@ func (c *Catalog) Nearest(vendor, model string, on Date) (Model, bool) {
 	}
 	near.Vendor = vendor
 	return near, true
+}
+
+// Reordered returns the model whose name has the same words as an unknown one, in another order or with other marks between
+// them, as claude-haiku-3.5 has those of claude-3-5-haiku.
+func (c *Catalog) Reordered(vendor, model string) (Model, bool) {
+	v, _ := c.Vendor(vendor)
+	return c.reordered(c.makerOf(v, model))
+}
+
+func (c *Catalog) reordered(maker, name string) (Model, bool) {
+	words := wordsOf(name)
+	for _, m := range c.Models(maker) {
+		if slices.Equal(wordsOf(m.Name), words) {
+			return m, true
+		}
+	}
+	return Model{}, false
+}
+
+// wordsOf returns the words of a model's name, sorted.
+func wordsOf(name string) []string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-._ ", r) })
+	slices.Sort(words)
+	return words
 }
 
 // alike returns the living model whose name is nearest by letters.

@@ -121,11 +121,7 @@ func (k *checker) standing(on Date) {
 	case m.Retired.Reached(on):
 		k.warn(Retired, "model", "", "%s is retired since %s", k.name(), m.Retired)
 	case !k.found.Known && !k.vendor.AnyModel:
-		hint := ""
-		if living {
-			hint = "did you mean " + near.Name + "?"
-		}
-		k.warn(Unknown, "model", hint, "%s is not in the catalogue: the rules of %s are used", k.name(), k.found.Family.Title)
+		k.warn(Unknown, "model", k.meant(near, on), "%s is not in the catalogue: the rules of %s are used", k.name(), k.found.Family.Title)
 	}
 	if m.Floating {
 		k.warn(Floating, "model", "name a dated snapshot to ask the same model every time",
@@ -134,6 +130,24 @@ func (k *checker) standing(on Date) {
 	if m.NoBatch && k.lane.Mode == assay.ModeBatch {
 		k.warn(Unkept, "mode", "write mode: live", "%s was seen refused in batches", k.name())
 	}
+}
+
+// meant returns what an unknown model's name may stand for: a model that is gone by its words in another order, one of another
+// vendor, or the nearest by letters.
+func (k *checker) meant(near Model, on Date) string {
+	hint := ""
+	if near.Name != "" {
+		hint = "did you mean " + near.Name + "?"
+	}
+	if same, ok := k.catalog.Reordered(k.vendor.Name, k.lane.Model); ok && same.Retired.Reached(on) {
+		return strings.TrimSuffix(same.Name+" is retired since "+string(same.Retired)+", "+hint, ", ")
+	}
+	for _, m := range k.catalog.models {
+		if m.Name == k.lane.Model {
+			return "did you mean " + m.Vendor + "/" + m.Name + "?"
+		}
+	}
+	return hint
 }
 
 // number writes a parameter's value as a study writes it.

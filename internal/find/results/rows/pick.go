@@ -15,6 +15,7 @@ import (
 type Pick struct {
 	Stage   string
 	Lane    string // of answers, the lane that was asked; of verdicts, the one that was judged
+	Judged  string // of answers, the lane that the judge who was asked judged
 	Item    string
 	Judge   string
 	Verdict string // a label, a state, or of a pair the name of the better one
@@ -33,7 +34,7 @@ func Answers(ctx context.Context, r *results.Reader, run store.Run, p Pick) iter
 	}
 	return func(yield func(store.Answer, error) bool) {
 		for a, err := range all {
-			if err == nil && p.Draw != 0 && a.At.Draw != p.Draw {
+			if err == nil && (p.Draw != 0 && a.At.Draw != p.Draw || p.Judged != "" && !p.judged(&a)) {
 				continue
 			}
 			if !yield(a, err) || err != nil {
@@ -41,6 +42,11 @@ func Answers(ctx context.Context, r *results.Reader, run store.Run, p Pick) iter
 			}
 		}
 	}
+}
+
+// judged reports whether an answer is a judge's about the lane.
+func (p Pick) judged(a *store.Answer) bool {
+	return a.At.Judge != "" && (a.At.Lane == p.Judged || a.At.Against == p.Judged)
 }
 
 // onItem walks over the requests of a run that pass a filter, page by page.

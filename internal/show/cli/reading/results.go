@@ -51,7 +51,7 @@ func Results(w *shell.World) *cobra.Command {
 	}
 	f.home.Register(c)
 	c.Flags().StringVar(&f.pick.Stage, "stage", "", "only this stage; of verdicts, the stage that judges or the one that is judged")
-	c.Flags().StringVar(&f.pick.Lane, "lane", "", "only this lane")
+	c.Flags().StringVar(&f.pick.Lane, "lane", "", "only this lane; of a stage that judges, the judge or the lane it judges")
 	c.Flags().StringVar(&f.pick.Item, "item", "", "only this item")
 	c.Flags().StringVar(&f.pick.Verdict, "verdict", "", "show the verdicts with this `LABEL`, state or winner")
 	c.Flags().StringVar(&f.pick.Judge, "judge", "", "show the verdicts of this judge")
@@ -64,8 +64,8 @@ func Results(w *shell.World) *cobra.Command {
 	return c
 }
 
-// known reports what the flags name and the run does not have.
-func (f resultFlags) known(ctx context.Context, h *shell.Home, run store.Run) error {
+// known reports what the flags name and the run does not have. A lane that the stage does not ask is one that it judges.
+func (f *resultFlags) known(ctx context.Context, h *shell.Home, run store.Run) error {
 	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return err
@@ -78,6 +78,10 @@ func (f resultFlags) known(ctx context.Context, h *shell.Home, run store.Run) er
 		if !slices.Contains(names, l.Name) {
 			names = append(names, l.Name)
 		}
+	}
+	asks := func(l store.Lane) bool { return l.Name == f.pick.Lane && l.Stage == f.pick.Stage }
+	if f.pick.Stage != "" && slices.Contains(names, f.pick.Lane) && !f.verdicts() && !slices.ContainsFunc(lanes, asks) {
+		f.pick.Judged, f.pick.Lane = f.pick.Lane, ""
 	}
 	switch field := strings.TrimPrefix(f.sort, "-"); {
 	case f.pick.Stage != "" && !slices.Contains(stages, f.pick.Stage) && !f.verdicts():

@@ -185,6 +185,10 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 		m.add(st, plan.Part{Lane: r.Lane, Turn: 1, Wave: wave, Mode: r.Mode, Gated: gated(st) || groups.unknown, Requests: each},
 			load{input: rubricWeight(rubric) + 2*m.compared(st), answer: rubric.Length()})
 	}
+	if all := design.All(); design.Pick == pairs.Sample && design.N > all && m.options.Limit == 0 && !groups.unknown {
+		m.problems.Warn(st.Pairs.At, "say pairs: all", "stage %s: a sample of %d is more than the %s there are, which are all asked",
+			st.Name, design.N, plural(all, "pair"))
+	}
 	m.rankable(st, schedule, groups)
 	m.comparing(ctx, st, schedule.Pairs(), design.All(), groups)
 }
