@@ -209,6 +209,16 @@ func (h *history) assay(ctx context.Context, end ending, args ...string) saying 
 
 // tells runs one command to which the person types something.
 func (h *history) tells(ctx context.Context, end ending, types string, args ...string) saying {
+	s := h.process(ctx, end, shell.World{Args: args, Stdin: strings.NewReader(types)})
+	h.mu.Lock()
+	h.said = append(h.said, s)
+	h.mu.Unlock()
+	h.note(fmt.Sprintf("exit %d of assay %s", s.code, strings.Join(args, " ")))
+	return s
+}
+
+// process runs a command in a process of the machine.
+func (h *history) process(ctx context.Context, end ending, w shell.World) saying {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	began := time.Now()
@@ -216,27 +226,22 @@ func (h *history) tells(ctx context.Context, end ending, types string, args ...s
 	defer p.finish()
 	p.synced() // what is there when it begins stays
 	var out, errs bytes.Buffer
-	code := cli.Main(ctx, shell.World{
-		Args: args, Env: func(name string) (string, bool) { v, ok := h.env[name]; return v, ok },
-		Stdin: strings.NewReader(types), Stdout: &out, Stderr: &errs, Now: func() time.Time { return time.Now().Add(h.skew) },
-		Disk: shell.Disk{Dir: h.dir},
-		HTTP: trips(func(r *http.Request) (*http.Response, error) { return p.roundTrip(h.sim.Transport(), r) }),
-		Seams: workspace.Seams{
-			Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
-			Synced: p.synced, Files: p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(),
-			Ended: h.m.gone, Boot: h.m.boot(), Connect: h.m.links.open,
-		},
-	})
-	s := saying{args: args, code: code, out: out.String(), err: errs.String()}
+	w.Env = func(name string) (string, bool) { v, ok := h.env[name]; return v, ok }
+	w.Stdout, w.Stderr, w.Now = &out, &errs, func() time.Time { return time.Now().Add(h.skew) }
+	w.Disk = shell.Disk{Dir: h.dir}
+	w.HTTP = trips(func(r *http.Request) (*http.Response, error) { return p.roundTrip(h.sim.Transport(), r) })
+	w.Seams = workspace.Seams{
+		Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
+		Synced: p.synced, Files: p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(),
+		Ended: h.m.gone, Boot: h.m.boot(), Connect: h.m.links.open,
+	}
+	s := saying{args: w.Args, code: cli.Main(ctx, w)}
+	s.out, s.err = out.String(), errs.String()
 	if p.isDead() {
 		s.code = codeKilled
 	} else if time.Since(began) >= patience {
 		s.code = codeStuck
 	}
-	h.mu.Lock()
-	h.said = append(h.said, s)
-	h.mu.Unlock()
-	h.note(fmt.Sprintf("exit %d of assay %s", s.code, strings.Join(args, " ")))
 	return s
 }
 

@@ -119,6 +119,11 @@ func (h *history) checkPrinted(ctx context.Context, r *recount.Run, run string) 
 		return more
 	}
 	printed.Export, printed.Report = string(findings), string(page)
+	if h.Seed%4 == 1 {
+		if printed.Page, printed.API, err = h.dashboard(ctx, run); err != nil {
+			return err
+		}
+	}
 	for _, d := range recount.CheckPrinted(r, printed).Disagreements {
 		return breaks(L8, full.String(), d.Stage+", "+d.Analysis+", "+d.Lanes+": "+d.What+" is "+d.Ours, "%s", d.Theirs)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/base32"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"runtime"
 	"slices"
@@ -101,9 +100,9 @@ func serveGateway(ctx context.Context, w *shell.World, f gatewayFlags) error {
 	if err := h.Ready(ctx); err != nil {
 		return err
 	}
-	on, err := net.Listen("tcp", f.listen)
+	on, err := w.Listen(f.listen)
 	if err != nil {
-		return &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("listen: %w", err), Hint: "--listen 127.0.0.1:0 takes a free port"}
+		return err
 	}
 	fmt.Fprint(w.Stdout, gateway.Variables(on.Addr().String(), shown))
 	fmt.Fprintln(w.Stderr, "set these for the clients; Ctrl-C ends the gateway, and the next one goes on with its batches")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -77,9 +76,9 @@ func serveSim(ctx context.Context, w *shell.World, f simFlags) error {
 		return fmt.Errorf("start the simulator: %w", err)
 	}
 	defer sim.Close()
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
+	listener, err := w.Listen(f.listen)
 	if err != nil {
-		return shell.Usage("choose another --listen", "start the simulator: %s", err)
+		return err
 	}
 	root := "http://" + listener.Addr().String()
 	if _, err := fmt.Fprintf(w.Stdout, "simulator at %s; stop it with Ctrl-C\n\n%s", root, simEnvironment(sim.BaseURLs(root))); err != nil {

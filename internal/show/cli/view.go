@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,9 +78,9 @@ func view(ctx context.Context, w *shell.World, f viewFlags) error {
 	if err != nil {
 		return err
 	}
-	on, err := net.Listen("tcp", f.listen)
+	on, err := w.Listen(f.listen)
 	if err != nil {
-		return &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("listen: %w", err), Hint: "--listen 127.0.0.1:0 takes a free port"}
+		return err
 	}
 	fmt.Fprintf(w.Stdout, "http://%s/?token=%s\n", on.Addr(), token)
 	fmt.Fprintln(w.Stderr, "everyone who has the address above may look and give orders; Ctrl-C ends the dashboard, not the runs")

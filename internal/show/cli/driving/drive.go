@@ -101,7 +101,7 @@ func Work(ctx context.Context, w *shell.World, h *shell.Home, all []*Driven, o D
 		return err
 	}
 	serving, end := context.WithCancel(ctx)
-	shown, err := pulse{home: h.Home, ready: func() bool { return true }}.serve(serving, o.shown, w.Stderr)
+	shown, err := pulse{home: h.Home, ready: func() bool { return true }}.serve(serving, o.shown, w)
 	if err != nil {
 		end()
 		return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"time"
 
@@ -65,16 +64,15 @@ func (f listenFlags) logger(to io.Writer) *slog.Logger {
 }
 
 // serve answers until the context ends; without an address it does nothing.
-func (p pulse) serve(ctx context.Context, f listenFlags, say io.Writer) (wait func() error, err error) {
+func (p pulse) serve(ctx context.Context, f listenFlags, w *shell.World) (wait func() error, err error) {
 	if f.listen == "" {
 		return func() error { return nil }, nil
 	}
-	on, err := net.Listen("tcp", f.listen)
+	on, err := w.Listen(f.listen)
 	if err != nil {
-		return nil, &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("listen: %w", err),
-			Hint: "--listen 127.0.0.1:0 takes a free port"}
+		return nil, err
 	}
-	fmt.Fprintf(say, "http://%s has /healthz, /readyz and /metrics\n", on.Addr())
+	fmt.Fprintf(w.Stderr, "http://%s has /healthz, /readyz and /metrics\n", on.Addr())
 	done := make(chan error, 1)
 	go func() {
 		done <- serve.Until(ctx, on, &http.Server{Handler: p.handler(), ReadHeaderTimeout: 10 * time.Second}, time.Second)

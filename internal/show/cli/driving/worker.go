@@ -87,7 +87,7 @@ func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 		}
 	})
 	var ready atomic.Bool
-	shown, err := pulse{home: h.Home, ready: ready.Load}.serve(ctx, f.shown, w.Stderr)
+	shown, err := pulse{home: h.Home, ready: ready.Load}.serve(ctx, f.shown, w)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package shell
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -28,7 +29,8 @@ type World struct {
 	HTTP     http.RoundTripper       // how providers are reached
 	Browse   func(file string) error // shows a file in the user's browser; nil: there is none
 
-	workspace.Seams // for tests; the program leaves them empty
+	workspace.Seams                                            // for tests; the program leaves them empty
+	Ports           func(address string) (net.Listener, error) // likewise; nil: those of this machine
 
 	Verbose bool               // print every move
 	Wide    bool               // tables are not cut to the width of the terminal
@@ -45,6 +47,19 @@ func (w *World) Workspace() *workspace.World {
 	return &workspace.World{
 		Env: w.Env, Now: w.Now, Disk: w.Disk, HTTP: w.HTTP, Exchanges: w.Debug, Contact: w.Contact, Seams: w.Seams,
 	}
+}
+
+// Listen listens at an address.
+func (w *World) Listen(address string) (net.Listener, error) {
+	ports := w.Ports
+	if ports == nil {
+		ports = func(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+	}
+	on, err := ports(address)
+	if err != nil {
+		return nil, &ExitError{Code: ExitFailed, Err: fmt.Errorf("listen: %w", err), Hint: "--listen 127.0.0.1:0 takes a free port"}
+	}
+	return on, nil
 }
 
 // Clock returns the clock of the world.
