@@ -95,6 +95,7 @@ const (
 	Points   Unit = "points"            // Elo
 	Index    Unit = "index"             // agreement, reliability: at most 1
 	Hundreds Unit = "hundreds"          // the scores of earlier benchmarks
+	Squared  Unit = "squared"           // a variance: of shares or scores, squared
 	Gap      Unit = "points of a share" // a difference of shares as it is shown; its finding has the unit share
 )
 

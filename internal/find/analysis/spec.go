@@ -49,6 +49,8 @@ type Stage struct {
 	Checked   *Checked // how far they have; nil: not at all
 	Each      bool     // it judges the first answers of conversations and later ones alike
 	Draws     int      // how often the same question was drawn; 0 and 1: once
+	Templates int      // in how many ways each item was asked; 0 and 1: in one
+	Spent     *Spent   // on its answers and verdicts; nil: not known
 	Lengths   bool     // rows have the lengths of answers
 	Selected  string   // the stage after whose results the lanes were chosen; empty: none
 	Rule      string   // how refused and cut answers count; empty: as answers
@@ -58,6 +60,12 @@ type Stage struct {
 	Baselines map[string]Baseline // by name, of those that analyses hold lanes against
 
 	Known map[string]map[string]string // of items that are compared: by field and item, as far as an analysis asks
+}
+
+// Spent is what the answers and verdicts of a stage cost, in dollars; a lane or judge whose price is not known is not in it.
+type Spent struct {
+	Answers  map[string]float64 // by lane, with all that came before in its conversations
+	Verdicts map[string]float64 // by judge
 }
 
 // Baseline is an earlier run that lanes are held against.
@@ -156,6 +164,9 @@ type Spec struct {
 // EachJudge reports whether the analysis is about each judge, not about what a jury decides.
 func (s *Spec) EachJudge() bool { return s.Method == Agreement || s.Method == Validity }
 
+// EachVerdict reports whether the analysis reads each verdict, not what a jury or several draws decide.
+func (s *Spec) EachVerdict() bool { return s.EachJudge() || s.Method == Variance }
+
 // ungrouped reports whether a method has groups of its own, and no others.
 func (s *Spec) ungrouped() bool { return s.EachJudge() || s.Method == SideBySide }
 
@@ -178,7 +189,7 @@ func Default(s Stage) []Spec {
 	if s.Lengths && !s.Items {
 		out = append(out, Spec{Stage: s.Name, Method: Length, By: whole()})
 	}
-	if s.Draws > 1 && s.Verb == Judged {
+	if (s.Draws > 1 || s.Templates > 1) && s.Verb == Judged {
 		out = append(out, Spec{Stage: s.Name, Method: Variance})
 	}
 	if s.Machines() && (s.Gold || len(s.People) > 0) {

@@ -125,7 +125,13 @@ const WhatLength = "length effect"
 
 // What the findings about variance are called.
 const (
-	WhatBetween = "variance between items" // of what an item's draws tend to
-	WhatWithin  = "variance between draws" // of one draw round what its item tends to
-	WhatICC     = "share between items"    // of the variance of one draw
+	WhatVariance = "variance"          // of a verdict, by the part that it comes from
+	WhatPart     = "share of variance" // of all parts
+	WhatError    = "error of the mean" // if items, templates and judges are a sample: as it is, and with more of one thing
+)
+
+// ByPart is the part that a variance comes from, and ByMore what there is more of.
+const (
+	ByPart = "part"
+	ByMore = "more"
 )

@@ -201,6 +201,8 @@ func (u Unit) Show(x float64) string {
 		return fmt.Sprintf("%+.1f pt", nonzero(100*x))
 	case Points, Hundreds:
 		return fmt.Sprintf("%.1f", x)
+	case Squared:
+		return fmt.Sprintf("%.4f", x)
 	}
 	return fmt.Sprintf("%.3f", x)
 }

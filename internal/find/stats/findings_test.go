@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,45 +40,6 @@ func TestADesignFindsWhatItWasMadeFor(t *testing.T) {
 	more := Design{Items: d.Items, DrawA: d.DrawA, DrawB: d.DrawB, DrawsA: 10, DrawsB: 10}
 	if fewer, err := more.ItemsNeeded(0.03, test); err != nil || fewer >= n/2 {
 		t.Errorf("ten draws need %d items, one needs %d (%v)", fewer, n, err)
-	}
-}
-
-// splitVariance is SplitDraws of the draws of each item.
-func splitVariance(scores [][]float64) VarianceParts {
-	items := make([]Draws, len(scores))
-	for i, draws := range scores {
-		for _, x := range draws {
-			items[i].Add(x)
-		}
-	}
-	return SplitDraws(items)
-}
-
-func TestVarianceIsSplitIntoItemsAndDraws(t *testing.T) {
-	t.Parallel()
-	// By hand: means 1, 3, 5 round 3; squares inside 2 + 2 + 2 over 3 degrees of freedom; between 2*(4+0+4)/2 = 8.
-	p := splitVariance([][]float64{{0, 2}, {2, 4}, {4, 6}, nil})
-	want := []float64{3, 2, (8 - 2) / 2., 3. / 5}
-	got := []float64{p.Mean.Value, p.Within.Value, p.Between.Value, p.ICC.Value}
-	if diff := cmp.Diff(want, got, about(1e-12)); diff != "" {
-		t.Error(diff)
-	}
-	// Unequal draws, by hand: means 1 and 4 round 2.2; inside (2+0+2)+0 over 3; between 3*1.44+2*3.24 = 10.8; 5-13/5 = 2.4.
-	p = splitVariance([][]float64{{0, 1, 2}, {4, 4}})
-	if diff := cmp.Diff([]float64{2. / 3, (10.8 - 2./3) / 2.4}, []float64{p.Within.Value, p.Between.Value}, about(1e-12)); diff != "" {
-		t.Error(diff)
-	}
-	r := rand.New(rand.NewPCG(1, 5))
-	scores := make([][]float64, 4000)
-	for i := range scores {
-		own := 2 * r.NormFloat64()
-		for range 1 + r.IntN(4) {
-			scores[i] = append(scores[i], own+r.NormFloat64())
-		}
-	}
-	p = splitVariance(scores)
-	if math.Abs(p.Between.Value-4) > 0.3 || math.Abs(p.Within.Value-1) > 0.06 {
-		t.Errorf("4 between and 1 within came out as %v and %v", p.Between, p.Within)
 	}
 }
 

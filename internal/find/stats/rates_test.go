@@ -17,7 +17,6 @@ func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone := MeanByCluster([]Total{{2, 3}}, 0.95)
-	once := splitVariance([][]float64{{1}, {2}})
 	noFlips, _ := FlipCounts{}.BatchSycophancy()
 	unit, err := KrippendorffAlpha([]Rating{{0, 1}, {1, 2}}, NominalScale)
 	if err != nil {
@@ -51,7 +50,6 @@ func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
 		"one cluster's interval":        few.Interval,
 		"one cluster's mean":            number(alone.SE),
 		"one judge":                     OverJudges([]float64{1}, 0.95).Interval,
-		"draws once":                    number(once.Between),
 		"score of nothing":              number(noFlips),
 		"units rated once":              number(unit),
 		"all ratings alike":             number(same),

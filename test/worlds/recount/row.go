@@ -190,7 +190,7 @@ func inside(fields map[string]any, path string) (string, bool) {
 func (s *stage) of(t *Table, f *Finding, without ...string) ([]row, bool) {
 	from := s.rows
 	each := t.Method == "agreement" || t.Method == "validity"
-	if s.decided != nil && !each && !t.People {
+	if s.decided != nil && !each && !t.People && t.Method != "variance" {
 		from = s.decided
 	}
 	_, byJudge := f.By["judge"]

@@ -39,7 +39,7 @@ func (e entry) wants(r *analysis.Row) bool {
 		return false
 	case e.who == machines && person, e.who == people && !person:
 		return false
-	case (!person || !e.stage.Machines()) && e.stage.Decided && r.Decided == e.spec.EachJudge():
+	case (!person || !e.stage.Machines()) && e.stage.Decided && r.Decided == e.spec.EachVerdict():
 		return false
 	}
 	return e.spec.Keep == nil || e.spec.Keep(r)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 )
@@ -65,10 +67,11 @@ func TestTheLengthEffectOfSingleAnswersIsWithinLanes(t *testing.T) {
 	near(t, "length effect", 0.5, f.Value.Value, 1e-9)
 }
 
-func TestVarianceIsSplitBetweenItemsAndDraws(t *testing.T) {
+func TestVarianceIsSplitAndTellsWhatToBuyNext(t *testing.T) {
 	t.Parallel()
 	var rows []analysis.Row
-	stage := analysis.Stage{Name: "correct", Verb: analysis.Judged, Judges: []string{"judge"}, Validated: true, Draws: 2}
+	stage := analysis.Stage{Name: "correct", Verb: analysis.Judged, Judges: []string{"judge"}, Validated: true, Draws: 2,
+		Spent: &analysis.Spent{Answers: map[string]float64{"one": 3}, Verdicts: map[string]float64{"judge": 1}}}
 	for i, scores := range [][]float64{{1, 3}, {5, 7}} { // within 2; means 2 and 6: between 8 less half of 2
 		for draw, x := range scores {
 			r := said("one", fmt.Sprint(i), "")
@@ -77,9 +80,23 @@ func TestVarianceIsSplitBetweenItemsAndDraws(t *testing.T) {
 		}
 	}
 	r := report(t, stage, []analysis.Spec{{Method: analysis.Variance}}, rows)
-	near(t, "between draws", 2, find(t, r, analysis.WhatWithin).Value.Value, 1e-12)
-	near(t, "between items", 7, find(t, r, analysis.WhatBetween).Value.Value, 1e-12)
-	near(t, "share between", 7.0/9, find(t, r, analysis.WhatICC).Value.Value, 1e-12)
+	found := map[string]analysis.Finding{}
+	for _, f := range r.Tables[0].Findings {
+		found[f.What+" "+f.Of(analysis.ByPart)+f.Of(analysis.ByMore)] = f
+	}
+	near(t, "draws", 2, found["variance draws"].Value.Value, 1e-6)
+	near(t, "items", 7, found["variance items"].Value.Value, 1e-6)
+	near(t, "share of items", 7.0/9, found["share of variance items"].Value.Value, 1e-6)
+	near(t, "error", 2, found["error of the mean none"].Value.Value, 1e-6) // 7/2 + 2/4
+	near(t, "error, more items", math.Sqrt2, found["error of the mean items"].Value.Value, 1e-6)
+	near(t, "error, more draws", math.Sqrt(3.75), found["error of the mean draws"].Value.Value, 1e-6)
+	want := []string{"2 times as many items, 4 USD more", "takes most off for the money"}
+	if diff := cmp.Diff(want, found["error of the mean items"].Notes); diff != "" {
+		t.Error(diff)
+	}
+	if f := found["variance items"]; !f.SE.OK || f.Coverage.Valid != 4 {
+		t.Errorf("%+v", f)
+	}
 }
 
 func TestAnswersThatARuleLeavesOutAreAlsoCountedAsWorst(t *testing.T) {

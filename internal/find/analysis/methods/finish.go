@@ -29,7 +29,7 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		t.Note("declared primary on %s, after %s: not a planned finding, and not corrected with the planned ones", m.Day(),
 			analysis.Plural(int(m.Verdicts), "verdict"))
 	}
-	if e.stage.Jury != "" && !t.People && !e.spec.EachJudge() {
+	if e.stage.Jury != "" && !t.People && !e.spec.EachVerdict() {
 		t.Note("%s", juries()[e.stage.Jury])
 		if t.Coverage.Alone > 0 {
 			t.Note("%d of %s %s on one vote", t.Coverage.Alone, analysis.Plural(t.Coverage.Valid, "verdict"),

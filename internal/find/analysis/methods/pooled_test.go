@@ -115,7 +115,7 @@ func pooled(t *testing.T, stage analysis.Stage, m analysis.Method, by []string, 
 // additive reports whether a finding over all is the mean of those of its parts, by their numbers of verdicts.
 func additive(what string) bool {
 	return !slices.Contains([]string{"strength", "order effect", "tie parameter", "reliability", "average win rate", "elo",
-		"order correlation", "length effect", "variance between items", "variance between draws", "share between items", "live score",
+		"order correlation", "length effect", "variance", "share of variance", "error of the mean", "live score",
 		"deviance", "misfit", "circular triples", "circle"}, what)
 }
 
@@ -140,9 +140,9 @@ func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {
 		for _, m := range c.methods {
 			whole := pooled(t, c.stage, m, []string{}, c.rows)
 			for _, field := range fields {
-				if m == analysis.Variance && (field == analysis.ByDraw) ||
+				if m == analysis.Variance && (field == analysis.ByDraw || field == analysis.ByTemplate) ||
 					c.stage.Flips && m == analysis.Rates && field == analysis.ByBranch {
-					continue // one draw has no variance; rates by branch list the control besides
+					continue // of one draw or template there are no parts; rates by branch list the control besides
 				}
 				if c.stage.Verb == analysis.Compared && slices.Contains(analysis.LaneFields(), field) && m != analysis.Length ||
 					m == analysis.Consistency && field == analysis.ByDirection {

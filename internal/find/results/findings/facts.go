@@ -219,14 +219,8 @@ func originsOf(st *study.Study) origins {
 		}
 	}
 	for i := range st.Stages {
-		root := &st.Stages[i]
-		for range st.Stages {
-			before, ok := st.Stage(root.Continue)
-			if !ok {
-				break
-			}
-			root = before
-		}
+		all := conversation(st, &st.Stages[i])
+		root := all[len(all)-1]
 		if root.Name != st.Stages[i].Name {
 			o.roots[st.Stages[i].Name] = root.Name
 		}

@@ -19,6 +19,11 @@ import (
 func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.Study) ([]analysis.Stage, error) {
 	desk := &plan.Input{Study: of}
 	families := familiesOf(of)
+	segments, err := r.Ledger.Segments(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
+	costs := sumSegments(segments)
 	looks, err := r.Scripts.Looked(ctx, run)
 	if err != nil {
 		return nil, err
@@ -37,7 +42,7 @@ func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.S
 			Name: st.Name, Verb: analysis.Judged, Flips: rubric.AgainstFirst, Low: rubric.Range.Low, High: rubric.Range.High,
 			Whole: rubric.Range.Whole, Families: families, Gold: st.Gold != "", Ruled: rubric.Rule != nil || byProgram(of, st),
 			Validated: rubric.Rule != nil, Control: control(of, st), Selected: selected(of, st), Rule: countRule(st.Count),
-			Decided: Decided(of, st), Jury: juryOf(of, st), Each: eachTurn(of, st, rubric),
+			Decided: Decided(of, st), Jury: juryOf(of, st), Each: eachTurn(of, st, rubric), Spent: spentOn(of, st, costs),
 		}
 		for _, l := range rubric.Labels {
 			if !l.Abstain {
@@ -141,7 +146,9 @@ func design(ctx context.Context, r *results.Reader, run store.Run, of *study.Stu
 	st, _ := of.Stage(s.Name)
 	answers := int64(0)
 	for _, from := range sources(of, st) {
-		s.Draws = max(s.Draws, from.Repeats.N)
+		for _, before := range conversation(of, from) {
+			s.Draws, s.Templates = max(s.Draws, before.Repeats.N), max(s.Templates, len(before.Prompt))
+		}
 		for _, l := range lanes {
 			if l.Stage == from.Name {
 				answers += l.Planned
@@ -151,6 +158,52 @@ func design(ctx context.Context, r *results.Reader, run store.Run, of *study.Stu
 	asked := slices.ContainsFunc(of.Analyses, func(a study.Analysis) bool { return a.Of == s.Name && a.Method == string(analysis.Length) })
 	s.Lengths = asked || answers > 0 && answers <= maxLengths
 	return nil
+}
+
+// conversation returns a stage and those that its conversations began in.
+func conversation(of *study.Study, st *study.Stage) []*study.Stage {
+	out := []*study.Stage{st}
+	for range of.Stages {
+		before, ok := of.Stage(out[len(out)-1].Continue)
+		if !ok {
+			break
+		}
+		out = append(out, before)
+	}
+	return out
+}
+
+// spentOn returns what the answers that a stage judges cost, and its verdicts.
+func spentOn(of *study.Study, st *study.Stage, costs []Spending) *analysis.Spent {
+	var asked []*study.Stage
+	for _, from := range sources(of, st) {
+		for _, s := range conversation(of, from) {
+			if !slices.Contains(asked, s) {
+				asked = append(asked, s)
+			}
+		}
+	}
+	out := &analysis.Spent{Answers: map[string]float64{}, Verdicts: map[string]float64{}}
+	unknown := map[string]bool{}
+	for _, c := range costs {
+		to := out.Verdicts
+		if c.Stage != st.Name {
+			to = out.Answers
+			if !slices.ContainsFunc(asked, func(s *study.Stage) bool { return s.Name == c.Stage }) {
+				continue
+			}
+			unknown[c.Lane] = unknown[c.Lane] || !c.Cost.Known()
+		}
+		if c.Cost.Known() {
+			to[c.Lane] += c.Cost.Sum.Float()
+		}
+	}
+	for lane, is := range unknown {
+		if is {
+			delete(out.Answers, lane)
+		}
+	}
+	return out
 }
 
 // byProgram reports whether a program of the study's author judges.
@@ -216,15 +269,10 @@ func control(of *study.Study, st *study.Stage) string {
 // selected returns the stage after whose results the judged lanes were chosen.
 func selected(of *study.Study, st *study.Stage) string {
 	for _, s := range sources(of, st) {
-		for range of.Stages { // what goes on with a chosen lane is about a chosen lane
+		for _, s := range conversation(of, s) { // what goes on with a chosen lane is about a chosen lane
 			if s.LaneGate != nil && len(s.LaneGate.Stages()) > 0 {
 				return s.LaneGate.Stages()[0].Stage
 			}
-			from, ok := of.Stage(s.Continue)
-			if !ok {
-				break
-			}
-			s = from
 		}
 	}
 	return ""

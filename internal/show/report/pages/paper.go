@@ -103,7 +103,9 @@ const (
 		"comparisons. Biometrika 39, 324–345."
 	workDavidson = "R. R. Davidson (1970). On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. " +
 		"Journal of the American Statistical Association 65, 317–328."
-	workFirth  = "D. Firth and R. X. de Menezes (2004). Quasi-variances. Biometrika 91, 65–80."
+	workFirth = "D. Firth and R. X. de Menezes (2004). Quasi-variances. Biometrika 91, 65–80."
+	workREML  = "H. D. Patterson and R. Thompson (1971). Recovery of inter-block information when block sizes are unequal. " +
+		"Biometrika 58, 545–554."
 	workElo    = "A. E. Elo (1978). The Rating of Chessplayers, Past and Present. Arco."
 	workCohen  = "J. Cohen (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20, 37–46."
 	workFleiss = "J. L. Fleiss (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76, 378–382."
@@ -140,6 +142,9 @@ func methodOf(m analysis.Method) methodText {
 	case analysis.Validity:
 		return methodText{"Judges are held against labels of people; where answers to label were drawn at random, values are corrected " +
 			"by them (prediction-powered inference).", []string{workPPI, workWilson}}
+	case analysis.Variance:
+		return methodText{"Parts of the variance of verdicts are estimated by restricted maximum likelihood, with errors by cluster.",
+			[]string{workREML}}
 	case analysis.Length:
 		return methodText{"The effect of length on comparisons is pooled over pairs of the same two after Mantel and Haenszel.",
 			[]string{workMantel}}

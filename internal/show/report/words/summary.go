@@ -145,7 +145,7 @@ func (d document) verdictsThere(lead *ranked) (text string, complete bool) {
 	stages := map[string]analysis.Coverage{lead.Stage: lead.Coverage}
 	for i := range d.Report.Tables {
 		t := &d.Report.Tables[i]
-		votes := t.People || t.Method == analysis.Agreement || t.Method == analysis.Validity
+		votes := t.People || (&analysis.Spec{Method: t.Method}).EachVerdict()
 		if before, ok := stages[t.Stage]; !votes && t.Stage != lead.Stage && (!ok || t.Coverage.Planned > before.Planned) {
 			stages[t.Stage] = t.Coverage
 		}
