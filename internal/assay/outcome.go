@@ -50,6 +50,9 @@ type Usage struct {
 	Reasoning    int64 // of Output: spent on thinking
 }
 
+// Written returns the tokens that were written to a cache.
+func (u Usage) Written() int64 { return u.CacheWrite5m + u.CacheWrite1h }
+
 // TokensText formats a sum of tokens: "unknown" if no reply reported its tokens, "at least" where some did not.
 func TokensText(sum, unknown int64) string {
 	switch {

@@ -279,6 +279,7 @@ type Segment struct {
 	CacheHits     int64
 	InputTokens   int64 // sums of what replies reported
 	CachedTokens  int64
+	WrittenTokens int64 // to a cache
 	OutputTokens  int64
 	Reasoning     int64
 	UsageUnknown  int64 // replies that did not report their tokens

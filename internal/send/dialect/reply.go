@@ -83,7 +83,7 @@ func responsesReply(h ReplyHead, o *assay.Outcome) responseObject {
 	if u := o.Usage; u.Known {
 		r.Usage = &responseUsage{Input: u.Input, Output: u.Output, Total: u.Input + u.Output}
 		r.Usage.InputDetails.Cached, r.Usage.InputDetails.Written, r.Usage.OutputDetails.Reasoning = u.Cached,
-			u.CacheWrite5m+u.CacheWrite1h, u.Reasoning
+			u.Written(), u.Reasoning
 	}
 	return r
 }

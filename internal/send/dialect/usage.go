@@ -66,7 +66,7 @@ func wholeNumber(source []byte) (int64, bool) {
 
 // known is u, or the zero usage where its counts cannot be.
 func (c *counts) known(u assay.Usage) assay.Usage {
-	if c.bad || u.Cached+u.CacheWrite5m+u.CacheWrite1h > u.Input || u.Reasoning > u.Output {
+	if c.bad || u.Cached+u.Written() > u.Input || u.Reasoning > u.Output {
 		return assay.Usage{}
 	}
 	u.Known = true

@@ -85,6 +85,7 @@ type Spend struct {
 	Valid       int64      // valid verdicts of the stage, where the lane judges alone; 0: not known
 	Input       int64      // tokens
 	Cached      int64
+	Hits        *float64 // the share of requests that read from the provider's cache; nil: no lane does
 	Output      int64
 	Reasoning   int64
 	Batch, Live assay.Cost // of one answer, by what answers took so far; neither priced nor unknown: it was not looked into

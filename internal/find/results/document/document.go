@@ -89,6 +89,11 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 			d.Remarks = append(d.Remarks, text)
 		}
 	}
+	for _, c := range runs.Caches(segments) {
+		if c.Low() {
+			d.Remarks = append(d.Remarks, c.Warning())
+		}
+	}
 	if n := len(redos); n > 0 {
 		d.Remarks = append(d.Remarks,
 			fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", assay.Count(n, "draw")))
@@ -175,6 +180,7 @@ func segmentFacts(segments []store.Segment) []report.Segment {
 
 func spendFacts(st *study.Study, costs []findings.Spending, segments []store.Segment) []report.Spend {
 	var out []report.Spend
+	caches := runs.Caches(segments)
 	for _, c := range costs {
 		s := report.Spend{Stage: c.Stage, Lane: c.Lane, Asks: asks(st, c.Stage), Cost: c.Cost, Spent: c.Spent, Answers: c.Answers,
 			Valid: int64(c.Valid)}
@@ -183,6 +189,11 @@ func spendFacts(st *study.Study, costs []findings.Spending, segments []store.Seg
 				s.Input, s.Cached, s.Output, s.Reasoning = s.Input+g.InputTokens, s.Cached+g.CachedTokens, s.Output+g.OutputTokens,
 					s.Reasoning+g.Reasoning
 				s.Mute += g.UsageUnknown
+			}
+		}
+		for _, k := range caches {
+			if k.Stage == c.Stage && k.Lane == c.Lane {
+				s.Hits = new(k.Rate())
 			}
 		}
 		out = append(out, s)

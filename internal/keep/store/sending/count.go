@@ -38,10 +38,7 @@ func (d *delta) count(o *store.Settlement, answered bool) {
 	} else if !u.Known && (o.Cost == nil || out.Ending.Stands()) {
 		d.mute++
 	}
-	d.usage.Input += u.Input
-	d.usage.Cached += u.Cached
-	d.usage.Output += u.Output
-	d.usage.Reasoning += u.Reasoning
+	d.usage = d.usage.Add(u)
 	hit := db.Flag(u.Cached > 0)
 	d.hits += hit
 	if answered {

@@ -136,9 +136,9 @@ func countLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlemen
 		cache_hits = cache_hits + $6,
 		input_tokens = input_tokens + $7, cached_tokens = cached_tokens + $8, output_tokens = output_tokens + $9,
 		reasoning_tokens = reasoning_tokens + $10,
-		usage_unknown = usage_unknown + $11
+		usage_unknown = usage_unknown + $11, written_tokens = written_tokens + $12
 		WHERE no = $1`, g.no, surplus, int64(d.cost.Sum), d.cost.Priced, d.cost.Unknown, d.hits,
-		d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute)
+		d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute, d.usage.Written())
 	return err
 }
 

@@ -101,6 +101,9 @@ func roundTrip(t *testing.T, fresh Fresh) {
 	want[1].Outcome.Text, want[1].Outcome.Usage, want[1].Cost = "nul \x00 and \xff bytes", assay.Usage{}, nil
 	want[3].Outcome.Text, want[3].Artifact = strings.Repeat("x", 70_000), no
 	b.settle(g, want...)
+	if got, err := b.s.Reader.Segment(b.ctx, g.No); err != nil || got.WrittenTokens != 5+want[3].Outcome.Usage.Written() {
+		t.Errorf("%d tokens were written to a cache: %v", got.WrittenTokens, err)
+	}
 	want[1].Outcome.Text = "nul \uFFFD and \uFFFD bytes"
 	want[3].Outcome.Text = ""
 	i := 0

@@ -146,13 +146,32 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 		return err
 	}
 	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run, more),
-		printNotes(ctx, w, h, run), printOwed(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
+		printNotes(ctx, w, h, run), printCaches(ctx, w, h, run), printOwed(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
 	if err := printWaits(ctx, w, h, run, far); err != nil || !more.segments {
 		return err
 	}
 	return printSegments(ctx, w, h, run)
+}
+
+// printCaches prints how many requests read from providers' caches, and where these are paid for and hardly read.
+func printCaches(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	segments, err := h.Ledger.Reader.Segments(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	var all runs.Cache
+	for _, c := range runs.Caches(segments) {
+		all.Requests, all.Hits = all.Requests+c.Requests, all.Hits+c.Hits
+		if c.Low() {
+			fmt.Fprintln(w.Stdout, c.Warning())
+		}
+	}
+	if all.Hits > 0 {
+		fmt.Fprintf(w.Stdout, "Prompt cache: %s.\n", all.Words())
+	}
+	return nil
 }
 
 // LaneState returns the state of a lane: when its run is closed, an open one takes no more requests.

@@ -100,6 +100,8 @@ type laneDocument struct {
 	Open     int64            `json:"open"`
 	Endings  map[string]int64 `json:"endings"`
 	Hits     int64            `json:"cache_hits"`
+	Rate     *float64         `json:"cache_rate"`          // the share of requests that read from the provider's cache; null: it is not used
+	Low      bool             `json:"cache_low,omitempty"` // it was paid for, and fewer than half read from it
 	Reused   int64            `json:"reused"`
 	Imported int64            `json:"imported"`
 	Surplus  int64            `json:"paid_twice"`
@@ -190,8 +192,15 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 	if err := doc.waits(ctx, w, h, run, far); err != nil {
 		return err
 	}
+	parts, err := h.Ledger.Reader.Segments(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	caches := runs.Caches(parts)
 	for _, l := range far.Lanes {
+		rate, low := cacheOf(caches, l.Lane)
 		doc.Lanes = append(doc.Lanes, laneDocument{
+			Rate: rate, Low: low,
 			Stage: l.Stage, Lane: l.Name, Model: l.ModelID(), State: LaneState(run, l.Lane), Reason: l.Reason, Planned: l.Planned,
 			Spared: l.Spared, Open: l.Lane.Open, Progress: l.Progress,
 			Endings: endingsOf(l.Endings), Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
@@ -216,13 +225,19 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 			Stop: string(l.Stop), Held: string(l.Held), Lane: l.Lane})
 	}
 	if segments {
-		all, err := h.Ledger.Reader.Segments(ctx, run.No)
-		if err != nil {
-			return err
-		}
-		doc.Segments = segmentDocuments(all)
+		doc.Segments = segmentDocuments(parts)
 	}
 	return term.WriteJSON(w.Stdout, doc)
+}
+
+// cacheOf returns what share of a lane's requests read from the provider's cache, and whether it was paid for and hardly read.
+func cacheOf(all []runs.Cache, l store.Lane) (rate *float64, low bool) {
+	for _, c := range all {
+		if c.Stage == l.Stage && c.Lane == l.Name {
+			return new(c.Rate()), c.Low()
+		}
+	}
+	return nil, false
 }
 
 // waits adds what an open run waits for, and who drives it.

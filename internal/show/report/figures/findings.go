@@ -167,7 +167,7 @@ func SpendGrid(spend []report.Spend) *plot.Grid {
 		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "cost", Number: true},
 		{Text: "spent by this run", Number: true}, {Text: "answers", Number: true}, {Text: "per answer", Number: true},
 		{Text: "per valid verdict", Number: true}, {Text: "input tokens", Number: true}, {Text: "cached", Number: true},
-		{Text: "output tokens", Number: true}, {Text: "reasoning", Number: true},
+		{Text: "cache hits", Number: true}, {Text: "output tokens", Number: true}, {Text: "reasoning", Number: true},
 	}}
 	var all report.Spend
 	spent := func(s report.Spend) string {
@@ -185,7 +185,7 @@ func SpendGrid(spend []report.Spend) *plot.Grid {
 			plot.Foreign(s.Stage), plot.Foreign(s.Lane), plot.Number(s.Cost.String()), plot.Number(spent(s)),
 			plot.Number(assay.Thousands(s.Answers)),
 			plot.Number(each(s.Cost, s.Answers)), verdict, plot.Number(s.Tokens(s.Input)), plot.Number(s.Tokens(s.Cached)),
-			plot.Number(s.Tokens(s.Output)), plot.Number(s.Tokens(s.Reasoning)),
+			plot.Number(hits(s)), plot.Number(s.Tokens(s.Output)), plot.Number(s.Tokens(s.Reasoning)),
 		})
 		all.Cost, all.Spent = all.Cost.Add(s.Cost), all.Spent.Add(s.Spent)
 		all.Answers += s.Answers
@@ -198,11 +198,19 @@ func SpendGrid(spend []report.Spend) *plot.Grid {
 		g.Rows = append(g.Rows, []plot.Cell{
 			strong("all"), {}, strong(all.Cost.String()), strong(spent(all)), strong(assay.Thousands(all.Answers)),
 			strong(each(all.Cost, all.Answers)), {},
-			strong(all.Tokens(all.Input)), strong(all.Tokens(all.Cached)), strong(all.Tokens(all.Output)),
+			strong(all.Tokens(all.Input)), strong(all.Tokens(all.Cached)), {}, strong(all.Tokens(all.Output)),
 			strong(all.Tokens(all.Reasoning)),
 		})
 	}
 	return g.Trimmed()
+}
+
+// hits returns the share of a lane's requests that read from the provider's cache.
+func hits(s report.Spend) string {
+	if s.Hits == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%%", 100**s.Hits)
 }
 
 // CostQuality returns what one answer of each lane costs against how good a table finds it; nil where the table does
