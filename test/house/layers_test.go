@@ -31,7 +31,7 @@ var layers = map[string]int{
 	"show/report/words": 5, "show/report/pages": 6, "find/analysis/gather": 3, "find/analysis/answers": 4, "find/analysis/talks": 4,
 	"find/analysis/contests": 4, "find/analysis/methods": 5, "keep/store/sending": 3, "keep/store/runs": 3, "keep/store/clients": 3,
 	"study/plan": 3, "study/edit": 3, "send/provider/apis": 3, "send/batchfile": 3, "study/plan/check": 4, "study/plan/estimate": 4,
-	"keep/ledger": 4, "send/learned": 4, "keep/backup": 0, "send/origin": 5,
+	"keep/ledger": 4, "send/learned": 4, "keep/backup": 0, "keep/inventory": 5, "send/origin": 5,
 	"send/engine": 4, "send/engine/hold": 5, "send/engine/reconcile": 6, "send/engine/batch": 7, "send/engine/live": 6,
 	"send/engine/stage": 6, "send/engine/runs": 8,
 	"send/process": 0, "send/traffic": 4, "send/workers": 15,

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"sort"
+	"strings"
 	"sync"
 )
 
@@ -27,6 +29,51 @@ func (b *Bucket) Open(ctx context.Context, run, name string) (File, error) {
 		return nil, fmt.Errorf("open artifact %s: %w", at, err)
 	}
 	return plainFile{io.NewSectionReader(f, 0, size), f}, nil
+}
+
+// Runs walks over the runs in the bucket: it lists all objects.
+func (b *Bucket) Runs(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		last := ""
+		for o, err := range b.objects.List(ctx, b.prefix) {
+			if err != nil {
+				yield("", fmt.Errorf("list %s: %w", b, err))
+				return
+			}
+			run, _, ok := strings.Cut(strings.TrimPrefix(o.Key, b.prefix), "/")
+			if !ok || run == last {
+				continue // a mark, or the same run: keys come in order
+			}
+			if last = run; !yield(run, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Lacks counts the objects of a whole artifact that are gone, or have another size than its manifest names.
+func (b *Bucket) Lacks(ctx context.Context, run, name string) (n int, err error) {
+	at, err := b.at(run, name)
+	if err != nil {
+		return 0, err
+	}
+	there := map[string]int64{}
+	for o, err := range b.objects.List(ctx, at) {
+		if err != nil {
+			return 0, fmt.Errorf("list %s: %w", at, err)
+		}
+		there[strings.TrimPrefix(o.Key, at)] = o.Size
+	}
+	m, err := b.manifest(ctx, at)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range m.Chunks {
+		if size, ok := there[c.Key]; !ok || size != c.Size {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // bucketFile reads an artifact from any offset. When it is packed meanwhile, it goes on with the packed one.

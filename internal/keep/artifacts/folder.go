@@ -174,6 +174,22 @@ func (f *Folder) List(_ context.Context, run string) iter.Seq2[Kept, error] {
 	}
 }
 
+// Runs walks over the folders of runs.
+func (f *Folder) Runs(context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		entries, err := fs.ReadDir(f.root.FS(), ".")
+		if err != nil {
+			yield("", fmt.Errorf("list artifacts folder %s: %w", f.dir, err))
+			return
+		}
+		for _, e := range entries {
+			if e.IsDir() && !yield(e.Name(), nil) {
+				return
+			}
+		}
+	}
+}
+
 func (f *Folder) kept(run string, e fs.DirEntry) (Kept, error) {
 	name, part := strings.CutSuffix(e.Name(), partial)
 	k := Kept{Name: strings.TrimSuffix(name, packed), Whole: !part}

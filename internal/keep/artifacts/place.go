@@ -28,6 +28,8 @@ type Place interface {
 	Log(run, name string) (*Log, error)
 	// List walks over what is kept of a run, whole or not.
 	List(ctx context.Context, run string) iter.Seq2[Kept, error]
+	// Runs walks over the runs of which anything is kept.
+	Runs(ctx context.Context) iter.Seq2[string, error]
 	// Remove takes one artifact away, in every form. One that is not there is no error.
 	Remove(ctx context.Context, run, name string) error
 	// Pack compresses the artifacts of a closed run, and removes what writers left unfinished. It may be stopped and called

@@ -100,4 +100,5 @@ type ClientFile struct {
 	Run     int64 // whose results it holds; 0: a client sent it
 	Bytes   int64
 	Created time.Time
+	Deleted bool
 }

@@ -69,6 +69,14 @@ func Of(run store.Run) (*Batch, bool) {
 	return s.Batch, true
 }
 
+// Kept names the artifacts of a run that no segment has: the batch file that it was made from.
+func Kept(run store.Run) []string {
+	if _, ok := Of(run); ok {
+		return []string{kept}
+	}
+	return nil
+}
+
 func of(run store.Run) (*Batch, error) {
 	b, ok := Of(run)
 	if !ok {

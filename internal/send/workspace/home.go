@@ -170,7 +170,7 @@ func (c *Connections) Set(text string) error {
 }
 
 // Type names it in the help.
-func (c *Connections) Type() string { return "number" }
+func (c *Connections) Type() string { return "int" }
 
 // Exists reports whether there is a ledger to look into: looking makes none.
 func (p Place) Exists(w *World, rehearsal Rehearsal) bool {

@@ -19,6 +19,8 @@ type cleanFlags struct {
 	home   shell.HomeFlags
 	remote bool
 	yes    bool
+	check  bool
+	hash   bool
 }
 
 func cleanCommand(w *shell.World) *cobra.Command {
@@ -33,12 +35,27 @@ func cleanCommand(w *shell.World) *cobra.Command {
 			"--remote deletes what the run's jobs left at their providers, uploaded and result files, where every result is here: not of " +
 			"jobs that are\n" +
 			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (the default for " +
-			tidyVendors() + ").",
+			tidyVendors() + ").\n\n" +
+			"--check compares the folder or bucket of artifacts with the ledger, of one run or of all, and deletes nothing: it names " +
+			"artifacts that are\n" +
+			"missing or damaged, and those that the ledger does not know. --hash reads all their bytes and compares the SHA-256.",
 		Args: shell.UpTo("RUN"),
-		RunE: func(c *cobra.Command, args []string) error { return clean(c.Context(), w, shell.FirstOf(args), f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case f.hash && !f.check:
+				return shell.Usage("add --check", "--hash belongs to --check")
+			case f.check && f.remote:
+				return shell.Usage("leave one of them out", "--check deletes nothing, and --remote does")
+			case f.check:
+				return checkArtifacts(c.Context(), w, args, f)
+			}
+			return clean(c.Context(), w, shell.FirstOf(args), f)
+		},
 	}
 	f.home.Register(c)
 	c.Flags().BoolVar(&f.remote, "remote", false, "delete what the jobs left at the providers")
+	c.Flags().BoolVar(&f.check, "check", false, "compare artifacts and ledger, and delete nothing; without RUN of all runs")
+	c.Flags().BoolVar(&f.hash, "hash", false, "with --check: read all bytes, and compare their SHA-256")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "delete without asking")
 	return c
 }

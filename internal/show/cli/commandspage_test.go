@@ -13,7 +13,7 @@ const commandsHead = "# Commands\n\nWritten by `make update` from the program it
 	"commands share stand at the end.\n"
 
 // shared are flags that stand once on the page.
-var shared = regexp.MustCompile(`(?m)^ +--(home|db|artifacts|cache)\b.*\n`)
+var shared = regexp.MustCompile(`(?m)^ +--(home|db|artifacts|cache|connections)\b.*\n`)
 
 // commandsPage is docs/commands.md as the program has it now.
 func commandsPage(help func(args ...string) string) string {

@@ -151,6 +151,19 @@ func (s *Server) Spoil(text string) (n int) {
 	return n
 }
 
+// Lose removes every object whose key contains a text.
+func (s *Server) Lose(text string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.objects {
+		if strings.Contains(key, text) {
+			delete(s.objects, key)
+			n++
+		}
+	}
+	return n
+}
+
 // ServeHTTP serves one call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)

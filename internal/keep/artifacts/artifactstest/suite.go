@@ -248,6 +248,14 @@ func remove(t *testing.T, open func() artifacts.Place) {
 	if read(t, open(), "ab") != "text" {
 		t.Error("another artifact went with it")
 	}
+	var runs []string
+	for run, err := range open().Runs(t.Context()) {
+		ok(t, err)
+		runs = append(runs, run)
+	}
+	if diff := cmp.Diff([]string{"r1"}, runs); diff != "" {
+		t.Error("runs of which anything is kept:\n" + diff)
+	}
 	ok(t, begun(t, p, 0, "etag", "x").Close())
 	ok(t, p.Remove(t.Context(), "r1", "out"))
 	s, err := p.Sink(t.Context(), "r1", "out")

@@ -100,13 +100,17 @@ func (s *Store) ClientFiles(ctx context.Context, owner, purpose string, before i
 		AND (CAST($3 AS BIGINT) = 0 OR no < $3) ORDER BY no DESC LIMIT CAST($4 AS BIGINT)`, owner, purpose, before, limit)
 }
 
-// ClientFilesOf reads the results of a run, deleted ones too.
+// ClientFilesOf reads the results of a run, deleted ones too; 0: all files that clients have sent.
 func (s *Store) ClientFilesOf(ctx context.Context, run int64) ([]store.ClientFile, error) {
+	if run == 0 {
+		return s.clientFiles(ctx, `run_no IS NULL AND whole_ms IS NOT NULL ORDER BY no`)
+	}
 	return s.clientFiles(ctx, `run_no = $1 ORDER BY no`, run)
 }
 
 func (s *Store) clientFiles(ctx context.Context, where string, args ...any) ([]store.ClientFile, error) {
-	rows, err := s.db.Query(ctx, `SELECT no, id, owner, name, purpose, COALESCE(run_no, 0), bytes, created_ms FROM client_files
+	rows, err := s.db.Query(ctx, `SELECT no, id, owner, name, purpose, COALESCE(run_no, 0), bytes, created_ms,
+		deleted_ms IS NOT NULL FROM client_files
 		WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read client files: %w", err)
@@ -116,7 +120,7 @@ func (s *Store) clientFiles(ctx context.Context, where string, args ...any) ([]s
 	for rows.Next() {
 		var u store.ClientFile
 		var created sql.NullInt64
-		if err := rows.Scan(&u.No, &u.ID, &u.Owner, &u.Name, &u.Purpose, &u.Run, &u.Bytes, &created); err != nil {
+		if err := rows.Scan(&u.No, &u.ID, &u.Owner, &u.Name, &u.Purpose, &u.Run, &u.Bytes, &created, &u.Deleted); err != nil {
 			return nil, fmt.Errorf("read client files: %w", err)
 		}
 		u.Created = db.FromMillis(created)

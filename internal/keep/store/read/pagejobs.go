@@ -127,3 +127,12 @@ func scanCause(rows *sql.Rows) (store.Cause, error) {
 	err := rows.Scan(&c.Stage, &c.Lane, &c.Ending, &c.Class, &c.Status, &c.Code, &c.Message, &c.Count, &c.Item)
 	return c, err
 }
+
+// ArtifactsOf reads the files of a run in the order they came.
+func (s *Pages) ArtifactsOf(ctx context.Context, run int64) ([]store.Artifact, error) {
+	scan := func(rows *sql.Rows) (a store.Artifact, err error) {
+		return a, rows.Scan(&a.No, &a.Name, &a.Kind, &a.Part, &a.Size, &a.SHA256)
+	}
+	return db.Collect(db.Walk(ctx, s.db, "read artifacts", scan, `SELECT no, name, kind, part, bytes, sha256 FROM artifacts
+		WHERE segment_no IN (SELECT no FROM segments WHERE run_no = $1) ORDER BY no`, run))
+}

@@ -1,6 +1,7 @@
 package rivertest
 
 import (
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"assay/internal/assay"
 	"assay/internal/keep/artifacts/artifactstest"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli"
@@ -80,6 +82,7 @@ func shareABucket(t *testing.T, study string, away int64) {
 			return err
 		}))
 	}
+	s.compared(bucket, run)
 	said := s.history() + hands[0].said.String() + hands[1].said.String() + strings.Join(bucket.Keys(), "\n")
 	if strings.Contains(said, artifactstest.Secret) {
 		t.Error("the secret of the bucket was said")
@@ -99,4 +102,36 @@ func (s *shop) read(bucket *artifactstest.Server, run store.Run) {
 	if code := cli.Main(s.ctx, w); code != 0 {
 		s.t.Fatalf("export: exit code %d\n%s", code, w.Stderr)
 	}
+}
+
+// compared wants bucket and ledger to agree, changed bytes to be found where they are read, and lost objects without reading any.
+func (s *shop) compared(bucket *artifactstest.Server, run store.Run) {
+	s.t.Helper()
+	check := func(code int, want string, args ...string) {
+		s.t.Helper()
+		env, _ := s.machine(bucket)
+		w := s.world(env, append([]string{"clean", "--check"}, args...)...)
+		if got := cli.Main(s.ctx, w); got != code || !strings.Contains(fmt.Sprint(w.Stdout), want) {
+			s.t.Errorf("clean --check %v: exit code %d, no %q in\n%s%s", args, got, want, w.Stdout, w.Stderr)
+		}
+	}
+	check(0, "0 missing, 0 damaged, 0 extra, 0 unfinished", "--hash")
+	all, err := s.look.Pages.ArtifactsOf(s.ctx, run.No)
+	s.ok(err)
+	at := run.ID + "/" + all[0].Name + "/"
+	manifest := func(key string) bool { return strings.Contains(key, "/whole.") || strings.Contains(key, "/packed.") }
+	for _, key := range bucket.Keys() {
+		if strings.Contains(key, at) && !manifest(key) {
+			bucket.Spoil(key)
+			check(0, "0 damaged")
+			if all[0].SHA256 != "" {
+				check(3, all[0].Name, run.ID, "--hash")
+			}
+			bucket.Lose(key)
+			check(3, all[0].Name+" ("+assay.Size(all[0].Size)+"): 1 of its objects are gone", run.ID)
+			break
+		}
+	}
+	bucket.Lose(at)
+	check(3, "1 missing, 0 damaged, 0 extra")
 }
