@@ -153,7 +153,7 @@ func (m *maker) marking(yield func(Request, error) bool) (hold func(Request, err
 			few := shared[prefix(r)] < 2
 			// the batch that goes first is of one request; later turns may come when nothing is kept any more
 			if m.route.Wire.Carrier != "" {
-				few = r.At.Turn > 1
+				few = r.At.Turn > 1 && r.At.Judge == ""
 			}
 			if pre := prefix(r); few || len(pre[0])+len(pre[1]) < leastMarked {
 				r.Request.Wire = &plain

@@ -11,6 +11,7 @@ import (
 	"assay/internal/send/dialect"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
+	"assay/internal/study/prompt"
 )
 
 // Kind returns the vendor whose API a lane's provider speaks.
@@ -99,23 +100,44 @@ func (d *Input) JudgeRoute(l *study.Lane, mode assay.Mode, rubric judge.Rubric) 
 // that go together read nothing of what they write: so one request goes first, as a batch of its own, and the others
 // when it is back. It pays where they are some, and the text is long enough for every model.
 func (d *Input) Primes(st *study.Stage, l *study.Lane, requests int64) bool {
-	v := d.Vendor(l)
-	if !v.CacheMarks || st.Verb() != study.VerbAsk || d.Mode(st, l) != assay.ModeBatch || requests < leastPrimed ||
+	if !d.Vendor(l).CacheMarks || d.Mode(st, l) != assay.ModeBatch || requests < leastPrimed ||
 		d.Study.PromptCache != nil && !*d.Study.PromptCache {
 		return false
 	}
+	return d.Shared(st) >= longPrefix
+}
+
+// Shared returns the bytes of the system text and context that all prompts of a stage share; 0: they differ. What a stage buys in rounds
+// comes too late to read what the first round wrote.
+func (d *Input) Shared(st *study.Stage) int {
+	switch v := st.Verb(); {
+	case v == study.VerbAsk:
+		return static(st.System.Template, st.Context.Template)
+	case v != study.VerbJudge && v != study.VerbCompare, st.Pairs != nil && st.Pairs.Adaptive != nil:
+		return 0
+	}
+	r, err := d.Rubric(st)
+	if err != nil || len(r.Prompts) == 0 || r.System == "" {
+		return 0
+	}
+	t, _ := prompt.Parse(assay.Place{}, r.System)
+	return static(t)
+}
+
+// static returns the bytes of some templates that are the same for every item; 0: they are not.
+func static(all ...*prompt.Template) int {
 	n := 0
-	for _, t := range []study.Text{st.System, st.Context} {
-		if t.Template == nil {
+	for _, t := range all {
+		if t == nil {
 			continue
 		}
-		text, static := t.Template.Static()
+		text, static := t.Static()
 		if !static {
-			return false
+			return 0
 		}
 		n += len(text)
 	}
-	return n >= longPrefix
+	return n
 }
 
 const (

@@ -73,6 +73,7 @@ type Part struct {
 	Few      int64      // of a batch: fewer requests than this go live; 0: however few
 	Rest     int64      // of a batch: so many may be left over and go live, too
 	Canary   int64      // of a batch: so many go live first
+	Primed   bool       // of a batch: one request goes first as a batch of its own, and the others read what all share from a cache
 	Plain    Price      // in its mode, as if none of a batch went live
 	Cost     Price      // as it travels
 	Live     Price      // if it went live

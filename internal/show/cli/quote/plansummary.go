@@ -202,8 +202,11 @@ func waiting(d *plan.Input, p *plan.Plan) (usual, longest time.Duration) {
 			switch {
 			case wave < q.Wave || wave >= q.Wave+max(1, q.Rounds):
 			case q.Mode == assay.ModeBatch:
-				limits := d.Limits(q.Lane)
-				u, l = max(u, limits.Usual), max(l, limits.Longest)
+				limits, jobs := d.Limits(q.Lane), time.Duration(1)
+				if q.Primed && wave == q.Wave { // after the job that goes first
+					jobs = 2
+				}
+				u, l = max(u, jobs*limits.Usual), max(l, jobs*limits.Longest)
 			default:
 				n := q.Requests / int64(max(1, q.Rounds))
 				live[q.Lane.Provider] += n

@@ -126,6 +126,10 @@ func (m *maker) add(st *study.Stage, p plan.Part, w load) {
 	p.Stage, p.Verb = st.Name, st.Verb()
 	m.fewest(st, &p)
 	m.goLive(&p)
+	if p.Verb != study.VerbAsk { // a judge's system text
+		w.shared = float64(m.in.Shared(st)) / plan.BytesPerToken
+	}
+	p.Primed = p.Mode == assay.ModeBatch && m.primes(&p)
 	m.price(&p, w)
 	m.plan.Parts = append(m.plan.Parts, p)
 	m.plan.Waves = max(m.plan.Waves, p.Wave)
@@ -174,7 +178,7 @@ func (m *maker) canaries() {
 	seen := map[string]bool{}
 	for _, p := range m.plan.Parts {
 		name := p.Stage + " " + p.Lane.Name
-		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 || p.Requests < p.Few || m.primes(&p) {
+		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 || p.Requests < p.Few || p.Primed {
 			continue
 		}
 		seen[name] = true
@@ -194,7 +198,7 @@ func (m *maker) canaries() {
 // primed notes whose first request goes ahead so that the others read what they share from a cache.
 func (m *maker) primed() {
 	for i := range m.plan.Parts {
-		if p := &m.plan.Parts[i]; m.primes(p) {
+		if p := &m.plan.Parts[i]; p.Primed {
 			m.note(
 				"stage %s: one request of lane %s goes first, as a batch of its own: the others read what all share from the provider's "+
 					"cache (`prompt_cache: false` sends all at once, for more)", p.Stage, p.Lane.Name)

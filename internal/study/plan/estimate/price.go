@@ -109,7 +109,7 @@ func (m *maker) price(p *plan.Part, w load) {
 		if mode == assay.ModeLive {
 			how.Tier = p.Lane.Params.ServiceTier
 		}
-		primes := mode == assay.ModeBatch && m.primes(p)
+		primes := mode == assay.ModeBatch && p.Primed
 		one := func(in float64, out int, cached float64) assay.Cost {
 			u := assay.Usage{Known: true, Input: round(in), Cached: round(cached), Output: int64(out)}
 			if primes { // one writes, the others read
@@ -145,7 +145,7 @@ func (m *maker) price(p *plan.Part, w load) {
 // primes reports whether the requests of a part read what they share from the provider's cache, after one that goes first.
 func (m *maker) primes(p *plan.Part) bool {
 	st, ok := m.in.Study.Stage(p.Stage)
-	return ok && p.Turn == 1 && p.Verb == study.VerbAsk && m.in.Primes(st, p.Lane, p.Requests)
+	return ok && p.Turn == 1 && m.in.Primes(st, p.Lane, p.Requests)
 }
 
 // seen returns what answers like those of a part took.
