@@ -65,3 +65,42 @@ func TestThePowerOfAMarginIsTheChanceThatEqualsPass(t *testing.T) {
 		t.Error("one item shows something")
 	}
 }
+
+// TestTheChanceToKeepAMarginIsThatOfAllTables enumerates every table of two equal lanes on few items, and of many holds the chance
+// against the normal approximation.
+func TestTheChanceToKeepAMarginIsThatOfAllTables(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		items               int
+		rate, apart, margin float64
+	}{{80, 0.95, 0.06, 0.07}, {60, 0.5, 0.375, 0.2}, {40, 0.9, 0.15, 0.15}} {
+		want := 0.0
+		both := c.rate - c.apart/2
+		for b := range c.items + 1 {
+			for k := range c.items + 1 - b {
+				for a := range c.items + 1 - b - k {
+					table := PairTable{Both: a, OnlyFirst: b, OnlySecond: k, Neither: c.items - a - b - k}
+					if table.Difference(0.95).Interval.Low > -c.margin {
+						want += binomial(b+k, c.items, c.apart) * binomial(b, b+k, 0.5) * binomial(a, c.items-b-k, both/(1-c.apart))
+					}
+				}
+			}
+		}
+		p := Paired{Variance: c.apart, Exact: true, Rate: c.rate}
+		got := p.Keeps(c.items, c.margin, 0.05)
+		if t.Logf("%+v: %.3f, normal %.3f", c, got, Paired{Variance: c.apart}.Keeps(c.items, c.margin, 0.05)); math.Abs(got-want) > 0.01 {
+			t.Errorf("%+v: %g, all tables %g", c, got, want)
+		}
+		n, err := p.KeepItems(c.margin, Test{Alpha: 0.05, Power: 0.8})
+		if err != nil || p.Keeps(n, c.margin, 0.05) < 0.8 || p.Keeps(n-5, c.margin, 0.05) > 0.82 {
+			t.Errorf("%+v: %d items %g (%v)", c, n, p.Keeps(n, c.margin, 0.05), err)
+		}
+	}
+	for _, rate := range []float64{0.5, 0.8} {
+		many := Paired{Variance: 0.2, Exact: true, Rate: rate}
+		exact, normal := many.Keeps(mostEnumerated, 0.03, 0.05), many.Keeps(mostEnumerated+1, 0.03, 0.05)
+		if t.Logf("%g: %g, normal %g", rate, exact, normal); math.Abs(exact-normal) > 0.01 {
+			t.Errorf("at %d items of rate %g: %g, beyond %g", mostEnumerated, rate, exact, normal)
+		}
+	}
+}

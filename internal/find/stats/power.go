@@ -3,6 +3,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"sort"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -105,6 +106,7 @@ func upTo(n float64) int { return int(math.Ceil(n - 1e-9*n)) }
 type Paired struct {
 	Variance float64 // of the difference of the two on one item
 	Exact    bool    // each item has one yes or no of each lane, and McNemar's exact test decides; else Student's t does
+	Rate     float64 // of yes, where it is exact; 0: one half
 }
 
 // mostExact is up to how many items the exact test is reckoned with; beyond, it and the normal approximation differ by
@@ -258,6 +260,10 @@ func binomialUpTo(k, n int, p float64) float64 {
 	return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p)
 }
 
+// mostEnumerated is up to how many items the chance to keep a margin is computed from the tables that may come; beyond, the normal
+// approximation is as good.
+const mostEnumerated = 2000
+
 // Keeps returns the chance that so many items show that two lanes that are equal differ by no more than a margin: that the interval
 // of their difference, two-sided at the level 1 - alpha, lies above it.
 func (p Paired) Keeps(items int, margin, alpha float64) float64 {
@@ -266,10 +272,76 @@ func (p Paired) Keeps(items int, margin, alpha float64) float64 {
 	if left <= 0 || !(margin > 0) || !(p.Variance > 0) {
 		return 0
 	}
+	if p.Exact && items <= mostEnumerated {
+		return p.keeping(margin, 1-alpha).chance(items)
+	}
 	return normalBelow(margin/math.Sqrt(p.Variance/left) - z)
 }
 
 // KeepItems returns how many items show it with a given chance.
 func (p Paired) KeepItems(margin float64, t Test) (int, error) {
-	return Paired{Variance: p.Variance}.Items(margin, t)
+	n, err := Paired{Variance: p.Variance}.Items(margin, t)
+	if err != nil || !p.Exact || n > mostEnumerated {
+		return n, err
+	}
+	return sort.Search(mostEnumerated, func(n int) bool { return p.Keeps(n, margin, t.Alpha) >= t.Power }), nil
+}
+
+// keeping is the interval of a paired difference before the data: two lanes that are as often right.
+type keeping struct {
+	apart, both   float64 // share of items on which they differ; of the others, those on which both are right
+	margin, level float64
+}
+
+func (p Paired) keeping(margin, level float64) keeping {
+	rate := p.Rate
+	if rate <= 0 || rate >= 1 {
+		rate = 0.5
+	}
+	k := keeping{apart: min(p.Variance, 2*rate, 2*(1-rate)), margin: margin, level: level}
+	if k.apart < 1 {
+		k.both = (rate - k.apart/2) / (1 - k.apart)
+	}
+	return k
+}
+
+// chance returns the chance that the interval keeps the margin on so many items, from the tables that may come.
+func (k keeping) chance(items int) float64 {
+	sum := 0.0
+	for _, differ := range likely(items, k.apart) {
+		for _, right := range likely(items-differ.k, k.both) {
+			least := sort.Search(differ.k+1, func(first int) bool {
+				t := PairTable{Both: right.k, OnlyFirst: first, OnlySecond: differ.k - first, Neither: items - differ.k - right.k}
+				return t.newcombe(k.level, t.correctedPhi()).Low > -k.margin
+			})
+			sum += differ.p * right.p * (1 - binomialUpTo(least-1, differ.k, 0.5))
+		}
+	}
+	return sum
+}
+
+// counted is a count with its probability.
+type counted struct {
+	k int
+	p float64
+}
+
+// mostLikely is how many counts a binomial distribution is cut to: of more, each stands for those beside it.
+const mostLikely = 41
+
+// likely returns the counts of a binomial distribution within five standard deviations of its mean.
+func likely(n int, p float64) []counted {
+	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))
+	low, high := max(0, int(mean-5*sd)-1), min(n, int(mean+5*sd)+1)
+	step := 1 + (high-low)/mostLikely
+	var out []counted
+	total := 0.0
+	for k := low; k <= high; k += step {
+		out = append(out, counted{k, binomial(k, n, p)})
+		total += out[len(out)-1].p
+	}
+	for i := range out {
+		out[i].p /= total
+	}
+	return out
 }

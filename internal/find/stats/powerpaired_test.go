@@ -98,7 +98,7 @@ func TestExactPowerIsTheSumOverAllOutcomes(t *testing.T) {
 func TestTheSmallestDifferenceIsTheOneThatHasThePower(t *testing.T) {
 	t.Parallel()
 	test := Test{Alpha: 0.05, Power: 0.8}
-	for _, p := range []Paired{{0.25, true}, {0.25, false}, {4, false}, {0.02, true}} {
+	for _, p := range []Paired{{Variance: 0.25, Exact: true}, {Variance: 0.25}, {Variance: 4}, {Variance: 0.02, Exact: true}} {
 		for _, n := range []int{12, 60, 500} {
 			d := p.Detectable(n, test)
 			if !d.OK {

@@ -6,6 +6,7 @@ import (
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/results/findings"
+	"assay/internal/find/stats"
 	"assay/internal/keep/store"
 	"assay/internal/send/learned"
 	"assay/internal/study/plan"
@@ -85,8 +86,22 @@ func variedIn(s *analysis.Leaderboard) (plan.Varied, bool) {
 	slices.Sort(information)
 	if s.What != analysis.WhatStrength {
 		out.Variance = variance[len(variance)/2]
+		if out.Exact {
+			out.Rate = meanOf(s.Places)
+		}
 	} else if len(information) > 0 {
 		out.Information = information[len(information)/2]
 	}
 	return out, out.Variance > 0 || out.Information > 0
+}
+
+// meanOf returns the mean of the values that places have; 0 where none has.
+func meanOf(places []analysis.Place) float64 {
+	var t stats.Total
+	for _, p := range places {
+		if p.Value.OK {
+			t.Add(p.Value.Value)
+		}
+	}
+	return t.Sum / float64(max(1, t.N))
 }

@@ -49,14 +49,15 @@ type Power struct {
 
 	What        Measure       `json:"what"`
 	Contestants int64         `json:"contestants"`
-	Tests       int64         `json:"tests"`                 // pairs of contestants
-	Scale       float64       `json:"scale,omitempty"`       // of means: the highest score less the lowest. A point is a hundredth of it
-	Variance    float64       `json:"variance,omitempty"`    // of the difference of two lanes on one item
-	Information float64       `json:"information,omitempty"` // about the difference of two strengths, from one comparison
-	Measured    *Varied       `json:"measured,omitempty"`    // where this was measured; without it, it is assumed
-	Why         string        `json:"why,omitempty"`         // why nothing can be said
-	Detect      *Detect       `json:"detect,omitempty"`      // what a given difference needs
-	NoWorse     []HeldAgainst `json:"no_worse,omitempty"`    // of analyses that hold lanes against a baseline
+	Tests       int64         `json:"tests"`                  // pairs of contestants
+	Scale       float64       `json:"scale,omitempty"`        // of means: the highest score less the lowest. A point is a hundredth of it
+	Variance    float64       `json:"variance,omitempty"`     // of the difference of two lanes on one item
+	Information float64       `json:"information,omitempty"`  // about the difference of two strengths, from one comparison
+	Measured    *Varied       `json:"measured,omitempty"`     // where this was measured; without it, it is assumed
+	Why         string        `json:"why,omitempty"`          // why nothing can be said
+	Detect      *Detect       `json:"detect,omitempty"`       // what a given difference needs
+	NoWorse     []HeldAgainst `json:"no_worse,omitempty"`     // of analyses that hold lanes against a baseline
+	Further     float64       `json:"further_look,omitempty"` // the level of what more items show, where these are some of them; 0: the usual
 }
 
 // HeldAgainst holds what a stage of the planned size can show of lanes that are held against a baseline.
@@ -84,6 +85,7 @@ type Varied struct {
 	Items       int     `json:"items"` // independent units of it
 	Variance    float64 `json:"-"`     // of the difference of two lanes on one item; 0: not known
 	Exact       bool    `json:"-"`     // each item has one yes or no of each lane
+	Rate        float64 `json:"-"`     // of yes, where it is exact
 	Information float64 `json:"-"`     // of one comparison; 0: not known
 }
 
@@ -120,6 +122,7 @@ type Size struct {
 	Compete     bool          // items compete: there will be no more of them
 	Reads       []string      // stages whose answers it needs, all the way back
 	NoWorse     []HeldAgainst // of analyses that hold lanes against a baseline, without chance and need
+	Further     float64       // the level of a look at more items, where a limit takes the first of them
 	Why         string        // why nothing can be said
 }
 
@@ -182,10 +185,13 @@ func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
 	design := stats.Paired{Variance: z.variance(), Exact: z.What == OfRates && z.Draws == 1 && z.Clusters == 0}
 	if v.Variance > 0 {
 		q.Measured, q.Why = &v, ""
-		design = stats.Paired{Variance: v.Variance, Exact: v.Exact}
+		design = stats.Paired{Variance: v.Variance, Exact: v.Exact, Rate: v.Rate}
 	}
 	if q.Why != "" {
 		return
+	}
+	if !design.Exact || 2*math.Pow(0.5, float64(z.Items)) < shown(q.Tests).Alpha { // else it can claim nothing, and spends nothing
+		q.Further = z.Further
 	}
 	q.Variance = rounded(design.Variance, 1e4)
 	span, effect := z.span(), z.effect(q.Measured != nil)

@@ -44,6 +44,10 @@ func powerLines(q plan.Power) string {
 		line = pairedLine(q)
 	}
 	line += NoWorseLines(q)
+	if q.Further > 0 {
+		line += fmt.Sprintf("  These items are a first look at 5%%: if more are asked later, what is new is claimed at %.3g%%. "+
+			"`assay plan STUDY --pilot %d` asks without judging, and is no look.\n", 100*q.Further, q.Items)
+	}
 	if q.Detect != nil {
 		line += detectLine(q)
 	}

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"strings"
 	"testing"
 
 	"assay/internal/study/plan"
@@ -27,5 +28,15 @@ func TestLargeDifferencesOfScoresArePlainNumbers(t *testing.T) {
 		if got := powerLines(q); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
+	}
+}
+
+func TestAFirstLookIsToldBefore(t *testing.T) {
+	t.Parallel()
+	q := plan.Power{Stage: "ok", What: plan.OfRates, Contestants: 2, Tests: 1, Items: 20, Draws: 1, Further: 0.0025}
+	want := "  These items are a first look at 5%: if more are asked later, what is new is claimed at 0.25%. " +
+		"`assay plan STUDY --pilot 20` asks without judging, and is no look.\n"
+	if got := powerLines(q); !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -74,11 +74,11 @@ func (d checker) checkRubric(st *study.Stage, problems *assay.Problems) {
 			break
 		}
 	}
-	if len(r.Needs) > 0 && !scope.Open && !slices.ContainsFunc(r.Needs, func(f string) bool { _, ok := scope.Fields[f]; return ok }) {
+	if _, field := scope.Fields["expect"]; slices.Contains(r.Needs, "expect") && !scope.Open && !field {
 		in, _ := d.Study.Inputs.Find(d.Root(st))
 		if in.Expect == (study.Expect{}) {
-			problems.Warn(st.Where.Key("rubric"), "give the input such a field, or `expect`",
-				"rubric %s reads one of the fields %s, and input %s has none", r.Name, strings.Join(r.Needs, ", "), d.Root(st))
+			problems.Warn(st.Where.Key("rubric"), "give the input `expect`",
+				"rubric %s holds answers against what is expected, and input %s has no `expect`", r.Name, d.Root(st))
 		}
 	}
 }

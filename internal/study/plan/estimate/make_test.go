@@ -117,9 +117,9 @@ func TestEveryStageIsCounted(t *testing.T) {
 		},
 		"judges read every answer they are about": {
 			`  - {name: one, ask: q, turns: ["{{ text }}", {each: {x: no, y: hm}}], lanes: [g, h], control: true}
-  - {name: first, judge: one, of: first, rubric: compliance, judges: j}
-  - {name: last, judge: one, rubric: compliance, judges: j}
-  - {name: every, judge: one, of: each, rubric: compliance, judges: j}
+  - {name: first, judge: one, of: first, rubric: stance, judges: j}
+  - {name: last, judge: one, rubric: stance, judges: j}
+  - {name: every, judge: one, of: each, rubric: stance, judges: j}
   - {name: flips, judge: one, rubric: flip, judges: j, among: h}
   - {name: end, judge: one, of: last, rubric: flip, judges: j, among: h}
   - {name: second, judge: one, of: 2, rubric: likert, judges: j, among: h}
@@ -285,7 +285,7 @@ func TestAJudgeOfStagesReadsTheItemsOfAllOrSaysSo(t *testing.T) {
 		"inputs:\n  some: {items: [{id: a, text: one}]}\n  more: {items: [{id: a, text: one}, {id: z, text: last}]}", 1)
 	stages := `  - {name: all, ask: q, prompt: "{{ text }}", lanes: g}
   - {name: few, ask: %s, prompt: "{{ text }}", lanes: g}
-  - {name: fine, judge: [all, few], rubric: compliance, judges: h}
+  - {name: fine, judge: [all, few], rubric: stance, judges: h}
 `
 	must(t, desk(t, text+fmt.Sprintf(stages, "some"), nil), plan.Options{})
 	_, problems := estimate.Make(context.Background(), desk(t, text+fmt.Sprintf(stages, "more"), nil), plan.Options{})
@@ -333,10 +333,10 @@ func TestVerdictsArePricedByTheirRubricAndMayComeToNothing(t *testing.T) {
 		`  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g, h]}
   - {name: two, ask: q, prompt: "Again: {{ text }}", lanes: [g, h], when: 'any(finding("fine", "rate"), .value > 0)'}
   - {name: three, continue: two, turns: ["Sure?"]}
-  - {name: fine, judge: one, rubric: compliance, judges: h}
+  - {name: fine, judge: one, rubric: stance, judges: h}
   - {name: short, compare: one, rubric: better_sample, prompt: short, judges: h}
   - {name: long, compare: one, rubric: better_sample, prompt: stepwise, judges: h}
-  - {name: later, judge: three, rubric: compliance, judges: h}
+  - {name: later, judge: three, rubric: stance, judges: h}
   - {name: against, compare: two, rubric: better, judges: h}
 `, nil), plan.Options{})
 	each := map[string]int64{}

@@ -75,6 +75,9 @@ func (m *maker) judging(ctx context.Context, st *study.Stage, r judge.Rubric) {
 		return
 	}
 	z.Contestants, z.Clusters = int64(len(lanes)), m.clusters(ctx, st)
+	if z.Contestants > 1 && m.options.Limit > 0 && z.Items == int64(m.options.Limit) {
+		z.Further = 0.05 * analysis.LookAt(2)
+	}
 	if z.What, z.Scale = measure(r, control); z.What == plan.OfMeans && z.Scale == 0 {
 		z.Why = "its scores have no bounds, so how far they vary is not known before a run"
 	}

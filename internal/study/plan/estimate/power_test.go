@@ -288,3 +288,26 @@ func TestItemsThatShareAClusterShowLess(t *testing.T) {
 		t.Errorf("measured: %+v", q)
 	}
 }
+
+// TestTheFirstOfTheItemsAreALook: who asks more later has spent the level of 5%, which is told before; too few items to claim anything,
+// all of them, or answers that nobody judges are no look.
+func TestTheFirstOfTheItemsAreALook(t *testing.T) {
+	t.Parallel()
+	var rows strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&rows, "{\"id\": \"i%d\", \"text\": \"question %d\"}\n", i, i)
+	}
+	_, lanes, _ := strings.Cut(head, "lane_defaults:")
+	text := "study: s\ninputs: {q: {file: q.jsonl}}\nlane_defaults:" + lanes + `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g, h]}
+  - {name: ok, judge: one, rubric: stance, judges: j}
+  - {name: score, judge: one, rubric: likert, judges: j}
+`
+	for limit, want := range map[int][2]float64{0: {}, 3: {0, 0.0025}, 5: {0, 0.0025}, 6: {0.0025, 0.0025}, 20: {0.0025, 0.0025}, 40: {}} {
+		p := must(t, desk(t, text, fstest.MapFS{"q.jsonl": {Data: []byte(rows.String())}}), plan.Options{Workers: 1, Limit: limit})
+		for i, q := range p.Power {
+			if math.Abs(q.Further-want[i]) > 1e-12 {
+				t.Errorf("limit %d, stage %s: %g, want %g", limit, q.Stage, q.Further, want[i])
+			}
+		}
+	}
+}

@@ -66,7 +66,7 @@ func (m *maker) statements(ctx context.Context, st *study.Stage) {
 		const join = "join the specification: `join: {with: spec, match: group = id, as: statement}` of the input"
 		switch {
 		case field == "" && len(r.Needs) > 0 && len(m.in.Study.LanesNamed(st.Judges.List)) > 0:
-			m.problems.Warn(st.Where.Key("rubric"), join, "stage %s holds answers against a rule, and item %q has none", st.Name, it.ID)
+			m.problems.Add(st.Where.Key("rubric"), join, "stage %s holds answers against a rule, and item %q has none", st.Name, it.ID)
 			return
 		case group != "" && it.Fields[field] == group && !strings.ContainsAny(group, " \n"):
 			m.problems.Add(it.Place, join, "stage %s: the %s of item %q is an id, %q, and not its text", st.Name, field, it.ID, group)

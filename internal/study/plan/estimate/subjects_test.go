@@ -38,6 +38,7 @@ stages:
 		return fstest.MapFS{"spec.jsonl": {Data: []byte(`{"id":"s1","type":"rule"` + text + `}` + "\n")},
 			"asked.jsonl": {Data: []byte(`{"id":"q","about":"s1","text":"Hi"}` + "\n")}}
 	}
+	ruleless := strings.Replace(judged, ", join: {with: spec, match: about = id, as: statement}", "", 1)
 	for name, tt := range map[string]struct {
 		study string
 		files fstest.MapFS
@@ -51,9 +52,12 @@ stages:
 		"an empty text is left out": {fill("", `, where: 'trim(text) != ""'`), essays("text", " "), "", ""},
 		"people compared": {strings.Replace(fill("", ""), "judges: [j]", `judges: ["human:ann"]`, 1),
 			essays("text", " "), "", ""},
-		"a statement without text":   {judged, spec(""), `the statement of item "q" has no text`, "a field text"},
-		"a statement of blanks":      {judged, spec(`,"text":" "`), `the statement of item "q" has no text`, "a field text"},
-		"a statement that is null":   {judged, spec(`,"text":null`), `the statement of item "q" has no text`, "a field text"},
+		"a statement without text": {judged, spec(""), `the statement of item "q" has no text`, "a field text"},
+		"a statement of blanks":    {judged, spec(`,"text":" "`), `the statement of item "q" has no text`, "a field text"},
+		"a statement that is null": {judged, spec(`,"text":null`), `the statement of item "q" has no text`, "a field text"},
+		"no statement": {ruleless, spec(""),
+			`stage kept holds answers against a rule, and item "q" has none`, "join the specification"},
+		"no statement, for people":   {strings.Replace(ruleless, "judges: [j]", `judges: ["human:ann"]`, 1), spec(""), "", ""},
 		"a statement that has words": {judged, spec(`,"text":"Be kind."`), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
