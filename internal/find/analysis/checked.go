@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 
 	"assay/internal/find/stats"
 	"assay/internal/find/stats/checked"
@@ -23,11 +24,39 @@ type Checked struct {
 	ErrorInterval  stats.Interval
 	Bias           stats.Number // by how much the judge's word exceeds people's
 	BiasInterval   stats.Interval
+	Alike          stats.Number // p-value of a judge that errs alike on all lanes
 	Favours        []checked.Favour
+	OnLanes        []LaneError // as it errs on each of the labelled lanes
 
 	Lanes     []string
 	Corrected *checked.Corrected // at the last planned look; nil: none was reached
 	claims    map[[2]int]float64 // p-values over all looks, each worth what its look may spend
+}
+
+// LaneError is how a judge errs on one lane, at the last planned look.
+type LaneError struct {
+	Lane             int
+	Labels, Clusters int
+	Error            stats.Number // as of all lanes
+	ErrorInterval    stats.Interval
+	Bias             stats.Number
+	BiasInterval     stats.Interval
+	Favour           checked.Favour
+	FavourInterval   stats.Interval
+}
+
+// ErrsOn enters how the judge errs on each lane that has labels.
+func (c *Checked) ErrsOn(s *checked.Sample, scale checked.Scale, level float64) {
+	c.Alike, c.Favours = s.Favours()
+	_, all := s.Labelled()
+	for _, f := range c.Favours {
+		own := s.OnLane(f.Lane)
+		e := LaneError{Lane: f.Lane, Favour: f, FavourInterval: stats.StudentInterval(f.Value.Value, f.SE.Value, level, all)}
+		e.Labels, e.Clusters = own.Labelled()
+		e.Error, e.ErrorInterval = own.ErrorRate(scale, level)
+		e.Bias, e.BiasInterval = own.Bias(level)
+		c.OnLanes = append(c.OnLanes, e)
+	}
 }
 
 // Look enters what was found at a planned look.
@@ -116,10 +145,25 @@ func (c *Checked) Used(labels int) string {
 	return Plural(labels, "label") + " of people only: the judge adds nothing here"
 }
 
+// Trusted reports whether the judge's own numbers may claim a difference: it was not found to favour lanes, or to be no better than chance.
+func (c *Checked) Trusted() bool { return !c.Decides() || c.State == checked.Checked }
+
 // Correct puts corrected values and differences into the place of the judge's, where its state asks for it and they are about the same.
+// Where they are not, a judge that cannot be trusted claims nothing. It is done once.
 func (s *Leaderboard) Correct(c *Checked) {
+	if s.Checked != nil || slices.ContainsFunc(s.By, func(v Value) bool { return v.Field == ByJudge && isPerson(v.Value) }) {
+		return
+	}
 	s.Checked = c
-	if !c.Decides() || s.Field != ByLane || len(s.By) > 0 || s.Verb != Judged || s.What != WhatRate && s.What != WhatMean {
+	if !c.Decides() {
+		return
+	}
+	if s.Field != ByLane || len(s.By) > 0 || s.Verb != Judged || s.What != WhatRate && s.What != WhatMean {
+		for i := range s.Tests {
+			if !c.Trusted() {
+				s.Tests[i].P = stats.Undefined("the judge is not to be trusted (%s), and these numbers are not corrected", c.State)
+			}
+		}
 		return
 	}
 	at := map[string]int{}

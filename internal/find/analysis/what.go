@@ -113,6 +113,9 @@ const (
 	WhatSpecificity = "specificity"    // of what is no, the share that the judge calls no
 	WhatAccuracy    = "accuracy"       // share of labels on which judge and gold agree
 	WhatTrueRate    = "corrected rate" // the rate freed from the judge's errors
+	WhatWrong       = "judge error"    // share of drawn labels on which judge and people differ; of scores, their mean distance
+	WhatBias        = "judge bias"     // by how much the judge's word exceeds that of drawn labels
+	WhatFavours     = "favours"        // what the judge says more for a lane than for all, among answers that people call alike
 )
 
 // GoldJudge is the judge of rows that a study's gold file gives.

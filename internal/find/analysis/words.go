@@ -146,7 +146,8 @@ func (f *Finding) Shown() Unit {
 		return f.Unit
 	}
 	switch f.What {
-	case WhatDifference, WhatNoWorse, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit:
+	case WhatDifference, WhatNoWorse, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit,
+		WhatBias, WhatFavours:
 		return Gap
 	}
 	return Share

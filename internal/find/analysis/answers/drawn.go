@@ -166,7 +166,7 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 	if out.Corrected != nil {
 		out.Error, out.ErrorInterval = s.ErrorRate(d.scale(), d.Options.Level)
 		out.Bias, out.BiasInterval = s.Bias(d.Options.Level)
-		_, out.Favours = s.Favours()
+		out.ErrsOn(s, d.scale(), d.Options.Level)
 	}
 	if out.YesNo = d.yes != nil; out.Agrees.OK && out.YesNo {
 		out.Agrees = stats.Known(1 - out.Agrees.Value)
@@ -194,6 +194,7 @@ func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Valu
 		t.Note("one label is worth %.0f more verdicts; with the judge %s are as good as %.0f", worth.Verdicts,
 			analysis.Plural(c.Corrected.Labelled, "labelled cluster"), worth.Labels)
 	}
+	d.byLane(t, c, by, finding)
 	for i, v := range c.Corrected.Values {
 		f := finding(analysis.WhatTrueRate, v.Answers, by, analysis.Value{Field: analysis.ByLane, Value: c.Lanes[i]})
 		if d.yes == nil {
@@ -203,5 +204,42 @@ func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Valu
 		f.Method = "labels of people, and what the judge knows beyond them (PPI++), by cluster"
 		f.Note("%s; the judge alone: %s", c.Used(v.Labels), f.Unit.Show(v.Judge.Value))
 		t.Findings = append(t.Findings, *f)
+	}
+}
+
+// byLane adds how the judge errs on each lane, and whether that is alike on all of them.
+func (d *drawnLabels) byLane(t *analysis.Table, c *analysis.Checked, by analysis.Value,
+	finding func(what string, n int, by ...analysis.Value) *analysis.Finding) {
+	unit := analysis.Share
+	if !c.YesNo {
+		unit = analysis.Score
+	}
+	for _, e := range c.OnLanes {
+		lane := analysis.Value{Field: analysis.ByLane, Value: c.Lanes[e.Lane]}
+		wrong, bias, favour := finding(analysis.WhatWrong, e.Labels, by, lane), finding(analysis.WhatBias, e.Labels, by, lane),
+			finding(analysis.WhatFavours, e.Labels, by, lane)
+		wrong.Value, wrong.Interval, wrong.Method = e.Error, e.ErrorInterval, "drawn labels, Wilson, by cluster"
+		if !c.YesNo {
+			wrong.Method = "drawn labels, mean distance, Student, by cluster"
+		}
+		bias.Value, bias.Interval, bias.Method = e.Bias, e.BiasInterval, "judge minus drawn labels, Student, by cluster"
+		favour.Value, favour.SE, favour.Interval, favour.P = e.Favour.Value, e.Favour.SE, e.FavourInterval, e.Favour.P
+		favour.Method = "among answers that people call alike, Student, by cluster"
+		if e.Favour.Holm.OK {
+			favour.Note("p of all lanes together after Holm: %.2g", e.Favour.Holm.Value)
+		}
+		for _, f := range []*analysis.Finding{wrong, bias, favour} {
+			f.Unit, f.Clusters = unit, e.Clusters
+			t.Findings = append(t.Findings, *f)
+		}
+	}
+	switch {
+	case !c.Alike.OK:
+		t.Note("%s: whether it errs alike on all lanes is not tested: %s", by.Value, c.Alike.Why)
+	case c.Alike.Value <= checked.Significant:
+		t.Note("%s does not err alike on all lanes (p = %.2g): letters and ranks come from corrected numbers alone", by.Value,
+			c.Alike.Value)
+	default:
+		t.Note("%s is not shown to err differently on any lane (p = %.2g)", by.Value, c.Alike.Value)
 	}
 }

@@ -16,6 +16,7 @@ type labelled struct {
 	items, drawn int
 	right        float64 // of either lane
 	sens, spec   [2]float64
+	specs        []analysis.Spec // none: the usual ones
 }
 
 func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
@@ -41,7 +42,9 @@ func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
 			if yes {
 				sum += 0.5
 			}
-			rows = append(rows, said(lane, item, label(yes)))
+			row := said(lane, item, label(yes))
+			row.Fields = map[string]string{"topic": fmt.Sprint(i % 2)}
+			rows = append(rows, row)
 		}
 		truth[item] = is
 		items = append(items, analysis.Judgeable{Item: item, Mean: sum, Places: 1})
@@ -57,7 +60,11 @@ func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
 	}
 	stage := correct()
 	stage.Validated, stage.People, stage.Draw = false, []string{"human:anna"}, draw
-	return judgedAgainst(t, stage, analysis.Default(stage), people, append(rows, people...))
+	specs := l.specs
+	if specs == nil {
+		specs = analysis.Default(stage)
+	}
+	return judgedAgainst(t, stage, specs, people, append(rows, people...))
 }
 
 // board returns the leaderboard of lanes.
@@ -108,11 +115,11 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 		state checked.State
 		words string
 	}{
-		"no label":   {labelled{200, 0, 0.6, good, good}, checked.Unchecked, "judge unchecked"},
-		"two labels": {labelled{200, 1, 0.6, coin, coin}, checked.BeingChecked, "judge being checked: 1 item of 20"},
-		"six labels": {labelled{200, 3, 0.6, coin, coin}, checked.BeingChecked, "judge being checked: 3 items of 20, agrees in "},
-		"a coin":     {labelled{200, 60, 0.6, coin, coin}, checked.NoBetter, "judge not shown to be better than chance: wrong in "},
-		"a good one": {labelled{200, 60, 0.6, good, good}, checked.Checked, "judge checked: wrong in "},
+		"no label":   {labelled{200, 0, 0.6, good, good, nil}, checked.Unchecked, "judge unchecked"},
+		"two labels": {labelled{200, 1, 0.6, coin, coin, nil}, checked.BeingChecked, "judge being checked: 1 item of 20"},
+		"six labels": {labelled{200, 3, 0.6, coin, coin, nil}, checked.BeingChecked, "judge being checked: 3 items of 20, agrees in "},
+		"a coin":     {labelled{200, 60, 0.6, coin, coin, nil}, checked.NoBetter, "judge not shown to be better than chance: wrong in "},
+		"a good one": {labelled{200, 60, 0.6, good, good, nil}, checked.Checked, "judge checked: wrong in "},
 	} {
 		b := board(t, c.study.report(t, 5))
 		if b.Checked == nil || b.Checked.State != c.state || !strings.HasPrefix(b.Checked.Words(), c.words) {
@@ -129,7 +136,7 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 
 func TestCorrectedValuesStandBesideTheJudges(t *testing.T) {
 	t.Parallel()
-	r := labelled{400, 60, 0.7, [2]float64{0.98, 0.85}, [2]float64{0.6, 0.85}}.report(t, 1)
+	r := labelled{400, 60, 0.7, [2]float64{0.98, 0.85}, [2]float64{0.6, 0.85}, nil}.report(t, 1)
 	b := board(t, r)
 	for _, p := range b.Places {
 		f := find(t, r, analysis.WhatTrueRate, analysis.ByLane, p.Name)
@@ -163,5 +170,48 @@ func TestLabelsThatPeopleChoseCorrectNothing(t *testing.T) {
 				t.Errorf("corrected: %+v", f)
 			}
 		}
+	}
+}
+
+func TestOnlyCorrectedNumbersCarryATierWhereTheJudgeFavoursALane(t *testing.T) {
+	t.Parallel()
+	study := labelled{items: 400, drawn: 60, right: 0.7, sens: [2]float64{0.98, 0.85}, spec: [2]float64{0.6, 0.85},
+		specs: []analysis.Spec{{Method: analysis.Rates, Primary: true}, {Method: analysis.Ranking}, {Method: analysis.Validity},
+			{Method: analysis.Ranking, By: []string{"topic"}}}}
+	r := study.report(t, 1)
+	b := board(t, r)
+	if b.Checked.State != checked.FavoursLanes || len(b.Checked.OnLanes) != 2 || !b.Checked.Alike.OK {
+		t.Fatalf("%+v", b.Checked)
+	}
+	for _, table := range r.Tables {
+		for _, l := range table.Leaderboards {
+			if apart, tested := l.Apart(); len(apart) > 0 || (len(l.By) > 0 && !table.People) == tested {
+				t.Errorf("%s by %v: apart %v, tested %v", table.Title, l.By, apart, tested)
+			}
+		}
+		for _, f := range table.Findings {
+			switch {
+			case f.What == analysis.WhatDifference && !table.People && (f.P.OK || f.Holm.OK):
+				t.Errorf("a difference by the judge alone is claimed: %+v", f)
+			case table.Method == analysis.Ranking && len(f.By) == 1 && f.Value.Value == b.Places[0].Judge.Value:
+				t.Errorf("a place by the judge alone: %+v", f)
+			}
+		}
+	}
+	// wrong: .7*.02+.3*.4 and .15; more than people: .3*.4-.7*.02 and .3*.15-.7*.15
+	for i, want := range []struct{ wrong, bias float64 }{{0.134, 0.106}, {0.15, -0.06}} {
+		e := b.Checked.OnLanes[i]
+		if e.Labels != 60 || !e.ErrorInterval.Contains(want.wrong) || !e.BiasInterval.Contains(want.bias) || !e.FavourInterval.OK {
+			t.Errorf("lane %d: %+v", i, e)
+		}
+	}
+	found := map[string]int{}
+	for _, table := range r.Tables {
+		for _, f := range table.Findings {
+			found[f.What]++
+		}
+	}
+	if found[analysis.WhatWrong] != 2 || found[analysis.WhatBias] != 2 || found[analysis.WhatFavours] != 2 {
+		t.Errorf("%v", found)
 	}
 }

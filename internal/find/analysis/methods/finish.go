@@ -6,6 +6,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
+	"assay/internal/find/stats"
 )
 
 // finish fills in what all findings of a table share.
@@ -52,6 +53,10 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		if f.Stage = e.stage.Name; f.Level == 0 {
 			f.Level = o.Level
 		}
+		if c := e.stage.Checked; f.P.OK && !c.Trusted() && !t.People && untrusted(f.What) {
+			f.P = stats.Undefined("by the judge alone, which is not to be trusted: %s", c.State)
+			f.Note("%s", f.P.Why)
+		}
 		f.Control = e.stage.IsControl(f.Of(analysis.ByBranch))
 		f.Primary = t.Primary && (!headed || slices.Contains(headlines(), f.What))
 		if f.Coverage.Incomplete() {
@@ -64,6 +69,11 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 			f.Stage, f.Level = e.stage.Name, o.Level
 		}
 	}
+}
+
+// untrusted reports whether a finding tells lanes apart by what the judge says of them.
+func untrusted(what string) bool {
+	return what == analysis.WhatDifference || what == analysis.WhatExcess || what == analysis.WhatAny || what == analysis.WhatNoWorse
 }
 
 // juries returns how judges decide together, in words.

@@ -11,6 +11,7 @@ import (
 // placing ranks lanes (or items) by the number that their stage is about, group by group: one table of places with their errors.
 type placing struct {
 	level  float64
+	stage  *analysis.Stage
 	groups gather.Groups[gather.Collector]
 }
 
@@ -22,7 +23,7 @@ func newPlacing(j gather.Job) *placing {
 		inner.By = []string{analysis.ByLane}
 		rest = slices.DeleteFunc(slices.Clone(j.Spec.By), func(f string) bool { return f == analysis.ByLane })
 	}
-	p := &placing{level: j.Options.Level}
+	p := &placing{level: j.Options.Level, stage: j.Stage}
 	j.Spec = inner
 	p.groups = gather.NewGroups(rest, func() gather.Collector { return collectorOf(j) })
 	return p
@@ -53,6 +54,8 @@ func (p *placing) Tables() ([]analysis.Table, error) {
 			for _, s := range t.Leaderboards {
 				s.Level = p.level
 				s.By = append(g.By(p.groups.Fields), s.By...)
+				s.Verb = p.stage.Verb
+				s.Correct(p.stage.Checked)
 				place(&out, &s)
 				out.Leaderboards = append(out.Leaderboards, s)
 			}

@@ -2,6 +2,7 @@ package checked
 
 import (
 	"math"
+	"slices"
 
 	"assay/internal/find/stats"
 )
@@ -165,6 +166,14 @@ func (s *Sample) Bias(level float64) (stats.Number, stats.Interval) {
 	return s.mean(Scale{}, level, func(l Label) float64 { return l.Verdict - l.Value })
 }
 
+// OnLane returns the labels on one lane alone.
+func (s *Sample) OnLane(lane int) *Sample {
+	return s.With(slices.DeleteFunc(slices.Clone(s.labels), func(l Label) bool { return l.Lane != lane }))
+}
+
+// Labelled counts labels, and the clusters that have any.
+func (s *Sample) Labelled() (labels, clusters int) { return len(s.labels), len(s.drawn()) }
+
 // mean returns the weighted mean of something over all labels, and its interval.
 func (s *Sample) mean(scale Scale, level float64, of func(Label) float64) (stats.Number, stats.Interval) {
 	if len(s.labels) == 0 {
@@ -209,8 +218,8 @@ const (
 // FewestChecked is how many labelled clusters a judge's state needs at least.
 const FewestChecked = 20
 
-// significant is the p-value of a test that decides about a state.
-const significant = 0.05
+// Significant is the p-value of a test that decides about a state.
+const Significant = 0.05
 
 // State returns how far the judge was checked. Reached: the first planned look is.
 func (s *Sample) State(reached bool) State {
@@ -222,10 +231,10 @@ func (s *Sample) State(reached bool) State {
 		return BeingChecked
 	case !chance.Slope.OK:
 		return Untellable
-	case !chance.P.OK || chance.P.Value > significant:
+	case !chance.P.OK || chance.P.Value > Significant:
 		return NoBetter
 	}
-	if p, _ := s.Favours(); p.OK && p.Value <= significant {
+	if p, _ := s.Favours(); p.OK && p.Value <= Significant {
 		return FavoursLanes
 	}
 	return Checked
