@@ -16,6 +16,7 @@ type Flow struct {
 	Held        int64     // in segments that wait for a person
 	Again       int64     // ended without an answer, and to be sent again
 	First       time.Time // when the first of its requests left; zero: none did
+	Progress    time.Time // when a request last left or came back, or a provider counted others than before
 	Wait        time.Time // until when its provider asked to wait; zero: it did not
 	Jobs        []JobCount
 }

@@ -66,6 +66,10 @@ func TestAPageGuessesNoEnd(t *testing.T) {
 	if got := about(); got != nil {
 		t.Errorf("two lanes are through, one has not begun, and no process is at work: done %v", got)
 	}
+	row := r.json("/runs")["runs"].([]any)[0].(map[string]any)
+	if page := r.get("/runs/run1/progress").body; row["no_progress_since"] == nil || !strings.Contains(page, "no progress since") {
+		t.Errorf("nothing has moved for an hour, and since is %v:\n%s", row["no_progress_since"], page)
+	}
 	_, err := r.ledger.Leases.HoldRun(context.Background(), r.run.No, "me", time.Minute)
 	r.ok(err)
 	want := r.clock.Add(75 * time.Minute).Format(time.RFC3339) // 8 of 18 took an hour

@@ -28,6 +28,7 @@ type Progress struct {
 	first  time.Time     // when the first request left
 	idle   time.Duration // since then: how long nothing could move, because no process drove the run
 	unseen time.Duration // since then: the longest time in which jobs went on and no process looked
+	moved  time.Time     // when a request last left or came back, or a provider counted others than before
 	wait   time.Time     // of one lane: until when its provider asked to wait
 }
 
@@ -49,7 +50,21 @@ func (p Progress) Add(q Progress) Progress {
 	if p.first.IsZero() || !q.first.IsZero() && q.first.Before(p.first) {
 		p.first = q.first
 	}
+	if q.moved.After(p.moved) {
+		p.moved = q.moved
+	}
 	return p
+}
+
+// stillAfter is how long nothing has to move before that is reported.
+const stillAfter = 5 * time.Minute
+
+// Still returns since when no request has left or come back, where some are open and that is long ago; nil: it is not.
+func (p Progress) Still(now time.Time) *time.Time {
+	if p.moved.IsZero() || p.InFlight+p.Live+p.Staged == 0 || now.Sub(p.moved) < stillAfter {
+		return nil
+	}
+	return &p.moved
 }
 
 // Pace is how fast requests are done, and how long the rest takes at that rate.
@@ -149,7 +164,7 @@ func ProgressOf(ctx context.Context, r *results.Reader, runs ...store.Run) (map[
 func progressOf(run store.Run, l store.Lane, f store.Flow) Progress {
 	p := Progress{
 		Wanted: l.Planned - l.Spared, Again: f.Again, InFlight: f.Away, Live: f.Live, Staged: f.Staged, Halted: f.Held,
-		taken: l.Reused + l.Imported, first: f.First, wait: f.Wait,
+		taken: l.Reused + l.Imported, first: f.First, wait: f.Wait, moved: f.Progress,
 	}
 	if f.First.Before(run.Driven) { // a lane that began later had no break
 		p.idle, p.unseen = run.Idle, run.Unseen

@@ -37,7 +37,8 @@ func (s *Pages) Flows(ctx context.Context, runs []int64) ([]store.Flow, error) {
 		CAST(SUM(CASE WHEN mode <> 'batch' AND state = 'launched' THEN `+notDone+` ELSE 0 END) AS BIGINT),
 		CAST(SUM(CASE WHEN state = 'held' THEN `+notDone+` ELSE 0 END) AS BIGINT),
 		MIN(CASE WHEN mode <> 'reuse' AND imported = '' THEN launched_ms END),
-		MAX(CASE WHEN state NOT IN ('settled', 'failed', 'cancelled', 'held') THEN wait_ms END)
+		MAX(CASE WHEN state NOT IN ('settled', 'failed', 'cancelled', 'held') THEN wait_ms END),
+		MAX(progress_ms), MAX(launched_ms), MAX(ended_ms), MAX(settled_ms)
 		FROM segments WHERE run_no`+in+`AND state <> 'planned' GROUP BY run_no, stage, lane`)
 	if err == nil {
 		err = s.db.Each(ctx, all.jobs, `SELECT run_no, stage, lane, requests, n_answered + n_cut + n_empty + n_refused, job_counts
@@ -64,12 +65,18 @@ const notDone = `requests - n_answered - n_cut - n_empty - n_refused - n_rejecte
 func (f flows) open(rows *sql.Rows) error {
 	var k flowKey
 	var staged, away, live, held int64
-	var first, wait sql.NullInt64
-	if err := rows.Scan(&k.run, &k.stage, &k.lane, &staged, &away, &live, &held, &first, &wait); err != nil {
+	var first, wait, progress, launched, ended, settled sql.NullInt64
+	if err := rows.Scan(&k.run, &k.stage, &k.lane, &staged, &away, &live, &held, &first, &wait, &progress, &launched, &ended,
+		&settled); err != nil {
 		return err
 	}
 	at := f.at(k.run, k.stage, k.lane)
 	at.Staged, at.Away, at.Live, at.Held, at.First, at.Wait = staged, away, live, held, db.FromMillis(first), db.FromMillis(wait)
+	for _, t := range []sql.NullInt64{progress, launched, ended, settled} {
+		if at.Progress.Before(db.FromMillis(t)) {
+			at.Progress = db.FromMillis(t)
+		}
+	}
 	return nil
 }
 

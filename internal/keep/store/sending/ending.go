@@ -16,8 +16,8 @@ import (
 func (s *Store) Checked(ctx context.Context, l store.Lease, c store.Sighting) error {
 	return s.touch(ctx, "checked", l, db.Relaxed, []store.State{store.Launched},
 		`job_state = $3, job_word = $4, job_counts = $5, collect_before_ms = COALESCE($6, collect_before_ms), due_ms = $7, reason = '',
-			failures = 0, still_ms = NULL, wait_ms = NULL`,
-		c.State, c.Word, c.Counts, db.Millis(c.CollectBefore), db.Millis(c.Due))
+			failures = 0, still_ms = NULL, wait_ms = NULL, progress_ms = CASE WHEN job_counts IS DISTINCT FROM $5 THEN $8 ELSE progress_ms END`,
+		c.State, c.Word, c.Counts, db.Millis(c.CollectBefore), db.Millis(c.Due), s.db.Millis())
 }
 
 // Ended notes that a job has come to an end, and what can be fetched of it.

@@ -58,23 +58,36 @@ func table(l store.Lease) string {
 // hold takes a lease that nobody has, or that has ended. Where the ledger's clock was set, its end says nothing before a whole lease has
 // passed by our own: a holder that lives has renewed it by then.
 func (s *Leases) hold(ctx context.Context, l store.Lease, ttl time.Duration) (store.Lease, error) {
+	over := false // of a lease that has ended
 	err := s.db.Tx(ctx, "hold "+table(l), db.Relaxed, func(t *db.Txn) error {
 		now, err := t.Clock(ctx)
 		if err != nil {
 			return err
 		}
 		until := now + ttl.Milliseconds()
-		err = t.QueryRowContext(ctx, `UPDATE `+table(l)+` SET holder = $2, epoch = `+nextEpoch("$4")+`, lease_until_ms = $3
-			WHERE no = $1 AND (holder IS NULL OR lease_until_ms <= $4 AND CAST($5 AS BIGINT) = 1) RETURNING epoch`,
-			l.No, l.Holder, until, now, db.Flag(s.db.Steady(ttl))).Scan(&l.Epoch)
-		l.Until = time.UnixMilli(until).UTC()
+		take := func(from string) error {
+			return t.QueryRowContext(ctx, `UPDATE `+table(l)+` SET holder = $2, epoch = `+nextEpoch("$4")+`, lease_until_ms = $3
+				WHERE no = $1 AND `+from+` RETURNING epoch`, l.No, l.Holder, until, now).Scan(&l.Epoch)
+		}
+		l.Until, over = time.UnixMilli(until).UTC(), false
+		err = take("holder IS NULL")
+		if err == sql.ErrNoRows && s.db.Steady(ttl) {
+			err = take("lease_until_ms <= $4")
+			over = err == nil
+		}
 		if err == sql.ErrNoRows {
 			return heldBy(ctx, t, l)
 		}
 		return err
 	})
+	if err == nil && over {
+		s.takenOver.Add(1)
+	}
 	return l, err
 }
+
+// TakenOver returns how many leases this process has taken over from processes that have ended or were silent.
+func (s *Leases) TakenOver() int64 { return s.takenOver.Load() }
 
 // heldBy explains why a lease could not be taken.
 func heldBy(ctx context.Context, t *db.Txn, l store.Lease) error {
@@ -123,15 +136,18 @@ func (s *Leases) Holders(ctx context.Context) ([]string, error) {
 // ReleaseDead gives back what a holder had who is known to be dead: its leases, its signs that it drives runs, and its shares of
 // caps. A holder declared dead can write no more once another one has taken over.
 func (s *Leases) ReleaseDead(ctx context.Context, holder string) error {
-	return s.db.Tx(ctx, "release dead", db.Relaxed, func(t *db.Txn) error {
-		for _, text := range []string{
-			`UPDATE segments SET holder = NULL, lease_until_ms = NULL WHERE holder = $1`,
-			`UPDATE runs SET holder = NULL, lease_until_ms = NULL WHERE holder = $1`,
-			`DELETE FROM shares WHERE holder = $1`,
-		} {
-			if _, err := t.ExecContext(ctx, text, holder); err != nil {
+	var leases int64
+	err := s.db.Tx(ctx, "release dead", db.Relaxed, func(t *db.Txn) error {
+		leases = 0
+		for _, table := range []string{"segments", "runs"} {
+			n, err := t.Change(ctx, `UPDATE `+table+` SET holder = NULL, lease_until_ms = NULL WHERE holder = $1`, holder)
+			if err != nil {
 				return err
 			}
+			leases += n
+		}
+		if _, err := t.ExecContext(ctx, `DELETE FROM shares WHERE holder = $1`, holder); err != nil {
+			return err
 		}
 		now, err := t.Clock(ctx)
 		if err != nil {
@@ -140,4 +156,8 @@ func (s *Leases) ReleaseDead(ctx context.Context, holder string) error {
 		_, err = t.ExecContext(ctx, `UPDATE drivers SET until_ms = $2 WHERE holder = $1 AND until_ms > $2`, holder, now)
 		return err
 	})
+	if err == nil {
+		s.takenOver.Add(leases)
+	}
+	return err
 }

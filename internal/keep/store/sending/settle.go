@@ -107,13 +107,14 @@ func settleBlock(ctx context.Context, t *db.Txn, l store.Lease, block []store.Se
 		cached_tokens = cached_tokens + $18, output_tokens = output_tokens + $19, reasoning_tokens = reasoning_tokens + $20,
 		usage_unknown = usage_unknown + $21, taken_nano = taken_nano + $22, taken_unpriced = taken_unpriced + $23,
 		taken_input = taken_input + $24, taken_cached = taken_cached + $25, taken_output = taken_output + $26,
-		taken_mute = taken_mute + $27, written_tokens = written_tokens + $28
+		taken_mute = taken_mute + $27, written_tokens = written_tokens + $28,
+		progress_ms = $29
 		WHERE no = $1 AND epoch = $2`+
 		db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched})+`
 		RETURNING run_no, max_try, stage, lane`,
 		l.No, l.Epoch, d.n[0], d.n[1], d.n[2], d.n[3], d.n[4], d.n[5], d.n[6], d.n[7], d.n[8], d.lane.Surplus, int64(d.cost.Sum),
 		d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute,
-		int64(d.taken.Cost), d.taken.Unpriced, d.taken.Input, d.taken.Cached, d.taken.Output, d.taken.Mute, d.usage.Written()).
+		int64(d.taken.Cost), d.taken.Unpriced, d.taken.Input, d.taken.Cached, d.taken.Output, d.taken.Mute, d.usage.Written(), t.Millis()).
 		Scan(&run, &maxTry, &d.lane.Stage, &d.lane.Lane)
 	if err != nil {
 		return whyNot(ctx, t, l, err)

@@ -4,6 +4,7 @@ package sending
 
 import (
 	"context"
+	"sync/atomic"
 
 	"assay/internal/keep/store/db"
 	"assay/internal/keep/store/read"
@@ -20,12 +21,13 @@ func New(d *db.DB) *Store { return &Store{d, read.New(d)} }
 
 // Leases gives work to one process at a time, and lists what is due. It is safe for concurrent use.
 type Leases struct {
-	db     *db.DB
-	reader *read.Reader
+	db        *db.DB
+	reader    *read.Reader
+	takenOver atomic.Int64
 }
 
 // NewLeases returns the leases of a database.
-func NewLeases(d *db.DB) *Leases { return &Leases{d, read.New(d)} }
+func NewLeases(d *db.DB) *Leases { return &Leases{db: d, reader: read.New(d)} }
 
 // Away reports whether an error means that the ledger cannot be reached now, and may be again soon.
 func (s *Leases) Away(err error) bool { return s.db.Away(err) }

@@ -49,7 +49,8 @@ func flows(t *testing.T, fresh Fresh) {
 	b.ok(b.s.Work.Hold(b.ctx, held.Lease, "unclear"))
 	want := []store.Flow{{
 		Run: b.run.No, Stage: "answers", Lane: "gpt", Staged: 5, Away: 4 + 10 + 3, Live: 6, Held: 8, Again: 1, First: began.UTC(),
-		Jobs: []store.JobCount{{Requests: 10, Counts: `{"Known":true}`}, {Requests: 5, Here: 1, Counts: "{}"}},
+		Progress: b.clock.now().UTC(),
+		Jobs:     []store.JobCount{{Requests: 10, Counts: `{"Known":true}`}, {Requests: 5, Here: 1, Counts: "{}"}},
 	}}
 	got := look()
 	if len(got) == 1 {
@@ -57,6 +58,16 @@ func flows(t *testing.T, fresh Fresh) {
 	}
 	if d := gocmp.Diff(want, got); d != "" {
 		t.Errorf("flows (-want +got):\n%s", d)
+	}
+	b.clock.pass(time.Minute)
+	sight := func(counts string) {
+		b.ok(b.s.Work.Checked(b.ctx, away.Lease, store.Sighting{State: "running", Counts: counts, Due: b.clock.now()}))
+	}
+	if sight(`{"Known":true}`); !look()[0].Progress.Equal(got[0].Progress) {
+		t.Error("the same counts are progress")
+	}
+	if sight(`{"Known":true,"Succeeded":1}`); !look()[0].Progress.Equal(b.clock.now()) {
+		t.Error("other counts are no progress")
 	}
 	open := got[0].Staged + got[0].Away + got[0].Live + got[0].Held
 	if l := b.lane("gpt"); l.Open != open {

@@ -297,6 +297,13 @@ func leases(t *testing.T, fresh Fresh) {
 		_, err = b.s.Leases.Renew(b.ctx, yours, ttl)
 		b.ok(err)
 		b.ok(b.s.Work.Upload(b.ctx, yours, "{}", time.Time{}))
+		if n := b.s.Leases.TakenOver(); n != 0 {
+			t.Errorf("%d leases were taken over", n)
+		}
+		b.ok(b.s.Leases.ReleaseDead(b.ctx, "you"))
+		if n := b.s.Leases.TakenOver(); n != 1 {
+			t.Errorf("%d leases were taken over, want that of a process that has ended", n)
+		}
 	})
 	t.Run("a lease that ran out can be taken", func(t *testing.T) {
 		t.Parallel()
@@ -307,6 +314,9 @@ func leases(t *testing.T, fresh Fresh) {
 		b.ok(err)
 		if l.Epoch <= first.Epoch || l.Holder != "you" {
 			t.Errorf("lease: %+v after %+v", l, first)
+		}
+		if n := b.s.Leases.TakenOver(); n != 1 {
+			t.Errorf("%d leases were taken over, want that which has ended", n)
 		}
 		if first.Epoch < b.clock.now().UnixMilli() {
 			t.Errorf("epoch %d: one that was handed out before the power went might come again", first.Epoch)

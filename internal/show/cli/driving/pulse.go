@@ -112,19 +112,22 @@ func (p pulse) metrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	const gauge, counter = "gauge", "counter"
 	for _, m := range []struct {
-		name, help string
-		value      float64
+		kind, name, help string
+		value            float64
 	}{
-		{"runs_open", "Runs that are not closed.", float64(n.Open)},
-		{"leases", "Segments and runs that a process works on.", float64(n.Leases)},
-		{"segments_due", "Segments that wait for a worker.", float64(n.Due)},
-		{"oldest_due_seconds", "How long the first of them has waited.", n.Oldest.Seconds()},
-		{"gates", "Models that take nothing for a while.", float64(n.Gates)},
-		{"uncertain_calls", "Live calls that may be billed twice.", float64(n.Uncertain)},
-		{"spent_dollars", "What all runs have cost.", n.Spent.Float()},
-		{"reserved_dollars", "What is set aside for work in flight.", n.Reserved.Float()},
+		{gauge, "runs_open", "Runs that are not closed.", float64(n.Open)},
+		{gauge, "leases", "Segments and runs that a process works on.", float64(n.Leases)},
+		{gauge, "segments_due", "Segments that wait for a worker.", float64(n.Due)},
+		{gauge, "oldest_due_seconds", "How long the first of them has waited.", n.Oldest.Seconds()},
+		{gauge, "gates", "Models that take nothing for a while.", float64(n.Gates)},
+		{counter, "takeovers_total", "Leases that this process took over from others that had ended or were silent.",
+			float64(p.home.Ledger.Leases.TakenOver())},
+		{gauge, "uncertain_calls", "Live calls that may be billed twice.", float64(n.Uncertain)},
+		{gauge, "spent_dollars", "What all runs have cost.", n.Spent.Float()},
+		{gauge, "reserved_dollars", "What is set aside for work in flight.", n.Reserved.Float()},
 	} {
-		fmt.Fprintf(w, "# HELP assay_%s %s\n# TYPE assay_%[1]s gauge\nassay_%[1]s %[3]g\n", m.name, m.help, m.value)
+		fmt.Fprintf(w, "# HELP assay_%s %s\n# TYPE assay_%[1]s %[3]s\nassay_%[1]s %[4]g\n", m.name, m.help, m.kind, m.value)
 	}
 }

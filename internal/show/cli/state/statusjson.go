@@ -33,6 +33,7 @@ type statusDocument struct {
 	Perhaps   float64        `json:"perhaps_spent_usd"`        // what they cost at most, as far as prices are known; and lost create calls
 	Before    *time.Time     `json:"collect_before,omitempty"` // when a provider deletes results that are not here yet
 	DoneAbout *time.Time     `json:"done_about"`               // at the pace so far; null: not known
+	Since     *time.Time     `json:"no_progress_since"`        // when a request last left or came back, where that is minutes ago
 	Drivers   []string       `json:"drivers,omitempty"`        // processes at work on it
 	Lanes     []laneDocument `json:"lanes"`
 
@@ -267,13 +268,7 @@ func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Hom
 	if known {
 		d.DoneAbout = new(w.Now().Add(left).UTC().Truncate(time.Second))
 	}
-	attention, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
-	if err != nil {
-		return err
-	}
-	if before := attention[run.No].CollectBefore; !before.IsZero() {
-		d.Before = &before
-	}
+	d.Before, d.Since = assay.KnownTime(needs[run.No].CollectBefore), p.Still(w.Now())
 	troubles, err := h.Ledger.Pages.Troubles(ctx, run.No, 1000)
 	if err != nil {
 		return err

@@ -48,6 +48,10 @@ func printWaits(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 		}
 		fmt.Fprintln(w.Stdout, progress.TroubleLine(t, w.Now())+stoodStill(t, w.Now()))
 	}
+	if since := p.Still(w.Now()); since != nil {
+		fmt.Fprintf(w.Stdout, "No progress since %s (%s): no request has left or come back.\n", since.Local().Format(time.DateTime),
+			term.Duration(w.Now().Sub(*since)))
+	}
 	if known {
 		fmt.Fprintf(w.Stdout, "%s of %s done; about %s left at this pace.\n", assay.Thousands(p.Done()), assay.Thousands(p.Wanted),
 			term.Duration(left))

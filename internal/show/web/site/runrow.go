@@ -36,6 +36,7 @@ type RunRow struct {
 	OwedFrom      *time.Time `json:"owed_from,omitempty"` // when
 	Reconcile     string     `json:"reconcile,omitempty"` // why nothing is sent before the jobs at its providers were compared
 	DoneAbout     *time.Time `json:"done_about"`          // at the pace so far; null: not known
+	Since         *time.Time `json:"no_progress_since"`   // when a request last left or came back, where that is minutes ago
 
 	Found string `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
 
@@ -92,6 +93,9 @@ func (s *Site) RowsOf(ctx context.Context, h *Home, of []store.Run) ([]RunRow, e
 	rows := make([]RunRow, len(of))
 	for i, r := range of {
 		rows[i] = row(h, r, progress[r.No], needs[r.No])
+		if r.State != store.RunClosed {
+			rows[i].Since = progress[r.No].Still(s.Now())
+		}
 		if rows[i].DoneAbout, err = s.doneAbout(ctx, h, r, progress[r.No]); err != nil {
 			return nil, err
 		}

@@ -36,6 +36,7 @@ func TestAWorkerShowsHowItIs(t *testing.T) {
 	}
 	_, text := get("/metrics")
 	for _, want := range []string{"assay_runs_open 0\n", "assay_segments_due 0\n", "assay_uncertain_calls 0\n",
+		"# TYPE assay_takeovers_total counter\nassay_takeovers_total 0\n",
 		"assay_reserved_dollars 0\n", "# TYPE assay_spent_dollars gauge\nassay_spent_dollars "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
