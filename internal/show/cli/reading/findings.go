@@ -25,10 +25,18 @@ func PrintAnalysed(w *shell.World, all []*Analysed, f AnalyseFlags) error {
 		if a.Rehearsal {
 			mark = "REHEARSAL: "
 		}
-		fmt.Fprintf(w.Stdout, "%sRun %s of %s\n\n", mark, a.Run.ID, a.Run.Study)
+		part := ""
+		if f.query.Where != "" {
+			part = ", only where " + assay.Clean(f.query.Where, 200) + ": exploratory"
+		}
+		fmt.Fprintf(w.Stdout, "%sRun %s of %s%s\n\n", mark, a.Run.ID, a.Run.Study, part)
 		s := words.Summarise(a.Outline)
 		printSummary(w, s, "")
-		printCaveats(w, s)
+		if f.chosen() && !f.full {
+			printWeak(w, s, a.Run.ID)
+		} else {
+			printCaveats(w, s)
+		}
 		sides := s.SideGrid()
 		if f.chosen() && !slices.Contains(f.query.Methods, string(analysis.SideBySide)) {
 			sides = nil

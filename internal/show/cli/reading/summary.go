@@ -44,11 +44,28 @@ func printCaveats(w *shell.World, s *words.Summary) {
 			fmt.Fprintln(w.Stdout, term.Wrapped("    "+assay.Clean(p, 500), w.OutWidth(), "      "))
 		}
 	}
-	state := "Complete. "
-	if !s.Complete {
-		state = "Incomplete. "
+	say(stateOf(s))
+}
+
+// printWeak names the weak points of a summary in a line: whoever asks for one table knows them, or finds them where the line tells.
+func printWeak(w *shell.World, s *words.Summary, run string) {
+	var titles []string
+	for _, c := range s.Caveats {
+		titles = append(titles, strings.TrimSuffix(c.Title, "."))
 	}
-	say(state + s.Coverage)
+	line := stateOf(s)
+	if len(titles) > 0 {
+		line += " Weak points (assay analyse " + run + " explains them): " + strings.Join(titles, "; ") + "."
+	}
+	fmt.Fprintln(w.Stdout)
+	fmt.Fprintln(w.Stdout, term.Wrapped("- "+assay.Clean(line, 2000), w.OutWidth(), "  "))
+}
+
+func stateOf(s *words.Summary) string {
+	if !s.Complete {
+		return "Incomplete. " + s.Coverage
+	}
+	return "Complete. " + s.Coverage
 }
 
 // printBoard prints the leaderboard of a summary.

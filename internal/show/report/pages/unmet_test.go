@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -121,5 +122,20 @@ func TestLanesThatNeverMetAreNamedWithWhatConnectsThem(t *testing.T) {
 		if all := text(words.Summarise(people)); !strings.Contains(all, "assay label r1 pairs") {
 			t.Errorf("people: %s", all)
 		}
+	}
+}
+
+// TestStrengthsStandBeforeWinsThatAreInAnotherOrder has a contestant that wins half against a strong one, and one that wins most
+// against a weak one.
+func TestStrengthsStandBeforeWinsThatAreInAnotherOrder(t *testing.T) {
+	t.Parallel()
+	board := words.Summarise(compared(t, nil, "strong mid 1111112222", "mid weak 1111111112", "weak least 1111111112"+"1111111112")).Board
+	if board == nil || board.Columns[0].Head != "strength (wins)" || board.Rows[0].Name != "strong" ||
+		!regexp.MustCompile(`^\+\d\.\d\d \(60\.0%\)$`).MatchString(board.Rows[0].Cells[0].Text) {
+		t.Errorf("%+v", board)
+	}
+	board = words.Summarise(compared(t, nil, "a b 1111111222", "b c 1111111222", "a c 1111111122")).Board
+	if board == nil || board.Columns[0].Head != "wins" || !strings.HasSuffix(board.Rows[0].Cells[0].Text, "%") {
+		t.Errorf("in order: %+v", board)
 	}
 }

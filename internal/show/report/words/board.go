@@ -125,7 +125,7 @@ func (d document) board(lead *ranked, all []*ranked) *Board {
 		}
 	}
 	for _, r := range columns {
-		b.Columns = append(b.Columns, BoardColumn{Head: r.head(), Label: r.label(), Stage: r.Stage})
+		b.Columns = append(b.Columns, BoardColumn{Head: r.boardHead(), Label: r.label(), Stage: r.Stage})
 	}
 	order := lead.Order()
 	for k, i := range order {
@@ -186,6 +186,27 @@ func (r *ranked) head() string {
 	return r.measure()
 }
 
+// boardHead returns the head of a column of the board: strengths stand before wins where wins alone would be in another order.
+func (r *ranked) boardHead() string {
+	if r.disordered() {
+		return "strength (wins)"
+	}
+	return r.head()
+}
+
+// disordered reports whether shares of wins fall and rise again from the best strength to the least: who met strong ones wins less.
+func (r *ranked) disordered() bool {
+	if r.What != analysis.WhatStrength || r.Rounds != nil {
+		return false
+	}
+	for k := 1; k < len(r.order); k++ {
+		if r.Places[r.order[k]].Share.Value > r.Places[r.order[k-1]].Share.Value+1e-9 {
+			return true
+		}
+	}
+	return false
+}
+
 // cell returns the result of a stage for one lane.
 func (r *ranked) cell(name string) BoardCell {
 	for _, p := range r.Places {
@@ -194,6 +215,9 @@ func (r *ranked) cell(name string) BoardCell {
 		}
 		if !p.Value.OK {
 			return BoardCell{Text: plot.UnknownText, Why: p.Value.Why}
+		}
+		if r.disordered() {
+			return BoardCell{Text: fmt.Sprintf("%+.2f (%s)", p.Value.Value, plot.Shown(analysis.Share, p.Share))}
 		}
 		if r.What == analysis.WhatStrength {
 			return BoardCell{Text: plot.Shown(analysis.Share, p.Share)} // strengths have intervals; shares of wins are there to be grasped
