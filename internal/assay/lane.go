@@ -10,7 +10,16 @@ const (
 	ModeBatch         Mode = "batch"
 	ModeLive          Mode = "live"
 	ModeBatchElseLive Mode = "batch-else-live" // live where the provider has no batches
+	ModeFlex          Mode = "flex"            // live in the provider's flex tier
 )
+
+// TierFlex is the service tier of live calls that wait until a provider has room, and cost less.
+const TierFlex = "flex"
+
+// Modes lists the modes that a study may name.
+func Modes() []string {
+	return []string{string(ModeBatch), string(ModeLive), string(ModeBatchElseLive), string(ModeFlex)}
+}
 
 // Lane is a provider, a model and its parameters under one name: what competes, and also what judges.
 type Lane struct {

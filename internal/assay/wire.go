@@ -45,6 +45,7 @@ type Wire struct {
 	CacheMarks     bool         // write cache marks on the context, where the dialect has them
 	CacheTTL       string       // "1h" in batches, "5m" live; empty: the provider's default
 	CacheKey       bool         // write a prompt_cache_key derived from the shared prefix
+	Tier           string       // the service tier to ask for in place of the lane's; empty: the lane's
 	ReasoningApart bool         // replies count reasoning beside the output tokens, not among them
 }
 

@@ -147,11 +147,15 @@ func (s *Study) judging(l *Lane) bool {
 // Contestants returns the lanes whose answers a stage gives: those it names, or all that judge nowhere; those of the
 // stage it goes on with; those that its rows name.
 func (s *Study) Contestants(st *Stage) []*Lane {
+	for range s.Stages { // in a circle there is no end
+		from, ok := s.Stage(st.Continue)
+		if !ok || st.Import != nil || len(st.Lanes.Among.List) > 0 {
+			break
+		}
+		st = from
+	}
 	if st.Import != nil {
 		return s.imported(st)
-	}
-	if from, ok := s.Stage(st.Continue); ok && from != st && len(st.Lanes.Among.List) == 0 {
-		return s.Contestants(from)
 	}
 	if len(st.Lanes.Among.List) > 0 {
 		return s.LanesNamed(st.Lanes.Among.List)

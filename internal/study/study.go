@@ -101,7 +101,7 @@ type Batch struct {
 type Deadline struct {
 	decode.Where
 	After Duration     `json:"after" jsonschema:"such as 12h"`
-	Then  DeadlineThen `json:"then,omitempty" jsonschema:"live: the rest goes live; stop: it stays unanswered"`
+	Then  DeadlineThen `json:"then,omitempty" jsonschema:"live: the rest goes live; flex: in the flex tier; stop: it stays unanswered"`
 }
 
 // Reuse configures from where answers to equal requests are taken.

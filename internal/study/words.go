@@ -42,6 +42,7 @@ const (
 	ReserveHigh    Reserve      = "high"
 	UnpricedAllow  Unpriced     = "allow"
 	ThenLive       DeadlineThen = "live"
+	ThenFlex       DeadlineThen = "flex"
 	IdenticalAsk   Identical    = "ask"
 	OrderRandom    Order        = "random"
 	OrderAlternate Order        = "alternate"
@@ -50,9 +51,7 @@ const (
 )
 
 // Words lists the modes.
-func (Mode) Words() []string {
-	return []string{string(assay.ModeBatch), string(assay.ModeLive), string(assay.ModeBatchElseLive)}
-}
+func (Mode) Words() []string { return assay.Modes() }
 
 // Words lists the amounts by name.
 func (Reserve) Words() []string { return []string{"expected", string(ReserveHigh)} }
@@ -61,7 +60,7 @@ func (Reserve) Words() []string { return []string{"expected", string(ReserveHigh
 func (Unpriced) Words() []string { return []string{"refuse", string(UnpricedAllow)} }
 
 // Words lists the treatments.
-func (DeadlineThen) Words() []string { return []string{string(ThenLive), "stop"} }
+func (DeadlineThen) Words() []string { return []string{string(ThenLive), string(ThenFlex), "stop"} }
 
 // Words lists the treatments.
 func (Missing) Words() []string { return []string{"problem", "keep"} }

@@ -105,7 +105,7 @@ type TakenJob struct {
 	Twice           assay.Money // what the others cost
 }
 
-// TierEvent is the kind of events about service tiers that the price list does not have.
+// TierEvent is the kind of events about service tiers that the price list does not have, or that cost more than those asked for.
 const TierEvent = "tier"
 
 // ServedEvent is the kind of events about answers of another model than was asked.

@@ -198,8 +198,8 @@ func (w *body) seed(name string) {
 }
 
 func (w *body) tier(name string) {
-	if w.params.ServiceTier != "" {
-		w.text(name, w.params.ServiceTier)
+	if tier := or(w.wire.Tier, w.params.ServiceTier); tier != "" {
+		w.text(name, tier)
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -105,6 +106,9 @@ type Route struct {
 func (r *Route) Unread(o assay.Outcome) bool {
 	return r.Verdict != nil && o.Ending.Stands() && r.Verdict(o).State == assay.VerdictMalformed
 }
+
+// Tier returns the service tier that live requests ask for; empty: the usual one.
+func (r *Route) Tier() string { return cmp.Or(r.Wire.Tier, r.Lane.Params.ServiceTier) }
 
 // Bill returns what an outcome cost; nil: unknown. What no model worked on costs nothing.
 func (r *Route) Bill(mode store.SegmentMode, o assay.Outcome) *assay.Money {

@@ -28,7 +28,7 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 	policy.NoCanary = !policy.VerifyFirst && (s.Settings().NoCanary || st.Canary != nil && !*st.Canary)
 	if d := st.Deadline; d != nil {
 		policy.Deadline = time.Duration(d.After)
-		if d.Then == study.ThenLive {
+		if d.Then == study.ThenLive || d.Then == study.ThenFlex {
 			policy.Then = engine.ThenLive
 		}
 	}

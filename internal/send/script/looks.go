@@ -82,7 +82,7 @@ func (s *Script) worth(ctx context.Context, st *study.Stage, g store.Segment) (a
 	if !ok {
 		return out, nil
 	}
-	way := s.input.Route(l, s.input.Mode(st, l))
+	way := s.input.Route(st, l, s.input.Mode(st, l))
 	for a, err := range s.lib.Reader.SegmentAnswers(ctx, g.No) {
 		if err != nil {
 			return out, err
@@ -191,14 +191,15 @@ func (s *Script) Each(segments []store.Segment, stage, lane string) (batch, live
 			g.Taken.Mute
 	}
 	unknown := assay.Cost{Unknown: 1}
-	if !ok || n <= 0 {
+	st, there := s.input.Study.Stage(stage)
+	if !ok || !there || n <= 0 {
 		return unknown, unknown
 	}
 	mean := assay.Usage{Known: true, Input: u.Input / n, Cached: u.Cached / n, Output: u.Output / n}
-	way := s.input.Route(l, assay.ModeLive)
+	way := s.input.Route(st, l, assay.ModeLive)
 	if live = way.Bill(mean); !s.input.HasBatches(l) {
 		return unknown, live
 	}
-	way = s.input.Route(l, assay.ModeBatch)
+	way = s.input.Route(st, l, assay.ModeBatch)
 	return way.Bill(mean), live
 }

@@ -67,7 +67,7 @@ func (p *Preview) Requests(ctx context.Context, stage, lane string, turn int, o 
 		if p.input.Mode(st, l) == assay.ModeLive {
 			mode = store.Live
 		}
-		route := routeOf(all, stage, l, mode)
+		route := routeOf(all, st, l, mode)
 		for row, err := range all.Rows(ctx, rec) {
 			if err != nil {
 				yield(Previewed{}, err)

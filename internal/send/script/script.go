@@ -155,23 +155,27 @@ func (s *Script) Route(stage, lane string, mode store.SegmentMode) (plan.Route, 
 	if !ok {
 		return plan.Route{}, fmt.Errorf("run %s has no lane %q", s.run.ID, lane)
 	}
-	r := routeOf(s.stages, stage, l, mode)
-	if st, ok := s.input.Study.Stage(stage); ok && mode == store.Batch &&
+	st, ok := s.input.Study.Stage(stage)
+	if !ok {
+		return plan.Route{}, fmt.Errorf("run %s has no stage %q", s.run.ID, stage)
+	}
+	r := routeOf(s.stages, st, l, mode)
+	if mode == store.Batch &&
 		s.input.Primes(st, l, s.planned[store.Share{Stage: stage, Lane: lane}]) {
 		return r.Primed(), nil
 	}
 	return r, nil
 }
 
-func routeOf(all *stages.Stages, stage string, l *study.Lane, mode store.SegmentMode) plan.Route {
+func routeOf(all *stages.Stages, st *study.Stage, l *study.Lane, mode store.SegmentMode) plan.Route {
 	travel := assay.ModeBatch
 	if mode == store.Live {
 		travel = assay.ModeLive
 	}
-	if j, ok := all.Judging(stage); ok {
-		return all.Input.JudgeRoute(l, travel, j.By().Rubric)
+	if j, ok := all.Judging(st.Name); ok {
+		return all.Input.JudgeRoute(st, l, travel, j.By().Rubric)
 	}
-	return all.Input.Route(l, travel)
+	return all.Input.Route(st, l, travel)
 }
 
 // Reads returns how replies of a stage's judges are read; nil: it has none.

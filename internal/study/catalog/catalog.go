@@ -86,7 +86,7 @@ type Vendor struct {
 	NameDots    bool              `yaml:"name_dots"`    // a model's name has its maker in front and a place before that, each with a dot
 	Fallback    string            `yaml:"fallback"`     // the family of a model that matches none
 	BatchCached cachedRule        `yaml:"batch_cached"` // what cached tokens cost in a batch
-	Tiers       map[string]string `yaml:"tiers"`        // service tier of a reply: "live" or "batch" prices; others are unknown
+	Tiers       map[string]string `yaml:"tiers"`        // service tier of a reply: "live" or "batch" prices, or another tier; others are unknown
 
 	Carrier        assay.Carrier     `yaml:"carrier"`
 	URLs           map[string]string `yaml:"urls"`         // what its lines name as the address of an API, where it is not the usual one

@@ -94,6 +94,18 @@ func (p Price) Lists(tier string) bool {
 	return ok || tier == ""
 }
 
+// Unpriced reports whether a service tier is one that a lane may ask for and that has no known price, although the usual one has.
+func (p Price) Unpriced(tier string) bool {
+	s, ok := p.Tiers[tier]
+	return ok && p.Live.Short.complete() && !s.Short.complete()
+}
+
+// Dearer reports whether an answer in a service tier may cost more than one in another, or has no known price.
+func (p Price) Dearer(tier, than string) bool {
+	a, b := p.schedule(Billing{Mode: assay.ModeLive, Tier: tier}).Short, p.schedule(Billing{Mode: assay.ModeLive, Tier: than}).Short
+	return !a.complete() || a.Input.Million > b.Input.Million || a.Output.Million > b.Output.Million
+}
+
 // schedule picks the rates for the terms. A batch has one price, whatever tier its replies name; and a tier that nobody can
 // ask for is a vendor's word for the usual one.
 func (p Price) schedule(how Billing) Schedule {
@@ -108,6 +120,12 @@ func (p Price) schedule(how Billing) Schedule {
 
 // complete reports whether any answer can be priced.
 func (r Rates) complete() bool { return r.Input.Known && r.Output.Known }
+
+// scaled returns all rates times a factor.
+func (r Rates) scaled(factor float64) Rates {
+	by := func(x Rate) Rate { return x.times(assay.Dollars(factor), assay.Dollar) }
+	return Rates{Input: by(r.Input), Cached: by(r.Cached), Write5m: by(r.Write5m), Write1h: by(r.Write1h), Output: by(r.Output)}
+}
 
 // or returns the rate, or another one where it is not known.
 func (r Rate) or(other Rate) Rate {

@@ -32,6 +32,10 @@ func TestCostsComputedByHand(t *testing.T) {
 		// half of it: the discount stacks with caching
 		{"batch with cached input", "openai", "gpt-5", assay.Usage{Input: 1000, Cached: 200, Output: 500}, batch, 3_012_500},
 		{"flex is batch prices", "openai", "gpt-5", assay.Usage{Input: 1000, Cached: 200, Output: 500}, inTier("flex"), 3_012_500},
+		{"priority by its factor", "openai", "gpt-5", assay.Usage{Input: 1000, Cached: 200, Output: 500}, inTier("priority"), 12_050_000},
+		{"fast is priority", "openai", "gpt-4.1", assay.Usage{Input: 1000, Output: 1000}, inTier("fast"), 17_500_000},
+		{"flex by its factor", "gemini", "gemini-3.6-flash", assay.Usage{Input: 1000, Cached: 1000, Output: 1000}, inTier("flex"),
+			75_000 + 3_750_000},
 		{"the default tier is live", "openai", "gpt-5", assay.Usage{Input: 1000, Output: 500}, inTier("default"), 6_250_000},
 		{"a word of the vendor's own is live", "openai", "gpt-5", assay.Usage{Input: 1000, Output: 500}, inTier("ultrafast"), 6_250_000},
 		{"a batch has one price", "openai", "gpt-5", assay.Usage{Input: 1000, Output: 500},
@@ -89,7 +93,8 @@ func TestAnUnknownPriceIsUnknownAndNeverNothing(t *testing.T) {
 		{"mistral", "mistral-large-2411", live},
 		{"ollama", "llama3", live},
 		{"nosuch", "m", live},
-		{"openai", "gpt-5", inTier("priority")},
+		{"openai", "gpt-5", inTier("scale")},
+		{"openai", "gpt-5-nano", inTier("priority")},
 		{"gemini", "gemini-2.5-pro", inTier("flex")},
 	} {
 		if d := cmp.Diff(assay.Cost{Unknown: 1}, c.Bill(q.vendor, q.model, used, q.how)); d != "" {
@@ -156,6 +161,7 @@ func TestBadPricesAreRefused(t *testing.T) {
 		"- {vendor: openai, model: m, input: -1, output: 1}":                            "not an amount",
 		"- {vendor: openai, model: m, input: .nan, output: 1}":                          "not an amount",
 		"- {vendor: openai, model: m, input: 1, output: 1, tiers: {flex: {input: -1}}}": "not an amount",
+		"- {vendor: openai, model: m, input: 1, output: 1, factors: {priority: -2}}":    "not an amount",
 		"- {vendor: openai, model: m, inputs: 1, output: 1}":                            "unknown field",
 		"prices: [1]": "read price file",
 	} {

@@ -22,6 +22,7 @@ type PriceRow struct {
 	BatchInput  *float64           `yaml:"batch_input"`  // over the factor
 	BatchOutput *float64           `yaml:"batch_output"` // over the factor
 	Long        *LongRow           `yaml:"long"`         // nil: long prompts cost the same
+	Factors     map[string]float64 `yaml:"factors"`      // on the live price, of service tiers
 	Tiers       map[string]RateRow `yaml:"tiers"`        // service tiers with rates of their own
 	Date        Date               `yaml:"date"`
 	Source      string             `yaml:"source"`
@@ -137,26 +138,40 @@ func (c *Catalog) resolve(row PriceRow) (Price, error) {
 	if err := row.check(); err != nil {
 		return Price{}, fmt.Errorf("price of %s/%s: %w", row.Vendor, row.Model, err)
 	}
-	p := Price{Vendor: row.Vendor, Model: row.Model, Date: row.Date, Source: row.Source, Tiers: map[string]Schedule{}}
+	p := Price{Vendor: row.Vendor, Model: row.Model, Date: row.Date, Source: row.Source}
 	p.Live.Short = row.rates()
 	if row.Long != nil {
 		p.Above = row.Long.Above
 		p.Live.Long = longer(row.Long.rates(), p.Live.Short)
 	}
 	p.Batch = batched(row, v, p.Live)
+	p.Tiers = tiered(row, v, p)
+	return p, nil
+}
+
+// tiered works out what service tiers cost: by the row's own rates, its factors, or the vendor's words. One that a lane may ask for and has
+// neither is there without a price.
+func tiered(row PriceRow, v Vendor, p Price) map[string]Schedule {
+	all := map[string]Schedule{"live": p.Live, "batch": p.Batch}
 	for _, tier := range v.ServiceTiers {
-		p.Tiers[tier] = Schedule{}
+		all[tier] = Schedule{}
 	}
-	for tier, like := range v.Tiers {
-		p.Tiers[tier] = p.Live
-		if like == "batch" {
-			p.Tiers[tier] = p.Batch
-		}
+	for tier, factor := range row.Factors {
+		all[tier] = Schedule{Short: p.Live.Short.scaled(factor), Long: p.Live.Long.scaled(factor)}
 	}
 	for tier, rates := range row.Tiers {
-		p.Tiers[tier] = Schedule{Short: rates.rates(), Long: longer(Rates{}, rates.rates())}
+		all[tier] = Schedule{Short: rates.rates(), Long: longer(Rates{}, rates.rates())}
 	}
-	return p, nil
+	for tier, like := range v.Tiers {
+		if !all[tier].Short.complete() {
+			all[tier] = all[like]
+		}
+	}
+	delete(all, "live")
+	if _, named := v.Tiers["batch"]; !named {
+		delete(all, "batch")
+	}
+	return all
 }
 
 // longer fills the cache rates of long prompts: they grow as the input's rate does.
@@ -212,6 +227,9 @@ func factorParts(row PriceRow, v Vendor) assay.Money {
 // check refuses rates that cannot be.
 func (row PriceRow) check() error {
 	rates := []*float64{row.Batch, row.BatchInput, row.BatchOutput}
+	for _, factor := range row.Factors {
+		rates = append(rates, &factor)
+	}
 	sets := []RateRow{row.RateRow}
 	if row.Long != nil {
 		sets = append(sets, row.Long.RateRow)

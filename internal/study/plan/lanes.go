@@ -20,16 +20,35 @@ func (d *Input) Kind(l *study.Lane) (string, bool) {
 	return d.Catalog.Kind(l.Provider, p.Kind, p.BaseURL)
 }
 
-// Mode returns how a lane's requests travel in a stage: the lane's word, else the stage's, else the study's, else batches.
+// Wish returns how a lane's requests are to travel in a stage: the lane's word, else the stage's, else the study's, else batches.
+func (d *Input) Wish(st *study.Stage, l *study.Lane) assay.Mode {
+	return cmp.Or(l.Mode, assay.Mode(st.Mode), assay.Mode(d.Study.Mode), assay.ModeBatch)
+}
+
+// Mode returns how a lane's requests travel in a stage: as a batch or live.
 func (d *Input) Mode(st *study.Stage, l *study.Lane) assay.Mode {
-	m := cmp.Or(l.Mode, assay.Mode(st.Mode), assay.Mode(d.Study.Mode), assay.ModeBatch)
-	if m != assay.ModeBatchElseLive {
-		return m
-	}
-	if d.HasBatches(l) {
+	m := d.Wish(st, l)
+	switch {
+	case m == assay.ModeFlex, m == assay.ModeBatchElseLive && !d.HasBatches(l):
+		return assay.ModeLive
+	case m == assay.ModeBatchElseLive:
 		return assay.ModeBatch
 	}
-	return assay.ModeLive
+	return m
+}
+
+// Tier returns the service tier that live requests of a lane in a stage ask for: flex where the mode is, or where that is the way on after
+// the deadline of its batches; else the lane's own.
+func (d *Input) Tier(st *study.Stage, l *study.Lane) string {
+	if d.Wish(st, l) == assay.ModeFlex || d.FlexAfter() && d.Mode(st, l) == assay.ModeBatch {
+		return assay.TierFlex
+	}
+	return l.Params.ServiceTier
+}
+
+// FlexAfter reports whether what batches leave unanswered goes live in the flex tier.
+func (d *Input) FlexAfter() bool {
+	return d.Study.Deadline != nil && d.Study.Deadline.Then == study.ThenFlex
 }
 
 // HasBatches reports whether a lane's provider has batches.
@@ -59,8 +78,8 @@ type Route struct {
 	expected, high int     // output tokens
 }
 
-// Route returns a lane's way in a mode.
-func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
+// Route returns a lane's way through a stage in a mode.
+func (d *Input) Route(st *study.Stage, l *study.Lane, mode assay.Mode) Route {
 	kind, _ := d.Kind(l)
 	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, tokens: d.Catalog.TokenFactor(kind, l.Model)}
 	r.factor = r.tokens
@@ -71,7 +90,10 @@ func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 	}
 	if mode == assay.ModeLive {
 		r.Wire.Carrier = ""
-		r.how.Tier = l.Params.ServiceTier
+		r.how.Tier = d.Tier(st, l)
+		if r.how.Tier != l.Params.ServiceTier {
+			r.Wire.Tier = r.how.Tier
+		}
 	}
 	r.Price, _ = d.Catalog.Price(kind, l.Model)
 	r.writes = r.Wire.CacheMarks || !d.Vendor(l).CacheMarks
@@ -82,13 +104,13 @@ func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 
 // JudgeRoute returns the way of a lane that judges by a rubric. It is asked for the form that the rubric reads, where its model can
 // promise one, and its verdicts are as long as that form.
-func (d *Input) JudgeRoute(l *study.Lane, mode assay.Mode, rubric judge.Rubric) Route {
+func (d *Input) JudgeRoute(st *study.Stage, l *study.Lane, mode assay.Mode, rubric judge.Rubric) Route {
 	if schema := rubric.Answer(); schema != nil && l.Params.Schema == nil && d.Structured(l, schema) {
 		own := *l
 		own.Params.Schema = schema
 		l = &own
 	}
-	r := d.Route(l, mode)
+	r := d.Route(st, l, mode)
 	if n := rubric.Length(); n.Expected > 0 {
 		kind, _ := d.Kind(l)
 		_, r.expected, r.high = d.Catalog.OutputOf(r.Lane, kind, n.Low, n.Expected)
@@ -194,7 +216,7 @@ type Path struct {
 // Path returns the way of a lane through a stage.
 func (d *Input) Path(st *study.Stage, l *study.Lane) Path {
 	mode := d.Mode(st, l)
-	r := d.Route(l, mode)
+	r := d.Route(st, l, mode)
 	effective := *l
 	effective.Lane = r.Lane
 	kind, _ := d.Kind(l)

@@ -14,7 +14,8 @@ import (
 
 // TestTheMostCoversWhateverIsBilled asks every model of the catalogue, in both modes, for short and long prompts of plain and of odd
 // text. Nothing that a reply may report of such a request costs more than the most that is reserved for it: whether its prompt is
-// written to a cache or read from it, its answer all thoughts and as long as it may be, or its tier one that no list has.
+// written to a cache or read from it, its answer all thoughts and as long as it may be, or its tier one that no list has, the one that
+// was asked for, or another that is named as no dearer.
 func TestTheMostCoversWhateverIsBilled(t *testing.T) {
 	t.Parallel()
 	counter, err := tokens.NewCounter()
@@ -34,12 +35,19 @@ func TestTheMostCoversWhateverIsBilled(t *testing.T) {
 			in := &plan.Input{Study: &study.Study{}, Catalog: books}
 			lane := &study.Lane{Lane: assay.Lane{Name: "l", Provider: v.Name, Model: m.Name, Params: assay.Params{MaxTokens: 4000}}}
 			for _, mode := range []assay.Mode{assay.ModeBatch, assay.ModeLive} {
-				r := in.Route(lane, mode)
-				if !r.Price.Covers(catalog.Billing{Mode: mode}) {
-					continue
+				tiers := []string{""}
+				if mode == assay.ModeLive {
+					tiers = append(tiers, v.ServiceTiers...)
 				}
-				for text, n := range texts {
-					checked += covers(t, fmt.Sprintf("%s/%s, %s, %d tokens", v.Name, m.Name, mode, n), in, r, len(text), n)
+				for _, tier := range tiers {
+					lane.Params.ServiceTier = tier
+					r := in.Route(&study.Stage{}, lane, mode)
+					if !r.Price.Covers(catalog.Billing{Mode: mode, Tier: tier}) {
+						continue
+					}
+					for text, n := range texts {
+						checked += covers(t, fmt.Sprintf("%s/%s, %s %s, %d tokens", v.Name, m.Name, mode, tier, n), in, r, len(text), n)
+					}
 				}
 			}
 		}
@@ -69,7 +77,17 @@ func covers(t *testing.T, name string, in *plan.Input, r plan.Route, bytes, n in
 			continue // too short for any cache
 		}
 		u.Known, u.Output, u.Reasoning = true, 4000, 4000
-		for _, tier := range []string{"", "unlisted"} {
+		asked := r.Lane.Params.ServiceTier
+		tiers := []string{asked}
+		if !r.Price.Dearer("unlisted", asked) {
+			tiers = append(tiers, "unlisted")
+		}
+		for tier := range r.Price.Tiers {
+			if !r.Price.Dearer(tier, asked) {
+				tiers = append(tiers, tier)
+			}
+		}
+		for _, tier := range tiers {
 			mode := assay.ModeLive
 			if r.Wire.Carrier != "" {
 				mode = assay.ModeBatch

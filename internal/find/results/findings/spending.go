@@ -105,7 +105,7 @@ func repriced(ctx context.Context, r *results.Reader, segments []store.Segment, 
 				if mode == assay.ModeLive {
 					how.Tier = o.Tier
 				}
-				out[at] = out[at].Add(desk.Route(l, mode).Price.Bill(o.Usage, how))
+				out[at] = out[at].Add(desk.Route(&study.Stage{}, l, mode).Price.Bill(o.Usage, how))
 			}
 		}
 	}

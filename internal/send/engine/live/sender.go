@@ -295,7 +295,7 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 		a.good = a.good || block[i].Outcome.Ending == assay.Answered && !block[i].Unread
 	}
 	a.done += int64(len(block))
-	if err := errors.Join(a.unlisted(durable, block), hold.NoteServed(durable, a.work.Work, a.served, block)); err != nil {
+	if err := errors.Join(a.otherTiers(durable, block), hold.NoteServed(durable, a.work.Work, a.served, block)); err != nil {
 		return errors.Join(lost, err)
 	}
 	if above := a.Policy.StopAbove[a.Seg.Lane]; a.ended >= hold.LeastEnded &&
@@ -307,20 +307,29 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 	return errors.Join(lost, a.afford(durable))
 }
 
-// unlisted notes the service tiers that replies name and the price list does not have: they are billed at the usual price.
-func (a *sender) unlisted(ctx context.Context, block []store.Settlement) error {
+// otherTiers notes the service tiers that replies name and the price list does not have: they are billed at the usual price; and those that
+// nobody asked for and that cost more than was reserved.
+func (a *sender) otherTiers(ctx context.Context, block []store.Settlement) error {
 	var err error
 	for i := range block {
 		tier := block[i].Outcome.Tier
-		if a.tiers[tier] || a.Route.Price.Lists(tier) || block[i].Cost == nil {
+		note := ""
+		switch price := a.Route.Price; {
+		case a.tiers[tier] || tier == "" || tier == a.Route.Tier():
+		case !price.Lists(tier) && block[i].Cost != nil:
+			note = fmt.Sprintf("lane %s: answers name service tier %q, which the price list does not have: they count at the usual price",
+				a.Seg.Lane, tier)
+		case price.Lists(tier) && price.Dearer(tier, a.Route.Tier()):
+			note = fmt.Sprintf("lane %s: answers came in service tier %q, which was not asked for and costs more than was reserved; "+
+				"the project's settings at the provider decide that, or `service_tier` of the lane", a.Seg.Lane, tier)
+		}
+		if note == "" {
 			continue
 		}
 		if a.tiers == nil {
 			a.tiers = map[string]bool{}
 		}
 		a.tiers[tier] = true
-		note := fmt.Sprintf("lane %s: answers name service tier %q, which the price list does not have: they count at the usual price",
-			a.Seg.Lane, tier)
 		err = errors.Join(err, a.Insist(ctx, func() error { return a.Ledger.Work.Note(ctx, a.Run.No, a.Seg.No, store.TierEvent, note) }))
 	}
 	return err

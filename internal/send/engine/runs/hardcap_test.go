@@ -2,12 +2,14 @@ package runs_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/provider"
+	"assay/internal/study/catalog"
 )
 
 // TestAnAnswerOfUnknownCostKeepsItsReservation has one answer in each mode that does not report its tokens.
@@ -77,19 +79,40 @@ func TestALostReplyIsNotAskedAgainOverAHardBudget(t *testing.T) {
 	}
 }
 
-func TestATierWithoutAPriceIsNamed(t *testing.T) {
+// TestATierThatNobodyAskedForIsNamed has answers in a tier that no list has, in a dear one, in one without a price, and in one that costs
+// the same.
+func TestATierThatNobodyAskedForIsNamed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, liveOf(3, func(w *world) {
-		w.fake.live = func(string, int) (assay.Outcome, error) {
-			used := assay.Usage{Known: true, Input: 10, Output: 10}
-			return assay.Outcome{Ending: assay.Answered, Text: "a", Tier: "scale", Usage: used}, nil
-		}
-	}))
-	w.finished(store.ResultDone)
-	all, err := w.s.Reader.EventsOf(w.ctx, w.run.No, store.TierEvent)
-	w.ok(err)
-	if r, err := w.s.Reader.Run(w.ctx, w.run.No); err != nil || r.Spent != 60_000 || len(all) != 1 {
-		t.Errorf("spent %s, %v: %+v", r.Spent, err, all)
+	schedule := func(factor assay.Money) catalog.Schedule {
+		rate := catalog.Rate{Million: factor * assay.Dollar, Known: true}
+		return catalog.Schedule{Short: catalog.Rates{Input: rate, Output: rate}}
+	}
+	for tier, c := range map[string]struct {
+		spent assay.Money
+		word  string
+	}{
+		"scale":    {60_000, "does not have"},
+		"priority": {120_000, "not asked for"},
+		"reserved": {0, "not asked for"},
+		"default":  {60_000, ""},
+	} {
+		t.Run(tier, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, liveOf(3, func(w *world) {
+				w.plan.tiers = map[string]catalog.Schedule{"priority": schedule(2), "default": schedule(1), "reserved": {}}
+				w.fake.live = func(string, int) (assay.Outcome, error) {
+					used := assay.Usage{Known: true, Input: 10, Output: 10}
+					return assay.Outcome{Ending: assay.Answered, Text: "a", Tier: tier, Usage: used}, nil
+				}
+			}))
+			w.finished(store.ResultDone)
+			all, err := w.s.Reader.EventsOf(w.ctx, w.run.No, store.TierEvent)
+			w.ok(err)
+			if r, err := w.s.Reader.Run(w.ctx, w.run.No); err != nil || r.Spent != c.spent || len(all) != min(len(c.word), 1) ||
+				len(all) > 0 && !strings.Contains(all[0].Text, c.word) {
+				t.Errorf("spent %s, %v: %+v", r.Spent, err, all)
+			}
+		})
 	}
 }
 

@@ -260,6 +260,7 @@ type planner struct {
 	turns  int
 	mode   store.SegmentMode
 	price  assay.Money
+	tiers  map[string]catalog.Schedule
 	policy engine.Policy
 	cut    engine.Route // its Size and Segments
 	live   engine.Live
@@ -274,7 +275,7 @@ func (p *planner) Policy(context.Context, store.Run) (engine.Policy, error) { re
 func (p *planner) Route(_ context.Context, _ store.Run, _, lane string, _ store.SegmentMode) (engine.Route, error) {
 	rate := catalog.Rates{Input: catalog.Rate{Million: assay.Dollar, Known: true}, Output: catalog.Rate{Million: assay.Dollar, Known: true}}
 	return engine.Route{Lane: assay.Lane{Name: lane, Provider: "fake", Model: "m"}, Wire: fakeWire(), Live: p.live,
-		Price: catalog.Price{Live: catalog.Schedule{Short: rate}, Batch: catalog.Schedule{Short: rate}}, Size: p.cut.Size,
+		Price: catalog.Price{Live: catalog.Schedule{Short: rate}, Batch: catalog.Schedule{Short: rate}, Tiers: p.tiers}, Size: p.cut.Size,
 		Segments: p.cut.Segments, Verdict: p.verdict}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"assay/internal/keep/store/read"
 	"assay/internal/send/dialect"
 	"assay/internal/send/script/stages"
+	"assay/internal/study"
 	"assay/internal/study/plan"
 )
 
@@ -96,9 +97,9 @@ func (r *Reader) decode(ctx context.Context, a store.Answer) (assay.Outcome, err
 		var d dialect.Decoder
 		o := none
 		if f.Kind == store.ArtifactLive {
-			o = d.Body(r.Input.Route(l, assay.ModeLive).Wire.Dialect, line)
+			o = d.Body(r.Input.Route(&study.Stage{}, l, assay.ModeLive).Wire.Dialect, line)
 		} else {
-			o = d.Line(r.Input.Route(l, assay.ModeBatch).Wire, line).Outcome
+			o = d.Line(r.Input.Route(&study.Stage{}, l, assay.ModeBatch).Wire, line).Outcome
 		}
 		if o.Ending != a.Outcome.Ending { // other bytes are there now
 			return none, fmt.Errorf("read the answer to %s: %w: read again they are %s, and were %s", a.Key, artifacts.ErrDamaged, o.Ending,

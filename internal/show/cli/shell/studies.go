@@ -148,18 +148,16 @@ func (f *ScopeFlags) RegisterScope(c *cobra.Command) {
 	f.asked = flags.Changed
 	flags.StringVar(&f.Rows, "rows", "", "only these rows of each input that is asked, such as 1-100")
 	flags.IntVar(&f.Repeats, "repeats", 0, "how often every question is asked")
-	flags.StringVar(&f.mode, "mode", "", "how everything travels: batch, live or batch-else-live, over what study, stages and lanes say")
+	flags.StringVar(&f.mode, "mode", "", "how everything travels: batch, live, batch-else-live or flex, over what study, stages and lanes say")
 	flags.BoolVar(&f.NoCache, "no-prompt-cache", false, "no cache marks on shared contexts")
 }
 
 // travel returns how everything is to travel; empty: as the study writes.
 func (f *ScopeFlags) travel() (assay.Mode, error) {
-	switch m := assay.Mode(f.mode); m {
-	case "", assay.ModeBatch, assay.ModeLive, assay.ModeBatchElseLive:
-		return m, nil
+	if f.mode == "" || slices.Contains(assay.Modes(), f.mode) {
+		return assay.Mode(f.mode), nil
 	}
-	return "", Usage(assay.DidYouMean(f.mode, []string{string(assay.ModeBatch), string(assay.ModeLive), string(assay.ModeBatchElseLive)}),
-		"--mode: want batch, live or batch-else-live, got %q", f.mode)
+	return "", Usage(assay.DidYouMean(f.mode, assay.Modes()), "--mode: want batch, live, batch-else-live or flex, got %q", f.mode)
 }
 
 // Apply has a study read as the flags ask.

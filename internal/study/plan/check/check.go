@@ -41,28 +41,6 @@ func Study(in *plan.Input, keySet func(name string) bool) assay.Problems {
 // checker holds a study against its catalogue and the columns of its inputs.
 type checker struct{ *plan.Input }
 
-// checkPrices adds a problem for lanes under a budget that have no price, or ask for more than tokens.
-func (d checker) checkPrices(problems *assay.Problems) {
-	if !d.Study.Budget.Set || d.Study.Unpriced == study.UnpricedAllow {
-		return
-	}
-	for i := range d.Study.Lanes {
-		l := &d.Study.Lanes[i]
-		kind, ok := d.Kind(l)
-		if !ok {
-			continue
-		}
-		if _, ok := d.Catalog.Price(kind, l.Model); !ok {
-			problems.Add(l.Where.Key("model"), "give one under `prices`, or say `unpriced: allow`",
-				"lane %s: no price is known for %s, so the budget cannot be kept", l.Name, l.ID())
-		}
-		for _, field := range beyondTokens(l.Params.Extra) {
-			problems.Add(l.Where.Key("extra"), "leave it out, or say `unpriced: allow`: then the budget holds for tokens alone",
-				"lane %s: what %s in `extra` costs beside tokens is not known, so the budget cannot be kept", l.Name, field)
-		}
-	}
-}
-
 // checkKeys warns of API keys that are not set.
 func (d checker) checkKeys(keySet func(name string) bool, problems *assay.Problems) {
 	for _, k := range d.Keys(keySet) {

@@ -47,6 +47,7 @@ func (d checker) alsoCalled(name string) string {
 }
 
 func (d checker) checkMode(l *study.Lane, kind string, problems *assay.Problems) {
+	d.checkFlex(l, problems)
 	if d.Vendor(l).Batch {
 		return
 	}
@@ -57,6 +58,30 @@ func (d checker) checkMode(l *study.Lane, kind string, problems *assay.Problems)
 				"lane %s: %s has no batches", l.Name, kind)
 			return
 		}
+	}
+}
+
+// checkFlex adds a problem for a lane that is to go in the flex tier of a provider that has none, or asks for another one, too.
+func (d checker) checkFlex(l *study.Lane, problems *assay.Problems) {
+	v := d.Vendor(l)
+	has := slices.Contains(v.ServiceTiers, assay.TierFlex) || slices.Contains(v.ServiceTiers, "*")
+	for i := range d.Study.Stages {
+		st := &d.Study.Stages[i]
+		wished := d.Wish(st, l) == assay.ModeFlex
+		switch tier := d.Tier(st, l); {
+		case tier != assay.TierFlex || !slices.Contains(d.uses(st), l):
+			continue
+		case !has && wished:
+			problems.Add(l.Where.Key("mode"), "mode: batch or mode: live on the lane", "lane %s: %s has no flex tier", l.Name, v.Title)
+		case !has && l.Params.ServiceTier != assay.TierFlex:
+			problems.Add(d.Study.Deadline.Key("then"), "then: live, or then: stop", "lane %s: %s has no flex tier", l.Name, v.Title)
+		case has && wished && l.Params.ServiceTier != "" && l.Params.ServiceTier != assay.TierFlex:
+			problems.Add(l.Where.Key("service_tier"), "leave one of them out",
+				"lane %s: mode flex asks for service tier flex, and the lane for %s", l.Name, l.Params.ServiceTier)
+		default:
+			continue
+		}
+		return
 	}
 }
 

@@ -27,7 +27,7 @@ func (m *maker) fewest(st *study.Stage, p *plan.Part) {
 		m.fewestEach(st, p, n, least)
 		return
 	}
-	wish := cmp.Or(l.Mode, assay.Mode(st.Mode), assay.Mode(m.in.Study.Mode), assay.ModeBatch)
+	wish := m.in.Wish(st, l)
 	if wish != assay.ModeBatchElseLive && p.Wave == 1 {
 		m.problems.Add(l.Where.Key("mode"), "mode: batch-else-live, or --mode batch-else-live, sends them one by one at the full price",
 			"lane %s: stage %s has %s for a batch, and %s takes none of fewer than %d", l.Name, st.Name, plural(n, "request"),

@@ -107,7 +107,7 @@ func (m *maker) price(p *plan.Part, w load) {
 	bill := func(mode assay.Mode) plan.Price {
 		how := catalog.Billing{Mode: mode}
 		if mode == assay.ModeLive {
-			how.Tier = p.Lane.Params.ServiceTier
+			how.Tier = m.tier(p)
 		}
 		primes := mode == assay.ModeBatch && p.Primed
 		one := func(in float64, out int, cached float64) assay.Cost {
@@ -140,6 +140,14 @@ func (m *maker) price(p *plan.Part, w load) {
 		p.Plain.Low, p.Live.Low = assay.Cost{}, assay.Cost{}
 	}
 	p.Cost = p.CostOf(p.Requests)
+}
+
+// tier returns the service tier that live requests of a part ask for.
+func (m *maker) tier(p *plan.Part) string {
+	if st, ok := m.in.Study.Stage(p.Stage); ok {
+		return m.in.Tier(st, p.Lane)
+	}
+	return p.Lane.Params.ServiceTier
 }
 
 // primes reports whether the requests of a part read what they share from the provider's cache, after one that goes first.
