@@ -138,7 +138,7 @@ func (h *history) settle(ctx context.Context) error {
 		if again {
 			args = []string{"run", "study.yaml", "--yes"} // what was edited meanwhile, or never begun
 		}
-		if err := h.sane(h.assay(ctx, ending{}, args...)); err != nil {
+		if err := errors.Join(h.collectCalls(ctx), h.sane(h.assay(ctx, ending{}, args...))); err != nil {
 			return err
 		}
 		open, err := h.open(ctx)
@@ -183,7 +183,7 @@ func (h *history) calm(ctx context.Context) error {
 // advance does what the state of an open run asks for.
 func (h *history) advance(ctx context.Context, r runState, n int) error {
 	args := []string{"retry", r.Run, "--yes"}
-	if err := h.checkCap(); err != nil {
+	if err := h.checkCap(ctx); err != nil {
 		return err
 	}
 	if r.Budget != nil {
@@ -196,12 +196,12 @@ func (h *history) advance(ctx context.Context, r runState, n int) error {
 }
 
 // checkCap holds what was billed against the budget, before the person raises it.
-func (h *history) checkCap() error {
+func (h *history) checkCap(ctx context.Context) error {
 	if !h.Study.High || h.Study.Budget == 0 || h.raised || slices.ContainsFunc(h.Actions, func(a Action) bool { return a.Do == doEdit }) {
 		return nil
 	}
 	h.raised = true
-	b, err := h.billed()
+	b, err := h.billed(ctx)
 	if err == nil && b.sum > h.Study.Budget {
 		err = breaks(L3, "", fmt.Sprintf("at most %d nano-dollars are billed", h.Study.Budget), "%d", b.sum)
 	}
@@ -213,17 +213,29 @@ type bill struct {
 	batch map[string][]simulator.Charge // by key
 	live  []simulator.Charge
 	sum   int64 // nano-dollars
+
+	called int64 // for answers through the gateway
+	calls  int64 // so many; half of a price may be rounded
 }
 
-func (h *history) billed() (bill, error) {
+func (h *history) billed(ctx context.Context) (bill, error) {
 	b := bill{batch: map[string][]simulator.Charge{}}
-	err := h.sim.EachCharge(func(c simulator.Charge) error {
-		_, key, err := assay.ParseCustomID(c.ID)
+	called, _, _, err := h.called(ctx)
+	if err != nil {
+		return b, err
+	}
+	err = h.sim.EachCharge(func(c simulator.Charge) error {
+		nonce, key, err := assay.ParseCustomID(c.ID)
 		if err != nil {
 			return fmt.Errorf("billed for %q: %w", c.ID, err)
 		}
 		b.batch[key.String()] = append(b.batch[key.String()], c)
-		b.sum += costOf(c)
+		if called[string(nonce)] {
+			b.calls++
+			b.called += listCost(c)
+		} else {
+			b.sum += costOf(c)
+		}
 		return nil
 	})
 	h.mu.Lock()
@@ -231,6 +243,10 @@ func (h *history) billed() (bill, error) {
 	for _, c := range h.live {
 		b.live = append(b.live, c)
 		b.sum += costOf(c)
+	}
+	for _, c := range h.calls {
+		b.calls++
+		b.called += listCost(c)
 	}
 	return b, err
 }
@@ -257,7 +273,7 @@ func (h *history) judgeWorld(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, err := h.billed()
+	b, err := h.billed(ctx)
 	if err == nil {
 		err = h.export(ctx)
 	}
@@ -277,7 +293,11 @@ func (h *history) judgeWorld(ctx context.Context) error {
 // checkBooks holds what was billed against what is said to be spent: exactly, but for live calls in doubt, which the program
 // counts at their most.
 func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error {
-	var spent, perhaps int64
+	_, spent, perhaps, err := h.called(ctx)
+	if err != nil {
+		return err
+	}
+	perhaps -= spent
 	cancelled := false
 	for _, r := range all {
 		if r.Spent == nil {
@@ -288,12 +308,12 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 		perhaps += nano(r.Perhaps)
 		cancelled = cancelled || r.Result == "cancelled"
 	}
-	switch {
-	case spent > b.sum:
-		return breaks(L2, h.statuses(ctx, all), "nothing is counted that was not billed", "spent %d, billed %d nano-dollars", spent, b.sum)
-	case b.sum-h.lostLive(b) > spent+perhaps && !cancelled && !h.lostLogs():
+	switch billed := b.sum + b.called; {
+	case spent > billed+b.calls:
+		return breaks(L2, h.statuses(ctx, all), "nothing is counted that was not billed", "spent %d, billed %d nano-dollars", spent, billed)
+	case billed-b.calls-h.lostLive(b) > spent+perhaps && !cancelled && !h.lostLogs():
 		return breaks(L2, h.statuses(ctx, all), "what was billed is spent, or perhaps spent",
-			"billed %d, spent %d, perhaps %d nano-dollars; %d short", b.sum, spent, perhaps, b.sum-spent-perhaps)
+			"billed %d, spent %d, perhaps %d nano-dollars; %d short", billed, spent, perhaps, billed-spent-perhaps)
 	}
 	return nil
 }

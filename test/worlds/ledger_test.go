@@ -184,7 +184,7 @@ func (h *history) checkReuse(ctx context.Context, all []runState, _ bill) error 
 		JOIN runs r ON r.no = o.run_no JOIN attempts a ON a.key = b.key AND a.digest = b.digest AND a.run_no < b.run_no
 		JOIN outcomes u ON u.segment_no = a.segment_no AND u.ord = a.ord JOIN runs old ON old.no = a.run_no
 		WHERE o.stands = 1 AND o.reused_no IS NULL AND u.stands = 1 AND u.ending = 'answered' AND u.reused_no IS NULL
-		AND u.at_ms < r.created_ms AND b.try = 1`, func(row *sql.Rows) error {
+		AND u.at_ms < r.created_ms AND b.try = 1 AND r.study <> 'gateway'`, func(row *sql.Rows) error {
 		var run, old, item, lane string
 		if err := row.Scan(&run, &old, &item, &lane); err != nil {
 			return err

@@ -41,6 +41,8 @@ type history struct {
 
 	mu      sync.Mutex
 	live    []simulator.Charge
+	calls   []simulator.Charge // live, through the gateway
+	calling bool               // now
 	trace   []string
 	said    []saying // what commands printed
 	cancels int
@@ -116,6 +118,10 @@ func (h *history) note(line string) {
 func (h *history) charged(c simulator.Charge) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.calling {
+		h.calls = append(h.calls, c)
+		return
+	}
 	h.live = append(h.live, c)
 }
 
@@ -170,6 +176,8 @@ func (h *history) act(ctx context.Context, a Action) error {
 		return h.copied(ctx)
 	case doDamage:
 		return h.damage()
+	case doCall:
+		return h.gateway(ctx, a)
 	case "cancel":
 		h.cancels++
 	case "redo":

@@ -62,16 +62,19 @@ func (d *door) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// served runs a command that listens while do calls it, and interrupts it then.
-func (h *history) served(ctx context.Context, do func(*http.Client) error, args ...string) error {
+// served runs a command that listens while do calls it, and interrupts it then, if it has not ended before.
+func (h *history) served(ctx context.Context, end ending, do func(*http.Client) error, args ...string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	d, done := newDoor(), make(chan saying, 1)
 	go func() {
-		done <- h.process(ctx, ending{}, shell.World{Args: args, Stdin: strings.NewReader(""), Ports: d.listen})
+		done <- h.process(ctx, end, shell.World{Args: args, Stdin: strings.NewReader(""), Ports: d.listen})
 	}()
 	select {
 	case s := <-done:
+		if s.code == codeKilled || end.How == full || end.How == interrupt {
+			return nil
+		}
 		return breaks(L12, s.String(), "a command that listens goes on", "it ended")
 	case <-d.opened:
 	}
@@ -91,7 +94,7 @@ func (h *history) pages(ctx context.Context, paths ...string) (out []string, err
 	if err := os.WriteFile(filepath.Join(h.dir, "token"), []byte(viewToken), 0o600); err != nil {
 		return nil, err
 	}
-	err = h.served(ctx, func(client *http.Client) error {
+	err = h.served(ctx, ending{}, func(client *http.Client) error {
 		for _, path := range paths {
 			page, err := read(ctx, client, path)
 			if err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"assay/internal/simulator/dice"
 )
 
 // World is one history, before it is played.
@@ -40,6 +42,7 @@ const (
 	doLabel  = "label"   // judge some answers
 	doRotate = "key"     // other keys at every provider, or the first ones again
 	doCopy   = "copy"    // a copy of the home is resumed beside it
+	doCall   = "gateway" // a program asks the gateway
 	doDamage = "damage"  // a file of a run is deleted, or a bit of it changes
 )
 
@@ -52,6 +55,11 @@ func Make(seed uint64) World {
 	}
 	for range r.IntN(4) {
 		w.Faults = append(w.Faults, newFault(r, w.Study))
+	}
+	if dice.Mix(seed)%10 == 0 { // before the study is run: of the newest run all is computed again
+		for range 1 + r.IntN(3) {
+			w.Actions = append(w.Actions, w.command(r, doCall))
+		}
 	}
 	w.Actions = append(w.Actions, w.command(r, "run"))
 	if r.IntN(8) == 0 {
@@ -92,7 +100,7 @@ func newFault(r *rand.Rand, s Study) string {
 // disaster is a home that is lost and comes back as it was before, or a disk that fails under a run that was stopped.
 func (w *World) disaster(r *rand.Rand) []Action {
 	if r.IntN(3) == 0 {
-		w.Actions[0].End = ending{kill, moment(r)}
+		w.Actions[len(w.Actions)-1].End = ending{kill, moment(r)}
 		return []Action{{Do: doDamage}, w.command(r, "run"), {Do: doDamage}, w.command(r, "resume")}
 	}
 	return []Action{

@@ -16,6 +16,9 @@ import (
 	"strings"
 )
 
+// Shelf is where the files lie that clients of a gateway sent, under the name of a run that there is not.
+const Shelf = "gateway"
+
 // Place keeps the raw bytes of runs. Folder and Bucket are places, and pass one suite.
 type Place interface {
 	// Open opens a whole artifact, packed or not. One that is not there is fs.ErrNotExist; a place that cannot be reached

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/keep/artifacts"
 	"assay/internal/keep/backup"
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
@@ -58,7 +59,7 @@ func Lost(ctx context.Context, l *ledger.Ledger, folder string) error {
 	entries, _ := os.ReadDir(folder) // a bucket is no folder
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() {
+		if e.IsDir() && e.Name() != artifacts.Shelf {
 			names = append(names, e.Name())
 		}
 	}

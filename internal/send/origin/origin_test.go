@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"assay/internal/keep/artifacts"
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/origin"
@@ -72,6 +73,9 @@ func TestALedgerWithoutARunBesideArtifactsIsLost(t *testing.T) {
 	}
 	defer l.Close()
 	folder := filepath.Join(dir, "runs")
+	if err := os.MkdirAll(filepath.Join(folder, artifacts.Shelf), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := origin.Lost(t.Context(), l, folder); err != nil {
 		t.Error(err)
 	}

@@ -27,9 +27,6 @@ const maxLines = 50_000
 // purposeBatch is the purpose of files that clients send.
 const purposeBatch = "batch"
 
-// Shelf is where uploaded files lie among the artifacts.
-const Shelf = "gateway"
-
 // fileObject is a file as clients see it.
 type fileObject struct {
 	ID       string `json:"id"`
@@ -105,7 +102,7 @@ func tooMuch(most int64) error {
 
 // giveUp takes away what came of a file that was not kept, after an error of its own.
 func (s *Server) giveUp(ctx context.Context, f store.ClientFile, err error) error {
-	err = errors.Join(err, s.Home.Files.Remove(ctx, Shelf, f.ID+".jsonl"))
+	err = errors.Join(err, s.Home.Files.Remove(ctx, artifacts.Shelf, f.ID+".jsonl"))
 	if gone := s.Home.Ledger.Clients.DeleteClientFile(ctx, f.Owner, f.ID); !errors.Is(gone, store.ErrNotFound) {
 		err = errors.Join(err, gone)
 	}
@@ -194,7 +191,7 @@ func (u *uploading) read(parts *multipart.Reader) error {
 
 func (u *uploading) keep(p *multipart.Part) (err error) {
 	u.name = assay.Clean(filepath.Base(strings.ReplaceAll(p.FileName(), `\`, "/")), 255)
-	if u.sink, err = artifacts.Create(u.ctx, u.s.Home.Files, Shelf, u.id+".jsonl"); err != nil {
+	if u.sink, err = artifacts.Create(u.ctx, u.s.Home.Files, artifacts.Shelf, u.id+".jsonl"); err != nil {
 		return err
 	}
 	n, err := io.Copy(u.sink, io.LimitReader(p, openai.MaxFile+1))
@@ -265,7 +262,7 @@ func (s *Server) deleteFile(ctx context.Context, c *call) (any, error) {
 // bytesOf returns where the bytes of a file lie among the artifacts.
 func (s *Server) bytesOf(ctx context.Context, f store.ClientFile) (run, name string, err error) {
 	if f.Run == 0 {
-		return Shelf, f.ID + ".jsonl", nil
+		return artifacts.Shelf, f.ID + ".jsonl", nil
 	}
 	of, err := s.Home.Ledger.Reader.Run(ctx, f.Run)
 	return of.ID, f.ID + ".jsonl", err

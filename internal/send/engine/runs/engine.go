@@ -27,6 +27,7 @@ type Engine struct {
 
 	compared sync.Map // runs whose artifacts were compared with the ledger
 	awaited  sync.Map // what reconciliations were reported to wait for
+	compares sync.Map // since when runs wait for that, by this process
 }
 
 // New returns an engine that works with what a configuration names.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -76,7 +77,9 @@ func (x *extension) reconcile(ctx context.Context) (bool, error) {
 	}
 	found, err := x.compareAll(ctx)
 	if errors.Is(err, errNotOver) {
-		x.Next, x.Waiting = x.Clock.Now().Add(x.Poll(0)), true
+		now := x.Clock.Now()
+		since, _ := x.engine.compares.LoadOrStore(x.Run.No, now)
+		x.Next, x.Waiting = now.Add(x.Poll(now.Sub(since.(time.Time)))), true
 		return false, nil
 	}
 	if err != nil {
@@ -162,8 +165,8 @@ func (x *extension) giveJobs(ctx context.Context, name string) error {
 		return err
 	}
 	away, err := x.Ledger.Reader.Segments(ctx, x.Run.No, store.Intended, store.Launched, store.Ended, store.Fetched)
-	if err == nil && len(away) > 0 {
-		err = errNotOver
+	if err == nil && slices.ContainsFunc(away, func(g store.Segment) bool { return g.Mode == store.Batch || !g.Due.IsZero() }) {
+		err = errNotOver // a live one that sleeps waits for this
 	}
 	return err
 }

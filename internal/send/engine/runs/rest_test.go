@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -109,4 +110,29 @@ func TestALaneThatStopsBeforeItsRequestsAreCutKeepsTheRunOpen(t *testing.T) {
 	w.retry()
 	w.finished(store.ResultDone)
 	w.answers(6)
+}
+
+// TestLiveRequestsThatWaitForAComparisonDoNotKeepItWaiting: what was asked live is no job at a provider, and goes on after it.
+func TestLiveRequestsThatWaitForAComparisonDoNotKeepItWaiting(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	w := newWorld(t, liveOf(100), func(w *world) {
+		w.fake.wobble = func(call string, n int) error {
+			if call == "ask" && n == 5 {
+				stop()
+			}
+			return nil
+		}
+	})
+	_, err := w.e.Extend(w.ctx, w.run.No)
+	w.ok(err)
+	_ = w.e.Advance(ctx, w.segments()[0].No) // it ends in the middle
+	w.ok(w.s.Work.OweReconcile(w.ctx, w.run.No, "older"))
+	w.reopen()
+	w.ok(w.e.Advance(w.ctx, w.segments()[0].No))
+	if g := w.segments()[0]; g.State != store.Launched || !g.Due.IsZero() {
+		t.Fatalf("it does not sleep: %+v\n%s", g, w.history())
+	}
+	w.finished(store.ResultDone)
+	w.answers(100)
 }
