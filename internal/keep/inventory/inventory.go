@@ -47,7 +47,6 @@ type Sum struct {
 type Check struct {
 	Ledger *ledger.Ledger
 	Files  artifacts.Place
-	Shelf  string                       // the name under which a gateway keeps what its clients sent
 	Others func(run store.Run) []string // names of a run's artifacts that have no row of their own
 	Hash   bool                         // all bytes are read, and their SHA-256 is compared
 }
@@ -65,7 +64,7 @@ func (c Check) Run(ctx context.Context, run store.Run) ([]Difference, Sum, error
 
 // Clients compares the files that clients have sent to a gateway. Those that are being sent are not looked at.
 func (c Check) Clients(ctx context.Context) ([]Difference, Sum, error) {
-	return c.compare(ctx, c.Shelf, false, func() (map[string]artifact, error) {
+	return c.compare(ctx, artifacts.Shelf, false, func() (map[string]artifact, error) {
 		files, err := c.Ledger.Clients.ClientFilesOf(ctx, 0)
 		return clientFiles(map[string]artifact{}, files), err
 	})
@@ -77,7 +76,7 @@ func (c Check) Unknown(ctx context.Context, known []store.Run) (all []Difference
 		if err != nil {
 			return nil, err
 		}
-		if id == c.Shelf || slices.ContainsFunc(known, func(r store.Run) bool { return r.ID == id }) {
+		if id == artifacts.Shelf || slices.ContainsFunc(known, func(r store.Run) bool { return r.ID == id }) {
 			continue
 		}
 		bytes, err := artifacts.Bytes(ctx, c.Files, id)

@@ -9,7 +9,6 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/show/cli/shell"
-	"assay/internal/show/gateway"
 )
 
 // checkArtifacts prints how the artifacts of a run, or of all, differ from what the ledger knows.
@@ -30,7 +29,7 @@ func checkArtifacts(ctx context.Context, w *shell.World, args []string, f cleanF
 	if err != nil {
 		return err
 	}
-	c := inventory.Check{Ledger: h.Ledger, Files: h.Files, Shelf: gateway.Shelf, Hash: f.hash, Others: batchrun.Kept}
+	c := inventory.Check{Ledger: h.Ledger, Files: h.Files, Hash: f.hash, Others: batchrun.Kept}
 	var sum inventory.Sum
 	var all []inventory.Difference
 	found := func(more []inventory.Difference, of inventory.Sum, err error) error {
