@@ -58,11 +58,12 @@ type rigOptions struct {
 	removed bool              // bert is no user any more
 	env     map[string]string // besides
 	log     io.Writer         // nil: the test's
+	charged func(simulator.Charge)
 }
 
 func newRig(t *testing.T, o rigOptions) *rig {
 	t.Helper()
-	so := simulator.Options{Seed: 1, Dir: t.TempDir(), Queue: o.queue, Latency: o.latency}
+	so := simulator.Options{Seed: 1, Dir: t.TempDir(), Queue: o.queue, Latency: o.latency, Charged: o.charged}
 	for _, text := range o.rules {
 		rule, err := simulator.ParseRule(text)
 		if err != nil {

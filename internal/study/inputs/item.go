@@ -34,6 +34,12 @@ func ownID(fields map[string]any) (any, string) {
 	return nil, ""
 }
 
+// OwnID returns the field of a record that is its id by its name; empty: none is.
+func OwnID(fields map[string]any) string {
+	_, name := ownID(fields)
+	return name
+}
+
 // made is an id that is made from the position of a row: a file's stem, a row's number, or both.
 type made struct {
 	stem string

@@ -45,6 +45,9 @@ func Check(w *shell.World) *cobra.Command {
 			}
 			total := p.Sum(func(plan.Part) bool { return true })
 			fmt.Fprintf(w.Stdout, "%s: no problems; %s in %s\n", name, assay.Count(total.Requests, "request"), assay.Count(p.Waves, "wave"))
+			if err := printIdentities(c.Context(), w, d); err != nil {
+				return err
+			}
 			for _, q := range p.Power {
 				fmt.Fprint(w.Stdout, quote.NoWorseLines(q))
 			}
@@ -61,6 +64,24 @@ func Check(w *shell.World) *cobra.Command {
 	f.Register(c)
 	c.Flags().BoolVar(&online, "online", false, "also ask the providers, free calls only")
 	return c
+}
+
+// printIdentities prints which column of each table is the id.
+func printIdentities(ctx context.Context, w *shell.World, d *plan.Input) error {
+	all, err := d.Identities(ctx)
+	for _, i := range all {
+		if i.Column != "" {
+			fmt.Fprintf(w.Stdout, "input %s: items are known by column %q of %s\n", i.Input, i.Column, i.File)
+			continue
+		}
+		hint := "`id: COLUMN` on the input names another"
+		if i.Other != "" {
+			hint = fmt.Sprintf("`id: %q` on the input takes that column", i.Other)
+		}
+		fmt.Fprintf(w.Stdout, "input %s: %s has no column id: items are known by the number of their row, and their answers by the "+
+			"wording where rows move (%s)\n", i.Input, i.File, hint)
+	}
+	return err
 }
 
 // checkOnline asks the providers of a study, and names those whose keys work.
