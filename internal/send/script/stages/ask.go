@@ -99,10 +99,10 @@ func (a *Asking) At(it assay.Item, _ int64, lane string, turn int) []assay.Coord
 	return out
 }
 
-// asked reports whether one of some lanes was asked; of answers made elsewhere, the rows tell.
+// asked reports whether all of some lanes were asked; of answers made elsewhere, the rows tell.
 func (a *Asking) asked(turn int, item string, w plan.Way, lanes ...string) bool {
-	return slices.ContainsFunc(lanes, func(lane string) bool {
-		return a.conversation.Stage.Taken.Has(a.conversation.At(turn-1, lane, item, w))
+	return !slices.ContainsFunc(lanes, func(lane string) bool {
+		return !a.conversation.Stage.Taken.Has(a.conversation.At(turn-1, lane, item, w))
 	})
 }
 

@@ -62,10 +62,15 @@ func runAgree(w *shell.World, name string, f agreeFlags) error {
 	} else {
 		err = printAgreement(w, a)
 	}
-	if err == nil && a.Agreement == nil {
-		err = &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("no agreement: " + a.Why["agreement"])}
+	switch {
+	case err != nil:
+		return err
+	case a.Agreement == nil:
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("no agreement: " + a.Why["agreement"])}
+	case a.Kappa == nil && a.Fleiss == nil && a.Alpha == nil && a.AC1 == nil:
+		return &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("no agreement beyond chance: " + a.Why["alpha"])}
 	}
-	return err
+	return nil
 }
 
 func printAgreement(w *shell.World, a *tables.Agreement) error {
