@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,10 @@ func Main(ctx context.Context, w shell.World) int {
 	}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
-	err := root.ExecuteContext(ctx)
+	err := strange(&w, root)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if lost := w.Debug.Close(); lost != nil {
 		fmt.Fprintln(w.Stderr, "assay: the file of --debug is not whole:", lost)
 	}
@@ -60,6 +64,18 @@ func Main(ctx context.Context, w shell.World) int {
 	return shell.ExitCode(err)
 }
 
+// strange returns an error where the first word is no command, whatever comes after it: with --help, too.
+func strange(w *shell.World, root *cobra.Command) error {
+	if len(w.Args) == 0 || strings.HasPrefix(w.Args[0], "-") || strings.HasPrefix(w.Args[0], cobra.ShellCompRequestCmd) {
+		return nil
+	}
+	root.InitDefaultHelpCmd()
+	if c, _, err := root.Find(w.Args[:1]); err == nil && c != root {
+		return nil
+	}
+	return unknownCommand(w, w.Args[0])
+}
+
 func newRoot(w *shell.World) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
@@ -76,7 +92,7 @@ func newRoot(w *shell.World) *cobra.Command {
 				_, err := fmt.Fprint(w.Stdout, welcome)
 				return err
 			}
-			return unknownCommand(w, args[0])
+			return unknownCommand(w, args[0]) // after a flag
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
@@ -170,17 +186,31 @@ func helpCommand(w *shell.World, root *cobra.Command) *cobra.Command {
 	}
 }
 
+// otherWords are words that people type for commands with other names.
+var otherWords = map[string]string{
+	"collect": "assay resume --once fetches what is ready now",
+	"ls":      "assay runs lists the runs",
+	"list":    "assay runs lists the runs",
+	"cost":    "assay spend shows what was paid, assay plan what a study will cost",
+	"price":   "assay prices lists prices, assay plan what a study will cost",
+	"stop":    "assay cancel ends a run",
+	"kill":    "assay cancel ends a run",
+	"ui":      "assay view opens the dashboard",
+	"serve":   "assay view opens the dashboard, assay gateway serves an API for other programs",
+	"dry-run": "assay plan shows what would be sent, assay run --rehearse plays it against the simulator",
+	"analyze": "assay analyse",
+	"eval":    "assay run begins a study",
+	"start":   "assay run begins a study",
+}
+
 func unknownCommand(w *shell.World, name string) error {
 	var names []string
 	for _, c := range commands(w) {
 		names = append(names, c.Name())
 	}
-	hint := assay.DidYouMean(name, names)
-	switch {
-	case name == "collect":
-		hint = "assay resume --once fetches what is ready now"
-	case hint == "":
-		hint = "assay help lists the commands"
+	hint := otherWords[name]
+	if hint == "" {
+		hint = cmp.Or(assay.DidYouMean(name, names), "assay help lists the commands")
 	}
 	return shell.Usage(hint, "no command is called %q", name)
 }
