@@ -143,6 +143,7 @@ func harmful() []fault {
 		{rules: "openai ask refuse=100%", study: "single", want: "gpt open answered=2 refused=1"},
 		{rules: "openai create expire=50% once", study: "single --no-canary --set live_below=0"},
 		{rules: "openai create expire=0%", study: "single --no-canary --set live_below=0", code: 3, want: "gpt open expired=3"},
+		{rules: "gemini create expire=50% once"},
 		{rules: "openai create fail-lines=50% once", study: "single --no-canary --set live_below=0"},
 		{rules: "openai create fail-lines=100%", study: "single --no-canary --set live_below=0", code: 3, want: "gpt open errored=3"},
 		{rules: "openai create fail-lines=100% once; openai create drop-reply nth=2", study: "single --no-canary --set live_below=0"},

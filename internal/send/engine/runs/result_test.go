@@ -167,6 +167,33 @@ func TestAnExpiredJobKeepsWhatItDidAndSendsOnlyTheRest(t *testing.T) {
 	}
 }
 
+// TestAnExpiredJobThatHandsOutNothingIsSentAgainAtOnce: where a provider counts all as expired, no result is waited for.
+func TestAnExpiredJobThatHandsOutNothingIsSentAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	seen := map[assay.Key]bool{}
+	w.fake.answer = func(k assay.Key, body string) (assay.Outcome, string) {
+		if !seen[k] {
+			seen[k] = true
+			return assay.Outcome{}, "expired"
+		}
+		return good(body), ""
+	}
+	w.fake.ends = func(j *fakeJob) provider.State {
+		if j.id == "job1" {
+			return provider.StateExpired
+		}
+		return provider.StateEnded
+	}
+	began := w.clock.Now()
+	w.finished(store.ResultDone)
+	w.answers(3)
+	w.billedOnce(3)
+	if took := w.fake.jobs[1].made.Sub(began); len(w.fake.jobs) != 2 || took > w.fake.takes+10*time.Minute {
+		t.Errorf("%d jobs, the second after %s\n%s", len(w.fake.jobs), took, w.history())
+	}
+}
+
 func TestAfterTheDeadlineTheRestGoesLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) {

@@ -184,6 +184,17 @@ func TestAGeminiBatchThatSucceededIsEndingUntilItsResultsShow(t *testing.T) {
 	}
 }
 
+// TestAnExpiredGeminiBatchCountsNothingAsDone: what it answered before its time ran out is never handed out, and is not waited for.
+func TestAnExpiredGeminiBatchCountsNothingAsDone(t *testing.T) {
+	t.Parallel()
+	var op geminiOperation
+	if err := json.Unmarshal([]byte(`{"name":"batches/1","metadata":{"state":"BATCH_STATE_EXPIRED","batchStats":{"requestCount":"4",
+		"successfulRequestCount":"2","pendingRequestCount":"2"}},"error":{"code":4,"message":"too late"}}`), &op); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, provider.Counts{Known: true, Total: 4, Expired: 4}, op.status().Counts)
+}
+
 func TestResultsInsideAGeminiOperationAreCopiedOut(t *testing.T) {
 	t.Parallel()
 	const results = `{"inlinedResponses":[
