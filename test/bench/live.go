@@ -54,8 +54,8 @@ func liveBench(ctx context.Context, b *bench) error {
 	}
 	slices.SortFunc(all, func(a, b liveFigures) int { return cmp.Compare(a.rate/a.synced, b.rate/b.synced) })
 	fast := all[len(all)/2]
-	fmt.Printf("ratio            %.1f%% of the syncing loop (at least 90%%), %.1f%% of the bare loop, the middle of %d; peak %d MB (under 200)\n",
-		100*fast.rate/fast.synced, 100*fast.rate/fast.bare, times, fast.cost.peak>>20)
+	fmt.Printf("ratio            %.1f%% of the syncing loop (at least 90%%), %.1f%% of the bare loop, the middle of %d; "+
+		"peak %d MB (under 200)\n", 100*fast.rate/fast.synced, 100*fast.rate/fast.bare, times, fast.cost.peak>>20)
 	return nil
 }
 
