@@ -48,7 +48,10 @@ func keyStates(w *shell.World, cat *catalog.Catalog) []keyState {
 	var keys []keyState
 	for _, v := range cat.Vendors() {
 		k := keyState{Provider: v.Name, Variables: slices.Concat(v.KeyEnv, v.KeyElse), State: "not set", Host: v.BaseURL}
-		if v.KeyOptional && len(v.KeyElse) == 0 {
+		switch {
+		case len(k.Variables) == 0 && len(v.KeyForms) > 0: // it is called with tokens that Google's own tools hand out
+			k.State = "Google's (gcloud auth application-default login)"
+		case len(k.Variables) == 0, v.KeyOptional && len(v.KeyElse) == 0:
 			k.State = "not needed"
 		}
 		for _, name := range k.Variables {

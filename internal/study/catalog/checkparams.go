@@ -204,6 +204,7 @@ func (k *checker) extra() {
 			k.overwrites(field, taken[field])
 			continue
 		}
+		k.ofChat(field)
 		var inside map[string]json.RawMessage
 		if json.Unmarshal(k.p.Extra[field], &inside) != nil && holdsInside(taken, field) {
 			k.problem("extra", "write an object", "extra would overwrite %s, which the lane fills", field)
@@ -215,6 +216,18 @@ func (k *checker) extra() {
 				k.overwrites(path, taken[path])
 			}
 		}
+	}
+}
+
+// chatFields are fields of OpenAI's chat completions that its newer API refuses.
+func chatFields() []string {
+	return []string{"frequency_penalty", "logit_bias", "logprobs", "presence_penalty", "seed", "stop"}
+}
+
+// ofChat warns of fields that go through the chat api alone.
+func (k *checker) ofChat(field string) {
+	if k.api.Name == "responses" && slices.Contains(chatFields(), field) && slices.Contains(k.vendor.APIs, "chat") {
+		k.warn(Illegal, "extra", "write api: chat", "%s takes no %s through its responses api", k.vendor.Title, field)
 	}
 }
 

@@ -189,3 +189,17 @@ func TestAnUnknownModelIsExplained(t *testing.T) {
 		}
 	}
 }
+
+func TestFieldsOfChatAreWarnedOfWhereAnotherAPIIsAsked(t *testing.T) {
+	t.Parallel()
+	want := []string{"extra: OpenAI takes no frequency_penalty through its responses api"}
+	for _, c := range []struct {
+		lane assay.Lane
+		want []string
+	}{{lane("gpt-5", extra("frequency_penalty")), want}, {via("chat", lane("gpt-5", extra("frequency_penalty"))), nil},
+		{lane("gpt-5", extra("verbosity")), nil}} {
+		if _, warnings := split(catalog.Default().Check(c.lane, "openai", today)); !cmp.Equal(c.want, warnings) {
+			t.Errorf("%+v: %v", c.lane.Params.Extra, warnings)
+		}
+	}
+}
