@@ -86,10 +86,10 @@ func (p *Part) CostOf(some int64) Price {
 		return plain
 	}
 	live := p.Live.Share(some, p.Requests)
-	if some < p.Few {
+	first := min(p.Canary, some)
+	if some-first < p.Few { // those that are left when the canary is away
 		return live
 	}
-	first := min(p.Canary, some)
 	most := max(first, min(p.Rest, some))
 	return Price{Low: plain.Low, Expected: mixed(plain.Expected, live.Expected, first, some),
 		High: mixed(plain.High, live.High, most, some)}

@@ -178,7 +178,7 @@ func (m *maker) canaries() {
 	seen := map[string]bool{}
 	for _, p := range m.plan.Parts {
 		name := p.Stage + " " + p.Lane.Name
-		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 || p.Requests < p.Few || p.Primed {
+		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 || p.Requests-p.Canary < p.Few || p.Primed {
 			continue
 		}
 		seen[name] = true
