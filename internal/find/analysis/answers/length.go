@@ -134,6 +134,9 @@ func (l *lengths) finding(g *gather.Group[*lengthRows]) (*analysis.Finding, erro
 		if len(rows) < stats.FewClusters {
 			f.Interval, f.Method = r.Student(f.Value, l.Options.Level, len(rows)), how+", Student, bootstrap of clusters"
 		}
+		if f.SE.OK && stats.Same(f.SE.Value, 0) {
+			f.Interval, f.SE = stats.NoInterval(stats.AlikeClusters), stats.Undefined(stats.AlikeClusters)
+		}
 	}
 	return f, nil
 }

@@ -145,3 +145,20 @@ func TestMovesAreHeldAgainstTheControl(t *testing.T) {
 	near(t, "progressive excess", 0.5, find(t, r, analysis.WhatProgressiveExcess).Value.Value, 1e-12)
 	near(t, "change", -0.3, find(t, r, analysis.WhatChange, analysis.ByBranch, "doubt").Value.Value, 1e-12)
 }
+
+// TestALengthThatDecidesAloneHasNoError: where every resample gives the same, nothing shows how far the effect could be off.
+func TestALengthThatDecidesAloneHasNoError(t *testing.T) {
+	t.Parallel()
+	var rows []analysis.Row
+	for i := range 20 {
+		for _, lane := range []string{"a", "b"} {
+			r := said(lane, fmt.Sprintf("q%02d", i), []string{"right", "wrong"}[(i+len(rows))%2])
+			r.Length = map[string]int{"right": 3, "wrong": 2}[r.Label]
+			rows = append(rows, r)
+		}
+	}
+	f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Length}}, rows), "length effect")
+	if !f.Value.OK || f.SE.OK || f.Interval.OK {
+		t.Errorf("%v, error %v, interval %v", f.Value, f.SE, f.Interval)
+	}
+}
