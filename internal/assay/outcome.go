@@ -42,12 +42,25 @@ type Outcome struct {
 // 0.
 type Usage struct {
 	Known        bool
-	Input        int64 // all prompt tokens: fresh, cached and written to the cache
-	Cached       int64 // of Input: read from the cache
-	CacheWrite5m int64 // of Input: written to the cache for minutes
-	CacheWrite1h int64 // of Input: written to the cache for an hour
-	Output       int64 // all billed output tokens, reasoning included
-	Reasoning    int64 // of Output: spent on thinking
+	Input        int64     // all prompt tokens: fresh, cached and written to the cache
+	Cached       int64     // of Input: read from the cache
+	CacheWrite5m int64     // of Input: written to the cache for minutes
+	CacheWrite1h int64     // of Input: written to the cache for an hour
+	Output       int64     // all billed output tokens, reasoning included
+	Reasoning    int64     // of Output: spent on thinking
+	Tools        ToolCalls `json:",omitzero"`
+}
+
+// ToolCalls are calls of tools that a provider ran for an answer and bills beside tokens.
+type ToolCalls struct {
+	Searches int64 `json:"searches,omitempty"` // of the web
+	Lookups  int64 `json:"lookups,omitempty"`  // in files and collections
+	Other    int64 `json:"other,omitempty"`    // of what is billed in another way, such as by time
+}
+
+// Expected returns the calls that are expected where these are the most: one of each kind.
+func (t ToolCalls) Expected() ToolCalls {
+	return ToolCalls{Searches: min(t.Searches, 1), Lookups: min(t.Lookups, 1), Other: min(t.Other, 1)}
 }
 
 // Written returns the tokens that were written to a cache.

@@ -74,6 +74,7 @@ func (l invoiceLine) parts() []costPart {
 		{"cache write", "cache_creation.ephemeral_5m_input_tokens", "input_cache_write_5m", l.cost.Write5m},
 		{"cache write", "cache_creation.ephemeral_1h_input_tokens", "input_cache_write_1h", l.cost.Write1h},
 		{"output", "output_tokens", "output", l.cost.Output},
+		{"web search", "web_search", "web_search", l.cost.Searches},
 	}
 	var some []costPart
 	for _, p := range all {
@@ -142,7 +143,7 @@ func claudeUsage(l invoiceLine) []map[string]any {
 	u := l.usage
 	return []map[string]any{{"uncached_input_tokens": u.Input - u.Cached - u.Write5m - u.Write1h, "cache_read_input_tokens": u.Cached,
 		"cache_creation": map[string]any{"ephemeral_5m_input_tokens": u.Write5m, "ephemeral_1h_input_tokens": u.Write1h},
-		"output_tokens":  u.Output, "server_tool_use": map[string]any{"web_search_requests": 0}, "model": l.model,
+		"output_tokens":  u.Output, "server_tool_use": map[string]any{"web_search_requests": u.Searches}, "model": l.model,
 		"service_tier": l.tier(), "context_window": "0-200k", "api_key_id": nil, "workspace_id": nil}}
 }
 
@@ -150,7 +151,7 @@ func claudeUsageRows(l invoiceLine) [][]string {
 	u := l.usage
 	return [][]string{{l.day.Format(time.DateOnly), l.model, "sim", "Default", l.kind(), "≤ 200k",
 		strconv.Itoa(u.Input - u.Cached - u.Write5m - u.Write1h), strconv.Itoa(u.Write5m), strconv.Itoa(u.Write1h),
-		strconv.Itoa(u.Cached), strconv.Itoa(u.Output), "0"}}
+		strconv.Itoa(u.Cached), strconv.Itoa(u.Output), strconv.Itoa(u.Searches)}}
 }
 
 // tier returns Anthropic's word for how a request was served.

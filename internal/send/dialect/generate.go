@@ -204,6 +204,9 @@ func (d *Decoder) readGenerate(v jsontext.Value) assay.Outcome {
 			d.addText(d.text(part.Get("text")))
 		}
 	}
+	for range c.Get("groundingMetadata").Get("webSearchQueries").All() {
+		o.Usage.Tools.Searches++
+	}
 	o.Text, o.Thoughts = d.flush("")
 	if o.Text != "" && o.Usage.Output == o.Usage.Reasoning {
 		o.Usage = assay.Usage{} // a text that was not counted

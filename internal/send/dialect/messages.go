@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
@@ -188,13 +189,21 @@ func (d *Decoder) readMessages(v jsontext.Value) assay.Outcome {
 	}
 	content := v.Get("content")
 	d.addText(d.text(content))
+	ran := int64(0)
 	for block := range content.All() {
 		switch string(d.bytes(block.Get("type"))) {
 		case "text":
 			d.addText(d.text(block.Get("text")))
 		case "thinking":
 			d.addThought(d.text(block.Get("thinking")))
+		case "server_tool_use":
+			if strings.HasSuffix(d.text(block.Get("name")), "code_execution") {
+				ran++
+			}
 		}
+	}
+	if fetched := (&counts{}).of(v.Get("usage").Get("server_tool_use").Get("web_fetch_requests")); fetched+o.Usage.Tools.Searches == 0 {
+		o.Usage.Tools.Other = ran // code is free beside the web, and else billed by time
 	}
 	o.Text, o.Thoughts = d.flush(paragraphs)
 	switch {

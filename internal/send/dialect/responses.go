@@ -105,8 +105,9 @@ func (d *Decoder) readResponses(v jsontext.Value, r reasoning) assay.Outcome {
 	return ended(o, stopWhole)
 }
 
-// responsesOutput reads text and thoughts from the items of a response, and returns the refusal among them.
+// responsesOutput reads text, thoughts and calls of the provider's tools from the items of a response, and returns the refusal among them.
 func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refusal string) {
+	var tools assay.ToolCalls
 	for item := range items.All() {
 		switch string(d.bytes(item.Get("type"))) {
 		case "message":
@@ -114,6 +115,14 @@ func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refus
 				d.addText(d.text(part.Get("text")))
 				refusal = cmp.Or(refusal, d.text(part.Get("refusal")))
 			}
+		case "web_search_call": // pages that are opened cost tokens alone
+			if action := d.text(item.Get("action").Get("type")); action == "" || action == "search" {
+				tools.Searches++
+			}
+		case "file_search_call":
+			tools.Lookups++
+		case "code_interpreter_call":
+			tools.Other++
 		case "reasoning":
 			for _, name := range []string{"summary", "content"} {
 				for part := range item.Get(name).All() {
@@ -121,6 +130,9 @@ func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refus
 				}
 			}
 		}
+	}
+	if o.Usage.Tools == (assay.ToolCalls{}) { // else the provider has counted them
+		o.Usage.Tools = tools
 	}
 	o.Text, o.Thoughts = d.flush(paragraphs)
 	return refusal

@@ -95,6 +95,8 @@ func openUsage(v jsontext.Value, r reasoning) assay.Usage {
 		case "prompt_tokens_details", "input_tokens_details":
 			u.Cached = max(u.Cached, c.of(n.Get("cached_tokens")))
 			u.CacheWrite5m = c.of(n.Get("cache_write_tokens"))
+		case "num_server_side_tools_used", "server_side_tools_used": // xAI: whatever they are, they cost no more than a search
+			u.Tools.Searches = c.of(n)
 		case "completion_tokens_details", "output_tokens_details":
 			u.Reasoning = max(u.Reasoning, c.of(n.Get("reasoning_tokens")))
 		}
@@ -130,6 +132,7 @@ func messagesUsage(v jsontext.Value) assay.Usage {
 		CacheWrite1h: c.of(v.Get("cache_creation").Get("ephemeral_1h_input_tokens")),
 		Output:       c.need(v.Get("output_tokens")),
 		Reasoning:    c.of(v.Get("output_tokens_details").Get("thinking_tokens")),
+		Tools:        assay.ToolCalls{Searches: c.of(v.Get("server_tool_use").Get("web_search_requests"))},
 	}
 	if rest := written - u.CacheWrite5m - u.CacheWrite1h; rest > 0 {
 		u.CacheWrite5m += rest // given without its lifetime: the shorter is the default

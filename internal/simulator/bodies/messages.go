@@ -21,6 +21,7 @@ func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")), MaxTokens: b.GetInt("max_tokens"),
 		Stop: stringsOf(b.Get("stop_sequences")), Tier: stringOf(b, "service_tier"),
 	}}
+	q.mayUse(b.GetArray("tools"), 0)
 	marks := &markReader{q: &q, least: parseClaude(q.Model).leastCached()}
 	marks.blocks(b.Get("system"), func(text string) { q.addMessage("system", text) })
 	msgs := b.GetArray("messages")
@@ -141,6 +142,9 @@ func (d Messages) Write(dst []byte, q *Request, r *Reply) []byte {
 		Input: u.Input - u.Cached - u.Write5m - u.Write1h, CacheCreated: u.Write5m + u.Write1h, CacheRead: u.Cached, Output: u.Output,
 		Tier: "standard", Geo: "not_available", Details: map[string]int{"thinking_tokens": u.Reasoning},
 		Creation: map[string]int{"ephemeral_5m_input_tokens": u.Write5m, "ephemeral_1h_input_tokens": u.Write1h},
+	}
+	if u.Searches > 0 {
+		out.Usage.ServerTools = map[string]int{"web_search_requests": u.Searches, "web_fetch_requests": 0}
 	}
 	if q.Batch {
 		out.Usage.Tier = "batch"

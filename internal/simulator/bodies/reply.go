@@ -1,12 +1,15 @@
 package bodies
 
 import (
+	"cmp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/minds"
+
+	"github.com/valyala/fastjson"
 )
 
 // Request is the content of a body: a question, and what a reply to it is billed and shaped by.
@@ -17,6 +20,17 @@ type Request struct {
 	writes bool   // a prefix that the cache does not know is written to it, and billed so
 	Vector int    // length of the embeddings that are asked for; 0: words are
 	packed bool   // embeddings as base64
+
+	searches int // of the web that the model may make; 0: none
+}
+
+// mayUse reads which tools of the provider a request allows: of a web search, how often it may be made.
+func (q *Request) mayUse(tools []*fastjson.Value, most int) {
+	for _, t := range tools {
+		if strings.HasPrefix(stringOf(t, "type"), "web_search") {
+			q.searches = cmp.Or(t.GetInt("max_uses"), most, 3)
+		}
+	}
 }
 
 // Reply is an answer as it is billed.
@@ -37,6 +51,7 @@ type Usage struct {
 	Write1h   int `json:"write_1h"`
 	Output    int `json:"output"`
 	Reasoning int `json:"reasoning"`
+	Searches  int `json:"searches,omitempty"` // of the web, by the provider's own tool
 }
 
 // Add adds v.
@@ -47,6 +62,7 @@ func (u *Usage) Add(v Usage) {
 	u.Write1h += v.Write1h
 	u.Output += v.Output
 	u.Reasoning += v.Reasoning
+	u.Searches += v.Searches
 }
 
 // Charge is one answer that a client is billed for.
@@ -171,6 +187,9 @@ func (q *Request) Complete(by minds.Responder, known func(uint64) bool, now time
 	}
 	r.Usage.Output = r.Usage.Reasoning + tokens(len(r.Text))
 	r.Usage.Input = PromptTokens(q)
+	if q.searches > 0 {
+		r.Usage.Searches = 1 + int(r.id%uint64(q.searches))
+	}
 	r.cache(q, known)
 	return r
 }

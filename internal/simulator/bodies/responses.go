@@ -17,6 +17,7 @@ type Responses struct{}
 func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")),
 		Tier: stringOf(b, "service_tier")}}
+	q.mayUse(b.GetArray("tools"), b.GetInt("max_tool_calls"))
 	q.System = stringOf(b, "instructions")
 	in := b.Get("input")
 	if in == nil {
@@ -81,6 +82,10 @@ func (d Responses) Write(dst []byte, q *Request, r *Reply) []byte {
 			summary = append(summary, map[string]any{"type": "summary_text", "text": r.Thoughts})
 		}
 		out.Output = append(out.Output, map[string]any{"id": fmt.Sprintf("rs_%016x", r.id), "type": "reasoning", "summary": summary})
+	}
+	for i := range r.Usage.Searches {
+		out.Output = append(out.Output, map[string]any{"id": fmt.Sprintf("ws_%016x", r.id+uint64(i)), "type": "web_search_call",
+			"status": "completed", "action": map[string]any{"type": "search", "query": "what is it"}})
 	}
 	status := "completed"
 	if r.cut {

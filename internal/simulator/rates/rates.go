@@ -21,10 +21,12 @@ type Terms struct {
 }
 
 // Bill is what an answer costs, in dollars, part by part.
-type Bill struct{ Input, Cached, Write5m, Write1h, Output float64 }
+type Bill struct{ Input, Cached, Write5m, Write1h, Output, Searches float64 }
 
 // Sum returns all of it.
-func (b Bill) Sum() float64 { return b.Input + b.Cached + b.Write5m + b.Write1h + b.Output }
+func (b Bill) Sum() float64 {
+	return b.Input + b.Cached + b.Write5m + b.Write1h + b.Output + b.Searches
+}
 
 // Of returns the price of a model, which may be named with the date of its snapshot.
 func Of(vendor, model string) (Card, bool) {
@@ -43,7 +45,7 @@ func Of(vendor, model string) (Card, bool) {
 	return c, ok
 }
 
-// Bill returns what a usage costs. A batch costs half, whatever tier was asked for.
+// Bill returns what a usage costs. A batch costs half, whatever tier was asked for; a web search costs a cent, also in a batch.
 func (c Card) Bill(u bodies.Usage, how Terms) Bill {
 	factor := 1.0
 	if f, ok := c.tiers[how.Tier]; ok {
@@ -54,7 +56,8 @@ func (c Card) Bill(u bodies.Usage, how Terms) Bill {
 	}
 	part := func(tokens int, price float64) float64 { return float64(tokens) * price / 1e6 * factor }
 	return Bill{Input: part(u.Input-u.Cached-u.Write5m-u.Write1h, c.Input), Cached: part(u.Cached, c.Cached),
-		Write5m: part(u.Write5m, c.Write5m), Write1h: part(u.Write1h, c.Write1h), Output: part(u.Output, c.Output)}
+		Write5m: part(u.Write5m, c.Write5m), Write1h: part(u.Write1h, c.Write1h), Output: part(u.Output, c.Output),
+		Searches: float64(u.Searches) * 0.01}
 }
 
 // openai returns the card of a model of OpenAI, whose writes to the cache cost what fresh input does.

@@ -86,6 +86,8 @@ type Vendor struct {
 	NameDots    bool              `yaml:"name_dots"`    // a model's name has its maker in front and a place before that, each with a dot
 	Fallback    string            `yaml:"fallback"`     // the family of a model that matches none
 	BatchCached cachedRule        `yaml:"batch_cached"` // what cached tokens cost in a batch
+	Search      *float64          `yaml:"search"`       // dollars for a thousand web searches of its own; nil: not known
+	Lookup      *float64          `yaml:"lookup"`       // likewise, of searches in files
 	Tiers       map[string]string `yaml:"tiers"`        // service tier of a reply: "live" or "batch" prices, or another tier; others are unknown
 
 	Carrier        assay.Carrier     `yaml:"carrier"`

@@ -14,6 +14,8 @@ type Price struct {
 	Above  int64 // prompts of more tokens pay the long rates; 0: there are none
 	Live   Schedule
 	Batch  Schedule
+	Search Rate                // of calls of the provider's web search: a million of them
+	Lookup Rate                // of calls of its search in files
 	Tiers  map[string]Schedule // service tiers: with a schedule of nothing, a lane may ask for it and its price is not known
 	Date   Date
 	Source string
@@ -60,12 +62,15 @@ func (p Price) Cost(u assay.Usage, how Billing) assay.Money {
 	sum.add(u.CacheWrite5m, r.Write5m.or(r.Input))
 	sum.add(u.CacheWrite1h, r.Write1h.or(r.Write5m.or(r.Input)))
 	sum.add(u.Output, r.Output)
+	sum.add(u.Tools.Searches, p.Search)
+	sum.add(u.Tools.Lookups, p.Lookup)
 	return sum.perMillion()
 }
 
 // Bill returns the cost of one request: unknown where the usage or the price is.
 func (p Price) Bill(u assay.Usage, how Billing) assay.Cost {
-	if !u.Known || !p.Covers(how) {
+	t := u.Tools
+	if !u.Known || !p.Covers(how) || t.Other > 0 || t.Searches > 0 && !p.Search.Known || t.Lookups > 0 && !p.Lookup.Known {
 		return assay.Cost{Unknown: 1}
 	}
 	return assay.Cost{Sum: p.Cost(u, how), Priced: 1}

@@ -24,6 +24,7 @@ type PriceRow struct {
 	Long        *LongRow           `yaml:"long"`         // nil: long prompts cost the same
 	Factors     map[string]float64 `yaml:"factors"`      // on the live price, of service tiers
 	Tiers       map[string]RateRow `yaml:"tiers"`        // service tiers with rates of their own
+	Search      *float64           `yaml:"search"`       // a thousand web searches of the provider; nil: the vendor's
 	Date        Date               `yaml:"date"`
 	Source      string             `yaml:"source"`
 }
@@ -146,6 +147,10 @@ func (c *Catalog) resolve(row PriceRow) (Price, error) {
 	}
 	p.Batch = batched(row, v, p.Live)
 	p.Tiers = tiered(row, v, p)
+	p.Search, p.Lookup = thousand(v.Search), thousand(v.Lookup)
+	if row.Search != nil {
+		p.Search = thousand(row.Search)
+	}
 	return p, nil
 }
 
@@ -226,7 +231,7 @@ func factorParts(row PriceRow, v Vendor) assay.Money {
 
 // check refuses rates that cannot be.
 func (row PriceRow) check() error {
-	rates := []*float64{row.Batch, row.BatchInput, row.BatchOutput}
+	rates := []*float64{row.Batch, row.BatchInput, row.BatchOutput, row.Search}
 	for _, factor := range row.Factors {
 		rates = append(rates, &factor)
 	}
@@ -252,6 +257,9 @@ func (row PriceRow) check() error {
 func (r RateRow) rates() Rates {
 	return Rates{Input: rate(r.Input), Cached: rate(r.Cached), Write5m: rate(r.Write), Write1h: rate(r.Write1h), Output: rate(r.Output)}
 }
+
+// thousand returns the price of calls from that of a thousand of them.
+func thousand(dollars *float64) Rate { return rate(dollars).times(1000, 1) }
 
 func rate(dollars *float64) Rate {
 	if dollars == nil {

@@ -71,11 +71,12 @@ type Route struct {
 	Price catalog.Price // its zero value prices nothing
 
 	how            catalog.Billing
-	writes         bool    // what the provider's cache does not know is written to it, and billed so
-	hour           bool    // it is kept for an hour
-	tokens         float64 // of its model for one of o200k
-	factor         float64 // the same, by what its prompts took
-	expected, high int     // output tokens
+	writes         bool            // what the provider's cache does not know is written to it, and billed so
+	hour           bool            // it is kept for an hour
+	tokens         float64         // of its model for one of o200k
+	factor         float64         // the same, by what its prompts took
+	expected, high int             // output tokens
+	tools          assay.ToolCalls // that the provider may make for a request
 }
 
 // Route returns a lane's way through a stage in a mode.
@@ -99,6 +100,7 @@ func (d *Input) Route(st *study.Stage, l *study.Lane, mode assay.Mode) Route {
 	r.writes = r.Wire.CacheMarks || !d.Vendor(l).CacheMarks
 	_, r.expected, r.high = d.Catalog.OutputGuess(r.Lane, kind)
 	r.expected = d.Catalog.Careful(r.expected, r.high)
+	r.tools = catalog.ToolsOf(l.Params.Extra).Most
 	return r
 }
 
@@ -186,15 +188,22 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 // Estimate returns what one request with so many bytes of prompt may cost.
 func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	in := int64(math.Round(float64(bytes) / BytesPerToken * r.factor))
-	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected)}, r.how)
-	return expected, r.Price.Bill(r.Price.Most(r.how, in+in/7, int64(r.high), r.writes, r.hour), r.how)
+	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected), Tools: r.tools.Expected()}, r.how)
+	return expected, r.most(in + in/7)
 }
 
 // AtMost returns what one request with so many tokens of prompt, as o200k counts them, costs at most: other tokenizers differ, and
 // messages have a frame.
 func (r *Route) AtMost(tokens int) assay.Cost {
 	in := int64(math.Ceil(float64(tokens) * r.tokens))
-	return r.Price.Bill(r.Price.Most(r.how, in+in/7+frameTokens, int64(r.high), r.writes, r.hour), r.how)
+	return r.most(in + in/7 + frameTokens)
+}
+
+// most returns what one request with so many tokens of prompt costs at most.
+func (r *Route) most(in int64) assay.Cost {
+	u := r.Price.Most(r.how, in, int64(r.high), r.writes, r.hour)
+	u.Tools = r.tools
+	return r.Price.Bill(u, r.how)
 }
 
 // frameTokens is more than the tokens around the messages of a request.

@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -34,7 +35,7 @@ const segmentColumns = `g.no, g.lane, CASE WHEN g.imported = '' THEN g.mode ELSE
 var rowColumns = `a.ord, a.key, a.try, a.digest, ` + attemptAt.Columns("a") + `, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''),
 	COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
 	COALESCE(o.request_id, ''), COALESCE(o.tier, ''), o.input_tokens, COALESCE(o.cached_tokens, 0), COALESCE(o.write5m_tokens, 0),
-	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
+	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.tools, o.cost_nano, o.fault_class,
 	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no,
 	0),
 	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), COALESCE(o.line_sum, 0),
@@ -138,18 +139,23 @@ const rowValues = 45
 // scanInto takes rowColumns in, after what goes before them.
 func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 	var key []byte
-	var ending, class sql.NullString
+	var ending, class, tools sql.NullString
 	var input, cost, price, at sql.NullInt64
 	var fault assay.Fault
 	c, o, u := &a.At, &a.Outcome, &a.Outcome.Usage
 	into := append(slices.Grow(before, rowValues), &a.Ord, &key, &a.Try, &a.Digest)
 	into = append(attemptAt.Into(into, c), &ending, &o.Text, &o.Thoughts, &a.Over, &o.Finish, &o.Model,
 		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
-		&u.CacheWrite1h, &u.Output, &u.Reasoning, &cost, &class,
+		&u.CacheWrite1h, &u.Output, &u.Reasoning, &tools, &cost, &class,
 		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,
 		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &price, &at)
 	if err := rows.Scan(into...); err != nil {
 		return err
+	}
+	if tools.Valid {
+		if err := json.Unmarshal([]byte(tools.String), &u.Tools); err != nil {
+			return err
+		}
 	}
 	copy(a.Key[:], key)
 	if c.Judge != "" && a.Lane != c.Judge {

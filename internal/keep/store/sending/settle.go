@@ -2,6 +2,7 @@ package sending
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"assay/internal/assay"
@@ -12,7 +13,7 @@ import (
 
 var outcomeColumns = []string{"segment_no", "ord", "late", "run_no", "key", "ending", "stands", "surplus", "reused_no", "text", "thoughts",
 	"over", "finish", "model", "request_id", "tier", "input_tokens", "cached_tokens", "write5m_tokens", "write1h_tokens", "output_tokens",
-	"reasoning_tokens", "cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset",
+	"reasoning_tokens", "tools", "cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset",
 	"line_length", "line_sum", "price_nano", "at_ms"}
 
 // errCareful asks for the careful way: a row is there already, or may be.
@@ -183,7 +184,7 @@ func outcomeRow(segment, run int64, o *store.Settlement, late int64, answered bo
 	} else {
 		row = append(row, nil, nil, nil, nil, nil, nil)
 	}
-	row = append(row, db.Nanos(o.Cost))
+	row = append(row, toolCalls(out.Usage.Tools), db.Nanos(o.Cost))
 	if f := out.Fault; f != nil {
 		row = append(row, string(f.Class), db.Null(int64(f.Status)), db.Clean(f.Code), db.Clean(f.Message))
 	} else {
@@ -195,4 +196,13 @@ func outcomeRow(segment, run int64, o *store.Settlement, late int64, answered bo
 		row = append(row, nil, nil, nil, nil)
 	}
 	return append(row, db.Nanos(o.Price), at)
+}
+
+// toolCalls returns the calls of a provider's tools as they are kept; nil: there were none.
+func toolCalls(t assay.ToolCalls) any {
+	if t == (assay.ToolCalls{}) {
+		return nil
+	}
+	text, _ := json.Marshal(t) // numbers can be written
+	return string(text)
 }

@@ -4,36 +4,41 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"assay/internal/assay"
+	"assay/internal/study"
+	"assay/internal/study/catalog"
 )
 
 // dearFields are fields of request bodies that are billed by more than tokens, or change what a token costs.
 var dearFields = []string{"web_search_options", "search_parameters", "plugins", "service_tier", "serviceTier", "speed", "inference_geo",
 	"modalities", "audio", "container"}
 
-// beyondTokens names the fields of a lane's `extra` whose price nobody here knows.
+// beyondTokens names the fields of a lane's `extra`, other than tools, whose price nobody here knows.
 func beyondTokens(extra map[string]json.RawMessage) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		if slices.Contains(dearFields, name) || name == "tools" && serverTools(extra[name]) {
+		if slices.Contains(dearFields, name) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// serverTools reports whether a list of tools has one that the provider runs, such as a web search: it is not declared with
-// its parameters.
-func serverTools(list json.RawMessage) bool {
-	var tools []map[string]json.RawMessage
-	if json.Unmarshal(list, &tools) != nil {
-		return true
+// checkTools adds a problem for a lane whose provider runs tools of unknown price or, under a budget, of an unknown number.
+func (d checker) checkTools(l *study.Lane, price catalog.Price, say func(at assay.Place, hint, format string, args ...any), so string) {
+	tools := catalog.ToolsOf(l.Params.Extra)
+	at, budget := l.Where.Key("extra"), d.Study.Budget.Set
+	const allow = "or say `unpriced: allow`: then the budget holds for tokens alone"
+	switch t := tools.Most; {
+	case !tools.Any:
+	case t.Other > 0 || t.Searches > 0 && !price.Search.Known || t.Lookups > 0 && !price.Lookup.Known:
+		say(at, "leave them out, "+allow, "lane %s: what tools in `extra` cost beside tokens is not known, so %s", l.Name, so)
+	case budget && !tools.Bounded:
+		say(at, "bound it: `max_uses` of the tool at Anthropic, `max_tool_calls` in `extra` at OpenAI; "+allow,
+			"lane %s: how often the tools in `extra` are called is not bounded, so %s", l.Name, so)
+	case budget && d.Study.Reserve == study.ReserveHigh:
+		say(at, "`reserve: expected`, "+allow,
+			"lane %s: what the tools in `extra` bring into the prompt is not known before, so a hard budget cannot be kept", l.Name)
 	}
-	return slices.ContainsFunc(tools, func(t map[string]json.RawMessage) bool {
-		for _, declared := range []string{"function", "parameters", "input_schema", "functionDeclarations", "function_declarations"} {
-			if _, ok := t[declared]; ok {
-				return false
-			}
-		}
-		return true
-	})
 }

@@ -30,6 +30,8 @@ func (d checker) checkPrices(problems *assay.Problems) {
 			say(l.Where.Key("service_tier"), "ask for another tier, give its price in a file for --prices, or say `unpriced: allow`",
 				"lane %s: no price is known for %s in service tier %s, so %s", l.Name, l.ID(), tier, so)
 		}
+		price, _ := d.Catalog.Price(kind, l.Model)
+		d.checkTools(l, price, say, so)
 		for _, field := range beyondTokens(l.Params.Extra) {
 			hint := "leave it out, or say `unpriced: allow`: then the budget holds for tokens alone"
 			if field == "service_tier" || field == "serviceTier" {

@@ -110,8 +110,8 @@ func (m *maker) price(p *plan.Part, w load) {
 			how.Tier = m.tier(p)
 		}
 		primes := mode == assay.ModeBatch && p.Primed
-		one := func(in float64, out int, cached float64) assay.Cost {
-			u := assay.Usage{Known: true, Input: round(in), Cached: round(cached), Output: int64(out)}
+		one := func(in float64, out int, cached float64, tools assay.ToolCalls) assay.Cost {
+			u := assay.Usage{Known: true, Input: round(in), Cached: round(cached), Output: int64(out), Tools: tools}
 			if primes { // one writes, the others read
 				u.CacheWrite1h = round(shared / float64(p.Requests))
 				u.Cached = max(0, round(min(shared, in))-u.CacheWrite1h)
@@ -123,12 +123,17 @@ func (m *maker) price(p *plan.Part, w load) {
 		}
 		caches := !v.CacheMarks || primes || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
 		price, _ := m.in.Catalog.Price(kind, p.Lane.Model)
-		most := func(in float64) assay.Usage { return price.Most(how, round(in), int64(high), caches, primes) }
+		tools := catalog.ToolsOf(p.Lane.Params.Extra).Most
+		most := func(in float64) assay.Usage {
+			u := price.Most(how, round(in), int64(high), caches, primes)
+			u.Tools = tools
+			return u
+		}
 		cached := shared
 		if !caches { // other batches carry no marks
 			cached = 0
 		}
-		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached), Expected: one(in, expected, 0.5*cached),
+		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached, assay.ToolCalls{}), Expected: one(in, expected, 0.5*cached, tools.Expected()),
 			High: m.bill(p, kind, most(in*(1+spread)), how)}
 	}
 	p.Plain, p.Live = bill(p.Mode), bill(assay.ModeLive)
@@ -185,10 +190,11 @@ func (m *maker) visible(stage string, lanes []*study.Lane) float64 {
 // bill returns the cost of all requests of a part, each with the mean usage.
 func (m *maker) bill(p *plan.Part, kind string, u assay.Usage, how catalog.Billing) assay.Cost {
 	price, ok := m.in.Catalog.Price(kind, p.Lane.Model)
-	if !ok || !price.Covers(how) {
+	one := price.Bill(u, how)
+	if !ok || !one.Known() {
 		return assay.Cost{Unknown: p.Requests}
 	}
-	return assay.Cost{Sum: price.Cost(u, how) * assay.Money(p.Requests), Priced: p.Requests}
+	return assay.Cost{Sum: one.Sum * assay.Money(p.Requests), Priced: p.Requests}
 }
 
 func times(each float64, n int64) int64 { return round(each * float64(n)) }

@@ -1,0 +1,38 @@
+package dialect_test
+
+import (
+	"testing"
+
+	"assay/internal/assay"
+	"assay/internal/send/dialect"
+)
+
+func TestCallsOfAProvidersToolsAreCounted(t *testing.T) {
+	t.Parallel()
+	const usage = `"usage": {"input_tokens": 9, "output_tokens": 5`
+	for _, c := range []struct {
+		name string
+		as   assay.Dialect
+		body string
+		want assay.ToolCalls
+	}{
+		{"Anthropic", assay.DialectMessages, `{"content": [{"type": "server_tool_use", "name": "code_execution"},
+			{"type": "text", "text": "a"}], ` +
+			usage + `, "server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 0}}}`, assay.ToolCalls{Searches: 2}},
+		{"Anthropic, code alone", assay.DialectMessages, `{"content": [{"type": "server_tool_use", "name": "bash_code_execution"},
+			{"type": "text", "text": "a"}], ` + usage + `}}`, assay.ToolCalls{Other: 1}},
+		{"OpenAI", assay.DialectResponses, `{"status": "completed", "output": [{"type": "web_search_call", "action": {"type": "search"}},
+			{"type": "web_search_call", "action": {"type": "open_page"}}, {"type": "file_search_call"}, {"type": "code_interpreter_call"},
+			{"type": "message", "content": [{"text": "a"}]}], ` + usage + `}}`, assay.ToolCalls{Searches: 1, Lookups: 1, Other: 1}},
+		{"xAI", assay.DialectResponses, `{"status": "completed", "output": [{"type": "web_search_call"}, {"type": "message",
+			"content": [{"text": "a"}]}], ` + usage + `, "num_server_side_tools_used": 3}}`, assay.ToolCalls{Searches: 3}},
+		{"Gemini", assay.DialectGenerate, `{"candidates": [{"content": {"parts": [{"text": "a"}]}, "groundingMetadata":
+			{"webSearchQueries": ["one", "two"]}}], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 5}}`,
+			assay.ToolCalls{Searches: 2}},
+	} {
+		var d dialect.Decoder
+		if o := d.Body(c.as, []byte(c.body)); !o.Usage.Known || o.Usage.Tools != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, o.Usage, c.want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package catalog
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+)
+
+// Tools are what a lane's `extra` lets a provider run for a request.
+type Tools struct {
+	Any     bool            // it has tools that the provider runs
+	Bounded bool            // a request makes at most these calls
+	Most    assay.ToolCalls // where it is not bounded, one of each kind
+}
+
+// ToolsOf reads the tools of a provider from a lane's `extra`. Those that are declared with their parameters are the client's own.
+func ToolsOf(extra map[string]json.RawMessage) Tools {
+	text, ok := extra["tools"]
+	if !ok {
+		return Tools{}
+	}
+	var list []map[string]json.RawMessage
+	if json.Unmarshal(text, &list) != nil {
+		return Tools{Any: true, Most: assay.ToolCalls{Other: 1}}
+	}
+	all := wholeOf(extra["max_tool_calls"])
+	out := Tools{Bounded: true}
+	for _, tool := range list {
+		if slices.ContainsFunc(declared, func(name string) bool { _, ok := tool[name]; return ok }) {
+			continue
+		}
+		out.Any = true
+		most := max(all, wholeOf(tool["max_uses"]))
+		out.Bounded = out.Bounded && most > 0
+		*kindOf(&out.Most, tool) += max(most, 1)
+	}
+	return out
+}
+
+// declared are the fields of a tool that its client runs.
+var declared = []string{"function", "parameters", "input_schema", "functionDeclarations", "function_declarations"}
+
+func wholeOf(text json.RawMessage) (n int64) {
+	if json.Unmarshal(text, &n) != nil {
+		return 0
+	}
+	return n
+}
+
+// kindOf returns the count that calls of a tool belong to.
+func kindOf(calls *assay.ToolCalls, tool map[string]json.RawMessage) *int64 {
+	var kind string
+	if json.Unmarshal(tool["type"], &kind) != nil {
+		for _, name := range []string{"google_search", "googleSearch"} {
+			if _, ok := tool[name]; ok {
+				return &calls.Searches
+			}
+		}
+	}
+	switch {
+	case strings.HasPrefix(kind, "web_search"), kind == "x_search":
+		return &calls.Searches
+	case kind == "file_search", kind == "collections_search":
+		return &calls.Lookups
+	}
+	return &calls.Other
+}
