@@ -27,7 +27,7 @@ type Request struct {
 // mayUse reads which tools of the provider a request allows: of a web search, how often it may be made.
 func (q *Request) mayUse(tools []*fastjson.Value, most int) {
 	for _, t := range tools {
-		if strings.HasPrefix(stringOf(t, "type"), "web_search") {
+		if strings.HasPrefix(string(t.GetStringBytes("type")), "web_search") {
 			q.searches = cmp.Or(t.GetInt("max_uses"), most, 3)
 		}
 	}

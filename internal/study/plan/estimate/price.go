@@ -133,8 +133,9 @@ func (m *maker) price(p *plan.Part, w load) {
 		if !caches { // other batches carry no marks
 			cached = 0
 		}
-		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached, assay.ToolCalls{}), Expected: one(in, expected, 0.5*cached, tools.Expected()),
-			High: m.bill(p, kind, most(in*(1+spread)), how)}
+		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached, assay.ToolCalls{}),
+			Expected: one(in, expected, 0.5*cached, tools.Expected()),
+			High:     m.bill(p, kind, most(in*(1+spread)), how)}
 	}
 	p.Plain, p.Live = bill(p.Mode), bill(assay.ModeLive)
 	if p.First > 0 {
