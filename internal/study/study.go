@@ -127,7 +127,7 @@ type Analysis struct {
 	decode.Where
 	Of      string     `json:"of" jsonschema:"the stage"`
 	By      Names      `json:"by,omitzero" jsonschema:"fields to group by, such as lane, branch or a field of the item"`
-	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, ranking, correlation, agreement, positional-bias, consistency, validity, length, variance, no-worse, stances, flip-counts, side-by-side or items"`
+	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, ranking, correlation, agreement, positional-bias, consistency, validity, length, judge-bias, variance, no-worse, stances, flip-counts, side-by-side or items"`
 	Filter  Expression `json:"where,omitzero"`
 	Primary bool       `json:"primary,omitempty" jsonschema:"a finding declared before the data: corrected together, put into words"`
 

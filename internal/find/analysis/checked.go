@@ -27,6 +27,7 @@ type Checked struct {
 	Alike          stats.Number // p-value of a judge that errs alike on all lanes
 	Favours        []checked.Favour
 	OnLanes        []LaneError // as it errs on each of the labelled lanes
+	sample         *checked.Sample
 
 	Lanes     []string
 	Corrected *checked.Corrected // at the last planned look; nil: none was reached
@@ -47,6 +48,7 @@ type LaneError struct {
 
 // ErrsOn enters how the judge errs on each lane that has labels.
 func (c *Checked) ErrsOn(s *checked.Sample, scale checked.Scale, level float64) {
+	c.sample = s
 	c.Alike, c.Favours = s.Favours()
 	_, all := s.Labelled()
 	for _, f := range c.Favours {
@@ -57,6 +59,16 @@ func (c *Checked) ErrsOn(s *checked.Sample, scale checked.Scale, level float64) 
 		e.Bias, e.BiasInterval = own.Bias(level)
 		c.OnLanes = append(c.OnLanes, e)
 	}
+}
+
+// FavoursSome returns by how much the judge favours some lanes over the others.
+func (c *Checked) FavoursSome(some func(lane string) bool, level float64) (value, se stats.Number, in stats.Interval) {
+	value, se = c.sample.FavoursSome(func(lane int) bool { return some(c.Lanes[lane]) })
+	if !value.OK {
+		return value, value, stats.NoInterval("%s", value.Why)
+	}
+	_, clusters := c.sample.Labelled()
+	return value, se, stats.StudentInterval(value.Value, se.Value, level, clusters)
 }
 
 // Look enters what was found at a planned look.

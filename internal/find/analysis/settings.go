@@ -177,3 +177,9 @@ func (o Options) Filled() Options {
 	}
 	return o
 }
+
+// Spent is what the answers and verdicts of a stage cost, in dollars; a lane or judge whose price is not known is not in it.
+type Spent struct {
+	Answers  map[string]float64 // by lane, with all that came before in its conversations
+	Verdicts map[string]float64 // by judge
+}

@@ -42,30 +42,25 @@ type Stage struct {
 	Jury      string   // how judges decide together: majority, mean or unanimous; empty: they do not
 	Decided   bool     // numbers rest on the joint decision of a jury or several draws; agreement, on each judge's
 	Families  map[string]string
-	Control   string   // what the branch that is a neutral re-ask is called; empty: there is none
-	Gold      bool     // the study has a file of gold labels
-	Draw      *Draw    // the items that people are asked about; nil: nobody was asked
-	Validated bool     // the judge is a rule, or people have checked it
-	Checked   *Checked // how far they have; nil: not at all
-	Each      bool     // it judges the first answers of conversations and later ones alike
-	Draws     int      // how often the same question was drawn; 0 and 1: once
-	Templates int      // in how many ways each item was asked; 0 and 1: in one
-	Spent     *Spent   // on its answers and verdicts; nil: not known
-	Lengths   bool     // rows have the lengths of answers
-	Selected  string   // the stage after whose results the lanes were chosen; empty: none
-	Rule      string   // how refused and cut answers count; empty: as answers
-	Looked    *Looked  // earlier looks at fewer items; nil: there were none
-	Rounds    *Rounds  // of a stage that buys its pairs in rounds; nil: it does not
+	Control   string              // what the branch that is a neutral re-ask is called; empty: there is none
+	Gold      bool                // the study has a file of gold labels
+	Draw      *Draw               // the items that people are asked about; nil: nobody was asked
+	Validated bool                // the judge is a rule, or people have checked it
+	Checked   *Checked            // how far they have; nil: not at all
+	CheckedBy map[string]*Checked // by judge
+	Each      bool                // it judges the first answers of conversations and later ones alike
+	Draws     int                 // how often the same question was drawn; 0 and 1: once
+	Templates int                 // in how many ways each item was asked; 0 and 1: in one
+	Spent     *Spent              // on its answers and verdicts; nil: not known
+	Lengths   bool                // rows have the lengths of answers
+	Selected  string              // the stage after whose results the lanes were chosen; empty: none
+	Rule      string              // how refused and cut answers count; empty: as answers
+	Looked    *Looked             // earlier looks at fewer items; nil: there were none
+	Rounds    *Rounds             // of a stage that buys its pairs in rounds; nil: it does not
 
 	Baselines map[string]Baseline // by name, of those that analyses hold lanes against
 
 	Known map[string]map[string]string // of items that are compared: by field and item, as far as an analysis asks
-}
-
-// Spent is what the answers and verdicts of a stage cost, in dollars; a lane or judge whose price is not known is not in it.
-type Spent struct {
-	Answers  map[string]float64 // by lane, with all that came before in its conversations
-	Verdicts map[string]float64 // by judge
 }
 
 // Baseline is an earlier run that lanes are held against.
@@ -131,16 +126,18 @@ const (
 	Correlation Method = "correlation"  // of what was found with what is known
 	Items       Method = "items"        // which items discriminate between lanes
 	SideBySide  Method = "side-by-side" // lanes of all stages that push back
+	JudgeBias   Method = "judge-bias"   // what is known of the bias of each judge
 	NoWorse     Method = "no-worse"     // whether lanes are no worse than a baseline, by a margin
 )
 
 // Methods lists the methods that suit a verb, the usual one first.
 func Methods(v Verb) []Method {
 	if v == Compared {
-		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity, Length, Ranking, Correlation, Items}
+		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, JudgeBias, Agreement, Validity, Length, Ranking,
+			Correlation, Items}
 	}
-	return []Method{Rates, Flips, Agreement, Validity, Length, Variance, NoWorse, Ranking, Stances, FlipCounts, SideBySide, Correlation,
-		Items}
+	return []Method{Rates, Flips, JudgeBias, Agreement, Validity, Length, Variance, NoWorse, Ranking, Stances, FlipCounts,
+		SideBySide, Correlation, Items}
 }
 
 // Spec is one analysis to do.
@@ -162,7 +159,9 @@ type Spec struct {
 }
 
 // EachJudge reports whether the analysis is about each judge, not about what a jury decides.
-func (s *Spec) EachJudge() bool { return s.Method == Agreement || s.Method == Validity }
+func (s *Spec) EachJudge() bool {
+	return s.Method == Agreement || s.Method == Validity || s.Method == JudgeBias
+}
 
 // EachVerdict reports whether the analysis reads each verdict, not what a jury or several draws decide.
 func (s *Spec) EachVerdict() bool { return s.EachJudge() || s.Method == Variance }
@@ -177,7 +176,7 @@ func whole() []string { return []string{} }
 func Default(s Stage) []Spec {
 	var out []Spec
 	if s.Verb == Compared {
-		for _, m := range []Method{BradleyT, WinRate, Elo, Position, Consistency} {
+		for _, m := range []Method{BradleyT, WinRate, Elo, Consistency} {
 			out = append(out, Spec{Stage: s.Name, Method: m})
 		}
 	} else {
@@ -185,9 +184,6 @@ func Default(s Stage) []Spec {
 	}
 	if s.Flips {
 		out = append(out, Spec{Stage: s.Name, Method: Flips})
-	}
-	if s.Lengths && !s.Items {
-		out = append(out, Spec{Stage: s.Name, Method: Length, By: whole()})
 	}
 	if (s.Draws > 1 || s.Templates > 1) && s.Verb == Judged {
 		out = append(out, Spec{Stage: s.Name, Method: Variance})
@@ -197,6 +193,9 @@ func Default(s Stage) []Spec {
 	}
 	if len(s.Judges)+len(s.People) > 1 {
 		out = append(out, Spec{Stage: s.Name, Method: Agreement})
+	}
+	if len(s.Judges) > 0 || s.Verb == Compared {
+		out = append(out, Spec{Stage: s.Name, Method: JudgeBias})
 	}
 	return out
 }

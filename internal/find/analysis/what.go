@@ -118,6 +118,9 @@ const (
 	WhatFavours     = "favours"        // what the judge says more for a lane than for all, among answers that people call alike
 )
 
+// WhatRepeats is how often a judge says something else when it is asked the same again; of scores, how far they are apart.
+const WhatRepeats = "repeat noise"
+
 // GoldJudge is the judge of rows that a study's gold file gives.
 const GoldJudge = "gold"
 

@@ -97,6 +97,8 @@ func (c *checker) finding(s *stage, t *Table, f *Finding) bool {
 		return c.flip(s, t, f)
 	case "bradley-terry", "davidson", "win-rate", "positional-bias", "consistency":
 		return c.contest(s, t, f)
+	case "judge-bias":
+		return (f.What == "first wins" || f.What == "consistency") && c.contest(s, t, f)
 	case "agreement":
 		return c.judging(s, t, f)
 	}
@@ -174,6 +176,9 @@ func (s *stage) counted(t *Table, rows []row, branches bool) []row {
 	if t.Method == "validity" {
 		return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.person() || r.Vote > 0 })
 	}
+	if t.Method == "judge-bias" && s.machines {
+		return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.person() })
+	}
 	if t.Method != "rate" || !s.rubric.Flips || branches {
 		return rows
 	}
@@ -217,7 +222,7 @@ func (c *checker) complete(s *stage, t *Table) {
 		}
 	}
 	delete(claimed, "")
-	if len(claimed) == 0 || t.Method == "agreement" || t.Method == "validity" {
+	if len(claimed) == 0 || t.Method == "agreement" || t.Method == "validity" || t.Method == "judge-bias" {
 		return
 	}
 	rows, _ := s.of(t, &Finding{})

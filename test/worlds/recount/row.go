@@ -189,7 +189,7 @@ func inside(fields map[string]any, path string) (string, bool) {
 // here.
 func (s *stage) of(t *Table, f *Finding, without ...string) ([]row, bool) {
 	from := s.rows
-	each := t.Method == "agreement" || t.Method == "validity"
+	each := t.Method == "agreement" || t.Method == "validity" || t.Method == "judge-bias"
 	if s.decided != nil && !each && !t.People && t.Method != "variance" {
 		from = s.decided
 	}

@@ -86,7 +86,7 @@ func (c *checker) sentence(t *Table) {
 	c.table, c.about = t, "summary"
 	stages := map[string]Coverage{t.Stage: t.Coverage} // each by its decisions
 	for _, other := range c.Claims.Tables {
-		votes := other.People || slices.Contains([]string{"agreement", "validity", "variance"}, other.Method)
+		votes := other.People || slices.Contains([]string{"agreement", "validity", "variance", "judge-bias"}, other.Method)
 		if known, ok := stages[other.Stage]; !votes && other.Stage != t.Stage && (!ok || other.Coverage.Planned > known.Planned) {
 			stages[other.Stage] = other.Coverage
 		}

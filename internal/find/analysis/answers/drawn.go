@@ -216,19 +216,13 @@ func (d *drawnLabels) byLane(t *analysis.Table, c *analysis.Checked, by analysis
 	}
 	for _, e := range c.OnLanes {
 		lane := analysis.Value{Field: analysis.ByLane, Value: c.Lanes[e.Lane]}
-		wrong, bias, favour := finding(analysis.WhatWrong, e.Labels, by, lane), finding(analysis.WhatBias, e.Labels, by, lane),
-			finding(analysis.WhatFavours, e.Labels, by, lane)
+		wrong, bias := finding(analysis.WhatWrong, e.Labels, by, lane), finding(analysis.WhatBias, e.Labels, by, lane)
 		wrong.Value, wrong.Interval, wrong.Method = e.Error, e.ErrorInterval, "drawn labels, Wilson, by cluster"
 		if !c.YesNo {
 			wrong.Method = "drawn labels, mean distance, Student, by cluster"
 		}
 		bias.Value, bias.Interval, bias.Method = e.Bias, e.BiasInterval, "judge minus drawn labels, Student, by cluster"
-		favour.Value, favour.SE, favour.Interval, favour.P = e.Favour.Value, e.Favour.SE, e.FavourInterval, e.Favour.P
-		favour.Method = "among answers that people call alike, Student, by cluster"
-		if e.Favour.Holm.OK {
-			favour.Note("p of all lanes together after Holm: %.2g", e.Favour.Holm.Value)
-		}
-		for _, f := range []*analysis.Finding{wrong, bias, favour} {
+		for _, f := range []*analysis.Finding{wrong, bias} {
 			f.Unit, f.Clusters = unit, e.Clusters
 			t.Findings = append(t.Findings, *f)
 		}

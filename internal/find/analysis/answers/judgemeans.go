@@ -110,7 +110,7 @@ func (j *judges) deltas(t *analysis.Table) error {
 		j.fill(sd, at(d.SD, judge), func(g int) stats.Number { return at(parts[g].SD, judge) }, "sd over lanes")
 		sd.Interval = sd.Interval.Clipped(new(float64), nil)
 		t.Findings = append(t.Findings, *f, *sd)
-		if favour := j.favour(d, int(judge)); favour.OK {
+		if favour := j.favour(d, int(judge)); favour.OK && j.Spec.Method == analysis.JudgeBias {
 			own := j.finding(analysis.WhatFamily, analysis.Score, f.N, by)
 			j.fill(own, favour, func(g int) stats.Number { return j.favour(parts[g], int(judge)) }, "own family minus others")
 			own.Note("the lanes are taken as given")

@@ -343,6 +343,17 @@ func (v *Validity) Validated() bool {
 	return false
 }
 
+// EachChecked returns how far each judge was checked by labels that were drawn.
+func (v *Validity) EachChecked() map[string]*analysis.Checked {
+	out := map[string]*analysis.Checked{}
+	for judge, name := range v.judges.List {
+		if v.drawn != nil {
+			out[name] = v.drawn.checked(uint32(judge))
+		}
+	}
+	return out
+}
+
 // Checked returns how far the stage's only judge was checked by labels that were drawn.
 func (v *Validity) Checked() *analysis.Checked {
 	if v.drawn == nil || len(v.judges.List) != 1 {

@@ -105,6 +105,12 @@ func (b *Analyzer) besides(shown map[string][]analysis.Spec) error {
 		if len(list) > 0 && !slices.ContainsFunc(list, func(s analysis.Spec) bool { return s.RanksLanes(stage) }) {
 			more = append(more, analysis.LeaderboardSpec(stage, list))
 		}
+		is := func(m analysis.Method) bool {
+			return slices.ContainsFunc(list, func(s analysis.Spec) bool { return s.Method == m })
+		}
+		if stage.Draw != nil && is(analysis.JudgeBias) && !is(analysis.Validity) { // it reads what people's labels show
+			more = append(more, analysis.Spec{Stage: name, Method: analysis.Validity, ForLeaderboard: true})
+		}
 		if len(list) > 0 && pushes {
 			more = append(more, analysis.SideSpecs(stage, list)...)
 		}
@@ -202,7 +208,7 @@ func (b *Analyzer) Done(stage string) error {
 	var all []doneTable
 	for _, e := range b.entries[stage] {
 		if v, ok := e.Collector.(*answers.Validity); ok && e.stage.Checked == nil {
-			e.stage.Checked = v.Checked()
+			e.stage.Checked, e.stage.CheckedBy = v.Checked(), v.EachChecked()
 			e.stage.Validated = e.stage.Validated || e.stage.Checked.Decides() || e.stage.Draw == nil && v.Validated()
 		}
 	}

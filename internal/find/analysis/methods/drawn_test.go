@@ -177,7 +177,7 @@ func TestOnlyCorrectedNumbersCarryATierWhereTheJudgeFavoursALane(t *testing.T) {
 	t.Parallel()
 	study := labelled{items: 400, drawn: 60, right: 0.7, sens: [2]float64{0.98, 0.85}, spec: [2]float64{0.6, 0.85},
 		specs: []analysis.Spec{{Method: analysis.Rates, Primary: true}, {Method: analysis.Ranking}, {Method: analysis.Validity},
-			{Method: analysis.Ranking, By: []string{"topic"}}}}
+			{Method: analysis.JudgeBias}, {Method: analysis.Ranking, By: []string{"topic"}}}}
 	r := study.report(t, 1)
 	b := board(t, r)
 	if b.Checked.State != checked.FavoursLanes || len(b.Checked.OnLanes) != 2 || !b.Checked.Alike.OK {

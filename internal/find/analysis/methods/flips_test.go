@@ -178,7 +178,7 @@ func TestJudgesAreComparedOnTheSameAnswers(t *testing.T) {
 	add(5, "m", "right", "wrong")
 	add(10, "n", "wrong", "right")
 	add(15, "n", "wrong", "wrong")
-	r := report(t, stage, []analysis.Spec{{Method: analysis.Agreement}}, rows)
+	r := report(t, stage, []analysis.Spec{{Method: analysis.Agreement}, {Method: analysis.JudgeBias}}, rows)
 	near(t, "agreement", 0.7, find(t, r, "agreement").Value.Value, 1e-12)
 	near(t, "Cohen's kappa", 0.4, find(t, r, "kappa").Value.Value, 1e-12)
 	over := find(t, r, "mean over judges", "lane", "m")

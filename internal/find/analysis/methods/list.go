@@ -13,6 +13,8 @@ func collectorOf(j gather.Job) gather.Collector {
 	switch j.Spec.Method {
 	case analysis.Ranking:
 		return newPlacing(j)
+	case analysis.JudgeBias:
+		return newBias(j)
 	case analysis.Correlation:
 		if j.Stage.Verb == analysis.Judged {
 			return answers.NewCorrelations(j)

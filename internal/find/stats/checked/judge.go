@@ -121,6 +121,32 @@ func (s *Sample) Favours() (together stats.Number, lanes []Favour) {
 	return favoursAny(full, covariance, m, g), lanes
 }
 
+// FavoursSome returns what a judge says more for some lanes than for the others, among answers that people call alike.
+func (s *Sample) FavoursSome(some func(lane int) bool) (value, se stats.Number) {
+	with, _ := s.labelledLanes()
+	apart := func(all []sums) stats.Number {
+		var own, rest stats.Total
+		for i, x := range favours(all, with) {
+			if some(with[i]) {
+				own.Add(x)
+			} else {
+				rest.Add(x)
+			}
+		}
+		if own.N == 0 || rest.N == 0 {
+			return stats.Undefined("no such lanes, or no others")
+		}
+		return stats.Known(own.Sum/float64(own.N) - rest.Sum/float64(rest.N))
+	}
+	value = apart(s.raw())
+	squares, g := 0.0, float64(len(s.drawn()))
+	for _, d := range s.drawn() {
+		moved := apart(without(s.raw(), d)).Value - value.Value
+		squares += (g - 1) / g * moved * moved
+	}
+	return value, stats.Known(math.Sqrt(squares))
+}
+
 // favours returns the judge's mean word on each lane, less what follows from people's labels, less the mean of all lanes.
 func favours(all []sums, lanes []int) []float64 {
 	p, out, mean := within(all, lanes), make([]float64, len(lanes)), 0.0

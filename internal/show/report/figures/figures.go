@@ -29,7 +29,7 @@ func Of(t *analysis.Table, links report.Links) []*plot.Figure {
 		return d.leaderboards(analysis.WhatAverage, analysis.WhatWin)
 	case t.Method == analysis.Flips:
 		return d.flips()
-	case t.Method == analysis.Position || t.Method == analysis.Consistency:
+	case t.Method == analysis.Position || t.Method == analysis.Consistency || t.Method == analysis.JudgeBias:
 		return d.places()
 	case t.Method == analysis.Validity:
 		return d.validity()

@@ -77,7 +77,8 @@ func titleOf(t *analysis.Table) string {
 	if i := slices.Index(by, analysis.ByAgainst); i >= 0 {
 		by = by[i+1:]
 	}
-	if len(by) == 0 || t.People || slices.Contains([]analysis.Method{analysis.Agreement, analysis.Validity, analysis.Flips}, t.Method) {
+	if len(by) == 0 || t.People || slices.Contains([]analysis.Method{analysis.Agreement, analysis.Validity,
+		analysis.JudgeBias, analysis.Flips}, t.Method) {
 		return t.Title
 	}
 	return t.Title + " by " + strings.Join(by, " and ")

@@ -145,7 +145,7 @@ func methodOf(m analysis.Method) methodText {
 	case analysis.Variance:
 		return methodText{"Parts of the variance of verdicts are estimated by restricted maximum likelihood, with errors by cluster.",
 			[]string{workREML}}
-	case analysis.Length:
+	case analysis.Length, analysis.JudgeBias:
 		return methodText{"The effect of length on comparisons is pooled over pairs of the same two after Mantel and Haenszel.",
 			[]string{workMantel}}
 	}
