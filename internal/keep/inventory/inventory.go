@@ -171,7 +171,10 @@ func (c Check) look(ctx context.Context, run, name string, want artifact) (Diffe
 		return d, err
 	}
 	defer f.Close()
-	if have := f.Size(); want.size >= 0 && have != want.size {
+	have := f.Size()
+	if want.size < 0 {
+		d.Bytes = have
+	} else if have != want.size {
 		d.Kind, d.Why = Damaged, fmt.Sprintf("it has %d bytes, the ledger knows %d", have, want.size)
 		return d, nil
 	}
