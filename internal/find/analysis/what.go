@@ -64,7 +64,7 @@ const (
 	WhatFleiss    = "fleiss"               // Fleiss' kappa of all judges
 	WhatAlpha     = "alpha"                // Krippendorff's
 	WhatAC1       = "ac1"                  // Gwet's
-	WhatOver      = "mean over judges"     // each of equal weight; its interval is not an error over items
+	WhatOver      = "mean over judges"     // each of equal weight; with the error over items
 	WhatSpread    = "spread over judges"   // sd of what the judges give a lane
 	WhatCell      = "judge mean of lane"   // what one judge gives one lane
 	WhatCellDelta = "judge delta of lane"

@@ -80,6 +80,16 @@ func (s *Source) Count(ctx context.Context, name string) (int, error) {
 	return n, nil
 }
 
+// Population returns the number of items of an input without its sample and its limit.
+func (s *Source) Population(ctx context.Context, name string) (int, error) {
+	whole := *s
+	whole.specs = maps.Clone(s.specs)
+	spec := whole.specs[name]
+	spec.Sample, spec.Limit = nil, 0
+	whole.specs[name] = spec
+	return whole.Count(ctx, name)
+}
+
 // Digest returns the SHA-256, in hex, of an input's items in canonical form. The position of a row is no part of it: a
 // comment added above the questions changes nothing.
 func (s *Source) Digest(ctx context.Context, name string) (string, error) {

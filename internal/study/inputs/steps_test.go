@@ -64,6 +64,15 @@ func TestStepsComeInTheirOrder(t *testing.T) {
 	}
 }
 
+func TestAPopulationIsWithoutSampleAndLimit(t *testing.T) {
+	t.Parallel()
+	s := Open(tree(numbered(20)), map[string]Spec{"in": {File: "q.txt", Rows: []Range{{3, 0}}, Sample: &Sample{N: 5}, Limit: 2}})
+	all, err := s.Population(t.Context(), "in")
+	if n := len(ids(t, s, "in")); err != nil || all != 18 || n != 2 {
+		t.Errorf("%d of %d: %v", n, all, err)
+	}
+}
+
 func TestAReadingEndsWithTheLastRowWanted(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"a.jsonl": "{}\n{}\n?\n"}

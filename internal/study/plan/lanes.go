@@ -46,6 +46,14 @@ func (d *Input) Tier(st *study.Stage, l *study.Lane) string {
 	return l.Params.ServiceTier
 }
 
+// Sent returns how a part travels as a study writes it: flex is live in that tier.
+func (d *Input) Sent(p *Part) assay.Mode {
+	if st, ok := d.Study.Stage(p.Stage); ok && p.Mode == assay.ModeLive && d.Tier(st, p.Lane) == assay.TierFlex {
+		return assay.ModeFlex
+	}
+	return p.Mode
+}
+
 // FlexAfter reports whether what batches leave unanswered goes live in the flex tier.
 func (d *Input) FlexAfter() bool {
 	return d.Study.Deadline != nil && d.Study.Deadline.Then == study.ThenFlex

@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/rows"
 	"assay/internal/study"
 	"assay/internal/study/decode"
 )
@@ -36,7 +37,8 @@ type SharedItems struct {
 
 // settings finds what was set otherwise: lanes and their models first, then the study, then the texts it loads.
 func (d *Diff) settings(ctx context.Context) error {
-	var lanes, studies, texts [2]map[string]string
+	var lanes [2]map[string]map[string]string
+	var studies, texts [2]map[string]string
 	for i := range d.Runs {
 		var err error
 		if lanes[i], err = d.lanesOf(ctx, i); err != nil {
@@ -46,7 +48,7 @@ func (d *Diff) settings(ctx context.Context) error {
 			return err
 		}
 	}
-	d.compare(lanes)
+	d.compare([2]map[string]string{shared(lanes[0], lanes[1]), shared(lanes[1], lanes[0])})
 	d.compare(studies)
 	for _, name := range slices.Sorted(maps.Keys(texts[1])) {
 		if was, ok := texts[0][name]; ok && was != texts[1][name] {
@@ -73,22 +75,66 @@ func (d *Diff) compare(of [2]map[string]string) {
 }
 
 // lanesOf returns the models and parameters of a run's lanes.
-func (d *Diff) lanesOf(ctx context.Context, i int) (map[string]string, error) {
+func (d *Diff) lanesOf(ctx context.Context, i int) (map[string]map[string]string, error) {
 	lanes, err := d.readers[i].Ledger.Lanes(ctx, d.Runs[i].No)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]string{}
+	out := map[string]map[string]string{}
 	for _, l := range lanes {
-		var params any
-		if err := json.Unmarshal([]byte(l.Params), &params); err != nil {
+		params, err := paramsOf(l.Params)
+		if err != nil {
 			return nil, fmt.Errorf("parameters of lane %s: %w", l.Name, err)
 		}
 		at := "lane " + l.Name
-		out[at+" model"] = strings.Trim(l.Provider+"/"+l.Model, "/")
-		flatten(at, params, out)
+		if out[l.Name] == nil { // it has parameters of its own in every stage
+			out[l.Name] = map[string]string{}
+		}
+		out[l.Name][at+" model"] = strings.Trim(l.Provider+"/"+l.Model, "/")
+		flatten(at, params, out[l.Name])
 	}
 	return out, nil
+}
+
+// shared returns the settings of lanes flat; of a lane that other does not have the model alone.
+func shared(lanes, other map[string]map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, settings := range lanes {
+		if other[name] == nil {
+			model := "lane " + name + " model"
+			out[model] = settings[model]
+			continue
+		}
+		maps.Copy(out, settings)
+	}
+	return out
+}
+
+// paramsOf returns the parameters of a lane by the names that a study gives them; those that are not set are left out.
+func paramsOf(text string) (map[string]any, error) {
+	var p assay.Params
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return nil, err
+	}
+	var row rows.Answer
+	if err := row.SetParams(p); err != nil {
+		return nil, err
+	}
+	out := map[string]any{"effort": row.Effort, "thinking": row.Thinking, "thoughts": row.WithThoughts, "stop": row.Stop,
+		"schema": row.Schema, "service_tier": row.ServiceTier, "extra": row.Extra}
+	setIf(out, "temperature", row.Temperature)
+	setIf(out, "top_p", row.TopP)
+	setIf(out, "top_k", row.TopK)
+	setIf(out, "max_tokens", row.MaxTokens)
+	setIf(out, "seed", row.Seed)
+	return out, nil
+}
+
+// setIf notes a number that is set.
+func setIf[T any](out map[string]any, name string, value *T) {
+	if value != nil {
+		out[name] = *value
+	}
 }
 
 // studyOf returns the settings of a run's study, flat, and its other texts. Lanes are separate.

@@ -133,18 +133,19 @@ func itemsInstead(ctx context.Context, w *shell.World, h *shell.Home, d *plan.In
 		fmt.Fprintf(w.Stderr, "%s and %s in stage %s: %s. Nothing is bought.\n", wish.First, wish.Second, q.Stage, q.Why)
 		return nil
 	}
-	there := int64(0)
-	for _, err := range d.FirstItems(ctx, q.Input, 0) {
-		if err != nil {
-			return err
-		}
-		there++
+	there, err := d.Items.Count(ctx, q.Input)
+	if err != nil {
+		return err
+	}
+	all, err := d.Items.Population(ctx, q.Input)
+	if err != nil {
+		return err
 	}
 	limit, first, set := q.Asked+q.Needed, "", ""
-	if limit > there {
-		first, set = whereToAdd(d, q, limit, there)
+	if limit > int64(there) {
+		first, set = whereToAdd(d, q, limit, int64(all))
 	}
-	if !q.Limited() || limit >= there {
+	if !q.Limited() || limit >= int64(there) {
 		limit = 0
 	}
 	fee := ""
@@ -158,17 +159,22 @@ func itemsInstead(ctx context.Context, w *shell.World, h *shell.Home, d *plan.In
 		100*quotes.SettlingChance, fee)
 }
 
-// whereToAdd returns what has to be done first, or set by the command, so that an input has so many items.
-func whereToAdd(d *plan.Input, q quotes.ItemQuote, wanted, there int64) (first, set string) {
-	in, ok := d.Study.Inputs.Find(q.Input)
-	more := assay.Count(wanted-there, "item")
-	switch {
-	case ok && in.Sample != nil:
-		return "", fmt.Sprintf("inputs.%s.sample.n=%d", q.Input, wanted)
-	case ok && in.Limit > 0:
-		return "", fmt.Sprintf("inputs.%s.limit=%d", q.Input, wanted)
-	case ok && in.File != "":
-		return fmt.Sprintf("add %s to %s, then ", more, in.File), ""
+// whereToAdd returns what has to be done first, and what the command sets, so that an input of so many items in all gives those that are
+// wanted.
+func whereToAdd(d *plan.Input, q quotes.ItemQuote, wanted, all int64) (first, set string) {
+	in, _ := d.Study.Inputs.Find(q.Input)
+	if wanted > all {
+		to := in.File
+		if to == "" {
+			to = "input " + q.Input
+		}
+		first = fmt.Sprintf("add %s to %s, then ", assay.Count(wanted-all, "item"), to)
 	}
-	return fmt.Sprintf("add %s to input %s, then ", more, q.Input), ""
+	switch {
+	case in.Sample != nil:
+		set = fmt.Sprintf("inputs.%s.sample.n=%d", q.Input, wanted)
+	case in.Limit > 0:
+		set = fmt.Sprintf("inputs.%s.limit=%d", q.Input, wanted)
+	}
+	return first, set
 }

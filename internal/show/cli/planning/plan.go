@@ -107,7 +107,7 @@ func runPlan(c *cobra.Command, w *shell.World, name string, f planFlags) error {
 	case f.show > 0:
 		err = showRequests(c, w, d, p, f)
 	case f.json:
-		err = term.WriteJSON(w.Stdout, planJSON(p, a))
+		err = term.WriteJSON(w.Stdout, planJSON(d, p, a))
 	default:
 		err = printPlan(w, d, p, a, f)
 	}
@@ -128,11 +128,15 @@ func printPlan(w *shell.World, d *plan.Input, p *plan.Plan, a *workspace.Ahead, 
 		if q.Mode == assay.ModeBatch && q.Segments != nil {
 			batches = fmt.Sprint(len(q.Segments))
 		}
-		t.Add(q.Wave, q.Stage, q.Lane.Name, q.Lane.ID(), q.Mode, q.Turn, quote.AtMost(q.Exact)+assay.Thousands(q.Requests), batches,
+		t.Add(q.Wave, q.Stage, q.Lane.Name, q.Lane.ID(), d.Sent(&q), q.Turn, quote.AtMost(q.Exact)+assay.Thousands(q.Requests), batches,
 			quote.Tokens(q.Input.Expected), quote.Tokens(q.Output.Expected), q.Cost.Low, q.Cost.Expected, q.Cost.High)
 	}
-	if err := t.Write(w.Stdout); err != nil {
-		return err
+	between := ""
+	if len(p.Parts) > 0 {
+		if err := t.Write(w.Stdout); err != nil {
+			return err
+		}
+		between = "\n"
 	}
 	sent := "Nothing was sent.\n"
 	if f.pilot.n > 0 {
@@ -140,7 +144,7 @@ func printPlan(w *shell.World, d *plan.Input, p *plan.Plan, a *workspace.Ahead, 
 	}
 	expected := p.Sum(func(plan.Part) bool { return true }).Cost.Expected
 	_, err := io.WriteString(w.Stdout,
-		"\n"+quote.Summary(d, p)+aheadWords(a)+aheadBudget(a, workspace.BudgetOf(d.Study, nil), expected)+sent)
+		between+quote.Summary(d, p)+aheadWords(a)+aheadBudget(a, workspace.BudgetOf(d.Study, nil), expected)+sent)
 	return err
 }
 

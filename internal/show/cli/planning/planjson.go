@@ -69,7 +69,7 @@ type costDocument struct {
 	Unpriced int64    `json:"unpriced_requests,omitempty"`
 }
 
-func planJSON(p *plan.Plan, a *workspace.Ahead) planDocument {
+func planJSON(d *plan.Input, p *plan.Plan, a *workspace.Ahead) planDocument {
 	total := p.Sum(func(plan.Part) bool { return true })
 	doc := planDocument{Study: p.Study, Ahead: aheadJSON(a), Waves: p.Waves, Items: p.Items, Power: p.Power, Notes: p.Notes,
 		Total: partDocument{
@@ -78,7 +78,7 @@ func planJSON(p *plan.Plan, a *workspace.Ahead) planDocument {
 		}}
 	for _, q := range p.Parts {
 		doc.Parts = append(doc.Parts, partDocument{
-			Wave: q.Wave, Stage: q.Stage, Verb: string(q.Verb), Lane: q.Lane.Name, Model: q.Lane.ID(), Mode: string(q.Mode), Turn: q.Turn,
+			Wave: q.Wave, Stage: q.Stage, Verb: string(q.Verb), Lane: q.Lane.Name, Model: q.Lane.ID(), Mode: string(d.Sent(&q)), Turn: q.Turn,
 			Exact: q.Exact, Gated: q.Gated, Requests: q.Requests, Bytes: q.Bytes, Segments: q.Segments, Input: q.Input, Output: q.Output,
 			From: q.From, Cost: costJSON(q.Cost), Live: costJSON(q.Live),
 		})

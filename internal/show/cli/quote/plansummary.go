@@ -63,6 +63,27 @@ func UpTo(exact bool) string {
 
 // Summary returns the plan in sentences.
 func Summary(d *plan.Input, p *plan.Plan) string {
+	var b strings.Builder
+	if len(p.Parts) > 0 {
+		b.WriteString(sending(d, p))
+	} else {
+		b.WriteString("No request: nothing is asked, and nothing is paid.\n")
+	}
+	b.WriteString(stops(d, p))
+	for _, q := range p.Power {
+		b.WriteString(powerLines(q))
+	}
+	for _, n := range p.Notes {
+		b.WriteString("Note: " + n + ".\n")
+	}
+	if len(p.Parts) > 0 {
+		b.WriteString(origins(d, p))
+	}
+	return b.String()
+}
+
+// sending returns what is sent, what it costs and how long it takes.
+func sending(d *plan.Input, p *plan.Plan) string {
 	all := p.Sum(func(plan.Part) bool { return true })
 	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
 	var b strings.Builder
@@ -79,25 +100,22 @@ func Summary(d *plan.Input, p *plan.Plan) string {
 	}
 	usual, longest := waiting(d, p)
 	fmt.Fprintf(&b, "Time: %s. Disk: %s to %s.\n", Takes(Hours(usual), Hours(longest)), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
-	b.WriteString(stops(d, p))
-	for _, q := range p.Power {
-		b.WriteString(powerLines(q))
-	}
-	for _, n := range p.Notes {
-		b.WriteString("Note: " + n + ".\n")
-	}
-	counted := "Tokens of requests that are known now are counted"
-	if p.Sampled {
-		counted = "Tokens of requests that are known now are estimated from a sample, since there are many"
-	}
-	b.WriteString(counted + "; those of later requests and of answers are estimated, from " + sources(p))
-	if oldest, newest := d.PriceDates(); oldest == newest && oldest != "" {
-		fmt.Fprintf(&b, "; prices of %s", oldest)
-	} else if oldest != "" {
-		fmt.Fprintf(&b, "; prices of %s to %s", oldest, newest)
-	}
-	b.WriteString(".\n")
 	return b.String()
+}
+
+// origins returns where the numbers of tokens come from, and the dates of prices.
+func origins(d *plan.Input, p *plan.Plan) string {
+	text := "Tokens of requests that are known now are counted"
+	if p.Sampled {
+		text = "Tokens of requests that are known now are estimated from a sample, since there are many"
+	}
+	text += "; those of later requests and of answers are estimated, from " + sources(p)
+	if oldest, newest := d.PriceDates(); oldest == newest && oldest != "" {
+		text += fmt.Sprintf("; prices of %s", oldest)
+	} else if oldest != "" {
+		text += fmt.Sprintf("; prices of %s to %s", oldest, newest)
+	}
+	return text + ".\n"
 }
 
 // sources names where the tokens of answers come from, best first, each with its lanes where there are several.

@@ -159,6 +159,16 @@ func text(s *words.Summary) string {
 	return all + "\n" + s.Coverage
 }
 
+// TestMissingVerdictsAreToldOnceAStage has a stage that ranks in two groups: each has the coverage of the stage.
+func TestMissingVerdictsAreToldOnceAStage(t *testing.T) {
+	t.Parallel()
+	d := judged(t, map[string]string{"a": "++++......", "b": "+++-......"}, nil)
+	d.Report.Leaderboards = append(d.Report.Leaderboards, d.Report.Leaderboards[0])
+	if all := text(words.Summarise(d)); strings.Count(all, "Verdicts are missing.") != 1 {
+		t.Error(all)
+	}
+}
+
 func TestTheHeadlineSaysWhatCanBeToldApart(t *testing.T) {
 	t.Parallel()
 	repeat := strings.Repeat

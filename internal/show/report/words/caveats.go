@@ -93,9 +93,10 @@ func (d document) unfinished(all []*ranked) []Caveat {
 		out = append(out, Caveat{"Answers are missing.",
 			fmt.Sprintf("%s rejected by the provider or came back empty. See why:", were(given, "request")), d.command("errors"), nil})
 	}
+	told := map[string]bool{}
 	for _, r := range all {
-		if c := d.unjudged(r); c != nil {
-			out = append(out, *c)
+		if c := d.unjudged(r); c != nil && !told[r.Stage] { // groups of a stage have its coverage
+			out, told[r.Stage] = append(out, *c), true
 		}
 	}
 	return out
