@@ -68,7 +68,7 @@ func Describe(run store.Run, p Progress, cost assay.Cost) string {
 		ready = fmt.Sprintf("in flight (%s of them answered, by the provider's count)", assay.Thousands(p.Ready))
 	}
 	add(p.InFlight, "is", "are", ready)
-	add(p.Live, "is", "are", "asked live")
+	add(p.Live, "goes", "go", "live")
 	add(p.Staged, "is", "are", "staged and not sent")
 	add(p.Halted, "is", "are", "left in lanes that are stopped or held")
 	if run.Rehearsal {

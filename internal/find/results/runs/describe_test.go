@@ -15,7 +15,7 @@ func TestWhatIsStagedIsNotInFlight(t *testing.T) {
 	for want, p := range map[string]runs.Progress{
 		"Run r of s is open: 1 of 1 request has an " +
 			"answer; $0.00 spent.": {Wanted: 1, Answered: 1},
-		"Run r of s is open: 0 of 3 requests have an answer, 1 is in flight, 1 is asked live, 1 is staged and not " +
+		"Run r of s is open: 0 of 3 requests have an answer, 1 is in flight, 1 goes live, 1 is staged and not " +
 			"sent; $0.00 spent.": {Wanted: 3, InFlight: 1, Live: 1, Staged: 1},
 		"Run r of s is open: 1 of 380 requests has an answer, 379 are in " +
 			"flight; $0.00 spent.": {Wanted: 380, Answered: 1, InFlight: 379},
@@ -23,7 +23,7 @@ func TestWhatIsStagedIsNotInFlight(t *testing.T) {
 			"sent; $0.00 spent.": {Wanted: 380, Answered: 1, InFlight: 55, Staged: 324},
 		"Run r of s is open: 1 of 380 requests has an answer, 379 are in flight (20 of them answered, by the provider's " +
 			"count); $0.00 spent.": {Wanted: 380, Answered: 1, InFlight: 379, Ready: 20},
-		"Run r of s is open: 1 of 9 requests has an answer, 2 ended without one, 1 goes out again, 3 are asked live, 2 are left in lanes " +
+		"Run r of s is open: 1 of 9 requests has an answer, 2 ended without one, 1 goes out again, 3 go live, 2 are left in lanes " +
 			"that are stopped or held; $0.00 spent.": {
 			Wanted: 9, Answered: 1, Failed: 3, Again: 1, Live: 3, Halted: 2},
 	} {

@@ -78,9 +78,9 @@ func planJSON(d *plan.Input, p *plan.Plan, a *workspace.Ahead) planDocument {
 		}}
 	for _, q := range p.Parts {
 		doc.Parts = append(doc.Parts, partDocument{
-			Wave: q.Wave, Stage: q.Stage, Verb: string(q.Verb), Lane: q.Lane.Name, Model: q.Lane.ID(), Mode: string(d.Sent(&q)), Turn: q.Turn,
-			Exact: q.Exact, Gated: q.Gated, Requests: q.Requests, Bytes: q.Bytes, Segments: q.Segments, Input: q.Input, Output: q.Output,
-			From: q.From, Cost: costJSON(q.Cost), Live: costJSON(q.Live),
+			Wave: q.Wave, Stage: q.Stage, Verb: string(q.Verb), Lane: q.Lane.Name, Model: q.Lane.ID(), Mode: string(d.Sent(&q)),
+			Turn: q.Turn, Exact: q.Exact, Gated: q.Gated, Requests: q.Requests, Bytes: q.Bytes, Segments: q.Segments,
+			Input: q.Input, Output: q.Output, From: q.From, Cost: costJSON(q.Cost), Live: costJSON(q.Live),
 		})
 	}
 	return doc
