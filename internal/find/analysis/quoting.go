@@ -2,7 +2,7 @@ package analysis
 
 import "assay/internal/study/adaptive"
 
-// leastQuoted is how many items a quote rests on at least.
+// leastQuoted is how many items, or pairs of texts, a quote rests on at least.
 const leastQuoted = 10
 
 // Quote foretells what more comparisons of two places, or more items, will show. It is false where the two can be told
@@ -15,33 +15,46 @@ func (s *Leaderboard) Quote(a, b int) (adaptive.Quote, bool) {
 	if !tested || !known && s.Foretold == nil || !may || apart[[2]int{a, b}] {
 		return adaptive.Quote{}, false
 	}
-	open := 0
-	for _, t := range s.Tests {
+	open, at := 0, -1
+	for i, t := range s.Tests {
 		if !apart[[2]int{t.First, t.Second}] {
 			open++
 		}
+		if t.First == min(a, b) && t.Second == max(a, b) || t.First == max(a, b) && t.Second == min(a, b) {
+			at = i
+		}
+	}
+	if at < 0 || s.restsOn(s.Tests[at]) < leastQuoted {
+		return adaptive.Quote{}, false
 	}
 	if s.Foretold != nil {
 		return s.fromLook(a, b, adaptive.Critical(level, open, s.Foretold.Clusters))
 	}
-	for _, t := range s.Tests {
-		if (t.First != a || t.Second != b) && (t.First != b || t.Second != a) {
-			continue
-		}
-		if !t.Difference.OK || !t.SE.OK || !t.Information.OK || !(t.SE.Value > 0) || s.Verb == Judged && t.Clusters < leastQuoted {
-			break
-		}
-		var exact *adaptive.Discordant
-		if s.Test == ExactPairs {
-			exact = &adaptive.Discordant{Ahead: t.Ahead, Behind: t.Behind, Items: t.Clusters, Level: level / float64(max(1, open))}
-		}
-		return adaptive.Quote{Exact: exact,
-			Pair:     adaptive.Pair{Difference: t.Difference.Value, Variance: t.SE.Value * t.SE.Value, Information: t.Information.Value},
-			Critical: adaptive.Critical(level, open, s.units(t.Clusters)), Spread: spread,
-		}, true
+	t := s.Tests[at]
+	if !t.Difference.OK || !t.SE.OK || !t.Information.OK || !(t.SE.Value > 0) {
+		return adaptive.Quote{}, false
 	}
-	return adaptive.Quote{}, false
+	var exact *adaptive.Discordant
+	if s.Test == ExactPairs {
+		exact = &adaptive.Discordant{Ahead: t.Ahead, Behind: t.Behind, Items: t.Clusters, Level: level / float64(max(1, open))}
+	}
+	return adaptive.Quote{Exact: exact,
+		Pair:     adaptive.Pair{Difference: t.Difference.Value, Variance: t.SE.Value * t.SE.Value, Information: t.Information.Value},
+		Critical: adaptive.Critical(level, open, s.units(t.Clusters)), Spread: spread,
+	}, true
 }
+
+// restsOn returns how many items a difference rests on; of texts, how many pairs of the stage: two of them meet once, and
+// gain by pairs with any other.
+func (s *Leaderboard) restsOn(t Contrast) int {
+	if s.Field == ByItem {
+		return s.Clusters
+	}
+	return t.Clusters
+}
+
+// Scanty reports whether texts were compared in too few pairs for a quote.
+func (s *Leaderboard) Scanty() bool { return s.Field == ByItem && s.Clusters < leastQuoted }
 
 // fromLook returns the quote of two places from strengths that are drawn together: a look at what was bought would have
 // them, too. It claims nothing before each has enough comparisons.

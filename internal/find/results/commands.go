@@ -10,16 +10,17 @@ import (
 	"assay/internal/send/script/snapshot"
 )
 
-// Rerun returns the command that goes on with a study after it was edited, typed in a folder; empty: in any.
-func (r *Reader) Rerun(run store.Run, dir string) (string, error) {
+// Rerun returns the command that goes on with a study after it was edited, and the study's file, typed in a folder; empty:
+// in any.
+func (r *Reader) Rerun(run store.Run, dir string) (command, file string, err error) {
 	var s snapshot.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
-		return "", fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+		return "", "", fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
 	if s.File == "" {
-		return "", nil
+		return "", "", nil
 	}
-	return r.RerunWith(run, s, dir), nil
+	return r.RerunWith(run, s, dir), filepath.Join(studyFrom(run.Folder, dir), s.File), nil
 }
 
 // RerunWith returns the command that runs a study with other settings than a run has.

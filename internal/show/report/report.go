@@ -44,6 +44,17 @@ type Document struct {
 	Nouns map[string]string   // what the independent units of a stage are called, in the plural; without one: items
 	Where string              // the flags by which commands find the run, with a space before; empty: none are needed
 	Rerun string              // the command that goes on after the study was edited, and keeps its answers; empty: there is none
+	File  string              // of the study, as Rerun names it
+
+	Pairings map[string]Pairing // by the stage that compares the texts of an input
+}
+
+// Pairing is where the pairs of a stage come from that compares the texts of an input.
+type Pairing struct {
+	Input   string
+	Limit   string // the key of `pairs` that limits them: sample, per_item or file; empty: none does
+	Grouped bool   // only texts of the same group meet
+	Both    bool   // every pair is shown both ways
 }
 
 // Input is a source of items.

@@ -24,7 +24,7 @@ func mostly(items int) []analysis.Row {
 }
 
 // TestStrengthsWithoutErrorsTellNothingApart: where many resamples have no estimate, the spread of the others is too
-// small. Then exact tests decide, and what is not settled has a quote all the same.
+// small. Then exact tests decide.
 func TestStrengthsWithoutErrorsTellNothingApart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -41,17 +41,46 @@ func TestStrengthsWithoutErrorsTellNothingApart(t *testing.T) {
 		if apart, tested := s.Apart(); !tested || apart[[2]int{0, 1}] != c.apart || c.apart != (p < 0.05) {
 			t.Errorf("%d items: apart %v, p %g", c.items, apart, p)
 		}
-		q, ok := s.Quote(0, 1)
-		if ok == c.apart {
-			t.Fatalf("%d items: a quote %v", c.items, ok)
-		}
-		if n, sensible := q.Needed(0.8); ok && (!sensible || n < float64(adaptive.Least-2*c.items)) {
-			t.Errorf("%d items: %g more comparisons, and no claim is made of fewer than %d", c.items, n, adaptive.Least)
+		if _, ok := s.Quote(0, 1); ok {
+			t.Errorf("%d items: a quote from fewer than 10", c.items)
 		}
 		if !slices.ContainsFunc(report(t, arena(), []analysis.Spec{{}}, rows).Tables[0].Notes, func(n string) bool {
 			return n == "strengths have no errors: every two are tested by an exact sign test over the clusters in which they met"
 		}) {
 			t.Error("no note says so")
+		}
+	}
+}
+
+// TestAQuoteOfComparisonsRestsOnTenItems: strengths have no errors, since one lane hardly won. Two that met on ten items
+// have a quote all the same; those that met on fewer have none.
+func TestAQuoteOfComparisonsRestsOnTenItems(t *testing.T) {
+	t.Parallel()
+	for _, items := range []int{9, 10} {
+		rows := mostly(4)
+		for i := range items {
+			label := "a"
+			if i%2 == 0 {
+				label = "b"
+			}
+			rows = append(rows, met("one", "three", fmt.Sprintf("q%02d", i), label))
+		}
+		s := report(t, arena(), []analysis.Spec{{}}, rows).Leaderboards[0]
+		at := func(name string) int {
+			return slices.IndexFunc(s.Places, func(p analysis.Place) bool { return p.Name == name })
+		}
+		if s.Test != analysis.ExactSigns {
+			t.Fatalf("%+v", s)
+		}
+		q, ok := s.Quote(at("one"), at("three"))
+		if ok != (items == 10) {
+			t.Fatalf("%d items: a quote %v", items, ok)
+		}
+		if n, sensible := q.Needed(0.8); ok && (!sensible || n < float64(adaptive.Least-items)) {
+			t.Errorf("%g more comparisons, and no claim is made of fewer than %d", n, adaptive.Least)
+		}
+		if _, ok := s.Quote(at("one"), at("two")); ok {
+			t.Error("a quote from 4 items")
 		}
 	}
 }

@@ -30,12 +30,12 @@ func Outline(ctx context.Context, r *results.Reader, found *findings.Findings) (
 	d := &report.Document{
 		Study: run.Study, Description: st.Description, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed,
 		Report: found.Report, Gates: found.Gates, Budget: run.Budget, Lanes: laneFacts(st, lanes, nil),
-		Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st), Reads: readsOf(st),
+		Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st), Reads: readsOf(st), Pairings: pairingsOf(st),
 	}
 	if err := priceOne(ctx, r, run, d.Spend, segments); err != nil {
 		return nil, err
 	}
-	d.Rerun, err = r.Rerun(run, run.Folder)
+	d.Rerun, d.File, err = r.Rerun(run, run.Folder)
 	return d, err
 }
 
@@ -73,6 +73,28 @@ func readsOf(st *study.Study) map[string][]string {
 				below = append(below, from.Continue)
 			}
 		}
+	}
+	return out
+}
+
+// pairingsOf returns where the pairs of each stage come from that compares the texts of an input.
+func pairingsOf(st *study.Study) map[string]report.Pairing {
+	out := map[string]report.Pairing{}
+	for i := range st.Stages {
+		s := &st.Stages[i]
+		if _, answers := st.Stage(s.Compare); s.Verb() != study.VerbCompare || answers {
+			continue
+		}
+		p := report.Pairing{Input: s.Compare}
+		if from := s.Pairs; from != nil {
+			p.Grouped, p.Both = from.Within != "", from.Order == study.OrderBoth || from.Reverse == 1
+			for _, key := range []string{"sample", "per_item", "file"} {
+				if from.Has(key) {
+					p.Limit = key
+				}
+			}
+		}
+		out[s.Name] = p
 	}
 	return out
 }

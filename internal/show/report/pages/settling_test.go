@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"assay/internal/assay"
+	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
 	"assay/internal/show/report"
 	"assay/internal/show/report/words"
@@ -281,4 +282,74 @@ func TestOfManyNeighboursTheFirstAreQuotedAndTheOthersCounted(t *testing.T) {
 		return
 	}
 	t.Error("nothing is said")
+}
+
+// texts returns a document of a stage that ranks texts by so many pairs, for two traits: neighbours differ by a third of
+// what would tell them apart.
+func texts(n, pairs int, limit string) *report.Document {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("S%02d", i)
+	}
+	d := &report.Document{Run: "r1", Created: noon, Closed: noon, Rerun: "assay run essays/s.yaml", File: "essays/s.yaml",
+		Where: " --home h", Report: &analysis.Report{}, Pairings: map[string]report.Pairing{"arena": {Input: "samples", Limit: limit}}}
+	for _, trait := range []string{"wit", "order"} {
+		s := ranking(names)
+		s.By, s.Primary = []analysis.Value{{Field: "trait", Value: trait}}, trait == "wit"
+		s.Field, s.Clusters, s.Coverage = analysis.ByItem, pairs, analysis.Coverage{Planned: pairs, Valid: pairs}
+		for i := range s.Tests {
+			t := &s.Tests[i]
+			t.SE, t.Clusters, t.P = stats.Known(0.7), pairs, stats.Known(0.2)
+			t.Information = stats.Known(1 / (0.49 * float64(pairs)))
+		}
+		d.Report.Leaderboards = append(d.Report.Leaderboards, s)
+	}
+	return d
+}
+
+// TestPairsThatCannotBeBoughtAreNotQuoted: texts have no more pairs than they have. What would help is said once a stage.
+func TestPairsThatCannotBeBoughtAreNotQuoted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		d              *report.Document
+		quoted         bool
+		title, command string
+		text           []string
+	}{
+		"all judged": {texts(6, 15, ""), false, "No pairs left.", "",
+			[]string{"all 15 pairs are judged", "`judges`", "`order: both`", "input samples", "in essays/s.yaml"}},
+		"few left": {texts(6, 14, "sample"), false, "No pairs left.", "", []string{"14 pairs are judged, and 1 more is not enough"}},
+		"few judged": {texts(6, 5, "sample"), false, "More pairs.",
+			"assay run essays/s.yaml --set stages.arena.pairs.sample=15 --home h",
+			[]string{"has judged 5 pairs of its texts and leaves 10 out"}},
+		"a list": {texts(40, 60, "file"), true, "More pairs.", "", []string{"Change `file` in the `pairs` of the stage (essays/s.yaml)"}},
+		"enough": {texts(40, 60, "sample"), true, "More pairs.", "assay run essays/s.yaml --set stages.arena.pairs.sample=", nil},
+	} {
+		s, found, listed := words.Summarise(c.d), 0, false
+		for _, x := range s.Caveats {
+			listed = listed || x.Title == "Not settled."
+			if x.Title != "More pairs." && x.Title != "No pairs left." {
+				continue
+			}
+			found++
+			if x.Title != c.title || !strings.HasPrefix(x.Command, c.command) || (x.Command == "") != (c.command == "") {
+				t.Errorf("%s: %+v", name, x)
+			}
+			for _, want := range c.text {
+				if !strings.Contains(x.Text, want) {
+					t.Errorf("%s: %q is not in %q", name, want, x.Text)
+				}
+			}
+		}
+		if found != 1 || listed != c.quoted {
+			t.Errorf("%s: said %d times, quoted %v", name, found, listed)
+		}
+		n := len(c.d.Report.Leaderboards[0].Places)
+		left := float64(n*(n-1)/2 - c.d.Report.Leaderboards[0].Clusters)
+		for _, x := range s.Settling {
+			if x.Even.Known != c.quoted || x.Likely.Known && x.Likely.N > left {
+				t.Errorf("%s: %+v, and %g pairs are left", name, x, left)
+			}
+		}
+	}
 }

@@ -55,11 +55,7 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 	if c := d.unsettledNeighbours(append([]*ranked{lead}, others(lead, all)...)); c != nil {
 		out = append(out, *c)
 	}
-	for _, r := range all {
-		if c := d.morePairs(r); c != nil {
-			out = append(out, *c)
-		}
-	}
+	out = append(out, d.morePairs(all)...)
 	if c := d.kin(all); c != nil {
 		out = append(out, *c)
 	}

@@ -21,6 +21,7 @@ type Settling struct {
 	Even, Likely  Amount // for an even chance, and for 80%
 	AsFound       Amount // for 80%, if the difference is as it was found; zero: lanes show how far they differ
 	Items         int    // that both have
+	Short         bool   // of texts: an even chance takes more pairs than are left
 }
 
 // Amount is how many more comparisons or items, at what cost.
@@ -90,6 +91,9 @@ func (d document) settlings(r *ranked) []Settling {
 			one.AsFound = amount(q.AsFound(), likelyChance, each)
 		}
 		one.inItems(r.PerCluster())
+		if unit == "pair" {
+			one.atMost(r.pairsLeft())
+		}
 		out = append(out, one)
 	}
 	return out
@@ -251,7 +255,7 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 	var points []string
 	more, rough := 0, false
 	for _, r := range all {
-		quotes := d.settlings(r)
+		quotes := slices.DeleteFunc(d.settlings(r), func(s Settling) bool { return s.Short })
 		for k, s := range quotes {
 			if k == each || len(points) == maxSettled {
 				more += len(quotes) - k
@@ -275,21 +279,6 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 		points = append(points, fmt.Sprintf("%s more: %s lists all", assay.Count(more, "pair"), d.command("analyse", "--json")))
 	}
 	return &Caveat{"Not settled.", text + ":", "", points}
-}
-
-// morePairs returns the caveat on how pairs of texts are bought that would settle what is open; nil: nothing is, or nobody
-// can buy them here.
-func (d document) morePairs(r *ranked) *Caveat {
-	if r.Field != analysis.ByItem || r.Rounds != nil || d.Rerun == "" || len(d.settlings(r)) == 0 {
-		return nil
-	}
-	n := len(r.Places)
-	change := fmt.Sprintf("All pairs of stage %s are judged. Add a judge, or texts", r.Stage)
-	if left := n*(n-1)/2 - r.Clusters; left > 0 {
-		change = fmt.Sprintf("A text gains by pairs with any other: raise the sample in the pairs of stage %s (%d so far, %d more "+
-			"there are)", r.Stage, r.Clusters, left)
-	}
-	return &Caveat{"More pairs.", d.again(change), d.Rerun + d.Where, nil}
 }
 
 // words returns how many more settle a pair.
