@@ -14,6 +14,7 @@ type Problem struct {
 	What    string
 	Hint    string // empty: none
 	Warning bool   // a warning never stops anything
+	Lane    string // that it is about; empty: more than one lane
 }
 
 // String is file:line:col: what (hint).

@@ -61,8 +61,13 @@ func Planned(c *cobra.Command, w *World, name string, f StudyFlags, o plan.Optio
 			"the study asks nothing: no stage has a question for a lane, or answers to import")
 		return nil, nil, workspace.InFolder(problems, filepath.Dir(name))
 	}
+	asked := func(lane string) bool {
+		return slices.ContainsFunc(p.Parts, func(q plan.Part) bool { return q.Lane.Name == lane })
+	}
 	for _, q := range problems.Sort() {
-		fmt.Fprintln(w.Stderr, q)
+		if q.Lane == "" || len(o.Lanes)+len(o.Stages) == 0 || asked(q.Lane) { // one that was left out has no say
+			fmt.Fprintln(w.Stderr, q)
+		}
 	}
 	return d, p, nil
 }

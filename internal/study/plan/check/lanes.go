@@ -30,6 +30,7 @@ func (d checker) checkLanes(problems *assay.Problems) {
 		for _, issue := range d.Catalog.Check(l.Lane, kind, d.Today) {
 			*problems = append(*problems, assay.Problem{
 				Place: l.Where.Key(issue.Param), What: "lane " + l.Name + ": " + issue.What, Hint: issue.Hint, Warning: issue.Warning,
+				Lane: l.Name,
 			})
 		}
 		d.checkMode(l, kind, problems)
