@@ -197,7 +197,7 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	in := int64(math.Round(float64(bytes) / BytesPerToken * r.factor))
 	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected), Tools: r.tools.Expected()}, r.how)
-	return expected, r.most(in + in/7)
+	return expected, r.most(in + in/7 + frameTokens)
 }
 
 // AtMost returns what one request with so many tokens of prompt, as o200k counts them, costs at most: other tokenizers differ, and
