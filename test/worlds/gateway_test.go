@@ -60,7 +60,8 @@ type caller struct {
 	client *http.Client
 }
 
-// call asks the gateway; it returns nothing where no answer came, as when it was killed, or the provider failed.
+// call asks the gateway; it returns nothing where no answer came: it was killed, or the provider fails or is busy. A request that it
+// does not take breaks a law: all of these are good ones.
 func (c *caller) call(ctx context.Context, method, path, kind string, body io.Reader) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1:7788"+path, body)
 	if err != nil {
@@ -73,8 +74,12 @@ func (c *caller) call(ctx context.Context, method, path, kind string, body io.Re
 		return nil, nil // it is gone
 	}
 	text, err := io.ReadAll(resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != http.StatusOK {
+	resp.Body.Close()
+	switch code := resp.StatusCode; {
+	case err != nil || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
 		return nil, nil
+	case code != http.StatusOK:
+		return nil, breaks(L5, string(text), "the gateway takes "+method+" "+path, "%s", resp.Status)
 	}
 	return text, nil
 }

@@ -92,6 +92,9 @@ func (b *bias) Tables() ([]analysis.Table, error) {
 		}
 		for i := range inner {
 			found = append(found, inner[i].Findings...)
+			for _, note := range inner[i].Notes { // what they leave out
+				t.Note("%s", note)
+			}
 		}
 	}
 	for _, r := range remedies() {
