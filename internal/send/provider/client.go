@@ -22,7 +22,7 @@ import (
 // alone.
 type Client struct {
 	base    *url.URL
-	http    *http.Client
+	http    http.RoundTripper
 	auth    Auth
 	sign    Signer // nil: no call is signed
 	headers map[string]string
@@ -89,11 +89,7 @@ func NewClient(cfg Config, auth Auth) (*Client, error) {
 	if rt == nil {
 		rt = NewTransport()
 	}
-	c := &Client{base: base, auth: auth, headers: cfg.Headers, trace: cfg.Trace, deadline: cfg.Deadline, stall: cfg.Stall,
-		http: &http.Client{
-			Transport:     rt,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}}
+	c := &Client{base: base, auth: auth, headers: cfg.Headers, trace: cfg.Trace, deadline: cfg.Deadline, stall: cfg.Stall, http: rt}
 	c.hide(cfg.Key.Reveal())
 	for _, v := range cfg.Headers {
 		c.hide(v)
@@ -190,7 +186,7 @@ func (c *Client) send(ctx, within context.Context, call Call) (*http.Response, e
 
 // deliver sends a request. A status that is neither 2xx nor accepted is an error that wraps its fault.
 func (c *Client) deliver(ctx context.Context, req *http.Request, accept []int) (*http.Response, error) {
-	resp, err := c.http.Do(req)
+	resp, err := c.http.RoundTrip(req)
 	if err != nil {
 		return nil, c.transportError(ctx, req, err)
 	}
@@ -343,10 +339,14 @@ const (
 
 // read takes a whole body, up to a limit.
 func (c *Client) read(ctx context.Context, resp *http.Response, limit int64) ([]byte, error) {
-	var body bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n < trusted {
-		body.Grow(int(n) + bytes.MinRead)
+	if n := resp.ContentLength; n > 0 && n < min(trusted, limit) { // net/http holds the body to it
+		whole := make([]byte, n)
+		if _, err := io.ReadFull(resp.Body, whole); err != nil {
+			return nil, c.transportError(ctx, resp.Request, err)
+		}
+		return whole, nil
 	}
+	var body bytes.Buffer
 	if _, err := body.ReadFrom(io.LimitReader(resp.Body, limit+1)); err != nil {
 		return nil, c.transportError(ctx, resp.Request, err)
 	}

@@ -232,11 +232,11 @@ func TestALaunchThatNeverConnectedIsSurelyRefused(t *testing.T) {
 	diff(t, assay.FaultBusy, FaultOf(got.Err).Class)
 
 	lookup := clientFor(t, "http://nowhere.invalid")
-	lookup.http.Transport = failing{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host"}}}
+	lookup.http = failing{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host"}}}
 	diff(t, Refused, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Status)
-	lookup.http.Transport = failing{&tls.CertificateVerificationError{Err: errors.New("expired")}}
+	lookup.http = failing{&tls.CertificateVerificationError{Err: errors.New("expired")}}
 	diff(t, Refused, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Status)
-	lookup.http.Transport = failing{errors.New("something in process")}
+	lookup.http = failing{errors.New("something in process")}
 	diff(t, Unknown, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Status)
 }
 

@@ -45,7 +45,7 @@ const maxReply = dialect.MaxLine
 
 // Ask makes one live call and reads the answer. The error, if any, wraps the outcome's fault.
 func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply, error) {
-	body, err := dialect.AppendBody(nil, r)
+	body, err := dialect.AppendBody(make([]byte, 0, 512), r)
 	if err != nil {
 		f := assay.Fault{Class: assay.FaultInvalid, Code: "not_sent", Message: assay.Clean(err.Error(), maxWords)}
 		return Reply{Outcome: faulty(f), Unsent: true}, fmt.Errorf("ask: %w", &f)

@@ -120,10 +120,11 @@ func (sqlite) bytewise(column string) string { return column }
 
 // bulk inserts in statements of a few sizes, which are kept: parsing one takes as long as running it. A row that cannot be
 // written ends the whole transaction, so no statement keeps a journal to be undone alone.
-func (sqlite) bulk(ctx context.Context, t *Txn, table string, columns []string, rows [][]any) error {
+func (d sqlite) bulk(ctx context.Context, t *Txn, table string, columns []string, rows [][]any) error {
 	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + "),"
 	head := "INSERT OR FAIL INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
-	var args []any
+	args := d.writer.args
+	defer func() { clear(args[:cap(args)]); d.writer.args = args[:0] }()
 	for _, size := range []int{min(500, maxVariables/len(columns)), 64, 8, 1} {
 		if len(rows) < size {
 			continue

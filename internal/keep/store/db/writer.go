@@ -16,6 +16,7 @@ type writer struct {
 	kept kept
 	sync Durability // what a commit is now
 	log  string     // the file that commits are added to
+	args []any      // of the last rows that were inserted; their memory is used again
 
 	trim     int64 // the log's size at which it is begun anew
 	trimWait int   // for how many milliseconds readers are waited for then

@@ -177,8 +177,9 @@ func outcomeRow(segment, run int64, o *store.Settlement, late int64, answered bo
 	} else if out.Ending.Stands() || out.Text != "" || out.Thoughts != "" {
 		text, thoughts = db.Clean(out.Text), db.Null(db.Clean(out.Thoughts))
 	}
-	row := []any{segment, o.Ord, late, run, o.Key[:], string(out.Ending), stands, surplus, db.Null(o.Reused), text, thoughts, over,
-		db.Clean(out.Finish), db.Clean(out.Model), db.Clean(out.RequestID), db.Clean(out.Tier)}
+	row := append(make([]any, 0, len(outcomeColumns)),
+		segment, o.Ord, late, run, o.Key[:], string(out.Ending), stands, surplus, db.Null(o.Reused), text, thoughts, over,
+		db.Clean(out.Finish), db.Clean(out.Model), db.Clean(out.RequestID), db.Clean(out.Tier))
 	if u := out.Usage; u.Known {
 		row = append(row, u.Input, u.Cached, u.CacheWrite5m, u.CacheWrite1h, u.Output, u.Reasoning)
 	} else {

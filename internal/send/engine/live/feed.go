@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -29,7 +30,7 @@ func (a *sender) buildAll(ctx context.Context) error {
 		if piece = append(piece, at); len(piece) < min(most, mostPiece) {
 			continue
 		}
-		if page, err = a.build(ctx, page, piece); err != nil {
+		if page, err = a.build(ctx, slices.Grow(page, most-len(page)), piece); err != nil {
 			return err
 		}
 		for _, f := range page[len(page)-len(piece):] {
@@ -105,9 +106,9 @@ func (a *sender) offer(ctx context.Context, page []outgoing) error {
 // openAttempts walks over the attempts that have no outcome, a page at a time: no query stays open while requests are asked.
 func (w *work) openAttempts(ctx context.Context) iter.Seq2[store.Attempt, error] {
 	return func(yield func(store.Attempt, error) bool) {
+		var some []store.Attempt
 		for from := int64(0); ; {
-			var some []store.Attempt
-			err := w.Insist(ctx, func() (err error) { some, err = w.openFrom(ctx, from); return err })
+			err := w.Insist(ctx, func() (err error) { some, err = w.openFrom(ctx, from, some[:0]); return err })
 			if err != nil {
 				yield(store.Attempt{}, err)
 				return
@@ -125,13 +126,12 @@ func (w *work) openAttempts(ctx context.Context) iter.Seq2[store.Attempt, error]
 	}
 }
 
-// openFrom reads some attempts without an outcome, from an ordinal on.
-func (w *work) openFrom(ctx context.Context, from int64) ([]store.Attempt, error) {
+// openFrom reads some attempts without an outcome, from an ordinal on, into a slice.
+func (w *work) openFrom(ctx context.Context, from int64, some []store.Attempt) ([]store.Attempt, error) {
 	const page = 512
-	var some []store.Attempt
 	for at, err := range w.Ledger.Reader.OpenAttempts(ctx, w.Seg.No, from) {
 		if err != nil {
-			return nil, err
+			return some, err
 		}
 		if some = append(some, at); len(some) == page {
 			break

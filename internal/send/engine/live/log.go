@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -28,6 +29,9 @@ type liveLog struct {
 	*artifacts.Log
 	name string
 	no   int64 // of the artifact
+
+	head  bytes.Buffer  // of the last record of what came back; its memory is used again, and so is that of the outcome in it
+	short assay.Outcome // without its texts
 }
 
 // entry is the head of a record of a live log.
@@ -84,20 +88,20 @@ func (l *liveLog) mark(is string, ord int64) error {
 	return err
 }
 
-// got adds what came back, and points the settlement at its raw bytes.
+// got adds what came back, and points the settlement at its raw bytes. One goroutine alone calls it.
 func (l *liveLog) got(r *reply, s *store.Settlement) error {
 	e := entry{Is: entryGot, Ord: r.Ord, Key: r.Key.String(), Outcome: &r.Outcome}
 	if r.Raw != nil && r.Outcome.Fault == nil { // the text is in the raw bytes
 		e.As = r.dialect
-		short := r.Outcome
-		short.Text, short.Thoughts = "", ""
-		e.Outcome = &short
+		l.short = r.Outcome
+		l.short.Text, l.short.Thoughts = "", ""
+		e.Outcome = &l.short
 	}
-	head, err := json.Marshal(e)
-	if err != nil {
+	l.head.Reset()
+	if err := json.NewEncoder(&l.head).Encode(e); err != nil {
 		return err
 	}
-	at, err := l.Add(head, r.Raw)
+	at, err := l.Add(bytes.TrimSuffix(l.head.Bytes(), []byte("\n")), r.Raw)
 	if err == nil && len(r.Raw) > 0 {
 		s.Artifact, s.Offset, s.Length, s.Sum = l.no, at, int64(len(r.Raw)), artifacts.Sum(r.Raw)
 	}

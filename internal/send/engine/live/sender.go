@@ -40,7 +40,8 @@ type sender struct {
 	open    chan struct{} // a place for everything that was let out and is not settled
 	away    atomic.Int64  // let out, and not home
 	missing atomic.Int64  // replies in a row that there is no such model
-	back    []*reply      // what came back last; its memory is used again
+	back    []*reply      // what came back last; its memory is used again, and so is that of block
+	block   []store.Settlement
 	done    int64
 	failed  int64 // of those that ended here: without an answer that can be read
 	ended   int64
@@ -254,7 +255,7 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 			<-a.open
 		}
 	}()
-	block := make([]store.Settlement, 0, len(replies))
+	block := a.block[:0]
 	kept := replies[:0]
 	for _, r := range replies {
 		if r.halt != nil {
@@ -272,6 +273,8 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 	if len(block) == 0 {
 		return nil
 	}
+	a.block = block
+	defer clear(block)
 	durable := context.WithoutCancel(ctx)
 	lost := a.record(ctx, kept, block)
 	if err := a.keep(ctx, func() error { _, err := a.Ledger.Work.SettleLive(durable, a.Lease, block); return err }); err != nil {
