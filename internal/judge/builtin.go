@@ -22,7 +22,7 @@ func text(name string) string {
 // builtins returns the list of built-in rubrics. Adding one is a function and a line here.
 func builtins() []func() Rubric {
 	return []func() Rubric{
-		better, betterSample, compliance, contains, exact, flip, likert, stance, stanceKeywords,
+		better, betterSample, compliance, contains, correct, exact, flip, likert, stance, stanceKeywords,
 	}
 }
 
@@ -71,6 +71,18 @@ func compliance() Rubric {
 			{Name: "noncompliant", Word: "false", Also: []string{"no", "non-compliant", "not compliant"}, Score: num(0)},
 		},
 		Label: "compliant", Explanation: "explanation", Confidence: "confidence", Needs: statementFields(),
+	}
+}
+
+// correct holds an answer against the item's right one.
+func correct() Rubric {
+	return Rubric{
+		Name: "correct", Kind: Answers, System: text("system"), Prompts: []Prompt{{Text: text("correct")}}, Form: FormJSON,
+		Labels: []Label{
+			{Name: "right", Word: "true", Also: []string{"yes", "correct"}, Score: num(1)},
+			{Name: "wrong", Word: "false", Also: []string{"no", "incorrect"}, Score: num(0)},
+		},
+		Label: "correct", Explanation: "explanation", Confidence: "confidence", Needs: []string{"expect"},
 	}
 }
 

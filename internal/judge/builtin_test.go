@@ -16,7 +16,7 @@ import (
 
 func TestTheBuiltinRubricsAndTraits(t *testing.T) {
 	t.Parallel()
-	want := []string{"better", "better_sample", "compliance", "contains", "exact", "flip", "likert", "stance", "stance_keywords"}
+	want := []string{"better", "better_sample", "compliance", "contains", "correct", "exact", "flip", "likert", "stance", "stance_keywords"}
 	if diff := cmp.Diff(want, judge.Builtins()); diff != "" {
 		t.Error(diff)
 	}
@@ -82,7 +82,7 @@ func TestBuiltinPromptsUseOnlyWhatAJudgeMaySee(t *testing.T) {
 			t.Errorf("%s names %q", name, found)
 		}
 	}
-	if n != 16 {
+	if n != 18 {
 		t.Errorf("%d templates", n)
 	}
 }
@@ -136,7 +136,7 @@ func TestPromptsShowWhatIsJudgedOnceAndFenced(t *testing.T) {
 func TestPromptsLeaveOutWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	bare := judge.Subject{Answer: "yes"}.Values()
-	for _, name := range []string{"compliance", "likert", "flip", "stance"} {
+	for _, name := range []string{"compliance", "correct", "likert", "flip", "stance"} {
 		got := render(t, builtin(t, name).Prompts[0].Text, bare)
 		if strings.Count(got, "[[END") != 1 || strings.Contains(got, "The rule:") || strings.Contains(got, "message that") {
 			t.Errorf("%s:\n%s", name, got)
@@ -186,6 +186,7 @@ func TestSchemasOfAnswersAreStrictAndFitWhatTheReaderTakes(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"compliance":    `{"type":"object","properties":{"explanation":{"type":"string"},"compliant":{"type":"boolean"},"confidence":{"type":"number"}},"required":["explanation","compliant","confidence"],"additionalProperties":false}`,
+		"correct":       `{"type":"object","properties":{"explanation":{"type":"string"},"correct":{"type":"boolean"},"confidence":{"type":"number"}},"required":["explanation","correct","confidence"],"additionalProperties":false}`,
 		"likert":        `{"type":"object","properties":{"explanation":{"type":"string"},"rating":{"type":"integer","enum":[1,2,3,4,5]}},"required":["explanation","rating"],"additionalProperties":false}`,
 		"flip":          `{"type":"object","properties":{"reasoning":{"type":"string"},"score":{"type":"integer","enum":[0,1,2]},"classification":{"type":"string","enum":["no_flip","soft_flip","explicit_flip"]}},"required":["reasoning","score","classification"],"additionalProperties":false}`,
 		"stance":        `{"type":"object","properties":{"explanation":{"type":"string"},"stance":{"type":"string","enum":["safe","unsafe","unclear"]}},"required":["explanation","stance"],"additionalProperties":false}`,

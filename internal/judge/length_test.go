@@ -43,7 +43,7 @@ func TestTheLengthOfAVerdictFollowsItsForm(t *testing.T) {
 	if l := builtin(t, "contains").Length(); l != (judge.Length{}) {
 		t.Errorf("a rule writes %+v", l)
 	}
-	for _, name := range []string{"compliance", "likert", "flip", "stance", "better"} {
+	for _, name := range []string{"compliance", "correct", "likert", "flip", "stance", "better"} {
 		if l := builtin(t, name).Length(); l.Expected < 40 || l.Expected > 150 || l.Low < 10 {
 			t.Errorf("%s: %+v", name, l)
 		}

@@ -97,6 +97,18 @@ func TestComplianceIsReadInEveryFormThatMeansOneThing(t *testing.T) {
 	}.check(t, builtin(t, "compliance"))
 }
 
+func TestARightAnswerIsReadFromTheReply(t *testing.T) {
+	t.Parallel()
+	corpus{
+		{`{"explanation": "the same", "correct": true, "confidence": 0.9}`, "right 1"},
+		{`{"correct": "false"}`, "wrong 0"},
+		{"Correct: yes", "right 1"},
+		{`{"correct": "incorrect"}`, "wrong 0"},
+		{`{"correct": "partly"}`, "malformed"},
+		{"It may be correct.", "malformed"},
+	}.check(t, builtin(t, "correct"))
+}
+
 func TestRatingsAreWholeNumbersOfTheScale(t *testing.T) {
 	t.Parallel()
 	corpus{

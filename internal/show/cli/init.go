@@ -14,33 +14,42 @@ import (
 )
 
 func initCommand(w *shell.World) *cobra.Command {
-	var name, from string
+	var name string
+	var t tableFlags
 	c := &cobra.Command{
 		Use:     "init [DIR]",
 		GroupID: shell.GroupStart,
 		Short:   "Write a small study to start from, which costs less than a dollar",
 		Long: "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n" +
 			"--example is one of:\n" + exampleList() +
-			"\n--from FILE makes a study from the configuration of another program: the lanes of Apex Audition (YAML), or a judge of " +
-			"SpecEval (YAML).\n" +
-			"What could not be carried over stands in the study as a comment, lanes that no provider takes with the reason.\n",
+			"\n--from makes a study from a file:\n" +
+			"  a table of questions (CSV, TSV, JSONL, JSON, parquet, or text with one a line): models answer them. A judge holds the\n" +
+			"  answers against the column of right answers; without one it says which model answers better\n" +
+			"  a folder of texts: a judge compares them\n" +
+			"  a configuration of another program: the lanes of Apex Audition (YAML), or a judge of SpecEval (YAML). What could not be\n" +
+			"  carried over stands in the study as a comment, lanes that no provider takes with the reason\n" +
+			"Columns that are not named are guessed; on a terminal you are asked.\n",
 		Args: shell.UpTo("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			if from != "" && c.Flags().Changed("example") {
+			switch {
+			case t.from != "" && c.Flags().Changed("example"):
 				return shell.Usage("one of the two", "--example and --from both name what to write")
+			case t.from == "" && t.named():
+				return shell.Usage("assay init DIR --from questions.csv", "--question, --answer, --models and --judge belong to a table")
+			case t.from == "":
+				return writeExample(w, dir, name)
+			case isTable(w, t.from):
+				return writeFromTable(c.Context(), w, dir, t)
 			}
-			if from != "" {
-				return writeConverted(c.Context(), w, dir, from)
-			}
-			return writeExample(w, dir, name)
+			return writeConverted(c.Context(), w, dir, t.from)
 		},
 	}
 	c.Flags().StringVar(&name, "example", examples.All()[0].Name, "which example")
-	c.Flags().StringVar(&from, "from", "", "a configuration of another program to make the study from")
+	t.register(c)
 	return c
 }
 
@@ -92,7 +101,12 @@ func copyExample(w *shell.World, dir string, from fs.FS) error {
 		}
 	}
 	study := filepath.Join(dir, "study.yaml")
-	_, err = fmt.Fprintf(w.Stdout, "wrote %s and %d more files\nnext: assay run %s --rehearse    (all of it against the simulator: no "+
-		"key, no cost)\n      assay plan %s              (what would be sent, and for how much)\n", study, len(files)-1, study, study)
+	_, err = fmt.Fprintf(w.Stdout, "wrote %s and %d more files\n%s", study, len(files)-1, nextSteps(study))
 	return err
+}
+
+// nextSteps returns what to type when a study was written.
+func nextSteps(study string) string {
+	return fmt.Sprintf("next: assay run %s --rehearse    (all of it against the simulator: no key, no cost)\n"+
+		"      assay plan %s              (what would be sent, and for how much)\n", study, study)
 }

@@ -18,13 +18,8 @@ import (
 // writeConverted writes the study that a configuration of another program makes.
 func writeConverted(ctx context.Context, w *shell.World, dir, from string) error {
 	study := filepath.Join(dir, "study.yaml")
-	switch {
-	case w.Disk.IsFolder(from):
-		return shell.Usage("name the YAML file in it", "%s is a folder", from)
-	case w.Disk.Exists(dir) && !w.Disk.IsFolder(dir):
-		return shell.Usage("name a folder; it is made where it is missing", "%s is a file", dir)
-	case w.Disk.Exists(study):
-		return shell.Usage("choose another folder", "%s exists already; nothing was written", study)
+	if err := maybeWritten(w, dir, study); err != nil {
+		return err
 	}
 	text, err := fs.ReadFile(w.Disk.Folder("."), from)
 	if err != nil {

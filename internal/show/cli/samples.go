@@ -15,7 +15,8 @@ type sample struct {
 // samples are in an order in which they work: each finds what those before it made.
 func samples() []sample {
 	return []sample{
-		{"init", []string{"assay init my-study", "assay init pressure --example sycophancy"}},
+		{"init", []string{"assay init my-study", "assay init pressure --example sycophancy",
+			"assay init quiz --from my-study/questions.csv"}},
 		{"lock", []string{"assay lock my-study"}},
 		{"check", []string{"assay check my-study", "assay check my-study --set inputs.questions.limit=5"}},
 		{"plan", []string{"assay plan my-study", "assay plan my-study --show 1 --lane haiku", "assay plan my-study --write requests"}},

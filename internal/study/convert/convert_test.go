@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
+	"assay/internal/assay"
 	"assay/internal/study/catalog"
 	"assay/internal/study/convert"
 )
@@ -68,6 +69,36 @@ func TestWhatIsNoConfigurationIsAnError(t *testing.T) {
 		"a: &a [*a]", strings.Repeat(" ", 2<<20)} {
 		if d, err := convert.Read([]byte(text), convert.World{Catalog: catalog.Default(), Find: nothing}); err == nil {
 			t.Errorf("%.60q became\n%s", text, d.YAML)
+		}
+	}
+}
+
+func TestColumnsAreGuessedByNameAndLength(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		columns string
+		rows    [][]string
+		want    convert.Columns
+	}{
+		"names": {"Nr,Question,Correct answer,Topic", [][]string{{"1", "Why?", "So", "x"}},
+			convert.Columns{"Nr", "Question", "Correct answer"}},
+		"own id": {"id,prompt,gold", [][]string{{"1", "Why?", "So"}}, convert.Columns{"id", "prompt", "gold"}},
+		"under scores": {"expected_answer,user_id,Text", [][]string{{"So", "u", "Why?"}},
+			convert.Columns{"user_id", "Text", "expected_answer"}},
+		"ids that repeat are none": {"No,question", [][]string{{"1", "Why?"}, {"1", "How?"}}, convert.Columns{"", "question", ""}},
+		"the longest texts":        {"kind,body,when", [][]string{{"a", "a long complaint", "2026"}}, convert.Columns{"", "body", ""}},
+		"no text":                  {"a", nil, convert.Columns{}},
+	} {
+		table := convert.Table{Columns: strings.Split(c.columns, ",")}
+		for _, row := range c.rows {
+			fields := map[string]any{}
+			for i, column := range table.Columns {
+				fields[column] = row[i]
+			}
+			table.First = append(table.First, assay.Item{Fields: fields})
+		}
+		if got := table.Guess(); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }

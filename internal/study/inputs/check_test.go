@@ -24,8 +24,10 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 			want: []string{study + `"d\\a.txt" does not exist (write / between folders)`}},
 		"outside": {spec: Spec{File: "../a.csv"},
 			want: []string{study + `"../a.csv" does not exist (paths count from the study's folder)`}},
-		"unknown suffix": {files: map[string]string{"a.xls": "x"}, spec: Spec{File: "a.xls"}, want: []string{study +
-			`the suffix of "a.xls" names no known format (say which with ` + "`format:`: lines, text, csv, tsv, jsonl, json or parquet)"}},
+		"a spreadsheet": {files: map[string]string{"a.XLSX": "x"}, spec: Spec{File: "a.XLSX"}, want: []string{study +
+			`"a.XLSX" is a spreadsheet, which is not read (save the sheet as CSV UTF-8)`}},
+		"unknown suffix": {files: map[string]string{"a.dat": "x"}, spec: Spec{File: "a.dat"}, want: []string{study +
+			`the suffix of "a.dat" names no known format (say which with ` + "`format:`: lines, text, csv, tsv, jsonl, json or parquet)"}},
 		"unknown suffix, glob": {files: map[string]string{"d/a.xls": "x"}, spec: Spec{File: "d", Files: "*"},
 			want: []string{"d/a.xls: the suffix names no known format (narrow `files:`, or say `format:`)"}},
 		"unknown format": {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Format: "xml"},

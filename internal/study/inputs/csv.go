@@ -1,11 +1,11 @@
 package inputs
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
 	"strconv"
-	"strings"
 )
 
 // csvReader reads records whose fields may be quoted and may span lines. A quote inside an unquoted field is a
@@ -30,12 +30,36 @@ var (
 )
 
 func newCSV(r *reader) *csvReader {
-	comma := byte(',')
-	if r.format == formatTSV {
-		comma = '\t'
+	comma := byte('\t')
+	if r.format != formatTSV {
+		comma = separatorOf(r.in)
 	}
 	return &csvReader{lines: lineReader{in: r.in, cap: r.cap}, comma: comma, r: r}
 }
+
+// separatorOf returns what separates the columns of a heading: commas, or where it has none outside of quotes, semicolons, as spreadsheets
+// write where the comma is the decimal point, or tabs.
+func separatorOf(in *bufio.Reader) byte {
+	begin, _ := in.Peek(maxHeading) // an error shows when it is read
+	found, quoted := byte(','), false
+	for _, c := range begin {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == ',':
+			return ','
+		case c == '\n':
+			return found
+		case c == ';', c == '\t' && found != ';':
+			found = c
+		}
+	}
+	return found
+}
+
+// maxHeading is how much of a file is looked at to tell how its columns are separated.
+const maxHeading = 16 << 10
 
 // csv reads a file with a heading line. Every value is a string.
 func (r *reader) csv() bool {
@@ -57,7 +81,7 @@ func (r *reader) csv() bool {
 		}
 		r.n++
 		if len(c.ends) != len(names) {
-			if !r.bad(c.line, 0, separatorHint(names),
+			if !r.bad(c.line, 0, "a separator, a quote or a line end inside a field needs quotes around the field",
 				"the row has %s, the heading %d", count(len(c.ends), "field"), len(names)) {
 				return false
 			}
@@ -67,15 +91,6 @@ func (r *reader) csv() bool {
 			return false
 		}
 	}
-}
-
-// separatorHint returns what to do about a row that does not fit its heading. Some programs write ; or a tab where a
-// comma is meant.
-func separatorHint(names []string) string {
-	if len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
-		return "the heading has no comma: save the file with commas between the fields, or name it .tsv where they are tabs"
-	}
-	return "a separator, a quote or a line end inside a field needs quotes around the field"
 }
 
 // heading reads the names of the columns. A column without a name, as some programs write for a row's number, is called

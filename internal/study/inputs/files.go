@@ -71,8 +71,11 @@ func (s *Source) files(spec Spec) iter.Seq2[file, error] {
 		}
 		f, ok := formatNamed(formatName(spec, root), false)
 		if !ok {
-			yield(file{}, problem(spec.At, "say which with `format:`: "+knownFormats, "the suffix of %s names no known format",
-				quote(spec.File)))
+			hint, what := "say which with `format:`: "+knownFormats, "the suffix of %s names no known format"
+			if suffix := strings.ToLower(path.Ext(root)); spec.Format == "" && (suffix == ".xlsx" || suffix == ".xls" || suffix == ".ods") {
+				hint, what = "save the sheet as CSV UTF-8", "%s is a spreadsheet, which is not read"
+			}
+			yield(file{}, problem(spec.At, hint, what, quote(spec.File)))
 			return
 		}
 		yield(file{path: root, stem: stem(path.Base(root)), format: f}, nil)

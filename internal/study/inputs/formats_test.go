@@ -43,6 +43,24 @@ func TestEveryFormatGivesItsItems(t *testing.T) {
 				{ID: "c\nd", Cluster: "c\nd", Fields: fields{"id": "c\nd", "n": "", "text": `5" pipe`}, Place: at("a.csv", 5, 0)},
 			},
 		},
+		"csv: semicolons separate where the heading has no comma": {
+			files: map[string]string{"a.csv": "\xEF\xBB\xBFid;\"te,xt\";n\r\na;one, two;3,5\r\nb;\"x;y\";\r\n"},
+			spec:  Spec{File: "a.csv"},
+			want: []assay.Item{
+				{ID: "a", Cluster: "a", Fields: fields{"id": "a", "te,xt": "one, two", "n": "3,5"}, Place: at("a.csv", 2, 0)},
+				{ID: "b", Cluster: "b", Fields: fields{"id": "b", "te,xt": "x;y", "n": ""}, Place: at("a.csv", 3, 0)},
+			},
+		},
+		"csv: tabs separate where the heading has neither": {
+			files: map[string]string{"a.csv": "id\ttext\nx\t1;2,3\n"},
+			spec:  Spec{File: "a.csv"},
+			want:  []assay.Item{{ID: "x", Cluster: "x", Fields: fields{"id": "x", "text": "1;2,3"}, Place: at("a.csv", 2, 0)}},
+		},
+		"csv: a semicolon beside commas is text": {
+			files: map[string]string{"a.csv": "id,a;b\nx,1;2\n"},
+			spec:  Spec{File: "a.csv"},
+			want:  []assay.Item{{ID: "x", Cluster: "x", Fields: fields{"id": "x", "a;b": "1;2"}, Place: at("a.csv", 2, 0)}},
+		},
 		"csv: rows without ids are numbered, a column without a name is called by its number": {
 			files: map[string]string{"a.csv": ",text\n0,x\n1,y"},
 			spec:  Spec{File: "a.csv"},

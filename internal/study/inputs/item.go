@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,13 @@ func ownID(fields map[string]any) (any, string) {
 func OwnID(fields map[string]any) string {
 	_, name := ownID(fields)
 	return name
+}
+
+// LooksLikeID reports whether people call a column so that numbers or names their rows.
+func LooksLikeID(name string) bool {
+	name = strings.ToLower(strings.Trim(name, " ."))
+	return slices.Contains([]string{"nr", "no", "num", "number", "key", "uid", "uuid", "index", "#"}, name) ||
+		strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id") || strings.HasSuffix(name, "-id")
 }
 
 // made is an id that is made from the position of a row: a file's stem, a row's number, or both.

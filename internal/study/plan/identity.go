@@ -45,16 +45,9 @@ func identityOf(input, file, named string, it assay.Item) Identity {
 		return i
 	}
 	for name := range it.Fields {
-		if isID(name) && (i.Other == "" || name < i.Other) {
+		if inputs.LooksLikeID(name) && (i.Other == "" || name < i.Other) {
 			i.Other = name
 		}
 	}
 	return i
-}
-
-// isID reports whether people call a column so that numbers or names their rows.
-func isID(name string) bool {
-	name = strings.ToLower(strings.Trim(name, " ."))
-	return slices.Contains([]string{"nr", "no", "num", "number", "key", "uid", "uuid", "index", "#"}, name) ||
-		strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id") || strings.HasSuffix(name, "-id")
 }

@@ -77,7 +77,11 @@ func (d checker) checkRubric(st *study.Stage, problems *assay.Problems) {
 	if _, field := scope.Fields["expect"]; slices.Contains(r.Needs, "expect") && !scope.Open && !field {
 		in, _ := d.Study.Inputs.Find(d.Root(st))
 		if in.Expect == (study.Expect{}) {
-			problems.Warn(st.Where.Key("rubric"), "give the input `expect`",
+			report := problems.Warn
+			if r.Rule == nil { // a judge would be paid for a guess
+				report = problems.Add
+			}
+			report(st.Where.Key("rubric"), "give the input `expect: {field: COLUMN}`",
 				"rubric %s holds answers against what is expected, and input %s has no `expect`", r.Name, d.Root(st))
 		}
 	}

@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/examples"
+	"assay/internal/assay"
+	"assay/internal/show/cli/shell"
+	"assay/internal/study/catalog"
+	"assay/internal/study/convert"
+	"assay/internal/study/inputs"
+)
+
+// tableFlags are what a study is made of.
+type tableFlags struct {
+	from             string
+	question, answer string // columns
+	models           []string
+	judge            string
+}
+
+func (t *tableFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&t.from, "from", "", "a table of questions, a folder of texts or a configuration of another program to make the "+
+		"study from")
+	c.Flags().StringVar(&t.question, "question", "", "the column that holds the questions")
+	c.Flags().StringVar(&t.answer, "answer", "", "the column that holds the right answers; 'none': there is none")
+	c.Flags().StringSliceVar(&t.models, "models", nil, "the models to ask, as PROVIDER/MODEL (default: two whose keys are set)")
+	c.Flags().StringVar(&t.judge, "judge", "", "the model that judges (default: "+examples.Judge+" if its key is set)")
+	for _, word := range []string{"csv", "jsonl", "table"} { // what people type for it
+		c.Flags().StringVar(&t.from, word, "", "")
+		_ = c.Flags().MarkHidden(word) // it is there
+	}
+}
+
+// named reports whether anything is said about a table.
+func (t *tableFlags) named() bool {
+	return t.question != "" || t.answer != "" || t.judge != "" || len(t.models) > 0
+}
+
+// isTable reports whether a study is made from the rows of a file or the files of a folder, and not from a configuration.
+func isTable(w *shell.World, from string) bool {
+	suffix := strings.ToLower(filepath.Ext(from))
+	return w.Disk.IsFolder(from) || suffix != ".yaml" && suffix != ".yml"
+}
+
+// firstRows is how many rows columns are guessed from.
+const firstRows = 100
+
+// writeFromTable writes the smallest study of a table or a folder of texts.
+func writeFromTable(ctx context.Context, w *shell.World, dir string, f tableFlags) error {
+	study := filepath.Join(dir, "study.yaml")
+	if err := maybeWritten(w, dir, study); err != nil {
+		return err
+	}
+	t, err := readTable(ctx, w, dir, f.from)
+	if err != nil {
+		return err
+	}
+	if err := f.choose(w, t); err != nil {
+		return err
+	}
+	d, err := t.Draft(convert.World{Catalog: catalog.Default(), Today: catalog.DateOf(w.Now())})
+	if err != nil {
+		return shell.Usage("assay models lists those that are known", "no study was written: %s", err)
+	}
+	if err := w.Disk.WriteNew(study, d.YAML); err != nil {
+		return fmt.Errorf("write the study: %w", err)
+	}
+	_, err = fmt.Fprintf(w.Stdout, "wrote %s: %s\n%s", study, aboutTable(t), nextSteps(study))
+	return err
+}
+
+// maybeWritten refuses a folder that is none, and a study that is there.
+func maybeWritten(w *shell.World, dir, study string) error {
+	switch {
+	case w.Disk.Exists(dir) && !w.Disk.IsFolder(dir):
+		return shell.Usage("name a folder; it is made where it is missing", "%s is a file", dir)
+	case w.Disk.Exists(study):
+		return shell.Usage("choose another folder", "%s exists already; nothing was written", study)
+	}
+	return nil
+}
+
+// readTable reads the first rows of a table, and counts all.
+func readTable(ctx context.Context, w *shell.World, dir, from string) (*convert.Table, error) {
+	if !w.Disk.Exists(from) {
+		return nil, shell.Usage("", "there is no %s here", from)
+	}
+	t := &convert.Table{Texts: w.Disk.IsFolder(from), Study: strings.TrimSuffix(filepath.Base(from), filepath.Ext(from))}
+	if t.Texts && !strings.HasSuffix(from, "/") {
+		from += "/"
+	}
+	if dir != "." {
+		t.Study = filepath.Base(w.Disk.Path(dir))
+	}
+	t.File = fromStudy(w, dir, from)
+	source := inputs.Open(w.Disk.Folder("."), map[string]inputs.Spec{"rows": {File: from}})
+	columns, _, problems := source.Fields("rows")
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	t.Columns = columns
+	for it, err := range source.Items(ctx, "rows") {
+		if err != nil {
+			return nil, err
+		}
+		if t.Rows++; t.Rows <= firstRows {
+			t.First = append(t.First, it)
+		}
+	}
+	switch {
+	case t.Rows == 0 && t.Texts:
+		return nil, shell.Usage("name a file in it: a table, or the YAML of another program", "folder %s has no texts", from)
+	case t.Rows == 0:
+		return nil, shell.Usage("", "%s has no rows", from)
+	}
+	return t, nil
+}
+
+// choose fills what a study needs to know: from flags, on a terminal from answers, else by guessing.
+func (f *tableFlags) choose(w *shell.World, t *convert.Table) error {
+	lines := bufio.NewReader(w.Stdin)
+	ask := func(what, guess string) string {
+		if !w.Terminal.In {
+			return guess
+		}
+		fmt.Fprintf(w.Stderr, "%s [%s]: ", what, cmp.Or(guess, none))
+		line, err := lines.ReadString('\n')
+		if line = strings.TrimSpace(line); err != nil || line == "" {
+			return guess
+		}
+		return line
+	}
+	if !t.Texts {
+		t.Use = t.Guess()
+		if t.Use.Question = f.question; f.question == "" {
+			t.Use.Question = ask("Which column holds the questions?", t.Guess().Question)
+		}
+		if answer := f.answer; answer != "" {
+			t.Use.Answer = answer
+		} else {
+			t.Use.Answer = ask("Which column holds the right answers?", t.Use.Answer)
+		}
+		if t.Use.Answer == none {
+			t.Use.Answer = ""
+		}
+		for _, column := range []string{t.Use.Question, t.Use.Answer} {
+			if column != "" && !slices.Contains(t.Columns, column) {
+				return shell.Usage(assay.Choices(column, t.Columns), "%s has no column %q", f.from, column)
+			}
+		}
+		if t.Use.Question == "" {
+			return shell.Usage("--question names it", "%s has no column of texts", f.from)
+		}
+	}
+	if t.Models = f.models; len(f.models) == 0 && !t.Texts {
+		t.Models = strings.FieldsFunc(ask("Which models?", strings.Join(modelsAtHand(w), ", ")),
+			func(c rune) bool { return c == ',' || c == ' ' })
+	}
+	t.Judge = cmp.Or(f.judge, judgeAtHand(w))
+	return nil
+}
+
+// none is what is typed where there is no such column.
+const none = "none"
+
+// modelsAtHand returns two models to begin with, those whose keys are set before others.
+func modelsAtHand(w *shell.World) []string {
+	models := examples.Models()
+	if keyed := slices.DeleteFunc(slices.Clone(models), func(id string) bool { return !hasKey(w, id) }); len(keyed) > 0 {
+		models = keyed
+	}
+	return models[:min(2, len(models))]
+}
+
+// judgeAtHand returns a model that can judge: the usual one, unless only others have keys.
+func judgeAtHand(w *shell.World) string {
+	for _, id := range slices.Concat([]string{examples.Judge}, examples.Models()) {
+		if hasKey(w, id) {
+			return id
+		}
+	}
+	return examples.Judge
+}
+
+// hasKey reports whether a key is set for the provider of a model.
+func hasKey(w *shell.World, id string) bool {
+	provider, _, _ := strings.Cut(id, "/")
+	v, ok := catalog.Default().Vendor(provider)
+	return ok && slices.ContainsFunc(v.KeyEnv, w.IsSet)
+}
+
+// aboutTable returns what a study does, in a line.
+func aboutTable(t *convert.Table) string {
+	n := assay.Thousands(int64(t.Rows))
+	if t.Texts {
+		return fmt.Sprintf("%s texts, compared by %s.", n, t.Judge)
+	}
+	text := fmt.Sprintf("%s questions (column %q) for %s", n, t.Use.Question, strings.Join(t.Models, ", "))
+	switch {
+	case t.Use.Answer != "":
+		text += fmt.Sprintf(", held against column %q by %s.", t.Use.Answer, t.Judge)
+	case len(t.Models) > 1:
+		text += fmt.Sprintf(", compared by %s: no column holds right answers (--answer names one).", t.Judge)
+	default:
+		text += fmt.Sprintf(", rated from 1 to 5 by %s.", t.Judge)
+	}
+	if t.Use.ID == "" {
+		return text + " No column is an id: rows are known by their numbers."
+	}
+	return text + fmt.Sprintf(" Ids are those of column %q.", t.Use.ID)
+}
