@@ -55,22 +55,23 @@ func breaks(l law, context, want string, got string, args ...any) error {
 
 // runState is a run as `assay status --json` shows it.
 type runState struct {
-	Run, Study, State, Result string
-	Wanted                    int64
-	Answered                  int64
-	WithoutAnswer             int64 `json:"ended_without_answer"`
-	Again                     int64 `json:"to_be_sent_again"`
-	InFlight                  int64 `json:"in_flight"`
-	Ready, Staged, Halted     int64
-	Live                      int64    `json:"asked_live"`
-	Spent                     *float64 `json:"spent_usd"`
-	AtLeast                   float64  `json:"spent_at_least_usd"`
-	Reserved                  float64  `json:"reserved_usd"`
-	Budget                    *float64 `json:"budget_usd"`
-	Perhaps                   float64  `json:"perhaps_spent_usd"`
-	Doubts                    int64
-	Doubles                   []string
-	Lanes                     []struct {
+	Run, Study, State, Sentence string
+	Closed                      *time.Time
+	Wanted                      int64
+	Answered                    int64
+	WithoutAnswer               int64 `json:"ended_without_answer"`
+	Again                       int64 `json:"to_be_sent_again"`
+	InFlight                    int64 `json:"in_flight"`
+	Ready, Staged, Halted       int64
+	Live                        int64    `json:"asked_live"`
+	Spent                       *float64 `json:"spent_usd"`
+	AtLeast                     float64  `json:"spent_at_least_usd"`
+	Reserved                    float64  `json:"reserved_usd"`
+	Budget                      *float64 `json:"budget_usd"`
+	Perhaps                     float64  `json:"perhaps_spent_usd"`
+	Doubts                      int64
+	Doubles                     []string
+	Lanes                       []struct {
 		Stage, Lane, Model, State, Reason string
 		Open                              int64
 		Endings                           map[string]int64
@@ -97,9 +98,8 @@ func (h *history) listed(ctx context.Context, flags ...string) ([]runState, erro
 	s := h.assay(ctx, ending{}, append([]string{"runs", "--json", "--limit", "0"}, flags...)...)
 	var list struct {
 		Runs []struct {
-			Run   string
-			State string
-			Spent float64 `json:"spent_at_least_usd"`
+			Run, State, Sentence string
+			Spent                float64 `json:"spent_at_least_usd"`
 		}
 	}
 	if err := json.Unmarshal([]byte(s.out), &list); err != nil {
@@ -107,7 +107,7 @@ func (h *history) listed(ctx context.Context, flags ...string) ([]runState, erro
 	}
 	var all []runState
 	for _, r := range list.Runs {
-		if r.State == "preparing" {
+		if r.State == "planned" {
 			continue
 		}
 		s := h.assay(ctx, ending{}, "status", r.Run, "--json")
@@ -117,6 +117,10 @@ func (h *history) listed(ctx context.Context, flags ...string) ([]runState, erro
 		}
 		if nano(r.Spent) != nano(st.AtLeast) {
 			return nil, breaks(L2, s.String(), "runs and status name the same spent", "%g and %g", r.Spent, st.AtLeast)
+		}
+		if r.State != st.State || r.Sentence != st.Sentence {
+			return nil, breaks(L10, s.String(), "runs and status name the same state", "%s (%s)\nand %s (%s)", r.State, r.Sentence, st.State,
+				st.Sentence)
 		}
 		all = append(all, st)
 	}
@@ -306,7 +310,7 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 		}
 		spent += nano(*r.Spent)
 		perhaps += nano(r.Perhaps)
-		cancelled = cancelled || r.Result == "cancelled"
+		cancelled = cancelled || r.State == "cancelled"
 	}
 	switch billed := b.sum + b.called; {
 	case spent > billed+b.calls:
@@ -331,13 +335,13 @@ func (h *history) lostLive(b bill) (sum int64) {
 // checkStates holds the words for a run against its numbers.
 func (h *history) checkStates(ctx context.Context, all []runState, _ bill) error {
 	for _, r := range all {
-		if r.State != "closed" {
+		if r.Closed == nil {
 			continue
 		}
 		if n := r.InFlight + r.Ready + r.Staged + r.Live + r.Halted + r.Again; n > 0 {
 			return breaks(L10, h.statuses(ctx, all), "a closed run has nothing open", "%d requests of run %s are", n, r.Run)
 		}
-		if r.Result == "done" && r.Answered != r.Wanted {
+		if r.State == "done" && r.Answered != r.Wanted {
 			return breaks(L10, h.statuses(ctx, all), "done means that everything has an answer", "%d of %d have", r.Answered, r.Wanted)
 		}
 		if r.Reserved != 0 {

@@ -138,7 +138,7 @@ func (h *history) checkPaidOnce(ctx context.Context, all []runState, b bill) err
 		if err != nil {
 			return err
 		}
-		if extra[no] > allowed && r.Result != "cancelled" && len(r.Doubles) == 0 {
+		if extra[no] > allowed && r.State != "cancelled" && len(r.Doubles) == 0 {
 			return breaks(L1, h.statuses(ctx, all), "what is billed twice is reported so",
 				"%d answers in batches of run %s were billed again, %d are reported", extra[no], r.Run, allowed)
 		}

@@ -20,6 +20,9 @@ type Reader struct {
 	Rehearsal bool            // the runs are rehearsals
 	Bundled   bool            // the ledger came out of a bundle, which holds gold labels too
 
+	// Gone reports whether the process of a holder of leases has ended; nil: that is not known before they run out.
+	Gone func(holder string) bool
+
 	// Elsewhere opens a run that a study names: of this home or another, or of a bundle beside the study. Nil: no other run can be read.
 	Elsewhere func(ctx context.Context, from store.Run, name string) (*Opened, error)
 }

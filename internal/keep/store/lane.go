@@ -85,6 +85,9 @@ type Lane struct {
 	Unread          int64 // replies of a judge that no verdict can be read from
 }
 
+// Shut reports whether the lane was stopped or is held: nothing more of it goes out before a person looked.
+func (l Lane) Shut() bool { return l.State == LaneStopped || l.State == LaneHeld }
+
 // Ended returns how many requests have ended, with an answer or without.
 func (l Lane) Ended() int64 { return ended(l.Endings) }
 

@@ -114,6 +114,12 @@ const ServedEvent = "served"
 // DoubleEvent is the kind of events about jobs that are one too many.
 const DoubleEvent = "double"
 
+// TunedEvent is the kind of events about limits, or a budget, that a person changed.
+const TunedEvent = "tuned"
+
+// BudgetEvent is the kind of events about what the budget does not cover.
+const BudgetEvent = "budget"
+
 // Stray is a result line that belongs to no open attempt of its segment.
 type Stray struct {
 	Artifact, Offset, Length int64

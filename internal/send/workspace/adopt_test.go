@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/provider"
 	"assay/internal/send/script/snapshot"
@@ -67,8 +68,8 @@ func TestALostLedgersAnswersAreRecovered(t *testing.T) {
 	if _, _, err := a.Recover(r.ctx, want, now, nil); !errors.Is(err, ErrNoJobs) {
 		t.Error(err)
 	}
-	if c := r.drive(h, run, Drive{}); c.Stop != StopDone {
-		t.Error(c.Stop)
+	if c := r.drive(h, run, Drive{}); c.State != runs.StateDone {
+		t.Error(c.State)
 	}
 }
 

@@ -214,7 +214,7 @@ func halted(ctx context.Context, h *Home, run store.Run) (bool, error) {
 	}
 	shut := map[store.Share]bool{}
 	for _, l := range lanes {
-		if l.State == store.LaneStopped || l.State == store.LaneHeld {
+		if l.Shut() {
 			shut[store.Share{Stage: l.Stage, Lane: l.Name}] = true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/results/runs"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/snapshot"
@@ -131,8 +132,8 @@ func TestAnEditOfRequestsIsANewRunThatTakesOverWhatIsEqual(t *testing.T) {
 				t.Fatalf("%+v, run %s after %s, %+v", since, again.ID, run.ID, over)
 			}
 			end := r.drive(h, again, Drive{})
-			if end.Stop != StopDone {
-				t.Fatalf("stopped by %d: %s", end.Stop, end.Run.Result)
+			if end.State != runs.StateDone {
+				t.Fatalf("it is %s", end.State)
 			}
 			if d := cmp.Diff(c.want, r.paidIn(h, again)); d != "" {
 				t.Error("paid:", d)
@@ -258,8 +259,8 @@ stages:
 			} else {
 				again, _, _ = r.anew(h)
 			}
-			if end := r.drive(h, again, Drive{}); end.Stop != StopDone || (again.No == run.No) != c.extends {
-				t.Errorf("stopped by %d, run %s after %s", end.Stop, again.ID, run.ID)
+			if end := r.drive(h, again, Drive{}); end.State != runs.StateDone || (again.No == run.No) != c.extends {
+				t.Errorf("it is %s, run %s after %s", end.State, again.ID, run.ID)
 			}
 			if d := cmp.Diff(c.want, r.paidIn(h, again)); d != "" {
 				t.Error(d)

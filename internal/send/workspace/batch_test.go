@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 )
@@ -83,7 +84,7 @@ func TestABudgetThatIsSpentIsWhatABatchWaitsFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := h.Conclude(r.ctx, run, st); err != nil || c.Stop != StopBudget {
+	if c, err := h.Conclude(r.ctx, run, st); err != nil || c.Cause != runs.CauseBudget {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

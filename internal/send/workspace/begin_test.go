@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/study/plan"
@@ -124,8 +125,8 @@ func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
 		t.Errorf("takes over from %q", got)
 	}
 	c := r.drive(h, run, Drive{})
-	if cost := r.spent(h, c.Run); c.Stop != StopDone || cost != 0 {
-		t.Error(c.Stop, cost)
+	if cost := r.spent(h, c.Run); c.State != runs.StateDone || cost != 0 {
+		t.Error(c.State, cost)
 	}
 	want.New = true
 	if donors, err := h.Donors(r.ctx, want); err != nil || len(donors) != 0 {
@@ -273,8 +274,8 @@ func TestWhatAnEndedProcessHeldIsTakenOver(t *testing.T) {
 	}
 	var gone []string
 	end := r.drive(h, run, Drive{Gone: func(holder string) { gone = append(gone, holder) }, Held: func(*store.HeldError) {}})
-	if d := cmp.Diff([]string{dead}, gone); d != "" || end.Stop != StopDone {
-		t.Error(d, end.Stop)
+	if d := cmp.Diff([]string{dead}, gone); d != "" || end.State != runs.StateDone {
+		t.Error(d, end.State)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/send/dispatch/local"
@@ -127,90 +128,13 @@ func (h *Home) JobsAway(ctx context.Context, run store.Run) (bool, error) {
 	return slices.ContainsFunc(away, func(g store.Segment) bool { return g.Mode == store.Batch }), err
 }
 
-// Stop is why a drive ended.
-type Stop int
-
-// The reasons, the gravest first.
-const (
-	StopSegmentsHeld Stop = iota + 1 // segments wait for a decision
-	StopLaneHeld                     // a lane is held
-	StopVerify                       // first answers wait for a yes
-	StopBudget                       // the budget is spent
-	StopLanePaused                   // a lane is paused, and nothing moves
-	StopLaneStopped                  // a lane is stopped, and nothing moves
-	StopOpen                         // nothing is wrong: the run goes on
-	StopIncomplete                   // the run is closed, and something has no answer
-	StopOwed                         // the run is closed and all is answered, and a provider's list is to be read once more
-	StopDone                         // the run is closed, and all is answered
-)
-
-// Conclusion is the state of a run after a drive.
-type Conclusion struct {
-	Stop Stop
-	Run  store.Run  // current
-	Held int        // segments that are held
-	Lane store.Lane // the lane that is held or stopped
-	Owed time.Time  // of StopOwed: when it is to be read
-}
-
 // Conclude returns the state of a run after a drive.
-func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.RunStatus) (Conclusion, error) {
+func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.RunStatus) (runs.Standing, error) {
 	run, err := h.Ledger.Reader.Run(ctx, run.No)
 	if err != nil {
-		return Conclusion{}, err
+		return runs.Standing{}, err
 	}
-	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
-	if err != nil {
-		return Conclusion{}, err
-	}
-	// The last look at the run may have been before its last segment met the budget: the ledger knows.
-	waiting, err := h.Ledger.Reader.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Launched)
-	if err != nil {
-		return Conclusion{}, err
-	}
-	over := slices.ContainsFunc(waiting, engine.OverBudget)
-	c := Conclusion{Run: run, Held: st.Held}
-	open := run.State != store.RunClosed
-	held, isHeld := laneIn(lanes, store.LaneHeld)
-	paused, isPaused := laneIn(lanes, store.LanePaused)
-	stopped, isStopped := laneIn(lanes, store.LaneStopped)
-	_, batch := batchrun.Of(run)
-	still := st.Moving == 0 || batch && isStopped && engine.StoppedByAccount(stopped) // reported for a file though other lanes move
-	switch {
-	case st.Held > 0:
-		c.Stop = StopSegmentsHeld
-	case open && isHeld:
-		c.Stop, c.Lane = StopLaneHeld, held
-	case len(st.Verify) > 0:
-		c.Stop = StopVerify
-	case st.Budget || over && still:
-		c.Stop = StopBudget
-	case open && isPaused && still:
-		c.Stop, c.Lane = StopLanePaused, paused
-	case open && isStopped && still:
-		c.Stop, c.Lane = StopLaneStopped, stopped
-	case open:
-		c.Stop = StopOpen
-	case run.Result == store.ResultIncomplete || run.Result == store.ResultCancelled:
-		c.Stop = StopIncomplete
-	default:
-		needs, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
-		if c.Stop = StopDone; needs[run.No].Owed > 0 {
-			c.Stop, c.Owed = StopOwed, needs[run.No].OwedFrom
-		}
-		return c, err
-	}
-	return c, nil
-}
-
-// laneIn returns the first lane in a state, if there is one.
-func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
-	for _, l := range lanes {
-		if l.State == s {
-			return l, true
-		}
-	}
-	return store.Lane{}, false
+	return runs.After(ctx, h.Planner.Results, run, st)
 }
 
 // Notify sends the news of a run to notification URLs, or to those that variables hold. News of rehearsals are not sent.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/script/snapshot"
@@ -21,21 +22,20 @@ func TestHowARunStandsIsConcluded(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(true)
 	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
-	stop := func(st engine.RunStatus) Stop {
+	after := func(st engine.RunStatus) runs.State {
 		t.Helper()
 		c, err := h.Conclude(r.ctx, run, st)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c.Stop
+		return c.State
 	}
-	got := []Stop{stop(engine.RunStatus{Held: 1, Budget: true}), stop(engine.RunStatus{Verify: []string{"a"}}),
-		stop(engine.RunStatus{Budget: true}), stop(engine.RunStatus{})}
-	if d := cmp.Diff([]Stop{StopSegmentsHeld, StopVerify, StopBudget, StopOpen}, got); d != "" {
+	if d := cmp.Diff([]runs.State{runs.StateStopped, runs.StatePlanned},
+		[]runs.State{after(engine.RunStatus{Budget: true}), after(engine.RunStatus{})}); d != "" {
 		t.Error(d)
 	}
-	if c := r.drive(h, run, Drive{}); c.Stop != StopDone || c.Run.State != store.RunClosed {
-		t.Error(c.Stop)
+	if c := r.drive(h, run, Drive{}); c.State != runs.StateDone || c.Run.State != store.RunClosed {
+		t.Error(c.State)
 	}
 	if _, err := h.Conclude(r.ctx, store.Run{No: 99}, engine.RunStatus{}); err == nil {
 		t.Error("there is no such run")
@@ -48,7 +48,7 @@ func TestADeniedKeyHoldsTheLane(t *testing.T) {
 	r.env["OPENAI_API_KEY"] = "bad-key-of-openai"
 	h := r.open(false)
 	c := r.drive(h, r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{Lanes: []string{"a"}})), Drive{Interval: time.Millisecond})
-	if c.Stop != StopLaneHeld && c.Stop != StopLaneStopped || c.Lane.Name != "a" || c.Lane.Reason == "" {
+	if c.State != runs.StateHeld && c.State != runs.StateStopped || c.Cause != runs.CauseLane || c.Lane.Name != "a" || c.Lane.Reason == "" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -184,8 +184,8 @@ func TestARedoIsPricedByWhatItsLaneHasCost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c := r.drive(h, run, Drive{}); c.Stop != StopDone {
-		t.Error(c.Stop)
+	if c := r.drive(h, run, Drive{}); c.State != runs.StateDone {
+		t.Error(c.State)
 	}
 	n := 0
 	for range h.Ledger.Reader.Answers(r.ctx, run.No, "answers", "a") {

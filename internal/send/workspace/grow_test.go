@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/snapshot"
 )
@@ -60,8 +61,8 @@ func TestAStudyThatOnlyAddsExtendsItsRun(t *testing.T) {
 				t.Errorf("%s is %s, %+v", again.ID, again.State, over)
 			}
 			c := r.drive(h, again, Drive{})
-			if c.Stop != StopDone {
-				t.Fatalf("stopped by %d: %s", c.Stop, c.Run.Result)
+			if c.State != runs.StateDone {
+				t.Fatalf("it is %s", c.State)
 			}
 			asked := map[string]int{}
 			for a, err := range h.Ledger.Reader.Answers(r.ctx, run.No, "answers", "") {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/study/plan"
@@ -60,8 +61,8 @@ func TestSampledPairsStayWhereARunGrows(t *testing.T) {
 			t.Errorf("run %s, %+v, want %d new requests of run %s", again.ID, over, fresh, run.ID)
 		}
 		done := r.drive(h, again, Drive{})
-		if done.Stop != StopDone {
-			t.Fatalf("stopped by %d: %s", done.Stop, done.Run.Result)
+		if done.State != runs.StateDone {
+			t.Fatalf("it is %s", done.State)
 		}
 		nowArena, nowTexts := r.shown(h, done.Run, "arena"), r.shown(h, done.Run, "texts")
 		if len(nowArena) != wantArena || len(nowTexts) != wantTexts {

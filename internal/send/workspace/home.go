@@ -67,7 +67,7 @@ func New(w *World, h Home) *Home {
 	h.Planner = &planner.Planner{
 		Library: lib,
 		Results: &results.Reader{Ledger: h.Ledger.Reader, Pages: h.Ledger.Pages, Scripts: lib, Rehearsal: h.Rehearsal,
-			Bundled: h.Temporary != ""},
+			Bundled: h.Temporary != "", Gone: h.Gone},
 		Batches: &batchrun.Planner{Runs: h.Ledger.Runs, Clients: h.Ledger.Clients,
 			Reader: h.Ledger.Reader, Files: h.Files, Catalog: catalog.Default()},
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/snapshot"
 )
@@ -103,8 +104,8 @@ func (r *rig) paysAsQuoted(h *Home, want int64) {
 	for _, n := range r.paidIn(h, run) {
 		already += int64(n)
 	}
-	if end := r.drive(h, run, Drive{}); end.Stop != StopDone {
-		r.t.Fatalf("stopped by %d: %s", end.Stop, end.Run.Result)
+	if end := r.drive(h, run, Drive{}); end.State != runs.StateDone {
+		r.t.Fatalf("it is %s", end.State)
 	}
 	paid := -already
 	for _, n := range r.paidIn(h, run) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/script/snapshot"
@@ -138,7 +139,7 @@ func (r *rig) live(h *Home, run store.Run, lane, model string) {
 }
 
 // drive drives a run and concludes.
-func (r *rig) drive(h *Home, run store.Run, d Drive) Conclusion {
+func (r *rig) drive(h *Home, run store.Run, d Drive) runs.Standing {
 	r.t.Helper()
 	if err := h.Ready(r.ctx); err != nil {
 		r.t.Fatal(err)
@@ -171,8 +172,8 @@ func (r *rig) drive(h *Home, run store.Run, d Drive) Conclusion {
 func (r *rig) finished(h *Home, want Wanted) store.Run {
 	r.t.Helper()
 	c := r.drive(h, r.begin(h, want), Drive{})
-	if c.Stop != StopDone {
-		r.t.Fatalf("stopped by %d: %s %s", c.Stop, c.Run.State, c.Lane.Reason)
+	if c.State != runs.StateDone {
+		r.t.Fatal(c.Sentence())
 	}
 	return c.Run
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
@@ -69,8 +70,8 @@ func TestAnswersAreNotPaidForAgainWhileTheirBytesAreAway(t *testing.T) {
 		t.Errorf("something is to be sent: %+v, %v", segments, err)
 	}
 	readFrom(h, files)
-	if c := r.drive(h, run, Drive{}); c.Stop != StopDone || r.spent(h, run) != 0 {
-		t.Errorf("stopped by %d, %s spent", c.Stop, r.spent(h, run))
+	if c := r.drive(h, run, Drive{}); c.State != runs.StateDone || r.spent(h, run) != 0 {
+		t.Errorf("it is %s, %s spent", c.State, r.spent(h, run))
 	}
 }
 

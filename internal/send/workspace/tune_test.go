@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/snapshot"
 )
@@ -35,8 +36,8 @@ func TestADriveWaitsForALaneThatIsPaused(t *testing.T) {
 		}
 		return err
 	}})
-	if c.Stop != StopDone || asleep < 3 {
-		t.Errorf("it ended as %d, after %d looks at nothing", c.Stop, asleep)
+	if c.State != runs.StateDone || asleep < 3 {
+		t.Errorf("it ended as %s, after %d looks at nothing", c.State, asleep)
 	}
 	events, err := h.Ledger.Reader.Events(r.ctx, run.No, 0, 1000)
 	if err != nil || !slices.ContainsFunc(events,
@@ -53,7 +54,7 @@ func TestThePausedLaneIsWhyADriveEnds(t *testing.T) {
 	if _, err := h.Tune(r.ctx, run, Tune{Pause: []string{"a", "b"}}); err != nil {
 		t.Fatal(err)
 	}
-	if c := r.drive(h, run, Drive{Once: true}); c.Stop != StopLanePaused || c.Lane.Name != "a" {
+	if c := r.drive(h, run, Drive{Once: true}); c.Cause != runs.CausePaused || c.Lane.Name != "a" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -61,9 +61,9 @@ func TestOneRunHasOneCount(t *testing.T) {
 		"the sentence of status":    {status, "7 of 7 requests have an answer"},
 		"the sentence of a report":  {report, "7 of 7 requests have an answer"},
 		"the tile of a report":      {report, "requests answered: 7 of 7"},
-		"the list of runs":          {list, "100% answered: 7 of 7"},
+		"the list of runs":          {list, "7 of 7 requests have an answer"},
 		"assay runs":                {run("runs", "--rehearsal"), "7 of 7"},
-		"the first page of a run":   {first, "7 of 7 requests answered"},
+		"the first page of a run":   {first, "7 of 7 requests have an answer"},
 		"the tiles of its progress": {progress, "answered 7 of 7"},
 		"a lane of its progress":    {progress, "1 of 1"},
 	} {

@@ -16,7 +16,7 @@ type Document struct {
 	Study       string
 	Description string // a long one comes after the answer
 	Run         string
-	State       string // one sentence: the state of the run
+	Standing    Standing
 	Rehearsal   bool
 	Note, By    string   // of the run
 	Remarks     []string // what a reader should know before anything else
@@ -121,6 +121,15 @@ type Example struct {
 	Stage, Item string
 	Answers     []Answer
 	Verdicts    []Verdict
+}
+
+// Standing is the state of the run.
+type Standing struct {
+	State    string   // a word
+	Sentence string   // the state, where its requests are, what it cost and why it is so
+	Why      string   // a sentence; empty: the state alone is enough
+	Next     []string // commands to type in this state
+	Told     bool     // other parts of the report tell it: what is missing, what people have to judge, or that nothing is
 }
 
 // Answer is one lane's conversation.

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -73,7 +74,7 @@ func TestARunIsReportedInNumbers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	got := r.json("/runs")["runs"].([]any)[0].(map[string]any)
-	for name, want := range map[string]any{"run": "run1", "state": "open", "planned": 18.0, "answered": 6.0, "ended_without_answer": 2.0,
+	for name, want := range map[string]any{"run": "run1", "state": "in flight", "planned": 18.0, "answered": 6.0, "ended_without_answer": 2.0,
 		"in_flight": 2.0, "budget_usd": 10.0, "rehearsal": false} {
 		if d := cmp.Diff(want, got[name]); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -268,17 +269,20 @@ func TestMetricsAndHealth(t *testing.T) {
 func TestWhetherARunnerIsAliveIsSaid(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	state := func() any { return r.json("/runs/run1")["runner"].(map[string]any)["state"] }
-	if got := state(); got != "waiting" {
+	state := func() string {
+		runner := r.json("/runs/run1")["runner"].(map[string]any)
+		return fmt.Sprint(runner["driven"], " ", runner["holder"])
+	}
+	if got := state(); got != "true <nil>" {
 		t.Errorf("due now: %v", got)
 	}
 	r.clock = r.clock.Add(60e9)
-	if a := r.get("/runs/run1/progress"); state() != "idle" || !strings.Contains(a.body, "No process drives this run") {
+	if a := r.get("/runs/run1/progress"); state() != "false <nil>" || !strings.Contains(a.body, "No process drives it") {
 		t.Errorf("a minute later: %v", state())
 	}
 	l, err := r.ledger.Leases.HoldRun(t.Context(), r.run.No, "host/1/x", 60e9)
 	r.ok(err)
-	if got := state(); got != "working" {
+	if got := state(); got != "true host/1/x" {
 		t.Errorf("held: %v", got)
 	}
 	r.ok(r.ledger.Leases.Release(t.Context(), l))

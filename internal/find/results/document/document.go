@@ -54,16 +54,12 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 	if err != nil {
 		return nil, err
 	}
-	cost, err := runs.Spent(ctx, r, run)
-	if err != nil {
-		return nil, err
-	}
-	far, err := runs.ProgressOf(ctx, r, run)
+	is, err := standing(ctx, r, run)
 	if err != nil {
 		return nil, err
 	}
 	d := &report.Document{
-		Study: run.Study, Description: st.Description, Run: run.ID, State: runs.Describe(run, far[run.No].Progress, cost),
+		Study: run.Study, Description: st.Description, Run: run.ID, Standing: is,
 		Rehearsal: r.Rehearsal, Note: run.Note, By: run.By, Created: run.Created, Closed: run.Closed, Report: found.Report,
 		Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings, Nouns: nounsOf(st), Reads: readsOf(st), Stages: stageFacts(st),
 		Pairings: pairingsOf(st),
@@ -111,6 +107,14 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 	}
 	d.Examples, err = examples(ctx, r, run, st, o.Examples)
 	return d, err
+}
+
+// standing returns the state of a run.
+func standing(ctx context.Context, r *results.Reader, run store.Run) (report.Standing, error) {
+	s, err := runs.Of(ctx, r, run)
+	told := []runs.State{runs.StateDone, runs.StatePeople, runs.StateIncomplete}
+	return report.Standing{State: string(s.State), Sentence: s.Sentence(), Why: s.Why(), Next: s.Commands(run.ID),
+		Told: slices.Contains(told, s.State)}, err
 }
 
 // asks reports whether the answers of a stage are judged.

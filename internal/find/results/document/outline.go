@@ -27,8 +27,13 @@ func Outline(ctx context.Context, r *results.Reader, found *findings.Findings) (
 	if err != nil {
 		return nil, err
 	}
+	is, err := standing(ctx, r, run)
+	if err != nil {
+		return nil, err
+	}
 	d := &report.Document{
-		Study: run.Study, Description: st.Description, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed,
+		Standing: is,
+		Study:    run.Study, Description: st.Description, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed,
 		Report: found.Report, Gates: found.Gates, Budget: run.Budget, Lanes: laneFacts(st, lanes, nil),
 		Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st), Reads: readsOf(st), Pairings: pairingsOf(st),
 	}

@@ -45,38 +45,6 @@ func Waiting(segments []store.Segment) int64 {
 	return n
 }
 
-// Describe returns the state of a run in a sentence. What is staged is open, but not in flight: no provider has it.
-func Describe(run store.Run, p Progress, cost assay.Cost) string {
-	state := "is open"
-	if run.State == store.RunClosed {
-		state = "is " + string(run.Result)
-	}
-	text := fmt.Sprintf("Run %s of %s %s: %s of %s %s an answer", run.ID, run.Study, state, assay.Thousands(p.Answered),
-		assay.Count(p.Wanted, "request"), assay.Verb(p.Answered, "has", "have"))
-	add := func(n int64, verb, verbs, words string) {
-		if n > 0 {
-			text += ", " + assay.Thousands(n) + " " + assay.Verb(n, verb, verbs) + " " + words
-		}
-	}
-	if run.State == store.RunClosed {
-		add(p.Wanted-p.Answered-p.Failed-p.Open(), "could", "could", "not be asked")
-	}
-	add(p.Failed-p.Again, "ended", "ended", "without one")
-	add(p.Again, "goes", "go", "out again")
-	ready := "in flight"
-	if p.Ready > 0 {
-		ready = fmt.Sprintf("in flight (%s of them answered, by the provider's count)", assay.Thousands(p.Ready))
-	}
-	add(p.InFlight, "is", "are", ready)
-	add(p.Live, "goes", "go", "live")
-	add(p.Staged, "is", "are", "staged and not sent")
-	add(p.Halted, "is", "are", "left in lanes that are stopped or held")
-	if run.Rehearsal {
-		return text + "; " + cost.WouldBe() + "."
-	}
-	return text + "; " + cost.Spent() + "."
-}
-
 // Why returns why a segment does not move as it should, and when it is tried again.
 func Why(t store.Trouble, now time.Time) string {
 	switch {

@@ -194,15 +194,3 @@ func ready(j store.JobCount) int64 {
 	}
 	return max(0, min(c.Succeeded, j.Requests)-j.Here)
 }
-
-// overdue is how late a run is when no process seems to drive it.
-const overdue = 20 * time.Second
-
-// Alive reports whether a process is at work on an open run or will be when its next step is due, and which and when.
-func Alive(ctx context.Context, r *results.Reader, run store.Run, now time.Time) (store.Pulse, bool, error) {
-	if run.State == store.RunClosed {
-		return store.Pulse{}, false, nil
-	}
-	p, err := r.Pages.Pulse(ctx, run.No)
-	return p, p.Holder != "" || !p.Due.IsZero() && now.Sub(p.Due) <= overdue, err
-}

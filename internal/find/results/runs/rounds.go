@@ -89,13 +89,11 @@ func (s *RoundState) hold(run store.Run, lanes []store.Lane) {
 			continue
 		}
 		asked = asked || l.Ended() > 0
-		switch l.State {
-		case store.LaneStopped, store.LaneHeld:
+		switch {
+		case l.Shut():
 			s.Held, s.Lane, s.Reason = HeldLane, l.Name, l.Reason
-		case store.LanePaused:
-			if s.Held == NotHeld {
-				s.Held, s.Lane, s.Reason = HeldPaused, l.Name, l.Reason
-			}
+		case l.State == store.LanePaused && s.Held == NotHeld:
+			s.Held, s.Lane, s.Reason = HeldPaused, l.Name, l.Reason
 		}
 	}
 	if s.Held == NotHeld && run.State == store.RunClosed && (asked || s.Number > 0) {

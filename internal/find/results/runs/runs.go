@@ -22,6 +22,7 @@ type Row struct {
 	Study     string `json:"study"` // or the name of a batch file
 	Kind      Kind   `json:"kind"`
 	State     State  `json:"state"`
+	Sentence  string `json:"sentence"`
 	Rehearsal bool   `json:"rehearsal,omitempty"`
 	Progress
 	Held     int64      `json:"held"`
@@ -38,10 +39,11 @@ type Row struct {
 	Found    string     `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
 
 	SpentText string `json:"-"` // in words
+	preparing bool
 }
 
 // Unfinished reports whether the run may still change by itself.
-func (r Row) Unfinished() bool { return r.Closed == nil && r.State != State(store.RunPreparing) }
+func (r Row) Unfinished() bool { return r.Closed == nil && !r.preparing }
 
 // Filter narrows a list of runs; what is empty does not.
 type Filter struct {
@@ -61,22 +63,6 @@ const (
 	KindStudy Kind = "study"
 	KindBatch Kind = "batch"
 )
-
-// State is the state of a run in one word: preparing, open, or what keeps an open run from going on; of a closed one, how it ended.
-type State string
-
-// The states that are neither a run's own nor its result: what keeps an open one from going on, what is owed to a closed one.
-const (
-	StateHeld      State = "held"
-	StateStopped   State = "stopped"
-	StateUnchecked State = "unchecked"
-)
-
-// States returns all states.
-func States() []State {
-	return []State{State(store.RunPreparing), State(store.RunOpen), StateHeld, StateStopped, State(store.ResultDone),
-		StateUnchecked, State(store.ResultIncomplete), State(store.ResultCancelled)}
-}
 
 // runsPage is how many runs are read at a time.
 const runsPage = 200
@@ -114,7 +100,7 @@ func (f Filter) takes(run store.Run) bool {
 
 func (f Filter) takesState(row Row) bool {
 	return len(f.States) == 0 || slices.Contains(f.States, row.State) ||
-		row.Closed == nil && slices.Contains(f.States, State(store.RunOpen))
+		row.Closed == nil && slices.Contains(f.States, StateOpen)
 }
 
 func kindOf(run store.Run) Kind {
@@ -126,15 +112,7 @@ func kindOf(run store.Run) Kind {
 
 // runRows returns the rows of some runs.
 func runRows(ctx context.Context, r *results.Reader, runs []store.Run) ([]Row, error) {
-	numbers := make([]int64, len(runs))
-	for i, run := range runs {
-		numbers[i] = run.No
-	}
-	far, err := ProgressOf(ctx, r, runs...)
-	if err != nil {
-		return nil, err
-	}
-	needs, err := r.Pages.Attention(ctx, numbers)
+	all, err := Standings(ctx, r, runs...)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +122,7 @@ func runRows(ctx context.Context, r *results.Reader, runs []store.Run) ([]Row, e
 	}
 	out := make([]Row, len(runs))
 	for i, run := range runs {
-		out[i] = runRow(r, run, far[run.No].Progress, needs[run.No])
+		out[i] = runRow(r, all[run.No])
 		out[i].Found = found[run.No]
 	}
 	return out, nil
@@ -186,32 +164,16 @@ func Found(ctx context.Context, r *results.Reader, runs []store.Run) (map[int64]
 	return out, nil
 }
 
-func runRow(r *results.Reader, run store.Run, p Progress, a store.Attention) Row {
+func runRow(r *results.Reader, s Standing) Row {
+	run, a := s.Run, s.Needs
 	row := Row{
-		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: stateOf(run, a), Rehearsal: r.Rehearsal || run.Rehearsal, Progress: p,
-		Held: a.Held, Stopped: a.Stopped, AtLeast: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, Note: run.Note, By: run.By,
-		Begun: run.Created, Closed: assay.KnownTime(run.Closed), Before: assay.KnownTime(a.CollectBefore), SpentText: a.Cost.String(),
-	}
-	if a.Cost.Known() {
-		row.Spent = &row.AtLeast
+		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: s.State, Sentence: s.Sentence(), Rehearsal: r.Rehearsal || run.Rehearsal,
+		Progress: s.Far.Progress, Held: a.Held, Stopped: a.Stopped, Spent: a.Cost.Dollars(), AtLeast: a.Cost.Sum.Float(),
+		Unpriced: a.Cost.Unknown, Note: run.Note, By: run.By, Begun: run.Created, Closed: assay.KnownTime(run.Closed),
+		Before: assay.KnownTime(a.CollectBefore), SpentText: a.Cost.String(), preparing: run.State == store.RunPreparing,
 	}
 	if run.Budget != nil {
-		b := run.Budget.Float()
-		row.Budget = &b
+		row.Budget = new(run.Budget.Float())
 	}
 	return row
-}
-
-func stateOf(run store.Run, a store.Attention) State {
-	switch {
-	case run.State == store.RunClosed && run.Result == store.ResultDone && a.Owed > 0:
-		return StateUnchecked
-	case run.State == store.RunClosed:
-		return State(run.Result)
-	case run.State == store.RunOpen && a.Held > 0:
-		return StateHeld
-	case run.State == store.RunOpen && a.Stopped > 0:
-		return StateStopped
-	}
-	return State(run.State)
 }

@@ -136,12 +136,16 @@ func (s *Pages) LedgerVersion(ctx context.Context) (string, error) {
 	return strings.Trim(fmt.Sprint(v), "[]"), nil
 }
 
+// Now returns the time of the ledger's clock.
+func (s *Pages) Now() time.Time { return s.db.Now() }
+
 // Pulse reads who works on a run now, and when it needs a worker next.
 func (s *Pages) Pulse(ctx context.Context, run int64) (store.Pulse, error) {
 	var p store.Pulse
 	clock := s.db.ClockText("CAST($2 AS BIGINT)")
 	err := s.db.QueryRow(ctx, `SELECT COALESCE((SELECT holder FROM runs
 		WHERE no = $1 AND CAST($2 AS BIGINT) > 0 AND lease_until_ms > `+clock+`),
+		(SELECT MIN(holder) FROM drivers WHERE run_no = $1 AND until_ms > `+clock+`),
 		(SELECT MIN(holder) FROM segments WHERE run_no = $1 AND state NOT IN ('settled', 'failed', 'cancelled')
 		AND lease_until_ms > `+clock+`), '')`,
 		run, s.db.Millis()).Scan(&p.Holder)

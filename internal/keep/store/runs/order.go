@@ -109,7 +109,7 @@ func (s *Store) Tune(ctx context.Context, r store.Retuning) (bool, error) {
 				return err
 			}
 		}
-		return errors.Join(t.Event(ctx, r.Run, 0, "tuned", db.Clean(r.What)), state.Wake(ctx, t, r.Run))
+		return errors.Join(t.Event(ctx, r.Run, 0, store.TunedEvent, db.Clean(r.What)), state.Wake(ctx, t, r.Run))
 	})
 	if errors.Is(err, other) {
 		return false, nil

@@ -147,7 +147,7 @@ func (t *tally) scouting(ctx context.Context, items int) (limit, bool, error) {
 	if n == 0 {
 		return limit{}, false, nil
 	}
-	return limit{items: int64(n), short: true, only: only}, true, t.Ledger.Work.Note(ctx, t.Run.No, 0, "budget",
+	return limit{items: int64(n), short: true, only: only}, true, t.Ledger.Work.Note(ctx, t.Run.No, 0, store.BudgetEvent,
 		assay.Count(n, "item")+" of one lane of each model "+assay.Verb(n, "goes", "go")+" first: what answers cost is not known yet")
 }
 

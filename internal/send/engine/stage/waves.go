@@ -34,7 +34,7 @@ func MayAsk(l store.Lane) bool { return l.State == store.LaneOpen }
 
 // isStopped reports whether a lane was stopped or held, by the program and not by a person.
 func isStopped(l store.Lane) bool {
-	return (l.State == store.LaneStopped || l.State == store.LaneHeld) && !engine.CancelledByUser(l)
+	return l.Shut() && !engine.CancelledByUser(l)
 }
 
 // Unsent reports whether lanes that were stopped or held have requests that never went out.

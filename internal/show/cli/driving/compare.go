@@ -367,7 +367,7 @@ func (f compareFlags) asked(ctx context.Context, w *shell.World, h *shell.Home,
 	if paid.now, err = runs.Spent(ctx, h.Results(), c.Run); err != nil {
 		return c.Run, paid, err
 	}
-	if c.Stop != workspace.StopDone && c.Stop != workspace.StopIncomplete {
+	if c.Run.State != store.RunClosed || c.Cause == runs.CauseAudit {
 		return c.Run, paid, resultOf(h, c)
 	}
 	return c.Run, paid, nil

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
@@ -51,7 +50,7 @@ type Driven struct {
 
 // driveOnce works on a run until it is closed or waits for a decision, and prints how it ended.
 func driveOnce(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, s *study.Study,
-	o DriveOptions) (c workspace.Conclusion, err error) {
+	o DriveOptions) (c runs.Standing, err error) {
 	d := &Driven{Run: run, study: s}
 	if err := Work(ctx, w, h, []*Driven{d}, o); err != nil {
 		return c, err
@@ -155,7 +154,7 @@ func (d *Driven) work(ctx context.Context, h *shell.Home, p *progress.Progress, 
 }
 
 // conclude prints the state of a run after a drive, and sends the news of it.
-func conclude(ctx context.Context, w *shell.World, h *shell.Home, d *Driven, o DriveOptions) (c workspace.Conclusion, err error) {
+func conclude(ctx context.Context, w *shell.World, h *shell.Home, d *Driven, o DriveOptions) (c runs.Standing, err error) {
 	run, err := d.Run, d.err
 	if ctx.Err() != nil {
 		fmt.Fprintf(w.Stderr, "\n%s; `assay resume %s` goes on with the run\n", detached(context.WithoutCancel(ctx), h, run), h.Named(run))
@@ -182,10 +181,10 @@ func conclude(ctx context.Context, w *shell.World, h *shell.Home, d *Driven, o D
 			return c, err
 		}
 	}
-	if err := sendNews(ctx, w, h, c, append(slices.Clone(d.study.Notify.List), o.Notify...), result); err != nil {
+	if err := sendNews(ctx, w, h, c, o.Notify...); err != nil {
 		fmt.Fprintln(w.Stderr, "assay:", err)
 	}
-	if o.Detach && c.Stop == workspace.StopOpen { // as was wanted
+	if o.Detach && goesOnLater(c) { // as was wanted
 		fmt.Fprintf(w.Stderr, "%s; `assay resume %s` goes on with it\n", detached(ctx, h, run), h.Named(run))
 		return c, nil
 	}
@@ -239,48 +238,29 @@ func notSent(unsent []store.Segment) string {
 }
 
 // resultOf returns in words the state of a run after a drive, with the exit code that goes with it; nil: it is done.
-func resultOf(h *shell.Home, c workspace.Conclusion) error {
-	id := h.Named(c.Run)
-	switch c.Stop {
-	case workspace.StopSegmentsHeld:
-		return &shell.ExitError{Code: shell.ExitHeld, Err: fmt.Errorf("%s held", assay.Count(c.Held, "segment")),
-			Hint: "assay status " + id + " --segments, then assay resolve"}
-	case workspace.StopLaneHeld:
-		return &shell.ExitError{Code: shell.ExitHeld, Err: fmt.Errorf("lane %s is held: %s", c.Lane.Name, c.Lane.Reason),
-			Hint: fixHint(c, id)}
-	case workspace.StopVerify:
-		return &shell.ExitError{Code: shell.ExitHeld, Err: errors.New("first answers wait for a yes"),
-			Hint: "`assay resume " + id + " --proceed` sends the rest, `assay cancel " + id + "` ends the run"}
-	case workspace.StopBudget:
-		return &shell.ExitError{Code: shell.ExitBudget, Err: errors.New("stopped by the budget"),
-			Hint: "raise it with assay resume " + id + " --budget AMOUNT"}
-	case workspace.StopLanePaused:
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("lane %s is paused", c.Lane.Name),
-			Hint: "assay tune " + id + " --unpause " + results.ShellWord(c.Lane.Name) + ", then assay resume " + id}
-	case workspace.StopLaneStopped:
-		code := shell.ExitIncomplete
-		if _, batch := batchrun.Of(c.Run); batch { // of a file it is all there is
-			code = shell.ExitHeld
-		}
-		return &shell.ExitError{Code: code, Err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason),
-			Hint: fixHint(c, id)}
-	case workspace.StopOpen:
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: errors.New("the run goes on"), Hint: "assay resume " + id}
-	case workspace.StopIncomplete:
-		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("done, but %s", c.Run.Result), Hint: "assay errors " + id}
-	case workspace.StopOwed:
-		return &shell.ExitError{Code: shell.ExitIncomplete,
-			Err: errors.New("done, but a provider's list of jobs is to be read once more, " +
-				"because a create call was taken for lost or the list could not be read"),
-			Hint: "from " + c.Owed.Local().Format(time.DateTime) + " on, assay resume " + id + " or assay resume --all"}
+func resultOf(h *shell.Home, s runs.Standing) error {
+	code := shell.ExitIncomplete
+	_, file := batchrun.Of(s.Run)
+	switch {
+	case s.State == runs.StateDone, s.State == runs.StatePeople:
+		return nil
+	case s.Cause == runs.CauseBudget:
+		code = shell.ExitBudget
+	case s.State == runs.StateHeld, s.Cause == runs.CauseLane && (file || s.Lane.State == store.LaneHeld): // of a file it is all there is
+		code = shell.ExitHeld
 	}
-	return nil
+	text := string(s.State)
+	switch why := strings.TrimSuffix(s.Why(), "."); {
+	case goesOnLater(s):
+		text = "the run goes on"
+	case why != "":
+		text = strings.ToLower(why[:1]) + why[1:]
+	}
+	return &shell.ExitError{Code: code, Err: errors.New(text), Hint: s.Advice(h.Named(s.Run))}
 }
 
-// fixHint returns what to do about a lane that is stopped or held. What is wrong with a key or an account is not in the study.
-func fixHint(c workspace.Conclusion, id string) string {
-	if _, batch := batchrun.Of(c.Run); batch || engine.StoppedByAccount(c.Lane) {
-		return "fix it, then assay retry " + id
-	}
-	return "correct the study, then assay run; `assay retry " + id + "` sends the rest as it is"
+// goesOnLater reports whether nothing is wrong with a run: it is not driven to its end.
+func goesOnLater(s runs.Standing) bool {
+	return s.Run.State != store.RunClosed && s.State != runs.StateHeld && s.State != runs.StateJudges &&
+		(s.State != runs.StateStopped || s.Cause == runs.CauseNobody)
 }

@@ -2,15 +2,14 @@ package driving
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"assay/internal/find/results/runs"
-	"assay/internal/send/workspace"
 	"assay/internal/show/cli/shell"
 	"assay/internal/study/plan"
 )
@@ -60,35 +59,28 @@ func Notify(w *shell.World) *cobra.Command {
 // deletedSoon is how long before a provider deletes results it is news that they were not collected.
 const deletedSoon = 24 * time.Hour
 
-// sendNews sends the state of a run after a drive to notification URLs or variables: that it goes on is no news.
-func sendNews(ctx context.Context, w *shell.World, h *shell.Home, c workspace.Conclusion, to []string, result error) error {
-	if len(to) == 0 || bool(h.Rehearsal) {
+// sendNews sends the state of a run after a drive to where its study wants it, and to notification URLs or variables: that it goes on is
+// no news.
+func sendNews(ctx context.Context, w *shell.World, h *shell.Home, s runs.Standing, also ...string) error {
+	if h.Rehearsal {
 		return nil
 	}
-	all, err := runs.ProgressOf(ctx, h.Results(), c.Run)
+	st, err := h.Planner.Study(ctx, s.Run)
 	if err != nil {
 		return err
 	}
-	cost, err := runs.Spent(ctx, h.Results(), c.Run)
-	if err != nil {
-		return err
-	}
-	waits, err := h.Ledger.Pages.Attention(ctx, []int64{c.Run.No})
-	if err != nil {
-		return err
-	}
-	news := runs.Describe(c.Run, all[c.Run.No].Progress, cost)
-	before := waits[c.Run.No].CollectBefore
+	before := s.Needs.CollectBefore
 	soon := !before.IsZero() && before.Sub(w.Now()) < deletedSoon
-	if c.Stop == workspace.StopOpen && !soon {
+	if goesOnLater(s) && !soon {
 		return nil
 	}
-	if known, ok := errors.AsType[*shell.ExitError](result); ok && c.Stop != workspace.StopOpen {
-		news += " It stopped: " + known.Error() + "."
+	news := s.Sentence()
+	if advice := s.Advice(s.Run.ID); advice != "" && !goesOnLater(s) {
+		news += " Next: " + advice + "."
 	}
 	if soon {
 		news += fmt.Sprintf(" Collect before %s: then a provider deletes results (assay resume %s).",
-			before.UTC().Format("2006-01-02 15:04 UTC"), c.Run.ID)
+			before.UTC().Format("2006-01-02 15:04 UTC"), s.Run.ID)
 	}
-	return h.Notify(ctx, to, news)
+	return h.Notify(ctx, append(slices.Clone(st.Notify.List), also...), news)
 }

@@ -10,8 +10,8 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results/rows"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
-	"assay/internal/send/workspace"
 	"assay/internal/show/cli/shell"
 	"assay/internal/study"
 	"assay/internal/study/plan"
@@ -29,8 +29,8 @@ func Drive(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, s 
 }
 
 // goesOn reports whether a run whose first answers wait for a yes was given it; else it returns what the drive came to.
-func goesOn(ctx context.Context, w *shell.World, h *shell.Home, c workspace.Conclusion, o DriveOptions, came error) (bool, error) {
-	if c.Stop != workspace.StopVerify || ctx.Err() != nil {
+func goesOn(ctx context.Context, w *shell.World, h *shell.Home, c runs.Standing, o DriveOptions, came error) (bool, error) {
+	if c.Cause != runs.CauseYes || ctx.Err() != nil {
 		return false, came
 	}
 	yes, err := verified(ctx, w, h, c.Run, o)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/db"
 	"assay/internal/send/workers"
@@ -99,10 +100,10 @@ func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", db.Redact(url), h.Files)
 		},
 		Closed: func(ctx context.Context, run store.Run) {
-			fmt.Fprintf(w.Stderr, "run %s of %s is %s\n", run.ID, run.Study, run.Result)
-			s, err := h.Planner.Study(ctx, run)
+			is, err := runs.Of(ctx, h.Results(), run)
 			if err == nil {
-				err = sendNews(ctx, w, h, workspace.Conclusion{Stop: workspace.StopDone, Run: run}, s.Notify.List, nil)
+				fmt.Fprintln(w.Stderr, is.Sentence())
+				err = sendNews(ctx, w, h, is)
 			}
 			if err != nil {
 				fmt.Fprintln(w.Stderr, "assay:", err)

@@ -117,15 +117,11 @@ func printUnasked(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	}
 	never := runs.Unaskable(run, lanes)
 	if run.Result == store.ResultIncomplete {
-		cost, err := runs.Spent(ctx, h.Results(), run)
+		is, err := runs.Of(ctx, h.Results(), run)
 		if err != nil {
 			return err
 		}
-		far, err := runs.ProgressOf(ctx, h.Results(), run)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(w.Stderr, runs.Describe(run, far[run.No].Progress, cost))
+		fmt.Fprintln(w.Stderr, is.Sentence())
 	}
 	t := term.Table{Head: []string{"stage", "lane", "not asked", "why"}, Right: map[int]bool{2: true}}
 	lines := shell.Encoder(w)

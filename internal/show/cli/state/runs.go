@@ -32,11 +32,13 @@ func Runs(w *shell.World) *cobra.Command {
 		Long: "Lists the runs of studies and batch files, newest first, from the ledger alone. PATH is a home, or a folder to look for " +
 			"homes in; without\n" +
 			"one, it is the home of this folder.\n\n" +
-			"STATE is preparing, open, held (something waits for a decision: assay status RUN), stopped (a lane is), or how the run " +
-			"ended: done, unchecked (a job is to be looked for once more),\n" +
-			"incomplete, cancelled. RESULT is who leads in a run that has ended, as `assay run`, `assay analyse` or the dashboard " +
-			"computed it; it is\n" +
-			"empty until then. `assay status RUN` says more about one.",
+			"STATE is planned, in flight, waiting (for a provider, until a moment), held (a person has to decide), stopped (nothing goes " +
+			"on by itself),\n" +
+			"or how the run ended: done, incomplete, cancelled, judges failed (no verdict of a stage can be used), people to vote. " +
+			"RESULT is who leads in a\n" +
+			"run that has ended, as `assay run`, `assay analyse` or the dashboard computed it; it is empty until then. `assay status " +
+			"RUN` has the reason of a\n" +
+			"state and what to type next.",
 		RunE: func(c *cobra.Command, paths []string) error { return listRuns(c.Context(), w, f, paths) },
 	}
 	f.register(c, "runs")
@@ -51,8 +53,8 @@ func Runs(w *shell.World) *cobra.Command {
 func (f *runsFlags) check() error {
 	for _, s := range f.states {
 		state := runs.State(s)
-		if !slices.Contains(runs.States(), state) {
-			return shell.Usage(assay.Choices(state, runs.States()), "--state: no state is called %q", s)
+		if known := append(runs.States(), runs.StateOpen); !slices.Contains(known, state) {
+			return shell.Usage(assay.Choices(state, known), "--state: no state is called %q", s)
 		}
 		f.filter.States = append(f.filter.States, state)
 	}

@@ -104,16 +104,11 @@ type StatusDetail struct{ note, segments, doubts bool }
 
 // PrintStatus prints how a run is: a sentence, its lanes, and what it waits for.
 func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, more StatusDetail) error {
-	all, err := runs.ProgressOf(ctx, h.Results(), run)
+	is, err := runs.Of(ctx, h.Results(), run)
 	if err != nil {
 		return err
 	}
-	far := all[run.No]
-	cost, err := runs.Spent(ctx, h.Results(), run)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(w.Stdout, shell.Watermark(h)+runs.Describe(run, far.Progress, cost))
+	fmt.Fprintln(w.Stdout, term.Wrapped(shell.Watermark(h)+is.Sentence(), w.OutWidth(), ""))
 	if more.note {
 		fmt.Fprintln(w.Stdout, noteLine(run.By, run.Note, run.Created.Local().Format("2006-01-02 15:04")))
 	}
@@ -126,7 +121,7 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	if err != nil {
 		return err
 	}
-	for _, l := range far.Lanes {
+	for _, l := range is.Far.Lanes {
 		cells := []any{l.Stage, l.Name, LaneState(run, l.Lane), assay.Thousands(l.Wanted), assay.Thousands(l.Lane.Open)}
 		for _, e := range assay.Endings() {
 			cells = append(cells, assay.Thousands(l.Endings[e]))
@@ -146,10 +141,10 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 		return err
 	}
 	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run, more),
-		printNotes(ctx, w, h, run), printCaches(ctx, w, h, run), printOwed(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
+		printNotes(ctx, w, h, run), printCaches(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
-	if err := printWaits(ctx, w, h, run, far); err != nil || !more.segments {
+	if err := printWaits(ctx, w, h, is); err != nil || !more.segments {
 		return err
 	}
 	return printSegments(ctx, w, h, run)

@@ -15,8 +15,9 @@ import (
 type statusDocument struct {
 	Run       string     `json:"run"`
 	Study     string     `json:"study"`
-	State     string     `json:"state"`
-	Result    string     `json:"result,omitempty"`
+	State     runs.State `json:"state"`
+	Sentence  string     `json:"sentence"`
+	Next      []string   `json:"next,omitempty"` // commands to type in this state
 	Rehearsal bool       `json:"rehearsal,omitempty"`
 	Note      string     `json:"note"`
 	By        string     `json:"by"`
@@ -162,17 +163,13 @@ func endingsOf(all map[assay.Ending]int64) map[string]int64 {
 }
 
 func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, segments bool) error {
-	all, err := runs.ProgressOf(ctx, h.Results(), run)
+	is, err := runs.Of(ctx, h.Results(), run)
 	if err != nil {
 		return err
 	}
-	far := all[run.No]
-	cost, err := runs.Spent(ctx, h.Results(), run)
-	if err != nil {
-		return err
-	}
+	far, cost := is.Far, is.Needs.Cost
 	doc := statusDocument{
-		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.Rehearsal,
+		Run: run.ID, Study: run.Study, State: is.State, Sentence: is.Sentence(), Next: is.Commands(h.Named(run)), Rehearsal: h.Rehearsal,
 		Note: run.Note, By: run.By, Begun: run.Created, Closed: assay.KnownTime(run.Closed),
 		Spent: cost.Dollars(), AtLeast: cost.Sum.Float(), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(),
 		Lanes: []laneDocument{}, Progress: far.Progress,
@@ -190,7 +187,7 @@ func statusJSON(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 	}
 	doc.Doubts, doc.Perhaps = doubts.Calls, (doubts.Cost.Sum + doubts.Lost).Float()
 	doc.AtMost = (run.Perhaps - doubts.Cost.Sum - doubts.Lost).Float()
-	if err := doc.waits(ctx, w, h, run, far); err != nil {
+	if err := doc.waits(ctx, w, h, is); err != nil {
 		return err
 	}
 	parts, err := h.Ledger.Reader.Segments(ctx, run.No)
@@ -242,7 +239,8 @@ func cacheOf(all []runs.Cache, l store.Lane) (rate *float64, low bool) {
 }
 
 // waits adds what an open run waits for, and who drives it.
-func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, p runs.RunProgress) error {
+func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Home, is runs.Standing) error {
+	run, p := is.Run, is.Far
 	doubles, err := h.Ledger.Reader.EventsOf(ctx, run.No, store.DoubleEvent)
 	if err != nil {
 		return err
@@ -250,25 +248,17 @@ func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Hom
 	for _, e := range doubles {
 		d.Doubles = append(d.Doubles, e.Text)
 	}
-	needs, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
-	if err != nil {
-		return err
-	}
-	d.Reconcile, d.Owed, d.OwedFrom = run.Reconcile, needs[run.No].Owed, assay.KnownTime(needs[run.No].OwedFrom)
+	d.Reconcile, d.Owed, d.OwedFrom = run.Reconcile, is.Needs.Owed, assay.KnownTime(is.Needs.OwedFrom)
 	if run.Budget != nil {
 		d.Budget = new(run.Budget.Float())
 	}
 	if run.State == store.RunClosed {
 		return nil
 	}
-	left, known, err := timeLeft(ctx, w, h, run, p)
-	if err != nil {
-		return err
-	}
-	if known {
+	if left, known := timeLeft(w, is); known {
 		d.DoneAbout = new(w.Now().Add(left).UTC().Truncate(time.Second))
 	}
-	d.Before, d.Since = assay.KnownTime(needs[run.No].CollectBefore), p.Still(w.Now())
+	d.Before, d.Since = assay.KnownTime(is.Needs.CollectBefore), p.Still(w.Now())
 	troubles, err := h.Ledger.Pages.Troubles(ctx, run.No, 1000)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ func red(text string) string { return "\x1b[31m" + text + "\x1b[0m" }
 func alarming(head, cell string) bool {
 	switch strings.ToUpper(head) {
 	case "STATE":
-		return slices.Contains([]string{"stopped", "held", "failed", "incomplete", "budget"}, cell)
+		return slices.Contains([]string{"stopped", "held", "failed", "incomplete", "judges failed"}, cell)
 	case "FAILED", "REJECTED", "ERRORED", "EXPIRED", "LOST", "PAID TWICE":
 		return says(cell)
 	}

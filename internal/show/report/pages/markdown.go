@@ -73,7 +73,7 @@ func (m markdown) head(p *page) {
 	if p.Rehearsal {
 		m.para("Rehearsal. A simulator gave these answers: nothing was really asked or paid, and nothing here says anything about a model.")
 	}
-	m.para(p.State)
+	m.para(p.Standing.Sentence)
 	if p.Note != "" {
 		m.para("Note: " + p.Note)
 	}

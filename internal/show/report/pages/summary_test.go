@@ -339,9 +339,9 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 	if strings.Contains(said, "not validated") {
 		t.Error(said)
 	}
-	d.Closed = time.Time{}
-	if said = text(words.Summarise(d)); !strings.Contains(said,
-		"Not finished. 3 requests are on the way or not sent yet; what is said here may still change. assay resume r1") {
+	d.Closed, d.Standing = time.Time{}, report.Standing{State: "stopped", Why: "No process drives it.", Next: []string{"assay resume r1"}}
+	if said = text(words.Summarise(d)); !strings.Contains(said, "Stopped. No process drives it. 3 requests are on the way or not sent yet. "+
+		"What is said here may still change. assay resume r1") {
 		t.Error(said)
 	}
 }

@@ -75,12 +75,8 @@ func (d document) unfinished(all []*ranked) []Caveat {
 		}
 	}
 	switch {
-	case d.Closed.IsZero() && !d.Created.IsZero():
-		text := "The run is open; what is said here may still change."
-		if open > 0 {
-			text = fmt.Sprintf("%s on the way or not sent yet; what is said here may still change.", are(open, "request"))
-		}
-		out = append(out, Caveat{"Not finished.", text, d.command("resume"), nil})
+	case d.Standing.State != "" && !d.Standing.Told:
+		out = append(out, d.pending(open))
 	case again > 0:
 		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s ended without an answer. Send %s again:",
 			assay.Count(again, "request"), assay.Verb(again, "it", "them")), d.command("retry"), nil})
@@ -91,11 +87,30 @@ func (d document) unfinished(all []*ranked) []Caveat {
 	}
 	told := map[string]bool{}
 	for _, r := range all {
+		if r.Machines && d.Closed.IsZero() && d.Standing.State != "" {
+			continue // its verdicts are on the way
+		}
 		if c := d.unjudged(r); c != nil && !told[r.Stage] { // groups of a stage have its coverage
 			out, told[r.Stage] = append(out, *c), true
 		}
 	}
 	return out
+}
+
+// pending returns the caveat about a run that is not at its end, or was not brought there.
+func (d document) pending(open int64) Caveat {
+	c := Caveat{Title: plot.Capital(d.Standing.State) + ".", Text: d.Standing.Why}
+	if d.Closed.IsZero() {
+		if open > 0 {
+			c.Text += " " + are(open, "request") + " on the way or not sent yet."
+		}
+		c.Text += " What is said here may still change."
+	}
+	c.Text = strings.TrimSpace(c.Text)
+	if len(d.Standing.Next) > 0 {
+		c.Command = d.Standing.Next[0] + d.Where
+	}
+	return c
 }
 
 // unjudged returns the caveat about the missing verdicts of a stage, and how to get them or to see why.

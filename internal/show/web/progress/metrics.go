@@ -110,7 +110,7 @@ func (s *Pages) measure(ctx context.Context, h *site.Home, m *exposition) error 
 	}
 	for i, r := range rows {
 		of := []string{"run", r.ID, "study", r.Study, "rehearsal", strconv.FormatBool(r.Rehearsal)}
-		m.gauge("assay_run_open", "1 while a run is open.", of...)(map[bool]float64{true: 1}[r.State == store.RunOpen])
+		m.gauge("assay_run_open", "1 while a run is open.", of...)(map[bool]float64{true: 1}[r.Standing.Run.State == store.RunOpen])
 		m.gauge("assay_run_held", "Segments and lanes that wait for a person.", of...)(float64(r.Held))
 		m.gauge("assay_run_spent_dollars", "What settled requests cost, as far as their price is known.", of...)(r.Spent)
 		m.gauge("assay_run_unpriced", "Settled requests without a known price.", of...)(float64(r.Unpriced))

@@ -32,9 +32,9 @@ type runData struct {
 	More     bool             `json:"-"` // there are more segments than are listed
 }
 
-// pulse reports whether a process drives the run.
+// pulse is which process drives the run, and when its next step is due.
 type pulse struct {
-	State  string     `json:"state"` // working, waiting, idle, closed
+	Driven bool       `json:"driven"`
 	Holder string     `json:"holder,omitempty"`
 	Due    *time.Time `json:"due"`
 }
@@ -53,11 +53,7 @@ func (s *Pages) Run(q *site.Request) (*site.View, error) {
 		return nil, err
 	}
 	data := runData{Run: row, Lanes: []laneRow{}, Causes: []causeRow{}, Endings: map[string]int64{}}
-	far, err := runs.ProgressOf(ctx, q.Home.Reader, q.Run)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range far[q.Run.No].Lanes {
+	for _, l := range row.Standing.Far.Lanes {
 		data.Lanes = append(data.Lanes, laneRowOf(l))
 		for e, n := range l.Endings {
 			if !e.Stands() {
@@ -66,9 +62,7 @@ func (s *Pages) Run(q *site.Request) (*site.View, error) {
 		}
 	}
 	data.Grid = gridOf(data.Lanes)
-	if data.Pulse, err = s.pulseOf(ctx, q); err != nil {
-		return nil, err
-	}
+	data.Pulse = pulse{row.Standing.Alive, row.Standing.Pulse.Holder, assay.KnownTime(row.Standing.Pulse.Due)}
 	if err := s.readWaits(ctx, q, &data); err != nil {
 		return nil, err
 	}
@@ -81,24 +75,6 @@ func (s *Pages) Run(q *site.Request) (*site.View, error) {
 		}
 	}
 	return &site.View{Template: "run", Title: q.Run.Study, Run: &row, Tab: "run", Data: data, Live: "/runs/" + q.Run.ID + "/news"}, nil
-}
-
-func (s *Pages) pulseOf(ctx context.Context, q *site.Request) (pulse, error) {
-	if q.Run.State == store.RunClosed {
-		return pulse{State: "closed"}, nil
-	}
-	p, alive, err := runs.Alive(ctx, q.Home.Reader, q.Run, s.Now())
-	if err != nil {
-		return pulse{}, err
-	}
-	out := pulse{State: "waiting", Holder: p.Holder, Due: assay.KnownTime(p.Due)}
-	switch {
-	case p.Holder != "":
-		out.State = "working"
-	case !alive:
-		out.State = "idle"
-	}
-	return out, nil
 }
 
 // waitRow is why a segment does not move as it should.

@@ -11,17 +11,18 @@ import (
 
 // RunRow is the state of a run.
 type RunRow struct {
-	ID        string         `json:"run"`
-	Study     string         `json:"study"`
-	State     store.RunState `json:"state"`
-	Result    store.Result   `json:"result,omitempty"`
-	Rehearsal bool           `json:"rehearsal"`
-	Note      string         `json:"note,omitempty"`
-	By        string         `json:"by,omitempty"`
-	Created   time.Time      `json:"created"`
-	Closed    *time.Time     `json:"closed"`
-	Planned   int64          `json:"planned"`
-	Spared    int64          `json:"spared"` // of those: need no asking
+	ID        string     `json:"run"`
+	Study     string     `json:"study"`
+	State     runs.State `json:"state"`
+	Sentence  string     `json:"sentence"`
+	Next      []string   `json:"next"` // commands to type in this state
+	Rehearsal bool       `json:"rehearsal"`
+	Note      string     `json:"note,omitempty"`
+	By        string     `json:"by,omitempty"`
+	Created   time.Time  `json:"created"`
+	Closed    *time.Time `json:"closed"`
+	Planned   int64      `json:"planned"`
+	Spared    int64      `json:"spared"` // of those: need no asking
 	runs.Progress
 	Segments      int64      `json:"segments"`
 	Held          int64      `json:"held"`
@@ -40,34 +41,26 @@ type RunRow struct {
 
 	Found string `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
 
-	No   int64 `json:"-"`
-	cost assay.Cost
+	No       int64         `json:"-"`
+	Standing runs.Standing `json:"-"`
 }
 
 // SpentText returns what was spent, in words.
-func (r RunRow) SpentText() string { return r.cost.String() }
+func (r RunRow) SpentText() string { return r.Standing.Needs.Cost.String() }
 
 // SpentWords returns the label of the amount spent: of a rehearsal, what it would have been.
 func (r RunRow) SpentWords() string {
 	if r.Rehearsal {
-		return r.cost.WouldBe()
+		return r.Standing.Needs.Cost.WouldBe()
 	}
-	return r.cost.Spent()
-}
-
-// Status returns the run's state in one word.
-func (r RunRow) Status() runs.State {
-	if r.State == store.RunClosed {
-		return runs.State(r.Result)
-	}
-	if r.Held > 0 {
-		return runs.StateHeld
-	}
-	return runs.State(r.State)
+	return r.Standing.Needs.Cost.Spent()
 }
 
 // Live reports whether the run may still change.
-func (r RunRow) Live() bool { return r.State != store.RunClosed }
+func (r RunRow) Live() bool { return r.Closed == nil }
+
+// Steps returns what to type in the state of the run.
+func (r RunRow) Steps() []runs.Step { return r.Standing.Next(r.ID) }
 
 func (s *Site) RowOf(ctx context.Context, h *Home, run store.Run) (RunRow, error) {
 	rows, err := s.RowsOf(ctx, h, []store.Run{run})
@@ -78,49 +71,31 @@ func (s *Site) RowOf(ctx context.Context, h *Home, run store.Run) (RunRow, error
 }
 
 func (s *Site) RowsOf(ctx context.Context, h *Home, of []store.Run) ([]RunRow, error) {
-	numbers := make([]int64, len(of))
-	for i, r := range of {
-		numbers[i] = r.No
-	}
-	progress, err := runs.ProgressOf(ctx, h.Reader, of...)
-	if err != nil {
-		return nil, err
-	}
-	needs, err := h.Pages.Attention(ctx, numbers)
+	all, err := runs.Standings(ctx, h.Reader, of...)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]RunRow, len(of))
 	for i, r := range of {
-		rows[i] = row(h, r, progress[r.No], needs[r.No])
-		if r.State != store.RunClosed {
-			rows[i].Since = progress[r.No].Still(s.Now())
+		is := all[r.No]
+		rows[i] = row(h, is)
+		if r.State == store.RunClosed {
+			continue
 		}
-		if rows[i].DoneAbout, err = s.doneAbout(ctx, h, r, progress[r.No]); err != nil {
-			return nil, err
+		rows[i].Since = is.Far.Still(s.Now())
+		if pace, known := is.Far.Pace(s.Now()); known && is.Alive {
+			rows[i].DoneAbout = assay.KnownTime(s.Now().Add(pace.Left))
 		}
 	}
 	return rows, nil
 }
 
-// doneAbout returns when a run that a process drives is done at the pace so far; nil: that is not known.
-func (s *Site) doneAbout(ctx context.Context, h *Home, r store.Run, p runs.RunProgress) (*time.Time, error) {
-	pace, known := p.Pace(s.Now())
-	if !known {
-		return nil, nil
-	}
-	_, alive, err := runs.Alive(ctx, h.Reader, r, s.Now())
-	if err != nil || !alive {
-		return nil, err
-	}
-	return assay.KnownTime(s.Now().Add(pace.Left)), nil
-}
-
-func row(h *Home, r store.Run, p runs.RunProgress, a store.Attention) RunRow {
+func row(h *Home, s runs.Standing) RunRow {
+	r, a, p := s.Run, s.Needs, s.Far
 	row := RunRow{
-		ID: r.ID, Study: r.Study, State: r.State, Result: r.Result, Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note,
+		ID: r.ID, Study: r.Study, State: s.State, Sentence: s.Sentence(), Next: s.Commands(r.ID), Standing: s, Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note,
 		By: r.By, Created: r.Created, Closed: assay.KnownTime(r.Closed), Progress: p.Progress, Segments: a.Segments, Held: a.Held,
-		Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, cost: a.Cost, Reserved: r.Reserved.Float(),
+		Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, Reserved: r.Reserved.Float(),
 		CollectBefore: assay.KnownTime(a.CollectBefore), Owed: a.Owed, OwedFrom: assay.KnownTime(a.OwedFrom),
 		Reconcile: r.Reconcile, No: r.No,
 	}

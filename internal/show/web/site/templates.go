@@ -102,6 +102,7 @@ func (t *templates) write(w io.Writer, r *http.Request, v *View, csrf string) er
 func functions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		"n":         thousands,
+		"slug":      func(s runs.State) string { return strings.ReplaceAll(string(s), " ", "-") },
 		"usd":       func(d float64) string { return assay.Dollars(d).String() },
 		"usdOr":     usdOr,
 		"rich":      func(s string) template.HTML { return richtext.HTML(plot.CleanText(s, MaxShown)) },

@@ -1,0 +1,300 @@
+package runs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
+	"assay/internal/send/engine"
+	"assay/internal/send/script/people"
+	"assay/internal/study"
+)
+
+// State is the state of a run in a word: the same in lists, pages, reports, documents and messages.
+type State string
+
+// The states of a run.
+const (
+	StatePlanned    State = "planned"        // nothing was sent yet
+	StateInFlight   State = "in flight"      // requests are at providers, or go out by themselves
+	StateWaiting    State = "waiting"        // nothing is to be done before a moment
+	StateHeld       State = "held"           // a person has to decide
+	StateStopped    State = "stopped"        // nothing goes on by itself
+	StateIncomplete State = "incomplete"     // closed, and something has no answer
+	StateCancelled  State = "cancelled"      // closed by a person
+	StateJudges     State = "judges failed"  // no verdict of a stage can be used
+	StatePeople     State = "people to vote" // all is answered, and a stage is left to people
+	StateDone       State = "done"
+)
+
+// StateOpen is what filters call all states of runs that are not closed.
+const StateOpen State = "open"
+
+// States returns all states.
+func States() []State {
+	return []State{StatePlanned, StateInFlight, StateWaiting, StateHeld, StateStopped, StateIncomplete, StateCancelled, StateJudges,
+		StatePeople, StateDone}
+}
+
+// Cause is why a run is in its state, where one state has several reasons.
+type Cause int
+
+// The causes.
+const (
+	CauseNone     Cause = iota
+	CauseSegments       // segments wait for a decision
+	CauseLane           // a lane is held or stopped
+	CauseYes            // first answers wait for a yes
+	CauseBudget         // the budget does not cover the rest
+	CausePaused         // a person paused a lane
+	CauseNobody         // no process drives it
+	CauseProvider       // a provider asked to wait
+	CauseCompare        // jobs at its providers are to be compared with the ledger before anything is sent
+	CauseAudit          // closed: a provider's list of jobs is to be read once more
+)
+
+// Standing is the state of a run, why it is so, and the numbers that say so.
+type Standing struct {
+	State State
+	Cause Cause
+	Lane  store.Lane // that is held, stopped, paused or asked to wait
+	Stage string     // of failed judges, or left to people
+	Until time.Time  // of a wait
+
+	Run   store.Run
+	Far   RunProgress
+	Needs store.Attention
+	Pulse store.Pulse // of an open run
+	Alive bool        // a process drives it, or will when its next step is due
+
+	now time.Time
+}
+
+// Standings returns the states of runs, by their numbers.
+func Standings(ctx context.Context, r *results.Reader, all ...store.Run) (map[int64]Standing, error) {
+	numbers := make([]int64, len(all))
+	for i, run := range all {
+		numbers[i] = run.No
+	}
+	far, err := ProgressOf(ctx, r, all...)
+	if err != nil {
+		return nil, err
+	}
+	needs, err := r.Pages.Attention(ctx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]Standing, len(all))
+	for _, run := range all {
+		s := Standing{Run: run, Far: far[run.No], Needs: needs[run.No], now: r.Pages.Now()}
+		if run.State == store.RunClosed {
+			err = s.closed(ctx, r)
+		} else if s.Pulse, s.Alive, err = alive(ctx, r, run); err == nil {
+			err = s.open(ctx, r, engine.RunStatus{})
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[run.No] = s
+	}
+	return out, nil
+}
+
+// Of returns the state of a run.
+func Of(ctx context.Context, r *results.Reader, run store.Run) (Standing, error) {
+	all, err := Standings(ctx, r, run)
+	return all[run.No], err
+}
+
+// After returns the state of a run after a drive, which ended with what the engine saw.
+func After(ctx context.Context, r *results.Reader, run store.Run, st engine.RunStatus) (Standing, error) {
+	s, err := Of(ctx, r, run)
+	if err != nil || run.State == store.RunClosed {
+		return s, err
+	}
+	s = Standing{Run: run, Far: s.Far, Needs: s.Needs, now: s.now}
+	return s, s.open(ctx, r, st)
+}
+
+// open finds the state of a run that is not closed. What a person has to look after comes before what goes on.
+func (s *Standing) open(ctx context.Context, r *results.Reader, st engine.RunStatus) error {
+	lane := func(is func(LaneProgress) bool) bool {
+		i := slices.IndexFunc(s.Far.Lanes, is)
+		if i >= 0 {
+			s.Lane = s.Far.Lanes[i].Lane
+		}
+		return i >= 0
+	}
+	in := func(state store.LaneState) func(LaneProgress) bool {
+		return func(l LaneProgress) bool { return l.State == state && !l.Complete() }
+	}
+	short, err := s.shortOfMoney(ctx, r)
+	if err != nil {
+		return err
+	}
+	p, segments := s.Far.Progress, s.Needs.Held
+	for _, l := range s.Far.Lanes {
+		if l.State == store.LaneHeld {
+			segments--
+		}
+	}
+	_, file := batchrun.Of(s.Run)
+	still := p.InFlight+p.Live+p.Staged+p.Again == 0 || !s.Alive && p.InFlight == 0
+	switch {
+	case s.Run.State == store.RunPreparing:
+		s.State = StatePlanned
+	case lane(func(l LaneProgress) bool { return l.Shut() && l.unusable() }):
+		s.State, s.Cause, s.Stage = StateJudges, CauseLane, s.Lane.Stage
+	case segments > 0:
+		s.State, s.Cause = StateHeld, CauseSegments
+	case lane(in(store.LaneHeld)):
+		s.State, s.Cause = StateHeld, CauseLane
+	case lane(func(l LaneProgress) bool { return l.Canary == store.CanaryShown && l.State == store.LaneOpen }):
+		s.State, s.Cause = StateHeld, CauseYes
+	case (short || st.Budget) && still:
+		s.State, s.Cause = StateStopped, CauseBudget
+	case still && lane(in(store.LanePaused)):
+		s.State, s.Cause = StateStopped, CausePaused
+	case still && lane(in(store.LaneStopped)), file && lane(func(l LaneProgress) bool { return engine.StoppedByAccount(l.Lane) }):
+		s.State, s.Cause = StateStopped, CauseLane
+	case s.Run.Reconcile != "":
+		s.State, s.Cause = StateWaiting, CauseCompare
+	case p.InFlight == 0 && lane(func(l LaneProgress) bool { return l.wait.After(s.now) }):
+		s.State, s.Cause, s.Until = StateWaiting, CauseProvider, s.waitEnds()
+	case p.InFlight > 0 || s.Alive:
+		s.State = StateInFlight
+	case p.first.IsZero() && p.Answered+p.Failed == 0:
+		s.State, s.Cause = StatePlanned, CauseNobody
+	default:
+		s.State, s.Cause = StateStopped, CauseNobody
+	}
+	return nil
+}
+
+// waitEnds returns when the first provider that asked to wait takes requests again.
+func (s *Standing) waitEnds() time.Time {
+	var first time.Time
+	for _, l := range s.Far.Lanes {
+		if !l.wait.IsZero() && (first.IsZero() || l.wait.Before(first)) {
+			first, s.Lane = l.wait, l.Lane
+		}
+	}
+	return first
+}
+
+// recentEvents is how far back the history is read for what stopped a run.
+const recentEvents = 20
+
+// shortOfMoney reports whether the budget does not cover what is left.
+func (s *Standing) shortOfMoney(ctx context.Context, r *results.Reader) (bool, error) {
+	if s.Run.Budget == nil || s.Far.Complete() {
+		return false, nil
+	}
+	waiting, err := r.Ledger.Segments(ctx, s.Run.No, store.Staged, store.Uploaded, store.Launched)
+	if err != nil || slices.ContainsFunc(waiting, engine.OverBudget) {
+		return err == nil, err
+	}
+	events, err := r.Pages.EventsBefore(ctx, s.Run.No, 0, recentEvents)
+	for _, e := range events { // the newest first
+		if e.Kind == store.BudgetEvent || e.Kind == store.TunedEvent {
+			return e.Kind == store.BudgetEvent, err
+		}
+	}
+	return false, err
+}
+
+// closed finds the state of a closed run.
+func (s *Standing) closed(ctx context.Context, r *results.Reader) error {
+	if s.Run.Result == store.ResultCancelled {
+		s.State = StateCancelled
+		return nil
+	}
+	st, err := r.Study(ctx, s.Run)
+	if err != nil {
+		return err
+	}
+	s.Stage = s.failedStage(st)
+	switch {
+	case s.Stage != "":
+		s.State = StateJudges
+	case s.Run.Result == store.ResultIncomplete:
+		s.State = StateIncomplete
+	case s.Needs.Owed > 0:
+		s.State, s.Cause, s.Until = StateWaiting, CauseAudit, s.Needs.OwedFrom
+	default:
+		s.State = StateDone
+		if s.Stage, err = peoplesStage(ctx, r, s.Run, st); s.Stage != "" {
+			s.State = StatePeople
+		}
+	}
+	return err
+}
+
+// unusable reports whether a judge was asked and no verdict can be read from what it replied.
+func (l LaneProgress) unusable() bool { return l.Unread > 0 && l.Unread >= l.Answered }
+
+// failedStage returns the first stage whose judges were asked, and gave no verdict that can be used; empty: there is none.
+func (s *Standing) failedStage(st *study.Study) string {
+	type sum struct{ asked, read int64 }
+	stages := map[string]sum{}
+	for _, l := range s.Far.Lanes {
+		n := stages[l.Stage]
+		stages[l.Stage] = sum{n.asked + l.Answered + l.Failed, n.read + l.Answered - l.Unread}
+	}
+	for i := range st.Stages {
+		if n := stages[st.Stages[i].Name]; results.GivesVerdicts(&st.Stages[i]) && n.asked > 0 && n.read <= 0 {
+			return st.Stages[i].Name
+		}
+	}
+	return ""
+}
+
+// peoplesStage returns the first stage that only people judge and of which they have not judged everything; empty: there is none.
+func peoplesStage(ctx context.Context, r *results.Reader, run store.Run, st *study.Study) (string, error) {
+	for i := range st.Stages {
+		s := &st.Stages[i]
+		if !results.GivesVerdicts(s) || len(s.Judges.List) == 0 ||
+			slices.ContainsFunc(s.Judges.List, func(name string) bool { return !strings.HasPrefix(name, people.Prefix) }) {
+			continue
+		}
+		seen := map[store.Task]bool{}
+		for v, err := range r.Ledger.PeopleVerdicts(ctx, run.No, s.Name) {
+			if err != nil {
+				return "", err
+			}
+			if !v.Stale {
+				seen[v.Task()] = true
+			}
+		}
+		asked, err := r.Scripts.People(ctx, run, s.Name)
+		if err != nil {
+			return "", err
+		}
+		if !asked.Asked {
+			continue
+		}
+		left := -len(seen)
+		for _, err := range asked.Tasks(ctx) {
+			if left++; err != nil || left > 0 {
+				return s.Name, err
+			}
+		}
+	}
+	return "", nil
+}
+
+// overdue is how late a run is when no process seems to drive it.
+const overdue = 20 * time.Second
+
+// alive reports whether a process is at work on an open run or will be when its next step is due, and which and when.
+func alive(ctx context.Context, r *results.Reader, run store.Run) (store.Pulse, bool, error) {
+	p, err := r.Pages.Pulse(ctx, run.No)
+	if r.Gone != nil && p.Holder != "" && r.Gone(p.Holder) {
+		return store.Pulse{}, false, err
+	}
+	return p, p.Holder != "" || !p.Due.IsZero() && r.Pages.Now().Sub(p.Due) <= overdue, err
+}
