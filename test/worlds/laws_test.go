@@ -119,8 +119,8 @@ func (h *history) listed(ctx context.Context, flags ...string) ([]runState, erro
 			return nil, breaks(L2, s.String(), "runs and status name the same spent", "%g and %g", r.Spent, st.AtLeast)
 		}
 		if r.State != st.State || r.Sentence != st.Sentence {
-			return nil, breaks(L10, s.String(), "runs and status name the same state", "%s (%s)\nand %s (%s)", r.State, r.Sentence, st.State,
-				st.Sentence)
+			return nil, breaks(L10, s.String(), "runs and status name the same state", "%s (%s)\nand %s (%s)", r.State, r.Sentence,
+				st.State, st.Sentence)
 		}
 		all = append(all, st)
 	}

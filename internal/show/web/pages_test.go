@@ -74,8 +74,9 @@ func TestARunIsReportedInNumbers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	got := r.json("/runs")["runs"].([]any)[0].(map[string]any)
-	for name, want := range map[string]any{"run": "run1", "state": "in flight", "planned": 18.0, "answered": 6.0, "ended_without_answer": 2.0,
-		"in_flight": 2.0, "budget_usd": 10.0, "rehearsal": false} {
+	for name, want := range map[string]any{"run": "run1", "state": "in flight", "planned": 18.0, "answered": 6.0,
+		"ended_without_answer": 2.0,
+		"in_flight":            2.0, "budget_usd": 10.0, "rehearsal": false} {
 		if d := cmp.Diff(want, got[name]); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}

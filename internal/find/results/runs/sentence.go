@@ -150,7 +150,8 @@ func (s Standing) Next(named string) []Step {
 	case CauseBudget:
 		return []Step{{Command: resume.Command + " --budget AMOUNT", Does: "raises it and goes on"}}
 	case CausePaused:
-		return []Step{{Command: "assay tune " + named + " --unpause " + results.ShellWord(s.Lane.Name), Does: "takes the pause back"}, resume}
+		return []Step{{Command: "assay tune " + named + " --unpause " + results.ShellWord(s.Lane.Name), Does: "takes the pause back"},
+			resume}
 	case CauseAudit:
 		return []Step{{Command: resume.Command, Does: "does it"}}
 	case CauseProvider:

@@ -76,7 +76,8 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 		case away > 0 && (n < leastSlice || canariesAway(x.Lanes)):
 			return limit{short: true}, nil
 		case n == 0:
-			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, store.BudgetEvent, "no further item of every lane fits into the budget")
+			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, store.BudgetEvent,
+				"no further item of every lane fits into the budget")
 		case x.tail(groups, int64(n)):
 			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, store.BudgetEvent,
 				"the budget covers "+assay.Count(n, "more item")+" of every lane, which is too little for batches of their own")

@@ -127,8 +127,9 @@ func document(names ...string) *report.Document {
 	}
 	budget := 2 * assay.Dollar
 	d := &report.Document{
-		Study: "small", Description: "Two lanes.", Run: "abc", Standing: report.Standing{Sentence: "Run abc of small is done."}, Created: noon,
-		Closed: noon.Add(90 * time.Minute), Budget: &budget, Report: &analysis.Report{Tables: []analysis.Table{strengths(names...),
+		Study: "small", Description: "Two lanes.", Run: "abc", Standing: report.Standing{Sentence: "Run abc of small is done."},
+		Created: noon,
+		Closed:  noon.Add(90 * time.Minute), Budget: &budget, Report: &analysis.Report{Tables: []analysis.Table{strengths(names...),
 			wins(names...), flips(), validity()}, Leaderboards: []analysis.Leaderboard{ranking(names)}, Plan: &declare.Plan{Known: true,
 			Entries: []declare.Entry{{Said: declare.Said{Kind: declare.Primary, Text: "of: arena"}, Moment: declare.Moment{At: noon}}},
 			Lock:    &declare.Lock{At: noon, Digest: "0123456789abcdef"}}},

@@ -340,8 +340,9 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 		t.Error(said)
 	}
 	d.Closed, d.Standing = time.Time{}, report.Standing{State: "stopped", Why: "No process drives it.", Next: []string{"assay resume r1"}}
-	if said = text(words.Summarise(d)); !strings.Contains(said, "Stopped. No process drives it. 3 requests are on the way or not sent yet. "+
-		"What is said here may still change. assay resume r1") {
+	if said = text(words.Summarise(d)); !strings.Contains(said,
+		"Stopped. No process drives it. 3 requests are on the way or not sent yet. "+
+			"What is said here may still change. assay resume r1") {
 		t.Error(said)
 	}
 }

@@ -93,10 +93,10 @@ func (s *Site) RowsOf(ctx context.Context, h *Home, of []store.Run) ([]RunRow, e
 func row(h *Home, s runs.Standing) RunRow {
 	r, a, p := s.Run, s.Needs, s.Far
 	row := RunRow{
-		ID: r.ID, Study: r.Study, State: s.State, Sentence: s.Sentence(), Next: s.Commands(r.ID), Standing: s, Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note,
-		By: r.By, Created: r.Created, Closed: assay.KnownTime(r.Closed), Progress: p.Progress, Segments: a.Segments, Held: a.Held,
-		Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, Reserved: r.Reserved.Float(),
-		CollectBefore: assay.KnownTime(a.CollectBefore), Owed: a.Owed, OwedFrom: assay.KnownTime(a.OwedFrom),
+		ID: r.ID, Study: r.Study, State: s.State, Sentence: s.Sentence(), Next: s.Commands(r.ID), Standing: s,
+		Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note, By: r.By, Created: r.Created, Closed: assay.KnownTime(r.Closed),
+		Progress: p.Progress, Segments: a.Segments, Held: a.Held, Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown,
+		Reserved: r.Reserved.Float(), CollectBefore: assay.KnownTime(a.CollectBefore), Owed: a.Owed, OwedFrom: assay.KnownTime(a.OwedFrom),
 		Reconcile: r.Reconcile, No: r.No,
 	}
 	if r.Budget != nil {
