@@ -99,3 +99,14 @@ func TestEveryPageIsListed(t *testing.T) {
 		}
 	}
 }
+
+func TestThePageOnStatisticsStaysShort(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/statistics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(strings.Fields(string(text))); n > 4000 {
+		t.Errorf("docs/statistics.md has %d words, at most 4,000: put a sentence in the place of another", n)
+	}
+}

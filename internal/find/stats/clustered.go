@@ -24,15 +24,15 @@ func (s *ItemShares) Add(item Count) {
 	}
 }
 
-// ClusterRate is a share whose answers are independent between clusters only.
+// ClusterRate is a share whose answers are independent between clusters only. Error, design effect and interval rest on one
+// variance: that of leaving out one cluster after the other, and never below that of independent answers.
 type ClusterRate struct {
 	K, N, Items, Clusters int
 	Share                 Number
-	SE                    Number // linearised, times G/(G-1)
+	SE                    Number
 	DesignEffect          Number // how many times larger the variance is than that of independent answers
 	Interval              Interval
-	Worth                 float64 // as many independent answers as would have the variance of SE, at most those there are
-	effective             float64 // likewise, of the variance that the interval rests on
+	effective             float64 // as many independent answers as would have the variance
 }
 
 // Half returns the two-sided p-value of a share of one half, by the method of the interval: below one minus its level,
@@ -64,7 +64,8 @@ func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 
 // ShareByCluster returns the mean over items of their shares. Its interval is Wilson's for as many independent answers as
 // would have the variance that leaving out one cluster after the other gives, widened for few clusters by Student's t.
-// Where the rarer answer occurs in too few clusters to estimate the variance, each cluster counts as a single answer.
+// Where the rarer answer occurs in too few clusters to estimate the variance, each cluster counts as a single answer. Answers
+// that are alone in their clusters are independent.
 func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
 	var r ClusterRate
 	sum, inverse := 0.0, 0.0
@@ -78,30 +79,31 @@ func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
 		}
 	}
 	r.Share = ratio(sum, float64(r.Items), "no verdicts")
-	switch {
-	case !r.Share.OK:
-		r.SE, r.DesignEffect, r.Interval = r.Share, r.Share, Wilson(0, 0, level)
+	if !r.Share.OK {
+		r.SE, r.DesignEffect, r.Interval = r.Share, r.Share, NoInterval("%s", r.Share.Why)
+		return r, nil
+	}
+	independent := square(float64(r.Items)) / inverse // all answers, where items have equally many
+	alike := r.K == 0 || r.K == r.N
+	switch r.effective = independent; {
+	case r.N == r.Clusters:
+		r.Interval = Wilson(r.K, r.N, level)
 	case r.Clusters < 2:
 		few := Undefined("an error needs two clusters, there are %d", r.Clusters)
-		r.SE, r.DesignEffect, r.Interval, r.Worth = few, few, NoInterval("%s", few.Why), float64(r.N)
-	case r.K == 0 || r.K == r.N:
-		alike := Undefined("all answers are alike")
-		r.SE, r.DesignEffect = alike, alike
-		r.effective, r.Worth = float64(r.Clusters), float64(r.N)
+		r.SE, r.DesignEffect, r.Interval = few, few, NoInterval("%s", few.Why)
+		return r, nil
+	case alike:
+		r.effective = float64(r.Clusters)
 		r.Interval = r.wilson(r.effective, level)
 	default:
-		r.effective = square(float64(r.Items)) / inverse // were answers independent; all of them where items have equally many
-		independent := r.Share.Value * (1 - r.Share.Value) / r.effective
-		spread := r.spread(clusters)
-		r.SE, r.DesignEffect, r.Worth = Known(math.Sqrt(spread)), Known(spread/independent), r.effective/max(1, spread/independent)
-		if r.SE.Value <= rounding {
-			r.SE, r.DesignEffect = Undefined(AlikeClusters), Undefined(AlikeClusters)
-		}
-		r.effective /= max(1, r.jackknife(clusters)/independent)
+		r.effective = min(independent, r.Share.Value*(1-r.Share.Value)/r.jackknife(clusters))
 		if r.holding(clusters) < min(rareClusters, r.Clusters/3) {
 			r.effective = min(r.effective, float64(r.Clusters))
 		}
 		r.Interval = r.wilson(r.effective, level)
+	}
+	if r.SE, r.DesignEffect = Known(math.Sqrt(r.Share.Value*(1-r.Share.Value)/r.effective)), Known(independent/r.effective); alike {
+		r.SE, r.DesignEffect = Undefined("all answers are alike"), Undefined("all answers are alike")
 	}
 	return r, nil
 }
@@ -116,17 +118,8 @@ func (r ClusterRate) holding(clusters []ItemShares) int {
 	return min(yes, no)
 }
 
-// spread returns the linearised variance of the share, times G/(G-1).
-func (r ClusterRate) spread(clusters []ItemShares) float64 {
-	squares, g := 0.0, float64(r.Clusters)
-	for _, c := range clusters {
-		squares += square(c.Sum - r.Share.Value*float64(c.Items))
-	}
-	return g / (g - 1) * squares / square(float64(r.Items))
-}
-
-// jackknife returns the variance of the share by leaving out one cluster after the other: that of spread where clusters
-// are of one size, and larger where some are so large that they make the share their own.
+// jackknife returns the variance of the share by leaving out one cluster after the other: the cluster-robust one where
+// clusters are of one size, and larger where some are so large that they make the share their own.
 func (r ClusterRate) jackknife(clusters []ItemShares) float64 {
 	squares, g := 0.0, float64(r.Clusters)
 	for _, c := range clusters {
@@ -242,7 +235,7 @@ func LeftOut(estimate Number, without []Number, level float64) (Number, Interval
 	values := make([]float64, len(without))
 	for k, v := range without {
 		if !v.OK {
-			return none("%s", v.Why)
+			return none("no error: where one is left out, %s", v.Why)
 		}
 		values[k] = v.Value
 	}

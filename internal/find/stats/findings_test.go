@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -188,45 +189,57 @@ func TestBootstrapRanksHoldTheTrueRanks(t *testing.T) {
 	}
 }
 
-func TestGwetOfTwoRatersIsTheTwoRaterFormula(t *testing.T) {
-	t.Parallel()
-	first, second := []int{0, 0, 1, 2, 2, 1, 0}, []int{0, 1, 1, 2, 0, 1, 0}
-	a, err := Agree(first, second, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+// twoRaters returns the counts of categories of units that two raters rated.
+func twoRaters(first, second []int, categories int) [][]int {
 	counts := make([][]int, len(first))
 	for u := range counts {
-		counts[u] = make([]int, 3)
+		counts[u] = make([]int, categories)
 		counts[u][first[u]]++
 		counts[u][second[u]]++
 	}
-	many, err := GwetAC1(counts)
-	if err != nil {
+	return counts
+}
+
+// panelOf returns a panel of units that are clusters of their own.
+func panelOf(units int) Panel {
+	clusters := make([]int, units)
+	for u := range clusters {
+		clusters[u] = u
+	}
+	return NewPanel(clusters, 0.95)
+}
+
+// indexes returns all that there are of two raters.
+func indexes(t *testing.T, first, second []int, categories int) (cohen, fleiss, ac1 Index) {
+	t.Helper()
+	p, counts := panelOf(len(first)), twoRaters(first, second, categories)
+	var errs [3]error
+	cohen, errs[0] = p.Cohen(first, second, categories)
+	fleiss, errs[1] = p.Fleiss(counts)
+	ac1, errs[2] = p.AC1(counts)
+	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(a.AC1, many, about(1e-12)); diff != "" {
-		t.Error(diff)
-	}
+	return cohen, fleiss, ac1
 }
 
 func TestAgreementDoesNotDependOnTheNamesOfCategoriesOrTheOrderOfUnits(t *testing.T) {
 	t.Parallel()
 	first, second := []int{0, 0, 1, 2, 2, 1, 0}, []int{0, 1, 1, 2, 0, 1, 0}
 	name, order := []int{2, 0, 1}, []int{6, 2, 4, 0, 1, 3, 5}
-	a, err := Agree(first, second, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var movedFirst, movedSecond []int
 	for _, u := range order {
 		movedFirst, movedSecond = append(movedFirst, name[first[u]]), append(movedSecond, name[second[u]])
 	}
-	b, err := Agree(movedFirst, movedSecond, 3)
-	if err != nil {
-		t.Fatal(err)
+	cohen, fleiss, ac1 := indexes(t, first, second, 3)
+	movedCohen, movedFleiss, movedAC1 := indexes(t, movedFirst, movedSecond, 3)
+	shown := func(all ...Index) (out []any) {
+		for _, i := range all {
+			out = append(out, i.Value, i.SE, i.Interval)
+		}
+		return out
 	}
-	if diff := cmp.Diff([]Number{a.Kappa, a.SE, a.AC1, a.ScottPi}, []Number{b.Kappa, b.SE, b.AC1, b.ScottPi}, about(1e-12)); diff != "" {
+	if diff := cmp.Diff(shown(cohen, fleiss, ac1), shown(movedCohen, movedFleiss, movedAC1), about(1e-12)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -19,12 +19,12 @@ func NewRate(k, n int, level float64) Rate {
 	return Rate{K: k, N: n, Share: ratio(float64(k), float64(n), "no verdicts"), Interval: Wilson(k, n, level)}
 }
 
-// SE returns the standard error of the share: the spread of the answers over the root of their number.
+// SE returns the standard error of the share.
 func (r Rate) SE() Number {
-	if r.N < 2 || r.K == 0 || r.K == r.N {
+	if r.K == 0 || r.K == r.N {
 		return Undefined("all answers are alike")
 	}
-	return Known(math.Sqrt(r.Share.Value * (1 - r.Share.Value) / float64(r.N-1)))
+	return Known(math.Sqrt(r.Share.Value * (1 - r.Share.Value) / float64(r.N)))
 }
 
 // Wilson returns the score interval of a share: close to its level for every n, and never outside 0 to 1.

@@ -18,19 +18,19 @@ func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
 	}
 	alone := MeanByCluster([]Total{{2, 3}}, 0.95)
 	noFlips, _ := FlipCounts{}.BatchSycophancy()
-	unit, err := KrippendorffAlpha([]Rating{{0, 1}, {1, 2}}, NominalScale)
+	unit, err := panelOf(2).Alpha([]Rating{{0, 1}, {1, 2}}, NominalScale)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := KrippendorffAlpha([]Rating{{0, 1}, {0, 1}}, IntervalScale)
+	same, err := panelOf(1).Alpha([]Rating{{0, 1}, {0, 1}}, IntervalScale)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleiss, err := FleissKappa([][]int{{3, 0}, {3, 0}})
+	fleiss, err := panelOf(2).Fleiss([][]int{{3, 0}, {3, 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gwet, err := GwetAC1([][]int{{1, 0}, {0, 1}})
+	gwet, err := panelOf(2).AC1([][]int{{1, 0}, {0, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,10 @@ func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
 		"one cluster's mean":            number(alone.SE),
 		"one judge":                     OverJudges([]float64{1}, 0.95).Interval,
 		"score of nothing":              number(noFlips),
-		"units rated once":              number(unit),
-		"all ratings alike":             number(same),
-		"one category for all":          number(fleiss),
-		"no item rated twice":           number(gwet),
+		"units rated once":              number(unit.Value),
+		"all ratings alike":             number(same.Value),
+		"one category for all":          number(fleiss.Value),
+		"no item rated twice":           number(gwet.Value),
 		"no pairs":                      number(PairTable{}.Difference(0.95).Difference),
 		"reliability of equals":         number(Reliability([]float64{1, 1}, []float64{1, 1})),
 		"resamples without value":       Replicates{Undefined: 3}.Interval(0.95),
@@ -104,22 +104,22 @@ func TestSingleAnswersPerClusterNeedNoDesignEffect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(400./399, r.DesignEffect.Value, about(1e-12)); diff != "" {
+	if diff := cmp.Diff([]Number{Known(1), Known(math.Sqrt(0.25 * 0.75 / 400))}, []Number{r.DesignEffect, r.SE}, about(1e-12)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(Wilson(100, 400, 0.95), r.Interval, about(5e-4)); diff != "" {
+	if diff := cmp.Diff(Wilson(100, 400, 0.95), r.Interval, about(1e-12)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestEqualAnswersInAClusterCountOnce(t *testing.T) {
 	t.Parallel()
-	once, tenfold := make([]Count, 60), make([]Count, 60)
-	for g := range once {
+	twice, tenfold := make([]Count, 60), make([]Count, 60)
+	for g := range twice {
 		k := int(oneIf(g%3 == 0))
-		once[g], tenfold[g] = Count{k, 1}, Count{10 * k, 10}
+		twice[g], tenfold[g] = Count{2 * k, 2}, Count{10 * k, 10}
 	}
-	a, err := RateByCluster(once, 0.9)
+	a, err := RateByCluster(twice, 0.9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,8 @@ func TestEqualAnswersInAClusterCountOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(a.SE, b.SE, about(1e-12)); diff != "" {
+	once := Known(math.Sqrt(1. / 3 * 2 / 3 / 59))
+	if diff := cmp.Diff([]Number{once, once}, []Number{a.SE, b.SE}, about(1e-12)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(a.Interval, b.Interval, about(1e-12)); diff != "" {
@@ -146,7 +147,7 @@ func TestFewClustersWidenTheInterval(t *testing.T) {
 	t.Parallel()
 	few, many := make([]Count, 12), make([]Count, 1200)
 	for g := range many {
-		many[g] = Count{g % 2, 1}
+		many[g] = Count{2 * (g % 2), 2}
 	}
 	copy(few, many)
 	a, err := RateByCluster(few, 0.95)
@@ -269,12 +270,12 @@ func TestBadInputIsAnError(t *testing.T) {
 		"adjust":           second(Holm([]float64{2})),
 		"pair table":       second(NewPairTable([]bool{true}, nil)),
 		"counts":           second(RateByCluster([]Count{{2, 1}}, 0.95)),
-		"raters":           second(Agree([]int{1}, nil, 2)),
-		"categories":       second(Agree([]int{2}, []int{0}, 2)),
-		"ratings":          second(KrippendorffAlpha([]Rating{{0, math.NaN()}}, NominalScale)),
-		"negative ratio":   second(KrippendorffAlpha([]Rating{{0, -1}}, RatioScale)),
-		"uneven ratings":   second(FleissKappa([][]int{{1, 1}, {1, 0}})),
-		"negative ratings": second(GwetAC1([][]int{{-1, 1}})),
+		"raters":           second(panelOf(1).Cohen([]int{1}, nil, 2)),
+		"categories":       second(panelOf(1).Cohen([]int{2}, []int{0}, 2)),
+		"ratings":          second(panelOf(1).Alpha([]Rating{{0, math.NaN()}}, NominalScale)),
+		"negative ratio":   second(panelOf(1).Alpha([]Rating{{0, -1}}, RatioScale)),
+		"uneven ratings":   second(panelOf(2).Fleiss([][]int{{1, 1}, {1, 0}})),
+		"negative ratings": second(panelOf(1).AC1([][]int{{-1, 1}})),
 		"judges":           second(Deltas([]JudgeScore{{-1, 0, 1}})),
 		"no K":             second(Elo(2, Pairs{}, EloOptions{Scale: 400})),
 		"no runs":          second(EloShuffled(2, Pairs{}, DefaultElo(), 0, 1)),
@@ -340,10 +341,51 @@ func TestALargeClusterMakesRatesLessSure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	robust := math.Sqrt(b.DesignEffect.Value / a.DesignEffect.Value) // how much wider by the formula alone, which trusts the large one
+	robust := linearised(uneven) / linearised(even) // how much wider by the formula alone, which trusts the large one
 	if got := (b.Interval.High - b.Interval.Low) / (a.Interval.High - a.Interval.Low); a.N != b.N || got < 1.1*robust {
 		t.Errorf("%d answers in equal clusters %v, %d with one large %v: %.2f times as wide, by the formula %.2f", a.N, a.Interval, b.N,
 			b.Interval, got, robust)
+	}
+}
+
+// linearised returns the cluster-robust error (CR1) of a share.
+func linearised(clusters []Count) float64 {
+	k, n, squares, g := 0.0, 0.0, 0.0, float64(len(clusters))
+	for _, c := range clusters {
+		k, n = k+float64(c.K), n+float64(c.N)
+	}
+	for _, c := range clusters {
+		squares += square(float64(c.K) - k/n*float64(c.N))
+	}
+	return math.Sqrt(g/(g-1)*squares) / n
+}
+
+func TestTheErrorOfARateIsThatOfItsInterval(t *testing.T) {
+	t.Parallel()
+	for name, design := range map[string][]Count{
+		"of one size":                 {{3, 6}, {1, 6}, {5, 6}, {2, 6}, {4, 6}, {0, 6}, {6, 6}, {3, 6}, {1, 6}, {2, 6}, {5, 6}, {3, 6}},
+		"one is large":                {{39, 52}, {1, 4}, {2, 4}, {4, 4}, {0, 4}, {3, 4}, {1, 4}, {2, 4}, {4, 4}, {0, 4}, {2, 4}, {1, 4}},
+		"the rarer answer in few":     {{6, 6}, {6, 6}, {6, 6}, {6, 6}, {6, 6}, {6, 6}, {5, 6}, {6, 6}, {6, 6}, {6, 6}, {6, 6}, {6, 6}},
+		"clusters are alike":          {{1, 2}, {1, 2}, {1, 2}, {1, 2}},
+		"less than independent":       {{3, 6}, {3, 6}, {2, 6}, {4, 6}, {3, 6}, {3, 6}},
+		"answers that stand alone":    {{1, 1}, {0, 1}, {1, 1}, {1, 1}, {0, 1}},
+		"one cluster, two answers":    {{1, 2}, {0, 1}},
+		"nothing but yes, of its own": {{1, 1}, {1, 1}, {1, 1}},
+	} {
+		r, err := RateByCluster(design, 0.95)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := Wilson(r.K, r.N, 0.95)
+		if r.N > r.Clusters {
+			want = ShareInterval(r.Share.Value, square(r.SE.Value), 0.95, r.Clusters)
+		}
+		if diff := cmp.Diff(want, r.Interval, about(1e-12)); diff != "" {
+			t.Errorf("%s: the interval that belongs to the error %v (-want +got):\n%s", name, r.SE, diff)
+		}
+		if p := r.Share.Value; r.SE.OK == (p == 1) || p < 1 && r.SE.Value < math.Sqrt(p*(1-p)/float64(r.N))-1e-12 {
+			t.Errorf("%s: an error of %v", name, r.SE)
+		}
 	}
 }
 

@@ -34,18 +34,36 @@ type Agreement struct {
 	Level     Measurement       `json:"level"`
 	Alpha     *float64          `json:"alpha"` // Krippendorff's
 	AC1       *float64          `json:"ac1"`   // Gwet's
+	Clusters  int               `json:"clusters"`
+	Errors    map[string]Error  `json:"errors"` // of the measures that exist, by their names
 	Why       map[string]string `json:"why,omitempty"`
+}
+
+// Error is how far a measure may be off: its standard error and bounds at [Level], or why they do not exist.
+type Error struct {
+	SE   *float64 `json:"se"`
+	Low  *float64 `json:"low"`
+	High *float64 `json:"high"`
+	Why  string   `json:"why,omitempty"`
+}
+
+func errorOf(se stats.Number, in stats.Interval) Error {
+	e := Error{SE: se.OrNil(), Why: in.Why}
+	if e.Low, e.High = in.OrNil(); in.OK {
+		e.Why = se.Why
+	}
+	return e
 }
 
 // RaterPair is how far two raters agree about the items that both labelled.
 type RaterPair struct {
-	First     string   `json:"first"`
-	Second    string   `json:"second"`
-	N         int      `json:"n"`
-	Agreement *float64 `json:"agreement"`
-	Kappa     *float64 `json:"kappa"`
-	SE        *float64 `json:"se"`
-	Why       string   `json:"why,omitempty"`
+	First     string           `json:"first"`
+	Second    string           `json:"second"`
+	N         int              `json:"n"`
+	Agreement *float64         `json:"agreement"`
+	Kappa     *float64         `json:"kappa"`
+	Errors    map[string]Error `json:"errors"`
+	Why       string           `json:"why,omitempty"`
 }
 
 // Measurement is the level of measurement of labels: names, or numbers of some kind.
@@ -100,22 +118,23 @@ func (t *Table) Agreement(c LabelColumns, level Measurement) (*Agreement, error)
 	}
 	d := &Agreement{
 		N: len(l.Items), Raters: len(l.Raters), Labels: len(l.Labels), Ratings: len(l.Given), Missing: l.Missing,
-		Level: level, Pairs: []RaterPair{}, Why: map[string]string{},
+		Level: level, Pairs: []RaterPair{}, Clusters: l.clusters(), Errors: map[string]Error{}, Why: map[string]string{},
 	}
 	d.Coverage = float64(d.Ratings) / float64(d.N*d.Raters)
-	if err := d.measure(l.byItem()); err != nil {
+	panel := stats.NewPanel(l.Cluster, Level)
+	if err := d.measure(l, panel); err != nil {
 		return nil, err
 	}
 	ratings := make([]stats.Rating, len(l.Given))
 	for k, g := range l.Given {
 		ratings[k] = stats.Rating{Unit: int(g.Item), Value: values[g.Label]}
 	}
-	alpha, err := stats.KrippendorffAlpha(ratings, scale)
+	alpha, err := panel.Alpha(ratings, scale)
 	if err != nil {
 		return nil, err
 	}
 	d.Alpha = d.keep("alpha", alpha)
-	return d, d.cohen(l)
+	return d, d.cohen(l, panel)
 }
 
 // values are labels as numbers where the level asks for them, and their places in the list where it does not.
@@ -167,9 +186,14 @@ func (l *Labels) byItem() [][]int {
 }
 
 // measure takes the measures that want no more than the counts of labels by item.
-func (d *Agreement) measure(counts [][]int) error {
-	d.Agreement = d.keep("agreement", ofPairs(counts))
-	ac1, err := stats.GwetAC1(counts)
+func (d *Agreement) measure(l *Labels, panel stats.Panel) error {
+	counts := l.byItem()
+	same, err := ofPairs(l, counts)
+	if err != nil {
+		return err
+	}
+	d.Agreement = d.keep("agreement", same)
+	ac1, err := panel.AC1(counts)
 	if err != nil {
 		return err
 	}
@@ -178,37 +202,47 @@ func (d *Agreement) measure(counts [][]int) error {
 		d.Why["fleiss"] = why
 		return nil
 	}
-	kappa, err := stats.FleissKappa(counts)
+	kappa, err := panel.Fleiss(counts)
 	d.Fleiss = d.keep("fleiss", kappa)
 	return err
 }
 
-// keep returns a number that may not exist; the reason why it does not goes apart.
-func (d *Agreement) keep(name string, n stats.Number) *float64 {
-	if !n.OK {
-		d.Why[name] = n.Why
+// keep returns a measure that may not exist; its error, or the reason why it does not exist, goes apart.
+func (d *Agreement) keep(name string, i stats.Index) *float64 {
+	if i.Value.OK {
+		d.Errors[name] = errorOf(i.SE, i.Interval)
+	} else {
+		d.Why[name] = i.Value.Why
 	}
-	return n.OrNil()
+	return i.Value.OrNil()
 }
 
 // ofPairs returns the share of pairs of labels of the same item that are equal, each item of equal weight.
-func ofPairs(counts [][]int) stats.Number {
-	sum, items := 0.0, 0.0
-	for _, item := range counts {
-		n, same := 0, 0
+func ofPairs(l *Labels, counts [][]int) (stats.Index, error) {
+	items, same := make([]int, len(counts)), make([]stats.Count, len(counts))
+	for i, item := range counts {
+		n := 0
 		for _, c := range item {
 			n += c
-			same += c * (c - 1)
+			same[i].K += c * (c - 1) / 2
 		}
-		if n > 1 {
-			sum += float64(same) / float64(n*(n-1))
-			items++
-		}
+		items[i], same[i].N = i, n*(n-1)/2
 	}
-	if items == 0 {
-		return stats.Undefined("no item was labelled twice")
+	i, err := l.share(items, same)
+	if err == nil && !i.Value.OK {
+		i.Value = stats.Undefined("no item was labelled twice")
 	}
-	return stats.Known(sum / items)
+	return i, err
+}
+
+// share returns the mean over items of how often labels are the same, by cluster.
+func (l *Labels) share(items []int, same []stats.Count) (stats.Index, error) {
+	clusters := make([]stats.ItemShares, l.clusters())
+	for k, c := range same {
+		clusters[l.Cluster[items[k]]].Add(c)
+	}
+	r, err := stats.ShareByCluster(clusters, Level)
+	return stats.Index{Value: r.Share, SE: r.SE, Interval: r.Interval}, err
 }
 
 // unevenly returns the range of the number of labels of an item; empty when all items have equally many.
@@ -227,45 +261,38 @@ func unevenly(counts [][]int) string {
 }
 
 // cohen compares the raters two by two.
-func (d *Agreement) cohen(l *Labels) error {
+func (d *Agreement) cohen(l *Labels, panel stats.Panel) error {
 	if d.Raters > maxPairedRaters {
 		d.Why["kappa"] = "more than " + strconv.Itoa(maxPairedRaters) + " raters are not compared two by two"
 		return nil
 	}
 	pairs := l.pairs()
-	var kappas []float64
+	var kappas []stats.Index
 	for i := range uint32(d.Raters) {
 		for j := i + 1; j < uint32(d.Raters); j++ {
-			p := pairs[[2]uint32{i, j}]
-			if p == nil {
+			both := pairs[[2]uint32{i, j}]
+			if both == nil {
 				continue
 			}
-			a, err := stats.Agree(p.first, p.second, d.Labels)
+			p, kappa, err := l.pair(both, panel)
 			if err != nil {
 				return err
 			}
-			if a.Kappa.OK {
-				kappas = append(kappas, a.Kappa.Value)
-			}
-			d.Pairs = append(d.Pairs, RaterPair{
-				First: l.Raters[i], Second: l.Raters[j], N: a.N,
-				Agreement: a.Observed.OrNil(), Kappa: a.Kappa.OrNil(), SE: a.SE.OrNil(), Why: a.Kappa.Why,
-			})
+			p.First, p.Second = l.Raters[i], l.Raters[j]
+			d.Pairs, kappas = append(d.Pairs, p), append(kappas, kappa)
 		}
 	}
-	switch {
-	case len(kappas) > 0:
-		d.Kappa = stats.Mean(kappas).OrNil()
-	case len(d.Pairs) > 0:
+	mean := panel.Mean(kappas)
+	if d.Kappa = d.keep("kappa", mean); d.Kappa == nil && len(d.Pairs) > 0 {
 		d.Why["kappa"] = d.Pairs[0].Why
-	default:
+	} else if d.Kappa == nil {
 		d.Why["kappa"] = "no two raters labelled the same item"
 	}
 	return nil
 }
 
 // both are the labels that two raters gave to the same items.
-type both struct{ first, second []int }
+type both struct{ items, first, second []int }
 
 // pairs returns those of all raters two by two. Labels come by item, then rater.
 func (l *Labels) pairs() map[[2]uint32]*both {
@@ -282,10 +309,31 @@ func (l *Labels) pairs() map[[2]uint32]*both {
 					p = &both{}
 					pairs[[2]uint32{a.Rater, b.Rater}] = p
 				}
-				p.first, p.second = append(p.first, int(a.Label)), append(p.second, int(b.Label))
+				p.items, p.first, p.second = append(p.items, int(a.Item)), append(p.first, int(a.Label)), append(p.second, int(b.Label))
 			}
 		}
 		from = to
 	}
 	return pairs
+}
+
+// pair compares two raters.
+func (l *Labels) pair(b *both, panel stats.Panel) (RaterPair, stats.Index, error) {
+	same := make([]stats.Count, len(b.items))
+	for k := range same {
+		if same[k].N = 1; b.first[k] == b.second[k] {
+			same[k].K = 1
+		}
+	}
+	share, err := l.share(b.items, same)
+	if err != nil {
+		return RaterPair{}, stats.Index{}, err
+	}
+	kappa, err := panel.Of(b.items).Cohen(b.first, b.second, len(l.Labels))
+	p := RaterPair{N: len(same), Agreement: share.Value.OrNil(), Kappa: kappa.Value.OrNil(), Why: kappa.Value.Why,
+		Errors: map[string]Error{"agreement": errorOf(share.SE, share.Interval)}}
+	if kappa.Value.OK {
+		p.Errors["kappa"] = errorOf(kappa.SE, kappa.Interval)
+	}
+	return p, kappa, err
 }

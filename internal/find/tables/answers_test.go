@@ -10,12 +10,12 @@ import (
 
 func TestLabelsComeByItemAndRater(t *testing.T) {
 	t.Parallel()
-	got, err := open(t, "label,rater,item\nyes,ann,q1\nno,bob,q2\nyes,bob,q1\n,ann,q2\n").Labels(LabelColumns{"item", "rater", "label"})
+	got, err := open(t, "label,rater,item\nyes,ann,q1\nno,bob,q2\nyes,bob,q1\n,ann,q2\n").Labels(labelColumns)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &Labels{
-		Items: []string{"q1", "q2"}, Raters: []string{"ann", "bob"}, Labels: []string{"yes", "no"}, Missing: 1,
+		Items: []string{"q1", "q2"}, Raters: []string{"ann", "bob"}, Labels: []string{"yes", "no"}, Missing: 1, Cluster: []int{0, 1},
 		Given: []Label{{Item: 0, Rater: 0, Label: 0, Line: 2}, {Item: 0, Rater: 1, Label: 0, Line: 4},
 			{Item: 1, Rater: 1, Label: 1, Line: 3}},
 	}
@@ -26,7 +26,7 @@ func TestLabelsComeByItemAndRater(t *testing.T) {
 
 func TestWrongLabelsAreReported(t *testing.T) {
 	t.Parallel()
-	_, err := open(t, "item,rater,label\nq,ann,x\n,ann,x\nq,,x\nq,ann,y\n").Labels(LabelColumns{"item", "rater", "label"})
+	_, err := open(t, "item,rater,label\nq,ann,x\n,ann,x\nq,,x\nq,ann,y\n").Labels(labelColumns)
 	want := []string{
 		"votes.csv:3: the item has no name", "votes.csv:4: the rater has no name",
 		`votes.csv:5: "ann" labelled "q" on line 2 already (one label for each item and rater; draws get names of their own, such as q1-2)`,

@@ -64,10 +64,12 @@ func (r *ranker) winRateByCluster() error {
 		}
 		if n := r.options.Bootstrap; n > 0 {
 			r.out.IntervalFrom = fmt.Sprintf("%d resamples", n)
+			r.out.SEFrom = r.out.IntervalFrom
 			runs, err := stats.BootstrapRate(clusters, n, r.options.Seed)
 			if err != nil {
 				return err
 			}
+			one.SE = runs.SE().OrNil()
 			one.Low, one.High = runs.Interval(Level).OrNil()
 		}
 	}

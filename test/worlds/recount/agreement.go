@@ -56,9 +56,29 @@ func (p *panel) clusters() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// number checks a number of judges, and its error from leaving out one cluster after the other.
-func (c *checker) number(f *Finding, p *panel, low, high *float64, of func(*panel) *float64) {
-	kind, all := "judges: "+f.What, p.clusters()
+// resting returns the clusters of answers that have so many of some judges' verdicts (all judges': none named).
+func (p *panel) resting(least int, judges ...string) []string {
+	if len(judges) == 0 {
+		judges = p.judges
+	}
+	all := map[string]bool{}
+	for _, of := range p.given {
+		n, cluster := 0, ""
+		for _, judge := range judges {
+			if r, ok := of[judge]; ok && (r.Label != "" || len(p.labels) == 0) {
+				n, cluster = n+1, r.cluster
+			}
+		}
+		if n >= least {
+			all[cluster] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// number checks a number of judges, and its error from leaving out one after the other of the clusters that it rests on.
+func (c *checker) number(f *Finding, p *panel, all []string, low, high *float64, of func(*panel) *float64) {
+	kind := "judges: " + f.What
 	x := of(p)
 	c.same(kind, f.What, x, f.Value)
 	c.count("judges: clusters", f.What+", clusters", len(all), f.Clusters)
@@ -145,8 +165,8 @@ func (c *checker) judging(s *stage, t *Table, f *Finding) bool {
 	p := c.panel
 	c.covered(s, f.What, f.Coverage, p.rows)
 	judge, lane := f.By["judge"], f.By["lane"]
-	index := func(n int, of func(*panel) *float64) bool {
-		c.number(f, p, some(-1), some(1), of)
+	index := func(n, least int, of func(*panel) *float64) bool {
+		c.number(f, p, p.resting(least), some(-1), some(1), of)
 		c.count("judges: n", f.What+", n", n, f.N)
 		return true
 	}
@@ -158,26 +178,26 @@ func (c *checker) judging(s *stage, t *Table, f *Finding) bool {
 		c.twoJudges(f, p, judge, f.By["against"])
 		return true
 	case "alpha":
-		return index(len(p.answers), (*panel).alpha)
+		return index(len(p.answers), 2, (*panel).alpha)
 	case "fleiss":
-		return index(len(p.rated(len(p.judges))), func(p *panel) *float64 { return fleiss(p.rated(len(p.judges))) })
+		return index(len(p.rated(len(p.judges))), len(p.judges), func(p *panel) *float64 { return fleiss(p.rated(len(p.judges))) })
 	case "ac1":
-		return index(len(p.rated(1)), func(p *panel) *float64 { return gwet(p.rated(1), len(p.labels)) })
+		return index(len(p.rated(1)), 1, func(p *panel) *float64 { return gwet(p.rated(1), len(p.labels)) })
 	case "judge mean of lane":
 		c.same("judges: "+f.What, f.What, p.mean(judge, lane), f.Value)
 		c.count("judges: n", f.What+", n", len(p.means[[2]string{judge, lane}]), f.N)
 		return true
 	case "judge delta of lane":
-		c.number(f, p, nil, nil, func(p *panel) *float64 { return p.delta(judge, lane) })
+		c.number(f, p, p.clusters(), nil, nil, func(p *panel) *float64 { return p.delta(judge, lane) })
 		c.count("judges: n", f.What+", n", len(p.means[[2]string{judge, lane}]), f.N)
 		return true
 	case "mean over judges", "spread over judges":
 		return c.overJudges(s, f, p, lane)
 	case "judge delta":
-		c.number(f, p, nil, nil, func(p *panel) *float64 { return mean(p.deltas(judge)) })
+		c.number(f, p, p.clusters(), nil, nil, func(p *panel) *float64 { return mean(p.deltas(judge)) })
 		return true
 	case "judge delta spread":
-		c.number(f, p, some(0), nil, func(p *panel) *float64 { return deviation(p.deltas(judge)) })
+		c.number(f, p, p.clusters(), some(0), nil, func(p *panel) *float64 { return deviation(p.deltas(judge)) })
 		return true
 	}
 	return false
@@ -245,10 +265,10 @@ func (c *checker) overJudges(s *stage, f *Finding, p *panel, lane string) bool {
 	}
 	c.count("judges: n", f.What+", n", n, f.N)
 	if f.What == "spread over judges" {
-		c.number(f, p, some(0), nil, func(p *panel) *float64 { return deviation(p.ofLane(lane)) })
+		c.number(f, p, p.clusters(), some(0), nil, func(p *panel) *float64 { return deviation(p.ofLane(lane)) })
 		return true
 	}
-	c.number(f, p, s.rubric.Low, s.rubric.High, func(p *panel) *float64 { return mean(p.ofLane(lane)) })
+	c.number(f, p, p.clusters(), s.rubric.Low, s.rubric.High, func(p *panel) *float64 { return mean(p.ofLane(lane)) })
 	return true
 }
 
@@ -261,11 +281,9 @@ func (c *checker) twoJudges(f *Finding, p *panel, first, second string) {
 		c.same("judges: "+f.What, f.What, nil, f.Value)
 	case f.What == "agreement":
 		c.estimate("judges: agreement", f, shareOf(same, f.Level))
-	case len(byCluster(same)) == len(p.clusters()): // else some clusters show nothing of the two
-		c.number(f, p, some(-1), some(1), func(p *panel) *float64 { table, _ := p.both(first, second); return kappaOf(table) })
 	default:
-		table, _ := p.both(first, second)
-		c.same("judges: kappa", f.What, kappaOf(table), f.Value)
+		c.number(f, p, p.resting(2, first, second), some(-1), some(1),
+			func(p *panel) *float64 { table, _ := p.both(first, second); return kappaOf(table) })
 	}
 }
 

@@ -287,7 +287,7 @@ func (c *checker) turned(f *Finding, a *arena) {
 			low, high := exact(k, n, f.Level)
 			e.value, e.low, e.high, e.p = some(share), some(low), some(high), some(signTest(k, n-k))
 			if k > 0 && k < n {
-				e.se = some(math.Sqrt(share * (1 - share) / float64(n-1)))
+				e.se = some(math.Sqrt(share * (1 - share) / float64(n)))
 			}
 		}
 		c.estimate("first wins by order", f, e)

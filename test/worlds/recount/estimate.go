@@ -145,20 +145,14 @@ func shareOfItems(all []ofItem, level float64) estimate {
 	share, n := total(values(means))/items, items*items/inverse
 	e.value = some(share)
 	alike := yes == 0 || yes == float64(e.n)
-	if !alike && e.clusters > 1 {
-		squares := 0.0
-		for _, values := range groups {
-			squares += math.Pow(total(values)-share*float64(len(values)), 2)
-		}
-		if se := math.Sqrt(g/(g-1)*squares) / items; se > 1e-12 {
-			e.se = some(se)
-		}
-	}
 	z := normalCritical(level)
 	if e.n == e.clusters {
 		low, high := wilson(share, n, z)
 		e.low, e.high = some(low), some(high)
 		e.p = some(normalTail(2 * math.Sqrt(n) * (share - 0.5)))
+		if !alike {
+			e.se = some(math.Sqrt(share * (1 - share) / n))
+		}
 		return e
 	}
 	if e.clusters < 2 {
@@ -170,6 +164,7 @@ func shareOfItems(all []ofItem, level float64) estimate {
 		if rarer(raw) < min(10, e.clusters/3) {
 			effective = min(effective, g)
 		}
+		e.se = some(math.Sqrt(share * (1 - share) / effective))
 	}
 	t := critical(level, e.clusters-1)
 	low, high := wilson(share, effective*z*z/(t*t), z)

@@ -25,8 +25,9 @@ type judges struct {
 	own     []uint32 // cluster of each item, plus 1
 	parts   []int    // the part that each cluster belongs to: parts are left out one after the other
 	n       int      // parts
-	found   int      // clusters
-	omitted int      // verdicts on answers beyond those that are kept
+	panel   stats.Panel
+	found   int // clusters
+	omitted int // verdicts on answers beyond those that are kept
 	cover   gather.Groups[struct{}]
 	key     []byte
 }
@@ -114,14 +115,6 @@ func (j *judges) finding(what string, u analysis.Unit, n int, by ...analysis.Val
 		Bounds: stats.NoInterval("not computed"), Rule: j.Stage.CountingRule()}
 }
 
-// category returns a rating as a category: its label, or its score where the rubric has no labels.
-func (j *judges) category(r rating) (int, bool) {
-	if r.label >= 0 {
-		return int(r.label), true
-	}
-	return 0, false
-}
-
 // part puts clusters into parts by their names: each into one of its own, unless there are very many.
 func (j *judges) part() {
 	rank := j.Known.ByText()
@@ -140,6 +133,11 @@ func (j *judges) part() {
 		j.parts = gather.Grown(j.parts, int(c))
 		j.parts[c] = i % j.n
 	}
+	of := make([]int, len(j.places))
+	for unit, c := range j.places {
+		of[unit] = j.parts[c]
+	}
+	j.panel = stats.NewPanel(of, j.Options.Level)
 }
 
 // leftOut returns what a number is without one part after the other.
@@ -151,24 +149,26 @@ func (j *judges) leftOut(of func(part int) stats.Number) []stats.Number {
 	return out
 }
 
+// labelsOf returns the label that a judge gave each unit; -1: none.
+func (j *judges) labelsOf(judge uint32) []int {
+	out := make([]int, len(j.units.List))
+	for unit := range out {
+		out[unit] = -1
+		if r, ok := j.ratings[uint64(unit)<<32|uint64(judge)]; ok {
+			out[unit] = int(r.label)
+		}
+	}
+	return out
+}
+
 // pairs compares judges two by two.
 func (j *judges) pairs(t *analysis.Table) error {
 	order := j.judges.Sorted()
 	for x, a := range order {
+		first := j.labelsOf(a)
 		for _, b := range order[x+1:] {
-			var both labelled
-			for unit := range j.units.List {
-				ra, okA := j.ratings[uint64(unit)<<32|uint64(a)]
-				rb, okB := j.ratings[uint64(unit)<<32|uint64(b)]
-				ca, labelA := j.category(ra)
-				cb, labelB := j.category(rb)
-				if okA && okB && labelA && labelB {
-					both.first, both.second = append(both.first, ca), append(both.second, cb)
-					both.clusters = append(both.clusters, j.places[unit])
-				}
-			}
 			by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.List[a]}, {Field: analysis.ByAgainst, Value: j.judges.List[b]}}
-			if err := j.pair(t, both, by); err != nil {
+			if err := j.pair(t, first, j.labelsOf(b), by); err != nil {
 				return err
 			}
 		}
@@ -176,32 +176,32 @@ func (j *judges) pairs(t *analysis.Table) error {
 	return nil
 }
 
-// labelled are the labels that two judges gave the same answers, and the answers' clusters.
-type labelled struct {
-	first, second []int
-	clusters      []uint32
-}
-
-func (j *judges) pair(t *analysis.Table, both labelled, by []analysis.Value) error {
-	n := len(both.first)
+func (j *judges) pair(t *analysis.Table, first, second []int, by []analysis.Value) error {
+	counts, both := map[uint32]stats.Count{}, []int{}
+	for unit := range first {
+		if c := j.places[unit]; min(first[unit], second[unit]) >= 0 {
+			counts[c] = stats.Count{K: counts[c].K + int(gather.One(first[unit] == second[unit])), N: counts[c].N + 1}
+			both = append(both, unit)
+		}
+	}
+	n := len(both)
 	same, kappa := j.finding(analysis.WhatAgreement, analysis.Share, n, by...), j.finding(analysis.WhatKappa, analysis.Index, n, by...)
 	if n == 0 {
 		t.Findings = append(t.Findings, same.Unknown("they have labelled nothing in common"),
 			kappa.Unknown("they have labelled nothing in common"))
 		return nil
 	}
-	counts := map[uint32]stats.Count{}
-	for i, c := range both.clusters {
-		counts[c] = stats.Count{K: counts[c].K + int(gather.One(both.first[i] == both.second[i])), N: counts[c].N + 1}
-	}
 	e, err := gather.Share(slices.Collect(maps.Values(counts)), j.Options.Level)
 	if err != nil {
 		return err
 	}
 	e.Put(same)
-	value := j.kappa(both, -1)
-	j.index(kappa, value, j.leftOut(func(g int) stats.Number { return j.kappa(both, g) }), "Cohen")
-	if value.OK && !kappa.SE.OK && same.Value.Value == 1 {
+	cohen, err := j.panel.Of(both).Cohen(gather.Permuted(first, both), gather.Permuted(second, both), len(j.labels.List))
+	if err != nil {
+		return err
+	}
+	put(kappa, cohen, "Cohen")
+	if kappa.Value.OK && !kappa.SE.OK && same.Value.Value == 1 {
 		kappa.Interval = stats.NoInterval("they agree on everything: nothing shows how far they could differ")
 	}
 	kappa.Clusters = same.Clusters
@@ -209,109 +209,75 @@ func (j *judges) pair(t *analysis.Table, both labelled, by []analysis.Value) err
 	return nil
 }
 
-// kappa returns Cohen's kappa without a part; -1: of all.
-func (j *judges) kappa(both labelled, without int) stats.Number {
-	var first, second []int
-	for i, c := range both.clusters {
-		if j.parts[c] != without {
-			first, second = append(first, both.first[i]), append(second, both.second[i])
-		}
-	}
-	a, err := stats.Agree(first, second, len(j.labels.List))
-	if err != nil {
-		return stats.Undefined("%s", err)
-	}
-	return a.Kappa
-}
-
-// index fills in an index that is 1 at most, with its error from parts that are left out.
-func (j *judges) index(f *analysis.Finding, value stats.Number, without []stats.Number, method string) {
-	least, most := -1.0, 1.0
-	f.Value, f.Method = value, method+", Student, by cluster"
-	f.SE, f.Interval = stats.LeftOut(value, without, j.Options.Level)
-	f.Interval = f.Interval.Clipped(&least, &most)
+// put fills in an index.
+func put(f *analysis.Finding, i stats.Index, method string) {
+	f.Value, f.SE, f.Interval, f.Method = i.Value, i.SE, i.Interval, method+", Student, by cluster"
 }
 
 // all measures all judges together.
 func (j *judges) all(t *analysis.Table) error {
 	labelled := len(j.labels.List) > 0
-	counts := make([][]int, len(j.units.List))
+	counts, n := make([][]int, len(j.units.List)), make([]int, len(j.units.List))
 	var given []stats.Rating
 	for unit := range counts {
 		counts[unit] = make([]int, len(j.labels.List))
 		for judge := range j.judges.List {
 			r, ok := j.ratings[uint64(unit)<<32|uint64(judge)]
-			if !ok {
+			switch {
+			case !ok || labelled && r.label < 0:
 				continue
-			}
-			if c, ok := j.category(r); ok && labelled {
-				counts[unit][c]++
-				given = append(given, stats.Rating{Unit: unit, Value: float64(c)})
-			} else if !labelled {
+			case labelled:
+				counts[unit][r.label]++
+				given = append(given, stats.Rating{Unit: unit, Value: float64(r.label)})
+			default:
 				given = append(given, stats.Rating{Unit: unit, Value: r.score})
 			}
+			n[unit]++
 		}
 	}
 	scale, named := stats.NominalScale, "Krippendorff, nominal"
 	if !labelled {
 		scale, named = stats.IntervalScale, "Krippendorff, interval"
 	}
-	j.put(t, analysis.WhatAlpha, named, len(counts), func(g int) (stats.Number, error) {
-		return stats.KrippendorffAlpha(slices.DeleteFunc(slices.Clone(given), func(r stats.Rating) bool { return j.leaves(r.Unit, g) }),
-			scale)
-	})
+	alpha, err := j.panel.Alpha(given, scale)
+	if err != nil {
+		return err
+	}
+	j.add(t, analysis.WhatAlpha, named, len(counts), atLeast(n, 2), alpha)
 	if !labelled {
 		return nil
 	}
-	chosen := func(wants func(n int) bool) (out []int) {
-		for unit, c := range counts {
-			if wants(sum(c)) {
-				out = append(out, unit)
-			}
-		}
-		return out
-	}
-	of := func(units []int, index func([][]int) (stats.Number, error)) func(int) (stats.Number, error) {
-		return func(g int) (stats.Number, error) {
-			var kept [][]int
-			for _, unit := range units {
-				if !j.leaves(unit, g) {
-					kept = append(kept, counts[unit])
-				}
-			}
-			return index(kept)
-		}
-	}
-	if whole := chosen(func(n int) bool { return n == len(j.judges.List) }); len(whole) > 0 {
-		j.put(t, analysis.WhatFleiss, "Fleiss, over answers that all judged", len(whole), of(whole, stats.FleissKappa))
-	}
-	rated := chosen(func(n int) bool { return n > 0 })
-	j.put(t, analysis.WhatAC1, "Gwet", len(rated), of(rated, stats.GwetAC1))
-	return nil
-}
-
-// leaves reports whether a unit is in a part.
-func (j *judges) leaves(unit, part int) bool { return j.parts[j.places[unit]] == part }
-
-func sum(counts []int) int {
-	n := 0
-	for _, c := range counts {
-		n += c
-	}
-	return n
-}
-
-// put adds an index, which is computed without one part after the other, too; one that cannot be computed is unknown for
-// that reason.
-func (j *judges) put(t *analysis.Table, what, method string, n int, of func(without int) (stats.Number, error)) {
-	number := func(part int) stats.Number {
-		value, err := of(part)
+	if whole := atLeast(n, len(j.judges.List)); len(whole) > 0 {
+		fleiss, err := j.panel.Of(whole).Fleiss(gather.Permuted(counts, whole))
 		if err != nil {
-			return stats.Undefined("%s", err)
+			return err
 		}
-		return value
+		j.add(t, analysis.WhatFleiss, "Fleiss, over answers that all judged", len(whole), whole, fleiss)
 	}
+	ac1, err := j.panel.AC1(counts)
+	rated := atLeast(n, 1)
+	j.add(t, analysis.WhatAC1, "Gwet", len(rated), rated, ac1)
+	return err
+}
+
+// atLeast returns the units that have so many ratings.
+func atLeast(n []int, least int) (units []int) {
+	for unit := range n {
+		if n[unit] >= least {
+			units = append(units, unit)
+		}
+	}
+	return units
+}
+
+// add reports an index over all judges, which rests on some of the units.
+func (j *judges) add(t *analysis.Table, what, method string, n int, units []int, i stats.Index) {
 	f := j.finding(what, analysis.Index, n)
-	j.index(f, number(-1), j.leftOut(number), method)
+	put(f, i, method)
+	clusters := map[uint32]bool{}
+	for _, unit := range units {
+		clusters[j.places[unit]] = true
+	}
+	f.Clusters = len(clusters)
 	t.Findings = append(t.Findings, *f)
 }

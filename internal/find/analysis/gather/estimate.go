@@ -34,24 +34,20 @@ const fewClusters = "%d clusters are fewer than %d: the interval is wider for it
 // nested ones are not.
 func Share(counts []stats.Count, level float64) (Estimate, error) {
 	r, err := stats.RateByCluster(counts, level)
-	return shareOf(r, level), err
+	return shareOf(r), err
 }
 
 // ShareOfItems estimates the mean over items of their shares of yes, from the items of each cluster.
 func ShareOfItems(clusters []stats.ItemShares, level float64) (Estimate, error) {
 	r, err := stats.ShareByCluster(clusters, level)
-	return shareOf(r, level), err
+	return shareOf(r), err
 }
 
-func shareOf(r stats.ClusterRate, level float64) Estimate {
+func shareOf(r stats.ClusterRate) Estimate {
 	e := Estimate{Value: r.Share, SE: r.SE, Interval: r.Interval, N: r.N, clusters: r.Clusters, method: "Wilson, by cluster", P: r.Half()}
 	switch {
 	case r.N == r.Clusters:
-		alone := stats.NewRate(r.K, r.N, level)
-		e.Interval, e.method = alone.Interval, "Wilson"
-		if r.N == 0 {
-			e.Interval = stats.NoInterval("%s", r.Share.Why)
-		}
+		e.method = "Wilson"
 	case r.Clusters >= 2 && r.Clusters < stats.FewClusters:
 		e.note = fmt.Sprintf(fewClusters, r.Clusters, stats.FewClusters)
 	}

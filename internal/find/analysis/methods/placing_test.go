@@ -169,7 +169,7 @@ func TestARankingHasErrorsAndPlaces(t *testing.T) {
 				p, all := right[[2]string{lane, topic}]/n[[2]string{lane, topic}], n[[2]string{lane, topic}]
 				closeTo(t, lane, f.Value, p)
 				if p > 0 && p < 1 {
-					closeTo(t, "error of "+lane, f.SE, math.Sqrt(p*(1-p)/(all-1)))
+					closeTo(t, "error of "+lane, f.SE, math.Sqrt(p*(1-p)/all))
 				}
 				if f.Rank == nil || *f.Rank != (stats.RankInterval{Rank: place + 1, Best: place + 1, Worst: place + 1}) {
 					t.Errorf("%s %s: %+v", lane, topic, f.Rank)

@@ -16,6 +16,7 @@ import (
 
 type agreeFlags struct {
 	level   tables.Measurement
+	cluster string
 	columns columnNames
 	json    bool
 }
@@ -29,12 +30,15 @@ func Agree(w *shell.World) *cobra.Command {
 		Short:   "Print how far raters agree, from labels in a CSV file",
 		Long: "Measures agreement from a table of labels: columns item, rater and label, one row for each label. A row without a label " +
 			"is missing.\n" +
-			"FILE may be - for standard input; .tsv means tabs. A measure that does not exist is printed as its reason, never as a number.",
+			"FILE may be - for standard input; .tsv means tabs. A measure or an error that does not exist is printed as its reason, " +
+			"never as a number.",
 		Args: shell.Args("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return runAgree(w, args[0], f) },
 	}
 	c.Flags().StringVar((*string)(&f.level), "level", string(tables.Nominal),
 		"what labels are, for Krippendorff's alpha: nominal, ordinal, interval or ratio; all but the first want numbers")
+	c.Flags().StringVar(&f.cluster, "cluster", "",
+		"the column whose values are independent of each other, such as the topic of items: errors are by cluster")
 	c.Flags().StringToStringVar((*map[string]string)(&f.columns), "columns", nil, "what the file calls its columns: item=…,rater=…,label=…")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -52,15 +56,15 @@ func runAgree(w *shell.World, name string, f agreeFlags) error {
 		return err
 	}
 	defer closer.Close()
-	a, err := t.Agreement(tables.LabelColumns{Item: f.columns.of("item"), Rater: f.columns.of("rater"), Label: f.columns.of("label")},
-		f.level)
+	a, err := t.Agreement(tables.LabelColumns{Item: f.columns.of("item"), Rater: f.columns.of("rater"), Label: f.columns.of("label"),
+		Cluster: f.cluster}, f.level)
 	if err != nil {
 		return err
 	}
 	if f.json {
 		err = term.WriteJSON(w.Stdout, a)
 	} else {
-		err = printAgreement(w, a)
+		err = printAgreement(w, a, f.cluster != "")
 	}
 	switch {
 	case err != nil:
@@ -73,27 +77,55 @@ func runAgree(w *shell.World, name string, f agreeFlags) error {
 	return nil
 }
 
-func printAgreement(w *shell.World, a *tables.Agreement) error {
-	_, err := fmt.Fprintf(w.Stdout, "%s by %s: %s in %s, %.1f%% of all that could be; %s without a label\n\n",
-		assay.Count(a.N, "item"), assay.Count(a.Raters, "rater"), assay.Count(a.Ratings, "label"), assay.Count(a.Labels, "kind"),
+func printAgreement(w *shell.World, a *tables.Agreement, clustered bool) error {
+	unit, among := "item", ""
+	if clustered {
+		unit, among = "cluster", " in "+assay.Count(a.Clusters, "cluster")
+	}
+	_, err := fmt.Fprintf(w.Stdout, "%s%s by %s: %s in %s, %.1f%% of all that could be; %s without a label\n\n",
+		assay.Count(a.N, "item"), among, assay.Count(a.Raters, "rater"), assay.Count(a.Ratings, "label"), assay.Count(a.Labels, "kind"),
 		100*a.Coverage, assay.Count(a.Missing, "row"))
 	if err != nil {
 		return err
 	}
-	t := term.Table{Head: []string{"MEASURE", "VALUE", "NOTE"}, Right: map[int]bool{1: true}}
-	t.Add("agreement of pairs", term.Percent(a.Agreement), a.Why["agreement"])
-	t.Add("Cohen's kappa", term.Number(a.Kappa, 4), cmp.Or(a.Why["kappa"], "mean over pairs of raters"))
-	t.Add("Fleiss' kappa", term.Number(a.Fleiss, 4), a.Why["fleiss"])
-	t.Add("Krippendorff's alpha", term.Number(a.Alpha, 4), cmp.Or(a.Why["alpha"], string(a.Level)))
-	t.Add("Gwet's AC1", term.Number(a.AC1, 4), a.Why["ac1"])
-	if err := t.Write(w.Stdout); err != nil || len(a.Pairs) == 0 {
+	t := term.Table{Head: []string{"MEASURE", "VALUE", "SE", "LOW", "HIGH", "NOTE"},
+		Right: map[int]bool{1: true, 2: true, 3: true, 4: true}}
+	add := func(what, name string, value *float64, note string) {
+		e, show := a.Errors[name], index
+		if name == "agreement" {
+			show = term.Percent
+		}
+		t.Add(what, show(value), index(e.SE), show(e.Low), show(e.High), cmp.Or(a.Why[name], e.Why, note))
+	}
+	add("agreement of pairs", "agreement", a.Agreement, "")
+	add("Cohen's kappa", "kappa", a.Kappa, "mean over pairs of raters")
+	add("Fleiss' kappa", "fleiss", a.Fleiss, "")
+	add("Krippendorff's alpha", "alpha", a.Alpha, string(a.Level))
+	add("Gwet's AC1", "ac1", a.AC1, "")
+	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
-	fmt.Fprintln(w.Stdout)
-	pairs := term.Table{Head: []string{"RATERS", "", "ITEMS", "AGREEMENT", "KAPPA", "SE", "NOTE"},
-		Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
-	for _, p := range a.Pairs {
-		pairs.Add(p.First, p.Second, p.N, term.Percent(p.Agreement), term.Number(p.Kappa, 4), term.Number(p.SE, 4), p.Why)
+	if err := printRaterPairs(w, a.Pairs); err != nil {
+		return err
 	}
-	return pairs.Write(w.Stdout)
+	_, err = fmt.Fprintf(w.Stdout,
+		"\nlow and high: 95%%, of agreement from Wilson's formula, of the others from leaving out one %s after the other\n", unit)
+	return err
+}
+
+func index(n *float64) string { return term.Number(n, 4) }
+
+func printRaterPairs(w *shell.World, all []tables.RaterPair) error {
+	if len(all) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w.Stdout)
+	t := term.Table{Head: []string{"RATERS", "", "ITEMS", "AGREEMENT", "LOW", "HIGH", "KAPPA", "SE", "LOW", "HIGH", "NOTE"},
+		Right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 9: true}}
+	for _, p := range all {
+		same, kappa := p.Errors["agreement"], p.Errors["kappa"]
+		t.Add(p.First, p.Second, p.N, term.Percent(p.Agreement), term.Percent(same.Low), term.Percent(same.High),
+			index(p.Kappa), index(kappa.SE), index(kappa.Low), index(kappa.High), cmp.Or(p.Why, kappa.Why, same.Why))
+	}
+	return t.Write(w.Stdout)
 }
