@@ -222,10 +222,10 @@ func (b *Bucket) forget(at string) {
 	delete(b.known, at)
 }
 
-// List walks over what is kept of a run.
-func (b *Bucket) List(ctx context.Context, run string) iter.Seq2[Kept, error] {
+// List walks over what is kept of a run under names that begin so.
+func (b *Bucket) List(ctx context.Context, run, begins string) iter.Seq2[Kept, error] {
 	return func(yield func(Kept, error) bool) {
-		all, err := b.names(ctx, run)
+		all, err := b.names(ctx, run, begins)
 		if err != nil {
 			yield(Kept{}, err)
 			return
@@ -239,14 +239,14 @@ func (b *Bucket) List(ctx context.Context, run string) iter.Seq2[Kept, error] {
 	}
 }
 
-// names lists what lies under every name of a run.
-func (b *Bucket) names(ctx context.Context, run string) (map[string]*contents, error) {
+// names lists what lies under the names of a run that begin so.
+func (b *Bucket) names(ctx context.Context, run, begins string) (map[string]*contents, error) {
 	if _, err := place(run, "x"); err != nil {
 		return nil, err
 	}
 	at := b.prefix + run + "/"
 	all := map[string]*contents{}
-	for o, err := range b.objects.List(ctx, at) {
+	for o, err := range b.objects.List(ctx, at+begins) {
 		if err != nil {
 			return nil, fmt.Errorf("list artifacts of run %s: %w", run, err)
 		}

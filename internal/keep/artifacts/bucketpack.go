@@ -23,7 +23,7 @@ const packFrom = 64 << 10
 
 // Pack compresses the artifacts of a closed run.
 func (b *Bucket) Pack(ctx context.Context, run string) error {
-	all, err := b.names(ctx, run)
+	all, err := b.names(ctx, run, "")
 	if err != nil {
 		return err
 	}

@@ -147,8 +147,8 @@ func (f *Folder) Remove(_ context.Context, run, name string) error {
 	})
 }
 
-// List walks over what is kept of a run.
-func (f *Folder) List(_ context.Context, run string) iter.Seq2[Kept, error] {
+// List walks over what is kept of a run under names that begin so.
+func (f *Folder) List(_ context.Context, run, begins string) iter.Seq2[Kept, error] {
 	return func(yield func(Kept, error) bool) {
 		if _, err := place(run, "x"); err != nil {
 			yield(Kept{}, err)
@@ -160,6 +160,9 @@ func (f *Folder) List(_ context.Context, run string) iter.Seq2[Kept, error] {
 			return
 		}
 		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), begins) {
+				continue
+			}
 			k, err := f.kept(run, e)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // packed or finished meanwhile

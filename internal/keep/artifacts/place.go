@@ -29,8 +29,8 @@ type Place interface {
 	Sink(ctx context.Context, run, name string) (Sink, error)
 	// Log begins an artifact that grows. It outlives no process, and no context ends it: what is in hand is kept.
 	Log(run, name string) (*Log, error)
-	// List walks over what is kept of a run, whole or not.
-	List(ctx context.Context, run string) iter.Seq2[Kept, error]
+	// List walks over what is kept of a run, whole or not, under names that begin so; "": all of it.
+	List(ctx context.Context, run, begins string) iter.Seq2[Kept, error]
 	// Runs walks over the runs of which anything is kept.
 	Runs(ctx context.Context) iter.Seq2[string, error]
 	// Remove takes one artifact away, in every form. One that is not there is no error.
@@ -119,7 +119,7 @@ func Line(ctx context.Context, p Place, run, name string, offset, length int64) 
 // Names lists the whole artifacts of a run.
 func Names(ctx context.Context, p Place, run string) ([]string, error) {
 	var names []string
-	for k, err := range p.List(ctx, run) {
+	for k, err := range p.List(ctx, run, "") {
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func Names(ctx context.Context, p Place, run string) ([]string, error) {
 
 // Bytes returns how many bytes the artifacts of a run take.
 func Bytes(ctx context.Context, p Place, run string) (sum int64, err error) {
-	for k, err := range p.List(ctx, run) {
+	for k, err := range p.List(ctx, run, "") {
 		if err != nil {
 			return 0, err
 		}

@@ -122,7 +122,7 @@ func clientFiles(all map[string]artifact, files []store.ClientFile) map[string]a
 func (c Check) compare(ctx context.Context, run string, closed bool, known func() (map[string]artifact, error)) (
 	all []Difference, sum Sum, err error) {
 	there := map[string]artifacts.Kept{}
-	for k, err := range c.Files.List(ctx, run) {
+	for k, err := range c.Files.List(ctx, run, "") {
 		if err != nil {
 			return nil, sum, err
 		}

@@ -69,7 +69,7 @@ func TestFilesBelongToTheirUsers(t *testing.T) {
 func (r *rig) shelved() int {
 	r.t.Helper()
 	n := 0
-	for _, err := range r.home.Files.List(r.t.Context(), "gateway") {
+	for _, err := range r.home.Files.List(r.t.Context(), "gateway", "") {
 		if err != nil {
 			r.t.Fatal(err)
 		}

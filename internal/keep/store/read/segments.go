@@ -71,14 +71,6 @@ func (s *Reader) AnswersIn(ctx context.Context, run int64, prefix string) (n int
 	return n, cost, nil
 }
 
-// NewestSegment returns the highest number of a segment that the ledger has; 0: there is none.
-func (s *Reader) NewestSegment(ctx context.Context) (no int64, err error) {
-	if err = s.db.QueryRow(ctx, `SELECT COALESCE(MAX(no), 0) FROM segments`).Scan(&no); err != nil {
-		return 0, fmt.Errorf("read the newest segment: %w", err)
-	}
-	return no, nil
-}
-
 // Segment reads one segment.
 func (s *Reader) Segment(ctx context.Context, no int64) (store.Segment, error) {
 	all, err := segments(ctx, s.db, `WHERE no = $1`, no)

@@ -61,15 +61,16 @@ func (w *work) fetch(ctx context.Context) error {
 // partsHere returns the parts of the job that lie here whole.
 func (w *work) partsHere(ctx context.Context) ([]provider.Part, error) {
 	var parts []provider.Part
-	for k, err := range w.Files.List(ctx, w.Run.ID) {
+	begins := w.roundName(fmt.Sprint(w.Seg.Refetches))
+	for k, err := range w.Files.List(ctx, w.Run.ID, begins) {
 		if err != nil {
 			return nil, &ledgerError{err}
 		}
-		name, ok := strings.CutPrefix(k.Name, w.roundName(fmt.Sprint(w.Seg.Refetches)))
-		if !ok || !k.Whole {
+		if !k.Whole {
 			continue
 		}
-		if name, err = url.PathUnescape(name); err != nil {
+		name, err := url.PathUnescape(strings.TrimPrefix(k.Name, begins))
+		if err != nil {
 			return nil, &ledgerError{fmt.Errorf("artifact %s: %w", k.Name, err)}
 		}
 		kind := provider.PartResults

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"assay/internal/assay"
@@ -79,6 +80,9 @@ func (w *work) askAll(ctx context.Context) error {
 		return errors.Join(err, w.Unintended(ctx, store.ErrBudget))
 	}
 	log, err := w.openLog(ctx)
+	if errors.Is(err, fs.ErrExist) { // of a holder that a ledger which was put back does not know: the next lease has another name
+		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now(), "")
+	}
 	if err != nil {
 		return err
 	}

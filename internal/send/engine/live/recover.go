@@ -19,12 +19,12 @@ import (
 // takeOver reads the logs of earlier holders of a live segment: answers that the ledger lacks are settled, and what was in
 // flight is noted, before anything is asked again.
 func (w *work) takeOver(ctx context.Context) error {
-	all, err := w.Ledger.Reader.Artifacts(ctx, w.Seg.No)
+	all, err := w.logs(ctx)
 	if err != nil {
 		return err
 	}
 	for _, a := range all {
-		if a.Kind != store.ArtifactLive || a.Size > 0 { // its end is in the ledger
+		if a.Size > 0 { // its end is in the ledger
 			continue
 		}
 		if err := w.replay(ctx, a); err != nil {
@@ -32,6 +32,29 @@ func (w *work) takeOver(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// logs returns the logs of the segment. A ledger that was put back lacks those of holders that came after it was saved: they are entered.
+func (w *work) logs(ctx context.Context) ([]store.Artifact, error) {
+	all, err := w.Ledger.Reader.Artifacts(ctx, w.Seg.No)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(a store.Artifact) bool { return a.Kind != store.ArtifactLive })
+	for k, err := range w.Files.List(ctx, w.Run.ID, fmt.Sprintf("s%d-live-", w.Seg.No)) {
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all, func(a store.Artifact) bool { return a.Name == k.Name }) {
+			continue
+		}
+		a := store.Artifact{Name: k.Name, Kind: store.ArtifactLive}
+		if a.No, err = w.Ledger.Work.AddArtifact(ctx, w.Lease, a); err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
 }
 
 // replay takes over one log.
@@ -193,17 +216,12 @@ func (p *replaying) take(ctx context.Context, r artifacts.Record) error {
 
 // got settles an answer, unless the ledger has it.
 func (p *replaying) got(ctx context.Context, e entry, r artifacts.Record) error {
-	key, err := assay.ParseKey(e.Key)
-	if err != nil || e.Outcome == nil {
-		return fmt.Errorf("the record at %d: %w", r.Offset, errors.Join(err, artifacts.ErrDamaged))
+	s, err := e.settlement(&p.dec, r)
+	if err != nil {
+		return err
 	}
-	s := store.Settlement{Ord: e.Ord, Key: key, Outcome: *e.Outcome}
-	if len(r.Body) > 0 {
-		s.Artifact, s.Offset, s.Length, s.Sum = p.log.No, r.Offset, int64(len(r.Body)), artifacts.Sum(r.Body)
-	}
-	if e.As != "" {
-		read := p.dec.Body(e.As, r.Body)
-		s.Outcome.Text, s.Outcome.Thoughts = read.Text, read.Thoughts
+	if s.Length > 0 {
+		s.Artifact = p.log.No
 	}
 	s.Cost, s.Unread = p.Bill(s.Outcome), p.Route.Unread(s.Outcome)
 	p.block = append(p.block, s)
@@ -211,6 +229,23 @@ func (p *replaying) got(ctx context.Context, e entry, r artifacts.Record) error 
 		return nil
 	}
 	return p.flush(ctx)
+}
+
+// settlement reads an answer out of its record.
+func (e *entry) settlement(dec *dialect.Decoder, r artifacts.Record) (s store.Settlement, err error) {
+	key, err := assay.ParseKey(e.Key)
+	if err != nil || e.Outcome == nil {
+		return s, fmt.Errorf("the record at %d: %w", r.Offset, errors.Join(err, artifacts.ErrDamaged))
+	}
+	s = store.Settlement{Ord: e.Ord, Key: key, Outcome: *e.Outcome}
+	if len(r.Body) > 0 {
+		s.Offset, s.Length, s.Sum = r.Offset, int64(len(r.Body)), artifacts.Sum(r.Body)
+	}
+	if e.As != "" {
+		read := dec.Body(e.As, r.Body)
+		s.Outcome.Text, s.Outcome.Thoughts = read.Text, read.Thoughts
+	}
+	return s, nil
 }
 
 func (p *replaying) flush(ctx context.Context) error {

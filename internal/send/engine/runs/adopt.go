@@ -68,7 +68,7 @@ func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provi
 
 // adopt takes the answers of jobs at a provider, under the lease of the run.
 func (x *extension) adopt(ctx context.Context, name string, jobs []provider.Status, waves int) ([]Recovery, error) {
-	a := &adoption{extension: x, name: name, waves: waves, several: len(LostRuns(jobs)) > 1}
+	a := &adoption{extension: x, name: name, mode: store.Batch, waves: waves, several: len(LostRuns(jobs)) > 1}
 	if err := a.open(ctx); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,8 @@ func adoptedBy(job string) string { return "adopt-" + artifacts.Name(job) + "-" 
 // adoption gathers answers and joins them to a run.
 type adoption struct {
 	*extension
-	name    string // of the provider
+	name    string // of the provider; empty: of every one
+	mode    store.SegmentMode
 	access  engine.Access
 	routes  []engine.Route  // of its lanes, one for each dialect
 	unsent  []store.Segment // that have no job
@@ -166,7 +167,7 @@ func (a *adoption) open(ctx context.Context) (err error) {
 	if a.access.Batch == nil {
 		return fmt.Errorf("%s has no batches", a.name)
 	}
-	if err := a.Reload(ctx); err != nil {
+	if err := beginAdoption(ctx, a); err != nil {
 		return err
 	}
 	for _, l := range a.Lanes {
@@ -184,10 +185,20 @@ func (a *adoption) open(ctx context.Context) (err error) {
 	if len(a.routes) == 0 {
 		return fmt.Errorf("no lane of this run asks %s", a.name)
 	}
+	return nil
+}
+
+// beginAdoption learns which segments wait to be sent, and makes the scratch file.
+func beginAdoption(ctx context.Context, a *adoption) (err error) {
+	if err := a.Reload(ctx); err != nil {
+		return err
+	}
 	if a.unsent, err = a.Ledger.Reader.Segments(ctx, a.Run.No, store.Staged, store.Uploaded, store.Intended, store.Held); err != nil {
 		return err
 	}
-	a.unsent = slices.DeleteFunc(a.unsent, func(g store.Segment) bool { return g.Mode != store.Batch || g.Provider != a.name })
+	a.unsent = slices.DeleteFunc(a.unsent, func(g store.Segment) bool {
+		return g.Mode != store.Batch && g.Mode != a.mode || !asksAt(a.name, g.Provider)
+	})
 	if err := a.Files.Remove(ctx, a.Run.ID, adoptScratch); err != nil { // of an adoption that was killed
 		return err
 	}
@@ -225,6 +236,9 @@ func (a *adoption) take(ctx context.Context, st provider.Status) error {
 	}
 	return nil
 }
+
+// asksAt reports whether a provider is the named one; the empty name is that of every one.
+func asksAt(name, provider string) bool { return name == "" || name == provider }
 
 // owner returns the segment without a job that made a line's id; 0: none did.
 func (a *adoption) owner(nonce assay.Nonce) int64 {
@@ -280,17 +294,24 @@ func (a *adoption) read(ctx context.Context, job provider.Job, part provider.Par
 		if c := route.Bill(store.Batch, line.Outcome); c != nil {
 			rec.cost += *c
 		}
-		text, err := json.Marshal(line.Outcome)
-		if err != nil {
-			return err
-		}
-		a.index = append(a.index, adoptedAnswer{key: key, part: int32(len(a.parts) - 1), at: a.scratch.Size(), length: int32(len(text)),
-			offset: line.Offset, size: int32(line.Length), sum: line.Sum})
-		if _, err := a.scratch.Write(text); err != nil {
+		found := adoptedAnswer{key: key, offset: line.Offset, size: int32(line.Length), sum: line.Sum}
+		if err := addAnswer(a, found, line.Outcome); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addAnswer keeps an answer of the last part.
+func addAnswer(a *adoption, e adoptedAnswer, o assay.Outcome) error {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	e.part, e.at, e.length = int32(len(a.parts)-1), a.scratch.Size(), int32(len(text))
+	a.index = append(a.index, e)
+	_, err = a.scratch.Write(text)
+	return err
 }
 
 // routeOf returns the route whose wire reads most of the first lines: an OpenAI job may hold answers of either of its two APIs.

@@ -51,7 +51,7 @@ func (a *adoption) join(ctx context.Context) error {
 			return err
 		}
 		for _, g := range groups {
-			if l, _ := a.LaneOf(g.Stage, g.Lane); l.Provider != a.name {
+			if l, _ := a.LaneOf(g.Stage, g.Lane); !asksAt(a.name, l.Provider) {
 				continue
 			}
 			some, err := a.joinGroup(ctx, g, outcomes)
@@ -65,7 +65,7 @@ func (a *adoption) join(ctx context.Context) error {
 }
 
 func (a *adoption) joinGroup(ctx context.Context, g engine.Group, outcomes io.ReaderAt) (some bool, err error) {
-	c, err := a.NewCutter(ctx, g, store.Batch, store.ForWave)
+	c, err := a.NewCutter(ctx, g, a.mode, store.ForWave)
 	if err != nil {
 		return false, err
 	}
@@ -137,7 +137,7 @@ func (a *adoption) joinResends(ctx context.Context, outcomes io.ReaderAt) error 
 		if err != nil {
 			return err
 		}
-		if l, _ := a.LaneOf(r.At.Stage, r.Lane); l.Provider != a.name {
+		if l, _ := a.LaneOf(r.At.Stage, r.Lane); !asksAt(a.name, l.Provider) {
 			continue
 		}
 		if _, found := a.find(r.Key); found {
@@ -145,7 +145,7 @@ func (a *adoption) joinResends(ctx context.Context, outcomes io.ReaderAt) error 
 		}
 	}
 	for len(wait) > 0 {
-		g := engine.Group{GroupKey: wait[0].Group(), Wave: 2, Mode: store.Batch, Final: true}
+		g := engine.Group{GroupKey: wait[0].Group(), Wave: 2, Mode: a.mode, Final: true}
 		n := 0
 		for n < len(wait) && wait[n].Group() == g.GroupKey {
 			n++
@@ -160,7 +160,7 @@ func (a *adoption) joinResends(ctx context.Context, outcomes io.ReaderAt) error 
 
 // joinAgain joins answers to requests of one group that wait to be sent again.
 func (a *adoption) joinAgain(ctx context.Context, g engine.Group, wait []store.Resend, outcomes io.ReaderAt) error {
-	c, err := a.NewCutter(ctx, g, store.Batch, store.ForAgain)
+	c, err := a.NewCutter(ctx, g, a.mode, store.ForAgain)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (a *adoption) joinAgain(ctx context.Context, g engine.Group, wait []store.R
 	for i, r := range wait {
 		at[i] = r.At
 	}
-	built, err := a.Planner.Build(ctx, a.Run, store.Batch, at)
+	built, err := a.Planner.Build(ctx, a.Run, a.mode, at)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (a *adoption) settled(c *stage.Cutter, e adoptedAnswer, p engine.Planned, o
 	}
 	return stage.Known{
 		Attempt: store.Attempt{Key: e.key, Try: 1, At: p.At, Digest: c.Digest(p)},
-		Outcome: store.Settlement{Key: e.key, Outcome: o, Cost: c.Route.Bill(store.Batch, o), Offset: e.offset, Length: int64(e.size),
+		Outcome: store.Settlement{Key: e.key, Outcome: o, Cost: c.Route.Bill(a.mode, o), Offset: e.offset, Length: int64(e.size),
 			Sum: e.sum, Unread: c.Route.Unread(o)},
 		Raw: &a.parts[e.part].file,
 	}, nil

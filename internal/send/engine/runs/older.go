@@ -26,12 +26,15 @@ func (x *extension) younger(ctx context.Context) error {
 	if _, done := x.engine.compared.Load(x.Run.No); done {
 		return nil
 	}
-	newest, err := x.Ledger.Reader.NewestSegment(ctx)
+	known, err := x.Ledger.Reader.Segments(ctx, x.Run.No)
 	if err != nil {
 		return err
 	}
-	highest := int64(0)
-	for k, err := range x.Files.List(ctx, x.Run.ID) {
+	newest, highest := int64(0), int64(0)
+	for _, g := range known {
+		newest = max(newest, g.No)
+	}
+	for k, err := range x.Files.List(ctx, x.Run.ID, "s") {
 		if err != nil {
 			return err
 		}
@@ -42,7 +45,8 @@ func (x *extension) younger(ctx context.Context) error {
 		if err != nil || len(lanes) == 0 {
 			return err
 		}
-		why := fmt.Sprintf("the ledger is older than its artifacts: segment %d is among them, the ledger knows %d", highest, newest)
+		why := fmt.Sprintf("the ledger is older than its artifacts: segment %d is among those of this run, the ledger knows %d", highest,
+			newest)
 		like := store.NewSegment{Run: x.Run.No, GroupKey: store.GroupKey{Stage: lanes[0].Stage, Lane: lanes[0].Name, Turn: 1},
 			Mode: store.Batch, Purpose: store.ForWave, Provider: lanes[0].Provider, Model: lanes[0].Model}
 		if err := errors.Join(x.Ledger.Work.SkipSegments(ctx, like, highest, why),
@@ -111,7 +115,11 @@ func (x *extension) compareAll(ctx context.Context) (joined int64, err error) {
 		}
 	}
 	for more := true; more; {
-		more = false
+		n, err := takeLogs(ctx, x)
+		if err != nil {
+			return joined, err
+		}
+		joined, more = joined+n, n > 0
 		found := map[string][]Recovery{}
 		for _, name := range names {
 			all, err := x.takeOver(ctx, name)

@@ -15,10 +15,21 @@ import (
 )
 
 // TestADatabaseIsSavedAndPutBackAsThePageSays saves a database by pg_dump while its run is open, lets the run come to its end, and puts
-// the database back beside the younger bucket: a worker takes over what the providers answered, and pays nothing twice.
+// the database back beside the younger bucket: a worker takes over what the providers answered, live answers from the logs in the bucket,
+// and pays nothing twice.
 func TestADatabaseIsSavedAndPutBackAsThePageSays(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, "canary: false\n"+conversation) // live answers that are younger than the database are asked again
+	for name, study := range map[string]string{"batch": "canary: false\n" + conversation, "canary": conversation,
+		"live": strings.Replace(conversation, "live_below: 0", "live_below: 1000", 1)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			savedAndPutBack(t, study)
+		})
+	}
+}
+
+func savedAndPutBack(t *testing.T, study string) {
+	s := newShop(t, study)
 	bucket := artifactstest.NewServer(t)
 	begin := func() *hand {
 		env, dir := s.machine(bucket, "openai", "anthropic")
