@@ -46,6 +46,11 @@ func (p *Problems) Warn(at Place, hint, format string, args ...any) {
 	*p = append(*p, Problem{Place: at, What: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
 }
 
+// Touch reports whether there is a problem in the line of a place already: what follows from it need not be reported, too.
+func (p Problems) Touch(at Place) bool {
+	return slices.ContainsFunc(p, func(q Problem) bool { return q.File == at.File && q.Line == at.Line && !q.Warning })
+}
+
 // Errors leaves the warnings out.
 func (p Problems) Errors() Problems {
 	return slices.DeleteFunc(slices.Clone(p), func(q Problem) bool { return q.Warning })

@@ -128,7 +128,10 @@ func (s *Sample) Read(d *decode.Decoder, n *decode.Node) {
 		d.Into(n, &m.N)
 	}
 	if m.N < 1 {
-		d.Problems.Add(n.At, "", "sample: want at least 1, got %d", m.N)
+		if !d.Problems.Touch(n.At) {
+			d.Problems.Add(n.At, "such as {n: 100, seed: 1}", "sample: want at least 1, got %d", m.N)
+		}
+		m.N = 1 // it was reported
 	}
 	*s = Sample{N: m.N, Seed: uint64(m.Seed)}
 }

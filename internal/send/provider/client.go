@@ -80,7 +80,7 @@ type Exchange struct {
 func NewClient(cfg Config, auth Auth) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(cfg.BaseURL, "/"))
 	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
-		return nil, fmt.Errorf("base URL of provider %s: want http(s)://host/path", cfg.Name)
+		return nil, fmt.Errorf("base URL %q of provider %s: want http(s)://host/path", cfg.BaseURL, cfg.Name)
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("base URL of provider %s: want no user, query or fragment", cfg.Name)

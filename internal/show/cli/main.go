@@ -123,6 +123,10 @@ func newRoot(w *shell.World) *cobra.Command {
 		&cobra.Group{ID: shell.GroupTools, Title: "Tools:"},
 	)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		var strange *pflag.NotExistError
+		if errors.As(err, &strange) && slices.Contains([]string{"dry-run", "dryrun", "n"}, strange.GetSpecifiedName()) {
+			return shell.Usage("assay plan STUDY shows what would be sent, and for how much", "%s", err)
+		}
 		return shell.Usage(shell.HelpOf(c), "%s", flagTrouble(c, err))
 	})
 	for _, c := range commands(w) {

@@ -3,6 +3,7 @@ package inputs
 import (
 	"context"
 	"hash/maphash"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -124,17 +125,19 @@ func (s *Source) checkColumns(spec Spec, f *findings) Spec {
 	return spec
 }
 
+// listedMost is how many names are shown.
+const listedMost = 12
+
 // listed shows names, not at length.
 func listed(names []string) string {
-	const most = 12
 	if len(names) == 0 {
 		return "none"
 	}
-	shown := make([]string, 0, most)
-	for _, name := range names[:min(most, len(names))] {
+	shown := make([]string, 0, listedMost)
+	for _, name := range names[:min(listedMost, len(names))] {
 		shown = append(shown, quote(name))
 	}
-	if len(names) > most {
+	if len(names) > listedMost {
 		shown = append(shown, "…")
 	}
 	return strings.Join(shown, ", ")
@@ -195,18 +198,30 @@ func (s *Source) checkItems(ctx context.Context, spec Spec, f *findings, visit f
 		f.problem(spec.At, "", "the check of input %s was stopped: %v", spec.Name, ctx.Err())
 		return
 	case items == 0 && clean:
-		f.problem(spec.At, emptyHint(spec), "input %s has no items", spec.Name)
+		f.problem(spec.At, s.emptyHint(ctx, spec), "input %s has no items", spec.Name)
 	case expects == 0 && clean && spec.ExpectField != "":
 		f.problem(spec.At, "", "input %s: no item has a right answer in field %s", spec.Name, quote(spec.ExpectField))
 	}
 	s.reportDuplicates(ctx, spec, ids, f)
 }
 
-func emptyHint(spec Spec) string {
-	if spec.Rows != nil || spec.Where != nil {
-		return "do `rows` or `where`, --rows or --item leave any?"
+// emptyHint returns why an input may have no items: its file is empty, or what is asked for is not among its ids.
+func (s *Source) emptyHint(ctx context.Context, spec Spec) string {
+	if spec.Rows == nil && spec.Where == nil {
+		if info, err := fs.Stat(s.fsys, cleanPath(spec.File)); err == nil && info.Size() == 0 && !info.IsDir() {
+			return spec.File + " is empty"
+		}
+		return ""
 	}
-	return ""
+	spec.Rows, spec.Where, spec.Sample, spec.Limit = nil, nil, nil, 0
+	var ids []string
+	for it, err := range s.stream(ctx, spec) {
+		if err != nil || len(ids) > listedMost {
+			break
+		}
+		ids = append(ids, it.ID)
+	}
+	return "do `rows` or `where`, --rows or --item leave any? its ids are " + listed(ids)
 }
 
 // duplicates finds ids that are equal or look equal without holding them: one hash for each id, and a second reading

@@ -54,9 +54,9 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 		"empty array": {files: map[string]string{"a.json": "[ ]"}, spec: Spec{File: "a.json"},
 			want: []string{study + "input in has no items"}},
 		"empty csv": {files: map[string]string{"a.csv": ""}, spec: Spec{File: "a.csv"},
-			want: []string{study + "input in has no items"}},
+			want: []string{study + "input in has no items (a.csv is empty)"}},
 		"nothing left": {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Rows: []Range{{2, 0}}},
-			want: []string{study + "input in has no items (do `rows` or `where`, --rows or --item leave any?)"}},
+			want: []string{study + "input in has no items (do `rows` or `where`, --rows or --item leave any? its ids are \"1\")"}},
 		"UTF-16": {files: map[string]string{"a.txt": "\xFF\xFEx\x00"}, spec: Spec{File: "a.txt"},
 			want: []string{"a.txt:1:1: the file is UTF-16 (save the file as UTF-8)"}},
 		"Latin-1": {files: map[string]string{"a.txt": "ok\ncaf\xE9\nok\n"}, spec: Spec{File: "a.txt"},
@@ -320,7 +320,7 @@ func TestAWalkChecksWhatItShows(t *testing.T) {
 	same(t, []string{"x", "y"}, seen)
 	same(t, []string{"a.jsonl:2:1: bad JSON: '?' stands where a value should"}, problems)
 	_, problems = walk("empty", 1)
-	same(t, []string{"study.yaml:3:5: input empty has no items"}, problems)
+	same(t, []string{"study.yaml:3:5: input empty has no items (empty.txt is empty)"}, problems)
 	_, problems = walk("nothing", 1)
 	same(t, []string{`the study has no input "nothing"`}, problems)
 }

@@ -140,6 +140,7 @@ func (s *Source) peekFile(f file, left *peek, k *known) {
 		if err != nil {
 			k.fail(err)
 		}
+		k.open = k.open || len(names) == 0 // what an empty file might have is not missed
 		k.add(names...)
 	case formatParquet:
 		names, err := s.parquetNames(f)

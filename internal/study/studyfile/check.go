@@ -39,7 +39,7 @@ func (r *reader) check() {
 	if b := s.Batch; b.Size > 0 && b.Segments > 0 {
 		r.found.Add(b.At, "", "batch: want one of size, segments")
 	}
-	if d := s.Deadline; d != nil && d.After == 0 {
+	if d := s.Deadline; d != nil && d.After == 0 && d.At != (assay.Place{}) && !r.found.Touch(d.At) {
 		r.found.Add(d.At, "such as {after: 12h, then: live}", "deadline has no `after`")
 	}
 	for i, url := range s.Notify.List {
@@ -137,7 +137,7 @@ func (r *reader) checkInputs() {
 		for i, name := range in.All.List {
 			r.known(in.All.Places[i], "input", name, names)
 		}
-		if in.Has("limit") && in.Limit < 1 {
+		if in.Has("limit") && in.Limit < 1 && !r.found.Touch(in.Key("limit")) {
 			r.found.Add(in.Key("limit"), "leave it out for all of them", "limit: want at least 1, got %d", in.Limit)
 		}
 		for _, j := range in.Join {

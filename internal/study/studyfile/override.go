@@ -1,6 +1,7 @@
 package studyfile
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,10 +38,29 @@ func (r *reader) override(root *decode.Node, o Options) {
 			val, problems = &decode.Node{Kind: decode.Text, At: at, Body: at}, nil
 		}
 		r.found = append(r.found, problems...)
-		if val != nil {
+		if val != nil && !r.misnamed(root, key, at) {
 			r.setPath(root, key, val)
 		}
 	}
+}
+
+// misnamed reports a path that leads into a lane, an input or the like that the study does not have: whoever sets a key of it does not
+// mean to add one.
+func (r *reader) misnamed(root *decode.Node, dotted string, at assay.Place) bool {
+	parts := strings.Split(dotted, ".")
+	if len(parts) < 3 || !slices.Contains([]string{"inputs", "lanes", "providers", "rubrics", "traits"}, parts[0]) {
+		return false
+	}
+	all := root.Child(parts[0])
+	if all == nil || all.Kind != decode.Map || all.Child(parts[1]) != nil {
+		return false
+	}
+	var names []string
+	for _, p := range all.Pairs {
+		names = append(names, p.Key)
+	}
+	r.found.Add(at, assay.Choices(parts[1], names), "%s has no %s", parts[0], decode.Quote(parts[1]))
+	return true
 }
 
 // setPath puts a value where a dotted path leads, making maps on the way; stages are reached by name or number.

@@ -82,7 +82,7 @@ func adopt(c *cobra.Command, w *shell.World, name string, jobs []string, f adopt
 	var d *plan.Input
 	var p *plan.Plan
 	if f.file != "" {
-		a.f.file = shell.StudyFile(w, f.file)
+		a.f.file = shell.StudyFile(w, []string{f.file})
 		var err error
 		if d, p, err = shell.Planned(c, w, a.f.file, f.study, plan.Options{}, nil); err != nil {
 			return err

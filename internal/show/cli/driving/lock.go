@@ -18,16 +18,16 @@ func Lock(w *shell.World) *cobra.Command {
 	var f shell.StudyFlags
 	var home shell.HomeFlags
 	c := &cobra.Command{
-		Use:     "lock STUDY",
+		Use:     "lock [STUDY]",
 		GroupID: shell.GroupStart,
 		Short:   "Write a study, its items and its analyses into the ledger before anything is sent",
 		Long: "Writes the study with its texts, the digests of its items and what it declares (analyses, primary findings, thresholds, " +
 			"exclusions) into\n" +
 			"the ledger, under one hash and the time. The next run, its report and its bundle tell when the study was locked and what " +
 			"was changed since.\nNothing is sent. Locking the same study again changes nothing: the first time counts.",
-		Args: shell.Args("STUDY"),
+		Args: shell.StudyArg(w),
 		RunE: func(c *cobra.Command, args []string) error {
-			name := shell.StudyFile(w, args[0])
+			name := shell.StudyFile(w, args)
 			d, p, err := shell.Planned(c, w, name, f, plan.Options{}, nil)
 			if err != nil {
 				return err

@@ -19,7 +19,7 @@ func Notify(w *shell.World) *cobra.Command {
 	var f shell.StudyFlags
 	var test bool
 	c := &cobra.Command{
-		Use:     "notify STUDY",
+		Use:     "notify [STUDY]",
 		GroupID: shell.GroupRun,
 		Short:   "List where a study sends its news; --test sends a message",
 		Long: "Lists where a study sends its news: the variables under `notify`, and whether each holds a notification URL. Nothing is " +
@@ -28,9 +28,9 @@ func Notify(w *shell.World) *cobra.Command {
 			"for a yes; and when\n" +
 			"a drive leaves results behind that a provider deletes within a day. A message has the counts, the cost, and what " +
 			"to type next.",
-		Args: shell.Args("STUDY"),
+		Args: shell.StudyArg(w),
 		RunE: func(c *cobra.Command, args []string) error {
-			d, _, err := shell.Planned(c, w, shell.StudyFile(w, args[0]), f, plan.Options{}, nil)
+			d, _, err := shell.Planned(c, w, shell.StudyFile(w, args), f, plan.Options{}, nil)
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ type runFlags struct {
 func Run(w *shell.World) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:     "run STUDY",
+		Use:     "run [STUDY]",
 		GroupID: shell.GroupRun,
 		Short:   "Continue (or start) the run of a study",
 		Long: "Runs a study: what can go out goes out, what comes back is kept, and the next wave is made from it, until everything " +
@@ -63,8 +63,8 @@ func Run(w *shell.World) *cobra.Command {
 			"lanes apart: it names how many and the command that asks them.\n\n" +
 			"It ends with what was found, in a few sentences and a table, and with what to type next.\n\n" +
 			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
-		Args: shell.Args("STUDY"),
-		RunE: func(c *cobra.Command, args []string) error { return runStudy(c, w, shell.StudyFile(w, args[0]), f) },
+		Args: shell.StudyArg(w),
+		RunE: func(c *cobra.Command, args []string) error { return runStudy(c, w, shell.StudyFile(w, args), f) },
 	}
 	f.study.Register(c)
 	f.home.Register(c)

@@ -20,16 +20,16 @@ func Check(w *shell.World) *cobra.Command {
 	var f shell.StudyFlags
 	var online bool
 	c := &cobra.Command{
-		Use:     "check STUDY",
+		Use:     "check [STUDY]",
 		GroupID: shell.GroupStart,
 		Short:   "List everything that is wrong with a study",
 		Long: "Reads a study, its texts and all its rows, renders every first request, and lists all problems at once as file:line:col: " +
 			"what (hint).\n" +
 			"Nothing is sent. Exit code 2 when there is a problem; warnings alone are exit code 0.\n\n" +
 			"--online also asks the providers, by calls that cost nothing, whether keys, models and permissions are there.",
-		Args: shell.Args("STUDY"),
+		Args: shell.StudyArg(w),
 		RunE: func(c *cobra.Command, args []string) error {
-			name := shell.StudyFile(w, args[0])
+			name := shell.StudyFile(w, args)
 			d, p, err := shell.Planned(c, w, name, f, plan.Options{}, nil)
 			if err != nil {
 				return err
@@ -44,6 +44,10 @@ func Check(w *shell.World) *cobra.Command {
 				}
 			}
 			total := p.Sum(func(plan.Part) bool { return true })
+			if b := d.Study.Budget; b.Set && total.Cost.Expected.Sum > b.Money {
+				fmt.Fprintf(w.Stderr, "%s: warning: the budget of %s does not cover what is expected, %s (the run stops when it is spent; "+
+					"assay plan %s shows what costs how much)\n", name, b.Money, total.Cost.Expected, name)
+			}
 			fmt.Fprintf(w.Stdout, "%s: no problems; %s in %s\n", name, assay.Count(total.Requests, "request"), assay.Count(p.Waves, "wave"))
 			if err := printIdentities(c.Context(), w, d); err != nil {
 				return err

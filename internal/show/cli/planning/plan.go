@@ -37,7 +37,7 @@ type planFlags struct {
 func Plan(w *shell.World) *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
-		Use:     "plan STUDY",
+		Use:     "plan [STUDY]",
 		GroupID: shell.GroupStart,
 		Short:   "Show what would be sent and what it would cost; nothing is sent",
 		Long: "Plans a study: the first wave, comparisons of items too, is rendered and encoded exactly as it would go out and cut into " +
@@ -53,8 +53,8 @@ func Plan(w *shell.World) *cobra.Command {
 			"--show prints requests of every stage, judges too; --stage, --lane and --item pick some. What a request of a later wave " +
 			"will say depends on\n" +
 			"answers: a text that begins with (STAND-IN takes the place of each, and the line above the request says so.",
-		Args: shell.Args("STUDY"),
-		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, w, shell.StudyFile(w, args[0]), f) },
+		Args: shell.StudyArg(w),
+		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, w, shell.StudyFile(w, args), f) },
 	}
 	f.study.Register(c)
 	f.scope.RegisterScope(c)

@@ -21,6 +21,20 @@ func Args(names ...string) cobra.PositionalArgs { return between(len(names), nam
 // UpTo are arguments that may be left out.
 func UpTo(names ...string) cobra.PositionalArgs { return between(0, names...) }
 
+// StudyArg is one study, which may be left out where study.yaml is in the folder that one works in.
+func StudyArg(w *World) cobra.PositionalArgs {
+	named := UpTo("STUDY")
+	return func(c *cobra.Command, got []string) error {
+		if len(got) == 0 && !w.Disk.IsFile(defaultStudy) {
+			return Usage("name a study; `assay init` writes one", "%s needs STUDY: there is no %s here", c.CommandPath(), defaultStudy)
+		}
+		return named(c, got)
+	}
+}
+
+// defaultStudy is the study of a folder.
+const defaultStudy = "study.yaml"
+
 // between wants the first so many of these arguments, and takes the others.
 func between(least int, names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, got []string) error {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -27,8 +28,10 @@ func (f *StudyFlags) Register(c *cobra.Command) {
 	c.Flags().StringVar(&f.Prices, "prices", "", "a file of prices over the built-in table")
 }
 
-// StudyFile returns the study that a name on the command line means: the file, or study.yaml in the folder.
-func StudyFile(w *World, name string) string { return w.Workspace().StudyFile(name) }
+// StudyFile returns the study that a command line means: the file, study.yaml in the folder that it names, or the one of this folder.
+func StudyFile(w *World, args []string) string {
+	return w.Workspace().StudyFile(cmp.Or(FirstOf(args), defaultStudy))
+}
 
 // Planned opens and plans a study; warnings go to standard error. It is priced by what answers took in a home; with nil, by the
 // catalogue alone.

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,6 +93,9 @@ func (d checker) rubricHint(st *study.Stage) string {
 	if d.Study.RubricOf(st) != nil {
 		return ""
 	}
+	if path.Ext(st.Rubric.Name) != "" {
+		return fmt.Sprintf("a file goes under prompt: `rubric: {prompt: %s, labels: {right: 1, wrong: 0}}`", st.Rubric.Name)
+	}
 	fits := d.Study.Rubrics.Names()
 	for _, name := range judge.Builtins() {
 		if r, _ := judge.Builtin(name); r.Kind == plan.KindOf(st) {
@@ -108,7 +112,7 @@ func (d checker) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Probl
 		return
 	}
 	if len(own.Labels) == 1 {
-		problems.Warn(own.Where.Key("labels"), "a judge chooses between two or more", "the rubric of stage %s has one label, %s", st.Name,
+		problems.Add(own.Where.Key("labels"), "a judge chooses between two or more", "the rubric of stage %s has one label, %s", st.Name,
 			own.Labels[0].Name)
 	}
 	if own.Rule != nil && len(own.Labels) > 0 && len(own.Rule.Regex) == 0 { // those of patterns are checked where they are read
