@@ -111,6 +111,19 @@ func (s *Study) Lane(name string) (*Lane, bool) {
 	return nil, false
 }
 
+// ImportedJudge begins the name of a judge that is no person, and whose verdicts were made elsewhere: nothing is sent for it.
+const ImportedJudge = "imported:"
+
+// ImportedJudges returns the judges of a stage whose verdicts were made elsewhere.
+func (s *Stage) ImportedJudges() (out []string) {
+	for _, name := range s.Judges.List {
+		if strings.HasPrefix(name, ImportedJudge) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // LanesNamed returns the lanes that names and globs pick, in the order of the study. A group's name picks all its
 // lanes.
 func (s *Study) LanesNamed(names []string) []*Lane {

@@ -43,7 +43,7 @@ type Stage struct {
 	Batch    Batch      `json:"batch,omitzero"`
 
 	Rubric    RubricRef `json:"rubric,omitzero" jsonschema:"built-in or own rubric by name, or one written here"`
-	Judges    Names     `json:"judges,omitzero" jsonschema:"lanes that judge, human:NAME or human:*"`
+	Judges    Names     `json:"judges,omitzero" jsonschema:"lanes that judge, human:NAME or human:*, or imported:NAME for verdicts made elsewhere"`
 	Jury      Jury      `json:"jury,omitempty" jsonschema:"each (the default), majority, mean or unanimous"`
 	Gold      string    `json:"gold,omitempty" jsonschema:"human labels: sensitivity, specificity, corrected rates"`
 	Of        Of        `json:"of,omitzero" jsonschema:"which answer: last, first, each, conversation or a turn's number"`

@@ -32,6 +32,7 @@ func benchmarks() []benchmark {
 		{"coverage", "intervals that hold and claims that are false, by design, in simulated studies", coverageBench},
 		{"validate", "what people's labels correct, in 10,000 simulated studies (-n) of each of 29 settings: intervals that hold, " +
 			"false claims", validateBench},
+		{"labels", "200 studies (-n) whose judge favours a lane, imported, with 60 labels from a file: false claims", labelsBench},
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
 		{"live", "live requests against what a bare loop and 64 requests in flight can do", liveBench},
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
@@ -88,6 +89,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
+	flags.Uint64Var(&b.seed, "seed", 20261118, "of validate and labels: another seed, other studies")
 	flags.StringVar(&b.write, "write", "", "of coverage: write the table as a page to this file")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -116,6 +118,7 @@ type bench struct {
 	assay string // the built binary
 	n     int    // how much was asked for; 0: nothing
 	lanes int    // of view
+	seed  uint64 // of simulated studies
 	write string // of coverage: the page to write; empty: none
 }
 

@@ -34,7 +34,7 @@ func validateBench(ctx context.Context, b *bench) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s := d.try(studies)
+		s := d.try(studies, b.seed)
 		share := func(k, n float64) float64 { return k / max(n, 1) }
 		held, apart, falsely := share(s.held, s.values), share(s.heldApart, s.differences), share(s.claimed, s.studies)
 		fmt.Printf("%-42s %7.1f %11.1f %7.1f %7.2f | %6.1f %11.1f %7.1f\n", d.name, 100*held, 100*apart, 100*falsely, s.width/s.labelsWidth,
@@ -67,8 +67,7 @@ func (t *checkedTally) add(o checkedTally) {
 	t.width, t.labelsWidth = t.width+o.width, t.labelsWidth+o.labelsWidth
 }
 
-func (d checkedDesign) try(n int) checkedTally {
-	var seed uint64 = 20261118
+func (d checkedDesign) try(n int, seed uint64) checkedTally {
 	for _, c := range d.name {
 		seed = seed*131 + uint64(c)
 	}

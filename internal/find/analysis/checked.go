@@ -15,6 +15,8 @@ type Checked struct {
 	Items  int  // with all of their labels
 	Labels int  // on those of the last planned look, else on all
 	Next   int  // labelled items at which numbers are corrected next; 0: they are
+	// Declared: the labels came with the probabilities of their answers, and were not drawn here.
+	Declared bool
 	// LeftOut is how many items were left out because a person could not tell.
 	LeftOut int
 
@@ -133,6 +135,9 @@ func (c *Checked) Words() string {
 	}
 	if c.LeftOut > 0 {
 		text += fmt.Sprintf("; %s left out, as a person could not tell", Plural(c.LeftOut, "item"))
+	}
+	if c.Declared {
+		text += "; the labels' file declares how they were drawn"
 	}
 	return text
 }

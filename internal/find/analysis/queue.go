@@ -26,6 +26,8 @@ type Task struct {
 
 	Turn   bool   // as chosen: Second is shown first
 	Chosen Chosen // why it was chosen
+	// Probability is with which chance it was drawn, as a file declares; 0: not known.
+	Probability float64
 }
 
 // Chosen is why a person was asked about something. It is kept with the label: what was chosen by a judge's verdict is
@@ -35,6 +37,7 @@ type Chosen string
 // The reasons.
 const (
 	ChosenDrawn     Chosen = "drawn"     // in the order of a Draw: its probability is known
+	ChosenDeclared  Chosen = "declared"  // a file of labels declares with which probability
 	ChosenRandom    Chosen = "random"    // of all answers alike
 	ChosenBalanced  Chosen = "balanced"  // the two were compared least often; at random among what they answered
 	ChosenUncertain Chosen = "uncertain" // of the two of which it is not clear yet which is better, compared least often

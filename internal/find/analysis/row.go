@@ -53,6 +53,8 @@ type Row struct {
 
 	Fallback bool // another lane gave it in the judge's place
 	Drawn    bool // of a person: the answer was drawn, and not chosen
+	// Probability is with which chance the answer of a person's label was drawn, as its file declares; 0: it does not.
+	Probability float64
 
 	Baseline string // the earlier run that it is of, as an analysis names it; empty: the run at hand
 }

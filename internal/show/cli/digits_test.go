@@ -13,7 +13,7 @@ import (
 )
 
 // digits wants the findings of one analysis to be among those of another, to the last digits: digits [-but TEXT...] WAS.json
-// NOW.json [NEW=OLD...]. Stages may have other names; judges of imported verdicts are called human:NAME. A finding whose
+// NOW.json [NEW=OLD...]. Stages may have other names; judges of imported verdicts are called imported:NAME. A finding whose
 // name holds one of the texts need not come back.
 func digits(ts *testscript.TestScript, neg bool, args []string) {
 	var but []string
@@ -76,7 +76,7 @@ func findings(ts *testscript.TestScript, file string, renamed map[string]string)
 				if err != nil {
 					ts.Fatalf("%v", err)
 				}
-				name := fmt.Sprintf("%s, %s: %s of %s", t.Stage, t.Title, f.What, strings.ReplaceAll(string(by), "human:", ""))
+				name := fmt.Sprintf("%s, %s: %s of %s", t.Stage, t.Title, f.What, strings.ReplaceAll(string(by), "imported:", ""))
 				out[name] = []*float64{f.Value, f.Low, f.High, &f.N, &f.Clusters}
 			}
 		}

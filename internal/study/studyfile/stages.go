@@ -197,6 +197,9 @@ func (r *reader) checkJudges(st *study.Stage, verb study.Verb) {
 			}
 			continue
 		}
+		if strings.HasPrefix(name, study.ImportedJudge) {
+			continue
+		}
 		if slices.Contains(st.Judges.List[:i], name) {
 			r.found.Add(st.Judges.Places[i], "several votes of one judge are `repeats: N`", "judge %s is named twice", name)
 		}

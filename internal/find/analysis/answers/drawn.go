@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"maps"
 	"slices"
 
 	"assay/internal/find/analysis"
@@ -12,6 +13,8 @@ import (
 // drawnLabels are people's labels on answers that were drawn, and what judges say of all answers.
 type drawnLabels struct {
 	gather.Job
+	draw     *analysis.Draw // nil: each label came with the probability of its answer
+	lanes    []string
 	yes      []string
 	labels   map[string]*drawnLabel // by unit
 	byItem   map[string][]*drawnLabel
@@ -23,26 +26,38 @@ type drawnLabels struct {
 // drawnLabel is what people said of one answer.
 type drawnLabel struct {
 	lane, cluster int
+	weight        float64 // 1/probability, as it was declared
 	sum, n        float64
 	undecided     bool // a person cannot tell
 	verdicts      map[uint32]float64
 }
 
-func newDrawnLabels(j gather.Job, yes []string) *drawnLabels {
-	return &drawnLabels{Job: j, yes: yes, labels: map[string]*drawnLabel{}, byItem: map[string][]*drawnLabel{},
+// newDrawnLabels returns none yet. Without a draw, labels declare their probabilities.
+func newDrawnLabels(j gather.Job, yes []string, draw *analysis.Draw) *drawnLabels {
+	d := &drawnLabels{Job: j, yes: yes, draw: draw, labels: map[string]*drawnLabel{}, byItem: map[string][]*drawnLabel{},
 		found: map[uint32]*analysis.Checked{}}
+	if draw != nil {
+		d.lanes = draw.Lanes
+	}
+	return d
 }
 
 // learn enters a person's label.
 func (d *drawnLabels) learn(unit string, r *analysis.Row) {
-	lane := slices.Index(d.Stage.Draw.Lanes, r.Lane)
-	if lane < 0 {
+	lane := slices.Index(d.lanes, r.Lane)
+	switch {
+	case lane < 0 && d.draw != nil:
 		return
+	case lane < 0:
+		lane, d.lanes = len(d.lanes), append(d.lanes, r.Lane)
 	}
 	l := d.labels[unit]
 	if l == nil {
-		l = &drawnLabel{lane: lane, cluster: int(d.clusters.Of(r.ClusterName())), verdicts: map[uint32]float64{}}
+		l = &drawnLabel{lane: lane, cluster: int(d.clusters.Of(r.ClusterName())), weight: 1, verdicts: map[uint32]float64{}}
 		d.labels[unit], d.byItem[r.Item] = l, append(d.byItem[r.Item], l)
+	}
+	if r.Probability > 0 {
+		l.weight = 1 / r.Probability
 	}
 	value, ok := gather.ValueOf(r, d.yes, false)
 	if !r.Valid() || !ok {
@@ -54,13 +69,13 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 
 // judged enters a judge's verdict.
 func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
-	lane := slices.Index(d.Stage.Draw.Lanes, r.Lane)
+	lane := slices.Index(d.lanes, r.Lane)
 	value, ok := gather.ValueOf(r, d.yes, false)
 	if lane < 0 || !ok {
 		return
 	}
 	for int(judge) >= len(d.verdicts) {
-		d.verdicts = append(d.verdicts, checked.NewSample(len(d.Stage.Draw.Lanes)))
+		d.verdicts = append(d.verdicts, checked.NewSample(len(d.lanes)))
 	}
 	d.verdicts[judge].Judged(int(d.clusters.Of(r.ClusterName())), lane, value)
 	if l := d.labels[unit]; l != nil {
@@ -71,11 +86,11 @@ func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
 }
 
 // complete returns the drawn items whose labels are all there, in the order of the draw, and how many were left out because a person could
-// not tell.
+// not tell. Where labels declare their probabilities, an item has all that it is given.
 func (d *drawnLabels) complete(judge uint32) (items []string, left int) {
-	for _, item := range d.Stage.Draw.Order() {
+	for _, item := range d.order() {
 		labels := d.byItem[item]
-		if len(labels) < len(d.Stage.Draw.Drawn(item)) {
+		if len(labels) == 0 || d.draw != nil && len(labels) < len(d.draw.Drawn(item)) {
 			continue
 		}
 		whole := true
@@ -93,14 +108,37 @@ func (d *drawnLabels) complete(judge uint32) (items []string, left int) {
 	return items, left
 }
 
+// order returns the items in the order in which they are labelled.
+func (d *drawnLabels) order() []string {
+	if d.draw == nil {
+		return slices.Sorted(maps.Keys(d.byItem))
+	}
+	return d.draw.Order()
+}
+
+// looks returns at how many labelled items numbers are corrected: labels that come with their probabilities are all there.
+func (d *drawnLabels) looks(items int) []checked.Look {
+	if d.draw == nil {
+		return []checked.Look{{Items: items, Alpha: 1 - d.Options.Level}}
+	}
+	return d.draw.Looks(1 - d.Options.Level)
+}
+
 // sample returns a judge's verdicts with the labels of some items.
 func (d *drawnLabels) sample(judge uint32, items []string) *checked.Sample {
 	var all []checked.Label
-	weights := d.Stage.Draw.Weights(items)
+	var weights map[string]float64
+	if d.draw != nil {
+		weights = d.draw.Weights(items)
+	}
 	for i, item := range items {
 		for _, l := range d.byItem[item] {
+			weight := l.weight
+			if d.draw != nil {
+				weight = weights[item]
+			}
 			all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: l.verdicts[judge], Value: l.sum / l.n,
-				Weight: weights[item]})
+				Weight: weight})
 		}
 	}
 	return d.verdicts[judge].With(all)
@@ -137,7 +175,7 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		return c
 	}
 	items, left := d.complete(judge)
-	out := &analysis.Checked{State: checked.Unchecked, Items: len(items), LeftOut: left, Lanes: d.Stage.Draw.Lanes}
+	out := &analysis.Checked{State: checked.Unchecked, Items: len(items), LeftOut: left, Lanes: d.lanes, Declared: d.draw == nil}
 	labels := func(n int) (sum int) {
 		for _, item := range items[:n] {
 			sum += len(d.byItem[item])
@@ -145,8 +183,8 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		return sum
 	}
 	out.Labels = labels(len(items))
-	looks := d.Stage.Draw.Looks(1 - d.Options.Level)
-	for _, l := range looks[:len(looks)-1] { // the last one is beyond the plan
+	looks := d.looks(len(items))
+	for _, l := range looks[:len(looks)-1] { // the last one is beyond the plan, or of all that was declared
 		if out.Next == 0 && l.Items > len(items) {
 			out.Next = max(l.Items, checked.FewestChecked)
 		}
@@ -154,7 +192,7 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 	s := d.sample(judge, items)
 	out.Agrees, out.AgreesInterval = s.ErrorRate(d.scale(), d.Options.Level)
 	for _, l := range looks {
-		if l.Items > len(items) || l.Items < checked.FewestClusters || !d.Stage.Draw.Covers(items[:l.Items]) {
+		if l.Items > len(items) || l.Items < checked.FewestClusters || d.draw != nil && !d.draw.Covers(items[:l.Items]) {
 			continue
 		}
 		s = d.sample(judge, items[:l.Items])

@@ -28,6 +28,7 @@ type Validity struct {
 	certain map[uint32]string // unit: its true label
 	cover   gather.Groups[struct{}]
 	drawn   *drawnLabels // nil: nobody was asked about drawn answers
+	given   *drawnLabels // that declare their probabilities; nil: none do
 	key     []byte
 }
 
@@ -47,9 +48,17 @@ func NewValidity(j gather.Job) *Validity {
 	}
 	v.cover = gather.NewGroups(j.Spec.By, func() struct{} { return struct{}{} })
 	if j.Stage.Draw != nil {
-		v.drawn = newDrawnLabels(j, v.yes)
+		v.drawn = newDrawnLabels(j, v.yes, j.Stage.Draw)
 	}
 	return v
+}
+
+// sampled returns the labels that judges are checked by: those of the draw, else those whose file declares their probabilities; nil: none.
+func (v *Validity) sampled() *drawnLabels {
+	if v.given != nil && (v.drawn == nil || len(v.drawn.labels) == 0) {
+		return v.given
+	}
+	return v.drawn
 }
 
 // unit distinguishes a judged answer, or a pair whichever way round, from all others.
@@ -78,8 +87,14 @@ func (v *Validity) label(r *analysis.Row) string {
 
 // Learn enters a label that is taken to be true.
 func (v *Validity) Learn(r *analysis.Row) {
-	if v.drawn != nil && r.Drawn {
+	switch {
+	case v.drawn != nil && r.Drawn:
 		v.drawn.learn(string(v.unit(r)), r)
+	case r.Probability > 0 && v.Stage.Verb == analysis.Judged:
+		if v.given == nil {
+			v.given = newDrawnLabels(v.Job, v.yes, nil)
+		}
+		v.given.learn(string(v.unit(r)), r)
 	}
 	if !r.Valid() || r.Label == "" {
 		return
@@ -116,14 +131,16 @@ func (v *Validity) Add(r *analysis.Row) {
 	}
 	g := v.cover.Of(r)
 	g.Cover.Count(r)
-	if !r.Valid() || r.Label == "" || v.Stage.Flips && v.Stage.IsControl(r.Branch) && !slices.Contains(v.Spec.By, analysis.ByBranch) {
+	if !r.Valid() || v.Stage.Flips && v.Stage.IsControl(r.Branch) && !slices.Contains(v.Spec.By, analysis.ByBranch) {
 		return
 	}
 	judge := v.judges.Of(r.Judge)
-	if v.drawn != nil {
-		v.drawn.judged(string(v.unit(r)), judge, r)
+	if d := v.sampled(); d != nil {
+		d.judged(string(v.unit(r)), judge, r)
 	}
-	v.hear(r, judge)
+	if r.Label != "" {
+		v.hear(r, judge)
+	}
 }
 
 // hear records a judge's label of one answer. Of a pair, the first showing counts.
@@ -173,7 +190,7 @@ func (v *Validity) isYes(label, expect string) (yes, ok bool) {
 // Tables computes how far judges can be trusted.
 func (v *Validity) Tables() ([]analysis.Table, error) {
 	t := analysis.Table{Title: "judge validity", By: append([]string{analysis.ByJudge}, v.Spec.By...), Coverage: v.cover.Totals()}
-	if len(v.truth) == 0 {
+	if d := v.sampled(); len(v.truth) == 0 && (d == nil || len(d.labels) == 0) {
 		return nil, nil
 	}
 	for _, judge := range v.judges.Sorted() {
@@ -208,8 +225,9 @@ func (v *Validity) notes(t *analysis.Table) {
 		t.Note("%s chosen because it was not clear which of the two is better: accuracy is that of close pairs more than of all",
 			analysis.WereLabels(v.Stage.Unclear))
 	}
-	if v.Stage.Verb == analysis.Judged && v.drawn == nil {
-		t.Note("these labels were chosen, not drawn: they correct nothing. `assay label` draws a sample")
+	if v.Stage.Verb == analysis.Judged && v.sampled() == nil {
+		t.Note("these labels were chosen, not drawn: they correct nothing. `assay label` draws a sample; a file with a column " +
+			"probability declares one")
 	}
 }
 
@@ -236,8 +254,8 @@ func (v *Validity) judge(t *analysis.Table, judge uint32) error {
 		f.Value, f.Interval, f.Method = x.rate.Share, x.rate.Interval, "Wilson, among the labelled"
 		t.Findings = append(t.Findings, *f)
 	}
-	if v.drawn != nil {
-		v.drawn.findings(t, judge, by, v.finding)
+	if d := v.sampled(); d != nil {
+		d.findings(t, judge, by, v.finding)
 	}
 	return nil
 }
@@ -343,12 +361,15 @@ func (v *Validity) Validated() bool {
 	return false
 }
 
+// Sampled reports whether any labels were drawn, or declare that they were: these alone show how good a judge is.
+func (v *Validity) Sampled() bool { return v.sampled() != nil }
+
 // EachChecked returns how far each judge was checked by labels that were drawn.
 func (v *Validity) EachChecked() map[string]*analysis.Checked {
 	out := map[string]*analysis.Checked{}
 	for judge, name := range v.judges.List {
-		if v.drawn != nil {
-			out[name] = v.drawn.checked(uint32(judge))
+		if d := v.sampled(); d != nil {
+			out[name] = d.checked(uint32(judge))
 		}
 	}
 	return out
@@ -356,8 +377,8 @@ func (v *Validity) EachChecked() map[string]*analysis.Checked {
 
 // Checked returns how far the stage's only judge was checked by labels that were drawn.
 func (v *Validity) Checked() *analysis.Checked {
-	if v.drawn == nil || len(v.judges.List) != 1 {
-		return nil
+	if d := v.sampled(); d != nil && len(v.judges.List) == 1 {
+		return d.checked(0)
 	}
-	return v.drawn.checked(0)
+	return nil
 }

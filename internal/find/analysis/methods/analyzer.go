@@ -108,7 +108,8 @@ func (b *Analyzer) besides(shown map[string][]analysis.Spec) error {
 		is := func(m analysis.Method) bool {
 			return slices.ContainsFunc(list, func(s analysis.Spec) bool { return s.Method == m })
 		}
-		if stage.Draw != nil && is(analysis.JudgeBias) && !is(analysis.Validity) { // it reads what people's labels show
+		// it reads what people's labels show
+		if (stage.Draw != nil || stage.Gold || len(stage.People) > 0) && is(analysis.JudgeBias) && !is(analysis.Validity) {
 			more = append(more, analysis.Spec{Stage: name, Method: analysis.Validity, ForLeaderboard: true})
 		}
 		if len(list) > 0 && pushes {
@@ -209,7 +210,7 @@ func (b *Analyzer) Done(stage string) error {
 	for _, e := range b.entries[stage] {
 		if v, ok := e.Collector.(*answers.Validity); ok && e.stage.Checked == nil {
 			e.stage.Checked, e.stage.CheckedBy = v.Checked(), v.EachChecked()
-			e.stage.Validated = e.stage.Validated || e.stage.Checked.Decides() || e.stage.Draw == nil && v.Validated()
+			e.stage.Validated = e.stage.Validated || e.stage.Checked.Decides() || !v.Sampled() && v.Validated()
 		}
 	}
 	for i := range b.entries[stage] {

@@ -33,7 +33,8 @@ func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error 
 			for v, err := range all {
 				note := func(r *analysis.Row) {
 					r.State, r.Label, r.Score = v.State, v.Label, v.Score
-					r.Drawn = people.ChosenAs(&v) == analysis.ChosenDrawn
+					chosen, probability := people.ChosenAs(&v)
+					r.Drawn, r.Probability = chosen == analysis.ChosenDrawn, probability
 					if judge != "" {
 						r.Judge = judge
 					}

@@ -49,7 +49,7 @@ func juryOf(of *study.Study, st *study.Stage) string {
 // panelOf returns the panel of a stage; nil where all verdicts stay apart.
 func panelOf(of *study.Study, st *study.Stage) *jury {
 	p := &jury{jury: judge.Jury(st.Jury), votes: judge.Reduce(st.Repeats.Reduce), repeats: 1, units: map[string]*judgedUnit{}}
-	lanes := len(of.LanesNamed(st.Judges.List))
+	lanes := len(of.LanesNamed(st.Judges.List)) + len(st.ImportedJudges())
 	p.people = lanes == 0 && slices.ContainsFunc(st.Judges.List, func(name string) bool { return strings.HasPrefix(name, people.Prefix) })
 	if p.jury == judge.Each || lanes < 2 && !p.people {
 		p.jury = ""

@@ -52,6 +52,7 @@ func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.S
 		for _, l := range of.LanesNamed(st.Judges.List) {
 			s.Judges = append(s.Judges, l.Name)
 		}
+		s.Judges = append(s.Judges, st.ImportedJudges()...)
 		if s.People, err = r.Ledger.People(ctx, run.No, st.Name); err != nil {
 			return nil, err
 		}
@@ -299,7 +300,7 @@ func unclear(ctx context.Context, r *results.Reader, run store.Run, stage string
 		if err != nil {
 			return n, err
 		}
-		if v.State == assay.VerdictValid && people.ChosenAs(&v) == analysis.ChosenUncertain {
+		if chosen, _ := people.ChosenAs(&v); v.State == assay.VerdictValid && chosen == analysis.ChosenUncertain {
 			n++
 		}
 	}

@@ -116,6 +116,9 @@ func (r *Label) settle(people *people.Stage, problems *assay.Problems) (store.Ve
 		problems.Add(r.At, labelsOf(people.Rubric()), "%s", err)
 		return store.Verdict{}, false
 	}
+	if r.probability != nil {
+		r.task.Chosen, r.task.Probability = analysis.ChosenDeclared, *r.probability
+	}
 	v, err := people.Verdict(r.task, r.Judge, said)
 	if err != nil {
 		problems.Add(r.At, "", "%s", err)
@@ -191,7 +194,12 @@ func Write(ctx context.Context, r *results.Reader, run store.Run, all []Labelled
 	return n, nil
 }
 
+// sameSaid reports whether a label is as it was. One that was drawn here stays so, whatever a file declares.
 func sameSaid(a, b store.Verdict) bool {
+	chosen, was := people.ChosenAs(&a)
+	if _, is := people.ChosenAs(&b); chosen != analysis.ChosenDrawn && was != is {
+		return false
+	}
 	score := a.Score == nil && b.Score == nil || a.Score != nil && b.Score != nil && *a.Score == *b.Score
 	return a.State == b.State && a.Label == b.Label && score && a.Reason == b.Reason
 }

@@ -29,6 +29,7 @@ type Label struct {
 	turn, draw              *int
 	label                   string
 	score, confidence       *float64
+	probability             *float64 // with which the answer was drawn
 	state                   assay.VerdictState
 	explanation             string
 	task                    analysis.Task
@@ -154,6 +155,11 @@ func labelOf(at assay.Place, values map[string]string, problems *assay.Problems)
 	}
 	r.turn, r.draw = wholeOf(at, "turn", first("turn"), problems), wholeOf(at, "draw", first("draw"), problems)
 	r.score, r.confidence = numberOf(at, "score", first("score"), problems), numberOf(at, "confidence", first("confidence"), problems)
+	r.probability = numberOf(at, "probability", first("probability"), problems)
+	if p := r.probability; p != nil && !(*p > 0 && *p <= 1) {
+		problems.Add(at, "with which chance the answer was drawn, such as 0.15",
+			"probability is %g, which is not above 0 and at most 1", *p)
+	}
 	if text := first("key"); text != "" {
 		key, err := assay.ParseKey(text)
 		if err != nil {

@@ -44,7 +44,8 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		return Votes{}, err
 	}
 	s, _ := st.Stage(stage)
-	out := Votes{Machines: len(st.LanesNamed(s.Judges.List)) > 0 || p.rubric.Rule != nil, pairs: p.Pairs(), wanted: words.LabelsWanted}
+	machines := len(st.LanesNamed(s.Judges.List))+len(s.ImportedJudges()) > 0 || p.rubric.Rule != nil
+	out := Votes{Machines: machines, pairs: p.Pairs(), wanted: words.LabelsWanted}
 	d, err := p.People.Draw(ctx)
 	if err != nil {
 		return Votes{}, err

@@ -165,10 +165,12 @@ type Verdict struct {
 	Label      string             `json:"label" parquet:"label,dict"`
 	Score      *float64           `json:"score" parquet:"score,optional"`
 	Confidence *float64           `json:"confidence" parquet:"confidence,optional"`
-	Reason     string             `json:"reason" parquet:"reason"`
-	Fields     Raw                `json:"fields" parquet:"fields"`   // further fields of the judge's reply
-	Subject    string             `json:"subject" parquet:"subject"` // key of the answer it is about
-	Against    string             `json:"against" parquet:"against"` // of a pair: of the other answer
+	// Probability is the chance with which the answer of a person's label was drawn; nil: it was not, or nobody knows.
+	Probability *float64 `json:"probability" parquet:"probability,optional"`
+	Reason      string   `json:"reason" parquet:"reason"`
+	Fields      Raw      `json:"fields" parquet:"fields"`   // further fields of the judge's reply
+	Subject     string   `json:"subject" parquet:"subject"` // key of the answer it is about
+	Against     string   `json:"against" parquet:"against"` // of a pair: of the other answer
 	Try
 	GivenAt string `json:"given_at" parquet:"given_at"`
 }

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/find/analysis"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/send/script"
+	"assay/internal/send/script/people"
 	"assay/internal/study"
 	"assay/internal/study/pairs"
 	"assay/internal/study/plan"
@@ -31,8 +33,9 @@ type Reader struct {
 	// Short leaves texts out that are too long for a row of the ledger; else they are read from the bytes that came.
 	Short bool
 
-	inputs  map[string]string // by stage
-	origins map[int64]string  // ids of runs whose answers were reused
+	drawn   map[string]map[string]float64 // of labels on drawn answers: their probability, by stage and item
+	inputs  map[string]string             // by stage
+	origins map[int64]string              // ids of runs whose answers were reused
 }
 
 // Of gathers what the rows of a whole run need.
@@ -48,6 +51,18 @@ func Of(ctx context.Context, r *results.Reader, run store.Run) (*Reader, error) 
 	for _, g := range segments {
 		t.Jobs[g.No] = g.Job
 		t.Costs[g.Stage] = t.Costs[g.Stage].Add(g.Price())
+	}
+	t.drawn = map[string]map[string]float64{}
+	for i := range t.Study.Stages {
+		if st := &t.Study.Stages[i]; st.Verb() == study.VerbJudge {
+			stage, err := r.Scripts.People(ctx, run, st.Name)
+			if err != nil {
+				return nil, err
+			}
+			if t.drawn[st.Name], err = stage.Probabilities(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return t, nil
 }
@@ -233,6 +248,11 @@ func (t *Reader) Verdict(v *store.Verdict) *Verdict {
 		if json.Unmarshal([]byte(v.Fields), &said) == nil {
 			row.Confidence = said.Confidence
 		}
+	}
+	if chosen, declared := people.ChosenAs(v); declared > 0 {
+		row.Probability = &declared
+	} else if p, ok := t.drawn[v.At.Stage][v.At.Item]; ok && chosen == analysis.ChosenDrawn {
+		row.Probability = &p
 	}
 	return row
 }

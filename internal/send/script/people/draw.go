@@ -90,6 +90,38 @@ func (s *Stage) Plan(ctx context.Context, d *analysis.Draw, items int) (int, err
 	return items, s.keep(ctx, d)
 }
 
+// Probabilities returns with which chance each drawn item was, of those that have all of their labels; nil where nothing was drawn.
+func (s *Stage) Probabilities(ctx context.Context) (map[string]float64, error) {
+	d, err := s.Draw(ctx)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	lanes := map[string]map[string]bool{}
+	for v, err := range s.Reader.PeopleVerdicts(ctx, s.Run.No, s.Name) {
+		if err != nil {
+			return nil, err
+		}
+		if chosen, _ := ChosenAs(&v); chosen != analysis.ChosenDrawn || v.State != assay.VerdictValid {
+			continue
+		}
+		if lanes[v.At.Item] == nil {
+			lanes[v.At.Item] = map[string]bool{}
+		}
+		lanes[v.At.Item][v.At.Lane] = true
+	}
+	var items []string
+	for item, labelled := range lanes {
+		if len(labelled) == len(d.Drawn(item)) {
+			items = append(items, item)
+		}
+	}
+	out := map[string]float64{}
+	for item, weight := range d.Weights(items) {
+		out[item] = 1 / weight
+	}
+	return out, nil
+}
+
 // LabelsLeft returns how many answers of the first items of a draw nobody has labelled yet.
 func (s *Stage) LabelsLeft(ctx context.Context, d *analysis.Draw, items int) (n int, err error) {
 	seen, err := s.tally(ctx, "")

@@ -167,7 +167,7 @@ func (s *Stage) Verdict(t analysis.Task, person string, given assay.Verdict) (st
 	v := store.Verdict{Run: s.Run.No, At: place(&t), State: given.State, Label: given.Label, Score: given.Score,
 		Reason: cmp.Or(given.Why, given.Explanation)}
 	v.At.Judge = person
-	fields, err := json.Marshal(beside{Chosen: t.Chosen, Confidence: given.Confidence})
+	fields, err := json.Marshal(beside{Chosen: t.Chosen, Probability: t.Probability, Confidence: given.Confidence})
 	if err != nil {
 		return v, err
 	}
@@ -177,17 +177,19 @@ func (s *Stage) Verdict(t analysis.Task, person string, given assay.Verdict) (st
 
 // beside is kept beside a person's label.
 type beside struct {
-	Chosen     analysis.Chosen `json:"chosen,omitempty"`
-	Confidence *float64        `json:"confidence,omitempty"`
+	Chosen      analysis.Chosen `json:"chosen,omitempty"`
+	Probability float64         `json:"probability,omitempty"` // as its file declares
+	Confidence  *float64        `json:"confidence,omitempty"`
 }
 
-// ChosenAs returns why a person was asked for a label; empty: it is not known.
-func ChosenAs(v *store.Verdict) analysis.Chosen {
+// ChosenAs returns why a person was asked for a label, empty where it is not known, and with which probability, as its file declares; 0
+// where it does not.
+func ChosenAs(v *store.Verdict) (chosen analysis.Chosen, probability float64) {
 	var b beside
 	if v.Fields == "" || json.Unmarshal([]byte(v.Fields), &b) != nil {
-		return ""
+		return "", 0
 	}
-	return b.Chosen
+	return b.Chosen, b.Probability
 }
 
 // Foreign returns a verdict that was made elsewhere, ready for the ledger.

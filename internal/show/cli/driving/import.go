@@ -45,8 +45,8 @@ func Import(w *shell.World) *cobra.Command {
 			"that `analyse`,\n" +
 			"`report`, `label` and `export` work on it. Nothing is asked and nothing is paid. What cannot be read is listed with its " +
 			"place; the rest is\n" +
-			"taken in (exit code 3). Verdicts stand under judges called human:NAME: no model is asked for them. The same files once more " +
-			"change nothing.\n\n" +
+			"taken in (exit code 3). Verdicts are those of judges called imported:NAME: nothing is sent for them. The same files once " +
+			"more change nothing.\n\n" +
 			"csv, jsonl, parquet   the tables of `assay export`, one of `assay batch collect`, or one table with the columns item, " +
 			"lane and text;\n" +
 			"                      --columns names those that are called otherwise: --columns item=custom_id,text=answer" +

@@ -40,11 +40,12 @@ func Verdicts(w *shell.World) *cobra.Command {
 			"b, tie or a\n" +
 			"name; `winner` is taken too) or `score`; `state` is valid where it is left out, else abstained, malformed, failed, missing " +
 			"or excluded.\n" +
-			"`explanation`, `confidence`, `judge` and `stage` may stand beside. Rows that mean nothing in the run, or too much, are " +
-			"listed with their\n" +
-			"lines; the others are written (exit code 3). Reading the same file again changes nothing; a label that changed takes " +
-			"the place of\n" +
-			"the old one.",
+			"`explanation`, `confidence`, `judge` and `stage` may stand beside. Labels of a random sample correct the judge's " +
+			"numbers if a\n" +
+			"column `probability` has the chance, above 0 and at most 1, with which each answer was drawn. Rows that mean\n" +
+			"nothing in the run, or too much, are listed with their lines; the others are written (exit code 3). Reading the same file " +
+			"again\n" +
+			"changes nothing; a label that changed takes the place of the old one.",
 		Args: shell.Args("FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return importVerdicts(c.Context(), w, args[0], f) },
 	}

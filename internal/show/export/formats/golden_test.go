@@ -100,8 +100,8 @@ func verdictsOf(t *testing.T, r export.Run, stage string) []string {
 	for v, err := range rows.Verdicts(context.Background()) {
 		ok(t, err)
 		if v.Stage == stage {
-			out = append(out, strings.Join([]string{v.Lane, v.First, v.Second, strings.TrimPrefix(v.Judge, "human:"), string(v.State),
-				v.Label, fmt.Sprint(*v.Score)}, "|"))
+			out = append(out, strings.Join([]string{v.Lane, v.First, v.Second, strings.TrimPrefix(v.Judge, study.ImportedJudge),
+				string(v.State), v.Label, fmt.Sprint(*v.Score)}, "|"))
 		}
 	}
 	slices.Sort(out)
@@ -123,7 +123,7 @@ func stageVerdicts(t *testing.T, r export.Run, stages []string) []string {
 			}
 			out = append(out, strings.Join([]string{
 				v.Stage, v.Item, v.Lane, v.First, v.Second, v.Branch, fmt.Sprint(v.Turn, v.Draw, v.Vote), v.Prompt, v.Trait,
-				strings.TrimPrefix(v.Judge, "human:"), string(v.State), v.Label, score, v.Reason,
+				strings.TrimPrefix(v.Judge, study.ImportedJudge), string(v.State), v.Label, score, v.Reason,
 			}, "|"))
 		}
 	}

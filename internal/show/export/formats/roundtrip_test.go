@@ -17,6 +17,7 @@ import (
 	"assay/internal/show/export/studyfolder"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
+	"assay/internal/study"
 )
 
 const branched = `study: s
@@ -106,9 +107,8 @@ func rowsOf(t *testing.T, r export.Run) (answers, verdicts []string, seconds int
 		verdicts = append(verdicts, score+fmt.Sprintf(" %+v", rows.Verdict{
 			At:        at,
 			Direction: v.Direction,
-			Judging:   rows.Judging{Judge: strings.TrimPrefix(v.Judge, "human:"), Prompt: v.Prompt, Trait: v.Trait}, Vote: v.Vote,
-			State: v.State, Label: v.Label, Reason: v.Reason, Fields: v.Fields,
-			Try: v.Try,
+			Judging:   rows.Judging{Judge: strings.TrimPrefix(v.Judge, study.ImportedJudge), Prompt: v.Prompt, Trait: v.Trait},
+			Vote:      v.Vote, State: v.State, Label: v.Label, Reason: v.Reason, Fields: v.Fields, Try: v.Try,
 		}))
 	}
 	slices.Sort(answers)

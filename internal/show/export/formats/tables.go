@@ -176,6 +176,10 @@ func (r *tableReader) verdictRow(row *rows.Verdict) error {
 	if ok, err := r.ours(row.Run); !ok || err != nil {
 		return err
 	}
+	row.Turn, row.Draw = max(1, row.Turn), max(1, row.Draw)
+	if row.State == "" && (row.Label != "" || row.Score != nil) {
+		row.State = assay.VerdictValid
+	}
 	return r.Verdict(row)
 }
 

@@ -230,7 +230,7 @@ func (x *runWriter) speakers(ctx context.Context, stage string) (bool, error) {
 				n += len(x.rows.Study.LanesNamed([]string{name}))
 			}
 		}
-		if len(st.Judges.List) == 0 {
+		if n += len(st.ImportedJudges()); len(st.Judges.List) == 0 {
 			n++ // a rule
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/export/table"
+	"assay/internal/study"
 )
 
 // The files of a study that was made from results of another program.
@@ -152,8 +153,8 @@ func (f *Folder) verdict(v *rows.Verdict) error {
 	if row.Source == "" && row.Verb != "compare" {
 		row.Source = "answers"
 	}
-	if !strings.HasPrefix(row.Judge, people.Prefix) { // nothing is sent for a person's verdict, nor for one made elsewhere
-		row.Judge = people.Prefix + row.Judge
+	if !strings.HasPrefix(row.Judge, people.Prefix) && !strings.HasPrefix(row.Judge, study.ImportedJudge) {
+		row.Judge = study.ImportedJudge + row.Judge
 	}
 	s.note(&row)
 	f.Rehearsal = f.Rehearsal || v.Rehearsal

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
+	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/find/analysis"
 	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
@@ -98,6 +100,9 @@ func made(row *rows.Verdict) stages.Foreign {
 	}
 	if row.Confidence != nil && row.Fields == "" {
 		v.Verdict.Fields = fmt.Appendf(nil, `{"confidence":%g}`, *row.Confidence)
+	}
+	if p := row.Probability; p != nil && strings.HasPrefix(row.Judge, people.Prefix) { // the draw itself is not in the files
+		v.Verdict.Fields = fmt.Appendf(nil, `{"chosen":%q,"probability":%g}`, analysis.ChosenDeclared, *p)
 	}
 	return v
 }

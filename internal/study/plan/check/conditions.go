@@ -47,7 +47,8 @@ func (d checker) checkVoice(of *study.Stage, ref expr.Reference, problems *assay
 	case ref.Judge == "" && len(judges) > 1 && (of.Jury == "" || of.Jury == study.Jury(judge.Each)):
 		problems.Add(ref.Place, `name one, as in verdict("`+of.Name+`", "`+judges[0]+`"), or give the stage a jury`,
 			"stage %s has %s who do not decide together", of.Name, assay.Count(len(judges), "judge"))
-	case ref.Judge != "" && !slices.Contains(judges, ref.Judge) && !strings.HasPrefix(ref.Judge, "human:"):
+	case ref.Judge != "" && !slices.Contains(judges, ref.Judge) && !strings.HasPrefix(ref.Judge, "human:") &&
+		!strings.HasPrefix(ref.Judge, study.ImportedJudge):
 		problems.Add(ref.Place, assay.DidYouMean(ref.Judge, judges), "stage %s has no judge %q", of.Name, ref.Judge)
 	}
 }
