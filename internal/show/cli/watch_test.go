@@ -79,7 +79,7 @@ func TestALiveRunCanBeWatchedFromElsewhere(t *testing.T) {
 	log.wait(`\b5 of 20 done`)
 	screen.wait(` 5/20 `)
 	close(gate.more)
-	screen.wait(` 10/20 .*[0-9]/(s|min) .*ETA [0-9]`)
+	screen.wait(`(?s) 10/20 .*about [0-9].* left, at [0-9.,]+/(s|min)`)
 	close(gate.open)
 	wg.Wait()
 	for s, want := range map[*sighting][]string{

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -122,6 +123,7 @@ func printPlan(w *shell.World, d *plan.Input, p *plan.Plan, a *workspace.Ahead, 
 		Head: []string{"WAVE", "STAGE", "LANE", "MODEL", "MODE", "TURN", "REQUESTS", "BATCHES", "INPUT", "OUTPUT", "LOW",
 			"EXPECTED", "HIGH"},
 		Right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true},
+		Spare: []string{"BATCHES", "TURN", "INPUT", "OUTPUT", "MODE", "LOW", "MODEL", "HIGH"},
 	}
 	for _, q := range p.Parts {
 		batches := "–"
@@ -143,9 +145,13 @@ func printPlan(w *shell.World, d *plan.Input, p *plan.Plan, a *workspace.Ahead, 
 		sent = "Nothing but the pilot was sent.\n"
 	}
 	expected := p.Sum(func(plan.Part) bool { return true }).Cost.Expected
-	_, err := io.WriteString(w.Stdout,
-		between+quote.Summary(d, p)+aheadWords(a)+aheadBudget(a, workspace.BudgetOf(d.Study, nil), expected)+sent)
-	return err
+	text := between + quote.Summary(d, p) + aheadWords(a) + aheadBudget(a, workspace.BudgetOf(d.Study, nil), expected) + sent
+	for line := range strings.Lines(text) {
+		if _, err := fmt.Fprintln(w.Stdout, term.Wrapped(strings.TrimSuffix(line, "\n"), w.OutWidth(), "  ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writePlan(c *cobra.Command, w *shell.World, d *plan.Input, p *plan.Plan, o plan.Options, dir string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,9 +38,9 @@ func Errors(w *shell.World) *cobra.Command {
 		Use:     "errors [RUN]",
 		GroupID: shell.GroupLook,
 		Short:   "List the requests of a run that have no answer, and why",
-		Long: "Lists the requests that ended without an answer, and what the provider said, and below them how many could not be asked, " +
-			"and why. Of a judge's\n" +
-			"request, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts lists what judges " +
+		Long: "Prints why requests ended without an answer, by cause, and below how many could not be asked, and why. --csv and --json " +
+			"list every request: of\n" +
+			"a judge's, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts lists what judges " +
 			"could not say\n" +
 			"instead: replies that cannot be read (malformed), judges and programs that failed, and those that abstained, each with " +
 			"the reason.\n" +
@@ -53,7 +54,7 @@ func Errors(w *shell.World) *cobra.Command {
 			if verdicts {
 				return shell.PrintQuery(ctx, w, h, fmt.Sprintf(silentQuery, run.ID), f)
 			}
-			if err := shell.PrintQuery(ctx, w, h, fmt.Sprintf(errorQuery, run.ID), f); err != nil {
+			if err := printErrors(ctx, w, h, run, f); err != nil {
 				return err
 			}
 			if err := printUnasked(ctx, w, h, run, f); err != nil {
@@ -66,6 +67,33 @@ func Errors(w *shell.World) *cobra.Command {
 	f.Register(c)
 	c.Flags().BoolVar(&verdicts, "verdicts", false, "list the verdicts that judge nothing instead")
 	return c
+}
+
+// maxCauses is how many causes are printed.
+const maxCauses = 50
+
+// printErrors prints the requests of a run that have no answer: by cause, the most frequent first; for programs, each.
+func printErrors(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, f shell.SqlFlags) error {
+	if f.Csv || f.Json {
+		return shell.PrintQuery(ctx, w, h, fmt.Sprintf(errorQuery, run.ID), f)
+	}
+	causes, err := h.Ledger.Pages.Causes(ctx, run.No, maxCauses)
+	for _, c := range causes {
+		why := slices.DeleteFunc([]string{string(c.Class), c.Code, c.Message}, func(s string) bool { return s == "" })
+		if c.Status > 0 {
+			why = append(why, fmt.Sprintf("HTTP %d", c.Status))
+		}
+		line := fmt.Sprintf("%s × %s in %s of %s, such as item %s", assay.Thousands(c.Count), strings.Join(append([]string{string(c.Ending)},
+			why...), ", "), c.Lane, c.Stage, c.Item)
+		fmt.Fprintln(w.Stdout, term.Wrapped(assay.Clean(line, 700), w.OutWidth(), "    "))
+	}
+	switch {
+	case len(causes) > 0:
+		fmt.Fprintf(w.Stdout, "`assay errors %s --csv` lists every request.\n", h.Named(run))
+	case err == nil:
+		fmt.Fprintln(w.Stderr, "nothing")
+	}
+	return err
 }
 
 // printFailures lists the lines of a batch file that have no answer, in the order of the file.
@@ -123,7 +151,7 @@ func printUnasked(ctx context.Context, w *shell.World, h *shell.Home, run store.
 		}
 		fmt.Fprintln(w.Stderr, is.Sentence())
 	}
-	t := term.Table{Head: []string{"stage", "lane", "not asked", "why"}, Right: map[int]bool{2: true}}
+	t := term.Table{Head: []string{"STAGE", "LANE", "NOT ASKED", "WHY"}, Right: map[int]bool{2: true}}
 	lines := shell.Encoder(w)
 	for _, n := range never {
 		if f.Json {

@@ -202,9 +202,9 @@ func refreshJobs(ctx context.Context, w *shell.World, homes []listedHome, filter
 
 func jobTable(rows []runs.JobRow, homes bool) *term.Table {
 	t := &term.Table{
-		Head: []string{"PROVIDER", "JOB", "RUN", "STUDY", "STAGE", "LANE", "STATE", "REQUESTS", "DONE", "FAILED", "CREATED",
+		Head: []string{"STATE", "REQUESTS", "DONE", "FAILED", "STUDY", "STAGE", "LANE", "PROVIDER", "JOB", "RUN", "CREATED",
 			"COLLECT BEFORE", "NOTE"},
-		Right: map[int]bool{7: true, 8: true, 9: true},
+		Right: map[int]bool{1: true, 2: true, 3: true},
 	}
 	if homes {
 		t.Head = append(t.Head, "HOME")
@@ -215,7 +215,7 @@ func jobTable(rows []runs.JobRow, homes bool) *term.Table {
 		if r.Open {
 			before = shell.ShortMoment(r.Before)
 		}
-		cells := []any{r.Provider, r.Job, r.Run, r.Study, r.Stage, r.Lane, r.State, assay.Thousands(r.Requests), done, failed,
+		cells := []any{r.State, assay.Thousands(r.Requests), done, failed, r.Study, r.Stage, r.Lane, r.Provider, r.Job, r.Run,
 			shell.ShortMoment(&r.Created), before, cmp.Or(r.Reason, r.Note)}
 		if homes {
 			cells = append(cells, cmp.Or(r.Home, "."))

@@ -113,7 +113,8 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 		fmt.Fprintln(w.Stdout, noteLine(run.By, run.Note, run.Created.Local().Format("2006-01-02 15:04")))
 	}
 	t := term.Table{Head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED",
-		"ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{}}
+		"ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{},
+		Spare: []string{"OPEN", "CANCELLED", "EXPIRED", "LOST", "EMPTY", "REFUSED", "CUT", "ERRORED", "REJECTED"}}
 	for i := 3; i < 14; i++ {
 		t.Right[i] = true
 	}

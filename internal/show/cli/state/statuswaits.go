@@ -26,7 +26,7 @@ func printWaits(ctx context.Context, w *shell.World, h *shell.Home, s runs.Stand
 	}
 	if run.State == store.RunClosed {
 		if advice := s.Advice(h.Named(run)); advice != "" {
-			fmt.Fprintln(w.Stdout, term.Wrapped("\nNext: "+advice+".", w.OutWidth(), ""))
+			fmt.Fprintln(w.Stdout, "\n"+term.Wrapped("Next: "+advice+".", w.OutWidth(), ""))
 		}
 		return nil
 	}

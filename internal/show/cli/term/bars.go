@@ -22,38 +22,44 @@ type Bar struct {
 	Left     time.Duration // how long the rest takes; 0: not known
 	Halt     string        // why it does not move: stopped, held
 	Elapsed  time.Duration // since it began; 0: not shown
-
-	unsure bool // of several: how long one of them takes is not known
 }
 
 // Done returns how many requests are through, with an answer or without.
 func (b Bar) Done() int64 { return b.Answered + b.Failed }
 
-// add is several lanes and one more. Together they take as long as the slowest; where one of them does not know, none does.
+// add is several lanes and one more.
 func (b Bar) add(c Bar) Bar {
-	b.unsure = b.unsure || c.Left == 0 && c.Done() < c.Wanted && c.Halt == ""
 	b.Wanted, b.Answered, b.Failed, b.Errors = b.Wanted+c.Wanted, b.Answered+c.Answered, b.Failed+c.Failed, b.Errors+c.Errors
 	b.Ready += c.Ready
-	b.Cost, b.Rate, b.Left = b.Cost.Add(c.Cost), b.Rate+c.Rate, max(b.Left, c.Left)
+	b.Cost = b.Cost.Add(c.Cost)
 	return b
 }
 
-// outlook returns how long it still takes, in a word or two.
-func (b Bar) outlook() string {
-	if b.Elapsed > 0 {
-		since := Duration(b.Elapsed)
-		b.Elapsed = 0
-		return b.outlook() + ", " + since + " so far"
-	}
-	switch {
-	case b.Done() >= b.Wanted:
+// word returns whether a lane is done or does not move; empty: it goes on.
+func (b Bar) word() string {
+	if b.Done() >= b.Wanted {
 		return "done"
-	case b.Halt != "":
-		return b.Halt
-	case b.Left == 0 || b.unsure:
-		return "ETA unknown"
 	}
-	return "ETA " + Duration(b.Left)
+	return b.Halt
+}
+
+// outlook returns how long all lanes together still take, why it is taken to be so, and how long they took so far.
+func (b Bar) outlook() string {
+	text := b.word()
+	switch {
+	case text != "":
+	case b.Left == 0:
+		text = "how long it takes is not known yet"
+	default:
+		text = "about " + Duration(b.Left) + " left"
+		if pace := b.Pace(); pace != "" {
+			text += ", at " + pace + " as so far"
+		}
+	}
+	if b.Elapsed > 0 {
+		text += "; " + Duration(b.Elapsed) + " since it began"
+	}
+	return text
 }
 
 // Pace returns the rate in words; empty where it is not known.
@@ -104,7 +110,7 @@ type Widths [columns]int
 // keep gives columns at least the width that they had. The first time there is a place for those that will come.
 func (w *Widths) keep(wide *[columns]int) {
 	if *w == (Widths{}) {
-		*w = Widths{rateColumn: len("8.4/min"), costColumn: len("$00.00"), etaColumn: len("ETA unknown, 9m so far")}
+		*w = Widths{costColumn: len("$00.00"), etaColumn: len("stopped")}
 	}
 	for c := range wide {
 		w[c] = max(w[c], wide[c])
@@ -125,7 +131,6 @@ const (
 	countColumn = iota
 	readyColumn
 	errorColumn
-	rateColumn
 	costColumn
 	etaColumn
 	columns
@@ -137,8 +142,8 @@ func (p Bars) Lines() []string {
 	rows := p.rows()
 	cells, wide, names := make([][columns]string, len(rows)), [columns]int{}, 0
 	for i, s := range rows {
-		cells[i] = [columns]string{assay.Thousands(s.Answered) + "/" + assay.Thousands(s.Wanted), s.ready(), s.faults(), s.Pace(),
-			s.price(), s.outlook()}
+		cells[i] = [columns]string{assay.Thousands(s.Answered) + "/" + assay.Thousands(s.Wanted), s.ready(), s.faults(),
+			s.price(), s.word()}
 		for c, text := range cells[i] {
 			wide[c] = max(wide[c], textWidth(text))
 		}
@@ -178,6 +183,9 @@ func (p Bars) Lines() []string {
 			lines[i] = s.painted(lines[i])
 		}
 	}
+	if room := p.Height; room == 0 || room > len(lines)+1 {
+		lines = append(lines, clipped(p.Total.outlook(), width))
+	}
 	return lines
 }
 
@@ -202,7 +210,7 @@ func dropColumns(wide *[columns]int, width, least int) int {
 		}
 		return left
 	}
-	for _, c := range []int{rateColumn, readyColumn, costColumn, errorColumn, etaColumn} {
+	for _, c := range []int{readyColumn, costColumn, errorColumn, etaColumn} {
 		if room() >= least {
 			break
 		}
@@ -217,11 +225,11 @@ func (p Bars) rows() []Bar {
 	if p.Height > 0 {
 		room = p.Height
 	}
-	room -= 2 // the total, and the cursor below it
+	room -= 3 // the total, how long it takes, and the cursor below them
 	if len(p.Lanes) <= room {
 		return append(append([]Bar{}, p.Lanes...), p.Total)
 	}
-	if room < 1 {
+	if room < 1 { // or only the total, and nothing about time
 		return []Bar{p.Total}
 	}
 	shown := map[int]bool{}

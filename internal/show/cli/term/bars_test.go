@@ -22,6 +22,7 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 		total := Bar{Name: "all"}
 		for _, s := range lanes {
 			total = total.add(s)
+			total.Rate, total.Left = total.Rate+s.Rate, max(total.Left, s.Left)
 		}
 		return Bars{Lanes: lanes, Total: total, Width: 100, Height: 24}
 	}
@@ -31,46 +32,67 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 		want []string
 	}{
 		"counts, errors, rate, cost and time left": {all(gpt), []string{
-			"answers gpt  [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
-			"all          [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
+			"answers gpt  [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors  $2.00",
+			"all          [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors  $2.00",
+			"about 1m left, at 10/s as so far",
 		}},
 		"a fast lane": {sized(all(Bar{Name: "fast", Wanted: 1_000_000, Answered: 200_000, Rate: 1240, Left: 11 * time.Minute}), 100, 2),
 			[]string{
-				"all  [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  200,000/1,000,000  1,240/s  $0.00  ETA 11m",
+				"all  [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  200,000/1,000,000  $0.00",
 			}},
 		"what is not known is said": {all(free), []string{
-			"answers llama  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
-			"all            [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
+			"answers llama  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown",
+			"all            [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown",
+			"how long it takes is not known yet",
 		}},
 		"done, stopped and slow": {all(part, stopped, slow), []string{
-			"flips judge  [████████████████████████████████████████]   4/4         at least $1.00     done",
-			"flips other  [█░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  1/40                  $0.00  stopped",
-			"flips slow   [█░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  1/40  3/min           $0.00  ETA 13m",
-			"all          [██░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  6/84  3/min  at least $1.00  ETA 13m",
+			"flips judge  [████████████████████████████████████████]   4/4  at least $1.00     done",
+			"flips other  [█░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  1/40           $0.00  stopped",
+			"flips slow   [█░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  1/40           $0.00",
+			"all          [██░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  6/84  at least $1.00",
+			"about 13m left, at 3/min as so far",
 		}},
 		"narrow, the least needed goes first": {sized(all(gpt), 60, 24), []string{
-			"answers gpt  [█░░░░░░]  190/1,000  10 errors  $2.00  ETA 1m",
-			"all          [█░░░░░░]  190/1,000  10 errors  $2.00  ETA 1m",
+			"answers gpt  [███░░░░░░░░░░░░]  190/1,000  10 errors  $2.00",
+			"all          [███░░░░░░░░░░░░]  190/1,000  10 errors  $2.00",
+			"about 1m left, at 10/s as so far",
 		}},
-		"very narrow": {sized(all(gpt), 20, 24), []string{"answers…  190/1,000", "all       190/1,000"}},
-		"low, those at work are shown and the rest is summed": {sized(all(part, gpt, stopped, slow), 100, 4), []string{
-			"answers gpt    [█████░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors   10/s           $2.00   ETA 1m",
-			"3 other lanes  [██░░░░░░░░░░░░░░░░░░░░░░░░░░]       6/84             3/min  at least $1.00  ETA 13m",
-			"all            [█████░░░░░░░░░░░░░░░░░░░░░░░]  196/1,084  10 errors   10/s  at least $3.00  ETA 13m",
+		"very narrow": {sized(all(gpt), 20, 24), []string{
+			"answers…  190/1,000",
+			"all       190/1,000",
+			"about 1m left, at …",
+		}},
+		"low, those at work are shown and the rest is summed": {sized(all(part, gpt, stopped, slow), 100, 5), []string{
+			"answers gpt    [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors           $2.00",
+			"3 other lanes  [██░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]       6/84             at least $1.00",
+			"all            [███████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  196/1,084  10 errors  at least $3.00",
+			"about 13m left, at 10/s as so far",
 		}},
 		"one line of height": {sized(all(gpt, free), 100, 2),
-			[]string{"all  [█████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  10/s  at least $2.00  ETA unknown"}},
+			[]string{
+				"all  [█████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  at least $2.00",
+			}},
 		"what is ready at the provider, and the time so far": {Bars{Lanes: []Bar{{Name: "a b", Wanted: 9, Answered: 5, Ready: 3}},
 			Total: Bar{Name: "all", Wanted: 9, Answered: 5, Ready: 3, Elapsed: 3 * time.Minute}, Width: 60}, []string{
-			"a b  [███░░░░]  5/9  3 ready  $0.00             ETA unknown",
-			"all  [███░░░░]  5/9  3 ready  $0.00  ETA unknown, 3m so far",
+			"a b  [█████████████████░░░░░░░░░░░░░░]  5/9  3 ready  $0.00",
+			"all  [█████████████████░░░░░░░░░░░░░░]  5/9  3 ready  $0.00",
+			"how long it takes is not known yet; 3m since it began",
 		}},
 		"wide letters take two columns": {sized(all(Bar{Name: "答え gpt", Wanted: 2}), 60, 24), []string{
-			"答え gpt  [░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all       [░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
+			"答え gpt  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00",
+			"all       [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00",
+			"how long it takes is not known yet",
+		}},
 		"of an unknown size, as most are": {sized(all(Bar{Name: "a b", Wanted: 2}), 0, 0),
-			[]string{"a b  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown",
-				"all  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
-		"nothing planned yet is no problem": {all(), []string{"all  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/0  $0.00  done"}},
+			[]string{
+				"a b  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00",
+				"all  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00",
+				"how long it takes is not known yet",
+			}},
+		"nothing planned yet is no problem": {all(), []string{
+			"all  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/0  $0.00  done",
+			"done",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
