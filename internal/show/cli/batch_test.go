@@ -380,8 +380,9 @@ func TestARunOnATerminalLeavesNoBarsBehind(t *testing.T) {
 			HTTP: http.DefaultTransport, Seams: workspace.Seams{Timing: hurry},
 		})
 		text := errs.String()
-		drawn := strings.Contains(text, "░░░░░░░░░░░░░░░░░░░░]  0/2") && regexp.MustCompile(`not known yet; \d+s since it began`).MatchString(text) &&
-			strings.Contains(text, "\x1b[3A\x1b[J")
+		drawn := strings.Contains(text, "░░░░░░░░░░░░░░░░░░░░]  0/2") &&
+			regexp.MustCompile(`not known yet; \d+s since it began`).MatchString(text) &&
+			strings.Contains(text, "\x1b[4A\x1b[J")
 		if want := kind == "xterm"; code != 0 || drawn != want || strings.Contains(text, "\x1b") != want {
 			t.Errorf("TERM=%s: code %d, drawn %v: %q", kind, code, drawn, text)
 		}

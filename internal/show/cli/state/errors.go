@@ -40,7 +40,8 @@ func Errors(w *shell.World) *cobra.Command {
 		Short:   "List the requests of a run that have no answer, and why",
 		Long: "Prints why requests ended without an answer, by cause, and below how many could not be asked, and why. --csv and --json " +
 			"list every request: of\n" +
-			"a judge's, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts lists what judges " +
+			"a judge's, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts " +
+			"lists what judges " +
 			"could not say\n" +
 			"instead: replies that cannot be read (malformed), judges and programs that failed, and those that abstained, each with " +
 			"the reason.\n" +
@@ -83,8 +84,8 @@ func printErrors(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 		if c.Status > 0 {
 			why = append(why, fmt.Sprintf("HTTP %d", c.Status))
 		}
-		line := fmt.Sprintf("%s × %s in %s of %s, such as item %s", assay.Thousands(c.Count), strings.Join(append([]string{string(c.Ending)},
-			why...), ", "), c.Lane, c.Stage, c.Item)
+		line := fmt.Sprintf("%s × %s in %s of %s, such as item %s", assay.Thousands(c.Count),
+			strings.Join(append([]string{string(c.Ending)}, why...), ", "), c.Lane, c.Stage, c.Item)
 		fmt.Fprintln(w.Stdout, term.Wrapped(assay.Clean(line, 700), w.OutWidth(), "    "))
 	}
 	switch {

@@ -92,21 +92,22 @@ type roundsDocument struct {
 }
 
 type laneDocument struct {
-	Stage    string           `json:"stage"`
-	Lane     string           `json:"lane"`
-	Model    string           `json:"model"`
-	State    string           `json:"state"`
-	Reason   string           `json:"reason,omitempty"`
-	Planned  int64            `json:"planned"`
-	Spared   int64            `json:"spared"`
-	Open     int64            `json:"open"`
-	Endings  map[string]int64 `json:"endings"`
-	Hits     int64            `json:"cache_hits"`
-	Rate     *float64         `json:"cache_rate"`          // the share of requests that read from the provider's cache; null: it is not used
-	Low      bool             `json:"cache_low,omitempty"` // it was paid for, and fewer than half read from it
-	Reused   int64            `json:"reused"`
-	Imported int64            `json:"imported"`
-	Surplus  int64            `json:"paid_twice"`
+	Stage   string           `json:"stage"`
+	Lane    string           `json:"lane"`
+	Model   string           `json:"model"`
+	State   string           `json:"state"`
+	Reason  string           `json:"reason,omitempty"`
+	Planned int64            `json:"planned"`
+	Spared  int64            `json:"spared"`
+	Open    int64            `json:"open"`
+	Endings map[string]int64 `json:"endings"`
+	Hits    int64            `json:"cache_hits"`
+	// the share of requests that read from the provider's cache; null: it is not used
+	Rate     *float64 `json:"cache_rate"`
+	Low      bool     `json:"cache_low,omitempty"` // it was paid for, and fewer than half read from it
+	Reused   int64    `json:"reused"`
+	Imported int64    `json:"imported"`
+	Surplus  int64    `json:"paid_twice"`
 	runs.Progress
 }
 
