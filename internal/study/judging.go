@@ -1,6 +1,7 @@
 package study
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 
@@ -62,7 +63,7 @@ type Label struct {
 	Score *float64
 }
 
-// Labels is a list of labels, or a map from label to score.
+// Labels is a list of labels, or a map from label to score. Those of a list that are numbers, all of them, are their own scores.
 type Labels []Label
 
 // Read takes names, or a map from label to score.
@@ -77,8 +78,16 @@ func (l *Labels) Read(d *decode.Decoder, n *decode.Node) {
 	}
 	var names Names
 	names.Read(d, n)
+	numbers := true
 	for _, name := range names.List {
-		*l = append(*l, Label{Name: name})
+		score, err := strconv.ParseFloat(name, 64)
+		numbers = numbers && err == nil && !math.IsInf(score, 0) && !math.IsNaN(score)
+		*l = append(*l, Label{Name: name, Score: &score})
+	}
+	for i := range *l {
+		if !numbers {
+			(*l)[i].Score = nil
+		}
 	}
 }
 

@@ -115,8 +115,8 @@ func (w *World) checkNotify(s *study.Study, problems *assay.Problems) {
 			continue
 		}
 		if !w.IsSet(name) {
-			problems.Add(s.Notify.Places[i], "set it to a notification URL, or leave it out: --set 'notify=[]'",
-				"notify: %s is not set, and no news would arrive", name)
+			problems.Warn(s.Notify.Places[i], "set it to a notification URL, or leave it out: --set 'notify=[]'",
+				"notify: %s is not set: no news will be sent", name)
 			continue
 		}
 		if err := notify.Check(w.env(name)); err != nil {

@@ -133,6 +133,7 @@ func newRoot(w *shell.World) *cobra.Command {
 		root.AddCommand(c)
 	}
 	addSamples(root)
+	complete(w, root.Commands())
 	root.SetHelpCommand(helpCommand(w, root))
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + shell.ExitCodeHelp})
 	return root

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	neturl "net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -38,10 +39,29 @@ func Check(url string) error {
 	if _, err := neturl.Parse(url); err == nil && strings.HasPrefix(service, "matrix") {
 		return nil // its sender logs in when it is made, and nothing is to be sent
 	}
-	if _, err := shoutrrr.CreateSender(url); err != nil {
+	if _, err := shoutrrr.CreateSender(ownForm(url)); err != nil {
 		return fmt.Errorf("not a notification URL of %s", assay.Clean(service, 40))
 	}
 	return nil
+}
+
+// webhooks are addresses as the services themselves hand them out, and the form that their senders want.
+var webhooks = []struct {
+	form *regexp.Regexp
+	to   string
+}{
+	{regexp.MustCompile(`^https://hooks\.slack\.com/services/(\w+)/(\w+)/(\w+)/?$`), "slack://hook:$1-$2-$3@webhook"},
+	{regexp.MustCompile(`^https://discord(?:app)?\.com/api/webhooks/(\d+)/([\w-]+)/?$`), "discord://$2@$1"},
+}
+
+// ownForm returns a notification URL for the address of a service's own webhook; other URLs as they are.
+func ownForm(url string) string {
+	for _, h := range webhooks {
+		if h.form.MatchString(url) {
+			return h.form.ReplaceAllString(url, h.to)
+		}
+	}
+	return url
 }
 
 func send(ctx context.Context, url, message string) error {
@@ -52,7 +72,7 @@ func send(ctx context.Context, url, message string) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- shoutrrr.Send(url, message) }() // it takes no context: one that hangs is left behind
+	go func() { done <- shoutrrr.Send(ownForm(url), message) }() // it takes no context: one that hangs is left behind
 	select {
 	case err := <-done:
 		if err != nil {

@@ -53,6 +53,8 @@ func TestAURLIsCheckedWithoutSendingAnything(t *testing.T) {
 	for _, good := range []string{"generic+" + server.URL + "/hook",
 		"smtp://me:password@" + server.Listener.Addr().String() + "/?from=a@example.com&to=b@example.com",
 		"matrix://me:password@" + server.Listener.Addr().String() + "/?disableTLS=yes",
+		"https://hooks.slack.com/services/T00000000/B00000000/abcdefghijklmnopqrstuvwx",
+		"https://discord.com/api/webhooks/123456789012345678/abc-DEF_ghi",
 		"telegram://110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw@telegram?chats=@news"} {
 		if err := notify.Check(good); err != nil {
 			t.Errorf("%s: %v", good, err)

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/keep/store"
+	"assay/internal/show/cli/shell"
+)
+
+// complete has shells complete what the commands take: runs, and their stages and lanes.
+func complete(w *shell.World, all []*cobra.Command) {
+	for _, c := range all {
+		if !strings.Contains(c.Use, "RUN") {
+			continue
+		}
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 && strings.Contains(c.Use, "RUN STAGE") {
+				return candidates(c, w, func(ctx context.Context, h *shell.Home) []string { return parts(ctx, h, args, stageOf) })
+			}
+			return candidates(c, w, runNames)
+		}
+		for flag, of := range map[string]func(store.Lane) string{"lane": laneOf, "stage": stageOf} {
+			if c.Flags().Lookup(flag) == nil {
+				continue
+			}
+			_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+				return candidates(c, w, func(ctx context.Context, h *shell.Home) []string { return parts(ctx, h, args, of) })
+			}) // the flag is there, and has none yet
+		}
+	}
+}
+
+func laneOf(l store.Lane) string  { return l.Name }
+func stageOf(l store.Lane) string { return l.Stage }
+
+// candidates reads from the homes that a command line leads to; those that are not there, or cannot be read, have nothing to offer.
+func candidates(c *cobra.Command, w *shell.World, read func(context.Context, *shell.Home) []string) ([]string, cobra.ShellCompDirective) {
+	var f shell.HomeFlags
+	f.Register(&cobra.Command{}) // its defaults
+	f.Home, _ = c.Flags().GetString("home")
+	f.DB, _ = c.Flags().GetString("db")
+	var out []string
+	for _, rehearsal := range []bool{false, true} {
+		if !f.HasHome(w, rehearsal) {
+			continue
+		}
+		h, err := f.OpenHome(c.Context(), w, rehearsal)
+		if err != nil {
+			continue
+		}
+		for _, name := range read(c.Context(), h) {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+		_ = h.Close() // nothing was written
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// offered is how many runs are offered at most.
+const offered = 50
+
+// runNames returns the newest runs, each with its study, and the names of the studies.
+func runNames(ctx context.Context, h *shell.Home) []string {
+	runs, err := h.Ledger.Reader.Runs(ctx, "")
+	if err != nil {
+		return nil
+	}
+	var ids, studies []string
+	for _, r := range runs[:min(offered, len(runs))] {
+		ids = append(ids, r.ID+"\t"+r.Study)
+		if !slices.Contains(studies, r.Study) {
+			studies = append(studies, r.Study)
+		}
+	}
+	return append(ids, studies...)
+}
+
+// parts returns what lanes of a run are called: of the one that is named, else of the newest.
+func parts(ctx context.Context, h *shell.Home, args []string, of func(store.Lane) string) []string {
+	runs, err := h.Ledger.Reader.Runs(ctx, "")
+	if err != nil {
+		return nil
+	}
+	i := 0
+	if len(args) > 0 {
+		i = slices.IndexFunc(runs, func(r store.Run) bool { return strings.HasPrefix(r.ID, args[0]) || r.Study == args[0] })
+	}
+	if i < 0 || i >= len(runs) {
+		return nil
+	}
+	lanes, err := h.Ledger.Reader.Lanes(ctx, runs[i].No)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, l := range lanes {
+		if name := of(l); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
