@@ -13,14 +13,16 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// TestAPoolerThatKeepsNoSessionsIsRefused goes through a real PgBouncer: in transaction mode it is refused before anything is done, in
+// TestAPoolerThatKeepsNoSessionsIsRefused goes through a real PgBouncer: in transaction or statement mode it is refused before anything is done, in
 // session mode it needs no settings and keeps the contract of a ledger.
 func TestAPoolerThatKeepsNoSessionsIsRefused(t *testing.T) {
 	t.Parallel()
 	where := server.Database(t)
-	if _, err := ledger.Open(t.Context(), server.Pooler(t, where, "transaction"), ledger.Options{}); err == nil ||
-		!strings.Contains(err.Error(), "does not keep a session for its client (PgBouncer in transaction mode?)") {
-		t.Errorf("in transaction mode: %v", err)
+	for _, mode := range []string{"transaction", "statement"} {
+		if _, err := ledger.Open(t.Context(), server.Pooler(t, where, mode), ledger.Options{}); err == nil ||
+			!strings.Contains(err.Error(), "does not keep a session for its client (PgBouncer in transaction or statement mode?)") {
+			t.Errorf("in %s mode: %v", mode, err)
+		}
 	}
 	s, err := ledger.Open(t.Context(), server.Pooler(t, where, "session"), ledger.Options{Connections: db.LeastConnections})
 	if err != nil {

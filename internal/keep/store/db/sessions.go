@@ -9,11 +9,12 @@ import (
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // errPooled is the error of a pooler that hands the session of one client to another.
 var errPooled = errors.New("a pooler between this program and PostgreSQL does not keep a session for its client (PgBouncer in " +
-	"transaction mode?): name PostgreSQL itself, or a pool in session mode")
+	"transaction or statement mode?): name PostgreSQL itself, or a pool in session mode")
 
 // sessions makes sure, once, that connections have sessions of their own: statements are prepared in them, and settings and locks last.
 type sessions struct{ seen atomic.Bool }
@@ -54,7 +55,10 @@ func alone(ctx context.Context, c *pgx.Conn, cfg *pgx.ConnConfig) error {
 	if _, err := c.Exec(ctx, `SELECT set_config('assay.session', $1, false)`, pgx.QueryExecModeSimpleProtocol, word); err != nil {
 		return err
 	}
-	tx, err := other.Begin(ctx) // whose session it has, it has until the end
+	tx, err := other.Begin(ctx)                                     // whose session it has, it has until the end
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused { // as in statement mode
+		return errPooled
+	}
 	if err != nil {
 		return err
 	}

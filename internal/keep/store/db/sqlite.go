@@ -42,7 +42,10 @@ func (s *DB) openSQLite(ctx context.Context, path string) error {
 		return err
 	}
 	// A page in a cache takes twice its size: the allocator rounds up to powers of two.
-	pool, err := s.openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-4000)", "wal_autocheckpoint(0)")
+	// The log is a property of the file. What writes makes it, for a new ledger under the lock of its migration: SQLite lets two that make
+	// it at once not wait for each other, but fail.
+	pool, err := s.openPool(abs, url.Values{"_txlock": {"immediate"}}, "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-4000)",
+		"wal_autocheckpoint(0)")
 	if err != nil {
 		return err
 	}
@@ -100,9 +103,7 @@ func (s *DB) openPool(path string, q url.Values, pragmas ...string) (*sql.DB, er
 	if q == nil {
 		q = url.Values{}
 	}
-	q["_pragma"] = append([]string{
-		fmt.Sprintf("busy_timeout(%d)", busyMillis), "journal_mode(WAL)", "foreign_keys(1)",
-	}, pragmas...)
+	q["_pragma"] = append([]string{fmt.Sprintf("busy_timeout(%d)", busyMillis), "foreign_keys(1)"}, pragmas...)
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
 	return s.pools(u.String())
 }

@@ -20,7 +20,7 @@ import (
 func openedAtOnce(t *testing.T, empty Fresh) {
 	where := empty(t)
 	var wg sync.WaitGroup
-	errs := make([]error, 4)
+	errs := make([]error, 8)
 	for i := range errs {
 		wg.Go(func() {
 			s, err := ledger.Open(context.Background(), where, ledger.Options{})

@@ -13,7 +13,7 @@ import (
 )
 
 // Pooler starts a PgBouncer in front of the server until the test ends, and returns the URL of a database through it. Its mode is
-// "session" or "transaction".
+// "session", "transaction" or "statement".
 func (s *Server) Pooler(t testing.TB, where, mode string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "assay-pool-")
