@@ -13,8 +13,8 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// TestAPoolerThatKeepsNoSessionsIsRefused goes through a real PgBouncer: in transaction or statement mode it is refused before anything is done, in
-// session mode it needs no settings and keeps the contract of a ledger.
+// TestAPoolerThatKeepsNoSessionsIsRefused goes through a real PgBouncer: in transaction or statement mode it is refused
+// before anything is done, in session mode it needs no settings and keeps the contract of a ledger.
 func TestAPoolerThatKeepsNoSessionsIsRefused(t *testing.T) {
 	t.Parallel()
 	where := server.Database(t)
