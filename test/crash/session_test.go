@@ -123,12 +123,12 @@ type ended struct {
 	err     string
 	passed  []Point // moments that it passed
 	reached bool    // it came to its point
-	owed    bool    // it was done, and ended with code 3 because a provider's list is to be read once more
+	owed    bool    // it was done, and ended with code 3 because a job is to be looked for once more at its provider
 }
 
 // settled returns an end with the code 0 where all that the run lacks is that look: a create call was taken for lost.
 func (e ended) settled() ended {
-	if e.owed = e.code == 3 && strings.Contains(e.err, "a provider's list of jobs is to be read once more"); e.owed {
+	if e.owed = e.code == 3 && strings.Contains(e.err, "to be looked for once more"); e.owed {
 		e.code = 0
 	}
 	return e
