@@ -8,6 +8,12 @@ import (
 	"assay/internal/find/stats/checked"
 )
 
+// JuryName is the name of the judge where several decide together, and JuryUnanimous how they do where all have to agree.
+const (
+	JuryName      = "jury"
+	JuryUnanimous = "unanimous"
+)
+
 // Checked is how far a judge was checked by people's labels on answers that were drawn, and what they correct.
 type Checked struct {
 	State  checked.State

@@ -17,6 +17,7 @@ type Draw struct {
 	Items []DrawItem `json:"items"`
 	Grown []Growth   `json:"grown,omitempty"`
 
+	Raters  int `json:"raters,omitempty"`  // people who are asked about each answer; 0: one
 	Planned int `json:"planned,omitempty"` // items to label, as planned before the first label; 0: the usual number
 }
 

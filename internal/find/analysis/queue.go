@@ -26,6 +26,7 @@ type Task struct {
 
 	Turn   bool   // as chosen: Second is shown first
 	Chosen Chosen // why it was chosen
+	Said   string // what people said of it, where they differ
 	// Probability is with which chance it was drawn, as a file declares; 0: not known.
 	Probability float64
 }
@@ -36,11 +37,13 @@ type Chosen string
 
 // The reasons.
 const (
-	ChosenDrawn     Chosen = "drawn"     // in the order of a Draw: its probability is known
-	ChosenDeclared  Chosen = "declared"  // a file of labels declares with which probability
-	ChosenRandom    Chosen = "random"    // of all answers alike
-	ChosenBalanced  Chosen = "balanced"  // the two were compared least often; at random among what they answered
-	ChosenUncertain Chosen = "uncertain" // of the two of which it is not clear yet which is better, compared least often
+	ChosenDrawn    Chosen = "drawn"    // in the order of a Draw: its probability is known
+	ChosenDeclared Chosen = "declared" // a file of labels declares with which probability
+	// ChosenAdjudicated: people differed on it, and this label decides.
+	ChosenAdjudicated Chosen = "adjudicated"
+	ChosenRandom      Chosen = "random"    // of all answers alike
+	ChosenBalanced    Chosen = "balanced"  // the two were compared least often; at random among what they answered
+	ChosenUncertain   Chosen = "uncertain" // of the two of which it is not clear yet which is better, compared least often
 )
 
 // Queue decides what a person is asked next. Its choice follows from these values and the tasks alone, so that a

@@ -53,6 +53,8 @@ type Row struct {
 
 	Fallback bool // another lane gave it in the judge's place
 	Drawn    bool // of a person: the answer was drawn, and not chosen
+	// Adjudicated: people differed, and this label of a person decides.
+	Adjudicated bool
 	// Probability is with which chance the answer of a person's label was drawn, as its file declares; 0: it does not.
 	Probability float64
 

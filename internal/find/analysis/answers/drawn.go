@@ -59,6 +59,9 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 	if r.Probability > 0 {
 		l.weight = 1 / r.Probability
 	}
+	if r.Adjudicated {
+		l.sum, l.n, l.undecided = 0, 0, false
+	}
 	value, ok := gather.ValueOf(r, d.yes, false)
 	if !r.Valid() || !ok {
 		l.undecided = true
@@ -274,4 +277,32 @@ func (d *drawnLabels) byLane(t *analysis.Table, c *analysis.Checked, by analysis
 	default:
 		t.Note("%s is not shown to err differently on any lane (p = %.2g)", by.Value, c.Alike.Value)
 	}
+}
+
+// Sampled reports whether any labels were drawn, or declare that they were: these alone show how good a judge is.
+func (v *Validity) Sampled() bool { return v.sampled() != nil }
+
+// EachChecked returns how far each judge was checked by labels that were drawn.
+func (v *Validity) EachChecked() map[string]*analysis.Checked {
+	out := map[string]*analysis.Checked{}
+	for judge, name := range v.judges.List {
+		if d := v.sampled(); d != nil {
+			out[name] = d.checked(uint32(judge))
+		}
+	}
+	return out
+}
+
+// Checked returns how far the judge whose numbers the stage has was checked by labels that were drawn: the jury, else the only one. Where
+// all of a jury have to agree, what it decides is no sample of the answers.
+func (v *Validity) Checked() *analysis.Checked {
+	judge := 0
+	if v.Stage.Jury != "" {
+		judge = slices.Index(v.judges.List, analysis.JuryName)
+	}
+	if d := v.sampled(); d != nil && judge >= 0 && (v.Stage.Jury != "" || len(v.judges.List) == 1) &&
+		v.Stage.Jury != analysis.JuryUnanimous {
+		return d.checked(uint32(judge))
+	}
+	return nil
 }

@@ -16,6 +16,7 @@ type Validity struct {
 	gather.Job
 	yes     []string
 	truth   map[string]map[string]int // what is known of a judged answer: labels and how often
+	settled map[string]bool           // answers on which people differed, and one decided
 	sources map[string]int            // labels by who gave them
 	file    bool                      // the labels come from a file
 	units   gather.Names
@@ -43,7 +44,7 @@ type opinion struct {
 // NewValidity returns the collector that holds judges against gold.
 func NewValidity(j gather.Job) *Validity {
 	v := &Validity{
-		Job: j, yes: j.Stage.Yes(), truth: map[string]map[string]int{}, sources: map[string]int{},
+		Job: j, yes: j.Stage.Yes(), truth: map[string]map[string]int{}, sources: map[string]int{}, settled: map[string]bool{},
 		certain: map[uint32]string{}, right: map[uint32]string{},
 	}
 	v.cover = gather.NewGroups(j.Spec.By, func() struct{} { return struct{}{} })
@@ -87,14 +88,24 @@ func (v *Validity) label(r *analysis.Row) string {
 
 // Learn enters a label that is taken to be true.
 func (v *Validity) Learn(r *analysis.Row) {
+	unit := string(v.unit(r))
+	if v.settled[unit] && !r.Adjudicated {
+		return
+	}
+	if r.Adjudicated {
+		v.settled[unit] = true
+		delete(v.truth, unit)
+	}
 	switch {
-	case v.drawn != nil && r.Drawn:
-		v.drawn.learn(string(v.unit(r)), r)
+	case v.drawn != nil && (r.Drawn || r.Adjudicated && v.given == nil):
+		v.drawn.learn(unit, r)
+	case r.Adjudicated && v.given != nil && v.given.labels[unit] != nil:
+		v.given.learn(unit, r)
 	case r.Probability > 0 && v.Stage.Verb == analysis.Judged:
 		if v.given == nil {
 			v.given = newDrawnLabels(v.Job, v.yes, nil)
 		}
-		v.given.learn(string(v.unit(r)), r)
+		v.given.learn(unit, r)
 	}
 	if !r.Valid() || r.Label == "" {
 		return
@@ -108,10 +119,10 @@ func (v *Validity) Learn(r *analysis.Row) {
 		clear(v.sources)
 		v.file = true
 	}
-	said := v.truth[string(v.unit(r))]
+	said := v.truth[unit]
 	if said == nil {
 		said = map[string]int{}
-		v.truth[string(v.key)] = said
+		v.truth[unit] = said
 	}
 	said[v.label(r)]++
 	v.sources[r.Judge]++
@@ -119,7 +130,7 @@ func (v *Validity) Learn(r *analysis.Row) {
 
 // Expect counts a planned verdict of a model or a rule.
 func (v *Validity) Expect(r *analysis.Row) {
-	if !r.Person() && r.Vote == 0 {
+	if !r.Person() && r.Vote == 0 && !r.Decided {
 		v.cover.Expect(r)
 	}
 }
@@ -129,8 +140,9 @@ func (v *Validity) Add(r *analysis.Row) {
 	if r.Person() || r.Vote > 0 {
 		return
 	}
-	g := v.cover.Of(r)
-	g.Cover.Count(r)
+	if !r.Decided {
+		v.cover.Of(r).Cover.Count(r)
+	}
 	if !r.Valid() || v.Stage.Flips && v.Stage.IsControl(r.Branch) && !slices.Contains(v.Spec.By, analysis.ByBranch) {
 		return
 	}
@@ -359,26 +371,4 @@ func (v *Validity) Validated() bool {
 		}
 	}
 	return false
-}
-
-// Sampled reports whether any labels were drawn, or declare that they were: these alone show how good a judge is.
-func (v *Validity) Sampled() bool { return v.sampled() != nil }
-
-// EachChecked returns how far each judge was checked by labels that were drawn.
-func (v *Validity) EachChecked() map[string]*analysis.Checked {
-	out := map[string]*analysis.Checked{}
-	for judge, name := range v.judges.List {
-		if d := v.sampled(); d != nil {
-			out[name] = d.checked(uint32(judge))
-		}
-	}
-	return out
-}
-
-// Checked returns how far the stage's only judge was checked by labels that were drawn.
-func (v *Validity) Checked() *analysis.Checked {
-	if d := v.sampled(); d != nil && len(v.judges.List) == 1 {
-		return d.checked(0)
-	}
-	return nil
 }

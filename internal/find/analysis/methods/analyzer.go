@@ -39,6 +39,7 @@ func (e entry) wants(r *analysis.Row) bool {
 		return false
 	case e.who == machines && person, e.who == people && !person:
 		return false
+	case r.Decided && e.spec.Method == analysis.Validity && e.stage.Jury != "": // a jury is checked as its judges are
 	case (!person || !e.stage.Machines()) && e.stage.Decided && r.Decided == e.spec.EachVerdict():
 		return false
 	}

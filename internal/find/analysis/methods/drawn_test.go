@@ -215,3 +215,82 @@ func TestOnlyCorrectedNumbersCarryATierWhereTheJudgeFavoursALane(t *testing.T) {
 		t.Errorf("%v", found)
 	}
 }
+
+// TestWhatOnePersonDecidesReplacesLabelsThatDiffer: two people differ on every answer, and a third says what the judge says.
+func TestWhatOnePersonDecidesReplacesLabelsThatDiffer(t *testing.T) {
+	t.Parallel()
+	for _, decided := range []bool{false, true} {
+		draw := &analysis.Draw{Seed: 3, Lanes: []string{"one", "two"}, YesNo: true}
+		var rows, people []analysis.Row
+		var items []analysis.Judgeable
+		words := []string{"right", "wrong"}
+		for i := range 60 {
+			item := fmt.Sprintf("q%02d", i)
+			items = append(items, analysis.Judgeable{Item: item, Mean: float64(i % 2), Places: 1})
+			for _, lane := range draw.Lanes {
+				rows = append(rows, said(lane, item, words[i%2]))
+				for k, name := range []string{"human:anna", "human:zoe", "human:carol"} {
+					row := by(name, said(lane, item, words[(i+k)%2]))
+					if row.Drawn = true; name == "human:carol" {
+						row.Drawn, row.Adjudicated = false, true
+					}
+					if decided || !row.Adjudicated {
+						people = append(people, row)
+					}
+				}
+			}
+		}
+		draw.Add(items, 0)
+		stage := correct()
+		stage.Validated, stage.People, stage.Draw = false, []string{"human:anna", "human:zoe", "human:carol"}, draw
+		c := board(t, judgedAgainst(t, stage, analysis.Default(stage), people, append(rows, people...))).Checked
+		want := 0.5
+		if decided {
+			want = 0
+		}
+		if c == nil || c.Error.Value != want || c.Labels != 120 {
+			t.Errorf("decided %v: %+v, want an error of %g on 120 labels", decided, c, want)
+		}
+	}
+}
+
+// TestAJuryIsTheJudgeThatIsChecked: what two judges decide together is wrong in one lane, and labels of people correct it.
+func TestAJuryIsTheJudgeThatIsChecked(t *testing.T) {
+	t.Parallel()
+	draw := &analysis.Draw{Seed: 3, Lanes: []string{"one", "two"}, YesNo: true}
+	var rows, people []analysis.Row
+	var items []analysis.Judgeable
+	words := []string{"right", "wrong"}
+	for i := range 60 {
+		item := fmt.Sprintf("q%02d", i)
+		items = append(items, analysis.Judgeable{Item: item, Mean: float64(i % 2), Places: 1})
+		for _, lane := range draw.Lanes {
+			is := words[i%2]
+			for _, judge := range []string{"mini", "nano", analysis.JuryName} {
+				row := by(judge, said(lane, item, is))
+				if judge == analysis.JuryName {
+					if row.Decided = true; lane == "two" && i%4 == 0 {
+						row.Label = "wrong"
+					}
+				}
+				rows = append(rows, row)
+			}
+			label := by("human:anna", said(lane, item, is))
+			label.Drawn = true
+			people = append(people, label)
+		}
+	}
+	draw.Add(items, 0)
+	stage := correct()
+	stage.Validated, stage.People, stage.Draw = false, []string{"human:anna"}, draw
+	stage.Judges, stage.Jury, stage.Decided = []string{"mini", "nano"}, "majority", true
+	b := board(t, judgedAgainst(t, stage, analysis.Default(stage), people, append(rows, people...)))
+	if b.Checked == nil || b.Checked.Error.Value != 0.125 || b.Checked.Labels != 120 {
+		t.Fatalf("%+v, want the jury's error of 12.5%% on 120 labels", b.Checked)
+	}
+	for _, p := range b.Places {
+		if p.Value.Value != 0.5 || p.Name == "two" && p.Judge.Value != 0.25 {
+			t.Errorf("%s: %+v, the jury alone %+v; want 0.5, and 0.25 of two", p.Name, p.Value, p.Judge)
+		}
+	}
+}

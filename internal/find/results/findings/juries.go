@@ -32,9 +32,6 @@ type judgedUnit struct {
 	said map[int]map[string][]assay.Verdict // by draw and judge
 }
 
-// juryName is the name of the judge where several decide together.
-const juryName = "jury"
-
 // Decided reports whether the verdicts of a stage on one answer become one.
 func Decided(of *study.Study, st *study.Stage) bool { return panelOf(of, st) != nil }
 
@@ -71,7 +68,7 @@ func (p *jury) unit(r *analysis.Row) *judgedUnit {
 	row.Decided, row.Vote = true, 0
 	row.State, row.Label, row.Score = assay.VerdictMissing, "", nil
 	if p.jury != "" {
-		row.Judge = juryName
+		row.Judge = analysis.JuryName
 	}
 	if p.draws != "" {
 		row.Draw = (r.Draw-1)/p.repeats + 1

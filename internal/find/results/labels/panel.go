@@ -119,6 +119,7 @@ type Sheet struct {
 	Trait       string `json:"trait,omitempty"`
 	Description string `json:"description,omitempty"`
 	Expected    string `json:"expected,omitempty"`      // where the other judges are told it too
+	People      string `json:"people_said,omitempty"`   // where they differ, and one decides
 	Told        string `json:"judge_is_told,omitempty"` // around the texts that it reads
 }
 
@@ -129,7 +130,7 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 		return Sheet{}, false, err
 	}
 	if a := s.Answer; a != nil {
-		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, Told: s.Told}
+		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, People: t.Said, Told: s.Told}
 		if a.First != a.Answer {
 			out.First, out.Message = a.First, a.Message
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/find/analysis"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/people"
@@ -14,12 +15,14 @@ import (
 
 // Votes is how far people are with a stage, and how often they agree with its other judges.
 type Votes struct {
-	Planned  int  `json:"planned"`          // all that people may be asked
-	Labelled int  `json:"labelled"`         // of it, what any of them has labelled
-	Yours    int  `json:"yours"`            // of one person
-	Both     int  `json:"judged_by_both"`   // verdicts of other judges on what people decided
-	Same     int  `json:"judged_the_same"`  // of them, those that agree
-	Machines bool `json:"has_other_judges"` // the stage asks models, or a rule judges
+	Planned  int  `json:"planned"`             // all that people may be asked
+	Labelled int  `json:"labelled"`            // of it, what any of them has labelled
+	Yours    int  `json:"yours"`               // of one person
+	Both     int  `json:"judged_by_both"`      // verdicts of other judges on what people decided
+	Same     int  `json:"judged_the_same"`     // of them, those that agree
+	Twice    int  `json:"labelled_by_several"` // answers that two people or more decided
+	Alike    int  `json:"labelled_alike"`      // of them, those on which they agree
+	Machines bool `json:"has_other_judges"`    // the stage asks models, or a rule judges
 	pairs    bool
 	wanted   int // labels that make the judge's error known
 }
@@ -54,6 +57,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		out.wanted = words.LabelsFor(len(d.Lanes))
 	}
 	seen, yours := map[store.Task]bool{}, map[store.Task]bool{}
+	raters, said := map[store.Task]int{}, map[store.Task]map[string]bool{}
 	var decided []store.Verdict
 	var keys []assay.Key
 	for v, err := range r.Ledger.PeopleVerdicts(ctx, run.No, stage) {
@@ -68,11 +72,25 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		if v.At.Judge == person {
 			yours[about] = true
 		}
+		if chosen, _ := people.ChosenAs(&v); v.State == assay.VerdictValid && chosen != analysis.ChosenAdjudicated && !out.pairs {
+			if raters[about]++; said[about] == nil {
+				said[about] = map[string]bool{}
+			}
+			said[about][people.Word(&v)] = true
+		}
 		if v.State == assay.VerdictValid {
 			decided, keys = append(decided, v), append(keys, v.Subject)
 		}
 	}
 	out.Labelled, out.Yours = len(seen), len(yours)
+	for about, n := range raters {
+		if n > 1 {
+			out.Twice++
+			if len(said[about]) == 1 {
+				out.Alike++
+			}
+		}
+	}
 	others, err := r.Ledger.VerdictsOn(ctx, run.No, keys)
 	for i := range decided {
 		said := decided[i]
@@ -136,6 +154,14 @@ func (v Votes) Words() []string {
 	default:
 		out = append(out, fmt.Sprintf("the other judges say the same in %s of %s (%.0f%%)", assay.Thousands(v.Same),
 			assay.Count(v.Both, "verdict"), 100*float64(v.Same)/float64(v.Both)))
+	}
+	if v.Twice > 0 {
+		text := fmt.Sprintf("people agree on %d of %s that several labelled (%.0f%%)", v.Alike, assay.Count(v.Twice, "answer"),
+			100*float64(v.Alike)/float64(v.Twice))
+		if v.Alike < v.Twice {
+			text += ": --adjudicate decides the others"
+		}
+		out = append(out, text)
 	}
 	if left := v.wanted - v.Labelled; v.Machines && left > 0 {
 		out = append(out, fmt.Sprintf("%s make the judge's error bar known", assay.Count(left, "more label")))

@@ -251,7 +251,7 @@ func (t *Reader) Verdict(v *store.Verdict) *Verdict {
 	}
 	if chosen, declared := people.ChosenAs(v); declared > 0 {
 		row.Probability = &declared
-	} else if p, ok := t.drawn[v.At.Stage][v.At.Item]; ok && chosen == analysis.ChosenDrawn {
+	} else if p, ok := t.drawn[v.At.Stage][v.At.Item]; ok && (chosen == analysis.ChosenDrawn || chosen == analysis.ChosenAdjudicated) {
 		row.Probability = &p
 	}
 	return row

@@ -101,7 +101,8 @@ func (s *Stage) Probabilities(ctx context.Context) (map[string]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		if chosen, _ := ChosenAs(&v); chosen != analysis.ChosenDrawn || v.State != assay.VerdictValid {
+		chosen, _ := ChosenAs(&v)
+		if chosen != analysis.ChosenDrawn && chosen != analysis.ChosenAdjudicated || v.State != assay.VerdictValid {
 			continue
 		}
 		if lanes[v.At.Item] == nil {
@@ -122,7 +123,16 @@ func (s *Stage) Probabilities(ctx context.Context) (map[string]float64, error) {
 	return out, nil
 }
 
-// LabelsLeft returns how many answers of the first items of a draw nobody has labelled yet.
+// AskRaters has so many people asked about each drawn answer from now on.
+func (s *Stage) AskRaters(ctx context.Context, d *analysis.Draw, raters int) error {
+	if d.Raters == raters {
+		return nil
+	}
+	d.Raters = raters
+	return s.keep(ctx, d)
+}
+
+// LabelsLeft returns how many answers of the first items of a draw too few people have labelled yet.
 func (s *Stage) LabelsLeft(ctx context.Context, d *analysis.Draw, items int) (n int, err error) {
 	seen, err := s.tally(ctx, "")
 	if err != nil {
@@ -138,7 +148,7 @@ func (s *Stage) LabelsLeft(ctx context.Context, d *analysis.Draw, items int) (n 
 		}
 		found := places(all)
 		for _, t := range ofLanes(found[d.Place(item, len(found))], d.Drawn(item)) {
-			if t.Forward == 0 {
+			if t.Forward < max(1, d.Raters) {
 				n++
 			}
 		}
@@ -230,7 +240,7 @@ func (s *Stage) next(ctx context.Context, d *analysis.Draw, q analysis.Queue, se
 		if slices.ContainsFunc(tasks, func(t analysis.Task) bool { return t.Forward > 0 }) {
 			out.dealt++
 		}
-		out.add(openItem{place, openTasks(tasks, place, q)})
+		out.add(openItem{place, openTasks(tasks, place, max(1, d.Raters), q)})
 	})
 	slices.SortFunc(out.more, func(a, b analysis.Judgeable) int { return cmp.Compare(a.Item, b.Item) })
 	return out, err
@@ -248,11 +258,10 @@ func judgeable(item string, tasks []analysis.Task) (analysis.Judgeable, bool) {
 	return analysis.Judgeable{Item: item, Mean: sum / float64(len(tasks))}, len(tasks) > 0
 }
 
-// openTasks returns what a person may label of an item.
-func openTasks(tasks []analysis.Task, place int, q analysis.Queue) (out []analysis.Task) {
-	wanted := 1
+// openTasks returns what a person may label of an item, as long as fewer people have than are wanted.
+func openTasks(tasks []analysis.Task, place, wanted int, q analysis.Queue) (out []analysis.Task) {
 	if place%secondPerson == secondPerson-1 {
-		wanted = 2
+		wanted = max(wanted, 2)
 	}
 	for _, t := range tasks {
 		if !t.Done && t.Forward < wanted && (q.Skip == nil || !q.Skip(t.ID)) {

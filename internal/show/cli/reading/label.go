@@ -25,7 +25,9 @@ type labelFlags struct {
 	want  string // half the width of a rate's interval, in points
 	seed  uint64
 
-	choose string
+	choose     string
+	raters     int
+	adjudicate bool
 }
 
 // The ways to choose pairs.
@@ -46,7 +48,10 @@ func Label(w *shell.World) *cobra.Command {
 			"shown. Single answers come from items that are drawn at random, the same for everybody, with all lanes of an item: `assay\n" +
 			"analyse` corrects the judge's numbers by them at 15, 30 and 60 labelled items. Of pairs, the least compared lanes come\n" +
 			"first (with --choose uncertain, of those of which it is not clear yet which is\n" +
-			"better), and which one is shown first is balanced. Every label is written at once: quit (q) when\n" +
+			"better), and which one is shown first is balanced. With --raters N each answer is asked of N people; their mean " +
+			"is the label.\n" +
+			"--adjudicate shows the answers on which others differ, and what you say of them replaces their labels. Every label is " +
+			"written at once: quit (q) when\n" +
 			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide,\n" +
 			"? shows again what the judge is told. What an item expects is shown where the judge is told it, too.",
 		Args: shell.Args("RUN", "STAGE"),
@@ -59,6 +64,8 @@ func Label(w *shell.World) *cobra.Command {
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
 	c.Flags().StringVar(&f.choose, "choose", chooseBalanced,
 		"of pairs: balanced (the least compared lanes first) or uncertain (of the lanes of which it is not clear yet which is better)")
+	c.Flags().IntVar(&f.raters, "raters", 0, "of single answers: so many people are asked about each from now on")
+	c.Flags().BoolVar(&f.adjudicate, "adjudicate", false, "decide the answers on which other people differ")
 	return c
 }
 
@@ -89,6 +96,9 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 			"the rubric of stage %s has no labels or whole numbers to choose from", stage)
 	}
 	if err := q.byDoubt(ctx, h, run, stage, f.choose); err != nil {
+		return err
+	}
+	if err := q.several(ctx, f); err != nil {
 		return err
 	}
 	if f.want != "" {
@@ -160,6 +170,29 @@ func (q *labelling) plan(ctx context.Context, f labelFlags) error {
 	return nil
 }
 
+// several has several people asked about each answer, or the answers come on which they differ, if that was asked for.
+func (q *labelling) several(ctx context.Context, f labelFlags) error {
+	switch {
+	case f.raters < 0:
+		return shell.Usage("", "--raters %d: want 1 or more", f.raters)
+	case (f.raters > 0 || f.adjudicate) && q.panel.Pairs():
+		return shell.Usage("", "--raters and --adjudicate are for single answers: stage %s compares", q.stage)
+	case f.adjudicate && (f.raters > 0 || f.want != ""):
+		return shell.Usage("", "--adjudicate asks about what has its labels: leave out --raters and --for")
+	}
+	if q.adjudicate = f.adjudicate; f.raters == 0 {
+		return nil
+	}
+	if _, err := q.panel.People.Next(ctx, analysis.Queue{Person: q.person, Seed: f.seed}); err != nil {
+		return err
+	}
+	d, err := q.panel.People.Draw(ctx)
+	if err != nil || d == nil {
+		return err
+	}
+	return q.panel.People.AskRaters(ctx, d, f.raters)
+}
+
 // byDoubt has the pairs of lanes come first of which it is not clear yet which is better, if that was asked for. Why a
 // pair was chosen is kept with its label.
 func (q *labelling) byDoubt(ctx context.Context, h *shell.Home, run store.Run, stage, choose string) error {
@@ -191,6 +224,8 @@ type labelling struct {
 	told   bool // what the judge is told was shown
 	left   int  // labels until it stops; 0: no end
 	clear  func() (func(group string, pairs int) bool, error)
+
+	adjudicate bool // answers on which others differ
 }
 
 // queueLength is how many tasks are chosen at a time: what others label meanwhile changes what is due.
@@ -205,7 +240,11 @@ func (q *labelling) work(ctx context.Context, seed uint64) error {
 				return err
 			}
 		}
-		tasks, err := q.panel.People.Next(ctx, queue)
+		next := q.panel.People.Next
+		if q.adjudicate {
+			next = q.panel.People.Differing
+		}
+		tasks, err := next(ctx, queue)
 		if err != nil {
 			return err
 		}

@@ -27,6 +27,7 @@ func printSheet(w *shell.World, s labels.Sheet) {
 	part("THEN SAID", s.Message)
 	part("EXPECTED", s.Expected)
 	part("ANSWER TO JUDGE", s.Answer)
+	part("PEOPLE SAID", s.People)
 	part("WHICH IS BETTER IN", strings.TrimSpace(s.Trait+"\n"+s.Description))
 	part("A", s.A)
 	part("B", s.B)

@@ -102,7 +102,11 @@ func made(row *rows.Verdict) stages.Foreign {
 		v.Verdict.Fields = fmt.Appendf(nil, `{"confidence":%g}`, *row.Confidence)
 	}
 	if p := row.Probability; p != nil && strings.HasPrefix(row.Judge, people.Prefix) { // the draw itself is not in the files
-		v.Verdict.Fields = fmt.Appendf(nil, `{"chosen":%q,"probability":%g}`, analysis.ChosenDeclared, *p)
+		chosen, _ := people.ChosenAs(&store.Verdict{Fields: string(row.Fields)})
+		if chosen != analysis.ChosenAdjudicated {
+			chosen = analysis.ChosenDeclared
+		}
+		v.Verdict.Fields = fmt.Appendf(nil, `{"chosen":%q,"probability":%g}`, chosen, *p)
 	}
 	return v
 }
