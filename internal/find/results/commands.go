@@ -8,19 +8,24 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/send/script/snapshot"
+	"assay/internal/show/report"
 )
 
-// Rerun returns the command that goes on with a study after it was edited, and the study's file, typed in a folder; empty:
-// in any.
-func (r *Reader) Rerun(run store.Run, dir string) (command, file string, err error) {
+// Rerun returns the commands that go on with the study of a run, typed in a folder; empty: in any.
+func (r *Reader) Rerun(run store.Run, dir string) (report.Rerun, error) {
 	var s snapshot.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
-		return "", "", fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+		return report.Rerun{}, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
 	if s.File == "" {
-		return "", "", nil
+		return report.Rerun{}, nil
 	}
-	return r.RerunWith(run, s, dir), filepath.Join(studyFrom(run.Folder, dir), s.File), nil
+	out := report.Rerun{Command: r.RerunWith(run, s, dir), File: filepath.Join(studyFrom(run.Folder, dir), s.File), Limit: s.Limit}
+	if s.Limit > 0 {
+		s.Limit = 0
+		out.Whole = r.RerunWith(run, s, dir)
+	}
+	return out, nil
 }
 
 // RerunWith returns the command that runs a study with other settings than a run has.

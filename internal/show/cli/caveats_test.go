@@ -27,13 +27,17 @@ func TestWeakPointsNameCommandsThatCanBeTyped(t *testing.T) {
 	tried := map[string]bool{}
 	for _, closed := range []time.Time{{}, noon} {
 		d := &report.Document{
-			Run: "abcdefghij", Created: noon, Closed: closed, Where: " --home h", Rerun: "assay run study.yaml --rehearse",
+			Run: "abcdefghij", Created: noon, Closed: closed, Where: " --home h",
+			Rerun: report.Rerun{Command: "assay run study.yaml --rehearse", File: "study.yaml"},
 			Lanes: []report.Lane{{Name: "a", Endings: map[assay.Ending]int64{assay.Expired: 1, assay.Rejected: 1}, Open: 2}},
 			Report: &analysis.Report{Leaderboards: []analysis.Leaderboard{
 				ranking(true, analysis.Coverage{Planned: 10, Valid: 5, Malformed: 5}),
 				ranking(true, analysis.Coverage{Planned: 10, Valid: 5, Missing: 5}),
 				ranking(false, analysis.Coverage{Planned: 10, Valid: 5, Missing: 5}),
 			}},
+		}
+		if closed.IsZero() {
+			d.Standing = report.Standing{State: "interrupted", Next: []string{"assay resume abcdefghij"}}
 		}
 		for _, c := range words.Summarise(d).Caveats {
 			if !strings.HasSuffix(c.Command, " --home h") {

@@ -43,10 +43,20 @@ type Document struct {
 	Reads map[string][]string // the stages that ask, whose answers a stage that judges reads
 	Nouns map[string]string   // what the independent units of a stage are called, in the plural; without one: items
 	Where string              // the flags by which commands find the run, with a space before; empty: none are needed
-	Rerun string              // the command that goes on after the study was edited, and keeps its answers; empty: there is none
-	File  string              // of the study, as Rerun names it
+	Rerun Rerun               // how the study goes on
 
+	Sources  map[string]string  // the input that a stage's questions come from; without one: there are several
 	Pairings map[string]Pairing // by the stage that compares the texts of an input
+
+	Comparing map[string]Comparing // by the stage that ranks by comparisons
+}
+
+// Rerun is how a study goes on after it was edited. Its answers are kept.
+type Rerun struct {
+	Command string // empty: there is none
+	File    string // of the study, as Command names it
+	Limit   int    // the first items of each input that the run asks about; 0: all
+	Whole   string // the command without the limit; empty: there is no limit
 }
 
 // Pairing is where the pairs of a stage come from that compares the texts of an input.
@@ -55,6 +65,12 @@ type Pairing struct {
 	Limit   string // the key of `pairs` that limits them: sample, per_item or file; empty: none does
 	Grouped bool   // only texts of the same group meet
 	Both    bool   // every pair is shown both ways
+}
+
+// Comparing is what a comparison is in a stage.
+type Comparing struct {
+	Verdicts int               // that tables count of one comparison
+	Left     map[[2]string]int // comparisons that neighbours can still have on the items that there are, by their names
 }
 
 // Input is a source of items.

@@ -62,8 +62,8 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 		Study: run.Study, Description: st.Description, Run: run.ID, Standing: is,
 		Rehearsal: r.Rehearsal, Note: run.Note, By: run.By, Created: run.Created, Closed: run.Closed, Report: found.Report,
 		Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings, Nouns: nounsOf(st), Reads: readsOf(st), Stages: stageFacts(st),
-		Pairings: pairingsOf(st),
-		Lanes:    laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
+		Pairings: pairingsOf(st), Sources: sourcesOf(st),
+		Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
 	}
 	if err := priceOne(ctx, r, run, d.Spend, segments); err != nil {
 		return nil, err
@@ -74,7 +74,10 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 	if d.Origin, err = origin(ctx, r, run, o); err != nil {
 		return nil, err
 	}
-	if d.Rerun, d.File, err = r.Rerun(run, run.Folder); err != nil {
+	if d.Comparing, err = comparingOf(ctx, r, found); err != nil {
+		return nil, err
+	}
+	if d.Rerun, err = r.Rerun(run, run.Folder); err != nil {
 		return nil, err
 	}
 	served, err := r.Ledger.EventsOf(ctx, run.No, store.ServedEvent)

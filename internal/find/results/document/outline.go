@@ -36,11 +36,15 @@ func Outline(ctx context.Context, r *results.Reader, found *findings.Findings) (
 		Study:    run.Study, Description: st.Description, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed,
 		Report: found.Report, Gates: found.Gates, Budget: run.Budget, Lanes: laneFacts(st, lanes, nil),
 		Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st), Reads: readsOf(st), Pairings: pairingsOf(st),
+		Sources: sourcesOf(st),
 	}
 	if err := priceOne(ctx, r, run, d.Spend, segments); err != nil {
 		return nil, err
 	}
-	d.Rerun, d.File, err = r.Rerun(run, run.Folder)
+	if d.Comparing, err = comparingOf(ctx, r, found); err != nil {
+		return nil, err
+	}
+	d.Rerun, err = r.Rerun(run, run.Folder)
 	return d, err
 }
 
@@ -77,6 +81,17 @@ func readsOf(st *study.Study) map[string][]string {
 				out[s.Name] = append(out[s.Name], from.Name)
 				below = append(below, from.Continue)
 			}
+		}
+	}
+	return out
+}
+
+// sourcesOf returns the input that the questions of each judging stage come from.
+func sourcesOf(st *study.Study) map[string]string {
+	out := map[string]string{}
+	for i := range st.Stages {
+		if name := RootInput(st, &st.Stages[i]); name != "" && results.GivesVerdicts(&st.Stages[i]) {
+			out[st.Stages[i].Name] = name
 		}
 	}
 	return out

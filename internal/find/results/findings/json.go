@@ -305,6 +305,7 @@ type settleJSON struct {
 // needsJSON is how many more, and what they cost in dollars; null: not known.
 type needsJSON struct {
 	More  float64  `json:"more"`
+	Unit  string   `json:"unit,omitempty"` // what they are, where they are not what the quote is in
 	Batch *float64 `json:"cost_batch"`
 	Live  *float64 `json:"cost_live"`
 }
@@ -313,7 +314,7 @@ func needsOf(a words.Amount) *needsJSON {
 	if !a.Known {
 		return nil
 	}
-	out := &needsJSON{More: a.N}
+	out := &needsJSON{More: a.N, Unit: a.Unit}
 	if a.Cost.Batch.OK {
 		out.Batch = &a.Cost.Batch.Value
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ type Offer struct {
 	rounds.Settled
 	Ends   bool        // nothing can be bought: see Why
 	Why    string      // it is so
-	Needed float64     // comparisons, for the usual chance
+	Needed int         // comparisons for the usual chance, of those that are left
 	Chance float64     // of what is bought
 	Batch  assay.Cost  // of one comparison
 	Live   assay.Cost  // the same, live
@@ -109,11 +108,8 @@ func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w rounds.Set
 	if findings.Decided(s.Study(), st) {
 		each = 1
 	}
-	o.Needed = math.Ceil(needed / float64(each))
-	o.N = int(max(1, o.Needed))
-	if o.N > o.Left {
-		o.Items, o.N = (o.N-o.Left+1)/2, o.Left
-	}
+	o.N, o.Items = words.Comparisons(needed, each, o.Left)
+	o.Needed = o.N
 	o.limit(budget)
 	o.Chance = q.Chance(float64(max(1, o.N) * each))
 	return o, nil
@@ -227,8 +223,8 @@ func QuoteItems(ctx context.Context, r *results.Reader, run store.Run, w rounds.
 		out.Why = "too little is known about them"
 	case !q.Likely.Known:
 		out.Why = "no sensible number of " + q.Unit + "s would: they are too close"
-	default: // some items have no verdict on both
-		out.Needed = int64(math.Ceil(q.Likely.N * float64(out.Asked) / float64(q.Items)))
+	default:
+		out.Needed = int64(q.Likely.Rounded())
 	}
 	return out, true, nil
 }

@@ -94,7 +94,7 @@ func confirmComparisons(w *shell.World, run store.Run, o quotes.Offer, f runFlag
 		run.ID, o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second, 100*o.Chance)
 	if o.Cut {
 		fmt.Fprintf(w.Stderr, "For %.0f%% it takes about %s: the budget pays for less.\n", 100*quotes.SettlingChance,
-			assay.Thousands(int64(o.Needed)))
+			assay.Thousands(o.Needed))
 	}
 	if o.Items > 0 {
 		fmt.Fprintf(w.Stderr, "The two have then met on every item, both ways round; for %.0f%% it takes about %s more.\n",

@@ -182,7 +182,7 @@ func OutlineOf(ctx context.Context, w *shell.World, h *shell.Home, found *findin
 		return nil, err
 	}
 	doc.Where = h.Typed
-	doc.Rerun, doc.File, err = h.Results().Rerun(found.Run, w.Disk.Path("."))
+	doc.Rerun, err = h.Results().Rerun(found.Run, w.Disk.Path("."))
 	return doc, err
 }
 

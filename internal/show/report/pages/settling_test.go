@@ -291,7 +291,8 @@ func texts(n, pairs int, limit string) *report.Document {
 	for i := range names {
 		names[i] = fmt.Sprintf("S%02d", i)
 	}
-	d := &report.Document{Run: "r1", Created: noon, Closed: noon, Rerun: "assay run essays/s.yaml", File: "essays/s.yaml",
+	d := &report.Document{Run: "r1", Created: noon, Closed: noon,
+		Rerun: report.Rerun{Command: "assay run essays/s.yaml", File: "essays/s.yaml"},
 		Where: " --home h", Report: &analysis.Report{}, Pairings: map[string]report.Pairing{"arena": {Input: "samples", Limit: limit}}}
 	for _, trait := range []string{"wit", "order"} {
 		s := ranking(names)
@@ -350,6 +351,45 @@ func TestPairsThatCannotBeBoughtAreNotQuoted(t *testing.T) {
 			if x.Even.Known != c.quoted || x.Likely.Known && x.Likely.N > left {
 				t.Errorf("%s: %+v, and %g pairs are left", name, x, left)
 			}
+		}
+	}
+}
+
+// TestAQuoteOfLanesKeepsToWhatIsLeft: quotes count comparisons, not verdicts; where two lanes have fewer left on their items,
+// they count items.
+func TestAQuoteOfLanesKeepsToWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	quotes := func(comparing map[string]report.Comparing) []words.Settling {
+		d := texts(4, 60, "")
+		d.Report.Leaderboards, d.Comparing = d.Report.Leaderboards[:1], comparing
+		d.Report.Leaderboards[0].Field = analysis.ByLane
+		return words.Summarise(d).Settling
+	}
+	verdicts := quotes(nil)
+	if len(verdicts) == 0 {
+		t.Fatal("nothing is quoted")
+	}
+	for _, left := range []int{5, 1_000_000} {
+		c := report.Comparing{Verdicts: 2, Left: map[[2]string]int{}}
+		for _, v := range verdicts {
+			c.Left[[2]string{v.First, v.Second}] = left
+		}
+		for k, s := range quotes(map[string]report.Comparing{"arena": c}) {
+			n, items := words.Comparisons(verdicts[k].Likely.N, 2, left)
+			want := words.Amount{N: float64(n), Known: true, Cost: verdicts[k].Likely.Cost}
+			if items > 0 {
+				want = words.Amount{N: float64(items), Known: true, Unit: "item"}
+			}
+			if s.Likely != want {
+				t.Errorf("%s and %s, %d left: %+v, want %+v", s.First, s.Second, left, s.Likely, want)
+			}
+		}
+	}
+	for _, c := range []struct{ each, left, n, items int }{
+		{1, 200, 57, 0}, {3, 200, 19, 0}, {1, 57, 57, 0}, {1, 40, 40, 9}, {1, 0, 0, 29},
+	} {
+		if n, items := words.Comparisons(56.2, c.each, c.left); n != c.n || items != c.items {
+			t.Errorf("%+v: %d, %d", c, n, items)
 		}
 	}
 }

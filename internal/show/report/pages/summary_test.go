@@ -33,7 +33,7 @@ func judged(t *testing.T, marks map[string]string, change func(*analysis.Stage))
 	}
 	var expected, rows []analysis.Row
 	d := &report.Document{Study: "s", Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"correct": "questions"},
-		Rerun: "assay run s.yaml"}
+		Rerun: report.Rerun{Command: "assay run s.yaml", File: "s.yaml"}}
 	for lane, line := range marks {
 		for i, m := range line {
 			r := analysis.Row{Stage: "correct", Judge: "judge", Lane: lane, Item: fmt.Sprintf("q%03d", i), Turn: 1, Draw: 1,
@@ -312,19 +312,25 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 	t.Parallel()
 	marks := map[string]string{"a": "++++--", "b": "++----"}
 	d := judged(t, marks, func(s *analysis.Stage) { s.Families = map[string]string{"judge": "x", "a": "x", "b": "y"} })
-	d.Where = " --home h"
+	d.Where, d.Sources = " --home h", map[string]string{"correct": "questions"}
 	said := text(words.Summarise(d))
 	for _, want := range []string{
 		"Judge not validated. The judge of stage correct: no person has checked it. Label 40 answers yourself, about 10 minutes: assay " +
 			"label r1 correct --count 40 --home h",
 		"Few questions. 6 questions can show differences of about ", "10 points need about ",
-		"Add some to the input; answers are kept: assay run s.yaml --home h",
-		"One judge. judge is of the same family as a, and may favour its own.",
+		"First add rows to input `questions` in s.yaml, then type (answers are kept): assay run s.yaml --home h",
+		"One judge. judge is of the same family as a, and may favour its own. First add a lane of another provider to `lanes` and to " +
+			"`judges` of stage correct in s.yaml, then type (answers are kept): assay run s.yaml --home h",
 		"100% of the planned verdicts are there. No answer was cut or refused.",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
+	}
+	d.Rerun.Limit, d.Rerun.Whole = 6, "assay run s.yaml"
+	want := "The run asks about the first 6 of each input alone. All of them; answers are kept: assay run s.yaml --home h"
+	if !strings.Contains(text(words.Summarise(d)), want) {
+		t.Errorf("it does not say %q:\n%s", want, text(words.Summarise(d)))
 	}
 	d = judged(t, marks, func(s *analysis.Stage) { s.Validated = true })
 	d.Lanes[0].Open, d.Lanes[0].Endings[assay.Cut] = 3, 2

@@ -48,7 +48,7 @@ func compared(t *testing.T, change func(*analysis.Stage), lines ...string) *repo
 		t.Fatal(err)
 	}
 	d := &report.Document{Study: "s", Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"pairs": "questions"},
-		Rerun: "assay run s.yaml"}
+		Rerun: report.Rerun{Command: "assay run s.yaml", File: "s.yaml"}}
 	if d.Report, err = b.Report(); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestLanesThatNeverMetAreNamedWithWhatConnectsThem(t *testing.T) {
 		}
 	}
 	if all := text(s); !strings.Contains(all,
-		"Comparisons of a with b would connect them. Add them to the stage's pairs; answers are kept:") {
+		"Comparisons of a with b would connect them. First add them to `pairs` of stage pairs in s.yaml, then type (answers are kept):") {
 		t.Errorf("caveats %s", all)
 	}
 	if s.Result != "not all were compared" {

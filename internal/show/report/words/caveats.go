@@ -151,10 +151,8 @@ func (d document) few(r *ranked) *Caveat {
 	noun := d.nounOf(r.Stage)
 	text := fmt.Sprintf("%s can show %s; %s about %s.", d.units(r), can, want,
 		assay.Thousands(roughly(int(math.Ceil(float64(needed)*r.PerCluster())))))
-	if d.Rerun == "" {
-		return &Caveat{"Few " + noun + ".", text, "", nil}
-	}
-	return &Caveat{"Few " + noun + ".", text + d.again(" Add some to the input"), d.Rerun + d.Where, nil}
+	how, command := d.more(r.Stage)
+	return &Caveat{"Few " + noun + ".", text + how, command, nil}
 }
 
 // looked returns the caveat of a stage that was looked at before more items were asked; nil: it was not.
@@ -224,12 +222,12 @@ func (d document) unsettled(r *ranked) bool {
 // kin returns the caveat that the only judge is of the same family as lanes that it judges.
 func (d document) kin(all []*ranked) *Caveat {
 	var judge string
-	var names []string
+	var names, stages []string
 	for _, r := range all {
 		if len(r.Kin) == 0 || len(r.Kin) == len(r.Places) {
 			continue
 		}
-		judge = r.Judges[0]
+		judge, stages = r.Judges[0], append(stages, r.Stage)
 		for _, n := range r.Kin {
 			if n = assay.Clean(n, plot.MaxName); !slices.Contains(names, n) {
 				names = append(names, n)
@@ -243,12 +241,12 @@ func (d document) kin(all []*ranked) *Caveat {
 	if left := len(names) - maxNamed; left > 0 {
 		list += fmt.Sprintf(" and %d others", left)
 	}
-	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own. Add a judge of another provider to the study",
-		assay.Clean(judge, plot.MaxName), list)
-	if d.Rerun == "" {
-		return &Caveat{"One judge.", text + ".", "", nil}
+	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own.", assay.Clean(judge, plot.MaxName), list)
+	if d.Rerun.Command == "" {
+		return &Caveat{"One judge.", text + " A judge of another provider would tell.", "", nil}
 	}
-	return &Caveat{"One judge.", d.again(text), d.Rerun + d.Where, nil}
+	return &Caveat{"One judge.", text + d.edited("add a lane of another provider to `lanes` and to `judges` of "+
+		assay.Verb(len(stages), "stage ", "stages ")+strings.Join(stages, ", ")), d.Rerun.Command + d.Where, nil}
 }
 
 func are(n int64, noun string) string {
@@ -278,10 +276,11 @@ func (d document) instead(r *ranked) *Caveat {
 		text := fmt.Sprintf("In stage %s, %s: strengths would be infinite. Shares of wins are compared instead, by exact sign tests.",
 			r.Stage, assay.Clean(r.Instead, plot.MaxWords))
 		few := d.tooFewWins(r)
-		if few == "" || d.Rerun == "" {
-			return &Caveat{"No strengths.", text + few, "", nil}
+		if few == "" {
+			return &Caveat{"No strengths.", text, "", nil}
 		}
-		return &Caveat{"No strengths.", text + few + d.again(" Add some to the input"), d.Rerun + d.Where, nil}
+		how, command := d.more(r.Stage)
+		return &Caveat{"No strengths.", text + few + how, command, nil}
 	}
 	text := fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Instead, plot.MaxWords))
 	joins := make([]string, 0, maxGroupsNamed)
@@ -295,10 +294,11 @@ func (d document) instead(r *ranked) *Caveat {
 	case r.Coverage.Incomplete():
 		return &Caveat{"Not all were compared.", text + connect + " Verdicts of this stage are missing; see which:",
 			d.command("errors", "--verdicts"), nil}
-	case d.Rerun == "":
+	case d.Rerun.Command == "":
 		return &Caveat{"Not all were compared.", text + connect + " Add them to the pairs of the study.", "", nil}
 	}
-	return &Caveat{"Not all were compared.", text + connect + d.again(" Add them to the stage's pairs"), d.Rerun + d.Where, nil}
+	return &Caveat{"Not all were compared.",
+		text + connect + d.edited("add them to `pairs` of stage "+r.Stage), d.Rerun.Command + d.Where, nil}
 }
 
 // tooFewWins returns how many wins in a row an exact test needs, where there are fewer; empty: there are enough.

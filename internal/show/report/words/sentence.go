@@ -1,6 +1,7 @@
 package words
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -94,12 +95,35 @@ func roughly(n int) int {
 	return (n + step - 1) / step * step
 }
 
-// again leads from a change of the study to the command that runs it again. A rehearsal begins anew.
+// again leads from a change to the command that makes it. A rehearsal begins anew.
 func (d document) again(change string) string {
 	if d.Rehearsal {
 		return change + ":"
 	}
 	return change + "; answers are kept:"
+}
+
+// edited leads from a change of the study's file to the command that runs it again.
+func (d document) edited(change string) string {
+	if d.Rehearsal {
+		return fmt.Sprintf(" First %s in %s, then type:", change, d.Rerun.File)
+	}
+	return fmt.Sprintf(" First %s in %s, then type (answers are kept):", change, d.Rerun.File)
+}
+
+// more returns what to do for more items of a stage, and the command.
+func (d document) more(stage string) (text, command string) {
+	switch from := d.Sources[stage]; {
+	case d.Rerun.Command == "":
+		return "", ""
+	case d.Rerun.Whole != "":
+		text = fmt.Sprintf(" The run asks about the first %s of each input alone. All of them", assay.Thousands(d.Rerun.Limit))
+		return d.again(text), d.Rerun.Whole + d.Where
+	case from == "":
+		return d.edited("add rows to the `inputs`"), d.Rerun.Command + d.Where
+	default:
+		return d.edited(fmt.Sprintf("add rows to input `%s`", from)), d.Rerun.Command + d.Where
+	}
 }
 
 func were(n int64, noun string) string {

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -27,7 +28,8 @@ type Settling struct {
 // Amount is how many more comparisons or items, at what cost.
 type Amount struct {
 	N     float64
-	Known bool // no sensible number else
+	Known bool   // no sensible number else
+	Unit  string // what they are; empty: that of the quote
 	Cost  Fee
 }
 
@@ -67,36 +69,89 @@ func (d document) settlings(r *ranked) []Settling {
 	if len(r.order) < 2 || !r.tested {
 		return nil
 	}
-	unit := "comparison"
-	switch {
-	case r.Field == analysis.ByItem:
-		unit = "pair"
-	case r.Verb != analysis.Compared:
-		unit = strings.TrimSuffix(d.nounOf(r.Stage), "s")
-	}
 	var out []Settling
 	for k := range r.order[1:] {
-		a, b := r.order[k], r.order[k+1]
-		q, ok := r.Quote(a, b)
-		if !ok {
-			continue
+		if one, ok := d.settling(r, r.order[k], r.order[k+1]); ok {
+			out = append(out, one)
 		}
-		each := d.costOfOne(r, a, b)
-		if unit == "pair" {
-			each = each.times(r.perPair())
-		}
-		one := Settling{Stage: r.Stage, First: r.Places[a].Name, Second: r.Places[b].Name, Unit: unit, Even: amount(q, 0.5, each),
-			Likely: amount(q, likelyChance, each), Items: r.shared(a, b)}
-		if r.Rough() && r.Verb == analysis.Judged {
-			one.AsFound = amount(q.AsFound(), likelyChance, each)
-		}
-		one.inItems(r.PerCluster())
-		if unit == "pair" {
-			one.atMost(r.pairsLeft())
-		}
-		out = append(out, one)
 	}
 	return out
+}
+
+// settling returns what it would take to tell two places apart; false: they are, or nothing can be foretold.
+func (d document) settling(r *ranked, a, b int) (Settling, bool) {
+	s := Settling{Stage: r.Stage, First: r.Places[a].Name, Second: r.Places[b].Name, Unit: "comparison", Items: r.shared(a, b)}
+	pairs := r.Field == analysis.ByItem && r.Rounds == nil && r.Foretold == nil // in rounds, two texts are compared on their own
+	switch {
+	case pairs:
+		s.Unit = "pair"
+	case r.Verb != analysis.Compared:
+		s.Unit = strings.TrimSuffix(d.nounOf(r.Stage), "s")
+	}
+	q, ok := r.Quote(a, b)
+	if !ok {
+		return s, false
+	}
+	each := d.costOfOne(r, a, b)
+	if pairs {
+		each = each.times(r.perPair())
+	}
+	s.Even, s.Likely = amount(q, 0.5, each), amount(q, likelyChance, each)
+	if r.Rough() && r.Verb == analysis.Judged {
+		s.AsFound = amount(q.AsFound(), likelyChance, each)
+	}
+	switch {
+	case pairs:
+		s.atMost(r.pairsLeft())
+	case r.Verb == analysis.Compared:
+		d.inComparisons(&s)
+	default:
+		s.inItems(r.PerCluster())
+	}
+	return s, true
+}
+
+// Neighbours returns the names of every two that follow each other in a ranking and cannot be told apart.
+func Neighbours(s *analysis.Leaderboard) (out [][2]string) {
+	r := rank(s)
+	for k := range r.order[min(1, len(r.order)):] {
+		if a, b := r.order[k], r.order[k+1]; !r.differ(a, b) {
+			out = append(out, [2]string{r.Places[a].Name, r.Places[b].Name})
+		}
+	}
+	return out
+}
+
+// Comparisons returns how many comparisons so many verdicts are, of which one comparison has each; where they are more than
+// are left on the items that there are, those, and how many more items it takes: each is compared both ways round. Numbers
+// are rounded up to two digits.
+func Comparisons(verdicts float64, each, left int) (n, items int) {
+	if n = int(max(1, math.Ceil(verdicts/float64(max(1, each))))); n > left {
+		return left, roughly((n - left + 1) / 2)
+	}
+	return min(roughly(n), left), 0
+}
+
+// inComparisons turns numbers of verdicts into those of comparisons; into those of items, whose price is not known, where
+// fewer comparisons are left.
+func (d document) inComparisons(s *Settling) {
+	c, known := d.Comparing[s.Stage]
+	if !known {
+		return
+	}
+	left, limited := c.Left[[2]string{s.First, s.Second}]
+	if !limited {
+		left = math.MaxInt
+	}
+	for _, a := range []*Amount{&s.Even, &s.Likely} {
+		if !a.Known {
+			continue
+		}
+		n, items := Comparisons(a.N, c.Verdicts, left)
+		if a.N = float64(n); items > 0 {
+			*a = Amount{N: float64(items), Known: true, Unit: strings.TrimSuffix(d.nounOf(s.Stage), "s")}
+		}
+	}
 }
 
 // Settle returns the quote for resolving the difference of two lanes whose answers are judged one by one, in a stage or
@@ -113,18 +168,8 @@ func Settle(doc *report.Document, stage, first, second string) (s Settling, apar
 		if a < 0 || b < 0 {
 			continue
 		}
-		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"),
-			Items: r.shared(a, b)}
-		q, ok := r.Quote(a, b)
-		if !ok {
-			return s, r.differ(a, b), true
-		}
-		each := d.costOfOne(r, a, b)
-		for chance, to := range map[float64]*Amount{0.5: &s.Even, likelyChance: &s.Likely} {
-			*to = amount(q, chance, each)
-		}
-		s.inItems(r.PerCluster())
-		return s, false, true
+		s, ok := d.settling(r, a, b)
+		return s, !ok && r.differ(a, b), true
 	}
 	return Settling{}, false, false
 }
@@ -289,14 +334,23 @@ func (s Settling) words() string {
 	if !s.Even.Known {
 		return "no sensible number of " + s.Unit + "s"
 	}
+	even, likely := cmp.Or(s.Even.Unit, s.Unit), cmp.Or(s.Likely.Unit, s.Unit)
 	if !s.Likely.Known {
-		return s.Even.words("more "+s.Unit) + " for an even chance"
+		return s.Even.words("more "+even) + " for an even chance"
 	}
-	return assay.Count(roughly(int(s.Even.N)), "more "+s.Unit) + " for an even chance, " + s.Likely.words("") + " for 80%"
+	if even == likely {
+		likely = ""
+	} else {
+		likely = "more " + likely
+	}
+	return assay.Count(roughly(int(s.Even.N)), "more "+even) + " for an even chance, " + s.Likely.words(likely) + " for 80%"
 }
 
+// Rounded returns the number as it is shown.
+func (a Amount) Rounded() int { return roughly(int(a.N)) }
+
 func (a Amount) words(unit string) string {
-	n := roughly(int(a.N))
+	n := a.Rounded()
 	text := assay.Thousands(n)
 	if unit != "" {
 		text = assay.Count(n, unit)

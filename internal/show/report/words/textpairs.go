@@ -66,13 +66,14 @@ func (d document) buysPairs(r *ranked) *Caveat {
 		assay.Count(r.Clusters, "pair"), assay.Thousands(left))
 	from := d.Pairings[r.Stage]
 	switch {
-	case d.Rerun == "" || from.Limit == "":
+	case d.Rerun.Command == "" || from.Limit == "":
 		return &Caveat{"More pairs.", text, "", nil}
 	case from.Limit != "sample" || from.Grouped || r.Coverage.Incomplete():
-		return &Caveat{"More pairs.", fmt.Sprintf("%s Change `%s` in the `pairs` of the stage (%s).", text, from.Limit, d.File), "", nil}
+		return &Caveat{"More pairs.",
+			fmt.Sprintf("%s Change `%s` in the `pairs` of the stage (%s).", text, from.Limit, d.Rerun.File), "", nil}
 	}
 	return &Caveat{"More pairs.", d.again(text + " Raise the sample"),
-		fmt.Sprintf("%s --set stages.%s.pairs.sample=%d", d.Rerun, r.Stage, r.Clusters+int(most)) + d.Where, nil}
+		fmt.Sprintf("%s --set stages.%s.pairs.sample=%d", d.Rerun.Command, r.Stage, r.Clusters+int(most)) + d.Where, nil}
 }
 
 // opens reports whether there are neighbours that were tested and cannot be told apart.
@@ -96,7 +97,7 @@ func (d document) noPairsLeft(r *ranked) *Caveat {
 		pairs = fmt.Sprintf("%s judged, and %s more is not enough", are(int64(r.Clusters), "pair"), assay.Thousands(left))
 	}
 	text := fmt.Sprintf("In stage %s, some neighbours cannot be told apart with these texts and judges: %s.", r.Stage, pairs)
-	if d.File == "" {
+	if d.Rerun.File == "" {
 		return &Caveat{"No pairs left.", text + " Another judge or more texts would help.", "", nil}
 	}
 	from, both := d.Pairings[r.Stage], ""
@@ -104,5 +105,5 @@ func (d document) noPairsLeft(r *ranked) *Caveat {
 		both = ", show pairs both ways (`order: both` in its `pairs`)"
 	}
 	return &Caveat{"No pairs left.", fmt.Sprintf("%s Add a judge (`judges` of the stage)%s or add texts (input %s) in %s.", text, both,
-		from.Input, d.File), "", nil}
+		from.Input, d.Rerun.File), "", nil}
 }

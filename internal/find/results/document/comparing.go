@@ -1,0 +1,46 @@
+package document
+
+import (
+	"context"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
+	"assay/internal/send/script/rounds"
+	"assay/internal/show/report"
+	"assay/internal/show/report/words"
+)
+
+// comparingOf returns what a comparison is in each stage that ranks by them, and how many its neighbours have left.
+func comparingOf(ctx context.Context, r *results.Reader, found *findings.Findings) (map[string]report.Comparing, error) {
+	out := map[string]report.Comparing{}
+	for i := range found.Report.Leaderboards {
+		b := &found.Report.Leaderboards[i]
+		if b.Verb != analysis.Compared {
+			continue
+		}
+		s, err := r.Scripts.Open(ctx, found.Run)
+		if err != nil {
+			return nil, err
+		}
+		st, ok := s.Study().Stage(b.Stage)
+		if !ok {
+			continue
+		}
+		c := report.Comparing{Verdicts: s.VerdictsOfOne(b.Stage), Left: map[[2]string]int{}}
+		if findings.Decided(s.Study(), st) {
+			c.Verdicts = 1
+		}
+		if b.Field == analysis.ByLane {
+			for _, two := range words.Neighbours(b) {
+				settled, err := s.Settled(ctx, rounds.Settle{Stage: b.Stage, First: two[0], Second: two[1]})
+				if err != nil {
+					return nil, err
+				}
+				c.Left[two] = settled.Left
+			}
+		}
+		out[b.Stage] = c
+	}
+	return out, nil
+}
