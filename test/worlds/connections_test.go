@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"strings"
 	"sync"
 
 	"modernc.org/sqlite"
@@ -13,8 +14,10 @@ import (
 // connections are those that processes of a machine have to its ledger. One that a process has closed is given to the next, with its
 // statements: parsing the tables and the queries anew takes a third of the time of a world.
 type connections struct {
-	mu   sync.Mutex
-	idle map[string][]*connection // by the name that they were opened by
+	mu      sync.Mutex
+	idle    map[string][]*connection // by the name that they were opened by
+	own     *sql.DB                  // that of the slot
+	dropped bool                     // somebody changed the file below them
 }
 
 // open returns a pool of them.
@@ -22,15 +25,24 @@ func (c *connections) open(dsn string) (*sql.DB, error) { return sql.OpenDB(conn
 
 // drop closes those that no process has, before somebody changes the file below them.
 func (c *connections) drop() error {
+	c.dropped = true
+	return errors.Join(c.own.Close(), c.dropOthers(""))
+}
+
+// dropOthers closes those that no process has, but for those to one file.
+func (c *connections) dropOthers(file string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var err error
-	for _, idle := range c.idle {
+	for dsn, idle := range c.idle {
+		if file != "" && strings.Contains(dsn, file) {
+			continue
+		}
 		for _, one := range idle {
 			err = errors.Join(err, one.end())
 		}
+		delete(c.idle, dsn)
 	}
-	clear(c.idle)
 	return err
 }
 

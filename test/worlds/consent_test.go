@@ -40,7 +40,7 @@ func (h *history) consented() (sum int64, questions int, err error) {
 // was asked about. What is in doubt, or reported as paid twice, nobody could name before.
 func (h *history) checkConsent(ctx context.Context, all []runState, b bill) error {
 	for _, r := range all {
-		if r.Doubts > 0 || len(r.Doubles) > 0 || r.Perhaps > 0 {
+		if r.Doubts > 0 || len(r.Doubles) > 0 || r.Perhaps+r.Unpriced > 0 {
 			return nil
 		}
 		for _, l := range r.Lanes {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -63,11 +62,14 @@ func truthful(seed uint64) World {
 
 // measure plays a calm world, and holds its intervals against the truth.
 func measure(t *testing.T, seed uint64, all map[string]*held) {
-	w, dir := truthful(seed), t.TempDir()
-	defer os.RemoveAll(dir)
+	w := truthful(seed)
+	in, err := takeSlot()
+	if err != nil {
+		t.Fatal(err)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(virtual()))
-		h, err := newHistory(t, w, dir)
+		h, err := newHistory(t, w, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,6 +106,9 @@ func measure(t *testing.T, seed uint64, all map[string]*held) {
 			t.Error(err)
 		}
 	})
+	if err := in.giveBack(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // truth returns what a finding would be without error; false: it is none of those that are known.

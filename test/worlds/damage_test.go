@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,10 @@ func (h *history) damage() error {
 		return err
 	}
 	name := all[h.rng.IntN(len(all))]
+	sent := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !strings.HasSuffix(n, "-in") })
+	if len(sent) > 0 && h.rng.IntN(2) == 0 {
+		name = sent[h.rng.IntN(len(sent))] // what may have to be sent again
+	}
 	file := filepath.Join(h.m.dir, filepath.FromSlash(name))
 	name = strings.TrimSuffix(name, ".zst")
 	text, err := os.ReadFile(file)

@@ -1,11 +1,14 @@
 package worlds
 
 import (
+	"bytes"
 	"context"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
 )
 
@@ -15,23 +18,29 @@ var hinted = regexp.MustCompile("`assay ([^`]+)`")
 // advised finds the commands that are printed on lines of their own, with what they do beside them.
 var advised = regexp.MustCompile(`(?m)^\s+assay (\S+(?: \S+)*)`)
 
+// advisedWell has the commands that are known to work, by name and flags: that is the same in every world.
+var advisedWell = map[string]bool{}
+
 // checkAdvice holds every command that was printed in the world, by whichever command, against those that the program has: each names one
 // of them, with flags that it takes. Who adds --help types it without doing it.
 func (h *history) checkAdvice(ctx context.Context, _ []runState, _ bill) error {
-	seen := map[string]bool{}
-	for _, s := range h.said { // more come, which ask for help
+	for _, s := range h.said {
 		text := s.out + s.err
 		for _, m := range append(hinted.FindAllStringSubmatch(text, -1), advised.FindAllStringSubmatch(text, -1)...) {
 			args := plain(strings.Fields(m[1]))
 			key := args[0] + " " + flagsOf(args)
-			if seen[key] {
+			if advisedWell[key] {
 				continue
 			}
-			seen[key] = true
-			got := h.assay(ctx, ending{}, append(args, "--help")...)
+			var out bytes.Buffer
+			got := saying{args: append(args, "--help")}
+			got.code = cli.Main(ctx, shell.World{Args: got.args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Now: time.Now,
+				Env: func(string) (string, bool) { return "", false }, Disk: shell.Disk{Dir: h.dir}})
+			got.out = out.String()
 			if got.code != shell.ExitDone || !strings.Contains(got.out, "assay "+args[0]) { // the help of no command is that of all
 				return breaks(L11, s.String()+"\n"+got.String(), "a hint is a command that works", "assay %s is refused", m[1])
 			}
+			advisedWell[key] = true
 		}
 	}
 	return nil

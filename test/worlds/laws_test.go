@@ -69,6 +69,7 @@ type runState struct {
 	Reserved                    float64  `json:"reserved_usd"`
 	Budget                      *float64 `json:"budget_usd"`
 	Perhaps                     float64  `json:"perhaps_spent_usd"`
+	Unpriced                    float64  `json:"unpriced_at_most_usd"`
 	Doubts                      int64
 	Doubles                     []string
 	Lanes                       []struct {
@@ -149,7 +150,7 @@ func (h *history) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(open) == 0 && again {
+		if len(open) == 0 && (again || h.ran) {
 			return nil
 		}
 		again = len(open) == 0
@@ -264,11 +265,14 @@ func costOf(c simulator.Charge) int64 {
 	u := c.Usage
 	written := int64(u.Write5m + u.Write1h)
 	fresh := int64(u.Input) - int64(u.Cached) - written
-	sum := fresh*p.input + int64(u.Cached)*p.cached + written*p.write + int64(u.Output)*p.output
-	if c.Job != "" {
-		sum /= 2
+	cached, sum := int64(u.Cached)*p.cached, fresh*p.input+written*p.write+int64(u.Output)*p.output
+	switch {
+	case c.Job == "":
+		return sum + cached
+	case c.Provider == "openai" || c.Provider == "anthropic":
+		return (sum + cached) / 2
 	}
-	return sum
+	return sum/2 + cached // elsewhere a batch makes no cached token cheaper
 }
 
 // judgeWorld holds a history that has ended to the laws.
@@ -285,7 +289,8 @@ func (h *history) judgeWorld(ctx context.Context) error {
 		return err
 	}
 	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkLost,
-		h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkLabels, h.checkAnswers, h.checkPages, h.checkSecrets,
+		h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkLabels, h.checkAnswers, h.checkVerdicts, h.checkPages,
+		h.checkSecrets,
 		h.checkNumbers, h.checkAdvice} {
 		if err := check(ctx, all, b); err != nil {
 			return err
@@ -309,7 +314,8 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 				"run %s has answers without one", r.Run)
 		}
 		spent += nano(*r.Spent)
-		perhaps += nano(r.Perhaps)
+		perhaps += nano(r.Perhaps + r.Unpriced)
+		perhaps += int64(40 * len(r.Doubles)) // booked at the mean of their requests
 		cancelled = cancelled || r.State == "cancelled"
 	}
 	switch billed := b.sum + b.called; {
@@ -376,9 +382,13 @@ func (h *history) statuses(ctx context.Context, all []runState) string {
 
 // readAll looks at everything there is to look at.
 func (h *history) readAll(ctx context.Context) error {
-	for _, args := range [][]string{ // what exports write is read at the end
-		{"runs"}, {"status"}, {"spend"}, {"analyse"}, {"report", "--out", "report.html"},
-	} {
+	all := [][]string{ // what exports write is read at the end, and so are findings as JSON
+		{"runs"}, {"status"}, {"spend"}, {"report", "--out", "report.html"},
+	}
+	if h.shows(0) {
+		all = append(all, []string{"analyse"})
+	}
+	for _, args := range all {
 		s := h.assay(ctx, ending{}, args...)
 		if s.code == shell.ExitFailed {
 			return breaks(L5, s.String(), "what is kept can be read", "exit 1")

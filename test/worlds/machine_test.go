@@ -28,7 +28,7 @@ type machine struct {
 	wake  chan struct{} // holds one when a step has come
 	ended chan struct{}
 	note  func(line string)
-	links connections
+	links *connections
 
 	mu        sync.Mutex
 	waiting   []*step
@@ -71,8 +71,8 @@ func goroutine() uint64 {
 	return n
 }
 
-func newMachine(seed uint64, home string, note func(string)) *machine {
-	m := &machine{seed: seed, dir: filepath.Join(home, "runs"), book: filepath.Join(home, "ledger.db"), note: note,
+func newMachine(seed uint64, home string, links *connections, note func(string)) *machine {
+	m := &machine{seed: seed, links: links, dir: filepath.Join(home, "runs"), book: filepath.Join(home, "ledger.db"), note: note,
 		wake: make(chan struct{}, 1), ended: make(chan struct{}), unsynced: map[string]int64{}, synced: map[string]int64{}}
 	go m.schedule()
 	return m
@@ -141,7 +141,8 @@ type proc struct {
 // ending is what happens to a process at one of its steps.
 type ending struct {
 	How howEnds
-	At  int // moments: each step has one before and one after it
+	At  int    // moments: each step has one before and one after it
+	On  string // only those of steps whose names begin so are counted; empty: all
 }
 
 type howEnds string
@@ -262,8 +263,11 @@ func (p *proc) moment(name, when string) error {
 		p.mu.Unlock()
 		return errKilled
 	}
-	p.steps++
-	at := p.end.How != "" && p.steps == p.end.At
+	counts := strings.HasPrefix(name, p.end.On)
+	if counts {
+		p.steps++
+	}
+	at := counts && p.end.How != "" && p.steps == p.end.At
 	if at {
 		p.hit = when + " " + name
 		p.dead = p.end.How == kill || p.end.How == power

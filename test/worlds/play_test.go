@@ -2,6 +2,7 @@ package worlds
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,13 +10,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"assay/internal/keep/store/storetest"
+	"assay/internal/send/engine"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
@@ -35,6 +37,7 @@ type history struct {
 	env    map[string]string
 	study  Study         // as it is now
 	now    int           // the action
+	ran    bool          // the study as it is now was run to its end
 	saved  bool          // there is a backup of a home with a run
 	back   bool          // it was restored
 	skew   time.Duration // of the machine's clock
@@ -73,10 +76,10 @@ const secret = "world7f3a9c51d2e8b604"
 func virtual() time.Time { return time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC) }
 
 // newHistory makes the folder, the providers and the machine of a world. It is called in the bubble.
-func newHistory(t testing.TB, w World, dir string) (*history, error) {
-	h := &history{World: w, t: t, dir: dir, study: w.Study, env: map[string]string{"USER": "ada"}, models: &steadfast{},
+func newHistory(t testing.TB, w World, in *slot) (*history, error) {
+	h := &history{World: w, t: t, dir: in.dir, study: w.Study, env: map[string]string{"USER": "ada"}, models: &steadfast{},
 		rng: rand.New(rand.NewPCG(w.Seed, 0x706c6179))}
-	o := simulator.Options{Seed: w.Seed, Queue: w.Queue, Rate: w.Rate, Dir: dir, Responder: h.models, Charged: h.charged}
+	o := simulator.Options{Seed: w.Seed, Queue: w.Queue, Rate: w.Rate, Dir: in.dir, Responder: h.models, Charged: h.charged}
 	for _, text := range w.Faults {
 		rule, err := simulator.ParseRule(text)
 		if err != nil {
@@ -98,15 +101,15 @@ func newHistory(t testing.TB, w World, dir string) (*history, error) {
 			h.env[v.KeyEnv[0]] = secret
 		}
 	}
-	h.m = newMachine(w.Seed, h.home(), h.note)
-	return h, errors.Join(storetest.CopyNew(filepath.Join(h.home(), "ledger.db")), h.write())
+	h.m = newMachine(w.Seed, h.home(), &in.links, h.note)
+	return h, h.write()
 }
 
 func (h *history) home() string { return filepath.Join(h.dir, "assay-data") }
 
 func (h *history) close() error {
 	h.m.close()
-	return errors.Join(h.m.links.drop(), h.sim.Close())
+	return h.sim.Close()
 }
 
 func (h *history) note(line string) {
@@ -154,6 +157,7 @@ func (h *history) act(ctx context.Context, a Action) error {
 		if !edits[a.Edit](&h.study, h.rng) {
 			h.study = was
 		}
+		h.ran = false
 		return h.write()
 	case doWait:
 		time.Sleep(a.Wait)
@@ -207,6 +211,9 @@ func (h *history) typed(ctx context.Context, a Action) error {
 	if a.End.How == full && s.code == shell.ExitFailed && strings.Contains(s.err, syscall.ENOSPC.Error()) {
 		return nil // it says so
 	}
+	if a.Do == "run" && s.code == shell.ExitDone && !slices.Contains(a.Args, "--detach") {
+		h.ran = true
+	}
 	return h.sane(s)
 }
 
@@ -241,7 +248,7 @@ func (h *history) process(ctx context.Context, end ending, w shell.World) saying
 	w.Seams = workspace.Seams{
 		Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
 		Synced: p.synced, Files: p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(),
-		Ended: h.m.gone, Boot: h.m.boot(), Connect: h.m.links.open,
+		Ended: h.m.gone, Boot: h.m.boot(), Connect: h.m.links.open, Timing: h.idle,
 	}
 	s := saying{args: w.Args, code: cli.Main(ctx, w)}
 	s.out, s.err = out.String(), errs.String()
@@ -251,6 +258,12 @@ func (h *history) process(ctx context.Context, end ending, w shell.World) saying
 		s.code = codeStuck
 	}
 	return s
+}
+
+// idle returns the waits of a process.
+func (h *history) idle(t engine.Timing) engine.Timing {
+	t.Idle = cmp.Or(h.World.Idle, t.Idle)
+	return t
 }
 
 // Codes of processes that did not end by themselves.
@@ -299,7 +312,7 @@ func (h *history) restore(ctx context.Context) error {
 	if !h.saved {
 		return nil
 	}
-	h.back = true
+	h.back, h.ran = true, false
 	if err := errors.Join(h.m.links.drop(), os.RemoveAll(h.home())); err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ type steadfast struct {
 	given map[string]bool // by model, question and answer
 }
 
+// noVerdict is what a judge replies that does not do what it was asked for.
+const noVerdict = "Both have their merits, and I would rather not say."
+
 // Respond answers by what is asked alone.
 func (w *steadfast) Respond(q *minds.Question) minds.Answer {
 	asked := *q
@@ -27,8 +30,11 @@ func (w *steadfast) Respond(q *minds.Question) minds.Answer {
 	a := w.Writer.Respond(&asked)
 	if n := asked.Draw >> 8 % 16; n < uint64(len(hostile)) && !strings.Contains(a.Text, "{") {
 		a.Text += " " + hostile[n]
-	} else if n == 15 && !strings.Contains(a.Text, "{") {
+	} else if n == 15 && !strings.Contains(a.Text, "{") && !strings.HasSuffix(thinker, q.Model) { // it may think for longer, and write less
 		a.Text += strings.Repeat(" and so on", q.MaxTokens) // as far as it may
+	}
+	if strings.HasPrefix(a.Text, "{") && asked.Draw>>16%12 == 0 {
+		a.Text = noVerdict
 	}
 	if len(q.Messages) == 1 {
 		w.mu.Lock()

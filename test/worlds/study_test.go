@@ -25,6 +25,7 @@ type Study struct {
 	High        bool  // reserve: high
 	Description string
 	Clusters    bool
+	Long        bool // every question begins with the same words, enough of them for a cache
 }
 
 // Item is one row of the input.
@@ -50,7 +51,11 @@ var models = []struct {
 	{"groq/llama-3.3-70b-versatile", price{592, 296, 592, 794}, ""},
 	{"together/meta-llama/Llama-3.3-70B-Instruct-Turbo", price{882, 882, 882, 884}, ""},
 	{"xai/grok-4-fast-non-reasoning", price{202, 50, 202, 504}, ""},
+	{thinker, price{52, 6, 52, 402}, ", effort: low, max_tokens: 900"},
 }
+
+// thinker is a model that is billed for more than it writes.
+const thinker = "openai/gpt-5-nano"
 
 // priceOf returns the price of a model by the name on the wire.
 func priceOf(provider, model string) (price, bool) {
@@ -69,7 +74,11 @@ var hostile = []string{"<script>alert(1)</script>", "\x1b[31mred\x1b[0m", "=1+cm
 func newStudy(r *rand.Rand) Study {
 	s := Study{Prompt: "{{ text }}", Repeats: 1, Canary: r.IntN(3) == 0,
 		Mode: pick(r, "batch", "batch", "batch", "live", "batch-else-live")}
-	for range 1 + r.IntN(9) {
+	many := 1 + r.IntN(4)
+	if r.IntN(8) == 0 {
+		many = 5 + r.IntN(8)
+	}
+	for range many {
 		s.Items = append(s.Items, s.newItem(r))
 	}
 	for range 1 + r.IntN(3) {
@@ -91,11 +100,28 @@ func newStudy(r *rand.Rand) Study {
 		s.LiveBelow = 20
 	}
 	if r.IntN(4) == 0 {
-		s.Budget = int64(1+r.IntN(40)) * 100_000
 		s.High = r.IntN(2) == 0
+		s.Budget = int64(1+r.IntN(40)) * 100_000
+		if r.IntN(2) == 0 { // about what its first answers cost
+			s.Budget = s.guess() * int64(1+r.IntN(12)) / 8
+		}
 	}
+	s.Long = r.IntN(12) == 0
 	s.Clusters = r.IntN(4) == 0
 	return s
+}
+
+// guess returns about what the first answers cost: most have some 60 tokens.
+func (s Study) guess() (sum int64) {
+	for _, l := range s.Lanes {
+		provider, name, _ := strings.Cut(l.Model, "/")
+		p, _ := priceOf(provider, name)
+		sum += int64(len(s.Items)*s.Repeats) * (20*p.input + 60*p.output)
+	}
+	if s.Mode == "batch" {
+		sum /= 2
+	}
+	return max(sum, 1000)
 }
 
 func pick(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
@@ -218,7 +244,7 @@ func (s Study) Text() string {
 		w("  judge: {model: %s, temperature: 0}\n", judgeModel)
 	}
 	w("stages:\n  - name: answers\n    ask: items\n    lanes: [%s]\n    repeats: %d\n    turns:\n      - %q\n", s.laneNames(),
-		s.Repeats, s.Prompt)
+		s.Repeats, s.asked())
 	for _, t := range s.Turns {
 		w("      - %q\n", t)
 	}
@@ -237,6 +263,14 @@ func (s Study) Text() string {
 		w("  - {name: arena, compare: answers, rubric: better, judges: [judge], pairs: {adaptive: {rounds: 2, per_round: 12, seed: 7}}}\n")
 	}
 	return b.String()
+}
+
+// asked returns the first question.
+func (s Study) asked() string {
+	if s.Long {
+		return strings.Repeat("Numbers are patient. ", 200) + s.Prompt
+	}
+	return s.Prompt
 }
 
 // judgeModel is the model that judges.

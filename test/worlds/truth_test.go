@@ -26,7 +26,7 @@ func (h *history) checkAnswers(ctx context.Context, all []runState, _ bill) erro
 		_, models[l.Name], _ = strings.Cut(l.Model, "/")
 	}
 	for _, it := range h.study.Items {
-		questions[it.ID] = strings.ReplaceAll(h.study.Prompt, "{{ text }}", it.Text)
+		questions[it.ID] = strings.ReplaceAll(h.study.asked(), "{{ text }}", it.Text)
 	}
 	h.assay(ctx, ending{}, "show", all[0].Run+":"+h.study.Items[0].ID+":"+h.study.Lanes[0].Name) // printed for checkSecrets
 	for key, row := range rows {
@@ -38,6 +38,30 @@ func (h *history) checkAnswers(ctx context.Context, all []runState, _ bill) erro
 			continue
 		}
 		return breaks(L5, "", "the answer to "+key+" is one to its question", "%q, which %s did not reply to %q", text, model, question)
+	}
+	return nil
+}
+
+// checkVerdicts holds verdicts against the replies of their judges: a label is in the reply, and one that names none gives no verdict.
+func (h *history) checkVerdicts(_ context.Context, all []runState, _ bill) error {
+	if len(all) == 0 {
+		return nil
+	}
+	replies, err := readTable(h.tables("answers.csv"), "key second_try judge", "text")
+	verdicts, more := readTable(h.tables("verdicts.csv"), "key second_try judge stage prompt trait", "state label")
+	if err = errors.Join(err, more); err != nil {
+		return err
+	}
+	for key, row := range verdicts {
+		at := strings.Split(key, "|")
+		state, label, _ := strings.Cut(row, "|")
+		if at[2] != "judge" || state != string(assay.VerdictValid) {
+			continue
+		}
+		reply := replies[strings.Join(at[:3], "|")]
+		if !strings.HasPrefix(reply, "{") || at[3] == "good" && !strings.Contains(reply, `"`+label+`"`) {
+			return breaks(L5, "", "a verdict is what its judge replied", "%s of %s, from %q", label, key, reply)
+		}
 	}
 	return nil
 }
@@ -76,11 +100,12 @@ func (h *history) checkPages(context.Context, []runState, bill) error {
 	return nil
 }
 
-// checkMadeOnce counts requests that were billed in two jobs under one id: their segment was created twice. Where lists name every job and
-// nobody sleeps, a create call is never repeated that made a job.
+// checkMadeOnce counts requests that were billed in two jobs under one id: their segment was created twice. Where lists name every job
+// within a minute and nobody sleeps, a create call is never repeated that made a job.
 func (h *history) checkMadeOnce(ctx context.Context, all []runState, b bill) error {
-	lists := func(f string) bool { return strings.Contains(f, " list hide") }
-	if h.back || slices.ContainsFunc(h.Faults, lists) || slices.ContainsFunc(h.Actions, func(a Action) bool { return a.End.How == pause }) {
+	lists := func(f string) bool { return strings.Contains(f, " list hide") && !strings.Contains(f, "hide=40s") }
+	if h.back || slices.ContainsFunc(h.Faults, lists) ||
+		slices.ContainsFunc(h.Actions, func(a Action) bool { return a.End.How == pause }) {
 		return nil
 	}
 	for _, charges := range b.batch {

@@ -17,8 +17,11 @@ type World struct {
 	Study   Study
 	Faults  []string // rules of the simulator
 	Queue   time.Duration
-	Rate    float64 // requests of a job that complete a second; 0: all at once
+	Rate    float64       // requests of a job that complete a second; 0: all at once
+	Idle    time.Duration // the longest sleep of a process that drives a run; 0: as in the program
 	Actions []Action
+
+	Thorough bool `json:"-"` // findings are looked at in every form; otherwise in one of three
 }
 
 // Action is one thing that the person does, or that happens to the machine.
@@ -46,6 +49,9 @@ const (
 	doDamage = "damage"  // a file of a run is deleted, or a bit of it changes
 )
 
+// shows reports whether the world looks at findings in one of three forms.
+func (w World) shows(form uint64) bool { return w.Thorough || w.Seed%3 == form }
+
 // Make returns the world of a seed.
 func Make(seed uint64) World {
 	r := rand.New(rand.NewPCG(seed, 0x776f726c64))
@@ -53,8 +59,14 @@ func Make(seed uint64) World {
 	if r.IntN(3) == 0 {
 		w.Rate = 0.5
 	}
+	if r.IntN(4) > 0 {
+		w.Idle = time.Minute // it sleeps for most of a world, and twelve times fewer looks at nothing new find the same
+	}
 	for range r.IntN(4) {
 		w.Faults = append(w.Faults, newFault(r, w.Study))
+	}
+	if r.IntN(6) == 0 {
+		w.Faults = append(w.Faults, together(r, w.Study)...)
 	}
 	if dice.Mix(seed)%10 == 0 { // before the study is run: of the newest run all is computed again
 		for range 1 + r.IntN(3) {
@@ -75,13 +87,7 @@ func Make(seed uint64) World {
 // newFault returns a rule that passes: the provider works again after some calls or some time. It is often one that hits what the study
 // sends.
 func newFault(r *rand.Rand, s Study) string {
-	vendor := "*"
-	switch n := r.IntN(6); {
-	case n < 3:
-		vendor, _, _ = strings.Cut(s.Lanes[r.IntN(len(s.Lanes))].Model, "/")
-	case n < 4 && s.judged():
-		vendor, _, _ = strings.Cut(judgeModel, "/")
-	}
+	vendor := vendorOf(r, s)
 	limit := pick(r, "once", "x2", "x3", "nth=2", "after=1 x2", "30% x5")
 	if s.Mode == "live" && r.IntN(3) > 0 {
 		what := pick(r, "drop-reply", "drop-reply", "drop", "500", "429=5s", "truncate", "stall=30s", "slow=40s")
@@ -97,11 +103,39 @@ func newFault(r *rand.Rand, s Study) string {
 	) + " " + limit
 }
 
+// vendorOf names a provider that the study asks, or all.
+func vendorOf(r *rand.Rand, s Study) string {
+	vendor := "*"
+	switch n := r.IntN(6); {
+	case n < 3:
+		vendor, _, _ = strings.Cut(s.Lanes[r.IntN(len(s.Lanes))].Model, "/")
+	case n < 4 && s.judged():
+		vendor, _, _ = strings.Cut(judgeModel, "/")
+	}
+	return vendor
+}
+
+// together returns faults that say more with each other than alone: a create call whose reply is lost beside a list that lags, less than
+// the program waits or more; results that are missing for longer than they are fetched again.
+func together(r *rand.Rand, s Study) []string {
+	vendor := vendorOf(r, s) + " "
+	switch r.IntN(3) {
+	case 0:
+		return []string{vendor + "create drop-reply " + pick(r, "once", "nth=2"), vendor + "list hide=40s"}
+	case 1:
+		return []string{vendor + "create drop-reply " + pick(r, "once", "nth=2"), vendor + "list hide=" + pick(r, "15m", "2h")}
+	}
+	return []string{vendor + "fetch missing=1 " + pick(r, "x4", "x5", "x8")}
+}
+
 // disaster is a home that is lost and comes back as it was before, or a disk that fails under a run that was stopped.
 func (w *World) disaster(r *rand.Rand) []Action {
 	if r.IntN(3) == 0 {
-		w.Actions[len(w.Actions)-1].End = ending{kill, moment(r)}
+		w.Actions[len(w.Actions)-1].End = at(r, kill)
 		return []Action{{Do: doDamage}, w.command(r, "run"), {Do: doDamage}, w.command(r, "resume")}
+	}
+	if r.IntN(4) == 0 { // what comes late
+		return []Action{{Do: doWait, Wait: 7 * time.Hour}, w.command(r, "resume", "--all"), {Do: doWait, Wait: 20 * time.Hour}}
 	}
 	return []Action{
 		{Do: doWait, Wait: time.Duration(r.IntN(90)) * time.Second}, {Do: doBackup}, w.command(r, "resume"),
@@ -149,15 +183,15 @@ func (w *World) command(r *rand.Rand, args ...string) Action {
 	}
 	switch n := r.IntN(10); {
 	case n < 3:
-		a.End = ending{kill, moment(r)}
+		a.End = at(r, kill)
 	case n < 4:
-		a.End = ending{power, moment(r)}
+		a.End = at(r, power)
 	case n < 5 && r.IntN(4) == 0:
-		a.End = ending{full, moment(r)}
+		a.End = at(r, full)
 	case n < 5:
-		a.End = ending{interrupt, moment(r)}
+		a.End = at(r, interrupt)
 	case n < 6:
-		a.End, a.Aside = ending{pause, moment(r)}, []string{"resume", "--all"}
+		a.End, a.Aside = at(r, pause), []string{"resume", "--all"}
 	}
 	if r.IntN(8) == 0 {
 		a.Aside = []string{"resume"}
@@ -165,8 +199,16 @@ func (w *World) command(r *rand.Rand, args ...string) Action {
 	return a
 }
 
-// moment is one of the first few hundred, early ones as often as late ones.
-func moment(r *rand.Rand) int { return 1 + r.IntN(1<<r.IntN(10)) }
+// at returns an ending at one of the first few hundred moments, early ones as often as late ones, or around a step on which money or an
+// answer depends.
+func at(r *rand.Rand, how howEnds) ending {
+	if r.IntN(2) == 0 {
+		return ending{How: how, At: 1 + r.IntN(1<<r.IntN(10))}
+	}
+	on := pick(r, "POST", "POST", "POST", "GET", "ledger intend", "ledger launched", "ledger settle", "ledger go live",
+		"ledger hold segments", "file write", "file sync")
+	return ending{how, 1 + r.IntN(1<<r.IntN(4)), on}
+}
 
 // String tells the world on one screen.
 func (w World) String() string {
@@ -215,7 +257,7 @@ func (a Action) String() string {
 		text = "assay " + strings.Join(a.Args, " ")
 	}
 	if a.End.How != "" {
-		text += fmt.Sprintf("   (%s at moment %d)", a.End.How, a.End.At)
+		text += strings.TrimSuffix(fmt.Sprintf("   (%s at moment %d of %s", a.End.How, a.End.At, a.End.On), " of ") + ")"
 	}
 	if len(a.Aside) > 0 {
 		text += "   beside: assay " + strings.Join(a.Aside, " ")

@@ -189,13 +189,28 @@ func (u *uploading) read(parts *multipart.Reader) error {
 	return nil
 }
 
+// storing is a writer that remembers why it could not write.
+type storing struct {
+	to  io.Writer
+	err error
+}
+
+func (s *storing) Write(p []byte) (int, error) {
+	n, err := s.to.Write(p)
+	s.err = errors.Join(s.err, err)
+	return n, err
+}
+
 func (u *uploading) keep(p *multipart.Part) (err error) {
 	u.name = assay.Clean(filepath.Base(strings.ReplaceAll(p.FileName(), `\`, "/")), 255)
 	if u.sink, err = artifacts.Create(u.ctx, u.s.Home.Files, artifacts.Shelf, u.id+".jsonl"); err != nil {
 		return err
 	}
-	n, err := io.Copy(u.sink, io.LimitReader(p, openai.MaxFile+1))
+	into := &storing{to: u.sink}
+	n, err := io.Copy(into, io.LimitReader(p, openai.MaxFile+1))
 	switch {
+	case into.err != nil:
+		return into.err // not the client's fault
 	case err != nil:
 		return openai.CutOff(err)
 	case n > openai.MaxFile:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"assay/internal/simulator/bodies"
@@ -208,7 +209,13 @@ func (c *Call) spoilLines(b spill.Blob) (spill.Blob, error) {
 	if err != nil {
 		return spill.Blob{}, err
 	}
+	var before []byte
 	err = spill.EachLine(b, func(line []byte, _ int64) error {
+		if strange > 0 && before != nil {
+			strange--
+			out.Add(strangeLine(before, line))
+		}
+		before = append(before[:0], line...)
 		switch {
 		case drop > 0:
 			drop--
@@ -223,12 +230,11 @@ func (c *Call) spoilLines(b spill.Blob) (spill.Blob, error) {
 			twice--
 			out.Add(line)
 		}
-		if strange > 0 {
-			strange--
-			out.Add(strangeLine(line, strange))
-		}
 		return nil
 	})
+	for ; err == nil && strange > 0 && before != nil; strange-- {
+		out.Add(strangeLine(before, before))
+	}
 	return out.Done(err)
 }
 
@@ -237,15 +243,27 @@ func (c *Call) lineEffect(name string) int {
 	return e.Count
 }
 
-// strangeLine returns a result that was never asked for: a copy under another id.
-func strangeLine(line []byte, n int) []byte {
+// strangeLine returns a result of another job: that of one line under an id that is almost that of another.
+func strangeLine(line, other []byte) []byte {
+	from, to := idIn(line)
+	like, until := idIn(other)
+	if from == 0 || until-like < 3 {
+		return bytes.Clone(line)
+	}
+	id := bytes.Clone(other[like:until])
+	id[2] = "ab"[min(1, bytes.Count(id[2:3], []byte("a")))]
+	return slices.Concat(line[:from], id, line[to:])
+}
+
+// idIn returns where the id of a result is; 0: nowhere.
+func idIn(line []byte) (from, to int) {
 	for _, key := range []string{`"custom_id":"`, `"key":"`, `"batch_request_id":"`, `"recordId":"`} {
 		if at := bytes.Index(line, []byte(key)); at >= 0 {
-			at += len(key)
-			return fmt.Appendf(bytes.Clone(line[:at]), "stranger-%d-%s", n, line[at:])
+			from = at + len(key)
+			return from, from + bytes.IndexByte(line[from:], '"')
 		}
 	}
-	return bytes.Clone(line)
+	return 0, 0
 }
 
 // Spent returns the usage of the requests of a job that have run.

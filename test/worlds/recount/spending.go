@@ -39,7 +39,7 @@ func (c *checker) costs() {
 			}
 		}
 		c.count("price", "answers", answers, claim.Answers)
-		if sentAgain { // rows have the cost of the attempt that counts
+		if sentAgain || c.Doubled { // rows have the cost of the attempt that counts
 			c.Skipped["cost of what was sent again"]++
 			c.perEach(claim, claim.Cost, valid)
 			continue

@@ -36,10 +36,12 @@ func (s *Reader) OpenAttempts(ctx context.Context, segment, from int64) iter.Seq
 		(SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord) ORDER BY a.ord`, segment, from)
 }
 
-// UnpricedAttempts walks over those of a segment's attempts whose cost is not known.
+// UnpricedAttempts walks over those of a segment's attempts whose cost is not known: of a job's, also those whose results the provider
+// never handed out, unless its numbers show that they were not done.
 func (s *Reader) UnpricedAttempts(ctx context.Context, segment int64) iter.Seq2[store.Attempt, error] {
 	return s.attempts(ctx, `WHERE a.segment_no = $1 AND EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord
-		AND o.late = 0 AND o.cost_nano IS NULL) ORDER BY a.ord`, segment)
+		AND o.late = 0 AND (o.cost_nano IS NULL OR o.ending = 'lost' AND g.mode = 'batch' AND NOT EXISTS
+		(SELECT 1 FROM resends s WHERE s.segment_no = o.segment_no AND s.ord = o.ord))) ORDER BY a.ord`, segment)
 }
 
 func (s *Reader) attempts(ctx context.Context, where string, args ...any) iter.Seq2[store.Attempt, error] {

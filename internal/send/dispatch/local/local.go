@@ -29,14 +29,10 @@ type Driver struct {
 const (
 	// busy is how long to wait when all that is due is held by other processes.
 	busy = time.Second
-	// longest is the longest sleep: an order that is given meanwhile, or a clock that is set back, is noticed soon.
-	longest = 5 * time.Second
 	// growing is how long to wait while a run is extended: what it has staged so far can go.
 	growing = 100 * time.Millisecond
 	// shortest is the part of the shortest poll that a sleep takes at least: what comes due meanwhile is done in one round.
 	shortest = 15
-	// signEvery is the interval of a driver's sign of life.
-	signEvery = 5 * time.Second
 	// liveWorkers is how many live segments are asked at a time. They mostly wait, and a slow one may take hours: they
 	// have places of their own.
 	liveWorkers = 256
@@ -119,7 +115,7 @@ func (v *drive) sitOut(ctx context.Context, err error) error {
 		}
 	}
 	v.fails++
-	return v.Engine.Clock.Sleep(ctx, min(100*time.Millisecond<<min(v.fails, 10), longest))
+	return v.Engine.Clock.Sleep(ctx, min(100*time.Millisecond<<min(v.fails, 10), v.Engine.Timing.Idle))
 }
 
 // turn does what is due, and then waits for what comes next. It reports whether the drive is over.
@@ -182,13 +178,13 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 		wait = v.held
 	}
 	wait = max(wait, v.Engine.Timing.PollMin/shortest)
-	return false, v.Engine.Clock.Sleep(ctx, min(wait, longest))
+	return false, v.Engine.Clock.Sleep(ctx, min(wait, v.Engine.Timing.Idle))
 }
 
 // sign writes a sign of life, takes over from processes that have ended, and passes on the other drivers.
 func (v *drive) sign(ctx context.Context) error {
 	now := v.Engine.Clock.Now()
-	every := min(signEvery, v.Engine.Timing.Lease/4)
+	every := min(v.Engine.Timing.Idle, v.Engine.Timing.Lease/4)
 	if now.Sub(v.signed).Abs() < every {
 		return nil
 	}

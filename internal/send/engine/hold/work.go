@@ -186,10 +186,11 @@ func Finish(ctx context.Context, w *Work, due time.Time) error {
 	return w.Ledger.Work.FinishUnpriced(ctx, w.Lease, due, most)
 }
 
-// unpriced returns the most that the answers of unknown cost may cost, as far as there is a price for them.
+// unpriced returns the most that the answers of unknown cost may cost, as far as there is a price for them, and those that were done and
+// never handed out.
 func unpriced(ctx context.Context, w *Work) (assay.Money, error) {
 	g, err := w.Ledger.Reader.Segment(ctx, w.Seg.No)
-	if err != nil || g.Cost.Unknown == 0 {
+	if err != nil || g.Cost.Unknown == 0 && (g.Mode != store.Batch || g.Endings[assay.Lost] == 0) {
 		return 0, err
 	}
 	var at []assay.Coordinates

@@ -187,7 +187,11 @@ func printDoubtSum(ctx context.Context, w *shell.World, h *shell.Home, run store
 			assay.Count(sum.Creates, "lost create call"), sum.Lost)
 	}
 	if kept := run.Perhaps - sum.Cost.Sum - sum.Lost; err == nil && kept > 0 {
-		fmt.Fprintf(w.Stdout, "What %s cost is not known: up to %s, which the budget counts.\n", assay.Count(run.Unpriced, "answer"), kept)
+		what := "Results that the provider never handed out may be billed"
+		if run.Unpriced > 0 {
+			what = "What " + assay.Count(run.Unpriced, "answer") + " cost is not known"
+		}
+		fmt.Fprintf(w.Stdout, "%s: up to %s, which the budget counts.\n", what, kept)
 	}
 	if err != nil || sum.Calls == 0 {
 		return err

@@ -27,7 +27,7 @@ type statusDocument struct {
 	Spent     *float64       `json:"spent_usd"`          // null: some of it has no known price
 	AtLeast   float64        `json:"spent_at_least_usd"` // what has one
 	Unpriced  int64          `json:"unpriced,omitempty"`
-	AtMost    float64        `json:"unpriced_at_most_usd"` // what answers of unknown cost cost at most: the budget counts it
+	AtMost    float64        `json:"unpriced_at_most_usd"` // what answers of unknown cost and results never handed out cost at most
 	Reserved  float64        `json:"reserved_usd"`
 	Budget    *float64       `json:"budget_usd"`               // null: there is none
 	Doubts    int64          `json:"doubts,omitempty"`         // live calls that may be billed without an answer
