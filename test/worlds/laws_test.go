@@ -307,7 +307,7 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 		return err
 	}
 	perhaps -= spent
-	cancelled := false
+	unsure := false // a run was cancelled, or is to look for a job once more, as it says
 	for _, r := range all {
 		if r.Spent == nil {
 			return breaks(L2, h.assay(ctx, ending{}, "spend", r.Run, "--json").String(), "every answer has a known price",
@@ -316,12 +316,12 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 		spent += nano(*r.Spent)
 		perhaps += nano(r.Perhaps + r.Unpriced)
 		perhaps += int64(40 * len(r.Doubles)) // booked at the mean of their requests
-		cancelled = cancelled || r.State == "cancelled"
+		unsure = unsure || r.State == "cancelled" || r.State == "waiting"
 	}
 	switch billed := b.sum + b.called; {
 	case spent > billed+b.calls:
 		return breaks(L2, h.statuses(ctx, all), "nothing is counted that was not billed", "spent %d, billed %d nano-dollars", spent, billed)
-	case billed-b.calls-h.lostLive(b) > spent+perhaps && !cancelled && !h.lostLogs():
+	case billed-b.calls-h.lostLive(b) > spent+perhaps && !unsure && !h.lostLogs():
 		return breaks(L2, h.statuses(ctx, all), "what was billed is spent, or perhaps spent",
 			"billed %d, spent %d, perhaps %d nano-dollars; %d short", billed, spent, perhaps, billed-spent-perhaps)
 	}

@@ -47,9 +47,8 @@ func (w World) edited(end Study) (World, bool) {
 // lossy reports whether a fault of the world may leave requests without an answer, or give them another one.
 func (w World) lossy() bool {
 	return slices.ContainsFunc(w.Faults, func(f string) bool {
-		return slices.ContainsFunc([]string{"refuse", "fail-lines", "expire", "missing", "malformed", "error-200 x3"}, func(word string) bool {
-			return strings.Contains(f, word)
-		})
+		losing := []string{"refuse", "fail-lines", "expire", "missing", "malformed", "error-200 x3"}
+		return slices.ContainsFunc(losing, func(word string) bool { return strings.Contains(f, word) })
 	})
 }
 
