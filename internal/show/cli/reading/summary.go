@@ -79,34 +79,48 @@ func printBoard(w *shell.World, b *words.Board) error {
 		t.Head = append(t.Head, strings.ToUpper(assay.Clean(head, 60)))
 	}
 	if b.Tiers {
-		add("tier", false)
+		if b.Brackets > 0 {
+			add("", false)
+		}
+		add("rank", false)
 	}
 	add(b.Field, false)
-	if b.Models {
-		add("model", false)
-	}
+	drawn := slices.ContainsFunc(b.Rows, func(r words.BoardRow) bool { return r.Cells[0].Drawn })
 	var means []string
-	for _, c := range b.Columns {
+	for i, c := range b.Columns {
+		if i == 0 && drawn {
+			add(c.Head, false)
+			t.Least = map[int]int{len(t.Head) - 1: boardBar}
+		}
 		add(c.Label, true)
 		means = append(means, strings.ToUpper(assay.Clean(c.Label, 60))+" is "+assay.Clean(c.Head, 60))
 	}
 	if b.Costs {
 		add("$ per 1,000", true)
 	}
+	if b.Models {
+		add("model", false)
+	}
 	for _, r := range b.Rows {
 		var row []any
 		if b.Tiers {
-			row = append(row, r.Tier)
+			if b.Brackets > 0 {
+				row = append(row, r.Bracket())
+			}
+			row = append(row, r.Rank)
 		}
 		row = append(row, r.Name)
-		if b.Models {
-			row = append(row, r.Model)
-		}
-		for _, c := range r.Cells {
+		for i, c := range r.Cells {
+			if i == 0 && drawn {
+				row = append(row, boardLine(c))
+			}
 			row = append(row, c.Text)
 		}
 		if b.Costs {
 			row = append(row, r.Cost)
+		}
+		if b.Models {
+			row = append(row, r.Model)
 		}
 		t.Add(row...)
 	}
@@ -119,6 +133,23 @@ func printBoard(w *shell.World, b *words.Board) error {
 		fmt.Fprintf(w.Stdout, "%d more are not listed.\n", b.More)
 	}
 	return nil
+}
+
+// boardBar is how wide the line of a value and its interval is.
+const boardBar = 24
+
+// boardLine draws a value and its interval in letters of a terminal.
+func boardLine(c words.BoardCell) string {
+	if !c.Drawn {
+		return ""
+	}
+	at := func(x float64) int { return max(0, min(boardBar-1, int(x*(boardBar-1)/100+0.5))) }
+	line := []rune(strings.Repeat(" ", boardBar))
+	for i := at(c.From); i <= at(c.From+c.Wide); i++ {
+		line[i] = '━'
+	}
+	line[at(c.At)] = '●'
+	return string(line)
 }
 
 // printSides prints lanes side by side, after an empty line.

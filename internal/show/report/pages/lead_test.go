@@ -50,7 +50,7 @@ func TestALongCaveatDoesNotPushTheBoardAway(t *testing.T) {
 	}
 	for _, text := range []string{html.String(), md.String()} {
 		brief, board, after := strings.Index(text, "Judge not validated."),
-			max(strings.Index(text, "<caption>Leaderboard"), strings.Index(text, "| tier |")), strings.Index(text, "It has a long story")
+			max(strings.Index(text, "<caption>Leaderboard"), strings.Index(text, "| rank |")), strings.Index(text, "It has a long story")
 		if brief < 0 || !(brief < board && board < after) {
 			t.Errorf("a brief caveat at %d, the board at %d, the long caveat at %d", brief, board, after)
 		}

@@ -128,14 +128,14 @@ func (m markdown) caveats(all []words.Caveat) {
 // boardGrid returns the board as a table of text.
 func boardGrid(b *words.Board) *plot.Grid {
 	g := &plot.Grid{Caption: "Leaderboard",
-		Head: []plot.Column{{Text: "tier"}, {Text: b.Field, Foreign: true}, {Text: "model", Foreign: true}}}
+		Head: []plot.Column{{Text: ""}, {Text: "rank"}, {Text: b.Field, Foreign: true}, {Text: "model", Foreign: true}}}
 	for _, c := range b.Columns {
 		g.Head = append(g.Head, plot.Column{Text: c.Label + ": " + c.Head, Number: true, Foreign: true},
 			plot.Column{Text: "interval", Number: true})
 	}
 	g.Head = append(g.Head, plot.Column{Text: "$ per 1,000 answers", Number: true})
 	for _, r := range b.Rows {
-		row := []plot.Cell{{Text: r.Tier}, plot.Foreign(r.Name), plot.Foreign(r.Model)}
+		row := []plot.Cell{{Text: r.Bracket()}, {Text: r.Rank}, plot.Foreign(r.Name), plot.Foreign(r.Model)}
 		for _, c := range r.Cells {
 			row = append(row, plot.Number(c.Text), plot.Number(c.Between))
 		}

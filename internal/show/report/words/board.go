@@ -127,7 +127,12 @@ func (d document) board(lead *ranked, all []*ranked) *Board {
 	for _, r := range columns {
 		b.Columns = append(b.Columns, BoardColumn{Head: r.boardHead(), Label: r.label(), Stage: r.Stage})
 	}
-	order := lead.Order()
+	order, joins := lead.Order(), [][]Join(nil)
+	if b.Tiers {
+		if joins = lead.brackets(); len(joins) > 0 {
+			b.Brackets = len(joins[0])
+		}
+	}
 	for k, i := range order {
 		if k >= maxBoard {
 			b.More = len(order) - maxBoard
@@ -135,7 +140,10 @@ func (d document) board(lead *ranked, all []*ranked) *Board {
 		}
 		row := BoardRow{Name: lead.Places[i].Name}
 		if b.Tiers && k < len(lead.order) {
-			row.Tier = lead.tier(k)
+			row.Tier, row.Rank = lead.tier(k), lead.rankText(k)
+			if joins != nil {
+				row.Joins = joins[k]
+			}
 		}
 		if b.Field == analysis.ByLane {
 			row.Model, row.Cost = d.modelOf(row.Name), plot.UnknownText
@@ -149,7 +157,10 @@ func (d document) board(lead *ranked, all []*ranked) *Board {
 		}
 		b.Rows = append(b.Rows, row)
 	}
-	b.Note = lead.tierNote()
+	b.Note = lead.tierNote(bracketed)
+	if b.Tiers && joins == nil { // too many to be read
+		b.Note = "Ranks are those that the tests of all pairs allow, all at once."
+	}
 	return b
 }
 
@@ -269,11 +280,13 @@ type Board struct {
 	Field   string // lane or item
 	Columns []BoardColumn
 	Rows    []BoardRow
-	Tiers   bool
+	Tiers   bool // rows have ranks, and brackets join what cannot be told apart
 	Models  bool
 	Costs   bool
 	Note    string
 	More    int // rows that are left out
+
+	Brackets int // that stand side by side
 }
 
 // BoardColumn is one thing that lanes were measured by.
@@ -285,7 +298,9 @@ type BoardColumn struct {
 
 // BoardRow is one lane.
 type BoardRow struct {
-	Tier, Name, Model string
+	Tier, Name, Model string // rows that share a letter of their tiers cannot be told apart
+	Rank              string // or the ranks that it may have
+	Joins             []Join // brackets, side by side
 	Cells             []BoardCell
 	Cost              string // per 1,000 answers
 }
@@ -304,33 +319,50 @@ type BoardCell struct {
 // Mark returns where the drawing of the value begins: all of it is to be seen.
 func (c BoardCell) Mark() float64 { return min(98, max(0, c.At-1)) }
 
+// Bracket returns the brackets of a row in letters of a terminal.
+func (r BoardRow) Bracket() string {
+	text := ""
+	for _, j := range r.Joins {
+		text += map[Join]string{JoinNone: " ", JoinFirst: "┌", JoinIn: "├", JoinGap: "┆", JoinLast: "└"}[j]
+	}
+	return text
+}
+
 // maxBoard is how many rows a board has.
 const maxBoard = 40
 
-// tierNote explains the letters, or why there are none; empty: neither applies.
-func (r *ranked) tierNote() string {
+// joined is how a table shows what cannot be told apart.
+type joined struct{ what, many, one string }
+
+var (
+	lettered  = joined{"letters for tiers", "share a letter", "shares a letter"}
+	bracketed = joined{"ranks", "a bracket joins", "a bracket joins"}
+)
+
+// tierNote explains letters or brackets, or why there are none; empty: neither applies.
+func (r *ranked) tierNote(by joined) string {
 	untested, all := r.untested()
 	switch {
 	case len(r.order) < 2 || len(r.Tests) == 0:
 		return ""
 	case len(r.Unmet) > 1:
-		return "There are no letters for tiers, because some were never compared with each other: shares of wins of different groups " +
-			"do not compare."
+		return fmt.Sprintf("There are no %s, because some were never compared with each other: shares of wins of different groups "+
+			"do not compare.", by.what)
 	case untested > 0:
-		return fmt.Sprintf("There are no letters for tiers in %s, because %s of %s could not be tested: %s.",
+		return fmt.Sprintf("There are no %s in %s, because %s of %s could not be tested: %s.", by.what,
 			assay.Clean(r.label(), plot.MaxName), assay.Thousands(untested), assay.Count(all, "pair"), r.whyUntested())
 	case r.tiers == nil:
 		return ""
 	case r.Rounds != nil && r.Rounds.Width:
 		return "Nothing is claimed about who is better: the goal is how certain strengths are."
 	case r.Rounds != nil:
-		return fmt.Sprintf("What shares a letter cannot be told apart (claims of %s planned; the chance of any false one is at "+
-			"most %.0f%%).", assay.Count(r.Rounds.Planned, "look"), 100*r.Rounds.Bound())
+		return fmt.Sprintf("What %s cannot be told apart (claims of %s planned; the chance of any false one is at most %.0f%%).", by.one,
+			assay.Count(r.Rounds.Planned, "look"), 100*r.Rounds.Bound())
 	case r.Test == analysis.ExactSigns:
-		return fmt.Sprintf("%s that share a letter cannot be told apart (exact sign test of every two on what they were compared on, "+
-			"corrected after Holm).", plot.Capital(fieldWord(r.Field)))
+		return fmt.Sprintf("%s that %s cannot be told apart (exact sign test of every two on what they were compared on, corrected after "+
+			"Holm).", plot.Capital(fieldWord(r.Field)), by.many)
 	case r.Field == analysis.ByItem:
-		return "Items that share a letter cannot be told apart (all pairs tested, corrected after Holm)."
+		return fmt.Sprintf("Items that %s cannot be told apart (all pairs tested, corrected after Holm).", by.many)
 	}
-	return "Lanes that share a letter cannot be told apart (all pairs tested on the same items, corrected after Holm)."
+	return fmt.Sprintf("Lanes that %s cannot be told apart (all pairs tested on the same items, corrected after Holm).", by.many)
 }

@@ -1,11 +1,14 @@
 package words
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
+	"assay/internal/show/report/plot"
 )
 
 // ranked is a leaderboard in order, with its tests corrected for there being many.
@@ -159,3 +162,95 @@ func others(lead *ranked, all []*ranked) []*ranked {
 
 // wins reports whether places are shown by the share of comparisons that they won.
 func (r *ranked) wins() bool { return r.What == analysis.WhatStrength || r.What == analysis.WhatWin }
+
+// Join is how a bracket runs through a row: brackets join what cannot be told apart.
+type Join string
+
+// The parts of a bracket.
+const (
+	JoinNone  Join = ""
+	JoinFirst Join = "first"
+	JoinIn    Join = "in"
+	JoinGap   Join = "gap" // between rows that it joins, and not about this one
+	JoinLast  Join = "last"
+)
+
+// maxBrackets is how many brackets stand side by side; more would not be read, and ranks tell the same.
+const maxBrackets = 8
+
+// brackets returns for each place in order how brackets run through its row, side by side; nil: there are none, or too many.
+func (r *ranked) brackets() [][]Join {
+	groups := map[int][]int{}
+	last := -1
+	for k, own := range r.tiers {
+		for _, g := range own {
+			groups[g] = append(groups[g], k)
+			last = max(last, g)
+		}
+	}
+	out := make([][]Join, len(r.tiers))
+	var ends []int // of the columns
+	for g := 0; g <= last; g++ {
+		rows := groups[g]
+		if len(rows) < 2 {
+			continue
+		}
+		column := 0
+		for column < len(ends) && ends[column]+1 >= rows[0] { // a row lies between two brackets of a column
+			column++
+		}
+		if column == maxBrackets {
+			return nil
+		}
+		if column == len(ends) {
+			ends = append(ends, 0)
+			for k := range out {
+				out[k] = append(out[k], JoinNone)
+			}
+		}
+		ends[column] = rows[len(rows)-1]
+		for k := rows[0]; k <= rows[len(rows)-1]; k++ {
+			out[k][column] = JoinGap
+		}
+		for _, k := range rows {
+			out[k][column] = JoinIn
+		}
+		out[rows[0]][column], out[rows[len(rows)-1]][column] = JoinFirst, JoinLast
+	}
+	return out
+}
+
+// rankText returns the ranks that the k-th place may have: how many are shown to be better, and how many to be worse.
+func (r *ranked) rankText(k int) string {
+	if p := r.Places[r.order[k]]; p.Rank != nil {
+		return ranksOf(p.Rank)
+	}
+	if r.tiers == nil {
+		return plot.NoneText
+	}
+	at := stats.RankInterval{Best: 1, Worst: len(r.order)}
+	for j, i := range r.order {
+		switch {
+		case !r.differ(r.order[k], i):
+		case j < k:
+			at.Best++
+		case j > k:
+			at.Worst--
+		}
+	}
+	if at.Best == at.Worst {
+		return strconv.Itoa(at.Best)
+	}
+	return ranksOf(&at)
+}
+
+// ranksOf returns the ranks that a place may have.
+func ranksOf(r *stats.RankInterval) string {
+	switch {
+	case r == nil:
+		return plot.NoneText
+	case r.Best == r.Worst:
+		return strconv.Itoa(r.Best)
+	}
+	return fmt.Sprintf("%d–%d", r.Best, r.Worst)
+}

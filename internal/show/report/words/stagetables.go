@@ -3,12 +3,10 @@ package words
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
-	"assay/internal/find/stats"
 	"assay/internal/show/report"
 	"assay/internal/show/report/plot"
 )
@@ -85,7 +83,7 @@ func (d document) stageTable(r *ranked, costs bool) StageTable {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	if t.Note = r.tierNote(); ranks {
+	if t.Note = r.tierNote(lettered); ranks {
 		t.Note += " Ranks are those that the tests allow, all at once." + r.mayBeBest()
 	}
 	return t
@@ -97,17 +95,6 @@ func (r *ranked) showsRanks() bool {
 		return false
 	}
 	return slices.ContainsFunc(r.Places, func(p analysis.Place) bool { return p.Rank != nil })
-}
-
-// ranksOf returns the ranks that a place may have.
-func ranksOf(r *stats.RankInterval) string {
-	switch {
-	case r == nil:
-		return plot.NoneText
-	case r.Best == r.Worst:
-		return strconv.Itoa(r.Best)
-	}
-	return fmt.Sprintf("%d–%d", r.Best, r.Worst)
 }
 
 // maxBest is how many that may be the best are named with their chance, and leastBest the chance from which on.
