@@ -19,7 +19,7 @@ var shared = regexp.MustCompile(`(?m)^ +--(home|db|artifacts|cache|connections)\
 func commandsPage(help func(args ...string) string) string {
 	var page strings.Builder
 	page.WriteString(commandsHead)
-	for _, line := range regexp.MustCompile(`(?m)^(?:([A-Z][a-z]+):|  ([a-z]+) {2,}.*)$`).FindAllStringSubmatch(help("help"), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^(?:([A-Z][a-z]+):|  ([a-z]+) {2,}.*)$`).FindAllStringSubmatch(help("help", "--all"), -1) {
 		switch name := line[2]; {
 		case line[1] != "" && slices.Contains([]string{"Start", "Run", "Look", "Decide", "Tools"}, line[1]):
 			fmt.Fprintf(&page, "\n## %s\n", line[1])

@@ -77,7 +77,7 @@ func typed(n spoken) error {
 	root := newRoot(&shell.World{Stdout: io.Discard, Stderr: io.Discard})
 	words := n.words
 	if words[0] == "help" {
-		if len(words) == 1 || !n.whole || placeholder(words[1]) {
+		if len(words) == 1 || !n.whole || placeholder(words[1]) || words[1] == "--all" {
 			return nil
 		}
 		words, n.whole = words[1:], false

@@ -19,7 +19,7 @@ func initCommand(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "init [DIR]",
 		GroupID: shell.GroupStart,
-		Short:   "Write a small study to start from, which costs less than a dollar",
+		Short:   "Write a study: an example, or one made from a table or a folder of texts",
 		Long: "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n" +
 			"--example is one of:\n" + exampleList() +
 			"\n--from makes a study from a file:\n" +

@@ -2,7 +2,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,14 +24,6 @@ import (
 	"assay/internal/show/cli/state"
 	"assay/internal/show/cli/term"
 )
-
-const welcome = `assay asks many language models many questions, keeps every answer it paid for, and shows which model is better.
-  assay init my-study              write a small study to start from
-  assay plan my-study              see what would be sent and what it would cost; nothing is sent
-  assay run my-study --rehearse    run all of it against the built-in simulator: no key, no cost, seconds
-  assay view                       look at every answer and finding in a browser
-assay help lists all commands.
-`
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, w shell.World) int {
@@ -78,7 +69,8 @@ func strange(w *shell.World, root *cobra.Command) error {
 
 func newRoot(w *shell.World) *cobra.Command {
 	var showVersion bool
-	root := &cobra.Command{
+	var root *cobra.Command
+	root = &cobra.Command{
 		Use:           "assay",
 		Short:         "Compare language models with many questions, at batch prices, losing nothing",
 		SilenceErrors: true,
@@ -89,8 +81,7 @@ func newRoot(w *shell.World) *cobra.Command {
 			case showVersion:
 				return printVersion(w)
 			case len(args) == 0:
-				_, err := fmt.Fprint(w.Stdout, welcome)
-				return err
+				return firstScreen(w, root)
 			}
 			return unknownCommand(w, args[0]) // after a flag
 		},
@@ -135,6 +126,14 @@ func newRoot(w *shell.World) *cobra.Command {
 	addSamples(root)
 	complete(w, root.Commands())
 	root.SetHelpCommand(helpCommand(w, root))
+	usual := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c == root {
+			_ = firstScreen(w, root) // whoever reads it has gone
+			return
+		}
+		usual(c, args)
+	})
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + shell.ExitCodeHelp})
 	return root
 }
@@ -171,53 +170,6 @@ func nearestFlag(unknown string, names []string) (string, bool) {
 		}
 	}
 	return assay.Closest(unknown, names)
-}
-
-// helpCommand explains a command, and prints that when there is none.
-func helpCommand(w *shell.World, root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Explain a command; exit-codes are a topic too",
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, rest, err := root.Find(args)
-			if err != nil || c == root && len(args) > 0 {
-				return unknownCommand(w, args[0])
-			}
-			if len(rest) > 0 {
-				return shell.Usage(shell.HelpOf(c), "%s has no command %q", c.CommandPath(), rest[0])
-			}
-			return c.Help()
-		},
-	}
-}
-
-// otherWords are words that people type for commands with other names.
-var otherWords = map[string]string{
-	"collect": "assay resume --once fetches what is ready now",
-	"ls":      "assay runs lists the runs",
-	"list":    "assay runs lists the runs",
-	"cost":    "assay spend shows what was paid, assay plan what a study will cost",
-	"price":   "assay prices lists prices, assay plan what a study will cost",
-	"stop":    "assay cancel ends a run",
-	"kill":    "assay cancel ends a run",
-	"ui":      "assay view opens the dashboard",
-	"serve":   "assay view opens the dashboard, assay gateway serves an API for other programs",
-	"dry-run": "assay plan shows what would be sent, assay run --rehearse plays it against the simulator",
-	"analyze": "assay analyse",
-	"eval":    "assay run begins a study",
-	"start":   "assay run begins a study",
-}
-
-func unknownCommand(w *shell.World, name string) error {
-	var names []string
-	for _, c := range commands(w) {
-		names = append(names, c.Name())
-	}
-	hint := otherWords[name]
-	if hint == "" {
-		hint = cmp.Or(assay.DidYouMean(name, names), "assay help lists the commands")
-	}
-	return shell.Usage(hint, "no command is called %q", name)
 }
 
 // commands lists every command; adding one is one file and one line here.

@@ -43,7 +43,7 @@ func Run(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "run [STUDY]",
 		GroupID: shell.GroupRun,
-		Short:   "Continue (or start) the run of a study",
+		Short:   "Send a study, or go on with its run; it ends with what was found",
 		Long: "Runs a study: what can go out goes out, what comes back is kept, and the next wave is made from it, until everything " +
 			"is answered.\n" +
 			"Run it again to go on after a stop, a crash or Ctrl-C: nothing that has an answer is asked again.\n" +

@@ -25,7 +25,7 @@ func Diff(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "diff RUN1 RUN2",
 		GroupID: shell.GroupDecide,
-		Short:   "Print what changed between two runs: settings first, then results on the items they share",
+		Short:   "Print what changed between two runs, on the items they share",
 		Long: "Compares two runs: first the settings that differ (lanes, models, prompts, rubrics, items), then the verdicts. Judged " +
 			"stages of one name are compared\n" +
 			"lane by lane on the items that both runs have, pair by pair; a difference is the second run minus the first, " +

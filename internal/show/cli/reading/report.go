@@ -30,7 +30,7 @@ func Report(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "report [RUN]",
 		GroupID: shell.GroupDecide,
-		Short:   "Write what a run found as one self-contained file: words, tables, plots, cost, how to make it again",
+		Short:   "Write what a run found as one self-contained file",
 		Long: "Writes one file that works from disk, prints well, and asks nothing of the network. RUN is an id, the beginning of one, a " +
 			"study's name,\n" +
 			"a bundle's file, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is " +

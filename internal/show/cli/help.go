@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/show/cli/shell"
+)
+
+// firstCommands are those that a newcomer needs; `assay help --all` lists the others.
+var firstCommands = []struct {
+	title string
+	names []string
+}{
+	{"Start", []string{"init", "check", "plan", "run"}},
+	{"Look", []string{"status", "results", "view", "report"}},
+	{"Decide", []string{"label", "diff"}},
+}
+
+// firstScreen prints what the program is for and the commands to begin with.
+func firstScreen(w *shell.World, root *cobra.Command) error {
+	var b strings.Builder
+	b.WriteString("Compare language models: many questions, batch prices, error bars.\n")
+	for _, group := range firstCommands {
+		fmt.Fprintf(&b, "\n%s:\n", group.title)
+		for _, name := range group.names {
+			if c, _, err := root.Find([]string{name}); err == nil {
+				fmt.Fprintf(&b, "  %-10s%s\n", name, c.Short)
+			}
+		}
+	}
+	b.WriteString("\n  assay init my-study              write a study to try; --from questions.csv: of your table\n" +
+		"  assay run my-study --rehearse    run it against the built-in simulator: no key, no cost\n" +
+		"  assay help COMMAND               explain a command\n" +
+		"  assay help --all                 all commands: batch files, gateway, workers, repair\n")
+	_, err := fmt.Fprint(w.Stdout, b.String())
+	return err
+}
+
+// helpCommand explains a command, and prints that when there is none.
+func helpCommand(w *shell.World, root *cobra.Command) *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command; exit-codes are a topic too",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || c == root && len(args) > 0 {
+				return unknownCommand(w, args[0])
+			}
+			if len(rest) > 0 {
+				return shell.Usage(shell.HelpOf(c), "%s has no command %q", c.CommandPath(), rest[0])
+			}
+			if c == root && all {
+				_, err := fmt.Fprintf(w.Stdout, "%s\n\n%s", root.Short, root.UsageString())
+				return err
+			}
+			return c.Help()
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "list all commands")
+	return c
+}
+
+// otherWords are words that people type for commands with other names.
+var otherWords = map[string]string{
+	"collect": "assay resume --once fetches what is ready now",
+	"ls":      "assay runs lists the runs",
+	"list":    "assay runs lists the runs",
+	"cost":    "assay spend shows what was paid, assay plan what a study will cost",
+	"price":   "assay prices lists prices, assay plan what a study will cost",
+	"stop":    "assay cancel ends a run",
+	"kill":    "assay cancel ends a run",
+	"ui":      "assay view opens the dashboard",
+	"serve":   "assay view opens the dashboard, assay gateway serves an API for other programs",
+	"dry-run": "assay plan shows what would be sent, assay run --rehearse plays it against the simulator",
+	"analyze": "assay analyse",
+	"eval":    "assay run begins a study",
+	"start":   "assay run begins a study",
+}
+
+func unknownCommand(w *shell.World, name string) error {
+	var names []string
+	for _, c := range commands(w) {
+		names = append(names, c.Name())
+	}
+	hint := otherWords[name]
+	if hint == "" {
+		hint = cmp.Or(assay.DidYouMean(name, names), "assay help --all lists the commands")
+	}
+	return shell.Usage(hint, "no command is called %q", name)
+}
