@@ -32,9 +32,12 @@ func Retry(w *shell.World) *cobra.Command {
 		text, err := json.Marshal(r)
 		return store.Order{Kind: store.OrderRetry, Args: string(text)}, err
 	})
-	c.Long = "Sends again what ended without an answer. With --verdicts it asks judges again, in a run that is closed: what could not be " +
-		"read (malformed) or\n" +
-		"what the judge declined (refused). Verdicts that are there stay, and are not paid for again; a new one takes the place of the " +
+	c.Long = "Sends again what ended without an answer. The run is open again, so that what was never sent goes too, whatever --only " +
+		"names: the question\n" +
+		"tells how many of each before anything is sent. With --verdicts it asks judges again, in a run that is closed: what could " +
+		"not be read\n" +
+		"(malformed) or what the judge declined (refused). Verdicts that are there stay, and are not paid for again; a new one takes " +
+		"the place of the " +
 		"one before, which stays in\n" +
 		"the ledger. The question says what is kept, what is new and what it costs."
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "retry without asking")
