@@ -94,6 +94,12 @@ func (s *Script) worth(ctx context.Context, st *study.Stage, g store.Segment) (a
 	return out, nil
 }
 
+// Compares reports whether comparisons of two lanes of a stage can be bought.
+func (s *Script) Compares(stage string) bool {
+	_, err := s.stages.Compared(stage)
+	return err == nil
+}
+
 // Settled returns how far two lanes are told apart.
 func (s *Script) Settled(ctx context.Context, w rounds.Settle) (rounds.Settled, error) {
 	r, err := s.stages.Compared(w.Stage)

@@ -30,7 +30,7 @@ func TestThereIsNoCommandOutsideTheDesign(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	code := cli.Main(context.Background(), shell.World{
-		Args: []string{"help"}, Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false }, Now: time.Now,
+		Args: []string{"help", "--all"}, Stdout: &out, Stderr: &out, Env: func(string) (string, bool) { return "", false }, Now: time.Now,
 	})
 	if code != 0 {
 		t.Fatalf("help: exit code %d\n%s", code, &out)

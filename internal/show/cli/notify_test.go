@@ -48,12 +48,12 @@ notify: ["${HOOK}"]
 	}
 	b.must(4, "run", "s.yaml", "--yes", "--no-canary", "--budget", "0.000001")
 	if text := next(); !strings.Contains(text, "0 of 3 requests have an answer") ||
-		!strings.Contains(text, "stopped by the budget (raise it with assay resume") {
+		!strings.Contains(text, "What is left does not fit into the budget. Next: `assay resume ") {
 		t.Error(text)
 	}
 	b.must(0, "tune", "--pause", "a", "--budget", "1 USD")
 	b.must(3, "resume", "--once")
-	if text := next(); !strings.Contains(text, "lane a is paused") {
+	if text := next(); !strings.Contains(text, "Paused: a. Next: `assay tune ") {
 		t.Error(text)
 	}
 	b.must(0, "tune", "--unpause", "a")

@@ -53,11 +53,20 @@ func TestRankPrintsThisShape(t *testing.T) {
 
 func TestAgreePrintsThisShape(t *testing.T) {
 	t.Parallel()
+	noError := func(why string) map[string]any {
+		return map[string]any{"se": nil, "low": nil, "high": nil, "why": "no error: " + why}
+	}
+	half := map[string]any{"se": 0.3535534, "low": 0.0945312, "high": 0.9054688}
+	chance := noError("where one is left out, chance alone agrees always")
 	want := map[string]any{
 		"n": 3.0, "raters": 2.0, "labels": 2.0, "ratings": 5.0, "missing": 1.0, "coverage": 5.0 / 6, "level": "nominal",
 		"agreement": 0.5, "kappa": 0.0, "fleiss": nil, "alpha": 0.0, "ac1": 4.0 / 13,
-		"pairs": []any{map[string]any{"first": "ann", "second": "bob", "n": 2.0, "agreement": 0.5, "kappa": 0.0, "se": 0.0}},
-		"why":   map[string]any{"fleiss": "items have from 1 to 2 labels, and it needs as many for each"},
+		"clusters": 3.0, "errors": map[string]any{"agreement": half, "kappa": chance,
+			"ac1":   map[string]any{"se": 0.9237604, "low": -1.0, "high": 1.0},
+			"alpha": noError("where one is left out, all ratings are the same value")},
+		"pairs": []any{map[string]any{"first": "ann", "second": "bob", "n": 2.0, "agreement": 0.5, "kappa": 0.0,
+			"errors": map[string]any{"agreement": half, "kappa": chance}}},
+		"why": map[string]any{"fleiss": "items have from 1 to 2 labels, and it needs as many for each"},
 	}
 	got := decoded(t, "item,rater,label\n1,ann,yes\n1,bob,yes\n2,ann,yes\n2,bob,no\n3,ann,yes\n3,bob,\n", "agree")
 	if diff := cmp.Diff(want, got, near); diff != "" {

@@ -31,7 +31,7 @@ func comparingOf(ctx context.Context, r *results.Reader, found *findings.Finding
 		if findings.Decided(s.Study(), st) {
 			c.Verdicts = 1
 		}
-		if b.Field == analysis.ByLane {
+		if b.Field == analysis.ByLane && s.Compares(b.Stage) {
 			for _, two := range words.Neighbours(b) {
 				settled, err := s.Settled(ctx, rounds.Settle{Stage: b.Stage, First: two[0], Second: two[1]})
 				if err != nil {

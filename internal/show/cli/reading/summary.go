@@ -89,14 +89,14 @@ func printBoard(w *shell.World, b *words.Board) error {
 	var means []string
 	for i, c := range b.Columns {
 		if i == 0 && drawn {
-			add(c.Head, false)
+			add("95% interval", false)
 			t.Least = map[int]int{len(t.Head) - 1: boardBar}
 		}
 		add(c.Label, true)
 		means = append(means, strings.ToUpper(assay.Clean(c.Label, 60))+" is "+assay.Clean(c.Head, 60))
-	}
-	if b.Costs {
-		add("$ per 1,000", true)
+		if i == 0 && b.Costs { // beside what is ranked, so that a narrow terminal has both
+			add("$ per 1,000", true)
+		}
 	}
 	if b.Models {
 		add("model", false)
@@ -115,9 +115,9 @@ func printBoard(w *shell.World, b *words.Board) error {
 				row = append(row, boardLine(c))
 			}
 			row = append(row, c.Text)
-		}
-		if b.Costs {
-			row = append(row, r.Cost)
+			if i == 0 && b.Costs {
+				row = append(row, r.Cost)
+			}
 		}
 		if b.Models {
 			row = append(row, r.Model)

@@ -112,7 +112,11 @@ func (d checker) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Probl
 		return
 	}
 	if len(own.Labels) == 1 {
-		problems.Add(own.Where.Key("labels"), "a judge chooses between two or more", "the rubric of stage %s has one label, %s", st.Name,
+		report := problems.Warn
+		if len(d.Study.LanesNamed(st.Judges.List)) > 0 { // one would be paid for
+			report = problems.Add
+		}
+		report(own.Where.Key("labels"), "a judge chooses between two or more", "the rubric of stage %s has one label, %s", st.Name,
 			own.Labels[0].Name)
 	}
 	if own.Rule != nil && len(own.Labels) > 0 && len(own.Rule.Regex) == 0 { // those of patterns are checked where they are read
