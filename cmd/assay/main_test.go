@@ -245,7 +245,7 @@ func TestAKilledProcessIsSucceededAtOnce(t *testing.T) {
 	p.signal(v, syscall.SIGKILL)
 	p.exits(v, -1)
 	s := p.start("status")
-	if code := p.exit(s); code != 0 || !strings.Contains(s.out.String(), "No process drives it. `assay resume ") {
+	if code := p.exit(s); code != 0 || !strings.Contains(s.out.String(), "No process drives it. Next: `assay resume ") {
 		t.Errorf("status exits %d:\n%s", code, s.out)
 	}
 	p.goesOn(atTheDoor, "is gone: going on from where it was")

@@ -98,7 +98,7 @@ func TestWhatWasBilledTwiceIsShown(t *testing.T) {
 	if s.said(0, e, "3 of 3 requests have an answer"); !e.owed {
 		t.Error("nothing is owed")
 	}
-	s.exits(0, []string{"runs"}, "unchecked")
+	s.exits(0, []string{"runs"}, "waiting")
 	late()
 	s.control("POST", "/sim/clock", `{"advance":"48h"}`)
 	for audited := []string{}; len(audited) == 0; {

@@ -46,7 +46,7 @@ func (k *known) add(names ...string) {
 
 // lacks reports whether a field named by a path surely is not there.
 func (k *known) lacks(path string) bool {
-	if k.open || len(k.problems) > 0 {
+	if k.open || len(k.problems) > 0 || len(k.names) == 0 { // what an empty file might have is not missed
 		return false
 	}
 	return !slices.ContainsFunc(k.names, func(name string) bool {
@@ -140,7 +140,6 @@ func (s *Source) peekFile(f file, left *peek, k *known) {
 		if err != nil {
 			k.fail(err)
 		}
-		k.open = k.open || len(names) == 0 // what an empty file might have is not missed
 		k.add(names...)
 	case formatParquet:
 		names, err := s.parquetNames(f)

@@ -66,7 +66,7 @@ func TestRowsThatCannotBeReadAreReportedWithTheirPlace(t *testing.T) {
 		{"item,lane,text,cost_usd\n1,a,x,-1\n", "cost_usd: amount"},
 		{"item,lane\n1,a\n", `a.csv has no field "text", which ` + "`text` names"},
 		{"item,lane,text\n", "a.csv has no rows to import"},
-		{"", "a.csv has no rows to import"},
+		{"", `a.csv has no field "item"`},
 	} {
 		if _, got := readImport(t, "{name: old, import: {file: a.csv, of: q}}", c.rows); !strings.Contains(got, c.want) {
 			t.Errorf("%q: problems %q, want %q", c.rows, got, c.want)

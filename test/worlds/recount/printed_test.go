@@ -31,7 +31,7 @@ func TestOneNumberEverywhere(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"terminal: rank", "report: rank", "report: tier", "report: price", "CSV: findings"} {
+	for _, kind := range []string{"terminal: rank", "report: rank", "report: place", "report: price", "CSV: findings"} {
 		if all.Compared[kind] == 0 {
 			t.Errorf("%s: compared not once", kind)
 		}

@@ -5,6 +5,7 @@ import (
 	"html"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -75,22 +76,22 @@ func (c *checker) shownTable(where string, t *Table, s shownTable) {
 	}
 }
 
-// board checks what 1,000 answers of a lane cost, and the tiers, on the leaderboard of a page.
+// board checks what 1,000 answers of a lane cost, and the ranks that its letters leave it, on the leaderboard of a page.
 func (c *checker) board(where string, tables []shownTable) {
 	i := slices.IndexFunc(tables, func(s shownTable) bool { return s.caption == "Leaderboard" })
 	if i < 0 {
 		return
 	}
 	s := tables[i]
-	lane, tier, price := slices.Index(s.head, "lane"), slices.Index(s.head, "tier"), slices.Index(s.head, "$ per 1,000 answers")
+	lane, rank, price := slices.Index(s.head, "lane"), slices.Index(s.head, "rank"), slices.Index(s.head, "$ per 1,000 answers")
 	for k, row := range s.rows {
 		if k >= len(c.Claims.Summary.Ranked) {
 			break
 		}
 		ranked := c.Claims.Summary.Ranked[k]
 		c.table, c.about = nil, where+": "+ranked.Name
-		if tier >= 0 {
-			c.text(where+": tier", "tier on the leaderboard", ranked.Tier, row[tier])
+		if rank >= 0 && ranked.Tier != "" && len(c.Claims.Summary.Ranked) < 40 { // a longer list is cut
+			c.text(where+": place", "ranks on the leaderboard", c.ranksBy(k), row[rank])
 		}
 		if lane < 0 || price < 0 {
 			continue
@@ -100,6 +101,29 @@ func (c *checker) board(where string, tables []shownTable) {
 			c.differ("cost of 1,000 answers on the leaderboard", shownNumber(per), row[price])
 		}
 	}
+}
+
+// ranksBy returns the ranks that the letters leave the k-th lane: behind those before it, and before those behind it, with which it shares
+// none.
+func (c *checker) ranksBy(k int) string {
+	all := c.Claims.Summary.Ranked
+	best, worst := 1, 0
+	for i, other := range all {
+		apart := !strings.ContainsAny(other.Tier, all[k].Tier)
+		switch {
+		case other.Tier == "": // it has no value
+			continue
+		case i < k && apart:
+			best++
+		case i > k && apart:
+			worst--
+		}
+		worst++
+	}
+	if best == worst {
+		return fmt.Sprint(best)
+	}
+	return fmt.Sprintf("%d–%d", best, worst)
 }
 
 // perThousand returns what 1,000 answers of a lane cost in all stages that ask; nil: that is not known.
@@ -131,6 +155,7 @@ var (
 	title   = regexp.MustCompile(`(?s)<caption[^>]*>(.*?)</caption>`)
 	line    = regexp.MustCompile(`<tr(?: [^>]*)?>`)
 	cellAt  = regexp.MustCompile(`<t[dh](?: [^>]*)?>`)
+	wide    = regexp.MustCompile(`colspan="?(\d{1,3})`)
 )
 
 // htmlTables returns the tables of a page.
@@ -145,8 +170,13 @@ func htmlTables(page string) (out []shownTable) {
 		}
 		for k, row := range line.Split(text, -1)[1:] { // neither rows nor cells need an end
 			var cells []string
-			for _, cell := range cellAt.Split(row, -1)[1:] {
+			starts := cellAt.FindAllString(row, -1)
+			for i, cell := range cellAt.Split(row, -1)[1:] {
 				cells = append(cells, words(cell))
+				if m := wide.FindStringSubmatch(starts[i]); m != nil {
+					n, _ := strconv.Atoi(m[1])                            // digits
+					cells = append(cells, make([]string, max(0, n-1))...) // the columns that it spans
+				}
 			}
 			if k == 0 {
 				s.head = cells

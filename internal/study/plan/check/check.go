@@ -143,8 +143,8 @@ func (d checker) itemScope(input string) prompt.Scope {
 	if input == "" {
 		return prompt.Scope{Open: true}
 	}
-	fields, open, _ := d.Items.Fields(input) // its problems are reported when it is read
-	scope := prompt.Scope{Fields: map[string]prompt.Shape{}, Open: open}
+	fields, open, _ := d.Items.Fields(input)                                                 // its problems are reported when it is read
+	scope := prompt.Scope{Fields: map[string]prompt.Shape{}, Open: open || len(fields) == 0} // an empty file lacks its items alone
 	for _, f := range fields {
 		scope.Fields[f] = prompt.Shape{}
 	}
