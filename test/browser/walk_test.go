@@ -39,7 +39,7 @@ func seeItMove(v *visitor, ended <-chan int) {
 	if code := <-ended; code != 0 {
 		v.t.Fatalf("the rehearsal ended with %d", code)
 	}
-	v.until("the page sees the end", `document.querySelector("#facts").innerText.includes("The run is closed (done)")`)
+	v.until("the page sees the end", `document.querySelector("#facts .state-done") !== null`)
 	v.fits("run")
 }
 
