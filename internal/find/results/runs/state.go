@@ -89,10 +89,11 @@ func Standings(ctx context.Context, r *results.Reader, all ...store.Run) (map[in
 		return nil, err
 	}
 	out := make(map[int64]Standing, len(all))
+	studies := map[string]*study.Study{} // by their digests: most runs of a list are of few studies
 	for _, run := range all {
 		s := Standing{Run: run, Far: far[run.No], Needs: needs[run.No], now: r.Pages.Now()}
 		if run.State == store.RunClosed {
-			err = s.closed(ctx, r)
+			err = s.closed(ctx, r, studies)
 		} else if s.Pulse, s.Alive, err = alive(ctx, r, run); err == nil {
 			err = s.open(ctx, r, engine.RunStatus{})
 		}
@@ -208,14 +209,18 @@ func (s *Standing) shortOfMoney(ctx context.Context, r *results.Reader) (bool, e
 }
 
 // closed finds the state of a closed run.
-func (s *Standing) closed(ctx context.Context, r *results.Reader) error {
+func (s *Standing) closed(ctx context.Context, r *results.Reader, known map[string]*study.Study) error {
 	if s.Run.Result == store.ResultCancelled {
 		s.State = StateCancelled
 		return nil
 	}
-	st, err := r.Study(ctx, s.Run)
-	if err != nil {
-		return err
+	st, ok := known[s.Run.Digest]
+	var err error
+	if !ok {
+		if st, err = r.Study(ctx, s.Run); err != nil {
+			return err
+		}
+		known[s.Run.Digest] = st
 	}
 	s.Stage = s.failedStage(st)
 	switch {
