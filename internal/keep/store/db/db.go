@@ -68,6 +68,8 @@ type database interface {
 	indexDigests(ctx context.Context, s *DB) error
 	// yielded reports whether the database gave a transaction up for the sake of another one: nothing of it was done.
 	yielded(err error) bool
+	// unblock ends what keeps others out, if that is why a transaction yielded and whoever it belongs to is asleep.
+	unblock(ctx context.Context, err error)
 	// away reports whether an error means that the database cannot be reached now.
 	away(err error) bool
 	// unique reports whether an error is a violated uniqueness.
@@ -209,6 +211,7 @@ func (s *DB) Tx(ctx context.Context, op string, d Durability, fn func(t *Txn) er
 			if n == mostTries || !s.engine.yielded(err) || pause(ctx, n) != nil {
 				return fmt.Errorf("%s: %w", op, err)
 			}
+			s.engine.unblock(ctx, err)
 		}
 	})
 }

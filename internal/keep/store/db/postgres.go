@@ -135,6 +135,27 @@ func (postgres) yielded(err error) bool {
 	return pgconn.SafeToRetry(err) && !errors.As(err, &commit)
 }
 
+// copyTime is how long a COPY of ours may wait for its process, which sends all of it at once.
+const copyTime = time.Minute
+
+// unblock ends a COPY whose process was stopped in the middle of it, where a lock was waited for in vain: the server waits for the rest of
+// the rows for as long as that process sleeps, and no timeout of a session ends that.
+func (p postgres) unblock(ctx context.Context, err error) {
+	var e *pgconn.PgError
+	if errors.As(err, &e) && e.Code == "55P03" {
+		_ = p.endCopies(ctx, copyTime) // what cannot be ended is waited for once more
+	}
+}
+
+// endCopies ends connections of ours on which a COPY has waited for its rows for this long.
+func (p postgres) endCopies(ctx context.Context, after time.Duration) error {
+	_, err := p.read.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND usename = current_user AND application_name = current_setting('application_name')
+		AND state = 'active' AND wait_event = 'ClientRead' AND query ILIKE 'copy %'
+		AND query_start < clock_timestamp() - $1 * INTERVAL '1 millisecond'`, after.Milliseconds())
+	return err
+}
+
 // away reports whether the connection was refused or broke, or the server is stopping, starting or full, or has closed
 // the connection of a process that was asleep.
 func (postgres) away(err error) bool {

@@ -160,6 +160,9 @@ func (sqlite) indexDigests(ctx context.Context, s *DB) error {
 	})
 }
 
+// unblock has nothing to do: a process that sleeps in a transaction keeps the file, and nobody can take it away.
+func (sqlite) unblock(context.Context, error) {}
+
 // yielded is never so: there is one writer at a time.
 func (sqlite) yielded(error) bool { return false }
 
