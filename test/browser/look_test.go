@@ -238,8 +238,8 @@ func printsAll(v *visitor) {
 
 // stranded is JavaScript that lays a page out in columns as high as a sheet, which break as sheets do, and lists what ends one of them
 // while what it announces begins the next: headings, captions, heads of tables; and notes that leave their table.
-const stranded = `(() => {
-  document.querySelector("main").style.cssText = "width: 690px; height: 985px; columns: 690px 1; column-fill: auto; column-gap: 30px";
+const stranded = `((height) => {
+  document.querySelector("main").style.cssText = "width: 690px; height: " + height + "px; columns: 690px 1; column-fill: auto; column-gap: 30px";
   const column = (r) => Math.floor((r.left + scrollX + 5) / 720);
   const first = (e) => Array.from(e.getClientRects()).find((r) => r.height > 0);
   const last = (e) => Array.from(e.getClientRects()).filter((r) => r.height > 0).at(-1);
@@ -261,13 +261,15 @@ const stranded = `(() => {
   for (const n of document.querySelectorAll(".scroll + .note, .scroll + .footnotes")) together(n.previousElementSibling.querySelector("tbody tr:last-child"), n, "the last row before a note");
   const columns = Math.max(...Array.from(document.querySelectorAll("h2"), (h) => column(first(h))));
   return columns < 3 ? "the page has " + columns + " columns" : found.join("\n");
-})()`
+})`
 
 // strandsNothing fails where a sheet of a printed page ends with what belongs to the next.
 func strandsNothing(v *visitor) {
 	v.t.Helper()
 	v.do("resize", v.size(720, 1000))
-	if found := read(v, "look for what is stranded", chromedp.Evaluate[string](stranded)); found != "" {
-		v.t.Errorf("at the end of a sheet:\n%s", found)
+	for height := 700; height <= 1200; height += 5 {
+		if found := read(v, "look for what is stranded", chromedp.Evaluate[string](fmt.Sprintf("%s(%d)", stranded, height))); found != "" {
+			v.t.Errorf("at the end of a sheet of %d px:\n%s", height, found)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,8 +38,13 @@ func complete(w *shell.World, all []*cobra.Command) {
 func laneOf(l store.Lane) string  { return l.Name }
 func stageOf(l store.Lane) string { return l.Stage }
 
+// patience is how long somebody who pressed a key waits for a ledger.
+const patience = 2 * time.Second
+
 // candidates reads from the homes that a command line leads to; those that are not there, or cannot be read, have nothing to offer.
 func candidates(c *cobra.Command, w *shell.World, read func(context.Context, *shell.Home) []string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(c.Context(), patience)
+	defer cancel()
 	var f shell.HomeFlags
 	f.Register(&cobra.Command{}) // its defaults
 	f.Home, _ = c.Flags().GetString("home")
@@ -48,11 +54,11 @@ func candidates(c *cobra.Command, w *shell.World, read func(context.Context, *sh
 		if !f.HasHome(w, rehearsal) {
 			continue
 		}
-		h, err := f.OpenHome(c.Context(), w, rehearsal)
+		h, err := f.OpenHome(ctx, w, rehearsal)
 		if err != nil {
 			continue
 		}
-		for _, name := range read(c.Context(), h) {
+		for _, name := range read(ctx, h) {
 			if !slices.Contains(out, name) {
 				out = append(out, name)
 			}

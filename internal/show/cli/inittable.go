@@ -141,14 +141,8 @@ func (f *tableFlags) choose(w *shell.World, t *convert.Table) error {
 	}
 	if !t.Texts {
 		t.Use = t.Guess()
-		if t.Use.Question = f.question; f.question == "" {
-			t.Use.Question = ask("Which column holds the questions?", t.Guess().Question)
-		}
-		if answer := f.answer; answer != "" {
-			t.Use.Answer = answer
-		} else {
-			t.Use.Answer = ask("Which column holds the right answers?", t.Use.Answer)
-		}
+		t.Use.Question = given(f.question, func() string { return ask("Which column holds the questions?", t.Use.Question) })
+		t.Use.Answer = given(f.answer, func() string { return ask("Which column holds the right answers?", t.Use.Answer) })
 		if t.Use.Answer == none {
 			t.Use.Answer = ""
 		}
@@ -167,6 +161,14 @@ func (f *tableFlags) choose(w *shell.World, t *convert.Table) error {
 	}
 	t.Judge = cmp.Or(f.judge, judgeAtHand(w))
 	return nil
+}
+
+// given returns what a flag says, else what is asked for.
+func given(flag string, asked func() string) string {
+	if flag != "" {
+		return flag
+	}
+	return asked()
 }
 
 // none is what is typed where there is no such column.
@@ -200,11 +202,10 @@ func hasKey(w *shell.World, id string) bool {
 
 // aboutTable returns what a study does, in a line.
 func aboutTable(t *convert.Table) string {
-	n := assay.Thousands(int64(t.Rows))
 	if t.Texts {
-		return fmt.Sprintf("%s texts, compared by %s.", n, t.Judge)
+		return fmt.Sprintf("%s, compared by %s.", assay.Count(t.Rows, "text"), t.Judge)
 	}
-	text := fmt.Sprintf("%s questions (column %q) for %s", n, t.Use.Question, strings.Join(t.Models, ", "))
+	text := fmt.Sprintf("%s (column %q) for %s", assay.Count(t.Rows, "question"), t.Use.Question, strings.Join(t.Models, ", "))
 	switch {
 	case t.Use.Answer != "":
 		text += fmt.Sprintf(", held against column %q by %s.", t.Use.Answer, t.Judge)

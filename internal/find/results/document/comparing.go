@@ -2,6 +2,7 @@ package document
 
 import (
 	"context"
+	"slices"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
@@ -14,17 +15,18 @@ import (
 // comparingOf returns what a comparison is in each stage that ranks by them, and how many its neighbours have left.
 func comparingOf(ctx context.Context, r *results.Reader, found *findings.Findings) (map[string]report.Comparing, error) {
 	out := map[string]report.Comparing{}
+	compared := func(b analysis.Leaderboard) bool { return b.Verb == analysis.Compared }
+	if !slices.ContainsFunc(found.Report.Leaderboards, compared) {
+		return out, nil
+	}
+	s, err := r.Scripts.Open(ctx, found.Run)
+	if err != nil {
+		return nil, err
+	}
 	for i := range found.Report.Leaderboards {
 		b := &found.Report.Leaderboards[i]
-		if b.Verb != analysis.Compared {
-			continue
-		}
-		s, err := r.Scripts.Open(ctx, found.Run)
-		if err != nil {
-			return nil, err
-		}
 		st, ok := s.Study().Stage(b.Stage)
-		if !ok {
+		if !ok || !compared(*b) {
 			continue
 		}
 		c := report.Comparing{Verdicts: s.VerdictsOfOne(b.Stage), Left: map[[2]string]int{}}
