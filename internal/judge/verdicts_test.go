@@ -254,3 +254,19 @@ func TestOnlyAMalformedVerdictIsAskedForAgainAndOnlyOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestTheWorstLabelIsAtTheBadEndAndTheFirstOfEquals(t *testing.T) {
+	t.Parallel()
+	score := func(x float64) *float64 { return &x }
+	labels := []judge.Label{
+		{Name: "unsure", Score: score(-9), Abstain: true}, {Name: "none"}, {Name: "fair", Score: score(1)}, {Name: "bad", Score: score(0)},
+		{Name: "also bad", Score: score(0)}, {Name: "good", Score: score(2)}, {Name: "also good", Score: score(2)},
+	}
+	rule, cut := judge.Counting{Cut: judge.AsWorst}, assay.Outcome{Ending: assay.Cut}
+	for worse, want := range map[judge.Worse]string{judge.Low: "bad", judge.High: "good", "": "bad"} {
+		v, done := judge.Rubric{Kind: judge.Answers, Labels: labels, Worse: worse}.Before(rule, cut)
+		if !done || v.Label != want {
+			t.Errorf("worse is %q: %q, %v, want %q", worse, v.Label, done, want)
+		}
+	}
+}

@@ -243,3 +243,16 @@ func TestAgreementDoesNotDependOnTheNamesOfCategoriesOrTheOrderOfUnits(t *testin
 		t.Error(diff)
 	}
 }
+
+func TestAMeanOfIndexesLeavesOutThoseThatDoNotExist(t *testing.T) {
+	t.Parallel()
+	cohen, _, _ := indexes(t, []int{0, 1, 0, 1, 1, 0}, []int{0, 1, 1, 1, 0, 0}, 2)
+	none, _, _ := indexes(t, []int{1, 1, 1, 1, 1, 1}, []int{1, 1, 1, 1, 1, 1}, 2)
+	if none.Value.OK || !cohen.Value.OK {
+		t.Fatalf("%+v, %+v", none.Value, cohen.Value)
+	}
+	got := panelOf(6).Mean([]Index{none, cohen, none})
+	if got.Value != cohen.Value || got.SE != cohen.SE || !got.SE.OK {
+		t.Errorf("%+v, want %+v", got, cohen)
+	}
+}

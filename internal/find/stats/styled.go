@@ -197,18 +197,8 @@ func (f *StyledFit) finish() error {
 	if !ok {
 		return vanished()
 	}
-	items := f.data.Items
-	moved := 0.0 // the pin's own part of the inverse goes, as in BTFit.Covariance
-	for i := range items {
-		moved += w.info.at(0, i)
-	}
-	for i := range items {
-		for j := i; j < items; j++ {
-			inverse.set(i, j, inverse.at(i, j)-1/(float64(items)*moved))
-		}
-	}
-	f.inverse = inverse
-	f.Theta, f.Beta = f.at[:items], f.at[f.first():]
+	f.inverse = inverse // with the pin's own part, which cancels in influences: the scores of strengths sum to 0
+	f.Theta, f.Beta = f.at[:f.data.Items], f.at[f.first():]
 	if f.order > 0 {
 		f.Order = Known(f.at[f.order])
 	}

@@ -105,6 +105,10 @@ func TestBodiesOfLiveRepliesAreReadLikeThoseOfLines(t *testing.T) {
 			assay.Outcome{Ending: assay.Answered, Text: "Yes.", Usage: assay.Usage{Known: true, Input: 1, Output: 70, Reasoning: 20}},
 		},
 		{
+			"a count that is an empty text", `{"choices":[{"message":{"content":"Yes."}}],"usage":{"prompt_tokens":"","completion_tokens":5}}`,
+			assay.DialectChat, assay.Outcome{Ending: assay.Answered, Text: "Yes."},
+		},
+		{
 			"a body behind blank lines and a byte order mark", "\ufeff\n\n {\"content\":\"Yes.\"}\n", assay.DialectMessages,
 			assay.Outcome{Ending: assay.Answered, Text: "Yes."},
 		},

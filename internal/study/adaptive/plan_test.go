@@ -22,3 +22,28 @@ func TestTheSmallestPlanIsOneAndNothingLessIs(t *testing.T) {
 		}
 	}
 }
+
+func TestTheEffectOfClustersIsTheMiddleOfAllPairs(t *testing.T) {
+	t.Parallel()
+	errors := func(of ...float64) func(i, j int) float64 {
+		return func(i, j int) float64 { return of[i+j-1] } // three lanes: pairs 0,1; 0,2; 1,2
+	}
+	unit := func(_, _ int) float64 { return 1 }
+	for _, c := range []struct {
+		lanes  int
+		robust func(i, j int) float64
+		want   float64
+	}{
+		{3, errors(1.5, 1, 1.9), 2.25},
+		{2, errors(1.5), 2.25},
+		{3, errors(0.1, 0.1, 0.1), 0.5},
+		{3, errors(3, 3, 3), 4},
+	} {
+		if got := Effect(c.lanes, c.robust, unit); got != c.want {
+			t.Errorf("%d lanes: %v, want %v", c.lanes, got, c.want)
+		}
+	}
+	if got := median([]float64{4, 1, 3, 2}); got != 2.5 {
+		t.Errorf("the median of four: %v", got)
+	}
+}

@@ -188,3 +188,19 @@ func TestBadPricesAreRefused(t *testing.T) {
 		t.Errorf("an empty price file: %v", err)
 	}
 }
+
+func TestATierIsDearerByEitherRateOrWithoutAPrice(t *testing.T) {
+	t.Parallel()
+	rate := func(million assay.Money) catalog.Rate { return catalog.Rate{Million: million, Known: true} }
+	rates := func(in, out assay.Money) catalog.Schedule {
+		return catalog.Schedule{Short: catalog.Rates{Input: rate(in), Output: rate(out)}}
+	}
+	p := catalog.Price{Live: rates(2, 8), Tiers: map[string]catalog.Schedule{
+		"same": rates(2, 8), "input": rates(3, 8), "output": rates(2, 9), "less": rates(1, 4), "unpriced": {},
+	}}
+	for tier, want := range map[string]bool{"same": false, "input": true, "output": true, "less": false, "unpriced": true} {
+		if p.Dearer(tier, "") != want {
+			t.Errorf("%s: %v, want %v", tier, !want, want)
+		}
+	}
+}

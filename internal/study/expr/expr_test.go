@@ -80,6 +80,7 @@ func TestConditionsOfAStudy(t *testing.T) {
 		{rows, `item["two words"] == "x"`, true},
 		{rows, `meta.year >= 2026 and item.meta.year == 2026`, true},
 		{rows, `"b" in tags and "c" not in tags and len(tags) == 2 and tags[0] == "a"`, true},
+		{rows, `len(tags[1:]) == 1 and len(tags[:1]) == 1 and tags[:count - 2][0] == "a" and tags[count - 2:][0] == "b"`, true},
 		{rows, `any(tags, # == "b") and count(tags, # != "a") == 1`, true},
 		{rows, `score in [1, 2, 4]`, true},
 		{rows, `not done`, false},
