@@ -54,7 +54,7 @@ func coverageBench(ctx context.Context, b *bench) error {
 	fmt.Printf("%d studies of each design\n", studies)
 	page := &strings.Builder{}
 	fmt.Fprintf(page,
-		"# Calibration\n\nWritten by `go run ./test/bench -write docs/calibration.md coverage`: %d simulated studies of each "+
+		"# Calibration\n\nWritten by `go run ./test/bench -write docs/dev/calibration.md coverage`: %d simulated studies of each "+
 			"design, seeded, whose truth is\n"+
 			"known, analysed as `assay analyse` does. Intervals are at 95%%; a false claim is a study in which any two "+
 			"that are equal\nget different letters, or two get them the wrong way round (at most 5%%).\n\n", studies)

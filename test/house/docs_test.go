@@ -88,15 +88,34 @@ func TestEveryPageIsListed(t *testing.T) {
 	}
 	for page := range pages {
 		name, is := strings.CutPrefix(filepath.ToSlash(page), "docs/")
-		if !is || name == "README.md" {
+		if !is || strings.HasSuffix(name, "README.md") {
 			continue
 		}
-		if !strings.Contains(string(site), ": "+name+"\n") {
+		list := "docs/README.md"
+		if inner, dev := strings.CutPrefix(name, "dev/"); dev { // pages for who changes the code are not on the site
+			name, list = inner, "docs/dev/README.md"
+		} else if !strings.Contains(string(site), ": "+name+"\n") {
 			t.Errorf("%s is not in mkdocs.yml", page)
 		}
-		if !strings.Contains(pages[filepath.Join("docs", "README.md")], "]("+name+")") {
-			t.Errorf("%s is not in docs/README.md", page)
+		if !strings.Contains(pages[filepath.FromSlash(list)], "]("+name+")") {
+			t.Errorf("%s is not in %s", page, list)
 		}
+	}
+}
+
+// siteWords is how many words the site may have. Put a sentence in the place of another.
+const siteWords = 62000
+
+func TestTheSiteStaysShort(t *testing.T) {
+	t.Parallel()
+	words := 0
+	for page, text := range markdown(t) {
+		if name := filepath.ToSlash(page); strings.HasPrefix(name, "docs/") && !strings.HasPrefix(name, "docs/dev/") {
+			words += len(strings.Fields(text))
+		}
+	}
+	if words > siteWords || words < 10000 {
+		t.Errorf("the pages of docs/ have %d words, at most %d", words, siteWords)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // layers is the map of the code: a package imports lower layers only. Change map and reason in the same commit, and
-// docs/map.md with them.
+// docs/dev/map.md with them.
 var layers = map[string]int{
 	"assay": -1, "study/prompt/lex": -1, "study/prompt/syntax": 0, "find/stats": 0,
 	"find/stats/checked": 1, "find/stats/variance": 1, "assay/jsontext": 0, "examples": 0, "keep/objects": 0,
@@ -155,7 +155,7 @@ func TestEveryPackageStandsInALayer(t *testing.T) {
 	t.Parallel()
 	for _, s := range readPackages(t) {
 		if _, ok := layers[s.pkg]; !ok && !testPackage(s.pkg) {
-			t.Errorf("%s: package %q is in no layer: give it one in layers_test.go and docs/map.md", s.name, s.pkg)
+			t.Errorf("%s: package %q is in no layer: give it one in layers_test.go and docs/dev/map.md", s.name, s.pkg)
 		}
 	}
 }

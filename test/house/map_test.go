@@ -12,7 +12,7 @@ import (
 // The map shows where something new goes: the files are there, and the lists that it names are in them.
 func TestTheMapNamesFilesThatAreThere(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("docs/map.md")
+	text, err := os.ReadFile("docs/dev/map.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestTheMapNamesFilesThatAreThere(t *testing.T) {
 		}
 		files++
 		if _, err := os.Stat(filepath.FromSlash(m[1])); err != nil {
-			t.Errorf("docs/map.md: %v", err)
+			t.Errorf("docs/dev/map.md: %v", err)
 		}
 	}
 	if files < 15 {
@@ -38,21 +38,21 @@ func TestTheMapNamesFilesThatAreThere(t *testing.T) {
 	for _, m := range regexp.MustCompile("line of `(\\w+)` in `([a-z/]+\\.go)`").FindAllStringSubmatch(journeys, -1) {
 		code, err := os.ReadFile(filepath.FromSlash(m[2]))
 		if err != nil || !strings.Contains(string(code), "func "+m[1]+"(") {
-			t.Errorf("docs/map.md: %s has no list %s (%v)", m[2], m[1], err)
+			t.Errorf("docs/dev/map.md: %s has no list %s (%v)", m[2], m[1], err)
 		}
 	}
 }
 
 func TestTheMapNamesEveryPackage(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("docs/map.md")
+	text, err := os.ReadFile("docs/dev/map.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows, _, _ := strings.Cut(string(text), "## The life of one request")
 	for pkg := range layers {
 		if !regexp.MustCompile("[`/]"+path.Base(pkg)+"`").MatchString(rows) && !strings.Contains(pkg, "testsum") && pkg != "examples" {
-			t.Errorf("docs/map.md does not name package %s", pkg)
+			t.Errorf("docs/dev/map.md does not name package %s", pkg)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // law is a promise that every history keeps.
 type law string
 
-// The laws, as docs/proof.md words them for users.
+// The laws, as docs/dev/proof.md words them for users.
 const (
 	L1  law = "L1 paid once"
 	L2  law = "L2 books"

@@ -9,7 +9,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// docs/add-a-provider.md promises that a provider of its making shows in these lists.
+// docs/dev/add-a-provider.md promises that a provider of its making shows in these lists.
 func TestAProviderMadeByTheGuideShowsInKeysAndModels(t *testing.T) {
 	t.Parallel()
 	g := providertest.ReadGuide(t, "../../..")

@@ -13,7 +13,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Guide is docs/add-a-provider.md taken apart, so that tests can follow it.
+// Guide is docs/dev/add-a-provider.md taken apart, so that tests can follow it.
 type Guide struct {
 	Files []string          // the files it names
 	Code  map[string]string // what it puts into them, by file
@@ -28,7 +28,7 @@ var (
 // ReadGuide reads the guide under the repository's root. A block of code belongs to the file that was named last before it.
 func ReadGuide(t testing.TB, root string) Guide {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, "docs", "add-a-provider.md"))
+	raw, err := os.ReadFile(filepath.Join(root, "docs", "dev", "add-a-provider.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
