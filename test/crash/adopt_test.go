@@ -109,6 +109,20 @@ func TestAJobThatTheLedgerDoesNotKnowIsTakenForItsSegment(t *testing.T) {
 	}
 }
 
+// TestAJobWhoseKeyIsRefusedIsCollectedByTheCommandThatIsPrinted types what status prints once the key works again.
+func TestAJobWhoseKeyIsRefusedIsCollectedByTheCommandThatIsPrinted(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single", "openai check revoke")
+	s.exits(5, []string{"run", "study.yaml", "--yes", "--no-canary", "--lane", "gpt"}, "set a key that works, then assay resolve ")
+	e := s.here(t.Context(), "status")
+	_, next, _ := strings.Cut(e.out, "set a key that works, then assay ")
+	next, _, _ = strings.Cut(next, ".\n")
+	s.control("DELETE", "/sim/faults", "")
+	s.exits(0, strings.Fields(next))
+	s.exits(0, []string{"resume"}, "3 of 3 requests have an answer")
+	s.whole()
+}
+
 func TestTheAnswersOfAForeignJobGoIntoAFile(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "single")

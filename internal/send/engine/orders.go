@@ -14,10 +14,6 @@ type Resolve struct {
 	Account string `json:"account,omitempty"`
 }
 
-// WhenKeyWorks parts the reason of a segment that is held for its key: before it is what is wrong, behind it what who has the
-// key can do.
-const WhenKeyWorks = "; when it works again: "
-
 // Do is what becomes of a held segment.
 type Do string
 

@@ -141,7 +141,12 @@ func (s Standing) Next(named string) []Step {
 	resume := Step{Command: "assay resume " + named, Does: "goes on with it"}
 	switch s.Cause {
 	case CauseSegments:
-		return []Step{{Command: "assay status " + named + " --segments", Does: "lists them, assay resolve decides"}}
+		list := Step{Command: "assay status " + named + " --segments", Does: "lists them, assay resolve decides"}
+		if s.Job.Job == "" {
+			return []Step{list}
+		}
+		return []Step{list, {First: "set a key that works",
+			Command: fmt.Sprintf("assay resolve %s %d --adopt %s", named, s.Job.No, results.ShellWord(s.Job.Job))}}
 	case CauseLane:
 		return s.mend(named)
 	case CauseYes:

@@ -61,9 +61,10 @@ const (
 type Standing struct {
 	State State
 	Cause Cause
-	Lane  store.Lane // that is held, stopped, paused or asked to wait
-	Stage string     // of failed judges, or left to people
-	Until time.Time  // of a wait
+	Lane  store.Lane    // that is held, stopped, paused or asked to wait
+	Stage string        // of failed judges, or left to people
+	Until time.Time     // of a wait
+	Job   store.Segment // the first held one whose job was made
 
 	Run   store.Run
 	Far   RunProgress
@@ -97,6 +98,9 @@ func Standings(ctx context.Context, r *results.Reader, all ...store.Run) (map[in
 		} else if s.Pulse, s.Alive, err = alive(ctx, r, run); err == nil {
 			err = s.open(ctx, r, engine.RunStatus{})
 		}
+		if err == nil && s.Cause == CauseSegments {
+			err = s.findJob(ctx, r)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +121,7 @@ func After(ctx context.Context, r *results.Reader, run store.Run, st engine.RunS
 	if err != nil || run.State == store.RunClosed {
 		return s, err
 	}
-	s = Standing{Run: run, Far: s.Far, Needs: s.Needs, now: s.now}
+	s = Standing{Run: run, Far: s.Far, Needs: s.Needs, Job: s.Job, now: s.now}
 	return s, s.open(ctx, r, st)
 }
 
@@ -174,6 +178,18 @@ func (s *Standing) open(ctx context.Context, r *results.Reader, st engine.RunSta
 		s.State, s.Cause = StateStopped, CauseNobody
 	}
 	return nil
+}
+
+// findJob looks for a held segment whose job is known: with a key that works, it is collected.
+func (s *Standing) findJob(ctx context.Context, r *results.Reader) error {
+	held, err := r.Ledger.Segments(ctx, s.Run.No, store.Held)
+	i := slices.IndexFunc(held, func(g store.Segment) bool {
+		return g.Job != "" && (g.HeldFrom == store.Launched || g.HeldFrom == store.Ended)
+	})
+	if i >= 0 {
+		s.Job = held[i]
+	}
+	return err
 }
 
 // waitEnds returns when the first provider that asked to wait takes requests again.

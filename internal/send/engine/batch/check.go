@@ -68,7 +68,7 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 		return w.vanished(ctx, "the provider does not know job "+w.Seg.Job+" under this key ("+w.Access.Fingerprint+")")
 	}
 	if f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
-		return w.Ledger.Work.Hold(ctx, w.Lease, w.keyless(f))
+		return w.keyless(ctx, f)
 	}
 	return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: now.Add(max(w.pollNext(now.Sub(w.Seg.Launched)), f.RetryAfter)),
 		Asked: f.RetryAfter > 0, Reason: "looking at the job: " + f.Error()})
@@ -87,10 +87,9 @@ func (w *work) vanished(ctx context.Context, why string) error {
 // maxDenied is how often in a row a key may be refused before a person has to look.
 const maxDenied = 3
 
-// keyless returns what to do about a job whose key does not work any more. The job is paid for, and stays where it is.
-func (w *work) keyless(f *assay.Fault) string {
-	return fmt.Sprintf("the provider refuses the key (%s)%sassay resolve %s %d --adopt %s", f.Error(), engine.WhenKeyWorks, w.Run.ID,
-		w.Seg.No, w.Seg.Job)
+// keyless holds a job whose key does not work any more: it is paid for, and stays where it is.
+func (w *work) keyless(ctx context.Context, f *assay.Fault) error {
+	return w.Ledger.Work.Hold(ctx, w.Lease, "the provider refuses the key ("+f.Error()+")")
 }
 
 // deadline returns when the job has taken as long as the study lets it; zero: never. The study may have been changed since it went.

@@ -121,7 +121,7 @@ func (w *work) unfetched(ctx context.Context, err error) error {
 		return w.vanished(ctx, "the results of job "+w.Seg.Job+" are not there any more: "+f.Error())
 	}
 	if f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
-		return w.Ledger.Work.Hold(ctx, w.Lease, w.keyless(f))
+		return w.keyless(ctx, f)
 	}
 	return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: now.Add(w.Backoff(w.Seg.Failures, f.RetryAfter)),
 		Asked: f.RetryAfter > 0, Reason: "fetching results: " + f.Error()})

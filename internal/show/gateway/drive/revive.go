@@ -198,8 +198,7 @@ func (s *Driver) WaitsFor(ctx context.Context, run store.Run) (string, error) {
 		return "", err
 	}
 	for _, g := range held {
-		why, _, _ := strings.Cut(g.Reason, engine.WhenKeyWorks) // what follows is for the gateway's owner
-		all = append(all, g.Lane+": "+why)
+		all = append(all, g.Lane+": "+g.Reason)
 	}
 	others, err := s.elsewhere(ctx, run)
 	if err != nil {
