@@ -6,7 +6,7 @@
     assay.findings("my-study")    # one row for every number that `assay analyse` computes
 
 RUN is what every command takes: the id of a run, the beginning of one, a study's name, a bundle's file, or "latest". `home` is the folder of the
-ledger, as with --home. The columns are those of docs/export.md; findings have the fields of `assay analyse --json`.
+ledger, as with --home. The columns are those of docs/data.md; findings have the fields of `assay analyse --json`.
 """
 
 import json

@@ -16,10 +16,10 @@ import (
 	"assay/internal/simulator"
 )
 
-// comingFrom reads docs/coming-from.md: what stands on the right, by chapter.
+// comingFrom reads docs/dev/coming-from.md: what stands on the right, by chapter.
 func comingFrom(t *testing.T) (chapters []string, right map[string][]string) {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/coming-from.md")
+	text, err := os.ReadFile("../../../docs/dev/coming-from.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func (c *newcomer) write(files map[string]string) {
 	}
 }
 
-// TestEveryCommandOfComingFromWorksWhenItIsTyped types what stands on the right of docs/coming-from.md, chapter by chapter, against the
+// TestEveryCommandOfComingFromWorksWhenItIsTyped types what stands on the right of docs/dev/coming-from.md, chapter by chapter, against the
 // simulator, in a folder with the port of that system.
 func TestEveryCommandOfComingFromWorksWhenItIsTyped(t *testing.T) {
 	t.Parallel()

@@ -26,10 +26,10 @@ func fieldsOf(v any, at string, out map[string]bool) {
 	}
 }
 
-// TestTheJSONThatThePageNamesIsPrinted runs every command of docs/json.md on a rehearsal, and looks for the fields of its table.
+// TestTheJSONThatThePageNamesIsPrinted runs every command of docs/data.md on a rehearsal, and looks for the fields of its table.
 func TestTheJSONThatThePageNamesIsPrinted(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../docs/json.md")
+	text, err := os.ReadFile("../../../docs/data.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +42,7 @@ func TestTheJSONThatThePageNamesIsPrinted(t *testing.T) {
 	c.twoTexts()
 	commands := 0
 	for _, part := range strings.Split(string(text), "\n### `assay ")[1:] {
+		part, _, _ = strings.Cut(part, "\n## ")
 		head, table, _ := strings.Cut(part, "`")
 		commands++
 		put := strings.NewReplacer("STUDY", "study.yaml", "RUN", "start", "KEY", c.key(), "FILE", file)

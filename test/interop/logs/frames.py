@@ -1,4 +1,4 @@
-"""Runs what docs/export.md shows for DuckDB, pandas and polars, in a folder with an export, and looks at the types."""
+"""Runs what docs/data.md shows for DuckDB, pandas and polars, in a folder with an export, and looks at the types."""
 import datetime
 import decimal
 import re
@@ -14,7 +14,7 @@ for kind, text in blocks:
         rows = duckdb.sql(text).fetchall()
         assert len(rows) >= 2 and all(isinstance(row[2], decimal.Decimal) for row in rows), rows
     else:
-        exec(compile(text, "docs/export.md", "exec"), {})
+        exec(compile(text, "docs/data.md", "exec"), {})
 answers = pandas.read_parquet("tables/answers.parquet")
 assert str(answers["settled_at"].dtype).startswith("datetime64") and str(answers["settled_at"].dtype).endswith("UTC]"), answers["settled_at"].dtype
 assert isinstance(answers["cost_usd"].dropna().iloc[0], decimal.Decimal)

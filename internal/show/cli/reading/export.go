@@ -43,7 +43,7 @@ func Export(w *shell.World) *cobra.Command {
 			"--study takes all runs of a study, --all all runs. A folder or file appears only when it is whole.\n\n" +
 			"csv, jsonl, parquet   tables: answers, verdicts, items, findings; with --out FILE the answers alone (- is standard output)\n" +
 			formatHelp() +
-			"\nWhat export writes, `assay import` reads. docs/export.md has every column.",
+			"\nWhat export writes, `assay import` reads. docs/data.md has every column.",
 		RunE: func(c *cobra.Command, args []string) error { return runExport(c.Context(), w, args, f) },
 	}
 	f.home.Register(c)

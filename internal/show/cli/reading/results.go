@@ -33,7 +33,7 @@ func Results(w *shell.World) *cobra.Command {
 		Short:   "Show the answers of a run, or what judges said of them",
 		Long: "Shows what was answered, the beginning of each text; --json prints the rows that `assay export --format jsonl` writes: " +
 			"whole texts, with\n" +
-			"thoughts, tokens, cost and verdicts (docs/export.md has every field). Judges are lanes like any other: their stage has " +
+			"thoughts, tokens, cost and verdicts (docs/data.md has every field). Judges are lanes like any other: their stage has " +
 			"their replies.\n\n" +
 			"With --verdict or --judge it shows verdicts instead: --verdict takes a label (explicit_flip), a state (malformed, failed, " +
 			"abstained), or of a\n" +

@@ -80,7 +80,7 @@ func PrintQuery(ctx context.Context, w *World, h *Home, query string, f SqlFlags
 		if errors.Is(err, store.ErrNoQuery) {
 			return Usage("nothing can be written through `assay sql`", "%s", err)
 		}
-		return Usage("docs/ledger.md has the tables and views", "%s", err)
+		return Usage("docs/data.md has the views", "%s", err)
 	}
 	if f.Json {
 		return nil

@@ -37,7 +37,7 @@ func columnsIn(ctx context.Context, f table.Form, from export.From) (columns tab
 	for _, name := range slices.Sorted(maps.Keys(from.Columns)) {
 		if !slices.Contains(AnswerColumns(), name) {
 			return nil, false, &ColumnError{What: fmt.Sprintf("--columns: no column of ours is called %q", name),
-				Hint: cmp.Or(assay.DidYouMean(name, AnswerColumns()), "item, lane and text must be there; docs/export.md lists all")}
+				Hint: cmp.Or(assay.DidYouMean(name, AnswerColumns()), "item, lane and text must be there; docs/data.md lists all")}
 		}
 		if theirs := from.Columns[name]; !slices.Contains(head, theirs) {
 			return nil, false, &ColumnError{What: fmt.Sprintf("%s has no column %q", from.File, theirs),

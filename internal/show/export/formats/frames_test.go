@@ -129,10 +129,10 @@ func TestTheTableOfFindingsSaysWhatTheVerdictsDo(t *testing.T) {
 	}
 }
 
-// What docs/export.md shows for DuckDB, pandas, polars and R names files and columns that an export has.
+// What docs/data.md shows for DuckDB, pandas, polars and R names files and columns that an export has.
 func TestSnippetsForDataFramesNameWhatIsThere(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../../docs/export.md")
+	text, err := os.ReadFile("../../../../docs/data.md")
 	ok(t, err)
 	r := newRig(t, simulator.Options{})
 	dir := r.write(t, "parquet", r.run(fstest.MapFS{studyfolder.StudyFile: {Data: []byte(branched)}}, "run1"))
