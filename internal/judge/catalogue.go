@@ -2,7 +2,7 @@ package judge
 
 import "slices"
 
-// Text is one built-in text that judges are sent, under the name that `assay prompts` gives it.
+// Text is one built-in text that judges are sent, under the name that `assay list prompts` gives it.
 type Text struct {
 	Name   string // RUBRIC, RUBRIC/TEMPLATE, or the name of a trait
 	Kind   string // rubric, template or trait

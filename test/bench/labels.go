@@ -66,7 +66,7 @@ func (s labelsStudy) try(ctx context.Context, r *rand.Rand) (before, after bool,
 	if before, err = s.claims(ctx); err != nil {
 		return false, false, err
 	}
-	if err := s.assay(ctx, nil, "verdicts", "import", "labels.csv", "--stage", "fine", "--judge", "human:anna"); err != nil {
+	if err := s.assay(ctx, nil, "import", "--format", "labels", "labels.csv", "--stage", "fine", "--judge", "human:anna"); err != nil {
 		return false, false, err
 	}
 	after, err = s.claims(ctx)

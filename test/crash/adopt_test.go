@@ -146,7 +146,7 @@ func TestTheAnswersOfAForeignJobGoIntoAFile(t *testing.T) {
 	}
 	s.exits(2, []string{"adopt", "anthropic", job, "--out", "theirs.jsonl"}, "--out names another")
 	s.exits(1, []string{"adopt", "anthropic", "msgbatch_none"}, "look at job msgbatch_none")
-	s.exits(2, []string{"adopt", "nosuch"}, "assay keys")
+	s.exits(2, []string{"adopt", "nosuch"}, "assay list keys")
 }
 
 // TestAForeignJobOfTheNewerOpenAIAPIIsRead makes a job of responses with another client: its answers have their text.

@@ -68,10 +68,10 @@ func placeholder(word string) bool {
 
 // typeable reports whether a person would type a hint as it is, and whether it ends by itself.
 func typeable(words []string) bool {
-	if slices.Contains([]string{"view", "watch", "label", "worker", "sim", "gateway", "help"}, words[0]) {
+	if slices.Contains([]string{"view", "label", "worker", "sim", "gateway", "help"}, words[0]) {
 		return false
 	}
-	return !slices.ContainsFunc(words, placeholder)
+	return !slices.Contains(words, "--watch") && !slices.ContainsFunc(words, placeholder)
 }
 
 // hints returns the commands that were printed last, each once.

@@ -55,7 +55,7 @@ func TestTheProviderIsReportedFromTheLines(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		unknownLine: "in.jsonl:1: the line may be meant for openai, azure, groq, xai and 7 others (`assay keys` lists them) (say it " +
+		unknownLine: "in.jsonl:1: the line may be meant for openai, azure, groq, xai and 7 others (`assay list keys` lists them) (say it " +
 			"with --provider)",
 		vertexLine:  "in.jsonl:1: the line may be meant for gemini, vertex (say it with --provider)",
 		mistralLine: "in.jsonl:1: the line may be meant for together, mistral, fireworks, openrouter (say it with --provider)",
@@ -124,7 +124,7 @@ func TestWhatIsWrongWithAFileIsReportedByLine(t *testing.T) {
 			strings.Replace(strings.Replace(chatLine, "gpt-4.1-mini", "gpt-5", 1), `"messages"`, `"max_tokens":90,"messages"`, 1),
 			batchfile.Options{}, "in.jsonl:1: gpt-5 takes max_completion_tokens, not max_tokens (rename it)"},
 		{"an unknown provider", chatLine, batchfile.Options{Provider: "nosuch"},
-			`in.jsonl: no provider is called "nosuch" (assay models lists them)`},
+			`in.jsonl: no provider is called "nosuch" (assay list models lists them)`},
 		{"compressed", "\x1f\x8b\x08\x00", batchfile.Options{}, "in.jsonl:1: the file is compressed (unpack it first: gunzip FILE)"},
 	} {
 		f, problems := check(t, c.text, c.o)

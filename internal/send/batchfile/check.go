@@ -194,7 +194,7 @@ func (k *checker) settle(e Entry) bool {
 	}
 	var ok bool
 	if k.vendor, ok = k.Catalog.Vendor(k.file.Kind); !ok {
-		k.f.add(0, "assay models lists them", fmt.Sprintf("no provider is called %q", k.file.Provider))
+		k.f.add(0, "assay list models lists them", fmt.Sprintf("no provider is called %q", k.file.Provider))
 		return false
 	}
 	want := ShapeOf(k.vendor)
@@ -367,5 +367,5 @@ func few(names []string) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d others (`assay keys` lists them)", strings.Join(names[:most-2], ", "), len(names)-most+2)
+	return fmt.Sprintf("%s and %d others (`assay list keys` lists them)", strings.Join(names[:most-2], ", "), len(names)-most+2)
 }

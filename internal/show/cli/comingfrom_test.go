@@ -149,7 +149,7 @@ func (c *newcomer) try(span string) {
 	case slices.Contains([]string{"view", "label", "resolve"}, args[0]), slices.Contains(args, "RUN"), args[0] == "cancel":
 		c.run(0, "help", args[0])
 		return
-	case args[0] == "compare":
+	case args[0] == "judge":
 		c.twoTexts()
 		args = append(args, "--yes", "--home", "elsewhere") // as below
 	case args[0] == "import" && args[2] == "batch": // a batch whose only request was sent again after it had expired

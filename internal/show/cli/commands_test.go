@@ -17,10 +17,10 @@ import (
 // designed are all commands there will ever be without a change of design; toCome are those not built yet.
 var (
 	designed = []string{
-		"init", "check", "plan", "prompts", "lock", "keys", "models", "prices", "schema", "completion", "version",
-		"run", "compare", "resume", "tune", "notify", "worker", "cancel", "retry", "redo", "adopt", "resolve",
-		"runs", "jobs", "show", "status", "watch", "results", "errors", "spend", "sql", "view",
-		"analyse", "report", "diff", "export", "label", "verdicts", "rank", "agree", "rate", "bundle",
+		"init", "check", "plan", "lock", "list", "completion", "version",
+		"run", "judge", "resume", "tune", "notify", "worker", "cancel", "retry", "redo", "adopt", "resolve",
+		"runs", "jobs", "show", "status", "results", "errors", "spend", "sql", "view",
+		"analyse", "report", "compare", "export", "label", "bundle", "table",
 		"batch", "gateway", "import", "clean", "backup", "restore", "sim",
 	}
 	toCome = []string{}

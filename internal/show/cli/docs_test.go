@@ -109,7 +109,7 @@ func reader(t *testing.T) *newcomer {
 }
 
 // stays are commands that wait for a person or go on until they are stopped: their flags are read, and no more.
-var stays = []string{"view", "gateway", "worker", "sim", "label", "watch", "adopt", "resolve"}
+var stays = []string{"view", "gateway", "worker", "sim", "label", "adopt", "resolve"}
 
 // typeIt types a command of a page, and returns what it printed. What would ask is answered with yes.
 func (c *newcomer) typeIt(command string) (int, string) {
@@ -119,10 +119,10 @@ func (c *newcomer) typeIt(command string) (int, string) {
 		command = strings.ReplaceAll(command, local, c.env["OPENAI_BASE_URL"]) + " --key-env OPENAI_API_KEY"
 	}
 	args := words(strings.ReplaceAll(command, `"`, "'"))
-	sends := len(args) > 0 && (slices.Contains([]string{"run", "compare", "retry", "redo"}, args[0]) ||
+	sends := len(args) > 0 && (slices.Contains([]string{"run", "judge", "retry", "redo"}, args[0]) ||
 		len(args) > 1 && args[0] == "batch" && slices.Contains([]string{"submit", "retry"}, args[1]))
 	switch {
-	case len(args) > 0 && (slices.Contains(stays, args[0]) || slices.Contains(args, "--pilot") ||
+	case len(args) > 0 && (slices.Contains(stays, args[0]) || slices.Contains(args, "--pilot") || slices.Contains(args, "--watch") ||
 		regexp.MustCompile(`\b(RUN|KEY|SEGMENT|BATCH|HOST)\b`).MatchString(command)):
 		args = append(args, "--help")
 	case sends && !slices.Contains(args, "--yes") && !slices.Contains(args, "-y"):

@@ -18,7 +18,7 @@ var firstCommands = []struct {
 }{
 	{"Start", []string{"init", "check", "plan", "run"}},
 	{"Look", []string{"status", "results", "view", "report"}},
-	{"Decide", []string{"label", "diff"}},
+	{"Decide", []string{"label", "compare"}},
 }
 
 // firstScreen prints what the program is for and the commands to begin with.
@@ -70,17 +70,22 @@ func helpCommand(w *shell.World, root *cobra.Command) *cobra.Command {
 var otherWords = map[string]string{
 	"collect": "assay resume --once fetches what is ready now",
 	"ls":      "assay runs lists the runs",
-	"list":    "assay runs lists the runs",
 	"cost":    "assay spend shows what was paid, assay plan what a study will cost",
-	"price":   "assay prices lists prices, assay plan what a study will cost",
-	"stop":    "assay cancel ends a run",
-	"kill":    "assay cancel ends a run",
-	"ui":      "assay view opens the dashboard",
-	"serve":   "assay view opens the dashboard, assay gateway serves an API for other programs",
-	"dry-run": "assay plan shows what would be sent, assay run --rehearse plays it against the simulator",
-	"analyze": "assay analyse",
-	"eval":    "assay run begins a study",
-	"start":   "assay run begins a study",
+	"price":   "assay list prices lists prices, assay plan what a study will cost",
+	"watch":   "assay status --watch",
+	"diff":    "assay compare RUN1 RUN2",
+	"keys":    "assay list keys", "models": "assay list models", "prices": "assay list prices", "prompts": "assay list prompts",
+	"schema": "assay list schema",
+	"rank":   "assay table rank FILE", "rate": "assay table rate FILE", "agree": "assay table agree FILE",
+	"verdicts": "assay import --format labels FILE takes labels in, assay results --judge NAME shows those of a judge",
+	"stop":     "assay cancel ends a run",
+	"kill":     "assay cancel ends a run",
+	"ui":       "assay view opens the dashboard",
+	"serve":    "assay view opens the dashboard, assay gateway serves an API for other programs",
+	"dry-run":  "assay plan shows what would be sent, assay run --rehearse plays it against the simulator",
+	"analyze":  "assay analyse",
+	"eval":     "assay run begins a study",
+	"start":    "assay run begins a study",
 }
 
 func unknownCommand(w *shell.World, name string) error {

@@ -46,7 +46,7 @@ func TestACommandThatCannotBeTypedIsFound(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"`assay resme \x00`", "`assay batch sumbit FILE`", "assay resume --proced", "`assay status \x00 \x00`", "`assay plan --show 1`",
-		"`assay resume \x00 --budget`", "`assay resume --interval soon`", "assay diff RUN", "`assay help resme`",
+		"`assay resume \x00 --budget`", "`assay resume --interval soon`", "assay compare RUN", "`assay help resme`",
 	} {
 		found := source{kind: ".go", text: text}.commands()
 		if len(found) != 1 || typed(found[0]) == nil {

@@ -69,7 +69,7 @@ func writeFromTable(ctx context.Context, w *shell.World, dir string, f tableFlag
 	}
 	d, err := t.Draft(convert.World{Catalog: catalog.Default(), Today: catalog.DateOf(w.Now())})
 	if err != nil {
-		return shell.Usage("assay models lists those that are known", "no study was written: %s", err)
+		return shell.Usage("assay list models lists those that are known", "no study was written: %s", err)
 	}
 	if err := w.Disk.WriteNew(study, d.YAML); err != nil {
 		return fmt.Errorf("write the study: %w", err)

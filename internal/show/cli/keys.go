@@ -17,10 +17,9 @@ import (
 func keysCommand(w *shell.World) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "keys",
-		GroupID: shell.GroupStart,
-		Short:   "List which API keys are set; never prints one",
-		Args:    shell.Args(),
+		Use:   "keys",
+		Short: "List which API keys are set; never prints one",
+		Args:  shell.Args(),
 		RunE: func(*cobra.Command, []string) error {
 			keys := keyStates(w, catalog.Default())
 			if asJSON {

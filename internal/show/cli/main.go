@@ -67,6 +67,13 @@ func strange(w *shell.World, root *cobra.Command) error {
 	return unknownCommand(w, w.Args[0])
 }
 
+// listCommand makes the command `assay list`.
+func listCommand(w *shell.World) *cobra.Command {
+	c := &cobra.Command{Use: "list", GroupID: shell.GroupStart, Short: "List keys, models, prices, prompts, or print the schema of a study"}
+	shell.Group(c, keysCommand(w), modelsCommand(w), pricesCommand(w), planning.Prompts(w), schemaCommand(w))
+	return c
+}
+
 func newRoot(w *shell.World) *cobra.Command {
 	var showVersion bool
 	var root *cobra.Command
@@ -178,16 +185,12 @@ func commands(w *shell.World) []*cobra.Command {
 		initCommand(w),
 		planning.Check(w),
 		planning.Plan(w),
-		planning.Prompts(w),
 		driving.Lock(w),
-		keysCommand(w),
-		modelsCommand(w),
-		pricesCommand(w),
-		schemaCommand(w),
+		listCommand(w),
 		completionCommand(w),
 		versionCommand(w),
 		driving.Run(w),
-		driving.Compare(w),
+		driving.Judge(w),
 		driving.Resume(w),
 		driving.Tune(w),
 		driving.Notify(w),
@@ -200,7 +203,6 @@ func commands(w *shell.World) []*cobra.Command {
 		state.Runs(w),
 		state.Jobs(w),
 		state.Status(w),
-		state.Watch(w),
 		reading.Show(w),
 		reading.Results(w),
 		state.Errors(w),
@@ -217,12 +219,9 @@ func commands(w *shell.World) []*cobra.Command {
 		reading.Export(w),
 		reading.Report(w),
 		reading.Bundle(w),
-		reading.Diff(w),
+		reading.Compare(w),
 		driving.Import(w),
-		ratings.Rank(w),
-		ratings.Agree(w),
-		ratings.Rate(w),
+		ratings.Table(w),
 		reading.Label(w),
-		reading.Verdicts(w),
 	}
 }

@@ -16,10 +16,9 @@ import (
 func modelsCommand(w *shell.World) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "models [PROVIDER]",
-		GroupID: shell.GroupStart,
-		Short:   "List the models the catalogue knows, their limits and retirement",
-		Args:    shell.UpTo("PROVIDER"),
+		Use:   "models [PROVIDER]",
+		Short: "List the models the catalogue knows, their limits and retirement",
+		Args:  shell.UpTo("PROVIDER"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			models, err := modelsOf(catalog.Default(), shell.FirstOf(args))
 			if err != nil {

@@ -18,9 +18,8 @@ func pricesCommand(w *shell.World) *cobra.Command {
 	var file string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "prices [MODEL]",
-		GroupID: shell.GroupStart,
-		Short:   "List the prices that plans use, in dollars per million tokens",
+		Use:   "prices [MODEL]",
+		Short: "List the prices that plans use, in dollars per million tokens",
 		Long: "Lists prices in US dollars per million tokens, each with its date. MODEL is part of a name, such as haiku or openai/.\n\n" +
 			"A study overrides them under `prices:`, and --prices FILE does for every study:\n\n" + priceFileForm,
 		Args: shell.UpTo("MODEL"),
@@ -36,7 +35,7 @@ func pricesCommand(w *shell.World) *cobra.Command {
 				}
 			}
 			if len(prices) == 0 {
-				return shell.Usage("assay prices lists all", "no price is known for %q", args[0])
+				return shell.Usage("assay list prices lists all", "no price is known for %q", args[0])
 			}
 			if asJSON {
 				return term.WriteJSON(w.Stdout, priceDocuments(prices))

@@ -9,9 +9,8 @@ import (
 
 func schemaCommand(w *shell.World) *cobra.Command {
 	return &cobra.Command{
-		Use:     "schema",
-		GroupID: shell.GroupStart,
-		Short:   "Print the JSON Schema of a study file, for editors",
+		Use:   "schema",
+		Short: "Print the JSON Schema of a study file, for editors",
 		Long: "Prints the JSON Schema of a study file. An editor with a YAML language server checks and completes a study that " +
 			"starts with\n\n" +
 			"  # yaml-language-server: $schema=study.schema.json",

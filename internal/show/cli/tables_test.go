@@ -45,7 +45,7 @@ func TestRankPrintsThisShape(t *testing.T) {
 			map[string]any{"item": "y", "score": -0.3465736, "se": 0.6123724, "low": -1.5468014, "high": 0.8536543, "rank": 2.0},
 		},
 	}
-	got := decoded(t, "judge,winner,b,a\n1,a,y,x\n2,x,y,x\n1,b,y,x\n", "rank")
+	got := decoded(t, "judge,winner,b,a\n1,a,y,x\n2,x,y,x\n1,b,y,x\n", "table", "rank")
 	if diff := cmp.Diff(want, got, near); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -68,7 +68,7 @@ func TestAgreePrintsThisShape(t *testing.T) {
 			"errors": map[string]any{"agreement": half, "kappa": chance}}},
 		"why": map[string]any{"fleiss": "items have from 1 to 2 labels, and it needs as many for each"},
 	}
-	got := decoded(t, "item,rater,label\n1,ann,yes\n1,bob,yes\n2,ann,yes\n2,bob,no\n3,ann,yes\n3,bob,\n", "agree")
+	got := decoded(t, "item,rater,label\n1,ann,yes\n1,bob,yes\n2,ann,yes\n2,bob,no\n3,ann,yes\n3,bob,\n", "table", "agree")
 	if diff := cmp.Diff(want, got, near); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -85,7 +85,7 @@ func TestRatePrintsThisShape(t *testing.T) {
 			},
 		},
 	}
-	got := decoded(t, "m,value\nx,yes\nx,true\nx,0\nx,\nx,maybe\n", "rate", "--by", "m", "--other", "exclude")
+	got := decoded(t, "m,value\nx,yes\nx,true\nx,0\nx,\nx,maybe\n", "table", "rate", "--by", "m", "--other", "exclude")
 	if diff := cmp.Diff(want, got, near); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

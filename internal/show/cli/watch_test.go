@@ -69,7 +69,7 @@ func TestALiveRunCanBeWatchedFromElsewhere(t *testing.T) {
 	screen, log := newSighting(), newSighting()
 	for _, s := range []*sighting{screen, log} {
 		wg.Go(func() {
-			w := world(s, "watch", "watched", "--interval", "5ms")
+			w := world(s, "status", "--watch", "watched", "--interval", "5ms")
 			w.Terminal, w.Now = term.Terminal{Err: s == screen, Width: 100, Height: 20}, quick
 			if code := cli.Main(t.Context(), w); code != 0 {
 				t.Errorf("watch: exit %d", code)

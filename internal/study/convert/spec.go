@@ -205,7 +205,7 @@ func (d *drafter) asked() []string {
 func (d *drafter) specRest(doc map[string]any) {
 	for _, key := range []string{"openai_api_key", "anthropic_api_key", "google_api_key"} {
 		if doc[key] != nil {
-			d.omit("", "%s: keys come from the environment (assay keys)", key)
+			d.omit("", "%s: keys come from the environment (assay list keys)", key)
 		}
 	}
 	for _, key := range []string{"input_bucket", "output_bucket"} {

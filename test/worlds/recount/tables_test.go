@@ -93,7 +93,7 @@ func TestDealtTablesAreRecounted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if labels > 0 {
-				if _, err := typed(dir, "verdicts", "import", "labels.csv", "--stage", "arena"); err != nil {
+				if _, err := typed(dir, "import", "--format", "labels", "labels.csv", "--stage", "arena"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -222,7 +222,7 @@ func TestPeopleDecideByMajority(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"run", "study.yaml", "--rehearse"}, {"verdicts", "import", "v.csv", "--stage", "panel"}} {
+	for _, args := range [][]string{{"run", "study.yaml", "--rehearse"}, {"import", "--format", "labels", "v.csv", "--stage", "panel"}} {
 		if _, err := typed(dir, args...); err != nil {
 			t.Fatal(err)
 		}

@@ -2,11 +2,8 @@
 package batch
 
 import (
-	"cmp"
-
 	"github.com/spf13/cobra"
 
-	"assay/internal/assay"
 	"assay/internal/show/cli/shell"
 )
 
@@ -23,25 +20,15 @@ func Batch(w *shell.World) *cobra.Command {
 			"  assay batch write --provider openai --model gpt-4.1-mini --input questions.txt --output batch.jsonl\n" +
 			"  assay batch submit batch.jsonl --wait\n" +
 			"  assay batch collect batch.jsonl --output results.jsonl\n\n" +
-			"A batch is a run, and the commands for runs are for it, too: status, watch, resume, errors, retry, cancel, spend, runs, " +
+			"A batch is a run, and the commands for runs are for it, too: status, resume, errors, retry, cancel, spend, runs, " +
 			"jobs. BATCH, or RUN there,\n" +
 			"is the id of a batch, the beginning of one, the name of its file, or a provider's own job id.",
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				var names []string
-				for _, sub := range c.Commands() {
-					names = append(names, sub.Name())
-				}
-				return shell.Usage(cmp.Or(assay.DidYouMean(args[0], names), "assay help batch"), "no batch command is called %q", args[0])
-			}
-			return c.Help()
-		},
 	}
-	c.AddCommand(batchWriteCommand(w), batchConvertCommand(w), batchSubmitCommand(w), batchCollectCommand(w))
+	shell.Group(c, batchWriteCommand(w), batchConvertCommand(w), batchSubmitCommand(w), batchCollectCommand(w))
 	for verb, now := range map[string]string{
-		"status": "assay status [RUN]", "watch": "assay watch [RUN…]", "resume": "assay resume [RUN…]", "errors": "assay errors [RUN]",
-		"retry": "assay retry [RUN]", "cancel": "assay cancel [RUN…]",
+		"status": "assay status [RUN]", "watch": "assay status --watch [RUN…]", "resume": "assay resume [RUN…]",
+		"errors": "assay errors [RUN]",
+		"retry":  "assay retry [RUN]", "cancel": "assay cancel [RUN…]",
 		"cost": "assay spend [RUN], and of a file that was not sent: assay batch submit FILE --estimate",
 		"list": "assay runs, and assay jobs --elsewhere",
 	} {

@@ -53,7 +53,7 @@ func Adopt(w *shell.World) *cobra.Command {
 			"The answers of a JOB that is not ours go into a file, one JSON object per line.",
 		Args: func(c *cobra.Command, got []string) error {
 			if len(got) == 0 {
-				return shell.Usage("assay keys lists providers", "%s needs PROVIDER", c.CommandPath())
+				return shell.Usage("assay list keys lists providers", "%s needs PROVIDER", c.CommandPath())
 			}
 			return nil
 		},
@@ -91,7 +91,7 @@ func adopt(c *cobra.Command, w *shell.World, name string, jobs []string, f adopt
 	}
 	var err error
 	if a.Access, err = w.Workspace().Accounts(s).Access(name); err != nil {
-		return shell.Usage("assay keys lists providers and their variables", "%s: %s", name, err)
+		return shell.Usage("assay list keys lists providers and their variables", "%s: %s", name, err)
 	}
 	if a.Access.Batch == nil {
 		return shell.Usage("", "%s has no batches", name)

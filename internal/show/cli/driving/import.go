@@ -32,6 +32,7 @@ type importFlags struct {
 	columns            []string
 	lane               string
 	requests, provider string
+	stage, judge       string
 }
 
 // Import makes the command `assay import`.
@@ -40,7 +41,7 @@ func Import(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "import --format FORMAT DIR|FILE...",
 		GroupID: shell.GroupTools,
-		Short:   "Take in results that another program, or an export, wrote",
+		Short:   "Take in results that another program, or an export, wrote, or labels of people",
 		Long: "Reads answers and verdicts made elsewhere into the folder of a study with `import:` stages, and loads it as a run, so " +
 			"that `analyse`,\n" +
 			"`report`, `label` and `export` work on it. Nothing is asked and nothing is paid. What cannot be read is listed with its " +
@@ -50,25 +51,36 @@ func Import(w *shell.World) *cobra.Command {
 			"csv, jsonl, parquet   the tables of `assay export`, one of `assay batch collect`, or one table with the columns item, " +
 			"lane and text;\n" +
 			"                      --columns names those that are called otherwise: --columns item=custom_id,text=answer" +
-			importHelp(),
+			importHelp() + labelsHelp,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return shell.Usage(shell.HelpOf(c), "%s wants DIR or FILE", c.CommandPath())
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return runImport(c.Context(), w, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case f.format != labelsFormat:
+				return runImport(c.Context(), w, args, f)
+			case len(args) > 1:
+				return shell.Usage("type it once for each", "--format labels takes one FILE")
+			}
+			return f.labels(c.Context(), w, args[0])
+		},
 	}
 	f.home.Register(c)
 	c.Flags().StringVar(&f.format, "format", "", strings.Join(importNames(), ", "))
 	c.Flags().StringVar(&f.out, "out", "", "the folder of the study to write (default: imported-NAME)")
 	c.Flags().StringVar(&f.study, "study", "", "the study's name (default: from the folder)")
-	c.Flags().StringVar(&f.run, "run", "", "of tables that hold several runs, this one")
+	c.Flags().StringVar(&f.run, "run", "",
+		"of tables that hold several runs, this one; of labels, the run they are about (default: latest)")
 	c.Flags().StringSliceVar(&f.columns, "columns", nil, "of one table: OURS=THEIRS for every column that is called otherwise")
 	c.Flags().StringVar(&f.lane, "lane", "", "the lane of rows that name none; with --format batch, of all (default: the model)")
 	c.Flags().StringVar(&f.requests, "requests", "",
 		"with --format batch: the file that was sent, for the questions, the models, and what is missing")
 	c.Flags().StringVar(&f.provider, "provider", "", "with --format batch: whose results they are (default: recognised)")
+	c.Flags().StringVar(&f.stage, "stage", "", "with --format labels: the stage, where rows do not say")
+	c.Flags().StringVar(&f.judge, "judge", "", "with --format labels: human:NAME, where rows do not say")
 	c.Flags().BoolVar(&f.dry, "no-run", false, "write the study's folder and load nothing")
 	return c
 }
@@ -93,7 +105,7 @@ func importNames() []string {
 	for _, f := range formats.All() {
 		names = append(names, f.Import)
 	}
-	return names
+	return append(names, labelsFormat)
 }
 
 func runImport(ctx context.Context, w *shell.World, names []string, f importFlags) error {

@@ -70,7 +70,7 @@ func (f importFlags) batch(w *shell.World, names []string, out *export.From) err
 	if f.provider != "" {
 		v, ok := catalog.Default().Vendor(batchfile.ProviderName(catalog.Default(), f.provider))
 		if !ok {
-			return shell.Usage("assay models lists them", "no provider is called %q", f.provider)
+			return shell.Usage("assay list models lists them", "no provider is called %q", f.provider)
 		}
 		out.Vendor = &v
 	}

@@ -21,13 +21,12 @@ type promptFlags struct {
 	json bool
 }
 
-// Prompts makes the command `assay prompts`.
+// Prompts makes the command `assay list prompts`.
 func Prompts(w *shell.World) *cobra.Command {
 	var f promptFlags
 	c := &cobra.Command{
-		Use:     "prompts [NAME]",
-		GroupID: shell.GroupStart,
-		Short:   "List the built-in rubrics, templates and traits, or print one exactly as judges are sent it",
+		Use:   "prompts [NAME]",
+		Short: "List the built-in rubrics, templates and traits, or print one exactly as judges are sent it",
 		Long: "Lists the texts that judges are sent; with NAME it prints one: the system text and the prompt, byte for byte as they are " +
 			"sent, with the places\n" +
 			"that are filled for every request in {{ }}. What fills them was written by others, and stands between two lines with a code " +
@@ -70,7 +69,7 @@ func promptOf(t judge.Text) promptDocument {
 
 func (f promptFlags) list(w *shell.World) error {
 	if f.out != "" {
-		return shell.Usage("assay prompts lists them", "--out needs a NAME")
+		return shell.Usage("assay list prompts lists them", "--out needs a NAME")
 	}
 	all := judge.Texts()
 	if f.json {

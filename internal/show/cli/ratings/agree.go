@@ -21,13 +21,12 @@ type agreeFlags struct {
 	json    bool
 }
 
-// Agree makes the command `assay agree`.
-func Agree(w *shell.World) *cobra.Command {
+// agreeCommand makes the command `assay table agree`.
+func agreeCommand(w *shell.World) *cobra.Command {
 	var f agreeFlags
 	c := &cobra.Command{
-		Use:     "agree FILE",
-		GroupID: shell.GroupDecide,
-		Short:   "Print how far raters agree, from labels in a CSV file",
+		Use:   "agree FILE",
+		Short: "Print how far raters agree, from labels in a CSV file",
 		Long: "Measures agreement from a table of labels: columns item, rater and label, one row for each label. A row without a label " +
 			"is missing.\n" +
 			"FILE may be - for standard input; .tsv means tabs. A measure or an error that does not exist is printed as its reason, " +

@@ -31,13 +31,12 @@ type rankFlags struct {
 	json      bool
 }
 
-// Rank makes the command `assay rank`.
-func Rank(w *shell.World) *cobra.Command {
+// rankCommand makes the command `assay table rank`.
+func rankCommand(w *shell.World) *cobra.Command {
 	var f rankFlags
 	c := &cobra.Command{
-		Use:     "rank FILE",
-		GroupID: shell.GroupDecide,
-		Short:   "Print a ranking of items, from comparisons of two in a CSV file",
+		Use:   "rank FILE",
+		Short: "Print a ranking of items, from comparisons of two in a CSV file",
 		Long: "Ranks the items of a table of comparisons: columns a and b (the items, a shown first) and winner (a, b, tie or an " +
 			"item's name),\n" +
 			"and if there are any, weight (how many comparisons a row stands for) and judge. FILE may be - for standard input; .tsv " +

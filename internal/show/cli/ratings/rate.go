@@ -23,13 +23,12 @@ type rateFlags struct {
 	json    bool
 }
 
-// Rate makes the command `assay rate`.
-func Rate(w *shell.World) *cobra.Command {
+// rateCommand makes the command `assay table rate`.
+func rateCommand(w *shell.World) *cobra.Command {
 	var f rateFlags
 	c := &cobra.Command{
-		Use:     "rate FILE",
-		GroupID: shell.GroupDecide,
-		Short:   "Print the share of yes in a CSV file, with its error",
+		Use:   "rate FILE",
+		Short: "Print the share of yes in a CSV file, with its error",
 		Long: "Counts yes and no in a column called label or value: true, yes, 1 against false, no, 0. With --yes WORD that word is " +
 			"yes and every\n" +
 			"other is no; with --no as well, other words are problems. Rows without a value are counted apart, and so are the bounds " +

@@ -8,10 +8,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"assay/internal/assay"
 	"assay/internal/find/tables"
 	"assay/internal/show/cli/shell"
 )
+
+// Table makes the command `assay table`.
+func Table(w *shell.World) *cobra.Command {
+	c := &cobra.Command{Use: "table", GroupID: shell.GroupTools,
+		Short: "Rank items, or print rates and agreement, from a CSV file without a study"}
+	shell.Group(c, rankCommand(w), rateCommand(w), agreeCommand(w))
+	return c
+}
 
 // openTable opens a table of votes, labels or answers; - is standard input. The caller closes the closer.
 func openTable(w *shell.World, name string) (*tables.Table, io.Closer, error) {

@@ -92,7 +92,7 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 	q := &labelling{world: w, home: h, run: run, stage: stage, panel: panel, person: person,
 		keys: w.Terminal.NewKeyboard(w.Stdin, w.Stdout), aside: map[assay.Key]bool{}, left: f.count}
 	if panel.Choices() == nil {
-		return shell.Usage("assay verdicts import reads labels from a file",
+		return shell.Usage("assay import --format labels reads labels from a file",
 			"the rubric of stage %s has no labels or whole numbers to choose from", stage)
 	}
 	if err := q.byDoubt(ctx, h, run, stage, f.choose); err != nil {
@@ -108,7 +108,7 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 	}
 	err = q.work(ctx, f.seed)
 	if err == nil && q.keys.Silent() {
-		return shell.Usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import",
+		return shell.Usage("run it in a terminal, give keys on standard input, or read labels from a file: assay import --format labels",
 			"standard input ended before the first key")
 	}
 	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", assay.Count(len(q.given), "label"), person)

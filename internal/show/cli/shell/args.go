@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
 )
 
 // The groups of commands, in the order help shows them.
@@ -59,4 +62,20 @@ func FirstOf(args []string) string {
 		return ""
 	}
 	return args[0]
+}
+
+// Group puts commands under one that does nothing itself but list them.
+func Group(c *cobra.Command, under ...*cobra.Command) {
+	c.AddCommand(under...)
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		var names []string
+		for _, sub := range under {
+			names = append(names, sub.Name())
+		}
+		return Usage(cmp.Or(assay.DidYouMean(args[0], names), HelpOf(c)), "%s has no command %q", c.CommandPath(), args[0])
+	}
 }

@@ -133,7 +133,7 @@ func adviceOnRuns(err error, typed string) (hint string, ok bool) {
 func adviceOnNames(err error, typed string) (hint string, ok bool) {
 	if e, ok := errors.AsType[*workspace.PricesError](err); ok {
 		if e.Form {
-			return "assay prices --help shows the form", true
+			return "assay list prices --help shows the form", true
 		}
 		return "", true
 	}

@@ -23,6 +23,8 @@ type statusFlags struct {
 	doubts   bool
 	refresh  bool
 	json     bool
+	watch    bool
+	interval time.Duration
 	reach    shell.ReachFlags
 }
 
@@ -36,9 +38,18 @@ func Status(w *shell.World) *cobra.Command {
 		Long: "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, " +
 			"the name of a study or batch file,\n" +
 			"the id of a job, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there " +
-			"is no real run.",
-		Args: shell.UpTo("RUN"),
+			"is no real run.\n" +
+			"--watch shows the progress of one run or several until they are closed; `assay resume` drives them.",
+		Args: func(c *cobra.Command, args []string) error {
+			if f.watch {
+				return nil
+			}
+			return shell.UpTo("RUN")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.watch {
+				return f.watchAll(c.Context(), w, args)
+			}
 			if f.reach.Wish.Provider == "" {
 				return f.home.Looking(w, func(ctx context.Context, h *shell.Home,
 					run store.Run) error {
@@ -63,6 +74,11 @@ func Status(w *shell.World) *cobra.Command {
 		"list the live requests that may be billed without an answer: in flight when a worker stopped, or the reply lost")
 	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().BoolVar(&f.watch, "watch", false, "show the progress until the run is closed; several RUNs may be named")
+	c.Flags().DurationVar(&f.interval, "interval", 2*time.Second, "with --watch: between two looks")
+	for _, other := range []string{"json", "refresh", "segments", "doubts", "provider"} {
+		c.MarkFlagsMutuallyExclusive("watch", other)
+	}
 	return c
 }
 

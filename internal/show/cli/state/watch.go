@@ -4,36 +4,22 @@ import (
 	"context"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/progress"
 	"assay/internal/show/cli/shell"
 )
 
-// Watch makes the command `assay watch`.
-func Watch(w *shell.World) *cobra.Command {
-	var f shell.HomeFlags
-	var interval time.Duration
-	c := &cobra.Command{
-		Use:     "watch [RUN…]",
-		GroupID: shell.GroupLook,
-		Short:   "Show the progress of runs until they are closed; `assay resume` drives them",
-		RunE: func(c *cobra.Command, args []string) error {
-			if interval <= 0 {
-				return shell.Usage("such as 2s", "--interval: want a time above 0")
-			}
-			h, runs, err := f.FindAll(c.Context(), w, args)
-			if err != nil {
-				return err
-			}
-			defer h.Close()
-			return watch(c.Context(), w, h, runs, interval)
-		},
+// watchAll shows the progress of runs until they are closed, and then their state.
+func (f statusFlags) watchAll(ctx context.Context, w *shell.World, args []string) error {
+	if f.interval <= 0 {
+		return shell.Usage("such as 2s", "--interval: want a time above 0")
 	}
-	f.Register(c)
-	c.Flags().DurationVar(&interval, "interval", 2*time.Second, "between two looks")
-	return c
+	h, runs, err := f.home.FindAll(ctx, w, args)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return watch(ctx, w, h, runs, f.interval)
 }
 
 // watch shows every change of runs, from the ledger alone.

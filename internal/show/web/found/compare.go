@@ -118,7 +118,7 @@ func (s *Pages) compared(q *site.Request) (k compareKey, runs [2]store.Run, f me
 	return k, runs, f, err
 }
 
-// Compare shows two runs side by side. A difference is the second run minus the first, as in `assay diff`.
+// Compare shows two runs side by side. A difference is the second run minus the first, as in `assay compare`.
 func (s *Pages) Compare(q *site.Request) (*site.View, error) {
 	k, runs, f, err := s.compared(q)
 	if err != nil {

@@ -23,8 +23,8 @@ func (d checker) checkLanes(problems *assay.Problems) {
 		kind, ok := d.Kind(l)
 		if !ok {
 			problems.Add(l.Where.Key("model"), cmp.Or(d.alsoCalled(l.Provider), assay.DidYouMean(l.Provider, vendors),
-				"name it under `providers` with its `kind`; assay keys lists those that are known"), "lane %s: no provider is called %q",
-				l.Name, l.Provider)
+				"name it under `providers` with its `kind`; assay list keys lists those that are known"),
+				"lane %s: no provider is called %q", l.Name, l.Provider)
 			continue
 		}
 		for _, issue := range d.Catalog.Check(l.Lane, kind, d.Today) {

@@ -48,7 +48,7 @@ func (d checker) checkRubric(st *study.Stage, problems *assay.Problems) {
 	}
 	if asked := d.Study.LanesNamed(st.Judges.List); len(asked) > 0 &&
 		slices.ContainsFunc(r.Prompts, func(p judge.Prompt) bool { return strings.HasPrefix(p.Text, judge.NotInFiles) }) {
-		problems.Add(st.Where.Key("rubric"), "write it, or name a built-in rubric: assay prompts lists them",
+		problems.Add(st.Where.Key("rubric"), "write it, or name a built-in rubric: assay list prompts lists them",
 			"stage %s: judge %s would be asked with a prompt that stands for one which was not in the imported files", st.Name,
 			asked[0].Name)
 	}

@@ -27,7 +27,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-type compareFlags struct {
+type judgeFlags struct {
 	home     shell.HomeFlags
 	judges   []string
 	trait    string
@@ -42,11 +42,11 @@ type compareFlags struct {
 // bothOrders shows each text first once.
 const bothOrders = "both"
 
-// Compare makes the command `assay compare`.
-func Compare(w *shell.World) *cobra.Command {
-	var f compareFlags
+// Judge makes the command `assay judge`.
+func Judge(w *shell.World) *cobra.Command {
+	var f judgeFlags
 	c := &cobra.Command{
-		Use:     "compare A B",
+		Use:     "judge A B",
 		GroupID: shell.GroupRun,
 		Short:   "Ask judges which of two texts is better, without a study",
 		Long: "Asks one judge or several which of two texts is better in one respect: live, and in both orders, because judges tend to " +
@@ -62,7 +62,7 @@ func Compare(w *shell.World) *cobra.Command {
 	f.home.Register(c)
 	c.Flags().StringSliceVar(&f.judges, "judge", nil, "the model that judges, as PROVIDER/MODEL (repeatable)")
 	c.Flags().StringVar(&f.trait, "trait", "overall_quality",
-		"the respect in which they are compared; `assay prompts` lists those there are")
+		"the respect in which they are compared; `assay list prompts` lists those there are")
 	c.Flags().StringVar(&f.order, "order", bothOrders, "both, or as-given: A is shown first, and the judge is asked once")
 	c.Flags().StringVar(&f.mode, "mode", string(assay.ModeLive), "live, or batch: cheaper, and hours later")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")
@@ -92,7 +92,7 @@ func namedApart(two [2]side) [2]side {
 	return two
 }
 
-func (f compareFlags) compare(ctx context.Context, w *shell.World, a, b string) error {
+func (f judgeFlags) compare(ctx context.Context, w *shell.World, a, b string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -135,14 +135,14 @@ func (f compareFlags) compare(ctx context.Context, w *shell.World, a, b string) 
 }
 
 // check wants flags that mean something.
-func (f compareFlags) check() error {
+func (f judgeFlags) check() error {
 	var traits []string
 	for _, t := range judge.Traits() {
 		traits = append(traits, t.ID)
 	}
 	switch {
 	case len(f.judges) == 0:
-		return shell.Usage("--judge PROVIDER/MODEL; `assay models` lists models", "compare needs a judge")
+		return shell.Usage("--judge PROVIDER/MODEL; `assay list models` lists models", "judge needs --judge")
 	case !slices.Contains(traits, f.trait):
 		return shell.Usage(shell.NearOrAll(f.trait, traits)+"; a trait of your own needs a study: docs/compare-texts.md",
 			"--trait: there is no trait %q", f.trait)
@@ -153,7 +153,7 @@ func (f compareFlags) check() error {
 	}
 	for i, name := range f.judges {
 		if provider, model, ok := strings.Cut(name, "/"); !ok || provider == "" || model == "" {
-			return shell.Usage("write PROVIDER/MODEL; `assay models` lists models", "--judge: %q names no model of a provider", name)
+			return shell.Usage("write PROVIDER/MODEL; `assay list models` lists models", "--judge: %q names no model of a provider", name)
 		}
 		if slices.Contains(f.judges[:i], name) {
 			return shell.Usage("name it once", "--judge: %s is named twice", name)
@@ -203,7 +203,7 @@ func readSide(w *shell.World, name string) (side, error) {
 
 // write writes the study of a comparison into the home, and returns its name. Two texts and a trait have one folder, so that a run of
 // them is found again. Files are named after what is in them: of two commands at once, neither reads what the other wrote.
-func (f compareFlags) write(w *shell.World, two [2]side) (string, error) {
+func (f judgeFlags) write(w *shell.World, two [2]side) (string, error) {
 	sorted := two
 	if sorted[0].id > sorted[1].id {
 		sorted[0], sorted[1] = sorted[1], sorted[0]
@@ -229,7 +229,7 @@ func (f compareFlags) write(w *shell.World, two [2]side) (string, error) {
 		lane := laneOf(model)
 		lanes, judges = append(lanes, fmt.Sprintf("  %s: {model: %s}\n", quoted(lane), quoted(model))), append(judges, quoted(lane))
 	}
-	study := fmt.Sprintf("# Written by `assay compare`.\nstudy: compare-%s\ndescription: %s\nmode: %s\n"+
+	study := fmt.Sprintf("# Written by `assay judge`.\nstudy: compare-%s\ndescription: %s\nmode: %s\n"+
 		"inputs: {texts: {file: texts.jsonl}}\nlanes:\n%sstages:\n"+
 		"  - {name: better, compare: texts, trait: %s, rubric: better, judges: [%s], pairs: {file: %s, order: %s}}\n",
 		id, quoted(two[0].name+" against "+two[1].name), f.mode, strings.Join(lanes, ""), f.trait, strings.Join(judges, ", "), pairs, order)
@@ -272,7 +272,7 @@ func quoted(text string) string {
 }
 
 // planned reads and plans the study of a comparison. Its problems are those of the flags.
-func (f compareFlags) planned(ctx context.Context, w *shell.World, name string) (workspace.Wanted, error) {
+func (f judgeFlags) planned(ctx context.Context, w *shell.World, name string) (workspace.Wanted, error) {
 	space := w.Workspace()
 	want := workspace.Wanted{File: name, Study: workspace.StudyOptions{Running: true}, New: f.anew}
 	d, problems, err := space.ReadStudy(ctx, name, want.Study)
@@ -314,7 +314,7 @@ func plain(problems assay.Problems) error {
 }
 
 // asked returns the run of a comparison, done. It reports what was paid for it now.
-func (f compareFlags) asked(ctx context.Context, w *shell.World, h *shell.Home,
+func (f judgeFlags) asked(ctx context.Context, w *shell.World, h *shell.Home,
 	want workspace.Wanted) (run store.Run, paid payment, err error) {
 	goes := runFlags{yes: f.yes, rehearse: f.rehearse}
 	run, err = h.Run(ctx, want, workspace.Doorkeeper{

@@ -2,6 +2,7 @@ package reading
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,18 +13,19 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
+	"assay/internal/show/export/bundle"
 )
 
-type diffFlags struct {
+type compareFlags struct {
 	home shell.HomeFlags
 	json bool
 }
 
-// Diff makes the command `assay diff`.
-func Diff(w *shell.World) *cobra.Command {
-	var f diffFlags
+// Compare makes the command `assay compare`.
+func Compare(w *shell.World) *cobra.Command {
+	var f compareFlags
 	c := &cobra.Command{
-		Use:     "diff RUN1 RUN2",
+		Use:     "compare RUN1 RUN2",
 		GroupID: shell.GroupDecide,
 		Short:   "Print what changed between two runs, on the items they share",
 		Long: "Compares two runs: first the settings that differ (lanes, models, prompts, rubrics, items), then the verdicts. Judged " +
@@ -34,18 +36,22 @@ func Diff(w *shell.World) *cobra.Command {
 			"A RUN is an id, the beginning of one, a study's name, a bundle, or latest:\n" +
 			"the newest open run, else the newest run, and a rehearsal only where there is no real run.",
 		Args: shell.Args("RUN1", "RUN2"),
-		RunE: func(c *cobra.Command, args []string) error { return runDiff(c.Context(), w, args, f) },
+		RunE: func(c *cobra.Command, args []string) error { return runCompare(c.Context(), w, args, f) },
 	}
 	f.home.Register(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
-func runDiff(ctx context.Context, w *shell.World, refs []string, f diffFlags) error {
+func runCompare(ctx context.Context, w *shell.World, refs []string, f compareFlags) error {
 	var readers [2]*results.Reader
 	var runs [2]store.Run
 	for i, ref := range refs {
 		h, run, err := f.home.Look(ctx, w, ref)
+		if errors.Is(err, bundle.ErrNotBundle) {
+			return shell.Usage(fmt.Sprintf("assay judge %s %s --judge PROVIDER/MODEL asks which of two texts is better", refs[0], refs[1]),
+				"compare takes two runs: %s is neither one nor a bundle", ref)
+		}
 		if err != nil {
 			return err
 		}

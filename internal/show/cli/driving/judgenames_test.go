@@ -49,7 +49,7 @@ func TestTwoComparisonsAtOnceHaveFilesOfTheirOwn(t *testing.T) {
 	two := [2]side{{name: "a", id: "1", text: "x"}, {name: "b", id: "2", text: "y"}}
 	var texts []string
 	var names []string
-	for _, f := range []compareFlags{{judges: []string{"openai/gpt-4.1"}, order: bothOrders},
+	for _, f := range []judgeFlags{{judges: []string{"openai/gpt-4.1"}, order: bothOrders},
 		{judges: []string{"openai/gpt-5"}, order: bothOrders}, {judges: []string{"openai/gpt-5"}, order: "as-given"}} {
 		name, err := f.write(w, two)
 		if err != nil {

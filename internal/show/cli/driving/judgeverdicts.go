@@ -16,7 +16,7 @@ import (
 // payment holds what a run cost before a command, and after it.
 type payment struct{ before, now assay.Cost }
 
-// compared holds what `assay compare --json` prints.
+// compared holds what `assay judge --json` prints.
 type compared struct {
 	A         string            `json:"a"`
 	B         string            `json:"b"`
@@ -49,7 +49,7 @@ type comparedVerdict struct {
 const tied = "tie"
 
 // print prints the verdicts, and what they cost.
-func (f compareFlags) print(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, two [2]side, paid payment) error {
+func (f judgeFlags) print(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, two [2]side, paid payment) error {
 	doc := compared{A: two[0].name, B: two[1].name, Trait: f.trait, Run: run.ID, Rehearsal: h.Rehearsal, Swayed: []string{},
 		Verdicts: []comparedVerdict{}}
 	if err := f.read(ctx, h, run, two, &doc); err != nil {
@@ -86,7 +86,7 @@ func (f compareFlags) print(ctx context.Context, w *shell.World, h *shell.Home, 
 }
 
 // read collects the verdicts of the judges, in the order in which they were named, A shown first before B.
-func (f compareFlags) read(ctx context.Context, h *shell.Home, run store.Run, two [2]side, doc *compared) error {
+func (f judgeFlags) read(ctx context.Context, h *shell.Home, run store.Run, two [2]side, doc *compared) error {
 	names := map[string]string{two[0].id: two[0].name, two[1].id: two[1].name}
 	var all []comparedVerdict
 	table, err := rows.Of(ctx, h.Results(), run)
