@@ -270,3 +270,25 @@ func TestTheWorstLabelIsAtTheBadEndAndTheFirstOfEquals(t *testing.T) {
 		}
 	}
 }
+
+func TestAFlagNeedsAScoreAndTwoEnds(t *testing.T) {
+	t.Parallel()
+	score := func(x float64) *float64 { return &x }
+	ends := func(low, high *float64) judge.Rubric { return judge.Rubric{Range: judge.Range{Low: low, High: high}} }
+	bad := ends(score(0), score(10))
+	bad.Worse = judge.High
+	for _, c := range []struct {
+		r     judge.Rubric
+		score *float64
+		want  bool
+	}{
+		{ends(score(0), score(10)), nil, false}, {ends(nil, score(10)), score(1), false}, {ends(score(0), nil), score(1), false},
+		{ends(score(3), score(3)), score(3), false}, {ends(nil, nil), score(3), false},
+		{ends(score(0), score(10)), score(5), true}, {ends(score(0), score(10)), score(5.1), false},
+		{bad, score(5), true}, {bad, score(4.9), false},
+	} {
+		if got := c.r.Flags(c.score); got != c.want {
+			t.Errorf("%+v: %v, want %v", c, got, c.want)
+		}
+	}
+}

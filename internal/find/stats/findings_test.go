@@ -256,3 +256,18 @@ func TestAMeanOfIndexesLeavesOutThoseThatDoNotExist(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, cohen)
 	}
 }
+
+func TestATieParameterNeedsATieAndADecision(t *testing.T) {
+	t.Parallel()
+	for why, cells := range map[string][]cell{
+		"":                          {{first: 1, second: 1, tie: 1}, {first: 2, second: 2}},
+		"every comparison is a tie": {{tie: 2}, {tie: 1}},
+		"a tie parameter was asked for and there is no tie": {{first: 1, second: 2}},
+	} {
+		err := outcomesSeen(cells, needTies)
+		var none *NoMaximum
+		if (err != nil) != (why != "") || err != nil && (!errors.As(err, &none) || none.Why != why) {
+			t.Errorf("%v, want %q", err, why)
+		}
+	}
+}

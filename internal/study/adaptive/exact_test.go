@@ -2,6 +2,7 @@ package adaptive
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -28,4 +29,45 @@ func TestAnExactTestIsForetold(t *testing.T) {
 	if bold, _ := q.AsFound().Needed(0.8); bold > n {
 		t.Errorf("%g as found, %g else", bold, n)
 	}
+}
+
+// TestTheChanceOfAnExactTestIsThatOfDraws holds the enumeration against draws: a difference, discordant items, how they fall.
+func TestTheChanceOfAnExactTestIsThatOfDraws(t *testing.T) {
+	t.Parallel()
+	const more, draws = 60, 20_000
+	x := &Discordant{Ahead: 13, Behind: 6, Items: 30, Level: 0.05}
+	q := Quote{Pair: Pair{Difference: 7. / 30, Variance: 0.006}, Spread: 0.01, Exact: x}
+	r, b, rate := rand.New(rand.NewPCG(11, 7)), q.shrink(), 19.5/31
+	resolved := 0
+	for range draws {
+		d := b*7/30 + math.Sqrt(b*q.Variance)*r.NormFloat64()
+		often := max(rate, math.Abs(d))
+		ahead, behind := x.Ahead, x.Behind
+		for range more {
+			switch u := r.Float64(); {
+			case u < (often+d)/2:
+				ahead++
+			case u < often:
+				behind++
+			}
+		}
+		if signTest(ahead, behind) <= x.Level {
+			resolved++
+		}
+	}
+	if got, want := q.Chance(more), float64(resolved)/draws; math.Abs(got-want) > 0.02 {
+		t.Errorf("%.3f, drawn %.3f", got, want)
+	}
+}
+
+// signTest returns the p-value of so many against so many, in both directions.
+func signTest(a, b int) float64 {
+	n, p := a+b, 0.0
+	for k := range min(a, b) + 1 {
+		all, _ := math.Lgamma(float64(n + 1))
+		these, _ := math.Lgamma(float64(k + 1))
+		those, _ := math.Lgamma(float64(n - k + 1))
+		p += math.Exp(all - these - those - float64(n)*math.Ln2)
+	}
+	return min(1, 2*p)
 }

@@ -202,5 +202,11 @@ func TestATierIsDearerByEitherRateOrWithoutAPrice(t *testing.T) {
 		if p.Dearer(tier, "") != want {
 			t.Errorf("%s: %v, want %v", tier, !want, want)
 		}
+		if got := p.Unpriced(tier); got != (tier == "unpriced") {
+			t.Errorf("%s has no price: %v", tier, got)
+		}
+	}
+	if p.Unpriced("nobody asks for it") || (catalog.Price{Tiers: p.Tiers}).Unpriced("unpriced") {
+		t.Error("a tier is unpriced that nobody can ask for, or whose usual one is")
 	}
 }

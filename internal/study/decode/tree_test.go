@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/assay"
 	"assay/internal/study/decode"
 )
 
@@ -32,6 +33,28 @@ func TestQuotesForPeopleAreThoseOfJSON(t *testing.T) {
 	for text, want := range map[string]string{"a<b>": `"a<b>"`, "a\x01b": "\"a\\u0001b\"", `"é"`: `"\"é\""`} {
 		if got := decode.Quote(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestAMapIsAtItsFirstKey(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]int{"a: 1\nb: 2\nc: 3\n": {1, 1}, "\n  a: 1\n  b: 2\n": {2, 3}, "{a: 1, b: 2}\n": {1, 1}} {
+		root, problems := decode.Parse("s.yaml", []byte(text))
+		if len(problems) > 0 || root.At.Line != want[0] || root.At.Col != want[1] {
+			t.Errorf("%q: %+v, %v, want %v", text, root.At, problems, want)
+		}
+	}
+}
+
+func TestAWordIsOneOfAListHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	root, _ := decode.Parse("s.yaml", []byte("a: off\nb: 'off'\nc: 2\nd: true\ne: [off]\nf: on\n"))
+	for key, want := range map[string]string{"a": "off", "b": "off", "c": "2", "d": "true", "e": "", "f": ""} {
+		var problems assay.Problems
+		d := decode.Decoder{Problems: &problems}
+		if got := d.OneOf(root.Child(key), "off", "2", "true", ""); got != want || (len(problems) > 0) != (want == "") {
+			t.Errorf("%s: %q, %v, want %q", key, got, problems, want)
 		}
 	}
 }
