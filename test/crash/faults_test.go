@@ -148,6 +148,8 @@ func harmful() []fault {
 		{rules: "openai create fail-lines=100%", study: "single --no-canary --set live_below=0", code: 3, want: "gpt open errored=3"},
 		{rules: "openai create fail-lines=100% once; openai create drop-reply nth=2", study: "single --no-canary --set live_below=0"},
 		{rules: "openai create expire=50% once; openai fetch missing once", study: "single --no-canary --set live_below=0"},
+		{rules: "together create expire=50% once; together fetch malformed once; together fetch missing nth=2", study: "single " +
+			"--no-canary --set live_below=0 --set lanes.gpt.model=together/meta-llama/Llama-3.3-70B-Instruct-Turbo"},
 	}
 }
 

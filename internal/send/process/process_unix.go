@@ -42,3 +42,12 @@ func kernel() string {
 	sum := sha256.Sum256([]byte(string(boot) + space))
 	return hex.EncodeToString(sum[:5])
 }
+
+// Files returns how many files and connections this process may have open, at most most.
+func Files(most int) int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || uint64(limit.Cur) > uint64(most) {
+		return most
+	}
+	return int(limit.Cur)
+}

@@ -4,13 +4,16 @@ import (
 	"context"
 	"io"
 	"net/http"
+
+	"assay/internal/send/process"
 )
 
-// NewTransport returns the transport of an account that is given none: many connections to one host, kept open.
+// NewTransport returns the transport of an account that is given none: many connections to one host, kept open as long as they leave
+// the ledger and its files room.
 func NewTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns = 0
-	t.MaxIdleConnsPerHost = 256
+	t.MaxIdleConnsPerHost = process.Files(4*256) / 4
 	t.DisableCompression = true
 	return t
 }

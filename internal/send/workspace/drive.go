@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -173,23 +174,32 @@ func (e *ForeignPlaceError) Error() string {
 // sharesArtifacts makes sure that all processes that work on a shared ledger see the same artifacts. A place is marked before
 // the ledger knows the mark; where two processes mark a new one at once, it has both marks, and the ledger one of them.
 func (h *Home) sharesArtifacts(ctx context.Context) error {
-	id, err := h.World.NewID()
+	known, err := h.Ledger.Reader.Meta(ctx, artifactsMark)
 	if err != nil {
 		return err
+	}
+	id := "" // another place than the one of this ledger is not marked
+	if known == "" {
+		if id, err = h.World.NewID(); err != nil {
+			return err
+		}
 	}
 	here, err := h.Files.Probe(ctx, id)
 	if err != nil {
 		return &ArtifactsError{err}
 	}
-	known, err := h.Ledger.Runs.SetMeta(ctx, artifactsMark, here)
-	if err != nil || known == here {
-		return err
+	if known == "" {
+		if known, err = h.Ledger.Runs.SetMeta(ctx, artifactsMark, here); err != nil {
+			return err
+		}
 	}
-	if here, err = h.Files.Probe(ctx, known); err != nil {
-		return &ArtifactsError{err}
+	if here != known && here != "" { // it may have both
+		if here, err = h.Files.Probe(ctx, known); err != nil {
+			return &ArtifactsError{err}
+		}
 	}
 	if known != here {
-		return &ForeignPlaceError{Place: h.Files.String(), Here: here, Known: known}
+		return &ForeignPlaceError{Place: h.Files.String(), Here: cmp.Or(here, "none"), Known: known}
 	}
 	return nil
 }

@@ -150,10 +150,15 @@ func (f gatewayFlags) users(w *shell.World) (users []gateway.User, shown string,
 	if name == "" || strings.ContainsAny(name, " \t\r\n#") {
 		name = "me"
 	}
-	if f.tokenFile != "" {
+	switch {
+	case f.tokenFile == "":
+	case f.admin != "":
+		return nil, "", shell.Usage("without --admin it is made", "--token-file %s: there is no such file", f.tokenFile)
+	default:
 		if err := w.Disk.WriteNew(f.tokenFile, []byte(name+" "+token+"\n")); err != nil {
 			return nil, "", fmt.Errorf("keep the token: %w", err)
 		}
+		fmt.Fprintf(w.Stderr, "%s was not there: it was made, with one user, %s\n", f.tokenFile, name)
 	}
 	return []gateway.User{gateway.NewUser(name, token, nil)}, token, nil
 }

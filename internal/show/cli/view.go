@@ -145,6 +145,7 @@ func (f viewFlags) token(w *shell.World) (string, error) {
 		if err := w.Disk.WriteNew(f.tokenFile, []byte(token+"\n")); err != nil {
 			return "", fmt.Errorf("keep the token: %w", err)
 		}
+		fmt.Fprintf(w.Stderr, "%s was not there: it was made\n", f.tokenFile)
 	}
 	return token, nil
 }

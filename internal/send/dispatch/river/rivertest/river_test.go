@@ -3,6 +3,7 @@ package rivertest
 import (
 	"errors"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -280,10 +281,14 @@ func TestAWorkerThatSeesOtherArtifactsIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, single)
 	s.worker(s.environment(root, "openai"), nil)
-	w := s.world(s.environment(root, "openai"), "worker", "--artifacts", filepath.Join(t.TempDir(), "elsewhere"))
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	w := s.world(s.environment(root, "openai"), "worker", "--artifacts", elsewhere)
 	said := newLines()
 	w.Stderr = said
 	if code := cli.Main(s.ctx, w); code != 2 || !strings.Contains(said.String(), "is not the place of this ledger's artifacts") {
 		t.Errorf("exit code %d\n%s", code, said)
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
+		t.Errorf("left there: %v, %v", left, err)
 	}
 }
