@@ -248,8 +248,8 @@ func TestWhatComingFromNamesIsThere(t *testing.T) {
 	own := []string{"questions", "spec", "prompts", "mine", "name", "vertex", "small", "human", "frequency_penalty"}
 	c := &newcomer{t: t, dir: t.TempDir()}
 	flags := ""
-	for _, command := range []string{"run", "plan", "resume", "view", "status", "analyse", "rank"} {
-		flags += c.run(0, "help", command)
+	for _, command := range []string{"run", "plan", "resume", "view", "status", "analyse", "table rank"} {
+		flags += c.run(0, append([]string{"help"}, strings.Fields(command)...)...)
 	}
 	_, right := comingFrom(t)
 	keys := 0

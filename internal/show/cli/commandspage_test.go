@@ -27,6 +27,9 @@ var shared = []struct {
 		regexp.MustCompile(`(?m)^ +--(account|base-url|batch-api|bucket|key-env|location|project|role) .*\n`)},
 }
 
+// takes finds the kind of value that a flag takes.
+var takes = regexp.MustCompile(`(?m)^( +(?:-[a-z], )?--[a-z-]+) (?:string|strings|stringArray|int|uint|float|duration|bytes|FILE)\b`)
+
 // commandsPage is docs/commands.md as the program has it now.
 func commandsPage(help func(args ...string) string) string {
 	var page strings.Builder
@@ -49,7 +52,7 @@ func commandsPage(help func(args ...string) string) string {
 		strings.Trim(between(help("help", "exit-codes"), "Exit codes:\n", ""), "\n") + "\n```\n")
 	page.WriteString("\n## Shared flags\n")
 	for _, s := range shared {
-		fmt.Fprintf(&page, "\n%s:\n\n```text\n%s```\n", s.title, strings.Join(s.flags.FindAllString(help("help", s.of), -1), ""))
+		fmt.Fprintf(&page, "\n%s:\n\n```text\n%s```\n", s.title, values(strings.Join(s.flags.FindAllString(help("help", s.of), -1), "")))
 	}
 	fmt.Fprintf(&page, "\nEvery command:\n\n```text\n%s```\n", between(help("help", "status"), "Global Flags:\n", ""))
 	return page.String()
@@ -69,7 +72,16 @@ func section(name, short, help string) string {
 	}
 	rest = regexp.MustCompile(`(?m)^(Examples|Flags):\n`).ReplaceAllString(rest, "")
 	rest = strings.ReplaceAll(strings.TrimRight(strings.ReplaceAll(rest, " [flags]", ""), "\n"), "\n\n\n", "\n\n")
+	rest = values(rest)
 	return fmt.Sprintf("\n### assay %s\n\n%s.\n\n```text\n%s\n```\n", name, short, rest)
+}
+
+// values writes --flag=… in place of a flag and the kind of its value, as wide as before.
+func values(flags string) string {
+	return takes.ReplaceAllStringFunc(flags, func(flag string) string {
+		name := takes.ReplaceAllString(flag, "$1=…")
+		return name + strings.Repeat(" ", max(0, len([]rune(flag))-len([]rune(name))))
+	})
 }
 
 func between(text, from, to string) string {

@@ -28,8 +28,7 @@ type tableFlags struct {
 }
 
 func (t *tableFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&t.from, "from", "", "a table of questions, a folder of texts or a configuration of another program to make the "+
-		"study from")
+	c.Flags().StringVar(&t.from, "from", "", "make the study from a table, a folder of texts or another program's configuration")
 	c.Flags().StringVar(&t.question, "question", "", "the column that holds the questions")
 	c.Flags().StringVar(&t.answer, "answer", "", "the column that holds the right answers; 'none': there is none")
 	c.Flags().StringSliceVar(&t.models, "models", nil, "the models to ask, as PROVIDER/MODEL (default: two whose keys are set)")

@@ -62,7 +62,7 @@ func Judge(w *shell.World) *cobra.Command {
 	f.home.Register(c)
 	c.Flags().StringSliceVar(&f.judges, "judge", nil, "the model that judges, as PROVIDER/MODEL (repeatable)")
 	c.Flags().StringVar(&f.trait, "trait", "overall_quality",
-		"the respect in which they are compared; `assay list prompts` lists those there are")
+		"the respect in which they are compared; assay list prompts lists them")
 	c.Flags().StringVar(&f.order, "order", bothOrders, "both, or as-given: A is shown first, and the judge is asked once")
 	c.Flags().StringVar(&f.mode, "mode", string(assay.ModeLive), "live, or batch: cheaper, and hours later")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")

@@ -48,9 +48,8 @@ func Resume(w *shell.World) *cobra.Command {
 	c.Flags().DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 3s at first, then less often)")
 	f.shown.register(c)
 	c.Flags().BoolVar(&f.proceed, "proceed", false, "say yes to the first answers that were shown")
-	c.Flags().BoolVar(&f.reconciled, "reconciled", false, "go on although jobs at the providers could not be compared with the ledger: "+
-		"what they did may be paid twice")
-	c.Flags().StringVar(&f.budget, "budget", "", "change what the run may spend; a higher one is asked about at a terminal")
+	c.Flags().BoolVar(&f.reconciled, "reconciled", false, "go on without comparing the jobs at the providers first: may pay twice")
+	c.Flags().StringVar(&f.budget, "budget", "", "change what the run may spend")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "raise the budget without asking")
 	c.Flags().StringArrayVar(&f.notify, "notify", nil, "where to send the news, too, as a notification URL or ${VARIABLE}")
 	return c

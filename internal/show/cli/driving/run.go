@@ -74,24 +74,21 @@ func Run(w *shell.World) *cobra.Command {
 	flags.BoolVar(&f.rehearse, "rehearse", false, "run against the built-in simulator")
 	flags.Uint64Var(&f.settings.Luck, "luck", 0, "with --rehearse: other answers and verdicts of the same models, by this number")
 	flags.BoolVar(&f.truth, "truth", false,
-		"with --rehearse: end with a table of what was found beside what is true of the simulated models")
+		"with --rehearse: end with what was found beside what is true")
 	flags.BoolVar(&f.anew, "new", false, "begin a new run: everything is asked again")
-	flags.BoolVar(&f.detach, "detach", false,
-		"stop when the first wave is in flight; what a provider refuses for longer than a minute is named")
+	flags.BoolVar(&f.detach, "detach", false, "stop when the first wave is in flight")
 	flags.StringSliceVar(&f.settings.Lanes, "lane", nil, "only these lanes; globs allowed")
 	flags.StringSliceVar(&f.settings.Stages, "stage", nil, "only these stages")
 	flags.IntVar(&f.settings.Limit, "limit", 0, "only the first N items of each input that is asked")
-	flags.StringVar(&f.budget, "budget", "",
-		"the most this run may spend, over the study's; with --settle: the most that settling may cost")
-	flags.StringVar(&f.settle, "settle", "", "buy the comparisons that tell these two lanes apart with a chance of 80%, such as \"haiku, "+
-		"mini.low\", and extend the finished run with them")
+	flags.StringVar(&f.budget, "budget", "", "the most this run may spend; with --settle: the most that settling may cost")
+	flags.StringVar(&f.settle, "settle", "", "buy the comparisons that tell two lanes of a finished run apart, such as \"haiku, mini.low\"")
 	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false,
 		"batches: show each lane's first question and answer, and ask before the rest goes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
 	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 3s at first, then less often)")
 	f.shown.register(c)
 	flags.StringVar(&f.note, "note", "", "a note kept with the run")
-	flags.StringVar(&f.by, "by", "", "the name of the person who runs it (the login name); providers whose jobs have metadata see it")
+	flags.StringVar(&f.by, "by", "", "who runs it (default: the login name); some providers see it")
 	return c
 }
 

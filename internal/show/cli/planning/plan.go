@@ -62,8 +62,7 @@ func Plan(w *shell.World) *cobra.Command {
 	c.Flags().StringSliceVar(&f.lanes, "lane", nil, "only these lanes; globs allowed")
 	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only these stages")
 	c.Flags().IntVar(&f.limit, "limit", 0, "only the first N items of each input that is asked")
-	c.Flags().IntVar(&f.show, "show", 0, "print the first N requests of each stage and lane, as they would go out; in later waves with "+
-		"stand-ins for answers that are not there yet")
+	c.Flags().IntVar(&f.show, "show", 0, "print the first N requests of each stage and lane, as they would go out")
 	c.Flags().StringSliceVar(&f.items, "item", nil, "with --show: only requests about these items")
 	c.Flags().StringVar(&f.write, "write", "", "write all batch files of the first wave into this folder, as they would go out")
 	c.Flags().BoolVar(&f.json, "json", false, "print the plan as JSON")

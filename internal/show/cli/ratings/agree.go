@@ -35,9 +35,9 @@ func agreeCommand(w *shell.World) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runAgree(w, args[0], f) },
 	}
 	c.Flags().StringVar((*string)(&f.level), "level", string(tables.Nominal),
-		"what labels are, for Krippendorff's alpha: nominal, ordinal, interval or ratio; all but the first want numbers")
+		"of labels, for Krippendorff's alpha: nominal, ordinal, interval or ratio")
 	c.Flags().StringVar(&f.cluster, "cluster", "",
-		"the column whose values are independent of each other, such as the topic of items: errors are by cluster")
+		"errors are by the clusters of this column, such as the topic")
 	c.Flags().StringToStringVar((*map[string]string)(&f.columns), "columns", nil, "what the file calls its columns: item=…,rater=…,label=…")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c

@@ -57,11 +57,11 @@ func rankCommand(w *shell.World) *cobra.Command {
 	c.Flags().BoolVar(&f.order, "order-effect", false, "estimate the advantage of being shown first (bt, davidson)")
 	c.Flags().Float64Var(&f.ridge, "ridge", 0, "penalty L/2 times the sum of squared scores (bt, davidson)")
 	c.Flags().BoolVar(&f.firth, "firth", false,
-		"Firth's correction (Jeffreys' penalty): less bias; scores that would be infinite have it without being asked (bt)")
+		"Jeffreys' penalty (bt): less bias, finite scores")
 	c.Flags().BoolVar(&f.quasi, "quasi", false,
-		"add quasi standard errors: any two of them give the error of their difference (bt, davidson)")
+		"add quasi standard errors (bt, davidson)")
 	c.Flags().StringVar(&f.cluster, "cluster", "",
-		"the column whose values are independent of each other, such as the prompt: errors are cluster-robust")
+		"errors are by the clusters of this column, such as the prompt")
 	c.Flags().IntVar(&f.bootstrap, "bootstrap", 0, "low and high from N resamples of clusters, or of rows without --cluster")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "where resamples and random orders begin")
 	c.Flags().Float64Var(&f.k, "k", stats.DefaultElo().K, "how far one comparison moves a rating (elo)")

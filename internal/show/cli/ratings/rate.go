@@ -42,7 +42,7 @@ func rateCommand(w *shell.World) *cobra.Command {
 	c.Flags().StringVar(&f.other, "other", "problem", "what becomes of words that are neither: problem, or exclude (counted as missing)")
 	c.Flags().StringSliceVar(&f.by, "by", nil, "count apart by these columns")
 	c.Flags().StringVar(&f.cluster, "cluster", "",
-		"the column whose values are independent of each other, such as the prompt: errors are cluster-robust")
+		"errors are by the clusters of this column, such as the topic")
 	c.Flags().StringToStringVar((*map[string]string)(&f.columns), "columns", nil, "what the file calls its column of answers: label=…")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c

@@ -63,7 +63,7 @@ func Label(w *shell.World) *cobra.Command {
 	c.Flags().StringVar(&f.want, "for", "", "label as many items as it takes to know rates this well, such as 6: within 6 points")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
 	c.Flags().StringVar(&f.choose, "choose", chooseBalanced,
-		"of pairs: balanced (the least compared lanes first) or uncertain (of the lanes of which it is not clear yet which is better)")
+		"of pairs: balanced (the least compared lanes first) or uncertain (those that are not clear yet)")
 	c.Flags().IntVar(&f.raters, "raters", 0, "of single answers: so many people are asked about each from now on")
 	c.Flags().BoolVar(&f.adjudicate, "adjudicate", false, "decide the answers on which other people differ")
 	return c

@@ -60,7 +60,7 @@ func Results(w *shell.World) *cobra.Command {
 	c.Flags().IntVar(&f.limit, "limit", 0, fmt.Sprintf("at most so many rows (default: %d in a table, all in JSON)", shell.MaxTableRows))
 	c.Flags().BoolVar(&f.wide, "wide", false, "print whole texts: question, answers, who was judged, and the judge's reason")
 	c.Flags().BoolVar(&f.json, "json", false,
-		"print one JSON object for each request, whole texts; with --verdict or --judge one for each verdict")
+		"print JSON lines with whole texts: of requests, with --verdict or --judge of verdicts")
 	return c
 }
 

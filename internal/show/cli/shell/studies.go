@@ -157,7 +157,7 @@ func (f *ScopeFlags) RegisterScope(c *cobra.Command) {
 	flags.StringVar(&f.Rows, "rows", "", "only these rows of each input that is asked, such as 1-100")
 	flags.IntVar(&f.Repeats, "repeats", 0, "how often every question is asked")
 	flags.StringVar(&f.mode, "mode", "",
-		"how everything travels: batch, live, batch-else-live or flex, over what study, stages and lanes say")
+		"batch, live, batch-else-live or flex, over what the study says")
 	flags.BoolVar(&f.NoCache, "no-prompt-cache", false, "no cache marks on shared contexts")
 }
 

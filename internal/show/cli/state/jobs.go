@@ -55,7 +55,7 @@ func Jobs(w *shell.World) *cobra.Command {
 	c.Flags().StringVar(&f.run, "run", "", "only jobs of this run")
 	c.Flags().StringVar(&f.filter.Study, "study", "", "only jobs of this study, or batch file")
 	c.Flags().BoolVar(&f.others, "elsewhere", false,
-		"list also the jobs at all providers whose keys are set that other programs made, or other ledgers")
+		"also list jobs that other programs or ledgers made")
 	f.reach.RegisterPlace(c, "only jobs at this provider")
 	c.Flags().BoolVar(&f.filter.Open, "open", false, "only jobs whose results are still to come")
 	c.Flags().BoolVar(&f.filter.Ended, "ended", false, "only jobs whose results are here, or will not come")

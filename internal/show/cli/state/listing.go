@@ -33,7 +33,7 @@ const usualListed = 100
 
 func (f *listFlags) register(c *cobra.Command, what string) {
 	f.home.Register(c)
-	c.Flags().BoolVar(&f.all, "all-homes", false, "list those of every home in and below this folder, and of its own home above")
+	c.Flags().BoolVar(&f.all, "all-homes", false, "list those of every home in and below this folder, and of its own")
 	c.Flags().BoolVar(&f.rehearsal, "rehearsal", false, "list those of the rehearsals")
 	c.Flags().BoolVar(&f.json, "json", false, fmt.Sprintf(`print JSON: {"%s":[…]}`, what))
 	c.Flags().BoolVar(&f.watch, "watch", false, "print the list again after every change, until nothing in it is open")

@@ -71,7 +71,7 @@ func Status(w *shell.World) *cobra.Command {
 	f.reach.RegisterPlace(c, "RUN is the id of a job at this provider that was made elsewhere")
 	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs; in the JSON, too")
 	c.Flags().BoolVar(&f.doubts, "doubts", false,
-		"list the live requests that may be billed without an answer: in flight when a worker stopped, or the reply lost")
+		"list the live requests that may be billed without an answer")
 	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.Flags().BoolVar(&f.watch, "watch", false, "show the progress until the run is closed; several RUNs may be named")
