@@ -140,8 +140,9 @@ func (s *Scanner) begin() bool {
 func (s *Scanner) plain() verdict {
 	for {
 		data, ends, start := s.buf[s.pos:s.end], s.ends[:0], 0
+		last := max(s.comma, '"')
 		for i, c := range data {
-			if c > ',' { // every byte of meaning is at most a comma, and most bytes of text are more
+			if c > last { // no byte of meaning is above the comma, and most bytes of text are
 				continue
 			}
 			switch c {

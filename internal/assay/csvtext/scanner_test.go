@@ -48,6 +48,7 @@ func TestRecordsAreCutAtLineEndsOutsideQuotes(t *testing.T) {
 		"quotes at the end":   {text: "x,\"a\"", want: []record{{1, []string{"x", "a"}}}},
 		"quotes, CR, end":     {text: "\"a\"\r", want: []record{{1, []string{"a"}}}},
 		"tabs":                {text: "a,b\t\"c\td\"\n", comma: '\t', want: []record{{1, []string{"a,b", "c\td"}}}},
+		"semicolons":          {text: "a,b;\"c;d\";1\n", comma: ';', want: []record{{1, []string{"a,b", "c;d", "1"}}}},
 		"spaces stay":         {text: " a , b \n", want: []record{{1, []string{" a ", " b "}}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -61,14 +61,8 @@ func number(text string) (float64, error) {
 }
 
 func readCSV(data []byte) (Report, error) {
-	comma := byte(',')
-	first, _, _ := bytes.Cut(data, []byte("\n"))
-	for _, other := range []byte("\t;") {
-		if bytes.Count(first, []byte{other}) > bytes.Count(first, []byte{comma}) {
-			comma = other
-		}
-	}
-	in := csvtext.NewScanner(bytes.NewReader(data), comma)
+	begin := csvtext.NewReader(bytes.NewReader(data))
+	in := csvtext.NewScanner(begin, csvtext.Separator(begin))
 	if !in.Scan() {
 		return Report{}, ErrForm
 	}

@@ -23,13 +23,14 @@ type Table struct {
 	stopped  bool // nothing that follows could help
 }
 
-// Open reads the heading of a table. A name that ends in .tsv means tabs between fields, any other commas.
+// Open reads the heading of a table. A name that ends in .tsv means tabs between fields; else the heading tells.
 func Open(in io.Reader, name string) (*Table, error) {
-	comma := byte(',')
-	if strings.HasSuffix(strings.ToLower(name), ".tsv") {
-		comma = '\t'
+	begin := csvtext.NewReader(in)
+	comma := byte('\t')
+	if !strings.HasSuffix(strings.ToLower(name), ".tsv") {
+		comma = csvtext.Separator(begin)
 	}
-	t := &Table{name: name, scan: csvtext.NewScanner(in, comma)}
+	t := &Table{name: name, scan: csvtext.NewScanner(begin, comma)}
 	if !t.scan.Scan() {
 		if t.scan.Err() == nil {
 			return nil,

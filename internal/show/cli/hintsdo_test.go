@@ -86,9 +86,9 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 			if strings.Contains(h.says, "retry") {
 				args = append(args, "--yes")
 			}
-			c.any(args...)
+			_, did := c.any(args...)
 			if _, out := c.any(h.look...); !strings.Contains(out, h.want) {
-				t.Errorf("after %s, %s does not say %q:\n%s", strings.Join(args, " "), strings.Join(h.look, " "), h.want, out)
+				t.Errorf("after %s:\n%s\n%s does not say %q:\n%s", strings.Join(args, " "), did, strings.Join(h.look, " "), h.want, out)
 			}
 		})
 	}

@@ -1,11 +1,12 @@
 package inputs
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
 	"strconv"
+
+	"assay/internal/assay/csvtext"
 )
 
 // csvReader reads records whose fields may be quoted and may span lines. A quote inside an unquoted field is a
@@ -32,34 +33,10 @@ var (
 func newCSV(r *reader) *csvReader {
 	comma := byte('\t')
 	if r.format != formatTSV {
-		comma = separatorOf(r.in)
+		comma = csvtext.Separator(r.in)
 	}
 	return &csvReader{lines: lineReader{in: r.in, cap: r.cap}, comma: comma, r: r}
 }
-
-// separatorOf returns what separates the columns of a heading: commas, or where it has none outside of quotes, semicolons, as spreadsheets
-// write where the comma is the decimal point, or tabs.
-func separatorOf(in *bufio.Reader) byte {
-	begin, _ := in.Peek(maxHeading) // an error shows when it is read
-	found, quoted := byte(','), false
-	for _, c := range begin {
-		switch {
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == ',':
-			return ','
-		case c == '\n':
-			return found
-		case c == ';', c == '\t' && found != ';':
-			found = c
-		}
-	}
-	return found
-}
-
-// maxHeading is how much of a file is looked at to tell how its columns are separated.
-const maxHeading = 16 << 10
 
 // csv reads a file with a heading line. Every value is a string.
 func (r *reader) csv() bool {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/assay/csvtext"
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
 )
@@ -54,13 +55,14 @@ func Read(f io.Reader, name string) ([]Label, error) {
 const MaxProblems = 50
 
 func labelsOfCSV(name string, r io.Reader) ([]Label, error) {
-	in := bufio.NewReader(r)
+	in := csvtext.NewReader(r)
 	if mark, err := in.Peek(3); err == nil && bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		in.Discard(3)
 	}
 	table := csv.NewReader(in)
-	if strings.EqualFold(filepath.Ext(name), ".tsv") {
-		table.Comma = '\t'
+	table.Comma = '\t'
+	if !strings.EqualFold(filepath.Ext(name), ".tsv") {
+		table.Comma = rune(csvtext.Separator(in))
 	}
 	head, err := table.Read()
 	if err != nil {
