@@ -17,7 +17,8 @@ const (
 // Checked is how far a judge was checked by people's labels on answers that were drawn, and what they correct.
 type Checked struct {
 	State  checked.State
-	YesNo  bool // else scores
+	Pairs  bool // labels are on pairs of answers, and values are shares of wins
+	Shares bool // values are shares, of yes or of wins; else scores
 	Items  int  // with all of their labels
 	Labels int  // on those of the last planned look, else on all
 	Next   int  // labelled items at which numbers are corrected next; 0: they are
@@ -54,13 +55,13 @@ type LaneError struct {
 	FavourInterval   stats.Interval
 }
 
-// ErrsOn enters how the judge errs on each lane that has labels.
-func (c *Checked) ErrsOn(s *checked.Sample, scale checked.Scale, level float64) {
+// ErrsOn enters how the judge errs on each lane that has labels. Of pairs, errors are those on each of them.
+func (c *Checked) ErrsOn(s, errors *checked.Sample, scale checked.Scale, level float64) {
 	c.sample = s
 	c.Alike, c.Favours = s.Favours()
 	_, all := s.Labelled()
 	for _, f := range c.Favours {
-		own := s.OnLane(f.Lane)
+		own := errors.OnLane(f.Lane)
 		e := LaneError{Lane: f.Lane, Favour: f, FavourInterval: stats.StudentInterval(f.Value.Value, f.SE.Value, level, all)}
 		e.Labels, e.Clusters = own.Labelled()
 		e.Error, e.ErrorInterval = own.ErrorRate(scale, level)
@@ -108,7 +109,7 @@ func (c *Checked) Words() string {
 	}
 	n := Plural(c.Labels, "label")
 	wrong := func() string {
-		if !c.YesNo {
+		if !c.Shares {
 			return fmt.Sprintf("%s from people's scores on average, %s above them (%s to %s), %s", Score.Show(c.Error.Value),
 				Score.Show(c.Bias.Value), Score.Show(c.BiasInterval.Low), Score.Show(c.BiasInterval.High), n)
 		}
@@ -121,7 +122,7 @@ func (c *Checked) Words() string {
 		return "judge unchecked: no drawn item has all of its labels yet"
 	case checked.BeingChecked:
 		text = fmt.Sprintf("judge being checked: %s of %d", Plural(c.Items, "item"), max(c.Next, checked.FewestChecked))
-		if c.YesNo && c.Agrees.OK && c.AgreesInterval.OK {
+		if c.Shares && c.Agrees.OK && c.AgreesInterval.OK {
 			text += fmt.Sprintf(", agrees in %s (%s to %s)", Share.Show(c.Agrees.Value), Share.Show(c.AgreesInterval.Low),
 				Share.Show(c.AgreesInterval.High))
 		}
@@ -133,7 +134,7 @@ func (c *Checked) Words() string {
 		text = "judge checked, and favours lanes: " + wrong()
 		for _, f := range c.Favours {
 			if f.Holm.OK && f.Holm.Value <= 0.05 && f.Value.Value > 0 {
-				text += fmt.Sprintf("; it says %s more for %s than people do", c.unit().Show(f.Value.Value), c.Lanes[f.Lane])
+				text += fmt.Sprintf("; it says %s more for %s than people do", c.Unit().Show(f.Value.Value), c.Lanes[f.Lane])
 			}
 		}
 	case checked.Checked:
@@ -148,11 +149,22 @@ func (c *Checked) Words() string {
 	return text
 }
 
-func (c *Checked) unit() Unit {
-	if c.YesNo {
+// Unit returns that of values.
+func (c *Checked) Unit() Unit {
+	if c.Shares {
 		return Share
 	}
 	return Score
+}
+
+// LabelsOf counts the labels on a lane's answers at the last planned look.
+func (c *Checked) LabelsOf(lane int) int {
+	for _, e := range c.OnLanes {
+		if e.Lane == lane {
+			return e.Labels
+		}
+	}
+	return 0
 }
 
 // Used returns how a value came about, with so many labels.
@@ -181,7 +193,7 @@ func (s *Leaderboard) Correct(c *Checked) {
 	if !c.Decides() {
 		return
 	}
-	if s.Field != ByLane || len(s.By) > 0 || s.Verb != Judged || s.What != WhatRate && s.What != WhatMean {
+	if !s.correctable() {
 		for i := range s.Tests {
 			if !c.Trusted() {
 				s.Tests[i].P = stats.Undefined("the judge is not to be trusted (%s), and these numbers are not corrected", c.State)
@@ -195,8 +207,13 @@ func (s *Leaderboard) Correct(c *Checked) {
 	}
 	for i := range s.Places {
 		p := &s.Places[i]
-		p.Judge = p.Value
 		lane, ok := at[p.Name]
+		if p.Judge = p.Value; c.Pairs {
+			p.Judge, p.Share = stats.Undefined("not all were compared with it"), stats.Number{}
+			if ok {
+				p.Judge = c.Corrected.Values[lane].Judge
+			}
+		}
 		if !ok || !c.Corrected.Values[lane].Value.OK {
 			p.Value, p.SE = stats.Undefined("by the judge alone, unchecked"), stats.Undefined("by the judge alone, unchecked")
 			p.Interval = stats.NoInterval("by the judge alone, unchecked")
@@ -231,6 +248,20 @@ func (s *Leaderboard) Correct(c *Checked) {
 			tests = append(tests, n)
 		}
 	}
+	if c.Pairs { // strengths are the judge's alone
+		s.What, s.Unit, s.Units, s.Instead, s.Penalised, s.Foretold, s.Style = WhatWin, Share, 0, "", "", nil, ""
+	}
 	s.Looked = nil // earlier looks claimed what the judge alone shows; those at labels spend an error of their own
 	s.Tests, s.Test, s.Method = tests, ByErrors, "differences corrected by people's labels, Holm over all pairs and planned looks"
+}
+
+// correctable reports whether labels on drawn answers, or on all pairs of drawn items, are about the same numbers.
+func (s *Leaderboard) correctable() bool {
+	if s.Field != ByLane || len(s.By) > 0 || s.Part || s.Style != "" {
+		return false
+	}
+	if s.Verb == Compared {
+		return s.Rounds == nil
+	}
+	return s.What == WhatRate || s.What == WhatMean
 }

@@ -19,7 +19,7 @@ func checkedBoard() (*analysis.Leaderboard, *analysis.Checked) {
 			b.Tests = append(b.Tests, analysis.Contrast{First: k, Second: i, Difference: known(0.3), SE: known(0.01), P: known(1e-9)})
 		}
 	}
-	c := &analysis.Checked{State: checked.FavoursLanes, YesNo: true, Lanes: []string{"one", "two"}}
+	c := &analysis.Checked{State: checked.FavoursLanes, Shares: true, Lanes: []string{"one", "two"}}
 	c.Look(&checked.Corrected{
 		Values:      []checked.Value{{Value: known(0.5), SE: known(0.1)}, {Value: known(0.45), SE: known(0.1)}},
 		Differences: []checked.Difference{{A: 0, B: 1, Value: known(0.05), SE: known(0.1), P: known(0.6), Clusters: 30}},

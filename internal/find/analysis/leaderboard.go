@@ -14,6 +14,7 @@ type Leaderboard struct {
 	Stage     string
 	Verb      Verb
 	By        []Value  // the group, where a table ranks in several
+	Part      bool     // of some rows of the stage alone
 	Field     string   // lane or item
 	What      string   // that places are ranked by
 	Labels    []string // that a rate counts; none: the expected one

@@ -54,6 +54,8 @@ type Queue struct {
 	N      int // how many tasks at most; 0: 100
 	// Skip leaves tasks out, such as those that were put aside; nil: none.
 	Skip func(assay.Key) bool
+	// Balanced has pairs come by how often two were compared, and none of a Draw.
+	Balanced bool
 	// Clear reports whether it is clear which of two is better, where there are so many pairs: those of which it is not
 	// come first. Nil: all alike. Among the rest the least compared come first, never the least certain: a pair that
 	// looks apart by luck would not be asked about again, one that looks close would, and the labels would show

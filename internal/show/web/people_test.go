@@ -97,7 +97,8 @@ func TestALabelIsKeptOnceHoweverOftenItIsSent(t *testing.T) {
 func TestWhatIsLeastCertainComesFirstOnlyWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for query, want := range map[string]string{"": "balanced", "&choose=uncertain": "uncertain", "&choose=nonsense": "balanced"} {
+	for query, want := range map[string]string{"": "drawn", "&choose=uncertain": "uncertain",
+		"&choose=balanced": "balanced", "&choose=nonsense": "drawn"} {
 		if got := r.json("/runs/run1/people/arena?as=anna" + query)["choose"]; got != want {
 			t.Errorf("%q: %v", query, got)
 		}

@@ -16,21 +16,28 @@ type drawnLabels struct {
 	draw     *analysis.Draw // nil: each label came with the probability of its answer
 	lanes    []string
 	yes      []string
-	labels   map[string]*drawnLabel // by unit
-	byItem   map[string][]*drawnLabel
-	verdicts []*checked.Sample // by judge, on all answers
+	labels   map[string]*drawnLabel   // by unit
+	byItem   map[string][]*drawnLabel // of pairs that declare their probabilities, by item and kind
+	verdicts []*checked.Sample        // by judge, on all answers
+	meetings []map[string]*meeting    // of pairs: by judge, then item and kind
 	clusters gather.Names
 	found    map[uint32]*analysis.Checked // by judge, once it was computed
 }
 
-// drawnLabel is what people said of one answer.
+// drawnLabel is what people said of one answer, or of the first lane of a pair.
 type drawnLabel struct {
-	lane, cluster int
-	weight        float64 // 1/probability, as it was declared
-	sum, n        float64
-	undecided     bool // a person cannot tell
-	verdicts      map[uint32]float64
+	lane, other int // of a pair, in the order of their names; else other is -1
+	cluster     int
+	weight      float64 // 1/probability, as it was declared
+	sum, n      float64
+	undecided   bool // a person cannot tell
+	verdicts    map[uint32]average
 }
+
+// average is a sum of so many values.
+type average struct{ sum, n float64 }
+
+func (m average) value() float64 { return m.sum / m.n }
 
 // newDrawnLabels returns none yet. Without a draw, labels declare their probabilities.
 func newDrawnLabels(j gather.Job, yes []string, draw *analysis.Draw) *drawnLabels {
@@ -42,19 +49,34 @@ func newDrawnLabels(j gather.Job, yes []string, draw *analysis.Draw) *drawnLabel
 	return d
 }
 
+// lane returns the number of a lane; of labels that declare their probabilities, new ones are added.
+func (d *drawnLabels) lane(name string) int {
+	lane := slices.Index(d.lanes, name)
+	if lane < 0 && d.draw == nil {
+		lane, d.lanes = len(d.lanes), append(d.lanes, name)
+	}
+	return lane
+}
+
 // learn enters a person's label.
 func (d *drawnLabels) learn(unit string, r *analysis.Row) {
-	lane := slices.Index(d.lanes, r.Lane)
-	switch {
-	case lane < 0 && d.draw != nil:
+	lane, other := d.lane(r.Lane), -1
+	if d.pairs() {
+		if lane, other = d.lane(min(r.Lane, r.Other)), d.lane(max(r.Lane, r.Other)); other < 0 {
+			return
+		}
+	}
+	if lane < 0 {
 		return
-	case lane < 0:
-		lane, d.lanes = len(d.lanes), append(d.lanes, r.Lane)
 	}
 	l := d.labels[unit]
 	if l == nil {
-		l = &drawnLabel{lane: lane, cluster: int(d.clusters.Of(r.ClusterName())), weight: 1, verdicts: map[uint32]float64{}}
-		d.labels[unit], d.byItem[r.Item] = l, append(d.byItem[r.Item], l)
+		l = &drawnLabel{lane: lane, other: other, cluster: int(d.clusters.Of(r.ClusterName())), weight: 1, verdicts: map[uint32]average{}}
+		item := r.Item
+		if d.pairs() && d.draw == nil {
+			item = d.met(r)
+		}
+		d.labels[unit], d.byItem[item] = l, append(d.byItem[item], l)
 	}
 	if r.Probability > 0 {
 		l.weight = 1 / r.Probability
@@ -62,7 +84,7 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 	if r.Adjudicated {
 		l.sum, l.n, l.undecided = 0, 0, false
 	}
-	value, ok := gather.ValueOf(r, d.yes, false)
+	value, ok := d.value(r)
 	if !r.Valid() || !ok {
 		l.undecided = true
 		return
@@ -70,20 +92,36 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 	l.sum, l.n = l.sum+value, l.n+1
 }
 
+// value returns a verdict as a number; of a pair, what the lane whose name comes first has won.
+func (d *drawnLabels) value(r *analysis.Row) (float64, bool) {
+	if !d.pairs() {
+		return gather.ValueOf(r, d.yes, false)
+	}
+	result, ok := gather.ResultOf(r.Label)
+	if won := result.Score(); r.Lane <= r.Other {
+		return won, ok
+	}
+	return 1 - result.Score(), ok
+}
+
 // judged enters a judge's verdict.
 func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
+	value, ok := d.value(r)
 	lane := slices.Index(d.lanes, r.Lane)
-	value, ok := gather.ValueOf(r, d.yes, false)
 	if lane < 0 || !ok {
 		return
 	}
 	for int(judge) >= len(d.verdicts) {
 		d.verdicts = append(d.verdicts, checked.NewSample(len(d.lanes)))
 	}
-	d.verdicts[judge].Judged(int(d.clusters.Of(r.ClusterName())), lane, value)
+	if d.pairs() {
+		d.compared(judge, r, value)
+	} else {
+		d.verdicts[judge].Judged(int(d.clusters.Of(r.ClusterName())), lane, value)
+	}
 	if l := d.labels[unit]; l != nil {
-		if _, there := l.verdicts[judge]; !there {
-			l.verdicts[judge] = value
+		if m, there := l.verdicts[judge]; !there || d.pairs() { // both orders of a pair count
+			l.verdicts[judge] = average{m.sum + value, m.n + 1}
 		}
 	}
 }
@@ -93,10 +131,10 @@ func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
 func (d *drawnLabels) complete(judge uint32) (items []string, left int) {
 	for _, item := range d.order() {
 		labels := d.byItem[item]
-		if len(labels) == 0 || d.draw != nil && len(labels) < len(d.draw.Drawn(item)) {
+		if len(labels) == 0 || d.draw != nil && len(labels) < checked.LabelsOfItem(len(d.lanes), d.pairs()) {
 			continue
 		}
-		whole := true
+		whole := !d.pairs() || len(labels) == pairOf(0, len(lanesOf(labels)))
 		for _, l := range labels {
 			_, judged := l.verdicts[judge]
 			whole = whole && judged && l.n > 0
@@ -129,19 +167,15 @@ func (d *drawnLabels) looks(items int) []checked.Look {
 
 // sample returns a judge's verdicts with the labels of some items.
 func (d *drawnLabels) sample(judge uint32, items []string) *checked.Sample {
-	var all []checked.Label
-	var weights map[string]float64
-	if d.draw != nil {
-		weights = d.draw.Weights(items)
+	if d.pairs() {
+		return d.shares(judge, items)
 	}
+	weight := d.weights(items)
+	var all []checked.Label
 	for i, item := range items {
 		for _, l := range d.byItem[item] {
-			weight := l.weight
-			if d.draw != nil {
-				weight = weights[item]
-			}
-			all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: l.verdicts[judge], Value: l.sum / l.n,
-				Weight: weight})
+			all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: l.verdicts[judge].value(),
+				Value: l.sum / l.n, Weight: weight(item, l)})
 		}
 	}
 	return d.verdicts[judge].With(all)
@@ -149,6 +183,9 @@ func (d *drawnLabels) sample(judge uint32, items []string) *checked.Sample {
 
 // scale returns that of the stage's verdicts.
 func (d *drawnLabels) scale() checked.Scale {
+	if d.pairs() {
+		return d.scaleOfShares()
+	}
 	if d.yes != nil {
 		return checked.YesNo()
 	}
@@ -178,7 +215,8 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		return c
 	}
 	items, left := d.complete(judge)
-	out := &analysis.Checked{State: checked.Unchecked, Items: len(items), LeftOut: left, Lanes: d.lanes, Declared: d.draw == nil}
+	out := &analysis.Checked{State: checked.Unchecked, Items: len(items), LeftOut: left, Lanes: d.lanes, Declared: d.draw == nil,
+		Pairs: d.pairs()}
 	labels := func(n int) (sum int) {
 		for _, item := range items[:n] {
 			sum += len(d.byItem[item])
@@ -192,24 +230,24 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 			out.Next = max(l.Items, checked.FewestChecked)
 		}
 	}
-	s := d.sample(judge, items)
-	out.Agrees, out.AgreesInterval = s.ErrorRate(d.scale(), d.Options.Level)
+	s, errors := d.sample(judge, items), d.errors(judge, items)
+	out.Agrees, out.AgreesInterval = errors.ErrorRate(d.errorScale(), d.Options.Level)
 	for _, l := range looks {
 		if l.Items > len(items) || l.Items < checked.FewestClusters || d.draw != nil && !d.draw.Covers(items[:l.Items]) {
 			continue
 		}
-		s = d.sample(judge, items[:l.Items])
+		s, errors = d.sample(judge, items[:l.Items]), d.errors(judge, items[:l.Items])
 		c := s.Correct(checked.Options{Scale: d.scale(), Level: 1 - l.Alpha})
 		out.Look(c, l, 1-d.Options.Level)
 		out.Labels = labels(l.Items)
 	}
 	out.State = s.State(out.Corrected != nil)
 	if out.Corrected != nil {
-		out.Error, out.ErrorInterval = s.ErrorRate(d.scale(), d.Options.Level)
-		out.Bias, out.BiasInterval = s.Bias(d.Options.Level)
-		out.ErrsOn(s, d.scale(), d.Options.Level)
+		out.Error, out.ErrorInterval = errors.ErrorRate(d.errorScale(), d.Options.Level)
+		out.Bias, out.BiasInterval = errors.Bias(d.Options.Level)
+		out.ErrsOn(s, errors, d.errorScale(), d.Options.Level)
 	}
-	if out.YesNo = d.yes != nil; out.Agrees.OK && out.YesNo {
+	if out.Shares = d.yes != nil || d.pairs(); out.Agrees.OK && out.Shares {
 		out.Agrees = stats.Known(1 - out.Agrees.Value)
 		if i := out.AgreesInterval; i.OK {
 			out.AgreesInterval = stats.Between(1-i.High, 1-i.Low)
@@ -236,14 +274,16 @@ func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Valu
 			analysis.Plural(c.Corrected.Labelled, "labelled cluster"), worth.Labels)
 	}
 	d.byLane(t, c, by, finding)
+	what := analysis.WhatTrueRate
+	if d.pairs() {
+		what = analysis.WhatTrueWins
+	}
 	for i, v := range c.Corrected.Values {
-		f := finding(analysis.WhatTrueRate, v.Answers, by, analysis.Value{Field: analysis.ByLane, Value: c.Lanes[i]})
-		if d.yes == nil {
-			f.Unit = analysis.Score
-		}
+		f := finding(what, v.Answers, by, analysis.Value{Field: analysis.ByLane, Value: c.Lanes[i]})
+		f.Unit = c.Unit()
 		f.Clusters, f.Value, f.SE, f.Interval = v.Clusters, v.Value, v.SE, v.Interval
 		f.Method = "labels of people, and what the judge knows beyond them (PPI++), by cluster"
-		f.Note("%s; the judge alone: %s", c.Used(v.Labels), f.Unit.Show(v.Judge.Value))
+		f.Note("%s; the judge alone: %s", c.Used(c.LabelsOf(i)), f.Unit.Show(v.Judge.Value))
 		t.Findings = append(t.Findings, *f)
 	}
 }
@@ -251,20 +291,16 @@ func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Valu
 // byLane adds how the judge errs on each lane, and whether that is alike on all of them.
 func (d *drawnLabels) byLane(t *analysis.Table, c *analysis.Checked, by analysis.Value,
 	finding func(what string, n int, by ...analysis.Value) *analysis.Finding) {
-	unit := analysis.Share
-	if !c.YesNo {
-		unit = analysis.Score
-	}
 	for _, e := range c.OnLanes {
 		lane := analysis.Value{Field: analysis.ByLane, Value: c.Lanes[e.Lane]}
 		wrong, bias := finding(analysis.WhatWrong, e.Labels, by, lane), finding(analysis.WhatBias, e.Labels, by, lane)
 		wrong.Value, wrong.Interval, wrong.Method = e.Error, e.ErrorInterval, "drawn labels, Wilson, by cluster"
-		if !c.YesNo {
+		if !c.Shares {
 			wrong.Method = "drawn labels, mean distance, Student, by cluster"
 		}
 		bias.Value, bias.Interval, bias.Method = e.Bias, e.BiasInterval, "judge minus drawn labels, Student, by cluster"
 		for _, f := range []*analysis.Finding{wrong, bias} {
-			f.Unit, f.Clusters = unit, e.Clusters
+			f.Unit, f.Clusters = c.Unit(), e.Clusters
 			t.Findings = append(t.Findings, *f)
 		}
 	}

@@ -101,7 +101,7 @@ func (v *Validity) Learn(r *analysis.Row) {
 		v.drawn.learn(unit, r)
 	case r.Adjudicated && v.given != nil && v.given.labels[unit] != nil:
 		v.given.learn(unit, r)
-	case r.Probability > 0 && v.Stage.Verb == analysis.Judged:
+	case r.Probability > 0 && !v.Stage.Items && v.Stage.Rounds == nil:
 		if v.given == nil {
 			v.given = newDrawnLabels(v.Job, v.yes, nil)
 		}
@@ -237,7 +237,7 @@ func (v *Validity) notes(t *analysis.Table) {
 		t.Note("%s chosen because it was not clear which of the two is better: accuracy is that of close pairs more than of all",
 			analysis.WereLabels(v.Stage.Unclear))
 	}
-	if v.Stage.Verb == analysis.Judged && v.sampled() == nil {
+	if !v.Stage.Items && v.Stage.Rounds == nil && v.sampled() == nil {
 		t.Note("these labels were chosen, not drawn: they correct nothing. `assay label` draws a sample; a file with a column " +
 			"probability declares one")
 	}
@@ -254,9 +254,17 @@ func (v *Validity) judge(t *analysis.Table, judge uint32) error {
 		*f = f.Unknown("none of the gold labels is on an answer that it judged")
 	}
 	t.Findings = append(t.Findings, *f)
-	if v.Stage.Verb != analysis.Judged || n == 0 {
-		return nil
+	if v.Stage.Verb == analysis.Judged && n > 0 {
+		v.rates(t, judge, n, by)
 	}
+	if d := v.sampled(); d != nil {
+		d.findings(t, judge, by, v.finding)
+	}
+	return nil
+}
+
+// rates adds how often a judge sees what is yes, and what is no.
+func (v *Validity) rates(t *analysis.Table, judge uint32, n int, by analysis.Value) {
 	g := v.gold(judge)
 	for _, x := range []struct {
 		what string
@@ -266,10 +274,6 @@ func (v *Validity) judge(t *analysis.Table, judge uint32) error {
 		f.Value, f.Interval, f.Method = x.rate.Share, x.rate.Interval, "Wilson, among the labelled"
 		t.Findings = append(t.Findings, *f)
 	}
-	if d := v.sampled(); d != nil {
-		d.findings(t, judge, by, v.finding)
-	}
-	return nil
 }
 
 func (v *Validity) finding(what string, n int, by ...analysis.Value) *analysis.Finding {
@@ -350,20 +354,36 @@ func (v *Validity) confusion(t *analysis.Table, judge uint32, name string) (righ
 	return right, n
 }
 
-// Validated reports whether labels that were not drawn show a judge to be better than chance; of pairs, whether there are any.
-func (v *Validity) Validated() bool {
-	if v.Stage.Verb != analysis.Judged || len(v.yes) == 0 {
-		return len(v.certain) > 0
+// number returns a label as one: a win, yes, or its score.
+func (v *Validity) number(label, expect string) (float64, bool) {
+	if v.Stage.Verb == analysis.Compared {
+		result, ok := gather.ResultOf(label)
+		return result.Score(), ok
 	}
+	if yes, ok := v.isYes(label, expect); ok {
+		return float64(gather.One(yes)), true
+	}
+	i := slices.IndexFunc(v.Stage.Labels, func(l analysis.Label) bool { return l.Name == label && l.Score != nil })
+	if i < 0 {
+		return 0, false
+	}
+	return *v.Stage.Labels[i].Score, true
+}
+
+// Validated reports whether labels that were not drawn show a judge to be better than chance.
+func (v *Validity) Validated() bool {
 	for judge := range v.judges.List {
 		s := checked.NewSample(1)
 		var labels []checked.Label
 		for unit, label := range v.certain {
 			said := v.about(uint32(judge), unit)
-			if is, ok := v.isYes(label, v.right[unit]); ok && said.rated {
-				s.Judged(len(labels), 0, float64(gather.One(said.yes)))
-				labels = append(labels, checked.Label{Item: len(labels), Cluster: len(labels), Verdict: float64(gather.One(said.yes)),
-					Value: float64(gather.One(is)), Weight: 1})
+			if !said.there {
+				continue
+			}
+			is, known := v.number(label, v.right[unit])
+			if judged, ok := v.number(v.labels.List[said.label], v.right[unit]); ok && known {
+				s.Judged(len(labels), 0, judged)
+				labels = append(labels, checked.Label{Item: len(labels), Cluster: len(labels), Verdict: judged, Value: is, Weight: 1})
 			}
 		}
 		if s.With(labels).State(true) == checked.Checked {

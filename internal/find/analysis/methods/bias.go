@@ -76,8 +76,8 @@ func remedies() []remedy {
 		{analysis.WhatFirst, analysis.Compared, 0.5, "show each pair both ways (order: both)"},
 		{analysis.WhatConsistency, analysis.Compared, 1, "count a pair whose two orders disagree as a tie (corrected wins)"},
 		{analysis.WhatLength, "", 0, "strengths without style (control: [length]); labels of people correct it of single answers"},
-		{analysis.WhatFamily, analysis.Judged, 0, "take a judge of another family, or several; labels of people correct it"},
-		{analysis.WhatFavours, analysis.Judged, 0, "corrected numbers are free of it; more labels make them narrower"},
+		{analysis.WhatFamily, "", 0, "take a judge of another family, or several; labels of people correct it"},
+		{analysis.WhatFavours, "", 0, "corrected numbers are free of it; more labels make them narrower"},
 		{analysis.WhatRepeats, "", 0, "ask the judge several times (repeats on its stage) and take the majority"},
 	}
 }
@@ -123,12 +123,8 @@ func (b *bias) labelled() (out []analysis.Finding) {
 		if c == nil || c.Corrected == nil {
 			continue
 		}
-		unit := analysis.Share
-		if !c.YesNo {
-			unit = analysis.Score
-		}
 		finding := func(what string, by ...analysis.Value) analysis.Finding {
-			return analysis.Finding{What: what, Unit: unit, By: append([]analysis.Value{{Field: analysis.ByJudge, Value: name}}, by...),
+			return analysis.Finding{What: what, Unit: c.Unit(), By: append([]analysis.Value{{Field: analysis.ByJudge, Value: name}}, by...),
 				Coverage: b.cover.Totals(), N: c.Labels, Clusters: c.Corrected.Labelled, Rule: b.Stage.CountingRule(),
 				Bounds: stats.NoInterval("not computed"), Method: "among answers that people call alike, Student, by cluster"}
 		}

@@ -46,6 +46,9 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		t.Looked = l
 		t.Note("look %d at the items: the chance of any false claim of all looks is at most %.3g%%", len(l.Items)+1, 100*l.Bound(o.Level))
 	}
+	if c := e.stage.Checked; c.Decides() && c.Pairs && !t.People && ranksPairs(t.Method) {
+		t.Note("by the judge alone: labels of people correct shares of wins, and ranks come from these (judge validity)")
+	}
 	e.finishLeaderboards(t, o)
 	headed := slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return slices.Contains(headlines(), f.What) })
 	for i := range t.Findings {
@@ -69,6 +72,11 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 			f.Stage, f.Level = e.stage.Name, o.Level
 		}
 	}
+}
+
+// ranksPairs reports whether a method ranks what was compared.
+func ranksPairs(m analysis.Method) bool {
+	return m == analysis.BradleyT || m == analysis.Davidson || m == analysis.Elo || m == analysis.WinRate
 }
 
 // untrusted reports whether a finding tells lanes apart by what the judge says of them.
@@ -126,6 +134,7 @@ func (e entry) finishLeaderboards(t *analysis.Table, o analysis.Options) {
 		for _, c := range s.Tests {
 			s.Clusters = max(s.Clusters, c.Clusters)
 		}
+		s.Part = e.spec.Keep != nil
 		s.Correct(e.stage.Checked)
 		s.FillRanks(t, o.Seed)
 		if len(s.Judges) == 1 && s.Field == analysis.ByLane {

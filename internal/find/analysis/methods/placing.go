@@ -11,6 +11,7 @@ import (
 // placing ranks lanes (or items) by the number that their stage is about, group by group: one table of places with their errors.
 type placing struct {
 	level  float64
+	part   bool
 	stage  *analysis.Stage
 	groups gather.Groups[gather.Collector]
 }
@@ -23,7 +24,7 @@ func newPlacing(j gather.Job) *placing {
 		inner.By = []string{analysis.ByLane}
 		rest = slices.DeleteFunc(slices.Clone(j.Spec.By), func(f string) bool { return f == analysis.ByLane })
 	}
-	p := &placing{level: j.Options.Level, stage: j.Stage}
+	p := &placing{level: j.Options.Level, part: j.Spec.Keep != nil, stage: j.Stage}
 	j.Spec = inner
 	p.groups = gather.NewGroups(rest, func() gather.Collector { return collectorOf(j) })
 	return p
@@ -54,7 +55,7 @@ func (p *placing) Tables() ([]analysis.Table, error) {
 			for _, s := range t.Leaderboards {
 				s.Level = p.level
 				s.By = append(g.By(p.groups.Fields), s.By...)
-				s.Verb = p.stage.Verb
+				s.Verb, s.Part = p.stage.Verb, p.part
 				s.Correct(p.stage.Checked)
 				place(&out, &s)
 				out.Leaderboards = append(out.Leaderboards, s)

@@ -281,7 +281,7 @@ func selected(of *study.Study, st *study.Stage) string {
 
 // drawOf returns the items that people were asked about; nil: there are no labels on drawn ones.
 func drawOf(ctx context.Context, r *results.Reader, run store.Run, s *analysis.Stage) (*analysis.Draw, error) {
-	if len(s.People) == 0 || s.Verb != analysis.Judged {
+	if len(s.People) == 0 {
 		return nil, nil
 	}
 	stage, err := r.Scripts.People(ctx, run, s.Name)

@@ -54,7 +54,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		return Votes{}, err
 	}
 	if d != nil {
-		out.wanted = words.LabelsFor(len(d.Lanes))
+		out.wanted = words.LabelsFor(len(d.Lanes), out.pairs)
 	}
 	seen, yours := map[store.Task]bool{}, map[store.Task]bool{}
 	raters, said := map[store.Task]int{}, map[store.Task]map[string]bool{}

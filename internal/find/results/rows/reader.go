@@ -54,7 +54,7 @@ func Of(ctx context.Context, r *results.Reader, run store.Run) (*Reader, error) 
 	}
 	t.drawn = map[string]map[string]float64{}
 	for i := range t.Study.Stages {
-		if st := &t.Study.Stages[i]; st.Verb() == study.VerbJudge {
+		if st := &t.Study.Stages[i]; st.Verb() == study.VerbJudge || st.Verb() == study.VerbCompare {
 			stage, err := r.Scripts.People(ctx, run, st.Name)
 			if err != nil {
 				return nil, err

@@ -9,6 +9,14 @@ import (
 // LanesOfItem is how many lanes of an item are labelled at most.
 const LanesOfItem = 4
 
+// LabelsOfItem returns how many labels an item gets that was drawn, of so many lanes: one each, or one for every two.
+func LabelsOfItem(lanes int, pairs bool) int {
+	if lanes = min(lanes, LanesOfItem); pairs {
+		return lanes * (lanes - 1) / 2
+	}
+	return lanes
+}
+
 // Frame is the items that people may be asked about, in strata by what the judge says of their lanes. It is written down before the
 // first label: the probability of a label follows from it and from how many items were labelled. Items that come later have strata of
 // their own.

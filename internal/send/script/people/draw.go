@@ -53,7 +53,7 @@ func (s *Stage) drawn(ctx context.Context, q analysis.Queue, seen tally) ([]anal
 		if err != nil {
 			return nil, err
 		}
-		d = &analysis.Draw{Seed: checked.Hash(q.Seed, s.Run.Digest+" "+s.Name), Lanes: lanes, YesNo: s.yes() != nil}
+		d = &analysis.Draw{Seed: checked.Hash(q.Seed, s.Run.Digest+" "+s.Name), Lanes: lanes, YesNo: !s.pairs() && s.yes() != nil}
 	}
 	next, err := s.next(ctx, d, q, seen)
 	if err != nil {
@@ -68,7 +68,42 @@ func (s *Stage) drawn(ctx context.Context, q analysis.Queue, seen tally) ([]anal
 			return nil, err
 		}
 	}
-	return next.tasks(d, q), nil
+	tasks := next.tasks(d, q)
+	open, err := s.differing(ctx, tasks, q.Person)
+	if err != nil || len(open) > 0 || len(tasks) == 0 {
+		return open, err
+	}
+	if seen, err = s.tally(ctx, q.Person); err != nil {
+		return nil, err
+	}
+	return s.drawn(ctx, q, seen)
+}
+
+// differing leaves out pairs of the same text: nobody has to look to call them a tie, and without their labels an item that was drawn
+// would never be whole.
+func (s *Stage) differing(ctx context.Context, tasks []analysis.Task, person string) ([]analysis.Task, error) {
+	if !s.pairs() {
+		return tasks, nil
+	}
+	var out []analysis.Task
+	for _, t := range tasks {
+		_, ok, err := s.Show(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, t)
+			continue
+		}
+		v, err := s.Verdict(t, person, assay.Verdict{State: assay.VerdictValid, Label: assay.LabelTie, Why: "both have the same text"})
+		if err == nil {
+			err = s.Label(ctx, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func (s *Stage) keep(ctx context.Context, d *analysis.Draw) error {
@@ -96,7 +131,7 @@ func (s *Stage) Probabilities(ctx context.Context) (map[string]float64, error) {
 	if d == nil || err != nil {
 		return nil, err
 	}
-	lanes := map[string]map[string]bool{}
+	labelled := map[string]map[store.Task]bool{}
 	for v, err := range s.Reader.PeopleVerdicts(ctx, s.Run.No, s.Name) {
 		if err != nil {
 			return nil, err
@@ -105,20 +140,22 @@ func (s *Stage) Probabilities(ctx context.Context) (map[string]float64, error) {
 		if chosen != analysis.ChosenDrawn && chosen != analysis.ChosenAdjudicated || v.State != assay.VerdictValid {
 			continue
 		}
-		if lanes[v.At.Item] == nil {
-			lanes[v.At.Item] = map[string]bool{}
+		if labelled[v.At.Item] == nil {
+			labelled[v.At.Item] = map[store.Task]bool{}
 		}
-		lanes[v.At.Item][v.At.Lane] = true
+		labelled[v.At.Item][v.Task()] = true
 	}
 	var items []string
-	for item, labelled := range lanes {
-		if len(labelled) == len(d.Drawn(item)) {
+	for item, tasks := range labelled {
+		if len(tasks) == checked.LabelsOfItem(len(d.Lanes), s.pairs()) {
 			items = append(items, item)
 		}
 	}
 	out := map[string]float64{}
 	for item, weight := range d.Weights(items) {
-		out[item] = 1 / weight
+		if out[item] = 1 / weight; s.pairs() { // of two of its lanes
+			out[item] *= float64(len(d.Drawn(item))-1) / float64(len(d.Lanes)-1)
+		}
 	}
 	return out, nil
 }
@@ -147,8 +184,8 @@ func (s *Stage) LabelsLeft(ctx context.Context, d *analysis.Draw, items int) (n 
 			return
 		}
 		found := places(all)
-		for _, t := range ofLanes(found[d.Place(item, len(found))], d.Drawn(item)) {
-			if t.Forward < max(1, d.Raters) {
+		for _, t := range s.ofLanes(found[d.Place(item, len(found))], d.Drawn(item)) {
+			if t.Forward+t.Turned < max(1, d.Raters) {
 				n++
 			}
 		}
@@ -197,8 +234,10 @@ func (s *Stage) judgedLanes(ctx context.Context, seen tally) ([]string, error) {
 	var out []string
 	err := s.eachItem(ctx, seen, func(_ string, tasks []analysis.Task) {
 		for _, t := range tasks {
-			if t.Judged && !slices.Contains(out, t.At.Lane) {
-				out = append(out, t.At.Lane)
+			for _, lane := range []string{t.At.Lane, t.At.Against} {
+				if t.Judged && lane != "" && !slices.Contains(out, lane) {
+					out = append(out, lane)
+				}
 			}
 		}
 	})
@@ -230,14 +269,14 @@ func (s *Stage) next(ctx context.Context, d *analysis.Draw, q analysis.Queue, se
 		at := found[d.Place(item, len(found))]
 		place, drawn := order[item]
 		if !drawn {
-			if m, ok := judgeable(item, ofLanes(at, d.Lanes)); ok {
+			if m, ok := judgeable(item, s.ofLanes(at, d.Lanes)); ok {
 				m.Places = len(found)
 				out.more = append(out.more, m)
 			}
 			return
 		}
-		tasks := ofLanes(at, d.Drawn(item))
-		if slices.ContainsFunc(tasks, func(t analysis.Task) bool { return t.Forward > 0 }) {
+		tasks := s.ofLanes(at, d.Drawn(item))
+		if slices.ContainsFunc(tasks, func(t analysis.Task) bool { return t.Forward+t.Turned > 0 }) {
 			out.dealt++
 		}
 		out.add(openItem{place, openTasks(tasks, place, max(1, d.Raters), q)})
@@ -264,7 +303,7 @@ func openTasks(tasks []analysis.Task, place, wanted int, q analysis.Queue) (out 
 		wanted = max(wanted, 2)
 	}
 	for _, t := range tasks {
-		if !t.Done && t.Forward < wanted && (q.Skip == nil || !q.Skip(t.ID)) {
+		if !t.Done && t.Forward+t.Turned < wanted && (q.Skip == nil || !q.Skip(t.ID)) {
 			t.Chosen = analysis.ChosenDrawn
 			out = append(out, t)
 		}
@@ -282,27 +321,36 @@ func (n *next) add(it openItem) {
 	n.open = n.open[:min(portion, len(n.open))]
 }
 
-// tasks returns the answers of the first items, mixed.
+// tasks returns the answers of the first items, mixed. Of pairs, every second one is turned.
 func (n *next) tasks(d *analysis.Draw, q analysis.Queue) (out []analysis.Task) {
 	for _, it := range n.open {
 		out = append(out, it.tasks...)
 	}
 	out = mixed(out, d.Seed)
+	for i := range out {
+		out[i].Turn = out[i].At.Against != "" && (n.open[0].place+i)%2 == 1
+	}
 	if q.N > 0 {
 		out = out[:min(q.N, len(out))]
 	}
 	return out
 }
 
-// ofLanes returns the tasks about some lanes; none where one is missing.
-func ofLanes(tasks []analysis.Task, lanes []string) []analysis.Task {
+// ofLanes returns the tasks about some lanes, or about every two of them; none where one is missing.
+func (s *Stage) ofLanes(tasks []analysis.Task, lanes []string) []analysis.Task {
 	var out []analysis.Task
-	for _, lane := range lanes {
-		i := slices.IndexFunc(tasks, func(t analysis.Task) bool { return t.At.Lane == lane })
-		if i < 0 {
-			return nil
+	for i, lane := range lanes {
+		others := []string{""}
+		if s.pairs() {
+			others = lanes[i+1:]
 		}
-		out = append(out, tasks[i])
+		for _, other := range others {
+			k := slices.IndexFunc(tasks, func(t analysis.Task) bool { return t.At.Lane == lane && t.At.Against == other })
+			if k < 0 {
+				return nil
+			}
+			out = append(out, tasks[k])
+		}
 	}
 	return out
 }
@@ -313,7 +361,7 @@ func places(tasks []analysis.Task) [][]analysis.Task {
 	by := map[assay.Coordinates][]analysis.Task{}
 	for _, t := range tasks {
 		at := t.At
-		at.Lane = ""
+		at.Lane, at.Against = "", ""
 		if by[at] == nil {
 			order = append(order, at)
 		}

@@ -47,7 +47,7 @@ func (s *Stage) Next(ctx context.Context, q analysis.Queue) ([]analysis.Task, er
 	if err != nil {
 		return nil, err
 	}
-	if _, single := s.Judging.(*stages.Judge); single {
+	if s.Drawable() && !(s.pairs() && (q.Balanced || q.Clear != nil)) {
 		if tasks, err := s.drawn(ctx, q, seen); len(tasks) > 0 || err != nil {
 			return tasks, err
 		}
@@ -63,6 +63,15 @@ func (s *Stage) Next(ctx context.Context, q analysis.Queue) ([]analysis.Task, er
 		}
 	})
 }
+
+// Drawable reports whether people may be asked about items that are drawn: single answers, or lanes that all meet.
+func (s *Stage) Drawable() bool {
+	_, lanes := s.Judging.(*stages.LaneContest)
+	return !s.pairs() || lanes && s.Stages.Rounds(s.Name) == nil
+}
+
+// pairs reports whether two answers are shown side by side.
+func (s *Stage) pairs() bool { return s.Rubric().Kind == judge.Pairs }
 
 // Tasks walks over everything that the stage is about, each pair once, whether it is answered or not.
 func (s *Stage) Tasks(ctx context.Context) iter.Seq2[analysis.Task, error] {
@@ -222,7 +231,7 @@ func (s *Stage) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
 	return s.Runs.Withdraw(ctx, s.Run.No, stages.SameTask(v))
 }
 
-// tally counts the verdicts on the tasks of a stage so far. Of pairs, only those of people are counted.
+// tally counts the verdicts on the tasks of a stage so far.
 type tally map[store.Task]counts
 
 type counts struct {
@@ -234,19 +243,18 @@ type counts struct {
 // tally reads the verdicts of the stage once, as one person sees them.
 func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
 	out, yes := tally{}, s.yes()
-	_, single := s.Judging.(*stages.Judge)
 	for v, err := range s.Reader.Verdicts(ctx, s.Run.No, s.Name) {
 		if err != nil {
 			return nil, err
 		}
 		human := strings.HasPrefix(v.At.Judge, Prefix)
-		if !human && (!single || v.State != assay.VerdictValid) {
+		if !human && v.State != assay.VerdictValid {
 			continue
 		}
 		c := out[v.Task()]
 		switch {
 		case !human:
-			if value, ok := gather.ValueOf(&analysis.Row{Label: v.Label, Score: v.Score}, yes, false); ok {
+			if value, ok := s.value(&v, yes); ok {
 				c.judged, c.sum = c.judged+1, c.sum+value
 			}
 		case v.Direction == string(assay.Reverse):
@@ -258,6 +266,18 @@ func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
 		out[v.Task()] = c
 	}
 	return out, nil
+}
+
+// value returns a verdict as a number; of a pair, what the one has won that is first when it is not turned.
+func (s *Stage) value(v *store.Verdict, yes []string) (float64, bool) {
+	if !s.pairs() {
+		return gather.ValueOf(&analysis.Row{Label: v.Label, Score: v.Score}, yes, false)
+	}
+	result, ok := gather.ResultOf(v.Label)
+	if won := result.Score(); v.Direction != string(assay.Reverse) {
+		return won, ok
+	}
+	return 1 - result.Score(), ok
 }
 
 // count writes what is known of a task into it.

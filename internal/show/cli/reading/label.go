@@ -32,6 +32,7 @@ type labelFlags struct {
 
 // The ways to choose pairs.
 const (
+	chooseDrawn     = "drawn"
 	chooseBalanced  = "balanced"
 	chooseUncertain = "uncertain"
 )
@@ -45,11 +46,11 @@ func Label(w *shell.World) *cobra.Command {
 		Short:   "Judge answers yourself, one after the other, without seeing whose they are",
 		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and " +
 			"no model is\n" +
-			"shown. Single answers come from items that are drawn at random, the same for everybody, with all lanes of an item: `assay\n" +
-			"analyse` corrects the judge's numbers by them at 15, 30 and 60 labelled items. Of pairs, the least compared lanes come\n" +
-			"first (with --choose uncertain, of those of which it is not clear yet which is\n" +
-			"better), and which one is shown first is balanced. With --raters N each answer is asked of N people; their mean " +
-			"is the label.\n" +
+			"shown. Answers come from items that are drawn at random, the same for everybody, with all lanes of an item, or all pairs\n" +
+			"of them: `assay analyse` corrects the judge's numbers by them at 15, 30 and 60 labelled items. Of pairs that no model\n" +
+			"judges, that are bought in rounds or of which not all meet, and with --choose balanced, the least compared lanes come\n" +
+			"first; with --choose uncertain, those of which it is not clear yet which is better. Which one is shown first is\n" +
+			"balanced. With --raters N each answer is asked of N people; their mean is the label.\n" +
 			"--adjudicate shows the answers on which others differ, and what you say of them replaces their labels. Every label is " +
 			"written at once: quit (q) when\n" +
 			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide,\n" +
@@ -62,8 +63,8 @@ func Label(w *shell.World) *cobra.Command {
 	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
 	c.Flags().StringVar(&f.want, "for", "", "label as many items as it takes to know rates this well, such as 6: within 6 points")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
-	c.Flags().StringVar(&f.choose, "choose", chooseBalanced,
-		"of pairs: balanced (the least compared lanes first) or uncertain (those that are not clear yet)")
+	c.Flags().StringVar(&f.choose, "choose", chooseDrawn,
+		"of pairs: drawn (all of items at random), balanced (the least compared lanes first) or uncertain (not clear yet)")
 	c.Flags().IntVar(&f.raters, "raters", 0, "of single answers: so many people are asked about each from now on")
 	c.Flags().BoolVar(&f.adjudicate, "adjudicate", false, "decide the answers on which other people differ")
 	return c
@@ -141,8 +142,8 @@ func (q *labelling) plan(ctx context.Context, f labelFlags) error {
 	if err != nil {
 		return err
 	}
-	if d == nil || !d.YesNo {
-		return shell.Usage("--count N labels so many", "--for is for a stage whose judges say yes or no of single answers: %s does not",
+	if d == nil || !d.YesNo && !q.panel.Pairs() {
+		return shell.Usage("--count N labels so many", "--for is for a stage whose judges say yes or no, or compare all lanes: %s does not",
 			q.stage)
 	}
 	items, ok := checked.BeforeLabels(points/100, len(d.Items)).ItemsToLabel()
@@ -197,10 +198,13 @@ func (q *labelling) several(ctx context.Context, f labelFlags) error {
 // pair was chosen is kept with its label.
 func (q *labelling) byDoubt(ctx context.Context, h *shell.Home, run store.Run, stage, choose string) error {
 	switch {
+	case choose == chooseDrawn:
+		return nil
 	case choose == chooseBalanced:
+		q.balanced = true
 		return nil
 	case choose != chooseUncertain:
-		return shell.Usage(assay.ThereAre([]string{chooseBalanced, chooseUncertain}), "--choose: nothing is called %q", choose)
+		return shell.Usage(assay.ThereAre([]string{chooseDrawn, chooseBalanced, chooseUncertain}), "--choose: nothing is called %q", choose)
 	case !q.panel.Pairs():
 		return shell.Usage("", "--choose uncertain is for pairs: stage %s judges single answers", stage)
 	}
@@ -226,6 +230,7 @@ type labelling struct {
 	clear  func() (func(group string, pairs int) bool, error)
 
 	adjudicate bool // answers on which others differ
+	balanced   bool // of pairs, those of lanes that were compared least
 }
 
 // queueLength is how many tasks are chosen at a time: what others label meanwhile changes what is due.
@@ -233,7 +238,8 @@ const queueLength = 20
 
 func (q *labelling) work(ctx context.Context, seed uint64) error {
 	for {
-		queue := analysis.Queue{Person: q.person, Seed: seed, N: queueLength, Skip: func(k assay.Key) bool { return q.aside[k] }}
+		queue := analysis.Queue{Person: q.person, Seed: seed, N: queueLength, Balanced: q.balanced,
+			Skip: func(k assay.Key) bool { return q.aside[k] }}
 		if q.clear != nil {
 			var err error
 			if queue.Clear, err = q.clear(); err != nil {

@@ -67,8 +67,10 @@ const (
 	labelsInAMinute = 4
 )
 
-// LabelsFor returns how many labels check a judge of so many lanes.
-func LabelsFor(lanes int) int { return checked.FewestChecked * min(lanes, checked.LanesOfItem) }
+// LabelsFor returns how many labels check a judge of so many lanes, or of their pairs.
+func LabelsFor(lanes int, pairs bool) int {
+	return checked.FewestChecked * checked.LabelsOfItem(lanes, pairs)
+}
 
 // unvalidated returns the caveat that nobody has validated the judge, and how to.
 func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
@@ -82,8 +84,8 @@ func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 			if first == "" {
 				first, verb = r.Stage, r.Verb
 			}
-			if first == r.Stage && verb == analysis.Judged && r.Field == analysis.ByLane {
-				wanted = max(wanted, LabelsFor(len(r.Places)))
+			if first == r.Stage && r.Field == analysis.ByLane && r.Rounds == nil {
+				wanted = max(wanted, LabelsFor(len(r.Places), verb == analysis.Compared))
 			}
 		}
 	}

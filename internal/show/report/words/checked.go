@@ -25,7 +25,7 @@ func (d document) checked(all []*ranked) []Caveat {
 		text := fmt.Sprintf("Stage %s: %s.", r.Stage, c.Words())
 		more := ""
 		if left := c.Next - c.Items; left > 0 {
-			more = d.command("label", r.Stage, "--count", strconv.Itoa(left*min(len(c.Lanes), checked.LanesOfItem)))
+			more = d.command("label", r.Stage, "--count", strconv.Itoa(left*checked.LabelsOfItem(len(c.Lanes), c.Pairs)))
 		}
 		if !c.Decides() {
 			out = append(out, Caveat{titles[c.State], text + " Numbers are the judge's until then. Label more:", more, nil})

@@ -78,7 +78,7 @@ const personCookie = "assay-person"
 type arenaData struct {
 	Stage   string          `json:"stage"`
 	As      string          `json:"as"`
-	Choose  string          `json:"choose"` // balanced or uncertain
+	Choose  string          `json:"choose"` // drawn, balanced or uncertain
 	Pair    bool            `json:"pair"`
 	Task    string          `json:"task,omitempty"` // empty: nothing is left, or it is being chosen
 	Waiting bool            `json:"being_chosen"`
@@ -90,6 +90,7 @@ type arenaData struct {
 }
 
 const (
+	chooseDrawn     = "drawn"
 	chooseBalanced  = "balanced"
 	chooseUncertain = "uncertain"
 )
@@ -149,9 +150,9 @@ func (s *Pages) sessionOf(q *site.Request) (*session, error) {
 	if panel.Choices() == nil {
 		return nil, site.Bad("the rubric of this stage has no labels or whole numbers to choose from")
 	}
-	choose := chooseBalanced
-	if q.FormValue("choose") == chooseUncertain && panel.Pairs() {
-		choose = chooseUncertain
+	choose := chooseDrawn
+	if asked := q.FormValue("choose"); panel.Pairs() && (asked == chooseUncertain || asked == chooseBalanced) {
+		choose = asked
 	}
 	return &session{home: q.Home, run: q.Run, panel: panel, key: sessionKey{q.Home, q.Run.No, stage, person, choose}, stage: stage,
 		name: name, person: person, choose: choose}, nil

@@ -152,7 +152,8 @@ func (s *sessions) choose(ctx context.Context, at *session, p *queue) {
 		aside[k] = true
 	}
 	s.mu.Unlock()
-	q := analysis.Queue{Person: at.person, Seed: 1, N: queueLength, Skip: func(k assay.Key) bool { return aside[k] }}
+	q := analysis.Queue{Person: at.person, Seed: 1, N: queueLength, Balanced: at.choose == chooseBalanced,
+		Skip: func(k assay.Key) bool { return aside[k] }}
 	var tasks []analysis.Task
 	var err error
 	if at.choose == chooseUncertain {
