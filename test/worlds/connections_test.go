@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -17,6 +18,7 @@ type connections struct {
 	mu      sync.Mutex
 	idle    map[string][]*connection // by the name that they were opened by
 	own     *sql.DB                  // that of the slot
+	tables  []string                 // of the ledger
 	dropped bool                     // somebody changed the file below them
 }
 
@@ -43,6 +45,28 @@ func (c *connections) dropOthers(file string) error {
 		}
 		delete(c.idle, dsn)
 	}
+	return err
+}
+
+// bring gives the ledger the rows of a copy, as if it had become that file. Nobody may use it meanwhile.
+func (c *connections) bring(book, file string) error {
+	own := c.own
+	if c.dropped { // another file is in its place
+		var err error
+		if own, err = sql.Open("sqlite", "file:"+book); err != nil {
+			return err
+		}
+		own.SetMaxOpenConns(1)
+		defer own.Close()
+	}
+	if _, err := own.Exec("ATTACH ? AS synced", file); err != nil {
+		return err
+	}
+	text := "BEGIN; "
+	for _, name := range c.tables {
+		text += fmt.Sprintf("DELETE FROM main.%[1]s; INSERT INTO main.%[1]s SELECT * FROM synced.%[1]s; ", name)
+	}
+	_, err := own.Exec(text + "COMMIT; PRAGMA wal_checkpoint(TRUNCATE); DETACH synced")
 	return err
 }
 

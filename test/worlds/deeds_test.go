@@ -81,7 +81,7 @@ func (h *history) copied(ctx context.Context) error {
 		return err
 	}
 	there := filepath.Join(h.dir, "copy")
-	if err := errors.Join(h.m.links.drop(), os.RemoveAll(there), os.CopyFS(there, os.DirFS(h.home()))); err != nil {
+	if err := errors.Join(os.RemoveAll(there), os.CopyFS(there, os.DirFS(h.home()))); err != nil {
 		return err
 	}
 	h.back = true // from now on the providers know more than the home

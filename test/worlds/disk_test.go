@@ -33,7 +33,7 @@ func (p *proc) isFull() bool {
 // synced keeps the ledger as it is now, if the power is to be lost: commits that follow may be lost.
 func (p *proc) synced() {
 	if p.m.flag(&p.m.risk) && !p.isDead() {
-		p.m.copyBook(".synced", "")
+		p.m.copyBook(".synced")
 	}
 }
 
@@ -43,10 +43,10 @@ func (m *machine) flag(of *bool) bool {
 	return *of
 }
 
-// copyBook copies the ledger and its log from one name to another.
-func (m *machine) copyBook(to, from string) {
+// copyBook copies the ledger and its log to another name.
+func (m *machine) copyBook(to string) {
 	for _, part := range []string{"", "-wal"} {
-		text, err := os.ReadFile(m.book + from + part)
+		text, err := os.ReadFile(m.book + part)
 		if errors.Is(err, os.ErrNotExist) {
 			err = os.RemoveAll(m.book + to + part)
 		} else if err == nil {
@@ -102,12 +102,9 @@ func (m *machine) loseUnsynced() error {
 	clear(m.unsynced)
 	m.outages++
 	m.risk, m.off = false, false
-	if err := m.links.drop(); err != nil {
-		return err
-	}
 	if _, err := os.Stat(m.book + ".synced"); err != nil {
 		return nil
 	}
-	m.copyBook("", ".synced")
-	return errors.Join(os.RemoveAll(m.book+"-shm"), os.Remove(m.book+".synced"), os.RemoveAll(m.book+".synced-wal"))
+	return errors.Join(m.links.bring(m.book, m.book+".synced"), os.Remove(m.book+".synced"), os.RemoveAll(m.book+".synced-wal"),
+		os.RemoveAll(m.book+".synced-shm"))
 }

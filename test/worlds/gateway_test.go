@@ -25,6 +25,9 @@ const gatewayToken = "sk-of-ada-at-the-gateway"
 // gateway serves the gateway while a program of the person asks it: some questions at once, and some in a batch.
 func (h *history) gateway(ctx context.Context, a Action) error {
 	return h.atGateway(ctx, a.End, func(c *caller) error {
+		if a.End.How == full {
+			c.looks = 6 // nothing comes before there is room
+		}
 		for range h.rng.IntN(4) {
 			if err := c.chat(ctx, h.rng.IntN(1000)); err != nil {
 				return err
@@ -51,13 +54,14 @@ func (h *history) atGateway(ctx context.Context, end ending, do func(*caller) er
 	}
 	h.calling = true // live answers are the gateway's
 	defer func() { h.calling = false }()
-	return h.served(ctx, end, func(client *http.Client) error { return do(&caller{h, client}) }, "gateway", "--token-file", "users")
+	return h.served(ctx, end, func(client *http.Client) error { return do(&caller{h, client, 24 * 6}) }, "gateway", "--token-file", "users")
 }
 
 // caller is a program that talks to the gateway.
 type caller struct {
 	h      *history
 	client *http.Client
+	looks  int // at batches that are open, ten minutes apart
 }
 
 // call asks the gateway; it returns nothing where no answer came: it was killed, or the provider fails or is busy. A request that it
@@ -184,9 +188,10 @@ func (c *caller) batch(ctx context.Context, n int) error {
 	return c.collect(ctx)
 }
 
-// collect waits for the batches that there are, for a day, and reads their answers: one for each line that was sent, in one of two files.
+// collect waits for the batches that there are, for a day or less, and reads their answers: one for each line that was sent, in one of
+// two files.
 func (c *caller) collect(ctx context.Context) error {
-	for range 24 * 6 {
+	for range c.looks {
 		text, err := c.call(ctx, http.MethodGet, "/v1/batches", "", nil)
 		if err != nil || text == nil {
 			return err

@@ -11,9 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"assay/internal/assay"
 	"assay/internal/show/cli/shell"
-	"assay/internal/simulator"
 )
 
 // law is a promise that every history keeps.
@@ -213,71 +211,9 @@ func (h *history) checkCap(ctx context.Context) error {
 	return err
 }
 
-// bill is what the providers charged.
-type bill struct {
-	batch map[string][]simulator.Charge // by key
-	live  []simulator.Charge
-	sum   int64 // nano-dollars
-
-	called int64 // for answers through the gateway
-	calls  int64 // so many; half of a price may be rounded
-}
-
-func (h *history) billed(ctx context.Context) (bill, error) {
-	b := bill{batch: map[string][]simulator.Charge{}}
-	called, _, _, err := h.called(ctx)
-	if err != nil {
-		return b, err
-	}
-	err = h.sim.EachCharge(func(c simulator.Charge) error {
-		nonce, key, err := assay.ParseCustomID(c.ID)
-		if err != nil {
-			return fmt.Errorf("billed for %q: %w", c.ID, err)
-		}
-		b.batch[key.String()] = append(b.batch[key.String()], c)
-		if called[string(nonce)] {
-			b.calls++
-			b.called += listCost(c)
-		} else {
-			b.sum += costOf(c)
-		}
-		return nil
-	})
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, c := range h.live {
-		b.live = append(b.live, c)
-		b.sum += costOf(c)
-	}
-	for _, c := range h.calls {
-		b.calls++
-		b.called += listCost(c)
-	}
-	return b, err
-}
-
-// costOf prices an answer by the world's own table.
-func costOf(c simulator.Charge) int64 {
-	p, ok := priceOf(c.Provider, c.Model)
-	if !ok {
-		panic(fmt.Sprintf("worlds: %s/%s has no price", c.Provider, c.Model))
-	}
-	u := c.Usage
-	written := int64(u.Write5m + u.Write1h)
-	fresh := int64(u.Input) - int64(u.Cached) - written
-	cached, sum := int64(u.Cached)*p.cached, fresh*p.input+written*p.write+int64(u.Output)*p.output
-	switch {
-	case c.Job == "":
-		return sum + cached
-	case c.Provider == "openai" || c.Provider == "anthropic":
-		return (sum + cached) / 2
-	}
-	return sum/2 + cached // elsewhere a batch makes no cached token cheaper
-}
-
 // judgeWorld holds a history that has ended to the laws.
 func (h *history) judgeWorld(ctx context.Context) error {
-	all, err := h.runs(ctx)
+	all, err := h.lookedAgain(ctx)
 	if err != nil {
 		return err
 	}
@@ -299,43 +235,28 @@ func (h *history) judgeWorld(ctx context.Context) error {
 	return nil
 }
 
-// checkBooks holds what was billed against what is said to be spent: exactly, but for live calls in doubt, which the program
-// counts at their most.
-func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error {
-	_, spent, perhaps, err := h.called(ctx)
-	if err != nil {
-		return err
+// lookedAgain returns all runs once none waits to look for a job once more: closed ones do, an hour after a create call was taken for
+// lost.
+func (h *history) lookedAgain(ctx context.Context) ([]runState, error) {
+	for range 3 {
+		all, err := h.runs(ctx)
+		waits := slices.ContainsFunc(all, func(r runState) bool { return r.State == "waiting" })
+		if err != nil || !waits {
+			return all, err
+		}
+		time.Sleep(25 * time.Hour)
+		if err := h.sane(h.assay(ctx, ending{}, "resume", "--all")); err != nil {
+			return nil, err
+		}
 	}
-	perhaps -= spent
-	unsure := false // a run was cancelled, or is to look for a job once more, as it says
+	all, err := h.runs(ctx)
 	for _, r := range all {
-		if r.Spent == nil {
-			return breaks(L2, h.assay(ctx, ending{}, "spend", r.Run, "--json").String(), "every answer has a known price",
-				"run %s has answers without one", r.Run)
-		}
-		spent += nano(*r.Spent)
-		perhaps += nano(r.Perhaps + r.Unpriced)
-		perhaps += int64(40 * len(r.Doubles)) // booked at the mean of their requests
-		unsure = unsure || r.State == "cancelled" || r.State == "waiting"
-	}
-	switch billed := b.sum + b.called; {
-	case spent > billed+b.calls:
-		return breaks(L2, h.statuses(ctx, all), "nothing is counted that was not billed", "spent %d, billed %d nano-dollars", spent, billed)
-	case billed-b.calls-h.lostLive(b) > spent+perhaps && !unsure && !h.lostLogs():
-		return breaks(L2, h.statuses(ctx, all), "what was billed is spent, or perhaps spent",
-			"billed %d, spent %d, perhaps %d nano-dollars; %d short", billed, spent, perhaps, billed-spent-perhaps)
-	}
-	return nil
-}
-
-// lostLive returns the most that live answers cost which a backup cannot know.
-func (h *history) lostLive(b bill) (sum int64) {
-	if h.back {
-		for _, c := range b.live {
-			sum += costOf(c)
+		if r.State == "waiting" {
+			return nil, breaks(L12, h.statuses(ctx, all), "with providers that work, a run comes to its end",
+				"run %s waits for days", r.Run)
 		}
 	}
-	return sum
+	return all, err
 }
 
 // checkStates holds the words for a run against its numbers.
@@ -383,10 +304,10 @@ func (h *history) statuses(ctx context.Context, all []runState) string {
 // readAll looks at everything there is to look at.
 func (h *history) readAll(ctx context.Context) error {
 	all := [][]string{ // what exports write is read at the end, and so are findings as JSON
-		{"runs"}, {"status"}, {"spend"}, {"report", "--out", "report.html"},
+		{"runs"}, {"status"}, {"spend"},
 	}
 	if h.shows(0) {
-		all = append(all, []string{"analyse"})
+		all = append(all, []string{"analyse"}, []string{"report", "--out", "report.html"})
 	}
 	for _, args := range all {
 		s := h.assay(ctx, ending{}, args...)

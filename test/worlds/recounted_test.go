@@ -18,13 +18,16 @@ func (h *history) checkNumbers(ctx context.Context, all []runState, _ bill) erro
 	if len(all) == 0 {
 		return nil
 	}
-	rows := h.assay(ctx, ending{}, "export", all[0].Run, "--format", "jsonl", "--out", "rows", "--replace")
+	rows, dir := saying{}, filepath.Join(h.dir, "tables")
+	if h.format() != "jsonl" {
+		rows = h.assay(ctx, ending{}, "export", all[0].Run, "--format", "jsonl", "--out", "rows", "--replace")
+		dir = filepath.Join(h.dir, "rows")
+	}
 	claims := h.assay(ctx, ending{}, "analyse", all[0].Run, "--json")
 	if rows.code != 0 || claims.code != 0 && claims.code != 3 {
 		return breaks(L9, rows.String()+claims.String(), "a run can be exported and analysed", "exit codes %d and %d", rows.code,
 			claims.code)
 	}
-	dir := filepath.Join(h.dir, "rows")
 	if err := os.WriteFile(filepath.Join(dir, "analyse.json"), []byte(claims.out), 0o600); err != nil {
 		return err
 	}
@@ -46,7 +49,7 @@ func (h *history) checkNumbers(ctx context.Context, all []runState, _ bill) erro
 	if err := h.checkTakenPrices(ctx, r); err != nil {
 		return err
 	}
-	return h.checkPrinted(ctx, r, all[0].Run)
+	return h.checkPrinted(ctx, r, all[0].Run, dir)
 }
 
 // checkTakenPrices holds the price of every answer that was taken over against that of the run that it came from.
@@ -102,7 +105,7 @@ func dollars(x *float64) string {
 }
 
 // checkPrinted holds what is printed of the findings against what programs read of them.
-func (h *history) checkPrinted(ctx context.Context, r *recount.Run, run string) error {
+func (h *history) checkPrinted(ctx context.Context, r *recount.Run, run, dir string) error {
 	if len(r.Claims.Tables) == 0 {
 		return nil
 	}
@@ -113,13 +116,13 @@ func (h *history) checkPrinted(ctx context.Context, r *recount.Run, run string) 
 	if h.shows(2) {
 		printed.CSV = h.assay(ctx, ending{}, "analyse", run, "--csv").out
 	}
-	findings, err := os.ReadFile(filepath.Join(h.dir, "rows", "findings.jsonl"))
+	findings, err := os.ReadFile(filepath.Join(dir, "findings.jsonl"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	page, more := os.ReadFile(filepath.Join(h.dir, "report.html"))
-	if more != nil {
-		return more
+	page, err := os.ReadFile(filepath.Join(h.dir, "report.html"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	printed.Export, printed.Report = string(findings), string(page)
 	if h.Seed%4 == 1 || h.Thorough {

@@ -70,6 +70,7 @@ func (s *slot) begin() error {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
+	s.links.tables = names
 	for _, name := range names {
 		s.clear = append(s.clear, "DELETE FROM main."+name)
 		var n int

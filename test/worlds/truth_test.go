@@ -17,7 +17,7 @@ func (h *history) checkAnswers(ctx context.Context, all []runState, _ bill) erro
 	if len(all) == 0 {
 		return nil
 	}
-	rows, err := readTable(h.tables("answers.csv"), "stage turn lane item template branch draw pair judge vote", "ending text")
+	rows, err := h.table("answers", "stage turn lane item template branch draw pair judge vote", "ending text")
 	if err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func (h *history) checkVerdicts(_ context.Context, all []runState, _ bill) error
 	if len(all) == 0 {
 		return nil
 	}
-	replies, err := readTable(h.tables("answers.csv"), "key second_try judge", "text")
-	verdicts, more := readTable(h.tables("verdicts.csv"), "key second_try judge stage prompt trait", "state label")
+	replies, err := h.table("answers", "key second_try judge", "text")
+	verdicts, more := h.table("verdicts", "key second_try judge stage prompt trait", "state label")
 	if err = errors.Join(err, more); err != nil {
 		return err
 	}

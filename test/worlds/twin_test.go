@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"assay/test/worlds/recount"
 )
 
 // findings are what a history ended with: answers and verdicts by what they are about.
@@ -40,8 +42,8 @@ func (w World) edited(end Study) (World, bool) {
 	plain := w.Study.Budget == 0 && end.Budget == 0 && !slices.ContainsFunc(w.Actions, func(a Action) bool {
 		return a.Do == "cancel" || a.Do == "redo" || strings.Contains(a.Edit, "budget")
 	})
-	return World{Seed: w.Seed, Study: end, Queue: w.Queue, Actions: []Action{{Do: "run", Args: []string{"run", "study.yaml", "--yes"}}}},
-		plain
+	return World{Seed: w.Seed, Study: end, Queue: w.Queue, Thorough: w.Thorough,
+		Actions: []Action{{Do: "run", Args: []string{"run", "study.yaml", "--yes"}}}}, plain
 }
 
 // lossy reports whether a fault of the world may leave requests without an answer, or give them another one.
@@ -52,51 +54,43 @@ func (w World) lossy() bool {
 	})
 }
 
-// export writes the tables of the newest run.
+// export writes the tables of the newest run: in one of three worlds as CSV, in the others as JSON, which checkNumbers reads as well.
 func (h *history) export(ctx context.Context) error {
-	s := h.assay(ctx, ending{}, "export", "--format", "csv", "--out", "tables", "--replace")
+	s := h.assay(ctx, ending{}, "export", "--format", h.format(), "--out", "tables", "--replace")
 	if s.code != 0 {
 		return breaks(L5, s.String(), "what is kept can be exported", "exit %d", s.code)
 	}
 	return nil
 }
 
-// tables returns where one of them is.
-func (h *history) tables(name string) string { return filepath.Join(h.dir, "tables", name) }
-
-// found reads what the newest run has found by models, programs and rules, from its tables.
-func (h *history) found() (findings, error) {
-	answers, err := readTable(h.tables("answers.csv"), "stage item lane template turn branch draw pair judge vote", "ending text")
-	verdicts, more := readTable(h.tables("verdicts.csv"), "stage item lane turn branch draw pair direction judge vote",
-		"state label score")
-	maps.DeleteFunc(verdicts, func(key, _ string) bool { return strings.Contains(key, "|human:") })
-	return findings{answers, verdicts}, errors.Join(err, more)
+func (h *history) format() string {
+	if h.shows(2) {
+		return "csv"
+	}
+	return "jsonl"
 }
 
-// readTable reads a table as values by keys, both made of columns. A key that is there twice is an error.
-func readTable(file, keys, values string) (map[string]string, error) {
-	f, err := os.Open(file)
+// table reads one of them as values by keys, both made of columns. A key that is there twice is an error.
+func (h *history) table(name, keys, values string) (map[string]string, error) {
+	name += "." + h.format()
+	file := filepath.Join(h.dir, "tables", name)
+	read := csvRows
+	if h.format() == "jsonl" {
+		read = jsonRows
+	}
+	rows, err := read(file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) == 0 {
-		return nil, fmt.Errorf("%s: no table: %w", file, err)
-	}
-	part := func(row []string, columns string) string {
+	part := func(row map[string]string, columns string) string {
 		var all []string
-		for _, c := range strings.Fields(columns) {
-			i := slices.Index(rows[0], c)
-			if i < 0 {
-				panic("worlds: " + file + " has no column " + c)
-			}
-			all = append(all, row[i])
+		for c := range strings.FieldsSeq(columns) {
+			all = append(all, row[c])
 		}
 		return strings.Join(all, "|")
 	}
 	table := map[string]string{}
-	for _, row := range rows[1:] {
+	for _, row := range rows {
 		k := part(row, keys)
 		if _, twice := table[k]; twice {
 			return nil, breaks(L8, file, "a row for each answer and verdict", "%s is there twice", k)
@@ -104,6 +98,58 @@ func readTable(file, keys, values string) (map[string]string, error) {
 		table[k] = part(row, values)
 	}
 	return table, nil
+}
+
+// csvRows reads a table under its heading.
+func csvRows(file string) ([]map[string]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, fmt.Errorf("no table: %w", err)
+	}
+	var all []map[string]string
+	for _, row := range rows[1:] {
+		one := map[string]string{}
+		for i, name := range rows[0] {
+			one[name] = row[i]
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// jsonRows reads a table of JSON lines.
+func jsonRows(file string) ([]map[string]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := recount.ReadRows[map[string]any](f)
+	var all []map[string]string
+	for _, row := range rows {
+		one := map[string]string{}
+		for name, v := range row {
+			if v != nil {
+				one[name] = fmt.Sprint(v)
+			}
+		}
+		all = append(all, one)
+	}
+	return all, err
+}
+
+// found reads what the newest run has found by models, programs and rules, from its tables.
+func (h *history) found() (findings, error) {
+	answers, err := h.table("answers", "stage item lane template turn branch draw pair judge vote", "ending text")
+	verdicts, more := h.table("verdicts", "stage item lane turn branch draw pair direction judge vote",
+		"state label score")
+	maps.DeleteFunc(verdicts, func(key, _ string) bool { return strings.Contains(key, "|human:") })
+	return findings{answers, verdicts}, errors.Join(err, more)
 }
 
 // withoutPairs forgets comparisons.

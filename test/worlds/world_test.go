@@ -59,7 +59,7 @@ func Make(seed uint64) World {
 	if r.IntN(3) == 0 {
 		w.Rate = 0.5
 	}
-	if r.IntN(4) > 0 {
+	if r.IntN(8) > 0 {
 		w.Idle = time.Minute // it sleeps for most of a world, and twelve times fewer looks at nothing new find the same
 	}
 	for range r.IntN(4) {

@@ -288,8 +288,9 @@ type Segment struct {
 	WrittenTokens int64 // to a cache
 	OutputTokens  int64
 	Reasoning     int64
-	UsageUnknown  int64 // replies that did not report their tokens
-	Taken         Taken // of answers of other runs
+	UsageUnknown  int64       // replies that did not report their tokens
+	Taken         Taken       // of answers of other runs
+	Doubled       assay.Money // of Cost: what jobs that were one too many have cost
 }
 
 // Taken sums what answers of other runs took and cost there. The sums of a segment have none of it.
@@ -308,9 +309,9 @@ func (g Segment) Spent() assay.Cost {
 	return g.Cost
 }
 
-// Price returns what its answers cost where they were paid for: here, in another run, or elsewhere.
+// Price returns what its answers cost where they were paid for: here, in another run, or elsewhere. What was paid twice counts once.
 func (g Segment) Price() assay.Cost {
-	return g.Cost.Add(assay.Cost{Sum: g.Taken.Cost, Priced: -g.Taken.Unpriced, Unknown: g.Taken.Unpriced})
+	return g.Cost.Add(assay.Cost{Sum: g.Taken.Cost - g.Doubled, Priced: -g.Taken.Unpriced, Unknown: g.Taken.Unpriced})
 }
 
 // Done returns how many attempts have an outcome.

@@ -20,7 +20,7 @@ type Run struct {
 	Items    []Item
 	Claims   Claims
 	Rubrics  map[string]Rubric // by stage; one that is missing is guessed from the rows
-	Doubled  bool              // a provider made a job twice: lanes have the cost of both
+	Doubled  bool              // a provider made a job twice: lanes have spent the cost of both
 }
 
 // Answer is a row of the table of answers, as far as numbers rest on it.

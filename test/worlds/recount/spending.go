@@ -39,7 +39,7 @@ func (c *checker) costs() {
 			}
 		}
 		c.count("price", "answers", answers, claim.Answers)
-		if sentAgain || c.Doubled { // rows have the cost of the attempt that counts
+		if sentAgain { // rows have the cost of the attempt that counts
 			c.Skipped["cost of what was sent again"]++
 			c.perEach(claim, claim.Cost, valid)
 			continue
@@ -47,7 +47,9 @@ func (c *checker) costs() {
 		c.same("price", "cost, at least", some(sum), some(claim.AtLeast))
 		cost := someIf(known, sum)
 		c.same("price", "cost", cost, claim.Cost)
-		c.same("price", "spent", someIf(paid, spent), claim.Spent)
+		if !c.Doubled {
+			c.same("price", "spent", someIf(paid, spent), claim.Spent)
+		}
 		c.perEach(claim, cost, valid)
 	}
 	c.about = ""

@@ -112,7 +112,8 @@ func segments(ctx context.Context, d *db.DB, where string, args ...any) ([]store
 		refetches, settled_ms, failures, held_from, removed_ms, holder, epoch, lease_until_ms,
 		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,
 		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown,
-		taken_nano, taken_unpriced, taken_input, taken_cached, taken_output, taken_mute, written_tokens
+		taken_nano, taken_unpriced, taken_input, taken_cached, taken_output, taken_mute, written_tokens,
+		CAST(COALESCE((SELECT SUM(j.cost_nano) FROM jobs j WHERE j.segment_no = segments.no), 0) AS BIGINT)
 		FROM segments `+where, args...)
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func scanSegment(rows *sql.Rows) (store.Segment, error) {
 		&held, &removed, &holder, &g.Lease.Epoch, &until, &n[0], &n[1], &n[2], &n[3],
 		&n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus, &g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits,
 		&g.InputTokens, &g.CachedTokens, &g.OutputTokens, &g.Reasoning, &g.UsageUnknown, &g.Taken.Cost, &g.Taken.Unpriced,
-		&g.Taken.Input, &g.Taken.Cached, &g.Taken.Output, &g.Taken.Mute, &g.WrittenTokens)
+		&g.Taken.Input, &g.Taken.Cached, &g.Taken.Output, &g.Taken.Mute, &g.WrittenTokens, &g.Doubled)
 	if err != nil {
 		return g, err
 	}

@@ -73,3 +73,40 @@ func (b *bench) daysOfBills(t *testing.T, g store.Segment) {
 		t.Errorf("of nobody: %v", none)
 	}
 }
+
+// doubled books jobs that are one too many: at what was expected while nothing of their segment has a price, and at what its answers cost
+// then. The run has spent it, and it is no part of the answers' price.
+func doubled(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	g := b.to(b.staged(store.Batch, 2), store.Launched)
+	add := func(job string, done int64, over bool) {
+		t.Helper()
+		b.ok(b.s.Work.AddDouble(b.ctx, g.Lease, store.Double{Job: job, What: "it is over", Over: over, Done: done}))
+	}
+	want := func(doubles assay.Money, spent assay.Money) {
+		t.Helper()
+		now := b.segmentNow(g)
+		if now.Doubled != doubles || now.Spent().Sum != spent || now.Price().Sum != spent-doubles {
+			t.Errorf("doubles cost %s, the segment %s, its answers %s; want %s and %s", now.Doubled, now.Spent(), now.Price(), doubles,
+				spent)
+		}
+	}
+	add("one", 1, false)
+	want(assay.Dollar/2, assay.Dollar/2)
+	b.ok(b.s.Work.Ended(b.ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: b.clock.now()}))
+	b.ok(b.s.Work.Fetched(b.ctx, g.Lease, b.clock.now()))
+	first, odd := b.outcome(g, 0, assay.Answered), assay.Money(1001)
+	first.Cost = &odd
+	b.settle(g, first, b.outcome(g, 1, assay.Answered))
+	b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
+	add("one", 2, true)
+	want(3001, 6002)
+	add("two", 1, true)
+	want(4501, 7502)
+	add("two", 0, false) // what it did is not known
+	want(4501, 7502)
+	if r, err := b.s.Reader.Run(b.ctx, b.run.No); err != nil || r.Spent != 7502 {
+		t.Errorf("the run has spent %s, %v", r.Spent, err)
+	}
+}

@@ -1,0 +1,137 @@
+package worlds
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"assay/internal/assay"
+	"assay/internal/simulator"
+)
+
+// bill is what the providers charged.
+type bill struct {
+	batch map[string][]simulator.Charge // by key
+	live  []simulator.Charge
+	sum   int64 // nano-dollars
+
+	called int64 // for answers through the gateway
+	calls  int64 // so many; half of a price may be rounded
+}
+
+func (h *history) billed(ctx context.Context) (bill, error) {
+	b := bill{batch: map[string][]simulator.Charge{}}
+	called, _, _, err := h.called(ctx)
+	if err != nil {
+		return b, err
+	}
+	err = h.sim.EachCharge(func(c simulator.Charge) error {
+		nonce, key, err := assay.ParseCustomID(c.ID)
+		if err != nil {
+			return fmt.Errorf("billed for %q: %w", c.ID, err)
+		}
+		b.batch[key.String()] = append(b.batch[key.String()], c)
+		if called[string(nonce)] {
+			b.calls++
+			b.called += listCost(c)
+		} else {
+			b.sum += costOf(c)
+		}
+		return nil
+	})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.live {
+		b.live = append(b.live, c)
+		b.sum += costOf(c)
+	}
+	for _, c := range h.calls {
+		b.calls++
+		b.called += listCost(c)
+	}
+	return b, err
+}
+
+// costOf prices an answer by the world's own table.
+func costOf(c simulator.Charge) int64 {
+	p, ok := priceOf(c.Provider, c.Model)
+	if !ok {
+		panic(fmt.Sprintf("worlds: %s/%s has no price", c.Provider, c.Model))
+	}
+	u := c.Usage
+	written := int64(u.Write5m + u.Write1h)
+	fresh := int64(u.Input) - int64(u.Cached) - written
+	cached, sum := int64(u.Cached)*p.cached, fresh*p.input+written*p.write+int64(u.Output)*p.output
+	switch {
+	case c.Job == "":
+		return sum + cached
+	case c.Provider == "openai" || c.Provider == "anthropic":
+		return (sum + cached) / 2
+	}
+	return sum/2 + cached // elsewhere a batch makes no cached token cheaper
+}
+
+// checkBooks holds what was billed against what is said to be spent: exactly, but for live calls in doubt, which the program
+// counts at their most.
+func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error {
+	_, spent, perhaps, err := h.called(ctx)
+	if err != nil {
+		return err
+	}
+	perhaps -= spent
+	guessed, err := h.guessed(ctx, b)
+	if err != nil {
+		return err
+	}
+	unsure := false // a run was cancelled
+	for _, r := range all {
+		if r.Spent == nil {
+			return breaks(L2, h.assay(ctx, ending{}, "spend", r.Run, "--json").String(), "every answer has a known price",
+				"run %s has answers without one", r.Run)
+		}
+		spent += nano(*r.Spent)
+		perhaps += nano(r.Perhaps + r.Unpriced)
+		unsure = unsure || r.State == "cancelled"
+	}
+	switch billed := b.sum + b.called; {
+	case spent > billed+b.calls+guessed:
+		return breaks(L2, h.statuses(ctx, all), "nothing is counted that was not billed", "spent %d, billed %d nano-dollars", spent, billed)
+	case billed-b.calls-guessed-h.lostLive(b) > spent+perhaps && !unsure && !h.lostLogs():
+		return breaks(L2, h.statuses(ctx, all), "what was billed is spent, or perhaps spent",
+			"billed %d, spent %d, perhaps %d nano-dollars; %d short", billed, spent, perhaps, billed-spent-perhaps)
+	}
+	return nil
+}
+
+// guessed returns by how much jobs that were one too many and did not do all of their requests are booked wrongly: nobody fetches their
+// results, and a request in them counts as much as those of its segment do on average.
+func (h *history) guessed(ctx context.Context, b bill) (sum int64, err error) {
+	cost, done := map[string]int64{}, map[string]int64{}
+	for _, charges := range b.batch {
+		for _, c := range charges {
+			cost[c.Job] += costOf(c)
+			done[c.Job]++
+		}
+	}
+	err = h.rows(ctx, `SELECT j.job, j.cost_nano, g.requests, g.cost_priced, r.study FROM jobs j JOIN segments g ON g.no = j.segment_no
+		JOIN runs r ON r.no = g.run_no WHERE j.role IN ('double', 'surplus')`, func(row *sql.Rows) error {
+		var job, study string
+		var booked, requests, priced int64
+		err := row.Scan(&job, &booked, &requests, &priced, &study)
+		if study != "gateway" && done[job] < requests {
+			sum += max(booked-cost[job], cost[job]-booked)
+		}
+		return err
+	})
+	return sum, err
+}
+
+// lostLive returns the most that live answers cost which a backup cannot know.
+func (h *history) lostLive(b bill) (sum int64) {
+	if h.back {
+		for _, c := range b.live {
+			sum += costOf(c)
+		}
+	}
+	return sum
+}
