@@ -137,6 +137,11 @@ func (s *Study) LanesNamed(names []string) []*Lane {
 	return out
 }
 
+// Takes reports whether the answers of a lane are among those that a stage judges or compares.
+func (st *Stage) Takes(l *Lane) bool {
+	return len(st.Among.List) == 0 || slices.ContainsFunc(st.Among.List, func(name string) bool { return Picks(name, l) })
+}
+
 // Picks reports whether a name means a lane: its own, its group's, the beginning of it up to a dot, or a glob.
 func Picks(name string, l *Lane) bool {
 	if name == l.Name || name == l.Group || strings.HasPrefix(l.Name, name+".") {

@@ -130,7 +130,7 @@ func (k *maker) choose() error {
 	k.m.Judged, k.m.Pairs, k.m.Input = results.GivesVerdicts(of), of.Verb() == study.VerbCompare, k.plan.Root(of)
 	k.m.Answers = k.sources(of)
 	k.m.Source = k.m.Answers[0]
-	k.lanes()
+	k.lanes(of)
 	if !k.m.Judged {
 		return nil
 	}
@@ -145,8 +145,7 @@ func (k *maker) choose() error {
 	if k.scale.down {
 		k.m.best, k.m.worst = k.m.worst, k.m.best
 	}
-	k.people = len(k.study.LanesNamed(of.Judges.List)) == 0 && r.Rule == nil &&
-		!slices.ContainsFunc(of.Judges.List, func(n string) bool { return !strings.HasPrefix(n, people.Prefix) })
+	k.people = people.Alone(of.Judges.List)
 	return k.flips(judging)
 }
 
@@ -182,13 +181,13 @@ func (k *maker) first(judging []*study.Stage) string {
 	return k.m.Stages[0]
 }
 
-// lanes are the columns, in the order of the study.
-func (k *maker) lanes() {
+// lanes makes the columns: the lanes whose answers the stage is about, in the order of the study.
+func (k *maker) lanes(of *study.Stage) {
 	k.column = map[string]int{}
 	for _, name := range k.m.Answers {
 		from, _ := k.study.Stage(name)
 		for _, l := range k.study.Contestants(from) {
-			if _, seen := k.column[l.Name]; !seen {
+			if _, seen := k.column[l.Name]; !seen && of.Takes(l) {
 				k.column[l.Name] = len(k.m.Lanes)
 				k.m.Lanes = append(k.m.Lanes, l.Name)
 			}

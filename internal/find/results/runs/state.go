@@ -3,7 +3,6 @@ package runs
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"assay/internal/find/results"
@@ -278,8 +277,7 @@ func (s *Standing) failedStage(st *study.Study) string {
 func peoplesStage(ctx context.Context, r *results.Reader, run store.Run, st *study.Study) (string, error) {
 	for i := range st.Stages {
 		s := &st.Stages[i]
-		if !results.GivesVerdicts(s) || len(s.Judges.List) == 0 ||
-			slices.ContainsFunc(s.Judges.List, func(name string) bool { return !strings.HasPrefix(name, people.Prefix) }) {
+		if !results.GivesVerdicts(s) || !people.Alone(s.Judges.List) {
 			continue
 		}
 		seen := map[store.Task]bool{}

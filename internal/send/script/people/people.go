@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"assay/internal/assay"
@@ -24,6 +25,11 @@ import (
 
 // Prefix begins the name of every judge who is a person.
 const Prefix = "human:"
+
+// Alone reports whether a stage names judges, and all of them are people. A rule or a program judges where none is named.
+func Alone(judges []string) bool {
+	return len(judges) > 0 && !slices.ContainsFunc(judges, func(name string) bool { return !strings.HasPrefix(name, Prefix) })
+}
 
 // Stage is one stage of a run for people.
 type Stage struct {

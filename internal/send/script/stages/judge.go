@@ -89,7 +89,7 @@ func (j *Judge) Conditions(it assay.Item, at assay.Coordinates) ([]Condition, er
 // Reads reports whether the stage is about a lane's answers of a turn of a stage.
 func (j *Judge) Reads(stage, lane string, turn int) bool {
 	s, err := j.source(stage)
-	return err == nil && j.reads(s, turn) && slices.ContainsFunc(s.chosen, func(l *study.Lane) bool { return l.Name == lane && j.picks(l) })
+	return err == nil && j.reads(s, turn) && slices.ContainsFunc(s.chosen, func(l *study.Lane) bool { return l.Name == lane && j.stage.Takes(l) })
 }
 
 // reads reports whether the stage is about the answers of a turn of a source.
@@ -124,17 +124,12 @@ func (j *Judge) subjects(it assay.Item, turn int) []assay.Coordinates {
 			continue
 		}
 		for _, l := range s.Lanes() {
-			if j.picks(l) {
+			if j.stage.Takes(l) {
 				out = append(out, s.At(it, 0, l.Name, turn)...)
 			}
 		}
 	}
 	return out
-}
-
-// picks reports whether the stage is about a lane's answers.
-func (j *Judge) picks(l *study.Lane) bool {
-	return len(j.stage.Among.List) == 0 || slices.ContainsFunc(j.stage.Among.List, func(n string) bool { return study.Picks(n, l) })
 }
 
 // request returns the coordinates of one judge's reading of one answer.

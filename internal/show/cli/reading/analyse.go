@@ -171,7 +171,7 @@ func VerdictOf(all []*Analysed) error {
 		return &shell.ExitError{Code: shell.ExitGate, Err: fmt.Errorf("%s under require failed", assay.Count(failed, "gate"))}
 	case empty:
 		return &shell.ExitError{Code: shell.ExitIncomplete,
-			Err: errors.New("there is nothing to analyse: no stage of the run judges or compares")}
+			Err: errors.New("there is nothing to analyse: no stage of the run judges or compares, or nothing has been judged yet")}
 	case incomplete:
 		return &shell.ExitError{Code: shell.ExitIncomplete,
 			Err: errors.New("incomplete: less than 95% of the planned verdicts of a table are valid")}

@@ -362,6 +362,10 @@ func TestARunThatJudgesNothingSaysSo(t *testing.T) {
 		"Nothing was judged: no stage of this study judges or compares its answers." || s.Coverage != "3 of 4 requests have an answer." {
 		t.Errorf("%+v", s)
 	}
+	d.Reads = map[string][]string{"fine": {"a"}}
+	if s := words.Summarise(d); s.Headline.String() != "Nothing was judged yet: there is no verdict." {
+		t.Errorf("with a stage that judges: %s", s.Headline)
+	}
 }
 
 func TestACostThatIsNotKnownIsNeverTheCheapest(t *testing.T) {

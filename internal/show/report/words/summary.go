@@ -58,7 +58,7 @@ func Summarise(d *report.Document) *Summary { return document{d}.summary() }
 func (d document) summary() *Summary {
 	out := &Summary{Rehearsal: d.Rehearsal}
 	if d.Report == nil || len(d.Report.Leaderboards) == 0 {
-		out.Headline = say("Nothing was judged: no stage of this study judges or compares its answers.")
+		out.Headline = d.empty()
 		if d.Report != nil && len(d.Report.Tables) > 0 {
 			out.Headline = say("No stage ranks its lanes: what was measured stands in the tables below.")
 		}
@@ -88,6 +88,14 @@ func (d document) summary() *Summary {
 	}
 	out.Board, out.Sides = d.board(lead, all), d.sides()
 	return out
+}
+
+// empty returns why there is no verdict: none is asked for, or none is there yet.
+func (d document) empty() Sentence {
+	if len(d.Reads)+len(d.Pairings) > 0 {
+		return say("Nothing was judged yet: there is no verdict.")
+	}
+	return say("Nothing was judged: no stage of this study judges or compares its answers.")
 }
 
 // maxHeld is how many lanes that were held against a baseline have a sentence each.
