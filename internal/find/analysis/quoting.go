@@ -101,14 +101,15 @@ func (s *Leaderboard) spread() (float64, bool) {
 		return 0, false
 	}
 	spread := adaptive.Spread(value, se)
-	if s.Rough() && s.Unit == Share {
-		spread = max(spread, usualSpread*usualSpread)
+	if usual := usualSpread[s.Unit]; s.Rough() {
+		spread = max(spread, usual*usual)
 	}
 	return spread, true
 }
 
-// usualSpread is how far rates of lanes are taken to differ where two or three do not show it.
-const usualSpread = 0.05
+// usualSpread is how far lanes are taken to differ where two or three do not show it: 5 points of a rate, or of wins against an
+// equal.
+var usualSpread = map[Unit]float64{Share: 0.05, Logit: 0.2}
 
 // Rough reports whether so few places are ranked that they do not show how far such lanes differ: a quote is a range then,
 // from what believes in the difference as it was found to what believes in little of it.

@@ -94,10 +94,10 @@ func (s *Script) worth(ctx context.Context, st *study.Stage, g store.Segment) (a
 	return out, nil
 }
 
-// Compares reports whether comparisons of two lanes of a stage can be bought.
-func (s *Script) Compares(stage string) bool {
+// Compares returns why comparisons of two lanes of a stage cannot be bought; nil: they can.
+func (s *Script) Compares(stage string) error {
 	_, err := s.stages.Compared(stage)
-	return err == nil
+	return err
 }
 
 // Settled returns how far two lanes are told apart.

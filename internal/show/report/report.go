@@ -70,6 +70,7 @@ type Pairing struct {
 // Comparing is what a comparison is in a stage.
 type Comparing struct {
 	Verdicts int               // that tables count of one comparison
+	PerItem  int               // comparisons that two lanes have on one more item
 	Left     map[[2]string]int // comparisons that neighbours can still have on the items that there are, by their names
 }
 

@@ -10,6 +10,7 @@ import (
 	"assay/internal/send/script/rounds"
 	"assay/internal/show/report"
 	"assay/internal/show/report/words"
+	"assay/internal/study"
 )
 
 // comparingOf returns what a comparison is in each stage that ranks by them, and how many its neighbours have left.
@@ -29,11 +30,18 @@ func comparingOf(ctx context.Context, r *results.Reader, found *findings.Finding
 		if !ok || !compared(*b) {
 			continue
 		}
-		c := report.Comparing{Verdicts: s.VerdictsOfOne(b.Stage), Left: map[[2]string]int{}}
+		c := report.Comparing{Verdicts: s.VerdictsOfOne(b.Stage), PerItem: 2, Left: map[[2]string]int{}}
 		if findings.Decided(s.Study(), st) {
 			c.Verdicts = 1
 		}
-		if b.Field == analysis.ByLane && s.Compares(b.Stage) {
+		if b.Field == analysis.ByLane && s.Compares(b.Stage) != nil { // nothing is sent, so that nothing can be bought: only items help
+			if c.PerItem = 1; st.Pairs != nil && (st.Pairs.Order == study.OrderBoth || st.Pairs.Reverse == 1) {
+				c.PerItem = 2
+			}
+			for _, two := range words.Neighbours(b) {
+				c.Left[two] = 0
+			}
+		} else if b.Field == analysis.ByLane {
 			for _, two := range words.Neighbours(b) {
 				settled, err := s.Settled(ctx, rounds.Settle{Stage: b.Stage, First: two[0], Second: two[1]})
 				if err != nil {

@@ -123,6 +123,9 @@ func pairingsOf(st *study.Study) map[string]report.Pairing {
 func RootInput(st *study.Study, s *study.Stage) string {
 	for range st.Stages {
 		from := cmp.Or(s.Ask, s.Continue, s.Compare)
+		if s.Import != nil {
+			from = s.Import.Of
+		}
 		if len(s.Judge.List) > 1 {
 			return ""
 		}

@@ -19,6 +19,9 @@ import (
 	"assay/internal/study"
 )
 
+// bothWays is how often --settle compares two lanes on an item.
+const bothWays = 2
+
 // SettlingChance is with which chance what is quoted settles a pair.
 const SettlingChance = 0.8
 
@@ -61,6 +64,9 @@ func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w rounds.Set
 	}
 	if st, ok := s.Study().Stage(o.Stage); ok && st.Verb() == study.VerbJudge {
 		return o, &SettleError{Text: fmt.Sprintf("stage %s does not rank lanes %s and %s", o.Stage, w.First, w.Second), Single: true}
+	}
+	if err := s.Compares(o.Stage); err != nil {
+		return o, &SettleError{Text: err.Error()}
 	}
 	if o.Settled, err = s.Settled(ctx, o.Settle); err != nil || o.Under {
 		return o, err
@@ -108,7 +114,7 @@ func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w rounds.Set
 	if findings.Decided(s.Study(), st) {
 		each = 1
 	}
-	o.N, o.Items = words.Comparisons(needed, each, o.Left)
+	o.N, o.Items = words.Comparisons(needed, each, o.Left, bothWays)
 	o.Needed = o.N
 	o.limit(budget)
 	o.Chance = q.Chance(float64(max(1, o.N) * each))

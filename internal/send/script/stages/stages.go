@@ -126,10 +126,14 @@ func (s *Stages) TakeLook(l store.Look) error {
 
 // Compared returns the rounds in which lanes of a stage may be told apart.
 func (s *Stages) Compared(name string) (*rounds.Rounds, error) {
-	if rec, ok := s.all[name].(*LaneContest); ok && rec.rounds != nil {
-		return rec.rounds, nil
+	rec, ok := s.all[name].(*LaneContest)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("stage %s does not compare lanes with each other", name)
+	case rec.rounds == nil:
+		return nil, fmt.Errorf("stage %s asks no model: only more items make more comparisons", name)
 	}
-	return nil, fmt.Errorf("stage %s does not compare lanes with each other", name)
+	return rec.rounds, nil
 }
 
 // blockSize is how many requests are made at a time.

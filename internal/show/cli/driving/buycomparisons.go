@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/internal/assay"
@@ -12,6 +13,7 @@ import (
 	"assay/internal/send/script/rounds"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/shell"
+	"assay/internal/study"
 	"assay/internal/study/plan"
 )
 
@@ -23,9 +25,10 @@ func buyComparisons(ctx context.Context, w *shell.World, h *shell.Home, want wor
 		return shell.Usage("for example --settle \"haiku, mini.low\"", "--settle: want the names of two lanes, got %q", f.settle)
 	}
 	wish := rounds.Settle{First: strings.TrimSpace(names[0]), Second: strings.TrimSpace(names[1]), Budget: f.budget}
+	lanes := laneNames(d.Study)
 	for _, name := range []string{wish.First, wish.Second} {
-		if _, ok := d.Study.Lane(name); !ok {
-			return shell.Usage("", "--settle: the study has no lane %q", name)
+		if !slices.Contains(lanes, name) {
+			return shell.Usage(shell.NearOrAll(name, lanes), "--settle: the study has no lane %q", name)
 		}
 	}
 	if len(f.settings.Stages) == 1 {
@@ -82,6 +85,27 @@ func buyComparisons(ctx context.Context, w *shell.World, h *shell.Home, want wor
 		return err
 	}
 	return Drive(ctx, w, h, run, d.Study, DriveOptions{Detach: f.detach, Interval: f.interval})
+}
+
+// laneNames returns the lanes of a study: those that it declares, and those whose answers it imports.
+func laneNames(s *study.Study) []string {
+	var out []string
+	add := func(l *study.Lane) {
+		if !slices.Contains(out, l.Name) {
+			out = append(out, l.Name)
+		}
+	}
+	for i := range s.Lanes {
+		add(&s.Lanes[i])
+	}
+	for i := range s.Stages {
+		if s.Stages[i].Import != nil {
+			for _, l := range s.Contestants(&s.Stages[i]) {
+				add(l)
+			}
+		}
+	}
+	return out
 }
 
 // confirmComparisons prints what is bought, for how much and with which chance, and asks.
@@ -168,7 +192,7 @@ func whereToAdd(d *plan.Input, q quotes.ItemQuote, wanted, all int64) (first, se
 		if to == "" {
 			to = "input " + q.Input
 		}
-		first = fmt.Sprintf("add %s to %s, then ", assay.Count(wanted-all, "item"), to)
+		first = fmt.Sprintf("add %s to %s%s, then ", assay.Count(wanted-all, "item"), to, answersToo(d.Study, q.Stage))
 	}
 	switch {
 	case in.Sample != nil:
@@ -177,4 +201,15 @@ func whereToAdd(d *plan.Input, q quotes.ItemQuote, wanted, all int64) (first, se
 		set = fmt.Sprintf("inputs.%s.limit=%d", q.Input, wanted)
 	}
 	return first, set
+}
+
+// answersToo returns where the answers to new items have to be added, where a stage judges answers of a file.
+func answersToo(s *study.Study, stage string) string {
+	st, _ := s.Stage(stage)
+	for _, name := range st.Judge.List {
+		if from, ok := s.Stage(name); ok && from.Import != nil {
+			return " and the answers to them to " + from.Import.File
+		}
+	}
+	return ""
 }

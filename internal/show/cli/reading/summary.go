@@ -93,7 +93,9 @@ func printBoard(w *shell.World, b *words.Board) error {
 			t.Least = map[int]int{len(t.Head) - 1: boardBar}
 		}
 		add(c.Label, true)
-		means = append(means, strings.ToUpper(assay.Clean(c.Label, 60))+" is "+assay.Clean(c.Head, 60))
+		if c.Label != c.Head {
+			means = append(means, strings.ToUpper(assay.Clean(c.Label, 60))+" is "+assay.Clean(c.Head, 60))
+		}
 		if i == 0 && b.Costs { // beside what is ranked, so that a narrow terminal has both
 			add("$ per 1,000", true)
 		}
@@ -128,7 +130,11 @@ func printBoard(w *shell.World, b *words.Board) error {
 	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
-	fmt.Fprintln(w.Stdout, term.Wrapped(strings.TrimSpace(strings.Join(means, "; ")+". "+b.Note), w.OutWidth(), ""))
+	note := b.Note
+	if len(means) > 0 {
+		note = strings.TrimSpace(strings.Join(means, "; ") + ". " + note)
+	}
+	fmt.Fprintln(w.Stdout, term.Wrapped(note, w.OutWidth(), ""))
 	if b.More > 0 {
 		fmt.Fprintf(w.Stdout, "%d more are not listed.\n", b.More)
 	}

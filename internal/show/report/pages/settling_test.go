@@ -370,12 +370,12 @@ func TestAQuoteOfLanesKeepsToWhatIsLeft(t *testing.T) {
 		t.Fatal("nothing is quoted")
 	}
 	for _, left := range []int{5, 1_000_000} {
-		c := report.Comparing{Verdicts: 2, Left: map[[2]string]int{}}
+		c := report.Comparing{Verdicts: 2, PerItem: 2, Left: map[[2]string]int{}}
 		for _, v := range verdicts {
 			c.Left[[2]string{v.First, v.Second}] = left
 		}
 		for k, s := range quotes(map[string]report.Comparing{"arena": c}) {
-			n, items := words.Comparisons(verdicts[k].Likely.N, 2, left)
+			n, items := words.Comparisons(verdicts[k].Likely.N, 2, left, 2)
 			want := words.Amount{N: float64(n), Known: true, Cost: verdicts[k].Likely.Cost}
 			if items > 0 {
 				want = words.Amount{N: float64(items), Known: true, Unit: "item"}
@@ -385,10 +385,27 @@ func TestAQuoteOfLanesKeepsToWhatIsLeft(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []struct{ each, left, n, items int }{
-		{1, 200, 57, 0}, {3, 200, 19, 0}, {1, 57, 57, 0}, {1, 40, 40, 9}, {1, 0, 0, 29},
+	for _, left := range []int{0, 1_000_000} { // three do not show how far apart they lie: a range, in one unit
+		d := texts(3, 60, "")
+		d.Report.Leaderboards = d.Report.Leaderboards[:1]
+		b := &d.Report.Leaderboards[0]
+		b.Field = analysis.ByLane
+		c := report.Comparing{Verdicts: 1, PerItem: 1, Left: map[[2]string]int{}}
+		for _, two := range words.Neighbours(b) {
+			c.Left[two] = left
+		}
+		d.Comparing = map[string]report.Comparing{"arena": c}
+		unit := map[bool]string{true: "item"}[left == 0]
+		for _, q := range words.Summarise(d).Settling {
+			if !q.AsFound.Known || q.AsFound.Unit != unit || q.Likely.Unit != unit || q.AsFound.N >= q.Likely.N || q.Likely.N > 20_000 {
+				t.Errorf("%d left: %+v", left, q)
+			}
+		}
+	}
+	for _, c := range []struct{ each, left, per, n, items int }{
+		{1, 200, 2, 57, 0}, {3, 200, 2, 19, 0}, {1, 57, 2, 57, 0}, {1, 40, 2, 40, 9}, {1, 0, 2, 0, 29}, {1, 0, 1, 0, 57},
 	} {
-		if n, items := words.Comparisons(56.2, c.each, c.left); n != c.n || items != c.items {
+		if n, items := words.Comparisons(56.2, c.each, c.left, c.per); n != c.n || items != c.items {
 			t.Errorf("%+v: %d, %d", c, n, items)
 		}
 	}

@@ -97,12 +97,14 @@ func (d document) settling(r *ranked, a, b int) (Settling, bool) {
 		each = each.times(r.perPair())
 	}
 	s.Even, s.Likely = amount(q, 0.5, each), amount(q, likelyChance, each)
-	if r.Rough() && r.Verb == analysis.Judged {
+	if r.Rough() && r.Field == analysis.ByLane {
 		s.AsFound = amount(q.AsFound(), likelyChance, each)
 	}
 	switch {
 	case pairs:
 		s.atMost(r.pairsLeft())
+	case r.Field == analysis.ByItem && r.Rounds != nil:
+		s.atMost(mostMeetings)
 	case r.Verb == analysis.Compared:
 		d.inComparisons(&s)
 	default:
@@ -110,6 +112,9 @@ func (d document) settling(r *ranked, a, b int) (Settling, bool) {
 	}
 	return s, true
 }
+
+// mostMeetings is how often rounds compare two texts: once each way.
+const mostMeetings = 2
 
 // Neighbours returns the names of every two that follow each other in a ranking and cannot be told apart.
 func Neighbours(s *analysis.Leaderboard) (out [][2]string) {
@@ -123,11 +128,11 @@ func Neighbours(s *analysis.Leaderboard) (out [][2]string) {
 }
 
 // Comparisons returns how many comparisons so many verdicts are, of which one comparison has each; where they are more than
-// are left on the items that there are, those, and how many more items it takes: each is compared both ways round. Numbers
-// are rounded up to two digits.
-func Comparisons(verdicts float64, each, left int) (n, items int) {
+// are left on the items that there are, those, and how many more items it takes, if the two are compared on each so often.
+// Numbers are rounded up to two digits.
+func Comparisons(verdicts float64, each, left, perItem int) (n, items int) {
 	if n = int(max(1, math.Ceil(verdicts/float64(max(1, each))))); n > left {
-		return left, roughly((n - left + 1) / 2)
+		return left, roughly((n - left + perItem - 1) / perItem)
 	}
 	return min(roughly(n), left), 0
 }
@@ -143,11 +148,11 @@ func (d document) inComparisons(s *Settling) {
 	if !limited {
 		left = math.MaxInt
 	}
-	for _, a := range []*Amount{&s.Even, &s.Likely} {
+	for _, a := range []*Amount{&s.Even, &s.Likely, &s.AsFound} {
 		if !a.Known {
 			continue
 		}
-		n, items := Comparisons(a.N, c.Verdicts, left)
+		n, items := Comparisons(a.N, c.Verdicts, left, max(1, c.PerItem))
 		if a.N = float64(n); items > 0 {
 			*a = Amount{N: float64(items), Known: true, Unit: strings.TrimSuffix(d.nounOf(s.Stage), "s")}
 		}
@@ -310,7 +315,7 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 			if len(all) > 1 {
 				names += " (" + r.label() + ")"
 			}
-			points, rough = append(points, names+": "+s.words()), rough || len(r.order) <= fewLanes
+			points, rough = append(points, names+": "+s.words()), rough || s.ranges()
 		}
 	}
 	if len(points) == 0 {
@@ -326,10 +331,15 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 	return &Caveat{"Not settled.", text + ":", "", points}
 }
 
+// ranges reports whether a quote is a range: from what believes in the difference as it was found to what believes in little of it.
+func (s Settling) ranges() bool {
+	return s.AsFound.Known && s.Likely.Known && s.AsFound.Unit == s.Likely.Unit && s.AsFound.N < s.Likely.N
+}
+
 // words returns how many more settle a pair.
 func (s Settling) words() string {
-	if s.AsFound.Known && s.Likely.Known && s.AsFound.N < s.Likely.N {
-		return fmt.Sprintf("%s to %s for 80%%", assay.Thousands(roughly(int(s.AsFound.N))), s.Likely.words("more "+s.Unit))
+	if s.ranges() {
+		return fmt.Sprintf("%s to %s for 80%%", assay.Thousands(roughly(int(s.AsFound.N))), s.Likely.words("more "+cmp.Or(s.Likely.Unit, s.Unit)))
 	}
 	if !s.Even.Known {
 		return "no sensible number of " + s.Unit + "s"
