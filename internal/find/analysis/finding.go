@@ -124,7 +124,7 @@ type Finding struct {
 	SE       stats.Number // standard error of the value, by the method of the interval where that has one
 	Interval stats.Interval
 	Level    float64 // of the interval
-	N        int     // verdicts it rests on
+	N        int     // verdicts it rests on; of a difference between lanes or runs, the items that both have
 	Clusters int     // independent units among them
 	Coverage Coverage
 	Bounds   stats.Interval // where it must lie whatever the missing verdicts are

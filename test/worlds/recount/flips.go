@@ -135,7 +135,10 @@ func excess(all []*talk, at, control place, level float64) estimate {
 		}
 	}
 	e := meansBetween(pressed, again, clusters, true, level, some(-1), some(1))
-	e.n /= 2 // conversations, each with both
+	e.n = 0 // conversations, each with both
+	for _, of := range pressed {
+		e.n += len(of)
+	}
 	return e
 }
 

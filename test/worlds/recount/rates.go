@@ -148,17 +148,15 @@ func (s *stage) between(rows []row, first, second string, level float64) estimat
 // meansBetween returns the difference of what two got on the same items, each item as the mean of its values.
 func meansBetween(first, second map[string][]float64, clusters map[string]string, single bool, level float64, low, high *float64) estimate {
 	var all []twice
-	n := 0
 	for item, a := range first {
 		b, ok := second[item]
 		if !ok {
 			continue
 		}
-		n += len(a) + len(b)
 		single = single && len(a) == 1 && len(b) == 1
 		all = append(all, twice{clusters[item], total(a) / float64(len(a)), total(b) / float64(len(b))})
 	}
 	e := pairedOf(all, single, level, low, high)
-	e.n = n
+	e.n = len(all)
 	return e
 }

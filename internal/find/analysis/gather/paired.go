@@ -115,7 +115,7 @@ func Compare(f analysis.Finding, v Paired, exact bool, level float64) (Differenc
 		f.Interval, f.P = stats.NoInterval("%s", f.Value.Why), f.Value
 		return Difference{Finding: f, spread: f.Value}, nil
 	}
-	f.N = v.n
+	f.N = len(v.first)
 	exact, err := Pair(&f, v.first, v.second, v.clusters, exact, level)
 	out := Difference{Finding: f, exact: exact, spread: stats.MeanByCluster(differences(v.first, v.second, v.clusters), level).SE,
 		items: len(v.first)}
@@ -134,7 +134,6 @@ type Paired struct {
 	first, second []float64
 	clusters      []uint32
 	Single        bool // each is one yes or no
-	n             int  // verdicts
 }
 
 // Values returns what two lanes got on the items that both have.
@@ -147,7 +146,6 @@ func (p *Pairing) Values(d *LaneItems, a, b uint32) Paired {
 		v.first[k], v.second[k] = x.Sum/float64(x.N), y.Sum/float64(y.N)
 		v.clusters[k] = p.own[item]
 		v.Single = v.Single && x.N == 1 && y.N == 1 && binary(x.Sum) && binary(y.Sum)
-		v.n += x.N + y.N
 	}
 	return v
 }

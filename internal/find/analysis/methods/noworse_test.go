@@ -45,7 +45,7 @@ func TestALaneIsHeldAgainstItselfInAnEarlierRun(t *testing.T) {
 	stage.Baselines = map[string]analysis.Baseline{"was": {Run: "r1", Left: 2}}
 	r := report(t, stage, []analysis.Spec{{Method: analysis.NoWorse, Settings: heldBy(10)}, {Method: analysis.Rates}}, append(rows, was...))
 	a, b := find(t, r, analysis.WhatNoWorse, "lane", "a"), find(t, r, analysis.WhatNoWorse, "lane", "b")
-	if a.Margin.Standing != stats.NoWorse || a.Value.Value != 0 || a.N != 200 || a.Clusters != 100 {
+	if a.Margin.Standing != stats.NoWorse || a.Value.Value != 0 || a.N != 100 || a.Clusters != 100 {
 		t.Errorf("a: %s %v of %d", a.Margin.Standing, a.Value, a.N)
 	}
 	if b.Margin.Standing != stats.Worse || b.Value.Value != -0.3 || b.P.Value > 1e-6 {

@@ -89,7 +89,8 @@ func (j *Judge) Conditions(it assay.Item, at assay.Coordinates) ([]Condition, er
 // Reads reports whether the stage is about a lane's answers of a turn of a stage.
 func (j *Judge) Reads(stage, lane string, turn int) bool {
 	s, err := j.source(stage)
-	return err == nil && j.reads(s, turn) && slices.ContainsFunc(s.chosen, func(l *study.Lane) bool { return l.Name == lane && j.stage.Takes(l) })
+	takes := func(l *study.Lane) bool { return l.Name == lane && j.stage.Takes(l) }
+	return err == nil && j.reads(s, turn) && slices.ContainsFunc(s.chosen, takes)
 }
 
 // reads reports whether the stage is about the answers of a turn of a source.

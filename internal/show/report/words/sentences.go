@@ -26,11 +26,19 @@ func (d document) headline(r *ranked) Sentence {
 		}
 		return only.and(say(fmt.Sprintf(" The other %s have no result yet.", fieldWord(r.Field))))
 	}
-	if !r.tested {
-		return d.name(r.Places[r.order[0]].Name).and(say(fmt.Sprintf(
-			" comes first: %s%s. Whether that is more than chance is not known: %s.", r.values(r.order[:1]), on, r.whyUntested())))
+	switch {
+	case !r.tested && r.alike():
+		return d.names(r, r.order).and(say(fmt.Sprintf(" have the same result%s: %s.", on, r.values(r.order))), r.byPosition())
+	case !r.tested:
+		said := " comes first: " + r.values(r.order[:1]) + on + ". Whether that is more than chance is not known: " + r.whyUntested() + "."
+		return d.name(r.Places[r.order[0]].Name).and(say(said), r.byPosition())
 	}
 	return d.ahead(r, on).and(r.notTested(), r.byPosition())
+}
+
+// alike reports whether all places have the same value.
+func (r *ranked) alike() bool {
+	return r.Places[r.order[0]].Value.Value == r.Places[r.order[len(r.order)-1]].Value.Value
 }
 
 // byPosition returns the sentence on a position that decides more than who is better; nil: it does not.

@@ -339,7 +339,8 @@ func (s Settling) ranges() bool {
 // words returns how many more settle a pair.
 func (s Settling) words() string {
 	if s.ranges() {
-		return fmt.Sprintf("%s to %s for 80%%", assay.Thousands(roughly(int(s.AsFound.N))), s.Likely.words("more "+cmp.Or(s.Likely.Unit, s.Unit)))
+		most := s.Likely.words("more " + cmp.Or(s.Likely.Unit, s.Unit))
+		return fmt.Sprintf("%s to %s for 80%%", assay.Thousands(roughly(int(s.AsFound.N))), most)
 	}
 	if !s.Even.Known {
 		return "no sensible number of " + s.Unit + "s"
