@@ -48,7 +48,7 @@ notify: ["${HOOK}"]
 	}
 	b.must(4, "run", "s.yaml", "--yes", "--no-canary", "--budget", "0.000001")
 	if text := next(); !strings.Contains(text, "0 of 3 requests have an answer") ||
-		!strings.Contains(text, "What is left does not fit into the budget. Next: `assay resume ") {
+		!strings.Contains(text, "does not fit into the budget: $0.000001 of $0.000001 is left, one more item of every lane needs $0.0000") {
 		t.Error(text)
 	}
 	b.must(0, "tune", "--pause", "a", "--budget", "1 USD")

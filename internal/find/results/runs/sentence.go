@@ -89,7 +89,7 @@ func (s Standing) Why() string {
 	case CauseYes:
 		return "First answers wait for a yes."
 	case CauseBudget:
-		return "What is left does not fit into the budget."
+		return "What is left does not fit into the budget" + s.shortage() + "."
 	case CausePaused:
 		return "Paused: " + s.paused() + "."
 	case CauseNobody:
@@ -116,6 +116,15 @@ func (s Standing) Why() string {
 		}
 	}
 	return ""
+}
+
+// shortage returns what the budget has left, and what is needed.
+func (s Standing) shortage() string {
+	if s.Run.Budget == nil {
+		return ""
+	}
+	left := max(0, *s.Run.Budget-s.Run.Spent-s.Run.Reserved-s.Run.Perhaps)
+	return fmt.Sprintf(": %s of %s is left", left, *s.Run.Budget) + after(", ", s.Short)
 }
 
 // paused names the lanes that a person paused.

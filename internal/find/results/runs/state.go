@@ -2,9 +2,11 @@ package runs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
+	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
@@ -64,6 +66,7 @@ type Standing struct {
 	Stage string        // of failed judges, or left to people
 	Until time.Time     // of a wait
 	Job   store.Segment // the first held one whose job was made
+	Short string        // what the budget does not cover, with what it needs; empty: it is not known
 
 	Run   store.Run
 	Far   RunProgress
@@ -211,16 +214,34 @@ func (s *Standing) shortOfMoney(ctx context.Context, r *results.Reader) (bool, e
 		return false, nil
 	}
 	waiting, err := r.Ledger.Segments(ctx, s.Run.No, store.Staged, store.Uploaded, store.Launched)
-	if err != nil || slices.ContainsFunc(waiting, engine.OverBudget) {
+	waiting = slices.DeleteFunc(waiting, func(g store.Segment) bool { return !engine.OverBudget(g) })
+	if err != nil || len(waiting) > 0 {
+		s.Short = needed(waiting)
 		return err == nil, err
 	}
 	events, err := r.Pages.EventsBefore(ctx, s.Run.No, 0, recentEvents)
 	for _, e := range events { // the newest first
 		if e.Kind == store.BudgetEvent || e.Kind == store.TunedEvent {
+			s.Short = e.Text
 			return e.Kind == store.BudgetEvent, err
 		}
 	}
 	return false, err
+}
+
+// needed returns what segments that the budget does not cover need.
+func needed(waiting []store.Segment) string {
+	if len(waiting) == 0 {
+		return ""
+	}
+	least, all := waiting[0].Expected, assay.Money(0)
+	for _, g := range waiting {
+		least, all = min(least, g.Expected), all+g.Expected
+	}
+	if len(waiting) == 1 {
+		return "the next job needs " + all.String()
+	}
+	return fmt.Sprintf("the smallest of %s that wait needs %s, all of them %s", assay.Count(len(waiting), "job"), least, all)
 }
 
 // closed finds the state of a closed run.

@@ -221,7 +221,7 @@ func (w *Work) Unintended(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, store.ErrBudget):
 		return errors.Join(Rest(ctx, w, engine.BlockedByBudget),
-			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, store.BudgetEvent, "needs "+w.Seg.Expected.String()))
+			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, store.BudgetEvent, "the next job needs "+w.Seg.Expected.String()))
 	case errors.Is(err, store.ErrRoom):
 		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Timing.PollMax+w.Jitter(w.Timing.PollMax)), store.AwaitsRoom)
 	case errors.Is(err, store.ErrAnswered):

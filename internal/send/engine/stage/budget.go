@@ -77,10 +77,11 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 			return limit{short: true}, nil
 		case n == 0:
 			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, store.BudgetEvent,
-				"no further item of every lane fits into the budget")
+				"one more item of every lane needs "+cost.String())
 		case x.tail(groups, int64(n)):
 			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, store.BudgetEvent,
-				"the budget covers "+assay.Count(n, "more item")+" of every lane, which is too little for batches of their own")
+				"the budget covers "+assay.Count(n, "more item")+" of every lane, too few for a batch; one item of all lanes needs "+
+					cost.String())
 		}
 		return limit{items: int64(n), short: true, ahead: t.ahead}, x.Ledger.Work.Note(ctx, x.Run.No, 0, store.BudgetEvent,
 			assay.Count(n, "more item")+" of every lane "+assay.Verb(n, "fits", "fit")+" into the budget")

@@ -58,7 +58,7 @@ func printWaits(ctx context.Context, w *shell.World, h *shell.Home, s runs.Stand
 	if before := s.Needs.CollectBefore; !before.IsZero() {
 		fmt.Fprintf(w.Stdout, "Collect before %s: then a provider deletes results.\n", before.Local().Format(time.DateTime))
 	}
-	if run.Budget != nil && p.InFlight+p.Live == 0 {
+	if run.Budget != nil && p.InFlight+p.Live == 0 && s.Cause != runs.CauseBudget {
 		fmt.Fprintf(w.Stdout, "Nothing is in flight. Of the budget of %s, %s is left.\n", run.Budget,
 			*run.Budget-run.Spent-run.Reserved-run.Perhaps)
 	}
