@@ -91,6 +91,14 @@ func TestAJobIsTakenForTheSegmentInItsStamp(t *testing.T) {
 	if got, err := a.Take(r.ctx, st); err != nil || got.Result != Second || got.Segment.No == 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
+	failed, other := st, st
+	failed.State, other.Stamp.SHA256 = provider.StateFailed, strings.Repeat("ab", 32)
+	if got, err := a.Take(r.ctx, failed); err != nil || got.Result != Failed {
+		t.Errorf("it failed: %+v, %v", got, err)
+	}
+	if got, err := a.Take(r.ctx, other); err != nil || got.Result != SegmentUnknown {
+		t.Errorf("it has other bytes: %+v, %v", got, err)
+	}
 	st.Stamp.Segment = "s999"
 	if got, err := a.Take(r.ctx, st); err != nil || got.Result != SegmentUnknown {
 		t.Errorf("%+v, %v", got, err)

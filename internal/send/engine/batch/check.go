@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"assay/internal/assay"
@@ -22,6 +23,9 @@ func (w *work) check(ctx context.Context) error {
 				w.Access.Fingerprint))
 	}
 	st, err := w.Access.Batch.Check(ctx, w.Job())
+	if job := w.Seg.Job; err == nil && !strings.HasSuffix(st.Job, job) && !strings.HasSuffix(job, st.Job) { // one may have a path before it
+		err = &assay.Fault{Class: assay.FaultUnknown, Code: "another_job", Message: "the reply is about job " + st.Job}
+	}
 	if err != nil {
 		return w.unchecked(ctx, err)
 	}

@@ -71,6 +71,7 @@ type fakeProvider struct {
 	slow     []slowCreate                      // creates that have not arrived yet
 	mixed    bool                              // the list has the oldest job first, and promises no order
 	silent   bool                              // no job has counts
+	mistakes int                               // looks at a job that are answered with another one
 	spoil    func(lines [][]byte) [][]byte     // nil: results are as they are
 	room     int                               // requests that may wait in jobs; 0: any number
 }
@@ -346,6 +347,10 @@ func (h *fakeProvider) Check(_ context.Context, job provider.Job) (provider.Stat
 	j := h.find(job.ID)
 	if j == nil {
 		return provider.Status{}, &assay.Fault{Class: assay.FaultGone, Status: 404}
+	}
+	if h.mistakes > 0 {
+		h.mistakes--
+		return provider.Status{Job: "another", State: provider.StateFailed, Fault: &assay.Fault{Class: assay.FaultInvalid}}, nil
 	}
 	return h.status(j), nil
 }

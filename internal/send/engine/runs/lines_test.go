@@ -112,6 +112,18 @@ func TestALineThatIsRefusedAtTheUploadIsFound(t *testing.T) {
 	w.billedOnce(4)
 }
 
+// TestAStatusOfAnotherJobIsNotBelieved has the provider answer looks at a job with one that failed, which is not ours.
+func TestAStatusOfAnotherJobIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one, func(w *world) { w.fake.mistakes = 3 })
+	w.finished(store.ResultDone)
+	w.answers(3)
+	w.billedOnce(3)
+	if n := len(w.fake.jobs); n != 1 || w.fake.mistakes != 0 {
+		t.Errorf("%d jobs\n%s", n, w.history())
+	}
+}
+
 // TestAFileThatIsGoneIsUploadedAgain has a job fail because what was uploaded for it is not there any more.
 func TestAFileThatIsGoneIsUploadedAgain(t *testing.T) {
 	t.Parallel()
