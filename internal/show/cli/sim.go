@@ -101,6 +101,9 @@ func simEnvironment(urls map[string]string) string {
 		if !ok || v.BaseURLEnv == "" {
 			continue
 		}
+		if len(v.KeyElse) > 0 {
+			b.WriteString("# not where artifacts are in a bucket of S3: these keys would take the place of its own\n")
+		}
 		fmt.Fprintf(&b, "export %s=%s", v.BaseURLEnv, urls[name])
 		switch {
 		case len(v.KeyElse) > 0:

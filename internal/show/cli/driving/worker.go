@@ -82,11 +82,7 @@ func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	wg.Go(func() {
-		if err := progress.NarrateAll(ctx, w, h); err != nil {
-			fmt.Fprintln(w.Stderr, "assay: the moves cannot be printed:", err)
-		}
-	})
+	wg.Go(func() { progress.NarrateAll(ctx, w, h) })
 	var ready atomic.Bool
 	shown, err := pulse{home: h.Home, ready: ready.Load}.serve(ctx, f.shown, w)
 	if err != nil {

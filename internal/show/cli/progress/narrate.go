@@ -2,7 +2,6 @@ package progress
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,6 +18,7 @@ type Narrator struct {
 	runs  []store.Run
 	last  map[int64]int64  // by run: the line of its history that was printed last
 	names map[int64]string // of segments
+	all   bool             // of a ledger: lines name day and run
 }
 
 // NewNarrator prints what comes from now on.
@@ -59,12 +59,12 @@ func (n *Narrator) news(ctx context.Context) ([]string, error) {
 		for {
 			events, err := n.home.Ledger.Reader.Events(ctx, run.No, n.last[run.No], page)
 			if err != nil {
-				return nil, err
+				return lines, err
 			}
 			for _, e := range events {
 				line, err := n.line(ctx, run, e)
 				if err != nil {
-					return nil, err
+					return lines, err
 				}
 				lines = append(lines, line)
 				n.last[run.No] = e.No
@@ -89,13 +89,19 @@ func (n *Narrator) line(ctx context.Context, run store.Run, e store.Event) (stri
 			name = fmt.Sprintf("segment %d (%s %s, %s of %s)", g.No, g.Stage, g.Lane, g.Mode, assay.Count(int(g.Requests), "request"))
 			n.names[e.Segment] = name
 		}
-		about = name
+		if about += ", " + name; !n.all {
+			about = name
+		}
 	}
 	text := about + ": " + e.Kind
 	if e.Text != "" {
 		text += ": " + e.Text
 	}
-	return e.At.Local().Format(time.TimeOnly) + " " + assay.Clean(text, 500), nil
+	at := time.TimeOnly
+	if n.all {
+		at = time.DateTime
+	}
+	return e.At.Local().Format(at) + " " + assay.Clean(text, 500), nil
 }
 
 // Print writes the news on stderr.
@@ -107,32 +113,37 @@ func (n *Narrator) Print(ctx context.Context) error {
 	return err
 }
 
-// NarrateAll prints what happens to all open runs of a ledger, whichever process works on them, until the context ends.
-func NarrateAll(ctx context.Context, w *shell.World, h *shell.Home) error {
-	n, err := NewNarrator(ctx, w, h)
-	for err == nil && w.Verbose {
-		var open []store.Run
-		if open, err = h.Ledger.Reader.Runs(ctx, "", store.RunOpen); err != nil {
-			break
+// NarrateAll prints what happens to all open runs of a ledger, whichever process works on them, until the context ends. While the ledger
+// cannot be read that is printed once, and what happened meanwhile when it can.
+func NarrateAll(ctx context.Context, w *shell.World, h *shell.Home) {
+	n := &Narrator{world: w, home: h, last: map[int64]int64{}, names: map[int64]string{}, all: true}
+	for away := false; w.Verbose && ctx.Err() == nil; {
+		err := n.lookAround(ctx)
+		if err != nil && !away && ctx.Err() == nil {
+			fmt.Fprintln(w.Stderr, "assay: the moves cannot be printed, and are later:", err)
 		}
-		for _, run := range open {
-			if err = n.follow(ctx, run); err != nil {
-				break
-			}
+		away = err != nil
+		_ = w.Clock().Sleep(ctx, time.Second) // the context ends it
+	}
+}
+
+// lookAround prints the news of all open runs, and of those that were open the last time.
+func (n *Narrator) lookAround(ctx context.Context) error {
+	open, err := n.home.Ledger.Reader.Runs(ctx, "", store.RunOpen)
+	if err != nil {
+		return err
+	}
+	for _, run := range open {
+		if err := n.follow(ctx, run); err != nil {
+			return err
 		}
-		before := n.runs // those that closed meanwhile are followed to their end
-		for _, run := range open {
-			if !slices.ContainsFunc(before, func(r store.Run) bool { return r.No == run.No }) {
-				n.runs = append(n.runs, run)
-			}
-		}
-		err = errors.Join(err, n.Print(ctx))
-		if n.runs = open; err == nil {
-			err = w.Clock().Sleep(ctx, time.Second)
+		if !slices.ContainsFunc(n.runs, func(r store.Run) bool { return r.No == run.No }) {
+			n.runs = append(n.runs, run)
 		}
 	}
-	if ctx.Err() != nil {
-		return nil
+	if err := n.Print(ctx); err != nil {
+		return err
 	}
-	return err
+	n.runs = open
+	return nil
 }

@@ -67,3 +67,24 @@ func TestAnOldWorkerStopsWhenTheLedgerIsMigrated(t *testing.T) {
 		t.Errorf("it goes on\n%s", h.said)
 	}
 }
+
+// TestAWorkerPrintsMovesAgainAfterTheLedgerWasAway takes a table away for a moment.
+func TestAWorkerPrintsMovesAgainAfterTheLedgerWasAway(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, single)
+	h := s.worker(s.environment(root, "openai"), nil, "-v")
+	db, err := sql.Open("pgx", s.db)
+	s.ok(err)
+	defer db.Close()
+	_, err = db.ExecContext(s.ctx, `ALTER TABLE runs RENAME TO away`)
+	s.ok(err)
+	h.said.await(s, "the moves cannot be printed, and are later: ")
+	_, err = db.ExecContext(s.ctx, `ALTER TABLE away RENAME TO runs`)
+	s.ok(err)
+	run := s.begin("openai")
+	h.said.await(s, " run "+run.ID+", segment 1 (answers g, ")
+	if n := strings.Count(h.said.String(), "the moves cannot be printed"); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+	h.stop()
+}
