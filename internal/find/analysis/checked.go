@@ -33,6 +33,9 @@ type Checked struct {
 	ErrorInterval  stats.Interval
 	Bias           stats.Number // by how much the judge's word exceeds people's
 	BiasInterval   stats.Interval
+	Sure           int          // labels on answers of which the judge told how sure it is
+	Over           stats.Number // by how much it is surer than it is right; not OK: it does not tell
+	OverInterval   stats.Interval
 	Alike          stats.Number // p-value of a judge that errs alike on all lanes
 	Favours        []checked.Favour
 	OnLanes        []LaneError // as it errs on each of the labelled lanes

@@ -50,6 +50,8 @@ type Row struct {
 	Again   bool // the judge was asked once more
 	Label   string
 	Score   *float64
+	// Confidence is how sure the judge is of its label, from 0 to 1, where people have labelled the same; nil: not known.
+	Confidence *float64
 
 	Fallback bool // another lane gave it in the judge's place
 	Drawn    bool // of a person: the answer was drawn, and not chosen

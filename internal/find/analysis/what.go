@@ -116,6 +116,7 @@ const (
 	WhatTrueWins    = "corrected win share" // the share of wins of a lane freed from them
 	WhatWrong       = "judge error"         // share of drawn labels on which judge and people differ; of scores, their mean distance
 	WhatBias        = "judge bias"          // by how much the judge's word exceeds that of drawn labels
+	WhatConfidence  = "overconfidence"      // how sure the judge is on average, minus the share of drawn labels on which it is right
 	WhatFavours     = "favours"             // what the judge says more for a lane than for all, among answers that people call alike
 )
 

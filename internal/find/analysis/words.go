@@ -147,7 +147,7 @@ func (f *Finding) Shown() Unit {
 	}
 	switch f.What {
 	case WhatDifference, WhatNoWorse, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit,
-		WhatBias, WhatFavours:
+		WhatBias, WhatFavours, WhatConfidence:
 		return Gap
 	}
 	return Share

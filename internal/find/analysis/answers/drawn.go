@@ -2,6 +2,7 @@ package answers
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"assay/internal/find/analysis"
@@ -32,7 +33,11 @@ type drawnLabel struct {
 	sum, n      float64
 	undecided   bool // a person cannot tell
 	verdicts    map[uint32]average
+	sure        map[uint32]sureness
 }
+
+// sureness is how sure a judge is of one verdict.
+type sureness struct{ confidence, value float64 }
 
 // average is a sum of so many values.
 type average struct{ sum, n float64 }
@@ -71,7 +76,8 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 	}
 	l := d.labels[unit]
 	if l == nil {
-		l = &drawnLabel{lane: lane, other: other, cluster: int(d.clusters.Of(r.ClusterName())), weight: 1, verdicts: map[uint32]average{}}
+		l = &drawnLabel{lane: lane, other: other, cluster: int(d.clusters.Of(r.ClusterName())), weight: 1,
+			verdicts: map[uint32]average{}, sure: map[uint32]sureness{}}
 		item := r.Item
 		if d.pairs() && d.draw == nil {
 			item = d.met(r)
@@ -122,6 +128,9 @@ func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
 	if l := d.labels[unit]; l != nil {
 		if m, there := l.verdicts[judge]; !there || d.pairs() { // both orders of a pair count
 			l.verdicts[judge] = average{m.sum + value, m.n + 1}
+		}
+		if _, there := l.sure[judge]; !there && r.Confidence != nil {
+			l.sure[judge] = sureness{*r.Confidence, value}
 		}
 	}
 }
@@ -231,6 +240,7 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		}
 	}
 	s, errors := d.sample(judge, items), d.errors(judge, items)
+	last := items
 	out.Agrees, out.AgreesInterval = errors.ErrorRate(d.errorScale(), d.Options.Level)
 	for _, l := range looks {
 		if l.Items > len(items) || l.Items < checked.FewestClusters || d.draw != nil && !d.draw.Covers(items[:l.Items]) {
@@ -239,6 +249,7 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		s, errors = d.sample(judge, items[:l.Items]), d.errors(judge, items[:l.Items])
 		c := s.Correct(checked.Options{Scale: d.scale(), Level: 1 - l.Alpha})
 		out.Look(c, l, 1-d.Options.Level)
+		last = items[:l.Items]
 		out.Labels = labels(l.Items)
 	}
 	out.State = s.State(out.Corrected != nil)
@@ -246,6 +257,7 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		out.Error, out.ErrorInterval = errors.ErrorRate(d.errorScale(), d.Options.Level)
 		out.Bias, out.BiasInterval = errors.Bias(d.Options.Level)
 		out.ErrsOn(s, errors, d.errorScale(), d.Options.Level)
+		d.calibrate(out, judge, last)
 	}
 	if out.Shares = d.yes != nil || d.pairs(); out.Agrees.OK && out.Shares {
 		out.Agrees = stats.Known(1 - out.Agrees.Value)
@@ -255,6 +267,22 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 	}
 	d.found[judge] = out
 	return out
+}
+
+// calibrate holds how sure a judge is against how often it is right: its confidence, minus the share of people who say the same.
+func (d *drawnLabels) calibrate(c *analysis.Checked, judge uint32, items []string) {
+	var all []checked.Label
+	weight := d.weights(items)
+	for i, item := range items {
+		for _, l := range d.byItem[item] {
+			if s, told := l.sure[judge]; told && (d.yes != nil || d.pairs()) {
+				all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: s.confidence,
+					Value: 1 - math.Abs(s.value-l.sum/l.n), Weight: weight(item, l)})
+			}
+		}
+	}
+	c.Sure = len(all)
+	c.Over, c.OverInterval = checked.NewSample(len(d.lanes)).With(all).Bias(d.Options.Level)
 }
 
 // findings adds what people's labels correct: the value of each lane.

@@ -68,17 +68,20 @@ type remedy struct {
 	verb analysis.Verb // of the stages that show it; empty: all
 	none float64
 	do   string
+
+	asked bool // where it is not known, that is not told: few judges are asked for it
 }
 
 // remedies lists the kinds of bias in the order of the table.
 func remedies() []remedy {
 	return []remedy{
-		{analysis.WhatFirst, analysis.Compared, 0.5, "show each pair both ways (order: both)"},
-		{analysis.WhatConsistency, analysis.Compared, 1, "count a pair whose two orders disagree as a tie (corrected wins)"},
-		{analysis.WhatLength, "", 0, "strengths without style (control: [length]); labels of people correct it of single answers"},
-		{analysis.WhatFamily, "", 0, "take a judge of another family, or several; labels of people correct it"},
-		{analysis.WhatFavours, "", 0, "corrected numbers are free of it; more labels make them narrower"},
-		{analysis.WhatRepeats, "", 0, "ask the judge several times (repeats on its stage) and take the majority"},
+		{analysis.WhatFirst, analysis.Compared, 0.5, "show each pair both ways (order: both)", false},
+		{analysis.WhatConsistency, analysis.Compared, 1, "count a pair whose two orders disagree as a tie (corrected wins)", false},
+		{analysis.WhatLength, "", 0, "strengths without style (control: [length]); labels of people correct it of single answers", false},
+		{analysis.WhatFamily, "", 0, "take a judge of another family, or several; labels of people correct it", false},
+		{analysis.WhatFavours, "", 0, "corrected numbers are free of it; more labels make them narrower", false},
+		{analysis.WhatConfidence, "", 0, "do not choose or weigh verdicts by the judge's confidence", true},
+		{analysis.WhatRepeats, "", 0, "ask the judge several times (repeats on its stage) and take the majority", false},
 	}
 }
 
@@ -108,7 +111,7 @@ func (b *bias) Tables() ([]analysis.Table, error) {
 				t.Findings = append(t.Findings, *f)
 			}
 		}
-		if (r.verb == "" || r.verb == b.Stage.Verb) &&
+		if !r.asked && (r.verb == "" || r.verb == b.Stage.Verb) &&
 			!slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return f.What == r.what && f.Value.OK }) {
 			t.Note("%s: not known; if there is any: %s", r.what, r.do)
 		}
@@ -134,6 +137,12 @@ func (b *bias) labelled() (out []analysis.Finding) {
 			b.Options.Level)
 		if own.Value.OK {
 			out = append(out, own)
+		}
+		if c.Over.OK {
+			sure := finding(analysis.WhatConfidence)
+			sure.Unit, sure.N, sure.Value, sure.Interval = analysis.Share, c.Sure, c.Over, c.OverInterval
+			sure.SE, sure.Method = stats.Undefined("not computed"), "confidence minus share right, on drawn labels, Student, by cluster"
+			out = append(out, sure)
 		}
 		for _, e := range c.OnLanes {
 			f := finding(analysis.WhatFavours, analysis.Value{Field: analysis.ByLane, Value: c.Lanes[e.Lane]})

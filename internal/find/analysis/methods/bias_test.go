@@ -68,3 +68,33 @@ func TestJudgeBiasTakesNoGroups(t *testing.T) {
 		t.Error("judge-bias has groups of its own, and takes no others")
 	}
 }
+
+// TestAJudgeThatIsSurerThanItIsRight: it is right in 85 of 100, and tells another share.
+func TestAJudgeThatIsSurerThanItIsRight(t *testing.T) {
+	t.Parallel()
+	right := [2]float64{0.85, 0.85}
+	for _, sure := range []*float64{nil, num(0.85), num(1)} {
+		study := labelled{items: 400, drawn: 60, right: 0.7, sens: right, spec: right, sure: sure,
+			specs: []analysis.Spec{{Method: analysis.JudgeBias}}}
+		r := study.report(t, 1)
+		var found []analysis.Finding
+		for _, f := range r.Tables[0].Findings {
+			if f.What == analysis.WhatConfidence {
+				found = append(found, f)
+			}
+		}
+		if sure == nil {
+			if len(found) > 0 {
+				t.Errorf("no judge told how sure it is: %+v", found)
+			}
+			continue
+		}
+		if len(found) != 1 || found[0].N != 120 || !found[0].Interval.Contains(*sure-0.85) {
+			t.Fatalf("sure of %g: %+v", *sure, found)
+		}
+		biased := slices.Contains(found[0].Notes, "biased: do not choose or weigh verdicts by the judge's confidence")
+		if biased != (*sure == 1) {
+			t.Errorf("sure of %g: %+v", *sure, found[0])
+		}
+	}
+}

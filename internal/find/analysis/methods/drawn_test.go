@@ -17,6 +17,7 @@ type labelled struct {
 	right        float64 // of either lane
 	sens, spec   [2]float64
 	specs        []analysis.Spec // none: the usual ones
+	sure         *float64        // of each verdict
 }
 
 func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
@@ -43,6 +44,7 @@ func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
 				sum += 0.5
 			}
 			row := said(lane, item, label(yes))
+			row.Confidence = l.sure
 			row.Fields = map[string]string{"topic": fmt.Sprint(i % 2)}
 			rows = append(rows, row)
 		}
@@ -115,11 +117,11 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 		state checked.State
 		words string
 	}{
-		"no label":   {labelled{200, 0, 0.6, good, good, nil}, checked.Unchecked, "judge unchecked"},
-		"two labels": {labelled{200, 1, 0.6, coin, coin, nil}, checked.BeingChecked, "judge being checked: 1 item of 20"},
-		"six labels": {labelled{200, 3, 0.6, coin, coin, nil}, checked.BeingChecked, "judge being checked: 3 items of 20, agrees in "},
-		"a coin":     {labelled{200, 60, 0.6, coin, coin, nil}, checked.NoBetter, "judge not shown to be better than chance: wrong in "},
-		"a good one": {labelled{200, 60, 0.6, good, good, nil}, checked.Checked, "judge checked: wrong in "},
+		"no label":   {labelled{200, 0, 0.6, good, good, nil, nil}, checked.Unchecked, "judge unchecked"},
+		"two labels": {labelled{200, 1, 0.6, coin, coin, nil, nil}, checked.BeingChecked, "judge being checked: 1 item of 20"},
+		"six labels": {labelled{200, 3, 0.6, coin, coin, nil, nil}, checked.BeingChecked, "judge being checked: 3 items of 20, agrees in "},
+		"a coin":     {labelled{200, 60, 0.6, coin, coin, nil, nil}, checked.NoBetter, "judge not shown to be better than chance: wrong"},
+		"a good one": {labelled{200, 60, 0.6, good, good, nil, nil}, checked.Checked, "judge checked: wrong in "},
 	} {
 		b := board(t, c.study.report(t, 5))
 		if b.Checked == nil || b.Checked.State != c.state || !strings.HasPrefix(b.Checked.Words(), c.words) {
@@ -136,7 +138,7 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 
 func TestCorrectedValuesStandBesideTheJudges(t *testing.T) {
 	t.Parallel()
-	r := labelled{400, 60, 0.7, [2]float64{0.98, 0.85}, [2]float64{0.6, 0.85}, nil}.report(t, 1)
+	r := labelled{400, 60, 0.7, [2]float64{0.98, 0.85}, [2]float64{0.6, 0.85}, nil, nil}.report(t, 1)
 	b := board(t, r)
 	for _, p := range b.Places {
 		f := find(t, r, analysis.WhatTrueRate, analysis.ByLane, p.Name)

@@ -12,12 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/methods"
 	"assay/internal/find/results"
 	"assay/internal/find/results/labels"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/people"
 	"assay/internal/send/script/snapshot"
@@ -28,9 +30,11 @@ import (
 // file that the study names, as it is now. Labels come after answers, so the file counts more than what the run's
 // snapshot has of it; a bundle takes it along.
 func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error {
+	var labelled []assay.Key
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 			for v, err := range all {
+				labelled = append(labelled, v.Subject)
 				note := func(r *analysis.Row) {
 					r.State, r.Label, r.Score = v.State, v.Label, v.Score
 					chosen, probability := people.ChosenAs(&v)
@@ -47,9 +51,18 @@ func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error 
 		}
 	}
 	err := analyzer.Gold(s.of(said(s.Ledger.PeopleVerdicts(ctx, s.run.No, s.stage.Name), "")))
-	if err != nil || s.declared.Gold == "" {
-		return err
+	if err == nil && s.declared.Gold != "" {
+		err = s.goldOf(ctx, analyzer, said)
 	}
+	if err == nil && s.stage.Machines() {
+		err = s.readSure(ctx, labelled)
+	}
+	return err
+}
+
+// goldOf enters the labels of the file that the study names.
+func (s *stageRows) goldOf(ctx context.Context, analyzer *methods.Analyzer,
+	said func(iter.Seq2[store.Verdict, error], string) coordinated) error {
 	labels, err := s.goldFile(ctx, s.declared)
 	if err != nil {
 		return err
@@ -62,6 +75,24 @@ func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error 
 		}
 	}
 	return analyzer.Gold(s.of(said(all, analysis.GoldJudge)))
+}
+
+// readSure reads how sure judges are of the answers that people have labelled.
+func (s *stageRows) readSure(ctx context.Context, labelled []assay.Key) error {
+	slices.SortFunc(labelled, func(a, b assay.Key) int { return bytes.Compare(a[:], b[:]) })
+	given, err := s.Ledger.VerdictsOn(ctx, s.run.No, slices.Compact(labelled))
+	if err != nil {
+		return err
+	}
+	s.sure = map[int64]*float64{}
+	for _, list := range given {
+		for i := range list {
+			if v := &list[i]; v.At.Stage == s.stage.Name && !strings.HasPrefix(v.At.Judge, people.Prefix) {
+				s.sure[v.No] = rows.Confidence(v)
+			}
+		}
+	}
+	return nil
 }
 
 // goldFile reads the gold labels of a stage. Rows that mean nothing in this run become warnings.

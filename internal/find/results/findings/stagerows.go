@@ -23,6 +23,7 @@ type stageRows struct {
 	lengths    map[assay.Key]int32          // of answers, where an analysis wants to know
 	styles     map[assay.Key]analysis.Style // of the same answers, where an analysis controls for style
 	itemStyles map[string]analysis.Style    // of items that are compared with each other
+	sure       map[int64]*float64           // by the number of a verdict: how sure the judge is, on what people have labelled
 }
 
 func newStageRows(ctx context.Context, w *walk, s analysis.Stage) (*stageRows, error) {
@@ -150,7 +151,7 @@ func (s *stageRows) sharedBy(it *analysedItem) map[string]string {
 
 // verdict writes a verdict into its row.
 func (s *stageRows) verdict(r *analysis.Row, v *store.Verdict) {
-	r.State, r.Label, r.Score = v.State, v.Label, v.Score
+	r.State, r.Label, r.Score, r.Confidence = v.State, v.Label, v.Score, s.sure[v.No]
 	if v.State == assay.VerdictValid && v.Segment != 0 {
 		s.valid[judgeOf{r.Stage, r.Judge}]++
 	}

@@ -233,6 +233,17 @@ func (t *Reader) addVerdicts(row *Answer, verdicts []store.Verdict) {
 	}
 }
 
+// Confidence returns how sure a judge is of its verdict; nil: it did not tell.
+func Confidence(v *store.Verdict) *float64 {
+	var said struct {
+		Confidence *float64 `json:"confidence"`
+	}
+	if v.Fields == "" || json.Unmarshal([]byte(v.Fields), &said) != nil {
+		return nil
+	}
+	return said.Confidence
+}
+
 // Verdict returns the row of one verdict.
 func (t *Reader) Verdict(v *store.Verdict) *Verdict {
 	row := &Verdict{
@@ -240,14 +251,8 @@ func (t *Reader) Verdict(v *store.Verdict) *Verdict {
 		State: v.State, Label: v.Label, Score: v.Score, Reason: v.Reason, Try: Try{Fallback: v.By, SecondTry: v.Again > 0},
 		Subject: shownKey(v.Subject), Against: shownKey(v.Against), GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
 	}
-	var said struct {
-		Confidence *float64 `json:"confidence"`
-	}
 	if v.Fields != "" && v.Fields != "{}" {
-		row.Fields = Raw(v.Fields)
-		if json.Unmarshal([]byte(v.Fields), &said) == nil {
-			row.Confidence = said.Confidence
-		}
+		row.Fields, row.Confidence = Raw(v.Fields), Confidence(v)
 	}
 	if chosen, declared := people.ChosenAs(v); declared > 0 {
 		row.Probability = &declared
