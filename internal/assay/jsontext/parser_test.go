@@ -21,3 +21,12 @@ func TestAHalfNumberIsAFaultWhereItsDigitIsMissing(t *testing.T) {
 		}
 	}
 }
+
+func TestCharactersThatSplitLinesForSomeReadersAreEscaped(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"a\u0085b": `"a\u0085b"`, "a\u2028b": `"a\u2028b"`, "a\u2029b": `"a\u2029b"`, "a\u2027b": "\"a\u2027b\""} {
+		if got := string(jsontext.AppendString(nil, text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

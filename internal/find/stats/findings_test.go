@@ -271,3 +271,40 @@ func TestATieParameterNeedsATieAndADecision(t *testing.T) {
 		}
 	}
 }
+
+func TestTheIntervalOfClopperAndPearsonIsThatOfTables(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		k, n      int
+		low, high float64
+	}{{0, 10, 0, 0.3085}, {3, 10, 0.0667, 0.6525}, {5, 10, 0.1871, 0.8129}, {10, 10, 0.6915, 1}, {1, 20, 0.0013, 0.2487}} {
+		if got := Exact(c.k, c.n, 0.95); math.Abs(got.Low-c.low) > 5e-5 || math.Abs(got.High-c.high) > 5e-5 {
+			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", c.k, c.n, got.Low, got.High, c.low, c.high)
+		}
+	}
+}
+
+func TestErrorsOfCorrelationsAndReliabilityByHand(t *testing.T) {
+	t.Parallel()
+	half := correlation(Known(0.5), 28, 0.95, func(float64) float64 { return 1 }) // atanh has an error of 1/5
+	if math.Abs(half.SE.Value-0.75*0.2) > 1e-12 {
+		t.Errorf("SE %v, want 0.15", half.SE)
+	}
+	if got := Reliability([]float64{0, 2}, []float64{1, 0}); !got.OK || math.Abs(got.Value-0.75) > 1e-12 {
+		t.Errorf("of two: %+v, want 1 - 0.5/2", got)
+	}
+	if got := Reliability([]float64{1}, []float64{1}); got.OK {
+		t.Errorf("of one: %+v", got)
+	}
+}
+
+func TestAFifthOfAllResamplesMayLackAValue(t *testing.T) {
+	t.Parallel()
+	values := []float64{1, 2, 3, 4, 5, 6, 7, 8}
+	if got := (Replicates{Values: values, Undefined: 2}).Student(Known(4.5), 0.95, 10); !got.OK {
+		t.Errorf("2 of 10: %+v", got)
+	}
+	if got := (Replicates{Values: values, Undefined: 3}).Student(Known(4.5), 0.95, 10); got.OK {
+		t.Errorf("3 of 11: %+v", got)
+	}
+}
