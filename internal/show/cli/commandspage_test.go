@@ -28,7 +28,7 @@ var shared = []struct {
 }
 
 // takes finds the kind of value that a flag takes.
-var takes = regexp.MustCompile(`(?m)^( +(?:-[a-z], )?--[a-z-]+) (?:string|strings|stringArray|int|uint|float|duration|bytes|FILE)\b`)
+var takes = regexp.MustCompile(`(?m)^( +(?:-[a-z], )?--[a-z-]+) (?:string|strings|stringArray|int|uint|float|duration|bytes|stringToString|FILE)\b`)
 
 // commandsPage is docs/commands.md as the program has it now.
 func commandsPage(help func(args ...string) string) string {
@@ -63,8 +63,8 @@ func section(name, short, help string) string {
 	_, rest, _ := strings.Cut(help, "\nUsage:\n")
 	rest, _, _ = strings.Cut(rest, "\nGlobal Flags:\n")
 	rest, _, _ = strings.Cut(rest, "\nUse \"assay")
-	if i := strings.Index(rest, "\nAvailable Commands:\n"); i >= 0 {
-		rest = rest[:i]
+	if i := strings.Index(rest, "\nAvailable Commands:\n"); i >= 0 { // its chapters follow
+		rest = regexp.MustCompile(`(?m)^  assay \w+( \[\w+\])?\n`).ReplaceAllString(rest[:i], "")
 	}
 	rest = regexp.MustCompile(`(?m)^ +-h, --help .*\n`).ReplaceAllString(rest, "")
 	for _, s := range shared {
@@ -72,7 +72,9 @@ func section(name, short, help string) string {
 	}
 	rest = regexp.MustCompile(`(?m)^(Examples|Flags):\n`).ReplaceAllString(rest, "")
 	rest = strings.ReplaceAll(strings.TrimRight(strings.ReplaceAll(rest, " [flags]", ""), "\n"), "\n\n\n", "\n\n")
-	rest = values(rest)
+	if rest = values(strings.Trim(rest, "\n")); rest == "" {
+		return fmt.Sprintf("\n### assay %s\n\n%s.\n", name, short)
+	}
 	return fmt.Sprintf("\n### assay %s\n\n%s.\n\n```text\n%s\n```\n", name, short, rest)
 }
 

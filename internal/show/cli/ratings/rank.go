@@ -53,15 +53,12 @@ func rankCommand(w *shell.World) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar((*string)(&f.method), "method", string(tables.BradleyTerry),
-		"bt (Bradley-Terry, a tie is half a win), davidson (ties have their own parameter), elo or winrate")
+		"bt (Bradley-Terry), davidson (with ties), elo or winrate")
 	c.Flags().BoolVar(&f.order, "order-effect", false, "estimate the advantage of being shown first (bt, davidson)")
 	c.Flags().Float64Var(&f.ridge, "ridge", 0, "penalty L/2 times the sum of squared scores (bt, davidson)")
-	c.Flags().BoolVar(&f.firth, "firth", false,
-		"Jeffreys' penalty (bt): less bias, finite scores")
-	c.Flags().BoolVar(&f.quasi, "quasi", false,
-		"add quasi standard errors (bt, davidson)")
-	c.Flags().StringVar(&f.cluster, "cluster", "",
-		"errors are by the clusters of this column, such as the prompt")
+	c.Flags().BoolVar(&f.firth, "firth", false, "Jeffreys' penalty (bt): less bias, finite scores")
+	c.Flags().BoolVar(&f.quasi, "quasi", false, "add quasi standard errors (bt, davidson)")
+	c.Flags().StringVar(&f.cluster, "cluster", "", "errors are by the clusters of this column, such as the prompt")
 	c.Flags().IntVar(&f.bootstrap, "bootstrap", 0, "low and high from N resamples of clusters, or of rows without --cluster")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "where resamples and random orders begin")
 	c.Flags().Float64Var(&f.k, "k", stats.DefaultElo().K, "how far one comparison moves a rating (elo)")
