@@ -106,20 +106,22 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 // guessed returns by how much jobs that were one too many and did not do all of their requests are booked wrongly: nobody fetches their
 // results, and a request in them counts as much as those of its segment do on average.
 func (h *history) guessed(ctx context.Context, b bill) (sum int64, err error) {
-	cost, done := map[string]int64{}, map[string]int64{}
+	of := map[string][]simulator.Charge{} // by job
 	for _, charges := range b.batch {
 		for _, c := range charges {
-			cost[c.Job] += costOf(c)
-			done[c.Job]++
+			of[c.Job] = append(of[c.Job], c)
 		}
 	}
-	err = h.rows(ctx, `SELECT j.job, j.cost_nano, g.requests, g.cost_priced, r.study FROM jobs j JOIN segments g ON g.no = j.segment_no
-		JOIN runs r ON r.no = g.run_no WHERE j.role IN ('double', 'surplus')`, func(row *sql.Rows) error {
-		var job, study string
-		var booked, requests, priced int64
-		err := row.Scan(&job, &booked, &requests, &priced, &study)
-		if study != "gateway" && done[job] < requests {
-			sum += max(booked-cost[job], cost[job]-booked)
+	err = h.rows(ctx, `SELECT j.job, j.cost_nano, g.requests FROM jobs j JOIN segments g ON g.no = j.segment_no
+		JOIN runs r ON r.no = g.run_no WHERE j.role IN ('double', 'surplus') AND r.study <> 'gateway'`, func(row *sql.Rows) error {
+		var job string
+		var booked, requests int64
+		err := row.Scan(&job, &booked, &requests)
+		if int64(len(of[job])) < requests {
+			for _, c := range of[job] {
+				booked -= costOf(c)
+			}
+			sum += max(booked, -booked)
 		}
 		return err
 	})
