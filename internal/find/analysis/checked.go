@@ -258,6 +258,9 @@ func (s *Leaderboard) Correct(c *Checked) {
 	s.Tests, s.Test, s.Method = tests, ByErrors, "differences corrected by people's labels, Holm over all pairs and planned looks"
 }
 
+// Corrected reports whether values and differences are corrected by people's labels.
+func (s *Leaderboard) Corrected() bool { return s.Checked.Decides() && s.correctable() }
+
 // correctable reports whether labels on drawn answers, or on all pairs of drawn items, are about the same numbers.
 func (s *Leaderboard) correctable() bool {
 	if s.Field != ByLane || len(s.By) > 0 || s.Part || s.Style != "" {

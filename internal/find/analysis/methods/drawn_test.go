@@ -296,3 +296,53 @@ func TestAJuryIsTheJudgeThatIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestScoresWithoutLabelsAreCorrected: the judge gives every answer one more than people, of numbers without names.
+func TestScoresWithoutLabelsAreCorrected(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(36, 1))
+	draw := &analysis.Draw{Seed: 3, Lanes: []string{"one", "two"}}
+	var rows, people []analysis.Row
+	var items []analysis.Judgeable
+	sum := map[string]float64{}
+	truth := map[string][2]float64{}
+	score := func(lane, item string, x float64) analysis.Row {
+		row := said(lane, item, "")
+		row.Score = &x
+		return row
+	}
+	for i := range 200 {
+		item := fmt.Sprintf("q%03d", i)
+		own := [2]float64{float64(1 + r.IntN(4)), float64(1 + r.IntN(4))}
+		truth[item] = own
+		for k, lane := range draw.Lanes {
+			rows = append(rows, score(lane, item, own[k]+1))
+			sum[lane] += own[k] / 200
+		}
+		items = append(items, analysis.Judgeable{Item: item, Mean: (own[0] + own[1]) / 2, Places: 1})
+	}
+	draw.Add(items, 0)
+	for _, item := range draw.Order()[:60] {
+		for k, lane := range draw.Lanes {
+			row := by("human:anna", score(lane, item, truth[item][k]))
+			row.Drawn = true
+			people = append(people, row)
+		}
+	}
+	stage := correct()
+	stage.Labels, stage.Low, stage.High, stage.Whole = nil, num(1), num(5), true
+	stage.Validated, stage.People, stage.Draw = false, []string{"human:anna"}, draw
+	report := judgedAgainst(t, stage, analysis.Default(stage), people, append(rows, people...))
+	b := board(t, report)
+	if b.Checked == nil || b.Checked.State != checked.Checked || b.Checked.Error.Value != 1 || b.Checked.Bias.Value != 1 {
+		t.Fatalf("%+v", b.Checked)
+	}
+	for _, p := range b.Places {
+		f := find(t, report, analysis.WhatTrueRate, analysis.ByLane, p.Name)
+		near(t, p.Name, sum[p.Name], p.Value.Value, 1e-9) // what people say is the judge's word less one
+		near(t, "the judge of "+p.Name, sum[p.Name]+1, p.Judge.Value, 1e-9)
+		if f.Value != p.Value || f.Unit != analysis.Score {
+			t.Errorf("%s: %+v in the table", p.Name, f)
+		}
+	}
+}

@@ -126,6 +126,9 @@ func (d document) few(r *ranked) *Caveat {
 	if !ok || items < 2 || len(r.order) < 2 || r.Rounds != nil || r.Field == analysis.ByItem {
 		return nil
 	}
+	if r.Corrected() {
+		return d.fewLabels(r, se)
+	}
 	design := stats.Design{Items: se * se * float64(items), DrawsA: 1, DrawsB: 1}
 	test := stats.Test{Alpha: (1 - r.Level) * r.Looked.Part() / float64(len(r.Tests)), Power: wantedPower}
 	smallest, err := design.Detectable(items, test)
