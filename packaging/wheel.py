@@ -51,6 +51,7 @@ WHEEL = "Wheel-Version: 1.0\nGenerator: assay\nRoot-Is-Purelib: false\n" + "".jo
 
 files = {
     "assay/__init__.py": (here / "assay" / "__init__.py").read_bytes(),
+    "assay/py.typed": b"",
     f"{data}/scripts/assay{'.exe' if goos == 'windows' else ''}": pathlib.Path(binary).read_bytes(),
     f"{info}/METADATA": (METADATA + (here.parent / "README.md").read_text(encoding="utf-8")).encode(),
     f"{info}/WHEEL": WHEEL.encode(),

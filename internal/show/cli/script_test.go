@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -124,6 +125,10 @@ func TestSessions(t *testing.T) {
 	}
 	busybody := httptest.NewServer(busy)
 	t.Cleanup(func() { busybody.Close(); busy.Close() })
+	packaging, err := filepath.Abs("../../../packaging")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -131,6 +136,7 @@ func TestSessions(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SIM", server.URL)
+			e.Setenv("PACKAGING", packaging)
 			e.Setenv("MUMBLE", mumbler.URL)   // a simulator whose judges often say nothing that can be read
 			e.Setenv("DECLINE", decliner.URL) // one whose judges also decline
 			e.Setenv("BABBLE", babbler.URL)   // one whose judges never say anything that can be read
