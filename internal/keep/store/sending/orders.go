@@ -3,6 +3,7 @@ package sending
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"assay/internal/assay"
@@ -14,6 +15,22 @@ import (
 // Note writes a line into a run's history. A segment of 0 means the run as a whole.
 func (s *Store) Note(ctx context.Context, run, segment int64, kind, text string) error {
 	return s.db.Tx(ctx, "note", db.Relaxed, func(t *db.Txn) error { return t.Event(ctx, run, segment, kind, db.Clean(text)) })
+}
+
+// NoteLostLog writes into a run's history, once, that calls in a live log may be billed whose segment is not in this ledger. What they cost
+// at most is perhaps spent.
+func (s *Store) NoteLostLog(ctx context.Context, run int64, name string, most assay.Money, text string) error {
+	return s.db.Tx(ctx, "note lost log", db.Durable, func(t *db.Txn) error {
+		n, err := t.Change(ctx, `INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`,
+			fmt.Sprintf("lost log %d %s", run, name), most.String())
+		if err != nil || n == 0 {
+			return err
+		}
+		if _, err := t.ExecContext(ctx, `UPDATE runs SET perhaps_nano = perhaps_nano + $2 WHERE no = $1`, run, int64(most)); err != nil {
+			return err
+		}
+		return t.Event(ctx, run, 0, store.DoubleEvent, db.Clean(text))
+	})
 }
 
 // FinishOrder marks an order as done, with an answer for the one who gave it; once.

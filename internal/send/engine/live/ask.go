@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"assay/internal/assay"
+	"assay/internal/keep/store"
 	"assay/internal/send/provider"
 	"assay/internal/send/ratelimit"
 )
@@ -108,7 +109,7 @@ func (a *sender) ask(ctx context.Context, f *outgoing, p slot) *reply {
 			a.budget.owes(r.owed())
 			return r
 		}
-		a.trouble(a.note(ctx, entryBack, f.Ord, a.log.Flush))
+		a.trouble(a.note(ctx, entryBack, store.InFlight{Ord: f.Ord}, a.log.Flush))
 		if r.halt != nil {
 			a.stop()
 			return r
@@ -158,12 +159,12 @@ func (a *sender) leave(ctx context.Context, f *outgoing) error {
 	if err := a.Held.Sure(ctx); err != nil {
 		return err
 	}
-	err := a.note(ctx, entrySent, f.Ord, a.log.Flush)
+	err := a.note(ctx, entrySent, f.uncertain(), a.log.Flush)
 	if err == nil {
 		err = a.Held.Sure(ctx)
 	}
 	if err != nil {
-		_ = a.log.mark(entryBack, f.Ord) // the other record may get there yet, and nothing was sent
+		_ = a.log.mark(entryBack, f.Ord, nil) // the other record may get there yet, and nothing was sent
 	}
 	return err
 }

@@ -92,7 +92,7 @@ func (a *sender) offer(ctx context.Context, page []outgoing) error {
 	if len(page) == 0 {
 		return nil
 	}
-	if err := a.note(ctx, entryAhead, page[len(page)-1].Ord, a.log.Sync); err != nil {
+	if err := a.note(ctx, entryAhead, store.InFlight{Ord: page[len(page)-1].Ord}, a.log.Sync); err != nil {
 		return err
 	}
 	select {

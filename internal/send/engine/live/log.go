@@ -19,7 +19,7 @@ import (
 //
 //	open    which segment, under which lease
 //	ahead   requests up to this ordinal may be sent from now on; synced before the first of them is
-//	sent    a request leaves; flushed before it does
+//	sent    a request leaves, with the most that it may cost; flushed before it does
 //	back    it is not in flight any more, and nothing came that is kept
 //	got     what came back; flushed before it is settled, and synced where the ledger has no place for its text
 //	end     all of it is in the ledger
@@ -44,6 +44,7 @@ type entry struct {
 	Segment int64          `json:"segment,omitempty"`
 	Epoch   int64          `json:"epoch,omitempty"`
 	Boot    string         `json:"boot,omitempty"`
+	Most    *assay.Money   `json:"most,omitempty"` // nil: unknown
 }
 
 const (
@@ -78,13 +79,17 @@ func (w *work) openLog(ctx context.Context) (*liveLog, error) {
 	return l, nil
 }
 
-// mark adds a record without a body about one request.
-func (l *liveLog) mark(is string, ord int64) error {
+// mark adds a record without a body about one request. Most is what it may cost, where that is told and known.
+func (l *liveLog) mark(is string, ord int64, most *assay.Money) error {
 	head := append(make([]byte, 0, 64), `{"is":"`...)
 	head = append(head, is...)
 	head = append(head, `","ord":`...)
-	head = append(strconv.AppendInt(head, ord, 10), '}')
-	_, err := l.Add(head, nil)
+	head = strconv.AppendInt(head, ord, 10)
+	if most != nil {
+		head = append(head, `,"most":`...)
+		head = strconv.AppendInt(head, int64(*most), 10)
+	}
+	_, err := l.Add(append(head, '}'), nil)
 	return err
 }
 
@@ -120,8 +125,8 @@ func (l *liveLog) keep(block []store.Settlement) error {
 }
 
 // note adds a record about a request, and makes it survive something before anything else is done.
-func (a *sender) note(ctx context.Context, is string, ord int64, survive func() error) error {
-	if err := a.log.mark(is, ord); err != nil {
+func (a *sender) note(ctx context.Context, is string, about store.InFlight, survive func() error) error {
+	if err := a.log.mark(is, about.Ord, about.High); err != nil {
 		return err
 	}
 	return a.persist(ctx, a.log.Log, survive)
@@ -143,7 +148,7 @@ func (w *work) persist(ctx context.Context, log *artifacts.Log, call func() erro
 
 // finishLog closes a log all of which is in the ledger: no process has to read it again.
 func (w *work) finishLog(ctx context.Context, l *liveLog) error {
-	if err := errors.Join(l.mark(entryEnd, 0), l.Close()); err != nil {
+	if err := errors.Join(l.mark(entryEnd, 0, nil), l.Close()); err != nil {
 		return err
 	}
 	return w.Insist(ctx, func() error {

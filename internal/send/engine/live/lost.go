@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/send/dialect"
@@ -22,7 +23,8 @@ func LogOf(name string) (segment int64, ok bool) {
 // LostLog is what the live log of a segment shows that the ledger does not know.
 type LostLog struct {
 	Size int64
-	Away int64 // requests that left and did not come back
+	Away int64       // requests that left and did not come back
+	Most assay.Money // what those cost at most, as far as it is known
 }
 
 // ReadLost reads the log of a segment that the ledger does not know. Each is called for what came back, in the order of the log.
@@ -36,7 +38,7 @@ func ReadLost(ctx context.Context, files artifacts.Place, run, name string, each
 	}
 	defer file.Close()
 	var dec dialect.Decoder
-	away := map[int64]bool{}
+	away := map[int64]*assay.Money{}
 	for r, err := range artifacts.Records(file) {
 		if err != nil {
 			return l, err
@@ -47,7 +49,7 @@ func ReadLost(ctx context.Context, files artifacts.Place, run, name string, each
 		}
 		switch e.Is {
 		case entrySent:
-			away[e.Ord] = true
+			away[e.Ord] = e.Most
 		case entryBack, entryGot:
 			delete(away, e.Ord)
 		}
@@ -62,5 +64,11 @@ func ReadLost(ctx context.Context, files artifacts.Place, run, name string, each
 			return l, err
 		}
 	}
-	return LostLog{Size: file.Size(), Away: int64(len(away))}, nil
+	l = LostLog{Size: file.Size(), Away: int64(len(away))}
+	for _, most := range away {
+		if most != nil {
+			l.Most += *most
+		}
+	}
+	return l, nil
 }

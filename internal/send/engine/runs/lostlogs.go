@@ -22,9 +22,9 @@ func takeLogs(ctx context.Context, x *extension) (joined int64, err error) {
 	if err := beginAdoption(ctx, a); err != nil {
 		return 0, err
 	}
-	away := make([]int64, len(names))
+	logs := make([]live.LostLog, len(names))
 	for i, name := range names {
-		if away[i], err = takeLog(ctx, a, name); err != nil {
+		if logs[i], err = takeLog(ctx, a, name); err != nil {
 			return 0, fmt.Errorf("read %s: %w", name, err)
 		}
 	}
@@ -38,7 +38,7 @@ func takeLogs(ctx context.Context, x *extension) (joined int64, err error) {
 		return joined, nil
 	}
 	for i, r := range a.jobs {
-		if err := leftOver(ctx, x, r, away[i]); err != nil {
+		if err := leftOver(ctx, x, r, logs[i]); err != nil {
 			return 0, err
 		}
 	}
@@ -64,8 +64,8 @@ func lostLogs(ctx context.Context, x *extension) (names []string, err error) {
 	return names, nil
 }
 
-// takeLog keeps where the answers in a log are, and returns how many of its requests left and did not come back.
-func takeLog(ctx context.Context, a *adoption, name string) (away int64, err error) {
+// takeLog keeps where the answers in a log are, and returns what it shows.
+func takeLog(ctx context.Context, a *adoption, name string) (live.LostLog, error) {
 	rec := Recovery{Job: name}
 	a.parts = append(a.parts, adoptedPart{len(a.jobs), store.Artifact{Name: name, Kind: store.ArtifactLive}})
 	log, err := live.ReadLost(ctx, a.Files, a.Run.ID, name, func(s store.Settlement) error {
@@ -77,19 +77,20 @@ func takeLog(ctx context.Context, a *adoption, name string) (away int64, err err
 	})
 	a.parts[len(a.jobs)].file.Size = log.Size
 	a.jobs = append(a.jobs, rec)
-	return log.Away, err
+	return log, err
 }
 
-// leftOver notes what a log shows to be paid, or perhaps paid, and no question of the run takes.
-func leftOver(ctx context.Context, x *extension, r Recovery, away int64) error {
+// leftOver notes what a log shows to be paid, or perhaps paid, and no question of the run takes. What left without an answer counts in
+// the budget.
+func leftOver(ctx context.Context, x *extension, r Recovery, log live.LostLog) error {
 	joined, _, err := x.Ledger.Reader.AnswersIn(ctx, x.Run.No, r.Job)
-	if err != nil || r.Answers-joined+away <= 0 {
+	if err != nil || r.Answers-joined+log.Away <= 0 {
 		return err
 	}
 	why := fmt.Sprintf("%s is the log of a segment that is not in this ledger: %s in it fit no question of the run, and %s left without "+
-		"an answer in it, which may be billed", r.Job, assay.Count(r.Answers-joined, "answer"), assay.Count(away, "live call"))
+		"an answer in it, which may be billed", r.Job, assay.Count(r.Answers-joined, "answer"), assay.Count(log.Away, "live call"))
 	if _, told := x.engine.awaited.LoadOrStore(x.Run.ID+" "+why, true); told {
 		return nil
 	}
-	return x.Ledger.Work.Note(ctx, x.Run.No, 0, store.DoubleEvent, why)
+	return x.Ledger.Work.NoteLostLog(ctx, x.Run.No, r.Job, log.Most, why)
 }

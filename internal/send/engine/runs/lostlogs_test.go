@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 )
 
@@ -48,6 +49,49 @@ func TestLiveAnswersOfALedgerThatIsPutBackAreReadFromTheirLogs(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestLiveCallsInALogThatTheLedgerLacksCountInTheBudget puts a ledger back that does not know the segment of a log: of two calls that left,
+// one did not come back.
+func TestLiveCallsInALogThatTheLedgerLacksCountInTheBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, liveOf(5, func(w *world) { w.plan.price = 70_000 }))
+	log, err := w.files.Log(w.run.ID, "s9-live-1")
+	w.ok(err)
+	for _, head := range []string{`{"is":"open","segment":9,"epoch":1}`, `{"is":"ahead","ord":2}`, `{"is":"sent","ord":1,"most":500}`,
+		`{"is":"sent","ord":2,"most":700}`, `{"is":"back","ord":1}`} {
+		_, err := log.Add([]byte(head), nil)
+		w.ok(err)
+	}
+	w.ok(log.Close())
+	for range 2 { // told and counted once, however often it is compared
+		w.ok(w.s.Work.OweReconcile(w.ctx, w.run.No, "put back"))
+		w.reopen()
+		_, err := w.drive()
+		w.ok(err)
+	}
+	w.finished(store.ResultDone)
+	r, err := w.s.Reader.Run(w.ctx, w.run.No)
+	w.ok(err)
+	if told := w.events(store.DoubleEvent); r.Perhaps != 700 || len(told) != 1 || !strings.Contains(told[0].Text, "1 live call left") {
+		t.Errorf("perhaps %d, told %+v\n%s", r.Perhaps, told, w.history())
+	}
+	sent := 0
+	for k, err := range w.files.List(w.ctx, w.run.ID, "s10-live-") { // its own
+		w.ok(err)
+		own, err := w.files.Open(w.ctx, w.run.ID, k.Name)
+		w.ok(err)
+		for rec, err := range artifacts.Records(own) {
+			w.ok(err)
+			if strings.Contains(string(rec.Head), `"sent"`) && strings.Contains(string(rec.Head), `"most":70000`) {
+				sent++
+			}
+		}
+		w.ok(own.Close())
+	}
+	if sent != 5 {
+		t.Errorf("%d requests are noted with their price as they leave", sent)
 	}
 }
 
