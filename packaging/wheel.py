@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import os
 import pathlib
 import re
 import sys
@@ -64,7 +65,7 @@ with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as wheel:
         entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
         entry.compress_type = zipfile.ZIP_DEFLATED
         entry.external_attr = (0o100755 if "/scripts/" in name else 0o100644) << 16
-        wheel.writestr(entry, content)
+        wheel.writestr(entry, content, compresslevel=int(os.environ.get("LEVEL", "6")))
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         record += f"{name},sha256={digest},{len(content)}\n"
     wheel.writestr(zipfile.ZipInfo(f"{info}/RECORD", (2020, 1, 1, 0, 0, 0)), record + f"{info}/RECORD,,\n")
