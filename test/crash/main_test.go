@@ -12,7 +12,7 @@ var (
 	points   = flag.Int("points", 16, "points at which processes are killed on SQLite; 0: all, there and wherever else some are chosen")
 	random   = flag.Int("random", 0, "further runs that are killed several times at random points")
 	seed     = flag.Uint64("seed", 1, "seed of the random points")
-	pairs    = flag.Int("pairs", 16, "pairs of faults that are tried; 0: all, and all others each in a run of its own")
+	pairs    = flag.Int("pairs", 1, "faults strike two at a time; 0: each in a run of its own")
 	abreast  = flag.Int("abreast", 6, "proofs at a time: most of their time they wait")
 	postgres = flag.Int("postgres", 2, "runs on PostgreSQL whose workers are killed, all but one; 0: one for every point")
 	workers  = flag.Int("workers", 2, "workers that share such a run")

@@ -198,7 +198,7 @@ func (h *history) advance(ctx context.Context, r runState, n int) error {
 	return h.sane(h.assay(ctx, ending{}, args...))
 }
 
-// checkCap holds what was billed against the budget, before the person raises it.
+// checkCap holds what was billed against the budget, before the person raises it or at the end.
 func (h *history) checkCap(ctx context.Context) error {
 	if !h.Study.High || h.Study.Budget == 0 || h.raised || slices.ContainsFunc(h.Actions, func(a Action) bool { return a.Do == doEdit }) {
 		return nil
@@ -218,7 +218,7 @@ func (h *history) judgeWorld(ctx context.Context) error {
 		return err
 	}
 	b, err := h.billed(ctx)
-	if err == nil {
+	if err = errors.Join(err, h.checkCap(ctx)); err == nil {
 		err = h.export(ctx)
 	}
 	if err != nil {

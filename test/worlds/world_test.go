@@ -68,10 +68,17 @@ func Make(seed uint64) World {
 	if r.IntN(6) == 0 {
 		w.Faults = append(w.Faults, together(r, w.Study)...)
 	}
+	if dice.Mix(seed)%10 == 2 {
+		w.Faults = []string{brief[r.IntN(len(brief))], brief[r.IntN(len(brief))]}
+	}
 	if dice.Mix(seed)%10 == 0 { // before the study is run: of the newest run all is computed again
 		for range 1 + r.IntN(3) {
 			w.Actions = append(w.Actions, w.command(r, doCall))
 		}
+	}
+	if dice.Mix(seed)%10 == 1 {
+		w.aim(r)
+		return w
 	}
 	w.Actions = append(w.Actions, w.command(r, "run"))
 	if r.IntN(8) == 0 {
@@ -101,6 +108,18 @@ func newFault(r *rand.Rand, s Study) string {
 		"ask 429=5s", "ask 429=bare", "ask truncate", "ask slow=40s", "ask error-200", "ask refuse=100%", "create refuse=50%", "cancel 500",
 		"cancel slow-cancel=10m", "* slow=3s",
 	) + " " + limit
+}
+
+// brief are faults of every call that strike once or twice: a run gets over any two of them.
+var brief = []string{
+	"* upload 500 once", "* upload drop-reply once", "* upload truncate once", "* upload error-200 once",
+	"* create 429 once", "* create 500 once", "* create drop-reply once", "* create truncate once", "* create error-200 once",
+	"* create stall=600ms once", "openai create fail=token_limit_exceeded once",
+	"* check 500 x2", "* check 404 once", "* check drop once", "* check truncate once", "* check error-200 once", "* check freeze x2",
+	"openai check no-output once", "* check state=puzzled once",
+	"* list 500 once", "* list drop once", "* list truncate once", "* list error-200 once", "* list hide=24h x2",
+	"* fetch 500 once", "* fetch 404 once", "* fetch drop-reply once", "* fetch truncate once", "* fetch stall=50ms once",
+	"* fetch error-200 once", "* fetch missing once", "* fetch malformed once",
 }
 
 // vendorOf names a provider that the study asks, or all.
@@ -143,6 +162,33 @@ func (w *World) disaster(r *rand.Rand) []Action {
 	}
 }
 
+// aim makes a world in which something happens at the moment that one guard of the program is for: a kill around a create call whose job
+// no list names yet, and perhaps a clock that jumps then; a loss of power while live calls are out; a hard budget that covers a part of
+// what several lanes cost at once.
+func (w *World) aim(r *rand.Rand) {
+	run := Action{Do: "run", Args: []string{"run", "study.yaml", "--yes"}}
+	for len(w.Study.Lanes) < 2 {
+		w.Study.addLane(r)
+	}
+	switch r.IntN(3) {
+	case 0:
+		w.Study.Mode, w.Study.Budget, w.Study.LiveBelow, w.Study.Canary = "batch", 0, 0, false
+		w.Faults = []string{vendorOf(r, w.Study) + " list hide=40s"}
+		run.End = ending{kill, 1 + r.IntN(8), pick(r, "POST", "POST", "POST", "ledger intend", "ledger launched", "ledger ended")}
+		if r.IntN(2) == 0 {
+			w.Actions = append(w.Actions, run)
+			run = Action{Do: doClock, Wait: jump(40 * r.IntN(2))}
+		}
+	case 1:
+		w.Study.Mode, w.Study.Budget = "live", 0
+		run.End = ending{power, 1 + r.IntN(12), "POST"}
+	case 2:
+		w.Study.Mode, w.Study.Repeats, w.Study.High = pick(r, "batch", "live"), 2, true
+		w.Study.Budget = w.Study.guess() * int64(2+r.IntN(8)) / 8
+	}
+	w.Actions = append(w.Actions, run, Action{Do: "resume", Args: []string{"resume"}})
+}
+
 func (w *World) action(r *rand.Rand) Action {
 	switch n := r.IntN(20); {
 	case n < 3:
@@ -150,7 +196,7 @@ func (w *World) action(r *rand.Rand) Action {
 	case n < 6:
 		return Action{Do: doWait, Wait: time.Duration(1+r.IntN(60)) * pickWait(r)}
 	case n < 7 && r.IntN(2) == 0:
-		return Action{Do: doClock, Wait: time.Duration(r.IntN(41)-20) * time.Minute}
+		return Action{Do: doClock, Wait: jump(r.IntN(41))}
 	case n < 7:
 		return Action{Do: pick(r, doRead, doLabel, doLabel, doRotate, doCopy, doDamage, doDamage)}
 	case n < 12:
@@ -166,6 +212,17 @@ func (w *World) action(r *rand.Rand) Action {
 		return w.command(r, "redo", "--yes", "--stage", "answers", "--item", it.ID, "--lane", l.Name)
 	}
 	return w.command(r, "cancel", "--yes")
+}
+
+// jump is how far the clock is set: minutes, or a day.
+func jump(n int) time.Duration {
+	switch {
+	case n < 4:
+		return -24 * time.Hour
+	case n > 36:
+		return 24 * time.Hour
+	}
+	return time.Duration(n-20) * time.Minute
 }
 
 func pickWait(r *rand.Rand) time.Duration {
