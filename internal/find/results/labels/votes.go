@@ -15,14 +15,15 @@ import (
 
 // Votes is how far people are with a stage, and how often they agree with its other judges.
 type Votes struct {
-	Planned  int  `json:"planned"`             // all that people may be asked
-	Labelled int  `json:"labelled"`            // of it, what any of them has labelled
-	Yours    int  `json:"yours"`               // of one person
-	Both     int  `json:"judged_by_both"`      // verdicts of other judges on what people decided
-	Same     int  `json:"judged_the_same"`     // of them, those that agree
-	Twice    int  `json:"labelled_by_several"` // answers that two people or more decided
-	Alike    int  `json:"labelled_alike"`      // of them, those on which they agree
-	Machines bool `json:"has_other_judges"`    // the stage asks models, or a rule judges
+	Planned  int    `json:"planned"`             // all that people may be asked
+	Labelled int    `json:"labelled"`            // of it, what any of them has labelled
+	Yours    int    `json:"yours"`               // of one person
+	Both     int    `json:"judged_by_both"`      // verdicts of other judges on what people decided
+	Same     int    `json:"judged_the_same"`     // of them, those that agree
+	Twice    int    `json:"labelled_by_several"` // answers that two people or more decided
+	Alike    int    `json:"labelled_alike"`      // of them, those on which they agree
+	Machines bool   `json:"has_other_judges"`    // the stage asks models, or a rule judges
+	Quote    *Quote `json:"quote,omitempty"`     // nil: none can be given
 	pairs    bool
 	wanted   int // labels that make the judge's error known
 }
@@ -92,6 +93,10 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		}
 	}
 	others, err := r.Ledger.VerdictsOn(ctx, run.No, keys)
+	if err != nil {
+		return out, err
+	}
+	out.Quote = p.quote(d, decided, others)
 	for i := range decided {
 		said := decided[i]
 		for k := range others[said.Subject] {
@@ -106,7 +111,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 			}
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // saysSame reports whether two verdicts on the same subject agree.
@@ -163,7 +168,9 @@ func (v Votes) Words() []string {
 		}
 		out = append(out, text)
 	}
-	if left := v.wanted - v.Labelled; v.Machines && left > 0 {
+	if left := v.wanted - v.Labelled; v.Quote != nil {
+		out = append(out, v.Quote.words(v.pairs))
+	} else if v.Machines && left > 0 {
 		out = append(out, fmt.Sprintf("%s make the judge's error bar known", assay.Count(left, "more label")))
 	}
 	return out

@@ -29,14 +29,37 @@ func (w Wanted) ItemsToLabel() (int, bool) {
 	if w.Power > 0 {
 		power = stats.NormalQuantile(w.Power)
 	}
-	all := float64(w.Items)
 	for n := 3; n <= w.Items; n++ {
-		variance := w.Residual*(1/float64(n)-1/all) + w.Label/all
-		if (stats.StudentCritical((1-w.Level)/float64(w.Tests), n)+power)*math.Sqrt(variance) <= w.Target {
+		if (stats.StudentCritical((1-w.Level)/float64(w.Tests), n)+power)*w.se(n) <= w.Target {
 			return n, true
 		}
 	}
 	return 0, false
+}
+
+// se returns the error of a value with so many labelled items.
+func (w Wanted) se(n int) float64 {
+	all := float64(w.Items)
+	return math.Sqrt(w.Residual*max(0, 1/float64(n)-1/all) + w.Label/all)
+}
+
+// HalfWidth returns half the width of a value's interval with so many labelled items.
+func (w Wanted) HalfWidth(n int) float64 {
+	return stats.StudentCritical((1-w.Level)/float64(max(1, w.Tests)), n) * w.se(n)
+}
+
+// Pilot returns the variances of one item as labels so far show them: of what verdicts leave open, and of labels. They know nothing of
+// values or differences, so that people may look after every label.
+func (s *Sample) Pilot(scale Scale) (residual, label float64) {
+	lanes, _ := s.labelledLanes()
+	p := within(s.raw(), lanes)
+	free := max(1, float64(len(s.labels)-len(lanes)))
+	share := usable(p, len(lanes), scale.steepest())
+	weight := float64(len(s.labels)) / max(p.n, nothing)
+	residual = weight * (p.yy - 2*share*p.yf + share*share*p.ff) / free
+	label = weight * p.yy / free
+	least := scale.Step * scale.Step / float64(max(1, len(s.drawn())))
+	return max(residual, least), max(label, residual, least)
 }
 
 // Look is a planned time at which corrected numbers are computed.

@@ -260,7 +260,7 @@ func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
 		c := out[v.Task()]
 		switch {
 		case !human:
-			if value, ok := s.value(&v, yes); ok {
+			if value, ok := s.number(&v, yes); ok {
 				c.judged, c.sum = c.judged+1, c.sum+value
 			}
 		case v.Direction == string(assay.Reverse):
@@ -274,8 +274,11 @@ func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
 	return out, nil
 }
 
-// value returns a verdict as a number; of a pair, what the one has won that is first when it is not turned.
-func (s *Stage) value(v *store.Verdict, yes []string) (float64, bool) {
+// Number returns a verdict as a number: yes is 1 and no is 0, or its score; of a pair, what the one has won whose name comes first.
+func (s *Stage) Number(v *store.Verdict) (float64, bool) { return s.number(v, s.yes()) }
+
+// number returns a verdict as a number; of a pair, what the one has won that is first when it is not turned.
+func (s *Stage) number(v *store.Verdict, yes []string) (float64, bool) {
 	if !s.pairs() {
 		return gather.ValueOf(&analysis.Row{Label: v.Label, Score: v.Score}, yes, false)
 	}

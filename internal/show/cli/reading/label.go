@@ -335,8 +335,23 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 			return nextTask, err
 		}
 		q.given = append(q.given, t)
-		return nextTask, nil
+		return nextTask, q.progress(ctx)
 	}
+}
+
+// progressEvery is after how many labels of a session it is told how far people are.
+const progressEvery = 10
+
+// progress tells now and then how far people are, and what the next labels will show.
+func (q *labelling) progress(ctx context.Context) error {
+	if len(q.given)%progressEvery != 0 || len(q.given) == q.left {
+		return nil
+	}
+	votes, err := labels.VotesOf(ctx, q.home.Results(), q.run, q.panel, q.stage, q.person)
+	if err == nil {
+		fmt.Fprintln(q.world.Stdout, term.Wrapped(strings.Join(votes.Words(), "; "), q.world.OutWidth(), ""))
+	}
+	return err
 }
 
 // reopen goes on with the study as it is now, where it was changed meanwhile.

@@ -1,0 +1,123 @@
+package labels
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/find/stats/checked"
+	"assay/internal/keep/store"
+	"assay/internal/send/script/people"
+)
+
+// Quote is what the labels until the next planned correction will show.
+type Quote struct {
+	Labels  int     `json:"labels"`  // more of them
+	Items   int     `json:"items"`   // that are labelled then
+	Within  float64 `json:"within"`  // half the width of an interval: of a rate or a share of wins, else of a mean score
+	Assumed bool    `json:"assumed"` // few items are labelled: the judge is taken to be wrong on 15 of 100
+	score   bool
+}
+
+// pilotItems is from how many labelled items on a quote rests on them.
+const pilotItems = 20
+
+// quote foretells the next planned correction; nil where nothing is drawn, or the plan is done. It rests on how far labels scatter round
+// verdicts, never on what they show, so that looking at it after every label spends nothing.
+func (p *Panel) quote(d *analysis.Draw, decided []store.Verdict, judged map[assay.Key][]store.Verdict) *Quote {
+	if d == nil || len(d.Items) == 0 {
+		return nil
+	}
+	done, s := p.labelled(d, decided, judged)
+	looks := d.Looks(0.05)
+	i := slices.IndexFunc(looks, func(l checked.Look) bool { return l.Items > done && l.Items >= checked.FewestClusters })
+	if i < 0 || looks[i].Items > len(d.Items) {
+		return nil
+	}
+	each := checked.LabelsOfItem(len(d.Lanes), p.Pairs())
+	out := &Quote{Labels: (looks[i].Items - done) * each * max(1, d.Raters), Items: looks[i].Items, score: !d.YesNo && !p.Pairs()}
+	w := checked.BeforeLabels(0, len(d.Items))
+	w.Level = 1 - looks[i].Alpha
+	switch out.Assumed = done < pilotItems; {
+	case out.Assumed && out.score:
+		return nil
+	case !out.Assumed:
+		scale := checked.YesNo()
+		scale.YesNo = !out.score
+		w.Residual, w.Label = s.Pilot(scale)
+	}
+	out.Within = w.HalfWidth(looks[i].Items)
+	return out
+}
+
+// labelled returns how many items have all of their labels, and what people and judges say of their answers.
+func (p *Panel) labelled(d *analysis.Draw, decided []store.Verdict, judged map[assay.Key][]store.Verdict) (items int, s *checked.Sample) {
+	type said struct{ sum, n float64 }
+	byItem := map[string]map[store.Task]said{}
+	lane := map[store.Task]int{}
+	verdict := map[store.Task]said{}
+	for i := range decided {
+		v := &decided[i]
+		value, ok := p.People.Number(v)
+		if chosen, _ := people.ChosenAs(v); !ok || chosen != analysis.ChosenDrawn && chosen != analysis.ChosenAdjudicated {
+			continue
+		}
+		if byItem[v.At.Item] == nil {
+			byItem[v.At.Item] = map[store.Task]said{}
+		}
+		x := byItem[v.At.Item][v.Task()]
+		byItem[v.At.Item][v.Task()] = said{x.sum + value, x.n + 1}
+		name := v.At.Lane
+		if p.Pairs() {
+			name = min(v.At.Lane, v.At.Against)
+		}
+		lane[v.Task()] = max(0, slices.Index(d.Lanes, name))
+		if _, there := verdict[v.Task()]; there {
+			continue
+		}
+		var f said
+		for k := range judged[v.Subject] {
+			o := &judged[v.Subject][k]
+			if x, ok := p.People.Number(o); ok && o.At.Stage == v.At.Stage && o.State == assay.VerdictValid && o.Task() == v.Task() &&
+				!strings.HasPrefix(o.At.Judge, people.Prefix) {
+				f = said{f.sum + x, f.n + 1}
+			}
+		}
+		verdict[v.Task()] = f
+	}
+	var all []checked.Label
+	for _, item := range slices.Sorted(maps.Keys(byItem)) {
+		tasks := byItem[item]
+		if len(tasks) < checked.LabelsOfItem(len(d.Lanes), p.Pairs()) {
+			continue
+		}
+		for task, y := range tasks {
+			if f := verdict[task]; f.n > 0 {
+				all = append(all, checked.Label{Item: items, Cluster: items, Lane: lane[task], Verdict: f.sum / f.n, Value: y.sum / y.n,
+					Weight: 1})
+			}
+		}
+		items++
+	}
+	return items, checked.NewSample(len(d.Lanes)).With(all)
+}
+
+// words returns the quote as the end of a sentence.
+func (q *Quote) words(pairs bool) string {
+	what := "rates known within %.0f points"
+	within := 100 * q.Within
+	switch {
+	case pairs:
+		what = "shares of wins known within %.0f points"
+	case q.score:
+		what, within = "means known within %.2g", q.Within
+	}
+	text := fmt.Sprintf("%s make "+what, assay.Count(q.Labels, "more label"), within)
+	if q.Assumed {
+		text += ", if the judge is wrong on 15 of 100"
+	}
+	return text
+}
