@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -54,5 +56,29 @@ func TestAGatewayServesUntilItIsInterrupted(t *testing.T) {
 	stop()
 	if got := <-code; got != 0 && got != 130 {
 		t.Errorf("the gateway ended with %d", got)
+	}
+}
+
+// TestAGatewayEndsWhenTheLedgerIsMigrated lets a newer program change the ledger under a gateway.
+func TestAGatewayEndsWhenTheLedgerIsMigrated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out, said, code := &lines{line: make(chan string, 1)}, &lines{}, make(chan int, 1)
+	printed := out.line
+	go func() { code <- cli.Main(t.Context(), worldIn(dir, out, said, "gateway", "--listen", "127.0.0.1:0")) }()
+	select {
+	case <-printed:
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the gateway prints no address")
+	}
+	ledger, err := sql.Open("sqlite", filepath.Join(dir, "assay-data", "ledger.db"))
+	if err == nil {
+		_, err = ledger.ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	}
+	if err := errors.Join(err, ledger.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-code; got != 1 || !strings.Contains(said.text, "the ledger was written by a newer assay (version 9999") {
+		t.Errorf("the gateway ended with %d: %s", got, said.text)
 	}
 }

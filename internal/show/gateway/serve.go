@@ -14,6 +14,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
 	"assay/internal/send/batchrun"
 	"assay/internal/show/gateway/openai"
 	"assay/internal/show/serve"
@@ -98,22 +99,26 @@ func (w *patientWriter) Write(p []byte) (int, error) {
 func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Serve answers on a listener and drives all batches until the context ends; then it lets those finish who are being
-// answered. What is in flight at providers is gone on with by the next gateway.
+// answered. What is in flight at providers is gone on with by the next gateway. It ends by itself where a newer program has changed the
+// ledger.
 func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	if err := s.Home.Ledger.Clients.PutClientUsers(ctx, s.named()); err != nil {
 		return err
 	}
-	working, stop := context.WithCancel(ctx)
-	defer stop()
+	working, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	all.Go(func() { s.driver.Work(working) })
-	all.Go(func() { s.refresh(working) })
+	all.Go(func() { s.refresh(working, stop) })
 	defer all.Wait()
-	defer stop()
-	return serve.Until(ctx, on, &http.Server{
+	defer stop(nil)
+	err := serve.Until(working, on, &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // they are answered first
 	}, 10*time.Second)
+	if newer, ok := errors.AsType[*db.NewerError](context.Cause(working)); ok {
+		return newer
+	}
+	return err
 }
 
 // named returns the users as the ledger knows them: by name and budget.

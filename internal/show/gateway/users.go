@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/keep/store/db"
 )
 
 // User is one who may call the gateway.
@@ -101,10 +102,14 @@ func expiry(words []string) (time.Time, []string, error) {
 const everyUsers = 5 * time.Second
 
 // refresh reads the users again until the context ends: one who was taken out of the file is no user any more. A file that cannot be
-// read leaves them as they are. Calls of a gateway that was killed are ended.
-func (s *Server) refresh(ctx context.Context) {
+// read leaves them as they are. Calls of a gateway that was killed are ended, and so is this one under a newer ledger.
+func (s *Server) refresh(ctx context.Context, end context.CancelCauseFunc) {
 	trouble, ended := "", time.Time{}
 	for s.Home.World.Clock().Sleep(ctx, everyUsers) == nil {
+		if newer, ok := errors.AsType[*db.NewerError](s.Home.Ledger.Leases.Current(ctx)); ok {
+			end(newer)
+			return
+		}
 		if now := s.now(); now.Sub(ended) > time.Minute {
 			ended = now
 			if _, err := s.Home.Ledger.Clients.EndLostCalls(ctx, now.Add(-2*longestLive)); err != nil && ctx.Err() == nil {
