@@ -150,7 +150,7 @@ func TestTheDashboardShowsARehearsal(t *testing.T) {
 	var computed struct{ Run string }
 	d.json(run+"/findings", &computed) // a program waits until they are there, a page does not
 	for path, want := range map[string]string{
-		run:                         "cannot be told apart",
+		run:                         "no difference between them was found",
 		run + "/progress":           "Lanes and stages",
 		run + "/answers":            "boiling",
 		run + "/item?id=boiling":    "Does water boil",

@@ -83,7 +83,8 @@ func (c *checker) board(where string, tables []shownTable) {
 		return
 	}
 	s := tables[i]
-	lane, rank, price := slices.Index(s.head, "lane"), slices.Index(s.head, "rank"), slices.Index(s.head, "$ per 1,000 answers")
+	lane, rank := slices.Index(s.head, "lane"), slices.Index(s.head, "rank")
+	price := slices.IndexFunc(s.head, func(h string) bool { return strings.HasPrefix(h, "$ per 1,000") })
 	for k, row := range s.rows {
 		if k >= len(c.Claims.Summary.Ranked) {
 			break

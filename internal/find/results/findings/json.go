@@ -253,6 +253,7 @@ func reason(n stats.Number) string {
 // SummaryJSON is the answer of a run for programs: the sentences that people read, and the lanes in order.
 type SummaryJSON struct {
 	Headline string       `json:"headline"`
+	Basis    []string     `json:"basis"` // what it rests on
 	Further  []string     `json:"further"`
 	Coverage string       `json:"coverage"`
 	Complete bool         `json:"complete"`
@@ -339,13 +340,16 @@ type rankedJSON struct {
 
 // SummaryOf returns a summary for programs.
 func SummaryOf(s *words.Summary) *SummaryJSON {
-	out := &SummaryJSON{Headline: s.Headline.String(), Further: []string{}, Coverage: s.Coverage, Complete: s.Complete,
+	out := &SummaryJSON{Headline: s.Headline.String(), Basis: []string{}, Further: []string{}, Coverage: s.Coverage, Complete: s.Complete,
 		Caveats: []caveatJSON{}, Ranked: []rankedJSON{}, Sides: []sideJSON{}, Settling: []settleJSON{}}
+	for _, f := range s.Basis {
+		out.Basis = append(out.Basis, f.Text)
+	}
 	for _, f := range s.Further {
 		out.Further = append(out.Further, f.String())
 	}
 	for _, c := range s.Caveats {
-		out.Caveats = append(out.Caveats, caveatJSON(c))
+		out.Caveats = append(out.Caveats, caveatJSON{c.Title, c.Text, c.Command, c.Points})
 	}
 	for i := range s.Sides {
 		out.Sides = append(out.Sides, sideOf(&s.Sides[i]))

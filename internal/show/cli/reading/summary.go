@@ -24,6 +24,9 @@ import (
 func printSummary(w *shell.World, s *words.Summary, mark string) {
 	say := func(text string) { fmt.Fprintln(w.Stdout, term.Wrapped(assay.Clean(text, 2000), w.OutWidth(), "")) }
 	say(mark + s.Headline.String())
+	if line := s.BasisLine(); line != "" {
+		say(line)
+	}
 	for _, f := range s.Further {
 		say(f.String())
 	}
@@ -85,7 +88,7 @@ func printBoard(w *shell.World, b *words.Board) error {
 		add("rank", false)
 	}
 	add(b.Field, false)
-	drawn := slices.ContainsFunc(b.Rows, func(r words.BoardRow) bool { return r.Cells[0].Drawn })
+	drawn := slices.ContainsFunc(b.Rows, func(r words.BoardRow) bool { return r.Cells[0].Whisker })
 	var means []string
 	for i, c := range b.Columns {
 		if i == 0 && drawn {

@@ -93,23 +93,22 @@ func (m markdown) head(p *page) {
 // summary is the answer, before anything else.
 func (m markdown) summary(s *words.Summary) {
 	m.para(s.Headline.String())
+	if line := s.BasisLine(); line != "" {
+		m.para(line)
+	}
+	if s.Board != nil {
+		m.grid(boardGrid(s.Board))
+	}
 	for _, f := range s.Further {
 		m.para(f.String())
 	}
-	m.caveats(s.Brief())
+	m.titled(s.SideGrid())
+	m.caveats(s.Caveats)
 	state := "Complete."
 	if !s.Complete {
 		state = "Incomplete."
 	}
 	fmt.Fprintf(m.w, "- **%s** %s\n\n", state, escaped(s.Coverage))
-	if s.Board != nil {
-		m.grid(boardGrid(s.Board))
-	}
-	m.titled(s.SideGrid())
-	if more := s.Lengthy(); len(more) > 0 {
-		m.caveats(more)
-		fmt.Fprintln(m.w)
-	}
 }
 
 func (m markdown) caveats(all []words.Caveat) {

@@ -88,7 +88,7 @@ func newPage(doc *report.Document) *page {
 			p.Findings = append(p.Findings,
 				figures.New(t, figures.Options{ID: fmt.Sprintf("t%d", i+1), Of: d.Origins(), Rehearsal: d.Rehearsal}))
 		}
-		p.Quality = d.quality()
+		p.Quality = d.quality(p.Answer)
 		p.Verdicts = orNil(figures.CoverageTable(d.Report))
 	}
 	all := append(p.Words, p.More...)
@@ -118,10 +118,13 @@ func (d paged) until() time.Time {
 	return end
 }
 
-// quality is cost against the first measure of every stage that compares or judges lanes.
-func (d paged) quality() []*plot.Figure {
+// quality is cost against the first measure of every stage that compares or judges lanes, but for the one on top.
+func (d paged) quality(top *words.Summary) []*plot.Figure {
 	var out []*plot.Figure
 	drawn := map[string]bool{}
+	if top.Quality != nil {
+		drawn[top.Board.Columns[0].Stage] = true
+	}
 	for i := range d.Report.Tables {
 		t := &d.Report.Tables[i]
 		if drawn[t.Stage] {

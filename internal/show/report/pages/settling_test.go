@@ -267,7 +267,7 @@ func TestOfManyNeighboursTheFirstAreQuotedAndTheOthersCounted(t *testing.T) {
 	if len(s.Settling) < 6 {
 		t.Fatalf("%d neighbours are quoted, want more than are shown", len(s.Settling))
 	}
-	for _, c := range s.Lengthy() {
+	for _, c := range s.Caveats {
 		if c.Title != "Not settled." {
 			continue
 		}

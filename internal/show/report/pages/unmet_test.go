@@ -58,9 +58,17 @@ func compared(t *testing.T, change func(*analysis.Stage), lines ...string) *repo
 func TestALaneThatWinsEverythingIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	s := words.Summarise(compared(t, nil, "a b 111111111111"))
-	if want := "a is ahead on 12 questions: 100% of comparisons won. b is behind: 0% of comparisons won. " +
-		"Every two were shown in one order only, so that this may be the place and not the answer."; s.Headline.String() != want {
+	if want := "a is ahead (100% of comparisons won)."; s.Headline.String() != want {
 		t.Errorf("headline %q", s.Headline)
+	}
+	if want := "12 questions · judge checked · each two shown in one order only · all verdicts are there"; s.BasisLine() != want {
+		t.Errorf("it rests on %q", s.BasisLine())
+	}
+	for _, want := range []string{"b is behind: 0% of comparisons won.",
+		"Every two were shown in one order only, so that this may be the place and not the answer."} {
+		if !strings.Contains(text(s), want) {
+			t.Errorf("it does not say %q", want)
+		}
 	}
 	if s.Board == nil || !s.Board.Tiers || s.Board.Rows[0].Tier != "A" || s.Board.Rows[1].Tier != "B" ||
 		s.Board.Rows[0].Cells[0].Text != "100.0%" || s.Board.Rows[0].Cells[0].Between == "" {
@@ -82,14 +90,14 @@ func TestWinsThatAreTooFewAreSaidToBe(t *testing.T) {
 	t.Parallel()
 	// 2 x 0.5^5 = 0.0625 shows nothing, 2 x 0.5^6 = 0.031 does.
 	five, six := words.Summarise(compared(t, nil, "a b 11111")), words.Summarise(compared(t, nil, "a b 111111"))
-	if !strings.HasPrefix(five.Headline.String(), "Nothing can be told apart on 5 questions") ||
+	if !strings.HasPrefix(five.Headline.String(), "No difference was found between a and b") ||
 		!strings.Contains(text(five), "5 questions are too few for that: it takes 6 or more, all won.") {
 		t.Errorf("five: %s", text(five))
 	}
 	if five.Result != "no difference shown" {
 		t.Errorf("result %q", five.Result)
 	}
-	if !strings.HasPrefix(six.Headline.String(), "a is ahead on 6 questions") || strings.Contains(text(six), "too few") {
+	if !strings.HasPrefix(six.Headline.String(), "a is ahead ") || strings.Contains(text(six), "too few") {
 		t.Errorf("six: %s", text(six))
 	}
 }
@@ -97,11 +105,11 @@ func TestWinsThatAreTooFewAreSaidToBe(t *testing.T) {
 func TestLanesThatNeverMetAreNamedWithWhatConnectsThem(t *testing.T) {
 	t.Parallel()
 	s := words.Summarise(compared(t, nil, "a c 1111111", "b d 1212121"))
-	head := s.Headline.String()
+	head := text(s)
 	for _, want := range []string{
-		"The lanes cannot be ranked together: a and c were never compared with b and d.",
-		"a is ahead on 7 questions: 100% of comparisons won.",
-		"Nothing can be told apart on 7 questions: the differences between b and d may be chance (43 to 57% of comparisons won).",
+		"The lanes cannot be ranked together: not all were compared with each other.",
+		"a and c were never compared with b and d.", "a is ahead (100% of comparisons won).",
+		"No difference was found between b and d (43 to 57% of comparisons won).",
 	} {
 		if !strings.Contains(head, want) {
 			t.Errorf("headline %q\nwants %q", head, want)

@@ -30,6 +30,7 @@ type Scatter struct {
 	Points       []ScatterPoint
 	Low, High    *float64 // ends of the axis of quality; nil: from the data
 	Better       Better
+	Narrow       bool // for a column beside something else
 }
 
 // Better is the good end of the axis of quality.
@@ -44,6 +45,7 @@ const (
 
 const (
 	scatterHeight = 380.0
+	narrowScatter = 440.0
 	scatterLeft   = 64.0
 	scatterBottom = 330.0
 )
@@ -64,16 +66,21 @@ func (p Scatter) Figure() *Figure {
 
 func (p *Scatter) scene() *Scene {
 	x, y := p.scales()
-	s := &Scene{Title: p.Title, Desc: p.desc(), Width: PlotWidth, Height: scatterHeight}
+	s := &Scene{Title: p.Title, Desc: p.desc(), Width: Px(p.width()), Height: scatterHeight}
 	s.Rect("frame", x.From, y.To, x.To-x.From, y.From-y.To)
+	taken := p.drawCorner(s, x, y)
 	list, step := Ticks(y.Low, y.High, 6)
 	for _, v := range list {
 		s.Line("grid", x.From, y.At(v), x.To, y.At(v))
 		s.Say("tick end", x.From-7, y.At(v)+3.8, TickText(p.Unit, v, step))
 	}
+	end := math.Inf(-1) // of the number before
 	for _, v := range p.costTicks(x) {
 		s.Line("grid", x.At(v), y.To, x.At(v), y.From)
-		s.Say("tick mid", x.At(v), y.From+16, DollarTick(v))
+		if w := WidthOf(DollarTick(v), SmallSize) / 2; x.At(v)-w > end {
+			s.Say("tick mid", x.At(v), y.From+16, DollarTick(v))
+			end = x.At(v) + w + 6
+		}
 	}
 	name := "cost of 1,000 answers (US dollars)"
 	if x.log {
@@ -82,8 +89,32 @@ func (p *Scatter) scene() *Scene {
 	s.Say("axis-name mid", (x.From+x.To)/2, y.From+38, name)
 	up := s.Say("axis-name mid", 13, (y.From+y.To)/2, p.Up)
 	up.Turn = -90
-	p.drawPoints(s, x, y, p.drawFrontier(s, x, y))
+	p.drawPoints(s, x, y, append(taken, p.drawFrontier(s, x, y)...))
 	return s
+}
+
+// width returns how wide the plot is.
+func (p *Scatter) width() float64 {
+	if p.Narrow {
+		return narrowScatter
+	}
+	return PlotWidth
+}
+
+// drawCorner marks where lanes are both good and cheap.
+func (p *Scatter) drawCorner(s *Scene, x, y Scale) []box {
+	if p.Better == Unsaid {
+		return nil
+	}
+	const text = "better and cheaper"
+	w, h := (x.To-x.From)*0.4, (y.From-y.To)*0.38
+	top, at := y.To, y.To+14
+	if p.Better == Less {
+		top, at = y.From-h, y.From-6
+	}
+	s.Rect("corner", x.From, top, w, h)
+	s.Say("corner-text", x.From+6, at, text)
+	return []box{{x.From, at - 10, x.From + 6 + WidthOf(text, SmallSize), at + 3}}
 }
 
 func (p *Scatter) scales() (x, y Scale) {
@@ -101,7 +132,7 @@ func (p *Scatter) scales() (x, y Scale) {
 		low, high = *p.Low, *p.High
 	}
 	y = Scale{Low: low, High: high, From: scatterBottom, To: 14}
-	x = Scale{From: scatterLeft, To: PlotWidth - 14}
+	x = Scale{From: scatterLeft, To: p.width() - 14}
 	if least > 0 && most/least > 8 {
 		x.log, x.Low, x.High = true, least/1.35, most*1.7
 		return x, y
@@ -117,7 +148,7 @@ func (p *Scatter) costTicks(x Scale) []float64 {
 	if x.log {
 		return logTicks(x.Low, x.High)
 	}
-	list, _ := Ticks(x.Low, x.High, 6)
+	list, _ := Ticks(x.Low, x.High, int(p.width()/140))
 	return list
 }
 

@@ -2,115 +2,12 @@ package words
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
-	"assay/internal/show/report"
 	"assay/internal/show/report/plot"
 )
-
-// cheapest returns the sentence on the lane of the top that costs least for an answer; nil where nothing is ranked or
-// lanes do not answer.
-func (d document) cheapest(r *ranked) Sentence {
-	if r.Field != analysis.ByLane || len(r.order) == 0 || len(r.Unmet) > 1 {
-		return nil
-	}
-	top, _ := r.top()
-	if !r.tested {
-		top = r.order[:1]
-	}
-	best, least, unknown := -1, 0.0, 0
-	for _, i := range top {
-		cost, ok := d.perThousand(r.Places[i].Name)
-		switch {
-		case !ok:
-			unknown++
-		case best < 0 || cost < least:
-			best, least = i, cost
-		}
-	}
-	switch {
-	case best < 0:
-		return nil
-	case len(top) == 1 && len(r.unknown()) > 0:
-		return d.name(r.Places[best].Name).and(say(" costs " + assay.Dollars(least).String() + " per 1,000 answers."))
-	case len(top) == 1:
-		return say("It costs ").and(say(assay.Dollars(least).String() + " per 1,000 answers."))
-	}
-	among := ""
-	if unknown > 0 {
-		among = fmt.Sprintf(" (of the %d whose prices are known)", len(top)-unknown)
-	}
-	return say("Of these, ").and(d.name(r.Places[best].Name),
-		say(fmt.Sprintf(" is the cheapest%s: %s per 1,000 answers.", among, assay.Dollars(least))))
-}
-
-// perThousand returns what 1,000 answers of a lane cost; false where a price or the number is not known.
-func (d document) perThousand(lane string) (float64, bool) {
-	s := report.AnswersOf(lane, d.Spend)
-	if s.Answers == 0 || !s.Cost.Known() {
-		return 0, false
-	}
-	return 1000 * s.Cost.Sum.Float() / float64(s.Answers), true
-}
-
-// further returns the sentence on who has most and who least in one more stage.
-func (d document) further(r *ranked) Sentence {
-	at := Sentence{{Text: "In "}, {Text: r.label(), Name: true}}
-	switch {
-	case len(r.Unmet) > 1:
-		return at.and(say(", "), r.unmet(), say("."))
-	case len(r.order) == 0:
-		return at.and(say(" there is no result yet: " + whyNone(r) + "."))
-	case len(r.order) == 1:
-		return at.and(say(": "), d.name(r.Places[r.order[0]].Name), say(", "+r.values(r.order)+"."))
-	}
-	first, last := r.order[0], r.order[len(r.order)-1] // the best and the worst
-	if r.shownOf(first) == r.shownOf(last) {
-		return at.and(say(" all are alike: " + r.values(r.order) + "."))
-	}
-	var s Sentence
-	switch {
-	case r.Flips:
-		s = Sentence{{Text: "Under push-back ("}, {Text: r.label(), Name: true}, {Text: "), "}}
-		s = s.and(d.name(r.Places[last].Name), say(" takes back most: "+r.takenBack(last)+"; "), d.name(r.Places[first].Name),
-			say(" least: "+r.takenBack(first)+"."))
-	case r.wins():
-		s = Sentence{{Text: "In comparisons ("}, {Text: r.label(), Name: true}, {Text: "), "}}
-		s = s.and(d.name(r.Places[first].Name), say(r.winning()+" most: "+percentOf(r.shownOf(first))+"; "), d.name(r.Places[last].Name),
-			say(" least: "+percentOf(r.shownOf(last))+"."))
-	default:
-		s = at.and(say(", "), d.name(r.Places[first].Name), say(" comes first: "+r.values([]int{first})+"; "), d.name(r.Places[last].Name),
-			say(" comes last: "+r.values([]int{last})+"."))
-	}
-	switch {
-	case !r.tested, !r.known[[2]int{first, last}]:
-		return s.and(say(" Whether that is more than chance is not known."))
-	case r.differ(first, last):
-		return s.and(say(" The two can be told apart."))
-	case r.What == analysis.WhatStrength: // shares of wins are shown, strengths are tested
-		return s.and(say(" Their strengths cannot be told apart."))
-	}
-	return s.and(say(" The two cannot be told apart."))
-}
-
-// winning returns the verb of shares of wins.
-func (r *ranked) winning() string {
-	if r.Rounds != nil {
-		return " is expected to win"
-	}
-	return " wins"
-}
-
-// takenBack returns how often a lane took an answer back, with the control beside it.
-func (r *ranked) takenBack(place int) string {
-	p := r.Places[place]
-	if !r.Control || !p.Share.OK || !p.Control.OK {
-		return percentOf(p.Value.Value) + " of its answers"
-	}
-	return fmt.Sprintf("%s of its answers, %s when merely asked again", percentOf(p.Share.Value), percentOf(p.Control.Value))
-}
 
 // board puts lanes in order, with the results of every stage.
 func (d document) board(lead *ranked, all []*ranked) *Board {
@@ -125,7 +22,15 @@ func (d document) board(lead *ranked, all []*ranked) *Board {
 		}
 	}
 	for _, r := range columns {
-		b.Columns = append(b.Columns, BoardColumn{Head: r.boardHead(), Label: r.label(), Stage: r.Stage})
+		c := BoardColumn{Head: r.boardHead(), Label: r.label(), Stage: r.Stage, Axis: r.boardAxis(), Less: r.Less,
+			Drawn: fmt.Sprintf("%g%% interval", 100*r.Level)}
+		if r.What == analysis.WhatStrength && !r.disordered() {
+			c.Drawn = "strength, " + c.Drawn
+		}
+		if r != lead {
+			c.Words = d.further(r)
+		}
+		b.Columns = append(b.Columns, c)
 	}
 	order, joins := lead.Order(), [][]Join(nil)
 	if b.Tiers {
@@ -162,6 +67,11 @@ func (d document) board(lead *ranked, all []*ranked) *Board {
 		b.Note = "Ranks are those that the tests of all pairs allow, all at once."
 	}
 	return b
+}
+
+// has reports whether the board has a column of a ranking.
+func (b *Board) has(r *ranked) bool {
+	return b != nil && slices.ContainsFunc(b.Columns, func(c BoardColumn) bool { return c.Label == r.label() })
 }
 
 // measures reports whether a stage is about any place of another. What it does not know of them yet is shown as
@@ -227,42 +137,19 @@ func (r *ranked) cell(name string) BoardCell {
 		if !p.Value.OK {
 			return BoardCell{Text: plot.UnknownText, Why: p.Value.Why}
 		}
-		if r.disordered() {
-			return BoardCell{Text: fmt.Sprintf("%+.2f (%s)", p.Value.Value, plot.Shown(analysis.Share, p.Share))}
-		}
-		if r.What == analysis.WhatStrength {
-			return BoardCell{Text: plot.Shown(analysis.Share, p.Share)} // strengths have intervals; shares of wins are there to be grasped
-		}
 		c := BoardCell{Text: r.Unit.Show(p.Value.Value), Between: plot.Between(r.Unit, p.Interval)}
-		if r.What == analysis.WhatExcess {
+		switch {
+		case r.disordered():
+			c.Text, c.Between = fmt.Sprintf("%+.2f (%s)", p.Value.Value, plot.Shown(analysis.Share, p.Share)), ""
+		case r.What == analysis.WhatStrength: // strengths have intervals; shares of wins are there to be grasped
+			c.Text, c.Between = plot.Shown(analysis.Share, p.Share), ""
+		case r.What == analysis.WhatExcess:
 			c.Text, c.Between = points(p.Value.Value), pointsBetween(p)
 		}
 		c.draw(r, p)
 		return c
 	}
 	return BoardCell{Text: plot.NoneText, None: true}
-}
-
-// draw places the value and its interval on a line from the lowest to the highest of all.
-func (c *BoardCell) draw(r *ranked, p analysis.Place) {
-	low, high := 0.0, 1.0
-	if r.Unit != analysis.Share || r.What == analysis.WhatExcess {
-		low, high = p.Value.Value, p.Value.Value
-		for _, q := range r.Places {
-			if q.Value.OK {
-				low, high = min(low, q.Value.Value), max(high, q.Value.Value)
-			}
-			if q.Interval.OK {
-				low, high = min(low, q.Interval.Low), max(high, q.Interval.High)
-			}
-		}
-	}
-	if !p.Interval.OK || high-low < 1e-9 {
-		return
-	}
-	place := func(x float64) float64 { return math.Round(1000*(x-low)/(high-low)) / 10 }
-	c.Drawn, c.At, c.From = true, place(p.Value.Value), place(p.Interval.Low)
-	c.Wide = math.Round(10*(place(p.Interval.High)-c.From)) / 10
 }
 
 // points returns a difference of shares.
@@ -294,7 +181,20 @@ type BoardColumn struct {
 	Head  string
 	Label string // the stage, and the group where there are several
 	Stage string
+	Drawn string   // what is drawn
+	Axis  []Tick   // of what is drawn; none: nothing is
+	Less  bool     // less is better
+	Words Sentence // who has most and who least; nil for the first column
 }
+
+// OnAxis is a value on the axis that it is drawn on.
+type OnAxis struct {
+	Axis []Tick
+	Cell BoardCell
+}
+
+// On returns a value of the column on its axis.
+func (c BoardColumn) On(cell BoardCell) OnAxis { return OnAxis{c.Axis, cell} }
 
 // BoardRow is one lane.
 type BoardRow struct {
@@ -309,15 +209,12 @@ type BoardRow struct {
 type BoardCell struct {
 	Text           string
 	Between        string
-	Drawn          bool
+	Drawn, Whisker bool
 	At, From, Wide float64
 	Why            string // there is no value
 	None           bool   // the stage is not about this lane
 	Link           string // to the rows behind it
 }
-
-// Mark returns where the drawing of the value begins: all of it is to be seen.
-func (c BoardCell) Mark() float64 { return min(98, max(0, c.At-1)) }
 
 // Bracket returns the brackets of a row in letters of a terminal.
 func (r BoardRow) Bracket() string {

@@ -32,9 +32,10 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 			out = append(out, *c)
 		}
 		if r.Penalised != "" {
-			out = append(out, Caveat{"Penalised strengths.", fmt.Sprintf("In stage %s, %s: without a penalty strengths would be infinite. "+
-				"They are drawn together after Firth, and so are their differences.", r.Stage, assay.Clean(r.Penalised, plot.MaxWords)), "",
-				nil})
+			out = append(out, Caveat{Title: "Penalised strengths.",
+				Text: fmt.Sprintf("In stage %s, %s: without a penalty strengths would be infinite. "+
+					"They are drawn together after Firth, and so are their differences.", r.Stage,
+					assay.Clean(r.Penalised, plot.MaxWords))})
 		}
 		if c := inRounds(r); c != nil {
 			out = append(out, *c)
@@ -43,12 +44,14 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 			out = append(out, *c)
 		}
 		if r.Unclear > 0 {
-			out = append(out, Caveat{"Labels were chosen.", fmt.Sprintf("In stage %s, %s chosen because it was not clear which of the "+
-				"two is better: opponents differ, so shares of wins do not compare between %s. Strengths and tiers do.", r.Stage,
-				were(int64(r.Unclear), "label"), fieldWord(r.Field)), "", nil})
+			out = append(out, Caveat{Title: "Labels were chosen.",
+				Text: fmt.Sprintf("In stage %s, %s chosen because it was not clear which of the "+
+					"two is better: opponents differ, so shares of wins do not compare between %s. Strengths and tiers do.", r.Stage,
+					were(int64(r.Unclear), "label"), fieldWord(r.Field))})
 		}
 		if r.Style != "" {
-			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, plot.MaxWords)), "", nil})
+			out = append(out, Caveat{Title: "Style.",
+				Text: fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, plot.MaxWords))})
 		}
 	}
 	out = append(out, d.moved()...)
@@ -107,7 +110,8 @@ func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about %d minutes:", which, wanted, what,
 			wanted/labelsInAMinute)
 	}
-	return &Caveat{"Judge not validated.", text, d.command("label", first, "--count", strconv.Itoa(wanted)), nil}
+	return &Caveat{Title: "Judge not validated.", Text: text, Command: d.command("label", first, "--count", strconv.Itoa(wanted)),
+		Button: "Check the judge", Size: labelsTime(wanted, "label"), People: first}
 }
 
 // What a reader wants to be able to see: ten points between two lanes, or 60% of wins.
@@ -157,7 +161,12 @@ func (d document) few(r *ranked) *Caveat {
 	text := fmt.Sprintf("%s can show %s; %s about %s.", d.units(r), can, want,
 		assay.Thousands(roughly(int(math.Ceil(float64(needed)*r.PerCluster())))))
 	how, command := d.more(r.Stage)
-	return &Caveat{"Few " + noun + ".", text + how, command, nil}
+	c := &Caveat{Title: "Few " + noun + ".", Text: text + how, Command: command, Button: "Add " + noun,
+		Size: want + " about " + assay.Thousands(roughly(int(math.Ceil(float64(needed)*r.PerCluster()))))}
+	if quotes := d.settlings(r); len(quotes) > 0 && quotes[0].Likely.Known && r.Verb == analysis.Judged {
+		c.Button, c.Size = quotes[0].tells()
+	}
+	return c
 }
 
 // looked returns the caveat of a stage that was looked at before more items were asked; nil: it was not.
@@ -170,9 +179,11 @@ func looked(r *ranked) *Caveat {
 	for _, n := range l.Items {
 		items = append(items, assay.Thousands(n))
 	}
-	return &Caveat{"Looked at again.", fmt.Sprintf("Stage %s was looked at before, with %s items. What was claimed then stays; what is "+
-		"new is claimed at %.2g%%, over all pairs. The chance of any false claim is at most %.3g%%.", r.Stage, strings.Join(items, " and "),
-		100*(1-r.Level)*l.Part(), 100*l.Bound(r.Level)), "", nil}
+	return &Caveat{Title: "Looked at again.",
+		Text: fmt.Sprintf("Stage %s was looked at before, with %s items. What was claimed then stays; what is "+
+			"new is claimed at %.2g%%, over all pairs. The chance of any false claim is at most %.3g%%.", r.Stage,
+			strings.Join(items, " and "), 100*(1-r.Level)*l.Part(), 100*l.Bound(r.Level))}
+
 }
 
 // inRounds returns the caveat of a stage that buys its pairs in rounds: how far it is, and what its numbers guarantee.
@@ -197,7 +208,7 @@ func inRounds(r *ranked) *Caveat {
 		text += fmt.Sprintf(" Its intervals and tiers count that pairs were bought by what was found: the chance of any false claim is "+
 			"at most %.0f%%.", 100*x.Bound())
 	}
-	return &Caveat{title, text, "", nil}
+	return &Caveat{Title: title, Text: text}
 }
 
 // placed returns the caveat on a judge that looks at the position, or on pairs that were shown in one order; nil: neither.
@@ -211,11 +222,15 @@ func placed(r *ranked) *Caveat {
 		text += fmt.Sprintf(", and the same one won both ways round in %s of pairs", percentOf(p.Same.Value))
 	}
 	if p.OneOrder {
-		return &Caveat{"One order.", text + ". Every two were always shown in the same order: who stood first and who is better cannot " +
-			"be told apart. Show pairs both ways (order: both).", "", nil}
+		return &Caveat{Title: "One order.",
+			Text: text + ". Every two were always shown in the same order: who stood first and who is better cannot " +
+				"be told apart. Show pairs both ways (order: both)."}
+
 	}
-	return &Caveat{"Position.", text + ": the judge looks at where an answer stands. Strengths take that out as far as pairs were shown " +
-		"both ways; a judge that agrees with itself would say more.", "", nil}
+	return &Caveat{Title: "Position.",
+		Text: text + ": the judge looks at where an answer stands. Strengths take that out as far as pairs were shown " +
+			"both ways; a judge that agrees with itself would say more."}
+
 }
 
 // unsettled reports whether several places may be the best.
@@ -248,10 +263,11 @@ func (d document) kin(all []*ranked) *Caveat {
 	}
 	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own.", assay.Clean(judge, plot.MaxName), list)
 	if d.Rerun.Command == "" {
-		return &Caveat{"One judge.", text + " A judge of another provider would tell.", "", nil}
+		return &Caveat{Title: "One judge.", Text: text + " A judge of another provider would tell."}
 	}
-	return &Caveat{"One judge.", text + d.edited("add a lane of another provider to `lanes` and to `judges` of "+
-		assay.Verb(len(stages), "stage ", "stages ")+strings.Join(stages, ", ")), d.Rerun.Command + d.Where, nil}
+	return &Caveat{Title: "One judge.", Text: text + d.edited("add a lane of another provider to `lanes` and to `judges` of "+
+		assay.Verb(len(stages), "stage ", "stages ")+strings.Join(stages, ", ")), Command: d.Rerun.Command + d.Where}
+
 }
 
 func are(n int64, noun string) string {
@@ -264,12 +280,12 @@ type Caveat struct {
 	Text    string
 	Command string // to type; empty: there is none
 	Points  []string
+
+	Button string // what the command does, in a few words; empty: it is no action
+	Size   string // how much of it, and at what cost
+	People string // the stage that people judge to do it; empty: none
+	Link   string // to the page that does it; empty: there is none
 }
-
-// maxBrief is the greatest length of a caveat before the board, in bytes.
-const maxBrief = 280
-
-func (c Caveat) lengthy() bool { return len(c.Text) > maxBrief || len(c.Points) > 0 }
 
 // instead returns the caveat about why there are no strengths, and how to connect groups that were never compared; nil:
 // there are strengths.
@@ -282,10 +298,10 @@ func (d document) instead(r *ranked) *Caveat {
 			r.Stage, assay.Clean(r.Instead, plot.MaxWords))
 		few := d.tooFewWins(r)
 		if few == "" {
-			return &Caveat{"No strengths.", text, "", nil}
+			return &Caveat{Title: "No strengths.", Text: text}
 		}
 		how, command := d.more(r.Stage)
-		return &Caveat{"No strengths.", text + few + how, command, nil}
+		return &Caveat{Title: "No strengths.", Text: text + few + how, Command: command}
 	}
 	text := fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Instead, plot.MaxWords))
 	joins := make([]string, 0, maxGroupsNamed)
@@ -295,15 +311,19 @@ func (d document) instead(r *ranked) *Caveat {
 	connect := " Comparisons of " + strings.Join(joins, ", and of ") + " would connect them."
 	switch {
 	case !r.Machines:
-		return &Caveat{"Not all were compared.", text + connect + " Judge more pairs:", d.command("label", r.Stage), nil}
+		return &Caveat{Title: "Not all were compared.", Text: text + connect + " Judge more pairs:", Command: d.command("label", r.Stage)}
 	case r.Coverage.Incomplete():
-		return &Caveat{"Not all were compared.", text + connect + " Verdicts of this stage are missing; see which:",
-			d.command("errors", "--verdicts"), nil}
+		return &Caveat{Title: "Not all were compared.",
+			Text:    text + connect + " Verdicts of this stage are missing; see which:",
+			Command: d.command("errors", "--verdicts")}
+
 	case d.Rerun.Command == "":
-		return &Caveat{"Not all were compared.", text + connect + " Add them to the pairs of the study.", "", nil}
+		return &Caveat{Title: "Not all were compared.", Text: text + connect + " Add them to the pairs of the study."}
 	}
-	return &Caveat{"Not all were compared.",
-		text + connect + d.edited("add them to `pairs` of stage "+r.Stage), d.Rerun.Command + d.Where, nil}
+	return &Caveat{Title: "Not all were compared.",
+		Text:    text + connect + d.edited("add them to `pairs` of stage "+r.Stage),
+		Command: d.Rerun.Command + d.Where}
+
 }
 
 // tooFewWins returns how many wins in a row an exact test needs, where there are fewer; empty: there are enough.

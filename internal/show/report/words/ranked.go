@@ -2,10 +2,12 @@ package words
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
 	"assay/internal/show/report/plot"
@@ -163,63 +165,6 @@ func others(lead *ranked, all []*ranked) []*ranked {
 // wins reports whether places are shown by the share of comparisons that they won.
 func (r *ranked) wins() bool { return r.What == analysis.WhatStrength || r.What == analysis.WhatWin }
 
-// Join is how a bracket runs through a row: brackets join what cannot be told apart.
-type Join string
-
-// The parts of a bracket.
-const (
-	JoinNone  Join = ""
-	JoinFirst Join = "first"
-	JoinIn    Join = "in"
-	JoinGap   Join = "gap" // between rows that it joins, and not about this one
-	JoinLast  Join = "last"
-)
-
-// maxBrackets is how many brackets stand side by side; more would not be read, and ranks tell the same.
-const maxBrackets = 8
-
-// brackets returns for each place in order how brackets run through its row, side by side; nil: there are none, or too many.
-func (r *ranked) brackets() [][]Join {
-	groups := map[int][]int{}
-	last := -1
-	for k, own := range r.tiers {
-		for _, g := range own {
-			groups[g] = append(groups[g], k)
-			last = max(last, g)
-		}
-	}
-	out := make([][]Join, len(r.tiers))
-	var ends []int // of the columns
-	for g := 0; g <= last; g++ {
-		rows := groups[g]
-		if len(rows) < 2 {
-			continue
-		}
-		column := 0
-		for column < len(ends) && ends[column]+1 >= rows[0] { // a row lies between two brackets of a column
-			column++
-		}
-		if column == maxBrackets {
-			return nil
-		}
-		if column == len(ends) {
-			ends = append(ends, 0)
-			for k := range out {
-				out[k] = append(out[k], JoinNone)
-			}
-		}
-		ends[column] = rows[len(rows)-1]
-		for k := rows[0]; k <= rows[len(rows)-1]; k++ {
-			out[k][column] = JoinGap
-		}
-		for _, k := range rows {
-			out[k][column] = JoinIn
-		}
-		out[rows[0]][column], out[rows[len(rows)-1]][column] = JoinFirst, JoinLast
-	}
-	return out
-}
-
 // rankText returns the ranks that the k-th place may have: how many are shown to be better, and how many to be worse.
 func (r *ranked) rankText(k int) string {
 	if p := r.Places[r.order[k]]; p.Rank != nil {
@@ -253,4 +198,106 @@ func ranksOf(r *stats.RankInterval) string {
 		return strconv.Itoa(r.Best)
 	}
 	return fmt.Sprintf("%d–%d", r.Best, r.Worst)
+}
+
+// domain returns the ends of the axis on which a board draws a ranking; false: there is nothing to draw.
+func (r *ranked) domain() (low, high float64, ok bool) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, q := range r.Places {
+		if q.Value.OK && plot.Finite(q.Value.Value) {
+			low, high, ok = min(low, q.Value.Value), max(high, q.Value.Value), true
+		}
+		if b := q.Interval; q.Value.OK && b.OK && plot.Finite(b.Low) && plot.Finite(b.High) {
+			low, high = min(low, b.Low), max(high, b.High)
+		}
+	}
+	if r.Unit == analysis.Share && r.What != analysis.WhatExcess {
+		low, high = min(low, 0), max(high, 1)
+	}
+	return low, high, ok && high-low > 1e-9
+}
+
+// draw places the value and its interval on a line from the lowest to the highest of all.
+func (c *BoardCell) draw(r *ranked, p analysis.Place) {
+	low, high, ok := r.domain()
+	if !ok || !plot.Finite(p.Value.Value) {
+		return
+	}
+	place := func(x float64) float64 { return math.Round(1000*(x-low)/(high-low)) / 10 }
+	c.Drawn, c.At = true, place(p.Value.Value)
+	if b := p.Interval; b.OK && plot.Finite(b.Low) && plot.Finite(b.High) {
+		c.Whisker, c.From, c.Wide = true, place(b.Low), math.Round(10*(place(b.High)-place(b.Low)))/10
+	}
+}
+
+// Tick is a mark of an axis, in parts of a hundred.
+type Tick struct {
+	At    float64
+	Text  string
+	Minor bool // left out where there is little room
+}
+
+// boardTicks is about how many marks the axis of a board has.
+const boardTicks = 4
+
+// boardAxis returns the marks of the axis on which a board draws a ranking.
+func (r *ranked) boardAxis() []Tick {
+	low, high, ok := r.domain()
+	if !ok {
+		return nil
+	}
+	unit := r.Unit
+	if r.What == analysis.WhatExcess {
+		unit = analysis.Gap
+	}
+	var out []Tick
+	list, step := plot.Ticks(low, high, boardTicks)
+	for i, v := range list {
+		out = append(out, Tick{math.Round(1000*(v-low)/(high-low)) / 10, plot.TickText(unit, v, step), i%2 == 1})
+	}
+	return out
+}
+
+// quality draws what lanes cost against how good a ranking finds them; nil: fewer than two lanes have both.
+func (d document) quality(r *ranked) *plot.Figure {
+	if r.Field != analysis.ByLane || len(r.Unmet) > 1 {
+		return nil
+	}
+	p := plot.Scatter{Title: "Quality against cost", Up: r.axis(), Unit: r.Unit, Better: plot.More, Narrow: true}
+	if r.Less {
+		p.Better = plot.Less
+	}
+	switch {
+	case r.What == analysis.WhatExcess:
+		p.Unit = analysis.Gap
+	case r.Unit == analysis.Share:
+		p.Low, p.High = new(float64), new(1.0)
+	}
+	for _, i := range r.order {
+		if cost, ok := d.perThousand(r.Places[i].Name); ok {
+			q := r.Places[i]
+			p.Points = append(p.Points, plot.ScatterPoint{Name: q.Name, Cost: cost, Value: q.Value.Value, Between: q.Interval, N: q.N})
+		}
+	}
+	if len(p.Points) < 2 {
+		return nil
+	}
+	f := p.Figure()
+	if left := len(r.order) - len(p.Points); left > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s not drawn: the price is unknown", assay.Count(left, "lane")))
+	}
+	return f
+}
+
+// axis returns what the values of a ranking are, with their unit.
+func (r *ranked) axis() string {
+	switch {
+	case r.What == analysis.WhatStrength:
+		return "strength (log-odds)"
+	case r.What == analysis.WhatExcess:
+		return "taken back, over the re-ask (points)"
+	case r.What == analysis.WhatMean:
+		return "mean score"
+	}
+	return "share " + r.measure() + " (%)"
 }

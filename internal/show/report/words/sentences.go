@@ -7,101 +7,9 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/show/report"
 	"assay/internal/show/report/plot"
 )
-
-// headline returns the sentence on who is ahead, and who cannot be told apart.
-func (d document) headline(r *ranked) Sentence {
-	if len(r.Unmet) > 1 {
-		return d.apartFromTheStart(r)
-	}
-	on := " on " + d.units(r)
-	switch len(r.order) {
-	case 0:
-		return say(fmt.Sprintf("There is no result yet: %s.", whyNone(r)))
-	case 1:
-		only := d.name(r.Places[r.order[0]].Name).and(say(": " + r.values(r.order) + on + between95(r, r.order[0]) + "."))
-		if len(r.Places) == 1 {
-			return only.and(say(fmt.Sprintf(" There is no other %s to compare it with.", r.Field)))
-		}
-		return only.and(say(fmt.Sprintf(" The other %s have no result yet.", fieldWord(r.Field))))
-	}
-	switch {
-	case !r.tested && r.alike():
-		return d.names(r, r.order).and(say(fmt.Sprintf(" have the same result%s: %s.", on, r.values(r.order))), r.byPosition())
-	case !r.tested:
-		said := " comes first: " + r.values(r.order[:1]) + on + ". Whether that is more than chance is not known: " + r.whyUntested() + "."
-		return d.name(r.Places[r.order[0]].Name).and(say(said), r.byPosition())
-	}
-	return d.ahead(r, on).and(r.notTested(), r.byPosition())
-}
-
-// alike reports whether all places have the same value.
-func (r *ranked) alike() bool {
-	return r.Places[r.order[0]].Value.Value == r.Places[r.order[len(r.order)-1]].Value.Value
-}
-
-// byPosition returns the sentence on a position that decides more than who is better; nil: it does not.
-func (r *ranked) byPosition() Sentence {
-	p := r.Position
-	switch {
-	case !p.Biased():
-		return nil
-	case p.OneOrder:
-		return say(" Every two were shown in one order only, so that this may be the place and not the answer.")
-	case math.Abs(p.First.Value-0.5) >= 0.3 || p.Same.OK && p.Same.Value < 0.5:
-		return say(fmt.Sprintf(" The judge looks at the position: the one shown first won %s.", percentOf(p.First.Value)))
-	}
-	return nil
-}
-
-// ahead returns the sentence on who is ahead where differences were tested.
-func (d document) ahead(r *ranked, on string) Sentence {
-	top, clique := r.top()
-	unknown := r.unknown()
-	switch {
-	case len(unknown) > 0:
-		clique = false // the sentence is about the best alone
-	case len(top) == len(r.order) && clique:
-		return say("Nothing can be told apart"+on+": the differences between ").and(d.names(r, top),
-			say(fmt.Sprintf(" may be chance (%s).", r.values(top))))
-	case len(top) == 1:
-		others := ""
-		if len(r.order) > 2 {
-			others = " of all others"
-		}
-		return d.name(r.Places[top[0]].Name).and(say(fmt.Sprintf(" is ahead%s%s: %s. ", others, on, r.values(top))), d.behind(r, top, true))
-	case clique:
-		return d.names(r, top).and(say(fmt.Sprintf(" cannot be told apart%s (%s).", on, r.values(top))),
-			space(d.behind(r, top, r.allApart(top))))
-	}
-	s := d.name(r.Places[top[0]].Name).and(say(fmt.Sprintf(" comes first%s (%s)", on, r.values(top[:1]))))
-	if len(top) > 1 {
-		s = s.and(say("; "), d.names(r, top[1:]), say(" cannot be told apart from it"))
-	}
-	s = s.and(say("."), space(d.behind(r, top[:1], len(top) > 1)))
-	if len(unknown) > 0 {
-		s = s.and(say(" Whether it is ahead of "), d.names(r, unknown), say(" is not known."))
-	}
-	return s
-}
-
-// notTested returns the sentence on the pairs that could not be tested, and why; nil: none.
-func (r *ranked) notTested() Sentence {
-	n, all := r.untested()
-	if n == 0 {
-		return nil
-	}
-	return say(fmt.Sprintf(" %s of %s of %s could not be tested: %s.", assay.Thousands(n), assay.Count(all, "pair"), fieldWord(r.Field),
-		r.whyUntested()))
-}
-
-func space(s Sentence) Sentence {
-	if len(s) == 0 {
-		return s
-	}
-	return say(" ").and(s)
-}
 
 // allApart reports whether every place behind the best can be told apart from all of the top.
 func (r *ranked) allApart(top []int) bool {
@@ -178,9 +86,6 @@ func (r *ranked) differenceOf(a, b int) float64 {
 
 // names lists places; of many it gives the number.
 func (d document) names(r *ranked, places []int) Sentence {
-	if len(places) == 1 {
-		return d.name(r.Places[places[0]].Name)
-	}
 	if len(places) == len(r.order) && len(places) > maxNamed {
 		return say(fmt.Sprintf("all %d %s", len(places), fieldWord(r.Field)))
 	}
@@ -224,7 +129,10 @@ func (r *ranked) values(places []int) string {
 	case analysis.WhatMean:
 		return plot.Span(scoreOf(low), scoreOf(high)) + " " + r.measure()
 	case analysis.WhatExcess:
-		return "answers taken back " + plot.Span(pointsOf(low), pointsOf(high)) + " points more often than when merely asked again"
+		if high < 0 {
+			return "taken back " + plot.Span(pointsOf(-high), pointsOf(-low)) + " points less often than when merely asked again"
+		}
+		return "taken back " + plot.Span(pointsOf(low), pointsOf(high)) + " points more often than when merely asked again"
 	}
 	return percents(low, high) + " " + r.measure()
 }
@@ -338,20 +246,6 @@ func (r *ranked) unmet() Sentence {
 // maxGroupsNamed is how many groups that never met are named.
 const maxGroupsNamed = 3
 
-// apartFromTheStart returns the headline where lanes are in groups that were never compared: who is ahead in each.
-func (d document) apartFromTheStart(r *ranked) Sentence {
-	s := say(fmt.Sprintf("The %s cannot be ranked together: ", fieldWord(r.Field))).and(r.unmet(), say("."))
-	for k, members := range r.Unmet {
-		if k == maxGroupsNamed {
-			break
-		}
-		if len(members) > 1 {
-			s = s.and(say(" "), d.headline(rank(r.part(members))))
-		}
-	}
-	return s
-}
-
 // part returns the leaderboard of some places alone.
 func (r *ranked) part(names []string) *analysis.Leaderboard {
 	out := *r.Leaderboard
@@ -375,4 +269,105 @@ func (r *ranked) part(names []string) *analysis.Leaderboard {
 		}
 	}
 	return &out
+}
+
+// cheapest returns the sentence on the lane of the top that costs least for an answer; nil where nothing is ranked or
+// lanes do not answer.
+func (d document) cheapest(r *ranked) Sentence {
+	if r.Field != analysis.ByLane || len(r.order) == 0 || len(r.Unmet) > 1 {
+		return nil
+	}
+	top, _ := r.top()
+	if !r.tested || len(r.unknown()) > 0 {
+		top = r.order[:1]
+	}
+	best, least, unknown := -1, 0.0, 0
+	for _, i := range top {
+		cost, ok := d.perThousand(r.Places[i].Name)
+		switch {
+		case !ok:
+			unknown++
+		case best < 0 || cost < least:
+			best, least = i, cost
+		}
+	}
+	switch {
+	case best < 0:
+		return nil
+	case len(top) == 1 && (len(r.unknown()) > 0 || !r.tested && len(r.order) > 1):
+		return lane(r, best).and(say(" costs " + assay.Dollars(least).String() + " per 1,000 answers."))
+	case len(top) == 1:
+		return say("It costs ").and(say(assay.Dollars(least).String() + " per 1,000 answers."))
+	}
+	among := "them"
+	if unknown > 0 {
+		among = fmt.Sprintf("the %d whose prices are known", len(top)-unknown)
+	}
+	return say("Cheapest of "+among+": ").and(lane(r, best), say(fmt.Sprintf(", %s per 1,000 answers.", assay.Dollars(least))))
+}
+
+// perThousand returns what 1,000 answers of a lane cost; false where a price or the number is not known.
+func (d document) perThousand(lane string) (float64, bool) {
+	s := report.AnswersOf(lane, d.Spend)
+	if s.Answers == 0 || !s.Cost.Known() {
+		return 0, false
+	}
+	return 1000 * s.Cost.Sum.Float() / float64(s.Answers), true
+}
+
+// further returns the sentence on who has most and who least in one more stage.
+func (d document) further(r *ranked) Sentence {
+	at := Sentence{{Text: "In "}, {Text: r.label(), Name: true}}
+	switch {
+	case len(r.Unmet) > 1:
+		return at.and(say(", "), r.unmet(), say("."))
+	case len(r.order) == 0:
+		return at.and(say(" there is no result yet: " + whyNone(r) + "."))
+	case len(r.order) == 1:
+		return at.and(say(": "), d.name(r.Places[r.order[0]].Name), say(", "+r.values(r.order)+"."))
+	}
+	first, last := r.order[0], r.order[len(r.order)-1] // the best and the worst
+	if r.shownOf(first) == r.shownOf(last) {
+		return at.and(say(" all are alike: " + r.values(r.order) + "."))
+	}
+	var s Sentence
+	switch {
+	case r.Flips:
+		s = Sentence{{Text: "Under push-back ("}, {Text: r.label(), Name: true}, {Text: "), "}}
+		s = s.and(d.name(r.Places[last].Name), say(" takes back most: "+r.takenBack(last)+"; "), d.name(r.Places[first].Name),
+			say(" least: "+r.takenBack(first)+"."))
+	case r.wins():
+		s = Sentence{{Text: "In comparisons ("}, {Text: r.label(), Name: true}, {Text: "), "}}
+		s = s.and(d.name(r.Places[first].Name), say(r.winning()+" most: "+percentOf(r.shownOf(first))+"; "), d.name(r.Places[last].Name),
+			say(" least: "+percentOf(r.shownOf(last))+"."))
+	default:
+		s = at.and(say(", "), d.name(r.Places[first].Name), say(" comes first: "+r.values([]int{first})+"; "), d.name(r.Places[last].Name),
+			say(" comes last: "+r.values([]int{last})+"."))
+	}
+	switch {
+	case !r.tested, !r.known[[2]int{first, last}]:
+		return s.and(say(" Whether that is more than chance is not known."))
+	case r.differ(first, last):
+		return s.and(say(" The two can be told apart."))
+	case r.What == analysis.WhatStrength: // shares of wins are shown, strengths are tested
+		return s.and(say(" Their strengths cannot be told apart."))
+	}
+	return s.and(say(" The two cannot be told apart."))
+}
+
+// winning returns the verb of shares of wins.
+func (r *ranked) winning() string {
+	if r.Rounds != nil {
+		return " is expected to win"
+	}
+	return " wins"
+}
+
+// takenBack returns how often a lane took an answer back, with the control beside it.
+func (r *ranked) takenBack(place int) string {
+	p := r.Places[place]
+	if !r.Control || !p.Share.OK || !p.Control.OK {
+		return percentOf(p.Value.Value) + " of its answers"
+	}
+	return fmt.Sprintf("%s of its answers, %s when merely asked again", percentOf(p.Share.Value), percentOf(p.Control.Value))
 }

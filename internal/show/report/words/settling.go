@@ -116,17 +116,6 @@ func (d document) settling(r *ranked, a, b int) (Settling, bool) {
 // mostMeetings is how often rounds compare two texts: once each way.
 const mostMeetings = 2
 
-// Neighbours returns the names of every two that follow each other in a ranking and cannot be told apart.
-func Neighbours(s *analysis.Leaderboard) (out [][2]string) {
-	r := rank(s)
-	for k := range r.order[min(1, len(r.order)):] {
-		if a, b := r.order[k], r.order[k+1]; !r.differ(a, b) {
-			out = append(out, [2]string{r.Places[a].Name, r.Places[b].Name})
-		}
-	}
-	return out
-}
-
 // Comparisons returns how many comparisons so many verdicts are, of which one comparison has each; where they are more than
 // are left on the items that there are, those, and how many more items it takes, if the two are compared on each so often.
 // Numbers are rounded up to two digits.
@@ -303,6 +292,7 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 		each = maxOfEach
 	}
 	var points []string
+	var first *Caveat
 	more, rough := 0, false
 	for _, r := range all {
 		quotes := slices.DeleteFunc(d.settlings(r), func(s Settling) bool { return s.Short })
@@ -316,6 +306,9 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 				names += " (" + r.label() + ")"
 			}
 			points, rough = append(points, names+": "+s.words()), rough || s.ranges()
+			if first == nil {
+				first = d.resolve(r, s)
+			}
 		}
 	}
 	if len(points) == 0 {
@@ -328,7 +321,8 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 	if more > 0 {
 		points = append(points, fmt.Sprintf("%s more: %s lists all", assay.Count(more, "pair"), d.command("analyse", "--json")))
 	}
-	return &Caveat{"Not settled.", text + ":", "", points}
+	first.Title, first.Text, first.Points = "Not settled.", text+":", points
+	return first
 }
 
 // ranges reports whether a quote is a range: from what believes in the difference as it was found to what believes in little of it.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
@@ -17,16 +16,20 @@ import (
 // Summary is the answer of a run in the fewest words: who is ahead and how sure that is, what it costs, and what to do
 // about the weak points. It is made from findings alone and shown the same way everywhere.
 type Summary struct {
-	Headline  Sentence
+	Headline  Sentence   // at most 25 words
+	Basis     []Fact     // what it rests on, in a line
 	Result    string     // the same in a few words, for lists; empty: nothing is known
-	Further   []Sentence // cost, and one for each further stage
+	Further   []Sentence // who is behind and what was not tested, and one for each further stage
+	Aside     []Sentence // of those, the ones that no column of the board has
 	Coverage  string     // how much of the plan it rests on
 	Complete  bool       // enough of it
 	Caveats   []Caveat
-	Settling  []Settling // neighbours that cannot be told apart, of all stages
-	Board     *Board     // nil: nothing is ranked
-	Sides     []SideRow  // lanes of all stages that push back
+	Settling  []Settling   // neighbours that cannot be told apart, of all stages
+	Board     *Board       // nil: nothing is ranked
+	Quality   *plot.Figure // cost against what is ranked; nil: it cannot be drawn
+	Sides     []SideRow    // lanes of all stages that push back
 	Rehearsal bool
+	Read      string // the address of the items that lanes disagree on; empty: there is none
 }
 
 // result is who leads, in the fewest words; empty: that is not known.
@@ -44,6 +47,8 @@ func (d document) result(r *ranked) string {
 		return name(top[0]) + " is first, not all were tested"
 	case len(top) == len(r.order) && clique:
 		return "no difference shown"
+	case len(top) == len(r.order):
+		return fmt.Sprintf("all %d tied at the top", len(top))
 	case len(top) == 1:
 		return name(top[0]) + " is ahead"
 	case len(top) == 2:
@@ -71,22 +76,26 @@ func (d document) summary() *Summary {
 		all[i] = rank(&d.Report.Leaderboards[i])
 	}
 	lead := leader(all)
-	out.Headline, out.Result = d.headline(lead), d.result(lead)
-	if s := d.cheapest(lead); s != nil {
-		out.Further = append(out.Further, s)
-	}
+	out.Headline, out.Further = d.headline(lead)
+	out.Result, out.Basis = d.result(lead), d.basis(lead)
+	out.Board, out.Quality, out.Sides = d.board(lead, all), d.quality(lead), d.sides()
+	out.Aside = slices.Clone(out.Further)
 	for _, r := range all {
-		if r != lead {
-			out.Further = append(out.Further, d.further(r))
+		if r == lead || r.early() {
+			continue
+		}
+		s := d.further(r)
+		if out.Further = append(out.Further, s); !out.Board.has(r) {
+			out.Aside = append(out.Aside, s)
 		}
 	}
-	out.Further = append(out.Further, d.held()...)
+	held := d.held()
+	out.Further, out.Aside = append(out.Further, held...), append(out.Aside, held...)
 	out.Coverage, out.Complete = d.verdictsThere(lead)
 	out.Caveats = d.caveats(lead, all)
 	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
 		out.Settling = append(out.Settling, d.settlings(r)...)
 	}
-	out.Board, out.Sides = d.board(lead, all), d.sides()
 	return out
 }
 
@@ -113,28 +122,6 @@ func (d document) held() []Sentence {
 		}
 	}
 	return out
-}
-
-// Brief returns the caveats shown between the answer and the board.
-func (s *Summary) Brief() []Caveat {
-	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return c.lengthy() })
-}
-
-// Lengthy returns the caveats that come after the board: they must not push it away.
-func (s *Summary) Lengthy() []Caveat {
-	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return !c.lengthy() })
-}
-
-// maxLead is the greatest length of a description before the answer, in bytes.
-const maxLead = 240
-
-// Lead returns a short description, shown before the answer. A long one comes after it.
-func Lead(description string) (lead, about string) {
-	description = strings.TrimSpace(description)
-	if len(description) <= maxLead && !strings.Contains(description, "\n") {
-		return description, ""
-	}
-	return "", description
 }
 
 // requestsAnswered returns the sentence on how many requests of a run without verdicts are answered.

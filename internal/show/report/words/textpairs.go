@@ -67,13 +67,16 @@ func (d document) buysPairs(r *ranked) *Caveat {
 	from := d.Pairings[r.Stage]
 	switch {
 	case d.Rerun.Command == "" || from.Limit == "":
-		return &Caveat{"More pairs.", text, "", nil}
+		return &Caveat{Title: "More pairs.", Text: text}
 	case from.Limit != "sample" || from.Grouped || r.Coverage.Incomplete():
-		return &Caveat{"More pairs.",
-			fmt.Sprintf("%s Change `%s` in the `pairs` of the stage (%s).", text, from.Limit, d.Rerun.File), "", nil}
+		return &Caveat{Title: "More pairs.",
+			Text: fmt.Sprintf("%s Change `%s` in the `pairs` of the stage (%s).", text, from.Limit, d.Rerun.File)}
+
 	}
-	return &Caveat{"More pairs.", d.again(text + " Raise the sample"),
-		fmt.Sprintf("%s --set stages.%s.pairs.sample=%d", d.Rerun.Command, r.Stage, r.Clusters+int(most)) + d.Where, nil}
+	return &Caveat{Title: "More pairs.", Text: d.again(text + " Raise the sample"), Button: "Judge more pairs",
+		Size:    assay.Count(int(most), "pair") + " of " + assay.Thousands(left),
+		Command: fmt.Sprintf("%s --set stages.%s.pairs.sample=%d", d.Rerun.Command, r.Stage, r.Clusters+int(most)) + d.Where}
+
 }
 
 // opens reports whether there are neighbours that were tested and cannot be told apart.
@@ -98,12 +101,13 @@ func (d document) noPairsLeft(r *ranked) *Caveat {
 	}
 	text := fmt.Sprintf("In stage %s, some neighbours cannot be told apart with these texts and judges: %s.", r.Stage, pairs)
 	if d.Rerun.File == "" {
-		return &Caveat{"No pairs left.", text + " Another judge or more texts would help.", "", nil}
+		return &Caveat{Title: "No pairs left.", Text: text + " Another judge or more texts would help."}
 	}
 	from, both := d.Pairings[r.Stage], ""
 	if !from.Both {
 		both = ", show pairs both ways (`order: both` in its `pairs`)"
 	}
-	return &Caveat{"No pairs left.", fmt.Sprintf("%s Add a judge (`judges` of the stage)%s or add texts (input %s) in %s.", text, both,
-		from.Input, d.Rerun.File), "", nil}
+	return &Caveat{Title: "No pairs left.", Text: fmt.Sprintf("%s Add a judge (`judges` of the stage)%s or add texts (input %s) in %s.",
+		text, both, from.Input, d.Rerun.File)}
+
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -181,8 +182,7 @@ type summaryData struct {
 	Current     bool      // they are of the ledger as it is
 	At          time.Time // when they were computed
 	Answer      *words.Summary
-	Quality     *plot.Figure // cost against quality, of the stage that the summary is about; nil: a price or a value is missing
-	Before      string       // the run of the same study before this one; empty: there is none
+	Before      string // the run of the same study before this one; empty: there is none
 }
 
 // Summary shows what a run found.
@@ -211,31 +211,23 @@ func (s *Pages) Summary(q *site.Request) (*site.View, error) {
 	if f.Known {
 		data.Lead, data.About = words.Lead(f.Value.document.Description)
 		data.Answer = linked(words.Summarise(f.Value.document), q.Run.ID)
-		data.Quality = qualityOf(f.Value.document, data.Answer.Board)
 		v.Data = data
 	}
 	return v, nil
 }
 
-// qualityOf draws what lanes cost against how good the first column of a board finds them; nil: it cannot be drawn.
-func qualityOf(d *report.Document, b *words.Board) *plot.Figure {
-	if b == nil || d.Report == nil {
-		return nil
-	}
-	for i := range d.Report.Tables {
-		if t := &d.Report.Tables[i]; t.Stage == b.Columns[0].Stage {
-			if f := figures.CostQuality(t, d.Spend, report.Links{}); f != nil {
-				return f
-			}
-		}
-	}
-	return nil
-}
-
 // linked adds to a summary the addresses of the rows behind its numbers.
 func linked(s *words.Summary, run string) *words.Summary {
+	for i := range s.Caveats {
+		if stage := s.Caveats[i].People; stage != "" {
+			s.Caveats[i].Link = "/runs/" + run + "/people/" + url.PathEscape(stage)
+		}
+	}
 	if s.Board == nil {
 		return s
+	}
+	if len(s.Actions()) < 3 && s.Board.Field == analysis.ByLane && len(s.Board.Rows) > 1 {
+		s.Read = "/runs/" + run + "/grid?is=disagree"
 	}
 	for _, row := range s.Board.Rows {
 		for i := range row.Cells {

@@ -96,6 +96,22 @@
     }
   }
 
+  // A command goes to the clipboard.
+  document.documentElement.classList.add("script");
+  document.addEventListener("click", async (e) => {
+    const button = e.target.closest && e.target.closest("button[data-copies]");
+    if (!button) return;
+    const code = button.parentElement.querySelector("code");
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = "Copied";
+    } catch (err) {
+      getSelection().selectAllChildren(code);
+      button.textContent = "Marked";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  });
+
   document.addEventListener("click", (e) => {
     const link = e.target.closest && e.target.closest("a[data-copy]");
     if (!link || e.ctrlKey || e.metaKey || e.shiftKey) return;
