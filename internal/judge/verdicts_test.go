@@ -292,3 +292,14 @@ func TestAFlagNeedsAScoreAndTwoEnds(t *testing.T) {
 		}
 	}
 }
+
+func TestABuiltInTextIsFoundByItsNameOrItsTemplates(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"better": "better", "stepwise": "better_sample/stepwise", "better_sample/stepwise": "better_sample/stepwise", "nosuch": "",
+	} {
+		if got, ok := judge.FindText(name); got.Name != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", name, got.Name, ok, want)
+		}
+	}
+}

@@ -40,3 +40,14 @@ func TestAKeyIsTakenOutFromSixteenCharactersOn(t *testing.T) {
 		}
 	}
 }
+
+func TestAnErrorThatCameAsASuccessHasItsOwnNumber(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ status, number, want int }{
+		{200, 429, 429}, {299, 500, 500}, {300, 429, 300}, {400, 429, 400}, {200, 99, 200}, {200, 100, 100}, {200, 0, 200},
+	} {
+		if got := (&complaint{number: c.number}).fault(c.status); got.Status != c.want {
+			t.Errorf("%d with %d: %d, want %d", c.status, c.number, got.Status, c.want)
+		}
+	}
+}

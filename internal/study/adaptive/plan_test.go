@@ -1,6 +1,9 @@
 package adaptive
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestTheSmallestPlanIsOneAndNothingLessIs(t *testing.T) {
 	t.Parallel()
@@ -45,5 +48,24 @@ func TestTheEffectOfClustersIsTheMiddleOfAllPairs(t *testing.T) {
 	}
 	if got := median([]float64{4, 1, 3, 2}); got != 2.5 {
 		t.Errorf("the median of four: %v", got)
+	}
+}
+
+func TestAGoalIsOneOfThree(t *testing.T) {
+	t.Parallel()
+	for goal, good := range map[*Goal]bool{
+		{}: true, {Top: 2}: true, {Between: [][2]int{{0, 1}}}: true, {Width: 0.5}: true,
+		{Top: 3}: false, {Top: -1}: false, {Top: 1, Between: [][2]int{{0, 1}}}: false, {Width: 0.5, Top: 1}: false,
+		{Width: 0.5, Between: [][2]int{{0, 1}}}: false, {Width: -1}: false,
+	} {
+		if err := goal.check(3); (err == nil) != good {
+			t.Errorf("%+v: %v", *goal, err)
+		}
+	}
+	all := [][2]int{{0, 1}, {0, 2}, {1, 2}}
+	for goal, want := range map[*Goal][]bool{{}: {true, true, true}, {Between: [][2]int{{2, 1}, {0, 1}}}: {true, false, true}} {
+		if got := goal.family(all); !slices.Equal(got, want) {
+			t.Errorf("%+v: claims about %v, want %v", *goal, got, want)
+		}
 	}
 }

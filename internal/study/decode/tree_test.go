@@ -58,3 +58,13 @@ func TestAWordIsOneOfAListHoweverItIsWritten(t *testing.T) {
 		}
 	}
 }
+
+func TestThePlaceOfATextIsBehindItsQuote(t *testing.T) {
+	t.Parallel()
+	root, _ := decode.Parse("s.yaml", []byte("a: x\nb: 'x'\nc: \"x\"\nd: |\n    x\n"))
+	for key, want := range map[string][2]int{"a": {1, 4}, "b": {2, 5}, "c": {3, 5}, "d": {5, 5}} {
+		if got := root.Child(key).Body; got.Line != want[0] || got.Col != want[1] {
+			t.Errorf("%s: %+v, want %v", key, got, want)
+		}
+	}
+}
