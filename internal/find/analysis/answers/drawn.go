@@ -1,10 +1,12 @@
 package answers
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 
+	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats"
@@ -298,7 +300,11 @@ func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Valu
 	}
 	if r2 := c.Corrected.R2; r2.OK && r2.Value > 0 && c.Corrected.Use == checked.JudgeHelps {
 		worth := checked.WorthOf(c.Corrected.Labelled, c.Corrected.Clusters, r2.Value)
-		t.Note("one label is worth %.0f more verdicts; with the judge %s are as good as %.0f", worth.Verdicts,
+		price := ""
+		if each, ok := d.price(c, by.Value); ok {
+			price = fmt.Sprintf(" (%s)", assay.Dollars(worth.Verdicts*each))
+		}
+		t.Note("one label is worth %.0f more verdicts%s; with the judge %s are as good as %.0f", worth.Verdicts, price,
 			analysis.Plural(c.Corrected.Labelled, "labelled cluster"), worth.Labels)
 	}
 	d.byLane(t, c, by, finding)
@@ -314,6 +320,20 @@ func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Valu
 		f.Note("%s; the judge alone: %s", c.Used(c.LabelsOf(i)), f.Unit.Show(v.Judge.Value))
 		t.Findings = append(t.Findings, *f)
 	}
+}
+
+// price returns what one more judged answer costs; false where a price is not known.
+func (d *drawnLabels) price(c *analysis.Checked, judge string) (float64, bool) {
+	if d.Stage.Spent == nil || d.pairs() {
+		return 0, false
+	}
+	sum, known := d.Stage.Spent.Verdicts[judge]
+	answers := 0
+	for i, lane := range c.Lanes {
+		own, ok := d.Stage.Spent.Answers[lane]
+		sum, known, answers = sum+own, known && ok, answers+c.Corrected.Values[i].Answers
+	}
+	return sum / float64(max(1, answers)), known && answers > 0
 }
 
 // byLane adds how the judge errs on each lane, and whether that is alike on all of them.

@@ -3,6 +3,7 @@ package methods_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ type labelled struct {
 	sens, spec   [2]float64
 	specs        []analysis.Spec // none: the usual ones
 	sure         *float64        // of each verdict
+	spent        *analysis.Spent // nil: not known
 }
 
 func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
@@ -61,7 +63,7 @@ func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
 		}
 	}
 	stage := correct()
-	stage.Validated, stage.People, stage.Draw = false, []string{"human:anna"}, draw
+	stage.Validated, stage.People, stage.Draw, stage.Spent = false, []string{"human:anna"}, draw, l.spent
 	specs := l.specs
 	if specs == nil {
 		specs = analysis.Default(stage)
@@ -117,11 +119,13 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 		state checked.State
 		words string
 	}{
-		"no label":   {labelled{200, 0, 0.6, good, good, nil, nil}, checked.Unchecked, "judge unchecked"},
-		"two labels": {labelled{200, 1, 0.6, coin, coin, nil, nil}, checked.BeingChecked, "judge being checked: 1 item of 20"},
-		"six labels": {labelled{200, 3, 0.6, coin, coin, nil, nil}, checked.BeingChecked, "judge being checked: 3 items of 20, agrees in "},
-		"a coin":     {labelled{200, 60, 0.6, coin, coin, nil, nil}, checked.NoBetter, "judge not shown to be better than chance: wrong"},
-		"a good one": {labelled{200, 60, 0.6, good, good, nil, nil}, checked.Checked, "judge checked: wrong in "},
+		"no label":   {labelled{200, 0, 0.6, good, good, nil, nil, nil}, checked.Unchecked, "judge unchecked"},
+		"two labels": {labelled{200, 1, 0.6, coin, coin, nil, nil, nil}, checked.BeingChecked, "judge being checked: 1 item of 20"},
+		"six labels": {labelled{200, 3, 0.6, coin, coin, nil, nil, nil}, checked.BeingChecked,
+			"judge being checked: 3 items of 20, agrees in "},
+		"a coin": {labelled{200, 60, 0.6, coin, coin, nil, nil, nil}, checked.NoBetter,
+			"judge not shown to be better than chance: wrong in "},
+		"a good one": {labelled{200, 60, 0.6, good, good, nil, nil, nil}, checked.Checked, "judge checked: wrong in "},
 	} {
 		b := board(t, c.study.report(t, 5))
 		if b.Checked == nil || b.Checked.State != c.state || !strings.HasPrefix(b.Checked.Words(), c.words) {
@@ -138,7 +142,7 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 
 func TestCorrectedValuesStandBesideTheJudges(t *testing.T) {
 	t.Parallel()
-	r := labelled{400, 60, 0.7, [2]float64{0.98, 0.85}, [2]float64{0.6, 0.85}, nil, nil}.report(t, 1)
+	r := labelled{400, 60, 0.7, [2]float64{0.98, 0.85}, [2]float64{0.6, 0.85}, nil, nil, nil}.report(t, 1)
 	b := board(t, r)
 	for _, p := range b.Places {
 		f := find(t, r, analysis.WhatTrueRate, analysis.ByLane, p.Name)
@@ -343,6 +347,30 @@ func TestScoresWithoutLabelsAreCorrected(t *testing.T) {
 		near(t, "the judge of "+p.Name, sum[p.Name]+1, p.Judge.Value, 1e-9)
 		if f.Value != p.Value || f.Unit != analysis.Score {
 			t.Errorf("%s: %+v in the table", p.Name, f)
+		}
+	}
+}
+
+// TestALabelHasItsPriceInVerdicts: 800 judged answers cost $8, so that a label is worth a cent for each verdict.
+func TestALabelHasItsPriceInVerdicts(t *testing.T) {
+	t.Parallel()
+	right := [2]float64{0.85, 0.85}
+	for price, spent := range map[string]*analysis.Spent{
+		"": nil, " ($": {Answers: map[string]float64{"one": 2, "two": 2}, Verdicts: map[string]float64{"judge": 4}},
+	} {
+		r := labelled{items: 400, drawn: 60, right: 0.7, sens: right, spec: right, spent: spent}.report(t, 1)
+		i := slices.IndexFunc(r.Tables, func(t analysis.Table) bool { return t.Method == analysis.Validity })
+		k := slices.IndexFunc(r.Tables[i].Notes, func(n string) bool { return strings.HasPrefix(n, "one label is worth ") })
+		if k < 0 {
+			t.Fatalf("%q", r.Tables[i].Notes)
+		}
+		note := r.Tables[i].Notes[k]
+		verdicts, dollars := 0, 0.0
+		if _, err := fmt.Sscanf(note, "one label is worth %d more verdicts ($%f)", &verdicts, &dollars); (err == nil) != (price != "") {
+			t.Errorf("%s: %v", note, err)
+		}
+		if price != "" && (dollars < 0.0099*float64(verdicts) || dollars > 0.0101*float64(verdicts)+0.01) {
+			t.Errorf("%s: want a cent for each verdict", note)
 		}
 	}
 }
