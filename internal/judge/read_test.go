@@ -50,6 +50,18 @@ func (c corpus) check(t *testing.T, r judge.Rubric) {
 	}
 }
 
+// TestAConfidenceIsAShare: as a number or as text; what is no share is none, and the verdict stays.
+func TestAConfidenceIsAShare(t *testing.T) {
+	t.Parallel()
+	r, _ := judge.Builtin("compliance")
+	for said, want := range map[string]float64{"0.3": 0.3, `"0.3"`: 0.3, "1": 1, "0": 0, "1.5": -1, "50": -1, "-0.2": -1, `"high"`: -1} {
+		v := judge.Read(r, answered(`{"compliant": true, "confidence": `+said+`}`))
+		if got := v.Confidence; v.State != assay.VerdictValid || (got == nil) != (want < 0) || got != nil && *got != want {
+			t.Errorf("%s: %+v", said, v)
+		}
+	}
+}
+
 func TestComplianceIsReadInEveryFormThatMeansOneThing(t *testing.T) {
 	t.Parallel()
 	corpus{

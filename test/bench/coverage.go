@@ -50,14 +50,14 @@ const (
 // coverageBench simulates studies of known truth, has them analysed as `assay analyse` does, and counts intervals that
 // hold the truth and studies that claim what is not so. It measures no time; -write FILE writes the table as a page.
 func coverageBench(ctx context.Context, b *bench) error {
-	studies := b.size(400)
-	fmt.Printf("%d studies of each design\n", studies)
+	studies := b.size(300)
+	fmt.Printf("%d studies of each design of answers, %d of each of texts\n", 4*studies, studies/2)
 	page := &strings.Builder{}
 	fmt.Fprintf(page,
-		"# Calibration\n\nWritten by `go run ./test/bench -write docs/dev/calibration.md coverage`: %d simulated studies of each "+
-			"design, seeded, whose truth is\n"+
-			"known, analysed as `assay analyse` does. Intervals are at 95%%; a false claim is a study in which any two "+
-			"that are equal\nget different letters, or two get them the wrong way round (at most 5%%).\n\n", studies)
+		"# Calibration\n\nWritten by `go run ./test/bench -write docs/dev/calibration.md coverage`: simulated studies, seeded, whose truth "+
+			"is known,\nanalysed as `assay analyse` does; %d of each design of answers, %d of each of texts. Intervals are at 95%%; a "+
+			"false claim is a\nstudy in which any two that are equal get different letters, or two get them the wrong way round (at most "+
+			"5%%).\n\n", 4*studies, studies/2)
 	fmt.Fprintf(page,
 		"| design | intervals of rates or strengths held | of differences | studies with a false claim |\n|---|--:|--:|--:|\n")
 	fmt.Printf("%-68s %9s %11s %7s\n", "", "held", "differences", "false")
@@ -70,7 +70,7 @@ func coverageBench(ctx context.Context, b *bench) error {
 		if d.times > 0 {
 			n = int(float64(studies) * d.times)
 		}
-		sum, err := d.try(n)
+		sum, err := d.try(b.seed, n)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.name, err)
 		}
@@ -89,11 +89,11 @@ func coverageBench(ctx context.Context, b *bench) error {
 	for k, note := range notes {
 		fmt.Fprintf(page, "[%d] %s\n", k+1, note)
 	}
-	worse, err := noWorseCoverage(ctx, page, studies*10/3)
+	worse, err := noWorseCoverage(ctx, b.seed, page, studies*10/3)
 	if err != nil {
 		return err
 	}
-	again, err := looksCoverage(ctx, page, studies*30)
+	again, err := looksCoverage(ctx, b.seed, page, studies*30)
 	if err != nil {
 		return err
 	}
@@ -115,9 +115,9 @@ func (t tallied) rateApart() float64 {
 }
 func (t tallied) falsely() float64 { return 100 * float64(t.claimed) / float64(max(1, t.studies)) }
 
-// try simulates and analyses studies of a design. The numbers depend on the design's name and n alone.
-func (d design) try(n int) (tallied, error) {
-	parts, err := each(d.name, n, func(r *rand.Rand) (tallied, error) { return d.make(r).score() })
+// try simulates and analyses studies of a design. The numbers depend on the seed, the design's name and n alone.
+func (d design) try(seed uint64, n int) (tallied, error) {
+	parts, err := each(seed, d.name, n, func(r *rand.Rand) (tallied, error) { return d.make(r).score() })
 	var sum tallied
 	for _, p := range parts {
 		sum.add(p)
@@ -125,9 +125,8 @@ func (d design) try(n int) (tallied, error) {
 	return sum, err
 }
 
-// each does n trials, with chances that depend on the name and the number of the trial alone.
-func each[T any](name string, n int, do func(r *rand.Rand) (T, error)) ([]T, error) {
-	var seed uint64
+// each does n trials, with chances that depend on the seed, the name and the number of the trial alone.
+func each[T any](seed uint64, name string, n int, do func(r *rand.Rand) (T, error)) ([]T, error) {
 	for _, c := range name {
 		seed = seed*131 + uint64(c)
 	}

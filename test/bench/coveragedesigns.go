@@ -36,6 +36,9 @@ func answerDesigns() []design {
 		lax string
 	}{
 		{"5 items, 50% right", asked{items: 5, right: three(.5)}, ""},
+		{"5 items, two lanes, 50%", asked{items: 5, right: []float64{.5, .5}}, ""},
+		{"5 items, two lanes, 90 and 50%", asked{items: 5, right: []float64{.9, .5}}, ""},
+		{"8 items, two lanes, 2 draws, 80%", asked{items: 8, right: []float64{.8, .8}, draws: always(2)}, ""},
 		{"5 items, 95%", asked{items: 5, right: three(.95)}, ""},
 		{"20 items, 3%", asked{items: 20, right: three(.03)}, ""},
 		{"20 items, 50%", asked{items: 20, right: three(.5)}, ""},
@@ -55,7 +58,7 @@ func answerDesigns() []design {
 	}
 	var out []design
 	for _, l := range list {
-		out = append(out, design{name: l.name, make: l.asked.make, lax: l.lax})
+		out = append(out, design{name: l.name, make: l.asked.make, lax: l.lax, times: 4})
 	}
 	return out
 }

@@ -89,7 +89,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
-	flags.Uint64Var(&b.seed, "seed", 20261118, "of validate and labels: another seed, other studies")
+	flags.Uint64Var(&b.seed, "seed", 20261118, "of coverage, validate and labels: another seed, other studies")
 	flags.StringVar(&b.write, "write", "", "of coverage: write the table as a page to this file")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -68,6 +68,9 @@ func vertexURL(base, location string) string {
 	return "https://" + location + "-aiplatform.googleapis.com"
 }
 
+// googleLogin is what makes credentials.
+const googleLogin = "`gcloud auth application-default login` makes credentials; GOOGLE_APPLICATION_CREDENTIALS names a file of them"
+
 // googleAuth puts a token into the header. The credentials are looked for at the first call, and renew themselves.
 func googleAuth(cfg provider.Config) provider.Auth {
 	if !cfg.Key.Empty() {
@@ -81,11 +84,13 @@ func googleAuth(cfg provider.Config) provider.Auth {
 	return func(_ context.Context, h http.Header) error {
 		source, err := find()
 		if err != nil {
-			return fmt.Errorf("find Google credentials: %w: %w", err, &assay.Fault{Class: assay.FaultDenied, Code: "no_credentials"})
+			return fmt.Errorf("find Google credentials: %w: %w", err,
+				&assay.Fault{Class: assay.FaultDenied, Code: "no_credentials", Message: googleLogin})
 		}
 		token, err := source.Token()
 		if err != nil {
-			return fmt.Errorf("get a Google token: %w: %w", err, &assay.Fault{Class: assay.FaultDenied, Code: "no_token"})
+			return fmt.Errorf("get a Google token: %w: %w", err,
+				&assay.Fault{Class: assay.FaultDenied, Code: "no_token", Message: googleLogin})
 		}
 		token.SetAuthHeader(&http.Request{Header: h})
 		return nil

@@ -28,6 +28,8 @@ const (
 		" WHERE run = '%s' AND state IN ('abstained', 'malformed', 'failed') ORDER BY stage, judge, lane, first, second, item, turn, branch"
 	silentCounts = "SELECT state, COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', " +
 		"'failed') GROUP BY state ORDER BY state"
+	// unreadCount counts the replies of models that no verdict was read from.
+	unreadCount = "SELECT COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state = 'malformed' AND segment_no IS NOT NULL"
 )
 
 // Errors makes the command `assay errors`.
@@ -53,7 +55,10 @@ func Errors(w *shell.World) *cobra.Command {
 				return printFailures(ctx, w, h, run, f)
 			}
 			if verdicts {
-				return shell.PrintQuery(ctx, w, h, fmt.Sprintf(silentQuery, run.ID), f)
+				if err := shell.PrintQuery(ctx, w, h, fmt.Sprintf(silentQuery, run.ID), f); err != nil {
+					return err
+				}
+				return printAskAgain(ctx, w, h, run)
 			}
 			if err := printErrors(ctx, w, h, run, f); err != nil {
 				return err
@@ -68,6 +73,19 @@ func Errors(w *shell.World) *cobra.Command {
 	f.Register(c)
 	c.Flags().BoolVar(&verdicts, "verdicts", false, "list the verdicts that judge nothing instead")
 	return c
+}
+
+// printAskAgain prints the command that asks models again whose verdicts could not be read.
+func printAskAgain(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	if run.State != store.RunClosed {
+		return nil
+	}
+	return h.Ledger.Reader.Query(ctx, fmt.Sprintf(unreadCount, run.No), func(_ []string, values []any) error {
+		if n, ok := values[0].(int64); ok && n > 0 {
+			fmt.Fprintf(w.Stderr, "`assay retry %s --verdicts malformed` asks again for the %s that cannot be read\n", h.Named(run), assay.Count(n, "verdict"))
+		}
+		return nil
+	})
 }
 
 // maxCauses is how many causes are printed.

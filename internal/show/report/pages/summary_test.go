@@ -359,6 +359,20 @@ func TestThePictureHasOneAxis(t *testing.T) {
 	}
 }
 
+// TestFewClustersShowLess: Student's t of one degree of freedom takes more than five times what a normal one does.
+func TestFewClustersShowLess(t *testing.T) {
+	t.Parallel()
+	d := judged(t, map[string]string{"a": strings.Repeat("++++--", 6), "b": strings.Repeat("++----", 6)}, nil)
+	b := &d.Report.Leaderboards[0]
+	if said := text(words.Summarise(d)); !strings.Contains(said, "36 questions can show differences of about ") {
+		t.Error(said)
+	}
+	b.Test, b.Clusters = analysis.ByErrors, 2
+	if said := text(words.Summarise(d)); !strings.Contains(said, "2 questions can show no difference, however large") {
+		t.Error(said)
+	}
+}
+
 func TestCaveatsSayWhatToType(t *testing.T) {
 	t.Parallel()
 	marks := map[string]string{"a": "++++--", "b": "++----"}

@@ -139,6 +139,12 @@ func (d document) few(r *ranked) *Caveat {
 	if err != nil {
 		return nil
 	}
+	student := 0.0 // items that Student's t needs besides
+	if r.Test != analysis.ExactPairs {
+		smallest = (stats.StudentCritical(test.Alpha, items) + stats.NormalQuantile(test.Power)) * se
+		z := stats.NormalQuantile(1 - test.Alpha/2)
+		student = z * z / 2
+	}
 	wanted, can, want := wantedPoints, "differences of about "+pointsOf(min(1, smallest))+" points", "10 points need"
 	switch r.Unit {
 	case analysis.Logit:
@@ -159,7 +165,7 @@ func (d document) few(r *ranked) *Caveat {
 	}
 	noun := d.nounOf(r.Stage)
 	text := fmt.Sprintf("%s can show %s; %s about %s.", d.units(r), can, want,
-		assay.Thousands(roughly(int(math.Ceil(float64(needed)*r.PerCluster())))))
+		assay.Thousands(roughly(int(math.Ceil((float64(needed)+student)*r.PerCluster())))))
 	how, command := d.more(r.Stage)
 	c := &Caveat{Title: "Few " + noun + ".", Text: text + how, Command: command, Button: "Add " + noun,
 		Size: want + " about " + assay.Thousands(roughly(int(math.Ceil(float64(needed)*r.PerCluster()))))}
