@@ -54,8 +54,8 @@ func coverageBench(ctx context.Context, b *bench) error {
 	fmt.Printf("%d studies of each design of answers, %d of each of texts\n", 4*studies, studies/2)
 	page := &strings.Builder{}
 	fmt.Fprintf(page,
-		"# Calibration\n\nWritten by `go run ./test/bench -write docs/dev/calibration.md coverage`: simulated studies, seeded, whose truth "+
-			"is known,\nanalysed as `assay analyse` does; %d of each design of answers, %d of each of texts. Intervals are at 95%%; a "+
+		"# Calibration\n\nWritten by `go run ./test/bench -write docs/dev/calibration.md coverage`: simulated studies, seeded, whose "+
+			"truth is known,\nanalysed as `assay analyse` does; %d of each design of answers, %d of each of texts. Intervals are at 95%%; a "+
 			"false claim is a\nstudy in which any two that are equal get different letters, or two get them the wrong way round (at most "+
 			"5%%).\n\n", 4*studies, studies/2)
 	fmt.Fprintf(page,

@@ -86,7 +86,14 @@ func create(path string) error {
 // connections has one that it cannot open.
 func unopened(err error, path string) error {
 	var e *driver.Error
-	if !errors.As(err, &e) || e.Code()&0xff != lib.SQLITE_CANTOPEN {
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case lib.SQLITE_READONLY:
+		return fmt.Errorf("%w: %w", err, fs.ErrPermission)
+	case lib.SQLITE_CANTOPEN:
+	default:
 		return err
 	}
 	f, why := os.OpenFile(path, os.O_RDWR, 0)

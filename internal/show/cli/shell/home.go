@@ -185,7 +185,7 @@ func ledgerHint(db string, err error) string {
 		return "--db or ASSAY_DB names it; nothing was sent"
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return "nothing was sent; it belongs to another user: go on as that user, or name another folder with --home"
+		return "nothing was sent; this user cannot write it: go on as its owner, or name another folder, such as a copy, with --home"
 	}
 	return "nothing was sent; put a copy of the file back, or `assay adopt PROVIDER --study FILE` recovers what the providers still hold " +
 		"into a new one"
