@@ -55,8 +55,9 @@ func coverageBench(ctx context.Context, b *bench) error {
 	page := &strings.Builder{}
 	fmt.Fprintf(page,
 		"# Calibration\n\nWritten by `go run ./test/bench -write docs/dev/calibration.md coverage`: simulated studies, seeded, whose "+
-			"truth is known,\nanalysed as `assay analyse` does; %d of each design of answers, %d of each of texts. Intervals are at 95%%; a "+
-			"false claim is a\nstudy in which any two that are equal get different letters, or two get them the wrong way round (at most "+
+			"truth is known,\nanalysed as `assay analyse` does; %d of each design of answers, %d of each of texts. "+
+			"Intervals are at 95%%; a false claim is a\nstudy in which any two that are equal get different letters, "+
+			"or two get them the wrong way round (at most "+
 			"5%%).\n\n", 4*studies, studies/2)
 	fmt.Fprintf(page,
 		"| design | intervals of rates or strengths held | of differences | studies with a false claim |\n|---|--:|--:|--:|\n")

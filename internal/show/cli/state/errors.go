@@ -82,7 +82,8 @@ func printAskAgain(ctx context.Context, w *shell.World, h *shell.Home, run store
 	}
 	return h.Ledger.Reader.Query(ctx, fmt.Sprintf(unreadCount, run.No), func(_ []string, values []any) error {
 		if n, ok := values[0].(int64); ok && n > 0 {
-			fmt.Fprintf(w.Stderr, "`assay retry %s --verdicts malformed` asks again for the %s that cannot be read\n", h.Named(run), assay.Count(n, "verdict"))
+			fmt.Fprintf(w.Stderr, "`assay retry %s --verdicts malformed` asks again for the %s that cannot be read\n", h.Named(run),
+				assay.Count(n, "verdict"))
 		}
 		return nil
 	})
