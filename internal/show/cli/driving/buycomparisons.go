@@ -205,7 +205,10 @@ func whereToAdd(d *plan.Input, q quotes.ItemQuote, wanted, all int64) (first, se
 
 // answersToo returns where the answers to new items have to be added, where a stage judges answers of a file.
 func answersToo(s *study.Study, stage string) string {
-	st, _ := s.Stage(stage)
+	st, ok := s.Stage(stage)
+	if !ok {
+		return ""
+	}
 	for _, name := range st.Judge.List {
 		if from, ok := s.Stage(name); ok && from.Import != nil {
 			return " and the answers to them to " + from.Import.File
