@@ -183,8 +183,21 @@ func TestPaperShowsWhatIsFoldedOnAScreen(t *testing.T) {
 	}
 	v := visit(t, ctx, dashboard(t, ctx, dir))
 	v.do("report", chromedp.Navigate("file://"+filepath.Join(dir, "report.html")), chromedp.WaitReady(chromedp.CSS("main")))
+	namesHaveRoom(v)
 	printsAll(v)
 	strandsNothing(v)
+}
+
+// namesHaveRoom fails where the picture of a summary leaves no room for the names of its lanes.
+func namesHaveRoom(v *visitor) {
+	v.t.Helper()
+	for _, width := range []int64{400, 700, 1000, 1400} {
+		v.do("resize", v.size(width, 1000))
+		if narrow := read(v, "look for narrow names", chromedp.Evaluate[string](`Array.from(document.querySelectorAll("table.board:not(.small) tbody th"),
+			(h) => Math.round(h.getBoundingClientRect().width)).filter((w) => w < 80).join(" ")`)); narrow != "" {
+			v.t.Errorf("at %d px the names of lanes have %s px", width, narrow)
+		}
+	}
 }
 
 // quick returns the program without waits.
