@@ -238,7 +238,8 @@ def _drive(args: Sequence[str], home: Optional[Path], progress: bool) -> int:
                     print(line, end="", file=sys.stderr, flush=True)
             code = program.wait()
         except KeyboardInterrupt:
-            program.send_signal(signal.SIGINT)
+            if os.name != "nt":  # there, Ctrl-C reaches the program by itself
+                program.send_signal(signal.SIGINT)
             program.wait()
             raise
     if code not in _ENDED:

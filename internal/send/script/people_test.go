@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -243,5 +244,47 @@ func TestPeopleAreToldWhatTheJudgesAreTold(t *testing.T) {
 		if shown.Expect != want.expect || !same {
 			t.Errorf("%s: expects %q, want %q; told %q", stage, shown.Expect, want.expect, shown.Told)
 		}
+	}
+}
+
+func TestOnlyPairsOfTheSameTextAreTiesWithoutALook(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.runFiles(fstest.MapFS{
+		"s.yaml": {Data: []byte(`study: s
+inputs: {q: {items: [{id: "1", text: 2+2}, {id: "2", text: 3+3}]}}
+canary: false
+lane_defaults: {max_tokens: 200}
+lanes: {j: {model: openai/gpt-4.1-mini-2025-04-14, temperature: 0}}
+stages:
+  - {name: old, import: {file: answers.csv, of: q}, prompt: "{{ text }}"}
+  - {name: arena, compare: old, rubric: better, judges: [j], pairs: all}
+`)},
+		"answers.csv": {Data: []byte("item,lane,text\n1,one,4\n2,one,6\n1,two,4\n2,two,7\n")},
+	})
+	p, err := r.planner.People(t.Context(), run, "arena")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range r.untilDone(p) {
+		v, err := p.Verdict(task, "human:ada", assay.Verdict{State: assay.VerdictValid, Label: assay.LabelA})
+		if err != nil || task.At.Item != "2" {
+			t.Fatalf("%+v is shown: %v", task.At, err)
+		}
+		if err := p.Label(t.Context(), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := map[string]string{}
+	for v, err := range r.ledger.Reader.Verdicts(t.Context(), run.No, "arena") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.At.Judge == "human:ada" {
+			said[v.At.Item] = v.Label
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"1": assay.LabelTie, "2": assay.LabelA}, said); diff != "" {
+		t.Error(diff)
 	}
 }

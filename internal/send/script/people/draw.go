@@ -69,8 +69,8 @@ func (s *Stage) drawn(ctx context.Context, q analysis.Queue, seen tally) ([]anal
 		}
 	}
 	tasks := next.tasks(d, q)
-	open, err := s.differing(ctx, tasks, q.Person)
-	if err != nil || len(open) > 0 || len(tasks) == 0 {
+	open, ties, err := s.differing(ctx, tasks, q.Person)
+	if err != nil || len(open) > 0 || ties == 0 {
 		return open, err
 	}
 	if seen, err = s.tally(ctx, q.Person); err != nil {
@@ -79,20 +79,21 @@ func (s *Stage) drawn(ctx context.Context, q analysis.Queue, seen tally) ([]anal
 	return s.drawn(ctx, q, seen)
 }
 
-// differing leaves out pairs of the same text: nobody has to look to call them a tie, and without their labels an item that was drawn
-// would never be whole.
-func (s *Stage) differing(ctx context.Context, tasks []analysis.Task, person string) ([]analysis.Task, error) {
+// differing leaves out pairs of the same text, and labels them as ties: nobody has to look at them, and without their labels an item that
+// was drawn would never be whole. Pairs that cannot be shown for another reason are left out and get no label.
+func (s *Stage) differing(ctx context.Context, tasks []analysis.Task, person string) (out []analysis.Task, ties int, err error) {
 	if !s.pairs() {
-		return tasks, nil
+		return tasks, 0, nil
 	}
-	var out []analysis.Task
 	for _, t := range tasks {
-		_, ok, err := s.Show(ctx, t)
+		sheet, ok, err := s.Show(ctx, t)
 		if err != nil {
-			return nil, err
+			return nil, ties, err
 		}
 		if ok {
 			out = append(out, t)
+		}
+		if !sheet.Same {
 			continue
 		}
 		v, err := s.Verdict(t, person, assay.Verdict{State: assay.VerdictValid, Label: assay.LabelTie, Why: "both have the same text"})
@@ -100,10 +101,11 @@ func (s *Stage) differing(ctx context.Context, tasks []analysis.Task, person str
 			err = s.Label(ctx, v)
 		}
 		if err != nil {
-			return nil, err
+			return nil, ties, err
 		}
+		ties++
 	}
-	return out, nil
+	return out, ties, nil
 }
 
 func (s *Stage) keep(ctx context.Context, d *analysis.Draw) error {

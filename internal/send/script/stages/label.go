@@ -143,7 +143,7 @@ func (c *LaneContest) Sheet(it assay.Item, at assay.Coordinates, answered Answer
 		return LabelSheet{}, false, err
 	}
 	if _, same := pairs.Identical(shown.A, shown.B); same {
-		return LabelSheet{}, false, nil
+		return LabelSheet{Same: true}, false, nil
 	}
 	shown.Bare = false
 	out := LabelSheet{Pair: &shown}

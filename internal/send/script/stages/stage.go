@@ -102,6 +102,7 @@ type LabelSheet struct {
 	Pair   *judge.Showing // two texts side by side
 	Expect string         // what the input expects of an answer, where the other judges of the stage are told it too
 	Told   string         // what the other judges are told around the texts that they read; empty where no model judges
+	Same   bool           // nothing is shown because both texts are the same
 }
 
 // Name is a key that means a task, and the way round it means a pair.
