@@ -315,7 +315,7 @@ func (a *adopter) takeStamped(ctx context.Context, st provider.Status) (string, 
 	case workspace.Second:
 		return fmt.Sprintf("a second job of segment %d, which is %s: it may be billed twice", got.Segment.No, got.Segment.State), nil
 	}
-	return fmt.Sprintf("taken for segment %d: `assay resume %s` collects it", got.Segment.No, got.Run.ID), nil
+	return fmt.Sprintf("taken for segment %d: `assay resume %s` collects it", got.Segment.No, a.home.Named(got.Run)), nil
 }
 
 // stillAtWork is the note on a job that has not ended.

@@ -114,6 +114,6 @@ func handOver(ctx context.Context, w *shell.World, h *shell.Home, run store.Run)
 	if err != nil || !alive {
 		return false, err
 	}
-	fmt.Fprintf(w.Stderr, "run %s of %s is left to the workers: `assay status %s` looks at it\n", run.ID, run.Study, run.ID)
+	fmt.Fprintf(w.Stderr, "run %s of %s is left to the workers: `assay status %s` looks at it\n", run.ID, run.Study, h.Named(run))
 	return true, nil
 }

@@ -203,6 +203,6 @@ func PrintUnjudged(ctx context.Context, w *shell.World, h *shell.Home, run store
 		return err
 	}
 	_, err = fmt.Fprintf(w.Stderr, "verdicts that judge nothing: %s (assay errors %s --verdicts lists why)\n",
-		strings.Join(parts, ", "), run.ID)
+		strings.Join(parts, ", "), h.Named(run))
 	return err
 }
