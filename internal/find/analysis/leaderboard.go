@@ -35,7 +35,7 @@ type Leaderboard struct {
 	Judges    []string // lanes that judge
 	Kin       []string // places of the same family as the only judge
 	Machines  bool     // not people alone judge
-	Validated bool     // how far the judge can be trusted is known
+	Validated bool     // a rule judges, which needs no check
 	Checked   *Checked // how far people have checked the only judge; nil: not at all
 
 	Instead   string     // why shares of wins are used instead of strengths; empty: they do not

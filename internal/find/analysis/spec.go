@@ -45,7 +45,7 @@ type Stage struct {
 	Control   string              // what the branch that is a neutral re-ask is called; empty: there is none
 	Gold      bool                // the study has a file of gold labels
 	Draw      *Draw               // the items that people are asked about; nil: nobody was asked
-	Validated bool                // the judge is a rule, or people have checked it
+	Validated bool                // the judge is a rule
 	Checked   *Checked            // how far they have; nil: not at all
 	CheckedBy map[string]*Checked // by judge
 	Each      bool                // it judges the first answers of conversations and later ones alike

@@ -61,7 +61,7 @@ func TestALaneThatWinsEverythingIsTheAnswer(t *testing.T) {
 	if want := "a is ahead (100% of comparisons won)."; s.Headline.String() != want {
 		t.Errorf("headline %q", s.Headline)
 	}
-	if want := "12 questions · judge checked · each two shown in one order only · all verdicts are there"; s.BasisLine() != want {
+	if want := "12 questions · judged by a rule · each two shown in one order only · all verdicts are there"; s.BasisLine() != want {
 		t.Errorf("it rests on %q", s.BasisLine())
 	}
 	for _, want := range []string{"b is behind: 0% of comparisons won.",

@@ -239,7 +239,7 @@ func (r *ranked) judgeState() Fact {
 	case !r.Machines:
 		return Fact{Text: "judged by people"}
 	case c == nil && r.Validated:
-		return Fact{Text: "judge checked"}
+		return Fact{Text: "judged by a rule"}
 	case c == nil || c.State == checked.Unchecked:
 		return Fact{"judge not checked", Doubt}
 	case c.State == checked.NoBetter:
