@@ -144,7 +144,9 @@ func TestClaimsFollowHolmAndTheirClosure(t *testing.T) {
 }
 
 // everyPair returns a family of all pairs of lanes.
-func everyPair(lanes []string) []bool { return slices.Repeat([]bool{true}, len(lanes)*(len(lanes)-1)/2) }
+func everyPair(lanes []string) []bool {
+	return slices.Repeat([]bool{true}, len(lanes)*(len(lanes)-1)/2)
+}
 
 func TestARoundBuysWhatIsNeeded(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func Lock(w *shell.World) *cobra.Command {
 			}
 			fmt.Fprintln(w.Stdout, words.LockWords(&l))
 			if verdicts > 0 {
-				fmt.Fprintf(w.Stderr, "%s of this study %s there already: the lock is before the data of `assay run %s --new%s` alone\n",
+				fmt.Fprintf(w.Stderr, "%s of this study %s there already: the lock is before the data of `assay run %s%s --new` alone\n",
 					assay.Count(verdicts, "verdict"), assay.Verb(verdicts, "is", "are"), name, h.Typed)
 			}
 			return nil
