@@ -89,7 +89,9 @@ func correct() Rubric {
 func likert() Rubric {
 	return Rubric{
 		Name: "likert", Kind: Answers, System: text("system"), Prompts: []Prompt{{Text: text("likert")}}, Form: FormJSON,
-		Score: "rating", Range: Range{Low: num(1), High: num(5), Whole: true}, Explanation: "explanation",
+		Score: "rating", Explanation: "explanation",
+		Range: Range{Low: num(1), High: num(5), Whole: true,
+			Ends: [2]string{"the opposite, or nothing of it", "nothing missing, nothing wrong"}},
 	}
 }
 

@@ -87,6 +87,8 @@ func (l Label) word() string {
 type Range struct {
 	Low, High *float64 // nil: open
 	Whole     bool     // whole numbers only
+	// Ends are what the lowest and the highest score mean, in a few words; empty: the worst and the best.
+	Ends [2]string
 }
 
 func (r Range) holds(x float64) bool {

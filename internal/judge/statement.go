@@ -5,6 +5,26 @@ import (
 	"strings"
 )
 
+// Statement returns the rule that an item is about, as far as a text quotes it: as a block, or its words alone.
+func Statement(fields map[string]any, in string) string {
+	for _, text := range []string{statement(fields), words(fields)} {
+		if text != "" && strings.Contains(in, text) {
+			return strings.TrimPrefix(text, "Text: ")
+		}
+	}
+	return ""
+}
+
+// words returns the rule that an item is about without what stands beside it.
+func words(fields map[string]any) string {
+	for _, name := range statementFields() {
+		if record, ok := fields[name].(map[string]any); ok {
+			return firstText(record, "text", "statement", "content")
+		}
+	}
+	return firstText(fields, statementFields()...)
+}
+
 // statement returns the rule that an item is about, as a block of text: from a record in one of the statement fields (a join
 // leaves one there), or from such a field that holds the text itself, with the fields beside it. Empty: the item has none.
 func statement(fields map[string]any) string {

@@ -3,6 +3,7 @@ package script_test
 import (
 	"fmt"
 	"iter"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -213,17 +214,22 @@ func TestWhatAStageExpectsIsWhatItsJudgesGave(t *testing.T) {
 func TestPeopleAreToldWhatTheJudgesAreTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	run := r.run(lanes + `  - {name: one, ask: q, turns: ["{{ text }}"], lanes: [g, h]}
+	ruled := regexp.MustCompile(`(, text: \w+)}`).ReplaceAllString(lanes, "$1, rule: Be brief.}")
+	run := r.run(ruled + `  - {name: one, ask: q, turns: ["{{ text }}"], lanes: [g, h]}
   - {name: ok, judge: one, rubric: {system: "Be strict.", prompt: "Is {{ answer.text }} the same as {{ expect }}?", labels: {good: 1, bad: 0}}, judges: [j]}
   - {name: alone, judge: one, rubric: {prompt: "Is {{ answer.text }} polite?", labels: {good: 1, bad: 0}}, judges: [j]}
   - {name: ruled, judge: one, rubric: contains}
+  - {name: keeps, judge: one, rubric: {prompt: "{{ statement_block }} {{ answer.text }}", labels: {good: 1, bad: 0}}, judges: [j]}
+  - {name: plain, judge: one, rubric: {prompt: "Does it keep to {{ rule }}? {{ answer.text }}", labels: {good: 1, bad: 0}}, judges: [j]}
   - {name: arena, compare: one, of: first, pairs: {all: true}, rubric: better, judges: [j]}
 `)
-	for stage, want := range map[string]struct{ expect, told string }{
-		"ok":    {"yes", "Be strict.\n\nIs (the answer to judge) the same as yes?"},
-		"alone": {"", "Is (the answer to judge) polite?"},
-		"ruled": {"yes", ""},
-		"arena": {"", "(answer A)"},
+	for stage, want := range map[string]struct{ expect, statement, told string }{
+		"ok":    {"yes", "", "Be strict.\n\nIs (the answer to judge) the same as yes?"},
+		"alone": {"", "", "Is (the answer to judge) polite?"},
+		"ruled": {"yes", "", ""},
+		"keeps": {"", "Be brief.", "Text: Be brief. (the answer to judge)"},
+		"plain": {"", "Be brief.", "Does it keep to Be brief.? (the answer to judge)"},
+		"arena": {"", "Be brief.", "(answer A)"},
 	} {
 		p, err := r.planner.People(t.Context(), run, stage)
 		if err != nil {
@@ -237,12 +243,12 @@ func TestPeopleAreToldWhatTheJudgesAreTold(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatalf("%s: %t, %v", stage, ok, err)
 		}
-		same := shown.Told == want.told
+		same := shown.Told.Text == want.told
 		if stage == "arena" {
-			same = strings.Contains(shown.Told, want.told) && !strings.Contains(shown.Told, shown.Pair.A)
+			same = strings.Contains(shown.Told.Text, want.told) && !strings.Contains(shown.Told.Text, shown.Pair.A)
 		}
-		if shown.Expect != want.expect || !same {
-			t.Errorf("%s: expects %q, want %q; told %q", stage, shown.Expect, want.expect, shown.Told)
+		if shown.Told.Expect != want.expect || shown.Told.Statement != want.statement || !same {
+			t.Errorf("%s: want %+v, told %+v", stage, want, shown.Told)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -97,13 +98,43 @@ func choicesOf(r judge.Rubric) []Choice {
 	if low, high := r.Range.Low, r.Range.High; len(out) == 0 && low != nil && high != nil && *low >= 0 && *high <= 9 && r.Range.Whole {
 		for x := *low; x <= *high; x++ {
 			score := x
-			out = append(out, Choice{Key: strconv.Itoa(int(x)), said: judge.Given{Score: &score}})
+			out = append(out, Choice{Text: strconv.Itoa(int(x)), said: judge.Given{Score: &score}})
 		}
 	}
-	if len(out) == 0 || len(out) > 9 && r.Range.Low == nil {
+	scaled := scale(r, out)
+	if len(out) == 0 || len(out) > 9 && !scaled {
 		return nil
 	}
 	return append(out, cannotTell())
+}
+
+// scale has the digits of a scale as its keys, and words at both of its ends, if the choices are one.
+func scale(r judge.Rubric, choices []Choice) bool {
+	digit := func(c Choice) bool { return len(c.Text) == 1 && c.Text >= "0" && c.Text <= "9" && c.score(r) != nil }
+	if len(choices) < 2 || slices.ContainsFunc(choices, func(c Choice) bool { return !digit(c) }) {
+		return false
+	}
+	slices.SortFunc(choices, func(a, b Choice) int { return cmp.Compare(a.Text, b.Text) })
+	for i := range choices {
+		choices[i].Key, choices[i].Text = choices[i].Text, ""
+	}
+	first, last := &choices[0], &choices[len(choices)-1]
+	first.Text, last.Text = "worst", "best"
+	if (*first.score(r) > *last.score(r)) != (r.Worse == judge.High) {
+		first.Text, last.Text = last.Text, first.Text
+	}
+	first.Text, last.Text = cmp.Or(r.Range.Ends[0], first.Text), cmp.Or(r.Range.Ends[1], last.Text)
+	return true
+}
+
+// score returns what a choice scores; nil: nothing.
+func (c *Choice) score(r judge.Rubric) *float64 {
+	for _, l := range r.Labels {
+		if l.Name == c.said.Label {
+			return l.Score
+		}
+	}
+	return c.said.Score
 }
 
 func cannotTell() Choice { return Choice{Key: "n", Text: "cannot tell", Quiet: true} }
@@ -118,7 +149,8 @@ type Sheet struct {
 	B           string `json:"b,omitempty"`
 	Trait       string `json:"trait,omitempty"`
 	Description string `json:"description,omitempty"`
-	Expected    string `json:"expected,omitempty"`      // where the other judges are told it too
+	Statement   string `json:"statement,omitempty"`     // that it is held against, where the other judges are told it too
+	Expected    string `json:"expected,omitempty"`      // likewise
 	People      string `json:"people_said,omitempty"`   // where they differ, and one decides
 	Told        string `json:"judge_is_told,omitempty"` // around the texts that it reads
 }
@@ -130,7 +162,8 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 		return Sheet{}, false, err
 	}
 	if a := s.Answer; a != nil {
-		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, People: t.Said, Told: s.Told}
+		out := Sheet{Asked: a.Asked, Answer: a.Answer, Statement: s.Told.Statement, Expected: s.Told.Expect, People: t.Said,
+			Told: s.Told.Text}
 		if a.First != a.Answer {
 			out.First, out.Message = a.First, a.Message
 		}
@@ -138,9 +171,19 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 	}
 	return Sheet{
 		Asked: s.Pair.Message, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description,
-		Expected: s.Expect,
-		Told:     s.Told,
+		Statement: s.Told.Statement, Expected: s.Told.Expect, Told: s.Told.Text,
 	}, true, nil
+}
+
+// Prompt returns what the judge is told without what the sheet shows by itself: where it is as before, nobody has to read it again.
+func (s *Sheet) Prompt() string {
+	text := s.Told
+	for _, shown := range []string{s.Statement, s.Expected} {
+		if shown != "" {
+			text = strings.ReplaceAll(text, shown, "")
+		}
+	}
+	return text
 }
 
 // Say stores a person's label of a task, by the key of a choice.

@@ -22,6 +22,7 @@ type Votes struct {
 	Same     int    `json:"judged_the_same"`     // of them, those that agree
 	Twice    int    `json:"labelled_by_several"` // answers that two people or more decided
 	Alike    int    `json:"labelled_alike"`      // of them, those on which they agree
+	Open     int    `json:"undecided"`           // of the others, those that nobody has decided
 	Machines bool   `json:"has_other_judges"`    // the stage asks models, or a rule judges
 	Quote    *Quote `json:"quote,omitempty"`     // nil: none can be given
 	pairs    bool
@@ -58,7 +59,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		out.wanted = words.LabelsFor(len(d.Lanes), out.pairs)
 	}
 	seen, yours := map[store.Task]bool{}, map[store.Task]bool{}
-	raters, said := map[store.Task]int{}, map[store.Task]map[string]bool{}
+	raters, said, settled := map[store.Task]int{}, map[store.Task]map[string]bool{}, map[store.Task]bool{}
 	var decided []store.Verdict
 	var keys []assay.Key
 	for v, err := range r.Ledger.PeopleVerdicts(ctx, run.No, stage) {
@@ -73,7 +74,9 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		if v.At.Judge == person {
 			yours[about] = true
 		}
-		if chosen, _ := people.ChosenAs(&v); v.State == assay.VerdictValid && chosen != analysis.ChosenAdjudicated && !out.pairs {
+		chosen, _ := people.ChosenAs(&v)
+		settled[about] = settled[about] || chosen == analysis.ChosenAdjudicated
+		if v.State == assay.VerdictValid && chosen != analysis.ChosenAdjudicated && !out.pairs {
 			if raters[about]++; said[about] == nil {
 				said[about] = map[string]bool{}
 			}
@@ -87,8 +90,11 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 	for about, n := range raters {
 		if n > 1 {
 			out.Twice++
-			if len(said[about]) == 1 {
+			switch {
+			case len(said[about]) == 1:
 				out.Alike++
+			case !settled[about]:
+				out.Open++
 			}
 		}
 	}
@@ -161,12 +167,8 @@ func (v Votes) Words() []string {
 			assay.Count(v.Both, "verdict"), 100*float64(v.Same)/float64(v.Both)))
 	}
 	if v.Twice > 0 {
-		text := fmt.Sprintf("people agree on %d of %s that several labelled (%.0f%%)", v.Alike, assay.Count(v.Twice, "answer"),
-			100*float64(v.Alike)/float64(v.Twice))
-		if v.Alike < v.Twice {
-			text += ": --adjudicate decides the others"
-		}
-		out = append(out, text)
+		out = append(out, fmt.Sprintf("people agree on %d of %s that several labelled (%.0f%%)", v.Alike, assay.Count(v.Twice, "answer"),
+			100*float64(v.Alike)/float64(v.Twice)))
 	}
 	if left := v.wanted - v.Labelled; v.Quote != nil {
 		out = append(out, v.Quote.words(v.pairs))

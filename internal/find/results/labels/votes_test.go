@@ -43,10 +43,10 @@ func TestVotesAreCountedAgainstTheOtherJudges(t *testing.T) {
 		says          string
 	}{
 		// q1 a: ann and bob against j and k, four verdicts, two the same; q2 b: ann and j the same; q3 a: ann abstains
-		{"right", "human:ann", 9, labels.Votes{Planned: 9, Labelled: 3, Yours: 3, Both: 5, Same: 3, Twice: 1, Machines: true}, "3 of 9 " +
-			"answers judged by people · the other judges say the same in 3 of 5 verdicts (60%) · people agree on 0 of 1 answer that " +
-			"several labelled (0%): --adjudicate decides the others · 37 more labels make the judge's error bar known"},
-		{"right", "human:bob", 9, labels.Votes{Planned: 9, Labelled: 3, Yours: 1, Both: 5, Same: 3, Twice: 1, Machines: true}, ""},
+		{"right", "human:ann", 9, labels.Votes{Planned: 9, Labelled: 3, Yours: 3, Both: 5, Same: 3, Twice: 1, Open: 1, Machines: true},
+			"3 of 9 answers judged by people · the other judges say the same in 3 of 5 verdicts (60%) · people agree on 0 of 1 answer " +
+				"that several labelled (0%) · 37 more labels make the judge's error bar known"},
+		{"right", "human:bob", 9, labels.Votes{Planned: 9, Labelled: 3, Yours: 1, Both: 5, Same: 3, Twice: 1, Open: 1, Machines: true}, ""},
 		// q1: the same winner, shown the other way round; q2: a tie against a winner
 		{"arena", "human:ann", 9, labels.Votes{Planned: 9, Labelled: 2, Yours: 2, Both: 2, Same: 1, Machines: true},
 			"2 of 9 pairs judged by people · the other judges say the same in 1 of 2 verdicts (50%) · 38 more labels make the judge's " +

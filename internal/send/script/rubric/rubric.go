@@ -100,20 +100,32 @@ func (r *Rubric) ForPeople() string {
 	return ""
 }
 
-// Told returns what a judge is told around the texts that it reads, and what the item expects, where that is part of it.
-func (r *Rubric) Told(it assay.Item, around func(*assay.Item) prompt.Values) (told, expect string, err error) {
+// Told is what a judge is told around the texts that it reads, and which parts of it the item brings.
+type Told struct {
+	Text      string
+	Expect    string // what the item expects
+	Statement string // the rule that it is about
+}
+
+// Told returns what a judge is told; nothing where no model judges.
+func (r *Rubric) Told(it assay.Item, around func(*assay.Item) prompt.Values) (out Told, err error) {
 	if r.NeedsNoModel() {
-		return "", "", nil
+		return out, nil
 	}
-	if told, err = r.text(around(&it)); err != nil || it.Expect == "" {
-		return told, "", err
+	if out.Text, err = r.text(around(&it)); err != nil {
+		return out, err
 	}
-	expect, it.Expect = it.Expect, ""
+	out.Statement = judge.Statement(it.Fields, out.Text)
+	if it.Expect == "" {
+		return out, nil
+	}
+	expect := it.Expect
+	it.Expect = ""
 	without, err := r.text(around(&it))
-	if without == told {
-		expect = ""
+	if without != out.Text {
+		out.Expect = expect
 	}
-	return told, expect, err
+	return out, err
 }
 
 // text returns the system text and the first prompt.

@@ -124,10 +124,10 @@ func (j *Judge) Sheet(it assay.Item, at assay.Coordinates, answered Answers) (La
 		return out, false, err
 	}
 	if j.rubric.NeedsNoModel() {
-		out.Expect, err = j.Expected(it)
+		out.Told.Expect, err = j.Expected(it)
 		return out, err == nil, err
 	}
-	out.Told, out.Expect, err = j.rubric.Told(it, func(it *assay.Item) prompt.Values {
+	out.Told, err = j.rubric.Told(it, func(it *assay.Item) prompt.Values {
 		return judge.Subject{
 			Item: it, Answer: "(the answer to judge)", First: "(the first answer)", Asked: "(what was asked)", Message: "(what was said)",
 			Conversation: "(the conversation)", Branch: shown.Branch, Bare: true,
@@ -147,7 +147,7 @@ func (c *LaneContest) Sheet(it assay.Item, at assay.Coordinates, answered Answer
 	}
 	shown.Bare = false
 	out := LabelSheet{Pair: &shown}
-	out.Told, out.Expect, err = c.rubric.Told(it, aroundPair(shown))
+	out.Told, err = c.rubric.Told(it, aroundPair(shown))
 	return out, err == nil, err
 }
 
@@ -158,7 +158,7 @@ func (c *ItemContest) Sheet(it assay.Item, at assay.Coordinates, _ Answers) (Lab
 		return LabelSheet{}, false, err
 	}
 	out := LabelSheet{Pair: &shown}
-	out.Told, _, err = c.rubric.Told(assay.Item{}, aroundPair(shown))
+	out.Told, err = c.rubric.Told(assay.Item{}, aroundPair(shown))
 	return out, err == nil, err
 }
 

@@ -100,8 +100,7 @@ type Task struct {
 type LabelSheet struct {
 	Answer *judge.Subject // a single answer with what led to it; or
 	Pair   *judge.Showing // two texts side by side
-	Expect string         // what the input expects of an answer, where the other judges of the stage are told it too
-	Told   string         // what the other judges are told around the texts that they read; empty where no model judges
+	Told   rubric.Told    // what the other judges of the stage are told around the texts that they read
 	Same   bool           // nothing is shown because both texts are the same
 }
 

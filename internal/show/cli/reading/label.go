@@ -11,6 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/results"
 	"assay/internal/find/results/labels"
 	"assay/internal/find/stats/checked"
 	"assay/internal/keep/store"
@@ -123,6 +124,10 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 	if err == nil {
 		fmt.Fprintln(w.Stdout, term.Wrapped(strings.Join(votes.Words(), "; "), w.OutWidth(), ""))
 	}
+	if err == nil && votes.Open > 0 {
+		fmt.Fprintf(w.Stdout, "who has not labelled them decides %s on which people differ:\n", assay.Count(votes.Open, "answer"))
+		fmt.Fprintf(w.Stdout, "  assay label %s %s --adjudicate --as NAME%s\n", run.ID, results.ShellWord(stage), h.Typed)
+	}
 	return err
 }
 
@@ -225,8 +230,8 @@ type labelling struct {
 	keys   *term.Keyboard
 	aside  map[assay.Key]bool // put aside, or nothing to show
 	given  []analysis.Task
-	told   bool // what the judge is told was shown
-	left   int  // labels until it stops; 0: no end
+	told   string // what the judge is told, as it was shown last
+	left   int    // labels until it stops; 0: no end
 	clear  func() (func(group string, pairs int) bool, error)
 
 	adjudicate bool // answers on which others differ
@@ -301,11 +306,11 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 		q.aside[t.ID] = true
 		return nextTask, nil
 	}
-	printSheet(q.world, sheet)
-	if !q.told && sheet.Told != "" { // once; then on demand
-		q.told = true
+	if prompt := sheet.Prompt(); prompt != q.told { // once, and where it has changed; else on demand
+		q.told = prompt
 		printTold(q.world, sheet)
 	}
+	printSheet(q.world, sheet)
 	for {
 		fmt.Fprint(q.world.Stdout, q.prompt())
 		key, err := q.keys.Read()
@@ -376,7 +381,8 @@ func (q *labelling) prompt() string {
 		}
 		b.WriteString("  ")
 	}
-	return b.String() + "[?] what the judge is told  [s] put aside  [u] undo  [q] quit: "
+	b.WriteString("[?] what the judge is told  [s] put aside  [u] undo  [q] quit: ")
+	return term.Wrapped(b.String(), q.world.OutWidth(), "")
 }
 
 // undo takes the last label of this session back.

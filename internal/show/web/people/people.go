@@ -78,7 +78,7 @@ const personCookie = "assay-person"
 type arenaData struct {
 	Stage   string          `json:"stage"`
 	As      string          `json:"as"`
-	Choose  string          `json:"choose"` // drawn, balanced or uncertain
+	Choose  string          `json:"choose"` // drawn, balanced, uncertain or adjudicate
 	Pair    bool            `json:"pair"`
 	Task    string          `json:"task,omitempty"` // empty: nothing is left, or it is being chosen
 	Waiting bool            `json:"being_chosen"`
@@ -87,12 +87,14 @@ type arenaData struct {
 	Given   int             `json:"given_in_this_session"`
 	Undo    bool            `json:"can_undo"`
 	Votes   labels.Votes    `json:"votes"`
+	Unread  bool            `json:"-"` // what the judge is told is not what was shown before
 }
 
 const (
 	chooseDrawn     = "drawn"
 	chooseBalanced  = "balanced"
 	chooseUncertain = "uncertain"
+	chooseDiffering = "adjudicate" // answers on which people differ
 )
 
 // Arena shows one person the next pair, or the next answer, blind.
@@ -113,7 +115,7 @@ func (s *Pages) Arena(q *site.Request) (*site.View, error) {
 	}
 	data.Waiting, data.Sheet = waiting, sheet
 	if sheet != nil {
-		data.Task = task.ID.String()
+		data.Task, data.Unread = task.ID.String(), s.sessions.unread(session, task.ID, sheet.Prompt())
 	}
 	data.Given, data.Undo = s.sessions.given(session)
 	if data.Votes, err = labels.VotesOf(q.Context(), q.Home.Reader, q.Run, session.panel, session.stage, session.person); err != nil {
@@ -151,7 +153,8 @@ func (s *Pages) sessionOf(q *site.Request) (*session, error) {
 		return nil, site.Bad("the rubric of this stage has no labels or whole numbers to choose from")
 	}
 	choose := chooseDrawn
-	if asked := q.FormValue("choose"); panel.Pairs() && (asked == chooseUncertain || asked == chooseBalanced) {
+	switch asked := q.FormValue("choose"); {
+	case panel.Pairs() && (asked == chooseUncertain || asked == chooseBalanced), !panel.Pairs() && asked == chooseDiffering:
 		choose = asked
 	}
 	return &session{home: q.Home, run: q.Run, panel: panel, key: sessionKey{q.Home, q.Run.No, stage, person, choose}, stage: stage,

@@ -47,7 +47,9 @@ type queue struct {
 	asked   bool               // tasks were chosen at least once
 	empty   bool               // and nothing was left
 	err     error
-	planned int // all that may be asked at this stage; 0: not counted yet
+	planned int       // all that may be asked at this stage; 0: not counted yet
+	told    string    // what the judge is told, as it was shown last
+	toldAt  assay.Key // with which task it was shown first
 	working chan struct{}
 	used    time.Time
 }
@@ -159,8 +161,12 @@ func (s *sessions) choose(ctx context.Context, at *session, p *queue) {
 	if at.choose == chooseUncertain {
 		q.Clear, err = labels.Clear(ctx, at.home.Reader, at.run, at.stage)
 	}
+	next := at.panel.People.Next
+	if at.choose == chooseDiffering {
+		next = at.panel.People.Differing
+	}
 	if err == nil {
-		tasks, err = at.panel.People.Next(ctx, q)
+		tasks, err = next(ctx, q)
 	}
 	s.mu.Lock()
 	planned := p.planned
@@ -255,6 +261,17 @@ func (s *sessions) undo(ctx context.Context, at *session) error {
 	defer s.mu.Unlock()
 	p.tasks = append([]analysis.Task{t}, p.tasks...)
 	return nil
+}
+
+// unread reports whether what the judge is told was not shown with a task before this one.
+func (s *sessions) unread(at *session, task assay.Key, told string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.queue(at)
+	if p.told != told {
+		p.told, p.toldAt = told, task
+	}
+	return p.toldAt == task
 }
 
 // planned returns the number of tasks at a session's stage; 0: not counted yet.
