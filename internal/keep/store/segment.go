@@ -259,6 +259,7 @@ type Segment struct {
 	Audited       int64       // of these, those whose jobs were looked for once more
 	LostMost      assay.Money // what they cost at most, as far as it counts as perhaps spent
 	Fence         string      // the handle of what a lost call names: to be deleted before anything is sent again
+	LostHandles   []string    // the handles of what earlier lost calls named
 	Absents       int64
 	Absent        time.Time
 	Reserved      assay.Money

@@ -95,6 +95,7 @@ type Job struct {
 type Search struct {
 	Stamp     Stamp
 	Handle    Handle
+	Lost      []Handle    // of create calls that were taken for lost: what they name may be deleted
 	Nonce     assay.Nonce // of the segment's custom ids: confirms a job that has no stamp
 	Model     string
 	Wire      assay.Wire

@@ -67,7 +67,7 @@ func depersonalise(r *store.DumpRow, table string) {
 	case "runs":
 		gone["folder"], gone["started_by"], gone["epoch"] = "", "", int64(0)
 	case "segments":
-		for _, c := range []string{"input", "handle", "fence", "cursor_mark", "imported"} {
+		for _, c := range []string{"input", "handle", "fence", "lost_handles", "cursor_mark", "imported"} {
 			gone[c] = elsewhere
 		}
 		gone["account"] = fmt.Sprintf("%s %v", elsewhere, r.Values[slices.Index(r.Columns, "no")]) // no two alike

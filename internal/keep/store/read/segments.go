@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -107,7 +108,7 @@ func segments(ctx context.Context, d *db.DB, where string, args ...any) ([]store
 		moved_from, moved_ms, created_ms, due_ms, wait_ms, reason, requests, max_try, expected_nano, unpriced, tokens, input, input_bytes,
 		input_sha256,
 		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, lost_creates, audited, lost_nano,
-		COALESCE(fence, ''), absents, absent_ms, reserved_nano, job, launched_ms,
+		COALESCE(fence, ''), COALESCE(lost_handles, ''), absents, absent_ms, reserved_nano, job, launched_ms,
 		job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
 		refetches, settled_ms, failures, held_from, removed_ms, holder, epoch, lease_until_ms,
 		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,
@@ -134,11 +135,12 @@ func scanSegment(rows *sql.Rows) (store.Segment, error) {
 	var g store.Segment
 	var moved, created, due, wait, bytes, intended, absent, launched, before, cancel, ended, fetched, settled, removed, until sql.NullInt64
 	var input, sum, handle, account, cursor, job, jobState, jobWord, counts, parts, held, holder sql.NullString
+	var lost string
 	n := make([]int64, len(assay.Endings()))
 	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Again, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts,
 		&g.State, &g.MovedFrom, &moved, &created, &due, &wait, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &g.Tokens,
 		&input, &bytes, &sum, &handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.LostCreates, &g.Audited,
-		&g.LostMost, &g.Fence, &g.Absents, &absent, &g.Reserved, &job, &launched, &jobState, &jobWord, &counts, &parts, &before,
+		&g.LostMost, &g.Fence, &lost, &g.Absents, &absent, &g.Reserved, &job, &launched, &jobState, &jobWord, &counts, &parts, &before,
 		&g.CancelCause, &cancel, &ended, &fetched, &g.Refetches, &settled, &g.Failures,
 		&held, &removed, &holder, &g.Lease.Epoch, &until, &n[0], &n[1], &n[2], &n[3],
 		&n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus, &g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits,
@@ -157,6 +159,6 @@ func scanSegment(rows *sql.Rows) (store.Segment, error) {
 	g.FetchedAt, g.SettledAt, g.HeldFrom = db.FromMillis(fetched), db.FromMillis(settled), store.State(held.String)
 	g.Removed = db.FromMillis(removed)
 	g.Lease.No, g.Lease.Holder, g.Lease.Until = g.No, holder.String, db.FromMillis(until)
-	g.Endings = byEnding(n)
+	g.LostHandles, g.Endings = strings.FieldsFunc(lost, func(r rune) bool { return r == '\n' }), byEnding(n)
 	return g, nil
 }

@@ -200,10 +200,12 @@ func (s *Store) Hurry(ctx context.Context, run int64) (n int64, err error) {
 	return n, err
 }
 
-// Fenced notes that what a lost create call names is deleted: nothing can come of it any more.
+// Fenced notes that what a lost create call names is deleted: nothing can come of it any more. Its handle is kept
+// with the lost ones.
 func (s *Store) Fenced(ctx context.Context, l store.Lease, due time.Time) error {
-	return s.touch(ctx, "fenced", l, db.Relaxed, []store.State{store.Staged}, `fence = NULL, due_ms = $3, failures = 0, still_ms = NULL,
-		reason = ''`, db.Millis(due))
+	return s.touch(ctx, "fenced", l, db.Relaxed, []store.State{store.Staged}, `
+		lost_handles = COALESCE(lost_handles || $4, '') || COALESCE(fence, ''), fence = NULL, due_ms = $3, failures = 0, still_ms = NULL,
+		reason = ''`, db.Millis(due), "\n")
 }
 
 // Audited notes that the jobs of create calls which were taken for lost were looked for once more: after the segment was settled, or
@@ -213,7 +215,7 @@ func (s *Store) Audited(ctx context.Context, l store.Lease, a store.Audit) error
 	return s.db.Tx(ctx, "audited", db.Relaxed, func(t *db.Txn) error {
 		var run, lost int64
 		err := t.QueryRowContext(ctx, `SELECT run_no, lost_nano FROM segments WHERE no = $1 AND epoch = $2`+
-			db.InStates([]store.State{store.Settled, store.Uploaded}), l.No, l.Epoch).Scan(&run, &lost)
+			db.InStates([]store.State{store.Settled, store.Staged, store.Uploaded}), l.No, l.Epoch).Scan(&run, &lost)
 		if err != nil {
 			return whyNot(ctx, t, l, err)
 		}

@@ -330,6 +330,12 @@ func lostCreate(t *testing.T, fresh Fresh) {
 	}
 	b.ok(b.s.Work.Fenced(b.ctx, one.Lease, b.clock.now()))
 	b.ok(b.s.Work.Upload(b.ctx, one.Lease, "new", b.clock.now()))
+	b.ok(b.s.Work.Intend(b.ctx, one.Lease, in))
+	b.ok(b.s.Work.GoBack(b.ctx, one.Lease, store.Back{To: store.Staged, Reason: "absent", Lost: true}))
+	b.ok(b.s.Work.Fenced(b.ctx, one.Lease, b.clock.now()))
+	if d := cmp.Diff([]string{handle, "new"}, b.segmentNow(one).LostHandles); d != "" {
+		t.Errorf("what lost calls named: %s", d)
+	}
 	b.ok(b.s.Work.Hold(b.ctx, two.Lease, "cannot tell"))
 	b.ok(b.s.Work.GoBack(b.ctx, two.Lease, store.Back{To: store.Staged, Reason: "resent by a person"}))
 	if g := b.segmentNow(two); g.Fence == "" || g.LostCreates != 1 {

@@ -81,31 +81,55 @@ func (w *work) auditLost(ctx context.Context) error {
 }
 
 // unintended decides about an intent that the ledger refused. Where a hard budget covers the segment once, and its lost create call may
-// have made a job, the jobs are looked for once more, as long after as an audit does it: one that shows is taken, and if there is none,
-// the money is free.
+// have made a job, that is looked for first: if there is none, the money is free.
 func unintended(ctx context.Context, w *work, err error) error {
-	now := w.Clock.Now()
-	finder, ok := w.Access.Batch.(provider.Finder)
-	if !ok || w.Seg.LostMost == 0 || !errors.Is(err, store.ErrBudget) {
+	if w.Seg.LostMost == 0 || !errors.Is(err, store.ErrBudget) {
 		return w.Unintended(ctx, err)
 	}
+	switch seen, looked := w.lookForLost(ctx, "the budget covers it once, and its lost create call may have made a job"); {
+	case looked != nil || seen == jobSought || seen == jobTaken:
+		return looked
+	case seen == jobUnclear:
+		return w.Unintended(ctx, err)
+	}
+	return w.Ledger.Work.Audited(ctx, w.Lease, store.Audit{Due: w.Clock.Now()})
+}
+
+// seenAgain is what came of looking once more for the job of a lost create call, before anything is sent.
+type seenAgain int
+
+// The results of a look.
+const (
+	jobSought  seenAgain = iota // not known yet: the segment waits for the next look
+	jobTaken                    // it was there, and is the segment's now
+	jobAbsent                   // there is none
+	jobUnclear                  // it cannot be told, and never will be
+)
+
+// lookForLost looks once more for the job of a lost create call of a segment that is not sent again yet, as long after the loss as an audit
+// does it. One that shows is taken. Why is the reason for the wait.
+func (w *work) lookForLost(ctx context.Context, why string) (seenAgain, error) {
+	now := w.Clock.Now()
+	finder, ok := w.Access.Batch.(provider.Finder)
+	if !ok {
+		return jobUnclear, nil
+	}
 	if at := w.Seg.Moved.Add(w.Timing.Audit); now.Before(at) {
-		return w.Ledger.Work.Wake(ctx, w.Lease, at,
-			"the budget covers it once, and its lost create call may have made a job: looked for again at "+at.Format(time.RFC3339))
+		return jobSought, w.Ledger.Work.Wake(ctx, w.Lease, at, why+": looked for again at "+at.Format(time.RFC3339))
 	}
 	found, err := w.search(ctx, finder, provider.Search{NotBefore: w.Seg.Created})
 	switch {
 	case err != nil:
-		return w.stumble(ctx, err)
+		return jobSought, w.stumble(ctx, err)
 	case found.Sighting == provider.Located:
 		_, err := w.take(ctx, found.Jobs[0])
-		return err
+		return jobTaken, err
 	case found.Sighting == provider.Unclear && now.Sub(w.Seg.Moved) > w.Access.Batch.Limits().Longest+w.Timing.Gone+w.Timing.Audit:
-		return w.Unintended(ctx, store.ErrBudget)
+		return jobUnclear, nil
 	case found.Sighting == provider.Unclear:
-		return w.Ledger.Work.Wake(ctx, w.Lease, now.Add(w.Poll(now.Sub(w.Seg.Moved))), found.Why)
+		return jobSought, w.Ledger.Work.Wake(ctx, w.Lease, now.Add(w.Poll(now.Sub(w.Seg.Moved))), found.Why)
 	}
-	return w.Ledger.Work.Audited(ctx, w.Lease, store.Audit{Due: now})
+	return jobAbsent, nil
 }
 
 // auditLater puts off an audit without a result, as long as the list cannot be read. One that cannot tell is given up when every job of
@@ -151,8 +175,7 @@ func (w *work) reportDoubles(ctx context.Context) (open int, err error) {
 			open++
 			continue
 		}
-		if err := w.Ledger.Work.AddDouble(ctx, w.Lease, store.Double{Job: j.ID, What: reconcile.Surplus(st), Over: true,
-			Done: st.Counts.Succeeded}); err != nil {
+		if err := w.Ledger.Work.AddDouble(ctx, w.Lease, reconcile.Surplus(job, st)); err != nil {
 			return 0, err
 		}
 	}

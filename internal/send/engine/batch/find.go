@@ -57,6 +57,9 @@ func (w *work) search(ctx context.Context, finder provider.Finder, s provider.Se
 	}
 	also := s.Taken
 	s.Taken = func(job string) bool { return taken[job] || also != nil && also(job) }
+	for _, h := range w.Seg.LostHandles {
+		s.Lost = append(s.Lost, provider.Handle(h))
+	}
 	s.Stamp, s.Nonce, s.Model, s.Wire, s.Count = w.Stamp(), w.Seg.Nonce, w.Seg.Model, w.Route.Wire, int(w.Seg.Requests)
 	return finder.Find(ctx, s)
 }

@@ -24,7 +24,7 @@ func Double(ctx context.Context, w *hold.Work, job string) error {
 	ours := w.Seg.LostCreates > 0 || w.Seg.State == store.Intended
 	d := store.Double{Job: job, What: "what it did may be billed"}
 	if err == nil {
-		d.What, d.Over, d.Done = Surplus(st), st.State.Terminal(), st.Counts.Succeeded
+		d = Surplus(j, st)
 		if !d.Over && !ours {
 			d.What = "it was not made from here, and is left alone: a copy of this ledger may be at work elsewhere"
 		}
@@ -42,19 +42,23 @@ func Double(ctx context.Context, w *hold.Work, job string) error {
 	return nil
 }
 
-// Surplus describes what a job that is one too many has done.
-func Surplus(st provider.Status) string {
+// Surplus returns what a job that is one too many has done. Where it is over and the provider does not count, all of its requests are taken
+// for done.
+func Surplus(job provider.Job, st provider.Status) store.Double {
+	d := store.Double{Job: job.ID, Over: st.State.Terminal(), Done: st.Counts.Succeeded}
 	switch {
-	case !st.State.Terminal():
-		return "it is cancelled; what it has done by then is billed"
+	case !d.Over:
+		d.What = "it is cancelled; what it has done by then is billed"
 	case st.State == provider.StateFailed && len(st.Parts) == 0:
-		return "it failed and did nothing"
+		d.What = "it failed and did nothing"
 	case !st.Counts.Known:
-		return "it is over; what it did may be billed"
+		d.Done = int64(job.Count)
+		d.What = fmt.Sprintf("it is over; the provider does not count, so all of it (%s) is taken for billed twice",
+			assay.Count(d.Done, "request"))
+	case d.Done == 1:
+		d.What = fmt.Sprintf("it is over; 1 request of its %d was done, and is billed twice", st.Counts.Total)
+	default:
+		d.What = fmt.Sprintf("it is over; %s of its %d were done, and are billed twice", assay.Count(d.Done, "request"), st.Counts.Total)
 	}
-	if st.Counts.Succeeded == 1 {
-		return fmt.Sprintf("it is over; 1 request of its %d was done, and is billed twice", st.Counts.Total)
-	}
-	return fmt.Sprintf("it is over; %s of its %d were done, and are billed twice", assay.Count(st.Counts.Succeeded, "request"),
-		st.Counts.Total)
+	return d
 }

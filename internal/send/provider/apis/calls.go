@@ -279,10 +279,15 @@ func kept(s provider.Status, l catalog.Limits) provider.Status {
 
 // sameInput matches a job by its stamp, by the name of its input file, or by the file itself.
 func sameInput(s provider.Search) func(provider.Status) bool {
-	var hold fileHandle
-	s.Handle.Read(&hold)
+	files := map[string]bool{}
+	for _, h := range append([]provider.Handle{s.Handle}, s.Lost...) {
+		var hold fileHandle
+		if h.Read(&hold); hold.File != "" {
+			files[hold.File] = true
+		}
+	}
 	return func(st provider.Status) bool {
-		return st.Stamp.Same(s.Stamp) || s.Stamp.Matches(st.Name) || (hold.File != "" && st.Input == hold.File)
+		return st.Stamp.Same(s.Stamp) || s.Stamp.Matches(st.Name) || files[st.Input]
 	}
 }
 
