@@ -215,7 +215,7 @@ func (s *Store) Audited(ctx context.Context, l store.Lease, a store.Audit) error
 	return s.db.Tx(ctx, "audited", db.Relaxed, func(t *db.Txn) error {
 		var run, lost int64
 		err := t.QueryRowContext(ctx, `SELECT run_no, lost_nano FROM segments WHERE no = $1 AND epoch = $2`+
-			db.InStates([]store.State{store.Settled, store.Staged, store.Uploaded}), l.No, l.Epoch).Scan(&run, &lost)
+			db.InStates([]store.State{store.Settled, store.Staged, store.Uploaded})+` AND fence IS NULL`, l.No, l.Epoch).Scan(&run, &lost)
 		if err != nil {
 			return whyNot(ctx, t, l, err)
 		}

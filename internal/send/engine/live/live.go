@@ -76,7 +76,11 @@ func (w *work) askAll(ctx context.Context) error {
 	if ok, err := w.MayGo(ctx); !ok || err != nil {
 		return err
 	}
-	if spent, err := w.overspent(ctx, w.Run); spent || err != nil {
+	run, err := w.Ledger.Reader.Run(ctx, w.Run.No) // with what was just found to be in flight
+	if err != nil {
+		return err
+	}
+	if spent, err := w.overspent(ctx, run); spent || err != nil {
 		return errors.Join(err, w.Unintended(ctx, store.ErrBudget))
 	}
 	log, err := w.openLog(ctx)
