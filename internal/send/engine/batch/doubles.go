@@ -86,7 +86,7 @@ func unintended(ctx context.Context, w *work, err error) error {
 	if w.Seg.LostMost == 0 || !errors.Is(err, store.ErrBudget) {
 		return w.Unintended(ctx, err)
 	}
-	switch seen, looked := w.lookForLost(ctx, "the budget covers it once, and its lost create call may have made a job"); {
+	switch seen, looked := lookForLost(ctx, w, "the budget covers it once, and its lost create call may have made a job"); {
 	case looked != nil || seen == jobSought || seen == jobTaken:
 		return looked
 	case seen == jobUnclear:
@@ -108,7 +108,7 @@ const (
 
 // lookForLost looks once more for the job of a lost create call of a segment that is not sent again yet, as long after the loss as an audit
 // does it. One that shows is taken. Why is the reason for the wait.
-func (w *work) lookForLost(ctx context.Context, why string) (seenAgain, error) {
+func lookForLost(ctx context.Context, w *work, why string) (seenAgain, error) {
 	now := w.Clock.Now()
 	finder, ok := w.Access.Batch.(provider.Finder)
 	if !ok {
@@ -130,6 +130,26 @@ func (w *work) lookForLost(ctx context.Context, why string) (seenAgain, error) {
 		return jobSought, w.Ledger.Work.Wake(ctx, w.Lease, now.Add(w.Poll(now.Sub(w.Seg.Moved))), found.Why)
 	}
 	return jobAbsent, nil
+}
+
+// inputWhole makes sure that what is sent are the bytes that were cut. A file that is gone or changed is not sent: its requests are
+// made again, in a new segment. Where a lost create call may have made a job of it, that is looked for first.
+func inputWhole(ctx context.Context, w *work) (bool, error) {
+	ok, err := whole(ctx, w.Work, w.Seg.Input, w.Seg.InputSHA256)
+	if ok || err != nil {
+		return ok, err
+	}
+	why := "its file " + w.Seg.Input + " is gone or was changed on the disk"
+	if owesAudit(w.Seg) {
+		seen, err := lookForLost(ctx, w, why+", and a lost create call may have made a job of it")
+		if err != nil || seen == jobSought || seen == jobTaken {
+			return false, err
+		}
+		if err := w.Ledger.Work.Audited(ctx, w.Lease, store.Audit{Due: w.Clock.Now(), Unclear: seen == jobUnclear}); err != nil {
+			return false, err
+		}
+	}
+	return false, errors.Join(w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "damaged", why), w.TakeBack(ctx, "not sent: "+why))
 }
 
 // auditLater puts off an audit without a result, as long as the list cannot be read. One that cannot tell is given up when every job of

@@ -22,7 +22,7 @@ func (w *work) launch(ctx context.Context) error {
 		return err
 	}
 	if !fences(w.Access.Batch) { // nothing is uploaded: the create call carries it all
-		if whole, err := w.inputWhole(ctx); !whole || err != nil {
+		if whole, err := inputWhole(ctx, w); !whole || err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ func (w *work) prepare(ctx context.Context) error {
 		return w.fence(ctx)
 	}
 	if w.Seg.Handle == "" {
-		if whole, err := w.inputWhole(ctx); !whole || err != nil {
+		if whole, err := inputWhole(ctx, w); !whole || err != nil {
 			return err
 		}
 	}

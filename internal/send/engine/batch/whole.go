@@ -30,26 +30,6 @@ func whole(ctx context.Context, w *hold.Work, name, sum string) (bool, error) {
 	return false, fmt.Errorf("read artifact %s: %w", name, err)
 }
 
-// inputWhole makes sure that what is sent are the bytes that were cut. A file that is gone or changed is not sent: its requests are
-// made again, in a new segment. Where a lost create call may have made a job of it, that is looked for first.
-func (w *work) inputWhole(ctx context.Context) (bool, error) {
-	ok, err := whole(ctx, w.Work, w.Seg.Input, w.Seg.InputSHA256)
-	if ok || err != nil {
-		return ok, err
-	}
-	why := "its file " + w.Seg.Input + " is gone or was changed on the disk"
-	if owesAudit(w.Seg) {
-		seen, err := w.lookForLost(ctx, why+", and a lost create call may have made a job of it")
-		if err != nil || seen == jobSought || seen == jobTaken {
-			return false, err
-		}
-		if err := w.Ledger.Work.Audited(ctx, w.Lease, store.Audit{Due: w.Clock.Now(), Unclear: seen == jobUnclear}); err != nil {
-			return false, err
-		}
-	}
-	return false, errors.Join(w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "damaged", why), w.TakeBack(ctx, "not sent: "+why))
-}
-
 // mostDamaged is how often results are fetched again because their file was damaged here.
 const mostDamaged = 8
 
