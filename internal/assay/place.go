@@ -2,6 +2,7 @@ package assay
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"unicode/utf8"
 )
@@ -38,4 +39,18 @@ func (p Place) After(text string) Place {
 		p.Col += utf8.RuneCountInString(text)
 	}
 	return p
+}
+
+// Remote begins the name of a file in a dataset of Hugging Face, where a file of this machine may be named, too.
+const Remote = "hf://"
+
+// IsRemote reports whether a name is one of a file in a dataset, also after path.Clean.
+func IsRemote(name string) bool { return strings.HasPrefix(name, "hf:/") }
+
+// CleanPath returns a path as a study writes it in the form that a file system takes.
+func CleanPath(name string) string {
+	if rest, ok := strings.CutPrefix(name, "hf:/"); ok {
+		return Remote + strings.TrimPrefix(path.Clean("/"+rest), "/")
+	}
+	return path.Clean(name)
 }

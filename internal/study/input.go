@@ -56,6 +56,29 @@ func (s *Study) Specs() map[string]inputs.Spec {
 	return specs
 }
 
+// Remote returns the files of datasets that the study names, with their places.
+func (s *Study) Remote() map[string]assay.Place {
+	named := map[string]assay.Place{}
+	add := func(name string, at assay.Place) {
+		if _, known := named[name]; assay.IsRemote(name) && !known {
+			named[name] = at
+		}
+	}
+	for _, spec := range s.Specs() {
+		add(spec.File, spec.At)
+		for _, j := range spec.Join {
+			add(j.With, j.At)
+		}
+	}
+	for i := range s.Stages {
+		add(s.Stages[i].Gold, s.Stages[i].Where.Key("gold"))
+	}
+	for _, name := range s.Loaded {
+		add(name, s.At)
+	}
+	return named
+}
+
 func (in Input) spec(name string, at assay.Place) inputs.Spec {
 	spec := inputs.Spec{
 		Name: name, At: at, File: in.File, Files: in.Files, Format: in.Format, Of: in.Of, All: in.All.List, ID: in.ID, Text: in.Text,

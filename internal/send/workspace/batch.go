@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 
 	"assay/internal/assay"
@@ -62,7 +61,7 @@ func (w *World) CheckBatch(ctx context.Context, name, model string, wish batchru
 
 func (w *World) opener(name string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
-		f, err := os.Open(w.Disk.Path(name))
+		f, err := w.Disk.Open(name)
 		if err != nil {
 			return nil, err
 		}

@@ -348,7 +348,7 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 		return store.Run{}, err
 	}
 	s := want.Settings
-	s.BaseURLs = h.baseURLs(want)
+	s.BaseURLs, s.Datasets = h.baseURLs(want), h.World.datasets(want.Input.Study)
 	s.File, s.Profile, s.Set, s.Mode = filepath.Base(want.File), want.Study.Profile, want.Study.Set, want.Study.Mode
 	return h.Planner.Begin(ctx, snapshot.Beginning{
 		Run: store.NewRun{

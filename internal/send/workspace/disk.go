@@ -5,31 +5,70 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"assay/internal/assay"
+	"assay/internal/keep/hub"
 )
 
-// Disk is the file system as seen from the working folder.
-type Disk struct{ Dir string }
+// Disk is the file system as seen from the working folder, and the datasets whose names begin with hf://.
+type Disk struct {
+	Dir string
+	Hub *hub.Hub // nil: no datasets
+}
 
 // Path returns a name the user typed, as the file system knows it.
 func (d Disk) Path(name string) string {
-	if filepath.IsAbs(name) {
+	if filepath.IsAbs(name) || assay.IsRemote(name) {
 		return name
+	}
+	if assay.IsRemote(d.Dir) {
+		return assay.CleanPath(d.Dir + "/" + name)
 	}
 	return filepath.Join(d.Dir, name)
 }
 
 // Folder returns the file system of a study: names are relative to its folder, and may lead out of it, as the study's author
 // wrote them.
-func (d Disk) Folder(name string) fs.FS { return folder(d.Path(name)) }
+func (d Disk) Folder(name string) fs.FS { return folder{Dir: d.Path(name), Hub: d.Hub} }
 
-type folder string
+type folder Disk
 
-// Open opens a file of the folder.
-func (f folder) Open(name string) (fs.File, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(string(f), filepath.FromSlash(name))
+// Open opens a file of the folder, or of a dataset.
+func (f folder) Open(name string) (fs.File, error) { return Disk(f).Open(filepath.FromSlash(name)) }
+
+// Stat describes what is under a name.
+func (f folder) Stat(name string) (fs.FileInfo, error) { return Disk(f).Stat(filepath.FromSlash(name)) }
+
+// Open opens a file or a folder for reading.
+func (d Disk) Open(name string) (fs.File, error) {
+	if name = d.Path(name); assay.IsRemote(name) {
+		return d.Hub.Open(name)
 	}
 	return os.Open(name)
+}
+
+// Pinned returns a name with the commit that its revision means where it is one of a dataset, else as it is.
+func (d Disk) Pinned(name string) (string, error) {
+	if !assay.IsRemote(name) {
+		return name, nil
+	}
+	return d.Hub.Pinned(name)
+}
+
+// ReadFile returns what is in a file.
+func (d Disk) ReadFile(name string) ([]byte, error) { return fs.ReadFile(d.Folder("."), name) }
+
+// Stat describes what is under a name.
+func (d Disk) Stat(name string) (fs.FileInfo, error) {
+	if name = d.Path(name); !assay.IsRemote(name) {
+		return os.Stat(name)
+	}
+	f, err := d.Hub.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Stat()
 }
 
 // WriteNew writes a file that must not exist yet, with the folders above it.
@@ -77,18 +116,18 @@ func (d Disk) Create(name string, flag int) (*os.File, error) {
 
 // Exists reports whether there is something under a name.
 func (d Disk) Exists(name string) bool {
-	_, err := os.Stat(d.Path(name))
+	_, err := d.Stat(name)
 	return err == nil
 }
 
 // IsFolder reports whether there is a folder under a name.
 func (d Disk) IsFolder(name string) bool {
-	info, err := os.Stat(d.Path(name))
+	info, err := d.Stat(name)
 	return err == nil && info.IsDir()
 }
 
 // IsFile reports whether there is a regular file under a name.
 func (d Disk) IsFile(name string) bool {
-	info, err := os.Stat(d.Path(name))
+	info, err := d.Stat(name)
 	return err == nil && info.Mode().IsRegular()
 }

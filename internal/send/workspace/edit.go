@@ -240,7 +240,7 @@ func itemSum(it assay.Item) ([sha256.Size]byte, error) {
 func (h *Home) revision(want Wanted, e *Edit) snapshot.Revision {
 	return snapshot.Revision{
 		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)),
-		Difference: e.Difference, What: e.Words(), Now: h.World.Now().UTC(),
+		Difference: e.Difference, What: e.Words(), Now: h.World.Now().UTC(), Datasets: h.World.datasets(e.input.Study),
 	}
 }
 

@@ -1,18 +1,20 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/judge/program"
+	"assay/internal/keep/hub"
 	"assay/internal/send/locks"
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
@@ -75,17 +77,50 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 		problems = append(problems, d.Items.Check(ctx)...)
 		return nil, InFolder(problems, dir), nil
 	}
+	problems = append(problems, w.moved(s)...)
 	if o.Running {
 		d.Read, _ = w.StudyDigest(ctx, d, name) // broken rows are reported when the study is planned
 	}
 	return d, InFolder(problems, dir), nil
 }
 
+// moved returns a warning for every revision of a dataset that names another commit by now, and for every name without a revision.
+func (w *World) moved(s *study.Study) assay.Problems {
+	var p assay.Problems
+	told := map[hub.Commit]bool{}
+	remote := s.Remote()
+	for _, name := range slices.Sorted(maps.Keys(remote)) {
+		at := remote[name]
+		c, ok := w.Disk.Hub.Commit(name)
+		switch {
+		case !ok || told[c]:
+		case c.Newest != "":
+			p.Warn(at, "write @"+c.Newest+" for the newer one", "%s: revision %s has moved on; commit %s is read, as before", c.Dataset,
+				cmp.Or(c.Revision, "main"), c.Commit)
+		case c.Revision == "":
+			p.Warn(at, "write @"+c.Commit+" to name it", "%s: no revision is named; commit %s is read", c.Dataset, c.Commit)
+		}
+		told[c] = true
+	}
+	return p
+}
+
+// datasets returns the commits of the datasets that a study reads, by the names in it.
+func (w *World) datasets(s *study.Study) map[string]string {
+	commits := map[string]string{}
+	for name := range s.Remote() {
+		if c, ok := w.Disk.Hub.Commit(name); ok {
+			commits[name] = c.Commit
+		}
+	}
+	return commits
+}
+
 // InFolder puts a study's folder in front of file names, as the user would type them.
 func InFolder(problems assay.Problems, dir string) assay.Problems {
 	out := make(assay.Problems, len(problems))
 	for i, p := range problems {
-		if p.File != "" && !filepath.IsAbs(p.File) && p.Line > 0 {
+		if p.File != "" && !filepath.IsAbs(p.File) && !assay.IsRemote(p.File) && p.Line > 0 {
 			p.File = filepath.Join(dir, p.File)
 		}
 		out[i] = p
@@ -144,7 +179,7 @@ func (w *World) Catalog(prices string) (*catalog.Catalog, error) {
 	if prices == "" {
 		return c, nil
 	}
-	f, err := w.Disk.Folder(".").Open(prices)
+	f, err := w.Disk.Open(prices)
 	if err != nil {
 		return nil, &PricesError{Err: fmt.Errorf("read the prices: %w", err)}
 	}
@@ -164,7 +199,7 @@ func (w *World) priceFile(name string) ([]byte, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return os.ReadFile(w.Disk.Path(name))
+	return w.Disk.ReadFile(name)
 }
 
 // Keys returns the keys that the lanes of a plan need: those of a study's other lanes are not asked for.

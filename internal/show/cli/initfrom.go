@@ -104,6 +104,9 @@ func places(name, from string) []string {
 // fromStudy returns a name as a study in a folder writes it; that of a folder ends in a slash.
 func fromStudy(w *shell.World, dir, name string) string {
 	path := w.Disk.Path(name)
+	if assay.IsRemote(path) {
+		return path
+	}
 	if near, err := filepath.Rel(w.Disk.Path(dir), path); err == nil {
 		path = filepath.ToSlash(near)
 	}

@@ -90,17 +90,21 @@ func maybeWritten(w *shell.World, dir, study string) error {
 
 // readTable reads the first rows of a table, and counts all.
 func readTable(ctx context.Context, w *shell.World, dir, from string) (*convert.Table, error) {
-	if !w.Disk.Exists(from) {
-		return nil, shell.Usage("", "there is no %s here", from)
+	if _, err := w.Disk.Stat(from); err != nil {
+		return nil, shell.Unread(err, "", "there is no %s here", from)
+	}
+	pinned, err := w.Disk.Pinned(from)
+	if err != nil {
+		return nil, err
 	}
 	t := &convert.Table{Texts: w.Disk.IsFolder(from), Study: strings.TrimSuffix(filepath.Base(from), filepath.Ext(from))}
 	if t.Texts && !strings.HasSuffix(from, "/") {
-		from += "/"
+		from, pinned = from+"/", pinned+"/"
 	}
 	if dir != "." {
 		t.Study = filepath.Base(w.Disk.Path(dir))
 	}
-	t.File = fromStudy(w, dir, from)
+	t.File = fromStudy(w, dir, pinned)
 	source := inputs.Open(w.Disk.Folder("."), map[string]inputs.Spec{"rows": {File: from}})
 	columns, _, problems := source.Fields("rows")
 	if len(problems) > 0 {

@@ -28,6 +28,7 @@ import (
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, w shell.World) int {
 	w.Contact = traffic.NewContact(w.Now)
+	w.Datasets(ctx)
 	if w.Terminal.Out {
 		w.Stdout = term.Glass{Writer: w.Stdout, Columns: w.OutWidth, Colour: w.Colours()}
 	}
@@ -100,7 +101,10 @@ func newRoot(w *shell.World) *cobra.Command {
 		"print every move of every segment, one line each, while a run is driven or watched")
 	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
 	root.PersistentFlags().BoolVar(&w.Wide, "wide", false, "do not cut tables to the width of the terminal")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if home := c.Flags().Lookup("home"); home != nil {
+			w.KeepDatasets(home.Value.String())
+		}
 		if debug != "" {
 			f, err := w.Disk.Create(debug, os.O_APPEND)
 			if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"assay/internal/keep/hub/hubtest"
 	"assay/internal/send/engine"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
@@ -125,6 +127,7 @@ func TestSessions(t *testing.T) {
 	}
 	busybody := httptest.NewServer(busy)
 	t.Cleanup(func() { busybody.Close(); busy.Close() })
+	datasets, moved := newDatasets(t)
 	packaging, err := filepath.Abs("../../../packaging")
 	if err != nil {
 		t.Fatal(err)
@@ -137,16 +140,35 @@ func TestSessions(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SIM", server.URL)
 			e.Setenv("PACKAGING", packaging)
-			e.Setenv("MUMBLE", mumbler.URL)   // a simulator whose judges often say nothing that can be read
-			e.Setenv("DECLINE", decliner.URL) // one whose judges also decline
-			e.Setenv("BABBLE", babbler.URL)   // one whose judges never say anything that can be read
-			e.Setenv("BUSY", busybody.URL)    // one that asks to wait
+			e.Setenv("DATASETS", datasets.URL)    // a server of datasets
+			e.Setenv("DATASETS_LATER", moved.URL) // one whose main has moved on
+			e.Setenv("MUMBLE", mumbler.URL)       // a simulator whose judges often say nothing that can be read
+			e.Setenv("DECLINE", decliner.URL)     // one whose judges also decline
+			e.Setenv("BABBLE", babbler.URL)       // one whose judges never say anything that can be read
+			e.Setenv("BUSY", busybody.URL)        // one that asks to wait
 			e.Values[slowKey{}] = &slowWorld{}
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"assay": types, "exits": exits, "digits": digits,
 			"texts": texts, "slow": slow, "later": later, "found": found, "interrupts": interrupts},
 	})
+}
+
+// newDatasets starts two servers of the dataset ann/birds.
+func newDatasets(t *testing.T) (now, later *hubtest.Server) {
+	files := map[string]string{
+		"README.md": "# Birds", "prompt.md": "{{ question }} Think of {{ more.hint | default('birds') }}.",
+		"data/birds.csv": "id,question,answer\n1,Which bird is red?,robin\n2,Which bird is small?,wren\n3,Which bird is black?,crow\n",
+		"data/more.csv":  "id,hint\n1,gardens\n2,hedges\n3,fields\n",
+		"data/gold.csv":  "item,lane,label\n1,one,correct\n2,one,incorrect\n3,one,correct\n",
+		"data/votes.csv": "a,b,winner\nrobin,wren,a\nwren,crow,a\nrobin,crow,a\ncrow,robin,a\n",
+	}
+	more := maps.Clone(files)
+	more["data/birds.csv"] += "4,Which bird is white?,swan\n"
+	now, later = hubtest.New(files), hubtest.New(files)
+	later.Commits["ann/birds"][hubtest.Next], later.Refs["ann/birds@main"] = more, hubtest.Next
+	t.Cleanup(func() { now.Close(); later.Close() })
+	return now, later
 }
 
 // types runs assay, and wants that it does what it should, or that it does not: assay check study.yaml.

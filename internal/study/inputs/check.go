@@ -145,7 +145,7 @@ func listed(names []string) string {
 
 // checkFolder warns of what a folder holds beside the files that are read.
 func (s *Source) checkFolder(spec Spec, f *findings) {
-	if spec.File == "" || spec.Files != "" {
+	if spec.File == "" || spec.Files != "" || assay.IsRemote(spec.File) {
 		return
 	}
 	var strange, folders []string

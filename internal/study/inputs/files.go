@@ -61,6 +61,10 @@ func (s *Source) files(spec Spec) iter.Seq2[file, error] {
 			return
 		}
 		if info.IsDir() {
+			if whole, ok := info.(interface{ Choose() error }); ok && spec.Files == "" && whole.Choose() != nil {
+				yield(file{}, openProblem(spec, whole.Choose()))
+				return
+			}
 			s.folder(spec, root, yield)
 			return
 		}
@@ -69,16 +73,17 @@ func (s *Source) files(spec Spec) iter.Seq2[file, error] {
 				quote(spec.File)))
 			return
 		}
-		f, ok := formatNamed(formatName(spec, root), false)
+		f, ok := formatNamed(formatName(spec, info.Name()), false)
 		if !ok {
 			hint, what := "say which with `format:`: "+knownFormats, "the suffix of %s names no known format"
-			if suffix := strings.ToLower(path.Ext(root)); spec.Format == "" && (suffix == ".xlsx" || suffix == ".xls" || suffix == ".ods") {
+			if suffix := strings.ToLower(path.Ext(info.Name())); spec.Format == "" &&
+				(suffix == ".xlsx" || suffix == ".xls" || suffix == ".ods") {
 				hint, what = "save the sheet as CSV UTF-8", "%s is a spreadsheet, which is not read"
 			}
 			yield(file{}, problem(spec.At, hint, what, quote(spec.File)))
 			return
 		}
-		yield(file{path: root, stem: stem(path.Base(root)), format: f}, nil)
+		yield(file{path: root, stem: stem(info.Name()), format: f}, nil)
 	}
 }
 
@@ -98,10 +103,10 @@ func (s *Source) folder(spec Spec, root string, yield func(file, error) bool) {
 		case !ok && spec.Files == "":
 			continue // the check warns
 		case !ok:
-			err = problem(assay.Place{File: path.Join(root, entry.rel)}, "narrow `files:`, or say `format:`",
+			err = problem(assay.Place{File: cleanPath(root + "/" + entry.rel)}, "narrow `files:`, or say `format:`",
 				"the suffix names no known format")
 		}
-		if !yield(file{path: path.Join(root, entry.rel), stem: stem(entry.rel), format: f, among: true}, err) {
+		if !yield(file{path: cleanPath(root + "/" + entry.rel), stem: stem(entry.rel), format: f, among: true}, err) {
 			return
 		}
 	}
@@ -118,6 +123,7 @@ type entry struct {
 // a dot are passed over unless the glob begins so too.
 func (s *Source) walk(root, glob string) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
+		root := path.Clean(root)
 		err := fs.WalkDir(s.fsys, root, func(p string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -194,6 +200,9 @@ func openProblem(spec Spec, err error) error {
 	if name == "" {
 		name = spec.Files
 	}
+	if remote, ok := errors.AsType[assay.Problems](err); ok && len(remote) == 1 {
+		return problem(spec.At, remote[0].Hint, "%s", remote[0].What)
+	}
 	switch {
 	case !fs.ValidPath(cleanPath(name)) && !errors.Is(err, fs.ErrNotExist):
 		return problem(spec.At, "name a path inside the study's folder", "%s cannot be opened from here", quote(name))
@@ -206,7 +215,7 @@ func openProblem(spec Spec, err error) error {
 }
 
 // cleanPath returns a path as a study writes it, in the form a file system takes.
-func cleanPath(p string) string { return path.Clean(p) }
+func cleanPath(p string) string { return assay.CleanPath(p) }
 
 func baseName(p string) string { return path.Base(cleanPath(p)) }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -180,9 +179,14 @@ func (r *reader) load(name string, at assay.Place) (string, bool) {
 }
 
 func (r *reader) loadUpTo(name string, at assay.Place, most int) (string, bool) {
+	name = assay.CleanPath(name) // as a snapshot finds it again
 	text, err := readFile(r.fsys, name, int64(most)+1)
 	if err != nil {
-		r.found.Add(at, "files are named relative to the study's folder", "read %s: %s", name, reason(err))
+		hint, why := "files are named relative to the study's folder", reason(err)
+		if remote, ok := errors.AsType[assay.Problems](err); ok {
+			hint, why = remote[0].Hint, remote[0].What
+		}
+		r.found.Add(at, hint, "read %s: %s", name, why)
 		return "", false
 	}
 	if len(text) > most {
@@ -198,7 +202,7 @@ func (r *reader) loadUpTo(name string, at assay.Place, most int) (string, bool) 
 }
 
 func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
-	f, err := fsys.Open(path.Clean(name))
+	f, err := fsys.Open(assay.CleanPath(name))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/assay"
 	"assay/internal/study"
 	"assay/internal/study/decode"
 	"assay/internal/study/prompt"
@@ -83,7 +84,7 @@ func (r *reader) noteFile(name string) {
 	if strings.HasPrefix(name, "-") || path.IsAbs(name) || slices.Contains(r.study.Loaded, name) {
 		return
 	}
-	f, err := r.fsys.Open(path.Clean(name))
+	f, err := r.fsys.Open(assay.CleanPath(name))
 	if err != nil {
 		return // no file, but a word
 	}

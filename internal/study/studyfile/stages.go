@@ -1,6 +1,7 @@
 package studyfile
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -235,8 +236,13 @@ func (r *reader) checkGold(st *study.Stage) {
 	if st.Gold == "" || path.IsAbs(st.Gold) {
 		return
 	}
-	if f, err := r.fsys.Open(path.Clean(st.Gold)); err == nil {
+	f, err := r.fsys.Open(assay.CleanPath(st.Gold))
+	if err == nil {
 		f.Close()
+		return
+	}
+	if remote, ok := errors.AsType[assay.Problems](err); ok {
+		r.found.Add(st.Where.Key("gold"), remote[0].Hint, "gold labels: %s", remote[0].What)
 		return
 	}
 	r.found.Warn(st.Where.Key("gold"), "until it is there, the judge counts as not validated", "gold labels %s: no such file",

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -310,6 +311,9 @@ func origin(ctx context.Context, r *results.Reader, run store.Run, opts Options)
 	}
 	o.Source = string(source)
 	o.Commands = append(o.Commands, "# the same study, asked again", results.RunAgain(s, r.Rehearsal, "--new"))
+	for _, name := range slices.Sorted(maps.Keys(s.Datasets)) {
+		o.Commands = append(o.Commands, fmt.Sprintf("# %s was read at commit %s", name, s.Datasets[name]))
+	}
 	return o, nil
 }
 

@@ -151,10 +151,10 @@ func OpenGold(ctx context.Context, r *results.Reader, run store.Run, st *study.S
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(run.Folder, filepath.FromSlash(name))
 	}
-	if _, err := os.Stat(run.Folder); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(run.Folder); !errors.Is(err, fs.ErrNotExist) && !assay.IsRemote(st.Gold) {
 		return os.Open(name)
 	}
-	// This machine does not have the run's folder: the labels count that were there when it began.
+	// This machine does not have the run's folder, or they are those of a commit: the labels count that were there when it began.
 	text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, snapshot.GoldPart+st.Gold))
 	return io.NopCloser(bytes.NewReader(text)), err
 }

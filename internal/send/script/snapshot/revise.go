@@ -27,9 +27,10 @@ type Revision struct {
 	Digest     string      // of it
 	Files      fs.FS       // its folder
 	Difference edit.Difference
-	What       string    // changed, in words
-	Now        time.Time // when it is changed
-	Lock       *Locked   // of the run, with what was changed since; nil: it has none
+	What       string            // changed, in words
+	Now        time.Time         // when it is changed
+	Datasets   map[string]string // as in Settings
+	Lock       *Locked           // of the run, with what was changed since; nil: it has none
 
 	Check func() error // as in Beginning
 	More  *More        // nil: it asks the same as before
@@ -83,7 +84,7 @@ func (s *Store) Revise(ctx context.Context, r Revision) (bool, error) {
 	if err := s.reviseDeclared(ctx, r, &out); err != nil {
 		return false, err
 	}
-	settings.File = r.File
+	settings.File, settings.Datasets = r.File, r.Datasets
 	if r.More != nil {
 		if err := s.grow(ctx, r, &settings, &out); err != nil {
 			return false, err

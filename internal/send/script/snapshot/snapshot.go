@@ -53,6 +53,9 @@ type Settings struct {
 
 	// BaseURLs are where requests go, by provider, for workers that have no key of one and do not know.
 	BaseURLs map[string]string `json:"base_urls,omitempty"`
+
+	// Datasets are the commits of datasets that were read, by the names in the study.
+	Datasets map[string]string `json:"datasets,omitempty"`
 }
 
 // Wants reports whether a stage is among those that were chosen.

@@ -3,7 +3,6 @@ package batch
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ func (f convertFlags) convert(ctx context.Context, w *shell.World, name string) 
 	if err != nil {
 		return err
 	}
-	in, err := os.Open(w.Disk.Path(name))
+	in, err := w.Disk.Open(name)
 	if err != nil {
 		return err
 	}
@@ -84,10 +83,12 @@ func (f convertFlags) convert(ctx context.Context, w *shell.World, name string) 
 	if bad := found.Errors(); len(bad) > 0 {
 		return bad
 	}
-	if _, err := in.Seek(0, 0); err != nil {
+	again, err := w.Disk.Open(name)
+	if err != nil {
 		return err
 	}
-	names, err := f.files.write(w, c.Vendor.Limits, func(out *batchfile.Writer) error { return c.Write(ctx, in, out) })
+	defer again.Close()
+	names, err := f.files.write(w, c.Vendor.Limits, func(out *batchfile.Writer) error { return c.Write(ctx, again, out) })
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -114,9 +113,9 @@ func (f *laneFlags) params(w *shell.World) (assay.Params, error) {
 		p.Thinking = assay.Thinking{Mode: assay.ThinkingLevel, Level: f.thinking}
 	}
 	if f.schema != "" {
-		text, err := os.ReadFile(w.Disk.Path(f.schema))
+		text, err := w.Disk.ReadFile(f.schema)
 		if err != nil || !json.Valid(text) {
-			return p, shell.Usage("", "--schema: %s is not a JSON file", f.schema)
+			return p, shell.Unread(err, "", "--schema: %s is not a JSON file", f.schema)
 		}
 		p.Schema = text
 	}
@@ -189,9 +188,9 @@ func (f writeFlags) laneOf(w *shell.World) (assay.Lane, catalog.Vendor, error) {
 func (f writeFlags) template(w *shell.World, q *batchfile.Questions) (*prompt.Template, error) {
 	text := ""
 	if f.prompt != "" {
-		raw, err := os.ReadFile(w.Disk.Path(f.prompt))
+		raw, err := w.Disk.ReadFile(f.prompt)
 		if err != nil {
-			return nil, shell.Usage("", "--prompt: %s cannot be read", f.prompt)
+			return nil, shell.Unread(err, "", "--prompt: %s cannot be read", f.prompt)
 		}
 		text = string(raw)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -109,9 +108,13 @@ func importNames() []string {
 }
 
 func runImport(ctx context.Context, w *shell.World, names []string, f importFlags) error {
-	for _, name := range names {
-		if _, err := os.Stat(w.Disk.Path(name)); err != nil {
-			return shell.Usage("name a folder or a file", "import %s: %s", name, shell.ReasonOf(err))
+	for i, name := range names {
+		_, err := w.Disk.Stat(name)
+		if err == nil {
+			names[i], err = w.Disk.Pinned(name)
+		}
+		if err != nil {
+			return shell.Unread(err, "name a folder or a file", "import %s: %s", name, shell.ReasonOf(err))
 		}
 	}
 	form, err := f.reader()

@@ -2,10 +2,11 @@ package driving
 
 import (
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
+	"assay/internal/assay"
 	"assay/internal/send/batchfile"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/export"
@@ -25,16 +26,15 @@ func (f importFlags) from(w *shell.World, names []string) (export.From, error) {
 	if f.requests != "" || f.provider != "" {
 		return out, shell.Usage("leave them out", "--requests and --provider are for --format %s", batchResults)
 	}
-	name := w.Disk.Path(names[0])
-	if !shell.IsFile(name) {
+	if !w.Disk.IsFile(names[0]) {
 		if len(f.columns) > 0 {
 			return out, shell.Usage("name the file: "+filepath.Join(names[0], "answers."+f.format),
 				"--columns is for one file, and %s is a folder", names[0])
 		}
-		out.Files = os.DirFS(name)
+		out.Files = w.Disk.Folder(names[0])
 		return out, nil
 	}
-	out.Files, out.File = os.DirFS(filepath.Dir(name)), filepath.Base(name)
+	out.Files, out.File = w.Disk.Folder(filepath.Dir(names[0])), filepath.Base(names[0])
 	var err error
 	out.Columns, err = columnsOf(f.columns)
 	return out, err
@@ -79,13 +79,13 @@ func (f importFlags) batch(w *shell.World, names []string, out *export.From) err
 			out.Sources = append(out.Sources, fileOf(w, name))
 			continue
 		}
-		entries, err := os.ReadDir(w.Disk.Path(name))
+		entries, err := fs.ReadDir(w.Disk.Folder("."), name)
 		if err != nil {
 			return err
 		}
 		for _, e := range entries {
 			if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".jsonl" {
-				out.Sources = append(out.Sources, fileOf(w, filepath.Join(name, e.Name())))
+				out.Sources = append(out.Sources, fileOf(w, assay.CleanPath(name+"/"+e.Name())))
 			}
 		}
 	}
@@ -99,5 +99,5 @@ func (f importFlags) batch(w *shell.World, names []string, out *export.From) err
 }
 
 func fileOf(w *shell.World, name string) export.Source {
-	return export.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(w.Disk.Path(name)) }}
+	return export.Source{Name: name, Open: func() (io.ReadCloser, error) { return w.Disk.Open(name) }}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 
 	"assay/internal/assay"
 	"assay/internal/find/results/labels"
@@ -84,10 +83,9 @@ func (f importFlags) labels(ctx context.Context, w *shell.World, name string) er
 }
 
 func readLabels(w *shell.World, name string) ([]labels.Label, error) {
-	f, err := os.Open(w.Disk.Path(name))
+	f, err := w.Disk.Open(name)
 	if err != nil {
-		return nil, &shell.ExitError{Code: shell.ExitUsage, Err: fmt.Errorf("read labels: %w", err),
-			Hint: "name a .csv, .tsv or .jsonl file"}
+		return nil, shell.Unread(err, "name a .csv, .tsv or .jsonl file", "read labels: %s: %s", name, shell.ReasonOf(err))
 	}
 	defer f.Close()
 	return labels.Read(f, name)

@@ -172,13 +172,13 @@ func readSide(w *shell.World, name string) (side, error) {
 	if name == "-" {
 		s.name = "standard input"
 	} else {
-		file, err := os.Open(w.Disk.Path(name))
+		file, err := w.Disk.Open(name)
 		if err != nil {
 			why := err.Error()
 			if errors.Is(err, os.ErrNotExist) {
 				why = "no such file"
 			}
-			return s, shell.Usage("A and B are files of text", "read %s: %s", name, why)
+			return s, shell.Unread(err, "A and B are files of text", "read %s: %s", name, why)
 		}
 		defer file.Close()
 		in = file

@@ -29,9 +29,9 @@ func openTable(w *shell.World, name string) (*tables.Table, io.Closer, error) {
 		t, err := tables.Open(w.Stdin, shownName(name))
 		return t, io.NopCloser(nil), err
 	}
-	f, err := w.Disk.Folder(".").Open(name)
+	f, err := w.Disk.Open(name)
 	if err != nil {
-		return nil, nil, shell.Usage("", "%s: read the table: %s", name, shell.ReasonOf(err))
+		return nil, nil, shell.Unread(err, "", "%s: read the table: %s", name, shell.ReasonOf(err))
 	}
 	t, err := tables.Open(f, name)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +39,12 @@ func Report(w *shell.World) *cobra.Command {
 			"no real run.\n" +
 			"The same ledger always gives the same bytes. --out - writes to standard output.",
 		Args: shell.UpTo("RUN"),
-		RunE: func(c *cobra.Command, args []string) error { return runReport(c.Context(), w, shell.FirstOf(args), f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if strings.EqualFold(filepath.Ext(f.out), ".md") && !c.Flags().Changed("format") {
+				f.format = "md"
+			}
+			return runReport(c.Context(), w, shell.FirstOf(args), f)
+		},
 	}
 	f.home.Register(c)
 	c.Flags().StringVar(&f.out, "out", "", "the file to write (default: report.html or report.md)")

@@ -55,6 +55,14 @@ func Usage(hint, format string, args ...any) error {
 	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
+// Unread is Usage for a file that cannot be read; the error of a dataset is complete as it is.
+func Unread(err error, hint, format string, args ...any) error {
+	if remote, ok := errors.AsType[assay.Problems](err); ok {
+		return remote
+	}
+	return Usage(hint, format, args...)
+}
+
 // ExitCode returns the code a command's error stands for.
 func ExitCode(err error) int {
 	err = explained(err, "")

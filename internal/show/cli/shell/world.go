@@ -3,13 +3,17 @@
 package shell
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
+	"assay/internal/assay"
+	"assay/internal/keep/hub"
 	"assay/internal/send/engine"
 	"assay/internal/send/traffic"
 	"assay/internal/send/workspace"
@@ -41,6 +45,19 @@ type World struct {
 
 // Disk is the file system as seen from the working folder.
 type Disk = workspace.Disk
+
+// Datasets has names that begin with hf:// be read, and kept in the usual home.
+func (w *World) Datasets(ctx context.Context) {
+	w.Disk.Hub = &hub.Hub{Context: ctx, Env: w.Env, HTTP: w.HTTP, Tell: func(file string, size int64) {
+		fmt.Fprintf(w.Stderr, "%s: %s are fetched\n", file, assay.Size(size))
+	}}
+	w.KeepDatasets("")
+}
+
+// KeepDatasets names the home of datasets; empty: the usual one.
+func (w *World) KeepDatasets(home string) {
+	w.Disk.Hub.Dir = func() string { return filepath.Join(workspace.Place{Home: home}.Dir(w.Workspace()), "hub") }
+}
 
 // Workspace returns the world as far as runs need it.
 func (w *World) Workspace() *workspace.World {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 
 	"assay/internal/assay"
@@ -17,9 +16,9 @@ import (
 
 // checkSpend holds what was spent against a provider's report, and fails where a sum of a model is another one.
 func checkSpend(ctx context.Context, w *shell.World, f shell.SqlFlags, args []string, file string) error {
-	data, err := os.ReadFile(w.Disk.Path(file))
+	data, err := w.Disk.ReadFile(file)
 	if err != nil {
-		return shell.Usage("--check wants a file that a provider's console exported", "read the report: %s", err)
+		return shell.Unread(err, "--check wants a file that a provider's console exported", "read the report: %s", err)
 	}
 	report, err := invoices.Read(data)
 	if err != nil {
