@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -51,14 +52,14 @@ const (
 // hold the truth and studies that claim what is not so. It measures no time; -write FILE writes the table as a page.
 func coverageBench(ctx context.Context, b *bench) error {
 	studies := b.size(300)
-	fmt.Printf("%d studies of each design of answers, %d of each of texts\n", 4*studies, studies/2)
+	fmt.Printf("%d studies of each design of answers, %d of each of texts\n", 4*studies, studies)
 	page := &strings.Builder{}
 	fmt.Fprintf(page,
 		"# Calibration\n\nWritten by `go run ./test/bench -write docs/dev/calibration.md coverage`: simulated studies, seeded, whose "+
 			"truth is known,\nanalysed as `assay analyse` does; %d of each design of answers, %d of each of texts. "+
 			"Intervals are at 95%%; a false claim is a\nstudy in which any two that are equal get different letters, "+
 			"or two get them the wrong way round (at most "+
-			"5%%).\n\n", 4*studies, studies/2)
+			"5%%).\n\n", 4*studies, studies)
 	fmt.Fprintf(page,
 		"| design | intervals of rates or strengths held | of differences | studies with a false claim |\n|---|--:|--:|--:|\n")
 	fmt.Printf("%-68s %9s %11s %7s\n", "", "held", "differences", "false")
@@ -66,6 +67,9 @@ func coverageBench(ctx context.Context, b *bench) error {
 	for _, d := range append(answerDesigns(), textDesigns()...) {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if !strings.Contains(d.name, b.design) {
+			continue
 		}
 		n := studies
 		if d.times > 0 {
@@ -90,15 +94,19 @@ func coverageBench(ctx context.Context, b *bench) error {
 	for k, note := range notes {
 		fmt.Fprintf(page, "[%d] %s\n", k+1, note)
 	}
-	worse, err := noWorseCoverage(ctx, b.seed, page, studies*10/3)
+	worse, err := noWorseCoverage(ctx, b, page, studies*10/3)
 	if err != nil {
 		return err
 	}
-	again, err := looksCoverage(ctx, b.seed, page, studies*30)
+	again, err := looksCoverage(ctx, b, page, studies*30)
 	if err != nil {
 		return err
 	}
-	bad = append(append(bad, worse...), again...)
+	quotes, err := quoteCoverage(ctx, b, page, studies*10/3)
+	if err != nil {
+		return err
+	}
+	bad = slices.Concat(bad, worse, again, quotes)
 	if b.write != "" {
 		if err := os.WriteFile(b.write, []byte(page.String()), 0o644); err != nil {
 			return err

@@ -136,11 +136,11 @@ func textDesigns() []design {
 			{"strengths of sd 1", ranked{spread: 1, order: .3}},
 		} {
 			of.texts, of.pairs, of.judges = 20, pairs, 10
-			out = append(out, design{name: fmt.Sprintf("20 texts, %d pairs: %s", pairs, of.what), make: of.ranked.make, times: 0.5})
+			out = append(out, design{name: fmt.Sprintf("20 texts, %d pairs: %s", pairs, of.what), make: of.ranked.make})
 		}
 	}
 	few := ranked{texts: 10, pairs: 45, judges: 1, spread: 1}
-	out = append(out, design{name: "10 texts, all 45 pairs, one judge, strengths of sd 1", make: few.make, times: 0.5})
+	out = append(out, design{name: "10 texts, all 45 pairs, one judge, strengths of sd 1", make: few.make})
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
@@ -36,7 +37,7 @@ const mostAgain = 0.055
 
 // looksCoverage simulates studies that are extended by items until they claim a difference: how often they claim a false one, with the
 // error that looks spend, and as if each look were the only one. It returns the designs that are out of their level.
-func looksCoverage(ctx context.Context, seed uint64, page io.Writer, n int) (bad []string, err error) {
+func looksCoverage(ctx context.Context, b *bench, page io.Writer, n int) (bad []string, err error) {
 	fmt.Fprintf(page, "\n## Items that are asked after a look\n\n"+
 		"Studies of equal lanes that are looked at %d times, with more items each "+
 		"time, until something is claimed: %d of each\ndesign. Looks after the first spend 0.25%%, 0.125%%, … of their own.\n\n",
@@ -47,7 +48,10 @@ func looksCoverage(ctx context.Context, seed uint64, page io.Writer, n int) (bad
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		all, err := each(seed, d.name, n, func(r *rand.Rand) ([2]int, error) { return d.claims(r) })
+		if !strings.Contains(d.name, b.design) {
+			continue
+		}
+		all, err := each(b.seed, d.name, n, func(r *rand.Rand) ([2]int, error) { return d.claims(r) })
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.name, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
@@ -44,7 +45,7 @@ type outcome struct {
 // noWorseCoverage simulates runs that are held against an earlier one: how often one that is equal is called worse, how often it passes,
 // beside what a plan promises, and how often one passes that is worse by the margin. It returns the designs that are out of their
 // level, or more than 5 points off what was promised.
-func noWorseCoverage(ctx context.Context, seed uint64, page io.Writer, n int) (bad []string, err error) {
+func noWorseCoverage(ctx context.Context, b *bench, page io.Writer, n int) (bad []string, err error) {
 	fmt.Fprintf(page, "\n## No worse than an earlier run\n\nAn earlier run and a new one on the same items, %d times each, held against "+
 		"a margin (`no-worse`).\nA run that is equal (A/A) must not be called worse in more than 5%% of studies, nor one that is worse by "+
 		"the margin\npass.\n\n", n)
@@ -55,11 +56,14 @@ func noWorseCoverage(ctx context.Context, seed uint64, page io.Writer, n int) (b
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		same, err := d.try(seed, d.name, n, 0)
+		if !strings.Contains(d.name, b.design) {
+			continue
+		}
+		same, err := d.try(b.seed, d.name, n, 0)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.name, err)
 		}
-		lower, err := d.try(seed, d.name+", worse", n, d.margin/100)
+		lower, err := d.try(b.seed, d.name+", worse", n, d.margin/100)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.name, err)
 		}

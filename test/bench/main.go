@@ -90,6 +90,7 @@ func run(args []string) error {
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
 	flags.Uint64Var(&b.seed, "seed", 20261118, "of coverage, validate and labels: another seed, other studies")
+	flags.StringVar(&b.design, "design", "", "of coverage: only designs whose name contains this")
 	flags.StringVar(&b.write, "write", "", "of coverage: write the table as a page to this file")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -120,6 +121,8 @@ type bench struct {
 	lanes int    // of view
 	seed  uint64 // of simulated studies
 	write string // of coverage: the page to write; empty: none
+
+	design string // of coverage: what the names of designs contain; empty: all
 }
 
 // size returns how much to measure: what was asked for, or the benchmark's own.
