@@ -24,6 +24,14 @@ type FactsAsked struct {
 	Whole   bool     // answers that are whole too, not only those that were cut or refused
 }
 
+// FirstAnswer is the beginning of a lane's first answer to an item.
+type FirstAnswer struct {
+	Key        assay.Key
+	Item, Lane string
+	Text       string
+	Ending     assay.Ending
+}
+
 // Decision is the decision of a condition of a run.
 type Decision struct {
 	Run       int64

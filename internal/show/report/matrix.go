@@ -1,6 +1,9 @@
 package report
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // Matrix is a run at a glance: items by lanes, in each cell the verdict. Heads and cells lead further.
 type Matrix struct {
@@ -8,6 +11,7 @@ type Matrix struct {
 	Item    MatrixHead // of the first column
 	Lanes   []MatrixHead
 	Rows    []MatrixRow
+	Texts   bool     // cells show answers, not only signs
 	Legend  []string // what the signs mean
 	Notes   []string
 }
@@ -65,11 +69,48 @@ type ItemVerdict struct {
 	Verdict
 }
 
-// MatrixHead is the head of a column.
+// MatrixHead is the head of a column. What a lane has no number for is empty.
 type MatrixHead struct {
-	Name string
-	Link string // sorts by it; empty: nothing does
-	Sort string // ascending or descending, where the rows are sorted by it
+	Name    string
+	Link    string // sorts by it; empty: nothing does
+	Sort    string // ascending or descending, where the rows are sorted by it
+	Value   string // what the stage measured of the lane
+	Between string // the interval of it
+	Cost    string // of 1,000 answers
+}
+
+// Rank puts the columns in the order of some heads, and takes their numbers. Lanes without a head stay behind them, as they were.
+func (m *Matrix) Rank(heads []MatrixHead) {
+	place := map[string]int{}
+	for i, h := range heads {
+		place[h.Name] = i
+	}
+	at := func(column int) int {
+		if i, ok := place[m.Lanes[column].Name]; ok {
+			return i
+		}
+		return len(heads)
+	}
+	order := make([]int, len(m.Lanes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return at(a) - at(b) })
+	lanes := make([]MatrixHead, len(order))
+	for i, column := range order {
+		lanes[i] = m.Lanes[column]
+		if k := at(column); k < len(heads) {
+			lanes[i].Value, lanes[i].Between, lanes[i].Cost = heads[k].Value, heads[k].Between, heads[k].Cost
+		}
+	}
+	for r := range m.Rows {
+		cells := make([]MatrixCell, len(order))
+		for i, column := range order {
+			cells[i] = m.Rows[r].Cells[column]
+		}
+		m.Rows[r].Cells = cells
+	}
+	m.Lanes = lanes
 }
 
 // longHead is how many letters of a name a head shows.
@@ -87,6 +128,7 @@ func (h MatrixHead) Short() string {
 // MatrixRow is one item.
 type MatrixRow struct {
 	Item  string
+	Says  string // the first words of the question; empty: they are not shown
 	Link  string
 	Cells []MatrixCell
 	Is    []string // what is to be seen of it, in words
@@ -100,6 +142,7 @@ type MatrixCell struct {
 	Also  string // signs for judges that are split, and for answers that were cut or refused
 	Tip   string // all of it in words
 	Link  string
+	Text  string      // the first lines of the answer, where texts are shown
 	Was   *MatrixCell // in the run before; nil: one run is shown
 	Worse bool        // than it was
 }

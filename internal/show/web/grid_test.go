@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
 )
 
 // itemsOf returns the items of a page of the grid.
@@ -86,7 +89,7 @@ func TestACellOpensTheConversationTheReasonAndTheBytes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	page := r.get("/runs/run1/grid?stage=good")
-	cells := links(page.body, "/runs/run1/item?id="+url.QueryEscape(itemID(0))+"&lane=gpt")
+	cells := links(page.body, "/runs/run1/item?grid=stage%3Dgood&id="+url.QueryEscape(itemID(0))+"&lane=gpt")
 	if len(cells) != 1 {
 		t.Fatalf("cells: %q", links(page.body, "/item"))
 	}
@@ -109,5 +112,83 @@ func TestASearchLooksIntoAllLanes(t *testing.T) {
 	if a.status != http.StatusOK || strings.Count(a.body, `"match":"Paris"`) != 2 || !strings.Contains(a.body, `"asked_lane":"opus"`) ||
 		!strings.Contains(a.body, `"asked_lane":"gpt"`) {
 		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+func TestTheGridRanksItsColumnsAndShowsQuestionsAndTexts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	_, err := r.ledger.Runs.AddVerdicts(t.Context(), []store.Verdict{{Run: r.run.No, At: r.expected("good", itemID(1), "gpt"),
+		Subject: coordinates("gpt", 1).Key(), State: assay.VerdictValid, Label: "no"}})
+	r.ok(err)
+	heads := regexp.MustCompile(`(?s)<span class="head".*?<bdi>(.*?)</bdi>.*?</th>`)
+	ranked := func(body string) (names []string) {
+		for _, m := range heads.FindAllStringSubmatch(body, -1) {
+			names = append(names, m[1])
+		}
+		return names
+	}
+	body := ""
+	for strings.Count(body, `class="value"`) < 2 { // numbers may come after the grid
+		body = r.get("/runs/run1/grid?stage=good").body
+	}
+	if d := cmp.Diff([]string{"item", "opus", "gpt"}, ranked(body)); d != "" {
+		t.Error(d)
+	}
+	for _, want := range []string{`<span class="value">100.0%</span>`, `<span class="value">50.0%</span>`,
+		`<span class="words" dir="auto">&lt;script&gt;alert(1)`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q in the grid", want)
+		}
+	}
+	if strings.Contains(body, "the answer is Paris") {
+		t.Error("texts are shown, unasked")
+	}
+	texts := r.get("/runs/run1/grid?stage=good&show=text").body
+	if strings.Count(texts, `dir="auto">the answer is Paris, surely`) != 2 || strings.Contains(texts, "<script>alert") {
+		t.Error("no texts, or live ones")
+	}
+	if len(links(texts, "/grid?is=unjudged&show=text&stage=good")) == 0 {
+		t.Errorf("a chip lets texts go: %q", links(texts, "/grid"))
+	}
+}
+
+// beside returns where the links of an item's page lead.
+func beside(body string) map[string]string {
+	out := map[string]string{}
+	for _, m := range regexp.MustCompile(`<a rel="(prev|next)" href="([^"]*)"`).FindAllStringSubmatch(body, -1) {
+		to, _ := url.Parse(html.UnescapeString(m[2]))
+		out[m[1]] = to.Query().Get("id")
+	}
+	return out
+}
+
+func TestAnItemLeadsToThoseBesideItInTheGrid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for grid, want := range map[string]map[int]map[string]string{
+		"":                            {0: {"next": itemID(1)}, 1: {"prev": itemID(0), "next": itemID(2)}, 3: {"prev": itemID(2)}},
+		"stage=good&sort=item&down=1": {0: {"prev": itemID(1)}, 3: {"next": itemID(2)}},
+		"stage=good&is=unjudged":      {1: {"next": itemID(2)}, 3: {"prev": itemID(2)}, 0: {"next": itemID(1)}}, // 0 is none of them
+		"stage=good&q=x":              {1: {"prev": itemID(0), "next": itemID(2)}},
+		"stage=good&q=paris":          {0: {"next": itemID(2)}, 3: {"prev": itemID(2)}, 2: {}},
+	} {
+		for i, want := range want {
+			a := r.get("/runs/run1/item?lane=gpt&stage=answers&id=" + url.QueryEscape(itemID(i)) + "&grid=" + url.QueryEscape(grid))
+			for !strings.Contains(a.body, `class="beside"`) && a.status == http.StatusOK { // the grid may come after the page
+				a = r.get("/runs/run1/item?lane=gpt&stage=answers&id=" + url.QueryEscape(itemID(i)) + "&grid=" + url.QueryEscape(grid))
+			}
+			if d := cmp.Diff(want, beside(a.body)); d != "" {
+				t.Errorf("%s, %d: %d %s", grid, i, a.status, d)
+			}
+			for _, to := range links(a.body, "/item?") {
+				if strings.Contains(a.body, `rel="next" href="`+html.EscapeString(to)) && !strings.Contains(to, "&lane=gpt&stage=answers") {
+					t.Errorf("%s loses the lane or the stage", to)
+				}
+			}
+		}
+	}
+	if a := r.get("/runs/run1/item?id=" + url.QueryEscape(itemID(0)) + "&grid=sort%3Dnobody"); a.status != http.StatusBadRequest {
+		t.Errorf("a grid that cannot be: %d", a.status)
 	}
 }

@@ -54,7 +54,8 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 // handlerOf returns everything that a dashboard serves, behind its guard. A page has the same path under /api/, where it
 // gives what it shows as JSON.
 func handlerOf(s *site.Site) http.Handler {
-	runs, answers, found, people := progress.New(s), answers.New(s), found.New(s), people.New(s)
+	runs, found, people := progress.New(s), found.New(s), people.New(s)
+	answers := answers.New(s, found.Beside)
 	news := &newsFeed{Site: s, found: found, watchers: make(chan struct{}, maxWatchers)}
 	inside := http.NewServeMux()
 	for path, read := range map[string]site.ReadPage{

@@ -17,6 +17,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
 	"assay/internal/show/report/plot"
+	"assay/internal/show/report/words"
 )
 
 // What a report shows of a grid: it is a file to mail, not a place to search.
@@ -80,9 +81,22 @@ func itemByItem(ctx context.Context, r *results.Reader, run store.Run, d *report
 		}
 		d.Items = append(d.Items, item)
 	}
+	rankGrid(d, m.Stage)
 	fewer(d.Items)
 	shorten(d.Items)
 	return nil
+}
+
+// rankGrid puts the lanes of the grid, and of its items, in the order of their ranks.
+func rankGrid(d *report.Document, stage string) {
+	d.Grid.Rank(words.Heads(d, stage))
+	place := map[string]int{}
+	for i, l := range d.Grid.Lanes {
+		place[l.Name] = i
+	}
+	for i := range d.Items {
+		slices.SortFunc(d.Items[i].Lanes, func(a, b report.ItemLane) int { return place[a.Name] - place[b.Name] })
+	}
 }
 
 // reportItem gathers what was asked about an item, answered and judged: a few answers of each lane.

@@ -28,7 +28,8 @@ const (
 const (
 	cellSplit   = 1 << 7
 	cellInvalid = 1 << 6
-	cellEnding  = 1<<6 - 1
+	cellFlipped = 1 << 5
+	cellEnding  = 1<<5 - 1
 )
 
 // packedCell is a cell as its record has it.
@@ -69,7 +70,8 @@ func (m *Matrix) decode(r record) Row {
 	row := Row{Item: string(r.id()), Ord: r.ord(), Is: r.is(), Cells: make([]Cell, r.cells())}
 	for i := range row.Cells {
 		p := r.cell(i)
-		c := Cell{N: int(p.n), Split: p.flags&cellSplit != 0, Invalid: p.flags&cellInvalid != 0}
+		c := Cell{N: int(p.n), Split: p.flags&cellSplit != 0, Invalid: p.flags&cellInvalid != 0,
+			Flipped: p.flags&cellFlipped != 0}
 		if p.value != noneByte {
 			v := float64(p.value) / valueSteps
 			c.Value = &v

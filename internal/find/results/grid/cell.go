@@ -172,6 +172,9 @@ func (c *cellSum) packed() packedCell {
 	if c.n == 0 && c.invalid > 0 {
 		p.flags |= cellInvalid
 	}
+	if c.flipped() {
+		p.flags |= cellFlipped
+	}
 	for i := range maxMarks {
 		if c.kept[i] > 0 || c.taken[i] > 0 {
 			p.asked |= 1 << i

@@ -92,6 +92,7 @@ type Cell struct {
 	Split   bool         // judges of one answer do not agree
 	Ending  assay.Ending // refused or cut, where an answer was; of a stage without judges, how it ended
 	Flips   []Flip       // one for each place at which an answer may have been taken back
+	Flipped bool         // it was at any place, shown or not
 }
 
 // Flip is whether an answer was taken back.

@@ -108,7 +108,13 @@ func TestAFlipAtAPlaceThatIsNotShownIsFound(t *testing.T) {
 	if got := walkGrid(b, m, grid.Query{Is: grid.Flipped}, 64); !slices.Equal(got, []string{"two"}) || m.Counts[grid.Flipped] != 1 {
 		t.Errorf("flipped: %v, %d counted", got, m.Counts[grid.Flipped])
 	}
-	if legend := strings.Join(m.Show(nil, nil).Legend, "\n"); m.Unshown != 4 || !strings.Contains(legend, `4 more places not shown here`) {
+	page, err := m.Page(grid.Query{Limit: 2})
+	b.OK(err)
+	shown := m.Show(page.Rows, nil)
+	if one, two := shown.Rows[0].Cells[0].Flips, shown.Rows[1].Cells[0].Flips; one != "" || two != "↯" {
+		t.Errorf("cells show %q and %q", one, two)
+	}
+	if legend := strings.Join(shown.Legend, "\n"); m.Unshown != 4 || !strings.Contains(legend, `↯ taken back at one of 20 places or more`) {
 		t.Errorf("%d places are not shown: %s", m.Unshown, legend)
 	}
 }

@@ -21,6 +21,7 @@ type Query struct {
 	Down  bool   // the other way round; what has no value is last both ways
 	Words string // rows whose item or answers have them
 	After string // the mark of the page before
+	Back  bool   // the pages before the mark, the nearest row first
 	Limit int
 }
 
@@ -42,6 +43,14 @@ type place struct {
 
 func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(p.key, o.key), cmp.Compare(p.ord, o.ord))
+}
+
+// from returns the place as an order has it that goes forth, or back.
+func (p place) from(back bool) place {
+	if back {
+		return place{-p.key, -p.ord}
+	}
+	return p
 }
 
 func (p place) String() string { return fmt.Sprintf("%d.%d", p.key, p.ord) }
@@ -75,11 +84,11 @@ func (m *Matrix) pick(q Query) (picked []placed[span], next string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	column := m.Column(q.Sort)
-	if q.Sort != "" && q.Sort != SortItem && column < 0 {
-		return nil, "", results.NewMistake("", "sort: there is no lane %q", q.Sort)
+	column, err := m.sortedBy(q.Sort)
+	if err != nil {
+		return nil, "", err
 	}
-	best := smallest[span]{after: after, limit: q.Limit}
+	best := smallest[span]{after: after.from(q.Back && q.After != ""), limit: q.Limit}
 	n, at := int64(0), int64(0)
 	for r, err := range m.bytes.records() {
 		if err != nil {
@@ -87,12 +96,76 @@ func (m *Matrix) pick(q Query) (picked []placed[span], next string, err error) {
 		}
 		n++
 		if r.is()&q.Is == q.Is {
-			best.offer(place{q.key(r, column, n), r.ord()}, func() span { return span{at, len(r)} })
+			best.offer(place{q.key(r, column, n), r.ord()}.from(q.Back), func() span { return span{at, len(r)} })
 		}
 		at += int64(len(r))
 	}
 	picked, next = best.page()
+	for i := range picked {
+		picked[i].at = picked[i].at.from(q.Back)
+	}
+	if next != "" {
+		next = picked[len(picked)-1].at.String()
+	}
 	return picked, next, nil
+}
+
+// sortedBy returns the column that rows are ordered by; -1: none.
+func (m *Matrix) sortedBy(name string) (int, error) {
+	column := m.Column(name)
+	if name != "" && name != SortItem && column < 0 {
+		return 0, results.NewMistake("", "sort: there is no lane %q", name)
+	}
+	return column, nil
+}
+
+// Beside is where an item is among the rows that a query picks.
+type Beside struct {
+	Mark   string // of the item, for pages after and before it; empty: the matrix has no such item
+	At, Of int    // which of the rows it is, from 1, and how many there are; words are not looked for. 0: it is none of them
+}
+
+// Beside finds an item. It may have left the rows that a query picks, and has its place among them all the same.
+func (m *Matrix) Beside(q Query, item string) (Beside, error) {
+	column, err := m.sortedBy(q.Sort)
+	if err != nil {
+		return Beside{}, err
+	}
+	var out Beside
+	var here place
+	n := int64(0)
+	for r, err := range m.bytes.records() {
+		if err != nil {
+			return out, err
+		}
+		if n++; string(r.id()) == item {
+			here = place{q.key(r, column, n), r.ord()}
+			out.Mark = here.String()
+			break
+		}
+	}
+	if out.Mark == "" {
+		return out, nil
+	}
+	n = 0
+	is := false
+	for r, err := range m.bytes.records() {
+		if err != nil {
+			return out, err
+		}
+		if n++; r.is()&q.Is != q.Is {
+			continue
+		}
+		out.Of++
+		at := place{q.key(r, column, n), r.ord()}.compare(here)
+		if is = is || at == 0; at <= 0 {
+			out.At++
+		}
+	}
+	if !is {
+		out.At = 0
+	}
+	return out, nil
 }
 
 // rowsAt reads rows by their places.

@@ -114,6 +114,11 @@ func (m *Matrix) cell(c Cell) report.MatrixCell {
 			out.Flips += signKept
 		}
 	}
+	if len(places) > maxPlacesNamed { // one sign for all of them
+		if out.Flips = ""; c.Flipped {
+			out.Flips = signFlip
+		}
+	}
 	if len(taken) > 0 {
 		tip = append(tip, "taken back at "+strings.Join(taken, " / "))
 	}
@@ -205,16 +210,11 @@ func (m *Matrix) legend() []string {
 	if m.Scored {
 		out = append(out, "orange is the worse end, blue the better")
 	}
-	if places := m.Marks(); len(places) > 0 {
-		more := ""
-		if m.Unshown > 0 {
-			more = fmt.Sprintf(" (%s not shown here; \"flipped\" counts them too)", assay.Count(m.Unshown, "more place"))
-		}
-		at := strings.Join(places, " / ")
-		if n := len(places); n > maxPlacesNamed {
-			at = fmt.Sprintf("%d places, from %s to %s", n, places[0], places[n-1])
-		}
-		out = append(out, signFlip+" taken back, "+signKept+" kept, at "+at+more)
+	switch places := m.Marks(); {
+	case len(places) > maxPlacesNamed:
+		out = append(out, fmt.Sprintf("%s taken back at one of %d places or more, the first %s", signFlip, len(places)+m.Unshown, places[0]))
+	case len(places) > 0:
+		out = append(out, signFlip+" taken back, "+signKept+" kept, at "+strings.Join(places, " / "))
 	}
 	return append(out, signSplit+" judges split", signRefused+" refused", signCut+" cut short", signInvalid+" no verdict that counts",
 		signNone+" not judged")

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,6 +99,38 @@ func (s *Pages) ItemsSaying(ctx context.Context, run int64, input string, stages
 			len(args)+1), append(args[:len(args):len(args)], stage)...)
 		if err != nil {
 			return nil, fmt.Errorf("search answers: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// FirstAnswers returns the answers of a stage's first turn to some items, one of each lane, with so many letters of their texts. Of
+// several prompts, branches or draws it is the first one.
+func (s *Pages) FirstAnswers(ctx context.Context, run int64, stage string, items []string, letters int) ([]store.FirstAnswer, error) {
+	scan := func(rows *sql.Rows) (a store.FirstAnswer, err error) {
+		var key []byte
+		err = rows.Scan(&key, &a.Item, &a.Lane, &a.Text, &a.Ending)
+		copy(a.Key[:], key)
+		return a, err
+	}
+	var out []store.FirstAnswer
+	for part := range slices.Chunk(items, 500) {
+		args := []any{run, stage, letters}
+		for _, id := range part {
+			args = append(args, id)
+		}
+		for a, err := range db.Walk(ctx, s.db, "read first answers", scan, `SELECT a.key, a.item, g.lane,
+			COALESCE(SUBSTR(o.text, 1, CAST($3 AS INTEGER)), ''), o.ending
+			FROM attempts a JOIN segments g ON g.no = a.segment_no JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord
+			WHERE a.run_no = $1 AND a.item IN (`+db.Placeholders(4, len(args))+`) AND g.stage = $2 AND o.stands = 1
+			AND g.turn = (SELECT MIN(turn) FROM segments WHERE run_no = $1 AND stage = $2)
+			ORDER BY a.item, g.lane, a.template, a.branch, a.draw`, args...) {
+			if err != nil {
+				return nil, err
+			}
+			if n := len(out); n == 0 || out[n-1].Item != a.Item || out[n-1].Lane != a.Lane {
+				out = append(out, a)
+			}
 		}
 	}
 	return out, nil

@@ -492,3 +492,28 @@ func TestABoardHasNoColumnOfOtherLanes(t *testing.T) {
 		}
 	}
 }
+
+func TestHeadsOfAGridAreTheLanesByRank(t *testing.T) {
+	d := &report.Document{Report: &analysis.Report{Leaderboards: []analysis.Leaderboard{ranking([]string{"a", "b", "c"})}},
+		Spend: []report.Spend{{Stage: "answers", Lane: "c", Asks: true, Answers: 10, Cost: assay.Cost{Sum: assay.Dollars(0.05)}}}}
+	want := []report.MatrixHead{{Name: "c", Value: "80.0%", Cost: "$5.00"}, {Name: "b", Value: "60.0%"}, {Name: "a", Value: "40.0%"}}
+	if diff := cmp.Diff(want, words.Heads(d, "arena")); diff != "" {
+		t.Error(diff)
+	}
+	for i := range want {
+		want[i].Value = ""
+	}
+	if diff := cmp.Diff(want, words.Heads(d, "another stage")); diff != "" {
+		t.Error(diff)
+	}
+	m := &report.Matrix{Lanes: []report.MatrixHead{{Name: "x"}, {Name: "a"}, {Name: "c", Sort: "ascending"}},
+		Rows: []report.MatrixRow{{Cells: []report.MatrixCell{{Sign: "x"}, {Sign: "a"}, {Sign: "c"}}}}}
+	m.Rank(want)
+	signs := ""
+	for _, c := range m.Rows[0].Cells {
+		signs += c.Sign
+	}
+	if signs != "cax" || m.Lanes[0].Cost != "$5.00" || m.Lanes[0].Sort != "ascending" || m.Lanes[2].Name != "x" {
+		t.Errorf("%s %+v", signs, m.Lanes)
+	}
+}

@@ -20,10 +20,15 @@ import (
 )
 
 // Pages are the pages about single answers and verdicts.
-type Pages struct{ *site.Site }
+type Pages struct {
+	*site.Site
+	beside func(q *site.Request, item string) (site.Beside, error)
+}
 
-// New returns the pages of a site about single answers and verdicts.
-func New(s *site.Site) *Pages { return &Pages{s} }
+// New returns the pages of a site about single answers and verdicts. What lies beside an item is asked of beside.
+func New(s *site.Site, beside func(q *site.Request, item string) (site.Beside, error)) *Pages {
+	return &Pages{s, beside}
+}
 
 // answerRow is the row of an answer, and what a page shows beside it.
 type answerRow struct {

@@ -30,6 +30,9 @@ type itemData struct {
 	System    string     `json:"system,omitempty"`
 	Truncated bool       `json:"truncated,omitempty"`
 	Preparing bool       `json:"questions_being_prepared,omitempty"`
+
+	Beside site.Beside `json:"-"`
+	Grid   string      `json:"-"` // the state of the grid that led here
 }
 
 // inputRow is the item as an input has it.
@@ -72,7 +75,7 @@ func (s *Pages) Item(q *site.Request) (*site.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := itemData{Item: id, Lane: q.FormValue("lane"), Inputs: []inputRow{}, Lanes: []itemLane{}, Truncated: len(all) == maxOnItem}
+	data := itemData{Item: id, Lane: q.FormValue("lane"), Grid: q.FormValue("grid"), Inputs: []inputRow{}, Lanes: []itemLane{}, Truncated: len(all) == maxOnItem}
 	named, err := q.Home.Ledger.Named(ctx, q.Run.No, id)
 	if err != nil {
 		return nil, err
@@ -96,6 +99,11 @@ func (s *Pages) Item(q *site.Request) (*site.View, error) {
 	}
 	data.Lanes = byLane(rows)
 	align(data.Lanes)
+	if !q.API() {
+		if data.Beside, err = s.beside(q, id); err != nil {
+			return nil, err
+		}
+	}
 	return &site.View{Template: "item", Title: "Item " + id, Tab: "answers", Data: data}, nil
 }
 

@@ -250,7 +250,9 @@ func (s *Pages) pairItems(q *site.Request, k compareKey, runs [2]store.Run, d *c
 			d.Stages = append(d.Stages, name)
 		}
 	}
-	d.Grid = pair.Show(rows, func(run int, item, lane string) string { return cellLink(runs[run].ID, item, both[run].Source, lane) })
+	d.Grid = pair.Show(rows, func(run int, item, lane string) string {
+		return cellLink(runs[run].ID, item, both[run].Source, lane, "")
+	})
 	for _, only := range []struct {
 		name grid.PairChange
 		says string

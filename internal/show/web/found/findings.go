@@ -43,7 +43,7 @@ func (s *Pages) Made() string { return fmt.Sprint(s.diffs.Count(), "/", s.matric
 // State returns a text that changes when the grid or the findings that a query names are ready.
 func (s *Pages) State(q *site.Request) string {
 	if stage, grid := q.Form["grid"]; grid {
-		return s.matrices.State(matrixKey{q.Home, q.Run.No, stage[0]})
+		return s.matrices.State(matrixKey{q.Home, q.Run.No, stage[0]}) + s.findings.State(findingsKey{q.Home, q.Run.No, ""})
 	}
 	return s.findings.State(findingsKey{q.Home, q.Run.No, q.FormValue("by")})
 }

@@ -47,6 +47,8 @@ type gridData struct {
 	First  string      // the address of the first page; empty: this is it
 	Next   string      // the address of the next one
 	Clear  string      // the address without words
+	Signs  string      // the address of the grid with signs alone; empty: it is this one
+	Texts  string      // the address of the grid with texts; empty: it is this one
 	Search string      // the address of a search through all answers
 }
 
@@ -65,15 +67,34 @@ type gridQuery struct {
 	base  string
 	stage string
 	kinds []string
+	texts bool // cells show texts
 	grid.Query
 }
 
+// showTexts is the value of show in an address that asks for texts.
+const showTexts = "text"
+
+// textRows is how many rows a page has whose cells show texts.
+const textRows = 20
+
 // readGridQuery reads what an address asks of the grid.
 func readGridQuery(q *site.Request) (gridQuery, error) {
-	g := gridQuery{base: "/runs/" + q.Run.ID + "/grid", stage: q.FormValue("stage"), Query: grid.Query{
-		Sort: q.FormValue("sort"), Down: q.FormValue("down") != "", Words: strings.TrimSpace(q.FormValue("q")), After: q.FormValue("after"),
+	g, err := gridQueryOf(q.Run.ID, q.URL.Query())
+	if err != nil {
+		return g, err
+	}
+	if g.Limit, err = q.Limit(); g.texts && q.FormValue("limit") == "" {
+		g.Limit = textRows
+	}
+	return g, err
+}
+
+// gridQueryOf reads the state of a grid from the values of an address.
+func gridQueryOf(run string, v url.Values) (gridQuery, error) {
+	g := gridQuery{base: "/runs/" + run + "/grid", stage: v.Get("stage"), texts: v.Get("show") == showTexts, Query: grid.Query{
+		Sort: v.Get("sort"), Down: v.Get("down") != "", Words: strings.TrimSpace(v.Get("q")), After: v.Get("after"),
 	}}
-	for _, name := range q.Form["is"] {
+	for _, name := range v["is"] {
 		i := slices.IndexFunc(grid.Kinds(), func(k grid.KindName) bool { return k.Name == name })
 		if i < 0 {
 			return g, site.Bad("is: there is no %q", name)
@@ -86,9 +107,7 @@ func readGridQuery(q *site.Request) (gridQuery, error) {
 	if len(g.Words) > 500 {
 		return g, site.Bad("q: at most 500 bytes")
 	}
-	var err error
-	g.Limit, err = q.Limit()
-	return g, err
+	return g, nil
 }
 
 // parts returns the state as parts of an address, from its first page on.
@@ -105,15 +124,24 @@ func (g gridQuery) parts() []statePart {
 	if g.Down {
 		out = append(out, statePart{"down", "1"})
 	}
+	if g.texts {
+		out = append(out, statePart{"show", showTexts})
+	}
 	return out
 }
 
-// address returns where this state is found.
-func (g gridQuery) address(after string) string {
+// state returns the state as the query of an address, from its first page on.
+func (g gridQuery) state() url.Values {
 	v := url.Values{}
 	for _, p := range g.parts() {
 		v.Add(p.Name, p.Value)
 	}
+	return v
+}
+
+// address returns where this state is found.
+func (g gridQuery) address(after string) string {
+	v := g.state()
 	if after != "" {
 		v.Set("after", after)
 	}
@@ -121,6 +149,12 @@ func (g gridQuery) address(after string) string {
 		return g.base
 	}
 	return g.base + "?" + v.Encode()
+}
+
+// shown returns the address of the same rows with texts, or with signs alone.
+func (g gridQuery) shown(texts bool) string {
+	g.texts = texts
+	return g.address("")
 }
 
 // sortedBy returns the address of the same rows sorted by a column: the worse end first, then the other way, then as
@@ -159,8 +193,9 @@ func (s *Pages) Grid(q *site.Request) (*site.View, error) {
 	}
 	data := gridData{Known: f.Known, Current: f.Current, At: f.At, Stage: g.stage, Words: g.Words}
 	v := &site.View{Template: "grid", Title: "Grid", Tab: "grid", Data: data}
+	news := "/runs/" + q.Run.ID + "/news?grid=" + url.QueryEscape(g.stage)
 	if !f.Known {
-		v.Live = "/runs/" + q.Run.ID + "/news?grid=" + url.QueryEscape(g.stage)
+		v.Live = news
 		return v, nil
 	}
 	page, err := grid.Search(q.Context(), q.Home.Reader, q.Run, f.Value, g.Query)
@@ -172,7 +207,13 @@ func (s *Pages) Grid(q *site.Request) (*site.View, error) {
 		return v, nil
 	}
 	data.fill(q, g, f.Value, page)
-	v.Data = data
+	ranked, err := s.fillCells(q, g, f.Value, page, data.Grid)
+	if err != nil {
+		return nil, err
+	}
+	if v.Data = data; !ranked {
+		v.Live = news
+	}
 	return v, nil
 }
 
@@ -207,7 +248,10 @@ func asked(err error) error {
 // fill makes what a page shows.
 func (d *gridData) fill(q *site.Request, g gridQuery, m *grid.Matrix, page grid.Page) {
 	d.Stage, d.Stages, d.Rows, d.Seen = m.Stage, m.Stages, m.Rows, page.Seen
-	d.Grid = m.Show(page.Rows, func(item, lane string) string { return cellLink(q.Run.ID, item, m.Source, lane) })
+	from := g
+	from.stage = m.Stage
+	state := from.state().Encode()
+	d.Grid = m.Show(page.Rows, func(item, lane string) string { return cellLink(q.Run.ID, item, m.Source, lane, state) })
 	head := func(h *report.MatrixHead) {
 		if h.Link = g.sortedBy(h.Name); g.Sort == h.Name {
 			h.Sort = map[bool]string{false: "ascending", true: "descending"}[g.Down]
@@ -228,6 +272,11 @@ func (d *gridData) fill(q *site.Request, g gridQuery, m *grid.Matrix, page grid.
 			d.State = append(d.State, p)
 		}
 	}
+	if g.texts {
+		d.Signs = g.shown(false)
+	} else {
+		d.Texts = g.shown(true)
+	}
 	if g.After != "" {
 		d.First = g.address("")
 	}
@@ -243,71 +292,13 @@ func (d *gridData) fill(q *site.Request, g gridQuery, m *grid.Matrix, page grid.
 }
 
 // cellLink returns the address of what is behind a cell: the conversation, its verdicts with their reasons, and the raw
-// bytes.
-func cellLink(run, item, stage, lane string) string {
+// bytes. The state of the grid that leads there says which items are next to it.
+func cellLink(run, item, stage, lane, state string) string {
 	v := url.Values{"id": {item}, "stage": {stage}}
-	if lane != "" {
-		v.Set("lane", lane)
+	for name, value := range map[string]string{"lane": lane, "grid": state} {
+		if value != "" {
+			v.Set(name, value)
+		}
 	}
 	return "/runs/" + run + "/item?" + v.Encode()
-}
-
-// gridJSON is a page of the grid for programs.
-type gridJSON struct {
-	Stage  string         `json:"stage"`
-	Source string         `json:"source"`
-	Stages []string       `json:"stages"`
-	Lanes  []string       `json:"lanes"`
-	Rows   int            `json:"items"`
-	Counts map[string]int `json:"counts"`
-	Marks  []string       `json:"flip_places"`
-	Grid   []itemRowJSON  `json:"grid"`
-	Next   string         `json:"next,omitempty"`
-	Seen   int            `json:"searched,omitempty"`
-}
-
-type itemRowJSON struct {
-	Item  string     `json:"item"`
-	Is    []string   `json:"is"`
-	Cells []cellJSON `json:"cells"`
-}
-
-type cellJSON struct {
-	Lane     string   `json:"lane"`
-	Value    *float64 `json:"value"` // from 0, the worse end, to 1; null: there is none
-	Label    string   `json:"label,omitempty"`
-	Verdicts int      `json:"verdicts"`
-	Split    bool     `json:"split,omitempty"`
-	Ending   string   `json:"ending,omitempty"`
-	Flips    []*bool  `json:"flips,omitempty"` // taken back, at each place; null: not known
-}
-
-func gridJSONOf(m *grid.Matrix, page grid.Page) gridJSON {
-	out := gridJSON{Stage: m.Stage, Source: m.Source, Stages: m.Stages, Lanes: m.Lanes, Rows: m.Rows, Counts: map[string]int{},
-		Marks: append([]string{}, m.Marks()...), Grid: []itemRowJSON{}, Next: page.Next, Seen: page.Seen}
-	for _, k := range grid.Kinds() {
-		out.Counts[k.Name] = m.Counts[k.Kind]
-	}
-	for _, row := range page.Rows {
-		r := itemRowJSON{Item: row.Item, Is: []string{}}
-		for _, k := range grid.Kinds() {
-			if row.Is&k.Kind != 0 {
-				r.Is = append(r.Is, k.Name)
-			}
-		}
-		for i, c := range row.Cells {
-			cell := cellJSON{Lane: m.Lanes[i], Value: c.Value, Label: c.Label, Verdicts: c.N, Split: c.Split, Ending: string(c.Ending)}
-			for _, f := range c.Flips {
-				taken := f == grid.TakenBack
-				if f == grid.NotAsked {
-					cell.Flips = append(cell.Flips, nil)
-				} else {
-					cell.Flips = append(cell.Flips, &taken)
-				}
-			}
-			r.Cells = append(r.Cells, cell)
-		}
-		out.Grid = append(out.Grid, r)
-	}
-	return out
 }

@@ -22,6 +22,13 @@ type Request struct {
 	Waits  bool      // rather long than for less
 }
 
+// Beside is what lies beside an item in a grid.
+type Beside struct {
+	Prev, Next string // the addresses of the items before and after it; empty: there is none
+	Grid       string // the address of the grid; empty: nothing is known of it
+	At, Of     int    // which of the grid's items it is; 0: none of them, or not counted
+}
+
 // Problem is an error of the client.
 type Problem struct {
 	Status int
