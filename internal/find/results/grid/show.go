@@ -212,7 +212,8 @@ func (m *Matrix) legend() []string {
 	}
 	switch places := m.Marks(); {
 	case len(places) > maxPlacesNamed:
-		out = append(out, fmt.Sprintf("%s taken back at one of %d places or more, the first %s", signFlip, len(places)+m.Unshown, places[0]))
+		all := len(places) + m.Unshown
+		out = append(out, fmt.Sprintf("%s taken back at one of %d places or more, the first %s", signFlip, all, places[0]))
 	case len(places) > 0:
 		out = append(out, signFlip+" taken back, "+signKept+" kept, at "+strings.Join(places, " / "))
 	}

@@ -75,7 +75,8 @@ func (s *Pages) Item(q *site.Request) (*site.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := itemData{Item: id, Lane: q.FormValue("lane"), Grid: q.FormValue("grid"), Inputs: []inputRow{}, Lanes: []itemLane{}, Truncated: len(all) == maxOnItem}
+	data := itemData{Item: id, Lane: q.FormValue("lane"), Grid: q.FormValue("grid"),
+		Inputs: []inputRow{}, Lanes: []itemLane{}, Truncated: len(all) == maxOnItem}
 	named, err := q.Home.Ledger.Named(ctx, q.Run.No, id)
 	if err != nil {
 		return nil, err
