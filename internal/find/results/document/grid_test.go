@@ -35,8 +35,8 @@ func TestAReportSaysWhichItemsItDoesNotShow(t *testing.T) {
 			fmt.Sprintf("The first 200 items in the order of the input; %d are not shown. assay view has them all", want[1])) {
 			t.Errorf("of %d items: %q", n, note)
 		}
-		if d.Grid.Lanes[0].Name != "b" || d.Grid.Lanes[0].Value != "100.0%" || d.Grid.Rows[0].Cells[0].Sign != "✓" || d.Items[0].Lanes[0].Name != "b" ||
-			d.Grid.Rows[0].Cells[1].Sign != "–" {
+		if d.Grid.Lanes[0].Name != "b" || d.Grid.Lanes[0].Value != "100.0%" || d.Items[0].Lanes[0].Name != "b" ||
+			d.Grid.Rows[0].Cells[0].Sign != "✓" || d.Grid.Rows[0].Cells[1].Sign != "–" {
 			t.Errorf("the best lane is not the first: %+v %+v", d.Grid.Lanes, d.Grid.Rows[0].Cells)
 		}
 	}
