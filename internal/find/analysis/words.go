@@ -147,7 +147,7 @@ func (f *Finding) Shown() Unit {
 	}
 	switch f.What {
 	case WhatDifference, WhatNoWorse, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit,
-		WhatBias, WhatFavours, WhatConfidence:
+		WhatBias, WhatFavours, WhatFamily, WhatConfidence:
 		return Gap
 	}
 	return Share

@@ -78,8 +78,8 @@ func variedIn(s *analysis.Leaderboard) (plan.Varied, bool) {
 			}
 		}
 	}
-	// the rest was all alike: nothing shows how far it could vary
-	if len(s.By) > 0 || len(variance) == 0 || 2*len(variance) < len(s.Tests) {
+	// the rest was all alike: nothing shows how far it could vary. Errors that people's labels make show how many labels there are.
+	if len(s.By) > 0 || s.Corrected() || len(variance) == 0 || 2*len(variance) < len(s.Tests) {
 		return out, false
 	}
 	slices.Sort(variance)

@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
+	"assay/internal/find/stats/checked"
 	"assay/internal/study/plan"
 )
 
@@ -33,6 +34,9 @@ func TestHowFarAnswersVariedIsTheMiddleOfAllPairs(t *testing.T) {
 			Tests: []analysis.Contrast{test(0.1, 20, none), test(0, 20, none), test(0, 20, none)}}, plan.Varied{Items: 20}, false},
 		"a group": {analysis.Leaderboard{What: analysis.WhatRate, Clusters: 20, By: []analysis.Value{{Field: "x", Value: "y"}},
 			Tests: []analysis.Contrast{test(0.1, 20, none)}}, plan.Varied{Items: 20}, false},
+		"corrected by labels": {analysis.Leaderboard{What: analysis.WhatRate, Field: analysis.ByLane, Clusters: 20,
+			Tests:   []analysis.Contrast{test(0.1, 20, none)},
+			Checked: &analysis.Checked{State: checked.Checked, Corrected: &checked.Corrected{}}}, plan.Varied{Items: 20}, false},
 		"nothing": {analysis.Leaderboard{What: analysis.WhatRate}, plan.Varied{}, false},
 	} {
 		got, ok := variedIn(&c.leaderboard)

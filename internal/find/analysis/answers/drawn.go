@@ -22,7 +22,7 @@ type drawnLabels struct {
 	labels   map[string]*drawnLabel   // by unit
 	byItem   map[string][]*drawnLabel // of pairs that declare their probabilities, by item and kind
 	verdicts []*checked.Sample        // by judge, on all answers
-	meetings []map[string]*meeting    // of pairs: by judge, then item and kind
+	meetings meetings                 // of pairs
 	clusters gather.Names
 	found    map[uint32]*analysis.Checked // by judge, once it was computed
 }

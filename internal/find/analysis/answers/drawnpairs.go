@@ -1,17 +1,26 @@
 package answers
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 
 	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats/checked"
 )
 
-// meeting is what a judge says of the pairs of lanes that met on one item in one way.
-type meeting struct {
-	cluster int
-	pairs   []average // of every two lanes, what the first of them by name has won
+// meetings are the ways in which lanes met, each on one item, and what judges say of every two of them. There may be as many as items.
+type meetings struct {
+	ways     gather.Names
+	clusters []uint32
+	judges   []won
+}
+
+// won is what the first of two lanes, by name, has won by one judge, and how often they met: one way after the other.
+type won struct {
+	sums   []float32 // of halves: exact
+	times  []uint16
+	shares *checked.Sample // what follows from them, once it was computed
 }
 
 // pairs reports whether lanes are compared: a lane's value on an item is then the share of its comparisons there that it won.
@@ -26,54 +35,62 @@ func (d *drawnLabels) met(r *analysis.Row) string {
 func pairOf(a, b int) int { return max(a, b)*(max(a, b)-1)/2 + min(a, b) }
 
 // compared enters a judge's verdict on a pair.
-func (d *drawnLabels) compared(judge uint32, r *analysis.Row, won float64) {
+func (d *drawnLabels) compared(judge uint32, r *analysis.Row, value float64) {
+	d.meetings.judges = gather.Grown(d.meetings.judges, int(judge))
 	a, b := slices.Index(d.lanes, min(r.Lane, r.Other)), slices.Index(d.lanes, max(r.Lane, r.Other))
 	if a < 0 || b < 0 || a == b {
 		return
 	}
-	for int(judge) >= len(d.meetings) {
-		d.meetings = append(d.meetings, map[string]*meeting{})
+	way, kept := d.meetings.ways.Within([]byte(d.met(r)), gather.MaxUnits)
+	if !kept {
+		return
 	}
-	at := d.met(r)
-	m := d.meetings[judge][at]
-	if m == nil {
-		m = &meeting{int(d.clusters.Of(r.ClusterName())), make([]average, len(d.lanes)*(len(d.lanes)-1)/2)}
-		d.meetings[judge][at] = m
-	}
+	d.meetings.clusters = gather.Grown(d.meetings.clusters, int(way))
+	d.meetings.clusters[way] = d.clusters.Of(r.ClusterName())
 	if a > b { // lanes that a file declares are numbered as they come
-		won = 1 - won
+		value = 1 - value
 	}
-	p := &m.pairs[pairOf(a, b)]
-	p.sum, p.n = p.sum+won, p.n+1
+	w := &d.meetings.judges[judge]
+	at := int(way)*d.everyTwo() + pairOf(a, b)
+	w.sums, w.times = gather.Grown(w.sums, at), gather.Grown(w.times, at)
+	w.sums[at], w.times[at] = w.sums[at]+float32(value), w.times[at]+1
 }
 
-// whole reports whether every two lanes met: only then do shares of wins compare.
-func (m *meeting) whole() bool {
-	return !slices.ContainsFunc(m.pairs, func(p average) bool { return p.n == 0 })
+// everyTwo returns how many pairs of lanes there are.
+func (d *drawnLabels) everyTwo() int { return pairOf(0, len(d.lanes)) }
+
+// value returns the share that the first of two lanes has won in a way; false: they did not meet.
+func (w *won) value(at int) (float64, bool) {
+	if at >= len(w.times) || w.times[at] == 0 {
+		return 0, false
+	}
+	return float64(w.sums[at]) / float64(w.times[at]), true
 }
 
 // shares returns the share of wins of each lane on all items, by a judge, with people's on some items.
 func (d *drawnLabels) shares(judge uint32, items []string) *checked.Sample {
-	return d.judgedShares(judge).With(d.labelledShares(judge, items))
+	w := &d.meetings.judges[judge]
+	if w.shares == nil {
+		w.shares = d.judgedShares(judge)
+	}
+	return w.shares.With(d.labelledShares(judge, items))
 }
 
-// judgedShares returns those of the judge.
+// judgedShares returns those of the judge, on items on which every two lanes met: only there do shares of wins compare.
 func (d *drawnLabels) judgedShares(judge uint32) *checked.Sample {
-	s := checked.NewSample(len(d.lanes))
-	for _, at := range slices.Sorted(maps.Keys(d.meetings[judge])) {
-		m := d.meetings[judge][at]
-		if !m.whole() {
-			continue
-		}
-		won := make([]float64, len(d.lanes))
+	s, names := checked.NewSample(len(d.lanes)), d.meetings.ways.List
+	for _, way := range d.meetings.ways.Ordered(func(a, b uint32) int { return cmp.Compare(names[a], names[b]) }) {
+		shares, whole := make([]float64, len(d.lanes)), true
 		for b := range d.lanes {
 			for a := range b {
-				won[a] += m.pairs[pairOf(a, b)].value()
-				won[b] += 1 - m.pairs[pairOf(a, b)].value()
+				first, met := d.meetings.judges[judge].value(int(way)*d.everyTwo() + pairOf(a, b))
+				shares[a], shares[b], whole = shares[a]+first, shares[b]+1-first, whole && met
 			}
 		}
-		for lane, w := range won {
-			s.Judged(m.cluster, lane, w/float64(len(d.lanes)-1))
+		for lane, x := range shares {
+			if whole {
+				s.Judged(int(d.meetings.clusters[way]), lane, x/float64(len(d.lanes)-1))
+			}
 		}
 	}
 	return s

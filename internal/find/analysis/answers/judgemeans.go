@@ -111,7 +111,11 @@ func (j *judges) deltas(t *analysis.Table) error {
 		sd.Interval = sd.Interval.Clipped(new(float64), nil)
 		t.Findings = append(t.Findings, *f, *sd)
 		if favour := j.favour(d, int(judge)); favour.OK && j.Spec.Method == analysis.JudgeBias {
-			own := j.finding(analysis.WhatFamily, analysis.Score, f.N, by)
+			unit := analysis.Score
+			if len(j.yes) > 0 && !j.Stage.Flips { // as what it favours
+				unit = analysis.Share
+			}
+			own := j.finding(analysis.WhatFamily, unit, f.N, by)
 			j.fill(own, favour, func(g int) stats.Number { return j.favour(parts[g], int(judge)) }, "own family minus others")
 			own.Note("the lanes are taken as given")
 			t.Findings = append(t.Findings, *own)

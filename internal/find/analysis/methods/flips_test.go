@@ -193,6 +193,9 @@ func TestJudgesAreComparedOnTheSameAnswers(t *testing.T) {
 	near(t, "delta of j1", (0.1-0.2)/2, find(t, r, "judge delta", "judge", "j1").Value.Value, 1e-12)
 	own := find(t, r, "own family", "judge", "j1")
 	near(t, "own family of j1", 0.1+0.2, own.Value.Value, 1e-12)
+	if own.Shown() != analysis.Gap {
+		t.Errorf("own family is shown in %q, not in points", own.Shown())
+	}
 	near(t, "its error, over the items left out one by one", math.Sqrt(0.98*0.25/576*(4+6)), own.SE.Value, 1e-12)
 }
 
