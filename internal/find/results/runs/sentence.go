@@ -36,6 +36,9 @@ func (s Standing) verb() string {
 // Counts returns how many requests are where. What is staged is not in flight: no provider has it.
 func (s Standing) Counts() string {
 	p := s.Far.Progress
+	if p.Wanted == 0 {
+		return "it has no requests"
+	}
 	text := fmt.Sprintf("%s of %s %s an answer", assay.Thousands(p.Answered), assay.Count(p.Wanted, "request"),
 		assay.Verb(p.Answered, "has", "have"))
 	add := func(n int64, verb, verbs, words string) {

@@ -119,7 +119,7 @@ func (p *Progress) plain(ctx context.Context, now time.Time) error {
 		return err
 	}
 	line := countsOf(all.Progress)
-	if line == p.last {
+	if all.Wanted == 0 || line == p.last {
 		return nil
 	}
 	p.last = line

@@ -145,8 +145,10 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 		}
 		t.Add(append(cells, runs.LaneNote(l.Lane, redos))...)
 	}
-	if err := t.Write(w.Stdout); err != nil {
-		return err
+	if len(is.Far.Lanes) > 0 {
+		if err := t.Write(w.Stdout); err != nil {
+			return err
+		}
 	}
 	if _, batch := batchrun.Of(run); batch {
 		fmt.Fprintln(w.Stdout)
