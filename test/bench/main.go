@@ -33,6 +33,8 @@ func benchmarks() []benchmark {
 		{"validate", "what people's labels correct, in 10,000 simulated studies (-n) of each of 29 settings: intervals that hold, " +
 			"false claims", validateBench},
 		{"labels", "200 studies (-n) whose judge favours a lane, imported, with 60 labels from a file: false claims", labelsBench},
+		{"trend", "whose changes between runs are called, in 400 simulated histories (-n) of each of 14 settings: judge or model",
+			trendBench},
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
 		{"live", "live requests against what a bare loop and 64 requests in flight can do", liveBench},
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
@@ -89,7 +91,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
-	flags.Uint64Var(&b.seed, "seed", 20261118, "of coverage, validate and labels: another seed, other studies")
+	flags.Uint64Var(&b.seed, "seed", 20261118, "of coverage, validate, labels and trend: another seed, other studies")
 	flags.StringVar(&b.design, "design", "", "of coverage: only designs whose name contains this")
 	flags.StringVar(&b.write, "write", "", "of coverage: write the table as a page to this file")
 	if err := flags.Parse(args); err != nil {

@@ -20,7 +20,8 @@ import (
 // docs/dev/map.md with them.
 var layers = map[string]int{
 	"assay": -1, "study/prompt/lex": -1, "study/prompt/syntax": 0, "find/stats": 0,
-	"find/stats/checked": 1, "find/stats/variance": 1, "assay/jsontext": 0, "examples": 0, "keep/objects": 0, "keep/hub": 0,
+	"find/stats/checked": 1, "find/stats/drift": 1, "find/stats/variance": 1, "assay/jsontext": 0, "examples": 0, "keep/objects": 0,
+	"keep/hub": 0,
 	"assay/csvtext": 0, "study/declare": 1, "study/catalog": 1, "study/decode": 0, "study/studyfile": 3,
 	"send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1,
 	"find/tables": 1, "find/invoices": 1,
@@ -43,7 +44,7 @@ var layers = map[string]int{
 	"find/results/rows": 10, "find/results/labels": 10, "find/results/grid": 10, "find/results/runs": 10,
 	"send/dispatch/local": 9, "send/dispatch/river": 9,
 	"find/results/findings": 11, "show/export": 11,
-	"find/results/document": 12, "send/planner": 12,
+	"find/results/document": 12, "find/results/trend": 12, "send/planner": 12,
 	"show/export/folder": 1, "show/export/table": 2,
 	"show/export/inspect": 12, "show/export/speceval": 12, "show/export/pairwise": 12, "show/export/sycobench": 12,
 	"show/export/bundle": 12, "show/export/studyfolder": 12, "find/results/quotes": 13, "show/export/formats": 13,

@@ -85,6 +85,13 @@ type Lane struct {
 	Unread          int64 // replies of a judge that no verdict can be read from
 }
 
+// Served is how many answers of a lane in a stage a model gave, as replies name it: a provider may serve another version of a model at any
+// time.
+type Served struct {
+	Stage, Lane, Model string
+	Answers            int64
+}
+
 // Shut reports whether the lane was stopped or is held: nothing more of it goes out before a person looked.
 func (l Lane) Shut() bool { return l.State == LaneStopped || l.State == LaneHeld }
 

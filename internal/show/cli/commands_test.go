@@ -20,7 +20,7 @@ var (
 		"init", "check", "plan", "lock", "list", "completion", "version",
 		"run", "judge", "resume", "tune", "notify", "worker", "cancel", "retry", "redo", "adopt", "resolve",
 		"runs", "jobs", "show", "status", "results", "errors", "spend", "sql", "view",
-		"analyse", "report", "compare", "export", "label", "bundle", "table",
+		"analyse", "report", "compare", "trend", "export", "label", "bundle", "table",
 		"batch", "gateway", "import", "clean", "backup", "restore", "sim",
 	}
 	toCome = []string{}

@@ -224,6 +224,7 @@ func commands(w *shell.World) []*cobra.Command {
 		reading.Report(w),
 		reading.Bundle(w),
 		reading.Compare(w),
+		reading.Trend(w),
 		driving.Import(w),
 		ratings.Table(w),
 		reading.Label(w),

@@ -113,6 +113,12 @@ func TestSessions(t *testing.T) {
 	}
 	babbler := httptest.NewServer(babbling)
 	t.Cleanup(func() { babbler.Close(); babbling.Close() })
+	leaning, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Judges: &minds.Judges{Noise: 8, Lean: 15}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lenient := httptest.NewServer(leaning)
+	t.Cleanup(func() { lenient.Close(); leaning.Close() })
 	var waits []fault.Rule
 	for _, text := range []string{"openai create 429=10h once", "anthropic ask 429=10h nth=3"} {
 		rule, err := simulator.ParseRule(text)
@@ -145,6 +151,7 @@ func TestSessions(t *testing.T) {
 			e.Setenv("MUMBLE", mumbler.URL)       // a simulator whose judges often say nothing that can be read
 			e.Setenv("DECLINE", decliner.URL)     // one whose judges also decline
 			e.Setenv("BABBLE", babbler.URL)       // one whose judges never say anything that can be read
+			e.Setenv("LENIENT", lenient.URL)      // one whose judges find every answer better
 			e.Setenv("BUSY", busybody.URL)        // one that asks to wait
 			e.Values[slowKey{}] = &slowWorld{}
 			return nil

@@ -52,6 +52,7 @@ func simCommand(w *shell.World) *cobra.Command {
 	flags.IntVar(&f.options.Limits.Tokens, "limit-tokens", 0, "live tokens per minute and key")
 	flags.Int64Var(&f.options.Limits.Enqueued, "limit-enqueued", 0, "prompt tokens that unfinished batches of one model may hold")
 	flags.Float64Var(&f.judges.Noise, "judge-noise", f.judges.Noise, "points of quality by which judges err (0: never)")
+	flags.Float64Var(&f.judges.Lean, "judge-lean", f.judges.Lean, "points of quality that judges add to a single answer")
 	flags.Float64Var(&f.judges.PositionBias, "judge-bias", f.judges.PositionBias, "log odds that judges add to what they see first")
 	flags.Float64Var(&f.judges.Ties, "judge-ties", f.judges.Ties, "share of ties between equals, where ties are allowed")
 	flags.Float64Var(&f.judges.Refusals, "judge-refusals", f.judges.Refusals, "share of questions that judges decline")

@@ -40,7 +40,7 @@ func (t Truth) Seen(m Model, of func(seen float64) float64) float64 {
 	var noise [steps]float64
 	for k := range noise {
 		u := (float64(k) + 0.5) / steps
-		noise[k] = t.Judges.Noise * math.Log(u/(1-u))
+		noise[k] = t.Judges.Lean + t.Judges.Noise*math.Log(u/(1-u))
 	}
 	sum := 0.0
 	for q, share := range t.levels(m) {

@@ -17,6 +17,8 @@ type Judges struct {
 	// Noise is the scale, in points of quality, of what a judge sees beside the quality. The log odds that it finds the first of two
 	// answers better are the difference of their qualities divided by it.
 	Noise float64 `json:"noise"`
+	// Lean is added to the quality of a single answer, in points: a judge that leans is lenient, or harsh where it is below 0.
+	Lean float64 `json:"lean"`
 	// PositionBias is added to the log odds of the answer that is shown first.
 	PositionBias float64 `json:"position_bias"`
 	// Ties is the share of ties between answers of equal quality, where ties are allowed. It falls with the difference as in Davidson's
@@ -33,8 +35,11 @@ func DefaultJudges() Judges { return Judges{Noise: 8, PositionBias: 0.2, Ties: 0
 
 // Check returns what is wrong with the settings.
 func (j Judges) Check() error {
-	if !(j.Noise >= 0) || math.IsInf(j.Noise, 0) || math.IsNaN(j.PositionBias) || math.IsInf(j.PositionBias, 0) {
-		return fmt.Errorf("judges with noise %g and position bias %g: want numbers, and noise of at least 0", j.Noise, j.PositionBias)
+	for _, x := range []float64{j.Noise, j.PositionBias, j.Lean} {
+		if math.IsNaN(x) || math.IsInf(x, 0) || j.Noise < 0 {
+			return fmt.Errorf("judges with noise %g, position bias %g and lean %g: want numbers, and noise of at least 0", j.Noise,
+				j.PositionBias, j.Lean)
+		}
 	}
 	for _, s := range []struct {
 		name  string
@@ -106,7 +111,7 @@ func (r *ruling) prepare(f *replyForm) {
 // seen returns the quality of an answer as this judge sees it, as a share.
 func (r *ruling) seen() float64 {
 	u := min(max(dice.Chance(r.draw^0x5ee4), 1e-9), 1-1e-9)
-	q := latent(r.answer()) + r.Noise*math.Log(u/(1-u))
+	q := latent(r.answer()) + r.Lean + r.Noise*math.Log(u/(1-u))
 	return min(max(q/100, 0), 1)
 }
 

@@ -23,33 +23,46 @@ type Diff struct {
 
 	readers [2]*results.Reader
 	shared  map[string]bool // items of both runs
+	changed map[string]bool // of them: those that are not the same in both
 }
 
 // Compare puts two runs side by side, each with its reader.
 func Compare(ctx context.Context, readers [2]*results.Reader, runs [2]store.Run) (*Diff, error) {
-	d := &Diff{Runs: runs, readers: readers, shared: map[string]bool{}}
+	d := newDiff(readers, runs)
 	if err := d.settings(ctx); err != nil {
 		return nil, err
 	}
 	return d, d.results(ctx)
 }
 
+func newDiff(readers [2]*results.Reader, runs [2]store.Run) *Diff {
+	return &Diff{Runs: runs, readers: readers, shared: map[string]bool{}, changed: map[string]bool{}}
+}
+
 // Shared returns how many items both runs have.
 func (d *Diff) Shared() int { return len(d.shared) }
 
-// results compares the verdicts of both runs.
-func (d *Diff) results(ctx context.Context) error {
-	var walks [2]*walk
+// walks returns the walks over the rows of both runs.
+func (d *Diff) walks(ctx context.Context) (out [2]*walk, err error) {
 	for i := range d.Runs {
 		q, err := rowsAlone(ctx, d.readers[i], d.Runs[i])
 		if err != nil {
-			return err
+			return out, err
 		}
 		f, err := newFacts(ctx, q)
 		if err != nil {
-			return err
+			return out, err
 		}
-		walks[i] = newWalk(q, f)
+		out[i] = newWalk(q, f)
+	}
+	return out, nil
+}
+
+// results compares the verdicts of both runs.
+func (d *Diff) results(ctx context.Context) error {
+	walks, err := d.walks(ctx)
+	if err != nil {
+		return err
 	}
 	for _, s := range walks[0].stages {
 		if !slices.ContainsFunc(walks[1].stages, func(o analysis.Stage) bool { return o.Name == s.Name && o.Verb == s.Verb }) {
@@ -111,14 +124,24 @@ const (
 
 const betweenRuns = "differences between runs"
 
-// paired compares the lanes of one stage with themselves: in the analyzer, the run takes the place of the lane.
+// paired compares the lanes of one stage with themselves.
 func (d *Diff) paired(ctx context.Context, walks [2]*walk, s analysis.Stage) error {
-	which := secondRun
 	both := d.lanesOfBoth(walks, s.Name)
+	tables, err := pairedRuns(ctx, walks, s, []string{laneField}, func(r *analysis.Row) bool { return both[r.Lane] && d.shared[r.Item] })
+	d.Paired = append(d.Paired, tables...)
+	return err
+}
+
+// pairedRuns compares two runs in one stage, group by group, on the rows that are kept: in the analyzer, the run takes the place of the
+// lane.
+func pairedRuns(ctx context.Context, walks [2]*walk, s analysis.Stage, by []string, keep func(*analysis.Row) bool) (
+	[]analysis.Table, error,
+) {
+	which := secondRun
 	analyzer, err := methods.Open([]analysis.Stage{s}, []analysis.Spec{{
-		Stage: s.Name, Method: analysis.Rates, By: []string{analysis.ByLane, laneField},
+		Stage: s.Name, Method: analysis.Rates, By: append([]string{analysis.ByLane}, by...),
 		Keep: func(r *analysis.Row) bool {
-			if !both[r.Lane] || !d.shared[r.Item] {
+			if !keep(r) {
 				return false
 			}
 			r.Fields, r.Lane = map[string]string{laneField: r.Lane}, which
@@ -126,23 +149,22 @@ func (d *Diff) paired(ctx context.Context, walks [2]*walk, s analysis.Stage) err
 		},
 	}}, analysis.Options{Seed: 1})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, name := range []string{firstRun, secondRun} {
 		which = name
 		if err := walks[i].read(ctx, analyzer, s); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	report, err := analyzer.Report()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, t := range report.Tables {
-		nameRuns(&t)
-		d.Paired = append(d.Paired, t)
+	for i := range report.Tables {
+		nameRuns(&report.Tables[i])
 	}
-	return nil
+	return report.Tables, nil
 }
 
 // nameRuns calls runs runs and lanes lanes, and makes differences those of the second run against the first: what

@@ -243,6 +243,7 @@ func (d *Diff) items(ctx context.Context) error {
 				continue
 			case other != hash:
 				one.Changed++
+				d.changed[id] = true
 			}
 			one.Shared++
 			d.shared[id] = true

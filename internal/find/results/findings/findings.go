@@ -64,6 +64,9 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, q Query) (*Findin
 		return nil, err
 	}
 	out.Report.Plan = q.plan
+	out.Report.Leaderboards = slices.DeleteFunc(out.Report.Leaderboards, func(b analysis.Leaderboard) bool {
+		return Keeps(st, b.Stage) != "" // what a judge does on a gold set is no result of lanes
+	})
 	if err := q.narrow(out.Report); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -57,6 +58,18 @@ func (s *Reader) lanes(ctx context.Context, where string, args ...any) ([]store.
 		all = append(all, l)
 	}
 	return all, rows.Err()
+}
+
+// Served counts the answers of a run by the model that gave them, as replies name it, in the order of stage, lane and model. Answers that
+// name none are left out.
+func (s *Reader) Served(ctx context.Context, run int64) ([]store.Served, error) {
+	scan := func(rows *sql.Rows) (m store.Served, err error) {
+		err = rows.Scan(&m.Stage, &m.Lane, &m.Model, &m.Answers)
+		return m, err
+	}
+	return db.Collect(db.Walk(ctx, s.db, "count answers by model", scan, `SELECT g.stage, g.lane, o.model, COUNT(*) FROM segments g
+		JOIN outcomes o ON o.segment_no = g.no AND o.stands = 1 WHERE g.run_no = $1 AND o.model <> ''
+		GROUP BY g.stage, g.lane, o.model ORDER BY g.stage, g.lane, o.model`, run))
 }
 
 // byEnding names counters that are in the order of assay.Endings.

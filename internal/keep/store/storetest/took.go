@@ -47,4 +47,10 @@ func took(t *testing.T, fresh Fresh) {
 			t.Errorf("in all, rehearsals %t: %s", rehearsal, d)
 		}
 	}
+	model := b.outcome(part, 0, assay.Answered).Outcome.Model
+	served, err := b.s.Reader.Served(b.ctx, b.run.No)
+	b.ok(err)
+	if d := cmp.Diff([]store.Served{{Stage: "answers", Lane: "gpt", Model: model, Answers: 4}}, served); d != "" || model == "" {
+		t.Errorf("models that answered: %s", d)
+	}
 }
