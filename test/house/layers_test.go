@@ -21,7 +21,7 @@ import (
 var layers = map[string]int{
 	"assay": -1, "study/prompt/lex": -1, "study/prompt/syntax": 0, "find/stats": 0,
 	"find/stats/checked": 1, "find/stats/drift": 1, "find/stats/variance": 1, "assay/jsontext": 0, "examples": 0, "keep/objects": 0,
-	"keep/hub": 0,
+	"keep/hub":      0,
 	"assay/csvtext": 0, "study/declare": 1, "study/catalog": 1, "study/decode": 0, "study/studyfile": 3,
 	"send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1,
 	"find/tables": 1, "find/invoices": 1,
