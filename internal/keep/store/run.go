@@ -22,6 +22,15 @@ type Event struct {
 type Headline struct {
 	Version string // of the run when it was computed: Version spells it
 	Text    string
+	Lead    Lead
+}
+
+// Lead is who is first in a run, and what it reached. What is not known is empty or nil.
+type Lead struct {
+	Leader string   `json:"leader"`
+	Score  string   `json:"leader_score"`    // as it is shown
+	Range  string   `json:"leader_interval"` // of its score
+	Value  *float64 `json:"leader_value"`    // to sort by: more is better
 }
 
 // OrderKind is the kind of an order to the holder of a run.

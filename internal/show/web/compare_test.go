@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -50,6 +51,7 @@ func (r *rig) another() {
 func TestTwoRunsStandSideBySide(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.clock = r.clock.Add(time.Hour)
 	r.another()
 	a := r.get("/compare?a=run1&b=run2")
 	if a.status != http.StatusOK {
@@ -102,6 +104,16 @@ func TestTwoRunsStandSideBySide(t *testing.T) {
 	}
 	if body := r.get("/runs").body; !strings.Contains(body, `form="pick-two"`) || !strings.Contains(body, `action="/compare"`) {
 		t.Error("the list of runs offers no comparison")
+	}
+	for _, ticked := range []string{"/compare?run=run1&run=run2", "/compare?run=run2&run=run1"} { // the older one is the first
+		if x := difference(ticked); x != -1 {
+			t.Errorf("%s: a difference of %g", ticked, x)
+		}
+	}
+	for _, ticked := range []string{"/compare?run=run1", "/compare?run=run1&run=run2&run=run1"} {
+		if a := r.get(ticked); a.status != http.StatusBadRequest || !strings.Contains(a.body, "tick two runs") {
+			t.Errorf("%s: %d", ticked, a.status)
+		}
 	}
 	if a := r.get("/compare?a=run1&b=run2&stage=none"); a.status != http.StatusBadRequest {
 		t.Errorf("a stage that is not there: %d", a.status)

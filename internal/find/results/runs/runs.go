@@ -3,15 +3,12 @@ package runs
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/runs"
-	"assay/internal/send/batchrun"
 	"assay/internal/show/report/words"
 )
 
@@ -37,6 +34,8 @@ type Row struct {
 	Closed   *time.Time `json:"closed"`
 	Before   *time.Time `json:"collect_before"`  // when a provider deletes results that are not here yet
 	Found    string     `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
+	store.Lead
+	Size
 
 	SpentText string `json:"-"` // in words
 	preparing bool
@@ -45,98 +44,19 @@ type Row struct {
 // Unfinished reports whether the run may still change by itself.
 func (r Row) Unfinished() bool { return r.Closed == nil && !r.preparing }
 
-// Filter narrows a list of runs; what is empty does not.
-type Filter struct {
-	Study  string // its name, whole
-	Kind   Kind
-	States []State // any of these; open means all that are not closed
-	By     string
-	Note   string // a part of it, in any case
-	Limit  int    // 0: all
-}
-
-// Kind is what a run was made from.
-type Kind string
-
-// The kinds of runs.
-const (
-	KindStudy Kind = "study"
-	KindBatch Kind = "batch"
-)
-
-// runsPage is how many runs are read at a time.
-const runsPage = 200
-
-// List lists runs, newest first, and reports whether there are more than the limit.
-func List(ctx context.Context, r *results.Reader, f Filter) (rows []Row, more bool, err error) {
-	for before := int64(0); ; {
-		page, err := r.Pages.RunsPage(ctx, before, runsPage)
-		if err != nil || len(page) == 0 {
-			return rows, false, err
-		}
-		before = page[len(page)-1].No
-		page = slices.DeleteFunc(page, func(run store.Run) bool { return !f.takes(run) })
-		all, err := runRows(ctx, r, page)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, row := range all {
-			if !f.takesState(row) {
-				continue
-			}
-			if f.Limit > 0 && len(rows) == f.Limit {
-				return rows, true, nil
-			}
-			rows = append(rows, row)
-		}
-	}
-}
-
-// takes reports whether a run passes what needs no counters.
-func (f Filter) takes(run store.Run) bool {
-	return (f.Study == "" || run.Study == f.Study) && (f.By == "" || run.By == f.By) && (f.Kind == "" || kindOf(run) == f.Kind) &&
-		strings.Contains(strings.ToLower(run.Note), strings.ToLower(f.Note))
-}
-
-func (f Filter) takesState(row Row) bool {
-	return len(f.States) == 0 || slices.Contains(f.States, row.State) ||
-		row.Closed == nil && slices.Contains(f.States, StateOpen)
-}
-
-func kindOf(run store.Run) Kind {
-	if _, batch := batchrun.Of(run); batch {
-		return KindBatch
-	}
-	return KindStudy
-}
-
-// runRows returns the rows of some runs.
-func runRows(ctx context.Context, r *results.Reader, runs []store.Run) ([]Row, error) {
-	all, err := Standings(ctx, r, runs...)
-	if err != nil {
-		return nil, err
-	}
-	found, err := Found(ctx, r, runs)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Row, len(runs))
-	for i, run := range runs {
-		out[i] = runRow(r, all[run.No])
-		out[i].Found = found[run.No]
-	}
-	return out, nil
-}
-
 // KeepHeadline keeps what a run found for lists of runs, as it was computed from the ledger at a version. Lists can do
 // without: who reads what was found does so, too, where the ledger takes no writes, as on a full disk.
 func KeepHeadline(ctx context.Context, to *runs.Store, run int64, version string, s *words.Summary) {
-	_ = to.PutHeadline(ctx, run, store.Headline{Version: version, Text: s.Result})
+	h := store.Headline{Version: version, Text: s.Result}
+	if f := s.First; f != nil {
+		h.Lead = store.Lead{Leader: f.Name, Score: f.Cell.Text, Range: f.Cell.Between, Value: &f.Value}
+	}
+	_ = to.PutHeadline(ctx, run, h)
 }
 
-// Found returns what closed runs found, in a few words, as far as it was computed since they last changed: a list
+// found returns what closed runs found, in a few words, as far as it was computed since they last changed: a list
 // computes nothing.
-func Found(ctx context.Context, r *results.Reader, runs []store.Run) (map[int64]string, error) {
+func found(ctx context.Context, r *results.Reader, runs []store.Run) (map[int64]store.Headline, error) {
 	var closed []int64
 	for _, run := range runs {
 		if run.State == store.RunClosed {
@@ -147,7 +67,7 @@ func Found(ctx context.Context, r *results.Reader, runs []store.Run) (map[int64]
 	if err != nil {
 		return nil, err
 	}
-	out := map[int64]string{}
+	out := map[int64]store.Headline{}
 	for _, no := range closed {
 		h, ok := kept[no]
 		if !ok {
@@ -158,19 +78,21 @@ func Found(ctx context.Context, r *results.Reader, runs []store.Run) (map[int64]
 			return nil, err
 		}
 		if version == h.Version {
-			out[no] = h.Text
+			out[no] = h
 		}
 	}
 	return out, nil
 }
 
-func runRow(r *results.Reader, s Standing) Row {
+// Row returns the run as JSON has it.
+func (s Listed) Row() Row {
 	run, a := s.Run, s.Needs
 	row := Row{
-		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: s.State, Sentence: s.Sentence(), Rehearsal: r.Rehearsal || run.Rehearsal,
+		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: s.State, Sentence: s.Sentence(), Rehearsal: s.Rehearsal,
 		Progress: s.Far.Progress, Held: a.Held, Stopped: a.Stopped, Spent: a.Cost.Dollars(), AtLeast: a.Cost.Sum.Float(),
 		Unpriced: a.Cost.Unknown, Note: run.Note, By: run.By, Begun: run.Created, Closed: assay.KnownTime(run.Closed),
 		Before: assay.KnownTime(a.CollectBefore), SpentText: a.Cost.String(), preparing: run.State == store.RunPreparing,
+		Found: s.Found, Lead: s.Lead, Size: s.Size,
 	}
 	if run.Budget != nil {
 		row.Budget = new(run.Budget.Float())

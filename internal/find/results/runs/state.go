@@ -79,6 +79,11 @@ type Standing struct {
 
 // Standings returns the states of runs, by their numbers.
 func Standings(ctx context.Context, r *results.Reader, all ...store.Run) (map[int64]Standing, error) {
+	return standings(ctx, r, map[string]*study.Study{}, all)
+}
+
+// standings keeps the studies that it reads, by their digests: most runs of a list are of few studies.
+func standings(ctx context.Context, r *results.Reader, studies map[string]*study.Study, all []store.Run) (map[int64]Standing, error) {
 	numbers := make([]int64, len(all))
 	for i, run := range all {
 		numbers[i] = run.No
@@ -92,7 +97,6 @@ func Standings(ctx context.Context, r *results.Reader, all ...store.Run) (map[in
 		return nil, err
 	}
 	out := make(map[int64]Standing, len(all))
-	studies := map[string]*study.Study{} // by their digests: most runs of a list are of few studies
 	for _, run := range all {
 		s := Standing{Run: run, Far: far[run.No], Needs: needs[run.No], now: r.Pages.Now()}
 		if run.State == store.RunClosed {
@@ -250,13 +254,9 @@ func (s *Standing) closed(ctx context.Context, r *results.Reader, known map[stri
 		s.State = StateCancelled
 		return nil
 	}
-	st, ok := known[s.Run.Digest]
-	var err error
-	if !ok {
-		if st, err = r.Study(ctx, s.Run); err != nil {
-			return err
-		}
-		known[s.Run.Digest] = st
+	st, err := studyOf(ctx, r, s.Run, known)
+	if err != nil {
+		return err
 	}
 	s.Stage = s.failedStage(st)
 	switch {
@@ -273,6 +273,17 @@ func (s *Standing) closed(ctx context.Context, r *results.Reader, known map[stri
 		}
 	}
 	return err
+}
+
+func studyOf(ctx context.Context, r *results.Reader, run store.Run, known map[string]*study.Study) (*study.Study, error) {
+	if st, ok := known[run.Digest]; ok {
+		return st, nil
+	}
+	st, err := r.Study(ctx, run)
+	if err == nil {
+		known[run.Digest] = st
+	}
+	return st, err
 }
 
 // unusable reports whether a judge was asked and no verdict can be read from what it replied.

@@ -137,6 +137,18 @@ func (s *Reader) items(ctx context.Context, where string, args ...any) iter.Seq2
 	return db.Walk(ctx, s.db, "read items", scan, `SELECT ord, id, cluster, expect, fields FROM items `+where, args...)
 }
 
+// ItemCount returns how many items an input of a run has. They are numbered without gaps.
+func (s *Pages) ItemCount(ctx context.Context, run int64, input string) (int64, error) {
+	var last sql.NullInt64
+	if err := s.db.QueryRow(ctx, `SELECT MAX(ord) FROM items WHERE run_no = $1 AND input = $2`, run, input).Scan(&last); err != nil {
+		return 0, fmt.Errorf("count items: %w", err)
+	}
+	if !last.Valid {
+		return 0, nil
+	}
+	return last.Int64 + 1, nil
+}
+
 // Named reads the items of a run that have an id, at most one of each input, by the input's name.
 func (s *Reader) Named(ctx context.Context, run int64, id string) (map[string]assay.Item, error) {
 	all := map[string]assay.Item{}

@@ -21,12 +21,28 @@ func (s *Pages) Headlines(ctx context.Context, runs []int64) (map[int64]store.He
 	err := s.db.Each(ctx, func(rows *sql.Rows) error {
 		var run int64
 		var h store.Headline
-		err := rows.Scan(&run, &h.Version, &h.Text)
+		l := &h.Lead
+		err := rows.Scan(&run, &h.Version, &h.Text, &l.Leader, &l.Score, &l.Range, &l.Value)
 		all[run] = h
 		return err
-	}, `SELECT run_no, version, text FROM headlines WHERE run_no IN (`+db.Numbers(runs)+`)`)
+	}, `SELECT run_no, version, text, leader, leader_score, leader_range, leader_value FROM headlines WHERE run_no IN (`+db.Numbers(runs)+`)`)
 	if err != nil {
 		return nil, fmt.Errorf("read headlines: %w", err)
+	}
+	return all, nil
+}
+
+// Studies reads the names of all studies that have runs, in their order.
+func (s *Pages) Studies(ctx context.Context) ([]string, error) {
+	var all []string
+	err := s.db.Each(ctx, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		all = append(all, name)
+		return err
+	}, `SELECT DISTINCT study FROM runs WHERE state <> 'preparing' ORDER BY study`)
+	if err != nil {
+		return nil, fmt.Errorf("read studies: %w", err)
 	}
 	return all, nil
 }

@@ -52,8 +52,11 @@ func (s *Store) SetSpared(ctx context.Context, run int64, stage, lane string, n 
 // PutHeadline keeps what a run found, so that a list of runs has it without computing anything. It replaces the one before.
 func (s *Store) PutHeadline(ctx context.Context, run int64, h store.Headline) error {
 	return s.db.Tx(ctx, "keep a headline", db.Relaxed, func(t *db.Txn) error {
-		_, err := t.ExecContext(ctx, `INSERT INTO headlines (run_no, version, text) VALUES ($1, $2, $3)
-			ON CONFLICT (run_no) DO UPDATE SET version = excluded.version, text = excluded.text`, run, h.Version, h.Text)
+		_, err := t.ExecContext(ctx, `INSERT INTO headlines (run_no, version, text, leader, leader_score, leader_range, leader_value)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run_no) DO UPDATE SET version = excluded.version, text = excluded.text,
+			leader = excluded.leader, leader_score = excluded.leader_score, leader_range = excluded.leader_range,
+			leader_value = excluded.leader_value`,
+			run, h.Version, h.Text, h.Lead.Leader, h.Lead.Score, h.Lead.Range, h.Lead.Value)
 		return err
 	})
 }

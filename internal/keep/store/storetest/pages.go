@@ -357,10 +357,12 @@ func headlines(t *testing.T, fresh Fresh) {
 	if all := read(b.run.No, other.No); len(all) != 0 {
 		t.Errorf("there are %v before any was kept", all)
 	}
+	ahead := store.Headline{Version: "2", Text: "b is ahead",
+		Lead: store.Lead{Leader: "b", Score: "83%", Range: "55 to 95%", Value: new(0.83)}}
 	b.ok(b.s.Runs.PutHeadline(b.ctx, b.run.No, store.Headline{Version: "1", Text: "a is ahead"}))
 	b.ok(b.s.Runs.PutHeadline(b.ctx, other.No, store.Headline{Version: "7", Text: "no difference shown"}))
-	b.ok(b.s.Runs.PutHeadline(b.ctx, b.run.No, store.Headline{Version: "2", Text: "b is ahead"}))
-	want := map[int64]store.Headline{b.run.No: {Version: "2", Text: "b is ahead"}, other.No: {Version: "7", Text: "no difference shown"}}
+	b.ok(b.s.Runs.PutHeadline(b.ctx, b.run.No, ahead))
+	want := map[int64]store.Headline{b.run.No: ahead, other.No: {Version: "7", Text: "no difference shown"}}
 	if d := cmp.Diff(want, read(b.run.No, other.No)); d != "" {
 		t.Error(d)
 	}

@@ -3,15 +3,16 @@ package state
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
 	"assay/internal/find/results/runs"
+	"assay/internal/keep/store"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
 )
@@ -20,6 +21,7 @@ type runsFlags struct {
 	listFlags
 	filter runs.Filter
 	states []string
+	sort   string
 }
 
 // Runs makes the command `assay runs`.
@@ -28,7 +30,7 @@ func Runs(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "runs [PATH…]",
 		GroupID: shell.GroupLook,
-		Short:   "List all runs, newest first: state, progress, cost, result, note",
+		Short:   "List all runs, newest first: state, result, leader, cost, note",
 		Long: "Lists the runs of studies and batch files, newest first, from the ledger alone. PATH is a home, or a folder to look for " +
 			"homes in; without\n" +
 			"one, it is the home of this folder.\n\n" +
@@ -46,6 +48,7 @@ func Runs(w *shell.World) *cobra.Command {
 	c.Flags().StringVar((*string)(&f.filter.Kind), "kind", "", "only runs of a study, or of a batch file (batch)")
 	c.Flags().StringSliceVar(&f.states, "state", nil, "only runs in these states; open: all that are not closed")
 	c.Flags().StringVar(&f.filter.By, "by", "", "only runs that this person began")
+	c.Flags().StringVar(&f.sort, "sort", string(runs.SortNewest), "newest, oldest, study, state (urgent first), leader, size or cost")
 	c.Flags().StringVar(&f.filter.Note, "note", "", "only runs with this text in their note")
 	return c
 }
@@ -57,6 +60,9 @@ func (f *runsFlags) check() error {
 			return shell.Usage(assay.Choices(state, known), "--state: no state is called %q", s)
 		}
 		f.filter.States = append(f.filter.States, state)
+	}
+	if f.filter.Sort = runs.Sort(f.sort); !slices.Contains(runs.Sorts(), f.filter.Sort) {
+		return shell.Usage(assay.Choices(f.filter.Sort, runs.Sorts()), "--sort: no order is called %q", f.sort)
 	}
 	if kinds := []runs.Kind{runs.KindStudy, runs.KindBatch}; f.filter.Kind != "" && !slices.Contains(kinds, f.filter.Kind) {
 		return shell.Usage(assay.Choices(f.filter.Kind, kinds), "--kind: no kind is called %q", f.filter.Kind)
@@ -92,46 +98,66 @@ func listRuns(ctx context.Context, w *shell.World, f runsFlags, paths []string) 
 	})
 }
 
-// runRows returns the runs of all homes in one order, the newest first.
+// runRows returns the runs of all homes in one order.
 func runRows(ctx context.Context, homes []listedHome, filter runs.Filter) (rows []runs.Row, more bool, err error) {
-	rows = []runs.Row{}
+	type placed struct {
+		runs.Listed
+		home string
+	}
+	var all []placed
 	for _, h := range homes {
 		own, cut, err := runs.List(ctx, h.at.Results(), filter)
 		if err != nil {
 			return nil, false, err
 		}
-		for i := range own {
-			own[i].Home = h.name
+		for _, l := range own {
+			all = append(all, placed{l, h.name})
 		}
-		rows, more = append(rows, own...), more || cut
+		more = more || cut
 	}
-	if len(homes) == 1 {
-		return rows, more, nil
-	}
-	sort.SliceStable(rows, func(i, k int) bool { return rows[i].Begun.After(rows[k].Begun) })
-	if filter.Limit > 0 && len(rows) > filter.Limit {
-		rows, more = rows[:filter.Limit], true
+	runs.Merge(filter.Sort, all, func(p placed) runs.Listed { return p.Listed }, len(homes))
+	rows = []runs.Row{}
+	for _, l := range all {
+		if filter.Limit > 0 && len(rows) == filter.Limit {
+			return rows, true, nil
+		}
+		row := l.Row()
+		row.Home = l.home
+		rows = append(rows, row)
 	}
 	return rows, more, nil
 }
 
+// runTable shows what a person looks for first: what a run is, whether it needs somebody, what came out and what it cost.
 func runTable(rows []runs.Row, homes bool) *term.Table {
-	t := &term.Table{Head: []string{"RUN", "STUDY", "STATE", "ANSWERED", "FAILED", "SPENT", "RESULT", "BEGUN", "BY", "NOTE"},
-		Right: map[int]bool{3: true, 4: true, 5: true}, Spare: []string{"BY", "NOTE", "BEGUN"}}
+	t := &term.Table{Head: []string{"RUN", "STATE", "STUDY", "RESULT", "LEADER", "ANSWERED", "FAILED", "SPENT", "BEGUN", "SIZE", "BY",
+		"NOTE"}, Right: map[int]bool{5: true, 6: true, 7: true}, Spare: []string{"BY", "SIZE", "FAILED", "BEGUN", "NOTE", "LEADER"}}
 	if homes {
 		t.Head = append(t.Head, "HOME")
 	}
 	for _, r := range rows {
+		failed := ""
+		if r.Failed > 0 {
+			failed = assay.Thousands(r.Failed)
+		}
 		cells := []any{
-			r.Run, r.Study, r.State, assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted), assay.Thousands(r.Failed),
-			r.SpentText, r.Found, shell.ShortMoment(&r.Begun), r.By, r.Note,
+			r.Run, r.State, r.Study, r.Found, leaderText(r.Lead), assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted), failed,
+			r.SpentText, shell.ShortMoment(&r.Begun), r.Size.String(), r.By, r.Note,
 		}
 		if homes {
 			cells = append(cells, cmp.Or(r.Home, "."))
 		}
 		t.Add(cells...)
 	}
-	return t.Compact("RESULT")
+	return t.Compact("RESULT", "LEADER", "FAILED", "SIZE", "BY", "NOTE")
+}
+
+// leaderText returns who is first, with its score and interval.
+func leaderText(l store.Lead) string {
+	if l.Range == "" {
+		return strings.TrimSpace(l.Leader + " " + l.Score)
+	}
+	return fmt.Sprintf("%s %s (%s)", l.Leader, l.Score, l.Range)
 }
 
 // noteLine is who began a run, when and why.

@@ -19,6 +19,7 @@ type Summary struct {
 	Headline  Sentence   // at most 25 words
 	Basis     []Fact     // what it rests on, in a line
 	Result    string     // the same in a few words, for lists; empty: nothing is known
+	First     *First     // nil: nobody is
 	Further   []Sentence // who is behind and what was not tested, and one for each further stage
 	Aside     []Sentence // of those, the ones that no column of the board has
 	Coverage  string     // how much of the plan it rests on
@@ -32,6 +33,26 @@ type Summary struct {
 	Read      string // the address of the items that lanes disagree on; empty: there is none
 }
 
+// First is who is first, for lists.
+type First struct {
+	Name  string
+	Cell  BoardCell // what it reached
+	Value float64   // more is better
+}
+
+// firstOf returns the best place; nil: none has a value, or there are too few votes to name one.
+func firstOf(r *ranked) *First {
+	if len(r.order) == 0 || len(r.Unmet) > 1 || r.early() {
+		return nil
+	}
+	p := r.Places[r.order[0]]
+	f := &First{Name: assay.Clean(p.Name, plot.MaxName), Cell: r.cell(p.Name), Value: p.Value.Value}
+	if r.Less {
+		f.Value = -f.Value
+	}
+	return f
+}
+
 // result is who leads, in the fewest words; empty: that is not known.
 func (d document) result(r *ranked) string {
 	if len(r.order) < 2 || !r.tested {
@@ -41,11 +62,11 @@ func (d document) result(r *ranked) string {
 		return "not all were compared"
 	}
 	name := func(i int) string { return assay.Clean(r.Places[i].Name, plot.MaxName) }
-	top, clique := r.top()
+	top, _ := r.top()
 	switch {
 	case len(r.unknown()) > 0:
 		return name(top[0]) + " is first, not all were tested"
-	case len(top) == len(r.order) && clique:
+	case len(top) == len(r.order) && len(top) == 2:
 		return "no difference shown"
 	case len(top) == len(r.order):
 		return fmt.Sprintf("all %d tied at the top", len(top))
@@ -77,7 +98,7 @@ func (d document) summary() *Summary {
 	}
 	lead := leader(all)
 	out.Headline, out.Further = d.headline(lead)
-	out.Result, out.Basis = d.result(lead), d.basis(lead)
+	out.Result, out.First, out.Basis = d.result(lead), firstOf(lead), d.basis(lead)
 	out.Board, out.Quality, out.Sides = d.board(lead, all), d.quality(lead), d.sides()
 	out.Aside = slices.Clone(out.Further)
 	for _, r := range all {

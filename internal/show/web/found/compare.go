@@ -93,11 +93,11 @@ func (c compareQuery) address(after string) string {
 
 // compared finds the two runs that a query names, and what they have in common.
 func (s *Pages) compared(q *site.Request) (k compareKey, runs [2]store.Run, f memo.Found[*findings.Diff], err error) {
+	if k.homes, runs, err = s.two(q); err != nil {
+		return k, runs, f, err
+	}
 	version := ""
-	for i, name := range []string{"a", "b"} {
-		if k.homes[i], runs[i], err = s.RunOf(q, name); err != nil {
-			return k, runs, f, err
-		}
+	for i := range runs {
 		k.runs[i] = runs[i].No
 		one, err := k.homes[i].Pages.Version(q.Context(), runs[i].No)
 		if err != nil {
@@ -116,6 +116,28 @@ func (s *Pages) compared(q *site.Request) (k compareKey, runs [2]store.Run, f me
 		err = site.Refused(http.StatusUnprocessableEntity, f.Err.Error())
 	}
 	return k, runs, f, err
+}
+
+// two returns the runs that an address names: a and b, or two that were ticked, the older one first.
+func (s *Pages) two(q *site.Request) (homes [2]*site.Home, runs [2]store.Run, err error) {
+	named := q.FormValue("a") + q.FormValue("b") // reads the form
+	ticked := q.Form["run"]
+	if len(ticked) == 2 {
+		q.Form.Set("a", ticked[0])
+		q.Form.Set("b", ticked[1])
+	} else if len(ticked) > 0 || named == "" {
+		return homes, runs, site.Bad("tick two runs, then Compare: %d of them %s ticked", len(ticked),
+			assay.Verb(len(ticked), "was", "were"))
+	}
+	for i, name := range []string{"a", "b"} {
+		if homes[i], runs[i], err = s.RunOf(q, name); err != nil {
+			return homes, runs, err
+		}
+	}
+	if len(ticked) == 2 && runs[1].Created.Before(runs[0].Created) {
+		homes[0], homes[1], runs[0], runs[1] = homes[1], homes[0], runs[1], runs[0]
+	}
+	return homes, runs, nil
 }
 
 // Compare shows two runs side by side. A difference is the second run minus the first, as in `assay compare`.

@@ -29,68 +29,6 @@ func New(s *site.Site) *Pages {
 	})}
 }
 
-type runsData struct {
-	Runs  []site.RunRow `json:"runs"`
-	Older string        `json:"older,omitempty"` // the mark of the next page
-	Users bool          `json:"-"`               // a gateway has some
-}
-
-// Several reports whether there are two to compare.
-func (d runsData) Several() bool { return len(d.Runs) > 1 }
-
-// Runs lists runs of all homes, newest first.
-func (s *Pages) Runs(q *site.Request) (*site.View, error) {
-	homes := s.Homes()
-	before, err := readMarks(q.FormValue("before"), len(homes))
-	if err != nil {
-		return nil, err
-	}
-	limit, err := q.Limit()
-	if err != nil {
-		return nil, err
-	}
-	type placed struct {
-		site.RunRow
-		home int
-	}
-	var all []placed
-	users := false
-	for i, h := range homes {
-		named, err := h.Clients.ClientUsers(q.Context())
-		if err != nil {
-			return nil, err
-		}
-		users = users || len(named) > 0
-		page, err := h.Pages.RunsPage(q.Context(), before[i], limit+1)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := s.RowsOf(q.Context(), h, page)
-		if err != nil {
-			return nil, err
-		}
-		found, err := runs.Found(q.Context(), h.Reader, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rows {
-			r.Found = found[r.No]
-			all = append(all, placed{r, i})
-		}
-	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Created.After(all[j].Created) })
-	data := runsData{Runs: []site.RunRow{}, Users: users}
-	for i, r := range all {
-		if i == limit {
-			data.Older = marks(before)
-			break
-		}
-		data.Runs = append(data.Runs, r.RunRow)
-		before[r.home] = r.No
-	}
-	return &site.View{Template: "runs", Title: "Runs", Data: data, Live: "/news"}, nil
-}
-
 // marks spell where the next page begins in every home.
 func marks(before []int64) string {
 	text := make([]string, len(before))

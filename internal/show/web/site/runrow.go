@@ -39,9 +39,12 @@ type RunRow struct {
 	DoneAbout     *time.Time `json:"done_about"`          // at the pace so far; null: not known
 	Since         *time.Time `json:"no_progress_since"`   // when a request last left or came back, where that is minutes ago
 
-	Found string `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
+	Found string `json:"found,omitempty"` // in a list, of a closed run: who leads; empty: that was not computed yet
+	store.Lead
+	runs.Size
 
-	No       int64         `json:"-"`
+	No       int64 `json:"-"`
+	now      time.Time
 	Standing runs.Standing `json:"-"`
 }
 
@@ -54,6 +57,14 @@ func (r RunRow) SpentWords() string {
 		return r.Standing.Needs.Cost.WouldBe()
 	}
 	return r.Standing.Needs.Cost.Spent()
+}
+
+// soon is how long before a provider deletes results that is worth a line in a list.
+const soon = 3 * 24 * time.Hour
+
+// CollectSoon reports whether a provider deletes results soon that are not here yet.
+func (r RunRow) CollectSoon() bool {
+	return r.CollectBefore != nil && r.CollectBefore.Sub(r.now) < soon
 }
 
 // Live reports whether the run may still change.
@@ -77,17 +88,29 @@ func (s *Site) RowsOf(ctx context.Context, h *Home, of []store.Run) ([]RunRow, e
 	}
 	rows := make([]RunRow, len(of))
 	for i, r := range of {
-		is := all[r.No]
-		rows[i] = row(h, is)
-		if r.State == store.RunClosed {
-			continue
-		}
-		rows[i].Since = is.Far.Still(s.Now())
-		if pace, known := is.Far.Pace(s.Now()); known && is.Alive {
-			rows[i].DoneAbout = assay.KnownTime(s.Now().Add(pace.Left))
-		}
+		rows[i] = s.rowOf(h, all[r.No])
 	}
 	return rows, nil
+}
+
+// Listed returns a run of a list.
+func (s *Site) Listed(h *Home, l runs.Listed) RunRow {
+	row := s.rowOf(h, l.Standing)
+	row.Found, row.Lead, row.Size = l.Found, l.Lead, l.Size
+	return row
+}
+
+func (s *Site) rowOf(h *Home, is runs.Standing) RunRow {
+	out := row(h, is)
+	out.now = s.Now()
+	if is.Run.State == store.RunClosed {
+		return out
+	}
+	out.Since = is.Far.Still(s.Now())
+	if pace, known := is.Far.Pace(s.Now()); known && is.Alive {
+		out.DoneAbout = assay.KnownTime(s.Now().Add(pace.Left))
+	}
+	return out
 }
 
 func row(h *Home, s runs.Standing) RunRow {

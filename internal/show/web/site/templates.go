@@ -102,6 +102,7 @@ func (t *templates) write(w io.Writer, r *http.Request, v *View, csrf string) er
 func functions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		"n":         thousands,
+		"count":     func(n int64, one string) string { return assay.Count(n, one) },
 		"slug":      func(s runs.State) string { return strings.ReplaceAll(string(s), " ", "-") },
 		"usd":       func(d float64) string { return assay.Dollars(d).String() },
 		"usdOr":     usdOr,
@@ -110,6 +111,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"percent":   percent,
 		"when":      when,
 		"ago":       func(t time.Time) string { return ago(now(), t) },
+		"age":       func(t time.Time) string { return age(now().Sub(t)) },
 		"iso":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"bytes":     assay.Size,
 		"link":      Link,
@@ -189,6 +191,19 @@ func ago(now, t time.Time) string {
 		d, form = -d, "in %s"
 	}
 	return fmt.Sprintf(form, lasting(d))
+}
+
+// age returns how old something is, in one unit.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return assay.Count(int64(d.Hours()/24), "day")
 }
 
 func lasting(d time.Duration) string {

@@ -19,14 +19,18 @@
     localTimes(fresh);
     if (old.innerHTML === fresh.innerHTML) return;
     if (old.contains(document.activeElement) && document.activeElement !== document.body) {
-      if (/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+      if (/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName) && document.activeElement.type !== "checkbox") return;
     }
     const open = Array.from(old.querySelectorAll("details"), (d) => d.open);
     fresh.querySelectorAll("details").forEach((d, i) => { if (i < open.length) d.open = open[i]; });
+    const at = old.contains(document.activeElement) && document.activeElement.type === "checkbox" ? document.activeElement.value : null;
+    const ticked = new Set(Array.from(old.querySelectorAll("input[type=checkbox]:checked"), (b) => b.value));
+    for (const b of fresh.querySelectorAll("input[type=checkbox]")) if (ticked.has(b.value)) b.checked = true;
     const boxes = Array.from(old.querySelectorAll(".scroll"), (b) => b.scrollLeft);
     const left = old.scrollLeft;
     old.replaceChildren(...fresh.childNodes);
     old.scrollLeft = left;
+    for (const b of old.querySelectorAll("input[type=checkbox]")) if (b.value === at) b.focus();
     old.querySelectorAll(".scroll").forEach((b, i) => { if (i < boxes.length) b.scrollLeft = boxes[i]; });
   }
 
@@ -156,7 +160,28 @@
     });
   }
 
+  // Two runs can be compared: a third tick takes the first one away, and the button waits for the second.
+  function ticks() {
+    const form = document.getElementById("pick-two");
+    if (!form) return;
+    const order = [];
+    const boxes = () => Array.from(document.querySelectorAll('input[form="pick-two"]:checked'));
+    const look = () => { form.querySelector("button").disabled = boxes().length !== 2; };
+    document.addEventListener("change", (e) => {
+      if (!e.target.matches('input[form="pick-two"]')) return;
+      if (e.target.checked) order.push(e.target.value);
+      while (boxes().length > 2) {
+        const first = order.shift();
+        for (const b of boxes()) if (b.value === first && b !== e.target) b.checked = false;
+        if (order.length === 0) break;
+      }
+      look();
+    });
+    look();
+  }
+
   localTimes(document);
+  ticks();
   keys();
   gridKeys();
   for (const b of document.querySelectorAll("[data-stop]")) b.addEventListener("click", () => window.stop());
