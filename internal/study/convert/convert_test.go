@@ -34,7 +34,7 @@ func TestTextOfAConfigurationNeverBecomesAKeyOfTheStudy(t *testing.T) {
 	for name, text := range map[string]string{
 		"lanes": `experiment: {name: ` + evil + `, description: ` + evil + `, prompts_source: ` + evil + `, owner: ` + evil + `, models: [
 			{model_name: gpt-4.1-2025-04-14, provider: openai, description: ` + evil + `, lanes: [{lane_id: ok, label: ` + evil +
-			`, description: ` + evil + `, params: {` + evil + `: 1}}]},
+			`, description: ` + evil + `, params: {` + evil + `: 1}}, {lane_id: fine, label: ` + evil + `}]},
 			{model_name: ` + evil + `, provider: ` + evil + `, lanes: [{lane_id: ` + evil + `}]}]}` + "\n" + evil + ": 1\n",
 		"specification": `{spec_name: ` + evil + `, spec_path: ` + evil + `, candidate_generation_dirs: [` + evil +
 			`, x/gpt-4.1-2025-04-14], compliance_judge_model_name: gpt-4.1-2025-04-14, openai_api_key: ` + evil + `, ` + evil + `: 2}`,
@@ -46,7 +46,7 @@ func TestTextOfAConfigurationNeverBecomesAKeyOfTheStudy(t *testing.T) {
 		keys, lanes := keysOf(t, d)
 		want, asked := []string{"analyses", "inputs", "lanes", "stages", "study"}, []string{"gpt-4.1-2025-04-14", "judge"}
 		if name == "lanes" {
-			want, asked = []string{"description", "inputs", "lanes", "stages", "study"}, []string{"ok"}
+			want, asked = []string{"description", "inputs", "lanes", "stages", "study"}, []string{"fine"}
 		}
 		if diff := cmp.Diff(want, keys); diff != "" {
 			t.Errorf("%s: %s\n%s", name, diff, d.YAML)

@@ -27,6 +27,7 @@ func (l *lane) set(key string, value any) {
 
 // params takes the parameters of a lane.
 func (l *lane) params(m map[string]any) {
+	m = folded(m)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if m[key] != nil && !l.param(key, m[key]) {
 			l.left = append(l.left, key)
@@ -35,6 +36,24 @@ func (l *lane) params(m map[string]any) {
 	if len(l.extra) > 0 {
 		l.keys = append(l.keys, "extra: {"+strings.Join(l.extra, ", ")+"}")
 	}
+}
+
+// folded returns parameters with thinking in one of them, where they name its switch and its budget apart.
+func folded(m map[string]any) map[string]any {
+	thinking := map[string]any{}
+	for key, as := range map[string]string{"thinking_enabled": "enabled", "thinking_budget_tokens": "budget_tokens"} {
+		if value, ok := m[key]; ok && m["thinking"] == nil {
+			thinking[as] = value
+		}
+	}
+	if len(thinking) == 0 {
+		return m
+	}
+	m = maps.Clone(m)
+	delete(m, "thinking_enabled")
+	delete(m, "thinking_budget_tokens")
+	m["thinking"] = thinking
+	return m
 }
 
 // param takes one parameter; false where it has no place.
@@ -128,12 +147,13 @@ func (d *drafter) lane(l *lane, provider string) bool {
 		l.API = string(assay.DialectChat) // the other API takes no penalties
 		l.set("api", l.API)
 	}
-	for _, p := range l.left {
-		d.omit("  ", "lane %s: parameter %s", l.Name, p)
-	}
 	text := fmt.Sprintf("%s: {%s}", quoted(l.Name),
 		strings.Join(slices.Concat([]string{"model: " + quoted(l.ID())}, l.keys, l.about), ", "))
-	if why := d.refusals(l, v); why != "" {
+	why := d.refusals(l, v)
+	if len(l.left) > 0 { // without them it would be another lane under this name
+		why = "parameter " + strings.Join(l.left, ", parameter ") + after("; ", why)
+	}
+	if why != "" {
 		d.omit("  ", "lane %s: %s", l.Name, why)
 		d.remark("  ", "%s", text)
 		return false
@@ -147,6 +167,13 @@ func (d *drafter) lane(l *lane, provider string) bool {
 	d.same[asks] = l.Name
 	d.line("  %s", text)
 	return true
+}
+
+func after(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
 }
 
 // refusals returns the reasons for which no provider would take a lane.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // lanesFile makes a study from a file of lanes: models with variants of their parameters, all asked the same prompts.
@@ -118,7 +120,7 @@ func (d *drafter) model(m map[string]any, no int) (kept, total int, err error) {
 	lanes := list(m["lanes"])
 	switch {
 	case model == "":
-		return 0, 0, fmt.Errorf("model %d has no model_name", no)
+		return 0, 0, fmt.Errorf("model %d has no model_name, but %s", no, keysOf(m))
 	case len(lanes) == 0:
 		return 0, 0, fmt.Errorf("model %d (%s) has no lanes", no, model)
 	}
@@ -129,7 +131,7 @@ func (d *drafter) model(m map[string]any, no int) (kept, total int, err error) {
 		one := object(raw)
 		id := text(one["lane_id"])
 		if id == "" {
-			return 0, 0, fmt.Errorf("lane %d of model %d (%s) has no lane_id", i+1, no, model)
+			return 0, 0, fmt.Errorf("lane %d of model %d (%s) has no lane_id, but %s", i+1, no, model, keysOf(one))
 		}
 		l := &lane{}
 		if l.Name, err = d.fresh(id, "lane"); err != nil {
@@ -151,4 +153,9 @@ func (d *drafter) model(m map[string]any, no int) (kept, total int, err error) {
 	}
 	d.rest("  ", "model "+model, m, "id", "provider", "model_name", "description", "lanes")
 	return kept, total, nil
+}
+
+// keysOf returns the keys of an object, in order.
+func keysOf(m map[string]any) string {
+	return cmp.Or(strings.Join(slices.Sorted(maps.Keys(m)), ", "), "nothing")
 }
