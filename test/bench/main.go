@@ -93,7 +93,7 @@ func run(args []string) error {
 	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
 	flags.Uint64Var(&b.seed, "seed", 20261118, "of coverage, validate, labels and trend: another seed, other studies")
 	flags.StringVar(&b.design, "design", "", "of coverage: only designs whose name contains this")
-	flags.StringVar(&b.write, "write", "", "of coverage: write the table as a page to this file")
+	flags.StringVar(&b.write, "write", "", "of coverage and validate: write the table as a page to this file")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ type bench struct {
 	n     int    // how much was asked for; 0: nothing
 	lanes int    // of view
 	seed  uint64 // of simulated studies
-	write string // of coverage: the page to write; empty: none
+	write string // of coverage and validate: the page to write; empty: none
 
 	design string // of coverage: what the names of designs contain; empty: all
 }

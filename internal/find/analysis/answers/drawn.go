@@ -20,6 +20,7 @@ type drawnLabels struct {
 	lanes    []string
 	yes      []string
 	labels   map[string]*drawnLabel   // by unit
+	said     map[string][]float64     // by unit, what each person said, whoever decides
 	byItem   map[string][]*drawnLabel // of pairs that declare their probabilities, by item and kind
 	verdicts []*checked.Sample        // by judge, on all answers
 	meetings meetings                 // of pairs
@@ -49,7 +50,7 @@ func (m average) value() float64 { return m.sum / m.n }
 // newDrawnLabels returns none yet. Without a draw, labels declare their probabilities.
 func newDrawnLabels(j gather.Job, yes []string, draw *analysis.Draw) *drawnLabels {
 	d := &drawnLabels{Job: j, yes: yes, draw: draw, labels: map[string]*drawnLabel{}, byItem: map[string][]*drawnLabel{},
-		found: map[uint32]*analysis.Checked{}}
+		said: map[string][]float64{}, found: map[uint32]*analysis.Checked{}}
 	if draw != nil {
 		d.lanes = draw.Lanes
 	}
@@ -295,6 +296,7 @@ func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Valu
 		return
 	}
 	t.Note("%s: %s", by.Value, c.Words())
+	d.agree(t)
 	if c.Corrected == nil {
 		return
 	}

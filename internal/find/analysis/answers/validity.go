@@ -89,6 +89,9 @@ func (v *Validity) label(r *analysis.Row) string {
 // Learn enters a label that is taken to be true.
 func (v *Validity) Learn(r *analysis.Row) {
 	unit := string(v.unit(r))
+	if v.drawn != nil {
+		v.drawn.hear(unit, r)
+	}
 	if v.settled[unit] && !r.Adjudicated {
 		return
 	}

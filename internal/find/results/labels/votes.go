@@ -3,11 +3,14 @@ package labels
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
+	"assay/internal/find/stats/checked"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/people"
 	"assay/internal/show/report/words"
@@ -25,6 +28,7 @@ type Votes struct {
 	Open     int    `json:"undecided"`           // of the others, those that nobody has decided
 	Machines bool   `json:"has_other_judges"`    // the stage asks models, or a rule judges
 	Quote    *Quote `json:"quote,omitempty"`     // nil: none can be given
+	Differ   bool   `json:"people_differ"`       // they do not agree among themselves
 	pairs    bool
 	wanted   int // labels that make the judge's error known
 }
@@ -59,7 +63,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		out.wanted = words.LabelsFor(len(d.Lanes), out.pairs)
 	}
 	seen, yours := map[store.Task]bool{}, map[store.Task]bool{}
-	raters, said, settled := map[store.Task]int{}, map[store.Task]map[string]bool{}, map[store.Task]bool{}
+	said, settled := map[store.Task][]string{}, map[store.Task]bool{}
 	var decided []store.Verdict
 	var keys []assay.Key
 	for v, err := range r.Ledger.PeopleVerdicts(ctx, run.No, stage) {
@@ -77,25 +81,21 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		chosen, _ := people.ChosenAs(&v)
 		settled[about] = settled[about] || chosen == analysis.ChosenAdjudicated
 		if v.State == assay.VerdictValid && chosen != analysis.ChosenAdjudicated && !out.pairs {
-			if raters[about]++; said[about] == nil {
-				said[about] = map[string]bool{}
-			}
-			said[about][people.Word(&v)] = true
+			said[about] = append(said[about], people.Word(&v))
 		}
 		if v.State == assay.VerdictValid {
 			decided, keys = append(decided, v), append(keys, v.Subject)
 		}
 	}
 	out.Labelled, out.Yours = len(seen), len(yours)
-	for about, n := range raters {
-		if n > 1 {
-			out.Twice++
-			switch {
-			case len(said[about]) == 1:
-				out.Alike++
-			case !settled[about]:
-				out.Open++
-			}
+	agree := checked.Agree(slices.Collect(maps.Values(said)))
+	out.Twice, out.Differ = agree.Twice, agree.Differ()
+	for about, words := range said {
+		switch one := !slices.ContainsFunc(words, func(w string) bool { return w != words[0] }); {
+		case len(words) > 1 && one:
+			out.Alike++
+		case !one && !settled[about]:
+			out.Open++
 		}
 	}
 	others, err := r.Ledger.VerdictsOn(ctx, run.No, keys)
@@ -169,6 +169,9 @@ func (v Votes) Words() []string {
 	if v.Twice > 0 {
 		out = append(out, fmt.Sprintf("people agree on %d of %s that several labelled (%.0f%%)", v.Alike, assay.Count(v.Twice, "answer"),
 			100*float64(v.Alike)/float64(v.Twice)))
+		if v.Differ {
+			out = append(out, "they do not agree among themselves: the judge cannot be better than they are")
+		}
 	}
 	if left := v.wanted - v.Labelled; v.Quote != nil {
 		out = append(out, v.Quote.words(v.pairs))

@@ -2,6 +2,7 @@ package checked
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -288,8 +289,11 @@ func TestStrataAreDealtInProportion(t *testing.T) {
 		Sizes []int
 		Items int
 	}
-	type output struct{ Order []int }
-	cases(t, "deal", func(t *testing.T, in input, want output, _ float64) {
+	type output struct {
+		Order   []int
+		Weights []float64
+	}
+	cases(t, "deal", func(t *testing.T, in input, want output, tolerance float64) {
 		dealt, order := make([]int, len(in.Sizes)), []int{}
 		for range in.Items {
 			h := Next(in.Sizes, dealt)
@@ -299,7 +303,54 @@ func TestStrataAreDealtInProportion(t *testing.T) {
 		if !slices.Equal(order, want.Order) {
 			t.Errorf("%v", order)
 		}
+		f, names, of := NewFrame(1), []string{}, []int{}
+		for h, n := range in.Sizes {
+			for range n {
+				names, of = append(names, fmt.Sprint(len(names))), append(of, h)
+			}
+		}
+		f.Add(names, of, 0)
+		drawn := f.Order(in.Items)
+		weights := f.Weights(drawn)
+		for k, i := range drawn {
+			h := f.Strata[i]
+			if near(t, "weight", stats.Known(weights[i]), &want.Weights[h], tolerance); h != want.Order[k] {
+				t.Errorf("item %d of the order is of stratum %d, not %d", k, h, want.Order[k])
+			}
+		}
 	})
+}
+
+func TestPeopleAgreeAsOften(t *testing.T) {
+	t.Parallel()
+	type input struct{ Labels [][]float64 }
+	type output struct {
+		Label     []float64
+		Agreement float64
+		Twice     int `json:"labelled_twice"`
+	}
+	cases(t, "raters", func(t *testing.T, in input, want output, tolerance float64) {
+		got := Agree(in.Labels)
+		near(t, "agreement", got.Agreement, &want.Agreement, tolerance)
+		if got.Twice != want.Twice || got.Differ() {
+			t.Errorf("%+v", got)
+		}
+	})
+	for name, c := range map[string]struct {
+		said   [2]float64 // of every second answer; of the others all say yes
+		n      int
+		differ bool
+	}{"half of them differ": {[2]float64{1, 0}, 20, true}, "few": {[2]float64{1, 0}, 18, false}, "alike": {[2]float64{0, 0}, 20, false}} {
+		var all [][]float64
+		for i := range c.n {
+			if all = append(all, []float64{1, 1}); i%2 == 1 {
+				all[i] = c.said[:]
+			}
+		}
+		if got := Agree(all); got.Differ() != c.differ {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
 }
 
 func TestLooksSpendTheErrorInParts(t *testing.T) {
