@@ -226,7 +226,7 @@ func pagesToSee(v *visitor) []string {
 		run + "/grid?stage=longer", run + "/answers?stage=essays", run + "/answers?stage=many", "/runs", "/users", run, run + "/progress",
 		run + "/segments", fmt.Sprintf("%s/segments/%d", run, segments.Segments[0].Segment), run + "/events", run + "/answers",
 		run + "/answers?stage=answers&lane=" + url.QueryEscape(a.Lane), run + "/answers/" + a.Key, item,
-		run + "/diff?a=" + a.Key + "&b=" + b.Key, run + "/verdicts", run + "/findings", run + "/grid", run + "/grid?stage=flips",
+		run + "/diff?a=" + a.Key + "&b=" + b.Key, run + "/verdicts", run + "/findings", run + "/grid", run + "/grid?stage=flips", run + "/trend",
 		"/compare?a=" + runs.Runs[1].Run + "&b=" + runs.Runs[0].Run, run + "/people", run + "/people/arena?as=walker",
 		run + "/people/correct?as=walker", run + "/search?stage=answers&q=the&lane=" + url.QueryEscape(a.Lane), run + "/none",
 	}

@@ -127,3 +127,37 @@ func mustJSON(v any) string {
 	}
 	return string(text)
 }
+
+func TestAStudyIsShownOverItsRuns(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if body := r.get("/runs/run1/trend").body; !strings.Contains(body, "A trend needs two closed runs") {
+		t.Errorf("of an open run: %s", body)
+	}
+	r.another()
+	r.closeRun()
+	first := r.run
+	second, err := r.ledger.Reader.FindRun(context.Background(), "run2", "")
+	r.ok(err)
+	r.run = second
+	r.closeRun()
+	r.run = first
+	r.clock = r.clock.Add(time.Hour)
+	a := r.get("/runs/run2/trend")
+	for _, want := range []string{"2 closed runs", "<svg", "From run1 to run2, 3 items in both:", "Stage <bdi>good</bdi>",
+		"the study has no gold set that it judges in every run", "/compare?a=run1"} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("no %q in %s", want, a.body)
+		}
+	}
+	if strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "<b>demo</b>") {
+		t.Error("a name is markup")
+	}
+	doc := r.json("/runs/run2/trend")
+	if n := len(doc["runs"].([]any)); n != 2 {
+		t.Errorf("%d runs in JSON", n)
+	}
+	if to := links(r.get("/runs/run2").body, "/runs/run2/trend"); len(to) != 1 {
+		t.Errorf("a run leads to %q", to)
+	}
+}

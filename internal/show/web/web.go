@@ -73,6 +73,7 @@ func handlerOf(s *site.Site) http.Handler {
 		"/compare":                       found.Compare,
 		"/runs/{run}/summary":            found.Summary,
 		"/runs/{run}/grid":               found.Grid,
+		"/runs/{run}/trend":              found.Trend,
 		"/runs/{run}/findings":           found.Findings,
 		"/runs/{run}/people":             people.Stages,
 		"/runs/{run}/people/{stage}":     people.Arena,

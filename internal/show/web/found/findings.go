@@ -14,6 +14,7 @@ import (
 	"assay/internal/find/results/findings"
 	"assay/internal/find/results/grid"
 	"assay/internal/find/results/runs"
+	"assay/internal/find/results/trend"
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
 	"assay/internal/show/report/figures"
@@ -29,16 +30,19 @@ type Pages struct {
 	findings *memo.Memo[findingsKey, *runFindings]
 	matrices *memo.Memo[matrixKey, *grid.Matrix]
 	diffs    *memo.Memo[compareKey, *findings.Diff]
+	trends   *memo.Memo[trendKey, *trend.Trend]
 }
 
 // New returns the pages of a site about what runs found.
 func New(s *site.Site) *Pages {
 	return &Pages{Site: s, findings: memo.New(s.Now, computeFindings), matrices: memo.New(s.Now, computeMatrix),
-		diffs: memo.New(s.Now, computeDiff)}
+		diffs: memo.New(s.Now, computeDiff), trends: memo.New(s.Now, computeTrend)}
 }
 
-// Made returns a text that changes when a grid or a comparison is ready.
-func (s *Pages) Made() string { return fmt.Sprint(s.diffs.Count(), "/", s.matrices.Count()) }
+// Made returns a text that changes when a grid, a comparison or a trend is ready.
+func (s *Pages) Made() string {
+	return fmt.Sprint(s.diffs.Count(), "/", s.matrices.Count(), "/", s.trends.Count())
+}
 
 // State returns a text that changes when the grid or the findings that a query names are ready.
 func (s *Pages) State(q *site.Request) string {
