@@ -26,7 +26,8 @@ func paths() []string {
 		"/runs/run1/diff?a=" + key + "&b=" + other, "/runs/run1/verdicts", "/runs/run1/verdicts?stage=good&lane=gpt&label=yes",
 		"/runs/run1/findings", "/runs/run1/findings?by=lane", "/runs/run1/people", "/runs/run1/people/arena?as=anna",
 		"/runs/run1/people/good?as=anna", "/runs/run1/grid", "/runs/run1/grid?stage=arena&sort=gpt&down=1",
-		"/runs/run1/trend", "/runs/run1/grid?stage=answers&is=unjudged&is=cut", "/runs/run1/grid?q=Paris&sort=item", "/runs/run1/grid?stage=good&show=text",
+		"/runs/run1/trend",
+		"/runs/run1/grid?stage=answers&is=unjudged&is=cut", "/runs/run1/grid?q=Paris&sort=item", "/runs/run1/grid?stage=good&show=text",
 	}
 }
 

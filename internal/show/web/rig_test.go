@@ -242,7 +242,8 @@ func (r *rig) get(path string) answer {
 // unfinished returns the words of answers that come without what takes long.
 func unfinished() []string {
 	return []string{
-		"The findings are being computed.", "The grid is being made.", "The two runs are being compared.", "The runs are being compared.", "The study is being prepared.",
+		"The findings are being computed.", "The grid is being made.", "The two runs are being compared.",
+		"The runs are being compared.", "The study is being prepared.",
 		"What was asked is being prepared.", "the study is being prepared: reload in a moment", "Being counted…",
 		"What comes next is being chosen…", `"causes_incomplete":true`, `"being_chosen":true`, `"questions_being_prepared":true`,
 		`"being_prepared":true`,
