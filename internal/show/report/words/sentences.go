@@ -172,6 +172,12 @@ func between95(r *ranked, place int) string {
 	if !p.Interval.OK || r.What == analysis.WhatStrength {
 		return ""
 	}
+	if low, high := p.Interval.Low, p.Interval.High; r.What == analysis.WhatExcess {
+		if r.shownOf(place) < 0 { // told as so many points less
+			low, high = -high, -low
+		}
+		return fmt.Sprintf(" (%g%% interval %s points)", 100*r.Level, plot.Span(pointsOf(low), pointsOf(high)))
+	}
 	if r.Unit == analysis.Share {
 		return fmt.Sprintf(" (%g%% interval %s)", 100*r.Level, percents(p.Interval.Low, p.Interval.High))
 	}
