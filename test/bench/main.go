@@ -92,7 +92,7 @@ func run(args []string) error {
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
 	flags.Uint64Var(&b.seed, "seed", 20261118, "of coverage, validate, labels and trend: another seed, other studies")
-	flags.StringVar(&b.design, "design", "", "of coverage: only designs whose name contains this")
+	flags.StringVar(&b.design, "design", "", "of coverage and validate: only designs whose name contains this")
 	flags.StringVar(&b.write, "write", "", "of coverage and validate: write the table as a page to this file")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -124,7 +124,7 @@ type bench struct {
 	seed  uint64 // of simulated studies
 	write string // of coverage and validate: the page to write; empty: none
 
-	design string // of coverage: what the names of designs contain; empty: all
+	design string // of coverage and validate: what the names of designs contain; empty: all
 }
 
 // size returns how much to measure: what was asked for, or the benchmark's own.

@@ -43,6 +43,9 @@ func validateBench(ctx context.Context, b *bench) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if !strings.Contains(d.name, b.design) {
+			continue
+		}
 		s := d.try(studies, b.seed)
 		share := func(k, n float64) float64 { return k / max(n, 1) }
 		held, apart, falsely := share(s.held, s.values), share(s.heldApart, s.differences), share(s.claimed, s.studies)
@@ -112,7 +115,7 @@ func (d checkedDesign) study(r *rand.Rand) checkedTally {
 	alpha, at := []float64{.05}, []int{len(order)}
 	if d.looks {
 		alpha, at = nil, nil
-		for _, l := range checked.Looks(d.drawn, .05) {
+		for _, l := range checked.Planned(d.drawn, .05) {
 			alpha, at = append(alpha, l.Alpha), append(at, l.Items)
 		}
 	}

@@ -25,7 +25,7 @@ type Draw struct {
 // has one more.
 func (d *Draw) Looks(alpha float64) []checked.Look {
 	planned := min(cmp.Or(d.Planned, checked.PlannedItems), len(d.Items))
-	return append(checked.Looks(planned, alpha), checked.Look{Items: 2 * planned, Alpha: 0.2 * alpha})
+	return append(checked.Planned(planned, alpha), checked.Look{Items: 2 * planned, Alpha: 0.2 * alpha})
 }
 
 // DrawItem is an item that may be drawn.

@@ -87,3 +87,12 @@ func WorthOf(labelled, items int, r2 float64) Worth {
 	n, all := float64(labelled), float64(items)
 	return Worth{Verdicts: all / n * all / n * (1 - r2) / r2, Labels: 1 / ((1-r2)*(1/n-1/all) + 1/all)}
 }
+
+// Planned returns those looks, none of them before a judge's state can be known: what it shows would not count.
+func Planned(items int, alpha float64) []Look {
+	out := Looks(items, alpha)
+	for i := range out {
+		out[i].Items = min(max(out[i].Items, FewestChecked), items)
+	}
+	return out
+}

@@ -46,3 +46,14 @@ func TestAQuoteFromAPilotComesTrue(t *testing.T) {
 		}
 	}
 }
+
+func TestNoLookIsBeforeAJudgesStateIsKnown(t *testing.T) {
+	t.Parallel()
+	for planned, want := range map[int][3]int{60: {20, 30, 60}, 200: {50, 100, 200}, 30: {20, 20, 30}, 12: {12, 12, 12}} {
+		for i, l := range checked.Planned(planned, 0.05) {
+			if l.Items != want[i] {
+				t.Errorf("of %d items, look %d is at %d, not %d", planned, i, l.Items, want[i])
+			}
+		}
+	}
+}

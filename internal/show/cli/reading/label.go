@@ -48,7 +48,7 @@ func Label(w *shell.World) *cobra.Command {
 		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and " +
 			"no model is\n" +
 			"shown. Answers come from items that are drawn at random, the same for everybody, with all lanes of an item, or all pairs\n" +
-			"of them: `assay analyse` corrects the judge's numbers by them at 15, 30 and 60 labelled items. Of pairs that no model\n" +
+			"of them: `assay analyse` corrects the judge's numbers by them at 20, 30 and 60 labelled items. Of pairs that no model\n" +
 			"judges, that are bought in rounds or of which not all meet, and with --choose balanced, the least compared lanes come\n" +
 			"first; with --choose uncertain, those of which it is not clear yet which is better. Which one is shown first is\n" +
 			"balanced. With --raters N each answer is asked of N people; their mean is the label.\n" +
@@ -171,8 +171,12 @@ func (q *labelling) plan(ctx context.Context, f labelFlags) error {
 		return shell.Usage("`assay analyse "+q.run.ID+"` shows what they correct; --count N labels more",
 			"all answers of the %s that were planned have a label", assay.Count(planned, "item"))
 	}
-	fmt.Fprintf(q.world.Stderr, "%s to come, of %s; numbers are corrected after a quarter, a half and all of the items\n",
-		assay.Count(q.left, "label"), assay.Count(planned, "item"))
+	var at []string
+	for _, l := range checked.Planned(planned, 0.05) {
+		at = append(at, fmt.Sprint(l.Items))
+	}
+	fmt.Fprintf(q.world.Stderr, "%s to come, of %s; numbers are corrected at %s items\n", assay.Count(q.left, "label"),
+		assay.Count(planned, "item"), strings.Join(slices.Compact(at), ", "))
 	return nil
 }
 
