@@ -26,6 +26,9 @@ func (s Standing) Sentence() string {
 func (s Standing) verb() string {
 	switch s.State {
 	case StateJudges:
+		if s.Program {
+			return "has no result, its judging program failed"
+		}
 		return "has no result, its judges failed"
 	case StatePeople:
 		return "is done but for people to vote"
@@ -108,6 +111,9 @@ func (s Standing) Why() string {
 	}
 	switch s.State {
 	case StateJudges:
+		if s.Program {
+			return fmt.Sprintf("The program of stage %s gave no verdict.", s.Stage)
+		}
 		return fmt.Sprintf("No verdict of stage %s can be used.", s.Stage)
 	case StatePeople:
 		return fmt.Sprintf("Stage %s is left to people.", s.Stage)
@@ -176,7 +182,11 @@ func (s Standing) Next(named string) []Step {
 	}
 	switch {
 	case s.State == StateJudges:
-		return []Step{{Command: "assay errors " + named + " --verdicts", Does: "lists why"}}
+		why := Step{Command: "assay errors " + named + " --verdicts", Does: "lists why"}
+		if s.Program {
+			return []Step{why, {First: "mend the program", Command: "assay run"}}
+		}
+		return []Step{why}
 	case s.State == StateIncomplete:
 		return []Step{{Command: "assay errors " + named, Does: "lists why"}}
 	case s.State == StatePeople:

@@ -60,13 +60,14 @@ const (
 
 // Standing is the state of a run, why it is so, and the numbers that say so.
 type Standing struct {
-	State State
-	Cause Cause
-	Lane  store.Lane    // that is held, stopped, paused or asked to wait
-	Stage string        // of failed judges, or left to people
-	Until time.Time     // of a wait
-	Job   store.Segment // the first held one whose job was made
-	Short string        // what the budget does not cover, with what it needs; empty: it is not known
+	State   State
+	Cause   Cause
+	Lane    store.Lane    // that is held, stopped, paused or asked to wait
+	Stage   string        // of failed judges, or left to people
+	Program bool          // what failed is the program that judges
+	Until   time.Time     // of a wait
+	Job     store.Segment // the first held one whose job was made
+	Short   string        // what the budget does not cover, with what it needs; empty: it is not known
 
 	Run   store.Run
 	Far   RunProgress
@@ -258,7 +259,12 @@ func (s *Standing) closed(ctx context.Context, r *results.Reader, known map[stri
 	if err != nil {
 		return err
 	}
-	s.Stage = s.failedStage(st)
+	if s.Stage = s.failedStage(st); s.Stage == "" {
+		if s.Stage, err = failedProgram(ctx, r, s.Run, st); err != nil {
+			return err
+		}
+		s.Program = s.Stage != ""
+	}
 	switch {
 	case s.Stage != "":
 		s.State = StateJudges
@@ -303,6 +309,16 @@ func (s *Standing) failedStage(st *study.Study) string {
 		}
 	}
 	return ""
+}
+
+// failedProgram returns the first stage whose program was run, and gave no verdict at all; empty: there is none.
+func failedProgram(ctx context.Context, r *results.Reader, run store.Run, st *study.Study) (string, error) {
+	for _, stage := range st.JudgedByPrograms() {
+		if _, failed, err := r.Ledger.StageJudged(ctx, run.No, stage); err != nil || failed {
+			return stage, err
+		}
+	}
+	return "", nil
 }
 
 // peoplesStage returns the first stage that only people judge and of which they have not judged everything; empty: there is none.

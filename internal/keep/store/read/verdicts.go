@@ -63,6 +63,22 @@ func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string,
 	return out, nil
 }
 
+// StageJudged reports whether a stage of a run has verdicts that can be used, and, where it has none, whether it was tried in vain.
+func (s *Reader) StageJudged(ctx context.Context, run int64, stage string) (usable, failed bool, err error) {
+	any := func(states string) (found bool, err error) {
+		err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0
+			AND state IN (`+states+`))`, run, stage).Scan(&found)
+		return found, err
+	}
+	if usable, err = any(`'valid', 'abstained'`); err == nil && !usable {
+		failed, err = any(`'failed', 'malformed'`)
+	}
+	if err != nil {
+		return false, false, fmt.Errorf("look for verdicts: %w", err)
+	}
+	return usable, failed, nil
+}
+
 // PeopleVerdicts walks over the verdicts that people gave in a stage.
 func (s *Reader) PeopleVerdicts(ctx context.Context, run int64, stage string) iter.Seq2[store.Verdict, error] {
 	return func(yield func(store.Verdict, error) bool) {

@@ -26,6 +26,9 @@ const (
 	silentQuery = "SELECT key, stage, judge, lane, first, second, item, turn, branch, draw, prompt, trait, vote, state, reason FROM " +
 		"verdicts_named" +
 		" WHERE run = '%s' AND state IN ('abstained', 'malformed', 'failed') ORDER BY stage, judge, lane, first, second, item, turn, branch"
+	// silentCauses counts them by cause, with one of each.
+	silentCauses = "SELECT COUNT(*), state, reason, stage, judge, MIN(item) FROM verdicts_named WHERE run = '%s' AND state IN " +
+		"('abstained', 'malformed', 'failed') GROUP BY state, reason, stage, judge ORDER BY COUNT(*) DESC, stage, judge, reason LIMIT %d"
 	silentCounts = "SELECT state, COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', " +
 		"'failed') GROUP BY state ORDER BY state"
 	// unreadCount counts the replies of models that no verdict was read from.
@@ -45,8 +48,8 @@ func Errors(w *shell.World) *cobra.Command {
 			"a judge's, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts " +
 			"lists what judges " +
 			"could not say\n" +
-			"instead: replies that cannot be read (malformed), judges and programs that failed, and those that abstained, each with " +
-			"the reason.\n" +
+			"instead: replies that cannot be read (malformed), judges and programs that failed, and those that abstained, by cause, and " +
+			"all with --csv.\n" +
 			"`assay show KEY` shows all there is about one. Of a batch file it lists the lines, under the ids of the file.",
 		Args: shell.UpTo("RUN"),
 		RunE: f.Home.Looking(w, func(ctx context.Context, h *shell.Home, run store.Run) error {
@@ -55,7 +58,7 @@ func Errors(w *shell.World) *cobra.Command {
 				return printFailures(ctx, w, h, run, f)
 			}
 			if verdicts {
-				if err := shell.PrintQuery(ctx, w, h, fmt.Sprintf(silentQuery, run.ID), f); err != nil {
+				if err := printSilent(ctx, w, h, run, f); err != nil {
 					return err
 				}
 				return printAskAgain(ctx, w, h, run)
@@ -89,6 +92,32 @@ func printAskAgain(ctx context.Context, w *shell.World, h *shell.Home, run store
 	})
 }
 
+// printSilent prints the verdicts of a run that judge nothing: by cause, the most frequent first; for programs, each.
+func printSilent(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, f shell.SqlFlags) error {
+	if f.Csv || f.Json {
+		return shell.PrintQuery(ctx, w, h, fmt.Sprintf(silentQuery, run.ID), f)
+	}
+	causes := 0
+	err := h.Ledger.Reader.Query(ctx, fmt.Sprintf(silentCauses, run.ID, maxCauses), func(_ []string, values []any) error {
+		causes++
+		n, _ := values[0].(int64)
+		cell := func(i int) string { return shell.Cell(values[i]) }
+		line := fmt.Sprintf("%s × %s: %s, by %s of %s, such as item %s", assay.Thousands(n), cell(1), cell(2), cell(4), cell(3),
+			cell(5))
+		_, err := fmt.Fprintln(w.Stdout, term.Wrapped(assay.Clean(line, 700), w.OutWidth(), "    "))
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case causes == 0:
+		fmt.Fprintln(w.Stderr, "nothing")
+		return nil
+	}
+	_, err = fmt.Fprintf(w.Stdout, "`assay errors %s --verdicts --csv` lists every verdict.\n", h.Named(run))
+	return err
+}
+
 // maxCauses is how many causes are printed.
 const maxCauses = 50
 
@@ -99,7 +128,9 @@ func printErrors(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	}
 	causes, err := h.Ledger.Pages.Causes(ctx, run.No, maxCauses)
 	for _, c := range causes {
-		why := slices.DeleteFunc([]string{string(c.Class), c.Code, c.Message}, func(s string) bool { return s == "" })
+		why := slices.DeleteFunc([]string{string(c.Class), c.Code, c.Message}, func(s string) bool {
+			return s == "" || s == string(assay.FaultUnknown) || s == string(c.Ending)
+		})
 		if c.Status > 0 {
 			why = append(why, fmt.Sprintf("HTTP %d", c.Status))
 		}
