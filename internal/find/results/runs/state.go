@@ -314,7 +314,7 @@ func (s *Standing) failedStage(st *study.Study) string {
 // failedProgram returns the first stage whose program was run, and gave no verdict at all; empty: there is none.
 func failedProgram(ctx context.Context, r *results.Reader, run store.Run, st *study.Study) (string, error) {
 	for _, stage := range st.JudgedByPrograms() {
-		if _, failed, err := r.Ledger.StageJudged(ctx, run.No, stage); err != nil || failed {
+		if _, failed, err := r.Pages.StageJudged(ctx, run.No, stage); err != nil || failed {
 			return stage, err
 		}
 	}

@@ -64,7 +64,7 @@ func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string,
 }
 
 // StageJudged reports whether a stage of a run has verdicts that can be used, and, where it has none, whether it was tried in vain.
-func (s *Reader) StageJudged(ctx context.Context, run int64, stage string) (usable, failed bool, err error) {
+func (s *Pages) StageJudged(ctx context.Context, run int64, stage string) (usable, failed bool, err error) {
 	any := func(states string) (found bool, err error) {
 		err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0
 			AND state IN (`+states+`))`, run, stage).Scan(&found)

@@ -131,7 +131,8 @@ func runRows(ctx context.Context, homes []listedHome, filter runs.Filter) (rows 
 // runTable shows what a person looks for first: what a run is, whether it needs somebody, what came out and what it cost.
 func runTable(rows []runs.Row, homes bool) *term.Table {
 	t := &term.Table{Head: []string{"RUN", "STATE", "STUDY", "RESULT", "LEADER", "ANSWERED", "FAILED", "SPENT", "BEGUN", "SIZE", "BY",
-		"NOTE"}, Right: map[int]bool{5: true, 6: true, 7: true}, Spare: []string{"BY", "SIZE", "FAILED", "BEGUN", "NOTE", "ANSWERED", "LEADER"},
+		"NOTE"}, Right: map[int]bool{5: true, 6: true, 7: true},
+		Spare: []string{"BY", "SIZE", "FAILED", "BEGUN", "NOTE", "ANSWERED", "LEADER"},
 		Least: map[int]int{3: 24}}
 	if homes {
 		t.Head = append(t.Head, "HOME")
@@ -142,8 +143,8 @@ func runTable(rows []runs.Row, homes bool) *term.Table {
 			failed = assay.Thousands(r.Failed)
 		}
 		cells := []any{
-			r.Run, r.State, r.Study, resultText(r), leaderText(r.Lead), assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted), failed,
-			r.SpentText, shell.ShortMoment(&r.Begun), r.Size.String(), r.By, r.Note,
+			r.Run, r.State, r.Study, resultText(r), leaderText(r.Lead), assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted),
+			failed, r.SpentText, shell.ShortMoment(&r.Begun), r.Size.String(), r.By, r.Note,
 		}
 		if homes {
 			cells = append(cells, cmp.Or(r.Home, "."))
