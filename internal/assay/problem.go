@@ -2,7 +2,9 @@ package assay
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sort"
 	"strings"
@@ -78,4 +80,16 @@ func (p Problems) Error() string {
 		lines[i] = q.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// FileReason returns why a file cannot be had, without its path.
+func FileReason(err error) string {
+	var pe *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file or folder"
+	case errors.As(err, &pe):
+		return pe.Err.Error()
+	}
+	return err.Error()
 }

@@ -1,8 +1,10 @@
 package judge
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -102,7 +104,11 @@ func ParsePattern(label string, patterns ...string) (Pattern, error) {
 	for _, text := range patterns {
 		re, err := regexp.Compile("(?i)" + text)
 		if err != nil {
-			return p, fmt.Errorf("pattern of label %s: %w", label, err)
+			why, bad := err.Error(), (*syntax.Error)(nil)
+			if errors.As(err, &bad) {
+				why = bad.Code.String()
+			}
+			return p, fmt.Errorf("pattern %q of label %s is no regular expression: %s", text, label, why)
 		}
 		p.Matches = append(p.Matches, re)
 	}

@@ -174,6 +174,9 @@ type LaneChoice struct {
 
 // Read takes names, or a map.
 func (c *LaneChoice) Read(d *decode.Decoder, n *decode.Node) {
+	if n.Kind == decode.List && len(n.List) == 0 {
+		d.Problems.Add(n.At, "leave it out for all lanes that do not judge", "lanes: the list is empty")
+	}
 	if n.Kind != decode.Map {
 		c.Among.Read(d, n)
 		return
@@ -194,6 +197,7 @@ type Repeats struct {
 
 // Read takes a number, or a map.
 func (r *Repeats) Read(d *decode.Decoder, n *decode.Node) {
+	before := len(*d.Problems)
 	switch n.Kind {
 	case decode.Map:
 		var m struct {
@@ -205,7 +209,7 @@ func (r *Repeats) Read(d *decode.Decoder, n *decode.Node) {
 	default:
 		d.Into(n, &r.N)
 	}
-	if n.Kind != decode.Null && (r.N < 1 || r.N > 1000) {
+	if n.Kind != decode.Null && (r.N < 1 || r.N > 1000) && len(*d.Problems) == before {
 		d.Problems.Add(n.At, "", "repeats: want 1 to 1000, got %d", r.N)
 		r.N = 1
 	}

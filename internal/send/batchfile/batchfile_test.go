@@ -77,7 +77,8 @@ func TestWhatIsWrongWithAFileIsReportedByLine(t *testing.T) {
 	}{
 		{"an empty file", "", batchfile.Options{}, "in.jsonl: the file has no lines"},
 		{"only blank lines", "\n \r\n\t\n", batchfile.Options{}, "in.jsonl: the file has no lines"},
-		{"no JSON", "hello\n", batchfile.Options{}, "in.jsonl:1: not JSON: invalid character 'h' looking for beginning of value"},
+		{"no JSON", "hello\n", batchfile.Options{},
+			"in.jsonl:1: not JSON (each line is one JSON object; `assay batch write` makes such a file of a table)"},
 		{"a half-written last line", chatLine + "\n" + second[:40], batchfile.Options{},
 			"in.jsonl:2: the last line is cut off (write the file anew: its end is missing)"},
 		{"a broken line in the middle", chatLine + "\n{\"a\n" + second, batchfile.Options{},

@@ -149,7 +149,7 @@ func notJSON(l line) *flaw {
 	case l.text[0] != '{' && json.Valid(l.text):
 		return flawf("", "the line is not a JSON object")
 	}
-	return flawf("", "not JSON: %s", err)
+	return flawf("each line is one JSON object; `assay batch write` makes such a file of a table", "not JSON")
 }
 
 // shape finds the line's form and takes its body.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/judge/program"
 	"assay/internal/keep/artifacts"
@@ -120,7 +121,9 @@ func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, 
 		dir, db, files = filepath.Join(dir, rehearsalName), "", ""
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open the home of runs: %w", err)
+		var p assay.Problems
+		p.Add(assay.Place{File: dir}, "--home or ASSAY_HOME names another folder", "runs cannot be kept here: %s", assay.FileReason(err))
+		return nil, p
 	}
 	db = cmp.Or(db, filepath.Join(dir, ledgerName))
 	opened, err := p.openLedger(ctx, w, db)

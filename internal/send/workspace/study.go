@@ -181,7 +181,7 @@ func (w *World) Catalog(prices string) (*catalog.Catalog, error) {
 	}
 	f, err := w.Disk.Open(prices)
 	if err != nil {
-		return nil, &PricesError{Err: fmt.Errorf("read the prices: %w", err)}
+		return nil, &PricesError{Err: fmt.Errorf("read the prices in %s: %s", prices, assay.FileReason(err))}
 	}
 	defer f.Close()
 	over, err := catalog.ReadOverrides(f)

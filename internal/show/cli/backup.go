@@ -105,7 +105,7 @@ func putBack(ctx context.Context, w *shell.World, home, name string) error {
 	dir := place.Dir(w.Workspace())
 	in, err := os.Open(w.Disk.Path(name))
 	if err != nil {
-		return shell.Usage("", "read the backup: %s", err)
+		return shell.Usage("FILE is what assay backup wrote", "read the backup %s: %s", name, assay.FileReason(err))
 	}
 	defer in.Close()
 	m, err := backup.Restore(ctx, in, dir)

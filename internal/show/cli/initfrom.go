@@ -23,7 +23,7 @@ func writeConverted(ctx context.Context, w *shell.World, dir, from string) error
 	}
 	text, err := fs.ReadFile(w.Disk.Folder("."), from)
 	if err != nil {
-		return shell.Usage("", "read %s: %s", from, shell.ReasonOf(err))
+		return shell.Usage("", "read %s: %s", from, assay.FileReason(err))
 	}
 	d, err := convert.Read(text,
 		convert.World{Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()), Find: func(name string) (convert.Found, bool) {

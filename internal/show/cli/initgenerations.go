@@ -65,7 +65,7 @@ func writeGenerations(ctx context.Context, w *shell.World, dir string, from []st
 	for i, name := range []string{convert.ItemsFile, convert.AnswersFile} {
 		f, err := w.Disk.Create(filepath.Join(dir, name), os.O_EXCL)
 		if err != nil {
-			return shell.Usage("choose another folder", "write %s: %s", filepath.Join(dir, name), shell.ReasonOf(err))
+			return shell.Usage("choose another folder", "write %s: %s", filepath.Join(dir, name), assay.FileReason(err))
 		}
 		defer f.Close()
 		files[i] = f

@@ -129,6 +129,9 @@ func newRoot(w *shell.World) *cobra.Command {
 		if errors.As(err, &strange) && slices.Contains([]string{"dry-run", "dryrun", "n"}, strange.GetSpecifiedName()) {
 			return shell.Usage("assay plan STUDY shows what would be sent, and for how much", "%s", err)
 		}
+		if errors.As(err, &strange) && c.Name() == "status" && otherLook[strange.GetSpecifiedName()] != "" {
+			return shell.Usage(otherLook[strange.GetSpecifiedName()], "%s", err)
+		}
 		return shell.Usage(shell.HelpOf(c), "%s", flagTrouble(c, err))
 	})
 	for _, c := range commands(w) {
@@ -147,6 +150,12 @@ func newRoot(w *shell.World) *cobra.Command {
 	})
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + shell.ExitCodeHelp})
 	return root
+}
+
+// otherLook names the commands for what people ask `assay status` for.
+var otherLook = map[string]string{
+	"cost": "assay spend [RUN] prints what was paid", "spend": "assay spend [RUN] prints what was paid",
+	"jobs": "assay jobs [RUN] lists them", "errors": "assay errors [RUN] lists what failed",
 }
 
 // flagTrouble returns what is wrong with a flag, in the words of the command line.

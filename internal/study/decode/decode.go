@@ -201,7 +201,23 @@ func (d *Decoder) UnknownKey(p Pair, known []string) {
 	if at.Line == 0 {
 		at = p.Value.At
 	}
-	d.Problems.Add(at, assay.DidYouMean(p.Key, slices.Sorted(slices.Values(known))), "unknown key %s", Quote(p.Key))
+	hint := assay.DidYouMean(p.Key, slices.Sorted(slices.Values(known)))
+	switch word := alsoCalled[strings.ToLower(p.Key)]; {
+	case slices.Contains(known, word):
+		hint = "did you mean " + word + "?"
+	case word != "" && strings.Contains(word, " "):
+		hint = word
+	}
+	d.Problems.Add(at, hint, "unknown key %s", Quote(p.Key))
+}
+
+// alsoCalled has what people write for a key, and what to do about keys that there cannot be.
+var alsoCalled = map[string]string{
+	"models": "lanes", "name": "study", "path": "file", "url": "file", "csv": "file", "data": "file", "column": "field",
+	"provider": "model", "engine": "model", "question": "prompt", "template": "prompt", "evaluators": "judges", "judge_lane": "judges",
+	"graders": "judges", "filter": "where", "max_cost": "budget", "encoding": "save the file as UTF-8, and leave this out",
+	"api_key": "keys are set in the environment: `assay list keys` names the variables", "key": "keys are set in the environment: " +
+		"`assay list keys` names the variables",
 }
 
 // fieldsOf maps the names a struct may be written with to its fields, embedded structs included.

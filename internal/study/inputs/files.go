@@ -208,6 +208,9 @@ func openProblem(spec Spec, err error) error {
 		return problem(spec.At, "name a path inside the study's folder", "%s cannot be opened from here", quote(name))
 	case errors.Is(err, fs.ErrNotExist) && strings.Contains(name, `\`):
 		return problem(spec.At, "write / between folders", "%s does not exist", quote(name))
+	case errors.Is(err, fs.ErrNotExist) && strings.Contains(name, "://"):
+		return problem(spec.At, "download it, and name the file; datasets are named hf://OWNER/NAME@REVISION/FILE",
+			"%s is an address, which is not read", quote(name))
 	case errors.Is(err, fs.ErrNotExist):
 		return problem(spec.At, "paths count from the study's folder", "%s does not exist", quote(name))
 	}

@@ -19,7 +19,11 @@ func (r *reader) override(root *decode.Node, o Options) {
 			if n := root.Child("profiles"); n != nil {
 				r.Into(n, &profiles)
 			}
-			r.found.Add(root.At, assay.Choices(o.Profile, profiles.Names()), "no profile %s under `profiles`", decode.Quote(o.Profile))
+			hint := "the study has none"
+			if len(profiles.Names()) > 0 {
+				hint = assay.Choices(o.Profile, profiles.Names())
+			}
+			r.found.Add(root.At, hint, "no profile %s under `profiles`", decode.Quote(o.Profile))
 		} else {
 			for _, p := range profile.Pairs {
 				r.setPath(root, p.Key, p.Value)

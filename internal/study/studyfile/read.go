@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -36,6 +38,10 @@ func Read(fsys fs.FS, name string, o Options) (*study.Study, assay.Problems) {
 			hint = "`assay init` writes one to start from"
 		}
 		r.found.Add(assay.Place{File: name}, hint, "read the study: %s", reason(err))
+		return nil, r.found
+	}
+	if suffix := strings.ToLower(path.Ext(name)); slices.Contains([]string{".csv", ".tsv", ".jsonl", ".parquet", ".xlsx"}, suffix) {
+		r.found.Add(assay.Place{File: name}, "assay init DIR --from "+name+" makes a study of a table", "this is a table, and no study")
 		return nil, r.found
 	}
 	root, problems := decode.Parse(name, text)

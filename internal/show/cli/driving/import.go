@@ -114,7 +114,7 @@ func runImport(ctx context.Context, w *shell.World, names []string, f importFlag
 			names[i], err = w.Disk.Pinned(name)
 		}
 		if err != nil {
-			return shell.Unread(err, "name a folder or a file", "import %s: %s", name, shell.ReasonOf(err))
+			return shell.Unread(err, "name a folder or a file", "import %s: %s", name, assay.FileReason(err))
 		}
 	}
 	form, err := f.reader()

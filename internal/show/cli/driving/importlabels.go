@@ -85,7 +85,7 @@ func (f importFlags) labels(ctx context.Context, w *shell.World, name string) er
 func readLabels(w *shell.World, name string) ([]labels.Label, error) {
 	f, err := w.Disk.Open(name)
 	if err != nil {
-		return nil, shell.Unread(err, "name a .csv, .tsv or .jsonl file", "read labels: %s: %s", name, shell.ReasonOf(err))
+		return nil, shell.Unread(err, "name a .csv, .tsv or .jsonl file", "read labels: %s: %s", name, assay.FileReason(err))
 	}
 	defer f.Close()
 	return labels.Read(f, name)

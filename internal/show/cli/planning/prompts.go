@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/internal/assay"
 	"assay/internal/judge"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
@@ -136,7 +137,7 @@ func (f promptFlags) write(w *shell.World, text judge.Text) error {
 			strings.Join(study.TextEndings(), ", "))
 	}
 	if err := w.Disk.WriteNew(f.out, []byte(text.Text+"\n")); err != nil {
-		return shell.Usage("name a file that is not there yet", "write %s: %s", f.out, shell.ReasonOf(err))
+		return shell.Usage("name a file that is not there yet", "write %s: %s", f.out, assay.FileReason(err))
 	}
 	where, use := "a stage", fmt.Sprintf("rubric: %s\n  prompt: %s", text.Rubric.Name, f.out)
 	if text.Kind == judge.TextTrait {

@@ -31,7 +31,7 @@ func openTable(w *shell.World, name string) (*tables.Table, io.Closer, error) {
 	}
 	f, err := w.Disk.Open(name)
 	if err != nil {
-		return nil, nil, shell.Unread(err, "", "%s: read the table: %s", name, shell.ReasonOf(err))
+		return nil, nil, shell.Unread(err, "", "%s: read the table: %s", name, assay.FileReason(err))
 	}
 	t, err := tables.Open(f, name)
 	if err != nil {

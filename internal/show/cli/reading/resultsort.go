@@ -209,6 +209,6 @@ func (s *arranged[T]) say(w *shell.World) {
 	case s.more:
 		fmt.Fprintf(w.Stderr, "the first %d; --limit N prints more, --json all\n", s.limit)
 	case s.n == 0:
-		fmt.Fprintln(w.Stderr, "nothing matches")
+		fmt.Fprintln(w.Stderr, "nothing matches: assay results without these flags lists what there is")
 	}
 }

@@ -198,18 +198,6 @@ func nearRuns(names []string) string {
 	return assay.ThereAre(names)
 }
 
-// ReasonOf returns why a file cannot be had, without its path.
-func ReasonOf(err error) string {
-	var pe *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "no such file or folder"
-	case errors.As(err, &pe):
-		return pe.Err.Error()
-	}
-	return err.Error()
-}
-
 // IsFile reports whether a name is that of a regular file.
 func IsFile(name string) bool {
 	info, err := os.Stat(name)

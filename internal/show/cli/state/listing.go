@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/internal/assay"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
@@ -78,7 +79,7 @@ func (f *listFlags) homes(ctx context.Context, w *shell.World, paths []string) (
 	}
 	switch {
 	case err != nil:
-		return nil, shell.Usage("", "look for homes: %s", shell.ReasonOf(err))
+		return nil, shell.Usage("", "look for homes: %s", assay.FileReason(err))
 	case len(places) == 0:
 		return nil, shell.Usage("a home is a folder assay-data with a ledger.db in it", "there is no home in or below %s",
 			cmp.Or(strings.Join(paths, ", "), "this folder"))
