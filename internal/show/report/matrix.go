@@ -37,6 +37,7 @@ type Item struct {
 	Name     string
 	Question string
 	Lanes    []ItemLane
+	Screen   bool // it is left out on paper
 }
 
 // ItemLane holds one lane's answers to an item.

@@ -24,11 +24,12 @@ import (
 const (
 	maxGridItems = 200
 	maxGridCells = 600 // with many lanes there are fewer items
+	paperCells   = 60  // whose items are printed
 	mostAnswers  = 3   // of a cell
 	mostVerdicts = 3   // on an answer
 	allAnswers   = 240 // about as many in all: each cell shows one at least
 	allSaid      = 480 // … with the verdicts: each answer shows one at least
-	saidBytes    = 40_000
+	saidBytes    = 32_000
 	mostBytes    = 600 // of one text; fewer where there are many
 	leastBytes   = 70
 )
@@ -79,6 +80,7 @@ func itemByItem(ctx context.Context, r *results.Reader, run store.Run, d *report
 		for k := range item.Lanes {
 			item.Lanes[k].ID, item.Lanes[k].Cell = anchor(row.Item, m.Lanes[k]), d.Grid.Rows[i].Cells[k]
 		}
+		item.Screen = i > 0 && (i+1)*len(m.Lanes) > paperCells
 		d.Items = append(d.Items, item)
 	}
 	rankGrid(d, m.Stage)

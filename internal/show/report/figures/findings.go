@@ -90,11 +90,13 @@ func Words(t *analysis.Table) []string {
 	return append(tested, described...)
 }
 
-// WordsOf returns the primary findings in sentences: those that a test decides, and the others.
+// WordsOf returns the primary findings in sentences: those that a test decides, and the others. Of many branches there are none: a map
+// shows them.
 func WordsOf(t *analysis.Table) (tested, described []string) {
+	many := manyBranches(t)
 	for i := range t.Findings {
 		switch f := &t.Findings[i]; {
-		case f.Words == "":
+		case f.Words == "" || many && f.Of(analysis.ByBranch) != "":
 		case f.Holm.OK:
 			tested = append(tested, f.Words)
 		default:
@@ -102,6 +104,31 @@ func WordsOf(t *analysis.Table) (tested, described []string) {
 		}
 	}
 	return tested, described
+}
+
+// manyBranches reports whether a table is about more branches than are told apart by colours.
+func manyBranches(t *analysis.Table) bool {
+	d := drawing{t: t}
+	return d.branches(d.all()) > plot.MarkShapes
+}
+
+// Double reports whether another table of a report has all that a table has: the primary one, else the first.
+func Double(r *analysis.Report, i int) bool {
+	for k := range r.Tables {
+		t, other := &r.Tables[i], &r.Tables[k]
+		first := other.Primary == t.Primary && k < i || other.Primary && !t.Primary
+		if k != i && first && sameFindings(t, other) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameFindings(a, b *analysis.Table) bool {
+	return a.Stage == b.Stage && a.Method == b.Method && a.People == b.People && a.Matrix == nil && b.Matrix == nil &&
+		slices.EqualFunc(a.Findings, b.Findings, func(x, y analysis.Finding) bool {
+			return x.What == y.What && x.Value == y.Value && x.Interval == y.Interval && x.N == y.N && slices.Equal(x.By, y.By)
+		})
 }
 
 // CoverageGrid counts the requests of every lane in every stage by outcome.

@@ -3,6 +3,7 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -26,8 +27,8 @@ func FindingsGrid(t *analysis.Table, links report.Links) *plot.Grid {
 		g.Head = append(g.Head, plot.Column{Text: c.Head, Number: true})
 	}
 	said := newFootnotes(t)
-	for i := range t.Findings[:min(maxFindings, len(t.Findings))] {
-		f := &t.Findings[i]
+	shown, how := listed(t)
+	for _, f := range shown {
 		var row []plot.Cell
 		for _, name := range by {
 			row = append(row, plot.Foreign(f.Of(name)))
@@ -50,12 +51,32 @@ func FindingsGrid(t *analysis.Table, links report.Links) *plot.Grid {
 	}
 	g.Footnotes = said.list
 	g.Notes = append(said.all, t.AllNotes()...)
-	if n := len(t.Findings); n > maxFindings {
-		g.Notes = append(g.Notes, fmt.Sprintf("the first %s of %s; assay analyse --json has them all", assay.Thousands(maxFindings),
+	if n := len(t.Findings); n > len(shown) {
+		g.Notes = append(g.Notes, fmt.Sprintf("the %s %s of %s; assay analyse --json has them all", how, assay.Thousands(len(shown)),
 			assay.Thousands(n)))
 	}
 	return g
 }
+
+// listed returns the findings that a page lists: the first ones, or where there are many branches the largest of what is drawn.
+func listed(t *analysis.Table) (shown []*analysis.Finding, how string) {
+	d := drawing{t: t}
+	shown = d.all()
+	if !manyBranches(t) || len(shown) <= maxLargest {
+		return shown[:min(maxFindings, len(shown))], "first"
+	}
+	for _, what := range []string{analysis.WhatExcess, analysis.WhatRate, analysis.WhatRegressive, shown[0].What} {
+		if d.knows(what) {
+			shown = d.of(what)
+			break
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b *analysis.Finding) int { return cmp.Compare(math.Abs(b.Value.Value), math.Abs(a.Value.Value)) })
+	return shown[:min(maxLargest, len(shown))], "largest"
+}
+
+// maxLargest is how many findings about many branches a page lists.
+const maxLargest = 30
 
 // maxFindings is as many as a page shows of one table.
 const maxFindings = 1000

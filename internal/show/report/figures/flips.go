@@ -16,6 +16,9 @@ func (d *drawing) flips() []*plot.Figure {
 	if !d.has(analysis.WhatRate) {
 		whats = []string{analysis.WhatRegressive, analysis.WhatProgressive}
 	}
+	if found := d.of(analysis.WhatExcess); d.knows(analysis.WhatExcess) && d.branches(found) > plot.MarkShapes {
+		return []*plot.Figure{d.flipMap(analysis.WhatExcess, found)} // of many branches one map
+	}
 	var out []*plot.Figure
 	for _, what := range whats {
 		found := d.of(what)
@@ -32,11 +35,7 @@ func (d *drawing) flips() []*plot.Figure {
 		}
 	}
 	if found := d.of(analysis.WhatExcess); len(found) > 0 {
-		if d.branches(found) > plot.MarkShapes {
-			out = append(out, d.flipMap(analysis.WhatExcess, found))
-		} else {
-			out = append(out, d.flipDots(analysis.WhatExcess, found, new(float64)))
-		}
+		out = append(out, d.flipDots(analysis.WhatExcess, found, new(float64)))
 	}
 	if len(out) == 0 {
 		return d.generic()

@@ -1,7 +1,9 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +15,8 @@ import (
 	"assay/internal/show/report/plot"
 )
 
-// crowded shows shares as a map: there are too many rows and series for dots. What there is less of goes across.
+// crowded shows shares as a map: there are too many rows and series for dots. What there is less of goes across. Of branches the first
+// few are shown and the others folded.
 func crowded(p *plot.Intervals, by []analysis.Value) *plot.Figure {
 	numbers := p.Points()
 	down, across := by[0].Field, by[len(by)-1].Field
@@ -25,7 +28,11 @@ func crowded(p *plot.Intervals, by []analysis.Value) *plot.Figure {
 	h := plot.Heat{
 		Title: p.Title, Words: "Colours: " + p.Axis + ". The pointer shows n and the interval; the table has them all.",
 		Down: assay.Clean(down, 20), Across: assay.Clean(across, 20), Columns: p.Series,
-		Legend: map[bool]string{true: "points", false: "share"}[p.Unit == analysis.Gap],
+		Legend: map[bool]string{true: "points", false: "share"}[p.Unit == analysis.Gap], Unit: p.Unit,
+		Middle: p.Unit == analysis.Gap, Worse: p.Unit == analysis.Gap,
+	}
+	if down == analysis.ByBranch {
+		h.First = firstBranches
 	}
 	for _, r := range p.Rows {
 		cells := make([]plot.HeatCell, len(p.Series))
@@ -34,9 +41,12 @@ func crowded(p *plot.Intervals, by []analysis.Value) *plot.Figure {
 		}
 		for _, d := range r.Dots {
 			cells[d.Series] = plot.HeatCell{Share: d.Value, Text: strings.TrimSuffix(strings.TrimSuffix(plot.Shown(p.Unit, d.Value), "%"),
-				" pt"), Tip: p.Tip(r.Label, &d), Link: d.Link}
-			if !d.Value.OK {
-				cells[d.Series].Text = "?"
+				" pt"), Short: strconv.Itoa(int(math.Round(100 * d.Value.Value))), Tip: p.Tip(r.Label, &d), Link: d.Link}
+			switch {
+			case !d.Value.OK:
+				cells[d.Series].Text, cells[d.Series].Short = "?", "?"
+			case h.Middle: // from -1 to 1
+				cells[d.Series].Share = stats.Known((1 + d.Value.Value) / 2)
 			}
 		}
 		h.Rows, h.Cells = append(h.Rows, r.Label), append(h.Cells, cells)
@@ -46,8 +56,11 @@ func crowded(p *plot.Intervals, by []analysis.Value) *plot.Figure {
 	return f
 }
 
-// flipMap returns how often answers were taken back, for more branches than there are colours: lanes across, the
-// strongest pressure first.
+// firstBranches is how many branches are shown at first: the largest.
+const firstBranches = 10
+
+// flipMap returns how often answers were taken back, for more branches than there are colours: lanes across, the best first, and
+// the strongest pressure on top.
 func (d *drawing) flipMap(what string, found []*analysis.Finding) *plot.Figure {
 	p := plot.Intervals{Title: flipNames[what] + ", by branch", Down: "branch", Across: "lane", Axis: flipNames[what] + " (%)",
 		Unit: analysis.Share, Level: d.level()}
@@ -55,6 +68,7 @@ func (d *drawing) flipMap(what string, found []*analysis.Finding) *plot.Figure {
 		p.Axis, p.Unit = "rate minus that of the control (percentage points)", analysis.Gap
 	}
 	levels, calm := d.turns(found) > 1, calmTurns(found)
+	p.Series = byMean(found)
 	var rows []string
 	for _, f := range found {
 		name := branchOf(f)
@@ -75,6 +89,25 @@ func (d *drawing) flipMap(what string, found []*analysis.Finding) *plot.Figure {
 		return p.Figure()
 	}
 	return crowded(&p, []analysis.Value{{Field: analysis.ByBranch}, {Field: analysis.ByLane}})
+}
+
+// byMean returns who findings are about, the least mean first.
+func byMean(found []*analysis.Finding) []string {
+	sum, n := map[string]float64{}, map[string]float64{}
+	var names []string
+	for _, f := range found {
+		if plot.SeriesOf(&names, owner(f)); f.Value.OK {
+			sum[owner(f)], n[owner(f)] = sum[owner(f)]+f.Value.Value, n[owner(f)]+1
+		}
+	}
+	mean := func(name string) float64 {
+		if n[name] == 0 {
+			return math.Inf(1)
+		}
+		return sum[name] / n[name]
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(mean(a), mean(b)) })
+	return names
 }
 
 // judgeMap returns how far every two of several judges agree; nil where there are but two.

@@ -108,11 +108,57 @@ func TestFiftyBranchesAreAMap(t *testing.T) {
 		}
 	}
 	f := figures.Of(table, report.Links{})[0]
-	if got := order(f.Scene, "branch0", "branch25", "branch49"); !cmp.Equal(got, []string{"branch49", "branch25", "branch0"}) {
-		t.Errorf("branches stand as %v", got)
+	if got := order(f.Scene, "branch40", "branch49"); !cmp.Equal(got, []string{"branch49", "branch40"}) {
+		t.Errorf("the ten largest branches stand as %v", got)
+	}
+	if got := order(f.More, "branch0", "branch25", "branch39"); !cmp.Equal(got, []string{"branch39", "branch25", "branch0"}) {
+		t.Errorf("the others stand as %v", got)
 	}
 	if len(f.Points.List) != 200 {
 		t.Errorf("%d numbers of 200", len(f.Points.List))
+	}
+	for i := range table.Findings {
+		table.Findings[i].Words = "a sentence"
+	}
+	if n := len(figures.Words(table)); n != 0 {
+		t.Errorf("%d sentences about branches", n)
+	}
+	if g := figures.FindingsGrid(table, report.Links{}); len(g.Rows) != 30 || g.Rows[0][1].Text != "branch49" {
+		t.Errorf("%d rows, the first about %v", len(g.Rows), g.Rows[0][1])
+	}
+}
+
+// What pressure adds may be less than nothing: both ends of the scale have a colour of their own, and every square its number.
+func TestAMapOfDifferencesHasTwoEnds(t *testing.T) {
+	t.Parallel()
+	table := &analysis.Table{Stage: "flips", Title: "flips", Method: analysis.Flips, Coverage: analysis.Coverage{Planned: 9, Valid: 9}}
+	for i := range 20 {
+		for k, x := range []float64{1, -1, 0} {
+			table.Findings = append(table.Findings, finding(analysis.WhatExcess, analysis.Gap, x, -1, 1,
+				lane(fmt.Sprint("lane", k)), by(analysis.ByBranch, fmt.Sprint("branch", i)), by(analysis.ByTurn, "2")))
+		}
+	}
+	r := &analysis.Report{Tables: []analysis.Table{*table, *table}}
+	if r.Tables[1].Primary = true; !figures.Double(r, 0) || figures.Double(r, 1) {
+		t.Error("of two equal tables the primary one is shown")
+	}
+	all := figures.Of(table, report.Links{})
+	classes, texts := map[string]int{}, 0
+	for _, s := range all[0].Scene.Shapes {
+		if s.Kind == plot.Rect && s.Tip != "" {
+			classes[s.Class]++
+		}
+		if strings.HasPrefix(s.Class, "cell-text") {
+			texts++
+		}
+	}
+	if want := map[string]int{"cell h0": 10, "cell h10": 10, "cell h5": 10}; len(all) != 1 || !cmp.Equal(classes, want) || texts != 30 {
+		t.Errorf("%d maps, squares %v, %d numbers", len(all), classes, texts)
+	}
+	if first := all[0].Scene.Shapes[slices.IndexFunc(all[0].Scene.Shapes, func(s plot.Shape) bool {
+		return strings.HasPrefix(s.Text, "lane") && !strings.Contains(s.Text, " ")
+	})]; first.Text != "lane1" {
+		t.Errorf("the first lane is %s", first.Text)
 	}
 }
 

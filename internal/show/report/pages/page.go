@@ -68,6 +68,12 @@ type page struct {
 	Billed   *plot.Grid // prices
 }
 
+// crowdedFrom is from how many lanes on long tables are left out on paper.
+const crowdedFrom = 12
+
+// Crowded reports whether there are many lanes.
+func (p *page) Crowded() bool { return p.Grid != nil && len(p.Grid.Lanes) >= crowdedFrom }
+
 // fact is a number at the top of the page.
 type fact struct{ Name, Value string }
 
@@ -82,6 +88,9 @@ func newPage(doc *report.Document) *page {
 		words, p.Works = d.methods()
 		p.Method = append(p.Method, words...)
 		for i := range d.Report.Tables {
+			if figures.Double(d.Report, i) {
+				continue
+			}
 			t := &d.Report.Tables[i]
 			tested, described := figures.WordsOf(t)
 			p.Words, p.More = append(p.Words, tested...), append(p.More, described...)

@@ -1,7 +1,9 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"assay/internal/assay"
@@ -13,6 +15,7 @@ import (
 type HeatCell struct {
 	Share stats.Number // its colour: 0 to 1
 	Text  string       // empty: nothing is written
+	Short string       // the same where the text has no room
 	Tip   string
 	Link  string
 	Blank bool // not a number that could exist, such as a lane against itself
@@ -25,8 +28,10 @@ type Heat struct {
 	Rows, Columns []string
 	Cells         [][]HeatCell
 	Middle        bool // the middle of the colours is 50%: more is one hue, less another; else from none to all
+	Worse         bool // with a middle: the upper end is the worse one
 	Legend        string
 	Unit          analysis.Unit // of the legend's ends; empty: percent
+	First         int           // so many rows are shown at first, the others are folded; 0: all are shown
 }
 
 // MaxHeat is how many rows and columns are drawn.
@@ -42,8 +47,31 @@ func (h Heat) Figure() *Figure {
 	if n := max(len(h.Rows), len(h.Columns)); n > MaxHeat {
 		f.Notes = append(f.Notes, fmt.Sprintf("the first %d of %d; assay analyse --json has them all", MaxHeat, n))
 	}
-	f.Scene = h.scene(min(MaxHeat, len(h.Rows)), min(MaxHeat, len(h.Columns)))
+	rows, columns := min(MaxHeat, len(h.Rows)), min(MaxHeat, len(h.Columns))
+	if h.First == 0 || rows < 2*h.First {
+		f.Scene = h.scene(rows, columns)
+		return f
+	}
+	f.Scene = h.scene(h.First, columns)
+	f.Scene.Desc = fmt.Sprintf("%s The %d largest are shown.", f.Scene.Desc, h.First)
+	rest := h
+	rest.Title = fmt.Sprintf("%s: the other %d", h.Title, rows-h.First)
+	rest.Rows, rest.Cells = h.Rows[h.First:rows], h.bare(h.First, rows)
+	f.More = rest.scene(rows-h.First, columns)
 	return f
+}
+
+// bare returns the cells of some rows without what only a pointer finds.
+func (h *Heat) bare(from, to int) [][]HeatCell {
+	var out [][]HeatCell
+	for _, row := range h.Cells[from:to] {
+		row = slices.Clone(row)
+		for i := range row {
+			row[i].Tip, row[i].Text = "", cmp.Or(row[i].Short, row[i].Text)
+		}
+		out = append(out, row)
+	}
+	return out
 }
 
 func (h *Heat) scene(rows, columns int) *Scene {
@@ -91,9 +119,12 @@ func (h *Heat) drawCell(s *Scene, c *HeatCell, x, y, wide, high float64) {
 	}
 	r := s.Rect("cell "+class, x+0.5, y+0.5, wide-1, high-1)
 	r.Tip, r.Link = c.Tip, c.Link
-	if c.Text != "" && WidthOf(c.Text, SmallSize) < wide-2 && high >= 15 {
-		t := s.Say("cell-text mid "+class, x+wide/2, y+high/2+3.8, c.Text)
-		t.Tip, t.Link = c.Tip, c.Link
+	text := c.Text
+	if WidthOf(text, SmallSize) >= wide-2 {
+		text = c.Short
+	}
+	if text != "" && WidthOf(text, SmallSize) < wide-2 && high >= 15 {
+		s.Say("cell-text mid "+class, x+wide/2, y+high/2+3.8, text) // the pointer goes through it to the square
 	}
 }
 
@@ -103,6 +134,9 @@ const heatSteps = 11
 // step returns the class of a colour.
 func (h *Heat) step(share float64) string {
 	k := int(min(1, max(0, share))*(heatSteps-1) + 0.5)
+	if h.Middle && h.Worse {
+		k = heatSteps - 1 - k
+	}
 	if h.Middle {
 		return "h" + strconv.Itoa(k)
 	}
@@ -119,14 +153,17 @@ func (h *Heat) drawLegend(s *Scene, x, y float64) {
 		share := float64(k) / float64(n-1)
 		s.Rect("cell "+h.step(share), x+wide*float64(k), y, wide, 9)
 	}
-	ends := [2]string{"0%", "100%"}
-	if h.Unit == analysis.Index {
-		ends = [2]string{"0", "1"}
+	ends := [3]string{"0%", "50%", "100%"}
+	switch h.Unit {
+	case analysis.Index:
+		ends = [3]string{"0", "0.5", "1"}
+	case analysis.Gap:
+		ends = [3]string{"-100", "0", "+100"}
 	}
 	s.Say("tick", x, y+22, ends[0])
-	s.Say("tick end", x+wide*float64(n), y+22, ends[1])
+	s.Say("tick end", x+wide*float64(n), y+22, ends[2])
 	if h.Middle {
-		s.Say("tick mid", x+wide*float64(n)/2, y+22, "50%")
+		s.Say("tick mid", x+wide*float64(n)/2, y+22, ends[1])
 	}
 	s.Say("axis-name end", x-8, y+9, h.Legend)
 }

@@ -148,6 +148,7 @@ type Figure struct {
 	Of     string  // what the numbers are of, in sentences for those who see the figure alone
 	Words  string  // how to read it
 	Scene  *Scene  // nil: there is nothing to draw, and Words gives the reason
+	More   *Scene  // what is folded; nil: nothing is
 	Points *Points // nil: Data has the numbers
 	Data   *Grid   // nil: the table is elsewhere on the page
 	Notes  []string

@@ -155,6 +155,9 @@ func (d *findingsData) fill(doc *report.Document, run string) {
 	links := site.LinksOf(run)
 	drawn := map[string]bool{}
 	for i := range doc.Report.Tables {
+		if figures.Double(doc.Report, i) {
+			continue
+		}
 		t := &doc.Report.Tables[i]
 		d.Words = append(d.Words, figures.Words(t)...)
 		d.Tables = append(d.Tables, figures.New(t,
