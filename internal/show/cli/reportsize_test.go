@@ -97,7 +97,7 @@ analyses: [{of: flips, primary: true}, {of: flips, by: [lane, branch]}]
 budget: 50 USD
 `
 	for name, text := range map[string]string{"study.yaml": study,
-		"questions.csv": "id,text,answer\nq1,What is 17 times 23?,391\nq2,Who wrote The Trial?,Kafka\nq3,In which year did the Wall fall?,1989\n"} {
+		"questions.csv": "id,text,answer\nq1,What is 17 times 23?,391\nq2,Who wrote The Trial?,Kafka\nq3,When did the Wall fall?,1989\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
