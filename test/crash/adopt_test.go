@@ -3,6 +3,7 @@ package crash
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -46,6 +47,61 @@ func TestALostLedgerIsRecoveredFromTheProviders(t *testing.T) {
 			}
 			s.ok(s.sound(t.Context()))
 		})
+	}
+}
+
+// TestAnAdoptThatWasKilledIsTakenOver kills adopt at moments of its work on a lost ledger. The next one goes on without a wait, and the end
+// is that of the run that was lost.
+func TestAnAdoptThatWasKilledIsTakenOver(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single")
+	s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary"})
+	want, err := s.state(t.Context())
+	s.ok(err)
+	before, err := s.billed()
+	s.ok(err)
+	adopt := []string{"adopt", "openai", "--study", "study.yaml"}
+	lose := func() { s.ok(errors.Join(s.lookAway(), os.RemoveAll(filepath.Join(s.dir, "assay-data")))) }
+	lose()
+	calm, err := s.assay(t.Context(), nil, adopt...)
+	s.ok(err)
+	s.said(0, calm, "answers joined")
+	moments := map[string]bool{}
+	for _, at := range calm.passed {
+		if moments[at.Class()] || at.Moment != After && at.Moment != Download {
+			continue
+		}
+		moments[at.Class()] = true
+		t.Run(at.String(), func(t *testing.T) {
+			s := scene{t, s.session}
+			lose()
+			e, err := s.assay(t.Context(), &at, adopt...)
+			s.ok(err)
+			if !e.reached {
+				t.Errorf("it did not come so far: %s", e)
+			}
+			for _, name := range []string{"openai", "anthropic", "gemini"} {
+				e := s.here(t.Context(), "adopt", name, "--study", "study.yaml")
+				if all := strings.Contains(e.err, "holds no job that this ledger does not know"); e.code != 0 && !all {
+					t.Error(e)
+				}
+			}
+			s.exits(0, []string{"resume"})
+			got, err := s.state(t.Context())
+			s.ok(err)
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("the run before and after (-before +after):\n%s", d)
+			}
+			s.ok(s.sound(t.Context()))
+		})
+	}
+	if len(moments) < 6 {
+		t.Errorf("adopt was killed at no more than %d sorts of moments: %v", len(moments), moments)
+	}
+	after, err := s.billed()
+	s.ok(err)
+	if d := cmp.Diff(before.Jobs, after.Jobs); d != "" {
+		t.Errorf("something was paid for again:\n%s", d)
 	}
 }
 

@@ -190,7 +190,7 @@ func (a *adoption) open(ctx context.Context) (err error) {
 
 // beginAdoption learns which segments wait to be sent, and makes the scratch file.
 func beginAdoption(ctx context.Context, a *adoption) (err error) {
-	if err := a.Reload(ctx); err != nil {
+	if err := errors.Join(a.DiscardScratch(ctx), a.freeHalfJoined(ctx), a.Reload(ctx)); err != nil {
 		return err
 	}
 	if a.unsent, err = a.Ledger.Reader.Segments(ctx, a.Run.No, store.Staged, store.Uploaded, store.Intended, store.Held); err != nil {
@@ -204,6 +204,23 @@ func beginAdoption(ctx context.Context, a *adoption) (err error) {
 	}
 	a.scratch, err = artifacts.Create(ctx, a.Files, a.Run.ID, adoptScratch)
 	return err
+}
+
+// freeHalfJoined gives up segments that a killed adoption left half written: their questions wait for their answers again.
+func (a *adoption) freeHalfJoined(ctx context.Context) error {
+	half, err := a.Ledger.Reader.Segments(ctx, a.Run.No, store.Staged, store.Launched)
+	if err != nil {
+		return err
+	}
+	for _, g := range half {
+		if g.Mode != store.Reuse {
+			continue
+		}
+		if err := a.engine.leases.Work(ctx, g.No, a.engine.queues.Step); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // take fetches a job's results and keeps where its answers are. A job that cannot be read harms no other.

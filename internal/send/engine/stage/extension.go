@@ -34,7 +34,7 @@ func (x *Extension) Grow(ctx context.Context) error {
 	if x.Policy, err = x.Planner.Policy(ctx, x.Run); err != nil {
 		return err
 	}
-	if err := x.discardScratch(ctx); err != nil {
+	if err := x.DiscardScratch(ctx); err != nil {
 		return err
 	}
 	if err := x.Planner.Absorb(ctx, x.Run); err != nil {
@@ -82,8 +82,8 @@ func (x *Extension) LaneOf(stage, name string) (store.Lane, bool) {
 	return store.Lane{}, false
 }
 
-// discardScratch takes away what a killed process had begun to write: nothing of it left this machine.
-func (x *Extension) discardScratch(ctx context.Context) error {
+// DiscardScratch takes away what a killed process had begun to write: nothing of it left this machine.
+func (x *Extension) DiscardScratch(ctx context.Context) error {
 	planned, err := x.Ledger.Reader.Segments(ctx, x.Run.No, store.Planned)
 	if err != nil {
 		return err
