@@ -2,7 +2,6 @@ package worlds
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"assay/internal/assay"
@@ -79,10 +78,6 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 		return err
 	}
 	perhaps -= spent
-	guessed, err := h.guessed(ctx, b)
-	if err != nil {
-		return err
-	}
 	unsure := false // a run was cancelled
 	for _, r := range all {
 		if r.Spent == nil {
@@ -94,38 +89,13 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 		unsure = unsure || r.State == "cancelled"
 	}
 	switch billed := b.sum + b.called; {
-	case spent > billed+b.calls+guessed:
+	case spent > billed+b.calls:
 		return breaks(L2, h.statuses(ctx, all), "nothing is counted that was not billed", "spent %d, billed %d nano-dollars", spent, billed)
-	case billed-b.calls-guessed-h.lostLive(b) > spent+perhaps && !unsure && !h.lostLogs():
+	case billed-b.calls-h.lostLive(b) > spent+perhaps && !unsure && !h.lostLogs():
 		return breaks(L2, h.statuses(ctx, all), "what was billed is spent, or perhaps spent",
 			"billed %d, spent %d, perhaps %d nano-dollars; %d short", billed, spent, perhaps, billed-spent-perhaps)
 	}
 	return nil
-}
-
-// guessed returns by how much jobs that were one too many and did not do all of their requests are booked wrongly: nobody fetches their
-// results, and a request in them counts as much as those of its segment do on average.
-func (h *history) guessed(ctx context.Context, b bill) (sum int64, err error) {
-	of := map[string][]simulator.Charge{} // by job
-	for _, charges := range b.batch {
-		for _, c := range charges {
-			of[c.Job] = append(of[c.Job], c)
-		}
-	}
-	err = h.rows(ctx, `SELECT j.job, j.cost_nano, g.requests FROM jobs j JOIN segments g ON g.no = j.segment_no
-		JOIN runs r ON r.no = g.run_no WHERE j.role IN ('double', 'surplus') AND r.study <> 'gateway'`, func(row *sql.Rows) error {
-		var job string
-		var booked, requests int64
-		err := row.Scan(&job, &booked, &requests)
-		if int64(len(of[job])) < requests {
-			for _, c := range of[job] {
-				booked -= costOf(c)
-			}
-			sum += max(booked, -booked)
-		}
-		return err
-	})
-	return sum, err
 }
 
 // lostLive returns the most that live answers cost which a backup cannot know.

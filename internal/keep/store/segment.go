@@ -93,9 +93,10 @@ const (
 // Double is a job that is one too many for its segment.
 type Double struct {
 	Job  string
-	What string // what it has done, and what becomes of it
-	Over bool   // it is over: nothing more can be known of it
-	Done int64  // requests that it has done, as far as is known: they are billed
+	What string       // what it has done, and what becomes of it
+	Over bool         // it is over: nothing more can be known of it
+	Done int64        // requests that it has done, as far as is known: they are billed
+	Cost *assay.Money // what these cost; nil: as much as those of its segment do on average
 }
 
 // TakenJob is a job that another copy of the ledger made, and what became of its answers.

@@ -42,16 +42,19 @@ func (s *Store) AddDouble(ctx context.Context, l store.Lease, d store.Double) er
 	})
 }
 
-// billDouble books what a double has done: as much for a request as those of its segment cost on average, or were expected to. What it
-// was expected to cost when it was found is corrected once answers have a price.
+// billDouble books what a double has done: what its results cost, or as much for a request as those of its segment cost on average, or were
+// expected to. What it was expected to cost when it was found is corrected once answers have a price.
 func billDouble(ctx context.Context, t *db.Txn, segment, run int64, d store.Double) error {
-	var more int64
-	err := t.QueryRowContext(ctx, `SELECT $3 * CASE WHEN g.cost_priced > 0
+	var more, booked int64
+	err := t.QueryRowContext(ctx, `SELECT j.cost_nano, $3 * CASE WHEN g.cost_priced > 0
 		THEN g.cost_nano - CAST((SELECT SUM(o.cost_nano) FROM jobs o WHERE o.segment_no = g.no) AS BIGINT) ELSE g.expected_nano END
 		/ CASE WHEN g.cost_priced > 0 THEN g.cost_priced ELSE g.requests END - j.cost_nano
 		FROM segments g JOIN jobs j ON j.segment_no = g.no AND j.provider = g.provider AND j.job = $2 WHERE g.no = $1`,
-		segment, d.Job, d.Done).Scan(&more)
-	if err != nil || more == 0 || more < 0 && d.Done == 0 { // what it did is not known
+		segment, d.Job, d.Done).Scan(&booked, &more)
+	if d.Cost != nil {
+		more = int64(*d.Cost) - booked
+	}
+	if err != nil || more == 0 || more < 0 && d.Done == 0 && d.Cost == nil { // what it did is not known
 		return err
 	}
 	if _, err := t.ExecContext(ctx, `UPDATE jobs SET cost_nano = cost_nano + $3 WHERE segment_no = $1 AND job = $2`,

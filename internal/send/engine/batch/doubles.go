@@ -195,7 +195,11 @@ func (w *work) reportDoubles(ctx context.Context) (open int, err error) {
 			open++
 			continue
 		}
-		if err := w.Ledger.Work.AddDouble(ctx, w.Lease, reconcile.Surplus(job, st)); err != nil {
+		d, err := reconcile.Surplus(ctx, w.Work, job, st)
+		if err != nil {
+			return 0, err
+		}
+		if err := w.Ledger.Work.AddDouble(ctx, w.Lease, d); err != nil {
 			return 0, err
 		}
 	}
