@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,6 +55,9 @@ func (h *history) checkRaw(ctx context.Context, _ []runState, _ bill) error {
 		}
 		raw := make([]byte, length)
 		err := readAt(ctx, files, run, name, offset, raw)
+		if errors.Is(err, io.EOF) && text != "" && h.m.outages > 0 && strings.Contains(name, "-live-") {
+			return nil // the power may take the end of a log where the ledger has the text
+		}
 		if err == nil && artifacts.Sum(raw) != sum {
 			err = fmt.Errorf("their checksum is %d", artifacts.Sum(raw))
 		}

@@ -51,5 +51,8 @@ func TestTokensOfOtherFamiliesAreMore(t *testing.T) {
 		if got := catalog.Default().TokenFactor(c.vendor, c.model); got != c.want {
 			t.Errorf("%s/%s: %v, want %v", c.vendor, c.model, got, c.want)
 		}
+		if got := catalog.Default().CountsTokens(c.vendor, c.model); got != (c.want == 1 && c.vendor != "nosuch") {
+			t.Errorf("%s/%s: counts by o200k: %t", c.vendor, c.model, got)
+		}
 	}
 }

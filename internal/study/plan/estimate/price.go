@@ -75,9 +75,9 @@ type load struct {
 func (m *maker) price(p *plan.Part, w load) {
 	kind, _ := m.in.Kind(p.Lane)
 	factor := m.in.Catalog.TokenFactor(kind, p.Lane.Model)
-	spread := 0.03
-	if factor != 1 {
-		spread = 0.15
+	spread := 0.15
+	if m.in.Catalog.CountsTokens(kind, p.Lane.Model) {
+		spread = 0.03
 	}
 	in := w.input * factor
 	low, expected, high := m.in.Catalog.OutputGuess(p.Lane.Lane, kind)
