@@ -237,7 +237,9 @@ func (c *Catalog) effortFactor(f Family, p assay.Params) float64 {
 }
 
 // CountsTokens reports whether a model is known to count tokens by o200k, which is what we count.
-func (c *Catalog) CountsTokens(vendor, model string) bool { return c.Find(vendor, model).Family.Tokens == 1 }
+func (c *Catalog) CountsTokens(vendor, model string) bool {
+	return c.Find(vendor, model).Family.Tokens == 1
+}
 
 // TokenFactor returns how many tokens a model counts for one token of o200k: an estimate, 1 for OpenAI's own models.
 func (c *Catalog) TokenFactor(vendor, model string) float64 {
