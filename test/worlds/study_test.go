@@ -268,7 +268,8 @@ func (s Study) Text() string {
 // asked returns the first question.
 func (s Study) asked() string {
 	if s.Long {
-		return strings.Repeat("It is as it is now. ", 220) + s.Prompt // providers here bill a token for four bytes, which is no more than we count
+		// Providers here bill a token for four bytes, which is no more than we count.
+		return strings.Repeat("It is as it is now. ", 220) + s.Prompt
 	}
 	return s.Prompt
 }

@@ -108,12 +108,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 		}
 		now.Claim.After = max(now.Claim.After, r.No)
 		if r.State == store.RunPreparing {
-			if h.Gone(r.Lease.Holder) { // its maker was killed
-				if err := h.Ledger.Leases.ReleaseDead(ctx, r.Lease.Holder); err != nil {
-					return Current{}, err
-				}
-			}
-			if dead, err := h.Ledger.Runs.AbandonRun(ctx, r.No); err != nil || !dead {
+			if dead, err := h.abandoned(ctx, r); err != nil || !dead {
 				return Current{}, errors.Join(err, ErrBeginning)
 			}
 			continue

@@ -70,7 +70,8 @@ func Surplus(ctx context.Context, w *hold.Work, job provider.Job, st provider.St
 			assay.Count(d.Done, "request"))
 		return d, nil
 	}
-	if d.What = fmt.Sprintf("it is over; %s of its %d were done, and are billed twice", assay.Count(d.Done, "request"), job.Count); d.Done == 1 {
+	d.What = fmt.Sprintf("it is over; %s of its %d were done, and are billed twice", assay.Count(d.Done, "request"), job.Count)
+	if d.Done == 1 {
 		d.What = fmt.Sprintf("it is over; 1 request of its %d was done, and is billed twice", job.Count)
 	}
 	return d, nil

@@ -190,7 +190,7 @@ func (a *adoption) open(ctx context.Context) (err error) {
 
 // beginAdoption learns which segments wait to be sent, and makes the scratch file.
 func beginAdoption(ctx context.Context, a *adoption) (err error) {
-	if err := errors.Join(a.DiscardScratch(ctx), a.freeHalfJoined(ctx), a.Reload(ctx)); err != nil {
+	if err := errors.Join(a.DiscardScratch(ctx), freeHalfJoined(ctx, a), a.Reload(ctx)); err != nil {
 		return err
 	}
 	if a.unsent, err = a.Ledger.Reader.Segments(ctx, a.Run.No, store.Staged, store.Uploaded, store.Intended, store.Held); err != nil {
@@ -207,7 +207,7 @@ func beginAdoption(ctx context.Context, a *adoption) (err error) {
 }
 
 // freeHalfJoined gives up segments that a killed adoption left half written: their questions wait for their answers again.
-func (a *adoption) freeHalfJoined(ctx context.Context) error {
+func freeHalfJoined(ctx context.Context, a *adoption) error {
 	half, err := a.Ledger.Reader.Segments(ctx, a.Run.No, store.Staged, store.Launched)
 	if err != nil {
 		return err
