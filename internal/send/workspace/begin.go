@@ -108,7 +108,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 		}
 		now.Claim.After = max(now.Claim.After, r.No)
 		if r.State == store.RunPreparing {
-			if dead, err := h.abandoned(ctx, r); err != nil || !dead {
+			if dead, err := abandoned(ctx, h, r); err != nil || !dead {
 				return Current{}, errors.Join(err, ErrBeginning)
 			}
 			continue

@@ -54,7 +54,7 @@ func (h *Home) ReleaseEnded(ctx context.Context, run store.Run) ([]string, error
 }
 
 // abandoned reports whether nobody prepares a run any more: then it can never be opened.
-func (h *Home) abandoned(ctx context.Context, run store.Run) (bool, error) {
+func abandoned(ctx context.Context, h *Home, run store.Run) (bool, error) {
 	if h.Gone(run.Lease.Holder) { // its maker was killed
 		if err := h.Ledger.Leases.ReleaseDead(ctx, run.Lease.Holder); err != nil {
 			return false, err
