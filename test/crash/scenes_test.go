@@ -309,7 +309,7 @@ func TestAFolderThatCannotBeWrittenIsSaidBeforeAnythingIsSent(t *testing.T) {
 	s := newScene(t, "single")
 	s.ok(os.WriteFile(filepath.Join(s.dir, "file"), nil, 0o600))
 	for _, home := range []string{"/proc/assay", filepath.Join(s.dir, "file", "home")} {
-		s.exits(1, []string{"run", "study.yaml", "--yes", "--home", home}, "open the home of runs")
+		s.exits(2, []string{"run", "study.yaml", "--yes", "--home", home}, "runs cannot be kept here")
 	}
 	bill, err := s.billed()
 	s.ok(err)

@@ -61,7 +61,7 @@ func TestOneRunHasOneCount(t *testing.T) {
 		"the sentence of status":    {status, "7 of 7 requests have an answer"},
 		"the sentence of a report":  {report, "7 of 7 requests have an answer"},
 		"the tile of a report":      {report, "requests answered: 7 of 7"},
-		"the list of runs":          {list, "7 of 7 requests have an answer"},
+		"the list of runs":          {list, "3 × 2 7 requests"},
 		"assay runs":                {run("runs", "--rehearsal"), "7 of 7"},
 		"the first page of a run":   {first, "7 of 7 requests have an answer"},
 		"the tiles of its progress": {progress, "answered 7 of 7"},

@@ -105,6 +105,9 @@ func TestTwoRunsStandSideBySide(t *testing.T) {
 	if body := r.get("/runs").body; !strings.Contains(body, `form="pick-two"`) || !strings.Contains(body, `action="/compare"`) {
 		t.Error("the list of runs offers no comparison")
 	}
+	if to := links(r.get("/runs").body, "/runs/run2/trend"); len(to) != 1 {
+		t.Errorf("the newest run of a study leads to its trend: %q", to)
+	}
 	for _, ticked := range []string{"/compare?run=run1&run=run2", "/compare?run=run2&run=run1"} { // the older one is the first
 		if x := difference(ticked); x != -1 {
 			t.Errorf("%s: a difference of %g", ticked, x)

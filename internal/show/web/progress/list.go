@@ -23,6 +23,12 @@ type runsData struct {
 // Several reports whether there are two to compare.
 func (d runsData) Several() bool { return len(d.Runs) > 1 }
 
+// Again reports whether a run is the first in the list of a study that has more of them there.
+func (d runsData) Again(row int) bool {
+	same := func(r site.RunRow) bool { return r.Study == d.Runs[row].Study }
+	return !slices.ContainsFunc(d.Runs[:row], same) && slices.ContainsFunc(d.Runs[row+1:], same)
+}
+
 // Asked returns the query of the list.
 func (d runsData) Asked() runsQuery { return d.asked }
 
