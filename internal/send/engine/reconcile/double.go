@@ -62,7 +62,7 @@ func Surplus(ctx context.Context, w *hold.Work, job provider.Job, st provider.St
 	switch {
 	case err != nil && provider.FaultOf(err) == nil:
 		return d, err
-	case err == nil:
+	case err == nil && b.answers >= st.Counts.Succeeded: // all that it counts is there
 		d.Done, d.Cost = b.answers, b.cost()
 	case !st.Counts.Known:
 		d.Done = int64(job.Count)
