@@ -59,7 +59,7 @@ func TestRulesWithoutAModel(t *testing.T) {
 			t.Errorf("%s: %q for %q is %s, want %s", c.name, c.answer, c.expect, got, c.want)
 		}
 	}
-	if _, err := judge.ParsePattern("bad", "("); err == nil || !strings.Contains(err.Error(), "pattern of label bad") {
+	if _, err := judge.ParsePattern("bad", "("); err == nil || !strings.Contains(err.Error(), `pattern "(" of label bad is no regular expression`) {
 		t.Errorf("a broken pattern: %v", err)
 	}
 	if v := isJSON("no", ""); v.Explanation != "not JSON" {
