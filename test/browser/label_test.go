@@ -49,7 +49,7 @@ func TestAPersonLabelsByKeys(t *testing.T) {
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer stop()
 	v := visit(t, ctx, dashboard(t, ctx, toLabel(t, ctx)))
-	run := read(v, "read where the run is", chromedp.Evaluate[string](`document.querySelector(".runrow h2 a").getAttribute("href")`))
+	run := firstRun(v)
 	v.begin(run, "stars", "anna", "")
 	v.legible("label")
 	page := v.text("main")
@@ -97,7 +97,7 @@ func TestAPersonDecidesWhatOthersDifferOn(t *testing.T) {
 		t.Fatalf("label ended with %d", code)
 	}
 	v := visit(t, ctx, dashboard(t, ctx, dir))
-	run := read(v, "read where the run is", chromedp.Evaluate[string](`document.querySelector(".runrow h2 a").getAttribute("href")`))
+	run := firstRun(v)
 	v.begin(run, "keeps", "bob", "")
 	for n := range 4 {
 		v.press("1", n+1)

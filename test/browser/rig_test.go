@@ -180,6 +180,12 @@ func (v *visitor) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	})
 }
 
+// firstRun returns the address of the first run in the list.
+func firstRun(v *visitor) string {
+	v.t.Helper()
+	return read(v, "read where the run is", chromedp.Evaluate[string](`document.querySelector(".runs .study a").getAttribute("href")`))
+}
+
 // read carries out a step and hands over what it found.
 func read[T any](v *visitor, what string, step chromedp.Action[T]) T {
 	v.t.Helper()

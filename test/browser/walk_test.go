@@ -19,7 +19,7 @@ func TestAWalkThroughTheDashboard(t *testing.T) {
 	ended := rehearse(t, ctx, dir)
 	v.until("the run appears by itself", `document.querySelector("#runs .study a") !== null`)
 	v.fits("runs")
-	run := read(v, "read where the run is", chromedp.Evaluate[string](`document.querySelector(".runs .study a").getAttribute("href")`))
+	run := firstRun(v)
 	v.follow("run", ".runs .study a", "#summary")
 	v.follow("run in flight", `.tabs a[href$="/progress"]`, "#facts")
 	seeItMove(v, ended)
