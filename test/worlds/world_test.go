@@ -142,7 +142,7 @@ func together(r *rand.Rand, s Study) []string {
 	case 0:
 		return []string{vendor + "create drop-reply " + pick(r, "once", "nth=2"), vendor + "list hide=40s"}
 	case 1:
-		return []string{vendor + "create drop-reply " + pick(r, "once", "nth=2"), vendor + "list hide=" + pick(r, "15m", "2h")}
+		return []string{vendor + "create drop-reply " + pick(r, "once", "nth=2"), vendor + "list hide=" + pick(r, "15m", "45m")}
 	}
 	return []string{vendor + "fetch missing=1 " + pick(r, "x4", "x5", "x8")}
 }

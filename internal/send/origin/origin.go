@@ -53,7 +53,11 @@ func (e *LostLedgerError) Error() string {
 
 // Lost makes sure that a ledger without a run is a new one: the folder of its artifacts is empty.
 func Lost(ctx context.Context, l *ledger.Ledger, folder string) error {
-	if any, err := l.Pages.RunsPage(ctx, 0, 1); err != nil || len(any) > 0 || l.Postgres() {
+	if l.Postgres() {
+		return nil
+	}
+	// One whose maker was killed while it was being prepared is a run, too: it may have artifacts.
+	if _, err := l.Reader.FindRun(ctx, "latest", ""); !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	entries, _ := os.ReadDir(folder) // a bucket is no folder

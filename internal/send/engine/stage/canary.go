@@ -91,7 +91,7 @@ func (x *Extension) canary(ctx context.Context, l store.Lane) error {
 		if g.Stage != l.Stage || g.Lane != l.Name || g.Mode != store.Batch {
 			continue
 		}
-		for p, err := range x.Fresh(ctx, g) {
+		for p, err := range x.Fresh(ctx, travelling(g, mode)) {
 			if err != nil {
 				return err
 			}

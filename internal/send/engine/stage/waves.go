@@ -139,7 +139,7 @@ func (x *Extension) wave(ctx context.Context, g engine.Group, items limit) error
 		}
 		c.divide(ready, c.parts(ready, least))
 	}
-	if err := c.stageAll(ctx, x.Fresh(ctx, g), items, most); err != nil {
+	if err := c.stageAll(ctx, x.Fresh(ctx, travelling(g, mode)), items, most); err != nil {
 		return errors.Join(err, c.giveUp(ctx))
 	}
 	group := store.Group{Run: x.Run.No, GroupKey: g.GroupKey, Complete: g.Final && !items.short}
@@ -202,6 +202,12 @@ func (x *Extension) modeOf(g engine.Group, ready int64) (store.SegmentMode, erro
 		return store.Live, nil
 	}
 	return store.Batch, nil
+}
+
+// travelling returns a group whose requests are made, and priced, for the way in which they go.
+func travelling(g engine.Group, mode store.SegmentMode) engine.Group {
+	g.Mode = mode
+	return g
 }
 
 // countAll asks ready to count to the end.
