@@ -29,12 +29,10 @@ func (s *Reader) Run(ctx context.Context, no int64) (store.Run, error) {
 }
 
 // FindRun reads the run that a reference means: an id, a unique beginning of one, a study's name (its newest run) or
-// "latest", which is one that is still being prepared only where there is no other. A folder narrows study names and "latest" to runs of
-// that folder; empty: all.
+// "latest". A folder narrows study names and "latest" to runs of that folder; empty: all.
 func (s *Reader) FindRun(ctx context.Context, ref, folder string) (store.Run, error) {
 	if ref == "latest" || ref == "" {
-		return s.oneRun(ctx, "latest", `WHERE $1 = '' OR folder = $1 ORDER BY CASE WHEN state = 'preparing' THEN 1 ELSE 0 END, no DESC
-			LIMIT 1`, folder)
+		return s.oneRun(ctx, "latest", `WHERE $1 = '' OR folder = $1 ORDER BY no DESC LIMIT 1`, folder)
 	}
 	// A name that was given in full goes before the beginning of an id: a user who names a study never means another one's run.
 	all, err := runs(ctx, s.db, `WHERE id = $1 OR id LIKE $2 ESCAPE '\' OR study = $1 AND ($3 = '' OR folder = $3)
