@@ -154,7 +154,7 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if next.IsZero() && (v.looked || v.last) {
+	if next.IsZero() && (v.looked || v.last) || v.rests(next) {
 		if len(v.st.Paused) > 0 && v.st.Held == 0 && !v.st.Budget && len(v.st.Verify) == 0 { // all that is left waits for a person
 			return false, v.Engine.Clock.Sleep(ctx, busy)
 		}
@@ -179,6 +179,11 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	}
 	wait = max(wait, v.Engine.Timing.PollMin/shortest)
 	return false, v.Engine.Clock.Sleep(ctx, min(wait, v.Engine.Timing.Idle))
+}
+
+// rests reports whether all that is left waits for a person or for money, and the next thing to do is a look for results that may come late.
+func (v *drive) rests(next time.Time) bool {
+	return v.looked && v.st.Moving == 0 && !v.st.Waiting && next.Sub(v.Engine.Clock.Now()) > busy
 }
 
 // sign writes a sign of life, takes over from processes that have ended, and passes on the other drivers.

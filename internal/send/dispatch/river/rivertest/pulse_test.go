@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -81,6 +82,8 @@ func TestAWorkerPrintsMovesAgainAfterTheLedgerWasAway(t *testing.T) {
 	h.said.await(s, "the moves cannot be printed, and are later: ")
 	_, err = db.ExecContext(s.ctx, `ALTER TABLE away RENAME TO runs`)
 	s.ok(err)
+	// Moves are read once a second, of runs that are open: one that is over sooner would not be seen.
+	s.sim.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/sim/faults", strings.NewReader("openai create stuck=3s")))
 	run := s.begin("openai")
 	h.said.await(s, " run "+run.ID+", segment 1 (answers g, ")
 	if n := strings.Count(h.said.String(), "the moves cannot be printed"); n != 1 {
