@@ -181,7 +181,7 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	return false, v.Engine.Clock.Sleep(ctx, min(wait, v.Engine.Timing.Idle))
 }
 
-// rests reports whether all that is left waits for a person or for money, and the next thing to do is a look for results that may come late.
+// rests reports whether all that is left waits for a person or for money, and what comes next is a look for results that may come late.
 func (v *drive) rests(next time.Time) bool {
 	return v.looked && v.st.Moving == 0 && !v.st.Waiting && next.Sub(v.Engine.Clock.Now()) > busy
 }
