@@ -200,8 +200,8 @@ func (s *Store) Hurry(ctx context.Context, run int64) (n int64, err error) {
 	return n, err
 }
 
-// Fenced notes that what a lost create call names is deleted: nothing can come of it any more. Its handle is kept
-// with the lost ones.
+// Fenced notes that what a lost create call names is deleted: nothing can come of it any more. Its handle is kept with
+// the lost ones.
 func (s *Store) Fenced(ctx context.Context, l store.Lease, due time.Time) error {
 	return s.touch(ctx, "fenced", l, db.Relaxed, []store.State{store.Staged}, `
 		lost_handles = COALESCE(lost_handles || $4, '') || COALESCE(fence, ''), fence = NULL, due_ms = $3, failures = 0, still_ms = NULL,

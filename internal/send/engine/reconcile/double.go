@@ -62,7 +62,7 @@ func Surplus(ctx context.Context, w *hold.Work, job provider.Job, st provider.St
 	switch {
 	case err != nil && provider.FaultOf(err) == nil:
 		return d, err
-	case err == nil && b.answers >= st.Counts.Succeeded: // all that it counts is there
+	case err == nil && !b.unreadable && b.answers >= st.Counts.Succeeded: // all that it counts is there
 		d.Done, d.Cost = b.answers, b.cost()
 	case !st.Counts.Known:
 		d.Done = int64(job.Count)
@@ -81,6 +81,7 @@ func Surplus(ctx context.Context, w *hold.Work, job provider.Job, st provider.St
 type bill struct {
 	answers, unpriced int64
 	sum               assay.Money
+	unreadable        bool // some of the results
 }
 
 // cost returns what all answers cost; nil: some have no price.
@@ -96,6 +97,9 @@ func (b *bill) cost() *assay.Money {
 func results(ctx context.Context, w *hold.Work, job provider.Job, parts []provider.Part) (b bill, err error) {
 	for _, part := range parts {
 		name := fmt.Sprintf("s%d-double-%s-%s", w.Seg.No, artifacts.Name(job.ID), artifacts.Name(part.Name))
+		if err := w.Files.Remove(ctx, w.Run.ID, name); err != nil { // of a process that was killed here
+			return b, err
+		}
 		sink, err := w.Files.Sink(ctx, w.Run.ID, name)
 		if err != nil {
 			return b, err
@@ -126,8 +130,9 @@ func (b *bill) read(ctx context.Context, w *hold.Work, job provider.Job, part pr
 	}
 	defer file.Close()
 	for line, err := range w.Access.Batch.Decode(job, part, file) {
-		if err != nil {
-			return err
+		if err != nil { // by their bytes: it is not tried for ever
+			b.unreadable = true
+			return nil
 		}
 		cost := w.Bill(line.Outcome)
 		switch {
