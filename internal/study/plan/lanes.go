@@ -197,15 +197,18 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	in := int64(math.Round(float64(bytes) / BytesPerToken * r.factor))
 	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected), Tools: r.tools.Expected()}, r.how)
-	return expected, r.most(in + in/7 + frameTokens)
+	return expected, r.most(MostTokens(float64(in)))
 }
 
 // AtMost returns what one request with so many tokens of prompt, as o200k counts them, costs at most: other tokenizers differ, and
 // messages have a frame.
 func (r *Route) AtMost(tokens int) assay.Cost {
-	in := int64(math.Ceil(float64(tokens) * r.tokens))
-	return r.most(in + in/7 + frameTokens)
+	return r.most(MostTokens(float64(tokens) * r.tokens))
 }
+
+// MostTokens returns how many tokens a provider may count for a prompt of which so many are expected: its tokenizer is not ours, and
+// messages have a frame. Quotes and reserves both go by it.
+func MostTokens(expected float64) int64 { return int64(math.Ceil(expected*1.15)) + frameTokens }
 
 // most returns what one request with so many tokens of prompt costs at most.
 func (r *Route) most(in int64) assay.Cost {

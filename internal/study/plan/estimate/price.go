@@ -95,7 +95,9 @@ func (m *maker) price(p *plan.Part, w load) {
 			in = seen.Input
 		}
 	}
-	p.Input = plan.Span{Low: times(in*(1-spread), p.Requests), Expected: times(in, p.Requests), High: times(in*(1+spread), p.Requests)}
+	p.Input = plan.Span{
+		Low: times(in*(1-spread), p.Requests), Expected: times(in, p.Requests), High: times(float64(plan.MostTokens(in)), p.Requests),
+	}
 	p.Output = plan.Span{
 		Low: times(float64(low), p.Requests), Expected: times(float64(expected), p.Requests), High: times(float64(high), p.Requests),
 	}
@@ -124,18 +126,15 @@ func (m *maker) price(p *plan.Part, w load) {
 		caches := !v.CacheMarks || primes || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
 		price, _ := m.in.Catalog.Price(kind, p.Lane.Model)
 		tools := catalog.ToolsOf(p.Lane.Params.Extra).Most
-		most := func(in float64) assay.Usage {
-			u := price.Most(how, round(in), int64(high), caches, primes)
-			u.Tools = tools
-			return u
-		}
+		most := price.Most(how, plan.MostTokens(in), int64(high), caches, primes)
+		most.Tools = tools
 		cached := shared
 		if !caches { // other batches carry no marks
 			cached = 0
 		}
 		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached, assay.ToolCalls{}),
 			Expected: one(in, expected, 0.5*cached, tools.Expected()),
-			High:     m.bill(p, kind, most(in*(1+spread)), how)}
+			High:     m.bill(p, kind, most, how)}
 	}
 	p.Plain, p.Live = bill(p.Mode), bill(assay.ModeLive)
 	if p.First > 0 {
