@@ -129,14 +129,21 @@ func (b *bench) typing(keys string, codes []int, args ...string) string {
 	return out.String()
 }
 
-// reader opens a home for reading.
-func (b *bench) reader(home string) (*results.Reader, *artifacts.Folder) {
+// open opens the ledger of a home.
+func (b *bench) open(home string) *ledger.Ledger {
 	b.t.Helper()
-	ledger, err := ledger.Open(b.t.Context(), filepath.Join(b.dir, home, "ledger.db"), ledger.Options{})
+	l, err := ledger.Open(b.t.Context(), filepath.Join(b.dir, home, "ledger.db"), ledger.Options{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { ledger.Close() })
+	b.t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// reader opens a home for reading.
+func (b *bench) reader(home string) (*results.Reader, *artifacts.Folder) {
+	b.t.Helper()
+	ledger := b.open(home)
 	files, err := artifacts.Open(filepath.Join(b.dir, home, "runs"))
 	if err != nil {
 		b.t.Fatal(err)
@@ -182,8 +189,9 @@ type api struct {
 func (b *bench) api(home string) *api {
 	b.t.Helper()
 	reader, files := b.reader(home)
-	s, err := web.New(site.Options{Homes: func() []*site.Home { return []*site.Home{{Reader: reader, Files: files}} },
-		Token: "0123456789abcdef"})
+	l := b.open(home)
+	at := []*site.Home{{Reader: reader, Files: files, Orders: l.Runs, Clients: l.Clients}}
+	s, err := web.New(site.Options{Homes: func() []*site.Home { return at }, Token: "0123456789abcdef"})
 	if err != nil {
 		b.t.Fatal(err)
 	}

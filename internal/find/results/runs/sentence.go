@@ -70,7 +70,7 @@ func (s Standing) places() string {
 		}
 	}
 	slices.Sort(names)
-	text := after(" at ", strings.Join(names, " and "))
+	text := after(" at ", strings.Join(names, ", "))
 	if s.Far.Ready > 0 {
 		text += fmt.Sprintf(" (%s of them answered, by the provider's count)", assay.Thousands(s.Far.Ready))
 	}
@@ -108,6 +108,8 @@ func (s Standing) Why() string {
 	case CauseAudit:
 		return fmt.Sprintf("%s at its provider %s to be looked for once more, from %s on: a create call was taken for lost, or a list "+
 			"could not be read.", assay.Count(s.Needs.Owed, "job"), assay.Verb(s.Needs.Owed, "is", "are"), clockOf(s.Until, s.now))
+	case CauseCancel:
+		return s.cancelled()
 	}
 	switch s.State {
 	case StateJudges:
@@ -125,6 +127,15 @@ func (s Standing) Why() string {
 		}
 	}
 	return ""
+}
+
+// cancelled returns what becomes of what a cancelled run has left at its providers.
+func (s Standing) cancelled() string {
+	if p := s.Far.Progress; p.InFlight+p.Live == 0 {
+		return "Nothing more is sent; what came back is still to be read."
+	}
+	return "Nothing more is sent. Jobs at the providers were asked to stop: what they did until then is paid for, " +
+		"and kept when it is collected."
 }
 
 // shortage returns what the budget has left, and what is needed.
@@ -179,6 +190,8 @@ func (s Standing) Next(named string) []Step {
 		return []Step{{Command: resume.Command, Does: "does it"}}
 	case CauseProvider:
 		resume.Does = "does not wait"
+	case CauseCancel:
+		resume.Does = "collects what the jobs did, and closes it"
 	}
 	switch {
 	case s.State == StateJudges:

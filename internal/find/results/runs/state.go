@@ -26,7 +26,7 @@ const (
 	StateHeld       State = "held"           // a person has to decide
 	StateStopped    State = "stopped"        // nothing goes on by itself
 	StateIncomplete State = "incomplete"     // closed, and something has no answer
-	StateCancelled  State = "cancelled"      // closed by a person
+	StateCancelled  State = "cancelled"      // by a person; jobs that were asked to stop may still be at providers
 	StateJudges     State = "judges failed"  // no verdict of a stage can be used
 	StatePeople     State = "people to vote" // all is answered, and a stage is left to people
 	StateDone       State = "done"
@@ -56,6 +56,7 @@ const (
 	CauseProvider       // a provider asked to wait
 	CauseCompare        // jobs at its providers are to be compared with the ledger before anything is sent
 	CauseAudit          // closed: a provider's list of jobs is to be read once more
+	CauseCancel         // cancelled, and not closed: jobs were asked to stop, and what they did comes back
 )
 
 // Standing is the state of a run, why it is so, and the numbers that say so.
@@ -159,6 +160,8 @@ func (s *Standing) open(ctx context.Context, r *results.Reader, st engine.RunSta
 	switch {
 	case s.Run.State == store.RunPreparing:
 		s.State = StatePlanned
+	case segments <= 0 && lane(func(l LaneProgress) bool { return engine.CancelledByUser(l.Lane) }):
+		s.State, s.Cause = StateCancelled, CauseCancel
 	case lane(func(l LaneProgress) bool { return l.Shut() && l.unusable() }):
 		s.State, s.Cause, s.Stage = StateJudges, CauseLane, s.Lane.Stage
 	case segments > 0:
@@ -177,14 +180,21 @@ func (s *Standing) open(ctx context.Context, r *results.Reader, st engine.RunSta
 		s.State, s.Cause = StateWaiting, CauseCompare
 	case p.InFlight == 0 && lane(func(l LaneProgress) bool { return l.wait.After(s.now) }):
 		s.State, s.Cause, s.Until = StateWaiting, CauseProvider, s.waitEnds()
+	case s.Alive && s.Pulse.Holder == "" && p.unsent():
+		s.State = StatePlanned
 	case p.InFlight > 0 || s.Alive:
 		s.State = StateInFlight
-	case p.first.IsZero() && p.Answered+p.Failed == 0:
+	case p.unsent():
 		s.State, s.Cause = StatePlanned, CauseNobody
 	default:
 		s.State, s.Cause = StateStopped, CauseNobody
 	}
 	return nil
+}
+
+// unsent reports whether nothing was ever sent.
+func (p Progress) unsent() bool {
+	return p.InFlight == 0 && p.first.IsZero() && p.Answered+p.Failed == 0
 }
 
 // findJob looks for a held segment whose job is known: with a key that works, it is collected.

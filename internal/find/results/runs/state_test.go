@@ -25,6 +25,8 @@ func TestTheStateOfAnOpenRun(t *testing.T) {
 	waits := Progress{Wanted: 4, Staged: 4, first: now, wait: now.Add(time.Hour)}
 	judge := lane(store.LaneStopped, Progress{Wanted: 4, Answered: 2, Halted: 2, first: now})
 	judge.Unread = 2
+	ended := lane(store.LaneStopped, away)
+	ended.Cause = store.CauseUser
 	yes := lane(store.LaneOpen, staged)
 	yes.Canary = store.CanaryShown
 	for name, c := range map[string]struct {
@@ -37,6 +39,11 @@ func TestTheStateOfAnOpenRun(t *testing.T) {
 	}{
 		"nothing was sent": {lanes: []LaneProgress{lane(store.LaneOpen, Progress{Wanted: 4})}, want: StatePlanned,
 			next: "resume r"},
+		"nobody has begun it yet": {lanes: []LaneProgress{lane(store.LaneOpen, Progress{Wanted: 4})}, alive: true, want: StatePlanned,
+			next: "resume r"},
+		"a person cancelled it, and jobs are away": {lanes: []LaneProgress{ended}, want: StateCancelled, next: "resume r"},
+		"a person cancelled it, and segments are held": {lanes: []LaneProgress{ended}, needs: store.Attention{Held: 1},
+			want: StateHeld, next: "status r --segments"},
 		"a provider has it": {lanes: []LaneProgress{lane(store.LaneOpen, away)}, want: StateInFlight, next: "resume r"},
 		"nobody sends it":   {lanes: []LaneProgress{lane(store.LaneOpen, staged)}, want: StateStopped, next: "resume r"},
 		"a process sends it": {lanes: []LaneProgress{lane(store.LaneOpen, staged)}, alive: true, want: StateInFlight,

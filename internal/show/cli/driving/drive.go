@@ -253,6 +253,8 @@ func resultOf(h *shell.Home, s runs.Standing) error {
 	switch why := strings.TrimSuffix(s.Why(), "."); {
 	case goesOnLater(s):
 		text = "the run goes on"
+	case s.State == runs.StateCancelled && why != "":
+		text = "cancelled: " + strings.ToLower(why[:1]) + why[1:]
 	case why != "":
 		text = strings.ToLower(why[:1]) + why[1:]
 	}
@@ -261,6 +263,6 @@ func resultOf(h *shell.Home, s runs.Standing) error {
 
 // goesOnLater reports whether nothing is wrong with a run: it is not driven to its end.
 func goesOnLater(s runs.Standing) bool {
-	return s.Run.State != store.RunClosed && s.State != runs.StateHeld && s.State != runs.StateJudges &&
+	return s.Run.State != store.RunClosed && s.State != runs.StateHeld && s.State != runs.StateJudges && s.State != runs.StateCancelled &&
 		(s.State != runs.StateStopped || s.Cause == runs.CauseNobody)
 }
