@@ -74,7 +74,7 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 	problems = append(problems, check.Study(d, isSet)...)
 	if len(problems.Errors()) > 0 {
 		// Broken rows are reported with the rest, as far as the inputs can be read.
-		problems = append(problems, d.Items.Check(ctx)...)
+		problems = append(append(problems, check.Alike(d)...), d.Items.Check(ctx)...)
 		return nil, InFolder(problems, dir), nil
 	}
 	problems = append(problems, w.moved(s)...)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -10,12 +11,18 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/shell"
+	"assay/internal/study"
+	"assay/internal/study/studyfile"
 )
 
-// complete has shells complete what the commands take: runs, and their stages and lanes.
+// complete has shells complete what the commands take: runs, and their stages and lanes; stages, lanes and profiles of a study.
 func complete(w *shell.World, all []*cobra.Command) {
 	for _, c := range all {
-		if !strings.Contains(c.Use, "RUN") {
+		if strings.Contains(c.Use, "[STUDY]") {
+			completeStudy(w, c)
+			continue
+		}
+		if !strings.Contains(c.Use, "RUN") && !strings.Contains(c.Use, "STUDY") {
 			continue
 		}
 		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -33,6 +40,36 @@ func complete(w *shell.World, all []*cobra.Command) {
 			}) // the flag is there, and has none yet
 		}
 	}
+}
+
+// completeStudy has shells complete the flags of a command that takes the file of a study; its name is a file's.
+func completeStudy(w *shell.World, c *cobra.Command) {
+	for flag, of := range map[string]func(*study.Study) []string{
+		"lane":    func(s *study.Study) []string { return named(s.Lanes, func(l study.Lane) string { return l.Name }) },
+		"stage":   func(s *study.Study) []string { return named(s.Stages, func(st study.Stage) string { return st.Name }) },
+		"profile": func(s *study.Study) []string { return s.Profiles.Names() },
+	} {
+		if c.Flags().Lookup(flag) == nil {
+			continue
+		}
+		_ = c.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			folder, name := filepath.Split(shell.StudyFile(w, args))
+			var out []string
+			if s, _ := studyfile.Read(w.Disk.Folder(folder), name, studyfile.Options{}); s != nil { // one with problems has names too
+				out = of(s)
+			}
+			return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		}) // the flag is there, and has none yet
+	}
+}
+
+// named returns the names of things.
+func named[T any](all []T, name func(T) string) []string {
+	out := make([]string, len(all))
+	for i, x := range all {
+		out[i] = name(x)
+	}
+	return out
 }
 
 func laneOf(l store.Lane) string  { return l.Name }

@@ -81,12 +81,14 @@ var otherWords = map[string]string{
 	"verdicts": "assay import --format labels FILE takes labels in, assay results --judge NAME shows those of a judge",
 	"stop":     "assay cancel ends a run",
 	"kill":     "assay cancel ends a run",
-	"ui":       "assay view opens the dashboard",
-	"serve":    "assay view opens the dashboard, assay gateway serves an API for other programs",
-	"dry-run":  "assay plan shows what would be sent, assay run --rehearse plays it against the simulator",
-	"analyze":  "assay analyse",
-	"eval":     "assay run begins a study",
-	"start":    "assay run begins a study",
+	"ui":       "assay view opens the dashboard", "dashboard": "assay view opens the dashboard",
+	"open":    "assay view opens the dashboard, assay report RUN writes one file with all of it",
+	"logs":    "assay status RUN shows how far a run is, assay errors RUN what failed",
+	"serve":   "assay view opens the dashboard, assay gateway serves an API for other programs",
+	"dry-run": "assay plan shows what would be sent, assay run --rehearse plays it against the simulator",
+	"analyze": "assay analyse",
+	"eval":    "assay run begins a study",
+	"start":   "assay run begins a study",
 }
 
 func unknownCommand(w *shell.World, name string) error {

@@ -37,6 +37,7 @@ type Plan struct {
 	Study    string
 	Parts    []Part // one for each stage, lane and turn, in the order they can go out
 	Imports  []Import
+	Unasked  int64 // comparisons of texts that take no request: a program or people judge them
 	Waves    int
 	Items    map[string]int // items of every input that is asked
 	Power    []Power        // what its stages can show
@@ -48,8 +49,8 @@ type Plan struct {
 	Sizes []Size // of stages that can show differences
 }
 
-// Empty reports whether there is nothing to send or to take in.
-func (p *Plan) Empty() bool { return len(p.Parts)+len(p.Imports) == 0 }
+// Empty reports whether there is nothing to send, to take in or to compare.
+func (p *Plan) Empty() bool { return len(p.Parts)+len(p.Imports) == 0 && p.Unasked == 0 }
 
 // Part holds what one lane is asked in one turn of one stage.
 type Part struct {

@@ -25,9 +25,7 @@ func (r *reader) override(root *decode.Node, o Options) {
 			}
 			r.found.Add(root.At, hint, "no profile %s under `profiles`", decode.Quote(o.Profile))
 		} else {
-			for _, p := range profile.Pairs {
-				r.setPath(root, p.Key, p.Value)
-			}
+			r.apply(root, profile)
 		}
 	}
 	for _, set := range o.Set {
@@ -46,6 +44,47 @@ func (r *reader) override(root *decode.Node, o Options) {
 			r.setPath(root, key, val)
 		}
 	}
+}
+
+// apply puts the values of a profile where their paths lead.
+func (r *reader) apply(root, profile *decode.Node) {
+	for _, p := range profile.Pairs {
+		if !r.misnamed(root, p.Key, p.At) {
+			r.setPath(root, p.Key, p.Value)
+		}
+	}
+}
+
+// otherProfiles warns of what is wrong with profiles that are not applied, as far as the keys of a study tell. text is the file,
+// and known are the problems that it has without them.
+func (r *reader) otherProfiles(name string, text []byte, applied string, known assay.Problems) {
+	all, _ := decode.Parse(name, text)
+	for _, profile := range pairsOf(all.Child("profiles")) {
+		if profile.Key == applied || profile.Value.Kind != decode.Map {
+			continue
+		}
+		root, _ := decode.Parse(name, text)
+		expand(root)
+		other := &reader{fsys: r.fsys, study: &study.Study{}}
+		other.Decoder.Problems = &other.found
+		other.apply(root, root.Child("profiles").Child(profile.Key))
+		expand(root)
+		other.Into(root, other.study)
+		for _, p := range other.found {
+			if !slices.Contains(known, p) {
+				p.What, p.Warning = "profile "+decode.Quote(profile.Key)+": "+p.What, true
+				r.found = append(r.found, p)
+			}
+		}
+	}
+}
+
+// pairsOf returns the pairs of a map; of nothing, none.
+func pairsOf(n *decode.Node) []decode.Pair {
+	if n == nil {
+		return nil
+	}
+	return n.Pairs
 }
 
 // misnamed reports a path that leads into a lane, an input or the like that the study does not have: whoever sets a key of it does not

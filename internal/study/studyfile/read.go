@@ -57,6 +57,7 @@ func Read(fsys fs.FS, name string, o Options) (*study.Study, assay.Problems) {
 	r.override(root, o)
 	expand(root) // what was set may be written in short, too
 	r.Into(root, r.study)
+	r.otherProfiles(name, text, o.Profile, r.found)
 	r.loadLanes()
 	r.expandLanes()
 	r.travel(o.Mode)

@@ -49,7 +49,7 @@ func batchWriteCommand(w *shell.World) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.provider, "provider", "", "the provider")
-	fl.StringVar(&f.model, "model", "", "the model, as the provider spells it")
+	fl.StringVar(&f.model, "model", "", "the model, as the provider spells it; PROVIDER/MODEL names both")
 	fl.StringVar(&f.input, "input", "", "the file of questions")
 	fl.StringVar(&f.prompt, "prompt", "", "a file with the prompt's template")
 	fl.StringVar(&f.system, "system", "", "the system text")
@@ -133,6 +133,9 @@ func (f *laneFlags) params(w *shell.World) (assay.Params, error) {
 }
 
 func writeBatch(ctx context.Context, w *shell.World, f writeFlags) error {
+	if provider, model, ok := strings.Cut(f.model, "/"); ok && f.provider == "" && provider != "" && model != "" { // as lanes have it
+		f.provider, f.model = provider, model
+	}
 	for _, need := range [][2]string{{f.provider, "--provider"}, {f.model, "--model"}, {f.input, "--input"}, {f.files.name, "--output"}} {
 		if need[0] == "" {
 			return shell.Usage("assay help batch write", "assay batch write needs %s", need[1])

@@ -176,10 +176,8 @@ func conclude(ctx context.Context, w *shell.World, h *shell.Home, d *Driven, o D
 		return c, err
 	}
 	result := resultOf(h, c)
-	if c.Run.State == store.RunClosed && !o.Quiet && !o.Detach && !o.Once {
-		if err := reading.PrintEnd(ctx, w, h, c.Run, reading.End{Truth: o.truth}); err != nil {
-			return c, err
-		}
+	if err := end(ctx, w, h, c.Run, o); err != nil {
+		return c, err
 	}
 	if err := sendNews(ctx, w, h, c, o.Notify...); err != nil {
 		fmt.Fprintln(w.Stderr, "assay:", err)
@@ -189,6 +187,17 @@ func conclude(ctx context.Context, w *shell.World, h *shell.Home, d *Driven, o D
 		return c, nil
 	}
 	return c, result
+}
+
+// end prints what a closed run found, or keeps it for lists where nothing is to be printed.
+func end(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, o DriveOptions) error {
+	switch {
+	case run.State != store.RunClosed:
+		return nil
+	case o.Quiet || o.Detach || o.Once:
+		return reading.KeepEnd(ctx, w, h, run)
+	}
+	return reading.PrintEnd(ctx, w, h, run, reading.End{Truth: o.truth})
 }
 
 // kept returns the hint after an error that stopped a run. That nothing is lost is said where every answer that came back is kept.

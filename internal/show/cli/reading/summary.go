@@ -199,11 +199,15 @@ func PrintEnd(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(st.Stages, func(s study.Stage) bool { v := s.Verb(); return v == study.VerbJudge || v == study.VerbCompare }) {
+	if !judges(st) {
 		printNext(w, h, run) // there is nothing to say about answers that no stage judges
 		return nil
 	}
-	if err := printAnswer(ctx, w, h, run); err != nil {
+	s, err := answerOf(ctx, w, h, run)
+	if err == nil {
+		err = printAnswer(w, h, run, s)
+	}
+	if err != nil {
 		return err
 	}
 	if h.Rehearsal {
@@ -213,6 +217,21 @@ func PrintEnd(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 	}
 	printNext(w, h, run)
 	return nil
+}
+
+// KeepEnd computes what a run found for lists of runs, and prints nothing.
+func KeepEnd(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	st, err := h.Planner.Study(ctx, run)
+	if err != nil || !judges(st) {
+		return err
+	}
+	_, err = answerOf(ctx, w, h, run)
+	return err
+}
+
+// judges reports whether a study has verdicts.
+func judges(st *study.Study) bool {
+	return slices.ContainsFunc(st.Stages, func(s study.Stage) bool { v := s.Verb(); return v == study.VerbJudge || v == study.VerbCompare })
 }
 
 // OutlineOf returns what a run found, with commands that can be typed here.
@@ -226,22 +245,27 @@ func OutlineOf(ctx context.Context, w *shell.World, h *shell.Home, found *findin
 	return doc, err
 }
 
-// printAnswer prints what a run found.
-func printAnswer(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+// answerOf returns what a run found, and keeps the headline of it for lists of runs.
+func answerOf(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) (*words.Summary, error) {
 	version, err := h.Ledger.Pages.Version(ctx, run.No)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, err := findings.Of(ctx, h.Results(), run, findings.Query{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	doc, err := OutlineOf(ctx, w, h, found)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s := words.Summarise(doc)
 	runs.KeepHeadline(ctx, h.Ledger.Runs, run.No, version, s)
+	return s, nil
+}
+
+// printAnswer prints what a run found.
+func printAnswer(w *shell.World, h *shell.Home, run store.Run, s *words.Summary) error {
 	fmt.Fprintln(w.Stdout)
 	printSummary(w, s, shell.Watermark(h))
 	if err := printBoard(w, s.Board); err != nil {

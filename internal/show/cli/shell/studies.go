@@ -60,9 +60,10 @@ func Planned(c *cobra.Command, w *World, name string, f StudyFlags, o plan.Optio
 	}
 	problems = append(problems, more...)
 	if p.Empty() && len(o.Lanes)+len(o.Stages) == 0 {
-		problems.Add(d.Study.At, "does a `where` leave any item?",
+		var nothing assay.Problems
+		nothing.Add(d.Study.At, "does a `where` leave any item?",
 			"the study asks nothing: no stage has a question for a lane, or answers to import")
-		return nil, nil, workspace.InFolder(problems, filepath.Dir(name))
+		return nil, nil, append(problems, workspace.InFolder(nothing, filepath.Dir(name))...).Sort()
 	}
 	asked := func(lane string) bool {
 		return slices.ContainsFunc(p.Parts, func(q plan.Part) bool { return q.Lane.Name == lane })

@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -14,7 +15,15 @@ func Number(n *float64, digits int) string {
 	if n == nil {
 		return none
 	}
-	return fmt.Sprintf("%.*f", digits, *n)
+	return unsigned(fmt.Sprintf("%.*f", digits, *n))
+}
+
+// unsigned returns a number without the minus of one that rounds to 0.
+func unsigned(text string) string {
+	if rest, minus := strings.CutPrefix(text, "-"); minus && !strings.ContainsAny(rest, "123456789") {
+		return rest
+	}
+	return text
 }
 
 // Percent returns a share of 1 in per cent.
@@ -22,7 +31,7 @@ func Percent(n *float64) string {
 	if n == nil {
 		return none
 	}
-	return fmt.Sprintf("%.1f%%", 100**n)
+	return unsigned(fmt.Sprintf("%.1f%%", 100**n))
 }
 
 // Duration returns a length of time in its largest unit.

@@ -37,6 +37,15 @@ func TestJSONIsForProgramsAndPeople(t *testing.T) {
 	}
 }
 
+func TestZeroHasNoSign(t *testing.T) {
+	t.Parallel()
+	x, y := -0.00001, -0.06
+	got := []string{Number(&x, 4), Number(&y, 2), Percent(&x), Percent(&y)}
+	if d := cmp.Diff([]string{"0.0000", "-0.06", "0.0%", "-6.0%"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestNumbersThatDoNotExistAreADash(t *testing.T) {
 	t.Parallel()
 	x := 0.12345

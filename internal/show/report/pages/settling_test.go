@@ -308,6 +308,14 @@ func texts(n, pairs int, limit string) *report.Document {
 	return d
 }
 
+// bothWays has every pair shown both ways.
+func bothWays(d *report.Document) *report.Document {
+	p := d.Pairings["arena"]
+	p.Both = true
+	d.Pairings["arena"] = p
+	return d
+}
+
 // TestPairsThatCannotBeBoughtAreNotQuoted: texts have no more pairs than they have. What would help is said once a stage.
 func TestPairsThatCannotBeBoughtAreNotQuoted(t *testing.T) {
 	t.Parallel()
@@ -320,6 +328,11 @@ func TestPairsThatCannotBeBoughtAreNotQuoted(t *testing.T) {
 		"all judged": {texts(6, 15, ""), false, "No pairs left.", "",
 			[]string{"all 15 pairs are judged", "`judges`", "`order: both`", "input samples", "in essays/s.yaml"}},
 		"few left": {texts(6, 14, "sample"), false, "No pairs left.", "", []string{"14 pairs are judged, and 1 more is not enough"}},
+		"both ways already": {bothWays(texts(6, 15, "")), false, "No pairs left.", "",
+			[]string{"Add a judge (`judges` of the stage) or add texts"}},
+		"many left, and too few for neighbours": {texts(20, 120, "sample"), false, "More pairs.",
+			"assay run essays/s.yaml --set stages.arena.pairs.sample=190",
+			[]string{"has judged 120 pairs of its texts and leaves 70 out", "some neighbours are too close even for all of them"}},
 		"few judged": {texts(6, 5, "sample"), false, "More pairs.",
 			"assay run essays/s.yaml --set stages.arena.pairs.sample=15 --home h",
 			[]string{"has judged 5 pairs of its texts and leaves 10 out"}},

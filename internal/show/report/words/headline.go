@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/find/analysis"
 	"assay/internal/find/stats/checked"
 )
 
@@ -122,6 +123,8 @@ func (d document) ahead(r *ranked) (head Sentence, rest []Sentence) {
 			add(d.names(r, top[1:]).and(say(" cannot be told apart from it.")))
 		}
 		add(d.behind(r, top[:1], len(top) > 1))
+	case r.Field == analysis.ByItem && len(top) > maxNamed:
+		head = d.texts(r)
 	case len(top) == len(r.order) && clique:
 		head = r.valued(say("No difference was found between ").and(d.names(r, top)), top, ".")
 	case len(top) == 1:
@@ -140,6 +143,32 @@ func (d document) ahead(r *ranked) (head Sentence, rest []Sentence) {
 		add(d.behind(r, top[:1], true))
 	}
 	return head, rest
+}
+
+// texts returns who comes first of many items, of which many cannot be told apart from it, and how far the order goes beyond chance.
+func (d document) texts(r *ranked) Sentence {
+	behind, apart, all := 0, 0, 0
+	for k, i := range r.order {
+		for _, j := range r.order[:k] {
+			all++
+			if r.differ(i, j) {
+				apart++
+			}
+			if j == r.order[0] && r.differ(i, j) {
+				behind++
+			}
+		}
+	}
+	if apart == 0 {
+		return r.valued(lane(r, r.order[0]).and(say(" comes first")), r.order[:1],
+			fmt.Sprintf("; no two of the %d items can be told apart yet.", len(r.order)))
+	}
+	surely := fmt.Sprintf("; %d of %d others %s surely behind", behind, len(r.order)-1, assay.Verb(behind, "is", "are"))
+	if behind == 0 {
+		surely = "; no other is surely behind"
+	}
+	return r.valued(lane(r, r.order[0]).and(say(" comes first")), r.order[:1], fmt.Sprintf("%s. %s of %s of items can be told apart.",
+		surely, assay.Thousands(apart), assay.Count(all, "pair")))
 }
 
 // groups returns sentences on lanes in groups that were never compared: who is ahead in each.

@@ -66,6 +66,8 @@ func (d document) result(r *ranked) string {
 	switch {
 	case len(r.unknown()) > 0:
 		return name(top[0]) + " is first, not all were tested"
+	case r.Field == analysis.ByItem && len(top) > maxNamed:
+		return name(top[0]) + " comes first"
 	case len(top) == len(r.order) && len(top) == 2:
 		return "no difference shown"
 	case len(top) == len(r.order):

@@ -62,8 +62,12 @@ func (d document) buysPairs(r *ranked) *Caveat {
 	if most == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("Stage %s has judged %s of its texts and leaves %s out. A text gains by pairs with any other.", r.Stage,
-		assay.Count(r.Clusters, "pair"), assay.Thousands(left))
+	return d.raises(r, fmt.Sprintf("Stage %s has judged %s of its texts and leaves %s out. A text gains by pairs with any other.", r.Stage,
+		assay.Count(r.Clusters, "pair"), assay.Thousands(left)), int(most))
+}
+
+// raises returns the caveat that more pairs should be judged, with the edit or the command that does it.
+func (d document) raises(r *ranked, text string, more int) *Caveat {
 	from := d.Pairings[r.Stage]
 	switch {
 	case d.Rerun.Command == "" || from.Limit == "":
@@ -74,8 +78,8 @@ func (d document) buysPairs(r *ranked) *Caveat {
 
 	}
 	return &Caveat{Title: "More pairs.", Text: d.again(text + " Raise the sample"), Button: "Judge more pairs",
-		Size:    assay.Count(int(most), "pair") + " of " + assay.Thousands(left),
-		Command: fmt.Sprintf("%s --set stages.%s.pairs.sample=%d", d.Rerun.Command, r.Stage, r.Clusters+int(most)) + d.Where}
+		Size:    assay.Count(more, "pair") + " of " + assay.Thousands(r.pairsLeft()),
+		Command: fmt.Sprintf("%s --set stages.%s.pairs.sample=%d", d.Rerun.Command, r.Stage, r.Clusters+more) + d.Where}
 
 }
 
@@ -95,9 +99,15 @@ func (d document) noPairsLeft(r *ranked) *Caveat {
 	if !short && (!r.Scanty() || !r.opens()) {
 		return nil
 	}
-	pairs := fmt.Sprintf("all %s are judged", assay.Count(r.Clusters, "pair"))
-	if left := r.pairsLeft(); left > 0 {
-		pairs = fmt.Sprintf("%s judged, and %s more is not enough", are(int64(r.Clusters), "pair"), assay.Thousands(left))
+	pairs, left := fmt.Sprintf("all %s are judged", assay.Count(r.Clusters, "pair")), r.pairsLeft()
+	switch {
+	case 2*left > r.Clusters:
+		return d.raises(r, fmt.Sprintf("Stage %s has judged %s of its texts and leaves %s out. More of them tell more texts apart; "+
+			"some neighbours are too close even for all of them.", r.Stage, assay.Count(r.Clusters, "pair"), assay.Thousands(left)),
+			min(left, r.Clusters))
+	case left > 0:
+		pairs = fmt.Sprintf("%s judged, and %s more %s not enough", are(int64(r.Clusters), "pair"), assay.Thousands(left),
+			assay.Verb(left, "is", "are"))
 	}
 	text := fmt.Sprintf("In stage %s, some neighbours cannot be told apart with these texts and judges: %s.", r.Stage, pairs)
 	if d.Rerun.File == "" {

@@ -57,7 +57,6 @@ func (d checker) checkNames(st *study.Stage, problems *assay.Problems) {
 	switch st.Verb() {
 	case study.VerbAsk, study.VerbContinue, study.VerbImport:
 		scope := d.itemScope(d.Root(st))
-		checkAsks(st, problems)
 		check(st.System, scope)
 		check(st.Context, scope)
 		for _, p := range st.Prompt {
@@ -86,35 +85,15 @@ func (d checker) checkNames(st *study.Stage, problems *assay.Problems) {
 	}
 }
 
-// checkAsks warns where an ask stage says the same about every item.
-func checkAsks(st *study.Stage, problems *assay.Problems) {
-	if st.Verb() != study.VerbAsk || st.Messages != "" {
-		return
-	}
-	texts := []study.Text{st.System, st.Context}
-	for _, p := range st.Prompt {
-		texts = append(texts, p.Text)
-	}
-	for _, t := range st.Turns {
-		texts = append(texts, t.User, t.Assistant)
-		for _, b := range t.Branches {
-			texts = append(texts, b.Text)
-		}
-		if t.Each != "" {
-			return // branches from an input bring their own words
+// Alike warns of ask stages that say the same about every item. A plan says it with the price.
+func Alike(in *plan.Input) assay.Problems {
+	var problems assay.Problems
+	for i := range in.Study.Stages {
+		if st := &in.Study.Stages[i]; plan.AsksAlike(st) {
+			problems.Warn(st.At, plan.FieldHint, "stage %s asks the same about every item: its prompt uses no field", st.Name)
 		}
 	}
-	words := 0
-	for _, t := range texts {
-		if t.Template == nil && t.Text != "" || t.Template != nil && len(t.Template.Uses()) > 0 {
-			return
-		}
-		words += len(t.Text)
-	}
-	if words > 0 {
-		problems.Warn(st.At, "a field of the item is written {{ text }}",
-			"stage %s asks the same about every item: its prompt uses no field", st.Name)
-	}
+	return problems
 }
 
 // checkFields adds a problem for a field that a condition looks at and the input does not have.

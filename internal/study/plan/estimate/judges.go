@@ -176,6 +176,9 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 		m.problems.Add(st.Where.Key("compare"), sayPairs(st.Pairs), "stage %s would make %d judge requests", st.Name, total)
 		return
 	}
+	if len(judges)+len(groups.Lanes) == 0 && m.wanted(st) {
+		m.plan.Unasked += schedule.Len()
+	}
 	for _, l := range judges {
 		r := m.in.Path(st, l)
 		if len(groups.Lanes) == 0 && m.in.Known != nil && each <= mostRendered && len(rubric.Prompts) > 0 {

@@ -158,6 +158,7 @@ func (m *maker) finish() {
 	m.canaries()
 	m.primed()
 	m.plan.Reckon(nil, 0)
+	m.alike()
 	sort.SliceStable(m.plan.Parts, func(i, j int) bool { return m.plan.Parts[i].Wave < m.plan.Parts[j].Wave })
 	for _, p := range m.plan.Parts {
 		sent := p.Bytes
@@ -166,6 +167,25 @@ func (m *maker) finish() {
 		}
 		m.plan.DiskLow += sent + p.Output.Low*plan.BytesPerToken + p.Requests*rowBytes
 		m.plan.DiskHigh += sent + p.Output.High*plan.BytesPerToken*2 + p.Requests*(rowBytes+replyBytes)
+	}
+}
+
+// alike warns of ask stages that say the same about every item, with what that costs.
+func (m *maker) alike() {
+	for i := range m.in.Study.Stages {
+		st := &m.in.Study.Stages[i]
+		var n int64
+		var cost assay.Cost
+		for _, p := range m.plan.Parts {
+			if p.Stage == st.Name {
+				n += p.Requests
+				cost = cost.Add(p.Cost.Expected)
+			}
+		}
+		if n > 0 && plan.AsksAlike(st) {
+			m.problems.Warn(st.At, plan.FieldHint, "stage %s asks the same about every item, in %s for %s: its prompt uses no field",
+				st.Name, plural(n, "request"), cost)
+		}
 	}
 }
 
