@@ -25,7 +25,7 @@ var layers = map[string]int{
 	"assay/csvtext": 0, "study/declare": 1, "study/catalog": 1, "study/decode": 0, "study/studyfile": 3,
 	"send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1,
 	"find/tables": 1, "find/invoices": 1,
-	"show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1,
+	"show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1, "show/hooks": 0,
 	"show/cli/term": 1, "study/adaptive": 1, "keep/store/read": 2, "keep/store/state": 2, "study": 2, "judge": 2, "study/pairs": 2,
 	"find/analysis": 2, "send/provider": 2, "study/convert": 2, "show/report/plot": 3,
 	"show/report/richtext": 1, "show/report": 4, "show/report/figures": 5,

@@ -35,6 +35,7 @@ type Options struct {
 	Log         *slog.Logger
 	Ready       func()
 	Closed      func(ctx context.Context, run store.Run)
+	Woken       <-chan store.Work // what became due before its time; nil: nothing
 }
 
 // Work drives all open runs of a shared ledger until the context ends.
@@ -50,7 +51,7 @@ func Work(ctx context.Context, h *workspace.Home, o Options) error {
 		Programs: o.Programs, Judged: func(ctx context.Context, run store.Run) (bool, error) { return judged(ctx, h, run) },
 		Ledger: engine.Ledger{Work: h.Ledger.Work, Leases: h.Ledger.Leases, Reader: h.Ledger.Reader}, URL: h.Where, Clock: h.Clock(),
 		Timing: h.Timing(), Name: name, Gone: h.Gone, Concurrency: o.Concurrency, Connections: o.Connections,
-		Log: o.Log, Ready: o.Ready, Closed: o.Closed,
+		Log: o.Log, Ready: o.Ready, Closed: o.Closed, Woken: o.Woken,
 		Engine: func(ctx context.Context, run store.Run) (*runs.Engine, error) { return engineOf(ctx, h, run) },
 	}
 	return d.Drive(ctx)

@@ -76,6 +76,7 @@ type Vendor struct {
 	KeyForms    []string  `yaml:"key_forms"`    // how its keys begin
 	OpenHeaders []string  `yaml:"open_headers"` // headers of its requests that hold no secret; a * at the end matches any ending
 	DeniedHint  string    `yaml:"denied_hint"`  // what to do when it refuses the account
+	HookEnv     string    `yaml:"hook_env"`     // the variable with the secret of its webhooks; empty: it sends none when a job ends
 	StorageEnv  string    `yaml:"storage_env"`  // the variable that names another address of the storage it reads files from
 	IDPattern   string    `yaml:"id_pattern"`   // the ids that lines of its batch files may have; empty: any
 	IDWords     string    `yaml:"id_words"`     // the same in words

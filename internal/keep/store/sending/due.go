@@ -95,3 +95,28 @@ func (s *Leases) NextDueAfter(ctx context.Context, run int64, after time.Time) (
 	}
 	return db.FromMillis(due), nil
 }
+
+// PollNow makes the next poll of a job due, and returns the segments it belongs to. It changes nothing where we have made no such job,
+// where it has ended, where a process is at it, or where its provider asked to wait. A name may lack the folder that ours has before it.
+func (s *Leases) PollNow(ctx context.Context, job string) (all []store.Work, err error) {
+	err = s.db.Tx(ctx, "poll now", db.Relaxed, func(t *db.Txn) error {
+		now := s.db.Millis()
+		rows, err := t.QueryContext(ctx, `UPDATE segments SET due_ms = $2 WHERE mode = 'batch' AND state = 'launched'
+			AND (job = $1 OR job = 'batches/' || $1) AND due_ms > $2 AND COALESCE(wait_ms, 0) <= $2
+			AND (holder IS NULL OR lease_until_ms <= `+s.db.ClockText("$2")+`) RETURNING run_no, no`, job, now)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		all = nil
+		for rows.Next() {
+			w := store.Work{Mode: store.Batch, Due: time.UnixMilli(now)}
+			if err := rows.Scan(&w.Run, &w.Segment); err != nil {
+				return err
+			}
+			all = append(all, w)
+		}
+		return rows.Err()
+	})
+	return all, err
+}

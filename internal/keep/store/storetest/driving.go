@@ -91,3 +91,38 @@ func waiting(t *testing.T, b *bench, g store.Segment) {
 		t.Errorf("%d were hurried, the next is due at %s", n, next)
 	}
 }
+
+// pollNow: a poll is woken where a job of ours is out and waits for its poll, and nothing else is changed.
+func pollNow(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	g := b.to(b.staged(store.Batch, 1), store.Launched)
+	at := b.clock.now().Add(time.Hour).Truncate(time.Millisecond)
+	wakes := func(what, job string, want int) {
+		t.Helper()
+		before := b.segmentNow(g)
+		all, err := b.s.Leases.PollNow(b.ctx, job)
+		b.ok(err)
+		if len(all) != want {
+			t.Errorf("%s: %d woken, want %d", what, len(all), want)
+		}
+		if after := b.segmentNow(g); want == 0 {
+			if d := cmp.Diff(before, after); d != "" {
+				t.Errorf("%s (-before +after):\n%s", what, d)
+			}
+		} else if after.Due.After(b.clock.now()) || all[0].Segment != g.No || all[0].Run != b.run.No {
+			t.Errorf("%s: due %s, %v", what, after.Due, all)
+		}
+	}
+	b.ok(b.s.Work.RetryLater(b.ctx, g.Lease, store.Later{Due: at, Reason: "slow"}))
+	wakes("a process is at it", g.Job, 0)
+	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
+	wakes("not ours", "batch_forged", 0)
+	wakes("no name", "", 0)
+	wakes("ours", g.Job, 1)
+	wakes("due already", g.Job, 0)
+	l, err := b.s.Leases.HoldSegment(b.ctx, g.No, "me", ttl)
+	b.ok(err)
+	b.ok(b.s.Work.RetryLater(b.ctx, l, store.Later{Due: at, Reason: "busy", Asked: true}))
+	b.ok(b.s.Leases.Release(b.ctx, l))
+	wakes("its provider asked to wait", g.Job, 0)
+}

@@ -32,7 +32,7 @@ func Suite(t *testing.T, empty, fresh Fresh) {
 		{"bought over a budget", buyingRaisesABudget}, {"dumps", dumps}, {"quotas", quotas}, {"worker keys", workerKeys},
 		{"client files", clientFiles}, {"client usage", clientUsage}, {"client sums", clientSums}, {"client budgets", clientBudgets},
 		{"constraints", constraints}, {"a model", model}, {"taken after a retry", takenAfterARetry},
-		{"prices of reused answers", reusedPrices},
+		{"prices of reused answers", reusedPrices}, {"woken polls", pollNow},
 	}
 	for _, topic := range topics {
 		t.Run(topic.name, func(t *testing.T) { t.Parallel(); topic.run(t, fresh) })

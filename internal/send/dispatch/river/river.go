@@ -54,6 +54,7 @@ type Driver struct {
 	Judged      func(ctx context.Context, run store.Run) (bool, error) // reports whether a program judges in a run
 	Ready       func()                                                 // called when jobs are taken and others see it; nil: not called
 	Closed      func(ctx context.Context, run store.Run)               // called when this process has closed a run; nil: not called
+	Woken       <-chan store.Work                                      // what became due before its time, to be done at once; nil: nothing
 }
 
 // Leases makes leases short enough that another process has the work of a killed process within a minute: when its lease
@@ -128,6 +129,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 			d.Ready()
 		}
 	})
+	seen.Go(func() { s.wakes(ctx) })
 	s.sweeps(ctx, drain)
 	<-stopped
 	seen.Wait()
@@ -179,6 +181,20 @@ func (s *shift) sweeps(ctx context.Context, drain func(error)) {
 				s.Log.Error("runs that came due are not seen; the next sweep finds them", "error", err)
 			}
 			blind = err != nil // reported once, not every second
+		}
+	}
+}
+
+// wakes offers what became due before its time, until the context ends. What cannot be offered is found by the next sweep.
+func (s *shift) wakes(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case w := <-s.Woken:
+			if err := s.offer(ctx, []store.Work{w}); err != nil && ctx.Err() == nil {
+				s.Log.Error("a poll was not woken; the next sweep finds it", "segment", w.Segment, "error", err)
+			}
 		}
 	}
 }

@@ -105,7 +105,12 @@ func Work(ctx context.Context, w *shell.World, h *shell.Home, all []*Driven, o D
 		end()
 		return err
 	}
-	defer func() { end(); _ = shown() }() // it ends with the drive
+	taken, err := hooked{home: h.Home}.serve(serving, o.shown, w)
+	if err != nil {
+		end()
+		return errors.Join(err, shown())
+	}
+	defer func() { end(); taken(); _ = shown() }() // they end with the drive
 	one, err := progress.NewProgress(ctx, w, h, runs...)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/shell"
+	"assay/internal/show/hooks"
 	"assay/internal/show/serve"
 )
 
@@ -26,19 +27,26 @@ type listenFlags struct {
 	listen string
 	open   bool
 	log    string
+	hooks  string
+
+	secrets map[string][]hooks.Secret // of webhooks, by provider
 }
 
 // register adds the flags to a command that works for long.
 func (f *listenFlags) register(c *cobra.Command) {
 	f.log = "text"
 	c.Flags().StringVar(&f.listen, "listen", "", "show /healthz, /readyz and /metrics at this address, such as 127.0.0.1:7790")
+	c.Flags().StringVar(&f.hooks, "hooks", "", "take signed webhooks of providers at this address, each at a path with its name")
 	c.Flags().BoolVar(&f.open, "expose", false, "allow an address that other machines can reach")
 }
 
-// check returns what is wrong with the flags.
-func (f listenFlags) check() error {
+// check reads the secrets that the flags need, and returns what is wrong with the flags.
+func (f *listenFlags) check(w *shell.World) error {
 	if f.log != "text" && f.log != "json" {
 		return shell.Usage("", "--log: want text or json")
+	}
+	if err := f.checkHooks(w); err != nil {
+		return err
 	}
 	if f.listen == "" {
 		return nil

@@ -56,7 +56,7 @@ func Resume(w *shell.World) *cobra.Command {
 }
 
 func resumeRuns(ctx context.Context, w *shell.World, refs []string, f resumeFlags) error {
-	if err := f.shown.check(); err != nil {
+	if err := f.shown.check(w); err != nil {
 		return err
 	}
 	if !f.once {

@@ -103,7 +103,7 @@ func runStudy(c *cobra.Command, w *shell.World, name string, f runFlags) error {
 	if f.truth && !f.rehearse {
 		return shell.Usage("add --rehearse", "--truth belongs to --rehearse")
 	}
-	if err := f.shown.check(); err != nil {
+	if err := f.shown.check(w); err != nil {
 		return err
 	}
 	if err := f.scope.Apply(w, name, &f.study); err != nil {

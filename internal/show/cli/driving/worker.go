@@ -61,7 +61,7 @@ func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 	if f.concurrency < 1 || f.concurrency > 1000 {
 		return shell.Usage("", "--concurrency: want 1 to 1000")
 	}
-	if err := f.shown.check(); err != nil {
+	if err := f.shown.check(w); err != nil {
 		return err
 	}
 	queue := workers.Share(int(f.home.Connections))
@@ -89,8 +89,14 @@ func serveWorker(ctx context.Context, w *shell.World, f workerFlags) error {
 		return err
 	}
 	wg.Go(func() { _ = shown() }) // it ends with the worker
+	woken := make(chan store.Work, 100)
+	taken, err := hooked{home: h.Home, woken: woken}.serve(ctx, f.shown, w)
+	if err != nil {
+		return err
+	}
+	wg.Go(taken)
 	return workers.Work(ctx, h.Home, workers.Options{
-		Connections: queue, Concurrency: f.concurrency, Programs: f.programs, Log: f.shown.logger(w.Stderr),
+		Connections: queue, Concurrency: f.concurrency, Programs: f.programs, Log: f.shown.logger(w.Stderr), Woken: woken,
 		Ready: func() {
 			ready.Store(true)
 			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", db.Redact(url), h.Files)

@@ -50,7 +50,18 @@ func child() int {
 		return 99
 	}
 	return cli.Main(ctx, shell.World{Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport, Seams: workspace.Seams{Timing: hasty}})
+		Now: time.Now, Disk: shell.Disk{Dir: dir}, HTTP: http.DefaultTransport,
+		Seams: workspace.Seams{Timing: timings[os.Getenv(asChild)]}})
+}
+
+// timings are those of a child, by the value of its variable.
+var timings = map[string]func(engine.Timing) engine.Timing{"1": hasty, "rare": rare}
+
+// rare makes polls so rare that no test sees one.
+func rare(t engine.Timing) engine.Timing {
+	t = hasty(t)
+	t.PollFirst, t.PollMin, t.PollMax = time.Hour, time.Hour, time.Hour
+	return t
 }
 
 // lease is how long a dead worker still seems to be at work. It has to be longer than a busy machine lets a live one wait.
@@ -353,21 +364,30 @@ func (s *shop) process(hold func(r *http.Request), providers ...string) *process
 		w.WriteHeader(reply.Code)
 		w.Write(reply.Body.Bytes())
 	}))
-	exe, err := os.Executable()
-	s.ok(err)
-	p.Cmd = exec.CommandContext(s.ctx, exe, "worker")
-	p.Dir, p.Stdout, p.Stderr = s.dir, p.said, p.said
-	p.Env = append(os.Environ(), asChild+"=1")
-	for k, v := range s.environment(h.URL, providers...) {
-		p.Env = append(p.Env, k+"="+v)
-	}
-	s.ok(p.Start())
 	s.t.Cleanup(func() {
-		p.Process.Kill()
-		p.Wait()
 		h.CloseClientConnections()
 		h.Close()
 	})
+	p.Cmd = s.child(p.said, "1", s.environment(h.URL, providers...), "worker")
 	p.said.await(s, "taking work")
 	return p
+}
+
+// child starts the program in a process of its own, under a timing.
+func (s *shop) child(said *lines, timing string, env map[string]string, args ...string) *exec.Cmd {
+	s.t.Helper()
+	exe, err := os.Executable()
+	s.ok(err)
+	c := exec.CommandContext(s.ctx, exe, args...)
+	c.Dir, c.Stdout, c.Stderr = s.dir, said, said
+	c.Env = append(os.Environ(), asChild+"="+timing)
+	for k, v := range env {
+		c.Env = append(c.Env, k+"="+v)
+	}
+	s.ok(c.Start())
+	s.t.Cleanup(func() {
+		c.Process.Kill()
+		c.Wait()
+	})
+	return c
 }
