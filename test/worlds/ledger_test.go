@@ -147,7 +147,20 @@ func (h *history) checkPaidOnce(ctx context.Context, all []runState, b bill) err
 				"%d answers in batches of run %s were billed again, %d are reported", extra[no], r.Run, allowed)
 		}
 	}
-	return nil
+	return h.checkOneStands(ctx, all)
+}
+
+// checkOneStands looks for requests with two answers that count.
+func (h *history) checkOneStands(ctx context.Context, all []runState) error {
+	return h.rows(ctx, `SELECT r.id, COUNT(*) FROM outcomes o JOIN runs r ON r.no = o.run_no WHERE o.stands = 1 GROUP BY r.id, o.key
+		HAVING COUNT(*) > 1`, func(row *sql.Rows) error {
+		var run string
+		var n int64
+		if err := row.Scan(&run, &n); err != nil {
+			return err
+		}
+		return breaks(L1, h.statuses(ctx, all), "one answer of a request counts", "of a request of run %s, %d do", run, n)
+	})
 }
 
 // unanswered counts the attempts that ended without an answer.

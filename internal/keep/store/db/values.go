@@ -120,3 +120,13 @@ func InStates[S ~string](states []S) string {
 	}
 	return " AND state IN (" + strings.Join(quoted, ", ") + ")"
 }
+
+// Answered returns the condition that the request of a row, which has its run and key, has an answer that stands.
+func Answered(row string) string { return AnsweredAt(row+".run_no", row+".key") }
+
+// AnsweredAt returns the condition that a request of a run has an answer that stands. It goes by the request's attempts: an index of
+// answers by key would be entered in random order.
+func AnsweredAt(run, key string) string {
+	return `EXISTS (SELECT 1 FROM attempts tried JOIN outcomes had ON had.segment_no = tried.segment_no AND had.ord = tried.ord
+		WHERE tried.run_no = ` + run + ` AND tried.key = ` + key + ` AND had.stands = 1)`
+}

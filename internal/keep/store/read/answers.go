@@ -45,8 +45,8 @@ const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
 
 // current is the condition that keeps, for every request, its current outcome, else its latest attempt.
-const current = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
-	AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
+var current = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
+	AND NOT ` + db.Answered("a") + `
 	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
 	AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late))) `
 

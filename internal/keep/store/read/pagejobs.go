@@ -115,7 +115,7 @@ func (s *Pages) Causes(ctx context.Context, run int64, limit int) ([]store.Cause
 		COALESCE(o.fault_code, ''), COALESCE(MIN(o.fault_message), MIN(o.finish), ''), COUNT(*), MIN(a.item)
 		FROM outcomes o JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord JOIN segments g ON g.no = o.segment_no
 		WHERE o.run_no = $1 AND o.stands = 0 AND o.surplus = 0
-		AND NOT EXISTS (SELECT 1 FROM outcomes t WHERE t.run_no = o.run_no AND t.key = o.key AND t.stands = 1)
+		AND NOT `+db.Answered("o")+`
 		AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = o.run_no AND b.key = o.key AND b.try > a.try)
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late > o.late)
 		GROUP BY g.stage, g.lane, o.ending, o.fault_class, o.fault_status, o.fault_code

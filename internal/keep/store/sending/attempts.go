@@ -83,7 +83,7 @@ func (s *Store) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int6
 	return s.db.Keys(ctx, `SELECT key, ord FROM outcomes o
 		WHERE segment_no = $1 AND late = 0 AND ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)
-		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.run_no = o.run_no AND v.key = o.key AND v.stands = 1)`, segment)
+		AND NOT `+db.Answered("o"), segment)
 }
 
 // AskedOf is Asked for all requests of a group, if it has at most so many attempts; false: it has more.

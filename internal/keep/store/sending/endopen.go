@@ -51,7 +51,7 @@ func endOpen(ctx context.Context, t *db.Txn, l store.Lease, e store.EndOpen) (in
 	}
 	const open = `FROM attempts a WHERE a.segment_no = $1 AND NOT EXISTS (SELECT 1 FROM outcomes o
 		WHERE o.segment_no = a.segment_no AND o.ord = a.ord)`
-	const unanswered = ` AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)`
+	unanswered := ` AND NOT ` + db.Answered("a")
 	var n, moves int64
 	if err := t.QueryRowContext(ctx, `SELECT COUNT(*) `+open, l.No).Scan(&n); err != nil || n == 0 {
 		return d.Run, err

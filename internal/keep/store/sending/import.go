@@ -56,7 +56,7 @@ func importBlock(ctx context.Context, t *db.Txn, b store.Import, d delta) error 
 		attempts[i] = attemptRow(segment, b.Run, &a)
 		o := b.Outcomes[i]
 		o.Ord, o.Key = int64(i), a.Key
-		outcomes[i] = outcomeRow(segment, b.Run, &o, 0, false, now)
+		outcomes[i] = outcomeRow(entry{segment: segment, run: b.Run, at: now}, &o, false)
 	}
 	if err := t.Bulk(ctx, "attempts", attemptColumns, attempts); err != nil {
 		return err

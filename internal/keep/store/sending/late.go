@@ -60,8 +60,7 @@ type lateSegment struct {
 func settleLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement, tally *store.Tally) error {
 	var was assay.Ending
 	var answered bool
-	err := t.QueryRowContext(ctx, `SELECT o.ending, EXISTS (SELECT 1 FROM outcomes u
-		WHERE u.run_no = o.run_no AND u.key = o.key AND u.stands = 1)
+	err := t.QueryRowContext(ctx, `SELECT o.ending, `+db.Answered("o")+`
 		FROM outcomes o WHERE o.segment_no = $1 AND o.ord = $2 AND o.late = 0
 		AND o.ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = $1 AND v.ord = $2 AND v.late = 1)`, g.no, o.Ord).Scan(&was, &answered)
@@ -75,7 +74,7 @@ func settleLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settleme
 	if err != nil {
 		return err
 	}
-	row := outcomeRow(g.no, g.run, o, 1, answered, t.Millis())
+	row := outcomeRow(entry{segment: g.no, run: g.run, late: 1, retried: 1, at: t.Millis()}, o, answered)
 	if err := t.Bulk(ctx, "outcomes", outcomeColumns, [][]any{row}); err != nil {
 		return err
 	}

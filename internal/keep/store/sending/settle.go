@@ -14,7 +14,7 @@ import (
 var outcomeColumns = []string{"segment_no", "ord", "late", "run_no", "key", "ending", "stands", "surplus", "reused_no", "text", "thoughts",
 	"over", "finish", "model", "request_id", "tier", "input_tokens", "cached_tokens", "write5m_tokens", "write1h_tokens", "output_tokens",
 	"reasoning_tokens", "tools", "cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset",
-	"line_length", "line_sum", "price_nano", "at_ms"}
+	"line_length", "line_sum", "price_nano", "at_ms", "retried"}
 
 // errCareful asks for the careful way: a row is there already, or may be.
 var errCareful = errors.New("go the careful way")
@@ -79,8 +79,7 @@ func sift(ctx context.Context, t *db.Txn, l store.Lease, block []store.Settlemen
 		there[o.Ord] = true
 		var has, answered bool
 		err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes WHERE segment_no = $1 AND ord = $2 AND late = 0),
-			EXISTS (SELECT 1 FROM outcomes WHERE run_no = $3 AND key = $4 AND stands = 1)`,
-			l.No, o.Ord, run, o.Key[:]).Scan(&has, &answered)
+			`+db.AnsweredAt("$3", "$4"), l.No, o.Ord, run, o.Key[:]).Scan(&has, &answered)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -124,9 +123,9 @@ func settleBlock(ctx context.Context, t *db.Txn, l store.Lease, block []store.Se
 		return errCareful
 	}
 	d.lane.Run = run
-	rows := make([][]any, len(block))
+	rows, in := make([][]any, len(block)), entry{segment: l.No, run: run, retried: db.Flag(maxTry > 1), at: t.Millis()}
 	for i := range block {
-		rows[i] = outcomeRow(l.No, run, &block[i], 0, stands[block[i].Key], t.Millis())
+		rows[i] = outcomeRow(in, &block[i], stands[block[i].Key])
 	}
 	if err := t.Bulk(ctx, "outcomes", outcomeColumns, rows); err != nil {
 		return err
@@ -147,7 +146,7 @@ func queueAgain(ctx context.Context, t *db.Txn, segment int64, block []store.Set
 		_, err := t.ExecContext(ctx, `INSERT INTO resends (run_no, key, try, segment_no, ord, mode, not_before_ms, cause)
 			SELECT a.run_no, a.key, a.try + 1, a.segment_no, a.ord, $3, $4, $5 FROM attempts a
 			WHERE a.segment_no = $1 AND a.ord = $2
-			AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
+			AND NOT `+db.Answered("a")+`
 			AND $6 >= (SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
 				WHERE b.run_no = a.run_no AND b.key = a.key AND v.ending = $7)
 			ON CONFLICT DO NOTHING`,
@@ -159,8 +158,16 @@ func queueAgain(ctx context.Context, t *db.Txn, segment int64, block []store.Set
 	return nil
 }
 
+// entry is where and when an outcome is entered.
+type entry struct {
+	segment, run int64
+	late         int64
+	retried      int64 // 1: its request may have another attempt, so that its answer may be a second one
+	at           int64
+}
+
 // outcomeRow returns an outcome in the order of outcomeColumns.
-func outcomeRow(segment, run int64, o *store.Settlement, late int64, answered bool, at int64) []any {
+func outcomeRow(in entry, o *store.Settlement, answered bool) []any {
 	out := &o.Outcome
 	stands, surplus := int64(0), int64(0)
 	if out.Ending.Stands() {
@@ -178,7 +185,7 @@ func outcomeRow(segment, run int64, o *store.Settlement, late int64, answered bo
 		text, thoughts = db.Clean(out.Text), db.Null(db.Clean(out.Thoughts))
 	}
 	row := append(make([]any, 0, len(outcomeColumns)),
-		segment, o.Ord, late, run, o.Key[:], string(out.Ending), stands, surplus, db.Null(o.Reused), text, thoughts, over,
+		in.segment, o.Ord, in.late, in.run, o.Key[:], string(out.Ending), stands, surplus, db.Null(o.Reused), text, thoughts, over,
 		db.Clean(out.Finish), db.Clean(out.Model), db.Clean(out.RequestID), db.Clean(out.Tier))
 	if u := out.Usage; u.Known {
 		row = append(row, u.Input, u.Cached, u.CacheWrite5m, u.CacheWrite1h, u.Output, u.Reasoning)
@@ -196,7 +203,7 @@ func outcomeRow(segment, run int64, o *store.Settlement, late int64, answered bo
 	} else {
 		row = append(row, nil, nil, nil, nil)
 	}
-	return append(row, db.Nanos(o.Price), at)
+	return append(row, db.Nanos(o.Price), in.at, in.retried)
 }
 
 // toolCalls returns the calls of a provider's tools as they are kept; nil: there were none.

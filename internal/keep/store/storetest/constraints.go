@@ -39,9 +39,9 @@ func constraints(t *testing.T, fresh Fresh) {
 		{"a failure that stands", "UPDATE outcomes SET ending = 'lost'"},
 		{"surplus that stands", "UPDATE outcomes SET surplus = 1"},
 		{"a line without a file", "UPDATE outcomes SET line_offset = 1"},
-		{"a second standing answer", `INSERT INTO outcomes SELECT segment_no, 77, late, run_no, key, ending, stands, surplus, reused_no, text, thoughts, over, finish, model,
-			request_id, tier, input_tokens, cached_tokens, write5m_tokens, write1h_tokens, output_tokens, reasoning_tokens, cost_nano, fault_class, fault_status,
-			fault_code, fault_message, artifact_no, line_offset, line_length, line_sum, at_ms FROM outcomes`},
+		{"two standing answers of a request", `INSERT INTO outcomes (segment_no, ord, late, run_no, key, ending, stands, surplus,
+			over, finish, model, request_id, tier, at_ms, retried) SELECT segment_no, 77 + n, late, run_no, key, ending, stands, surplus,
+			over, finish, model, request_id, tier, at_ms, 1 FROM outcomes, (SELECT 0 AS n UNION ALL SELECT 1) AS twice`},
 		{"a try that is already there", "INSERT INTO attempts SELECT segment_no, ord + 50, run_no, key, try, digest, source, item, lane, " +
 			"against, template, branch, draw, judge, prompt, trait, vote FROM attempts"},
 		{"a stopped lane without a reason", "UPDATE lanes SET state = 'stopped'"},
