@@ -43,6 +43,7 @@ const (
 	ChosenAdjudicated Chosen = "adjudicated"
 	ChosenRandom      Chosen = "random"    // of all answers alike
 	ChosenBalanced    Chosen = "balanced"  // the two were compared least often; at random among what they answered
+	ChosenPicked      Chosen = "picked"    // by the person, where it was read under its lane's name
 	ChosenUncertain   Chosen = "uncertain" // of the two of which it is not clear yet which is better, compared least often
 )
 

@@ -4,7 +4,7 @@ package store
 // an empty ledger. How it was sent, and by whom, is not among them.
 func DumpTables() []string {
 	return []string{"runs", "snapshot_parts", "items", "lanes", "groups", "segments", "orders", "redos", "decisions", "looks", "attempts",
-		"outcomes", "verdicts"}
+		"outcomes", "verdicts", "comments"}
 }
 
 // DumpRow is one row of a table: a value of type nil, int64, float64, string or []byte for every column.

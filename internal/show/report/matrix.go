@@ -135,6 +135,13 @@ type MatrixRow struct {
 	Is    []string // what is to be seen of it, in words
 }
 
+// MatrixPick is a label that the reader may give a cell.
+type MatrixPick struct {
+	Value string // of its button
+	Text  string
+	On    bool // the reader gave it
+}
+
 // MatrixCell is the verdict on one lane's answer. Shade means the same as the sign.
 type MatrixCell struct {
 	Shade string // h0, the worse end, to h10; empty: none
@@ -143,7 +150,10 @@ type MatrixCell struct {
 	Also  string // signs for judges that are split, and for answers that were cut or refused
 	Tip   string // all of it in words
 	Link  string
-	Text  string      // the first lines of the answer, where texts are shown
+	Text  string // the first lines of the answer, where texts are shown
+	Key   string // of the answer, where it can be labelled or has comments
+	Picks []MatrixPick
+	Notes int         // comments on it
 	Was   *MatrixCell // in the run before; nil: one run is shown
 	Worse bool        // than it was
 }

@@ -39,6 +39,7 @@ func TestWhoMayLookGivesNoOrderAndNoVerdict(t *testing.T) {
 	forms := map[string]url.Values{
 		"/runs/run1/orders":       {"csrf": {secret}, "kind": {string(store.OrderCollect)}},
 		"/runs/run1/people/arena": {"csrf": {secret}, "as": {"anna"}, "say": {"a"}},
+		"/runs/run1/marks":        {"csrf": {secret}, "as": {"anna"}, "comment": {"x"}, "text-x": {"y"}},
 	}
 	for path, form := range forms {
 		if a := r.do(http.MethodPost, path, form, looking); a.status != http.StatusForbidden {

@@ -99,6 +99,7 @@ func handlerOf(s *site.Site) http.Handler {
 		"GET /runs/{run}/news":                 news.ofRun,
 		"POST /runs/{run}/orders":              runs.Order,
 		"POST /runs/{run}/people/{stage}":      people.Label,
+		"POST /runs/{run}/marks":               people.Mark,
 		"GET /metrics":                         runs.Metrics,
 		"GET /static/{name}":                   s.Static,
 		"/":                                    func(w http.ResponseWriter, r *http.Request) { s.Fail(w, r, site.ErrNoPage) },

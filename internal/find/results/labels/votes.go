@@ -70,7 +70,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		if err != nil {
 			return out, err
 		}
-		if v.Stale {
+		if v.Stale || people.Picked(&v) {
 			continue
 		}
 		about := v.Task()

@@ -343,7 +343,7 @@ func peoplesStage(ctx context.Context, r *results.Reader, run store.Run, st *stu
 			if err != nil {
 				return "", err
 			}
-			if !v.Stale {
+			if !v.Stale && !people.Picked(&v) {
 				seen[v.Task()] = true
 			}
 		}

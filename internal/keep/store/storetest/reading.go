@@ -183,6 +183,7 @@ func orders(t *testing.T, fresh Fresh) {
 			t.Errorf("order: %+v", o)
 		}
 	})
+	t.Run("a comment is kept with its answer, and taken back by its author", func(t *testing.T) { comments(t, fresh) })
 	t.Run("a redo is one more draw, written once, and opens a closed run", func(t *testing.T) { redos(t, fresh) })
 	t.Run("gates shut for longer each time, and open", func(t *testing.T) {
 		t.Parallel()
@@ -231,6 +232,36 @@ func orders(t *testing.T, fresh Fresh) {
 			}
 		}
 	})
+}
+
+func comments(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	for _, text := range []string{"too long\x00", "fine"} {
+		b.ok(b.s.Runs.AddComment(b.ctx, store.Comment{Run: b.run.No, Key: assay.Key{7}, Item: "7", Person: "human:ann", Text: text}))
+	}
+	read := func() (out []string) {
+		all, err := b.s.Pages.Comments(b.ctx, b.run.No, []string{"6", "7"})
+		b.ok(err)
+		for _, c := range all {
+			if c.Key != (assay.Key{7}) || c.Person != "human:ann" || c.At.IsZero() {
+				t.Errorf("%+v", c)
+			}
+			was, err := b.s.Runs.WithdrawComment(b.ctx, b.run.No, c.No, "human:ben")
+			if b.ok(err); was {
+				t.Error("another person takes it back")
+			}
+			if c.Text == "fine" {
+				_, err = b.s.Runs.WithdrawComment(b.ctx, b.run.No, c.No, "human:ann")
+				b.ok(err)
+			}
+			out = append(out, c.Text)
+		}
+		return out
+	}
+	if first, then := read(), read(); len(first) != 2 || len(then) != 1 || strings.Contains(then[0], "\x00") {
+		t.Errorf("%q, then %q", first, then)
+	}
 }
 
 func redos(t *testing.T, fresh Fresh) {

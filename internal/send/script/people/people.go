@@ -207,6 +207,20 @@ func ChosenAs(v *store.Verdict) (chosen analysis.Chosen, probability float64) {
 	return b.Chosen, b.Probability
 }
 
+// Picked reports whether a person picked what to label, and saw whose it is. Such a label answers no question that was drawn.
+func Picked(v *store.Verdict) bool {
+	chosen, _ := ChosenAs(v)
+	return chosen == analysis.ChosenPicked
+}
+
+// OnItem returns what the stage asks about the answers to an item; nothing where it is about pairs.
+func (s *Stage) OnItem(it assay.Item) []analysis.Task {
+	if s.pairs() {
+		return nil
+	}
+	return s.tasksOf(stages.Row{Item: it})
+}
+
 // Foreign returns a verdict that was made elsewhere, ready for the ledger.
 func (s *Stage) Foreign(f stages.Foreign) (store.Verdict, error) {
 	v := store.Verdict{Run: s.Run.No, State: f.Verdict.State, Label: f.Verdict.Label, Score: f.Verdict.Score,
@@ -254,8 +268,8 @@ func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
 			return nil, err
 		}
 		human := strings.HasPrefix(v.At.Judge, Prefix)
-		if !human && v.State != assay.VerdictValid {
-			continue
+		if !human && v.State != assay.VerdictValid || human && Picked(&v) {
+			continue // what a person picked is still to be asked, blind
 		}
 		c := out[v.Task()]
 		switch {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/labels"
 	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/show/web/site"
@@ -31,6 +32,9 @@ type itemData struct {
 	Truncated bool       `json:"truncated,omitempty"`
 	Preparing bool       `json:"questions_being_prepared,omitempty"`
 
+	Comments []site.Comment `json:"comments"`
+
+	Marks  *site.Marks `json:"-"`
 	Beside site.Beside `json:"-"`
 	Grid   string      `json:"-"` // the state of the grid that led here
 }
@@ -100,12 +104,35 @@ func (s *Pages) Item(q *site.Request) (*site.View, error) {
 	}
 	data.Lanes = byLane(rows)
 	align(data.Lanes)
+	if err := s.mark(q, &data, named); err != nil {
+		return nil, err
+	}
 	if !q.API() {
 		if data.Beside, err = s.beside(q, id); err != nil {
 			return nil, err
 		}
 	}
 	return &site.View{Template: "item", Title: "Item " + id, Tab: "answers", Data: data}, nil
+}
+
+// mark adds what people wrote about the answers, and what the reader may say about them.
+func (s *Pages) mark(q *site.Request, data *itemData, named map[string]assay.Item) (err error) {
+	if data.Comments, err = q.Comments([]string{data.Item}); err != nil || q.API() {
+		return err
+	}
+	var stages []string
+	if s.MayWrite(q) && !data.Preparing {
+		if stages, err = labels.Stages(q.Context(), q.Home.Reader, q.Run); err != nil {
+			return err
+		}
+	}
+	data.Marks, err = s.Marks(q, stages, data.Comments, func(input string) []assay.Item {
+		if it, ok := named[input]; ok {
+			return []assay.Item{it}
+		}
+		return nil
+	})
+	return err
 }
 
 // stagesOf returns the stages that asked about an item, those that are not judged first; and the one to show.

@@ -50,6 +50,7 @@ type gridData struct {
 	Signs  string      // the address of the grid with signs alone; empty: it is this one
 	Texts  string      // the address of the grid with texts; empty: it is this one
 	Search string      // the address of a search through all answers
+	Marks  *site.Marks // where cells show texts: what people said about them; nil: the reader may look alone
 }
 
 // chip is a kind of rows to choose.
@@ -210,6 +211,11 @@ func (s *Pages) Grid(q *site.Request) (*site.View, error) {
 	ranked, err := s.fillCells(q, g, f.Value, page, data.Grid)
 	if err != nil {
 		return nil, err
+	}
+	if g.texts {
+		if data.Marks, err = s.markCells(q, f.Value, page, data.Grid); err != nil {
+			return nil, err
+		}
 	}
 	if v.Data = data; !ranked {
 		v.Live = news

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"assay/internal/find/results/labels"
 	"assay/internal/show/web/site"
@@ -33,7 +32,7 @@ type peopleStage struct {
 
 // Stages lists the stages that people may judge.
 func (s *Pages) Stages(q *site.Request) (*site.View, error) {
-	data := peopleData{Stages: []peopleStage{}, Name: personOf(q)}
+	data := peopleData{Stages: []peopleStage{}, Name: q.Person()}
 	ready, err := s.Ready(q)
 	if err != nil {
 		return nil, err
@@ -61,19 +60,6 @@ func (s *Pages) Stages(q *site.Request) (*site.View, error) {
 	}
 	return &site.View{Template: "people", Title: "People", Tab: "people", Data: data}, nil
 }
-
-// personOf returns who looks: by the form, else by the cookie that an earlier form left.
-func personOf(q *site.Request) string {
-	if name := strings.TrimPrefix(strings.TrimSpace(q.FormValue("as")), "human:"); name != "" {
-		return name
-	}
-	if c, err := q.Cookie(personCookie); err == nil {
-		return c.Value
-	}
-	return ""
-}
-
-const personCookie = "assay-person"
 
 type arenaData struct {
 	Stage   string          `json:"stage"`
@@ -139,7 +125,7 @@ func (s *Pages) sessionOf(q *site.Request) (*session, error) {
 	} else if !ready {
 		return nil, site.NotYet("the study is being prepared: reload in a moment")
 	}
-	name := personOf(q)
+	name := q.Person()
 	person, err := labels.Person(name)
 	if err != nil {
 		return nil, site.Bad("say who you are: %s", err)
@@ -175,8 +161,7 @@ func (s *Pages) Label(w http.ResponseWriter, r *http.Request) {
 		s.Fail(w, r, err)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: personCookie, Value: at.name, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		MaxAge: 30 * 24 * 3600})
+	site.KeepPerson(w, at.name)
 	to, err := site.Link("/runs/"+q.Run.ID+"/people/"+at.stage, "as", at.name, "choose", at.choose)
 	if err != nil {
 		s.Fail(w, r, err)
