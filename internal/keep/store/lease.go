@@ -17,7 +17,7 @@ type Trouble struct {
 	Stage, Lane string
 	State       State
 	Provider    string
-	Reason      string
+	Reason      Reason
 	Still       time.Time // since when no step works; zero: the last one did
 	Due         time.Time // when the next step is; zero: not by itself, or it is at it
 	Wait        time.Time // until when the provider asked to wait; zero: it did not
@@ -31,12 +31,28 @@ type Gate struct {
 	Reason         string
 }
 
-// AwaitsAudit is the reason of a settled segment that is due so that a process with its key compares the provider's list of jobs with
-// the ledger.
-const AwaitsAudit = "the provider's list of jobs is to be compared with the ledger"
+// Reason is why a segment waits: one of the codes below where something is decided by it, else words for people.
+type Reason string
 
-// AwaitsRoom is the reason of a segment that waits until jobs before it have made room at the provider.
-const AwaitsRoom = "the provider has as many tokens waiting as it takes at a time: goes as soon as one of the jobs before it has ended"
+// The reasons by which something is decided.
+const (
+	AwaitsMoney Reason = "#money" // the budget does not cover it
+	AwaitsAudit Reason = "#audit" // settled, and due so that a process with its key compares the provider's list of jobs with the ledger
+	AwaitsRoom  Reason = "#room"  // until jobs before it have made room at the provider
+)
+
+// String returns the reason in words.
+func (r Reason) String() string {
+	switch r {
+	case AwaitsMoney:
+		return "the budget does not cover it"
+	case AwaitsAudit:
+		return "the provider's list of jobs is to be compared with the ledger"
+	case AwaitsRoom:
+		return "the provider has as many tokens waiting as it takes at a time: goes as soon as one of the jobs before it has ended"
+	}
+	return string(r)
+}
 
 // Lease is the right to work on a segment or a run until a moment. It belongs to one piece of work, not to a process: the
 // same holder cannot take it twice. Every write carries its epoch, so that a holder who was asleep for too long cannot

@@ -241,7 +241,7 @@ type Segment struct {
 	Created       time.Time
 	Due           time.Time
 	Wait          time.Time // until when its provider asked to wait; zero: it did not
-	Reason        string
+	Reason        Reason
 	Requests      int64
 	MaxTry        int64
 	Expected      assay.Money
@@ -337,7 +337,7 @@ type OpenSegments struct {
 	Held    int // wait for a person
 	Asleep  int // wait for a lane, a canary or money
 	Moving  int // move by themselves
-	Blocked int // of the last two: for a reason that is asked for
+	Blocked int // of the last two: by the budget
 }
 
 // Work is something that is due.

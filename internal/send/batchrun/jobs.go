@@ -67,7 +67,7 @@ func (r *Reader) jobs(ctx context.Context, run store.Run) ([]Job, error) {
 // jobOf returns a segment as tables show it; file is its input.
 func jobOf(g store.Segment, run store.Run, file string) Job {
 	j := Job{Provider: g.Provider, ID: g.Job, Model: g.Model, Created: cmp.Or(g.Launched, g.Created), Run: run.ID, Status: Status(g),
-		File: file, Requests: g.Requests, Done: g.Done(), Note: g.Reason, Segment: g}
+		File: file, Requests: g.Requests, Done: g.Done(), Note: g.Reason.String(), Segment: g}
 	for e, n := range g.Endings {
 		if !e.Stands() {
 			j.Failed += n

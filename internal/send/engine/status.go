@@ -23,7 +23,4 @@ func CancelledByUser(l store.Lane) bool { return l.Cause == store.CauseUser }
 func StoppedByAccount(l store.Lane) bool { return l.Cause == store.CauseAccount }
 
 // OverBudget reports whether a segment waits because the budget does not cover it.
-func OverBudget(g store.Segment) bool { return g.Reason == BlockedByBudget && g.Due.IsZero() }
-
-// BlockedByBudget is the reason of segments that do not fit into the budget.
-const BlockedByBudget = "the budget does not cover it"
+func OverBudget(g store.Segment) bool { return g.Reason == store.AwaitsMoney && g.Due.IsZero() }

@@ -112,7 +112,7 @@ func TestTwoKeysOfOneAccountDoNotTakeTheirJobsFromEachOther(t *testing.T) {
 	other.start(rigOptions{})
 	r.wait("the second has looked at the job", func() (bool, error) {
 		all, err := r.home.Ledger.Reader.Segments(t.Context(), run.No)
-		return len(all) == 1 && strings.Contains(all[0].Reason, "made with another key"), err
+		return len(all) == 1 && strings.Contains(all[0].Reason.String(), "made with another key"), err
 	})
 	if r.made() != made || len(r.orders(run)) > 0 {
 		t.Errorf("the job of %s is that of %s: %v", made, r.made(), r.orders(run))
@@ -158,7 +158,7 @@ func TestAJobWithoutItsKeySaysSoAndGoesOnWhenTheKeyIsSetAgain(t *testing.T) {
 				r.wait("it is looked at in vain", func() (bool, error) {
 					all, err := r.home.Ledger.Reader.Segments(t.Context(), run.No)
 					return log.has("waits for the key of openai that made its job") ||
-						len(all) == 1 && strings.Contains(all[0].Reason, "made with another key"), err
+						len(all) == 1 && strings.Contains(all[0].Reason.String(), "made with another key"), err
 				})
 				if _, b := r.call(anna, "GET", "/batches/"+b.text("id"), nil); b.text("status") != "in_progress" ||
 					!strings.Contains(b.text("waiting_for"), c.says) {

@@ -106,7 +106,7 @@ func TestAJobWhoseKeyIsRefusedIsFetchedWithAnother(t *testing.T) {
 	})
 	r.stop()
 	held, err := r.home.Ledger.Reader.Segments(t.Context(), r.run().No, store.Held)
-	if err != nil || len(held) != 1 || held[0].Account != made || !strings.Contains(held[0].Reason, "refuses the key") {
+	if err != nil || len(held) != 1 || held[0].Account != made || !strings.Contains(held[0].Reason.String(), "refuses the key") {
 		t.Errorf("after it: %+v (%v), want the job held as it was, made by %s", held, err, made)
 	}
 	r.env["ANTHROPIC_API_KEY"] = "another-name" // a key of the same account

@@ -53,7 +53,7 @@ func Why(t store.Trouble, now time.Time) string {
 	case t.Due.Sub(now) > soon:
 		return fmt.Sprintf("%s; tried again at %s", t.Reason, clockOf(t.Due, now))
 	}
-	return t.Reason
+	return t.Reason.String()
 }
 
 // soon is how soon a step is that is not announced.

@@ -81,7 +81,7 @@ func jobRow(j store.RunJob) JobRow {
 	if g.Job != j.ID { // the segment is about another job by now
 		return row
 	}
-	row.State, row.Reason, row.Ended, row.Before = batchrun.Status(g), g.Reason, assay.KnownTime(g.EndedAt),
+	row.State, row.Reason, row.Ended, row.Before = batchrun.Status(g), g.Reason.String(), assay.KnownTime(g.EndedAt),
 		assay.KnownTime(g.CollectBefore)
 	for e, n := range g.Endings {
 		if e.Stands() {

@@ -102,10 +102,7 @@ func (s *Pages) Attention(ctx context.Context, runs []int64) (map[int64]store.At
 }
 
 // owedAudit is the condition of segments whose provider's list of jobs is to be read once more.
-const owedAudit = `state = 'settled' AND (lost_creates > audited OR reason = '` + auditReason + `')`
-
-// auditReason is store.AwaitsAudit as SQL spells it.
-const auditReason = `the provider''s list of jobs is to be compared with the ledger`
+const owedAudit = `state = 'settled' AND (lost_creates > audited OR reason = '` + string(store.AwaitsAudit) + `')`
 
 // Owing reads the closed runs that owe a look at a provider's list of jobs, newest first.
 func (s *Pages) Owing(ctx context.Context) ([]store.Run, error) {

@@ -39,6 +39,6 @@ func room(ctx context.Context, t *db.Txn, segment int64) error {
 func roomMade(ctx context.Context, t *db.Txn, segment int64) error {
 	_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $2 WHERE state = 'uploaded' AND reason = $3
 		AND provider = (SELECT provider FROM segments WHERE no = $1) AND model = (SELECT model FROM segments WHERE no = $1)`,
-		segment, t.Millis(), store.AwaitsRoom)
+		segment, t.Millis(), string(store.AwaitsRoom))
 	return err
 }

@@ -66,13 +66,13 @@ func (s *Store) Discard(ctx context.Context, l store.Lease) error {
 	})
 }
 
-// OpenSegments counts the open segments of a run by what they wait for; Blocked are those with this reason.
-func (s *Store) OpenSegments(ctx context.Context, run int64, reason string) (n store.OpenSegments, err error) {
+// OpenSegments counts the open segments of a run by what they wait for.
+func (s *Store) OpenSegments(ctx context.Context, run int64) (n store.OpenSegments, err error) {
 	err = s.db.QueryRow(ctx, `SELECT COUNT(CASE WHEN state = 'held' THEN 1 END), COUNT(CASE WHEN state <> 'held'
 		AND due_ms IS NULL THEN 1 END),
 		COUNT(CASE WHEN state <> 'held' AND due_ms IS NOT NULL THEN 1 END), COUNT(CASE WHEN state <> 'held' AND reason = $2 THEN 1 END)
 		FROM segments WHERE run_no = $1`+db.InStates([]store.State{store.Staged, store.Uploaded, store.Intended, store.Launched,
-		store.Ended, store.Fetched, store.Held}), run, reason).
+		store.Ended, store.Fetched, store.Held}), run, string(store.AwaitsMoney)).
 		Scan(&n.Held, &n.Asleep, &n.Moving, &n.Blocked)
 	if err != nil {
 		return n, fmt.Errorf("count segments: %w", err)

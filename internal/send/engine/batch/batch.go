@@ -79,7 +79,7 @@ func (s *Jobs) Step(ctx context.Context, held *hold.Work) error {
 	case store.Settled:
 		return w.lookLate(ctx)
 	}
-	return w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, w.Seg.Reason) // nothing to do by itself
+	return w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, string(w.Seg.Reason)) // nothing to do by itself
 }
 
 // at does something with a segment under its lease.

@@ -216,7 +216,7 @@ func (w *work) stampedBefore(ctx context.Context) (bool, error) {
 			continue // its own create call looks for it, or the audit does
 		}
 		why := reconcile.Older(st.Job, w.Seg.Provider)
-		return true, errors.Join(w.Ledger.Work.OweReconcile(ctx, w.Run.No, why), hold.Rest(ctx, w.Work, why))
+		return true, errors.Join(w.Ledger.Work.OweReconcile(ctx, w.Run.No, why), hold.Rest(ctx, w.Work, store.Reason(why)))
 	}
 	return false, nil
 }

@@ -24,7 +24,7 @@ func (w *Work) StopLane(ctx context.Context, to store.LaneStop) error {
 	if err := w.Ledger.Work.SetLane(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane, to); err != nil {
 		return err
 	}
-	return Rest(ctx, w, to.Reason)
+	return Rest(ctx, w, store.Reason(to.Reason))
 }
 
 // LaneHeld returns the state of a lane that a person has to look at.

@@ -111,12 +111,12 @@ func (w *Work) MayGo(ctx context.Context) (bool, error) {
 }
 
 // waitsFor returns what keeps the segment from going until somebody else changes it; empty: nothing.
-func waitsFor(g store.Segment, lane store.Lane, run store.Run) string {
+func waitsFor(g store.Segment, lane store.Lane, run store.Run) store.Reason {
 	switch {
 	case run.Reconcile != "":
 		return "waits until the jobs of its run at the providers were compared"
 	case lane.State != store.LaneOpen:
-		return "the lane is " + string(lane.State) + ": " + lane.Reason
+		return store.Reason("the lane is " + string(lane.State) + ": " + lane.Reason)
 	case g.Purpose != store.ForCanary && lane.Canary != store.CanaryOff && lane.Canary != store.CanaryPassed:
 		return "waits for the lane's canary"
 	}
@@ -125,18 +125,18 @@ func waitsFor(g store.Segment, lane store.Lane, run store.Run) string {
 
 // Rest has the segment sleep until Extend wakes it. Extend passes over what does not sleep yet, so the reason is looked at once
 // more when it does: one that went away meanwhile makes the segment due.
-func Rest(ctx context.Context, w *Work, why string) error {
-	if err := w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, why); err != nil {
+func Rest(ctx context.Context, w *Work, why store.Reason) error {
+	if err := w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, string(why)); err != nil {
 		return err
 	}
 	still, err := stillWaits(ctx, w, why)
 	if still || err != nil {
 		return err
 	}
-	return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now(), why)
+	return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now(), string(why))
 }
 
-func stillWaits(ctx context.Context, w *Work, why string) (bool, error) {
+func stillWaits(ctx context.Context, w *Work, why store.Reason) (bool, error) {
 	g, err := w.Ledger.Reader.Segment(ctx, w.Seg.No)
 	if err != nil {
 		return false, err
@@ -149,7 +149,7 @@ func stillWaits(ctx context.Context, w *Work, why string) (bool, error) {
 	if err != nil || g.CancelCause == store.ByUser || engine.CancelledByUser(lane) {
 		return false, err
 	}
-	return waitsFor(w.Seg, lane, run) != "" || why == engine.BlockedByBudget && sameMoney(run, w.Run), nil
+	return waitsFor(w.Seg, lane, run) != "" || why == store.AwaitsMoney && sameMoney(run, w.Run), nil
 }
 
 // sameMoney reports whether as much is left of a run's budget as before.
@@ -220,10 +220,10 @@ const unpricedPiece = 500
 func (w *Work) Unintended(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, store.ErrBudget):
-		return errors.Join(Rest(ctx, w, engine.BlockedByBudget),
+		return errors.Join(Rest(ctx, w, store.AwaitsMoney),
 			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, store.BudgetEvent, "the next job needs "+w.Seg.Expected.String()))
 	case errors.Is(err, store.ErrRoom):
-		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Timing.PollMax+w.Jitter(w.Timing.PollMax)), store.AwaitsRoom)
+		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Timing.PollMax+w.Jitter(w.Timing.PollMax)), string(store.AwaitsRoom))
 	case errors.Is(err, store.ErrAnswered):
 		return w.TakeBack(ctx, "not sent: a late answer came for a request beside it")
 	}

@@ -31,7 +31,7 @@ func (s *Queues) Step(ctx context.Context, held *hold.Work) error {
 	case w.Seg.State == store.Launched:
 		return w.askAll(ctx)
 	}
-	return w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, w.Seg.Reason)
+	return w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, string(w.Seg.Reason))
 }
 
 // abandon gives up a segment whose outcomes were in the memory of a process that died. Its requests go on by queue.

@@ -12,7 +12,7 @@ import (
 func (a *sender) watch(ctx context.Context) {
 	tick := time.NewTicker(a.Timing.Look)
 	defer tick.Stop()
-	run, noted := a.Run, pauseNote{until: a.Seg.Wait, kind: a.Seg.Reason}
+	run, noted := a.Run, pauseNote{until: a.Seg.Wait, kind: string(a.Seg.Reason)}
 	for {
 		select {
 		case <-ctx.Done():

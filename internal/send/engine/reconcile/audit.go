@@ -122,7 +122,7 @@ func (a *audit) leave(ctx context.Context, name string, why error) error {
 			continue
 		}
 		err := a.Leases.Segment(ctx, g.No, func(ctx context.Context, h *hold.LeaseHolder) error {
-			return a.Ledger.Work.Wake(ctx, h.Lease, due, store.AwaitsAudit)
+			return a.Ledger.Work.Wake(ctx, h.Lease, due, string(store.AwaitsAudit))
 		})
 		var held *store.HeldError
 		if errors.As(err, &held) {
@@ -144,7 +144,7 @@ func (r *Auditor) Owed(ctx context.Context, w *hold.Work) error {
 	switch err := a.with(ctx, w.Seg.Provider); {
 	case errors.As(err, &unread):
 		return w.Ledger.Work.RetryLater(ctx, w.Lease, store.Later{Due: w.Clock.Now().Add(w.Backoff(w.Seg.Failures+2, 0)),
-			Reason: store.AwaitsAudit})
+			Reason: string(store.AwaitsAudit)})
 	case err != nil:
 		return err
 	}

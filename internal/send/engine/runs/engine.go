@@ -89,6 +89,6 @@ func (e *Engine) InFlight() int { return e.queues.InFlight() }
 
 // Still reports whether no segment of a run moves by itself.
 func (e *Engine) Still(ctx context.Context, run int64) (bool, error) {
-	open, err := e.Ledger.Work.OpenSegments(ctx, run, engine.BlockedByBudget)
+	open, err := e.Ledger.Work.OpenSegments(ctx, run)
 	return open.Moving == 0, err
 }

@@ -65,7 +65,7 @@ func (e *Engine) Extend(ctx context.Context, run int64) (st engine.RunStatus, er
 // conclude returns where the run is, sets when to look again, and closes it when nothing is left to do.
 func (x *extension) conclude(ctx context.Context) (engine.RunStatus, error) {
 	st := engine.RunStatus{Made: x.Made, Budget: x.Short, Waiting: x.Waiting}
-	open, err := x.Ledger.Work.OpenSegments(ctx, x.Run.No, engine.BlockedByBudget)
+	open, err := x.Ledger.Work.OpenSegments(ctx, x.Run.No)
 	if err != nil {
 		return st, err
 	}

@@ -237,7 +237,7 @@ func notSent(unsent []store.Segment) string {
 	}
 	by := map[string]int64{}
 	for _, g := range unsent {
-		by[cmp.Or(assay.Clean(g.Reason, 200), "it is not due yet")] += g.Requests - g.Done()
+		by[cmp.Or(assay.Clean(g.Reason.String(), 200), "it is not due yet")] += g.Requests - g.Done()
 	}
 	reasons := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
 	const most = 3

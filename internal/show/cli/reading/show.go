@@ -160,7 +160,7 @@ func printJob(out io.Writer, j *store.RunJob) error {
 		{"job", j.ID + " at " + j.Provider + ", made " + moment(&j.Created)},
 		{"run", j.Run.ID + " of " + j.Run.Study},
 		{"stage", fmt.Sprintf("%s, lane %s (%s), turn %d, segment %d", g.Stage, g.Lane, g.Model, g.Turn, g.No)},
-		{"state", string(g.State) + orWord(g.JobWord) + orWord(g.Reason)},
+		{"state", string(g.State) + orWord(g.JobWord) + orWord(g.Reason.String())},
 		{"requests", fmt.Sprintf("%s, of which %s have ended", assay.Thousands(g.Requests), assay.Thousands(g.Done()))},
 	}
 	if j.Role != store.JobCurrent {

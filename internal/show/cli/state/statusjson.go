@@ -146,8 +146,8 @@ func segmentDocuments(all []store.Segment) []segmentDocument {
 		out = append(out, segmentDocument{
 			Reported: reported,
 			Segment:  g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Model: g.Provider + "/" + g.Model,
-			State: string(g.State), Reason: g.Reason, Requests: g.Requests, Done: g.Done(), Endings: endingsOf(g.Endings), Job: g.Job,
-			Word: g.JobWord, Created: g.Created, Launched: assay.KnownTime(g.Launched), Ended: assay.KnownTime(g.EndedAt),
+			State: string(g.State), Reason: g.Reason.String(), Requests: g.Requests, Done: g.Done(), Endings: endingsOf(g.Endings),
+			Job: g.Job, Word: g.JobWord, Created: g.Created, Launched: assay.KnownTime(g.Launched), Ended: assay.KnownTime(g.EndedAt),
 			Settled: assay.KnownTime(g.SettledAt), Before: assay.KnownTime(g.CollectBefore), AtLeast: g.Cost.Sum.Float(),
 			Unpriced: g.Cost.Unknown,
 		})
@@ -266,7 +266,7 @@ func (d *statusDocument) waits(ctx context.Context, w *shell.World, h *shell.Hom
 	}
 	for _, t := range troubles {
 		if !t.Still.IsZero() {
-			d.Still = append(d.Still, stillDocument{Segment: t.Segment, Lane: t.Lane, Since: t.Still, Reason: t.Reason})
+			d.Still = append(d.Still, stillDocument{Segment: t.Segment, Lane: t.Lane, Since: t.Still, Reason: t.Reason.String()})
 		}
 	}
 	all, err := h.Ledger.Leases.Drivers(ctx, run.No)

@@ -340,7 +340,8 @@ func (w *writer) batchMetas(ctx context.Context) error {
 		if !ok || !export.HasConversations(st) || s.Job == "" {
 			continue
 		}
-		m := segmentMeta{batchMeta: batchMeta{Batch: s.Job, Status: cmp.Or(s.JobState, string(s.State)), Error: s.Reason, Model: s.Model}}
+		m := segmentMeta{batchMeta: batchMeta{
+			Batch: s.Job, Status: cmp.Or(s.JobState, string(s.State)), Error: s.Reason.String(), Model: s.Model}}
 		m.file = path.Join(generationsDir, w.spec(s.Stage), artifacts.Name(s.Lane), w.stamp(), "metadata", artifacts.Name(s.Job)+".json")
 		w.metas[s.No] = m
 		w.rest[m.file] = func() any { return m.batchMeta }

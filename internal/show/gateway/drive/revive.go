@@ -198,7 +198,7 @@ func (s *Driver) WaitsFor(ctx context.Context, run store.Run) (string, error) {
 		return "", err
 	}
 	for _, g := range held {
-		all = append(all, g.Lane+": "+g.Reason)
+		all = append(all, g.Lane+": "+g.Reason.String())
 	}
 	others, err := s.elsewhere(ctx, run)
 	if err != nil {

@@ -96,7 +96,7 @@ func (s *Pages) readWaits(ctx context.Context, q *site.Request, data *runData) e
 	}
 	all, err := q.Home.Pages.Troubles(ctx, q.Run.No, shownSegments)
 	for _, t := range all {
-		row := waitRow{t.Segment, t.Stage, t.Lane, t.Provider, t.Reason, nil, assay.KnownTime(t.Due)}
+		row := waitRow{t.Segment, t.Stage, t.Lane, t.Provider, t.Reason.String(), nil, assay.KnownTime(t.Due)}
 		if t.Wait.After(s.Now()) {
 			row.Until = &t.Wait
 		}
@@ -238,7 +238,7 @@ func segmentRows(all []store.Segment) []segmentRow {
 	for _, g := range all {
 		row := segmentRow{
 			No: g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Purpose: string(g.Purpose),
-			Model: g.Provider + "/" + g.Model, State: string(g.State), Reason: g.Reason, Requests: g.Requests, Done: g.Done(),
+			Model: g.Provider + "/" + g.Model, State: string(g.State), Reason: g.Reason.String(), Requests: g.Requests, Done: g.Done(),
 			Endings: map[string]int64{}, Job: g.Job, JobWord: g.JobWord, Created: g.Created, Launched: assay.KnownTime(g.Launched),
 			Ended: assay.KnownTime(g.EndedAt), Settled: assay.KnownTime(g.SettledAt), CollectBefore: assay.KnownTime(g.CollectBefore),
 			Expected: g.Expected.Float(), Cost: g.Cost.Sum.Float(), Unpriced: g.Cost.Unknown, cost: g.Cost,

@@ -202,7 +202,7 @@ func TestTwoWorkersDoNotSpendTheLastDollarTwice(t *testing.T) {
 			if g.State == store.Settled {
 				settled++
 			}
-			if g.State == store.Uploaded && g.Due.IsZero() && strings.Contains(g.Reason, "budget") {
+			if g.State == store.Uploaded && g.Due.IsZero() && strings.Contains(g.Reason.String(), "budget") {
 				asleep++
 			}
 		}
