@@ -28,6 +28,11 @@ func (r *Request) Digest(baseURL string, params []byte, draw int) []byte {
 		text(r.Prompt.System)
 		text(r.Prompt.Context)
 		for _, m := range r.Prompt.Messages {
+			if len(m.Parts) > 0 {
+				text(string(m.Role) + " parts " + strconv.Itoa(len(m.Parts))) // no role is called so
+				hashParts(text, m.Parts)
+				continue
+			}
 			text(string(m.Role))
 			text(m.Text)
 		}

@@ -49,7 +49,16 @@ type Params struct {
 	Seed        *int64
 	Schema      json.RawMessage `json:",omitempty"` // JSON Schema of the answer; nil: free text, also after a way through JSON
 	ServiceTier string
-	Extra       map[string]json.RawMessage // further body fields, sent as they are
+
+	// Each of these is written to JSON only where it is set, so that the digests of lanes without them never change.
+	Tools      []Tool     `json:",omitempty"`
+	ToolChoice ToolChoice `json:",omitzero"`
+	Parallel   *bool      `json:",omitempty"` // whether several tools may be called at once; nil: the provider's default
+	JSON       bool       `json:",omitempty"` // the answer is a JSON object of any form
+	N          int        `json:",omitempty"` // answers to one request; 0: one
+	Logprobs   int        `json:",omitempty"` // likeliest tokens of each place, with their probabilities; 0: none
+
+	Extra map[string]json.RawMessage // further body fields, sent as they are
 }
 
 // Thinking is a lane's wish for extended thinking. The zero value leaves the provider's default.

@@ -28,9 +28,10 @@ func (e Ending) Stands() bool { return e == Answered || e == Cut || e == Refused
 // Outcome is how one attempt ended, and what came back.
 type Outcome struct {
 	Ending    Ending
-	Text      string // the answer alone
-	Thoughts  string // kept apart, never part of the answer
-	Finish    string // the provider's own word for why it stopped
+	Text      string     // the answer alone
+	Thoughts  string     // kept apart, never part of the answer
+	Calls     []ToolCall `json:",omitempty"` // tools that the model wants called, in its order; with them an answer may have no text
+	Finish    string     // the provider's own word for why it stopped
 	Usage     Usage
 	Model     string // the model that answered, as the reply names it
 	RequestID string // the provider's id of this answer

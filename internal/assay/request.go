@@ -18,10 +18,11 @@ const (
 	RoleAssistant Role = "assistant"
 )
 
-// Message is one text of a conversation.
+// Message is one text of a conversation, or several parts in their order.
 type Message struct {
-	Role Role
-	Text string
+	Role  Role
+	Text  string
+	Parts []Part // in the place of Text, where there are any
 }
 
 // Prompt is the input of a model: the system text, the long shared context that prompt caching covers, and the
@@ -32,11 +33,15 @@ type Prompt struct {
 	Messages []Message
 }
 
-// Bytes returns how much text it has.
+// Bytes returns how much text it has; media are no text.
 func (p *Prompt) Bytes() int {
 	n := len(p.System) + len(p.Context)
 	for _, m := range p.Messages {
-		n += len(m.Text)
+		if len(m.Parts) > 0 {
+			n += bytesOf(m.Parts)
+		} else {
+			n += len(m.Text)
+		}
 	}
 	return n
 }

@@ -39,6 +39,7 @@ type Wire struct {
 	EffortField    string       // the name of a flat effort field, such as reasoning_effort; empty: the dialect's own place
 	Thinking       ThinkingWire // how thinking is written
 	Schema         SchemaWire   // how an answer schema is written
+	Media          MediaWire    // how media are written, where a relative of a dialect has forms of its own
 	SeedField      string       // "seed" or "random_seed"; empty: the dialect's own place
 	ModelInBody    bool         // false where the job, not the line, names the model
 	StoreFalse     bool         // write store:false where the API would else keep the answer
@@ -72,4 +73,15 @@ const (
 	SchemaWireNone       SchemaWire = ""            // the model has no structured output: the prompt must ask, the parser tolerate
 	SchemaWireStrict     SchemaWire = "json_schema" // the dialect's own schema field
 	SchemaWireJSONObject SchemaWire = "json_object" // JSON is promised, the schema is not
+)
+
+// MediaWire is a way to write media in chat completions.
+type MediaWire string
+
+// The ways to write media.
+const (
+	MediaWireOwn        MediaWire = ""           // the dialect's own
+	MediaWireImages     MediaWire = "images"     // images alone
+	MediaWireMistral    MediaWire = "mistral"    // document_url, and audio as a text
+	MediaWireOpenRouter MediaWire = "openrouter" // a document's URL in the place of its data
 )

@@ -8,14 +8,14 @@ import (
 	"unicode"
 
 	"assay/internal/assay"
-	"assay/internal/send/dialect"
+	"assay/internal/assay/jsontext"
 )
 
 // readBody takes from a body what rules and prices need. What it does not know goes out all the same.
 func readBody(e *Entry) *flaw {
 	b := shown{lower: e.API == "chat" || e.API == "responses"}
 	b.small = append(b.small, '{')
-	dialect.Members(e.Body, b.take)
+	jsontext.Members(e.Body, b.take)
 	b.small = append(b.small, '}')
 	var err error
 	var f *flaw

@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/dialect"
+	"assay/internal/send/dialect/asked"
 	"assay/internal/study/catalog"
 )
 
@@ -88,12 +89,12 @@ func (c *Conversion) Write(ctx context.Context, r io.Reader, out *Writer) error 
 
 // convert makes one request; nil if it cannot be.
 func (c *Conversion) convert(e Entry, report func(hint, what string, warning bool)) *assay.Request {
-	asked, err := dialect.ReadRequest(dialectOf(e.API), e.Body)
+	read, err := asked.Read(dialectOf(e.API), e.Body)
 	if err != nil {
 		report("", "it cannot be told to "+c.Provider+": "+err.Error(), false)
 		return nil
 	}
-	lane := assay.Lane{Provider: c.Provider, API: c.API, Mode: assay.ModeBatch, Params: asked.Params}
+	lane := assay.Lane{Provider: c.Provider, API: c.API, Mode: assay.ModeBatch, Params: read.Params}
 	if lane.Model = c.model(e.Model); lane.Model == "" {
 		report(fmt.Sprintf("--to %s/MODEL for all, or --model %s=MODEL", c.Provider, e.Model),
 			fmt.Sprintf("no model of %s is called %q", c.Provider, assay.Clean(e.Model, 80)), false)
@@ -110,7 +111,7 @@ func (c *Conversion) convert(e Entry, report func(hint, what string, warning boo
 			report("--drop leaves it out", name+why, false)
 		}
 	}
-	for _, name := range asked.Lost {
+	for _, name := range read.Lost {
 		lose(name, " has no place at "+c.Provider)
 	}
 	if tier := lane.Params.ServiceTier; tier != "" && c.From.Kind != c.Vendor.Name {
@@ -130,7 +131,7 @@ func (c *Conversion) convert(e Entry, report func(hint, what string, warning boo
 	}
 	wire := c.Catalog.Wire(lane, c.Vendor.Name, assay.ModeBatch)
 	wire.CacheMarks, wire.CacheKey = false, false // what is cached costs: nobody asked for it
-	return &assay.Request{Lane: &lane, Wire: &wire, Prompt: &asked.Prompt}
+	return &assay.Request{Lane: &lane, Wire: &wire, Prompt: &read.Prompt}
 }
 
 // fit takes away what the model would refuse, or reports it.

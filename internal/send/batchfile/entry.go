@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 	"assay/internal/send/dialect"
 	"assay/internal/study/catalog"
 )
@@ -98,7 +99,7 @@ func read(l line) (Entry, *flaw) {
 		return e, flawf("", "the line has more than %d MB", maxLine>>20).as("line_too_long", "")
 	}
 	var raw rawLine
-	if !dialect.Members(l.text, raw.take) {
+	if !jsontext.Members(l.text, raw.take) {
 		return e, notJSON(l).as("invalid_json_line", "")
 	}
 	if f := raw.shape(&e); f != nil {

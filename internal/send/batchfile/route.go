@@ -16,7 +16,9 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 	"assay/internal/send/dialect"
+	"assay/internal/send/dialect/asked"
 	"assay/internal/study/catalog"
 )
 
@@ -158,17 +160,17 @@ func (r *Router) pass(e *Entry, v catalog.Vendor, d Destination) (Destination, *
 
 // convert makes a request of another API.
 func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination, *Refusal) {
-	asked, err := dialect.ReadRequest(dialectOf(r.API), e.Body)
+	read, err := asked.Read(dialectOf(r.API), e.Body)
 	if err != nil {
 		return d, refuse(400, "unsupported_value", "messages", "it cannot be sent to %s: %s", v.Name, err)
 	}
-	lost := slices.DeleteFunc(asked.Lost, func(name string) bool { return aside(name) || name == "include" && sealed(e.Body) })
+	lost := slices.DeleteFunc(read.Lost, func(name string) bool { return aside(name) || name == "include" && sealed(e.Body) })
 	if len(lost) > 0 {
 		return d, refuse(400, "unsupported_parameter", lost[0], "unsupported parameter: %s has no place at %s",
 			strings.Join(lost, ", "), v.Name)
 	}
-	d.Lane.API, d.Lane.Params = v.DefaultAPI, asked.Params
-	if tier := asked.Params.ServiceTier; tier == "auto" || tier == "default" {
+	d.Lane.API, d.Lane.Params = v.DefaultAPI, read.Params
+	if tier := read.Params.ServiceTier; tier == "auto" || tier == "default" {
 		d.Lane.Params.ServiceTier = ""
 	} else if tier != "" {
 		return d, refuse(400, "unsupported_value", "service_tier", "service_tier %q has another meaning at %s",
@@ -181,7 +183,7 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 	d.Wire = r.Catalog.Wire(d.Lane, v.Name, d.Lane.Mode)
 	d.Wire.CacheMarks, d.Wire.CacheKey = false, false // what is cached costs, and was not asked for
 	d.Limit = d.Lane.Params.MaxTokens
-	d.Body, err = dialect.AppendBody(nil, &assay.Request{Lane: &d.Lane, Wire: &d.Wire, Prompt: &asked.Prompt})
+	d.Body, err = dialect.AppendBody(nil, &assay.Request{Lane: &d.Lane, Wire: &d.Wire, Prompt: &read.Prompt})
 	if err != nil {
 		return d, refuse(400, "unsupported_parameter", "", "it cannot be sent to %s: %s", v.Name, err)
 	}
@@ -199,7 +201,7 @@ func aside(name string) bool {
 // provider has none, and leaving them out takes nothing from anyone.
 func sealed(body []byte) bool {
 	only := true
-	dialect.Members(body, func(name, value []byte) {
+	jsontext.Members(body, func(name, value []byte) {
 		var wants []string
 		if string(name) == "include" {
 			only = json.Unmarshal(value, &wants) == nil &&

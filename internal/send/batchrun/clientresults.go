@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 	"assay/internal/keep/store"
 	"assay/internal/send/dialect"
 )
@@ -173,11 +174,11 @@ func replyIn(raw []byte, live bool) (body []byte) {
 	if live {
 		return raw
 	}
-	dialect.Members(raw, func(name, value []byte) {
+	jsontext.Members(raw, func(name, value []byte) {
 		if string(name) != "response" {
 			return
 		}
-		dialect.Members(value, func(name, value []byte) {
+		jsontext.Members(value, func(name, value []byte) {
 			if string(name) == "body" {
 				body = value
 			}
@@ -189,7 +190,7 @@ func replyIn(raw []byte, live bool) (body []byte) {
 // Speaks reports whether a reply has the form of an API.
 func Speaks(raw []byte, api string) bool {
 	want, has := map[string]string{"chat": "choices", "responses": "output"}[api], false
-	dialect.Members(raw, func(name, _ []byte) { has = has || string(name) == want })
+	jsontext.Members(raw, func(name, _ []byte) { has = has || string(name) == want })
 	return has
 }
 

@@ -30,6 +30,13 @@ type body struct {
 	err    error  // the first value that cannot be written
 }
 
+// item separates an element of a list from the one before it, if there is one.
+func (w *body) item() {
+	if w.b[len(w.b)-1] != '[' {
+		w.b = append(w.b, ',')
+	}
+}
+
 // names is a small set that needs no allocation.
 type names struct {
 	list [24]string
@@ -212,12 +219,15 @@ func (w *body) schema() {
 	w.b = jsontext.AppendCompact(w.b, w.params.Schema)
 }
 
-// wants returns which form of structured output to write; none without a schema.
+// wants returns which form of structured output to write; none if free text is wanted.
 func (w *body) wants() assay.SchemaWire {
-	if w.params.Schema == nil {
-		return assay.SchemaWireNone
+	switch {
+	case w.params.Schema != nil:
+		return w.wire.Schema
+	case w.params.JSON:
+		return assay.SchemaWireJSONObject
 	}
-	return w.wire.Schema
+	return assay.SchemaWireNone
 }
 
 // writeExtra merges what the study adds, in the order of the names.

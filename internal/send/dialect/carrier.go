@@ -40,6 +40,9 @@ func AppendLine(dst []byte, id string, req *assay.Request) ([]byte, error) {
 		b = jsontext.AppendString(b, id)
 		b = append(b, `,"request":`...)
 	case assay.CarrierBedrock:
+		if req.Wire.Dialect == assay.DialectConverse && req.Lane != nil && len(req.Lane.Params.Tools) > 0 {
+			return dst, fmt.Errorf("write line: %w", noPlace("tools in a batch"))
+		}
 		b = append(b, `"recordId":`...)
 		b = jsontext.AppendString(b, id)
 		b = append(b, `,"modelInput":`...)

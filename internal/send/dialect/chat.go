@@ -6,6 +6,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
+	"assay/internal/send/dialect/parts"
 )
 
 // writeChat writes the body of OpenAI chat completions, which many providers read.
@@ -39,6 +40,11 @@ func (w *body) writeChat() error {
 		w.text("type", "json_object")
 		w.end()
 	}
+	w.chatTools()
+	if w.params.Logprobs > 0 {
+		w.truth("logprobs", true)
+	}
+	w.several("n", "top_logprobs")
 	w.tier("service_tier")
 	w.keepNothing()
 	w.cacheKey()
@@ -64,19 +70,39 @@ func (w *body) turns(systemRole string) {
 		w.b = append(w.b, systemRole...)
 		w.b = append(w.b, `","content":`...)
 		w.b = jsontext.AppendString(w.b, w.prompt.System)
-		w.b = append(w.b, '}', ',')
+		w.b = append(w.b, '}')
 	}
 	first := w.firstUser()
 	for i, m := range w.prompt.Messages {
-		if i > 0 {
-			w.b = append(w.b, ',')
+		if len(m.Parts) > 0 {
+			w.parts(&m, i == first)
+			continue
 		}
+		w.item()
 		w.b = append(w.b, `{"role":"`...)
 		w.b = append(w.b, m.Role...)
 		w.b = append(w.b, `","content":`...)
 		w.speech(i, first)
 		w.b = append(w.b, '}')
 	}
+}
+
+// parts writes a message that has parts, behind the context where it is the first of the user.
+func (w *body) parts(m *assay.Message, first bool) {
+	context := ""
+	if first {
+		context = w.prompt.Context
+	}
+	w.content(func(p *parts.Writer) {
+		switch w.wire.Dialect {
+		case assay.DialectResponses:
+			p.Responses(m, context)
+		case assay.DialectOllama:
+			p.Ollama(m, context)
+		default:
+			p.Chat(m, context)
+		}
+	})
 }
 
 // chatReasoning writes effort and thinking: a flat field, or a reasoning object where the provider has one.
@@ -140,6 +166,10 @@ func (d *Decoder) readChat(v jsontext.Value, r reasoning) assay.Outcome {
 	message := choice.Get("message")
 	o.Finish = d.same(&d.finish, choice.Get("finish_reason"))
 	o.Text, o.Thoughts = d.chatContent(message)
+	for c := range message.Get("tool_calls").All() {
+		f := c.Get("function")
+		o.Calls = append(o.Calls, d.readCall(c.Get("id"), f.Get("name"), f.Get("arguments")))
+	}
 	switch {
 	case v.Get("error").Present():
 		return failed(o, d.fault(0, v))

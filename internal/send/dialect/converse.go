@@ -3,28 +3,33 @@ package dialect
 import (
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
+	"assay/internal/send/dialect/parts"
 )
 
 // writeConverse writes the body of Bedrock's Converse.
 func (w *body) writeConverse() error {
-	if w.prompt.System != "" {
+	if system := w.system(); system != "" {
 		w.field("system")
 		w.b = append(w.b, `[{"text":`...)
-		w.b = jsontext.AppendString(w.b, w.prompt.System)
+		w.b = jsontext.AppendString(w.b, system)
 		w.b = append(w.b, `}]`...)
 	}
 	w.field("messages")
 	w.b = append(w.b, '[')
 	first := w.firstUser()
 	for i, m := range w.prompt.Messages {
-		if i > 0 {
-			w.b = append(w.b, ',')
-		}
+		w.item()
 		w.b = append(w.b, `{"role":"`...)
 		w.b = append(w.b, m.Role...)
-		w.b = append(w.b, `","content":[{"text":`...)
-		w.speech(i, first)
-		w.b = append(w.b, `}]}`...)
+		w.b = append(w.b, `","content":[`...)
+		if len(m.Parts) > 0 {
+			w.content(func(p *parts.Writer) { p.Converse(w.framed(m.Parts, i == first)) })
+		} else {
+			w.b = append(w.b, `{"text":`...)
+			w.speech(i, first)
+			w.b = append(w.b, '}')
+		}
+		w.b = append(w.b, `]}`...)
 	}
 	w.b = append(w.b, ']')
 
@@ -34,7 +39,9 @@ func (w *body) writeConverse() error {
 	w.float("topP", w.params.TopP)
 	w.texts("stopSequences", w.params.Stop)
 	w.end()
+	w.converseTools()
 	w.seed("")
+	w.several("", "")
 	effort, err := w.modelFields()
 	if err != nil {
 		return err
@@ -76,7 +83,9 @@ func (w *body) textFormat(effort string) error {
 		w.schemaText()
 		w.b = append(w.b, `}}}`...)
 	case assay.SchemaWireJSONObject:
-		return noPlace("JSON without a schema")
+		if w.params.Schema != nil {
+			return noPlace("JSON without a schema")
+		}
 	}
 	w.end()
 	return nil
@@ -99,40 +108,6 @@ func (w *body) schemaText() {
 	w.b = append(w.b[:text+n], '"')
 }
 
-// converse takes the body of Bedrock's Converse.
-func (t *taker) converse() {
-	p := &t.asked.Params
-	t.asked.Prompt.System = t.text("system", t.raw("system"), between)
-	t.conversation("messages")
-	c := t.inside("inferenceConfig")
-	c.take(&p.MaxTokens, "maxTokens")
-	c.take(&p.Temperature, "temperature")
-	c.take(&p.TopP, "topP")
-	p.Stop = c.stops("stopSequences")
-	c.rest()
-	own := t.inside("additionalModelRequestFields")
-	own.take(&p.TopK, "top_k")
-	own.thinking()
-	own.rest()
-	out := t.inside("outputConfig")
-	out.take(&p.Effort, "effort")
-	format := out.inside("textFormat")
-	structure := format.inside("structure")
-	schema := structure.inside("jsonSchema")
-	var kind, text string
-	format.take(&kind, "type")
-	if schema.take(&text, "schema"); text != "" {
-		p.Schema = []byte(text)
-	}
-	schema.raw("name", "description")
-	for _, in := range []*taker{schema, structure, format, out} {
-		in.rest()
-	}
-	tier := t.inside("serviceTier")
-	tier.take(&p.ServiceTier, "type")
-	tier.rest()
-}
-
 // readConverse reads a reply of Converse.
 func (d *Decoder) readConverse(v jsontext.Value) assay.Outcome {
 	o := assay.Outcome{
@@ -143,6 +118,9 @@ func (d *Decoder) readConverse(v jsontext.Value) assay.Outcome {
 	content := v.Get("output").Get("message").Get("content")
 	for block := range content.All() {
 		d.addText(d.text(block.Get("text")))
+		if use := block.Get("toolUse"); use.Is(jsontext.Object) {
+			o.Calls = append(o.Calls, d.readCall(use.Get("toolUseId"), use.Get("name"), use.Get("input")))
+		}
 		d.addThought(d.text(block.Get("reasoningContent").Get("reasoningText").Get("text")))
 	}
 	o.Text, o.Thoughts = d.flush(paragraphs)
@@ -155,7 +133,7 @@ func (d *Decoder) readConverse(v jsontext.Value) assay.Outcome {
 	switch o.Finish {
 	case "guardrail_intervened", "content_filtered", "refusal":
 		return ended(o, stopRefused)
-	case "max_tokens", "model_context_window_exceeded", "malformed_model_output", "malformed_tool_use", "tool_use":
+	case "max_tokens", "model_context_window_exceeded", "malformed_model_output", "malformed_tool_use":
 		return ended(o, stopCut)
 	}
 	return ended(o, stopWhole)

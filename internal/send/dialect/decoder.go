@@ -65,7 +65,7 @@ func ended(o assay.Outcome, why stop) assay.Outcome {
 	switch {
 	case why == stopRefused:
 		o.Ending = assay.Refused
-	case strings.TrimSpace(o.Text) == "":
+	case strings.TrimSpace(o.Text) == "" && len(o.Calls) == 0:
 		o.Ending = assay.Empty
 	case why == stopCut:
 		o.Ending = assay.Cut

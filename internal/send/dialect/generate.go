@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
+	"assay/internal/send/dialect/parts"
 )
 
 // writeGenerate writes the body of Gemini generateContent.
@@ -28,20 +29,25 @@ func (w *body) writeGenerate() error {
 	w.b = append(w.b, '[')
 	first := w.firstUser()
 	for i, m := range w.prompt.Messages {
-		if i > 0 {
-			w.b = append(w.b, ',')
-		}
+		w.item()
 		role := "user"
 		if m.Role == assay.RoleAssistant {
 			role = "model"
 		}
 		w.b = append(w.b, `{"role":"`...)
 		w.b = append(w.b, role...)
-		w.b = append(w.b, `","parts":[{"text":`...)
-		w.speech(i, first)
-		w.b = append(w.b, `}]}`...)
+		w.b = append(w.b, `","parts":[`...)
+		if len(m.Parts) > 0 {
+			w.content(func(p *parts.Writer) { p.Generate(w.framed(m.Parts, i == first)) })
+		} else {
+			w.b = append(w.b, `{"text":`...)
+			w.speech(i, first)
+			w.b = append(w.b, '}')
+		}
+		w.b = append(w.b, `]}`...)
 	}
 	w.b = append(w.b, ']')
+	w.generateTools()
 	err := w.generationConfig()
 	w.tier("serviceTier")
 	if w.label != "" {
@@ -65,10 +71,14 @@ func (w *body) generationConfig() error {
 	case assay.SchemaWireStrict:
 		w.text("responseMimeType", "application/json")
 		w.field("responseSchema")
-		err = w.geminiSchema()
+		w.content(func(p *parts.Writer) { err = p.GeminiSchema(w.params.Schema) })
 	case assay.SchemaWireJSONObject:
 		w.text("responseMimeType", "application/json")
 	}
+	if w.params.Logprobs > 0 {
+		w.truth("responseLogprobs", true)
+	}
+	w.several("candidateCount", "logprobs")
 	err = errors.Join(err, w.thinkingConfig())
 	w.end()
 	return err
@@ -90,7 +100,7 @@ func (w *body) thinkingConfig() error {
 	case assay.ThinkingWireGemBudget:
 		budget, hasBudget, err = w.geminiBudget()
 	case assay.ThinkingWireGemLevel:
-		if level, err = w.geminiLevel(); err == nil && level != "" && !isWord(level) {
+		if level, err = w.geminiLevel(); err == nil && level != "" && !parts.IsWord(level) {
 			err = fmt.Errorf("no thinking level %q", level)
 		}
 	default:
@@ -112,7 +122,7 @@ func (w *body) thinkingConfig() error {
 	if level != "" {
 		w.name("thinkingLevel")
 		w.b = append(w.b, '"')
-		w.b = appendUpper(w.b, level)
+		w.b = parts.AppendUpper(w.b, level)
 		w.b = append(w.b, '"')
 	}
 	w.b = append(w.b, '}')
@@ -156,28 +166,6 @@ func (w *body) geminiLevel() (string, error) {
 	return w.params.Effort, nil
 }
 
-// appendUpper appends the capitals of s, as Google's enums are spelled. It leaves all but letters alone.
-func appendUpper[S ~string | ~[]byte](dst []byte, s S) []byte {
-	for i := range len(s) {
-		c := s[i]
-		if 'a' <= c && c <= 'z' {
-			c -= 'a' - 'A'
-		}
-		dst = append(dst, c)
-	}
-	return dst
-}
-
-// isWord reports whether s consists of letters alone, so that its capitals are the same word.
-func isWord[S ~string | ~[]byte](s S) bool {
-	for i := range len(s) {
-		if !isLetter(s[i]) {
-			return false
-		}
-	}
-	return len(s) > 0
-}
-
 // readGenerate reads a generateContent reply.
 func (d *Decoder) readGenerate(v jsontext.Value) assay.Outcome {
 	usage := v.Get("usageMetadata")
@@ -198,6 +186,11 @@ func (d *Decoder) readGenerate(v jsontext.Value) assay.Outcome {
 		return failed(o, unreadable("no_candidates", "the reply has no candidates"))
 	}
 	for part := range c.Get("content").Get("parts").All() {
+		if call := part.Get("functionCall"); call.Is(jsontext.Object) {
+			c := d.readCall(call.Get("id"), call.Get("name"), call.Get("args"))
+			c.Signature = d.text(part.Get("thoughtSignature"))
+			o.Calls = append(o.Calls, c)
+		}
 		if part.Get("thought").Is(jsontext.True) {
 			d.addThought(d.text(part.Get("text")))
 		} else {

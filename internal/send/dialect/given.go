@@ -21,7 +21,7 @@ func appendGiven(dst, body []byte, label string) ([]byte, error) {
 	b = jsontext.AppendString(append(jsontext.AppendString(b, labelName), ':'), label)
 	var rest []byte
 	err := jsontext.EachMember(body, func(key, value []byte) error {
-		if !named(key, "labels") {
+		if !jsontext.Named(key, "labels") {
 			rest = appendPair(append(rest, ','), key, value)
 			return nil
 		}
@@ -29,7 +29,7 @@ func appendGiven(dst, body []byte, label string) ([]byte, error) {
 			return errors.New("labels is not an object")
 		}
 		return jsontext.EachMember(value, func(name, text []byte) error {
-			if !named(name, labelName) {
+			if !jsontext.Named(name, labelName) {
 				b = appendPair(append(b, ','), name, text)
 			}
 			return nil
@@ -48,7 +48,7 @@ func AppendModel(dst, body []byte, model string) ([]byte, error) {
 	}
 	b := jsontext.AppendString(append(dst, `{"model":`...), model)
 	_ = jsontext.EachMember(body, func(key, value []byte) error { // the callback has no errors
-		if !named(key, "model") {
+		if !jsontext.Named(key, "model") {
 			b = appendPair(append(b, ','), key, value)
 		}
 		return nil
@@ -63,7 +63,7 @@ func AppendWithout(dst, body []byte, names ...string) ([]byte, error) {
 	}
 	b := append(dst, '{')
 	_ = jsontext.EachMember(body, func(key, value []byte) error { // the callback has no errors
-		if !slices.ContainsFunc(names, func(name string) bool { return named(key, name) }) {
+		if !slices.ContainsFunc(names, func(name string) bool { return jsontext.Named(key, name) }) {
 			b = appendPair(appendComma(b), key, value)
 		}
 		return nil
@@ -81,15 +81,16 @@ func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
 	ours := labelled(line)
 	b := append(dst, '{')
 	err := jsontext.EachMember(line, func(key, value []byte) error {
-		if ours && named(key, "custom_id") {
+		if ours && jsontext.Named(key, "custom_id") {
 			return nil
 		}
 		b = appendComma(b)
 		switch {
-		case named(key, "custom_id"), named(key, "batch_request_id"), named(key, "key"), named(key, "recordId"):
+		case jsontext.Named(key, "custom_id"), jsontext.Named(key, "batch_request_id"), jsontext.Named(key, "key"),
+			jsontext.Named(key, "recordId"):
 			b = appendName(b, key)
 			b = jsontext.AppendString(b, id)
-		case named(key, "request"):
+		case jsontext.Named(key, "request"):
 			b = appendUnlabelled(appendName(b, key), value)
 		default:
 			b = appendPair(b, key, value)
@@ -109,8 +110,8 @@ func labelled(line []byte) bool {
 		return false
 	}
 	within := func(raw []byte, word string, f func(value []byte)) {
-		Members(raw, func(name, value []byte) {
-			if named(name, word) {
+		jsontext.Members(raw, func(name, value []byte) {
+			if jsontext.Named(name, word) {
 				f(value)
 			}
 		})
@@ -128,10 +129,10 @@ func appendUnlabelled(dst, request []byte) []byte {
 	}
 	b := append(dst, '{')
 	_ = jsontext.EachMember(request, func(key, value []byte) error { // the callback has no errors
-		if named(key, "labels") && len(value) > 0 && value[0] == '{' {
+		if jsontext.Named(key, "labels") && len(value) > 0 && value[0] == '{' {
 			labels := []byte{'{'}
 			_ = jsontext.EachMember(value, func(name, text []byte) error {
-				if !named(name, labelName) {
+				if !jsontext.Named(name, labelName) {
 					labels = appendPair(appendComma(labels), name, text)
 				}
 				return nil
@@ -145,24 +146,6 @@ func appendUnlabelled(dst, request []byte) []byte {
 		return nil
 	})
 	return append(b, '}')
-}
-
-// Members calls f for every member of a JSON object, the name as written between its quotes. It returns false, without
-// a call, if raw is no JSON object. Nothing is copied: it is for lines that are read by the million.
-func Members(raw []byte, f func(name, value []byte)) bool {
-	if raw = jsontext.SkipSpace(raw); len(raw) == 0 || raw[0] != '{' || !jsontext.Valid(raw) {
-		return false
-	}
-	_ = jsontext.EachMember(raw, func(name, value []byte) error { f(name, value); return nil }) // f has no errors
-	return true
-}
-
-// named reports whether a name in its JSON form equals a word.
-func named(key []byte, word string) bool {
-	if bytes.IndexByte(key, '\\') >= 0 {
-		key = jsontext.AppendUnescaped(nil, key)
-	}
-	return string(key) == word
 }
 
 // appendComma separates what follows from the member before it, if there is one.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 	"assay/internal/send/dialect"
 )
 
@@ -44,7 +45,7 @@ func TestTheFieldsOfALineAreThoseThatStandInIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		dialect.Members(line, func(name, _ []byte) { names = append(names, string(name)) })
+		jsontext.Members(line, func(name, _ []byte) { names = append(names, string(name)) })
 		if carrier == assay.CarrierVertex { // which echoes it, and has no name for it
 			names = slices.DeleteFunc(names, func(name string) bool { return name == "custom_id" })
 		}

@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
+	"assay/internal/send/dialect/parts"
 )
 
 // writeMessages writes the body of Anthropic messages.
@@ -21,15 +22,21 @@ func (w *body) writeMessages() error {
 	w.b = append(w.b, '[')
 	first := w.firstUser()
 	for i, m := range w.prompt.Messages {
-		if i > 0 {
-			w.b = append(w.b, ',')
-		}
+		w.item()
 		w.b = append(w.b, `{"role":"`...)
 		w.b = append(w.b, m.Role...)
 		w.b = append(w.b, `","content":`...)
-		if i == first {
+		switch {
+		case len(m.Parts) > 0:
+			w.b = append(w.b, '[')
+			if i == first {
+				w.markedBlock(w.prompt.Context)
+			}
+			w.content(func(p *parts.Writer) { p.Messages(m.Parts) })
+			w.b = append(w.b, ']')
+		case i == first:
 			w.contextBlocks(m.Text)
-		} else {
+		default:
 			w.b = jsontext.AppendString(w.b, m.Text)
 		}
 		w.b = append(w.b, '}')
@@ -42,6 +49,8 @@ func (w *body) writeMessages() error {
 	w.topK("top_k")
 	w.texts("stop_sequences", w.params.Stop)
 	w.seed("")
+	w.messagesTools()
+	w.several("", "")
 	effort, err := w.messagesThinking()
 	if err != nil {
 		return err
@@ -57,14 +66,14 @@ func (w *body) writeMessages() error {
 // messagesSystem writes the system text; it carries the cache mark when no context follows.
 func (w *body) messagesSystem() {
 	switch {
-	case w.prompt.System == "":
+	case w.system() == "":
 	case w.wire.CacheMarks && w.prompt.Context == "":
 		w.field("system")
 		w.b = append(w.b, '[')
-		w.markedBlock(w.prompt.System)
+		w.markedBlock(w.system())
 		w.b = append(w.b, ']')
 	default:
-		w.text("system", w.prompt.System)
+		w.text("system", w.system())
 	}
 }
 
@@ -172,7 +181,9 @@ func (w *body) outputConfig(effort string) error {
 		w.schema()
 		w.b = append(w.b, '}')
 	case assay.SchemaWireJSONObject:
-		return noPlace("JSON without a schema")
+		if w.params.Schema != nil {
+			return noPlace("JSON without a schema")
+		}
 	}
 	w.end()
 	return nil
@@ -196,6 +207,8 @@ func (d *Decoder) readMessages(v jsontext.Value) assay.Outcome {
 			d.addText(d.text(block.Get("text")))
 		case "thinking":
 			d.addThought(d.text(block.Get("thinking")))
+		case "tool_use":
+			o.Calls = append(o.Calls, d.readCall(block.Get("id"), block.Get("name"), block.Get("input")))
 		case "server_tool_use":
 			if strings.HasSuffix(d.text(block.Get("name")), "code_execution") {
 				ran++

@@ -25,6 +25,7 @@ func (w *body) writeOllama() error {
 	case assay.SchemaWireJSONObject:
 		w.text("format", "json")
 	}
+	w.ollamaTools()
 	w.object("options")
 	w.float("temperature", w.params.Temperature)
 	w.float("top_p", w.params.TopP)
@@ -37,6 +38,16 @@ func (w *body) writeOllama() error {
 		return noPlace("service_tier")
 	}
 	return nil
+}
+
+// ollamaTools writes tools, which the model alone chooses among.
+func (w *body) ollamaTools() {
+	w.noSwitch()
+	w.several("", "")
+	if c := w.params.ToolChoice.Mode; c != "" && c != assay.ToolAuto {
+		w.fail(noPlace("tool_choice"))
+	}
+	w.functions(false)
 }
 
 // think writes a level or a yes or no; effort is another name of the level.
@@ -73,6 +84,10 @@ func (d *Decoder) readOllama(v jsontext.Value) assay.Outcome {
 		Text:     d.text(message.Get("content")),
 		Thoughts: d.text(message.Get("thinking")),
 		Finish:   d.same(&d.finish, v.Get("done_reason")),
+	}
+	for c := range message.Get("tool_calls").All() {
+		f := c.Get("function")
+		o.Calls = append(o.Calls, d.readCall(c.Get("id"), f.Get("name"), f.Get("arguments")))
 	}
 	switch {
 	case v.Get("error").Present():

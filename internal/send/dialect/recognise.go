@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // Why a line is none of a provider's results.
@@ -16,7 +17,7 @@ var (
 // WireOf recognises in which form a line of results is written, by the fields that only one form has.
 func WireOf(line []byte) (assay.Wire, error) {
 	var r resultLine
-	if !Members(line, r.take) {
+	if !jsontext.Members(line, r.take) {
 		return assay.Wire{}, ErrNoObject
 	}
 	google := assay.CarrierVertex
@@ -32,7 +33,7 @@ func WireOf(line []byte) (assay.Wire, error) {
 		return assay.Wire{Carrier: assay.CarrierAnthropic, Dialect: assay.DialectMessages}, nil
 	case r.batchResult != nil: // xAI alone writes it
 		return assay.Wire{Carrier: assay.CarrierOpenAI, Dialect: assay.DialectChat, ReasoningApart: true}, nil
-	case hasMember(r.response, "candidates", "promptFeedback", "usageMetadata", "modelVersion"):
+	case jsontext.HasMember(r.response, "candidates", "promptFeedback", "usageMetadata", "modelVersion"):
 		return assay.Wire{Carrier: google, Dialect: assay.DialectGenerate}, nil
 	case r.key == nil && r.response != nil && r.response[0] == '{' && r.request == nil:
 		return assay.Wire{Carrier: assay.CarrierOpenAI, Dialect: apiOf(r.response)}, nil
@@ -86,12 +87,12 @@ func (r *resultLine) take(name, value []byte) {
 // apiOf returns which of two APIs wrote a response of the OpenAI kind.
 func apiOf(response []byte) assay.Dialect {
 	body := response
-	Members(response, func(name, value []byte) {
-		if named(name, "body") {
+	jsontext.Members(response, func(name, value []byte) {
+		if jsontext.Named(name, "body") {
 			body = value
 		}
 	})
-	if hasMember(body, "output") && !hasMember(body, "choices") {
+	if jsontext.HasMember(body, "output") && !jsontext.HasMember(body, "choices") {
 		return assay.DialectResponses
 	}
 	return assay.DialectChat
@@ -100,21 +101,10 @@ func apiOf(response []byte) assay.Dialect {
 // modelOf is in which dialect a model of Bedrock answered: the one that all have, or its own.
 func modelOf(reply []byte) assay.Dialect {
 	switch {
-	case hasMember(reply, "choices"):
+	case jsontext.HasMember(reply, "choices"):
 		return assay.DialectChat
-	case hasMember(reply, "content"):
+	case jsontext.HasMember(reply, "content"):
 		return assay.DialectMessages
 	}
 	return assay.DialectConverse
-}
-
-// hasMember reports whether an object has one of some members.
-func hasMember(raw []byte, names ...string) bool {
-	found := false
-	Members(raw, func(name, value []byte) {
-		for _, n := range names {
-			found = found || named(name, n) && string(value) != "null"
-		}
-	})
-	return found
 }

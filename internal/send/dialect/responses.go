@@ -27,6 +27,12 @@ func (w *body) writeResponses() error {
 	}
 	w.seed("")
 	w.responsesText()
+	w.chatTools()
+	w.several("", "top_logprobs")
+	if w.params.Logprobs > 0 {
+		w.field("include")
+		w.b = append(w.b, `["message.output_text.logprobs"]`...)
+	}
 	w.tier("service_tier")
 	w.keepNothing()
 	w.cacheKey()
@@ -115,6 +121,8 @@ func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refus
 				d.addText(d.text(part.Get("text")))
 				refusal = cmp.Or(refusal, d.text(part.Get("refusal")))
 			}
+		case "function_call":
+			o.Calls = append(o.Calls, d.readCall(item.Get("call_id"), item.Get("name"), item.Get("arguments")))
 		case "web_search_call": // pages that are opened cost tokens alone
 			if action := d.text(item.Get("action").Get("type")); action == "" || action == "search" {
 				tools.Searches++

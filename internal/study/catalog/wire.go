@@ -25,6 +25,7 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 		EffortField:    a.EffortField,
 		Schema:         schemaWire(v, found),
 		SeedField:      a.SeedField,
+		Media:          v.Media,
 		ModelInBody:    !a.ModelInPath && !(inBatch && v.ModelAtJob),
 		StoreFalse:     a.StoreFalse,
 		CacheMarks:     v.CacheMarks,

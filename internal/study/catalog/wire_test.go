@@ -56,19 +56,19 @@ func TestWireOfEveryVendor(t *testing.T) {
 			Schema: strict,
 		}},
 		{"together", "together", lane("Kimi-K2.5"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			Dialect: "chat", Media: "images", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
 			EffortField: "reasoning_effort", Thinking: "enable-flag", SeedField: "seed", Schema: strict, ModelInBody: true,
 		}},
 		{"groq", "groq", lane("llama-3.3-70b"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "openai", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			Dialect: "chat", Media: "images", Carrier: "openai", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
 			EffortField: "reasoning_effort", SeedField: "seed", Schema: object, ModelInBody: true,
 		}},
 		{"mistral in a batch", "mistral", lane("mistral-medium"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			Dialect: "chat", Media: "mistral", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
 			EffortField: "reasoning_effort", SeedField: "random_seed", Schema: strict,
 		}},
 		{"mistral live", "mistral", lane("mistral-medium"), assay.ModeLive, assay.Wire{
-			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			Dialect: "chat", Media: "mistral", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
 			EffortField: "reasoning_effort", SeedField: "random_seed", Schema: strict, ModelInBody: true,
 		}},
 		{"xai", "xai", lane("grok-4.3"), assay.ModeBatch, assay.Wire{
@@ -76,11 +76,11 @@ func TestWireOfEveryVendor(t *testing.T) {
 			EffortField: "reasoning_effort", SeedField: "seed", Schema: strict, ModelInBody: true, ReasoningApart: true,
 		}},
 		{"fireworks", "fireworks", lane("glm-5p2"), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			Dialect: "chat", Media: "images", Carrier: "bare", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
 			EffortField: "reasoning_effort", SeedField: "seed", Schema: strict,
 		}},
 		{"openrouter", "openrouter", lane("openai/gpt-5", effort("low")), assay.ModeBatch, assay.Wire{
-			Dialect: "chat", Carrier: "openrouter", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
+			Dialect: "chat", Media: "openrouter", Carrier: "openrouter", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system",
 			Thinking: "reasoning", SeedField: "seed", Schema: strict,
 		}},
 		{"deepseek has no batches", "deepseek", lane("deepseek-v4-pro"), assay.ModeBatchElseLive, assay.Wire{

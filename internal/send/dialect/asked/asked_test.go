@@ -1,4 +1,4 @@
-package dialect_test
+package asked_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/dialect"
+	"assay/internal/send/dialect/asked"
 )
 
 func TestABodyIsReadBack(t *testing.T) {
@@ -69,8 +70,8 @@ func TestABodyIsReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		got, err := dialect.ReadRequest(c.wire.Dialect, body)
-		want := dialect.Asked{Prompt: talk, Params: c.params}
+		got, err := asked.Read(c.wire.Dialect, body)
+		want := asked.Request{Prompt: talk, Params: c.params}
 		if c.wire.ModelInBody {
 			want.Model = "m-1"
 		}
@@ -101,7 +102,7 @@ func TestWhatABodyLosesIsNamed(t *testing.T) {
 		{assay.DialectGenerate, `{"contents":[{"parts":[{"text":"Q"}]}],"safetySettings":[{}],"generationConfig":{"candidateCount":2,"responseMimeType":"application/json"}}`,
 			"generationConfig.candidateCount generationConfig.responseMimeType safetySettings"},
 	} {
-		got, err := dialect.ReadRequest(c.dialect, []byte(c.body))
+		got, err := asked.Read(c.dialect, []byte(c.body))
 		if lost := strings.Join(got.Lost, " "); err != nil || lost != c.want {
 			t.Errorf("%s: lost %q (%v), want %q", c.body, lost, err, c.want)
 		}
@@ -123,7 +124,7 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 		`{"messages":{}}`: "messages is no list of messages",
 		`[]`:              "the body is no JSON object",
 	} {
-		if _, err := dialect.ReadRequest(assay.DialectChat, []byte(body)); err == nil || err.Error() != want {
+		if _, err := asked.Read(assay.DialectChat, []byte(body)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}
 	}
@@ -142,7 +143,7 @@ func FuzzReadRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, d := range []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate,
 			assay.DialectConverse} {
-			a, err := dialect.ReadRequest(d, body)
+			a, err := asked.Read(d, body)
 			if err != nil {
 				continue
 			}
@@ -154,3 +155,5 @@ func FuzzReadRequest(f *testing.F) {
 		}
 	})
 }
+
+func ptr[T any](v T) *T { return &v }

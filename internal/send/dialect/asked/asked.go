@@ -1,4 +1,5 @@
-package dialect
+// Package asked reads the bodies of requests back: what a client wrote in one dialect, ready to be written in another.
+package asked
 
 import (
 	"encoding/json"
@@ -11,17 +12,17 @@ import (
 	"assay/internal/assay"
 )
 
-// Asked is the body of a request, read back: AppendBody makes it again, in this dialect or in another.
-type Asked struct {
+// Request is the body of a request, read back: dialect.AppendBody makes it again, in this dialect or in another.
+type Request struct {
 	Model  string // empty where the job names it
 	Prompt assay.Prompt
 	Params assay.Params
 	Lost   []string // members of the body that have no place here, in order; what only repeats an API's default is not among them
 }
 
-// ReadRequest reads a body that others wrote. It returns an error if its question cannot be converted to another
+// Read reads a body that others wrote. It returns an error if its question cannot be converted to another
 // dialect: it has pictures, tools or roles that are no text of a conversation.
-func ReadRequest(d assay.Dialect, body []byte) (Asked, error) {
+func Read(d assay.Dialect, body []byte) (Request, error) {
 	var r reading
 	t := &taker{reading: &r}
 	if json.Unmarshal(body, &t.from) != nil || t.from == nil {
@@ -49,7 +50,7 @@ func ReadRequest(d assay.Dialect, body []byte) (Asked, error) {
 
 // reading holds the parts of a body that were read, and the first part that cannot be.
 type reading struct {
-	asked Asked
+	asked Request
 	err   error
 }
 

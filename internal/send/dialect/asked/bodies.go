@@ -1,4 +1,4 @@
-package dialect
+package asked
 
 import (
 	"encoding/json"
@@ -242,4 +242,38 @@ func (t *taker) stops(name string) []string {
 	var many []string
 	t.take(&many, name)
 	return many
+}
+
+// converse takes the body of Bedrock's Converse.
+func (t *taker) converse() {
+	p := &t.asked.Params
+	t.asked.Prompt.System = t.text("system", t.raw("system"), between)
+	t.conversation("messages")
+	c := t.inside("inferenceConfig")
+	c.take(&p.MaxTokens, "maxTokens")
+	c.take(&p.Temperature, "temperature")
+	c.take(&p.TopP, "topP")
+	p.Stop = c.stops("stopSequences")
+	c.rest()
+	own := t.inside("additionalModelRequestFields")
+	own.take(&p.TopK, "top_k")
+	own.thinking()
+	own.rest()
+	out := t.inside("outputConfig")
+	out.take(&p.Effort, "effort")
+	format := out.inside("textFormat")
+	structure := format.inside("structure")
+	schema := structure.inside("jsonSchema")
+	var kind, text string
+	format.take(&kind, "type")
+	if schema.take(&text, "schema"); text != "" {
+		p.Schema = []byte(text)
+	}
+	schema.raw("name", "description")
+	for _, in := range []*taker{schema, structure, format, out} {
+		in.rest()
+	}
+	tier := t.inside("serviceTier")
+	tier.take(&p.ServiceTier, "type")
+	tier.rest()
 }
