@@ -32,7 +32,9 @@ func oneOfEach() []assay.Wire {
 // A message with parts, and tools, in every dialect: what is written, or what the dialect has no place for.
 func TestPartsAndToolsInEveryDialect(t *testing.T) {
 	t.Parallel()
-	part := func(parts ...assay.Part) []assay.Message { return []assay.Message{{Role: assay.RoleUser, Parts: parts}} }
+	part := func(parts ...assay.Part) []assay.Message {
+		return []assay.Message{{Role: assay.RoleUser, Parts: parts}}
+	}
 	text := assay.Part{Text: "What is it?"}
 	low := medium(assay.MediaImage, "image/png", "", "\x89PNG")
 	low.Detail = "low"

@@ -14,7 +14,7 @@ import (
 // does not know. What has no counterpart there is left out, which only makes the schema looser; a reference cannot be
 // left out: what it names is written in its place. (Batches ignore responseJsonSchema, which would take the schema unchanged.)
 func (w *Writer) GeminiSchema(schema []byte) error {
-	if raw := jsontext.SkipSpace(schema); !jsontext.Valid(raw) || raw[0] != '{' {
+	if !jsontext.Valid(schema) {
 		return errors.New("the answer schema is not valid JSON")
 	}
 	w.root, w.depth = schema, 0
