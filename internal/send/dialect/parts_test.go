@@ -62,7 +62,7 @@ func TestPartsAndToolsInEveryDialect(t *testing.T) {
 		{"image by upload", part(text, assay.Part{Media: &assay.Media{Kind: assay.MediaImage, File: "file_1"}}), assay.Params{}},
 		{"document", part(assay.Part{Media: medium(assay.MediaDocument, "application/pdf", "a.pdf", "%PDF")}, text), assay.Params{}},
 		{"text document", part(assay.Part{Media: medium(assay.MediaDocument, "text/plain", "a.txt", "é\n")}, text), assay.Params{}},
-		{"document by URL", part(assay.Part{Media: &assay.Media{Kind: assay.MediaDocument, URL: "https://x.test/a"}}, text), assay.Params{}},
+		{"document by URL", part(assay.Part{Media: &assay.Media{Kind: assay.MediaDocument, URL: "https://x.test/"}}, text), assay.Params{}},
 		{"document by upload", part(assay.Part{Media: &assay.Media{Kind: assay.MediaDocument, File: "file_2"}}, text), assay.Params{}},
 		{"audio", part(text, assay.Part{Media: medium(assay.MediaAudio, "audio/mpeg", "", "ID3")}), assay.Params{}},
 		{"tools", part(text), assay.Params{Tools: tools, ToolChoice: assay.ToolChoice{Mode: assay.ToolAny}}},
