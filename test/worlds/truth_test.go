@@ -42,21 +42,26 @@ func (h *history) checkAnswers(ctx context.Context, all []runState, _ bill) erro
 	return nil
 }
 
-// checkVerdicts holds verdicts against the replies of their judges: a label is in the reply, and one that names none gives no verdict.
+// checkVerdicts holds verdicts against the replies of their judges: a label is in the reply, and one that names
+// none gives no verdict.
 func (h *history) checkVerdicts(_ context.Context, all []runState, _ bill) error {
 	if len(all) == 0 {
 		return nil
 	}
 	replies, err := h.table("answers", "key second_try judge", "text")
-	verdicts, more := h.table("verdicts", "key second_try judge stage prompt trait", "state label")
+	verdicts, more := h.table("verdicts", "key second_try judge stage prompt trait", "state label subject against")
 	if err = errors.Join(err, more); err != nil {
 		return err
 	}
 	for key, row := range verdicts {
 		at := strings.Split(key, "|")
-		state, label, _ := strings.Cut(row, "|")
+		v := strings.Split(row, "|")
+		state, label := v[0], v[1]
 		if at[2] != "judge" || state != string(assay.VerdictValid) {
 			continue
+		}
+		if label == "tie" && replies[v[2]+"|false|"] != "" && replies[v[2]+"|false|"] == replies[v[3]+"|false|"] {
+			continue // a judge is not asked about two equal texts
 		}
 		reply := replies[strings.Join(at[:3], "|")]
 		if !strings.HasPrefix(reply, "{") || at[3] == "good" && !strings.Contains(reply, `"`+label+`"`) {

@@ -171,7 +171,7 @@ func (d *Decoder) readChat(v jsontext.Value, r reasoning) assay.Outcome {
 		o.Calls = append(o.Calls, d.readCall(c.Get("id"), f.Get("name"), f.Get("arguments")))
 	}
 	switch {
-	case v.Get("error").Present():
+	case v.Get("error").Present(), d.word(v.Get("object")) == "error": // Mistral's has no member of its own
 		return failed(o, d.fault(0, v))
 	case choice.Get("error").Present():
 		return failed(o, d.fault(0, choice))

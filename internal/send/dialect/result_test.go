@@ -100,6 +100,11 @@ func TestBodiesOfLiveRepliesAreReadLikeThoseOfLines(t *testing.T) {
 				Fault: &assay.Fault{Class: assay.FaultUnknown, Message: "model requires more system memory"}},
 		},
 		{
+			"a Mistral error under a good status", `{"object":"error","message":"Service unavailable.","type":"unavailable","code":"3505"}`,
+			assay.DialectChat, assay.Outcome{Ending: assay.Errored,
+				Fault: &assay.Fault{Class: assay.FaultBusy, Code: "3505", Message: "Service unavailable."}},
+		},
+		{
 			"reasoning beside the output, as the total says", `{"choices":[{"message":{"content":"Yes."}}],"usage":{"prompt_tokens":1,` +
 				`"completion_tokens":50,"total_tokens":71,"completion_tokens_details":{"reasoning_tokens":20}}}`, assay.DialectChat,
 			assay.Outcome{Ending: assay.Answered, Text: "Yes.", Usage: assay.Usage{Known: true, Input: 1, Output: 70, Reasoning: 20}},
