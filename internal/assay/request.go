@@ -152,6 +152,15 @@ func (c Coordinates) Key() Key {
 	return Key(sum[:16])
 }
 
+// Ref names a request of a run by its key, and by its item, in whose order it is found.
+type Ref struct {
+	Item string
+	Key  Key
+}
+
+// Ref returns the name of the request.
+func (c Coordinates) Ref() Ref { return Ref{c.Item, c.Key()} }
+
 const (
 	keyLen      = 26 // base32 of 16 bytes
 	nonceLen    = 10

@@ -125,6 +125,17 @@ type Task struct {
 	trait     string
 }
 
+// Answers returns the answers that the verdict is about: one, or the two of a pair; none of a pair of items.
+func (v *Verdict) Answers() []assay.Ref {
+	var refs []assay.Ref
+	for _, key := range []assay.Key{v.Subject, v.Against} {
+		if key != (assay.Key{}) {
+			refs = append(refs, assay.Ref{Item: v.At.Item, Key: key})
+		}
+	}
+	return refs
+}
+
 // Task returns what the verdict is about.
 func (v *Verdict) Task() Task {
 	t := Task{v.Subject, v.Against, v.At.Trait}

@@ -22,17 +22,17 @@ func Answers(ctx context.Context, ledger *read.Reader, run int64) iter.Seq2[Answ
 	return func(yield func(Answered, error) bool) {
 		block := make([]Line, 0, 500)
 		flush := func() bool {
-			keys := make([]assay.Key, len(block))
+			refs := make([]assay.Ref, len(block))
 			for i, l := range block {
-				keys[i] = At(l.ID, l.Lane).Key()
+				refs[i] = At(l.ID, l.Lane).Ref()
 			}
-			found, err := ledger.AnswersTo(ctx, run, keys)
+			found, err := ledger.AnswersTo(ctx, run, refs)
 			if err != nil {
 				yield(Answered{}, err)
 				return false
 			}
 			for i, l := range block {
-				a, sent := found[keys[i]]
+				a, sent := found[refs[i].Key]
 				if !yield(Answered{Line: l, Sent: sent, Answer: a}, nil) {
 					return false
 				}

@@ -132,12 +132,12 @@ const blockSize = 256
 func (m *maker) unsent(ctx context.Context, block []Line, sent engine.Sent, yield func(engine.Planned, error) bool) bool {
 	var before map[assay.Key]int64
 	if sent != nil {
-		keys := make([]assay.Key, len(block))
+		refs := make([]assay.Ref, len(block))
 		for i, l := range block {
-			keys[i] = At(l.ID, l.Lane).Key()
+			refs[i] = At(l.ID, l.Lane).Ref()
 		}
 		var err error
-		if before, err = sent(ctx, keys); err != nil {
+		if before, err = sent(ctx, refs); err != nil {
 			yield(engine.Planned{}, err)
 			return false
 		}

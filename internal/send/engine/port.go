@@ -50,7 +50,7 @@ type Rereader interface {
 }
 
 // Sent finds which requests of a group were sent before.
-type Sent func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error)
+type Sent func(ctx context.Context, refs []assay.Ref) (map[assay.Key]int64, error)
 
 // Policy is how a run is to be driven.
 type Policy struct {

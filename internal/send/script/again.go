@@ -90,7 +90,7 @@ func (p *Library) Retries(ctx context.Context, run store.Run, what []string) (as
 		for v, err := range p.Reader.Verdicts(ctx, run.No, st.Name) {
 			var failed map[assay.Key]store.Answer
 			if err == nil && v.State == assay.VerdictFailed && v.Segment != 0 {
-				failed, err = p.Reader.AnswersTo(ctx, run.No, []assay.Key{again.GivenBy(v).Key()})
+				failed, err = p.Reader.AnswersTo(ctx, run.No, []assay.Ref{again.GivenBy(v).Ref()})
 			}
 			if err != nil {
 				return nil, 0, err

@@ -94,15 +94,15 @@ func (g *gatherer) flush(ctx context.Context, yield func(Conversation, error) bo
 }
 
 func (g *gatherer) read(ctx context.Context) error {
-	var keys []assay.Key
+	var refs []assay.Ref
 	var all []stages.Wanted
 	for _, c := range g.block {
 		for _, e := range c.Exchanges {
-			keys = append(keys, e.At.Key())
+			refs = append(refs, e.At.Ref())
 			all = append(all, stages.Wanted{Item: c.Item, At: e.At})
 		}
 	}
-	found, err := g.lib.Reader.AnswersTo(ctx, g.run.No, keys)
+	found, err := g.lib.Reader.AnswersTo(ctx, g.run.No, refs)
 	if err != nil {
 		return err
 	}

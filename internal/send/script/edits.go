@@ -36,7 +36,7 @@ func (p *Library) Gone(ctx context.Context, run store.Run, in *plan.Input) (stri
 			if err != nil {
 				return "", err
 			}
-			sent, err := p.Reader.Sent(ctx, run.No, stages.KeysOf(block))
+			sent, err := p.Reader.Sent(ctx, run.No, stages.RefsOf(block))
 			if err != nil {
 				return "", err
 			}

@@ -139,8 +139,8 @@ func (p *Library) Unasked(ctx context.Context, run store.Run, stage string, done
 
 // unasked leaves out of a block what was sent, what has a verdict all the same and what a condition leaves out.
 func (s *Script) unasked(ctx context.Context, rec stages.Stage, block []stages.Wanted) ([]stages.Wanted, error) {
-	asked := func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error) {
-		return s.lib.Reader.Asked(ctx, s.run.No, keys)
+	asked := func(ctx context.Context, refs []assay.Ref) (map[assay.Key]int64, error) {
+		return s.lib.Reader.Asked(ctx, s.run.No, refs)
 	}
 	block, err := unsent(ctx, block, asked)
 	if err != nil {

@@ -24,7 +24,7 @@ type Request struct {
 }
 
 // Sent finds which of some requests were sent before.
-type Sent func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error)
+type Sent func(ctx context.Context, refs []assay.Ref) (map[assay.Key]int64, error)
 
 // Requests walks over the requests of a group whose answers are there, in the order of the items, as they travel in a mode.
 // Those that were sent before are left out; with nil, none were.
@@ -61,7 +61,7 @@ func unsent(ctx context.Context, block []stages.Wanted, sent Sent) ([]stages.Wan
 	if sent == nil {
 		return block, nil
 	}
-	before, err := sent(ctx, stages.KeysOf(block))
+	before, err := sent(ctx, stages.RefsOf(block))
 	if err != nil {
 		return nil, err
 	}

@@ -71,13 +71,12 @@ func example(ctx context.Context, r *results.Reader, run store.Run, v store.Verd
 	e := report.Example{Stage: v.At.Stage, Item: v.At.Item, Verdicts: []report.Verdict{{
 		Judge: v.At.Judge, State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason,
 	}}}
-	keys := []assay.Key{v.Subject, v.Against}
-	answers, err := r.Ledger.AnswersTo(ctx, run.No, keys)
+	answers, err := r.Ledger.AnswersTo(ctx, run.No, v.Answers())
 	if err != nil {
 		return e, fmt.Errorf("read the answers of an example: %w", err)
 	}
 	places := []string{"A", "B"}
-	for i, k := range keys {
+	for i, k := range []assay.Key{v.Subject, v.Against} {
 		a, ok := answers[k]
 		if !ok {
 			continue

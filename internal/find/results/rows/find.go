@@ -180,25 +180,25 @@ func findKey(ctx context.Context, r *results.Reader, begin string, n Narrow) (Fo
 func keyAnswers(ctx context.Context, r *results.Reader, run int64, first, last assay.Key) iter.Seq2[store.Answer, error] {
 	return func(yield func(store.Answer, error) bool) {
 		for {
-			keys, err := r.Pages.KeysBetween(ctx, run, first, last, maxFound)
+			refs, err := r.Pages.KeysBetween(ctx, run, first, last, maxFound)
 			var found map[assay.Key]store.Answer
 			if err == nil {
-				found, err = r.Ledger.AnswersTo(ctx, run, keys)
+				found, err = r.Ledger.AnswersTo(ctx, run, refs)
 			}
 			if err != nil {
 				yield(store.Answer{}, err)
 				return
 			}
-			for _, k := range keys {
-				a, ok := found[k]
+			for _, ref := range refs {
+				a, ok := found[ref.Key]
 				if ok && !yield(a, nil) {
 					return
 				}
 			}
-			if len(keys) < maxFound || keys[len(keys)-1] == last {
+			if len(refs) < maxFound || refs[len(refs)-1].Key == last {
 				return
 			}
-			first = after(keys[len(keys)-1])
+			first = after(refs[len(refs)-1].Key)
 		}
 	}
 }

@@ -192,16 +192,16 @@ func winner(v *store.Verdict) string {
 
 func (t *Reader) judgements(ctx context.Context, block []store.Verdict, d Detail) ([]*Judgement, error) {
 	var out []*Judgement
-	var keys []assay.Key
+	var refs []assay.Ref
 	for i := range block {
 		v := &block[i]
 		out = append(out, &Judgement{Verdict: *t.Verdict(v), Winner: winner(v)})
-		keys = append(keys, v.Subject, v.Against)
+		refs = append(refs, v.Answers()...)
 	}
 	if d == Bare {
 		return out, nil
 	}
-	found, err := t.Ledger.AnswersTo(ctx, t.Run.No, keys)
+	found, err := t.Ledger.AnswersTo(ctx, t.Run.No, refs)
 	if err != nil {
 		return nil, err
 	}

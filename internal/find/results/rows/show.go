@@ -104,7 +104,7 @@ func Show(ctx context.Context, r *results.Reader, run store.Run, key assay.Key) 
 		}
 		s.Verdicts = append(s.Verdicts, v)
 	}
-	return s, history(ctx, r, run, key, s)
+	return s, history(ctx, r, run, a.At.Ref(), s)
 }
 
 // asked makes the conversation again; none where there was none. An error is the reason why it cannot be made.
@@ -145,31 +145,31 @@ func judged(ctx context.Context, r *results.Reader, run store.Run, a store.Answe
 	if a.At.Judge == "" {
 		return nil, nil
 	}
-	var keys []assay.Key
+	var refs []assay.Ref
 	for _, v := range verdicts {
-		keys = append(keys, v.Subject, v.Against)
+		refs = append(refs, v.Answers()...)
 	}
-	if len(keys) == 0 && a.At.Source != "" { // no verdict yet
-		keys = []assay.Key{a.At.Subject().Key()}
+	if len(verdicts) == 0 && a.At.Source != "" {
+		refs = []assay.Ref{a.At.Subject().Ref()}
 		if a.At.Against != "" {
-			keys = append(keys, a.At.Opponent().Key())
+			refs = append(refs, a.At.Opponent().Ref())
 		}
 	}
-	found, err := r.Ledger.AnswersTo(ctx, run.No, keys)
+	found, err := r.Ledger.AnswersTo(ctx, run.No, refs)
 	if err != nil {
 		return nil, err
 	}
 	var out []Judged
-	for _, k := range keys {
-		one, ok := found[k]
+	for _, ref := range refs {
+		one, ok := found[ref.Key]
 		if !ok {
 			continue
 		}
-		delete(found, k)
+		delete(found, ref.Key)
 		if one, err = r.Scripts.Whole(ctx, run, one); err != nil {
 			return nil, err
 		}
-		out = append(out, Judged{Key: k.String(), Lane: one.Lane, Item: one.At.Item, Text: one.Outcome.Text})
+		out = append(out, Judged{Key: ref.Key.String(), Lane: one.Lane, Item: one.At.Item, Text: one.Outcome.Text})
 	}
 	return out, nil
 }
@@ -182,7 +182,7 @@ func (t *Reader) withWords(ctx context.Context, v *store.Verdict) (JudgeVerdict,
 	}
 	at := v.At
 	at.Again, at.By = v.Again, v.By
-	found, err := t.Ledger.AnswersTo(ctx, t.Run.No, []assay.Key{at.Key()})
+	found, err := t.Ledger.AnswersTo(ctx, t.Run.No, []assay.Ref{at.Ref()})
 	if err != nil {
 		return out, err
 	}
@@ -198,8 +198,8 @@ func (t *Reader) withWords(ctx context.Context, v *store.Verdict) (JudgeVerdict,
 }
 
 // history adds every sending of the request, and what happened to the segments it travelled in.
-func history(ctx context.Context, r *results.Reader, run store.Run, key assay.Key, s *Shown) error {
-	tries, err := r.Pages.Tries(ctx, run.No, key)
+func history(ctx context.Context, r *results.Reader, run store.Run, of assay.Ref, s *Shown) error {
+	tries, err := r.Pages.Tries(ctx, run.No, of)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"assay/internal/assay"
 )
 
 // DB is an open database. It is safe for concurrent use.
@@ -66,6 +68,12 @@ type database interface {
 	bulk(ctx context.Context, t *Txn, table string, columns []string, rows [][]any) error
 	// indexDigests makes sure that equal requests are found by an index.
 	indexDigests(ctx context.Context, s *DB) error
+	// asked returns the condition that an attempt is of one of some requests of a run, which is $1, and all arguments.
+	asked(attempt string, run int64, refs []assay.Ref) (string, []any)
+	// indexKeys makes sure that requests of a run are found by their keys alone, without reading a large run.
+	indexKeys(ctx context.Context, s *DB, run int64) error
+	// dropKeys ends the index of keys, if it was made: a run is about to write.
+	dropKeys(ctx context.Context, t *Txn) error
 	// yielded reports whether the database gave a transaction up for the sake of another one: nothing of it was done.
 	yielded(err error) bool
 	// unblock ends what keeps others out, if that is why a transaction yielded and whoever it belongs to is asleep.
@@ -192,6 +200,9 @@ func (s *DB) IndexDigests(ctx context.Context) error {
 	s.indexed = err == nil
 	return err
 }
+
+// IndexKeys asks for the index by which requests of a run are found whose items are not known.
+func (s *DB) IndexKeys(ctx context.Context, run int64) error { return s.engine.indexKeys(ctx, s, run) }
 
 // mostTries is how often a transaction is tried that the database gave up for the sake of another one.
 const mostTries = 8

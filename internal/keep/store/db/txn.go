@@ -41,6 +41,9 @@ func (t *Txn) Bulk(ctx context.Context, table string, columns []string, rows [][
 	return t.db.engine.bulk(ctx, t, table, columns, rows)
 }
 
+// DropKeys ends the index of keys, if IndexKeys made it: its upkeep costs a run more than all else that it writes.
+func (t *Txn) DropKeys(ctx context.Context) error { return t.db.engine.dropKeys(ctx, t) }
+
 // Unique reports whether an error is a violated uniqueness.
 func (t *Txn) Unique(err error) bool { return t.db.engine.unique(err) }
 

@@ -121,12 +121,19 @@ func InStates[S ~string](states []S) string {
 	return " AND state IN (" + strings.Join(quoted, ", ") + ")"
 }
 
-// Answered returns the condition that the request of a row, which has its run and key, has an answer that stands.
-func Answered(row string) string { return AnsweredAt(row+".run_no", row+".key") }
-
-// AnsweredAt returns the condition that a request of a run has an answer that stands. It goes by the request's attempts: an index of
+// Answered returns the condition that the request of an attempt has an answer that stands. It goes by the request's attempts: an index of
 // answers by key would be entered in random order.
-func AnsweredAt(run, key string) string {
+func Answered(attempt string) string {
 	return `EXISTS (SELECT 1 FROM attempts tried JOIN outcomes had ON had.segment_no = tried.segment_no AND had.ord = tried.ord
-		WHERE tried.run_no = ` + run + ` AND tried.key = ` + key + ` AND had.stands = 1)`
+		WHERE ` + SameRequest("tried", attempt) + ` AND had.stands = 1)`
+}
+
+// SameRequest returns the condition that two attempts are of one request.
+func SameRequest(one, other string) string {
+	return one + `.run_no = ` + other + `.run_no AND ` + one + `.item = ` + other + `.item AND ` + one + `.key = ` + other + `.key`
+}
+
+// Asked returns the condition that an attempt is of one of these requests of a run, which is $1, and all arguments.
+func (s *DB) Asked(attempt string, run int64, refs []assay.Ref) (string, []any) {
+	return s.engine.asked(attempt, run, refs)
 }

@@ -15,7 +15,15 @@ import (
 
 // AnswerTo returns the current answer to one request. One that was never sent is ErrNotFound.
 func (s *Reader) AnswerTo(ctx context.Context, run int64, key assay.Key) (store.Answer, error) {
-	all, err := s.AnswersTo(ctx, run, []assay.Key{key})
+	if err := s.db.IndexKeys(ctx, run); err != nil {
+		return store.Answer{}, err
+	}
+	ref := assay.Ref{Key: key}
+	err := s.db.QueryRow(ctx, `SELECT item FROM attempts WHERE run_no = $1 AND key = $2 LIMIT 1`, run, key[:]).Scan(&ref.Item)
+	if err != nil {
+		return store.Answer{}, fmt.Errorf("request %s: %w", key, store.NotFound(err))
+	}
+	all, err := s.AnswersTo(ctx, run, []assay.Ref{ref})
 	if err != nil {
 		return store.Answer{}, err
 	}
@@ -47,7 +55,7 @@ const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 // current is the condition that keeps, for every request, its current outcome, else its latest attempt.
 var current = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
 	AND NOT ` + db.Answered("a") + `
-	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
+	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE ` + db.SameRequest("b", "a") + ` AND b.try > a.try)
 	AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late))) `
 
 // Answers walks over the requests of a run that have been sent, each once, with its current answer, in the order they
@@ -102,19 +110,17 @@ func (s *Reader) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[st
 }
 
 // AnswersTo returns the current answers to these requests of a run. Requests that were never sent are not in the map.
-func (s *Reader) AnswersTo(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]store.Answer, error) {
-	all := make(map[assay.Key]store.Answer, len(keys))
-	for len(keys) > 0 {
-		n := min(500, len(keys))
-		list, args := db.KeyList(keys[:n], run)
-		for a, err := range answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.key IN (`+list+`)
+func (s *Reader) AnswersTo(ctx context.Context, run int64, refs []assay.Ref) (map[assay.Key]store.Answer, error) {
+	all := make(map[assay.Key]store.Answer, len(refs))
+	for part := range slices.Chunk(refs, db.KeyBlock) {
+		these, args := s.db.Asked("a", run, part)
+		for a, err := range answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE `+these+`
 			AND g.state <> 'planned' AND`+current, args...) {
 			if err != nil {
 				return nil, err
 			}
 			all[a.Key] = a
 		}
-		keys = keys[n:]
 	}
 	return all, nil
 }

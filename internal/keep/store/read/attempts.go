@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -58,20 +59,15 @@ func scanAttempt(rows *sql.Rows) (store.Attempt, error) {
 }
 
 // Asked returns which of these requests of a run have an attempt, and how many.
-func (s *Reader) Asked(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]int64, error) {
-	all := make(map[assay.Key]int64, len(keys))
-	for len(keys) > 0 {
-		n := min(500, len(keys))
-		list, args := db.KeyList(keys[:n], run)
-		part, err := s.db.Keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND key IN (`+list+`)
-			GROUP BY key`, args...)
+func (s *Reader) Asked(ctx context.Context, run int64, refs []assay.Ref) (map[assay.Key]int64, error) {
+	all := make(map[assay.Key]int64, len(refs))
+	for part := range slices.Chunk(refs, db.KeyBlock) {
+		these, args := s.db.Asked("a", run, part)
+		some, err := s.db.Keys(ctx, `SELECT a.key, MAX(a.try) FROM attempts a WHERE `+these+` GROUP BY a.key`, args...)
 		if err != nil {
 			return nil, err
 		}
-		for k, v := range part {
-			all[k] = v
-		}
-		keys = keys[n:]
+		maps.Copy(all, some)
 	}
 	return all, nil
 }
@@ -129,20 +125,18 @@ func scanResend(rows *sql.Rows) (store.Resend, error) {
 }
 
 // Sent returns which of these requests of a run were sent and count, each with 1 where it is in flight.
-func (s *Reader) Sent(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]int64, error) {
-	all := make(map[assay.Key]int64, len(keys))
-	for part := range slices.Chunk(keys, db.KeyBlock) {
-		list, args := db.KeyList(part, run)
+func (s *Reader) Sent(ctx context.Context, run int64, refs []assay.Ref) (map[assay.Key]int64, error) {
+	all := make(map[assay.Key]int64, len(refs))
+	for part := range slices.Chunk(refs, db.KeyBlock) {
+		these, args := s.db.Asked("a", run, part)
 		some, err := s.db.Keys(ctx, `SELECT a.key, MAX(CASE WHEN EXISTS (SELECT 1 FROM outcomes o
 			WHERE o.segment_no = a.segment_no AND o.ord = a.ord) THEN 0 ELSE 1 END)
 			FROM attempts a JOIN segments g ON g.no = a.segment_no
-			WHERE a.run_no = $1 AND g.state <> 'planned' AND a.key IN (`+list+`) GROUP BY a.key`, args...)
+			WHERE g.state <> 'planned' AND `+these+` GROUP BY a.key`, args...)
 		if err != nil {
 			return nil, err
 		}
-		for k, open := range some {
-			all[k] = open
-		}
+		maps.Copy(all, some)
 	}
 	return all, nil
 }

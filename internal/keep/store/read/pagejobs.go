@@ -115,8 +115,8 @@ func (s *Pages) Causes(ctx context.Context, run int64, limit int) ([]store.Cause
 		COALESCE(o.fault_code, ''), COALESCE(MIN(o.fault_message), MIN(o.finish), ''), COUNT(*), MIN(a.item)
 		FROM outcomes o JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord JOIN segments g ON g.no = o.segment_no
 		WHERE o.run_no = $1 AND o.stands = 0 AND o.surplus = 0
-		AND NOT `+db.Answered("o")+`
-		AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = o.run_no AND b.key = o.key AND b.try > a.try)
+		AND NOT `+db.Answered("a")+`
+		AND NOT EXISTS (SELECT 1 FROM attempts b WHERE `+db.SameRequest("b", "a")+` AND b.try > a.try)
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late > o.late)
 		GROUP BY g.stage, g.lane, o.ending, o.fault_class, o.fault_status, o.fault_code
 		ORDER BY 8 DESC, 1, 2, 3, 6 LIMIT CAST($2 AS BIGINT)`, run, limit))

@@ -200,26 +200,35 @@ func (s *Pages) ArtifactNo(ctx context.Context, run, no int64) (store.Artifact, 
 	return a, nil
 }
 
-// KeysBetween reads at most limit keys of requests of a run that were sent, from one to another.
-func (s *Pages) KeysBetween(ctx context.Context, run int64, first, last assay.Key, limit int) ([]assay.Key, error) {
-	scan := func(rows *sql.Rows) (k assay.Key, err error) {
-		var key []byte
-		err = rows.Scan(&key)
-		copy(k[:], key)
-		return k, err
+// KeysBetween reads at most limit requests of a run that were sent and whose keys are from one to another.
+func (s *Pages) KeysBetween(ctx context.Context, run int64, first, last assay.Key, limit int) ([]assay.Ref, error) {
+	if err := s.db.IndexKeys(ctx, run); err != nil {
+		return nil, err
 	}
-	return db.Collect(db.Walk(ctx, s.db, "find requests", scan, `SELECT DISTINCT a.key FROM attempts a
+	scan := func(rows *sql.Rows) (r assay.Ref, err error) {
+		var key []byte
+		err = rows.Scan(&key, &r.Item)
+		copy(r.Key[:], key)
+		return r, err
+	}
+	return db.Collect(db.Walk(ctx, s.db, "find requests", scan, `SELECT DISTINCT a.key, a.item FROM attempts a
 		JOIN segments g ON g.no = a.segment_no
 		WHERE a.run_no = $1 AND a.key >= $2 AND a.key <= $3 AND g.state <> 'planned' ORDER BY a.key LIMIT CAST($4 AS BIGINT)`,
 		run, first[:], last[:], limit))
 }
 
+// ItemOf returns the item of an attempt.
+func (s *Pages) ItemOf(ctx context.Context, segment, ord int64) (item string, err error) {
+	err = s.db.QueryRow(ctx, `SELECT item FROM attempts WHERE segment_no = $1 AND ord = $2`, segment, ord).Scan(&item)
+	return item, store.NotFound(err)
+}
+
 // Tries reads every sending of a request with how it ended, the first one first. What a provider handed out after it was
 // given up is a row of its own.
-func (s *Pages) Tries(ctx context.Context, run int64, key assay.Key) ([]store.Answer, error) {
-	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.key = $2
+func (s *Pages) Tries(ctx context.Context, run int64, of assay.Ref) ([]store.Answer, error) {
+	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.item = $2 AND a.key = $3
 		AND g.state <> 'planned'
-		ORDER BY a.try, o.late`, run, key[:]))
+		ORDER BY a.try, o.late`, run, of.Item, of.Key[:]))
 }
 
 // SegmentEvents reads the history of some segments of a run, oldest first.

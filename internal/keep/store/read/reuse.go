@@ -154,13 +154,13 @@ func (s *Reuse) takers(ctx context.Context, run int64, digest []byte, known map[
 // stillAsked reports whether a run asks the question of another run's answer itself, under the same key: it did, or it has the
 // same lanes and items in it. If nothing but the name of a template, branch, prompt or trait differs, it was renamed.
 func (s *Reuse) stillAsked(ctx context.Context, run int64, q store.Question, a store.Answer) (bool, error) {
-	asked, err := s.reader.Asked(ctx, run, []assay.Key{a.Key})
+	asked, err := s.reader.Asked(ctx, run, []assay.Ref{a.At.Ref()})
 	if err != nil {
 		return false, err
 	}
 	if len(asked) > 0 { // under that key it may have asked something else
-		asked, err = s.db.Keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND key = $2 AND digest = $3 GROUP BY key`, run,
-			a.Key[:], q.Digest)
+		asked, err = s.db.Keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND item = $2 AND key = $3 AND digest = $4 GROUP BY key`,
+			run, a.At.Item, a.Key[:], q.Digest)
 		return len(asked) > 0, err
 	}
 	old, at := a.At, q.At

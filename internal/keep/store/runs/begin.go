@@ -51,6 +51,9 @@ func (s *Store) createRun(ctx context.Context, n store.NewRun, claim func(now in
 		if err != nil {
 			return err
 		}
+		if err := t.DropKeys(ctx); err != nil {
+			return err
+		}
 		args := append([]any{n.ID, n.Study, n.Folder, n.Digest, n.Settings, n.Note, n.By, db.Flag(n.Rehearsal), db.Nanos(n.Budget),
 			s.db.Millis()}, claim(now)...)
 		err = t.QueryRowContext(ctx, `INSERT INTO runs

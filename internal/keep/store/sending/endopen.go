@@ -63,7 +63,7 @@ func endOpen(ctx context.Context, t *db.Txn, l store.Lease, e store.EndOpen) (in
 		_, err := t.ExecContext(ctx, `INSERT INTO resends (run_no, key, try, segment_no, ord, mode, not_before_ms, cause)
 			SELECT a.run_no, a.key, a.try + 1, a.segment_no, a.ord, $2, $3, $4 `+open+unanswered+`
 			AND $5 > (SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
-				WHERE b.run_no = a.run_no AND b.key = a.key AND v.ending = $6)
+				WHERE `+db.SameRequest("b", "a")+` AND v.ending = $6)
 			ON CONFLICT DO NOTHING`,
 			l.No, string(e.Again.Mode), e.Again.After.UnixMilli(), e.Again.Cause, e.Again.Cap, string(e.Ending))
 		if err != nil {

@@ -60,8 +60,8 @@ type lateSegment struct {
 func settleLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement, tally *store.Tally) error {
 	var was assay.Ending
 	var answered bool
-	err := t.QueryRowContext(ctx, `SELECT o.ending, `+db.Answered("o")+`
-		FROM outcomes o WHERE o.segment_no = $1 AND o.ord = $2 AND o.late = 0
+	err := t.QueryRowContext(ctx, `SELECT o.ending, `+db.Answered("a")+`
+		FROM outcomes o JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord WHERE o.segment_no = $1 AND o.ord = $2 AND o.late = 0
 		AND o.ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = $1 AND v.ord = $2 AND v.late = 1)`, g.no, o.Ord).Scan(&was, &answered)
 	if err == sql.ErrNoRows {
@@ -102,9 +102,9 @@ func lateLane(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement
 	var now sql.NullString
 	err := t.QueryRowContext(ctx, `SELECT a.segment_no, (SELECT v.ending FROM outcomes v
 		WHERE v.segment_no = a.segment_no AND v.ord = a.ord ORDER BY v.late DESC LIMIT 1)
-		FROM attempts a JOIN segments h ON h.no = a.segment_no
-		WHERE a.run_no = $1 AND a.key = $2 AND h.state <> 'planned'
-		ORDER BY a.try DESC LIMIT 1`, g.run, o.Key[:]).Scan(&segment, &now)
+		FROM attempts late JOIN attempts a ON `+db.SameRequest("a", "late")+` JOIN segments h ON h.no = a.segment_no
+		WHERE late.segment_no = $1 AND late.ord = $2 AND h.state <> 'planned'
+		ORDER BY a.try DESC LIMIT 1`, g.no, o.Ord).Scan(&segment, &now)
 	if err != nil {
 		return d, err
 	}

@@ -134,8 +134,8 @@ func takeResends(ctx context.Context, t *db.Txn, segment, again int64, d *state.
 		return fmt.Errorf("segment %d: %d of its %d requests to send again are not on the queue: %w", segment, again-queued, again,
 			store.ErrAnswered)
 	}
-	_, err = t.ExecContext(ctx, `DELETE FROM resends WHERE EXISTS (SELECT 1 FROM attempts a WHERE a.segment_no = $1
-		AND a.run_no = resends.run_no AND a.key = resends.key AND a.try = resends.try)`, segment)
+	_, err = t.ExecContext(ctx, `DELETE FROM resends WHERE (run_no, key, try) IN
+		(SELECT a.run_no, a.key, a.try FROM attempts a WHERE a.segment_no = $1)`, segment)
 	return err
 }
 

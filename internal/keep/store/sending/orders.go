@@ -53,9 +53,9 @@ func (s *Store) SendAgain(ctx context.Context, run int64, a store.Again, endings
 				SELECT a.run_no, a.key, a.try + 1, a.segment_no, a.ord, CASE WHEN $3 <> '' THEN $3 ELSE `+laneMode+` END, $4, $5
 				FROM outcomes o JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord
 				WHERE o.run_no = $1 AND o.stands = 0 AND o.surplus = 0 AND o.ending = $2
-				AND NOT `+db.Answered("o")+`
+				AND NOT `+db.Answered("a")+`
 				AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late)
-				AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
+				AND NOT EXISTS (SELECT 1 FROM attempts b WHERE `+db.SameRequest("b", "a")+` AND b.try > a.try)
 				ON CONFLICT DO NOTHING`, run, string(e), string(a.Mode), a.After.UnixMilli(), a.Cause)
 			if err != nil {
 				return err

@@ -79,7 +79,8 @@ func sift(ctx context.Context, t *db.Txn, l store.Lease, block []store.Settlemen
 		there[o.Ord] = true
 		var has, answered bool
 		err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes WHERE segment_no = $1 AND ord = $2 AND late = 0),
-			`+db.AnsweredAt("$3", "$4"), l.No, o.Ord, run, o.Key[:]).Scan(&has, &answered)
+			EXISTS (SELECT 1 FROM attempts a WHERE a.segment_no = $1 AND a.ord = $2 AND `+db.Answered("a")+`)`,
+			l.No, o.Ord).Scan(&has, &answered)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -148,7 +149,7 @@ func queueAgain(ctx context.Context, t *db.Txn, segment int64, block []store.Set
 			WHERE a.segment_no = $1 AND a.ord = $2
 			AND NOT `+db.Answered("a")+`
 			AND $6 >= (SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
-				WHERE b.run_no = a.run_no AND b.key = a.key AND v.ending = $7)
+				WHERE `+db.SameRequest("b", "a")+` AND v.ending = $7)
 			ON CONFLICT DO NOTHING`,
 			segment, o.Ord, string(o.Again.Mode), o.Again.After.UnixMilli(), o.Again.Cause, o.Again.Cap, string(o.Outcome.Ending))
 		if err != nil {

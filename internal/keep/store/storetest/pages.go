@@ -270,16 +270,16 @@ func requestLives(t *testing.T, fresh Fresh) {
 	g := b.to(b.staged(store.Batch, 3), store.Fetched)
 	b.settle(g, b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Errored), b.outcome(g, 2, assay.Answered))
 	b.segment(store.Batch, 1) // planned: nothing of it was sent
-	var keys []assay.Key
+	var refs []assay.Ref
 	for a, err := range b.s.Reader.Attempts(b.ctx, g.No) {
 		b.ok(err)
-		keys = append(keys, a.Key)
+		refs = append(refs, assay.Ref{Item: a.At.Item, Key: a.Key})
 	}
-	for _, k := range keys {
-		first, last, err := assay.KeyRange(k.Short())
+	for _, ref := range refs {
+		first, last, err := assay.KeyRange(ref.Key.Short())
 		b.ok(err)
-		if got, err := b.s.Pages.KeysBetween(b.ctx, b.run.No, first, last, 5); err != nil || !slices.Equal(got, []assay.Key{k}) {
-			t.Errorf("keys like %s: %v, %v", k.Short(), got, err)
+		if got, err := b.s.Pages.KeysBetween(b.ctx, b.run.No, first, last, 5); err != nil || !slices.Equal(got, []assay.Ref{ref}) {
+			t.Errorf("keys like %s: %v, %v", ref.Key.Short(), got, err)
 		}
 	}
 	all, err := b.s.Pages.KeysBetween(b.ctx, b.run.No, assay.Key{}, assay.Key(slices.Repeat([]byte{255}, 16)), 2)
@@ -287,7 +287,7 @@ func requestLives(t *testing.T, fresh Fresh) {
 	if len(all) != 2 {
 		t.Errorf("%d keys, at most 2 are wanted", len(all))
 	}
-	tries, err := b.s.Pages.Tries(b.ctx, b.run.No, keys[1])
+	tries, err := b.s.Pages.Tries(b.ctx, b.run.No, refs[1])
 	b.ok(err)
 	if len(tries) != 1 || tries[0].Outcome.Ending != assay.Errored || tries[0].Try != 1 {
 		t.Errorf("tries: %+v", tries)

@@ -337,15 +337,19 @@ func reading(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 2), store.Fetched)
 		b.settle(g, b.outcome(g, 0, assay.Answered))
-		keys := []assay.Key{b.attempt(0, 0).Key, b.attempt(0, 1).Key, b.attempt(0, 2).Key}
-		found, err := b.s.Reader.AnswersTo(b.ctx, b.run.No, keys)
+		var refs []assay.Ref
+		for i := range 3 {
+			a := b.attempt(0, i)
+			refs = append(refs, assay.Ref{Item: a.At.Item, Key: a.Key})
+		}
+		found, err := b.s.Reader.AnswersTo(b.ctx, b.run.No, refs)
 		b.ok(err)
-		if len(found) != 2 || found[keys[0]].Outcome.Text != "text of q0" || found[keys[1]].Ended {
+		if len(found) != 2 || found[refs[0].Key].Outcome.Text != "text of q0" || found[refs[1].Key].Ended {
 			t.Errorf("answers: %+v", found)
 		}
-		asked, err := b.s.Reader.Asked(b.ctx, b.run.No, keys)
+		asked, err := b.s.Reader.Asked(b.ctx, b.run.No, refs)
 		b.ok(err)
-		if d := cmp.Diff(map[assay.Key]int64{keys[0]: 1, keys[1]: 1}, asked); d != "" {
+		if d := cmp.Diff(map[assay.Key]int64{refs[0].Key: 1, refs[1].Key: 1}, asked); d != "" {
 			t.Error(d)
 		}
 	})

@@ -70,10 +70,10 @@ func TestWhatFailedGoesAgainByItsClass(t *testing.T) {
 			w := newWorld(t, one)
 			w.fake.answer = first(tt.times, tt.how, tt.o)
 			w.finished(tt.result)
-			key := w.plan.at("red", 1, 1).Key()
-			got, err := w.s.Reader.AnswersTo(w.ctx, w.run.No, []assay.Key{key})
+			ref := w.plan.at("red", 1, 1).Ref()
+			got, err := w.s.Reader.AnswersTo(w.ctx, w.run.No, []assay.Ref{ref})
 			w.ok(err)
-			if a := got[key]; a.Outcome.Ending != tt.ending || a.Try != tt.tries {
+			if a := got[ref.Key]; a.Outcome.Ending != tt.ending || a.Try != tt.tries {
 				t.Errorf("ended %s at try %d, want %s at %d\n%s", a.Outcome.Ending, a.Try, tt.ending, tt.tries, w.history())
 			}
 			w.countersAgree()

@@ -317,7 +317,7 @@ func (p *planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 func (p *planner) openBefore(ctx context.Context, run store.Run, lane string, turn int) (int, error) {
 	n := 0
 	for i := range p.items {
-		a, err := p.s.Reader.AnswersTo(ctx, run.No, []assay.Key{p.at(lane, i, turn-1).Key()})
+		a, err := p.s.Reader.AnswersTo(ctx, run.No, []assay.Ref{p.at(lane, i, turn-1).Ref()})
 		if err != nil {
 			return 0, err
 		}
@@ -343,7 +343,7 @@ func (p *planner) Requests(ctx context.Context, run store.Run, g engine.Group, s
 		for i := range p.items {
 			at := p.at(g.Lane, i, g.Turn)
 			if sent != nil {
-				before, err := sent(ctx, []assay.Key{at.Key()})
+				before, err := sent(ctx, []assay.Ref{at.Ref()})
 				if err != nil {
 					yield(engine.Planned{}, err)
 					return
@@ -375,7 +375,7 @@ func (p *planner) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 			if turn > 1 {
 				before := c
 				before.Turn = turn - 1
-				a, err := p.s.Reader.AnswersTo(ctx, run.No, []assay.Key{before.Key()})
+				a, err := p.s.Reader.AnswersTo(ctx, run.No, []assay.Ref{before.Ref()})
 				if err != nil {
 					return nil, err
 				}

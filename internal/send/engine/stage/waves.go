@@ -247,11 +247,11 @@ func (x *Extension) Fresh(ctx context.Context, g engine.Group) iter.Seq2[engine.
 		var sent engine.Sent
 		switch {
 		case !all:
-			sent = func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error) {
-				return x.Ledger.Reader.Asked(ctx, x.Run.No, keys)
+			sent = func(ctx context.Context, refs []assay.Ref) (map[assay.Key]int64, error) {
+				return x.Ledger.Reader.Asked(ctx, x.Run.No, refs)
 			}
 		case len(few) > 0:
-			sent = func(context.Context, []assay.Key) (map[assay.Key]int64, error) { return few, nil }
+			sent = func(context.Context, []assay.Ref) (map[assay.Key]int64, error) { return few, nil }
 		}
 		x.Planner.Requests(ctx, x.Run, g, sent)(yield)
 	}

@@ -27,24 +27,24 @@ type Reader struct {
 // For reads the answers that a block of requests is made from.
 func (r *Reader) For(ctx context.Context, rec stages.Stage, block []stages.Wanted) (stages.Answers, error) {
 	seen := map[assay.Key]bool{}
-	var keys []assay.Key
+	var refs []assay.Ref
 	for _, w := range block {
 		needs, err := rec.Needs(w.Item, w.At)
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range needs {
-			if k := n.Key(); !seen[k] {
-				seen[k] = true
-				keys = append(keys, k)
+			if ref := n.Ref(); !seen[ref.Key] {
+				seen[ref.Key] = true
+				refs = append(refs, ref)
 			}
 		}
 	}
 	out := stages.Answers{}
-	if len(keys) == 0 {
+	if len(refs) == 0 {
 		return out, nil
 	}
-	found, err := r.Ledger.AnswersTo(ctx, r.Run.No, keys)
+	found, err := r.Ledger.AnswersTo(ctx, r.Run.No, refs)
 	if err != nil {
 		return nil, err
 	}

@@ -277,7 +277,7 @@ func (b *block) tried(at assay.Coordinates) Decision {
 // readSent reads what the further tries of a block depend on besides the verdicts: whether they were made, and how a judge that gave
 // no verdict ended.
 func (b *block) readSent(ctx context.Context, asked []stages.Wanted) error {
-	var keys []assay.Key
+	var refs []assay.Ref
 	for _, w := range asked {
 		if w.At.Again == again.FirstAsked {
 			continue
@@ -286,15 +286,15 @@ func (b *block) readSent(ctx context.Context, asked []stages.Wanted) error {
 		switch {
 		case !ok:
 		case v.Again > w.At.Again:
-			keys = append(keys, w.At.Key())
+			refs = append(refs, w.At.Ref())
 		case v.State == assay.VerdictFailed && v.Segment != 0:
-			keys = append(keys, again.GivenBy(v).Key())
+			refs = append(refs, again.GivenBy(v).Ref())
 		}
 	}
-	if len(keys) == 0 {
+	if len(refs) == 0 {
 		return nil
 	}
 	var err error
-	b.sent, err = b.reader.AnswersTo(ctx, b.run, keys)
+	b.sent, err = b.reader.AnswersTo(ctx, b.run, refs)
 	return err
 }

@@ -89,6 +89,15 @@ func KeysOf(block []Wanted) []assay.Key {
 	return keys
 }
 
+// RefsOf returns the names of some requests, in their order.
+func RefsOf(block []Wanted) []assay.Ref {
+	refs := make([]assay.Ref, len(block))
+	for i, w := range block {
+		refs[i] = w.At.Ref()
+	}
+	return refs
+}
+
 // Task is a question for a person: an answer, or a pair under one trait.
 type Task struct {
 	At            assay.Coordinates

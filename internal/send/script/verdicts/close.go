@@ -116,7 +116,7 @@ func (w *writer) closeBlock(rec stages.Judging, block []stages.Wanted) (int64, b
 	if err != nil {
 		return 0, false, err
 	}
-	sent, err := w.reader.AnswersTo(w.ctx, w.Run.No, stages.KeysOf(block))
+	sent, err := w.reader.AnswersTo(w.ctx, w.Run.No, stages.RefsOf(block))
 	if err != nil {
 		return 0, false, err
 	}

@@ -170,7 +170,7 @@ const (
 // sameAsIn finds out which verdicts of a donor are about items and answers that are the same in this run: the same was asked, and the
 // same came back.
 func (v *Verdicts) sameAsIn(ctx context.Context, d *donor, verdicts []store.Verdict) ([]sameness, error) {
-	var keys []assay.Key
+	var refs []assay.Ref
 	ids := map[string][]string{}
 	for _, old := range verdicts {
 		input, ofItems := v.inputOf(old.At.Stage)
@@ -178,14 +178,14 @@ func (v *Verdicts) sameAsIn(ctx context.Context, d *donor, verdicts []store.Verd
 		if ofItems {
 			ids[input] = append(ids[input], old.At.Against)
 		} else {
-			keys = append(keys, old.Subject, old.Against)
+			refs = append(refs, old.Answers()...)
 		}
 	}
-	here, err := v.reader.AnswersTo(ctx, v.Run.No, keys)
+	here, err := v.reader.AnswersTo(ctx, v.Run.No, refs)
 	if err != nil {
 		return nil, err
 	}
-	there, err := v.reader.AnswersTo(ctx, d.run, keys)
+	there, err := v.reader.AnswersTo(ctx, d.run, refs)
 	if err != nil {
 		return nil, err
 	}

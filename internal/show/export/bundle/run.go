@@ -80,13 +80,19 @@ func (b *bundler) lengthen(ctx context.Context, row store.DumpRow) error {
 	if text, ok := row.Values[at["key"]].([]byte); ok {
 		copy(key[:], text)
 	}
-	found, err := b.Results.Ledger.AnswersTo(ctx, b.No, []assay.Key{key})
+	segment, _ := row.Values[at["segment_no"]].(int64)
+	ord, _ := row.Values[at["ord"]].(int64)
+	item, err := b.Results.Pages.ItemOf(ctx, segment, ord)
+	if err != nil {
+		return err
+	}
+	found, err := b.Results.Ledger.AnswersTo(ctx, b.No, []assay.Ref{{Item: item, Key: key}})
 	if err != nil {
 		return err
 	}
 	a := found[key]
 	row.Values[at["over"]] = int64(0)
-	if row.Values[at["segment_no"]] != a.Segment || row.Values[at["ord"]] != a.Ord {
+	if segment != a.Segment || ord != a.Ord {
 		return nil // not the one that counts
 	}
 	if a, err = b.Results.Scripts.Whole(ctx, b.Run.Run, a); err != nil {

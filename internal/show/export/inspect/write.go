@@ -178,24 +178,25 @@ func (x *runWriter) prompts(ctx context.Context, block []store.Answer) ([]*assay
 // graders returns what the judges of some answers were asked for, every try of it, by the key of the answer.
 func (x *runWriter) graders(ctx context.Context, entries []rows.Entry) (map[assay.Key][]store.Answer, error) {
 	about := map[assay.Key]assay.Key{}
-	var keys []assay.Key
+	var refs []assay.Ref
 	for _, e := range entries {
 		for _, v := range e.Verdicts {
 			if x.rows.Verb(v.At.Stage) != string(study.VerbJudge) {
 				continue
 			}
 			for _, at := range x.tries(&v) {
-				about[at.Key()] = e.Answer.Key
-				keys = append(keys, at.Key())
+				ref := at.Ref()
+				about[ref.Key] = e.Answer.Key
+				refs = append(refs, ref)
 			}
 		}
 	}
-	found, err := x.rows.Ledger.AnswersTo(ctx, x.rows.Run.No, keys)
+	found, err := x.rows.Ledger.AnswersTo(ctx, x.rows.Run.No, refs)
 	out := map[assay.Key][]store.Answer{}
-	for _, k := range keys {
-		if a, ok := found[k]; ok && a.Ended {
-			out[about[k]] = append(out[about[k]], a)
-			delete(found, k)
+	for _, ref := range refs {
+		if a, ok := found[ref.Key]; ok && a.Ended {
+			out[about[ref.Key]] = append(out[about[ref.Key]], a)
+			delete(found, ref.Key)
 		}
 	}
 	return out, err

@@ -266,16 +266,16 @@ func (s *sample) score(name string, v *rows.Verdict) {
 // comparisons writes the samples of some comparisons: the question to the judge, and its reply.
 func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) error {
 	replies := make([]store.Answer, len(block))
-	var keys []assay.Key
+	var refs []assay.Ref
 	at := make([]assay.Coordinates, len(block))
 	for i, v := range block {
 		at[i] = v.At
 		at[i].Again, at[i].By = v.Again, v.By
 		for _, try := range l.tries(&v) {
-			keys = append(keys, try.Key())
+			refs = append(refs, try.Ref())
 		}
 	}
-	found, err := l.rows.Ledger.AnswersTo(ctx, l.rows.Run.No, keys)
+	found, err := l.rows.Ledger.AnswersTo(ctx, l.rows.Run.No, refs)
 	if err != nil {
 		return err
 	}

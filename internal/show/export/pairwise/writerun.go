@@ -257,14 +257,15 @@ func (r *runWriter) samples(ctx context.Context, st *study.Stage, block []store.
 	if err != nil {
 		return nil, err
 	}
-	var keys []assay.Key
+	var refs []assay.Ref
 	for i, a := range block {
 		out[i].ID1, out[i].ID2 = a.At.Pair()
 		if lanes {
 			if sides[i], err = sidesOf(a.At); err != nil {
 				return nil, err
 			}
-			keys, out[i].Item = append(keys, sides[i][0], sides[i][1]), a.At.Item
+			out[i].Item = a.At.Item
+			refs = append(refs, assay.Ref{Item: a.At.Item, Key: sides[i][0]}, assay.Ref{Item: a.At.Item, Key: sides[i][1]})
 			continue
 		}
 		if out[i].Text1, err = r.sample(ctx, st, out[i].ID1); err != nil {
@@ -274,10 +275,10 @@ func (r *runWriter) samples(ctx context.Context, st *study.Stage, block []store.
 			return nil, err
 		}
 	}
-	if len(keys) == 0 {
+	if len(refs) == 0 {
 		return out, nil
 	}
-	answers, err := r.rows.Ledger.AnswersTo(ctx, r.rows.Run.No, keys)
+	answers, err := r.rows.Ledger.AnswersTo(ctx, r.rows.Run.No, refs)
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,8 @@ type readingsFile struct {
 }
 
 // requestOf returns the key of the request whose reply a verdict was read from: the last try, or that of the judge in its place.
-func requestOf(v *store.Verdict) assay.Key {
+func requestOf(v *store.Verdict) assay.Ref {
 	at := v.At
 	at.Again, at.By = v.Again, v.By
-	return at.Key()
+	return at.Ref()
 }

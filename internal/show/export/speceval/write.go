@@ -129,7 +129,7 @@ func groupOf(it *assay.Item) string {
 
 // replies returns the replies of judges, by the keys of their requests.
 func (w *writer) replies(ctx context.Context, verdicts map[assay.Key][]store.Verdict) (map[assay.Key]store.Answer, error) {
-	asked := map[assay.Key]bool{}
+	asked := map[assay.Ref]bool{}
 	for _, all := range verdicts {
 		for _, v := range all {
 			if v.Segment != 0 {
@@ -234,7 +234,7 @@ func (w *writer) verdict(a answer, v *store.Verdict, texts map[assay.Key]string,
 			append([]string{}, slices.Sorted(maps.Keys(w.batches[file]))...)
 		return m
 	}
-	w.batch(file, raw[requestOf(v)])
+	w.batch(file, raw[requestOf(v).Key])
 	return w.lists.Add(file, "results", out)
 }
 
@@ -286,7 +286,7 @@ func (w *writer) batch(file string, a store.Answer) {
 
 func (w *writer) ranked(a answer, v *store.Verdict, texts map[assay.Key]string, raw map[assay.Key]store.Answer) error {
 	row := w.rows.Verdict(v)
-	reply := raw[requestOf(v)]
+	reply := raw[requestOf(v).Key]
 	out := ranking{
 		Index: &a.index, Input: a.input(), OutputA: texts[v.Subject], OutputB: texts[v.Against], Raw: reply.Outcome.Text, Task: row.Key,
 		Custom: row.Key,

@@ -279,25 +279,22 @@ func (s *Pages) answersByVerdict(q *site.Request, data *answersData) error {
 	if page.Next != 0 {
 		data.Next = fmt.Sprint(page.Next)
 	}
-	var keys []assay.Key
+	var refs []assay.Ref
 	for _, v := range page.Verdicts {
-		keys = append(keys, v.Subject)
-		if v.Against != (assay.Key{}) {
-			keys = append(keys, v.Against)
-		}
+		refs = append(refs, v.Answers()...)
 	}
-	answers, err := q.Home.Ledger.AnswersTo(q.Context(), q.Run.No, keys)
+	answers, err := q.Home.Ledger.AnswersTo(q.Context(), q.Run.No, refs)
 	if err != nil {
 		return err
 	}
 	seen := map[assay.Key]bool{}
 	var kept []store.Answer
-	for _, k := range keys {
-		a, ok := answers[k]
-		if !ok || seen[k] || f.Stage != "" && a.At.Stage != f.Stage || f.Ending != "" && string(a.Outcome.Ending) != f.Ending {
+	for _, ref := range refs {
+		a, ok := answers[ref.Key]
+		if !ok || seen[ref.Key] || f.Stage != "" && a.At.Stage != f.Stage || f.Ending != "" && string(a.Outcome.Ending) != f.Ending {
 			continue
 		}
-		seen[k] = true
+		seen[ref.Key] = true
 		kept = append(kept, a)
 	}
 	data.Answers, err = s.answerRows(q, kept)
