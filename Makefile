@@ -22,10 +22,11 @@ proof: ## what takes longer than a test may: a kill at every moment of a run, in
 clients: ## official Go clients against the simulator and the gateway
 	cd test/interop && go vet ./... && go test -count=1 ./...
 
-interop: clients ## those of other languages, too; Inspect and data frames on what export writes
+interop: clients ## those of other languages, too; Inspect and data frames on what export writes; the R package
 	./test/interop/js/run
 	./test/interop/logs/run
 	./test/interop/gateway/run
+	./test/interop/r/run
 
 update: ## golden files and generated documents
 	go test ./internal/show/cli ./internal/send/dialect ./internal/show/export/formats ./internal/study -update
