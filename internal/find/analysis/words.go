@@ -147,7 +147,7 @@ func (f *Finding) Shown() Unit {
 	}
 	switch f.What {
 	case WhatDifference, WhatNoWorse, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit,
-		WhatBias, WhatFavours, WhatFamily, WhatConfidence:
+		WhatBias, WhatFavours, WhatFamily, WhatConfidence, WhatLength:
 		return Gap
 	}
 	return Share

@@ -106,7 +106,10 @@ func (l *lengths) finding(g *gather.Group[*lengthRows]) (*analysis.Finding, erro
 	f := &analysis.Finding{What: analysis.WhatLength, Unit: analysis.Score, By: g.By(l.Spec.By), Coverage: g.Cover.WithMissing(),
 		Rule: l.Stage.CountingRule(), N: len(d.value), Bounds: stats.NoInterval("not computed")}
 	estimate, how := slope, "within lanes, per doubling"
-	if l.Stage.Verb == analysis.Compared {
+	switch {
+	case l.Stage.Verb == analysis.Judged && len(l.yes) > 0:
+		f.Unit = analysis.Share // of points that a rate gains
+	case l.Stage.Verb == analysis.Compared:
 		estimate, how, f.Unit = mantelHaenszel, "Mantel-Haenszel over pairs of lanes", analysis.Logit
 	}
 	rows := d.byCluster(l.Known)

@@ -65,6 +65,9 @@ func TestTheLengthEffectOfSingleAnswersIsWithinLanes(t *testing.T) {
 	}
 	f := find(t, report(t, stage, []analysis.Spec{{Method: analysis.Length}}, rows), analysis.WhatLength)
 	near(t, "length effect", 0.5, f.Value.Value, 1e-9)
+	if f.Shown() != analysis.Score {
+		t.Errorf("the effect on a mean is shown as %s", f.Shown())
+	}
 }
 
 func TestVarianceIsSplitAndTellsWhatToBuyNext(t *testing.T) {
@@ -158,6 +161,9 @@ func TestALengthThatDecidesAloneHasNoError(t *testing.T) {
 		}
 	}
 	f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Length}}, rows), "length effect")
+	if f.Unit != analysis.Share || f.Shown() != analysis.Gap {
+		t.Errorf("the effect on a rate is a %s, shown as %s, want points of a share", f.Unit, f.Shown())
+	}
 	if !f.Value.OK || f.SE.OK || f.Interval.OK {
 		t.Errorf("%v, error %v, interval %v", f.Value, f.SE, f.Interval)
 	}
