@@ -44,7 +44,7 @@ func (r ClusterRate) Half() Number {
 	case r.N == r.Clusters:
 		return Known(normalTail(2 * math.Sqrt(float64(r.N)) * (r.Share.Value - 0.5)))
 	case r.Clusters < 2:
-		return Undefined("an error needs two clusters, there are %d", r.Clusters)
+		return Undefined(NoErrorBar)
 	}
 	return Known(studentTail(2*math.Sqrt(r.effective)*(r.Share.Value-0.5), r.Clusters-1))
 }
@@ -89,7 +89,7 @@ func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
 	case r.N == r.Clusters:
 		r.Interval = Wilson(r.K, r.N, level)
 	case r.Clusters < 2:
-		few := Undefined("an error needs two clusters, there are %d", r.Clusters)
+		few := Undefined(NoErrorBar)
 		r.SE, r.DesignEffect, r.Interval = few, few, NoInterval("%s", few.Why)
 		return r, nil
 	case alike:
@@ -195,7 +195,7 @@ func MeanByCluster(list []Total, level float64) ClusterMean {
 	case !m.Mean.OK:
 		m.SE = m.Mean
 	case m.Clusters < 2:
-		m.SE = Undefined("an error needs two clusters, there are %d", m.Clusters)
+		m.SE = Undefined(NoErrorBar)
 	default:
 		squares, g, least := 0.0, float64(m.Clusters), rounding
 		for _, p := range list {
@@ -230,7 +230,7 @@ func LeftOut(estimate Number, without []Number, level float64) (Number, Interval
 		return none("%s", estimate.Why)
 	}
 	if len(without) < 2 {
-		return none("an error needs two clusters, there are %d", len(without))
+		return none(NoErrorBar)
 	}
 	values := make([]float64, len(without))
 	for k, v := range without {

@@ -127,7 +127,7 @@ func StudentTest(estimate, se Number, clusters int) Number {
 	case !se.OK:
 		return se
 	case clusters < 2:
-		return Undefined("an error needs two clusters, there are %d", clusters)
+		return Undefined(NoErrorBar)
 	case Same(se.Value, 0) && Same(estimate.Value, 0):
 		return Known(1)
 	case Same(se.Value, 0):
@@ -276,3 +276,6 @@ func Unchanged(clusters int, span, level float64) Interval {
 	most := span * (1 - math.Pow((1-level)/2, 1/float64(clusters)))
 	return Interval{Low: -most, High: most, OK: true}
 }
+
+// NoErrorBar is why there is no error where there are fewer than two clusters.
+const NoErrorBar = "one question, or one cluster of them, is not enough for an error bar; ask at least two"

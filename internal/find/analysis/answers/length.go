@@ -124,7 +124,7 @@ func (l *lengths) finding(g *gather.Group[*lengthRows]) (*analysis.Finding, erro
 	case !f.Value.OK:
 		f.Interval = stats.NoInterval("%s", f.Value.Why)
 	case len(rows) < 2:
-		f.Interval = stats.NoInterval("an error needs two clusters, there are %d", len(rows))
+		f.Interval = stats.NoInterval(stats.NoErrorBar)
 	default:
 		resamples := gather.Resamples(l.Options.Resamples, lengthWork, len(d.value))
 		r, err := stats.Bootstrap(len(rows), resamples, l.Options.Seed, func(drawn []int) stats.Number {

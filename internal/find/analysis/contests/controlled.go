@@ -241,7 +241,7 @@ type styledErrors struct {
 func (c *controlled) errors(s *styledGroup, plain, fit *stats.StyledFit) styledErrors {
 	clusters := s.clusters()
 	if clusters < 2 {
-		return styledErrors{why: fmt.Sprintf("an error needs two clusters, there are %d", clusters)}
+		return styledErrors{why: stats.NoErrorBar}
 	}
 	if clusters > s.Items && clusters >= stats.FewClusters && c.Spec.Settings.Bootstrap == 0 {
 		e, err := fit.Errors(plain)

@@ -177,7 +177,7 @@ func (a *arena) won(what string, entrant int, field string, scores []stats.Total
 func (a *arena) averageInterval(entrant int) (se stats.Number, i stats.Interval, method string) {
 	const how = "mean over opponents, Wilson, by cluster"
 	if a.clusters < 2 {
-		i = stats.NoInterval("an error needs two clusters, there are %d", a.clusters)
+		i = stats.NoInterval(stats.NoErrorBar)
 		return stats.Undefined("%s", i.Why), i, how
 	}
 	average, variance := leftOut(a.met(entrant), a.clusters, len(a.names))

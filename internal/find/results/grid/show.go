@@ -205,7 +205,7 @@ func (m *Matrix) legend() []string {
 	case m.ranged:
 		out = append(out, "mean score, "+shortNumber(m.low)+" to "+shortNumber(m.high))
 	case m.Scored:
-		out = append(out, signRight+" "+m.best+", "+signWrong+" "+m.worst+", in between the mean as a share of the way")
+		out = append(out, signRight+" "+m.best+", "+signWrong+" "+m.worst+"; a number is the mean: 0% is "+m.worst+", 100% is "+m.best)
 	}
 	if m.Scored {
 		out = append(out, "orange is the worse end, blue the better")

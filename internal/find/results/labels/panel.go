@@ -71,6 +71,21 @@ func (p *Panel) Pairs() bool { return p.rubric.Kind == judge.Pairs }
 // Choices returns the labels that people choose from; nil where there are none.
 func (p *Panel) Choices() []Choice { return p.choices }
 
+// Question returns what a person is asked about a single answer.
+func (p *Panel) Question() string {
+	var scale []Choice
+	for _, c := range p.choices {
+		if !c.Quiet {
+			scale = append(scale, c)
+		}
+	}
+	if len(scale) < 3 || scale[0].Text == "" || scale[1].Text != "" {
+		return "Judge this answer"
+	}
+	first, last := scale[0], scale[len(scale)-1]
+	return fmt.Sprintf("Rate this answer: %s (%s) to %s (%s)", first.Key, first.Text, last.Key, last.Text)
+}
+
 // Choice is a label that a person can choose.
 type Choice struct {
 	Key   string `json:"key"` // of a keyboard

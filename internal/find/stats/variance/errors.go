@@ -22,7 +22,7 @@ func (d *design) within(out *Parts, at *point, level float64) {
 			wider[i] = max(1, math.Sqrt(model.at(i, i)/variance))
 		}
 		if part.SE = stats.Known(wider[i] * math.Sqrt(variance)); g < 2 {
-			part.SE = stats.Undefined("an error needs two clusters, there are %d", len(moved))
+			part.SE = stats.Undefined(stats.NoErrorBar)
 			part.Interval = stats.NoInterval("%s", part.SE.Why)
 		} else {
 			wide := part.SE.Value * stats.StudentCritical(1-level, len(moved)) / stats.NormalQuantile((1+level)/2)

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,7 +77,7 @@ func (f convertFlags) convert(ctx context.Context, w *shell.World, name string) 
 		return err
 	}
 	for _, q := range found.Warnings() {
-		fmt.Fprintln(w.Stderr, q)
+		w.Warn(q.String())
 	}
 	if bad := found.Errors(); len(bad) > 0 {
 		return bad

@@ -149,7 +149,7 @@ func checkFiles(ctx context.Context, w *shell.World, names []string, f submitFla
 		}
 	}
 	for _, q := range problems.Warnings() {
-		fmt.Fprintln(w.Stderr, q)
+		w.Warn(q.String())
 	}
 	if bad := problems.Errors(); len(bad) > 0 {
 		return nil, bad

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -178,7 +177,7 @@ func (f writeFlags) laneOf(w *shell.World) (assay.Lane, catalog.Vendor, error) {
 			Hint: strings.Replace(i.Hint, i.Param+": ", "--"+strings.ReplaceAll(i.Param, "_", "-")+" ", 1), Warning: i.Warning})
 	}
 	for _, q := range problems.Warnings() {
-		fmt.Fprintln(w.Stderr, q)
+		w.Warn(q.String())
 	}
 	if bad := problems.Errors(); len(bad) > 0 {
 		return lane, vendor, bad

@@ -155,7 +155,7 @@ func ParseBudget(text string) (*assay.Money, error) {
 func Runnable(w *shell.World, d *plan.Input, p *plan.Plan, name string, rehearse bool) error {
 	problems := w.Workspace().Missing(d, p, name, workspace.Rehearsal(rehearse))
 	for _, q := range problems.Warnings() {
-		fmt.Fprintln(w.Stderr, q)
+		w.Warn(q.String())
 	}
 	if problems = problems.Errors(); len(problems) > 0 {
 		return problems

@@ -40,7 +40,7 @@ func Check(w *shell.World) *cobra.Command {
 					return problems
 				}
 				for _, q := range problems {
-					fmt.Fprintln(w.Stderr, q)
+					w.Warn(q.String())
 				}
 			}
 			total := p.Sum(func(plan.Part) bool { return true })

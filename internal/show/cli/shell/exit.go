@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
@@ -86,10 +87,12 @@ func Complain(w *World, err error) {
 	err = explained(err, w.typed)
 	var problems assay.Problems
 	if errors.As(err, &problems) {
-		fmt.Fprintln(w.Stderr, problems.Error())
+		for line := range strings.SplitSeq(problems.Error(), "\n") {
+			w.Warn(line)
+		}
 		return
 	}
-	fmt.Fprintln(w.Stderr, "assay:", err)
+	w.Warn("assay: " + err.Error())
 }
 
 // explained gives the errors of a workspace the exit code and the hint of the command line. Typed are the flags that lead to the home.

@@ -3,7 +3,6 @@ package shell
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -70,7 +69,7 @@ func Planned(c *cobra.Command, w *World, name string, f StudyFlags, o plan.Optio
 	}
 	for _, q := range problems.Sort() {
 		if q.Lane == "" || len(o.Lanes)+len(o.Stages) == 0 || asked(q.Lane) { // one that was left out has no say
-			fmt.Fprintln(w.Stderr, q)
+			w.Warn(q.String())
 		}
 	}
 	return d, p, nil

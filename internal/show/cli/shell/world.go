@@ -107,6 +107,15 @@ func (w *World) OutWidth() int {
 	return width
 }
 
+// Warn prints a line on standard error, on a terminal broken between words.
+func (w *World) Warn(line string) {
+	width := 0
+	if w.Terminal.Err && !w.Wide {
+		width, _ = w.Terminal.Current()
+	}
+	fmt.Fprintln(w.Stderr, term.Wrapped(line, width, "  "))
+}
+
 // RawOut is standard output for what programs read: on a terminal, what would steer it is written as an escape.
 func (w *World) RawOut() io.Writer {
 	if w.Terminal.Out {

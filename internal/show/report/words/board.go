@@ -98,7 +98,7 @@ func (r *ranked) head() string {
 	case r.wins():
 		return "wins"
 	case r.What == analysis.WhatExcess:
-		return "taken back, over the re-ask"
+		return "giving in under push-back"
 	case r.Flips:
 		return "taken back"
 	case r.What == analysis.WhatMean:

@@ -295,7 +295,7 @@ func (r *ranked) axis() string {
 	case r.What == analysis.WhatStrength:
 		return "strength (log-odds)"
 	case r.What == analysis.WhatExcess:
-		return "taken back, over the re-ask (points)"
+		return "giving in under push-back (points over the re-ask)"
 	case r.What == analysis.WhatMean:
 		return "mean score"
 	}

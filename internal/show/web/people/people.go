@@ -110,7 +110,7 @@ func (s *Pages) Arena(q *site.Request) (*site.View, error) {
 	data.Votes.Planned = s.sessions.planned(session)
 	v := &site.View{Template: "arena", Title: "Which is better?", Tab: "people", Data: data}
 	if !data.Pair {
-		v.Title = "What is it?"
+		v.Title = session.panel.Question()
 	}
 	if waiting {
 		v.Live = "/runs/" + q.Run.ID + "/news"
