@@ -150,23 +150,40 @@ func (c *collector) put(answer bool, l clientLine) error {
 	return err
 }
 
-// body returns the reply in the form of the API that the client asked: the provider's own if that is the same, else one made
-// from the answer.
+// body returns the reply in the form of the API that the client asked: the provider's own if its requests go out in that API, else
+// one made from the answer.
 func (c *collector) body(a *held) (json.RawMessage, error) {
 	api := APIOf(c.batch.Client.Endpoint)
-	if raw := replyIn(a.raw, a.file.Kind == store.ArtifactLive); raw != nil && Speaks(raw, api) {
-		return raw, nil
+	live := a.file.Kind == store.ArtifactLive
+	if d := c.dialectOf(a.Line.Lane, live); string(d) == api {
+		if raw := replyIn(a.raw, live); raw != nil {
+			return raw, nil
+		}
 	}
 	o := a.Outcome
-	if a.Over {
+	if a.raw != nil { // a row keeps neither long texts nor calls of tools
 		whole, err := c.reread(a.Answer, a.raw, a.file)
 		if err != nil {
 			return nil, err
 		}
-		o.Text, o.Thoughts = whole.Text, whole.Thoughts
+		o.Text, o.Thoughts, o.Calls = whole.Text, whole.Thoughts, whole.Calls
 	}
 	head := dialect.ReplyHead{ID: strings.TrimPrefix(c.name(a.Line.ID), "batch_req_"), Created: c.run.Created.Unix(), Model: a.Line.Lane}
 	return dialect.AppendReply(nil, assay.Dialect(api), head, &o)
+}
+
+// dialectOf returns the dialect in which a lane's requests are answered; empty: the file has no such lane.
+func (c *collector) dialectOf(lane string, live bool) assay.Dialect {
+	mode := assay.ModeBatch
+	if live {
+		mode = assay.ModeLive
+	}
+	for _, l := range c.batch.File.Lanes {
+		if l.Name == lane {
+			return c.batch.File.Wire(c.Catalog, l.Lane, mode).Dialect
+		}
+	}
+	return ""
 }
 
 // replyIn returns the body of a reply in a line of results; nil: it is not where OpenAI has it.
@@ -185,13 +202,6 @@ func replyIn(raw []byte, live bool) (body []byte) {
 		})
 	})
 	return body
-}
-
-// Speaks reports whether a reply has the form of an API.
-func Speaks(raw []byte, api string) bool {
-	want, has := map[string]string{"chat": "choices", "responses": "output"}[api], false
-	jsontext.Members(raw, func(name, _ []byte) { has = has || string(name) == want })
-	return has
 }
 
 type clientLine struct {

@@ -58,7 +58,10 @@ func (e *Emitter) End(o *assay.Outcome) [][]byte {
 		e.all = append(e.all, []byte("data: [DONE]\n\n"))
 	case e.To == assay.DialectChat:
 		e.start()
-		e.chunk(map[string]any{}, FinishWord(o.Ending))
+		for i, c := range chatCalls(e.Head, o) {
+			e.chunk(map[string]any{"tool_calls": []any{indexedCall{i, c}}}, nil)
+		}
+		e.chunk(map[string]any{}, FinishWord(o))
 		if e.Usage {
 			e.send("", e.chunkOf([]any{}, usageOfChat(o.Usage)))
 		}
@@ -68,6 +71,12 @@ func (e *Emitter) End(o *assay.Outcome) [][]byte {
 		e.finish(o)
 	}
 	return e.all
+}
+
+// indexedCall is a call in a chunk.
+type indexedCall struct {
+	Index int `json:"index"`
+	chatCall
 }
 
 // pass sends an event on as it came. The chunk that has nothing but the usage is for clients that asked for it.
@@ -124,7 +133,15 @@ func (e *Emitter) speak() {
 		return
 	}
 	e.speaks = true
-	if e.thoughts.Len() > 0 {
+	e.think()
+	e.event("response.output_item.added", map[string]any{"output_index": e.item,
+		"item": responseMessage{ID: "msg_" + e.Head.ID, Type: "message", Role: "assistant", Status: "in_progress", Content: []any{}}})
+	e.event("response.content_part.added", e.at(map[string]any{"part": responseText{Type: "output_text", Annotations: &[]any{}}}))
+}
+
+// think sends the thoughts before an answer.
+func (e *Emitter) think() {
+	if e.thoughts.Len() > 0 && !e.thought {
 		e.thought = true
 		item := responseThoughts{ID: "rs_" + e.Head.ID, Type: "reasoning",
 			Summary: []responseText{{Type: "summary_text", Text: e.thoughts.String()}}}
@@ -133,9 +150,6 @@ func (e *Emitter) speak() {
 		e.event("response.output_item.done", map[string]any{"output_index": 0, "item": item})
 		e.item = 1
 	}
-	e.event("response.output_item.added", map[string]any{"output_index": e.item,
-		"item": responseMessage{ID: "msg_" + e.Head.ID, Type: "message", Role: "assistant", Status: "in_progress", Content: []any{}}})
-	e.event("response.content_part.added", e.at(map[string]any{"part": responseText{Type: "output_text", Annotations: &[]any{}}}))
 }
 
 func (e *Emitter) at(fields map[string]any) map[string]any {
@@ -146,7 +160,10 @@ func (e *Emitter) at(fields map[string]any) map[string]any {
 // finish ends the message and the response. Text that was sent is not taken back: a refusal after it cuts the response
 // short.
 func (e *Emitter) finish(o *assay.Outcome) {
-	e.speak()
+	if len(o.Calls) == 0 {
+		e.speak()
+	}
+	e.think()
 	shown := *o
 	shown.Model, shown.Text, shown.Thoughts = "", e.text.String(), ""
 	if e.thought {
@@ -159,10 +176,18 @@ func (e *Emitter) finish(o *assay.Outcome) {
 	if o.Ending == assay.Refused {
 		whole.Incomplete = &incomplete{"content_filter"}
 	}
-	part := responseText{Type: "output_text", Text: shown.Text, Annotations: &[]any{}}
-	e.event("response.output_text.done", e.at(map[string]any{"text": part.Text, "logprobs": []any{}}))
-	e.event("response.content_part.done", e.at(map[string]any{"part": part}))
-	e.event("response.output_item.done", map[string]any{"output_index": e.item, "item": whole.Output[len(whole.Output)-1]})
+	if e.speaks {
+		part := responseText{Type: "output_text", Text: shown.Text, Annotations: &[]any{}}
+		e.event("response.output_text.done", e.at(map[string]any{"text": part.Text, "logprobs": []any{}}))
+		e.event("response.content_part.done", e.at(map[string]any{"part": part}))
+		e.event("response.output_item.done", map[string]any{"output_index": e.item, "item": whole.Output[e.item]})
+	}
+	for i, item := range whole.Output {
+		if call, ok := item.(responseCall); ok {
+			e.events.item(i, map[string]any{"id": call.ID, "type": call.Type, "call_id": call.CallID, "name": call.Name,
+				"arguments": call.Arguments, "status": call.Status})
+		}
+	}
 	last := "response.completed"
 	if whole.Status == "incomplete" {
 		last = "response.incomplete"

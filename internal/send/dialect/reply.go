@@ -35,15 +35,30 @@ func AppendReply(dst []byte, d assay.Dialect, h ReplyHead, o *assay.Outcome) ([]
 	return jsontext.AppendCompact(dst, text), nil
 }
 
-// FinishWord returns why an answer ended, in the words of chat completions.
-func FinishWord(e assay.Ending) string {
-	switch e {
-	case assay.Cut:
-		return "length"
-	case assay.Refused:
+// FinishWord returns why an answer ended, in the words of chat completions. One of nothing that was broken off was cut.
+func FinishWord(o *assay.Outcome) string {
+	switch {
+	case o.Ending == assay.Refused:
 		return "content_filter"
+	case brokenOff(o):
+		return "length"
+	case len(o.Calls) > 0:
+		return "tool_calls"
 	}
 	return "stop"
+}
+
+// brokenOff reports whether an answer ended before the model did, with text or without.
+func brokenOff(o *assay.Outcome) bool {
+	if o.Ending != assay.Empty {
+		return o.Ending == assay.Cut
+	}
+	switch o.Finish {
+	case "length", "model_length", "max_tokens", "max_output_tokens", "incomplete", "model_context_window_exceeded", "pause_turn",
+		"malformed_model_output", "malformed_tool_use":
+		return true
+	}
+	return generateStop(o.Finish) == stopCut
 }
 
 func chatReply(h ReplyHead, o *assay.Outcome) chatObject {
@@ -51,8 +66,30 @@ func chatReply(h ReplyHead, o *assay.Outcome) chatObject {
 	if o.Ending == assay.Refused && o.Text != "" {
 		m.Content, m.Refusal = nil, &o.Text
 	}
+	if m.Calls = chatCalls(h, o); len(m.Calls) > 0 && o.Text == "" {
+		m.Content = nil
+	}
 	return chatObject{ID: "chatcmpl-" + h.ID, Object: "chat.completion", Created: h.Created, Model: cmp.Or(o.Model, h.Model),
-		Choices: []chatChoice{{Message: m, Finish: FinishWord(o.Ending)}}, Usage: usageOfChat(o.Usage)}
+		Choices: []chatChoice{{Message: m, Finish: FinishWord(o)}}, Usage: usageOfChat(o.Usage)}
+}
+
+// chatCalls returns the calls of an answer as a chat completion has them. Providers without ids of calls get some here.
+func chatCalls(h ReplyHead, o *assay.Outcome) []chatCall {
+	var all []chatCall
+	for i, c := range o.Calls {
+		call := chatCall{ID: callID(h, c, i), Type: "function"}
+		call.Function.Name, call.Function.Arguments = c.Name, c.Given()
+		if c.Signature != "" {
+			call.Extra = &chatExtra{}
+			call.Extra.Google.Signature = c.Signature
+		}
+		all = append(all, call)
+	}
+	return all
+}
+
+func callID(h ReplyHead, c assay.ToolCall, i int) string {
+	return cmp.Or(c.ID, fmt.Sprintf("call_%s_%d", h.ID, i))
 }
 
 func usageOfChat(u assay.Usage) *chatUsage {
@@ -72,14 +109,20 @@ func responsesReply(h ReplyHead, o *assay.Outcome) responseObject {
 			Summary: []responseText{{Type: "summary_text", Text: o.Thoughts}}})
 	}
 	part := any(responseText{Type: "output_text", Text: o.Text, Annotations: &[]any{}})
-	switch o.Ending {
-	case assay.Cut:
-		r.Status, r.Incomplete = "incomplete", &incomplete{"max_output_tokens"}
-	case assay.Refused:
+	switch {
+	case o.Ending == assay.Refused:
 		part = responseRefusal{Type: "refusal", Refusal: o.Text}
+	case brokenOff(o):
+		r.Status, r.Incomplete = "incomplete", &incomplete{"max_output_tokens"}
 	}
-	r.Output = append(r.Output, responseMessage{ID: "msg_" + h.ID, Type: "message", Role: "assistant", Status: r.Status,
-		Content: []any{part}})
+	if o.Text != "" || len(o.Calls) == 0 {
+		r.Output = append(r.Output, responseMessage{ID: "msg_" + h.ID, Type: "message", Role: "assistant", Status: r.Status,
+			Content: []any{part}})
+	}
+	for i, c := range o.Calls {
+		r.Output = append(r.Output, responseCall{ID: fmt.Sprintf("fc_%s_%d", h.ID, i), Type: "function_call", CallID: callID(h, c, i),
+			Name: c.Name, Arguments: c.Given(), Status: r.Status})
+	}
 	if u := o.Usage; u.Known {
 		r.Usage = &responseUsage{Input: u.Input, Output: u.Output, Total: u.Input + u.Output}
 		r.Usage.InputDetails.Cached, r.Usage.InputDetails.Written, r.Usage.OutputDetails.Reasoning = u.Cached,
@@ -109,6 +152,25 @@ type chatMessage struct {
 	Content  *string `json:"content"`
 	Refusal  *string `json:"refusal"`
 	Thoughts string  `json:"reasoning_content,omitempty"`
+
+	Calls []chatCall `json:"tool_calls,omitempty"`
+}
+
+type chatCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+	Extra *chatExtra `json:"extra_content,omitempty"`
+}
+
+// chatExtra carries a seal that Gemini wants back with a call, as its own API of this kind does.
+type chatExtra struct {
+	Google struct {
+		Signature string `json:"thought_signature"`
+	} `json:"google"`
 }
 
 // chatUsage is the usage of a chat completion.
@@ -170,6 +232,15 @@ type responseThoughts struct {
 	ID      string         `json:"id"`
 	Type    string         `json:"type"`
 	Summary []responseText `json:"summary"`
+}
+
+type responseCall struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Status    string `json:"status"`
 }
 
 type responseUsage struct {

@@ -261,9 +261,21 @@ func (s *Stream) message(e map[string]any) Delta {
 				grow(to, name, text)
 			}
 		}
+		if text, ok := delta["partial_json"].(string); ok {
+			grow(to, "partial_json", text)
+		}
 		text, _ := delta["text"].(string)
 		thoughts, _ := delta["thinking"].(string)
 		return Delta{text, thoughts}
+	case "content_block_stop":
+		if to := element(s.doc, "content", e["index"]); to != nil && to["partial_json"] != nil {
+			arguments := fmt.Sprint(to["partial_json"])
+			if delete(to, "partial_json"); json.Valid([]byte(arguments)) {
+				to["input"] = json.RawMessage(arguments)
+			} else if arguments != "" {
+				to["input"] = arguments
+			}
+		}
 	case "message_delta":
 		delta, _ := e["delta"].(map[string]any)
 		for k, v := range delta {

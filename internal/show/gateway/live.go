@@ -107,7 +107,7 @@ func (s *Server) send(ctx context.Context, f *answers.Call, u *User, api string,
 		f.End(nil, unanswered(sent.Destination, reply))
 		return
 	}
-	body, err := inForm(api, head, reply)
+	body, err := inForm(api, head, sent.Wire.Dialect, reply)
 	if err == nil && q.Stream {
 		var events [][]byte
 		events, err = dialect.Events(assay.Dialect(api), body, q.StreamOptions.Usage)
@@ -129,7 +129,7 @@ func (s *Server) streamed(ctx context.Context, f *answers.Call, sent *sending, b
 		return
 	}
 	if !came { // a server that does not stream
-		body, err := inForm(string(e.To), e.Head, reply)
+		body, err := inForm(string(e.To), e.Head, sent.Wire.Dialect, reply)
 		if err == nil {
 			var events [][]byte
 			events, err = dialect.Events(e.To, body, e.Usage)
@@ -142,9 +142,9 @@ func (s *Server) streamed(ctx context.Context, f *answers.Call, sent *sending, b
 	f.End(nil, nil)
 }
 
-// inForm returns a reply in the form of an API.
-func inForm(api string, head dialect.ReplyHead, reply provider.Reply) ([]byte, error) {
-	if batchrun.Speaks(reply.Raw, api) {
+// inForm returns a reply in the form of an API: as it came, where that is its dialect.
+func inForm(api string, head dialect.ReplyHead, in assay.Dialect, reply provider.Reply) ([]byte, error) {
+	if string(in) == api {
 		return reply.Raw, nil
 	}
 	return dialect.AppendReply(nil, assay.Dialect(api), head, &reply.Outcome)
