@@ -33,7 +33,8 @@ func endings() map[assay.Dialect]map[string]string {
 
 func said(form, text, call, whole, cut, refused, calls string) map[string]string {
 	return map[string]string{"whole": fmt.Sprintf(form, text, whole), "cut": fmt.Sprintf(form, text, cut),
-		"thinking": fmt.Sprintf(form, "", cut), "empty": fmt.Sprintf(form, "", whole), "refused": fmt.Sprintf(form, "", refused), "call": fmt.Sprintf(form, call, calls)}
+		"thinking": fmt.Sprintf(form, "", cut),
+		"empty":    fmt.Sprintf(form, "", whole), "refused": fmt.Sprintf(form, "", refused), "call": fmt.Sprintf(form, call, calls)}
 }
 
 // The end of an answer is the same for a client of either API, whichever provider gave it, whole or streamed.
