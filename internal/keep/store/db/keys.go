@@ -8,7 +8,7 @@ import (
 )
 
 // In SQLite requests are found by their items, which come in the order of the work: every entry of an index in random order rewrites a
-// page of it. PostgreSQL keeps an index of keys, too: only its owner could make one later.
+// page of it (docs/dev/ledger.md has the figures). PostgreSQL keeps an index of keys, too: only its owner could make one later.
 
 // asked finds attempts by item and key.
 func (sqlite) asked(attempt string, run int64, refs []assay.Ref) (string, []any) {
