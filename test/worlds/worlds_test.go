@@ -79,7 +79,9 @@ func TestKeptWorlds(t *testing.T) {
 				t.Fatalf("%s: want a world, and why it is kept: %v", file, err)
 			}
 			kept.World.Thorough = true
-			if o := Play(t, kept.World); o.err != nil {
+			o := Play(t, kept.World)
+			tellAll(t, o)
+			if o.err != nil {
 				t.Errorf("%s\n%s\n\n%s", kept.Why, kept.World, o.err)
 			}
 		})
@@ -106,14 +108,19 @@ func around(trace []string, i int) []string {
 	return trace[max(0, min(i-2, len(trace))):min(i+3, len(trace))]
 }
 
-// hold plays a world, and tells what broke in the smallest world that still does.
-func hold(t *testing.T, w World) {
-	o := Play(t, w)
+// tellAll prints what every command of a world said, where that is asked for.
+func tellAll(t *testing.T, o outcome) {
 	if *tell {
 		for _, s := range o.said {
 			t.Log(s)
 		}
 	}
+}
+
+// hold plays a world, and tells what broke in the smallest world that still does.
+func hold(t *testing.T, w World) {
+	o := Play(t, w)
+	tellAll(t, o)
 	if o.err == nil {
 		return
 	}

@@ -104,6 +104,14 @@ type TakenJob struct {
 	Provider, Job   string
 	Answers, Joined int64       // its answers; of these, those to questions that had none
 	Twice           assay.Money // what the others cost
+	Segment         int64       // where that is booked; 0: at the first of the run that the provider answered
+}
+
+// Joined is what a run has of answers that were taken over.
+type Joined struct {
+	Answers int64
+	Cost    assay.Money
+	Segment int64 // the first that has any; 0: none has
 }
 
 // TierEvent is the kind of events about service tiers that the price list does not have, or that cost more than those asked for.

@@ -62,14 +62,14 @@ func (s *Reader) TakenJobs(ctx context.Context, run int64) ([]store.TakenJob, er
 }
 
 // AnswersIn counts the current answers of a run whose bytes are in artifacts with names that begin so, and sums what they cost.
-func (s *Reader) AnswersIn(ctx context.Context, run int64, prefix string) (n int64, cost assay.Money, err error) {
-	err = s.db.QueryRow(ctx, `SELECT COUNT(*), CAST(COALESCE(SUM(o.cost_nano), 0) AS BIGINT)
+func (s *Reader) AnswersIn(ctx context.Context, run int64, prefix string) (in store.Joined, err error) {
+	err = s.db.QueryRow(ctx, `SELECT COUNT(*), CAST(COALESCE(SUM(o.cost_nano), 0) AS BIGINT), COALESCE(MIN(o.segment_no), 0)
 		FROM artifacts a JOIN outcomes o ON o.segment_no = a.segment_no AND o.artifact_no = a.no AND o.stands = 1
-		WHERE a.run_no = $1 AND a.name LIKE $2 ESCAPE '\'`, run, likePrefix(prefix)).Scan(&n, &cost)
+		WHERE a.run_no = $1 AND a.name LIKE $2 ESCAPE '\'`, run, likePrefix(prefix)).Scan(&in.Answers, &in.Cost, &in.Segment)
 	if err != nil {
-		return 0, 0, fmt.Errorf("count answers of a job: %w", err)
+		return in, fmt.Errorf("count answers of a job: %w", err)
 	}
-	return n, cost, nil
+	return in, nil
 }
 
 // Segment reads one segment.
@@ -114,7 +114,8 @@ func segments(ctx context.Context, d *db.DB, where string, args ...any) ([]store
 		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,
 		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown,
 		taken_nano, taken_unpriced, taken_input, taken_cached, taken_output, taken_mute, written_tokens,
-		CAST(COALESCE((SELECT SUM(j.cost_nano) FROM jobs j WHERE j.segment_no = segments.no), 0) AS BIGINT)
+		CAST(COALESCE((SELECT SUM(j.cost_nano) FROM jobs j WHERE j.segment_no = segments.no), 0) +
+			COALESCE((SELECT SUM(k.cost_nano) FROM taken_jobs k WHERE k.segment_no = segments.no), 0) AS BIGINT)
 		FROM segments `+where, args...)
 	if err != nil {
 		return nil, err

@@ -36,17 +36,19 @@ func (s *Store) Reconciled(ctx context.Context, run int64, what string) error {
 // TakeJob notes a job whose answers were taken over. What of it was paid twice is spent.
 func (s *Store) TakeJob(ctx context.Context, run int64, j store.TakenJob) error {
 	return s.db.Tx(ctx, "take job", db.Durable, func(t *db.Txn) error {
-		n, err := t.Change(ctx, `INSERT INTO taken_jobs (provider, job, run_no, answers, joined, cost_nano, at_ms)
-			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (provider, job, run_no) DO NOTHING`,
-			j.Provider, j.Job, run, j.Answers, j.Joined, int64(j.Twice), s.db.Millis())
+		n, err := t.Change(ctx, `INSERT INTO taken_jobs (provider, job, run_no, answers, joined, cost_nano, at_ms, segment_no)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, COALESCE(NULLIF(CAST($8 AS BIGINT), 0),
+			(SELECT MIN(no) FROM segments WHERE run_no = $3 AND provider = $1 AND state = 'settled')))
+			ON CONFLICT (provider, job, run_no) DO NOTHING`,
+			j.Provider, j.Job, run, j.Answers, j.Joined, int64(j.Twice), s.db.Millis(), j.Segment)
 		if err != nil || n == 0 {
 			return err
 		}
 		if _, err := t.ExecContext(ctx, `UPDATE runs SET spent_nano = spent_nano + $2 WHERE no = $1`, run, int64(j.Twice)); err != nil {
 			return err
 		}
-		if _, err := t.ExecContext(ctx, `UPDATE segments SET cost_nano = cost_nano + $3 WHERE no = (SELECT MIN(no) FROM segments
-			WHERE run_no = $1 AND provider = $2 AND state = 'settled')`, run, j.Provider, int64(j.Twice)); err != nil {
+		if _, err := t.ExecContext(ctx, `UPDATE segments SET cost_nano = cost_nano + $3 WHERE no = (SELECT segment_no FROM taken_jobs
+			WHERE run_no = $1 AND provider = $2 AND job = $4)`, run, j.Provider, int64(j.Twice), j.Job); err != nil {
 			return err
 		}
 		if j.Answers == 0 {

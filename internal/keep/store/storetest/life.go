@@ -73,6 +73,7 @@ func moves(t *testing.T, fresh Fresh) {
 	})
 	t.Run("fate unknown: back, held, adopted or dropped", func(t *testing.T) { uncertain(t, fresh) })
 	t.Run("doubles are spent, and no part of a price", func(t *testing.T) { doubled(t, fresh) })
+	t.Run("what a job of another copy did twice is spent, and no part of a price", func(t *testing.T) { takenTwice(t, fresh) })
 	t.Run("what is due is reported, unless a process holds it", func(t *testing.T) { due(t, fresh) })
 	t.Run("a run that is woken while it is extended stays due", func(t *testing.T) { wokenTwice(t, fresh) })
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -71,6 +72,29 @@ func (b *bench) daysOfBills(t *testing.T, g store.Segment) {
 	}
 	if none := of("nobody", 0); none != nil {
 		t.Errorf("of nobody: %v", none)
+	}
+}
+
+// takenTwice books what answers of a job of another copy cost a second time at the segment that has its other answers: the run has spent
+// it, and it is no part of the answers' price.
+func takenTwice(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	first := b.to(b.staged(store.Batch, 1), store.Fetched)
+	b.settle(first, b.outcome(first, 0, assay.Answered))
+	b.ok(b.s.Work.Finish(b.ctx, first.Lease, time.Time{}))
+	second := b.to(b.staged(store.Batch, 1), store.Fetched)
+	b.settle(second, b.outcome(second, 0, assay.Answered))
+	b.ok(b.s.Work.Finish(b.ctx, second.Lease, time.Time{}))
+	before := [2]store.Segment{b.segmentNow(first), b.segmentNow(second)}
+	for _, at := range []int64{second.No, 0} {
+		b.ok(b.s.Work.TakeJob(b.ctx, b.run.No, store.TakenJob{Provider: second.Provider, Job: fmt.Sprint("copy", at), Answers: 2, Joined: 1,
+			Twice: 7, Segment: at}))
+	}
+	for i, g := range [2]store.Segment{b.segmentNow(first), b.segmentNow(second)} {
+		if g.Doubled != 7 || g.Spent().Sum != before[i].Spent().Sum+7 || g.Price() != before[i].Price() {
+			t.Errorf("segment %d: doubles cost %s, all %s, its answers %s", i, g.Doubled, g.Spent(), g.Price())
+		}
 	}
 }
 

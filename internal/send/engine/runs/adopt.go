@@ -90,17 +90,17 @@ func (x *extension) record(ctx context.Context, name string, all []Recovery) err
 		if r.Segment != 0 || r.Open || r.Mixed || r.Why != "" && !r.Gone {
 			continue
 		}
-		n, paid, err := x.Ledger.Reader.AnswersIn(ctx, x.Run.No, adoptedBy(r.Job))
+		in, err := x.Ledger.Reader.AnswersIn(ctx, x.Run.No, adoptedBy(r.Job))
 		if err != nil {
 			return err
 		}
 		each := r.cost / assay.Money(max(r.Answers, 1))
-		if n > 0 {
-			each = paid / assay.Money(n)
+		if in.Answers > 0 {
+			each = in.Cost / assay.Money(in.Answers)
 		}
-		j := store.TakenJob{Provider: name, Job: r.Job, Answers: max(r.Answers, n), Joined: n}
-		j.Twice = each * assay.Money(j.Answers-n)
-		if !r.stamped && n == 0 { // of another run, by all that is known
+		j := store.TakenJob{Provider: name, Job: r.Job, Answers: max(r.Answers, in.Answers), Joined: in.Answers, Segment: in.Segment}
+		j.Twice = each * assay.Money(j.Answers-in.Answers)
+		if !r.stamped && in.Answers == 0 { // of another run, by all that is known
 			j.Answers, j.Twice = 0, 0
 		}
 		if err := x.Ledger.Work.TakeJob(ctx, x.Run.No, j); err != nil {

@@ -83,12 +83,12 @@ func takeLog(ctx context.Context, a *adoption, name string) (live.LostLog, error
 // leftOver notes what a log shows to be paid, or perhaps paid, and no question of the run takes. What left without an answer counts in
 // the budget.
 func leftOver(ctx context.Context, x *extension, r Recovery, log live.LostLog) error {
-	joined, _, err := x.Ledger.Reader.AnswersIn(ctx, x.Run.No, r.Job)
-	if err != nil || r.Answers-joined+log.Away <= 0 {
+	joined, err := x.Ledger.Reader.AnswersIn(ctx, x.Run.No, r.Job)
+	if err != nil || r.Answers-joined.Answers+log.Away <= 0 {
 		return err
 	}
 	why := fmt.Sprintf("%s is the log of a segment that is not in this ledger: %s in it fit no question of the run, and %s left without "+
-		"an answer in it, which may be billed", r.Job, assay.Count(r.Answers-joined, "answer"), assay.Count(log.Away, "live call"))
+		"an answer in it, which may be billed", r.Job, assay.Count(r.Answers-joined.Answers, "answer"), assay.Count(log.Away, "live call"))
 	if _, told := x.engine.awaited.LoadOrStore(x.Run.ID+" "+why, true); told {
 		return nil
 	}
