@@ -43,7 +43,7 @@ func (c *Conversion) Check(ctx context.Context, r io.Reader) (assay.Problems, er
 		}
 		c.checkID(e, ids, f)
 		models[req.Lane.Model] = true
-		if line, err = dialect.AppendBody(line[:0], req); err != nil {
+		if line, err = dialect.AppendLine(line[:0], e.ID, req); err != nil {
 			f.add(e.Line, "", err.Error())
 		} else if most := c.Vendor.Limits.LineBytes; most > 0 && int64(len(line)) > most {
 			f.add(e.Line, "", fmt.Sprintf("the request becomes larger than the %s bytes that %s takes", assay.Thousands(most), c.Provider))

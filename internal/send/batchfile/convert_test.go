@@ -103,7 +103,7 @@ in.jsonl:2: seed: Anthropic takes no seed through its messages api (--drop leave
 	for _, c := range []struct{ text, want string }{
 		{line("an id with spaces", `,"max_tokens":9`), "in.jsonl:1: the id"},
 		{strings.Replace(line("a", ""), `"content":"hi"`, `"content":[{"type":"image_url"}]`, 1),
-			"it cannot be told to anthropic: message 1 has a part that is no text"},
+			"it cannot be told to anthropic: a part of the type image_url has neither a URL nor an id"},
 	} {
 		if out, said := converted(t, c.text, batchfile.Options{Provider: "openai"}, to, model); out != "" ||
 			!strings.Contains(said, c.want) {

@@ -183,7 +183,11 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 	d.Wire = r.Catalog.Wire(d.Lane, v.Name, d.Lane.Mode)
 	d.Wire.CacheMarks, d.Wire.CacheKey = false, false // what is cached costs, and was not asked for
 	d.Limit = d.Lane.Params.MaxTokens
-	d.Body, err = dialect.AppendBody(nil, &assay.Request{Lane: &d.Lane, Wire: &d.Wire, Prompt: &read.Prompt})
+	req := &assay.Request{Lane: &d.Lane, Wire: &d.Wire, Prompt: &read.Prompt}
+	d.Body, err = dialect.AppendBody(nil, req)
+	if err == nil && d.Lane.Mode == assay.ModeBatch && len(d.Lane.Params.Tools) > 0 { // some take them live alone
+		_, err = dialect.AppendLine(nil, "", req)
+	}
 	if err != nil {
 		return d, refuse(400, "unsupported_parameter", "", "it cannot be sent to %s: %s", v.Name, err)
 	}

@@ -63,7 +63,7 @@ func TestBodiesAreSentAsTheyAreOrConverted(t *testing.T) {
 			"400 unsupported_parameter include"},
 		"a tool": {"chat",
 			`{"model":"anthropic/claude-sonnet-4-5","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function"}]}`,
-			"400 unsupported_parameter tools"},
+			"400 unsupported_value messages"},
 		"a picture": {"chat", `{"model":"anthropic/claude-sonnet-4-5","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`,
 			"400 unsupported_value messages"},
 		"too hot": {"chat", `{"model":"anthropic/claude-sonnet-4-5","messages":[{"role":"user","content":"x"}],"temperature":1.5}`,

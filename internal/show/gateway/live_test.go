@@ -66,7 +66,7 @@ func TestLiveCallsThatAreWrongCostNothing(t *testing.T) {
 		`{"model":"anthropic/claude-sonnet-4-5",` + question +
 			`,"temperature":1.7}`: "400 invalid_request_error unsupported_value temperature",
 		`{"model":"anthropic/claude-sonnet-4-5",` + question +
-			`,"tools":[{"a":1}]}`: "400 invalid_request_error unsupported_parameter tools",
+			`,"tools":[{"a":1}]}`: "400 invalid_request_error unsupported_value messages",
 		`{"model":"gemini/gemini-2.5-flash",` + question +
 			`}`: "400 invalid_request_error provider_not_configured model",
 		`{"model":"gpt-4o-mini"}`: "400 invalid_request_error " +

@@ -51,6 +51,7 @@ func Read(d assay.Dialect, body []byte) (Request, error) {
 // reading holds the parts of a body that were read, and the first part that cannot be.
 type reading struct {
 	asked Request
+	tools map[string]string // ids of calls: their tools
 	err   error
 }
 
@@ -120,8 +121,8 @@ func (t *taker) rest() {
 func idle() map[string][]string {
 	return map[string][]string{
 		"stream": {"false"}, "n": {"1"}, "store": {"false"}, "background": {"false"}, "logprobs": {"false"}, "top_logprobs": {"0"},
-		"frequency_penalty": {"0", "0.0"}, "presence_penalty": {"0", "0.0"}, "logit_bias": {"{}"}, "tools": {"[]"}, "metadata": {"{}"},
-		"parallel_tool_calls": {"true", "false"}, "tool_choice": {`"auto"`, `"none"`}, "candidateCount": {"1"}, "safetySettings": {"[]"},
+		"frequency_penalty": {"0", "0.0"}, "presence_penalty": {"0", "0.0"}, "logit_bias": {"{}"}, "metadata": {"{}"},
+		"candidateCount": {"1"}, "safetySettings": {"[]"},
 		"strict": {"true", "false"},
 	}
 }
@@ -174,32 +175,120 @@ func (t *taker) conversation(name string, kinds ...string) {
 		in := t.within(name, m)
 		var role, kind string
 		in.take(&role, "role")
-		in.take(&kind, "type")
-		text := in.text(fmt.Sprintf("message %d", i+1), in.raw("content"), between, kinds...)
-		if kind != "" && kind != "message" {
-			in.fail(fmt.Errorf("message %d is a %q", i+1, kind))
+		if in.take(&kind, "type"); kind != "" && kind != "message" {
+			in.item(i, kind)
+			continue
 		}
-		if calls := in.raw("tool_calls", "function_call"); calls != nil && string(calls) != "[]" {
-			in.fail(fmt.Errorf("message %d calls tools", i+1))
+		what := fmt.Sprintf("message %d", i+1)
+		if role == "tool" {
+			in.answer(in.raw("tool_call_id"), in.raw("content"))
+			in.raw("name")
+			in.rest()
+			continue
 		}
+		text, parts := in.content(what, in.raw("content"), between, kinds...)
+		parts = in.calls(text, parts)
+		in.raw("refusal", "annotations", "audio")
 		in.rest()
-		t.speak(i, role, text)
+		t.speak(i, role, text, parts)
 	}
 }
 
+// calls takes the calls of a message of chat completions, behind what it says.
+func (t *taker) calls(text string, parts []assay.Part) []assay.Part {
+	var list []struct {
+		ID       string
+		Function struct {
+			Name      string
+			Arguments json.RawMessage
+		}
+		Extra struct {
+			Google struct {
+				Signature string `json:"thought_signature"`
+			}
+		} `json:"extra_content"`
+	}
+	if t.take(&list, "tool_calls"); len(list) == 0 {
+		return parts
+	}
+	if text != "" {
+		parts = append(parts, assay.Part{Text: text})
+	}
+	for _, c := range list {
+		if c.Function.Name == "" {
+			t.fail(errors.New("a call names no tool"))
+		}
+		one := call(c.ID, c.Function.Name, c.Function.Arguments)
+		one.Signature = c.Extra.Google.Signature
+		parts = append(parts, assay.Part{Call: t.remember(one)})
+	}
+	return parts
+}
+
+// answer takes what a tool gave back, as a message or an item of its own: it goes to the user's side.
+func (t *taker) answer(id, content json.RawMessage) {
+	r := &assay.ToolResult{}
+	if json.Unmarshal(id, &r.ID) != nil {
+		t.fail(errors.New("the result of a tool does not name its call"))
+	}
+	r.Name = t.tools[r.ID]
+	r.Text, r.Parts = t.content("the result of a tool", content, between)
+	t.add(assay.RoleUser, assay.Part{Result: r})
+}
+
+// item takes an item of responses that is no message: a call, or what came of it.
+func (t *taker) item(i int, kind string) {
+	switch kind {
+	case "function_call":
+		var id, name string
+		t.take(&id, "call_id")
+		t.take(&name, "name")
+		t.add(assay.RoleAssistant, assay.Part{Call: t.remember(call(id, name, t.raw("arguments")))})
+		t.raw("id", "status")
+	case "function_call_output":
+		t.answer(t.raw("call_id"), t.raw("output"))
+		t.raw("id", "status")
+	case "reasoning": // thoughts that only their maker reads
+		t.from = nil
+	default:
+		t.fail(fmt.Errorf("message %d is a %q", i+1, kind))
+	}
+	t.rest()
+}
+
+// add adds a part to the last message if it is of the same side, and else begins one.
+func (t *taker) add(role assay.Role, p assay.Part) {
+	list := t.asked.Prompt.Messages
+	if n := len(list); n > 0 && list[n-1].Role == role && (len(list[n-1].Parts) > 0 || role == assay.RoleAssistant) {
+		last := &list[n-1]
+		if len(last.Parts) == 0 && last.Text != "" {
+			last.Parts = []assay.Part{{Text: last.Text}}
+		}
+		last.Text, last.Parts = "", append(last.Parts, p)
+		return
+	}
+	t.asked.Prompt.Messages = append(list, assay.Message{Role: role, Parts: []assay.Part{p}})
+}
+
 // speak adds one message.
-func (t *taker) speak(i int, role, text string) {
+func (t *taker) speak(i int, role, text string, parts []assay.Part) {
 	p := &t.asked.Prompt
+	if len(parts) > 0 {
+		text = ""
+	}
 	switch role {
 	case "system", "developer":
 		if len(p.Messages) > 0 {
 			t.fail(fmt.Errorf("message %d: a %s message stands behind the conversation's beginning", i+1, role))
 		}
+		if len(parts) > 0 {
+			t.fail(fmt.Errorf("message %d: a %s message is a text", i+1, role))
+		}
 		p.System = joined(p.System, text)
 	case "user":
-		p.Messages = append(p.Messages, assay.Message{Role: assay.RoleUser, Text: text})
+		p.Messages = append(p.Messages, assay.Message{Role: assay.RoleUser, Text: text, Parts: parts})
 	case "assistant", "model":
-		p.Messages = append(p.Messages, assay.Message{Role: assay.RoleAssistant, Text: text})
+		p.Messages = append(p.Messages, assay.Message{Role: assay.RoleAssistant, Text: text, Parts: parts})
 	default:
 		t.fail(fmt.Errorf("message %d has the role %q", i+1, role))
 	}

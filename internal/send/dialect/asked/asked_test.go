@@ -89,18 +89,18 @@ func TestWhatABodyLosesIsNamed(t *testing.T) {
 		body, want string
 	}{
 		{assay.DialectChat, `{` + q + `,"stream":false,"n":1,"tools":[],"store":false,"logit_bias":{},"user":null}`, ""},
-		{assay.DialectChat, `{` + q + `,"stream":true,"n":3,"tools":[{}],"store":true}`, "n store stream tools"},
+		{assay.DialectChat, `{` + q + `,"stream":true,"n":3,"store":true,"logprobs":true}`, "logprobs n store stream"},
 		{assay.DialectChat, `{"messages":[{"role":"user","name":"ann","content":[{"type":"text","text":"Q","x":1}]}]}`,
 			"message 1.x messages.name"},
 		{assay.DialectChat, `{` + q + `,"response_format":{"type":"json_object"},"reasoning":{"exclude":true}}`,
-			"reasoning.exclude response_format.type"},
+			"reasoning.exclude"},
 		{assay.DialectResponses, `{"input":"Q","truncation":"auto","text":{"verbosity":"low"}}`, "text.verbosity truncation"},
 		{assay.DialectMessages, `{"system":[{"type":"text","text":"S","cache_control":{}}],` + q + `,"metadata":{"user_id":"u"}}`,
 			"metadata system.cache_control"},
-		{assay.DialectConverse, `{"messages":[{"role":"user","content":[{"text":"Q"}]}],"toolConfig":{},"additionalModelRequestFields":{"x":1},"outputConfig":{"textFormat":{"structure":{"y":1}}}}`,
-			"additionalModelRequestFields.x outputConfig.textFormat.structure.y toolConfig"},
+		{assay.DialectConverse, `{"messages":[{"role":"user","content":[{"text":"Q"}]}],"additionalModelRequestFields":{"x":1},"outputConfig":{"textFormat":{"structure":{"y":1}}}}`,
+			"additionalModelRequestFields.x outputConfig.textFormat.structure.y"},
 		{assay.DialectGenerate, `{"contents":[{"parts":[{"text":"Q"}]}],"safetySettings":[{}],"generationConfig":{"candidateCount":2,"responseMimeType":"application/json"}}`,
-			"generationConfig.candidateCount generationConfig.responseMimeType safetySettings"},
+			"generationConfig.candidateCount safetySettings"},
 	} {
 		got, err := asked.Read(c.dialect, []byte(c.body))
 		if lost := strings.Join(got.Lost, " "); err != nil || lost != c.want {
@@ -115,9 +115,11 @@ func TestWhatABodyLosesIsNamed(t *testing.T) {
 func TestWhatIsNoTextIsRefused(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}]}`:            `message 1 has a part that is no text ("image_url")`,
-		`{"messages":[{"role":"tool","content":"Q"}]}`:                                                       `message 1 has the role "tool"`,
-		`{"messages":[{"role":"assistant","content":null,"tool_calls":[{}]},{"role":"user","content":"Q"}]}`: "message 1 calls tools",
+		`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`:      "a part of the type image_url has neither a URL nor an id",
+		`{"messages":[{"role":"user","content":[{"type":"video_url"}]}]}`:      `message 1 has a part that is no text ("video_url")`,
+		`{"messages":[{"role":"tool","content":"Q"}]}`:                         "the result of a tool does not name its call",
+		`{"messages":[{"role":"user","content":"Q"}],"tools":[{}]}`:            `tools: no tool of the type ""`,
+		`{"messages":[{"role":"assistant","content":null,"tool_calls":[{}]}]}`: "a call names no tool",
 		`{"messages":[{"role":"user","content":"Q"},{"role":"system","content":"S"}]}`: "message 2: a system " +
 			"message stands behind the conversation's beginning",
 		`{"messages":[{"role":"user","content":"Q"}],"temperature":"hot"}`: "temperature: it is a string",
@@ -126,6 +128,37 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 	} {
 		if _, err := asked.Read(assay.DialectChat, []byte(body)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
+		}
+	}
+}
+
+// A conversation with a picture, calls and results, and tools, is the same by way of every dialect that has a place for it.
+func TestPartsAreReadBack(t *testing.T) {
+	t.Parallel()
+	const chat = `{"messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"What?"},` +
+		`{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw=="}}]},{"role":"assistant","content":"I look.",` +
+		`"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},` +
+		`{"role":"tool","tool_call_id":"c1","content":"red"},{"role":"user","content":"So?"}],"max_tokens":9,` +
+		`"tools":[{"type":"function","function":{"name":"f","description":"looks","parameters":` +
+		`{"type":"object","properties":{"a":{"type":"integer"}}}}}],"tool_choice":{"type":"function","function":{"name":"f"}}}`
+	plain := assay.Wire{Dialect: assay.DialectChat}
+	first, err := asked.Read(assay.DialectChat, []byte(chat))
+	if err != nil || len(first.Lost) > 0 {
+		t.Fatal(err, first.Lost)
+	}
+	for _, d := range []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectConverse} {
+		body, err := dialect.AppendBody(nil, &assay.Request{Lane: &assay.Lane{Params: first.Params}, Wire: &assay.Wire{Dialect: d},
+			Prompt: &first.Prompt})
+		if err != nil {
+			t.Fatal(d, err)
+		}
+		there, err := asked.Read(d, body)
+		if err != nil || len(there.Lost) > 0 {
+			t.Fatal(d, err, there.Lost)
+		}
+		back, err := dialect.AppendBody(nil, &assay.Request{Lane: &assay.Lane{Params: there.Params}, Wire: &plain, Prompt: &there.Prompt})
+		if diff := cmp.Diff(chat, string(back)); err != nil || diff != "" {
+			t.Errorf("by way of %s: %v %s", d, err, diff)
 		}
 	}
 }

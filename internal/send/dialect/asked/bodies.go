@@ -26,6 +26,7 @@ func (t *taker) chat() {
 	t.take(&p.Effort, "reasoning_effort")
 	t.reasoning()
 	p.Stop = t.stops("stop")
+	t.openTools()
 	t.raw("prompt_cache_key") // names a cache that the other API does not have
 	format := t.inside("response_format")
 	t.format(format, format.inside("json_schema"))
@@ -40,12 +41,13 @@ func (t *taker) responses() {
 	var text string
 	if raw := t.from["input"]; json.Unmarshal(raw, &text) == nil && text != "" {
 		delete(t.from, "input")
-		t.speak(0, "user", text)
+		t.speak(0, "user", text, nil)
 	} else {
 		t.conversation("input", "input_text", "output_text", "text")
 	}
 	t.sampling()
 	t.take(&p.MaxTokens, "max_output_tokens")
+	t.openTools()
 	t.raw("prompt_cache_key")
 	t.reasoning()
 	in := t.inside("text")
@@ -86,7 +88,7 @@ func (t *taker) format(form, schema *taker) {
 		schema.raw("name", "description")
 		schema.rest()
 	case "json_object":
-		form.lose("type")
+		t.asked.Params.JSON = true
 	}
 }
 
@@ -99,6 +101,7 @@ func (t *taker) messages() {
 	t.sampling()
 	t.take(&p.MaxTokens, "max_tokens")
 	p.Stop = t.stops("stop_sequences")
+	t.messagesTools()
 	t.thinking()
 	config := t.inside("output_config")
 	config.take(&p.Effort, "effort")
@@ -137,6 +140,7 @@ func (t *taker) generate() {
 	system.raw("role")
 	system.rest()
 	t.contents()
+	t.generateTools()
 	t.take(&p.ServiceTier, "serviceTier")
 	c := t.inside("generationConfig", "generation_config")
 	c.take(&p.Temperature, "temperature")
@@ -157,9 +161,9 @@ func (t *taker) contents() {
 		in := t.within("contents", m)
 		role := "user"
 		in.take(&role, "role")
-		text := in.text("contents", in.raw("parts"), "")
+		text, parts := in.content("contents", in.raw("parts"), "")
 		in.rest()
-		t.speak(i, role, text)
+		t.speak(i, role, text, parts)
 	}
 }
 
@@ -176,7 +180,7 @@ func (t *taker) answerForm() {
 	}
 	var kind string
 	t.take(&kind, "responseMimeType", "response_mime_type")
-	if kind != "" && kind != "text/plain" && p.Schema == nil {
+	if p.JSON = kind == "application/json" && p.Schema == nil; kind != "" && kind != "text/plain" && p.Schema == nil && !p.JSON {
 		t.lose("responseMimeType")
 	}
 }
@@ -249,6 +253,7 @@ func (t *taker) converse() {
 	p := &t.asked.Params
 	t.asked.Prompt.System = t.text("system", t.raw("system"), between)
 	t.conversation("messages")
+	t.converseTools()
 	c := t.inside("inferenceConfig")
 	c.take(&p.MaxTokens, "maxTokens")
 	c.take(&p.Temperature, "temperature")
