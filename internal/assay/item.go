@@ -7,4 +7,5 @@ type Item struct {
 	Cluster string         // the unit of error bars; the id where the input names none
 	Expect  string         // the right answer, where the input knows it
 	Place   Place          // position of the row, for messages
+	Files   []File         // that requests about it show
 }

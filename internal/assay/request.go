@@ -53,6 +53,7 @@ type Request struct {
 	Wire   *Wire
 	Prompt *Prompt
 	Body   json.RawMessage // what is sent in the place of parameters and prompt, as its author wrote it; nil: made from them
+	Shown  int64           // bytes of text that would count as many tokens as what it shows besides
 }
 
 // PromptBytes returns how much the model is shown.
@@ -60,7 +61,7 @@ func (r *Request) PromptBytes() int64 {
 	if r.Body != nil {
 		return int64(len(r.Body))
 	}
-	return int64(r.Prompt.Bytes())
+	return int64(r.Prompt.Bytes()) + r.Shown
 }
 
 // Coordinates identify the question of a request. The same study gives the same coordinates, and so the same keys. A

@@ -16,17 +16,19 @@ type Subject struct {
 	Message      string // the message that the answer followed
 	Conversation string // all of it, as Conversation writes it
 	Branch       map[string]any
-	Bare         bool // it is shown without fences
+	Bare         bool           // it is shown without fences
+	Media        []*assay.Media // that the model was shown
 }
 
 // Showing is two texts side by side.
 type Showing struct {
 	Item    *assay.Item // what both answer; nil where the two are items themselves
 	A, B    string
-	Message string // the message that both answer; empty where the two are items themselves
-	Trait   Trait  // the zero value: none
-	Ties    bool   // whether the judge may call a tie
-	Bare    bool   // the two are shown without fences
+	Message string         // the message that both answer; empty where the two are items themselves
+	Trait   Trait          // the zero value: none
+	Ties    bool           // whether the judge may call a tie
+	Bare    bool           // the two are shown without fences
+	Media   []*assay.Media // that both models were shown
 }
 
 // Scope returns what the prompt of a rubric may use, given what is known of the item: never lane, model or cost. Subject.Values and

@@ -128,6 +128,7 @@ func (g *schemas) words() {
 	word[Reduce](g)
 	word[CountAs](g)
 	word[API](g)
+	word[Detail](g)
 	put[Wrap](g, anyOf(enum("on", wrapOff), of("boolean")))
 }
 
@@ -162,6 +163,8 @@ func (g *schemas) unions() {
 		object(map[string]*jsonschema.Schema{"n": of("integer"), "reduce": g.types[reflect.TypeFor[Reduce]()]})))
 	put[Control](g, anyOf(of("boolean"), object(map[string]*jsonschema.Schema{"say": scalar, "draws": of("integer")})))
 	put[LaneChoice](g, anyOf(names, object(map[string]*jsonschema.Schema{"among": names, "where": of("string")})))
+	one := anyOf(of("string"), infer[shownMap](g))
+	put[Media](g, anyOf(of("string"), infer[shownMap](g), &jsonschema.Schema{Type: "array", Items: one}))
 	put[Turn](g, anyOf(scalar, infer[turnMap](g)))
 	put[Joins](g, anyOf(infer[Join](g), &jsonschema.Schema{Type: "array", Items: infer[Join](g)}))
 	put[Reply](g, anyOf(enum(ReplyJSON, ReplyTag, ReplyLine), infer[replyMap](g)))

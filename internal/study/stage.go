@@ -32,6 +32,7 @@ type Stage struct {
 	System   Text       `json:"system,omitzero"`
 	Context  Text       `json:"context,omitzero" jsonschema:"the long shared text in front of the question, covered by prompt caching"`
 	Prompt   Prompts    `json:"prompt,omitempty" jsonschema:"the question: a text, a file, or several by name"`
+	Media    Media      `json:"media,omitempty" jsonschema:"pictures, documents and sounds in front of the question: files, folders or URLs, as templates; of a stage that judges: in place of what was shown"`
 	Turns    []Turn     `json:"turns,omitempty" jsonschema:"user messages, each after the model's real answer to the one before"`
 	Messages string     `json:"messages,omitempty" jsonschema:"the field that holds a prepared conversation"`
 	Control  *Control   `json:"control,omitempty" jsonschema:"a neutral re-ask beside the pressure"`
@@ -91,6 +92,7 @@ type Turn struct {
 	Each      string  // each: an input whose items are branches
 	Match     string  // with Each: the field that joins its items to the asked item
 	Say       Text    // with Each: the message
+	Media     Media   // that the message shows
 }
 
 type turnMap struct {
@@ -100,6 +102,7 @@ type turnMap struct {
 	Each      Prompts `json:"each,omitempty" jsonschema:"several messages by name that all follow the same answer, or an input"`
 	Match     string  `json:"match,omitempty" jsonschema:"with an input: the field that joins its items to the asked item"`
 	Say       Text    `json:"say,omitzero" jsonschema:"with an input: the message"`
+	Media     Media   `json:"media,omitempty" jsonschema:"pictures, documents and sounds in front of the message: files, folders or URLs"`
 }
 
 // Read takes a text, or a map with one of user, assistant, each.
@@ -111,7 +114,7 @@ func (t *Turn) Read(d *decode.Decoder, n *decode.Node) {
 	}
 	var m turnMap
 	d.Fields(n, &m)
-	*t = Turn{Where: m.Where, User: m.User, Assistant: m.Assistant, Match: m.Match, Say: m.Say}
+	*t = Turn{Where: m.Where, User: m.User, Assistant: m.Assistant, Match: m.Match, Say: m.Say, Media: m.Media}
 	forms := 0
 	for _, key := range []string{"user", "assistant", "each"} {
 		if m.Has(key) {
@@ -120,6 +123,10 @@ func (t *Turn) Read(d *decode.Decoder, n *decode.Node) {
 	}
 	if forms != 1 {
 		d.Problems.Add(n.At, "", "a turn is a text, or has one of user, assistant, each")
+	}
+	if m.Has("media") && m.Has("assistant") {
+		d.Problems.Add(m.Where.Key("media"), "put it into a turn of the user",
+			"a given answer shows nothing: models read media in user messages alone")
 	}
 	switch {
 	case len(m.Each) == 1 && m.Each[0].Name == "":

@@ -22,11 +22,12 @@ var layers = map[string]int{
 	"assay": -1, "study/prompt/lex": -1, "study/prompt/syntax": 0, "find/stats": 0,
 	"find/stats/checked": 1, "find/stats/drift": 1, "find/stats/variance": 1, "assay/jsontext": -1, "examples": 0, "keep/objects": 0,
 	"keep/hub":      0,
-	"assay/csvtext": 0, "study/declare": 1, "study/catalog": 1, "study/decode": 0, "study/studyfile": 3,
-	"send/dialect": 1, "send/dialect/asked": 1, "send/dialect/parts": 0,
+	"assay/csvtext": 0, "study/media": 0, "study/declare": 1, "study/catalog": 1, "study/decode": 0, "study/studyfile": 3,
+	"send/dialect": 1, "send/dialect/asked": 1, "send/dialect/parts": 0, "send/inlay": 1,
 	"study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1,
 	"find/tables": 1, "find/invoices": 1,
 	"show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1, "show/hooks": 0,
+	"show/thumb":    1,
 	"show/cli/term": 1, "study/adaptive": 1, "keep/store/read": 2, "keep/store/state": 2, "study": 2, "judge": 2, "study/pairs": 2,
 	"find/analysis": 2, "send/provider": 2, "study/convert": 2, "show/report/plot": 3,
 	"show/report/richtext": 1, "show/report": 4, "show/report/figures": 5,
@@ -66,7 +67,7 @@ var layers = map[string]int{
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
 	"assay", "find/stats", "assay/jsontext", "assay/csvtext", "study/catalog", "send/dialect", "send/dialect/asked", "send/dialect/parts",
-	"study/prompt", "study/prompt/lex",
+	"study/prompt", "study/media", "study/prompt/lex",
 	"study/prompt/syntax", "study/expr", "study", "study/decode", "study/studyfile", "judge", "study/pairs", "find/analysis",
 	"study/plan", "study/plan/check",
 	"study/plan/estimate", "study/edit", "study/declare", "study/convert",

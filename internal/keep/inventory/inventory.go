@@ -76,7 +76,7 @@ func (c Check) Unknown(ctx context.Context, known []store.Run) (all []Difference
 		if err != nil {
 			return nil, err
 		}
-		if id == artifacts.Shelf || slices.ContainsFunc(known, func(r store.Run) bool { return r.ID == id }) {
+		if slices.Contains(artifacts.Shelves(), id) || slices.ContainsFunc(known, func(r store.Run) bool { return r.ID == id }) {
 			continue
 		}
 		bytes, err := artifacts.Bytes(ctx, c.Files, id)

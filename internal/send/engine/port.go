@@ -92,6 +92,8 @@ type Route struct {
 	Price catalog.Price
 	Live  Live
 
+	Shows bool // its requests may show files
+
 	Size     int // most requests a segment; 0: the provider's limit
 	Segments int // how many segments a wave is divided into; 0: as few as possible
 

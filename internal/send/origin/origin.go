@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"assay/internal/assay"
@@ -63,7 +64,7 @@ func Lost(ctx context.Context, l *ledger.Ledger, folder string) error {
 	entries, _ := os.ReadDir(folder) // a bucket is no folder
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() && e.Name() != artifacts.Shelf {
+		if e.IsDir() && !slices.Contains(artifacts.Shelves(), e.Name()) {
 			names = append(names, e.Name())
 		}
 	}

@@ -171,17 +171,18 @@ func (m *maker) marking(yield func(Request, error) bool) (hold func(Request, err
 const leastMarked = 4096
 
 func (m *maker) request(at assay.Coordinates, p *assay.Prompt) Request {
-	expected, high := m.route.Estimate(p.Bytes())
+	shown, bytes := m.route.Shown(p)
+	expected, high := m.route.Estimate(p.Bytes(), shown)
 	if m.tokens != nil {
 		n := m.tokens.Count(p.System) + m.tokens.Count(p.Context)
 		for _, message := range p.Messages {
 			n += m.tokens.Count(message.Text)
 		}
-		high.Sum = max(high.Sum, m.route.AtMost(n).Sum)
+		high.Sum = max(high.Sum, m.route.AtMost(n, shown).Sum)
 	}
 	return Request{
 		At: at, Expected: expected, High: high, Guessed: m.guess,
-		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Prompt: p},
+		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Prompt: p, Shown: bytes},
 	}
 }
 

@@ -86,6 +86,7 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
+	in.Open = p.Store.OpenShown
 	s := &Script{lib: p, run: run, settings: settings, input: in}
 	if s.stages, err = stages.Build(ctx, in, settings.Lanes); err != nil {
 		return nil, err

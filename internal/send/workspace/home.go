@@ -61,7 +61,8 @@ type Home struct {
 func New(w *World, h Home) *Home {
 	h.World = w
 	lib := &script.Library{Files: h.Files, Store: snapshot.Store{
-		Runs: h.Ledger.Runs, Leases: h.Ledger.Leases, Imports: h.Ledger.Imports, Reader: h.Ledger.Reader, Catalog: catalog.Default()}}
+		Runs: h.Ledger.Runs, Leases: h.Ledger.Leases, Imports: h.Ledger.Imports, Reader: h.Ledger.Reader, Catalog: catalog.Default(),
+		Files: h.Files}}
 	if h.Temporary == "" {
 		lib.Programs = &program.Runner{Env: w.Env}
 	}

@@ -23,6 +23,7 @@ import (
 	"assay/internal/study/catalog"
 	"assay/internal/study/declare"
 	"assay/internal/study/inputs"
+	"assay/internal/study/media"
 	"assay/internal/study/plan"
 	"assay/internal/study/plan/check"
 	"assay/internal/study/plan/estimate"
@@ -63,6 +64,11 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 	problems = append(problems, more...)
 	source := inputs.Open(fsys, s.Specs())
 	d := &plan.Input{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
+	if s.Shows() {
+		shelf := media.NewFolder(fsys)
+		d.Open = shelf.Open
+		source.Attach = func(input string, it *assay.Item) assay.Problems { return d.Attach(shelf.Find, input, it) }
+	}
 	d.Known = script.NewPreview(d).Known
 	isSet := w.IsSet
 	if o.Running {

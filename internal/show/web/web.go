@@ -92,6 +92,7 @@ func handlerOf(s *site.Site) http.Handler {
 		"GET /api/runs/{run}/search":           answers.SearchJSON,
 		"GET /runs/{run}/answers/{key}/raw":    answers.RawAnswer,
 		"GET /runs/{run}/artifacts/{artifact}": answers.RawArtifact,
+		"GET /runs/{run}/media":                answers.Media,
 		"GET /runs/{run}/files/{file}":         found.RunFile,
 		"GET /runs/{run}/figures/{file}":       found.FigureFile,
 		"GET /compare/figures/{file}":          found.FigureFile,

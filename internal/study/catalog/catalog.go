@@ -25,6 +25,9 @@ type Catalog struct {
 	rows     []PriceRow
 	prices   map[modelKey]Price
 	guesses  guesses
+
+	mediaRules  []mediaRule
+	mediaLimits []mediaLimits
 }
 
 //go:embed data

@@ -35,6 +35,9 @@ func Load(files fs.FS) (*Catalog, error) {
 	if err := readFile(files, "data/output.yaml", &c.guesses); err != nil {
 		return nil, err
 	}
+	if err := c.loadMedia(files); err != nil {
+		return nil, err
+	}
 	c.apis = make(map[string]api, len(apis))
 	for _, a := range apis {
 		c.apis[a.Name] = a
@@ -153,6 +156,13 @@ func (c *Catalog) check() error {
 		}
 	}
 	dated("output estimates", c.guesses.Date, c.guesses.Source)
+	for _, r := range c.mediaRules {
+		dated("rule of media", r.Date, r.Source)
+	}
+	for _, l := range c.mediaLimits {
+		dated("limits of media", l.Date, l.Source)
+	}
+	bad = append(bad, c.checkMedia())
 	return errors.Join(bad...)
 }
 

@@ -27,7 +27,7 @@ func (c Change) apart(was, is *study.Study) bool {
 	case c.Name == "":
 		return false
 	case c.Section == Stages:
-		return slices.Contains([]string{"judges", "prompt", "reply", "rubric", "system", "wrap"}, c.Key) &&
+		return slices.Contains([]string{"judges", "media", "prompt", "reply", "rubric", "system", "wrap"}, c.Key) &&
 			both(func(s *study.Study) bool { return ends(s, c.Name) })
 	case c.Section == Lanes:
 		return both(func(s *study.Study) bool { return onlyJudges(s, c.Name) })

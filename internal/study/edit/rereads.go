@@ -28,7 +28,7 @@ func (d Difference) rewords(st *study.Stage) bool {
 		switch c.Section {
 		case Stages:
 			return c.Name == st.Name &&
-				slices.Contains([]string{"prompt", "turns", "system", "context", "messages", "wrap", "rubric", "reply"}, c.Key)
+				slices.Contains([]string{"prompt", "turns", "system", "context", "messages", "media", "wrap", "rubric", "reply"}, c.Key)
 		case Rubrics:
 			return c.Name != "" && st.Rubric.Name == c.Name
 		case Traits:

@@ -174,6 +174,9 @@ func (s *Source) checkItems(ctx context.Context, spec Spec, f *findings, visit f
 	ids := newDuplicates()
 	items, expects, clean := 0, 0, true
 	for it, err := range s.stream(ctx, spec) {
+		if err == nil {
+			err = s.attach(spec.Name, &it)
+		}
 		if err != nil {
 			clean = false
 			if _, elsewhere := err.(inherited); !elsewhere {

@@ -36,6 +36,14 @@ func Encode(dst []byte, it assay.Item) ([]byte, error) {
 		e.raw(`,"fields":`)
 		e.value(it.Fields, 0)
 	}
+	if len(it.Files) > 0 {
+		e.raw(`,"files":`)
+		files, err := assay.EncodeFiles(it.Files)
+		if err != nil {
+			e.fail("%w", err)
+		}
+		e.raw(files)
+	}
 	if it.Place != (assay.Place{}) {
 		e.raw(`,"place":[`)
 		e.text(it.Place.File)

@@ -14,6 +14,10 @@ import (
 
 // Source reads the inputs of one study. It keeps nothing between calls and may be used from several goroutines.
 type Source struct {
+	// Attach adds to an item of an input what requests about it show. What is wrong with that concerns the item alone. Nil: nothing
+	// is shown.
+	Attach func(input string, it *assay.Item) assay.Problems
+
 	fsys  fs.FS
 	specs map[string]Spec
 	caps  caps
@@ -57,6 +61,9 @@ func (s *Source) Items(ctx context.Context, name string) iter.Seq2[assay.Item, e
 			return
 		}
 		for it, err := range s.stream(ctx, spec) {
+			if err == nil {
+				err = s.attach(name, &it)
+			}
 			if err != nil {
 				yield(assay.Item{}, disinherit(err))
 				return
@@ -68,10 +75,23 @@ func (s *Source) Items(ctx context.Context, name string) iter.Seq2[assay.Item, e
 	}
 }
 
+// attach adds what requests about an item show; the error is of type assay.Problems.
+func (s *Source) attach(input string, it *assay.Item) error {
+	if s.Attach == nil {
+		return nil
+	}
+	if problems := s.Attach(input, it); len(problems) > 0 {
+		return problems
+	}
+	return nil
+}
+
 // Count returns the number of items of an input.
 func (s *Source) Count(ctx context.Context, name string) (int, error) {
 	n := 0
-	for _, err := range s.Items(ctx, name) {
+	bare := *s
+	bare.Attach = nil
+	for _, err := range bare.Items(ctx, name) {
 		if err != nil {
 			return 0, err
 		}

@@ -23,6 +23,14 @@ func AsksAlike(st *study.Stage) bool {
 			return false // branches from an input bring their own words
 		}
 	}
+	for _, m := range st.Media {
+		texts = append(texts, study.Text{Template: m.Template})
+	}
+	for _, t := range st.Turns {
+		for _, m := range t.Media {
+			texts = append(texts, study.Text{Template: m.Template})
+		}
+	}
 	words := 0
 	for _, t := range texts {
 		if t.Template == nil && t.Text != "" || t.Template != nil && len(t.Template.Uses()) > 0 {

@@ -21,6 +21,7 @@ var neutral string
 type Conversation struct {
 	Stage     *study.Stage
 	Steps     []Step
+	in        *Input
 	from      *Conversation // of a continue stage: the talk it goes on with
 	templates []study.Named // of `prompt:`; one without a name for `turns:`
 	branches  []branchTable // by step, where its messages come from an input
@@ -37,7 +38,7 @@ type Way struct {
 
 // Conversation prepares the conversations of a stage.
 func (d *Input) Conversation(ctx context.Context, st *study.Stage) (*Conversation, error) {
-	t := &Conversation{Stage: st, Steps: steps(st), templates: st.Prompt}
+	t := &Conversation{Stage: st, Steps: steps(st), in: d, templates: st.Prompt}
 	if len(t.templates) == 0 {
 		t.templates = []study.Named{{}}
 	}
@@ -281,7 +282,7 @@ func (t *Conversation) Prompt(k int, it assay.Item, w Way, answers []string) (as
 		first = first.from
 	}
 	if first.Stage.Messages != "" && t.from == nil && k == 0 {
-		return prepared(it, first.Stage.Messages)
+		return t.prepared(it)
 	}
 	values := prompt.Values{Fields: it.Fields}
 	var p assay.Prompt
@@ -307,36 +308,43 @@ func (t *Conversation) Prompt(k int, it assay.Item, w Way, answers []string) (as
 	return p, fmt.Errorf("the conversation has no step %d", k+1)
 }
 
-// guessed returns what was asked in a conversation that was made elsewhere, where it is not recorded: first the item's text, then
-// nothing that is known.
-func guessed(it assay.Item, step int) string {
-	if text, ok := it.Fields["text"].(string); ok && step == 0 {
-		return text
-	}
-	return ""
-}
-
 // speak adds the user's side of a moment.
 func (m moment) speak(p *assay.Prompt, it assay.Item, values prompt.Values) error {
 	step := m.talk.Steps[m.step]
 	if m.talk.Stage.Messages != "" && m.step == 0 {
-		ready, err := prepared(it, m.talk.Stage.Messages)
+		ready, err := m.talk.prepared(it)
 		p.System, p.Messages = ready.System, ready.Messages
 		return err
+	}
+	first := study.Media(nil) // what the stage shows stands before its first message
+	if m.step == 0 {
+		first = m.talk.Stage.Media
 	}
 	for _, s := range step.Given {
 		text, err := render(s.Text, values)
 		if err != nil {
 			return err
 		}
-		p.Messages = append(p.Messages, assay.Message{Role: s.Role, Text: text})
+		said := assay.Message{Role: s.Role, Text: text}
+		if s.Role == assay.RoleUser {
+			if said, err = m.talk.message(text, it, first, s.Media); err != nil {
+				return err
+			}
+			first = nil
+		}
+		p.Messages = append(p.Messages, said)
 	}
 	text, err := m.said(it, values)
 	if err != nil {
 		return err
 	}
-	p.Messages = append(p.Messages, assay.Message{Role: assay.RoleUser, Text: text})
-	return nil
+	own := step.Media
+	if m.way.isControl() && step.Pressure {
+		own = nil // a control says the neutral text, and nothing else
+	}
+	said, err := m.talk.message(text, it, first, own)
+	p.Messages = append(p.Messages, said)
+	return err
 }
 
 // neutral returns what a control says. One that began in a stage before stays one: without a text of its own the stage

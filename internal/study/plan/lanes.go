@@ -11,6 +11,7 @@ import (
 	"assay/internal/send/dialect"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
+	"assay/internal/study/media"
 	"assay/internal/study/prompt"
 )
 
@@ -85,12 +86,14 @@ type Route struct {
 	factor         float64         // the same, by what its prompts took
 	expected, high int             // output tokens
 	tools          assay.ToolCalls // that the provider may make for a request
+	shows          media.Rule      // how its model counts what it is shown
 }
 
 // Route returns a lane's way through a stage in a mode.
 func (d *Input) Route(st *study.Stage, l *study.Lane, mode assay.Mode) Route {
 	kind, _ := d.Kind(l)
-	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, tokens: d.Catalog.TokenFactor(kind, l.Model)}
+	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, tokens: d.Catalog.TokenFactor(kind, l.Model),
+		shows: d.Catalog.MediaRule(kind, l.Model)}
 	r.factor = r.tokens
 	r.Lane.Params = d.Catalog.Effective(l.Lane, kind)
 	r.Wire = d.Catalog.Wire(r.Lane, kind, mode)
@@ -193,17 +196,26 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 	})
 }
 
-// Estimate returns what one request with so many bytes of prompt may cost.
-func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
-	in := int64(math.Round(float64(bytes) / BytesPerToken * r.factor))
+// Estimate returns what one request with so many bytes of prompt, and so many tokens of what it shows besides, may cost.
+func (r *Route) Estimate(bytes int, shown media.Tokens) (expected, high assay.Cost) {
+	in := int64(math.Round((float64(bytes)/BytesPerToken + float64(shown.Expected)/r.tokens) * r.factor))
 	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected), Tools: r.tools.Expected()}, r.how)
-	return expected, r.most(MostTokens(float64(in)))
+	return expected, r.most(MostTokens(float64(in)) + shown.High - shown.Expected)
+}
+
+// Shown returns the tokens of what a prompt shows besides its words, as the model of the lane counts them, and how many bytes of words
+// would count as many.
+func (r *Route) Shown(p *assay.Prompt) (tokens media.Tokens, bytes int64) {
+	for _, m := range MediaOf(p.Messages) {
+		tokens = tokens.Plus(r.shows.Of(m))
+	}
+	return tokens, int64(math.Round(float64(tokens.Expected) * BytesPerToken / r.tokens))
 }
 
 // AtMost returns what one request with so many tokens of prompt, as o200k counts them, costs at most: other tokenizers differ, and
 // messages have a frame.
-func (r *Route) AtMost(tokens int) assay.Cost {
-	return r.most(MostTokens(float64(tokens) * r.tokens))
+func (r *Route) AtMost(tokens int, shown media.Tokens) assay.Cost {
+	return r.most(MostTokens(float64(tokens)*r.tokens+float64(shown.Expected)) + shown.High - shown.Expected)
 }
 
 // MostTokens returns how many tokens a provider may count for a prompt of which so many are expected: its tokenizer is not ours, and

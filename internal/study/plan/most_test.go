@@ -8,6 +8,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
+	"assay/internal/study/media"
 	"assay/internal/study/plan"
 	"assay/internal/study/tokens"
 )
@@ -60,8 +61,8 @@ func TestTheMostCoversWhateverIsBilled(t *testing.T) {
 // covers holds the bills of one request against its reserve, and returns how many there were.
 func covers(t *testing.T, name string, in *plan.Input, r plan.Route, bytes, n int) int {
 	t.Helper()
-	_, high := r.Estimate(bytes)
-	high.Sum = max(high.Sum, r.AtMost(n).Sum)
+	_, high := r.Estimate(bytes, media.Tokens{})
+	high.Sum = max(high.Sum, r.AtMost(n, media.Tokens{}).Sum)
 	if !high.Known() {
 		t.Errorf("%s: no reserve", name)
 		return 0

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"io"
 	"iter"
 
 	"assay/internal/assay"
@@ -18,6 +19,9 @@ type Input struct {
 	Catalog *catalog.Catalog
 	Today   catalog.Date
 	Read    string // the digest of the study when it was read to be run; empty: not taken
+
+	// Open gives the bytes of a file that is shown; nil: nobody reads them.
+	Open func(assay.Sum) (io.ReadCloser, error)
 
 	Learned Learned            // what answers took before; nil: nothing is known
 	Drawn   map[string][]Drawn // by stage: the pairs of a run to which lanes or items were added; the study says which the others have

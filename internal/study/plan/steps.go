@@ -101,13 +101,15 @@ type Step struct {
 	Given    []Message // user and assistant messages in front of it that are not asked
 	Says     []Branch  // one, or several that all follow the same answer
 	Each     *study.Turn
+	Media    study.Media
 	Pressure bool // not the first question: a control may stand beside it
 }
 
 // Message is one given message.
 type Message struct {
-	Role assay.Role
-	Text study.Text
+	Role  assay.Role
+	Text  study.Text
+	Media study.Media
 }
 
 // Branch is one of the messages of a step; its name is empty where there is only one.
@@ -115,6 +117,9 @@ type Branch struct {
 	Name string
 	Text study.Text
 }
+
+// Steps returns the asked turns of a stage.
+func Steps(st *study.Stage) []Step { return steps(st) }
 
 // steps reads the turns of a stage. A user message that is followed by a given answer is not asked.
 func steps(st *study.Stage) []Step {
@@ -129,10 +134,10 @@ func steps(st *study.Stage) []Step {
 			given = append(given, Message{Role: assay.RoleAssistant, Text: t.Assistant})
 			continue
 		case i+1 < len(st.Turns) && !st.Turns[i+1].Asked() && len(t.Branches) == 0 && t.Each == "":
-			given = append(given, Message{Role: assay.RoleUser, Text: t.User})
+			given = append(given, Message{Role: assay.RoleUser, Text: t.User, Media: t.Media})
 			continue
 		}
-		step := Step{Given: given, Pressure: len(all) > 0 || st.GoesOn()}
+		step := Step{Given: given, Media: t.Media, Pressure: len(all) > 0 || st.GoesOn()}
 		given = nil
 		switch {
 		case t.Each != "":
@@ -153,3 +158,12 @@ func steps(st *study.Stage) []Step {
 const ControlBranch = "control"
 
 func Draws(st *study.Stage) int64 { return int64(max(1, st.Repeats.N)) }
+
+// guessed returns what was asked in a conversation that was made elsewhere, where it is not recorded: first the item's text, then
+// nothing that is known.
+func guessed(it assay.Item, step int) string {
+	if text, ok := it.Fields["text"].(string); ok && step == 0 {
+		return text
+	}
+	return ""
+}

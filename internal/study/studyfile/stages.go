@@ -14,8 +14,8 @@ import (
 // verbKeys returns the keys that belong to each verb, besides those every stage has.
 func verbKeys(v study.Verb) []string {
 	common := []string{"name", "when", "where", "mode", "batch"}
-	talk := []string{"system", "turns", "control", "lanes", "repeats"}
-	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "fallback", "repeats", "system", "prompt",
+	talk := []string{"system", "media", "turns", "control", "lanes", "repeats"}
+	judge := []string{"media", "rubric", "judges", "jury", "gold", "of", "count", "second_try", "fallback", "repeats", "system", "prompt",
 		"wrap", "reply"}
 	switch v {
 	case study.VerbAsk:

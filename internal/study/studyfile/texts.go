@@ -14,9 +14,11 @@ func (r *reader) checkTexts(st *study.Stage, verb study.Verb) {
 	for i := range st.Prompt {
 		r.template(&st.Prompt[i].Text)
 	}
+	r.shown(st.Media)
 	asked := 0
 	for i := range st.Turns {
 		t := &st.Turns[i]
+		r.shown(t.Media)
 		r.template(&t.User)
 		r.template(&t.Assistant)
 		r.template(&t.Say)
@@ -58,6 +60,15 @@ func (r *reader) template(t *study.Text) {
 	parsed, problems := prompt.Parse(t.Body, t.Text)
 	t.Template = parsed
 	r.found = append(r.found, problems...)
+}
+
+// shown parses the names of what is shown.
+func (r *reader) shown(media study.Media) {
+	for i := range media {
+		var problems assay.Problems
+		media[i].Template, problems = prompt.Parse(media[i].At, media[i].Text)
+		r.found = append(r.found, problems...)
+	}
 }
 
 // compile reads a condition and holds the stages it asks about against those there are. Which fields an item has is

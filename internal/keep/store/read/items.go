@@ -128,13 +128,18 @@ type itemRow struct {
 func (s *Reader) items(ctx context.Context, where string, args ...any) iter.Seq2[itemRow, error] {
 	scan := func(rows *sql.Rows) (r itemRow, err error) {
 		var fields []byte
-		if err := rows.Scan(&r.ord, &r.ID, &r.Cluster, &r.Expect, &fields); err != nil {
+		var files string
+		err = rows.Scan(&r.ord, &r.ID, &r.Cluster, &r.Expect, &fields, &files)
+		if err == nil {
+			r.Files, err = assay.DecodeFiles(files)
+		}
+		if err != nil {
 			return r, err
 		}
-		r.bytes = len(fields)
+		r.bytes = len(fields) + len(files)
 		return r, store.DecodeFields(fields, &r.Fields)
 	}
-	return db.Walk(ctx, s.db, "read items", scan, `SELECT ord, id, cluster, expect, fields FROM items `+where, args...)
+	return db.Walk(ctx, s.db, "read items", scan, `SELECT ord, id, cluster, expect, fields, files FROM items `+where, args...)
 }
 
 // ItemCount returns how many items an input of a run has. They are numbered without gaps.

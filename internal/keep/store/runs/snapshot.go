@@ -119,7 +119,11 @@ func itemBlocks(run int64, more store.MoreItems, put func(block [][]any) error) 
 		if err != nil {
 			return fmt.Errorf("item %s: %w", item.ID, err)
 		}
-		block = append(block, []any{run, more.Input, ord, item.ID, item.Cluster, item.Expect, fields})
+		files, err := assay.EncodeFiles(item.Files)
+		if err != nil {
+			return fmt.Errorf("item %s: %w", item.ID, err)
+		}
+		block = append(block, []any{run, more.Input, ord, item.ID, item.Cluster, item.Expect, fields, files})
 		ord++
 		if len(block) == blockRows {
 			if err := put(block); err != nil {
@@ -135,7 +139,7 @@ func itemBlocks(run int64, more store.MoreItems, put func(block [][]any) error) 
 }
 
 func putItems(ctx context.Context, t *db.Txn, input string, block [][]any) error {
-	err := t.Bulk(ctx, "items", []string{"run_no", "input", "ord", "id", "cluster", "expect", "fields"}, block)
+	err := t.Bulk(ctx, "items", []string{"run_no", "input", "ord", "id", "cluster", "expect", "fields", "files"}, block)
 	if t.Unique(err) {
 		err = fmt.Errorf("input %s has two items with one id: %w", input, store.ErrDuplicate)
 	}

@@ -3,14 +3,22 @@ package batch
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
+	"assay/internal/assay"
+	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/hold"
 	"assay/internal/send/engine/reconcile"
+	"assay/internal/send/inlay"
 	"assay/internal/send/provider"
 )
 
@@ -88,13 +96,51 @@ func (s *Jobs) at(ctx context.Context, segment int64, do func(ctx context.Contex
 }
 
 // input returns the segment as Prepare and Launch need it.
-func (w *work) input(ctx context.Context) provider.BatchInput {
+func (w *work) input(ctx context.Context) (provider.BatchInput, error) {
 	body := provider.Source{Size: w.Seg.InputBytes, SHA256: w.Seg.InputSHA256, Open: func() (io.ReadCloser, error) {
 		return w.Files.Open(ctx, w.Run.ID, w.Seg.Input)
 	}}
+	if strings.HasSuffix(w.Seg.Input, inlay.Suffix) {
+		var err error
+		if body, err = inlaid(ctx, w, body); err != nil {
+			return provider.BatchInput{}, err
+		}
+	}
 	return provider.BatchInput{Stamp: w.Stamp(), Model: w.Seg.Model, Wire: w.Route.Wire, Count: int(w.Seg.Requests), Body: body,
-		Note: w.Run.Note, By: w.Run.By}
+		Note: w.Run.Note, By: w.Run.By}, nil
 }
+
+// inlaid returns a segment with the files that its requests show. They are read once to know how large it is.
+func inlaid(ctx context.Context, w *work, kept provider.Source) (provider.Source, error) {
+	out := provider.Source{Open: func() (io.ReadCloser, error) {
+		f, err := kept.Open()
+		if err != nil {
+			return nil, err
+		}
+		show := func(sum assay.Sum) (io.ReadCloser, error) { return w.Files.Open(ctx, artifacts.Shown, sum.String()) }
+		lines := inlay.NewReader(f, w.Seg.Nonce, show)
+		return struct {
+			io.Reader
+			io.Closer
+		}{lines, both{lines, f}}, nil
+	}}
+	f, err := out.Open()
+	if err != nil {
+		return out, err
+	}
+	sum := sha256.New()
+	out.Size, err = io.Copy(sum, f)
+	out.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return out, fmt.Errorf("read segment s%d: %w", w.Seg.No, err)
+	}
+	return out, nil
+}
+
+// both closes two things.
+type both [2]io.Closer
+
+func (b both) Close() error { return errors.Join(b[0].Close(), b[1].Close()) }
 
 // pollNext returns how long to wait before the next poll of the segment's job, given how many jobs are polled from here.
 func (w *work) pollNext(age time.Duration) time.Duration {

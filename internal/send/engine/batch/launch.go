@@ -26,6 +26,10 @@ func (w *work) launch(ctx context.Context) error {
 			return err
 		}
 	}
+	input, err := w.input(ctx) // files are read before the clock of the create call runs
+	if err != nil {
+		return err
+	}
 	in := store.Intent{Account: w.Access.Fingerprint, Reserve: w.Seg.Expected}
 	if finder, ok := w.Access.Batch.(provider.Finder); ok {
 		cursor, err := finder.Cursor(ctx)
@@ -49,7 +53,7 @@ func (w *work) launch(ctx context.Context) error {
 	}
 	call, cancel := w.inTime(ctx, began)
 	defer cancel()
-	r := w.Access.Batch.Launch(call, w.input(call), provider.Handle(w.Seg.Handle))
+	r := w.Access.Batch.Launch(call, input, provider.Handle(w.Seg.Handle))
 	return w.received(context.WithoutCancel(ctx), r)
 }
 

@@ -27,7 +27,11 @@ func (w *work) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	h, ready, err := w.Access.Batch.Prepare(ctx, w.input(ctx), provider.Handle(w.Seg.Handle))
+	input, err := w.input(ctx)
+	if err != nil {
+		return err
+	}
+	h, ready, err := w.Access.Batch.Prepare(ctx, input, provider.Handle(w.Seg.Handle))
 	if err != nil {
 		return w.unprepared(ctx, h, err)
 	}

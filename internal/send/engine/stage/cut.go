@@ -12,6 +12,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/dialect"
 	"assay/internal/send/engine"
+	"assay/internal/send/inlay"
 	"assay/internal/send/provider"
 )
 
@@ -26,7 +27,8 @@ type Cutter struct {
 	recuts  int
 	params  []byte // of the lane, for digests
 	line    []byte
-	cold    bool // cache marks are left out: nothing would be read
+	grown   int64 // by how much the line is longer when it goes out
+	cold    bool  // cache marks are left out: nothing would be read
 	open    *draft
 	instant []Known
 	piece   piece   // of a failed segment, that the open one is made of
@@ -93,8 +95,8 @@ func (c *Cutter) add(ctx context.Context, p engine.Planned, try int64) error {
 		if err := c.encode(a.Key, p); err != nil {
 			return c.reject(a, assay.Fault{Class: assay.FaultInvalid, Message: err.Error()})
 		}
-		if most := c.limits().lineBytes; most > 0 && int64(len(c.line)) > most {
-			why := fmt.Sprintf("the request has %d bytes, %s takes %d", len(c.line), c.Route.Lane.Provider, most)
+		if most := c.limits().lineBytes; most > 0 && c.size() > most {
+			why := fmt.Sprintf("the request has %d bytes, %s takes %d", c.size(), c.Route.Lane.Provider, most)
 			return c.reject(a, assay.Fault{Class: assay.FaultLarge, Message: why})
 		}
 	}
@@ -121,9 +123,16 @@ func (c *Cutter) encode(key assay.Key, p engine.Planned) (err error) {
 		plain.CacheMarks = false
 		request.Wire, p.Request = &plain, &request
 	}
-	c.line, err = dialect.AppendLine(c.line[:0], assay.CustomID(c.open.Nonce, key), p.Request)
+	request := *p.Request
+	if c.Route.Shows {
+		request.Prompt, c.grown = inlay.Marked(request.Prompt, c.open.Nonce)
+	}
+	c.line, err = dialect.AppendLine(c.line[:0], assay.CustomID(c.open.Nonce, key), &request)
 	return err
 }
+
+// size returns the bytes of the line as it goes out.
+func (c *Cutter) size() int64 { return int64(len(c.line)) + c.grown }
 
 type cutLimits struct {
 	requests         int64
@@ -158,7 +167,7 @@ func (c *Cutter) fits() bool {
 	if l.requests > 0 && c.open.requests >= l.requests {
 		return false
 	}
-	after := c.open.frame.Size(int(c.open.requests)+1, c.open.bytes+int64(len(c.line)))
+	after := c.open.frame.Size(int(c.open.requests)+1, c.open.bytes+c.size())
 	if l.bytes == 0 || after <= l.bytes {
 		return true
 	}
@@ -208,7 +217,11 @@ func (c *Cutter) begin(ctx context.Context) error {
 	}
 	d := &draft{Segment: g}
 	if c.mode == store.Batch {
-		if d.sink, err = artifacts.Create(ctx, c.Files, c.Run.ID, fmt.Sprintf("s%d-in", g.No)); err != nil {
+		name := fmt.Sprintf("s%d-in", g.No)
+		if c.Route.Shows {
+			name += inlay.Suffix
+		}
+		if d.sink, err = artifacts.Create(ctx, c.Files, c.Run.ID, name); err != nil {
 			return err
 		}
 		d.out = bufio.NewWriterSize(d.sink, 1<<20)
@@ -233,7 +246,7 @@ func (c *Cutter) put(ctx context.Context, a store.Attempt, p engine.Planned) err
 		if _, err := d.out.Write(c.line); err != nil {
 			return err
 		}
-		d.bytes += int64(len(c.line))
+		d.bytes += c.size()
 	}
 	a.Ord = d.requests
 	d.requests++

@@ -76,7 +76,7 @@ func (s *Store) prepare(ctx context.Context, run store.Run, b Beginning) error {
 		return err
 	}
 	for _, e := range b.Input.Study.Inputs {
-		items := b.Input.FirstItems(ctx, e.Name, b.Settings.Limit)
+		items := s.keepShown(ctx, b.Files, b.Input.FirstItems(ctx, e.Name, b.Settings.Limit))
 		if err := s.Runs.PutItems(ctx, run.No, e.Name, items); err != nil {
 			return fmt.Errorf("keep input %s: %w", e.Name, err)
 		}

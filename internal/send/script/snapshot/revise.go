@@ -161,8 +161,15 @@ func (s *Store) grow(ctx context.Context, r Revision, o *Settings, out *store.Re
 			}
 			n++
 		}
-		out.More.Items = append(out.More.Items,
-			store.MoreItems{Input: e.Name, From: n, Items: after(r.Input.FirstItems(ctx, e.Name, o.Limit), n)})
+		items := after(r.Input.FirstItems(ctx, e.Name, o.Limit), n)
+		if r.Input.Study.Shows() {
+			for _, err := range s.keepShown(ctx, r.Files, items) { // files are copied before the ledger is held
+				if err != nil {
+					return err
+				}
+			}
+		}
+		out.More.Items = append(out.More.Items, store.MoreItems{Input: e.Name, From: n, Items: items})
 	}
 	if err := s.growPairs(ctx, r, out); err != nil {
 		return err

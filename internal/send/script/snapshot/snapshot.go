@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/read"
 	"assay/internal/keep/store/runs"
@@ -32,6 +33,7 @@ type Store struct {
 	Imports *sending.Importer
 	Reader  *read.Reader
 	Catalog *catalog.Catalog
+	Files   artifacts.Place // where what requests show is kept; nil: nothing is shown
 }
 
 // Settings are the options of the command line that a run began with.

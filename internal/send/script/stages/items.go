@@ -138,6 +138,9 @@ func (c *ItemContest) Prompt(it assay.Item, at assay.Coordinates, _ Answers) (as
 		return assay.Prompt{}, false, err
 	}
 	p, err := c.rubric.Render(at.Prompt, shown.Values())
+	if err == nil {
+		err = c.revealBoth(&p, it, at)
+	}
 	return p, err == nil, err
 }
 
@@ -199,4 +202,25 @@ func (c *ItemContest) secondItem(at assay.Coordinates) (assay.Item, error) {
 // Extra lists a judge's further votes on the pairs in which an item is shown first.
 func (c *ItemContest) Extra(it assay.Item, ord int64, r store.Redo, turn int) []assay.Coordinates {
 	return c.further(c.At(it, ord, r.Lane, turn), r)
+}
+
+// revealBoth puts what the stage shows of two items side by side before the text of a judge's prompt.
+func (c *ItemContest) revealBoth(to *assay.Prompt, it assay.Item, at assay.Coordinates) error {
+	second, err := c.secondItem(at)
+	if err != nil || len(c.stage.Media) == 0 {
+		return err
+	}
+	var parts []assay.Part
+	for i, side := range []*assay.Item{&it, &second} {
+		shown, err := c.in.Shown(c.stage.Media, side)
+		if err != nil {
+			return err
+		}
+		if !c.rubric.Bare { // else nothing is added to its words
+			parts = append(parts, assay.Part{Text: "Text " + string(rune('A'+i)) + " shows:"})
+		}
+		parts = append(parts, shown...)
+	}
+	show(to, parts)
+	return nil
 }

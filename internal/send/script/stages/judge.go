@@ -179,6 +179,9 @@ func (j *Judge) Prompt(it assay.Item, at assay.Coordinates, answered Answers) (a
 		return assay.Prompt{}, false, err
 	}
 	p, err := j.rubric.Render(at.Prompt, shown.Values())
+	if err == nil {
+		err = j.reveal(&p, it, shown.Media)
+	}
 	return p, err == nil, err
 }
 
@@ -221,7 +224,7 @@ func (j *Judge) show(it assay.Item, subject assay.Coordinates, answered Answers)
 	if err != nil || !ok {
 		return judge.Subject{}, false, err
 	}
-	out := judge.Subject{Item: &it, Answer: answer.Text, First: answer.Text, Bare: j.rubric.Bare}
+	out := judge.Subject{Item: &it, Answer: answer.Text, First: answer.Text, Bare: j.rubric.Bare, Media: plan.MediaOf(asked.Messages)}
 	for _, m := range asked.Messages {
 		if m.Role == assay.RoleUser {
 			out.Message = m.Text

@@ -198,6 +198,9 @@ func (c *LaneContest) Prompt(it assay.Item, at assay.Coordinates, answered Answe
 		return assay.Prompt{}, false, err
 	}
 	p, err := c.rubric.Render(at.Prompt, shown.Values())
+	if err == nil {
+		err = c.reveal(&p, it, shown.Media)
+	}
 	return p, err == nil, err
 }
 
@@ -222,7 +225,7 @@ func (c *LaneContest) show(it assay.Item, at assay.Coordinates, answered Answers
 	}
 	message := asked.Messages[len(asked.Messages)-1].Text
 	return judge.Showing{Item: &it, A: textA.Text, B: textB.Text, Message: message, Trait: trait,
-			Ties: c.rubric.Ties(), Bare: c.rubric.Bare},
+			Ties: c.rubric.Ties(), Bare: c.rubric.Bare, Media: plan.MediaOf(asked.Messages)},
 		true, nil
 }
 

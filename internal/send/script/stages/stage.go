@@ -12,6 +12,7 @@ import (
 	"assay/internal/send/script/rubric"
 	"assay/internal/study"
 	"assay/internal/study/expr"
+	"assay/internal/study/plan"
 )
 
 // Stage makes the requests of one stage.
@@ -186,6 +187,7 @@ func counting(st *study.Stage) judge.Counting {
 
 // panel is who judges in a stage, and by what.
 type panel struct {
+	in     *plan.Input
 	stage  *study.Stage
 	rubric *rubric.Rubric
 	chosen []*study.Lane
@@ -245,3 +247,25 @@ func (p *panel) Stage() *study.Stage { return p.stage }
 
 // conditional reports whether requests of the panel may turn out not to be asked by conditions of its own.
 func (p *panel) conditional() bool { return conditional(p.stage) || len(p.Tries()) > 1 }
+
+// reveal puts what a candidate was shown before the text of a judge's prompt; where the stage has `media` of its own, that.
+func (p *panel) reveal(to *assay.Prompt, it assay.Item, seen []*assay.Media) error {
+	var parts []assay.Part
+	for _, m := range seen {
+		parts = append(parts, assay.Part{Media: m})
+	}
+	if p.stage.Has("media") {
+		var err error
+		if parts, err = p.in.Shown(p.stage.Media, &it); err != nil {
+			return err
+		}
+	}
+	show(to, parts)
+	return nil
+}
+
+// show puts parts before the last message of a prompt.
+func show(to *assay.Prompt, parts []assay.Part) {
+	last := &to.Messages[len(to.Messages)-1]
+	*last = plan.Showing(last.Text, parts)
+}

@@ -270,7 +270,8 @@ func (s *Stages) panel(st *study.Stage) (panel, error) {
 	if own := s.Input.Study.RubricOf(st); own != nil {
 		r.Command, r.Limit = own.Command, time.Duration(own.Limit)
 	}
-	p := panel{stage: st, rubric: r, chosen: s.Input.Study.LanesNamed(st.Judges.List), votes: max(1, st.Repeats.N), orders: s.Orders}
+	p := panel{in: s.Input, stage: st, rubric: r, chosen: s.Input.Study.LanesNamed(st.Judges.List), votes: max(1, st.Repeats.N),
+		orders: s.Orders}
 	if st.Fallback != "" {
 		p.others = s.Input.Study.LanesNamed([]string{st.Fallback})
 	}

@@ -45,6 +45,7 @@ type inputRow struct {
 	Cluster string         `json:"cluster,omitempty"`
 	Expect  string         `json:"expect,omitempty"`
 	Fields  map[string]any `json:"fields"`
+	Shown   []site.Picture `json:"media,omitempty"`
 }
 
 // Values lists the fields by name, each as a text.
@@ -89,7 +90,8 @@ func (s *Pages) Item(q *site.Request) (*site.View, error) {
 		return nil, fmt.Errorf("item %q: %w", id, store.ErrNotFound)
 	}
 	for input, it := range named {
-		data.Inputs = append(data.Inputs, inputRow{input, it.Cluster, it.Expect, it.Fields})
+		data.Inputs = append(data.Inputs, inputRow{input, it.Cluster, it.Expect, it.Fields,
+			site.Pictures(q.Run.ID, id, it.Files)})
 	}
 	sort.Slice(data.Inputs, func(i, j int) bool { return data.Inputs[i].Input < data.Inputs[j].Input })
 	data.Stages, data.Stage = stagesOf(all, q.FormValue("stage"))
@@ -259,6 +261,8 @@ type answerData struct {
 	Conversation []messageRow `json:"conversation"` // up to the answer; empty: it cannot be made again
 	Params       string       `json:"params,omitempty"`
 	RawBytes     int64        `json:"raw_bytes"` // length of the raw line; 0: there is none
+
+	Shown []site.Picture `json:"media,omitempty"` // that requests about its item show
 }
 
 type messageRow struct {
@@ -277,6 +281,11 @@ func (s *Pages) Answer(q *site.Request) (*site.View, error) {
 		return nil, err
 	}
 	data := answerData{Answer: rows[0], RawBytes: a.Length, Conversation: []messageRow{}}
+	files, err := filesOf(q, a.At.Item)
+	if err != nil {
+		return nil, err
+	}
+	data.Shown = site.Pictures(q.Run.ID, a.At.Item, files)
 	if ready, err := s.Ready(q); err == nil && ready {
 		data.converse(q, a)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"assay/internal/find/analysis"
 	"assay/internal/find/results/labels"
 	"assay/internal/show/web/site"
 )
@@ -74,6 +75,10 @@ type arenaData struct {
 	Undo    bool            `json:"can_undo"`
 	Votes   labels.Votes    `json:"votes"`
 	Unread  bool            `json:"-"` // what the judge is told is not what was shown before
+
+	Shown  []site.Picture `json:"media,omitempty"`   // that the models were shown
+	ShownA []site.Picture `json:"media_a,omitempty"` // of two items
+	ShownB []site.Picture `json:"media_b,omitempty"`
 }
 
 const (
@@ -82,6 +87,32 @@ const (
 	chooseUncertain = "uncertain"
 	chooseDiffering = "adjudicate" // answers on which people differ
 )
+
+// show adds what the models were shown, or what two items show.
+func (d *arenaData) show(q *site.Request, t analysis.Task) error {
+	pictures := func(id string) ([]site.Picture, error) {
+		named, err := q.Home.Ledger.Named(q.Context(), q.Run.No, id)
+		for _, it := range named {
+			if len(it.Files) > 0 {
+				return site.Pictures(q.Run.ID, id, it.Files), err
+			}
+		}
+		return nil, err
+	}
+	var err error
+	if t.At.Lane != "" || !t.At.Paired() {
+		d.Shown, err = pictures(t.At.Item)
+		return err
+	}
+	first, second := t.First, t.Second
+	if t.Turn {
+		first, second = second, first
+	}
+	if d.ShownA, err = pictures(first); err == nil {
+		d.ShownB, err = pictures(second)
+	}
+	return err
+}
 
 // Arena shows one person the next pair, or the next answer, blind.
 func (s *Pages) Arena(q *site.Request) (*site.View, error) {
@@ -102,6 +133,9 @@ func (s *Pages) Arena(q *site.Request) (*site.View, error) {
 	data.Waiting, data.Sheet = waiting, sheet
 	if sheet != nil {
 		data.Task, data.Unread = task.ID.String(), s.sessions.unread(session, task.ID, sheet.Prompt())
+		if err := data.show(q, task); err != nil {
+			return nil, err
+		}
 	}
 	data.Given, data.Undo = s.sessions.given(session)
 	if data.Votes, err = labels.VotesOf(q.Context(), q.Home.Reader, q.Run, session.panel, session.stage, session.person); err != nil {

@@ -59,6 +59,7 @@ func (d checker) checkNames(st *study.Stage, problems *assay.Problems) {
 		scope := d.itemScope(d.Root(st))
 		check(st.System, scope)
 		check(st.Context, scope)
+		d.checkShown(st.Media, scope, problems)
 		for _, p := range st.Prompt {
 			check(p.Text, scope)
 		}
@@ -68,6 +69,7 @@ func (d checker) checkNames(st *study.Stage, problems *assay.Problems) {
 		for _, t := range st.Turns {
 			check(t.User, scope)
 			check(t.Assistant, scope)
+			d.checkShown(t.Media, scope, problems)
 			for _, b := range t.Branches {
 				check(b.Text, scope)
 			}
@@ -82,6 +84,14 @@ func (d checker) checkNames(st *study.Stage, problems *assay.Problems) {
 		}
 	case study.VerbJudge, study.VerbCompare:
 		d.checkRubric(st, problems)
+		d.checkShown(st.Media, d.itemScope(d.Root(st)), problems)
+	}
+}
+
+// checkShown holds the names of what is shown against the fields of the items.
+func (d checker) checkShown(media study.Media, scope prompt.Scope, problems *assay.Problems) {
+	for _, m := range media {
+		d.checkText(study.Text{Text: m.Text, At: m.At, Body: m.At, Template: m.Template}, scope, problems)
 	}
 }
 

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"context"
+	"math"
 
 	"assay/internal/judge"
 	"assay/internal/study"
@@ -26,10 +27,13 @@ func (m *maker) compareItems(ctx context.Context, st *study.Stage, r plan.Path, 
 func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubric judge.Rubric) (load, []int32, bool) {
 	var sizes []int32
 	var found texts
+	shown := shapes{}
 	text, buf := int64(0), []byte(nil)
 	for q, err := range m.in.Known(ctx, st, l, m.options) {
 		var line []byte
+		files := int64(0)
 		if err == nil {
+			q.Request, files = hollow(q.Request)
 			line, err = plan.AppendRequest(buf[:0], fillerID, &q.Request)
 		}
 		if err != nil {
@@ -37,7 +41,8 @@ func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubri
 			return load{}, nil, false
 		}
 		buf = line[:0]
-		sizes = append(sizes, int32(len(line)))
+		sizes = append(sizes, int32(min(int64(len(line))+files, math.MaxInt32)))
+		shown.add(plan.MediaOf(q.Prompt.Messages))
 		text += int64(q.Prompt.Bytes())
 		if !found.many {
 			one := []string{textOf(q.Prompt)}
@@ -48,5 +53,6 @@ func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubri
 		return load{}, nil, false
 	}
 	mean := float64(text) / float64(len(sizes))
-	return load{input: mean * m.perByte(&found, int64(len(sizes)), text), bytes: mean, answer: rubric.Length()}, sizes, true
+	return load{input: mean * m.perByte(&found, int64(len(sizes)), text), bytes: mean, answer: rubric.Length(),
+		shown: shown.over(int64(len(sizes)))}, sizes, true
 }

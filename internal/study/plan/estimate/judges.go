@@ -18,6 +18,7 @@ const unsampled = 10_000
 func (m *maker) judge(ctx context.Context, st *study.Stage) {
 	wave, subjects, unknown := m.after(st), int64(0), false
 	tokens := 0.0
+	var shown shapes
 	rubric, err := m.in.Rubric(st)
 	of := plan.Of(st, rubric)
 	for _, name := range st.Judge.List {
@@ -33,6 +34,7 @@ func (m *maker) judge(ctx context.Context, st *study.Stage) {
 		}
 		subjects += n * int64(len(m.read(st, from)))
 		tokens = math.Max(tokens, from.quoted(of))
+		shown = from.showing(0)
 	}
 	m.given[st.Name] = &answers{wave: wave}
 	if err == nil {
@@ -43,12 +45,24 @@ func (m *maker) judge(ctx context.Context, st *study.Stage) {
 		return
 	}
 	templates := int64(len(rubric.Prompts))
+	shown = m.ownShown(ctx, st, shown)
 	for _, l := range m.in.Study.LanesNamed(st.Judges.List) {
 		r := m.in.Path(st, l)
 		m.add(st, plan.Part{
 			Lane: r.Lane, Turn: 1, Wave: wave, Mode: r.Mode, Gated: gated(st) || unknown, Requests: subjects * templates * plan.Draws(st),
-		}, load{input: rubricWeight(rubric) + tokens, answer: rubric.Length()})
+		}, load{input: rubricWeight(rubric) + tokens, answer: rubric.Length(), shown: shown})
 	}
+}
+
+// ownShown returns what a judge is shown: what the stage has of its own, else what the models were shown whose answers it reads.
+func (m *maker) ownShown(ctx context.Context, st *study.Stage, theirs shapes) shapes {
+	if !st.Has("media") {
+		return theirs
+	}
+	if own := m.shown(ctx, st); len(own) > 0 {
+		return own[0]
+	}
+	return nil
 }
 
 // slices reports items that a judge stage would never read: it goes by those of its first source, and others may ask a slice
@@ -179,6 +193,11 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	if len(judges)+len(groups.Lanes) == 0 && m.wanted(st) {
 		m.plan.Unasked += schedule.Len()
 	}
+	var theirs shapes
+	if from := m.given[st.Compare]; from != nil {
+		theirs = from.showing(0)
+	}
+	shown := m.ownShown(ctx, st, theirs)
 	for _, l := range judges {
 		r := m.in.Path(st, l)
 		if len(groups.Lanes) == 0 && m.in.Known != nil && each <= mostRendered && len(rubric.Prompts) > 0 {
@@ -186,7 +205,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 			continue
 		}
 		m.add(st, plan.Part{Lane: r.Lane, Turn: 1, Wave: wave, Mode: r.Mode, Gated: gated(st) || groups.unknown, Requests: each},
-			load{input: rubricWeight(rubric) + 2*m.compared(st), answer: rubric.Length()})
+			load{input: rubricWeight(rubric) + 2*m.compared(st), answer: rubric.Length(), shown: shown})
 	}
 	if all := design.All(); design.Pick == pairs.Sample && design.N > all && m.options.Limit == 0 && !groups.unknown {
 		m.problems.Warn(st.Pairs.At, "say pairs: all", "stage %s: a sample of %d is more than the %s there are, which are all asked",

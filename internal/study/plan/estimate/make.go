@@ -74,8 +74,20 @@ type answers struct {
 	tokens  float64 // of the conversation before the last answer, mean
 	answer  float64 // tokens of the mean answer where it is quoted
 	gated   bool
-	goes    bool // goes on with earlier conversations: all its answers are later ones
-	unknown bool // how many there are is known only later
+	goes    bool     // goes on with earlier conversations: all its answers are later ones
+	unknown bool     // how many there are is known only later
+	shown   []shapes // what the mean request of each turn shows; nil: nothing
+}
+
+// showing returns what the mean request of a turn shows; 0: of the last one.
+func (a *answers) showing(turn int) shapes {
+	if n := len(a.shown); turn == 0 || turn > n {
+		turn = n
+	}
+	if turn == 0 {
+		return nil
+	}
+	return a.shown[turn-1]
 }
 
 // last returns how many conversations one lane has at the end.

@@ -3,6 +3,7 @@ package estimate
 import (
 	"context"
 	"hash/maphash"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -285,7 +286,7 @@ func (w *worker) work(c *chunk) {
 // blank reports whether a message of the user says nothing, which providers reject.
 func blank(p *assay.Prompt) bool {
 	return slices.ContainsFunc(p.Messages, func(m assay.Message) bool {
-		return m.Role == assay.RoleUser && strings.TrimSpace(m.Text) == ""
+		return m.Role == assay.RoleUser && strings.TrimSpace(m.Text) == "" && len(m.Parts) == 0
 	})
 }
 
@@ -303,6 +304,12 @@ func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
 	for _, m := range p.Messages {
 		h.WriteString("\x00" + string(m.Role))
 		h.WriteString(m.Text)
+		for _, part := range m.Parts {
+			if f := part.Media; f != nil {
+				h.Write(f.Sum[:])
+				h.WriteString(f.URL + "\x00" + f.Detail)
+			}
+		}
 	}
 	c.hashes = append(c.hashes, h.Sum64())
 	text := int64(len(p.System) + len(p.Context))
@@ -315,18 +322,19 @@ func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
 		if r.Window > 0 && float64(text)/plan.BytesPerToken > float64(r.Window) {
 			c.long[i].add(long{n: 1, first: it.ID, at: it.Place})
 		}
-		req := assay.Request{Lane: &r.Lane.Lane, Wire: &r.Wire, Prompt: p}
+		req, files := hollow(assay.Request{Lane: &r.Lane.Lane, Wire: &r.Wire, Prompt: p})
 		line, err := plan.AppendRequest(w.buf[:0], fillerID, &req)
 		w.buf = line[:0]
+		size := int64(len(line)) + files
 		if err != nil {
 			c.problems.Add(it.Place, "", "item %q in lane %s: %s", it.ID, r.Lane.Name, err)
 			continue
 		}
-		if most := r.Most(); most > 0 && int64(len(line)) > most {
+		if most := r.Most(); most > 0 && size > most {
 			c.problems.Add(it.Place, "shorten the item, or leave it out with `where`",
-				"item %q is too large for lane %s: %s, at most %s for a request", it.ID, r.Lane.Name, assay.Size(int64(len(line))),
+				"item %q is too large for lane %s: %s, at most %s for a request", it.ID, r.Lane.Name, assay.Size(size),
 				assay.Size(most))
 		}
-		c.sizes[i] = append(c.sizes[i], int32(len(line)))
+		c.sizes[i] = append(c.sizes[i], int32(min(size, math.MaxInt32)))
 	}
 }

@@ -69,6 +69,7 @@ type load struct {
 	shared float64      // of input: the prefix that caching may cover
 	bytes  float64      // of its prompt, where that is rendered; 0: unknown
 	answer judge.Length // of a judge's verdict; zero: it is no verdict
+	shown  shapes       // what it shows besides
 }
 
 // price fills a part's tokens and money from its count and the weight of its mean request.
@@ -79,7 +80,8 @@ func (m *maker) price(p *plan.Part, w load) {
 	if m.in.Catalog.CountsTokens(kind, p.Lane.Model) {
 		spread = 0.03
 	}
-	in := w.input * factor
+	shown, most := w.shown.tokens(m.in.Catalog.MediaRule(kind, p.Lane.Model))
+	in := w.input*factor + shown
 	low, expected, high := m.in.Catalog.OutputGuess(p.Lane.Lane, kind)
 	if w.answer.Expected > 0 { // as it is reserved
 		low, expected, high = m.in.Catalog.OutputOf(p.Lane.Lane, kind, w.answer.Low, w.answer.Expected)
@@ -90,13 +92,14 @@ func (m *maker) price(p *plan.Part, w load) {
 		low, expected = int(seen.Mean/seen.Spread()), min(int(math.Ceil(seen.Mean)), high) // the most is a promise, and stays
 		switch {
 		case seen.PerByte > 0 && w.bytes > 0:
-			in, spread = w.bytes*seen.PerByte, 0.03
+			in, spread = (w.bytes+shown*plan.BytesPerToken/factor)*seen.PerByte, 0.03
 		case seen.Input > 0 && w.bytes == 0:
 			in = seen.Input
 		}
 	}
 	p.Input = plan.Span{
-		Low: times(in*(1-spread), p.Requests), Expected: times(in, p.Requests), High: times(float64(plan.MostTokens(in)), p.Requests),
+		Low: times(in*(1-spread), p.Requests), Expected: times(in, p.Requests),
+		High: times(float64(plan.MostTokens(in))+most-shown, p.Requests),
 	}
 	p.Output = plan.Span{
 		Low: times(float64(low), p.Requests), Expected: times(float64(expected), p.Requests), High: times(float64(high), p.Requests),
@@ -126,15 +129,15 @@ func (m *maker) price(p *plan.Part, w load) {
 		caches := !v.CacheMarks || primes || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
 		price, _ := m.in.Catalog.Price(kind, p.Lane.Model)
 		tools := catalog.ToolsOf(p.Lane.Params.Extra).Most
-		most := price.Most(how, plan.MostTokens(in), int64(high), caches, primes)
-		most.Tools = tools
+		all := price.Most(how, plan.MostTokens(in)+round(most-shown), int64(high), caches, primes)
+		all.Tools = tools
 		cached := shared
 		if !caches { // other batches carry no marks
 			cached = 0
 		}
 		return plan.Price{Low: one(in*(1-spread), low, 0.9*cached, assay.ToolCalls{}),
 			Expected: one(in, expected, 0.5*cached, tools.Expected()),
-			High:     m.bill(p, kind, most, how)}
+			High:     m.bill(p, kind, all, how)}
 	}
 	p.Plain, p.Live = bill(p.Mode), bill(assay.ModeLive)
 	if p.First > 0 {

@@ -3,6 +3,7 @@ package estimate_test
 import (
 	"testing"
 
+	"assay/internal/study/media"
 	"assay/internal/study/plan"
 )
 
@@ -44,7 +45,7 @@ stages: [{name: answers, ask: q, prompt: "{{ text }}"}]
 `, nil)
 	for _, q := range must(t, in, plan.Options{}).Parts {
 		route := in.Route(&in.Study.Stages[0], q.Lane, q.Mode)
-		if most := route.AtMost(3); q.Cost.High != most {
+		if most := route.AtMost(3, media.Tokens{}); q.Cost.High != most {
 			t.Errorf("%s: quoted at most %s, and %s is reserved", q.Lane.Name, q.Cost.High, most)
 		}
 	}

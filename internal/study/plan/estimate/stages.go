@@ -51,6 +51,8 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	rate := m.perByte(&found.texts, found.asked, found.text)
 	mean := load{bytes: float64(found.text) / float64(found.asked)}
 	mean.input, mean.shared = mean.bytes*rate, float64(found.shared)*rate/float64(found.asked)
+	give.shown = m.shown(ctx, st)
+	mean.shown = give.showing(1)
 	for i, r := range routes {
 		m.add(st, m.firstTurn(st, r, found.sizes[i], wave), mean)
 	}
@@ -118,7 +120,7 @@ func (m *maker) laterTurns(ctx context.Context, st *study.Stage, talk *plan.Conv
 			starts = false
 		}
 		plain = m.fanOut(ctx, talk, k, plain, give.items)
-		w.input, w.bytes = w.input+give.answer+sayTokens(step), 0
+		w.input, w.bytes, w.shown = w.input+give.answer+sayTokens(step), 0, give.showing(k+1)
 		give.wave++
 		give.turns = append(give.turns, plain+give.control)
 		for _, r := range routes {
@@ -189,6 +191,7 @@ func (m *maker) proceed(ctx context.Context, st *study.Stage) {
 		m.fail(st.At, err)
 		return
 	}
+	give.shown = m.shown(ctx, st)
 	m.laterTurns(ctx, st, talk, routes, give, load{input: from.tokens})
 	give.turns = give.turns[1:]
 }
