@@ -33,6 +33,7 @@ type Rule struct {
 	Contains Names                 `json:"contains,omitzero" jsonschema:"the answer contains one of these"`
 	Regex    decode.Ordered[Names] `json:"regex,omitempty" jsonschema:"label: patterns; the first label with a match wins"`
 	JSON     bool                  `json:"json,omitempty" jsonschema:"the answer is JSON that fits the rubric's schema"`
+	Tool     *ToolRule             `json:"tool,omitempty" jsonschema:"the answer calls this tool, with these arguments"`
 }
 
 // RubricRef names a rubric or holds one.

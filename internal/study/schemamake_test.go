@@ -154,6 +154,8 @@ func (g *schemas) unions() {
 	put[StopIf](g, &jsonschema.Schema{Type: "string", Pattern: `^error_rate *> *[0-9.]+%?$`})
 	put[Any](g, &jsonschema.Schema{})
 	put[RawSchema](g, &jsonschema.Schema{Types: []string{"string", "object"}})
+	put[RawArguments](g, of("object"))
+	put[ToolChoice](g, anyOf(enum("auto", "none", "any"), infer[toolChoiceMap](g)))
 	put[Thinking](g, &jsonschema.Schema{Types: []string{"string", "integer", "boolean"}})
 	put[Of](g, anyOf(enum("last", "first", "each", "conversation"), of("integer")))
 	put[Labels](g, anyOf(names, &jsonschema.Schema{Type: "object", AdditionalProperties: of("number")}))

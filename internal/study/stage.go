@@ -43,6 +43,9 @@ type Stage struct {
 	Mode     Mode       `json:"mode,omitempty"`
 	Batch    Batch      `json:"batch,omitzero"`
 
+	Tools      []Tool     `json:"tools,omitempty" jsonschema:"functions that the lanes may call; a call is the answer, and nothing runs it"`
+	ToolChoice ToolChoice `json:"tool_choice,omitzero" jsonschema:"auto, none, any, or {name: TOOL}"`
+
 	Rubric    RubricRef `json:"rubric,omitzero" jsonschema:"built-in or own rubric by name, or one written here"`
 	Judges    Names     `json:"judges,omitzero" jsonschema:"lanes that judge, human:NAME or human:*, or imported:NAME for verdicts made elsewhere"`
 	Jury      Jury      `json:"jury,omitempty" jsonschema:"each (the default), majority, mean or unanimous"`

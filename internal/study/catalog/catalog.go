@@ -25,6 +25,7 @@ type Catalog struct {
 	rows     []PriceRow
 	prices   map[modelKey]Price
 	guesses  guesses
+	callable []toolRule
 
 	mediaRules  []mediaRule
 	mediaLimits []mediaLimits

@@ -32,6 +32,9 @@ func Load(files fs.FS) (*Catalog, error) {
 	if c.rows, err = readRows[PriceRow](files, "data/prices.yaml"); err != nil {
 		return nil, err
 	}
+	if c.callable, err = readRows[toolRule](files, "data/tools.yaml"); err != nil {
+		return nil, err
+	}
 	if err := readFile(files, "data/output.yaml", &c.guesses); err != nil {
 		return nil, err
 	}

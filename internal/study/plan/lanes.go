@@ -87,6 +87,20 @@ type Route struct {
 	expected, high int             // output tokens
 	tools          assay.ToolCalls // that the provider may make for a request
 	shows          media.Rule      // how its model counts what it is shown
+	defined        int             // bytes of the tools that are the client's own, as every prompt carries them
+}
+
+// Defined returns how many bytes the definitions of tools add to a prompt, with what providers write around them.
+func Defined(tools []assay.Tool) int {
+	if len(tools) == 0 {
+		return 0
+	}
+	const frame = 400 * BytesPerToken // providers put instructions of their own in front: 286 to 804 tokens at Anthropic
+	text, err := json.Marshal(tools)
+	if err != nil {
+		return frame
+	}
+	return frame + len(text)
 }
 
 // Route returns a lane's way through a stage in a mode.
@@ -96,6 +110,10 @@ func (d *Input) Route(st *study.Stage, l *study.Lane, mode assay.Mode) Route {
 		shows: d.Catalog.MediaRule(kind, l.Model)}
 	r.factor = r.tokens
 	r.Lane.Params = d.Catalog.Effective(l.Lane, kind)
+	if len(st.Tools) > 0 {
+		r.Lane.Params.Tools, r.Lane.Params.ToolChoice = st.Callable(), st.ToolChoice.ToolChoice
+		r.defined = Defined(r.Lane.Params.Tools)
+	}
 	r.Wire = d.Catalog.Wire(r.Lane, kind, mode)
 	if d.Study.PromptCache != nil && !*d.Study.PromptCache {
 		r.Wire.CacheMarks, r.Wire.CacheKey = false, false
@@ -198,7 +216,7 @@ func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 
 // Estimate returns what one request with so many bytes of prompt, and so many tokens of what it shows besides, may cost.
 func (r *Route) Estimate(bytes int, shown media.Tokens) (expected, high assay.Cost) {
-	in := int64(math.Round((float64(bytes)/BytesPerToken + float64(shown.Expected)/r.tokens) * r.factor))
+	in := int64(math.Round((float64(bytes+r.defined)/BytesPerToken + float64(shown.Expected)/r.tokens) * r.factor))
 	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected), Tools: r.tools.Expected()}, r.how)
 	return expected, r.most(MostTokens(float64(in)) + shown.High - shown.Expected)
 }
@@ -215,7 +233,8 @@ func (r *Route) Shown(p *assay.Prompt) (tokens media.Tokens, bytes int64) {
 // AtMost returns what one request with so many tokens of prompt, as o200k counts them, costs at most: other tokenizers differ, and
 // messages have a frame.
 func (r *Route) AtMost(tokens int, shown media.Tokens) assay.Cost {
-	return r.most(MostTokens(float64(tokens)*r.tokens+float64(shown.Expected)) + shown.High - shown.Expected)
+	text := (float64(tokens) + 2*float64(r.defined)/BytesPerToken) * r.tokens
+	return r.most(MostTokens(text+float64(shown.Expected)) + shown.High - shown.Expected)
 }
 
 // MostTokens returns how many tokens a provider may count for a prompt of which so many are expected: its tokenizer is not ours, and

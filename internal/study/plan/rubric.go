@@ -112,6 +112,8 @@ func ruleOf(own *study.Rubric) (judge.Rule, error) {
 		return judge.Exact(), nil
 	case len(rule.Contains.List) > 0:
 		return judge.Contains(rule.Contains.List...), nil
+	case rule.Tool != nil:
+		return judge.Calls(judge.Call{Name: rule.Tool.Name, Whole: rule.Tool.Whole}), nil
 	case rule.JSON:
 		return schemaRule(own.Schema.JSON)
 	case len(rule.Regex) > 0:
@@ -130,7 +132,7 @@ func ruleOf(own *study.Rubric) (judge.Rule, error) {
 		}
 		return judge.Match(all, ""), nil
 	}
-	return nil, errors.New("a rule has one of exact, contains, regex, json")
+	return nil, errors.New("a rule has one of exact, contains, regex, json, tool")
 }
 
 // schemaRule holds answers against a JSON Schema; without one, any JSON fits.
@@ -157,6 +159,21 @@ func schemaRule(text json.RawMessage) (judge.Rule, error) {
 		}
 		return schema.Validate(v)
 	}), nil
+}
+
+// CheckSchema returns what is wrong with the schema of a tool's arguments; one that is not given is right.
+func CheckSchema(text json.RawMessage) error {
+	if text == nil {
+		return nil
+	}
+	if _, err := schemaRule(text); err != nil {
+		return err
+	}
+	var of struct{ Type string }
+	if err := json.Unmarshal(text, &of); err != nil || of.Type != "object" {
+		return errors.New("arguments are an object, and it has no `type: object`")
+	}
+	return nil
 }
 
 // wrongIn returns what a schema library says of a schema, on one line: the innermost causes, without the files it makes up.

@@ -54,14 +54,15 @@ func (r *reader) checkRule(u *study.Rubric) {
 		return
 	}
 	forms := 0
-	for _, key := range []string{"exact", "contains", "regex", "json"} {
+	for _, key := range []string{"exact", "contains", "regex", "json", "tool"} {
 		if u.Rule.Has(key) {
 			forms++
 		}
 	}
 	if forms != 1 {
-		r.found.Add(u.Where.Key("rule"), "", "a rule has one of exact, contains, regex, json")
+		r.found.Add(u.Where.Key("rule"), "", "a rule has one of exact, contains, regex, json, tool")
 	}
+	r.checkToolRule(u.Rule.Tool)
 	if e := &u.Rule.Exact; e.Text != "" && e.Template == nil {
 		parsed, problems := prompt.Parse(e.At, e.Text)
 		e.Template = parsed

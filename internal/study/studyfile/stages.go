@@ -19,7 +19,7 @@ func verbKeys(v study.Verb) []string {
 		"wrap", "reply"}
 	switch v {
 	case study.VerbAsk:
-		return slices.Concat(common, talk, []string{"ask", "context", "prompt", "messages"})
+		return slices.Concat(common, talk, []string{"ask", "context", "prompt", "messages", "tools", "tool_choice"})
 	case study.VerbContinue:
 		return slices.Concat(common, talk, []string{"continue"})
 	case study.VerbImport:
@@ -80,6 +80,7 @@ func (r *reader) checkVerb(st *study.Stage) {
 	r.checkJudges(st, verb)
 	r.checkTexts(st, verb)
 	r.checkRounds(st)
+	r.checkTools(st)
 }
 
 // stageKeys returns all keys a stage may have, so that an unknown key is reported once, by the decoder.

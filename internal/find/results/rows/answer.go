@@ -112,6 +112,7 @@ type Answer struct {
 	Ending        string   `json:"ending" parquet:"ending,dict"` // empty: open, which is staged or sent; unasked: never made
 	Text          string   `json:"text" parquet:"text"`
 	Thoughts      string   `json:"thoughts" parquet:"thoughts"`
+	ToolCalls     Raw      `json:"tool_calls" parquet:"tool_calls"` // the calls of tools that the answer makes, as a list; empty: none
 	Finish        string   `json:"finish" parquet:"finish,dict"`
 	AnsweredModel string   `json:"answered_model" parquet:"answered_model,dict"` // as the reply names it
 	RequestID     string   `json:"request_id" parquet:"request_id"`

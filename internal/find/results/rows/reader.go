@@ -143,6 +143,9 @@ func (t *Reader) Answer(ctx context.Context, a store.Answer, verdicts []store.Ve
 	if err := row.SetParams(t.Params[at]); err != nil {
 		return nil, err
 	}
+	if row.ToolCalls, err = RawJSON(o.Calls, len(o.Calls)); err != nil {
+		return nil, err
+	}
 	row.setCost(&a)
 	row.setFault(o.Fault)
 	if !a.Settled.IsZero() {

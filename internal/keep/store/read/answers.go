@@ -47,7 +47,7 @@ var rowColumns = `a.ord, a.key, a.try, a.digest, ` + attemptAt.Columns("a") + `,
 	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no,
 	0),
 	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), COALESCE(o.line_sum, 0),
-	CASE WHEN o.reused_no IS NULL THEN o.cost_nano ELSE o.price_nano END, o.at_ms`
+	CASE WHEN o.reused_no IS NULL THEN o.cost_nano ELSE o.price_nano END, o.at_ms, o.calls`
 
 const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
@@ -145,7 +145,7 @@ const rowValues = 45
 // scanInto takes rowColumns in, after what goes before them.
 func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 	var key []byte
-	var ending, class, tools sql.NullString
+	var ending, class, tools, calls sql.NullString
 	var input, cost, price, at sql.NullInt64
 	var fault assay.Fault
 	c, o, u := &a.At, &a.Outcome, &a.Outcome.Usage
@@ -154,12 +154,17 @@ func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
 		&u.CacheWrite1h, &u.Output, &u.Reasoning, &tools, &cost, &class,
 		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,
-		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &price, &at)
+		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &price, &at, &calls)
 	if err := rows.Scan(into...); err != nil {
 		return err
 	}
 	if tools.Valid {
 		if err := json.Unmarshal([]byte(tools.String), &u.Tools); err != nil {
+			return err
+		}
+	}
+	if calls.Valid {
+		if err := json.Unmarshal([]byte(calls.String), &o.Calls); err != nil {
 			return err
 		}
 	}

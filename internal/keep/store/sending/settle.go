@@ -14,7 +14,7 @@ import (
 var outcomeColumns = []string{"segment_no", "ord", "late", "run_no", "key", "ending", "stands", "surplus", "reused_no", "text", "thoughts",
 	"over", "finish", "model", "request_id", "tier", "input_tokens", "cached_tokens", "write5m_tokens", "write1h_tokens", "output_tokens",
 	"reasoning_tokens", "tools", "cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset",
-	"line_length", "line_sum", "price_nano", "at_ms", "retried"}
+	"line_length", "line_sum", "price_nano", "at_ms", "retried", "calls"}
 
 // errCareful asks for the careful way: a row is there already, or may be.
 var errCareful = errors.New("go the careful way")
@@ -183,7 +183,7 @@ func outcomeRow(in entry, o *store.Settlement, answered bool) []any {
 	if o.Long() {
 		over = 1
 	} else if out.Ending.Stands() || out.Text != "" || out.Thoughts != "" {
-		text, thoughts = db.Clean(out.Text), db.Null(db.Clean(out.Thoughts))
+		text, thoughts = db.Clean(out.Reading()), db.Null(db.Clean(out.Thoughts))
 	}
 	row := append(make([]any, 0, len(outcomeColumns)),
 		in.segment, o.Ord, in.late, in.run, o.Key[:], string(out.Ending), stands, surplus, db.Null(o.Reused), text, thoughts, over,
@@ -204,7 +204,19 @@ func outcomeRow(in entry, o *store.Settlement, answered bool) []any {
 	} else {
 		row = append(row, nil, nil, nil, nil)
 	}
-	return append(row, db.Nanos(o.Price), in.at, in.retried)
+	return append(row, db.Nanos(o.Price), in.at, in.retried, wantedCalls(out.Calls))
+}
+
+// wantedCalls returns the calls that a model wants made as they are kept; nil: there are none.
+func wantedCalls(calls []assay.ToolCall) any {
+	if len(calls) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(calls)
+	if err != nil {
+		return nil // arguments that are no JSON are kept as broken ones, so there is none
+	}
+	return db.Clean(string(text))
 }
 
 // toolCalls returns the calls of a provider's tools as they are kept; nil: there were none.

@@ -55,7 +55,7 @@ func (r *Reader) For(ctx context.Context, rec stages.Stage, block []stages.Wante
 		if a, err = r.Whole(ctx, a); err != nil {
 			return nil, err
 		}
-		out[k] = stages.Answer{Text: a.Outcome.Text, Ending: a.Outcome.Ending}
+		out[k] = stages.Answer{Text: a.Outcome.Text, Calls: a.Outcome.Calls, Ending: a.Outcome.Ending}
 	}
 	return out, nil
 }
@@ -67,7 +67,7 @@ func (r *Reader) Whole(ctx context.Context, a store.Answer) (store.Answer, error
 	}
 	o, err := r.decode(ctx, a)
 	if err == nil {
-		a.Outcome.Text, a.Outcome.Thoughts, a.Over = o.Text, o.Thoughts, false
+		a.Outcome.Text, a.Outcome.Thoughts, a.Over = o.Reading(), o.Thoughts, false
 	}
 	return a, err
 }

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -22,6 +23,7 @@ type Judge struct {
 	sources []*Asking
 	input   string
 	expects *prompt.Template           // what a rule expects of an answer; nil: what the item has
+	calls   *study.ToolRule            // what a rule expects of the calls of an answer; nil: it goes by the text
 	slices  map[string]map[string]bool // of sources that ask a slice of the input: its items
 }
 
@@ -32,7 +34,7 @@ func (s *Stages) buildJudge(ctx context.Context, st *study.Stage) (Stage, error)
 	}
 	j := &Judge{panel: p, input: s.Input.Root(st)}
 	if own := s.Input.Study.RubricOf(st); own != nil && own.Rule != nil {
-		j.expects = own.Rule.Exact.Template
+		j.expects, j.calls = own.Rule.Exact.Template, own.Rule.Tool
 	}
 	for _, name := range st.Judge.List {
 		source, ok := s.Asking(name)
@@ -262,12 +264,27 @@ func (j *Judge) After(_ string, turn int) []store.GroupKey {
 	return out
 }
 
-// Expected returns what a rule holds an answer about an item against.
+// ByRule returns the verdict of the stage's rule about an answer.
+func (j *Judge) ByRule(it assay.Item, a Answer) (assay.Verdict, error) {
+	expect, err := j.Expected(it)
+	if err != nil || j.calls == nil {
+		return j.By().Rule(a.Text, expect), err
+	}
+	calls, err := json.Marshal(append([]assay.ToolCall{}, a.Calls...)) // an empty list where there are none
+	return j.By().Rule(string(calls), expect), err
+}
+
+// Expected returns what a rule holds an answer about an item against: a text, or the arguments of a call.
 func (j *Judge) Expected(it assay.Item) (string, error) {
+	values := prompt.Values{Fields: it.Fields, Names: map[string]any{"expect": it.Expect}}
+	if j.calls != nil {
+		text, err := j.calls.Arguments.Render(values, rubric.MaxPrompt)
+		return string(text), err
+	}
 	if j.expects == nil {
 		return it.Expect, nil
 	}
-	text, err := j.expects.Render(nil, prompt.Values{Fields: it.Fields, Names: map[string]any{"expect": it.Expect}}, rubric.MaxPrompt)
+	text, err := j.expects.Render(nil, values, rubric.MaxPrompt)
 	return string(text), err
 }
 

@@ -124,7 +124,9 @@ func (j *Judge) Sheet(it assay.Item, at assay.Coordinates, answered Answers) (La
 		return out, false, err
 	}
 	if j.rubric.NeedsNoModel() {
-		out.Told.Expect, err = j.Expected(it)
+		if out.Told.Expect, err = j.Expected(it); j.calls != nil {
+			out.Told.Expect = assay.CallsText([]assay.ToolCall{{Name: j.calls.Name, Arguments: []byte(out.Told.Expect)}})
+		}
 		return out, err == nil, err
 	}
 	out.Told, err = j.rubric.Told(it, func(it *assay.Item) prompt.Values {

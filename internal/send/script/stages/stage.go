@@ -69,7 +69,8 @@ type Answers map[assay.Key]Answer
 
 // Answer is an answer that can be judged.
 type Answer struct {
-	Text   string
+	Text   string // with calls of tools behind it, as judges read them
+	Calls  []assay.ToolCall
 	Ending assay.Ending
 }
 

@@ -89,11 +89,11 @@ func (p *silentJudge) rule(j *stages.Judge, b stages.Wanted, v store.Verdict) er
 	if !ok {
 		return p.missing(v)
 	}
-	expect, err := j.Expected(b.Item)
+	verdict, err := j.ByRule(b.Item, a)
 	if err != nil {
 		return fmt.Errorf("item %q in stage %s: %w", b.Item.ID, b.At.Stage, err)
 	}
-	return p.add(v, j.By().Rule(a.Text, expect))
+	return p.add(v, verdict)
 }
 
 // missing writes that there is nothing to judge, once that is certain.

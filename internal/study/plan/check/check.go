@@ -27,6 +27,7 @@ func Study(in *plan.Input, keySet func(name string) bool) assay.Problems {
 		st := &d.Study.Stages[i]
 		d.checkNames(st, &problems)
 		d.checkAsked(st, &problems)
+		d.checkCallable(st, &problems)
 		d.checkFields(st.Keep, d.Root(st), &problems)
 		d.checkVerdicts(st, &problems)
 		d.checkWithin(st, &problems)

@@ -128,10 +128,10 @@ func (d checker) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Probl
 				"%s: the schema of the answer has no field %q", key, field)
 		}
 	}
-	if own.Rule != nil && own.Rule.Exact.Template != nil {
+	for _, t := range own.Rule.Templates() {
 		scope := d.itemScope(d.Root(st))
 		scope.Names = map[string]prompt.Shape{"expect": {Kind: prompt.Text}}
-		*problems = append(*problems, own.Rule.Exact.Template.Check(scope)...)
+		*problems = append(*problems, t.Check(scope)...)
 	}
 }
 

@@ -81,7 +81,8 @@ func (m *maker) price(p *plan.Part, w load) {
 		spread = 0.03
 	}
 	shown, most := w.shown.tokens(m.in.Catalog.MediaRule(kind, p.Lane.Model))
-	in := w.input*factor + shown
+	defined := float64(plan.Defined(p.Lane.Params.Tools)) / plan.BytesPerToken * factor
+	in := w.input*factor + shown + defined
 	low, expected, high := m.in.Catalog.OutputGuess(p.Lane.Lane, kind)
 	if w.answer.Expected > 0 { // as it is reserved
 		low, expected, high = m.in.Catalog.OutputOf(p.Lane.Lane, kind, w.answer.Low, w.answer.Expected)
@@ -92,14 +93,14 @@ func (m *maker) price(p *plan.Part, w load) {
 		low, expected = int(seen.Mean/seen.Spread()), min(int(math.Ceil(seen.Mean)), high) // the most is a promise, and stays
 		switch {
 		case seen.PerByte > 0 && w.bytes > 0:
-			in, spread = (w.bytes+shown*plan.BytesPerToken/factor)*seen.PerByte, 0.03
+			in, spread = (w.bytes+(shown+defined)*plan.BytesPerToken/factor)*seen.PerByte, 0.03
 		case seen.Input > 0 && w.bytes == 0:
 			in = seen.Input
 		}
 	}
 	p.Input = plan.Span{
 		Low: times(in*(1-spread), p.Requests), Expected: times(in, p.Requests),
-		High: times(float64(plan.MostTokens(in))+most-shown, p.Requests),
+		High: times(float64(plan.MostTokens(in+defined))+most-shown, p.Requests),
 	}
 	p.Output = plan.Span{
 		Low: times(float64(low), p.Requests), Expected: times(float64(expected), p.Requests), High: times(float64(high), p.Requests),
@@ -129,7 +130,7 @@ func (m *maker) price(p *plan.Part, w load) {
 		caches := !v.CacheMarks || primes || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
 		price, _ := m.in.Catalog.Price(kind, p.Lane.Model)
 		tools := catalog.ToolsOf(p.Lane.Params.Extra).Most
-		all := price.Most(how, plan.MostTokens(in)+round(most-shown), int64(high), caches, primes)
+		all := price.Most(how, plan.MostTokens(in+defined)+round(most-shown), int64(high), caches, primes)
 		all.Tools = tools
 		cached := shared
 		if !caches { // other batches carry no marks
