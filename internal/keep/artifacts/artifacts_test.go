@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
+	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
 )
 
@@ -328,5 +329,24 @@ func TestASharedFolderIsProbedAndKnownByItsMark(t *testing.T) {
 	ok(t, os.RemoveAll(f.String()))
 	if _, err := f.Probe(t.Context(), ""); err == nil {
 		t.Error("a folder that is gone passed the probe")
+	}
+}
+
+func TestADamagedFileIsNotShown(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t)
+	sum := assay.Sum(sha256.Sum256([]byte("a picture")))
+	for name, c := range map[string]struct {
+		text    string
+		damaged bool
+	}{"whole": {"a picture", false}, "cut": {"a pict", true}, "another": {"a pixture", true}} {
+		ok(t, f.Remove(t.Context(), artifacts.Shown, sum.String()))
+		write(t, f, artifacts.Shown, sum.String(), []byte(c.text))
+		file, err := artifacts.OpenShown(t.Context(), f, sum)
+		ok(t, err)
+		if _, err := io.ReadAll(file); (err != nil) != c.damaged {
+			t.Errorf("%s: %v", name, err)
+		}
+		ok(t, file.Close())
 	}
 }

@@ -19,9 +19,6 @@ import (
 // Shelf is where the files lie that clients of a gateway sent, under the name of a run that there is not.
 const Shelf = "gateway"
 
-// Shown is where the files lie that requests show, each once under its hash, under the name of a run that there is not.
-const Shown = "media"
-
 // Shelves returns the names of runs that there are not.
 func Shelves() []string { return []string{Shelf, Shown} }
 

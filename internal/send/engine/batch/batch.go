@@ -117,7 +117,7 @@ func inlaid(ctx context.Context, w *work, kept provider.Source) (provider.Source
 		if err != nil {
 			return nil, err
 		}
-		show := func(sum assay.Sum) (io.ReadCloser, error) { return w.Files.Open(ctx, artifacts.Shown, sum.String()) }
+		show := func(sum assay.Sum) (io.ReadCloser, error) { return artifacts.OpenShown(ctx, w.Files, sum) }
 		lines := inlay.NewReader(f, w.Seg.Nonce, show)
 		return struct {
 			io.Reader

@@ -117,5 +117,5 @@ func (s *Store) OpenShown(sum assay.Sum) (io.ReadCloser, error) {
 	if s.Files == nil {
 		return nil, fmt.Errorf("there is no place for files")
 	}
-	return s.Files.Open(context.Background(), artifacts.Shown, sum.String())
+	return artifacts.OpenShown(context.Background(), s.Files, sum)
 }

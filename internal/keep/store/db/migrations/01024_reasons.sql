@@ -7,8 +7,11 @@ UPDATE segments SET reason = '#room'
 DROP VIEW jobs_named;
 CREATE VIEW jobs_named AS
 SELECT r.id AS run, r.study, g.stage, g.lane, g.turn, j.provider, g.model, j.job, j.role, g.state,
-    CASE g.reason WHEN '#money' THEN 'the budget does not cover it' WHEN '#room' THEN 'the provider takes no more jobs now'
-        WHEN '#audit' THEN 'the provider''s list of jobs is to be compared with the ledger' ELSE g.reason END AS reason,
+    CASE g.reason WHEN '#money' THEN 'the budget does not cover it'
+        WHEN '#audit' THEN 'the provider''s list of jobs is to be compared with the ledger'
+        WHEN '#room' THEN
+            'the provider has as many tokens waiting as it takes at a time: goes as soon as one of the jobs before it has ended'
+        ELSE g.reason END AS reason,
     g.requests, g.job_state, g.job_counts,
     g.n_answered AS answered, g.n_cut AS cut, g.n_empty AS empty, g.n_refused AS refused, g.n_rejected AS rejected, g.n_errored AS errored,
     g.n_expired AS expired, g.n_cancelled AS cancelled, g.n_lost AS lost, CAST(g.cost_nano AS DOUBLE PRECISION) / 1000000000 AS cost_usd,
