@@ -58,6 +58,9 @@ func (d Chat) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	if rej := rd.check(a); rej != nil {
 		return q, rej
 	}
+	if rej := q.severalChats(b); rej != nil {
+		return q, rej
+	}
 	if rd.Caches {
 		q.ownMarks()
 		q.writes = gptWrites(q.Model) && (rd.Vendor == "openai" || rd.Vendor == "azure")
@@ -99,6 +102,21 @@ func gptWrites(model string) bool {
 
 // Write appends the body of a reply.
 func (d Chat) Write(dst []byte, q *Request, r *Reply) []byte {
+	reply := chatReply{
+		ID: fmt.Sprintf("chatcmpl-%016x", r.id), Object: "chat.completion", Created: r.made.Unix(), Model: q.Model, Usage: d.usage(r),
+		ServiceTier: usedTier(q.Tier, cmp.Or(d.Tier, "default")), SystemFingerprint: "fp_sim",
+	}
+	for i, one := range r.all() {
+		reply.Choices = append(reply.Choices, d.choice(q, one, i))
+	}
+	if d.Prompt {
+		reply.Prompt = &[]any{}
+	}
+	return AppendJSON(dst, reply)
+}
+
+// choice returns one answer of several.
+func (d Chat) choice(q *Request, r *Reply, index int) chatChoice {
 	msg := chatMessage{Role: "assistant", Content: r.Text, Annotations: []any{}}
 	switch {
 	case r.Refused:
@@ -114,19 +132,14 @@ func (d Chat) Write(dst []byte, q *Request, r *Reply) []byte {
 	default:
 		msg.ReasoningContent = r.Thoughts
 	}
-	finish := "stop"
+	one := chatChoice{Index: index, FinishReason: "stop", Message: msg}
 	if r.cut {
-		finish = "length"
+		one.FinishReason = "length"
 	}
-	reply := chatReply{
-		ID: fmt.Sprintf("chatcmpl-%016x", r.id), Object: "chat.completion", Created: r.made.Unix(), Model: q.Model,
-		Choices: []chatChoice{{FinishReason: finish, Message: msg}}, Usage: d.usage(r),
-		ServiceTier: usedTier(q.Tier, cmp.Or(d.Tier, "default")), SystemFingerprint: "fp_sim",
+	if q.Weigh {
+		one.Logprobs = map[string]any{"content": chatTokens(q, r), "refusal": nil}
 	}
-	if d.Prompt {
-		reply.Prompt = &[]any{}
-	}
-	return AppendJSON(dst, reply)
+	return one
 }
 
 // usedTier returns the tier a call was served in.
@@ -211,4 +224,59 @@ type chatUsage struct {
 	TotalTime      float64 `json:"total_time,omitempty"`
 	Cost           float64 `json:"cost,omitempty"`
 	CostTicks      int64   `json:"cost_in_usd_ticks,omitempty"`
+}
+
+// mostLikely are the most tokens told with each place of an answer.
+const mostLikely = 20
+
+// weighs sets whether it is told how likely words are, and how many likely ones are told.
+func (q *Request) weighs(wanted bool, top *int, name string) *Rejection {
+	q.Weigh = wanted
+	switch {
+	case top == nil:
+	case !wanted:
+		return Invalid(name, "invalid_value", "'%s' goes with log probabilities only, which are not asked for.", name)
+	case *top < 0 || *top > mostLikely:
+		return Invalid(name, "integer_above_max_value", "Invalid '%s': expected a value from 0 to %d.", name, mostLikely)
+	default:
+		q.likely = *top
+	}
+	return nil
+}
+
+// mostAnswers are the most to one request.
+const mostAnswers = 128
+
+// severalChats reads how many answers are wanted, and whether it is told how likely their words are.
+func (q *Request) severalChats(b *fastjson.Value) *Rejection {
+	if n := intOf(b, "n"); n != nil {
+		if *n < 1 || *n > mostAnswers {
+			return Invalid("n", "integer_out_of_range", "Invalid 'n': integer out of range. Expected a value from 1 to %d.", mostAnswers)
+		}
+		q.n = *n
+	}
+	return q.weighs(b.GetBool("logprobs"), intOf(b, "top_logprobs"), "top_logprobs")
+}
+
+// chatTokens returns the tokens of an answer as OpenAI shows them.
+func chatTokens(q *Request, r *Reply) []any {
+	out := []any{}
+	for _, t := range r.Tokens(q.likely) {
+		one := chatToken(t)
+		top := []any{}
+		for _, o := range t.Others {
+			top = append(top, chatToken(o))
+		}
+		one["top_logprobs"] = top
+		out = append(out, one)
+	}
+	return out
+}
+
+func chatToken(t minds.Token) map[string]any {
+	raw := []int{}
+	for _, c := range []byte(t.Text) {
+		raw = append(raw, int(c))
+	}
+	return map[string]any{"token": t.Text, "logprob": t.Logprob, "bytes": raw}
 }

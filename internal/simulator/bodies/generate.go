@@ -63,6 +63,9 @@ func (d Generate) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		d.readConfig(&q, &a, g, rd.Batch)
 	}
 	d.thinkByDefault(&q, a)
+	if rej := q.severalCandidates(either2(b, "generationConfig")); rej != nil {
+		return q, rej
+	}
 	if rej := rd.check(a); rej != nil {
 		return q, rej
 	}
@@ -129,13 +132,20 @@ func (d Generate) Write(dst []byte, q *Request, r *Reply) []byte {
 		out.Feedback = map[string]any{"blockReason": "PROHIBITED_CONTENT"}
 		return AppendJSON(dst, out)
 	}
-	cand := generateCandidate{FinishReason: "STOP"}
+	for i, one := range r.all() {
+		out.Candidates = append(out.Candidates, d.candidate(q, one, i))
+	}
+	return AppendJSON(dst, out)
+}
+
+// candidate returns one answer of several.
+func (d Generate) candidate(q *Request, r *Reply, index int) generateCandidate {
+	cand := generateCandidate{FinishReason: "STOP", Index: index}
 	cand.Content.Role = "model"
 	switch {
 	case r.Refused:
 		cand.FinishReason = "SAFETY"
-		out.Candidates = []generateCandidate{cand}
-		return AppendJSON(dst, out)
+		return cand
 	case r.cut:
 		cand.FinishReason = "MAX_TOKENS"
 	}
@@ -145,8 +155,13 @@ func (d Generate) Write(dst []byte, q *Request, r *Reply) []byte {
 	if r.Text != "" {
 		cand.Content.Parts = append(cand.Content.Parts, generatePart{Text: r.Text})
 	}
-	out.Candidates = []generateCandidate{cand}
-	return AppendJSON(dst, out)
+	if q.Weigh {
+		tokens := geminiTokens(q, r)
+		chosen, _ := tokens["chosenCandidates"].([]any)
+		sum, _ := tokens["logProbabilitySum"].(float64)
+		cand.Logprobs, cand.Average = tokens, sum/float64(max(len(chosen), 1))
+	}
+	return cand
 }
 
 // Embed is the dialect of embedContent, and of its plural where many is set.
@@ -196,8 +211,10 @@ type generateCandidate struct {
 		Role  string         `json:"role"`
 		Parts []generatePart `json:"parts,omitempty"`
 	} `json:"content"`
-	FinishReason string `json:"finishReason"`
-	Index        int    `json:"index"`
+	FinishReason string  `json:"finishReason"`
+	Index        int     `json:"index"`
+	Logprobs     any     `json:"logprobsResult,omitempty"`
+	Average      float64 `json:"avgLogprobs,omitempty"`
 }
 
 type generatePart struct {
@@ -225,4 +242,47 @@ func (d Generate) CountTokens(raw []byte, model string) (int, *Rejection) {
 	}
 	q, rej := d.Read(Reading{Model: model, Rules: anyRules{}}, b)
 	return PromptTokens(&q), rej
+}
+
+// mostCandidates are the most answers to one request of Google's.
+const mostCandidates = 8
+
+// mostTop are the most likely tokens told with each place.
+const mostTop = 20
+
+// severalCandidates reads the same in the form of Google's.
+func (q *Request) severalCandidates(g *fastjson.Value) *Rejection {
+	if n := intOf(either2(g, "candidateCount")); n != nil {
+		if *n < 1 || *n > mostCandidates {
+			return Invalid("", "", "Unable to submit request because candidateCount is %d but the supported range is from 1 to %d.", *n,
+				mostCandidates)
+		}
+		q.n = *n
+	}
+	q.Weigh, q.likely = either2(g, "responseLogprobs").GetBool(), either2(g, "logprobs").GetInt()
+	if q.likely > 0 && !q.Weigh || q.likely < 0 || q.likely > mostTop {
+		return Invalid("", "", "logprobs: expected a value from 1 to %d, beside responseLogprobs", mostTop)
+	}
+	return nil
+}
+
+// geminiTokens returns the tokens of an answer as Google shows them.
+func geminiTokens(q *Request, r *Reply) map[string]any {
+	chosen, top, sum := []any{}, []any{}, 0.0
+	one := func(t minds.Token) map[string]any {
+		return map[string]any{"token": t.Text, "logProbability": t.Logprob, "tokenId": int(dice.Hash(0, t.Text) % 250_000)}
+	}
+	for _, t := range r.Tokens(q.likely) {
+		chosen, sum = append(chosen, one(t)), sum+t.Logprob
+		others := []any{}
+		for _, o := range t.Others {
+			others = append(others, one(o))
+		}
+		top = append(top, map[string]any{"candidates": others})
+	}
+	out := map[string]any{"chosenCandidates": chosen, "logProbabilitySum": sum}
+	if q.likely > 0 {
+		out["topCandidates"] = top
+	}
+	return out
 }

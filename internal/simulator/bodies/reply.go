@@ -18,6 +18,8 @@ type Request struct {
 	Batch  bool
 	Marks  []Mark // prefixes that a prompt cache may know, shortest first
 	writes bool   // a prefix that the cache does not know is written to it, and billed so
+	n      int    // how many answers are wanted; 0: one
+	likely int    // how many likely tokens are told with each place of an answer whose words are weighed
 	Vector int    // length of the embeddings that are asked for; 0: words are
 	packed bool   // embeddings as base64
 
@@ -41,7 +43,11 @@ type Reply struct {
 	stop  string
 	Usage Usage
 	made  time.Time
+	more  []*Reply // the answers after this one, where several are wanted
 }
+
+// all returns the answers of a reply.
+func (r *Reply) all() []*Reply { return append([]*Reply{r}, r.more...) }
 
 // Usage counts tokens. Input holds cached and written ones, Output holds the reasoning.
 type Usage struct {
@@ -191,5 +197,13 @@ func (q *Request) Complete(by minds.Responder, known func(uint64) bool, now time
 		r.Usage.Searches = 1 + int(r.id%uint64(q.searches))
 	}
 	r.cache(q, known)
+	for i := 1; i < q.n; i++ {
+		other := *q
+		other.n, other.Draw = 1, dice.Mix(q.Draw+uint64(i))
+		o := other.Complete(by, known, now)
+		r.Usage.Output += o.Usage.Output
+		r.Usage.Reasoning += o.Usage.Reasoning
+		r.more = append(r.more, o)
+	}
 	return r
 }

@@ -3,6 +3,7 @@ package bodies
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/internal/simulator/minds"
@@ -31,7 +32,8 @@ func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 			q.addMessage(stringOf(m, "role"), contentText(m.Get("content")))
 		}
 	}
-	for _, f := range []string{"messages", "max_tokens", "max_completion_tokens", "response_format", "reasoning_effort", "stop", "seed"} {
+	for _, f := range []string{"n", "logprobs", "messages", "max_tokens", "max_completion_tokens", "response_format",
+		"reasoning_effort", "stop", "seed"} {
 		if b.Get(f) != nil {
 			return q, Invalid(f, "unknown_parameter", "Unknown parameter: '%s'.", f)
 		}
@@ -42,6 +44,10 @@ func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	q.MaxTokens, q.Effort = b.GetInt("max_output_tokens"), stringOf(b, "reasoning", "effort")
 	if q.MaxTokens > 0 && q.MaxTokens < 16 {
 		return q, Invalid("max_output_tokens", "integer_below_min_value", "Invalid 'max_output_tokens': integer below minimum value.")
+	}
+	if rej := q.weighs(slices.Contains(stringsOf(b.Get("include")), "message.output_text.logprobs"), intOf(b, "top_logprobs"),
+		"top_logprobs"); rej != nil {
+		return q, rej
 	}
 	_, reasons := gptReasons(q.Model)
 	q.Thinks = reasons && q.Effort != "none"
@@ -94,6 +100,9 @@ func (d Responses) Write(dst []byte, q *Request, r *Reply) []byte {
 	}
 	if !r.cut || strings.TrimSpace(r.Text) != "" {
 		part := map[string]any{"type": "output_text", "text": r.Text, "annotations": []any{}, "logprobs": []any{}}
+		if q.Weigh {
+			part["logprobs"] = chatTokens(q, r)
+		}
 		if r.Refused {
 			part = map[string]any{"type": "refusal", "refusal": r.Text}
 		}

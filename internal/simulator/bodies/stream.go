@@ -63,15 +63,36 @@ func first(list any) object {
 // Stream returns a reply as chunks: the role, the thoughts, the text, the end; and the usage, where it is asked for or always told.
 func (d Chat) Stream(whole []byte, asked *fastjson.Value) []Event {
 	reply := wholeReply(whole)
-	choice := first(reply["choices"])
-	message, _ := choice["message"].(object)
+	choices, _ := reply["choices"].([]any)
 	usage := reply["usage"]
 	head := with(reply, object{"object": "chat.completion.chunk"})
 	delete(head, "usage")
 	delete(head, "prompt")
 	var out []Event
+	extra := asked.GetBool("stream_options", "include_usage")
+	for i, c := range choices {
+		choice, _ := c.(object)
+		var more object
+		if d.UsageLast && !extra && i == len(choices)-1 {
+			more = object{"usage": usage}
+		}
+		out = append(out, d.streamed(head, choice, more)...)
+	}
+	if extra {
+		out = append(out, eventOf("", with(head, object{"choices": []any{}, "usage": usage})))
+	}
+	return append(out, Event{Data: []byte("[DONE]")})
+}
+
+// streamed returns one answer as chunks; the last has more.
+func (d Chat) streamed(head, choice, last object) []Event {
+	var out []Event
+	message, _ := choice["message"].(object)
 	chunk := func(delta object, finish any, more object) {
-		one := object{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": finish}
+		one := object{"index": choice["index"], "delta": delta, "logprobs": nil, "finish_reason": finish}
+		if finish != nil {
+			one["logprobs"] = choice["logprobs"]
+		}
 		out = append(out, eventOf("", with(head, with(object{"choices": []any{one}}, more))))
 	}
 	chunk(object{"role": "assistant", "content": ""}, nil, nil)
@@ -96,16 +117,8 @@ func (d Chat) Stream(whole []byte, asked *fastjson.Value) []Event {
 			chunk(object{"content": p}, nil, nil)
 		}
 	}
-	extra := asked.GetBool("stream_options", "include_usage")
-	if d.UsageLast && !extra {
-		chunk(object{}, choice["finish_reason"], object{"usage": usage})
-	} else {
-		chunk(object{}, choice["finish_reason"], nil)
-	}
-	if extra {
-		out = append(out, eventOf("", with(head, object{"choices": []any{}, "usage": usage})))
-	}
-	return append(out, Event{Data: []byte("[DONE]")})
+	chunk(object{}, choice["finish_reason"], last)
+	return out
 }
 
 // Stream returns a reply as events: each part begins, grows and ends.
@@ -143,10 +156,22 @@ func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
 	return out
 }
 
-// Stream returns a reply as a few replies, each with a piece of the text; the last has the reason for the end, and the usage.
+// Stream returns a reply as a few replies, each with a piece of the text; the last of an answer has the reason for its end, and the usage.
 func (d Generate) Stream(whole []byte, _ *fastjson.Value) []Event {
 	reply := wholeReply(whole)
-	candidate := first(reply["candidates"])
+	candidates, _ := reply["candidates"].([]any)
+	var out []Event
+	for _, c := range candidates {
+		candidate, _ := c.(object)
+		out = append(out, d.streamed(reply, candidate)...)
+	}
+	if len(out) == 0 { // there is no text
+		return []Event{{Data: whole}}
+	}
+	return out
+}
+
+func (d Generate) streamed(reply, candidate object) []Event {
 	content, _ := candidate["content"].(object)
 	parts, _ := content["parts"].([]any)
 	var out []Event
@@ -159,7 +184,7 @@ func (d Generate) Stream(whole []byte, _ *fastjson.Value) []Event {
 		}
 	}
 	if len(out) == 0 { // there is no text
-		return []Event{{Data: whole}}
+		return []Event{eventOf("", with(reply, object{"candidates": []any{candidate}}))}
 	}
 	end := with(candidate, object{"content": with(content, object{"parts": []any{object{"text": ""}}})})
 	return append(out, eventOf("", with(reply, object{"candidates": []any{end}})))

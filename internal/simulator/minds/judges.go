@@ -80,9 +80,9 @@ func (j Judges) judge(q *Question) (Answer, bool) {
 	case dice.Chance(q.Draw^0x3a1f) < j.Malformed:
 		return Answer{Text: malformed(q.Draw)}, true
 	}
-	r := &ruling{Judges: j, judging: h, draw: q.Draw, scale: f.scale}
+	r := &ruling{Judges: j, judging: h, draw: q.Draw, scale: f.scale, weigh: q.Weigh}
 	r.prepare(f)
-	return Answer{Text: f.fill(r)}, true
+	return Answer{Text: f.fill(r), Labels: r.labels}, true
 }
 
 // malformed returns a reply without a verdict: prose, or the beginning of an object.
@@ -101,6 +101,8 @@ type ruling struct {
 	draw   uint64
 	scale  *[2]float64 // of scores, as the instructions state it; nil: they do not
 	levels bool        // it is about giving in, and numbers are its levels
+	weigh  bool        // how likely each option was is told
+	labels []Label     // what was chosen so far, where it is
 }
 
 // prepare reads all options before one is chosen.
@@ -206,17 +208,48 @@ func (r *ruling) choose(options []string) int {
 // decide fills one field of a schema; false leaves it to the writer of the rest.
 func (r *ruling) decide(key string, s *fastjson.Value) ([]byte, bool) {
 	if e := s.GetArray("enum"); len(e) > 0 {
-		return e[r.choose(textsOf(e))].MarshalTo(nil), true
+		return e[r.pick(textsOf(e))].MarshalTo(nil), true
 	}
 	switch schemaType(s) {
 	case "boolean":
-		return strconv.AppendBool(nil, r.choose([]string{"false", "true"}) == 1), true
+		return strconv.AppendBool(nil, r.pick([]string{"false", "true"}) == 1), true
 	case "integer":
-		return strconv.AppendFloat(nil, math.Round(r.number(key, s, 10)), 'f', 0, 64), true
+		return []byte(r.whole(key, s)), true
 	case "number":
 		return strconv.AppendFloat(nil, r.number(key, s, 1), 'f', -1, 64), true
 	}
 	return nil, false
+}
+
+// whole returns a score or a confidence in whole numbers.
+func (r *ruling) whole(key string, s *fastjson.Value) string {
+	text := func(r *ruling) string { return strconv.FormatFloat(math.Round(r.number(key, s, 10)), 'f', 0, 64) }
+	r.told(text(r), text)
+	return text(r)
+}
+
+// pick chooses one of the options of a field, and tells how likely each was.
+func (r *ruling) pick(options []string) int {
+	at := r.choose(options)
+	r.told(options[at], func(r *ruling) string { return options[r.choose(options)] })
+	return at
+}
+
+// opinions is how often a judge is asked the same to learn how likely its words are.
+const opinions = 200
+
+// told notes what was chosen, and how likely each choice was: its share in many draws.
+func (r *ruling) told(chosen string, again func(*ruling) string) {
+	if !r.weigh {
+		return
+	}
+	l := Label{Chosen: chosen, Chance: map[string]float64{chosen: 1. / (opinions + 1)}}
+	for i := range opinions {
+		other := *r
+		other.draw = dice.Mix(r.draw + uint64(i))
+		l.Chance[again(&other)] += 1. / (opinions + 1)
+	}
+	r.labels = append(r.labels, l)
 }
 
 // number returns a score or a confidence within the bounds of its field, or else of the instructions; high where neither gives one.

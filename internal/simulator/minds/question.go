@@ -26,6 +26,7 @@ type Question struct {
 	Thoughts  bool   // the client wants to see them
 	Tier      string // the service tier that was asked for
 	Refuse    bool   // decline, whatever is asked
+	Weigh     bool   // a judge tells how likely its words were
 
 	// Draw is where everything random about the answer comes from: the seed, the body and, in a batch, the key part of
 	// the custom id; in a live call, how often the body was asked before.
@@ -36,7 +37,14 @@ type Question struct {
 type Answer struct {
 	Text     string
 	Thoughts string
+	Labels   []Label // that a judge chose, in their order, where it weighs them
 	Refused  bool
+}
+
+// Label is a word that a judge chose, and the chance of each that it might have chosen.
+type Label struct {
+	Chosen string
+	Chance map[string]float64
 }
 
 // Responder is a model, or many: it answers a question by the question alone, so that a restart changes nothing.

@@ -126,7 +126,7 @@ func enumsIn(found [][]string, v *fastjson.Value, depth int) [][]string {
 func (f *replyForm) fill(r *ruling) string {
 	d := dice.New(r.draw)
 	if f.schema == nil {
-		return sentence(d) + "\n" + f.before + f.options[r.choose(f.options)] + f.after
+		return sentence(d) + "\n" + f.before + f.options[r.pick(f.options)] + f.after
 	}
 	root, err := fastjson.ParseBytes(f.schema)
 	if err != nil {
