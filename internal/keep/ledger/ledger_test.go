@@ -45,7 +45,7 @@ func TestALedgerFromBeforeTheFirstReleaseIsRefusedAndLeftAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = db.Exec(
-		`PRAGMA journal_mode = WAL; CREATE TABLE goose_db_version (version_id BIGINT); INSERT INTO goose_db_version VALUES (0), (1), (130);
+		`PRAGMA journal_mode = WAL; CREATE TABLE goose_db_version (version_id BIGINT); INSERT INTO goose_db_version VALUES (0), (1), (1025);
 		CREATE TABLE runs (no INTEGER PRIMARY KEY, id TEXT); INSERT INTO runs VALUES (1, 'paid for')`)
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)

@@ -52,8 +52,9 @@ JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord
 JOIN segments s ON s.no = o.segment_no
 JOIN runs r ON r.no = o.run_no
 WHERE o.stands = 0 AND o.surplus = 0
-  AND NOT EXISTS (SELECT 1 FROM outcomes t WHERE t.run_no = o.run_no AND t.key = o.key AND t.stands = 1)
-  AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = o.run_no AND b.key = o.key AND b.try > a.try)
+  AND NOT EXISTS (SELECT 1 FROM attempts tried JOIN outcomes had ON had.segment_no = tried.segment_no AND had.ord = tried.ord
+        WHERE tried.run_no = a.run_no AND tried.item = a.item AND tried.key = a.key AND had.stands = 1)
+  AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.item = a.item AND b.key = a.key AND b.try > a.try)
   AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late > o.late);
 
 CREATE VIEW run_spend AS
@@ -87,12 +88,14 @@ SELECT r.id AS run, r.study, a.key, g.stage, a.source, a.item,
     g.lane AS asked_lane, g.provider, g.model, CASE WHEN g.imported = '' THEN g.mode ELSE 'import' END AS mode, a.try AS attempt,
     o.ending, o.text, o.thoughts, o.finish, o.model AS answered_model,
     o.input_tokens, o.cached_tokens, o.output_tokens, o.reasoning_tokens, CAST(o.cost_nano AS DOUBLE PRECISION) / 1000000000 AS cost_usd,
+    CAST(CASE WHEN o.reused_no IS NULL THEN o.cost_nano ELSE o.price_nano END AS DOUBLE PRECISION) / 1000000000 AS price_usd,
     o.fault_class, o.fault_message, g.no AS segment, g.job, o.at_ms
 FROM attempts a JOIN segments g ON g.no = a.segment_no JOIN runs r ON r.no = a.run_no
 LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord
 WHERE g.state <> 'planned' AND (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
-    AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
-    AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
+    AND NOT EXISTS (SELECT 1 FROM attempts tried JOIN outcomes had ON had.segment_no = tried.segment_no AND had.ord = tried.ord
+        WHERE tried.run_no = a.run_no AND tried.item = a.item AND tried.key = a.key AND had.stands = 1)
+    AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.item = a.item AND b.key = a.key AND b.try > a.try)
     AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late)));
 
 -- Every verdict that counts. lane is the judged lane; of a pair, first and second as they were shown, and winner the name of
@@ -110,7 +113,13 @@ WHERE v.stale = 0;
 
 -- Every job that a provider made for a run, the failed ones and the doubles too. The counts are those of its segment.
 CREATE VIEW jobs_named AS
-SELECT r.id AS run, r.study, g.stage, g.lane, g.turn, j.provider, g.model, j.job, j.role, g.state, g.reason, g.requests, g.job_state, g.job_counts,
+SELECT r.id AS run, r.study, g.stage, g.lane, g.turn, j.provider, g.model, j.job, j.role, g.state,
+    CASE g.reason WHEN '#money' THEN 'the budget does not cover it'
+        WHEN '#audit' THEN 'the provider''s list of jobs is to be compared with the ledger'
+        WHEN '#room' THEN
+            'the provider has as many tokens waiting as it takes at a time: goes as soon as one of the jobs before it has ended'
+        ELSE g.reason END AS reason,
+    g.requests, g.job_state, g.job_counts,
     g.n_answered AS answered, g.n_cut AS cut, g.n_empty AS empty, g.n_refused AS refused, g.n_rejected AS rejected, g.n_errored AS errored,
     g.n_expired AS expired, g.n_cancelled AS cancelled, g.n_lost AS lost, CAST(g.cost_nano AS DOUBLE PRECISION) / 1000000000 AS cost_usd,
     j.account, g.no AS segment, j.created_ms, g.launched_ms, g.ended_ms, g.collect_before_ms

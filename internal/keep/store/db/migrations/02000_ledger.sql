@@ -1,4 +1,4 @@
--- The ledger. One text for SQLite and PostgreSQL: {{serial}} and {{postgres}} are what differs.
+-- The ledger. One text for SQLite and PostgreSQL: {{serial}}, {{postgres}} and {{sqlite}} are what differs.
 -- Times are milliseconds since 1970 in UTC; money is nanodollars; truth values are 0 and 1.
 
 CREATE TABLE meta (
@@ -34,6 +34,7 @@ CREATE TABLE runs (
     holder         TEXT,
     epoch          BIGINT NOT NULL DEFAULT 0,
     lease_until_ms BIGINT,
+    reconcile      TEXT NOT NULL DEFAULT '', -- why its providers' lists are compared with the ledger before anything is sent; '': nothing is owed
     CHECK ((holder IS NULL) = (lease_until_ms IS NULL)),
     CHECK ((state = 'closed') = (closed_ms IS NOT NULL)),
     CHECK ((state = 'closed') = (result <> '')),
@@ -60,6 +61,7 @@ CREATE TABLE items (
     cluster TEXT NOT NULL,
     expect  TEXT NOT NULL,
     fields  TEXT NOT NULL,
+    files   TEXT NOT NULL DEFAULT '', -- the files and URLs that requests about it show, with their hashes, as a JSON list; '': none
     PRIMARY KEY (run_no, input, ord)
 );
 CREATE UNIQUE INDEX items_id ON items (run_no, input, id);
@@ -98,6 +100,7 @@ CREATE TABLE lanes (
     surplus     BIGINT NOT NULL DEFAULT 0,
     spared      BIGINT NOT NULL DEFAULT 0 CHECK (spared >= 0),
     imported    BIGINT NOT NULL DEFAULT 0,
+    n_unread    BIGINT NOT NULL DEFAULT 0, -- of a judge: replies that no verdict can be read from
     PRIMARY KEY (run_no, stage, lane),
     CHECK ((state = 'open') = (reason = ''))
 );
@@ -134,7 +137,9 @@ CREATE TABLE segments (
     moved_ms          BIGINT NOT NULL,
     created_ms        BIGINT NOT NULL,
     due_ms            BIGINT,
-    reason            TEXT NOT NULL DEFAULT '',
+    wait_ms           BIGINT, -- until when the provider asked to wait before the next call; NULL: it did not
+    progress_ms       BIGINT, -- when an answer was last settled, or the provider counted others than before
+    reason            TEXT NOT NULL DEFAULT '', -- a code, such as #money, where something is decided by it
     nonce             TEXT NOT NULL,
     requests          BIGINT NOT NULL DEFAULT 0 CHECK (requests >= 0),
     max_try           BIGINT NOT NULL DEFAULT 1,
@@ -152,6 +157,8 @@ CREATE TABLE segments (
     intends           BIGINT NOT NULL DEFAULT 0,
     lost_creates      BIGINT NOT NULL DEFAULT 0, -- create calls that were taken for lost: their jobs may show yet
     audited           BIGINT NOT NULL DEFAULT 0, -- of these, those whose jobs were looked for once more
+    lost_nano         BIGINT NOT NULL DEFAULT 0 CHECK (lost_nano >= 0), -- what they cost at most, if they made their jobs
+    lost_handles      TEXT, -- handles of what they name, one a line: a job without a stamp is known by them
     fence             TEXT, -- the handle of what such a call names: deleted before anything is sent again
     absents           BIGINT NOT NULL DEFAULT 0,
     absent_ms         BIGINT,
@@ -196,7 +203,14 @@ CREATE TABLE segments (
     cached_tokens     BIGINT NOT NULL DEFAULT 0,
     output_tokens     BIGINT NOT NULL DEFAULT 0,
     reasoning_tokens  BIGINT NOT NULL DEFAULT 0,
+    written_tokens    BIGINT NOT NULL DEFAULT 0, -- among those of the input: written to a provider's cache
     usage_unknown     BIGINT NOT NULL DEFAULT 0, -- replies that did not say how many tokens they took; the sums above are of the others
+    taken_nano        BIGINT NOT NULL DEFAULT 0, -- of answers that were taken over: what they cost where they were paid for
+    taken_unpriced    BIGINT NOT NULL DEFAULT 0, -- those without a known price
+    taken_input       BIGINT NOT NULL DEFAULT 0, -- their tokens
+    taken_cached      BIGINT NOT NULL DEFAULT 0,
+    taken_output      BIGINT NOT NULL DEFAULT 0,
+    taken_mute        BIGINT NOT NULL DEFAULT 0, -- those whose tokens are not known
     CHECK (moved_from || '>' || state IN ('>planned',
         'planned>staged', 'planned>cancelled',
         'staged>uploaded', 'staged>cancelled', 'staged>failed', 'staged>launched', 'staged>held',
@@ -258,8 +272,11 @@ CREATE TABLE attempts (
     vote       BIGINT NOT NULL CHECK (vote >= 0),
     PRIMARY KEY (segment_no, ord)
 );
-CREATE UNIQUE INDEX attempts_key ON attempts (run_no, key, try);
-CREATE INDEX attempts_item ON attempts (run_no, item);
+-- In SQLite an attempt is found by its item, which comes in the order of the work: with keys first, every entry would be made in another
+-- page of the index. The key is made from the item, among others, so both hold that a request has one attempt of a number.
+{{sqlite}}CREATE UNIQUE INDEX attempts_item ON attempts (run_no, item, key, try);
+{{postgres}}CREATE UNIQUE INDEX attempts_key ON attempts (run_no, key, try);
+{{postgres}}CREATE INDEX attempts_item ON attempts (run_no, item);
 -- Few studies reuse answers, and entries in random order are dear: in SQLite the index is made when equal requests are first
 -- looked for.
 {{postgres}}CREATE INDEX attempts_digest ON attempts (digest) WHERE digest IS NOT NULL;
@@ -288,9 +305,11 @@ CREATE TABLE outcomes (
     ending        TEXT NOT NULL CHECK (ending IN ('answered', 'cut', 'empty', 'refused', 'rejected', 'errored', 'expired', 'cancelled', 'lost')),
     stands        INTEGER NOT NULL CHECK (stands IN (0, 1)),
     surplus       INTEGER NOT NULL CHECK (surplus IN (0, 1)),
+    retried       INTEGER NOT NULL DEFAULT 0 CHECK (retried IN (0, 1)), -- its segment has second attempts, or it came late
     reused_no     BIGINT,
     text          TEXT,
     thoughts      TEXT,
+    calls         TEXT, -- of tools, that the model wants made, as JSON
     over          INTEGER NOT NULL CHECK (over IN (0, 1)),
     finish        TEXT NOT NULL,
     model         TEXT NOT NULL,
@@ -302,7 +321,9 @@ CREATE TABLE outcomes (
     write1h_tokens BIGINT,
     output_tokens BIGINT,
     reasoning_tokens BIGINT,
+    tools         TEXT, -- calls of tools that the provider ran and bills beside tokens, as JSON
     cost_nano     BIGINT,
+    price_nano    BIGINT, -- of an answer that was taken over: its cost in the run that asked; NULL: not known
     fault_class   TEXT,
     fault_status  BIGINT,
     fault_code    TEXT,
@@ -319,7 +340,8 @@ CREATE TABLE outcomes (
     CHECK (line_sum IS NULL OR artifact_no IS NOT NULL),
     CHECK (late = 0 OR ending NOT IN ('lost', 'expired', 'cancelled'))
 );
-CREATE UNIQUE INDEX outcomes_stand ON outcomes (run_no, key) WHERE stands = 1;
+-- Only an answer of a retried request can be one too many: a second attempt is made when the first one has an outcome that does not stand.
+CREATE UNIQUE INDEX outcomes_stand ON outcomes (run_no, key) WHERE stands = 1 AND retried = 1;
 CREATE INDEX outcomes_failed ON outcomes (run_no, ending) WHERE stands = 0;
 -- Answered is nearly everything, and needs no index; what is rare does.
 CREATE INDEX outcomes_rare ON outcomes (segment_no, ending, ord) WHERE ending <> 'answered';
@@ -359,10 +381,24 @@ CREATE TABLE jobs (
     account    TEXT NOT NULL,
     role       TEXT NOT NULL CHECK (role IN ('current', 'failed', 'double', 'surplus')),
     created_ms BIGINT NOT NULL,
+    cost_nano  BIGINT NOT NULL DEFAULT 0, -- of one that is one too many, as far as is known; it is in the sums of its segment and run
     PRIMARY KEY (provider, job)
 );
 CREATE UNIQUE INDEX jobs_current ON jobs (segment_no) WHERE role = 'current';
 CREATE INDEX jobs_segment ON jobs (segment_no);
+
+-- Jobs with a run's stamp that no segment of this ledger made: another copy of it did. What they answer was taken over.
+CREATE TABLE taken_jobs (
+    provider   TEXT NOT NULL,
+    job        TEXT NOT NULL,
+    run_no     BIGINT NOT NULL REFERENCES runs (no),
+    answers    BIGINT NOT NULL CHECK (answers >= 0),
+    joined     BIGINT NOT NULL CHECK (joined >= 0), -- of these, answers to questions that had none
+    cost_nano  BIGINT NOT NULL CHECK (cost_nano >= 0), -- of the others, which were paid twice
+    segment_no BIGINT, -- where that is booked
+    at_ms      BIGINT NOT NULL,
+    PRIMARY KEY (provider, job, run_no)
+);
 
 -- Result lines that belong to no open attempt.
 CREATE TABLE strays (
@@ -460,6 +496,19 @@ CREATE INDEX verdicts_people ON verdicts (run_no, stage, judge) WHERE judge LIKE
 -- The newest verdict of a run, which says whether findings are still true.
 CREATE INDEX verdicts_newest ON verdicts (run_no, no);
 
+-- What people wrote about answers, where they read them. Nothing is computed from it.
+CREATE TABLE comments (
+    no     {{serial}},
+    run_no BIGINT NOT NULL REFERENCES runs (no),
+    key    BYTEA NOT NULL, -- of the answer
+    item   TEXT NOT NULL,
+    person TEXT NOT NULL,
+    text   TEXT NOT NULL,
+    stale  INTEGER NOT NULL CHECK (stale IN (0, 1)), -- taken back
+    at_ms  BIGINT NOT NULL
+);
+CREATE INDEX comments_item ON comments (run_no, item, no);
+
 -- A redo is a person's word: ask again what has an answer, as one more draw. Nothing is replaced: nth counts the further
 -- draws of an item in a lane of a stage, and branch and draw say which of its questions are asked again ('' and 0: all).
 CREATE TABLE redos (
@@ -506,11 +555,15 @@ CREATE TABLE looks (
 );
 
 -- What a run found, in a few words, as it was last computed: for lists, which compute nothing. It is out of date where the
--- version is not the run's.
+-- version is not the run's. The leader is who is first: its score as it is shown, the interval, and the number to sort by.
 CREATE TABLE headlines (
     run_no  BIGINT PRIMARY KEY REFERENCES runs (no),
     version TEXT NOT NULL,
-    text    TEXT NOT NULL
+    text    TEXT NOT NULL,
+    leader       TEXT NOT NULL DEFAULT '',
+    leader_score TEXT NOT NULL DEFAULT '',
+    leader_range TEXT NOT NULL DEFAULT '',
+    leader_value DOUBLE PRECISION
 );
 
 -- Caps on live calls that all workers of a ledger share. next_us is the next moment, in microseconds, that is not leased.
