@@ -24,6 +24,7 @@ clients: ## official Go clients against the simulator and the gateway
 
 interop: clients ## those of other languages, too; Inspect and data frames on what export writes; the R package
 	./test/interop/js/run
+	./test/interop/python/run
 	./test/interop/logs/run
 	./test/interop/gateway/run
 	./test/interop/r/run

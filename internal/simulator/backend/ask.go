@@ -69,7 +69,15 @@ func (c *Call) ask(d Dialect, model string, byPath bool) {
 	c.wait(max(c.s.opts.Latency-time.Since(arrived), 0) + c.slow)
 	whole := d.Write(nil, &q, r)
 	if can && (byBody || byPath) {
-		c.stream(streamer.Stream(whole, body), !byBody && c.Request.URL.Query().Get("alt") != "sse")
+		events := streamer.Stream(whole, body)
+		switch framer, own := d.(Framer); {
+		case own:
+			c.stream("application/vnd.amazon.eventstream", len(events), func(i int) []byte { return framer.Frame(events[i]) })
+		case byBody || c.Request.URL.Query().Get("alt") == "sse":
+			c.stream("text/event-stream", len(events), func(i int) []byte { return eventText(events[i]) })
+		default:
+			c.stream("application/json", len(events), func(i int) []byte { return listedText(events[i], i, len(events)) })
+		}
 		return
 	}
 	c.Send(http.StatusOK, "application/json", whole)
@@ -87,20 +95,12 @@ func unstreamed(raw []byte) []byte {
 }
 
 // stream sends events one by one; with a client that went away it ends. The call was billed before.
-func (c *Call) stream(events []bodies.Event, listed bool) {
-	mime := "text/event-stream"
-	if listed {
-		mime = "application/json"
-	}
+func (c *Call) stream(mime string, n int, event func(int) []byte) {
 	c.Writer.Header().Set("Content-Type", mime)
 	c.Writer.WriteHeader(http.StatusOK)
 	flush := http.NewResponseController(c.Writer)
-	for i, e := range events {
-		text := eventText(e)
-		if listed {
-			text = listedText(e, i, len(events))
-		}
-		if _, err := c.Writer.Write(text); err != nil {
+	for i := range n {
+		if _, err := c.Writer.Write(event(i)); err != nil {
 			return
 		}
 		_ = flush.Flush() // where it cannot be, all comes at once

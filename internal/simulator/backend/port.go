@@ -22,6 +22,11 @@ type Streamer interface {
 	Stream(whole []byte, asked *fastjson.Value) []bodies.Event
 }
 
+// Framer is a dialect whose events are framed in a way of its own.
+type Framer interface {
+	Frame(e bodies.Event) []byte
+}
+
 // Format is how a provider's batches carry requests in and results out.
 type Format interface {
 	// Open takes a request line apart. A rejection of the line is a fault of the whole job.

@@ -3,6 +3,7 @@ package bodies
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"assay/internal/simulator/dice"
@@ -12,7 +13,9 @@ import (
 )
 
 // Embeddings is the dialect of OpenAI's embeddings.
-type Embeddings struct{}
+type Embeddings struct {
+	Named bool // a reply has an id (Mistral)
+}
 
 const (
 	embeddingSize = 64   // of a vector whose size was not asked for: small, so that tests stay quick
@@ -48,10 +51,14 @@ func (d Embeddings) Write(dst []byte, q *Request, r *Reply) []byte {
 		}
 		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": e})
 	}
-	return AppendJSON(dst, map[string]any{
+	out := map[string]any{
 		"object": "list", "model": q.Model, "data": data,
 		"usage": map[string]int{"prompt_tokens": r.Usage.Input, "total_tokens": r.Usage.Input},
-	})
+	}
+	if d.Named {
+		out["id"] = fmt.Sprintf("embd-%016x", r.id)
+	}
+	return AppendJSON(dst, out)
 }
 
 // vector returns a point on the unit sphere that belongs to a text.

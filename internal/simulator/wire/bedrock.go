@@ -39,6 +39,10 @@ func bedrockRoutes(rt backend.Routes, b *bedrock) {
 	rt.On(fault.Check, "GET", "/model-invocation-job/{job}", b.show)
 	rt.On(fault.Cancel, "POST", "/model-invocation-job/{job}/stop", b.stop)
 	rt.On(fault.Ask, "POST", "/model/{model}/converse", func(c *backend.Call) { c.Ask(bodies.Converse{}, c.Request.PathValue("model")) })
+	rt.On(fault.Ask, "POST", "/model/{model}/converse-stream", func(c *backend.Call) {
+		c.AskStreamed(bodies.Converse{}, c.Request.PathValue("model"))
+	})
+	rt.On(fault.Ask, "POST", "/model/{model}/invoke", func(c *backend.Call) { c.Ask(bedrockInvoke{}, c.Request.PathValue("model")) })
 	rt.On(fault.Models, "GET", "/foundation-models", func(c *backend.Call) {
 		c.Reply(http.StatusOK, map[string]any{"modelSummaries": []any{map[string]any{"modelId": "sim.large-v1:0"},
 			map[string]any{"modelId": "sim.small-v1:0"}}})
@@ -115,7 +119,7 @@ func (b *bedrock) create(c *backend.Call) {
 			x.folder = strings.TrimPrefix(strings.TrimSuffix(folder, "/")+"/"+id+"/", "/")
 			return "arn:aws:bedrock:" + region + ":" + amazonAccount + ":model-invocation-job/" + id
 		},
-		Format: bedrockFormat{}, Data: data, Name: in.Name, Model: in.Model, Extra: x,
+		Format: bedrockFormat{in.Type}, Data: data, Name: in.Name, Model: in.Model, Extra: x,
 		Late: func(sv *backend.Survey) { b.late(c, sv, &in, missing) },
 	})
 	if made {
@@ -157,8 +161,8 @@ func (in *bedrockJob) check() *bodies.Rejection {
 	case in.Hours != 0 && (in.Hours < 24 || in.Hours > 168):
 		return bodies.Invalid("", "",
 			"Value %d at 'timeoutDurationInHours' failed to satisfy constraint: Member must have value between 24 and 168", in.Hours)
-	case in.Type != "Converse":
-		return bodies.Invalid("", "", "The simulator runs jobs of the type Converse.")
+	case in.Type != "" && in.Type != "Converse" && in.Type != "InvokeModel":
+		return bodies.Invalid("", "", "Value %q at 'modelInvocationType' failed to satisfy constraint", in.Type)
 	}
 	if rej := bodies.CheckModel(in.Model); rej != nil {
 		return bodies.Invalid("", "", "The provided model identifier is invalid.")
@@ -266,10 +270,11 @@ func (b *bedrock) object(j *backend.Job, w backend.View) bedrockJob {
 	return o
 }
 
-// bedrockFormat is {"recordId","modelInput"}, echoed with an answer or an error. A record without an id gets one.
-type bedrockFormat struct{}
+// bedrockFormat is {"recordId","modelInput"}, echoed with an answer or an error. A record without an id gets one. A job without a
+// type has bodies of InvokeModel.
+type bedrockFormat struct{ kind string }
 
-func (bedrockFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f bedrockFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
 	body := v.Get("modelInput")
 	if body == nil || body.Type() != fastjson.TypeObject {
 		return backend.Carried{}, bodies.Invalid("modelInput", "", "modelInput is missing or no object")
@@ -278,7 +283,11 @@ func (bedrockFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *
 	if id == "" {
 		id = fmt.Sprintf("REC%08X", uint32(dice.HashBytes(0, body.MarshalTo(nil))))
 	}
-	return backend.Carried{ID: id, Body: body, Dialect: bodies.Converse{}, Model: j.Model}, nil
+	in := backend.Carried{ID: id, Body: body, Dialect: bedrockInvoke{}, Model: j.Model}
+	if f.kind == "Converse" {
+		in.Dialect = bodies.Converse{}
+	}
+	return in, nil
 }
 
 func (bedrockFormat) Close(dst []byte, _ *backend.Job, e *backend.Ended) ([]byte, int) {

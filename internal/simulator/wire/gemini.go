@@ -26,14 +26,21 @@ func geminiKey(r *http.Request) string {
 	return cmp.Or(r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), backend.Bearer(r))
 }
 
+// geminiRoutes answer under both versions of the API: clients since 3.0 call v1.
 func geminiRoutes(rt backend.Routes) {
+	for _, version := range []string{"/v1beta", "/v1"} {
+		geminiVersion(rt, version)
+	}
+}
+
+func geminiVersion(rt backend.Routes, at string) {
 	g := gemini{}
-	rt.Open(fault.Upload, "POST", "/upload/v1beta/files", g.upload)
-	rt.On(fault.File, "GET", "/v1beta/files", g.listFiles)
-	rt.Verbs("GET", "/v1beta/files",
+	rt.Open(fault.Upload, "POST", "/upload"+at+"/files", g.upload)
+	rt.On(fault.File, "GET", at+"/files", g.listFiles)
+	rt.Verbs("GET", at+"/files",
 		map[string]backend.Verb{"": {Kind: fault.File, Do: g.showFile}, "download": {Kind: fault.Fetch, Do: g.download}})
-	rt.Verbs("DELETE", "/v1beta/files", map[string]backend.Verb{"": {Kind: fault.File, Do: g.deleteFile}})
-	rt.Verbs("POST", "/v1beta/models", map[string]backend.Verb{
+	rt.Verbs("DELETE", at+"/files", map[string]backend.Verb{"": {Kind: fault.File, Do: g.deleteFile}})
+	rt.Verbs("POST", at+"/models", map[string]backend.Verb{
 		"generateContent":       {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Generate{}, c.Name) }},
 		"streamGenerateContent": {Kind: fault.Ask, Do: func(c *backend.Call) { c.AskStreamed(bodies.Generate{}, c.Name) }},
 		"embedContent":          {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Embed{}, c.Name) }},
@@ -41,20 +48,20 @@ func geminiRoutes(rt backend.Routes) {
 		"countTokens":           {Kind: fault.Models, Do: geminiCount(bodies.Generate{})},
 		"batchGenerateContent":  {Kind: fault.Create, Do: g.create},
 	})
-	rt.On(fault.Models, "GET", "/v1beta/models", func(c *backend.Call) {
+	rt.On(fault.Models, "GET", at+"/models", func(c *backend.Call) {
 		c.Reply(http.StatusOK, map[string]any{"models": []any{geminiModel("gemini-sim")}})
 	})
-	rt.Verbs("GET", "/v1beta/models", map[string]backend.Verb{"": {Kind: fault.Models, Do: func(c *backend.Call) {
+	rt.Verbs("GET", at+"/models", map[string]backend.Verb{"": {Kind: fault.Models, Do: func(c *backend.Call) {
 		if rej := bodies.CheckModel(c.Name); rej != nil {
 			c.Fail(rej)
 			return
 		}
 		c.Reply(http.StatusOK, geminiModel(c.Name))
 	}}})
-	rt.On(fault.List, "GET", "/v1beta/batches", g.list)
-	rt.Verbs("GET", "/v1beta/batches", map[string]backend.Verb{"": {Kind: fault.Check, Do: g.show}})
-	rt.Verbs("POST", "/v1beta/batches", map[string]backend.Verb{"cancel": {Kind: fault.Cancel, Do: g.cancel}})
-	rt.Verbs("DELETE", "/v1beta/batches", map[string]backend.Verb{"": {Kind: fault.Delete, Do: g.remove}})
+	rt.On(fault.List, "GET", at+"/batches", g.list)
+	rt.Verbs("GET", at+"/batches", map[string]backend.Verb{"": {Kind: fault.Check, Do: g.show}})
+	rt.Verbs("POST", at+"/batches", map[string]backend.Verb{"cancel": {Kind: fault.Cancel, Do: g.cancel}})
+	rt.Verbs("DELETE", at+"/batches", map[string]backend.Verb{"": {Kind: fault.Delete, Do: g.remove}})
 }
 
 // gemini plays the files and batches of the Gemini API.

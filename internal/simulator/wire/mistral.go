@@ -37,7 +37,7 @@ func mistralRoutes(rt backend.Routes) {
 	rt.On(fault.Cancel, "POST", "/batch/jobs/{id}/cancel", m.cancel)
 	rt.On(fault.Delete, "DELETE", "/batch/jobs/{id}", m.remove)
 	rt.On(fault.Ask, "POST", "/chat/completions", func(c *backend.Call) { c.Ask(mistralChat(), "") })
-	rt.On(fault.Ask, "POST", "/embeddings", func(c *backend.Call) { c.Ask(bodies.Embeddings{}, "") })
+	rt.On(fault.Ask, "POST", "/embeddings", func(c *backend.Call) { c.Ask(bodies.Embeddings{Named: true}, "") })
 	modelsRoutes(rt, "")
 }
 
@@ -116,7 +116,7 @@ func (m mistral) dialect(endpoint string) backend.Dialect {
 	case "/v1/chat/completions":
 		return mistralChat()
 	case "/v1/embeddings":
-		return bodies.Embeddings{}
+		return bodies.Embeddings{Named: true}
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func mistralStatus(p backend.Phase) string {
 
 func (m mistral) object(c *backend.Call, j *backend.Job, v backend.View) mistralJob {
 	o := mistralJob{
-		ID: j.ID, Object: "batch", InputFiles: slices.Concat([]string{}, j.Extra.(mistralFiles)), Metadata: j.Meta, Endpoint: j.Endpoint,
+		ID: j.ID, Object: "batch", InputFiles: append([]string{}, j.Extra.(mistralFiles)...), Metadata: j.Meta, Endpoint: j.Endpoint,
 		Model: j.Model, Errors: []any{}, Status: cmp.Or(v.Word, mistralStatus(v.Phase)), CreatedAt: j.Made.Unix(), Total: v.Total,
 		Succeeded: v.Succeeded, Failed: v.Errored, Completed: v.Succeeded + v.Errored,
 	}

@@ -34,7 +34,11 @@ func s3Vendor(s *s3Store) *backend.Vendor {
 
 func s3Routes(rt backend.Routes, s *s3Store) {
 	rt.On(fault.Upload, "PUT", "/{bucket}/{key...}", s.put)
-	rt.On(fault.File, "GET", "/{bucket}/{$}", s.list)
+	rt.On(fault.Upload, "POST", "/{bucket}/{key...}", s.post)
+	for _, path := range []string{"/{bucket}", "/{bucket}/{$}"} {
+		rt.On(fault.File, "GET", path, s.list)
+		rt.On(fault.File, "PUT", path, s.make)
+	}
 	rt.On(fault.Fetch, "GET", "/{bucket}/{key...}", s.read)
 	rt.On(fault.File, "DELETE", "/{bucket}/{key...}", s.remove)
 }
@@ -71,9 +75,13 @@ type s3Store struct {
 	files map[string]*backend.File // by bucket and key
 	gone  map[string]bool          // results that were deleted
 	jobs  []*backend.Job
+
+	uploads map[string]*s3Upload // in parts, by id
 }
 
-func newS3() *s3Store { return &s3Store{files: map[string]*backend.File{}, gone: map[string]bool{}} }
+func newS3() *s3Store {
+	return &s3Store{files: map[string]*backend.File{}, gone: map[string]bool{}, uploads: map[string]*s3Upload{}}
+}
 
 // writes notes a job: it writes to its bucket.
 func (s *s3Store) writes(j *backend.Job) {
@@ -162,6 +170,10 @@ func (s *s3Store) put(c *backend.Call) {
 			Message: "The provided 'x-amz-content-sha256' header does not match what was computed."})
 		return
 	}
+	if id := c.Request.URL.Query().Get("uploadId"); id != "" {
+		s.take(c, id, b, `"`+sum[:32]+`"`)
+		return
+	}
 	s.mu.Lock()
 	s.files[bucket+"/"+key] = &backend.File{Blob: b, Account: bucket, ID: key, Made: c.Now}
 	s.mu.Unlock()
@@ -191,6 +203,12 @@ func (s *s3Store) remove(c *backend.Call) {
 		return
 	}
 	s.mu.Lock()
+	if id := c.Request.URL.Query().Get("uploadId"); id != "" {
+		delete(s.uploads, id)
+		s.mu.Unlock()
+		c.Writer.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if s.files[bucket+"/"+key] == nil {
 		s.gone[bucket+"/"+key] = true
 	}

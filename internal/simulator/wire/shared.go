@@ -118,7 +118,11 @@ func modelsRoutes(rt backend.Routes, path string) {
 }
 
 func modelObject(c *backend.Call, name string) map[string]any {
-	return map[string]any{"id": name, "object": "model", "created": 1_700_000_000, "owned_by": c.Vendor.Name}
+	out := map[string]any{"id": name, "object": "model", "created": 1_700_000_000, "owned_by": c.Vendor.Name}
+	if c.Vendor.Name == "mistral" {
+		out["type"], out["capabilities"] = "base", map[string]bool{"completion_chat": true, "function_calling": true, "vision": true}
+	}
+	return out
 }
 
 // rfc writes a time as Anthropic and Google do; nil for none.

@@ -19,23 +19,30 @@ func togetherVendor() *backend.Vendor {
 	}
 }
 
+// togetherRoutes answer under the address that is printed, and under one more /v1: clients since 3.0 add it by themselves.
 func togetherRoutes(rt backend.Routes) {
+	rt.Open(fault.Upload, "PUT", "/storage/{id}", together{}.put)
+	for _, at := range []string{"/v1", "/v1/v1"} {
+		togetherAt(rt, at)
+	}
+}
+
+func togetherAt(rt backend.Routes, at string) {
 	t := together{}
-	rt.On(fault.Upload, "POST", "/v1/files", t.start)
-	rt.On(fault.Upload, "POST", "/v1/files/upload", t.form)
-	rt.Open(fault.Upload, "PUT", "/storage/{id}", t.put)
-	rt.On(fault.Upload, "POST", "/v1/files/{id}/preprocess", t.showFile)
-	rt.On(fault.File, "GET", "/v1/files", t.listFiles)
-	rt.On(fault.File, "GET", "/v1/files/{id}", t.showFile)
-	rt.On(fault.File, "DELETE", "/v1/files/{id}", t.deleteFile)
-	rt.On(fault.Fetch, "GET", "/v1/files/{id}/content", t.content)
-	rt.On(fault.Create, "POST", "/v1/batches", t.create)
-	rt.On(fault.List, "GET", "/v1/batches", t.list)
-	rt.On(fault.Check, "GET", "/v1/batches/{id}", t.show)
-	rt.On(fault.Cancel, "POST", "/v1/batches/{id}/cancel", t.cancel)
-	rt.On(fault.Ask, "POST", "/v1/chat/completions", func(c *backend.Call) { c.Ask(togetherChat(), "") })
-	rt.On(fault.Ask, "POST", "/v1/embeddings", func(c *backend.Call) { c.Ask(bodies.Embeddings{}, "") })
-	modelsRoutes(rt, "/v1")
+	rt.On(fault.Upload, "POST", at+"/files", t.start)
+	rt.On(fault.Upload, "POST", at+"/files/upload", t.form)
+	rt.On(fault.Upload, "POST", at+"/files/{id}/preprocess", t.showFile)
+	rt.On(fault.File, "GET", at+"/files", t.listFiles)
+	rt.On(fault.File, "GET", at+"/files/{id}", t.showFile)
+	rt.On(fault.File, "DELETE", at+"/files/{id}", t.deleteFile)
+	rt.On(fault.Fetch, "GET", at+"/files/{id}/content", t.content)
+	rt.On(fault.Create, "POST", at+"/batches", t.create)
+	rt.On(fault.List, "GET", at+"/batches", t.list)
+	rt.On(fault.Check, "GET", at+"/batches/{id}", t.show)
+	rt.On(fault.Cancel, "POST", at+"/batches/{id}/cancel", t.cancel)
+	rt.On(fault.Ask, "POST", at+"/chat/completions", func(c *backend.Call) { c.Ask(togetherChat(), "") })
+	rt.On(fault.Ask, "POST", at+"/embeddings", func(c *backend.Call) { c.Ask(bodies.Embeddings{}, "") })
+	modelsRoutes(rt, at)
 }
 
 // together plays the files and batches of Together.
@@ -159,7 +166,8 @@ func togetherStatus(p backend.Phase) string {
 // start answers an upload with the address where the bytes go. A client that follows it like a page loses its method.
 func (t together) start(c *backend.Call) {
 	q := c.Request.URL.Query()
-	if err := c.Request.ParseForm(); err == nil && q.Get("file_name") == "" {
+	_ = c.Request.ParseMultipartForm(1 << 20) // of clients since 3.0; of others it is no such form, and parsed all the same
+	if q.Get("file_name") == "" {
 		q = c.Request.Form
 	}
 	if q.Get("file_name") == "" || !slices.Contains([]string{"batch-api", "fine-tune", "eval"}, q.Get("purpose")) {
