@@ -77,6 +77,19 @@ func (f *File) Media(detail string, open func(Sum) (io.ReadCloser, error)) *Medi
 	return m
 }
 
+// LostFileError is the error of a file that requests show and of which no bytes are left that have its hash.
+type LostFileError struct {
+	File  File
+	Kept  string // what is wrong with the copy that was kept
+	First string // and with the file that it was made from
+}
+
+// Error returns what is lost and what a person may do.
+func (e *LostFileError) Error() string {
+	return fmt.Sprintf("%s is lost: its copy in the artifacts is %s, and %s; put the file with the SHA-256 %.12s… back",
+		e.File.Name, e.Kept, e.First, e.File.Sum)
+}
+
 // EncodeFiles writes files as a ledger keeps them; nothing where there are none.
 func EncodeFiles(files []File) (string, error) {
 	if len(files) == 0 {

@@ -343,10 +343,22 @@ func TestADamagedFileIsNotShown(t *testing.T) {
 		ok(t, f.Remove(t.Context(), artifacts.Shown, sum.String()))
 		write(t, f, artifacts.Shown, sum.String(), []byte(c.text))
 		file, err := artifacts.OpenShown(t.Context(), f, sum)
-		ok(t, err)
-		if _, err := io.ReadAll(file); (err != nil) != c.damaged {
+		if c.damaged != errors.Is(err, artifacts.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if c.damaged {
+			continue
+		}
+		if got, err := io.ReadAll(file); string(got) != c.text || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 		ok(t, file.Close())
+	}
+	ok(t, f.Remove(t.Context(), artifacts.Shown, sum.String()))
+	if err := artifacts.KeepShown(t.Context(), f, sum, strings.NewReader("a pixture")); !errors.Is(err, artifacts.ErrDamaged) {
+		t.Errorf("other bytes are kept: %v", err)
+	}
+	if _, err := f.Open(t.Context(), artifacts.Shown, sum.String()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("other bytes are there: %v", err)
 	}
 }

@@ -135,7 +135,7 @@ func (f *bucketFile) ReadAt(p []byte, off int64) (int, error) {
 			return n, err
 		}
 		if again { // not the same as an artifact that is not there
-			return n, fmt.Errorf("artifact %s: a part of it is gone from the bucket: %v", f.at, err)
+			return n, fmt.Errorf("artifact %s: %w: a part of them is gone from the bucket: %v", f.at, ErrDamaged, err)
 		}
 		f.bucket.forget(f.at)
 		if _, err := f.renew(from); err != nil {
@@ -231,7 +231,7 @@ func (b *Bucket) whole(ctx context.Context, key string, c chunk) ([]byte, error)
 			return nil, err
 		}
 		if c.SHA256 != "" && sumOf(body) != c.SHA256 {
-			return nil, fmt.Errorf("%s is damaged: its bytes are not those that were written", key)
+			return nil, fmt.Errorf("%s: %w: they are not those that were written", key, ErrDamaged)
 		}
 		b.cache.add(key, body)
 		return body, nil

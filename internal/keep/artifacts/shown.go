@@ -3,8 +3,8 @@ package artifacts
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"hash"
 	"io"
 
 	"assay/internal/assay"
@@ -13,30 +13,39 @@ import (
 // Shown is where the files lie that requests show, each once under its hash, under the name of a run that there is not.
 const Shown = "media"
 
-// OpenShown opens a file that requests show. One whose bytes are not those of its hash ends in an error, so that nothing is paid for
-// another picture.
-func OpenShown(ctx context.Context, p Place, sum assay.Sum) (io.ReadCloser, error) {
+// OpenShown opens a file that requests show. It is read once before, and one whose bytes are not those of its hash is ErrDamaged: nothing
+// is paid for another picture.
+func OpenShown(ctx context.Context, p Place, sum assay.Sum) (File, error) {
 	f, err := p.Open(ctx, Shown, sum.String())
 	if err != nil {
 		return nil, err
 	}
-	return &shownFile{Closer: f, in: f, want: sum, have: sha256.New()}, nil
-}
-
-// shownFile compares what was read with a hash when the file ends.
-type shownFile struct {
-	io.Closer
-	in   io.Reader
-	want assay.Sum
-	have hash.Hash
-}
-
-// Read reads on.
-func (f *shownFile) Read(p []byte) (int, error) {
-	n, err := f.in.Read(p)
-	f.have.Write(p[:n])
-	if err == io.EOF && assay.Sum(f.have.Sum(nil)) != f.want {
-		return n, fmt.Errorf("%s/%s is damaged: its bytes are not those of its name", Shown, f.want)
+	have := sha256.New()
+	if _, err = io.Copy(have, f); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
 	}
-	return n, err
+	if err == nil && assay.Sum(have.Sum(nil)) != sum {
+		err = fmt.Errorf("%s/%s: %w: they are not those of its name", Shown, sum, ErrDamaged)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// KeepShown keeps a file that requests show under its hash. Other bytes are ErrDamaged.
+func KeepShown(ctx context.Context, p Place, sum assay.Sum, from io.Reader) error {
+	sink, err := Create(ctx, p, Shown, sum.String())
+	if err != nil {
+		return err
+	}
+	have := sha256.New()
+	if _, err = io.Copy(io.MultiWriter(sink, have), from); err == nil && assay.Sum(have.Sum(nil)) != sum {
+		err = fmt.Errorf("%w: their SHA-256 is %x", ErrDamaged, have.Sum(nil))
+	}
+	if err != nil {
+		return errors.Join(err, sink.Discard())
+	}
+	_, err = sink.Commit()
+	return err
 }

@@ -15,6 +15,7 @@ import (
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
 )
 
 // Kind is how an artifact differs.
@@ -68,6 +69,31 @@ func (c Check) Clients(ctx context.Context) ([]Difference, Sum, error) {
 		files, err := c.Ledger.Clients.ClientFilesOf(ctx, 0)
 		return clientFiles(map[string]artifact{}, files), err
 	})
+}
+
+// Shown compares the files that requests show. Which of them no run shows is not told while one is being prepared.
+func (c Check) Shown(ctx context.Context, known []store.Run) ([]Difference, Sum, error) {
+	prepares := slices.ContainsFunc(known, func(r store.Run) bool { return r.State == store.RunPreparing && !r.Abandoned() })
+	all, sum, err := c.compare(ctx, artifacts.Shown, !prepares, func() (map[string]artifact, error) {
+		all := map[string]artifact{}
+		for files, err := range read.Shown(ctx, c.Ledger.Reader) {
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range files {
+				if !f.Remote() {
+					all[f.Sum.String()] = artifact{f.Size, f.Sum.String()}
+				}
+			}
+		}
+		return all, nil
+	})
+	for i := range all {
+		if all[i].Kind == Extra {
+			all[i].Why = "no run shows it"
+		}
+	}
+	return all, sum, err
 }
 
 // Unknown lists the runs of which there are artifacts, and no row.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"io/fs"
 	"iter"
 	"slices"
 
@@ -162,6 +164,11 @@ func (p *Planner) Redo(context.Context, store.Run, store.Redo) ([]store.Share, e
 // Retries adds nothing: no judge is asked in a batch file.
 func (p *Planner) Retries(context.Context, store.Run, []string) ([]store.Share, error) {
 	return nil, nil
+}
+
+// OpenShown opens nothing: what a file's requests show stands in its lines.
+func (p *Planner) OpenShown(context.Context, store.Run, assay.Sum) (io.ReadCloser, error) {
+	return nil, fs.ErrNotExist
 }
 
 // Build makes requests again from their coordinates, in the same order.

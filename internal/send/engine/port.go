@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"io"
 	"iter"
 	"time"
 
@@ -37,6 +38,10 @@ type Planner interface {
 	Redo(ctx context.Context, run store.Run, r store.Redo) ([]store.Share, error)
 	// Retries counts, by stage and lane, the judges' requests that a retry of verdicts in these states adds to the run.
 	Retries(ctx context.Context, run store.Run, what []string) ([]store.Share, error)
+
+	// OpenShown opens a file that requests of the run show, with the bytes of its hash; of one that is lost for good the error is
+	// *assay.LostFileError.
+	OpenShown(ctx context.Context, run store.Run, sum assay.Sum) (io.ReadCloser, error)
 
 	// Build makes requests again from their coordinates, in the same order.
 	Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]Planned, error)

@@ -48,7 +48,7 @@ func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply,
 	body, err := dialect.AppendBody(make([]byte, 0, 512), r)
 	if err != nil {
 		f := assay.Fault{Class: assay.FaultInvalid, Code: "not_sent", Message: assay.Clean(err.Error(), maxWords)}
-		return Reply{Outcome: faulty(f), Unsent: true}, fmt.Errorf("ask: %w", &f)
+		return Reply{Outcome: faulty(f), Unsent: true}, fmt.Errorf("ask: %w", errors.Join(&f, err))
 	}
 	call, hangUp := context.WithCancel(ctx)
 	defer hangUp()

@@ -9,6 +9,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"io"
 	"sync"
 
 	"assay/internal/assay"
@@ -86,7 +87,7 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.Open = p.Store.OpenShown
+	in.Open = func(sum assay.Sum) (io.ReadCloser, error) { return p.OpenShown(context.Background(), run, sum) }
 	s := &Script{lib: p, run: run, settings: settings, input: in}
 	if s.stages, err = stages.Build(ctx, in, settings.Lanes); err != nil {
 		return nil, err

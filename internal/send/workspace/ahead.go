@@ -239,8 +239,16 @@ func endHalted(ctx context.Context, h *Home, run store.Run) error {
 }
 
 // ChangedSince compares the study in the folder of a run with the one the run works from. It returns what changes requests, and the file;
-// nothing where the file is gone or cannot be read.
+// nothing where the file, or one that it names, is gone or cannot be read.
 func ChangedSince(ctx context.Context, h *Home, run store.Run) (edit.Difference, string, error) {
+	since, file, err := changedSince(ctx, h, run)
+	if _, unreadable := errors.AsType[assay.Problems](err); unreadable {
+		return nil, "", nil
+	}
+	return since, file, err
+}
+
+func changedSince(ctx context.Context, h *Home, run store.Run) (edit.Difference, string, error) {
 	was, s, err := h.Planner.Kept(ctx, run)
 	if err != nil {
 		return nil, "", nil // a run of a batch file, or of a study that this program does not read, has nothing to compare

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/keep/inventory"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine/runs"
 	"assay/internal/show/cli/shell"
@@ -31,7 +32,8 @@ func cleanCommand(w *shell.World) *cobra.Command {
 		Short:   "Pack the files of a run; with --remote delete what its jobs left at the providers",
 		Long: "Packs the raw bytes of a closed run (zstd, each line still readable by its offset) and prints how much space that freed. " +
 			"A run is packed when it\n" +
-			"closes; this does it for one that could not be. Nothing that was paid for is deleted here, ever.\n\n" +
+			"closes; this does it for one that could not be. Nothing that was paid for is deleted here, ever.\n" +
+			"Pictures and other files that no run shows any more go.\n\n" +
 			"--remote deletes what the run's jobs left at their providers, uploaded and result files, where every result is here: not of " +
 			"jobs that are\n" +
 			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (the default for " +
@@ -102,7 +104,42 @@ func clean(ctx context.Context, w *shell.World, ref string, f cleanFlags) error 
 	if err != nil {
 		return err
 	}
+	if err := cleanShown(ctx, w, h); err != nil {
+		return err
+	}
 	return printCleaned(w, run, done, f)
+}
+
+// cleanShown removes files that requests showed and that no run shows any more: a run that was given up while it was prepared leaves them.
+// In a home with artifacts of runs that the ledger does not know nothing is removed: those may show them.
+func cleanShown(ctx context.Context, w *shell.World, h *shell.Home) error {
+	known, err := h.Ledger.Reader.Runs(ctx, "")
+	if err != nil {
+		return err
+	}
+	c := inventory.Check{Ledger: h.Ledger, Files: h.Files}
+	if strange, err := c.Unknown(ctx, known); err != nil || len(strange) > 0 {
+		return err
+	}
+	all, _, err := c.Shown(ctx, known)
+	if err != nil {
+		return err
+	}
+	n, bytes := 0, int64(0)
+	for _, d := range all {
+		if d.Kind != inventory.Extra {
+			continue
+		}
+		if err := h.Files.Remove(ctx, d.Run, d.Name); err != nil {
+			return err
+		}
+		n, bytes = n+1, bytes+d.Bytes
+	}
+	if n > 0 {
+		fmt.Fprintf(w.Stdout, "%s that no run shows %s removed: %s freed\n", assay.Count(n, "file"), assay.Verb(n, "was", "were"),
+			assay.Size(bytes))
+	}
+	return nil
 }
 
 func printCleaned(w *shell.World, run store.Run, done runs.Cleaned, f cleanFlags) error {

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"assay/internal/assay"
+	"assay/internal/keep/artifacts"
 	"assay/internal/keep/inventory"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
@@ -46,12 +48,17 @@ func checkArtifacts(ctx context.Context, w *shell.World, args []string, f cleanF
 		}
 	}
 	if len(args) == 0 {
-		more, of, err := c.Clients(ctx)
-		of.Runs = 0
-		if err := found(more, of, err); err != nil {
-			return err
+		for _, shelf := range []func() ([]inventory.Difference, inventory.Sum, error){
+			func() ([]inventory.Difference, inventory.Sum, error) { return c.Clients(ctx) },
+			func() ([]inventory.Difference, inventory.Sum, error) { return c.Shown(ctx, runs) },
+		} {
+			more, of, err := shelf()
+			of.Runs = 0
+			if err := found(more, of, err); err != nil {
+				return err
+			}
 		}
-		more, err = c.Unknown(ctx, runs)
+		more, err := c.Unknown(ctx, runs)
 		if err := found(more, inventory.Sum{}, err); err != nil {
 			return err
 		}
@@ -60,11 +67,14 @@ func checkArtifacts(ctx context.Context, w *shell.World, args []string, f cleanF
 }
 
 func differenceLine(d inventory.Difference) string {
-	name := "all of it"
-	if d.Name != "" {
-		name = d.Name
+	name := "run " + d.Run + ", all of it"
+	switch {
+	case slices.Contains(artifacts.Shelves(), d.Run):
+		name = d.Run + "/" + d.Name
+	case d.Name != "":
+		name = "run " + d.Run + ", " + d.Name
 	}
-	return fmt.Sprintf("%-10s run %s, %s (%s): %s", d.Kind, d.Run, name, assay.Size(d.Bytes), d.Why)
+	return fmt.Sprintf("%-10s %s (%s): %s", d.Kind, name, assay.Size(d.Bytes), d.Why)
 }
 
 // checked prints the sum. Artifacts that are missing or damaged make the exit code that of something incomplete.

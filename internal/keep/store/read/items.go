@@ -118,6 +118,37 @@ func (s *Reader) ItemsByID(ctx context.Context, run int64, input string, ids []s
 	return all, nil
 }
 
+// File finds the file with a hash that items of a run show.
+func File(ctx context.Context, s *Reader, run int64, sum assay.Sum) (assay.File, error) {
+	var text string
+	err := s.db.QueryRow(ctx, `SELECT files FROM items WHERE run_no = $1 AND files LIKE $2 LIMIT 1`, run, "%"+sum.String()+"%").Scan(&text)
+	if err != nil {
+		return assay.File{}, fmt.Errorf("file %s of an item: %w", sum, store.NotFound(err))
+	}
+	files, err := assay.DecodeFiles(text)
+	i := slices.IndexFunc(files, func(f assay.File) bool { return f.Sum == sum })
+	if i < 0 && err == nil {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return assay.File{}, fmt.Errorf("file %s of an item: %w", sum, err)
+	}
+	return files[i], nil
+}
+
+// Shown walks over the files that items of runs show. A run that was given up while it was prepared shows none.
+func Shown(ctx context.Context, s *Reader) iter.Seq2[[]assay.File, error] {
+	scan := func(rows *sql.Rows) ([]assay.File, error) {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		return assay.DecodeFiles(text)
+	}
+	return db.Walk(ctx, s.db, "read the files of items", scan, `SELECT DISTINCT i.files FROM items i JOIN runs r ON r.no = i.run_no
+		WHERE i.files <> '' AND NOT (r.state = 'preparing' AND r.holder IS NULL AND r.epoch > 0)`)
+}
+
 // itemRow is an item with its place in the ledger.
 type itemRow struct {
 	assay.Item

@@ -15,6 +15,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
 )
 
 func openedAtOnce(t *testing.T, empty Fresh) {
@@ -234,8 +235,9 @@ func snapshots(t *testing.T, fresh Fresh) {
 	want := []assay.Item{
 		{ID: "1", Cluster: "c", Expect: "unsafe",
 			Fields: map[string]any{"text": "a\x00b \u2028", "n": int64(3), "f": 3.0, "g": 0.5, "ok": true, "none": nil}},
-		{ID: "2", Cluster: "2", Fields: map[string]any{"list": []any{"x", int64(1), 2.0},
-			"map": map[string]any{"a": int64(9007199254740993)}}},
+		{ID: "2", Cluster: "2",
+			Fields: map[string]any{"list": []any{"x", int64(1), 2.0}, "map": map[string]any{"a": int64(9007199254740993)}},
+			Files:  []assay.File{{As: "b", Name: "b/1.png", Size: 3, Sum: assay.Sum{1}}, {As: "c", Name: "c", Sum: assay.Sum{2}}}},
 	}
 	items := func(yield func(assay.Item, error) bool) {
 		for _, it := range want {
@@ -259,6 +261,7 @@ func snapshots(t *testing.T, fresh Fresh) {
 	if d := cmp.Diff(want[1], one); d != "" {
 		t.Error(d)
 	}
+	b.shown(want[1].Files)
 	twice := func(yield func(assay.Item, error) bool) {
 		for range 2 {
 			if !yield(want[0], nil) {
@@ -350,4 +353,36 @@ func leases(t *testing.T, fresh Fresh) {
 			t.Errorf("%d holders", n)
 		}
 	})
+}
+
+// shown reads what the items of runs show, file by file. A run that was given up while it was prepared shows nothing.
+func (b *bench) shown(want []assay.File) {
+	b.t.Helper()
+	made, err := b.s.Runs.ClaimRun(b.ctx, store.NewRun{ID: "dead", Study: "dead", Folder: "here", Settings: "{}"},
+		store.Claim{Holder: "its maker", TTL: -time.Millisecond})
+	b.ok(err)
+	b.ok(b.s.Runs.PutItems(b.ctx, made.No, "questions", func(yield func(assay.Item, error) bool) {
+		yield(assay.Item{ID: "1", Files: []assay.File{{As: "a", Name: "a", Sum: assay.Sum{3}}}}, nil)
+	}))
+	if dead, err := b.s.Runs.AbandonRun(b.ctx, made.No); !dead || err != nil {
+		b.t.Fatalf("it is not dead: %v, %v", dead, err)
+	}
+	var got []assay.File
+	for files, err := range read.Shown(b.ctx, b.s.Reader) {
+		b.ok(err)
+		got = append(got, files...)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		b.t.Error(d)
+	}
+	for _, f := range want {
+		one, err := read.File(b.ctx, b.s.Reader, b.run.No, f.Sum)
+		b.ok(err)
+		if d := cmp.Diff(f, one); d != "" {
+			b.t.Error(d)
+		}
+	}
+	if _, err := read.File(b.ctx, b.s.Reader, b.run.No, assay.Sum{9}); !errors.Is(err, store.ErrNotFound) {
+		b.t.Errorf("a file that no item shows: %v", err)
+	}
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/hold"
@@ -71,6 +70,14 @@ type work struct {
 // Step does the one thing that the state of a segment asks for. It moves the segment, or sets when to look again.
 func (s *Jobs) Step(ctx context.Context, held *hold.Work) error {
 	w := &work{held, s}
+	err := step(ctx, w)
+	if lost := (*assay.LostFileError)(nil); errors.As(err, &lost) {
+		return w.StopLane(ctx, hold.LaneHeld(lost.Error()))
+	}
+	return err
+}
+
+func step(ctx context.Context, w *work) error {
 	switch w.Seg.State {
 	case store.Staged:
 		return w.prepare(ctx)
@@ -117,7 +124,7 @@ func inlaid(ctx context.Context, w *work, kept provider.Source) (provider.Source
 		if err != nil {
 			return nil, err
 		}
-		show := func(sum assay.Sum) (io.ReadCloser, error) { return artifacts.OpenShown(ctx, w.Files, sum) }
+		show := func(sum assay.Sum) (io.ReadCloser, error) { return w.Planner.OpenShown(ctx, w.Run, sum) }
 		lines := inlay.NewReader(f, w.Seg.Nonce, show)
 		return struct {
 			io.Reader

@@ -204,6 +204,10 @@ func (a *sender) once(ctx context.Context, f *outgoing, p slot) (*reply, *assay.
 	if kind != ratelimit.Unrelated {
 		p.refused(fault, wait)
 	}
+	if lost := (*assay.LostFileError)(nil); errors.As(err, &lost) {
+		r.halt, r.stays = &assay.Fault{Class: assay.FaultInvalid, Code: fileLost, Message: lost.Error()}, true
+		return r, fault
+	}
 	if fault.Class == assay.FaultQuota || fault.Class == assay.FaultDenied {
 		r.halt, r.stays = fault, true
 		return r, fault
@@ -220,6 +224,9 @@ func (a *sender) once(ctx context.Context, f *outgoing, p slot) (*reply, *assay.
 
 // timedOut is the code of a request that took as long as one may.
 const timedOut = "timeout"
+
+// fileLost is the code of a request whose file is lost.
+const fileLost = "file_lost"
 
 // tries returns how often a request is asked again after a fault.
 func (a *sender) tries(r *reply, f *assay.Fault) int64 {

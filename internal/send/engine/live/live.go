@@ -156,6 +156,9 @@ func (w *work) halted(ctx context.Context, f *assay.Fault) error {
 			return err
 		}
 	}
+	if f.Code == fileLost {
+		return w.StopLane(ctx, hold.LaneHeld(f.Message))
+	}
 	return w.StopLane(ctx, hold.StoppedBy(f))
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"iter"
 	"math/rand/v2"
 	"path/filepath"
@@ -282,6 +284,10 @@ func (p *planner) Route(_ context.Context, _ store.Run, _, lane string, _ store.
 func fakeWire() assay.Wire {
 	return assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI, URL: "/v1/chat/completions", MaxTokensField: "max_tokens",
 		SystemRole: "system", ModelInBody: true}
+}
+
+func (p *planner) OpenShown(context.Context, store.Run, assay.Sum) (io.ReadCloser, error) {
+	return nil, fs.ErrNotExist
 }
 
 func (p *planner) Retries(context.Context, store.Run, []string) ([]store.Share, error) {

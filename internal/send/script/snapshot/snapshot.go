@@ -34,6 +34,8 @@ type Store struct {
 	Reader  *read.Reader
 	Catalog *catalog.Catalog
 	Files   artifacts.Place // where what requests show is kept; nil: nothing is shown
+
+	Folder func(name string) fs.FS // of a study, from which it may be kept again; nil: it is not
 }
 
 // Settings are the options of the command line that a run began with.

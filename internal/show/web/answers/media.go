@@ -59,7 +59,7 @@ func small(q *site.Request) ([]byte, error) {
 	if err != nil || n < 0 || n >= len(files) || files[n].Remote() {
 		return nil, fmt.Errorf("file %q of item %q: %w", q.FormValue("n"), q.FormValue("id"), store.ErrNotFound)
 	}
-	file, err := q.Home.Files.Open(q.Context(), artifacts.Shown, files[n].Sum.String())
+	file, err := artifacts.OpenShown(q.Context(), q.Home.Files, files[n].Sum)
 	if err != nil {
 		return nil, err
 	}
