@@ -15,7 +15,7 @@ type Part struct {
 	Result *ToolResult
 }
 
-// MediaKind is what a medium is.
+// MediaKind is the kind of a medium.
 type MediaKind string
 
 // The kinds of media that models read.
@@ -63,7 +63,7 @@ func (c *ToolCall) Given() string {
 	return string(c.Arguments)
 }
 
-// ToolResult is what a tool gave back: a text, or parts in its place.
+// ToolResult is the result of a tool: a text, or parts in its place.
 type ToolResult struct {
 	ID, Name, Text string
 	Parts          []Part

@@ -87,7 +87,7 @@ func (l Label) word() string {
 type Range struct {
 	Low, High *float64 // nil: open
 	Whole     bool     // whole numbers only
-	// Ends are what the lowest and the highest score mean, in a few words; empty: the worst and the best.
+	// Ends tell the meaning of the lowest and the highest score in a few words; empty: the worst and the best.
 	Ends [2]string
 }
 

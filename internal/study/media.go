@@ -6,7 +6,7 @@ import (
 	"assay/internal/study/decode"
 )
 
-// Media is what a message shows, in its order.
+// Media are the media of a message, in its order.
 type Media []Shown
 
 // Shown is a template that gives a file, a folder or a URL.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Side is what became of the first answers of one lane in one stage, so that lanes of several stages and phases can be put
+// Side counts the endings of the first answers of one lane in one stage, so that lanes of several stages and phases can be put
 // side by side. A finding without a value has the reason.
 type Side struct {
 	Stage   string // that judges

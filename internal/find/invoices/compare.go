@@ -10,7 +10,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Measure is what a row counts.
+// Measure is the quantity of a row.
 type Measure string
 
 // The measures.

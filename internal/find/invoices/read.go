@@ -21,7 +21,7 @@ type Report struct {
 	Lines       []Line
 }
 
-// Line is what was billed for one model on one day.
+// Line is the bill for one model on one day.
 type Line struct {
 	Day           string // in UTC
 	Model         string // empty: the report does not tell models apart

@@ -31,7 +31,7 @@ type Hub struct {
 	whole   map[string]bool   // SHA-256 of kept files that were read and compared
 }
 
-// Commit is what a revision of a dataset was resolved to.
+// Commit is the commit that a revision of a dataset was resolved to.
 type Commit struct {
 	Dataset  string // OWNER/NAME
 	Revision string // as it was written; empty: none was
@@ -185,7 +185,7 @@ func (d dirInfo) Choose() error {
 	return problem(choices(d.of, d.t), "%s has %s", d.of, assay.Count(len(data), "file")+" of data")
 }
 
-// tree is what a dataset holds at a commit.
+// tree lists the files of a dataset at a commit.
 type tree struct {
 	commit string
 	Files  []string        `json:"files"`

@@ -44,7 +44,7 @@ type Sum struct {
 	Bytes           int64 // that they take, packed or not
 }
 
-// Check is what is compared, and how.
+// Check tells what to compare, and how.
 type Check struct {
 	Ledger *ledger.Ledger
 	Files  artifacts.Place

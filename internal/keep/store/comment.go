@@ -6,7 +6,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Comment is what a person wrote about an answer.
+// Comment is a person's comment on an answer.
 type Comment struct {
 	No     int64
 	Run    int64

@@ -153,7 +153,7 @@ type Spending struct {
 	Cost        assay.Cost
 }
 
-// DayBill is what answers of one model cost on one day.
+// DayBill is the cost of one model's answers on one day.
 type DayBill struct {
 	Day           string // in UTC, such as 2026-11-15
 	Model         string // as the replies named it

@@ -27,7 +27,7 @@ type Artifact struct {
 	SHA256 string
 }
 
-// ArtifactKind is what an artifact holds.
+// ArtifactKind is the kind of an artifact's content.
 type ArtifactKind string
 
 // The kinds of artifacts. Those of a job have the names of its parts.
@@ -79,7 +79,7 @@ type Job struct {
 	Created  time.Time
 }
 
-// JobRole is what a job is to its segment.
+// JobRole is the role of a job for its segment.
 type JobRole string
 
 // The roles of jobs.
@@ -107,7 +107,7 @@ type TakenJob struct {
 	Segment         int64       // where that is booked; 0: at the first of the run that the provider answered
 }
 
-// Joined is what a run has of answers that were taken over.
+// Joined counts the answers of a run that were taken over.
 type Joined struct {
 	Answers int64
 	Cost    assay.Money

@@ -14,7 +14,7 @@ type Resolve struct {
 	Account string `json:"account,omitempty"`
 }
 
-// Do is what becomes of a held segment.
+// Do is the decision about a held segment.
 type Do string
 
 // What a person may decide.

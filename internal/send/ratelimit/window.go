@@ -38,7 +38,7 @@ type window struct {
 // usualPeriod is the time of a limit whose headers do not state it.
 const usualPeriod = time.Minute
 
-// hinted takes what is left by a reply; away is what those in flight will take, some of which may be counted already.
+// hinted takes over the rest that a reply tells; away is the amount that those in flight will take, some of which may be counted already.
 func (w *window) hinted(now time.Time, h Hint, away float64) {
 	reset := h.Reset
 	if reset <= 0 {

@@ -19,7 +19,7 @@ import (
 	"assay/internal/study/inputs"
 )
 
-// tableFlags are what a study is made of.
+// tableFlags name the parts of a table that a study is made from.
 type tableFlags struct {
 	from             string
 	question, answer string // columns
@@ -174,7 +174,7 @@ func given(flag string, asked func() string) string {
 	return asked()
 }
 
-// none is what is typed where there is no such column.
+// none is the answer where there is no such column.
 const none = "none"
 
 // modelsAtHand returns two models to begin with, those whose keys are set before others.

@@ -44,7 +44,7 @@ func (s Secret) sum(id, at string, body []byte) []byte {
 	return m.Sum(nil)
 }
 
-// judgement is what the signature of a notice shows.
+// judgement is the result of checking a notice's signature.
 type judgement int
 
 const (

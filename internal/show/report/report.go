@@ -67,7 +67,7 @@ type Pairing struct {
 	Both    bool   // every pair is shown both ways
 }
 
-// Comparing is what a comparison is in a stage.
+// Comparing describes the comparisons of a stage.
 type Comparing struct {
 	Verdicts int               // that tables count of one comparison
 	PerItem  int               // comparisons that two lanes have on one more item

@@ -14,13 +14,13 @@ type Card struct {
 	tiers                                   map[string]float64 // factors of service tiers
 }
 
-// Terms are what else a price depends on.
+// Terms are the conditions that a price depends on beside the model.
 type Terms struct {
 	Batch bool
 	Tier  string
 }
 
-// Bill is what an answer costs, in dollars, part by part.
+// Bill holds the cost of an answer in dollars, part by part.
 type Bill struct{ Input, Cached, Write5m, Write1h, Output, Searches float64 }
 
 // Sum returns all of it.

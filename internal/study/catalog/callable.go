@@ -8,7 +8,7 @@ import (
 	"assay/internal/assay"
 )
 
-// toolRule is what some models do not take of tools that a client runs. Rules add up.
+// toolRule lists the features of client tools that some models refuse. Rules add up.
 type toolRule struct {
 	Vendors []string `yaml:"vendors"` // none: all
 	API     string   `yaml:"api"`     // empty: all

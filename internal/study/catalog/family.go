@@ -236,7 +236,7 @@ func (c *Catalog) effortFactor(f Family, p assay.Params) float64 {
 	return 1
 }
 
-// CountsTokens reports whether a model is known to count tokens by o200k, which is what we count.
+// CountsTokens reports whether a model is known to count tokens by o200k, as we do.
 func (c *Catalog) CountsTokens(vendor, model string) bool {
 	return c.Find(vendor, model).Family.Tokens == 1
 }

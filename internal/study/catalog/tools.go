@@ -8,7 +8,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Tools are what a lane's `extra` lets a provider run for a request.
+// Tools are the tools that a lane's `extra` lets a provider run for a request.
 type Tools struct {
 	Any     bool            // it has tools that the provider runs
 	Bounded bool            // a request makes at most these calls

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Kind is what a declaration is about.
+// Kind is the subject of a declaration.
 type Kind string
 
 // The kinds of declarations.
@@ -72,7 +72,7 @@ func Says(all []Entry) []Said {
 	return out
 }
 
-// Look is what the verdicts of a stage showed before more items were asked: a look that has spent its error.
+// Look is an interim analysis of a stage before more items were asked: it has spent its error.
 type Look struct {
 	Stage  string    `json:"stage"`
 	Items  int       `json:"items"`
@@ -100,7 +100,7 @@ type Lock struct {
 	Changed []string  `json:"changed"` // since then; none: nothing
 }
 
-// Plan is what is known about when a study declared its analyses.
+// Plan tells when a study declared its analyses, as far as is known.
 type Plan struct {
 	Known   bool    // false: the run was begun by a program that did not note it
 	Entries []Entry // as they were declared

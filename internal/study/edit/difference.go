@@ -46,7 +46,7 @@ type Change struct {
 	Asks           bool     // requests, or what is read out of their answers, may come out otherwise
 }
 
-// Difference is what was changed from one study to another.
+// Difference holds the changes from one study to another.
 type Difference []Change
 
 // Asks returns the changes after which requests may be others; the rest changes none.

@@ -21,7 +21,7 @@ type Folder struct {
 	names map[assay.Sum]string // one for each content
 }
 
-// entry is what is known of a file of a size and an age.
+// entry holds the facts of a file of a certain size and age.
 type entry struct {
 	once     sync.Once
 	size     int64

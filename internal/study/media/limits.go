@@ -9,7 +9,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Limits are what one request to a vendor's API may show a model. A number that is 0 is unknown and limits nothing.
+// Limits bound the media of one request to a vendor's API. A number that is 0 is unknown and limits nothing.
 type Limits struct {
 	Images    []string `yaml:"images"`    // MIME types; none: no pictures
 	Documents []string `yaml:"documents"` // none: no documents

@@ -17,7 +17,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Facts are what the bytes of a file tell. What they do not tell is 0.
+// Facts are read from the bytes of a file. A fact that they do not hold is 0.
 type Facts struct {
 	Kind          assay.MediaKind // empty: of no kind that a model is shown
 	Type          string          // MIME type; empty: unknown

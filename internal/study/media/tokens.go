@@ -76,13 +76,13 @@ type Size struct {
 	Tokens int `yaml:"tokens"`
 }
 
-// Page is what a page of a document counts.
+// Page holds the tokens of a page of a document.
 type Page struct {
 	Expected int `yaml:"expected"`
 	High     int `yaml:"high"`
 }
 
-// Tokens are what something is expected to count, and the most.
+// Tokens are an expected number of tokens, and the most.
 type Tokens struct {
 	Expected, High int64
 }
@@ -138,7 +138,7 @@ func (r Rule) sound(m *assay.Media) Tokens {
 	return Tokens{Expected: n, High: n}
 }
 
-// Image returns the tokens of a picture in pixels; detail is what its request asks for, or empty.
+// Image returns the tokens of a picture in pixels; detail is the one that its request asks for, or empty.
 func (r Rule) Image(w, h int, detail string) int {
 	switch {
 	case r.Patches != nil:

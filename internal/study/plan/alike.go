@@ -2,7 +2,7 @@ package plan
 
 import "assay/internal/study"
 
-// FieldHint is what to do about a prompt without a field.
+// FieldHint is the hint for a prompt without a field.
 const FieldHint = "a field of the item is written {{ text }}"
 
 // AsksAlike reports whether an ask stage says the same about every item.

@@ -12,7 +12,7 @@ import (
 	"assay/internal/study/prompt"
 )
 
-// neutral is what a control says where the study says nothing.
+// neutral is the text of a control where the study gives none.
 //
 //go:embed control.md
 var neutral string

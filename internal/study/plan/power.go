@@ -68,7 +68,7 @@ type HeldAgainst struct {
 	Needed Needed  `json:"needed_for_80"`    // for a chance of 80%
 }
 
-// Measure is what a stage measures its lanes by.
+// Measure is the quantity by which a stage compares its lanes.
 type Measure string
 
 // The measures.
@@ -158,7 +158,7 @@ func (z *Size) span() float64 {
 	return z.Scale
 }
 
-// information is what one comparison is assumed to say about the difference of two strengths: as much as one without ties between equals.
+// information is assumed to be in one comparison about the difference of two strengths: as much as in one without ties between equals.
 const information = 0.25
 
 // Reckon computes what the stages of the plan can show, and what a difference of so many points needs (0: none is asked

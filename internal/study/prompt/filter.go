@@ -17,7 +17,7 @@ type filter struct {
 	apply  func(c *call, v any) (any, error)
 }
 
-// wants is what a filter can do something with.
+// wants names the kinds of value that a filter takes.
 type wants uint8
 
 const (
@@ -100,7 +100,7 @@ func isKind(kinds ...Kind) func(any) (bool, bool) {
 	}
 }
 
-// vocabulary is what the parser knows of filters and tests.
+// vocabulary holds the names of filters and tests for the parser.
 var vocabulary = func() (v syntax.Vocabulary) {
 	for _, f := range filters {
 		v.Filters = append(v.Filters, syntax.Signature{Name: f.name, Params: f.params, Need: f.need})

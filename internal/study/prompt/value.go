@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what sort of value a name stands for.
+// Kind is the kind of value that a name stands for.
 type Kind uint8
 
-// The kinds of value. Any is what is known only when the data is read.
+// The kinds of value. Any is one that is known only when the data is read.
 const (
 	Any Kind = iota
 	Text

@@ -8,7 +8,7 @@ import (
 	"assay/internal/study/decode"
 )
 
-// toolName is what every provider takes as the name of a tool.
+// toolName matches the names of tools that every provider takes.
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // checkTools holds the tools of a stage against themselves.

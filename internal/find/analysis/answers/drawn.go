@@ -28,7 +28,7 @@ type drawnLabels struct {
 	found    map[uint32]*analysis.Checked // by judge, once it was computed
 }
 
-// drawnLabel is what people said of one answer, or of the first lane of a pair.
+// drawnLabel is people's label of one answer, or of the first lane of a pair.
 type drawnLabel struct {
 	lane, other int // of a pair, in the order of their names; else other is -1
 	cluster     int

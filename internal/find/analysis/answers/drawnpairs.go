@@ -16,7 +16,7 @@ type meetings struct {
 	judges   []won
 }
 
-// won is what the first of two lanes, by name, has won by one judge, and how often they met: one way after the other.
+// won counts the wins of the first of two lanes, by name, by one judge, and how often they met: one way after the other.
 type won struct {
 	sums   []float32 // of halves: exact
 	times  []uint16

@@ -21,7 +21,7 @@ type repeats struct {
 	key     []byte
 }
 
-// asked is what a judge said of one answer, or of one pair in one order.
+// asked holds the verdicts of a judge on one answer, or on one pair in one order.
 type asked struct {
 	cluster uint32
 	labels  []string

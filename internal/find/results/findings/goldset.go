@@ -12,14 +12,14 @@ import (
 	"assay/internal/study"
 )
 
-// StageChange is what changed from one run to the next in a stage that judges, on items that are the same in both.
+// StageChange holds the changes from one run to the next in a stage that judges, on items that are the same in both.
 type StageChange struct {
 	Stage analysis.Stage     // as of the second run
 	Lanes []analysis.Finding // by lane: the second run minus the first
 	Gold  *GoldChange        // nil: both runs have no gold set for it
 }
 
-// GoldChange is what changed in the verdicts on a gold set: answers that stay the same and are judged in every run.
+// GoldChange holds the changes in the verdicts on a gold set: answers that stay the same and are judged in every run.
 type GoldChange struct {
 	Stage  string // that judges it
 	Shift  analysis.Finding

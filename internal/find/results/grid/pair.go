@@ -35,7 +35,7 @@ type PairQuery struct {
 	Limit int
 }
 
-// PairChange is what became of an item.
+// PairChange is the change of an item.
 type PairChange string
 
 // The changes that rows of a pair are picked by.

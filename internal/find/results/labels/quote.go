@@ -13,7 +13,7 @@ import (
 	"assay/internal/send/script/people"
 )
 
-// Quote is what the labels until the next planned correction will show.
+// Quote tells which precision the labels until the next planned correction give.
 type Quote struct {
 	Labels  int     `json:"labels"`  // more of them
 	Items   int     `json:"items"`   // that are labelled then

@@ -56,7 +56,7 @@ type Filter struct {
 	Limit     int    // 0: all
 }
 
-// Kind is what a run was made from.
+// Kind tells what a run was made from.
 type Kind string
 
 // The kinds of runs.

@@ -16,7 +16,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// Step is what changed in a stage from one run to the next.
+// Step holds the changes of a stage from one run to the next.
 type Step struct {
 	Items  int    // that both runs have, unchanged
 	Edited int    // that both have, and that were changed: they are left out
@@ -28,7 +28,7 @@ type Step struct {
 	Served []Version       // models that answer in another version
 }
 
-// Judge is what is known of the judge between two runs.
+// Judge holds the evidence about the judge between two runs.
 type Judge struct {
 	drift.Judge
 	Gold   string          // the stage that judges the gold set; empty: the study has none for it
@@ -90,7 +90,7 @@ func (t *Trend) step(ctx context.Context, r *results.Reader, i int) error {
 	return nil
 }
 
-// account is what is known of two runs besides their verdicts.
+// account holds the facts about two runs besides their verdicts.
 type account struct {
 	studies [2]*study.Study
 	lanes   [2][]store.Lane

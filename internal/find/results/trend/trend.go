@@ -38,7 +38,7 @@ type Run struct {
 	Cost assay.Cost
 }
 
-// Stage is what a stage found in every run. It has as many Points and Judged as there are runs, and one Step less.
+// Stage holds the findings of a stage in every run. It has as many Points and Judged as there are runs, and one Step less.
 type Stage struct {
 	Name   string
 	What   string // that lanes are ranked by
@@ -51,7 +51,7 @@ type Stage struct {
 	Steps  []Step
 }
 
-// Point is what a lane got in a run.
+// Point is the result of a lane in a run.
 type Point struct {
 	Value     stats.Number // not OK: the run does not have the lane, or no number for it
 	Interval  stats.Interval

@@ -15,7 +15,7 @@ const fewestOfAKind = 3
 // fewestDifferences is how many disagreements an error stands for at least: labels that all agree are no certainty.
 const fewestDifferences = 2
 
-// Use is what the judge's verdicts are good for.
+// Use tells how the judge's verdicts may be used.
 type Use string
 
 // The uses.

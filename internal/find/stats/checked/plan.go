@@ -6,7 +6,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// Wanted is what labels are asked for.
+// Wanted is the purpose of labels.
 type Wanted struct {
 	Target   float64 // half the width of an interval; with a power, the difference that is to be told apart
 	Power    float64 // 0: a width is wanted
@@ -76,7 +76,7 @@ func Looks(items int, alpha float64) []Look {
 	return []Look{{(items + 3) / 4, 0.1 * alpha}, {(items + 1) / 2, 0.2 * alpha}, {items, 0.7 * alpha}}
 }
 
-// Worth is what a label is worth.
+// Worth is the worth of a label.
 type Worth struct {
 	Verdicts float64 // one label is worth so many more judged items
 	Labels   float64 // with the judge the labelled items are as good as so many

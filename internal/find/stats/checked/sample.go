@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Scale is what verdicts and labels are.
+// Scale is the scale of verdicts and labels.
 type Scale struct {
 	YesNo     bool    // yes is 1, no is 0
 	Low, High float64 // the ends of a scale; equal: it has none
@@ -28,7 +28,7 @@ func (s Scale) steepest() float64 {
 	return 2
 }
 
-// Label is what people said of an answer, the mean of several.
+// Label is people's label of an answer, the mean of several.
 type Label struct {
 	Item, Cluster, Lane int
 	Verdict             float64 // the judge's on the same answer

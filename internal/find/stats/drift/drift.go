@@ -22,7 +22,7 @@ type Change struct {
 	Step     float64      // by which one verdict changes the value, where all are yes or no; else 0
 }
 
-// Judge is what is known of the judge between two runs. The zero value is a judge of which nothing is known.
+// Judge holds the evidence about the judge between two runs. The zero value is a judge of which nothing is known.
 type Judge struct {
 	Exact    bool   // a rule judges: the same answer gets the same verdict
 	Measured bool   // Shift was measured on answers that were judged in both runs

@@ -95,7 +95,7 @@ func unintended(ctx context.Context, w *work, err error) error {
 	return w.Ledger.Work.Audited(ctx, w.Lease, store.Audit{Due: w.Clock.Now()})
 }
 
-// seenAgain is what came of looking once more for the job of a lost create call, before anything is sent.
+// seenAgain is the result of another look for the job of a lost create call, before anything is sent.
 type seenAgain int
 
 // The results of a look.

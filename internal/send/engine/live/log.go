@@ -79,7 +79,7 @@ func (w *work) openLog(ctx context.Context) (*liveLog, error) {
 	return l, nil
 }
 
-// mark adds a record without a body about one request. Most is what it may cost, where that is told and known.
+// mark adds a record without a body about one request. Most is its highest cost, where that is known.
 func (l *liveLog) mark(is string, ord int64, most *assay.Money) error {
 	head := append(make([]byte, 0, 64), `{"is":"`...)
 	head = append(head, is...)

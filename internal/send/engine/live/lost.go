@@ -20,7 +20,7 @@ func LogOf(name string) (segment int64, ok bool) {
 	return segment, err == nil
 }
 
-// LostLog is what the live log of a segment shows that the ledger does not know.
+// LostLog holds the calls in a segment's live log that the ledger lacks.
 type LostLog struct {
 	Size int64
 	Away int64       // requests that left and did not come back

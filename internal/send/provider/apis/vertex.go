@@ -68,7 +68,7 @@ func vertexURL(base, location string) string {
 	return "https://" + location + "-aiplatform.googleapis.com"
 }
 
-// googleLogin is what makes credentials.
+// googleLogin makes credentials.
 const googleLogin = "`gcloud auth application-default login` makes credentials; GOOGLE_APPLICATION_CREDENTIALS names a file of them"
 
 // googleAuth puts a token into the header. The credentials are looked for at the first call, and renew themselves.

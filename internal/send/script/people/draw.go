@@ -247,7 +247,7 @@ func (s *Stage) judgedLanes(ctx context.Context, seen tally) ([]string, error) {
 	return out, err
 }
 
-// next is what a person is asked next, and what was found on the way.
+// next is the next task of a person, and the findings on the way to it.
 type next struct {
 	open  []openItem           // the first items with anything to label, in the order of the draw
 	dealt int                  // items of the draw that have any label

@@ -100,7 +100,7 @@ func (r *Rubric) ForPeople() string {
 	return ""
 }
 
-// Told is what a judge is told around the texts that it reads, and which parts of it the item brings.
+// Told holds the words around the texts that a judge reads, and which parts of them the item brings.
 type Told struct {
 	Text      string
 	Expect    string // what the item expects

@@ -27,7 +27,7 @@ type Plan struct {
 	Reworded func(ctx context.Context, since store.Run) (map[string]bool, error) // stages
 }
 
-// Answers are what earlier runs have answered, as far as a new run may take it over. They hold 48 bytes for each answer to a first
+// Answers are the answers of earlier runs that a new run may take over. They hold 48 bytes for each answer to a first
 // request; answers that depend on those are read when they are counted.
 type Answers struct {
 	of     Plan
@@ -274,7 +274,7 @@ func (o *Answers) has(later store.CurrentAnswer, lane string) bool {
 	return lane == "" || !o.lanes[lane] || o.taken[o.subject(later.Run, later.At.Item, lane)]
 }
 
-// sameness is what the items of earlier runs have in common with those of the study now.
+// sameness tells which items of earlier runs the study still has.
 type sameness struct {
 	has  map[subject]bool // items that the study has with the same contents, under this or another id
 	at   map[subject]bool // of these, items in the same place

@@ -166,7 +166,7 @@ func Runnable(w *shell.World, d *plan.Input, p *plan.Plan, name string, rehearse
 	return nil
 }
 
-// question is what a person is asked before something is paid.
+// question is the question that a person answers before anything is paid.
 type question struct {
 	pay   string // what is paid now: the first of it
 	why   string // what a run is begun from, or extended with

@@ -1,4 +1,4 @@
-// Package quote is what a plan sends, costs, takes and can show, in words.
+// Package quote puts into words what a plan sends, what it costs, how long it takes and which differences it can show.
 package quote
 
 import (

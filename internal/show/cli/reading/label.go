@@ -285,7 +285,7 @@ func (q *labelling) work(ctx context.Context, seed uint64) error {
 	}
 }
 
-// next is what comes after a key.
+// next is the state after a key was typed.
 type next int
 
 const (

@@ -24,7 +24,7 @@ const (
 	ExitInterrupted = 130
 )
 
-// ExitCodeHelp is what `assay help exit-codes` prints.
+// ExitCodeHelp is the text of `assay help exit-codes`.
 const ExitCodeHelp = `  0    done
   1    failed
   2    wrong usage, or a problem in the study

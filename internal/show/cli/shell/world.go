@@ -1,4 +1,4 @@
-// Package shell is what every command line has: the world outside, the flags that lead to a home, a study or a
+// Package shell holds what all commands share: the world outside, the flags that lead to a home, a study or a
 // provider, questions, files and exit codes.
 package shell
 

@@ -41,7 +41,7 @@ type statusDocument struct {
 	// Tuned are the limits that were set while the run went on.
 	Tuned *store.Tuning `json:"tuned,omitempty"`
 
-	// Segments are what travels together, with its job; with --segments alone.
+	// Segments are the groups of requests that travel together, each with its job; only with --segments.
 	Segments []segmentDocument `json:"segments,omitempty"`
 
 	// Doubles are the jobs that are one too many, with what they did.

@@ -11,7 +11,7 @@ func Colours(kind, none string) bool { return kind != "dumb" && none == "" }
 // red returns a text that stands out. It says nothing that its words do not.
 func red(text string) string { return "\x1b[31m" + text + "\x1b[0m" }
 
-// alarming reports whether a cell is what a reader has to look after: a state that nothing leads out of by itself, or
+// alarming reports whether a cell needs a person: a state that nothing leads out of by itself, or
 // requests that were lost.
 func alarming(head, cell string) bool {
 	switch strings.ToUpper(head) {

@@ -48,7 +48,7 @@ type trendStage struct {
 	Stories []trendStory
 }
 
-// trendStory is what happened between two runs.
+// trendStory tells the changes between two runs.
 type trendStory struct {
 	Title    string
 	A, B     string // the runs

@@ -45,7 +45,7 @@ func (d runsData) States() []runs.State {
 	return append([]runs.State{runs.StateOpen}, runs.States()...)
 }
 
-// runsQuery is what a list of runs is asked for.
+// runsQuery holds the parameters of a list of runs.
 type runsQuery struct {
 	Text, Study, State, Kept string
 	Sort                     runs.Sort

@@ -9,20 +9,20 @@ import (
 	"assay/internal/find/results/labels"
 )
 
-// Marks are what people said about answers where they read them, and what the reader may say.
+// Marks hold the labels and comments that people left while reading, and those that the reader may add.
 type Marks struct {
 	As   string // the reader, as the last form said
 	Back string // the address of the page
 	On   map[string]Mark
 }
 
-// Mark is what was said about one answer, and what may be.
+// Mark holds the labels and comments on one answer.
 type Mark struct {
 	Picks    []labels.Pickable
 	Comments []Comment
 }
 
-// Comment is what a person wrote about an answer.
+// Comment is a person's comment on an answer.
 type Comment struct {
 	No   int64     `json:"no"`
 	Key  string    `json:"key"`

@@ -22,7 +22,7 @@ type Request struct {
 	Waits  bool      // rather long than for less
 }
 
-// Beside is what lies beside an item in a grid.
+// Beside holds the neighbours of an item in a grid.
 type Beside struct {
 	Prev, Next string // the addresses of the items before and after it; empty: there is none
 	Grid       string // the address of the grid; empty: nothing is known of it

@@ -1,4 +1,4 @@
-// Package site is what all pages of the dashboard share: runs in addresses, templates, errors, and how each is written.
+// Package site holds the parts that all pages of the dashboard share: runs in addresses, templates, errors, and how each is written.
 package site
 
 import (

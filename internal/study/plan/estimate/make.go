@@ -16,7 +16,7 @@ import (
 	"assay/internal/study/tokens"
 )
 
-// Make plans a study. Problems are what the rows of its inputs do wrong; with them there is no plan.
+// Make plans a study. Problems are those of the rows of its inputs; with them there is no plan.
 func Make(ctx context.Context, d *plan.Input, o plan.Options) (*plan.Plan, assay.Problems) {
 	m := &maker{in: d, options: o, plan: &plan.Plan{Study: d.Study.Study, Items: map[string]int{}}, given: map[string]*answers{},
 		walked: map[string]bool{}}

@@ -14,7 +14,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// shape is what decides how many tokens something counts that is shown.
+// shape holds the properties of a medium that its tokens depend on.
 type shape struct {
 	kind                 assay.MediaKind
 	detail               string
@@ -23,7 +23,7 @@ type shape struct {
 	length               time.Duration
 }
 
-// shapes are what the mean request shows: how many of each shape.
+// shapes count the media of the mean request by shape.
 type shapes map[shape]float64
 
 func shapeOf(f *assay.Media) shape {

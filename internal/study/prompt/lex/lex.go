@@ -20,7 +20,7 @@ type Piece struct {
 	Broken bool // a problem has been reported; the tokens stop before it
 }
 
-// PieceKind is what a piece of a template is.
+// PieceKind is the kind of a piece of a template.
 type PieceKind uint8
 
 // The kinds of pieces.

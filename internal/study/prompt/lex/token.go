@@ -14,7 +14,7 @@ type Token struct {
 	Value any // of a literal
 }
 
-// Kind is what a token is.
+// Kind is the kind of a token.
 type Kind uint8
 
 // The kinds of tokens.
