@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"assay/internal/simulator/backend"
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/fault"
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/wire"
 )
 
@@ -25,7 +25,7 @@ type Options struct {
 	Faults  []fault.Rule
 	Limits  Limits
 
-	Rules     bodies.Rules       // what models reject; nil: what is known of the model families
+	Rules     rules.Rules        // what models reject; nil: what is known of the model families
 	Responder minds.Responder    // who answers; nil: a Writer
 	Quality   map[string]float64 // latent quality of models by name, for the Writer; others are derived from the name
 	Yield     map[string]float64 // their chance to give in to a push back, likewise
@@ -54,7 +54,7 @@ func New(o Options) (*Server, error) {
 		o.Clock = wallClock{}
 	}
 	if o.Rules == nil {
-		o.Rules = bodies.Families{}
+		o.Rules = rules.Families{}
 	}
 	if o.Responder == nil {
 		o.Responder = minds.Writer{Quality: o.Quality, Yield: o.Yield, Judges: o.Judges}

@@ -59,7 +59,8 @@ var layers = map[string]int{
 	"show/cli/state": 17, "show/cli/driving": 18, "show/cli/planning": 19, "show/cli/batch": 19,
 	"show/cli":  20,
 	"cmd/assay": 21, "scripts/testsum": 18,
-	"simulator/dice": 0, "simulator/minds": 1, "simulator/spill": 1, "simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,
+	"simulator/dice": 0, "simulator/eyes": 0, "simulator/minds": 1, "simulator/rules": 1, "simulator/spill": 1,
+	"simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,
 	"simulator/rates": 3,
 	"simulator/wire":  4, "simulator": 5,
 }
@@ -72,7 +73,8 @@ var quiet = []string{
 	"study/plan", "study/plan/check",
 	"study/plan/estimate", "study/edit", "study/declare", "study/convert",
 	"find/tables", "find/invoices", "send/ratelimit", "study/tokens", "study/adaptive", "find/analysis/gather", "find/analysis/answers",
-	"find/analysis/talks", "find/analysis/contests", "find/analysis/methods", "simulator/dice", "simulator/minds", "simulator/fault",
+	"find/analysis/talks", "find/analysis/contests", "find/analysis/methods", "simulator/dice", "simulator/eyes", "simulator/minds",
+	"simulator/fault",
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 
 	"github.com/valyala/fastjson"
@@ -36,7 +37,7 @@ func (c *Call) ask(d Dialect, model string, byPath bool) {
 	}
 	body, err := fastjson.ParseBytes(raw)
 	if err != nil || body.Type() != fastjson.TypeObject {
-		c.Fail(bodies.Invalid("", "invalid_json", "We could not parse the JSON body of your request."))
+		c.Fail(rules.Invalid("", "invalid_json", "We could not parse the JSON body of your request."))
 		return
 	}
 	q, rej := d.Read(bodies.Reading{Vendor: c.Vendor.Name, Caches: c.Vendor.Caches, Model: model, Rules: c.s.opts.Rules}, body)
@@ -47,7 +48,7 @@ func (c *Call) ask(d Dialect, model string, byPath bool) {
 	streamer, can := d.(Streamer)
 	byBody := body.GetBool("stream")
 	if byBody && !can {
-		c.Fail(bodies.Invalid("stream", "unsupported_value", "The simulator answers this call whole: streaming is not simulated."))
+		c.Fail(rules.Invalid("stream", "unsupported_value", "The simulator answers this call whole: streaming is not simulated."))
 		return
 	}
 	if byBody {

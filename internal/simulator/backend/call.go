@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -71,7 +71,7 @@ func (c *Call) run(h func(*Call)) {
 		case "drop":
 			panic(http.ErrAbortHandler)
 		case "status":
-			c.Fail(bodies.Plain(e.Status, e.Duration))
+			c.Fail(rules.Plain(e.Status, e.Duration))
 			return
 		case "quota":
 			c.Fail(c.Vendor.broke())
@@ -84,7 +84,7 @@ func (c *Call) run(h func(*Call)) {
 			c.Writer.WriteHeader(http.StatusTemporaryRedirect)
 			return
 		case "error-200":
-			c.Reply(http.StatusOK, c.Vendor.Shape(c, bodies.Plain(http.StatusInternalServerError, 0)))
+			c.Reply(http.StatusOK, c.Vendor.Shape(c, rules.Plain(http.StatusInternalServerError, 0)))
 			return
 		case "slow":
 			if c.kind == fault.Ask { // the model is slow, after the question has come
@@ -158,7 +158,7 @@ func (c *Call) Send(status int, mime string, b []byte) {
 }
 
 // Fail replies with a rejection in the vendor's own form.
-func (c *Call) Fail(r *bodies.Rejection) {
+func (c *Call) Fail(r *rules.Rejection) {
 	if r.RetryAfter > 0 && !c.Vendor.RetryInBody {
 		c.Writer.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(r.RetryAfter.Seconds()))))
 	}
@@ -166,7 +166,7 @@ func (c *Call) Fail(r *bodies.Rejection) {
 }
 
 // Good reports whether nothing went wrong. It answers the call itself when something did.
-func (c *Call) Good(rej *bodies.Rejection, err error) bool {
+func (c *Call) Good(rej *rules.Rejection, err error) bool {
 	switch {
 	case err != nil:
 		c.Trouble(err)
@@ -178,7 +178,7 @@ func (c *Call) Good(rej *bodies.Rejection, err error) bool {
 
 // Trouble answers with something that went wrong in the simulator itself.
 func (c *Call) Trouble(err error) {
-	c.Fail(&bodies.Rejection{Status: http.StatusInternalServerError, Code: "simulator", Message: "the simulator: " + err.Error()})
+	c.Fail(&rules.Rejection{Status: http.StatusInternalServerError, Code: "simulator", Message: "the simulator: " + err.Error()})
 }
 
 // maxDocument bounds the JSON documents that are read whole.
@@ -190,7 +190,7 @@ func (c *Call) Bytes(limit int64) []byte {
 	var big *http.MaxBytesError
 	switch {
 	case errors.As(err, &big):
-		c.Fail(&bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large",
+		c.Fail(&rules.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large",
 			Message: "Request exceeds the maximum size."})
 		return nil
 	case err != nil:
@@ -206,7 +206,7 @@ func (c *Call) Read(v any) bool {
 		return false
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		c.Fail(bodies.Invalid("", "invalid_json", "We could not parse the JSON body of your request: %s", err))
+		c.Fail(rules.Invalid("", "invalid_json", "We could not parse the JSON body of your request: %s", err))
 		return false
 	}
 	return true

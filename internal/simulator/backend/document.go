@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"assay/internal/assay/jsontext"
-	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -16,7 +16,7 @@ import (
 // to disk, so that it is never in memory whole. Every member goes to other in the order it comes, the array empty. A rejection
 // names what is wrong with the document.
 func (c *Call) Split(key string, limit int64,
-	other func(key string, value json.RawMessage) *bodies.Rejection) (spill.Blob, *bodies.Rejection, error) {
+	other func(key string, value json.RawMessage) *rules.Rejection) (spill.Blob, *rules.Rejection, error) {
 	out, err := c.s.spill.Create("lines")
 	if err != nil {
 		return spill.Blob{}, nil, err
@@ -50,8 +50,8 @@ func (c *Call) Split(key string, limit int64,
 }
 
 // rejectionOf returns the provider's rejection of a document that could not be read.
-func rejectionOf(err error) *bodies.Rejection {
-	var rej *bodies.Rejection
+func rejectionOf(err error) *rules.Rejection {
+	var rej *rules.Rejection
 	var big *http.MaxBytesError
 	switch {
 	case err == nil:
@@ -59,8 +59,8 @@ func rejectionOf(err error) *bodies.Rejection {
 	case errors.As(err, &rej):
 		return rej
 	case errors.As(err, &big):
-		return &bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large",
+		return &rules.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large",
 			Message: "Request exceeds the maximum size."}
 	}
-	return bodies.Invalid("", "invalid_json", "The request body is not valid JSON: %s", err)
+	return rules.Invalid("", "invalid_json", "The request body is not valid JSON: %s", err)
 }

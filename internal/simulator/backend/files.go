@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -46,13 +46,13 @@ type Output struct {
 }
 
 // KeepFile registers a file for the caller's account, unless its id is taken.
-func (c *Call) KeepFile(f *File) *bodies.Rejection {
+func (c *Call) KeepFile(f *File) *rules.Rejection {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	f.vendor, f.Account = c.Vendor.Name, cmp.Or(f.Account, c.Account)
 	k := scoped(f.vendor, f.Account, f.ID)
 	if old := c.s.fileByID[k]; old != nil && !old.gone && !old.expired(f.Made) {
-		return &bodies.Rejection{Status: http.StatusConflict, Code: "already_exists", Message: "File " + f.ID + " already exists."}
+		return &rules.Rejection{Status: http.StatusConflict, Code: "already_exists", Message: "File " + f.ID + " already exists."}
 	}
 	c.s.fileByID[k] = f
 	c.s.files = append(c.s.files, f)
@@ -143,7 +143,7 @@ func (c *Call) Receive(limit int64) (Form, bool) {
 	f := Form{Fields: map[string]string{}}
 	_, params, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
 	if err != nil || params["boundary"] == "" {
-		c.Fail(bodies.Invalid("file", "invalid_request", "This endpoint takes multipart/form-data."))
+		c.Fail(rules.Invalid("file", "invalid_request", "This endpoint takes multipart/form-data."))
 		return f, false
 	}
 	mr := multipart.NewReader(c.Request.Body, params["boundary"])
@@ -157,14 +157,14 @@ func (c *Call) Receive(limit int64) (Form, bool) {
 		}
 		switch {
 		case errors.Is(err, spill.ErrTooLarge):
-			c.Fail(&bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "file_too_large", Message: "The file is too large."})
+			c.Fail(&rules.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "file_too_large", Message: "The file is too large."})
 			return f, false
 		case err != nil:
 			panic(http.ErrAbortHandler) // the client hung up, or sent nonsense
 		}
 	}
 	if f.Path == "" {
-		c.Fail(bodies.Invalid("file", "missing_required_parameter", "'file' is a required property"))
+		c.Fail(rules.Invalid("file", "missing_required_parameter", "'file' is a required property"))
 		return f, false
 	}
 	return f, true

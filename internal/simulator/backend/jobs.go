@@ -7,30 +7,30 @@ import (
 	"slices"
 	"time"
 
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
 // Draft is a job before the provider has looked at its lines.
 type Draft struct {
-	ID       string                          // chosen by the client; "": by NewID
-	Key      string                          // what the registry calls it; "": by its id
-	NewID    func(uint64) string             // makes an id of the job's number
-	Format   Format                          // of its lines and results
-	Data     spill.Blob                      // its lines
-	Input    string                          // id of the file it is made from
-	Name     string                          // what the client calls it
-	Meta     map[string]string               // the client's own keys and values
-	Endpoint string                          // that its requests are for
-	Model    string                          // that answers all of them; "": each line names its own
-	Extra    any                             // what only its vendor needs
-	Window   time.Duration                   // until it expires; 0: the vendor's
-	Outputs  func(*Job) []string             // ids of its result files
-	InOrder  bool                            // results in the order of the requests
-	Strict   func(*Survey) *bodies.Rejection // what makes the provider refuse at once
-	Late     func(*Survey)                   // what else it finds wrong later
-	Missing  string                          // the input file that is not there, where that is found out later
+	ID       string                         // chosen by the client; "": by NewID
+	Key      string                         // what the registry calls it; "": by its id
+	NewID    func(uint64) string            // makes an id of the job's number
+	Format   Format                         // of its lines and results
+	Data     spill.Blob                     // its lines
+	Input    string                         // id of the file it is made from
+	Name     string                         // what the client calls it
+	Meta     map[string]string              // the client's own keys and values
+	Endpoint string                         // that its requests are for
+	Model    string                         // that answers all of them; "": each line names its own
+	Extra    any                            // what only its vendor needs
+	Window   time.Duration                  // until it expires; 0: the vendor's
+	Outputs  func(*Job) []string            // ids of its result files
+	InOrder  bool                           // results in the order of the requests
+	Strict   func(*Survey) *rules.Rejection // what makes the provider refuse at once
+	Late     func(*Survey)                  // what else it finds wrong later
+	Missing  string                         // the input file that is not there, where that is found out later
 }
 
 // forever is longer than any test.
@@ -47,7 +47,7 @@ func (c *Call) Launch(d Draft) (*Job, bool) {
 
 // submit makes a job of a draft and keeps it. What is wrong with single requests comes out when they run; what is wrong with
 // the whole comes out late too, unless the draft is strict.
-func (c *Call) submit(d Draft) (*Job, *bodies.Rejection, error) {
+func (c *Call) submit(d Draft) (*Job, *rules.Rejection, error) {
 	o := c.s.opts
 	n := c.s.newID(c.Vendor.Name, c.Now)
 	j := &Job{
@@ -81,7 +81,7 @@ func (c *Call) submit(d Draft) (*Job, *bodies.Rejection, error) {
 		d.Late(sv)
 	}
 	if d.Missing != "" {
-		sv.Issues = []Issue{{Rejection: bodies.Rejection{Status: http.StatusBadRequest, Code: "invalid_request", Param: "file_id",
+		sv.Issues = []Issue{{Rejection: rules.Rejection{Status: http.StatusBadRequest, Code: "invalid_request", Param: "file_id",
 			Message: "Cannot find file " + d.Missing + "."}}}
 	}
 	if c.Vendor.FirstBad && len(sv.Issues) > 1 {
@@ -130,7 +130,7 @@ func (c *Call) spoil(j *Job) {
 			if c.Vendor.LineByLine {
 				continue
 			}
-			j.Failure = []Issue{{Rejection: bodies.Rejection{Status: http.StatusBadRequest, Code: e.Word,
+			j.Failure = []Issue{{Rejection: rules.Rejection{Status: http.StatusBadRequest, Code: e.Word,
 				Message: "The batch was rejected: " + e.Word}}}
 		case "in-order":
 			j.Order.Identity = true
@@ -142,12 +142,12 @@ func (c *Call) spoil(j *Job) {
 func scoped(vendor, account, id string) string { return vendor + " " + account + " " + id }
 
 // keep registers a job and its result files, unless its id is taken.
-func (s *Service) keep(j *Job, outputs []string) *bodies.Rejection {
+func (s *Service) keep(j *Job, outputs []string) *rules.Rejection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := scoped(j.Vendor.Name, j.Account, cmp.Or(j.key, j.ID))
 	if _, taken := s.jobByID[k]; taken {
-		return &bodies.Rejection{Status: http.StatusConflict, Code: "already_exists", Message: "There is already a job named " + j.ID + "."}
+		return &rules.Rejection{Status: http.StatusConflict, Code: "already_exists", Message: "There is already a job named " + j.ID + "."}
 	}
 	s.jobByID[k] = j
 	s.jobs = append(s.jobs, j)
@@ -163,7 +163,7 @@ func (c *Call) Job(id string) *Job {
 	j := c.s.jobByID[scoped(c.Vendor.Name, c.Account, id)]
 	c.s.mu.Unlock()
 	if j == nil || j.isGone() || c.hides(j) {
-		c.Fail(bodies.NotFound("No batch found with id '%s'.", id))
+		c.Fail(rules.NotFound("No batch found with id '%s'.", id))
 		return nil
 	}
 	return j

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/rules"
 )
 
 // Meter counts what an account has left this minute.
@@ -64,7 +64,7 @@ func (c *Call) metered(tokens int) bool {
 		c.Vendor.Rate(c.Writer.Header(), m)
 	}
 	if !fits {
-		c.Fail(bodies.Plain(http.StatusTooManyRequests, max(m.Reset, time.Second)))
+		c.Fail(rules.Plain(http.StatusTooManyRequests, max(m.Reset, time.Second)))
 	}
 	return fits
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -11,7 +12,7 @@ import (
 // Dialect is a shape of request and reply bodies.
 type Dialect interface {
 	// Read takes a body apart. A rejection comes with as much of the question as was understood.
-	Read(rd bodies.Reading, body *fastjson.Value) (bodies.Request, *bodies.Rejection)
+	Read(rd bodies.Reading, body *fastjson.Value) (bodies.Request, *rules.Rejection)
 	// Write appends the reply's body.
 	Write(dst []byte, q *bodies.Request, r *bodies.Reply) []byte
 }
@@ -30,7 +31,7 @@ type Framer interface {
 // Format is how a provider's batches carry requests in and results out.
 type Format interface {
 	// Open takes a request line apart. A rejection of the line is a fault of the whole job.
-	Open(j *Job, line *fastjson.Value) (Carried, *bodies.Rejection)
+	Open(j *Job, line *fastjson.Value) (Carried, *rules.Rejection)
 	// Close appends the line of a request that ended, without a line feed, and returns into which of the job's
 	// result files it goes.
 	Close(dst []byte, j *Job, e *Ended) (line []byte, file int)
@@ -47,7 +48,7 @@ type Carried struct {
 // Issue is something wrong with a job as a whole. Lines count from 1; 0 is no line.
 type Issue struct {
 	Line int
-	bodies.Rejection
+	rules.Rejection
 }
 
 // Ended is how one request of a job ended.
@@ -56,7 +57,7 @@ type Ended struct {
 	How       Ending
 	Line      []byte // the request as it came
 	Reply     []byte // JSON of the reply, when there is one
-	Rejection *bodies.Rejection
+	Rejection *rules.Rejection
 	Number    uint64 // random, its own
 	usage     bodies.Usage
 	at        time.Time

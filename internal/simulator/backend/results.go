@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 
 	"github.com/valyala/fastjson"
@@ -130,7 +131,7 @@ func (s *Service) finish(j *Job, n int, line []byte, p *fastjson.Parser, how End
 	}
 	q, rej := in.Dialect.Read(s.reading(j, in), in.Body)
 	if rej == nil && dice.Chance(e.Number) < j.troubles {
-		rej = bodies.Plain(http.StatusInternalServerError, 0)
+		rej = rules.Plain(http.StatusInternalServerError, 0)
 	}
 	if rej != nil {
 		e.How, e.Rejection = Errored, rej

@@ -17,6 +17,7 @@ import (
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -32,7 +33,7 @@ type Settings struct {
 
 	Now       func() time.Time
 	Faults    *fault.Book
-	Rules     bodies.Rules
+	Rules     rules.Rules
 	Responder minds.Responder
 	Charged   func(bodies.Charge) // is called with every live answer that is billed; nil: nothing is
 }

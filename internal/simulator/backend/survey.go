@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 
 	"github.com/valyala/fastjson"
@@ -19,7 +20,7 @@ type Survey struct {
 	model    string
 	Issues   []Issue
 	bad      []uint32 // lines that end in an error
-	firstBad *bodies.Rejection
+	firstBad *rules.Rejection
 	ids      []uint64 // hashes, in the order of the lines
 	prefixes map[uint64]uint32
 }
@@ -44,7 +45,7 @@ func (s *Service) survey(j *Job, data spill.Blob) (*Survey, error) {
 		n := x.Len
 		v, perr := parser.ParseBytes(line)
 		if perr != nil {
-			sv.note(n+1, bodies.Invalid("", "invalid_json_line", "This line is not parseable as valid JSON."))
+			sv.note(n+1, rules.Invalid("", "invalid_json_line", "This line is not parseable as valid JSON."))
 		} else {
 			s.surveyLine(sv, j, v, n)
 		}
@@ -69,12 +70,12 @@ func (s *Service) surveyLine(sv *Survey, j *Job, v *fastjson.Value, n int) {
 	sv.ids = append(sv.ids, dice.Hash(0, in.ID))
 	q, rej := in.Dialect.Read(s.reading(j, in), in.Body)
 	if rej == nil && dice.Chance(dice.Hash(j.Number, in.ID)) < j.troubles {
-		rej = bodies.Plain(http.StatusInternalServerError, 0)
+		rej = rules.Plain(http.StatusInternalServerError, 0)
 	}
 	if sv.model == "" {
 		sv.model = q.Model
 	} else if q.Model != sv.model && j.Vendor.OneModel {
-		sv.note(n+1, bodies.Invalid("body.model", "mismatched_model", "The model of this request differs from that of the others."))
+		sv.note(n+1, rules.Invalid("body.model", "mismatched_model", "The model of this request differs from that of the others."))
 	}
 	sv.Tokens += int64(bodies.PromptTokens(&q))
 	if rej != nil {
@@ -91,7 +92,7 @@ func (s *Service) surveyLine(sv *Survey, j *Job, v *fastjson.Value, n int) {
 	}
 }
 
-func (sv *Survey) note(line int, r *bodies.Rejection) {
+func (sv *Survey) note(line int, r *rules.Rejection) {
 	if len(sv.Issues) < maxIssues {
 		sv.Issues = append(sv.Issues, Issue{Line: line, Rejection: *r})
 	}
@@ -100,7 +101,7 @@ func (sv *Survey) note(line int, r *bodies.Rejection) {
 // finish looks at the lines as a whole.
 func (sv *Survey) finish(v *Vendor, l Limits) {
 	if line := firstRepeat(sv.ids); line > 0 && !v.LooseIDs {
-		sv.note(line, bodies.Invalid("custom_id", "duplicate_custom_id",
+		sv.note(line, rules.Invalid("custom_id", "duplicate_custom_id",
 			"The custom_id for this request is a duplicate of another request."))
 	}
 	most, bytes := v.Requests, v.Bytes
@@ -112,11 +113,11 @@ func (sv *Survey) finish(v *Vendor, l Limits) {
 	}
 	switch {
 	case sv.Lines.Len == 0:
-		sv.note(0, bodies.Invalid("", "empty_file", "The input file is empty."))
+		sv.note(0, rules.Invalid("", "empty_file", "The input file is empty."))
 	case most > 0 && sv.Lines.Len > most:
-		sv.note(0, bodies.Invalid("", "too_many_tasks", "The batch has %d requests; at most %d are allowed.", sv.Lines.Len, most))
+		sv.note(0, rules.Invalid("", "too_many_tasks", "The batch has %d requests; at most %d are allowed.", sv.Lines.Len, most))
 	case bytes > 0 && sv.Lines.Data.Size > bytes:
-		sv.note(0, &bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "file_too_large",
+		sv.note(0, &rules.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "file_too_large",
 			Message: fmt.Sprintf("The batch has %d bytes; at most %d are allowed.", sv.Lines.Data.Size, bytes)})
 	}
 }
@@ -156,7 +157,7 @@ func OneBadFailsAll(sv *Survey) {
 // TooMuchQueued finds a batch invalid that does not fit beside those still unfinished.
 func (c *Call) TooMuchQueued(sv *Survey) {
 	if len(sv.Issues) == 0 && c.OverQueued(sv.model, sv.Tokens) {
-		sv.note(0, &bodies.Rejection{Status: http.StatusTooManyRequests, Code: "token_limit_exceeded", Message: fmt.Sprintf(
+		sv.note(0, &rules.Rejection{Status: http.StatusTooManyRequests, Code: "token_limit_exceeded", Message: fmt.Sprintf(
 			"Enqueued token limit reached for %s. Limit: %d enqueued tokens. Please try again once some in_progress batches have "+
 				"been completed.", sv.model, c.s.opts.Limits.Enqueued)})
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/rules"
 )
 
 // Vendor is one provider as the simulator plays it.
@@ -18,9 +18,9 @@ type Vendor struct {
 	Base   string // what its clients are given as a base URL
 	number uint32 // its place in the list of vendors, from 1
 
-	Key         func(*http.Request) string    // where its key travels
-	Admit       func(*Call) *bodies.Rejection // what else a call needs; nil: nothing
-	Shape       func(*Call, *bodies.Rejection) any
+	Key         func(*http.Request) string   // where its key travels
+	Admit       func(*Call) *rules.Rejection // what else a call needs; nil: nothing
+	Shape       func(*Call, *rules.Rejection) any
 	DeniedAs    int    // status of a bad key; 0: 401
 	FirstBad    bool   // the validation of a batch stops at the first bad line
 	BrokeAs     string // what running out of money is called; "": insufficient_quota
@@ -47,8 +47,8 @@ type Vendor struct {
 func (v *Vendor) idHeader() string { return cmp.Or(v.IDHeaderAs, "X-Request-Id") }
 
 // Denied returns the answer to a missing or bad key.
-func (v *Vendor) Denied(key string) *bodies.Rejection {
-	r := bodies.Plain(http.StatusUnauthorized, 0)
+func (v *Vendor) Denied(key string) *rules.Rejection {
+	r := rules.Plain(http.StatusUnauthorized, 0)
 	if key == "" {
 		r.Code, r.Message = "missing_api_key", "You didn't provide an API key."
 	}
@@ -57,8 +57,8 @@ func (v *Vendor) Denied(key string) *bodies.Rejection {
 }
 
 // broke returns the answer to an account without money: waiting does not help.
-func (v *Vendor) broke() *bodies.Rejection {
-	return &bodies.Rejection{
+func (v *Vendor) broke() *rules.Rejection {
+	return &rules.Rejection{
 		Status: cmp.Or(v.BrokeStatus, http.StatusTooManyRequests), Code: cmp.Or(v.BrokeAs, "insufficient_quota"),
 		Message: "You exceeded your current quota, please check your plan and billing details.",
 	}

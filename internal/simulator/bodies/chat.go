@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -23,31 +24,36 @@ type Chat struct {
 }
 
 // Read takes a body apart.
-func (d Chat) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+func (d Chat) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
 	q := Request{Question: minds.Question{
 		Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")), Stop: stringsOf(b.Get("stop")), Tier: stringOf(b, "service_tier"),
 	}}
 	msgs := b.GetArray("messages")
 	if len(msgs) == 0 {
-		return q, Invalid("messages", "missing_required_parameter", "Missing required parameter: 'messages'.")
+		return q, rules.Invalid("messages", "missing_required_parameter", "Missing required parameter: 'messages'.")
 	}
+	sees := &viewer{rd: rd, q: &q}
 	for i, m := range msgs {
 		role := stringOf(m, "role")
 		if !strings.Contains(" system developer user assistant tool ", " "+role+" ") {
-			return q, Invalid(fmt.Sprintf("messages[%d].role", i), "invalid_value", "Invalid value: '%s'.", role)
+			return q, rules.Invalid(fmt.Sprintf("messages[%d].role", i), "invalid_value", "Invalid value: '%s'.", role)
 		}
 		q.addMessage(role, contentText(m.Get("content")))
+		q.ToldBack = role == "tool"
+		sees.chatParts(m.Get("content"))
 	}
 	if rd.Batch && b.GetBool("stream") {
-		return q, Invalid("stream", "invalid_value", "Streaming is not supported in batches.")
+		return q, rules.Invalid("stream", "invalid_value", "Streaming is not supported in batches.")
 	}
-	a := Asked{API: "chat", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"), TopK: intOf(b, "top_k")}
+	a := rules.Asked{API: "chat", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"),
+		TopK: intOf(b, "top_k")}
 	for _, f := range []string{"max_tokens", "max_completion_tokens"} {
 		if n := b.GetInt(f); n > 0 {
 			a.MaxTokens, a.MaxField = n, f
 		}
 	}
 	q.MaxTokens = a.MaxTokens
+	q.functions(b, false)
 	d.readThinking(&q, &a, b)
 	switch stringOf(b, "response_format", "type") {
 	case "json_schema":
@@ -55,7 +61,7 @@ func (d Chat) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	case "json_object":
 		q.JSON = true
 	}
-	if rej := rd.check(a); rej != nil {
+	if rej := cmp.Or(rd.check(a), sees.end(), q.gptTools(rd)); rej != nil {
 		return q, rej
 	}
 	if rej := q.severalChats(b); rej != nil {
@@ -69,7 +75,7 @@ func (d Chat) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 }
 
 // readThinking reads the many ways to ask for reasoning.
-func (d Chat) readThinking(q *Request, a *Asked, b *fastjson.Value) {
+func (d Chat) readThinking(q *Request, a *rules.Asked, b *fastjson.Value) {
 	q.Effort, a.EffortField = stringOf(b, "reasoning_effort"), "reasoning_effort"
 	if r := b.Get("reasoning"); r != nil { // OpenRouter and Together
 		q.Effort = cmp.Or(q.Effort, stringOf(r, "effort"))
@@ -78,7 +84,7 @@ func (d Chat) readThinking(q *Request, a *Asked, b *fastjson.Value) {
 		a.EffortField = "reasoning.effort"
 	}
 	a.Effort = q.Effort
-	_, reasons := gptReasons(q.Model)
+	_, reasons := rules.GPTReasons(q.Model)
 	q.Thinks = (q.Thinks || reasons || q.Effort != "" || thinksByName(q.Model) || stringOf(b, "prompt_mode") == "reasoning") &&
 		q.Effort != "none"
 	q.Thoughts = d.Thoughts != "" && !b.GetBool("reasoning", "exclude") && stringOf(b, "reasoning_format") != "hidden"
@@ -133,6 +139,10 @@ func (d Chat) choice(q *Request, r *Reply, index int) chatChoice {
 		msg.ReasoningContent = r.Thoughts
 	}
 	one := chatChoice{Index: index, FinishReason: "stop", Message: msg}
+	if len(r.Calls) > 0 {
+		one.FinishReason = "tool_calls"
+		one.Message.addCalls(r, d.Thoughts == "chunks")
+	}
 	if r.cut {
 		one.FinishReason = "length"
 	}
@@ -156,6 +166,7 @@ func (d Chat) usage(r *Reply) chatUsage {
 		u.Completion -= r.Usage.Reasoning
 	}
 	u.PromptDetails.Cached, u.PromptDetails.Write = r.Usage.Cached, r.Usage.Write5m+r.Usage.Write1h
+	u.PromptDetails.Images, u.PromptDetails.Audio = r.Usage.Pictures, r.Usage.Sounds
 	u.CompletionDetails.Reasoning = r.Usage.Reasoning
 	if d.Hits {
 		u.Hit, u.Miss = &r.Usage.Cached, new(r.Usage.Input-r.Usage.Cached)
@@ -198,6 +209,7 @@ type chatMessage struct {
 	Refusal          any    `json:"refusal"`
 	Annotations      []any  `json:"annotations"`
 	Reasoning        string `json:"reasoning,omitempty"`
+	ToolCalls        []any  `json:"tool_calls,omitempty"`
 	ReasoningContent string `json:"reasoning_content,omitempty"`
 }
 
@@ -209,6 +221,7 @@ type chatUsage struct {
 		Cached int `json:"cached_tokens"`
 		Write  int `json:"cache_write_tokens,omitempty"`
 		Audio  int `json:"audio_tokens"`
+		Images int `json:"image_tokens,omitempty"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails struct {
 		Reasoning int `json:"reasoning_tokens"`
@@ -230,14 +243,14 @@ type chatUsage struct {
 const mostLikely = 20
 
 // weighs sets whether it is told how likely words are, and how many likely ones are told.
-func (q *Request) weighs(wanted bool, top *int, name string) *Rejection {
+func (q *Request) weighs(wanted bool, top *int, name string) *rules.Rejection {
 	q.Weigh = wanted
 	switch {
 	case top == nil:
 	case !wanted:
-		return Invalid(name, "invalid_value", "'%s' goes with log probabilities only, which are not asked for.", name)
+		return rules.Invalid(name, "invalid_value", "'%s' goes with log probabilities only, which are not asked for.", name)
 	case *top < 0 || *top > mostLikely:
-		return Invalid(name, "integer_above_max_value", "Invalid '%s': expected a value from 0 to %d.", name, mostLikely)
+		return rules.Invalid(name, "integer_above_max_value", "Invalid '%s': expected a value from 0 to %d.", name, mostLikely)
 	default:
 		q.likely = *top
 	}
@@ -248,10 +261,11 @@ func (q *Request) weighs(wanted bool, top *int, name string) *Rejection {
 const mostAnswers = 128
 
 // severalChats reads how many answers are wanted, and whether it is told how likely their words are.
-func (q *Request) severalChats(b *fastjson.Value) *Rejection {
+func (q *Request) severalChats(b *fastjson.Value) *rules.Rejection {
 	if n := intOf(b, "n"); n != nil {
 		if *n < 1 || *n > mostAnswers {
-			return Invalid("n", "integer_out_of_range", "Invalid 'n': integer out of range. Expected a value from 1 to %d.", mostAnswers)
+			return rules.Invalid("n", "integer_out_of_range", "Invalid 'n': integer out of range. Expected a value from 1 to %d.",
+				mostAnswers)
 		}
 		q.n = *n
 	}

@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -23,22 +24,22 @@ const (
 )
 
 // Read takes a body apart.
-func (d Embeddings) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+func (d Embeddings) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
 	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: stringOf(b, "model")}, Vector: embeddingSize}
 	for _, text := range stringsOf(b.Get("input")) {
 		q.addMessage("user", text)
 	}
 	if len(q.Messages) == 0 {
-		return q, Invalid("input", "missing_required_parameter", "'$.input' is invalid.")
+		return q, rules.Invalid("input", "missing_required_parameter", "'$.input' is invalid.")
 	}
 	if n := intOf(b, "dimensions"); n != nil {
 		q.Vector = *n
 	}
 	if q.Vector < 1 || q.Vector > embeddingMost {
-		return q, Invalid("dimensions", "invalid_value", "Invalid value for 'dimensions'.")
+		return q, rules.Invalid("dimensions", "invalid_value", "Invalid value for 'dimensions'.")
 	}
 	q.packed = stringOf(b, "encoding_format") == "base64"
-	return q, rd.check(Asked{API: "embeddings", Model: q.Model})
+	return q, rd.check(rules.Asked{API: "embeddings", Model: q.Model})
 }
 
 // Write appends the body of a reply.

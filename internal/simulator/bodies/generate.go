@@ -6,6 +6,7 @@ import (
 
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -40,25 +41,33 @@ func partsText(v *fastjson.Value) string {
 }
 
 // Read takes a body apart.
-func (d Generate) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+func (d Generate) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
 	model := cmp.Or(rd.Model, strings.TrimPrefix(stringOf(b, "model"), "models/"))
 	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: model, Tier: stringOf(either(b, "serviceTier"))}}
 	q.System = partsText(either(b, "systemInstruction"))
 	contents := b.GetArray("contents")
+	sees := &viewer{rd: rd, q: &q}
+	level := stringOf(either2(either2(b, "generationConfig"), "mediaResolution"))
 	for i, m := range contents {
 		role := stringOf(m, "role")
 		if role != "" && role != "user" && role != "model" {
-			return q, Invalid("", "", "Please use a valid role: user, model. (contents[%d])", i)
+			return q, rules.Invalid("", "", "Please use a valid role: user, model. (contents[%d])", i)
 		}
 		if len(m.GetArray("parts")) == 0 {
-			return q, Invalid("", "", "contents[%d].parts: must not be empty", i)
+			return q, rules.Invalid("", "", "contents[%d].parts: must not be empty", i)
 		}
 		q.addMessage(role, partsText(m))
+		sees.generateParts(m, level)
+		q.ToldBack = false
+		for _, p := range m.GetArray("parts") {
+			q.ToldBack = q.ToldBack || either(p, "functionResponse") != nil
+		}
 	}
+	q.declarations(b)
 	if len(contents) == 0 {
-		return q, Invalid("", "", "contents is not specified")
+		return q, rules.Invalid("", "", "contents is not specified")
 	}
-	a := Asked{API: "generate", Model: q.Model}
+	a := rules.Asked{API: "generate", Model: q.Model}
 	if g := either(b, "generationConfig"); g != nil {
 		d.readConfig(&q, &a, g, rd.Batch)
 	}
@@ -66,14 +75,14 @@ func (d Generate) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	if rej := q.severalCandidates(either2(b, "generationConfig")); rej != nil {
 		return q, rej
 	}
-	if rej := rd.check(a); rej != nil {
+	if rej := cmp.Or(rd.check(a), sees.end()); rej != nil {
 		return q, rej
 	}
 	q.ownMarks()
 	return q, nil
 }
 
-func (d Generate) readConfig(q *Request, a *Asked, g *fastjson.Value, batch bool) {
+func (d Generate) readConfig(q *Request, a *rules.Asked, g *fastjson.Value, batch bool) {
 	a.Temperature, a.TopP, a.TopK = floatOf(g, "temperature"), floatOf(either2(g, "topP")), intOf(either2(g, "topK"))
 	q.MaxTokens = either2(g, "maxOutputTokens").GetInt()
 	q.Stop = stringsOf(either(g, "stopSequences"))
@@ -110,7 +119,7 @@ func either2(v *fastjson.Value, camel string) *fastjson.Value {
 }
 
 // thinkByDefault knows which models think when the request does not set it: all since 2.5, but the lightest.
-func (d Generate) thinkByDefault(q *Request, a Asked) {
+func (d Generate) thinkByDefault(q *Request, a rules.Asked) {
 	old := strings.Contains(q.Model, "gemini-1") || strings.Contains(q.Model, "gemini-2.0")
 	light := strings.Contains(q.Model, "lite") && a.Thinking == ""
 	q.Thinks = !old && !light && q.Effort != "none"
@@ -124,6 +133,9 @@ func (d Generate) Write(dst []byte, q *Request, r *Reply) []byte {
 			Prompt: r.Usage.Input, Cached: r.Usage.Cached, Candidates: r.Usage.Output - r.Usage.Reasoning, Thoughts: r.Usage.Reasoning,
 			Total: r.Usage.Input + r.Usage.Output,
 		},
+	}
+	if u := r.Usage; u.Pictures+u.Papers+u.Sounds > 0 {
+		out.Usage.split(u)
 	}
 	if d.Vertex {
 		out.Usage.Traffic = "ON_DEMAND"
@@ -155,6 +167,13 @@ func (d Generate) candidate(q *Request, r *Reply, index int) generateCandidate {
 	if r.Text != "" {
 		cand.Content.Parts = append(cand.Content.Parts, generatePart{Text: r.Text})
 	}
+	for i, call := range r.Calls {
+		part := generatePart{Call: map[string]any{"name": call.Name, "args": call.Arguments}}
+		if i == 0 && q.Thinks {
+			part.Signature = dice.Letters(dice.Base62, 32)(r.id)
+		}
+		cand.Content.Parts = append(cand.Content.Parts, part)
+	}
 	if q.Weigh {
 		tokens := geminiTokens(q, r)
 		chosen, _ := tokens["chosenCandidates"].([]any)
@@ -168,7 +187,7 @@ func (d Generate) candidate(q *Request, r *Reply, index int) generateCandidate {
 type Embed struct{ Many bool }
 
 // Read takes a body apart.
-func (d Embed) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+func (d Embed) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
 	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: rd.Model}, Vector: embeddingSize}
 	list := []*fastjson.Value{b}
 	if d.Many {
@@ -176,14 +195,14 @@ func (d Embed) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	}
 	for _, one := range list {
 		if one.Get("content") == nil {
-			return q, Invalid("", "", "content is not specified")
+			return q, rules.Invalid("", "", "content is not specified")
 		}
 		q.addMessage("user", partsText(one.Get("content")))
 		if n := either2(one, "outputDimensionality").GetInt(); n > 0 {
 			q.Vector = min(n, embeddingMost)
 		}
 	}
-	return q, rd.check(Asked{API: "embed", Model: q.Model})
+	return q, rd.check(rules.Asked{API: "embed", Model: q.Model})
 }
 
 // Write appends the body of a reply.
@@ -218,8 +237,10 @@ type generateCandidate struct {
 }
 
 type generatePart struct {
-	Text    string `json:"text"`
-	Thought bool   `json:"thought,omitempty"`
+	Text      string `json:"text,omitempty"`
+	Thought   bool   `json:"thought,omitempty"`
+	Call      any    `json:"functionCall,omitempty"`
+	Signature string `json:"thoughtSignature,omitempty"`
 }
 
 type generateUsage struct {
@@ -229,13 +250,31 @@ type generateUsage struct {
 	Thoughts   int    `json:"thoughtsTokenCount,omitempty"`
 	Total      int    `json:"totalTokenCount"`
 	Traffic    string `json:"trafficType,omitempty"`
+
+	Details []modality `json:"promptTokensDetails,omitempty"`
+}
+
+// modality is the part of a prompt that one sense reads.
+type modality struct {
+	Name   string `json:"modality"`
+	Tokens int    `json:"tokenCount"`
+}
+
+// split shows a prompt's tokens sense by sense.
+func (g *generateUsage) split(u Usage) {
+	for _, m := range []modality{{"TEXT", u.Input - u.Pictures - u.Papers - u.Sounds}, {"IMAGE", u.Pictures}, {"DOCUMENT", u.Papers},
+		{"AUDIO", u.Sounds}} {
+		if m.Tokens > 0 {
+			g.Details = append(g.Details, m)
+		}
+	}
 }
 
 // CountTokens counts the tokens of the prompt in a body for a model, whatever its parameters.
-func (d Generate) CountTokens(raw []byte, model string) (int, *Rejection) {
+func (d Generate) CountTokens(raw []byte, model string) (int, *rules.Rejection) {
 	b, err := fastjson.ParseBytes(raw)
 	if err != nil {
-		return 0, Invalid("", "", "Invalid JSON payload received.")
+		return 0, rules.Invalid("", "", "Invalid JSON payload received.")
 	}
 	if inner := either(b, "generateContentRequest"); inner != nil {
 		b = inner
@@ -251,17 +290,18 @@ const mostCandidates = 8
 const mostTop = 20
 
 // severalCandidates reads the same in the form of Google's.
-func (q *Request) severalCandidates(g *fastjson.Value) *Rejection {
+func (q *Request) severalCandidates(g *fastjson.Value) *rules.Rejection {
 	if n := intOf(either2(g, "candidateCount")); n != nil {
 		if *n < 1 || *n > mostCandidates {
-			return Invalid("", "", "Unable to submit request because candidateCount is %d but the supported range is from 1 to %d.", *n,
+			return rules.Invalid("", "", "Unable to submit request because candidateCount is %d but the supported range is from 1 to %d.",
+				*n,
 				mostCandidates)
 		}
 		q.n = *n
 	}
 	q.Weigh, q.likely = either2(g, "responseLogprobs").GetBool(), either2(g, "logprobs").GetInt()
 	if q.likely > 0 && !q.Weigh || q.likely < 0 || q.likely > mostTop {
-		return Invalid("", "", "logprobs: expected a value from 1 to %d, beside responseLogprobs", mostTop)
+		return rules.Invalid("", "", "logprobs: expected a value from 1 to %d, beside responseLogprobs", mostTop)
 	}
 	return nil
 }

@@ -5,34 +5,35 @@ import (
 
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
-
-// NewGeneration is the version of Anthropic's API that takes bearer keys only and knows no sampling parameters.
-const NewGeneration = "2026-10-21"
 
 // Messages is the dialect of Anthropic's messages.
 type Messages struct{ Version string }
 
 // Read takes a body apart.
-func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
 	q := Request{writes: true, Question: minds.Question{
 		Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")), MaxTokens: b.GetInt("max_tokens"),
 		Stop: stringsOf(b.Get("stop_sequences")), Tier: stringOf(b, "service_tier"),
 	}}
 	q.mayUse(b.GetArray("tools"), 0)
-	marks := &markReader{q: &q, least: parseClaude(q.Model).leastCached()}
+	q.toolBlocks(b)
+	sees := &viewer{rd: rd, q: &q}
+	marks := &markReader{q: &q, sees: sees, least: rules.ParseClaude(q.Model).LeastCached()}
 	marks.blocks(b.Get("system"), func(text string) { q.addMessage("system", text) })
 	msgs := b.GetArray("messages")
 	role := ""
 	for i, m := range msgs {
 		role = stringOf(m, "role")
 		if role != "user" && role != "assistant" {
-			return q, Invalid("", "", "messages.%d.role: Input should be 'user' or 'assistant'", i)
+			return q, rules.Invalid("", "", "messages.%d.role: Input should be 'user' or 'assistant'", i)
 		}
 		text := ""
 		marks.blocks(m.Get("content"), func(t string) { text += t })
+		q.ToldBack = resultOf(m.Get("content"))
 		q.addMessage(role, text)
 	}
 	if b.Get("cache_control") != nil {
@@ -40,48 +41,50 @@ func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	}
 	switch {
 	case len(msgs) == 0:
-		return q, Invalid("", "", "messages: at least one message is required")
+		return q, rules.Invalid("", "", "messages: at least one message is required")
 	case b.Get("max_tokens") == nil:
-		return q, Invalid("", "", "max_tokens: Field required")
+		return q, rules.Invalid("", "", "max_tokens: Field required")
 	case q.MaxTokens < 1:
-		return q, Invalid("", "", "max_tokens: Input should be greater than or equal to 1")
+		return q, rules.Invalid("", "", "max_tokens: Input should be greater than or equal to 1")
 	case rd.Batch && b.GetBool("stream"):
-		return q, Invalid("", "", "stream: streaming is not supported in message batches")
+		return q, rules.Invalid("", "", "stream: streaming is not supported in message batches")
 	case rd.Batch && b.Get("speed") != nil:
-		return q, Invalid("", "", "speed: not supported in message batches")
+		return q, rules.Invalid("", "", "speed: not supported in message batches")
 	}
-	a := Asked{
+	a := rules.Asked{
 		API: "messages", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"), TopK: intOf(b, "top_k"),
 		MaxTokens: q.MaxTokens, MaxField: "max_tokens", Effort: stringOf(b, "output_config", "effort"), Prefill: role == "assistant",
 		Thinking: stringOf(b, "thinking", "type"), Budget: b.GetInt("thinking", "budget_tokens"), Version: d.Version,
 	}
-	c := parseClaude(q.Model)
+	c := rules.ParseClaude(q.Model)
 	q.Effort, q.Budget = a.Effort, a.Budget
-	q.Thinks = a.Thinking == "enabled" || a.Thinking == "adaptive" || a.Thinking == "" && c.since(4, 7)
+	q.Thinks = a.Thinking == "enabled" || a.Thinking == "adaptive" || a.Thinking == "" && c.Since(4, 7)
 	q.Thoughts = q.Thinks && a.Thinking != "" && stringOf(b, "thinking", "display") != "omitted"
 	if stringOf(b, "output_config", "format", "type") == "json_schema" {
 		q.Schema = schemaOf(b.Get("output_config", "format", "schema"))
 	}
-	return q, rd.check(a)
+	return q, cmp.Or(rd.check(a), sees.end(), forcing(&q, a.Thinking == "enabled"))
 }
 
-// leastCached returns the shortest prefix a model caches; shorter marks are passed over in silence.
-func (c claude) leastCached() int {
-	switch {
-	case c.since(5, 0):
-		return 512
-	case c.family == "haiku" && c.since(4, 5), c.family == "opus" && c.since(4, 5):
-		return 4096
+// resultOf reports whether a message gives back what a tool said.
+func resultOf(content *fastjson.Value) bool {
+	for _, b := range content.GetArray() {
+		if stringOf(b, "type") == "tool_result" {
+			return true
+		}
 	}
-	return 1024
+	return false
 }
 
 // markReader walks the blocks of a prompt and keeps the prefixes that end in a cache mark.
 type markReader struct {
 	q     *Request
+	sees  *viewer
 	least int
 	hash  uint64
 	bytes int
+
+	looked int // things that were fed
 }
 
 func (m *markReader) blocks(v *fastjson.Value, say func(string)) {
@@ -95,12 +98,22 @@ func (m *markReader) blocks(v *fastjson.Value, say func(string)) {
 		return
 	}
 	for _, b := range v.GetArray() {
-		text := stringOf(b, "text")
+		text := stringOf(b, "text") + m.sees.block(b)
 		m.feed(text)
+		m.look()
 		say(text)
 		if cc := b.Get("cache_control"); cc != nil {
 			m.mark(cc)
 		}
+	}
+}
+
+// look feeds what was shown since the last look.
+func (m *markReader) look() {
+	for ; m.looked < len(m.q.Shown); m.looked++ {
+		t := &m.q.Shown[m.looked]
+		m.hash = dice.Hash(m.hash, t.Sum)
+		m.bytes += 4 * t.Tokens(m.q.Model)
 	}
 }
 
@@ -125,8 +138,13 @@ func (d Messages) Write(dst []byte, q *Request, r *Reply) []byte {
 		out.Content = append(out.Content,
 			map[string]any{"type": "thinking", "thinking": r.Thoughts, "signature": dice.Letters(dice.Base62, 64)(r.id)})
 	}
-	if r.Text != "" || !r.cut {
+	if r.Text != "" || !r.cut && len(r.Calls) == 0 {
 		out.Content = append(out.Content, map[string]any{"type": "text", "text": r.Text, "citations": nil})
+	}
+	for i, call := range r.Calls {
+		out.Content = append(out.Content, map[string]any{"type": "tool_use", "id": callID(r, i), "name": call.Name,
+			"input": call.Arguments})
+		out.StopReason = "tool_use"
 	}
 	switch {
 	case r.Refused:
@@ -155,7 +173,7 @@ func (d Messages) Write(dst []byte, q *Request, r *Reply) []byte {
 // anyRules take every parameter.
 type anyRules struct{}
 
-func (anyRules) Check(Asked) *Rejection { return nil }
+func (anyRules) Check(rules.Asked) *rules.Rejection { return nil }
 
 type messagesReply struct {
 	ID           string        `json:"id"`
@@ -185,10 +203,10 @@ type messagesUsage struct {
 }
 
 // CountTokens counts the tokens of the prompt in a body, whatever its parameters.
-func (d Messages) CountTokens(raw []byte) (int, *Rejection) {
+func (d Messages) CountTokens(raw []byte) (int, *rules.Rejection) {
 	b, err := fastjson.ParseBytes(raw)
 	if err != nil {
-		return 0, Invalid("", "", "The request body is not valid JSON: %s", err)
+		return 0, rules.Invalid("", "", "The request body is not valid JSON: %s", err)
 	}
 	b.Set("max_tokens", fastjson.MustParse("1"))
 	q, rej := d.Read(Reading{Rules: anyRules{}}, b)

@@ -1,9 +1,13 @@
 package bodies
 
 import (
+	"cmp"
 	"time"
 
+	"assay/internal/assay"
+	"assay/internal/simulator/eyes"
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -12,13 +16,20 @@ import (
 type Ollama struct{}
 
 // Read takes a body apart.
-func (d Ollama) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+func (d Ollama) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
 	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: stringOf(b, "model"), Stop: stringsOf(b.Get("options", "stop"))}}
+	sees := &viewer{rd: rd, q: &q}
 	for _, m := range b.GetArray("messages") {
 		q.addMessage(stringOf(m, "role"), contentText(m.Get("content")))
+		q.ToldBack = stringOf(m, "role") == "tool"
+		for _, picture := range m.GetArray("images") {
+			sees.inline(eyes.Picture, "", stringOf(picture), "")
+		}
 	}
+	q.functions(b, false)
+	q.Choice = assay.ToolChoice{} // it is not honoured
 	if len(q.Messages) == 0 {
-		return q, Invalid("", "", "messages is required")
+		return q, rules.Invalid("", "", "messages is required")
 	}
 	q.MaxTokens = max(b.GetInt("options", "num_predict"), 0)
 	if f := b.Get("format"); f != nil {
@@ -30,7 +41,7 @@ func (d Ollama) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		q.Thoughts = q.Thinks
 	}
 	b.Del("stream") // whole or not, the answer is the same
-	return q, rd.check(Asked{API: "ollama", Model: q.Model, Temperature: floatOf(b, "options", "temperature")})
+	return q, cmp.Or(rd.check(rules.Asked{API: "ollama", Model: q.Model, Temperature: floatOf(b, "options", "temperature")}), sees.end())
 }
 
 // Write appends the body of a reply.
@@ -39,9 +50,13 @@ func (d Ollama) Write(dst []byte, q *Request, r *Reply) []byte {
 	if r.cut {
 		done = "length"
 	}
+	said := ollamaMessage{Role: "assistant", Content: r.Text, Thinking: r.Thoughts}
+	for _, call := range r.Calls {
+		said.ToolCalls = append(said.ToolCalls, map[string]any{"function": map[string]any{"name": call.Name, "arguments": call.Arguments}})
+	}
 	return append(AppendJSON(dst, ollamaReply{
 		Model: q.Model, CreatedAt: r.made.UTC().Format(time.RFC3339Nano),
-		Message: ollamaMessage{Role: "assistant", Content: r.Text, Thinking: r.Thoughts}, Done: true, DoneReason: done,
+		Message: said, Done: true, DoneReason: done,
 		PromptCount: r.Usage.Input, Count: r.Usage.Output, Total: int64(50 * time.Millisecond), Load: int64(time.Millisecond),
 		Prompt: int64(9 * time.Millisecond), Eval: int64(40 * time.Millisecond),
 	}), '\n')
@@ -51,6 +66,8 @@ type ollamaMessage struct {
 	Role     string `json:"role"`
 	Content  string `json:"content"`
 	Thinking string `json:"thinking,omitempty"`
+
+	ToolCalls []any `json:"tool_calls,omitempty"`
 }
 
 type ollamaReply struct {

@@ -1,3 +1,7 @@
+// Package bodies reads the bodies of requests and writes those of replies, in the shapes that providers share.
+//
+// A shape reads a body into a Request and writes a Reply to it: Chat, Responses, Embeddings, Messages, Generate, Embed,
+// Ollama. Usage is what a reply is billed.
 package bodies
 
 import (
@@ -6,11 +10,34 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"assay/internal/assay"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/eyes"
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
+
+// Reading is where a body is read.
+type Reading struct {
+	Vendor string
+	Caches bool   // the vendor caches prompts by itself
+	Model  string // named by the job or the path; "": by the body
+	Rules  rules.Rules
+	Batch  bool
+
+	Uploads Uploads // nil: the vendor has none
+}
+
+// check holds the parameters against the rules.
+func (rd Reading) check(a rules.Asked) *rules.Rejection {
+	a.Vendor = rd.Vendor
+	if rej := rules.CheckModel(a.Model); rej != nil {
+		return rej
+	}
+	return rd.Rules.Check(a)
+}
 
 // Request is the content of a body: a question, and what a reply to it is billed and shaped by.
 type Request struct {
@@ -58,6 +85,11 @@ type Usage struct {
 	Output    int `json:"output"`
 	Reasoning int `json:"reasoning"`
 	Searches  int `json:"searches,omitempty"` // of the web, by the provider's own tool
+
+	// What models were shown, of the input.
+	Pictures int `json:"pictures,omitempty"`
+	Papers   int `json:"papers,omitempty"`
+	Sounds   int `json:"sounds,omitempty"`
 }
 
 // Add adds v.
@@ -69,6 +101,9 @@ func (u *Usage) Add(v Usage) {
 	u.Output += v.Output
 	u.Reasoning += v.Reasoning
 	u.Searches += v.Searches
+	u.Pictures += v.Pictures
+	u.Papers += v.Papers
+	u.Sounds += v.Sounds
 }
 
 // Charge is one answer that a client is billed for.
@@ -95,6 +130,9 @@ func (r *Reply) limit(n int) {
 	}
 	r.Usage.Reasoning = min(r.Usage.Reasoning, n)
 	room := (n - r.Usage.Reasoning) * 4
+	if callsBytes(r.Calls) > room {
+		r.Calls, r.cut = nil, true
+	}
 	if len(r.Text) <= room {
 		return
 	}
@@ -102,6 +140,15 @@ func (r *Reply) limit(n int) {
 		room--
 	}
 	r.Text, r.cut, r.stop = r.Text[:room], true, ""
+}
+
+// callsBytes returns how much is written for calls.
+func callsBytes(calls []assay.ToolCall) int {
+	n := 0
+	for _, c := range calls {
+		n += len(c.Name) + len(c.Arguments) + 24
+	}
+	return n
 }
 
 // cache bills the longest known prefix as read, or the longest new one as written.
@@ -138,11 +185,30 @@ func tokens(bytes int) int { return (bytes + 3) / 4 }
 
 // PromptTokens counts the tokens of the prompt.
 func PromptTokens(q *Request) int {
-	n := len(q.System)
+	n, shown := len(q.System), 0
 	for _, m := range q.Messages {
 		n += len(m.Text) + 12
 	}
-	return tokens(n) + tokens(len(q.Schema)) + 3
+	for i := range q.Shown {
+		shown += q.Shown[i].Tokens(q.Model)
+	}
+	return tokens(n) + tokens(len(q.Schema)) + 3 + shown + toolTokens(q)
+}
+
+// look counts what the model was shown, sense by sense.
+func (u *Usage) look(q *Request) {
+	for i := range q.Shown {
+		t := &q.Shown[i]
+		n := t.Tokens(q.Model)
+		switch t.Kind {
+		case eyes.Picture:
+			u.Pictures += n
+		case eyes.Document:
+			u.Papers += n
+		case eyes.Sound:
+			u.Sounds += n
+		}
+	}
 }
 
 // cacheBlock is the shortest prefix that providers cache by themselves: 1,024 tokens.
@@ -164,6 +230,9 @@ func (q *Request) ownMarks() {
 		}
 	}
 	feed(q.System)
+	for i := range q.Shown { // what stands before the words makes another prefix of them
+		h = dice.Hash(h, q.Shown[i].Sum)
+	}
 	for _, m := range q.Messages {
 		feed(m.Text)
 	}
@@ -191,8 +260,9 @@ func (q *Request) Complete(by minds.Responder, known func(uint64) bool, now time
 	if !q.Thinks || !q.Thoughts {
 		r.Thoughts = ""
 	}
-	r.Usage.Output = r.Usage.Reasoning + tokens(len(r.Text))
+	r.Usage.Output = r.Usage.Reasoning + tokens(len(r.Text)) + tokens(callsBytes(r.Calls))
 	r.Usage.Input = PromptTokens(q)
+	r.Usage.look(q)
 	if q.searches > 0 {
 		r.Usage.Searches = 1 + int(r.id%uint64(q.searches))
 	}

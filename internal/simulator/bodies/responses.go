@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -15,41 +16,46 @@ import (
 type Responses struct{}
 
 // Read takes a body apart.
-func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
 	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")),
 		Tier: stringOf(b, "service_tier")}}
 	q.mayUse(b.GetArray("tools"), b.GetInt("max_tool_calls"))
 	q.System = stringOf(b, "instructions")
 	in := b.Get("input")
 	if in == nil {
-		return q, Invalid("input", "missing_required_parameter", "Missing required parameter: 'input'.")
+		return q, rules.Invalid("input", "missing_required_parameter", "Missing required parameter: 'input'.")
 	}
 	if in.Type() == fastjson.TypeString {
 		q.addMessage("user", string(in.GetStringBytes()))
 	}
+	sees := &viewer{rd: rd, q: &q}
 	for _, m := range in.GetArray() {
-		if t := stringOf(m, "type"); t == "" || t == "message" {
+		t := stringOf(m, "type")
+		if t == "" || t == "message" {
 			q.addMessage(stringOf(m, "role"), contentText(m.Get("content")))
+			sees.responsesParts(m.Get("content"))
 		}
+		q.ToldBack = t == "function_call_output"
 	}
+	q.functions(b, true)
 	for _, f := range []string{"n", "logprobs", "messages", "max_tokens", "max_completion_tokens", "response_format",
 		"reasoning_effort", "stop", "seed"} {
 		if b.Get(f) != nil {
-			return q, Invalid(f, "unknown_parameter", "Unknown parameter: '%s'.", f)
+			return q, rules.Invalid(f, "unknown_parameter", "Unknown parameter: '%s'.", f)
 		}
 	}
 	if rd.Batch && b.GetBool("stream") {
-		return q, Invalid("stream", "invalid_value", "Streaming is not supported in batches.")
+		return q, rules.Invalid("stream", "invalid_value", "Streaming is not supported in batches.")
 	}
 	q.MaxTokens, q.Effort = b.GetInt("max_output_tokens"), stringOf(b, "reasoning", "effort")
 	if q.MaxTokens > 0 && q.MaxTokens < 16 {
-		return q, Invalid("max_output_tokens", "integer_below_min_value", "Invalid 'max_output_tokens': integer below minimum value.")
+		return q, rules.Invalid("max_output_tokens", "integer_below_min_value", "Invalid 'max_output_tokens': integer below minimum value.")
 	}
 	if rej := q.weighs(slices.Contains(stringsOf(b.Get("include")), "message.output_text.logprobs"), intOf(b, "top_logprobs"),
 		"top_logprobs"); rej != nil {
 		return q, rej
 	}
-	_, reasons := gptReasons(q.Model)
+	_, reasons := rules.GPTReasons(q.Model)
 	q.Thinks = reasons && q.Effort != "none"
 	q.Thoughts = stringOf(b, "reasoning", "summary") != ""
 	switch stringOf(b, "text", "format", "type") {
@@ -58,11 +64,11 @@ func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	case "json_object":
 		q.JSON = true
 	}
-	rej := rd.check(Asked{
+	rej := rd.check(rules.Asked{
 		API: "responses", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"),
 		MaxTokens: q.MaxTokens, Effort: q.Effort, EffortField: "reasoning.effort",
 	})
-	if rej != nil {
+	if rej = cmp.Or(rej, sees.end()); rej != nil {
 		return q, rej
 	}
 	q.ownMarks()
@@ -98,7 +104,11 @@ func (d Responses) Write(dst []byte, q *Request, r *Reply) []byte {
 		status, out.Status, out.CompletedAt = "incomplete", "incomplete", nil
 		out.IncompleteDetails = map[string]any{"reason": "max_output_tokens"}
 	}
-	if !r.cut || strings.TrimSpace(r.Text) != "" {
+	for i, call := range r.Calls {
+		out.Output = append(out.Output, map[string]any{"id": fmt.Sprintf("fc_%016x", r.id+uint64(i)), "type": "function_call",
+			"status": "completed", "call_id": callID(r, i), "name": call.Name, "arguments": call.Given()})
+	}
+	if !r.cut && len(r.Calls) == 0 || strings.TrimSpace(r.Text) != "" {
 		part := map[string]any{"type": "output_text", "text": r.Text, "annotations": []any{}, "logprobs": []any{}}
 		if q.Weigh {
 			part["logprobs"] = chatTokens(q, r)

@@ -117,8 +117,35 @@ func (d Chat) streamed(head, choice, last object) []Event {
 			chunk(object{"content": p}, nil, nil)
 		}
 	}
+	for _, c := range callsIn(message) {
+		f, _ := c["function"].(object)
+		chunk(object{"tool_calls": []any{with(c, object{"function": with(f, object{"arguments": ""})})}}, nil, nil)
+		for _, p := range pieces(argumentsText(f["arguments"])) {
+			chunk(object{"tool_calls": []any{object{"index": c["index"], "function": object{"arguments": p}}}}, nil, nil)
+		}
+	}
 	chunk(object{}, choice["finish_reason"], last)
 	return out
+}
+
+// callsIn returns the calls of a message.
+func callsIn(message object) []object {
+	list, _ := message["tool_calls"].([]any)
+	var out []object
+	for _, c := range list {
+		if one, ok := c.(object); ok {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// argumentsText returns arguments as text, whatever form they have.
+func argumentsText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return string(AppendJSON(nil, v))
 }
 
 // Stream returns a reply as events: each part begins, grows and ends.
@@ -135,13 +162,19 @@ func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
 	for i, part := range content {
 		block, _ := part.(object)
 		grow := func(delta object) { add("content_block_delta", object{"index": i, "delta": delta}) }
-		if block["type"] == "thinking" {
+		switch block["type"] {
+		case "tool_use":
+			add("content_block_start", object{"index": i, "content_block": with(block, object{"input": object{}})})
+			for _, p := range pieces(argumentsText(block["input"])) {
+				grow(object{"type": "input_json_delta", "partial_json": p})
+			}
+		case "thinking":
 			add("content_block_start", object{"index": i, "content_block": with(block, object{"thinking": "", "signature": ""})})
 			for _, p := range pieces(block["thinking"]) {
 				grow(object{"type": "thinking_delta", "thinking": p})
 			}
 			grow(object{"type": "signature_delta", "signature": block["signature"]})
-		} else {
+		default:
 			add("content_block_start", object{"index": i, "content_block": with(block, object{"text": ""})})
 			for _, p := range pieces(block["text"]) {
 				grow(object{"type": "text_delta", "text": p})
@@ -177,6 +210,12 @@ func (d Generate) streamed(reply, candidate object) []Event {
 	var out []Event
 	for _, part := range parts {
 		one, _ := part.(object)
+		if _, called := one["functionCall"]; called {
+			said := with(candidate, object{"content": with(content, object{"parts": []any{one}})})
+			delete(said, "finishReason")
+			out = append(out, eventOf("", with(reply, object{"candidates": []any{said}})))
+			continue
+		}
 		for _, p := range pieces(one["text"]) {
 			said := with(candidate, object{"content": with(content, object{"parts": []any{with(one, object{"text": p})}})})
 			delete(said, "finishReason")

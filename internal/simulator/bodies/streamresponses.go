@@ -18,6 +18,9 @@ func (d Responses) Stream(whole []byte, _ *fastjson.Value) []Event {
 			list, name = "summary", "summary_index"
 		}
 		empty := with(one, object{list: []any{}})
+		if one["type"] == "function_call" {
+			empty = with(one, object{"arguments": ""})
+		}
 		if _, ok := one["status"]; ok {
 			empty["status"] = "in_progress"
 		}
@@ -26,6 +29,12 @@ func (d Responses) Stream(whole []byte, _ *fastjson.Value) []Event {
 		for k, part := range parts {
 			p, _ := part.(object)
 			s.part(with(at, object{name: k}), p)
+		}
+		if one["type"] == "function_call" {
+			for _, p := range pieces(one["arguments"]) {
+				s.add("response.function_call_arguments.delta", with(at, object{"delta": p}))
+			}
+			s.add("response.function_call_arguments.done", with(at, object{"arguments": one["arguments"], "name": one["name"]}))
 		}
 		s.add("response.output_item.done", object{"output_index": i, "item": one})
 	}

@@ -7,7 +7,10 @@
 // It knows no vendor, no HTTP and no clock.
 package minds
 
-import "assay/internal/assay"
+import (
+	"assay/internal/assay"
+	"assay/internal/simulator/eyes"
+)
 
 // Question is a question to a model, whatever the wire it came over.
 type Question struct {
@@ -18,6 +21,12 @@ type Question struct {
 	Schema   []byte // JSON Schema of the answer; nil: free text
 	JSON     bool   // the answer must be some JSON object
 	Stop     []string
+	Shown    []eyes.Thing // beside the texts of all messages, in order
+
+	Tools    []assay.Tool // that the model may call
+	Choice   assay.ToolChoice
+	OneCall  bool // at most one call at a time
+	ToldBack bool // the last message is what a tool gave back
 
 	MaxTokens int    // 0: no limit
 	Effort    string // as the request has it; "": not set
@@ -39,6 +48,7 @@ type Answer struct {
 	Thoughts string
 	Labels   []Label // that a judge chose, in their order, where it weighs them
 	Refused  bool
+	Calls    []assay.ToolCall // their ids are given by the wire
 }
 
 // Label is a word that a judge chose, and the chance of each that it might have chosen.

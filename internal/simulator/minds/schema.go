@@ -14,22 +14,25 @@ import (
 const maxSchemaDepth = 12
 
 // schemaAnswer makes a JSON text that a schema allows. The first free string in it carries the sentences with the code word.
-func schemaAnswer(schema []byte, r *rand.Rand, code string) string {
+func schemaAnswer(schema []byte, r *rand.Rand, code string, decide decider) string {
 	root, err := fastjson.ParseBytes(schema)
 	if err != nil {
 		return "{}"
 	}
-	g := &schemaWriter{root: root, r: r, code: code}
+	g := &schemaWriter{root: root, r: r, code: code, decide: decide}
 	return string(g.value(nil, root, 0))
 }
 
 type schemaWriter struct {
 	root   *fastjson.Value
 	r      *rand.Rand
-	code   string                                             // still to be written; "" once it was
-	key    string                                             // of the member that is written
-	decide func(key string, s *fastjson.Value) ([]byte, bool) // fills what it knows better; nil: nothing
+	code   string  // still to be written; "" once it was
+	key    string  // of the member that is written
+	decide decider // fills what it knows better; nil: nothing
 }
+
+// decider returns the value of a member, and whether it knows one.
+type decider func(key string, s *fastjson.Value) ([]byte, bool)
 
 func (g *schemaWriter) value(dst []byte, s *fastjson.Value, depth int) []byte {
 	s = g.resolve(s, depth)

@@ -44,14 +44,21 @@ func (w Writer) judges() Judges {
 func (w Writer) write(q *Question) Answer {
 	r := dice.New(q.Draw)
 	m := w.Model(q.Model)
+	if calls := w.calls(q); len(calls) > 0 {
+		return Answer{Calls: calls, Text: beside(q)}
+	}
 	code := coded(CodeWord(level(m.Quality, r)))
 	own := follow(q).answer(m.Yield, r)
 	if own != "" {
 		code = own + " " + code
 	}
+	said, colours := w.seen(q)
+	if said != "" {
+		code = said + " " + code
+	}
 	switch {
 	case q.Schema != nil:
-		return Answer{Text: schemaAnswer(q.Schema, r, code)}
+		return Answer{Text: schemaAnswer(q.Schema, r, code, matching(colours))}
 	case q.JSON:
 		return Answer{Text: `{"answer":"` + sentence(r) + " " + code + `"}`}
 	}

@@ -13,6 +13,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -40,7 +41,7 @@ func anthropicRoutes(rt backend.Routes) {
 		c.Reply(http.StatusOK, anthropicList{Data: []any{anthropicModel("claude-sim-5")}, FirstID: "claude-sim-5", LastID: "claude-sim-5"})
 	})
 	rt.On(fault.Models, "GET", "/models/{model}", func(c *backend.Call) {
-		if rej := bodies.CheckModel(c.Request.PathValue("model")); rej != nil {
+		if rej := rules.CheckModel(c.Request.PathValue("model")); rej != nil {
 			c.Fail(rej)
 			return
 		}
@@ -60,19 +61,19 @@ func messagesOf(c *backend.Call) bodies.Messages {
 
 // anthropicVersion lets both generations of the API in: the older with a key in its own header or a bearer, the newer with
 // a bearer only.
-func anthropicVersion(c *backend.Call) *bodies.Rejection {
+func anthropicVersion(c *backend.Call) *rules.Rejection {
 	switch v := c.Request.Header.Get("Anthropic-Version"); v {
 	case "2023-06-01":
 		return nil
-	case bodies.NewGeneration:
+	case rules.NewGeneration:
 		if backend.Bearer(c.Request) == "" {
 			return c.Vendor.Denied("")
 		}
 		return nil
 	case "":
-		return bodies.Invalid("", "", "anthropic-version: header is required")
+		return rules.Invalid("", "", "anthropic-version: header is required")
 	default:
-		return bodies.Invalid("", "", "anthropic-version: %q is not a valid version", v)
+		return rules.Invalid("", "", "anthropic-version: %q is not a valid version", v)
 	}
 }
 
@@ -81,9 +82,9 @@ func anthropicModel(name string) map[string]any {
 }
 
 func (a anthropic) create(c *backend.Call) {
-	data, rej, err := c.Split("requests", c.BatchBytes(), func(key string, _ json.RawMessage) *bodies.Rejection {
+	data, rej, err := c.Split("requests", c.BatchBytes(), func(key string, _ json.RawMessage) *rules.Rejection {
 		if key != "requests" {
-			return bodies.Invalid("", "", "%s: Extra inputs are not permitted", key)
+			return rules.Invalid("", "", "%s: Extra inputs are not permitted", key)
 		}
 		return nil
 	})
@@ -100,13 +101,13 @@ func (a anthropic) create(c *backend.Call) {
 }
 
 // anthropicStrict returns what is found wrong at once: ids and sizes, but no parameter.
-func anthropicStrict(sv *backend.Survey) *bodies.Rejection {
+func anthropicStrict(sv *backend.Survey) *rules.Rejection {
 	if len(sv.Issues) == 0 {
 		return nil
 	}
 	i := sv.Issues[0]
 	if i.Line > 0 {
-		return bodies.Invalid("", "", "requests.%d.%s", i.Line-1, i.Message)
+		return rules.Invalid("", "", "requests.%d.%s", i.Line-1, i.Message)
 	}
 	return &i.Rejection
 }
@@ -147,7 +148,7 @@ func (a anthropic) results(c *backend.Call) {
 		return
 	}
 	if !j.At(c.Now).Over() || c.Now.Sub(j.Made) >= archiveAfter {
-		c.Fail(bodies.NotFound("The results of batch %s are not available.", j.ID))
+		c.Fail(rules.NotFound("The results of batch %s are not available.", j.ID))
 		return
 	}
 	b, err := c.Results(j, 0)
@@ -164,7 +165,7 @@ func (a anthropic) cancel(c *backend.Call) {
 		return
 	}
 	if !c.Cancel(j) {
-		c.Fail(bodies.Invalid("", "", "Batch %s has already ended and cannot be canceled.", j.ID))
+		c.Fail(rules.Invalid("", "", "Batch %s has already ended and cannot be canceled.", j.ID))
 		return
 	}
 	v := c.Look(j)
@@ -178,7 +179,7 @@ func (a anthropic) remove(c *backend.Call) {
 		return
 	}
 	if !j.At(c.Now).Over() {
-		c.Fail(bodies.Invalid("", "", "Batch %s cannot be deleted while it is being processed.", j.ID))
+		c.Fail(rules.Invalid("", "", "Batch %s cannot be deleted while it is being processed.", j.ID))
 		return
 	}
 	j.Remove()
@@ -213,14 +214,14 @@ type anthropicFormat struct{ dialect bodies.Messages }
 
 var anthropicID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-func (f anthropicFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f anthropicFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	id := string(v.GetStringBytes("custom_id"))
 	if !anthropicID.MatchString(id) {
-		return backend.Carried{}, bodies.Invalid("custom_id", "", "custom_id: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'")
+		return backend.Carried{}, rules.Invalid("custom_id", "", "custom_id: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'")
 	}
 	body := v.Get("params")
 	if body == nil || body.Type() != fastjson.TypeObject {
-		return backend.Carried{}, bodies.Invalid("params", "", "params: Field required")
+		return backend.Carried{}, rules.Invalid("params", "", "params: Field required")
 	}
 	return backend.Carried{ID: id, Body: body, Dialect: f.dialect}, nil
 }
@@ -267,15 +268,15 @@ type anthropicBatch struct {
 }
 
 // anthropicShape is {"type":"error","error":{type,message},"request_id"}.
-func anthropicShape(c *backend.Call, r *bodies.Rejection) any {
+func anthropicShape(c *backend.Call, r *rules.Rejection) any {
 	return map[string]any{"type": "error", "error": anthropicError(r), "request_id": c.RequestID()}
 }
 
-func anthropicError(r *bodies.Rejection) map[string]any {
+func anthropicError(r *rules.Rejection) map[string]any {
 	return map[string]any{"type": anthropicType(r), "message": r.Message}
 }
 
-func anthropicType(r *bodies.Rejection) string {
+func anthropicType(r *rules.Rejection) string {
 	if r.Type != "" {
 		return r.Type
 	}

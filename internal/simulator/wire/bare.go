@@ -6,6 +6,7 @@ import (
 	"assay/internal/simulator/backend"
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -16,19 +17,19 @@ type bareFormat struct {
 	model    string // named by the job; "": by the lines
 	idMost   int    // longest id; 0: any
 	idNeeded bool
-	shape    func(*bodies.Rejection) any // the provider's error document
-	plain    bool                        // errors are in the line without a response
+	shape    func(*rules.Rejection) any // the provider's error document
+	plain    bool                       // errors are in the line without a response
 }
 
-func (f bareFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f bareFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	in := backend.Carried{ID: string(v.GetStringBytes("custom_id")), Body: v.Get("body"), Dialect: f.dialect, Model: f.model}
 	switch {
 	case in.ID == "" && f.idNeeded:
-		return in, bodies.Invalid("custom_id", "missing_required_parameter", "custom_id is required")
+		return in, rules.Invalid("custom_id", "missing_required_parameter", "custom_id is required")
 	case f.idMost > 0 && len(in.ID) > f.idMost:
-		return in, bodies.Invalid("custom_id", "string_too_long", "custom_id is longer than %d characters", f.idMost)
+		return in, rules.Invalid("custom_id", "string_too_long", "custom_id is longer than %d characters", f.idMost)
 	case in.Body == nil || in.Body.Type() != fastjson.TypeObject:
-		return in, bodies.Invalid("body", "missing_required_parameter", "body is required")
+		return in, rules.Invalid("body", "missing_required_parameter", "body is required")
 	}
 	return in, nil
 }

@@ -13,6 +13,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 
 	"github.com/valyala/fastjson"
@@ -25,7 +26,7 @@ func bedrockVendor(s *s3Store) *backend.Vendor {
 		Name: "bedrock", Prefix: "/bedrock", Base: "/bedrock", Key: awsKey, Shape: amazonShape, DeniedAs: http.StatusForbidden,
 		BrokeStatus: http.StatusForbidden, IDHeaderAs: "X-Amzn-Requestid", Requests: 50_000, Bytes: 1 << 30, Least: 100, Window: 7 * day,
 		LooseIDs: true,
-		Admit: func(c *backend.Call) *bodies.Rejection {
+		Admit: func(c *backend.Call) *rules.Rejection {
 			c.Account = amazonAccount // keys change; jobs are the account's
 			return signedAs("bedrock", c)
 		},
@@ -54,7 +55,7 @@ func bedrockRoutes(rt backend.Routes, b *bedrock) {
 }
 
 // amazonShape is {"message","__type"}, with the type in a header, too.
-func amazonShape(c *backend.Call, r *bodies.Rejection) any {
+func amazonShape(c *backend.Call, r *rules.Rejection) any {
 	kind := cmp.Or(r.Type, map[int]string{
 		403: "AccessDeniedException", 404: "ResourceNotFoundException", 408: "ModelTimeoutException", 409: "ConflictException",
 		424: "ModelErrorException", 429: "ThrottlingException", 500: "InternalServerException", 503: "ServiceUnavailableException",
@@ -132,7 +133,7 @@ func (b *bedrock) create(c *backend.Call) {
 // late returns the problem that is found after the job was made.
 func (b *bedrock) late(c *backend.Call, sv *backend.Survey, in *bedrockJob, missing bool) {
 	fail := func(format string, args ...any) {
-		sv.Issues = []backend.Issue{{Rejection: *bodies.Invalid("", "", format, args...)}}
+		sv.Issues = []backend.Issue{{Rejection: *rules.Invalid("", "", format, args...)}}
 	}
 	switch least := c.BatchLeast(); {
 	case missing:
@@ -144,28 +145,28 @@ func (b *bedrock) late(c *backend.Call, sv *backend.Survey, in *bedrockJob, miss
 	}
 }
 
-func (in *bedrockJob) check() *bodies.Rejection {
+func (in *bedrockJob) check() *rules.Rejection {
 	for _, uri := range []string{in.Input.S3.URI, in.Output.S3.URI} {
 		if !bedrockURI.MatchString(uri) {
-			return bodies.Invalid("", "",
+			return rules.Invalid("", "",
 				"Value %q at 's3Uri' failed to satisfy constraint: Member must satisfy regular expression pattern: %s", uri, bedrockURI)
 		}
 	}
 	switch {
 	case len(in.Name) > 63 || !bedrockName.MatchString(in.Name):
-		return bodies.Invalid("", "", "Value %q at 'jobName' failed to satisfy constraint", in.Name)
+		return rules.Invalid("", "", "Value %q at 'jobName' failed to satisfy constraint", in.Name)
 	case in.Token != "" && (len(in.Token) > 256 || !bedrockToken.MatchString(in.Token)):
-		return bodies.Invalid("", "", "Value at 'clientRequestToken' failed to satisfy constraint")
+		return rules.Invalid("", "", "Value at 'clientRequestToken' failed to satisfy constraint")
 	case !strings.HasPrefix(in.Role, "arn:aws"):
-		return bodies.Invalid("", "", "Value at 'roleArn' failed to satisfy constraint")
+		return rules.Invalid("", "", "Value at 'roleArn' failed to satisfy constraint")
 	case in.Hours != 0 && (in.Hours < 24 || in.Hours > 168):
-		return bodies.Invalid("", "",
+		return rules.Invalid("", "",
 			"Value %d at 'timeoutDurationInHours' failed to satisfy constraint: Member must have value between 24 and 168", in.Hours)
 	case in.Type != "" && in.Type != "Converse" && in.Type != "InvokeModel":
-		return bodies.Invalid("", "", "Value %q at 'modelInvocationType' failed to satisfy constraint", in.Type)
+		return rules.Invalid("", "", "Value %q at 'modelInvocationType' failed to satisfy constraint", in.Type)
 	}
-	if rej := bodies.CheckModel(in.Model); rej != nil {
-		return bodies.Invalid("", "", "The provided model identifier is invalid.")
+	if rej := rules.CheckModel(in.Model); rej != nil {
+		return rules.Invalid("", "", "The provided model identifier is invalid.")
 	}
 	return nil
 }
@@ -192,7 +193,7 @@ func s3Parts(uri string) (bucket, key string) {
 func (b *bedrock) find(c *backend.Call) *backend.Job {
 	arn := c.Request.PathValue("job")
 	if !strings.HasPrefix(arn, "arn:") {
-		c.Fail(bodies.Invalid("", "", "The provided ARN is invalid."))
+		c.Fail(rules.Invalid("", "", "The provided ARN is invalid."))
 		return nil
 	}
 	return c.Job(arn)
@@ -210,7 +211,7 @@ func (b *bedrock) stop(c *backend.Call) {
 		return
 	}
 	if !c.Cancel(j) {
-		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Type: "ConflictException", Message: "The job has ended."})
+		c.Fail(&rules.Rejection{Status: http.StatusBadRequest, Type: "ConflictException", Message: "The job has ended."})
 		return
 	}
 	c.Reply(http.StatusOK, struct{}{})
@@ -274,10 +275,10 @@ func (b *bedrock) object(j *backend.Job, w backend.View) bedrockJob {
 // type has bodies of InvokeModel.
 type bedrockFormat struct{ kind string }
 
-func (f bedrockFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f bedrockFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	body := v.Get("modelInput")
 	if body == nil || body.Type() != fastjson.TypeObject {
-		return backend.Carried{}, bodies.Invalid("modelInput", "", "modelInput is missing or no object")
+		return backend.Carried{}, rules.Invalid("modelInput", "", "modelInput is missing or no object")
 	}
 	id := string(v.GetStringBytes("recordId"))
 	if id == "" {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -13,7 +14,7 @@ import (
 type bedrockInvoke struct{}
 
 // Read takes a body apart.
-func (bedrockInvoke) Read(rd bodies.Reading, b *fastjson.Value) (bodies.Request, *bodies.Rejection) {
+func (bedrockInvoke) Read(rd bodies.Reading, b *fastjson.Value) (bodies.Request, *rules.Rejection) {
 	at := strings.Index(rd.Model, "claude-")
 	if at < 0 { // tools are taken in batches, too
 		return bodies.Converse{}.Read(bodies.Reading{Vendor: rd.Vendor, Model: rd.Model, Rules: rd.Rules}, b)
@@ -24,9 +25,9 @@ func (bedrockInvoke) Read(rd bodies.Reading, b *fastjson.Value) (bodies.Request,
 	q.Model = named
 	switch {
 	case string(b.GetStringBytes("anthropic_version")) != "bedrock-2023-05-31":
-		return q, bodies.Invalid("", "", "anthropic_version: Field required")
+		return q, rules.Invalid("", "", "anthropic_version: Field required")
 	case b.Get("model") != nil || b.Get("stream") != nil:
-		return q, bodies.Invalid("", "", "model, stream: Extra inputs are not permitted")
+		return q, rules.Invalid("", "", "model, stream: Extra inputs are not permitted")
 	}
 	return q, rej
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"assay/internal/simulator/backend"
-	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -76,7 +76,7 @@ func (b *buckets) names(c *backend.Call, bucket string) []string {
 }
 
 // keep keeps a finished upload, if the precondition still holds.
-func (b *buckets) keep(c *backend.Call, f *backend.File, match string) *bodies.Rejection {
+func (b *buckets) keep(c *backend.Call, f *backend.File, match string) *rules.Rejection {
 	f.Generation = c.Now.UnixMicro() + int64(c.Serial())
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,7 +89,7 @@ func (b *buckets) keep(c *backend.Call, f *backend.File, match string) *bodies.R
 }
 
 // precondition holds ifGenerationMatch against what is there; 0 wants nothing there.
-func precondition(old *backend.File, match string) *bodies.Rejection {
+func precondition(old *backend.File, match string) *rules.Rejection {
 	var have int64
 	if old != nil {
 		have = old.Generation
@@ -97,7 +97,7 @@ func precondition(old *backend.File, match string) *bodies.Rejection {
 	if match == "" || match == strconv.FormatInt(have, 10) {
 		return nil
 	}
-	return &bodies.Rejection{Status: http.StatusPreconditionFailed, Code: "conditionNotMet",
+	return &rules.Rejection{Status: http.StatusPreconditionFailed, Code: "conditionNotMet",
 		Message: "At least one of the pre-conditions you specified did not hold."}
 }
 

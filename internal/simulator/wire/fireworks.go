@@ -9,6 +9,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -49,7 +50,7 @@ type fireworks struct{ shelf *fireShelf }
 func fireworksChat() bodies.Chat { return bodies.Chat{Thoughts: "reasoning_content", UsageLast: true} }
 
 // fireworksShape is gRPC's document on the control plane, OpenAI's where models answer.
-func fireworksShape(c *backend.Call, r *bodies.Rejection) any {
+func fireworksShape(c *backend.Call, r *rules.Rejection) any {
 	if strings.Contains(c.Request.URL.Path, "/inference/") {
 		return openAIShape(c, r)
 	}
@@ -69,13 +70,13 @@ func (f fireworks) create(c *backend.Call) {
 	d := f.shelf.find(c.Account, lastPart(in.Input))
 	switch {
 	case in.Model == "":
-		c.Fail(bodies.Invalid("model", "", "model is required"))
+		c.Fail(rules.Invalid("model", "", "model is required"))
 		return
 	case d == nil:
-		c.Fail(bodies.NotFound("dataset %s not found", in.Input))
+		c.Fail(rules.NotFound("dataset %s not found", in.Input))
 		return
 	case d.state(c) != "READY":
-		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Message: "dataset " + d.id + " is not ready"})
+		c.Fail(&rules.Rejection{Status: http.StatusBadRequest, Message: "dataset " + d.id + " is not ready"})
 		return
 	}
 	id := cmp.Or(c.Request.URL.Query().Get("batchInferenceJobId"), dice.Letters(dice.Base36, 12)(c.Number))
@@ -165,13 +166,13 @@ func fireworksState(p backend.Phase) string {
 // fireworksFormat is {"custom_id","body"}; the answer has no frame of its own.
 type fireworksFormat struct{ model string }
 
-func (f fireworksFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f fireworksFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	in := backend.Carried{ID: string(v.GetStringBytes("custom_id")), Body: v.Get("body"), Dialect: fireworksChat(), Model: f.model}
 	switch {
 	case in.ID == "":
-		return in, bodies.Invalid("custom_id", "", "custom_id is required")
+		return in, rules.Invalid("custom_id", "", "custom_id is required")
 	case in.Body == nil || in.Body.Type() != fastjson.TypeObject:
-		return in, bodies.Invalid("body", "", "body is required")
+		return in, rules.Invalid("body", "", "body is required")
 	}
 	return in, nil
 }

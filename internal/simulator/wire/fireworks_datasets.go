@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"assay/internal/simulator/backend"
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -103,7 +103,7 @@ func (s *fireShelf) of(account string) []*fireDataset {
 func (f fireworks) named(c *backend.Call) *fireDataset {
 	d := f.shelf.find(c.Account, c.Name)
 	if d == nil {
-		c.Fail(bodies.NotFound("dataset %s not found", c.Name))
+		c.Fail(rules.NotFound("dataset %s not found", c.Name))
 	}
 	return d
 }
@@ -122,15 +122,15 @@ func (f fireworks) createDataset(c *backend.Call) {
 	rows, isText := in.Dataset.Rows.(string)
 	switch {
 	case in.ID == "":
-		c.Fail(bodies.Invalid("datasetId", "", "datasetId is required"))
+		c.Fail(rules.Invalid("datasetId", "", "datasetId is required"))
 		return
 	case !isText || in.Dataset.UserUploaded == nil:
-		c.Fail(bodies.Invalid("dataset", "", "dataset.userUploaded and dataset.exampleCount (as a string) are required"))
+		c.Fail(rules.Invalid("dataset", "", "dataset.userUploaded and dataset.exampleCount (as a string) are required"))
 		return
 	}
 	d := &fireDataset{id: in.ID, made: c.Now, rows: rows}
 	if !f.shelf.keep(c.Account, d) {
-		c.Fail(&bodies.Rejection{Status: http.StatusConflict, Message: "dataset " + in.ID + " already exists"})
+		c.Fail(&rules.Rejection{Status: http.StatusConflict, Message: "dataset " + in.ID + " already exists"})
 		return
 	}
 	c.Reply(http.StatusOK, f.dataset(c, d))
@@ -214,7 +214,7 @@ func (f fireworks) validate(c *backend.Call) {
 		return
 	}
 	if d.pending.Path == "" {
-		c.Fail(bodies.Invalid("", "", "nothing was uploaded to dataset %s", d.id))
+		c.Fail(rules.Invalid("", "", "nothing was uploaded to dataset %s", d.id))
 		return
 	}
 	f.shelf.change(c.Account, d.id, func(d *fireDataset) { d.Blob, d.filled = d.pending, c.Now })
@@ -255,7 +255,7 @@ func (f fireworks) deleteDataset(c *backend.Call) {
 // downloadEndpoint signs addresses of a dataset's files. A GET with a body is refused.
 func (f fireworks) downloadEndpoint(c *backend.Call) {
 	if c.Request.ContentLength != 0 && c.Request.Body != http.NoBody {
-		c.Fail(bodies.Invalid("", "", "GET requests must not have a body"))
+		c.Fail(rules.Invalid("", "", "GET requests must not have a body"))
 		return
 	}
 	d := f.named(c)

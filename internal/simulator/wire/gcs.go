@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"assay/internal/simulator/backend"
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 )
 
 func gcsVendor(b *buckets) *backend.Vendor {
@@ -41,10 +41,10 @@ func (g gcs) upload(c *backend.Call) {
 	bucket, name := c.Request.PathValue("bucket"), q.Get("name")
 	switch {
 	case strings.HasPrefix(bucket, "missing-"):
-		c.Fail(bodies.NotFound("The specified bucket does not exist."))
+		c.Fail(rules.NotFound("The specified bucket does not exist."))
 		return
 	case name == "":
-		c.Fail(bodies.Invalid("name", "required", "Required parameter: name"))
+		c.Fail(rules.Invalid("name", "required", "Required parameter: name"))
 		return
 	}
 	f := &backend.File{Account: bucket, ID: name,
@@ -68,7 +68,7 @@ func (g gcs) upload(c *backend.Call) {
 		c.Writer.Header().Set("Location", c.Origin()+c.Request.URL.Path+"?"+q.Encode())
 		c.Send(http.StatusOK, "text/plain", nil)
 	default:
-		c.Fail(bodies.Invalid("uploadType", "invalid", "Upload type %q is not simulated: media and resumable are.", q.Get("uploadType")))
+		c.Fail(rules.Invalid("uploadType", "invalid", "Upload type %q is not simulated: media and resumable are.", q.Get("uploadType")))
 	}
 }
 
@@ -166,7 +166,7 @@ func (g gcs) read(c *backend.Call) {
 	case err != nil:
 		c.Trouble(err)
 	case o == nil:
-		c.Fail(bodies.NotFound("No such object: %s/%s", bucket, name))
+		c.Fail(rules.NotFound("No such object: %s/%s", bucket, name))
 	case c.Request.URL.Query().Get("alt") == "media":
 		c.Writer.Header().Set("X-Goog-Generation", strconv.FormatInt(o.generation, 10))
 		c.Serve(o.Blob, cmp.Or(o.mime, "application/octet-stream"), backend.WithRanges)
@@ -177,7 +177,7 @@ func (g gcs) read(c *backend.Call) {
 
 func (g gcs) remove(c *backend.Call) {
 	if !g.drop(c.Request.PathValue("bucket"), c.Request.PathValue("object")) {
-		c.Fail(bodies.NotFound("No such object: %s/%s", c.Request.PathValue("bucket"), c.Request.PathValue("object")))
+		c.Fail(rules.NotFound("No such object: %s/%s", c.Request.PathValue("bucket"), c.Request.PathValue("object")))
 		return
 	}
 	c.Writer.WriteHeader(http.StatusNoContent)

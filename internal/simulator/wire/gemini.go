@@ -11,6 +11,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -52,7 +53,7 @@ func geminiVersion(rt backend.Routes, at string) {
 		c.Reply(http.StatusOK, map[string]any{"models": []any{geminiModel("gemini-sim")}})
 	})
 	rt.Verbs("GET", at+"/models", map[string]backend.Verb{"": {Kind: fault.Models, Do: func(c *backend.Call) {
-		if rej := bodies.CheckModel(c.Name); rej != nil {
+		if rej := rules.CheckModel(c.Name); rej != nil {
 			c.Fail(rej)
 			return
 		}
@@ -86,7 +87,7 @@ func (g gemini) create(c *backend.Call) {
 	}
 	d := backend.Draft{
 		NewID: dice.Letters(dice.Base36, 36), Model: c.Name, Name: in.Batch.DisplayName, Format: geminiFormat{},
-		Strict:  func(sv *backend.Survey) *bodies.Rejection { return geminiBusy(c, sv) },
+		Strict:  func(sv *backend.Survey) *rules.Rejection { return geminiBusy(c, sv) },
 		Outputs: func(j *backend.Job) []string { return []string{"batch-" + j.ID} },
 	}
 	if !c.Good(g.source(c, in.Batch.InputConfig, &d)) {
@@ -99,10 +100,10 @@ func (g gemini) create(c *backend.Call) {
 }
 
 // source finds the requests of a job: in a file, or in the call itself.
-func (g gemini) source(c *backend.Call, in geminiInput, d *backend.Draft) (*bodies.Rejection, error) {
+func (g gemini) source(c *backend.Call, in geminiInput, d *backend.Draft) (*rules.Rejection, error) {
 	if in.FileName == "" {
 		if len(in.Requests.Requests) == 0 {
-			return bodies.Invalid("", "", "batch.input_config: one of file_name and requests must be set"), nil
+			return rules.Invalid("", "", "batch.input_config: one of file_name and requests must be set"), nil
 		}
 		var b strings.Builder
 		for _, r := range in.Requests.Requests {
@@ -110,7 +111,7 @@ func (g gemini) source(c *backend.Call, in geminiInput, d *backend.Draft) (*bodi
 			b.WriteByte('\n')
 		}
 		if b.Len() > geminiInline {
-			return bodies.Invalid("", "", "Request payload size exceeds the limit: %d bytes.", geminiInline), nil
+			return rules.Invalid("", "", "Request payload size exceeds the limit: %d bytes.", geminiInline), nil
 		}
 		data, err := c.Disk().Save("inline", strings.NewReader(b.String()), 0)
 		d.Data, d.Format, d.InOrder = data, geminiFormat{inline: true}, true
@@ -118,10 +119,10 @@ func (g gemini) source(c *backend.Call, in geminiInput, d *backend.Draft) (*bodi
 	}
 	f := c.FindFile(strings.TrimPrefix(in.FileName, "files/"))
 	if f == nil {
-		return bodies.NotFound("File %s not found.", in.FileName), nil
+		return rules.NotFound("File %s not found.", in.FileName), nil
 	}
 	if g.fileState(c, f) != "ACTIVE" {
-		return &bodies.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION",
+		return &rules.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION",
 			Message: "The File " + f.ID + " is not in an ACTIVE state and usage is not allowed."}, nil
 	}
 	d.Data, d.Input = f.Blob, in.FileName
@@ -129,7 +130,7 @@ func (g gemini) source(c *backend.Call, in geminiInput, d *backend.Draft) (*bodi
 }
 
 // geminiBusy refuses a job that does not fit beside those still unfinished.
-func geminiBusy(c *backend.Call, sv *backend.Survey) *bodies.Rejection {
+func geminiBusy(c *backend.Call, sv *backend.Survey) *rules.Rejection {
 	open := 0
 	for _, j := range c.Jobs() {
 		if !j.At(c.Now).Over() {
@@ -137,7 +138,7 @@ func geminiBusy(c *backend.Call, sv *backend.Survey) *bodies.Rejection {
 		}
 	}
 	if open >= geminiJobs || c.OverQueued(c.Name, sv.Tokens) {
-		return &bodies.Rejection{Status: http.StatusTooManyRequests, Message: "Resource has been exhausted (e.g. check quota)."}
+		return &rules.Rejection{Status: http.StatusTooManyRequests, Message: "Resource has been exhausted (e.g. check quota)."}
 	}
 	return nil
 }
@@ -171,7 +172,7 @@ func (g gemini) cancel(c *backend.Call) {
 		return
 	}
 	if !c.Cancel(j) {
-		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION",
+		c.Fail(&rules.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION",
 			Message: "The batch is not in a state in which it can be cancelled."})
 		return
 	}
@@ -262,10 +263,10 @@ func geminiStats(v backend.View) map[string]string {
 // geminiFormat is {"key","request"} in files, {"request","metadata"} inline.
 type geminiFormat struct{ inline bool }
 
-func (f geminiFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f geminiFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	in := backend.Carried{Body: v.Get("request"), Dialect: bodies.Generate{}, Model: j.Model}
 	if in.Body == nil || in.Body.Type() != fastjson.TypeObject {
-		return in, bodies.Invalid("request", "", "request: must be set")
+		return in, rules.Invalid("request", "", "request: must be set")
 	}
 	in.ID = string(v.GetStringBytes("key"))
 	if f.inline {

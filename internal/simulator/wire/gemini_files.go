@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"assay/internal/simulator/backend"
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -42,7 +42,7 @@ func (g gemini) start(c *backend.Call) {
 	if b := c.Bytes(1 << 20); b == nil {
 		return
 	} else if len(b) > 0 && json.Unmarshal(b, &in) != nil {
-		c.Fail(bodies.Invalid("", "", "Invalid JSON payload received."))
+		c.Fail(rules.Invalid("", "", "Invalid JSON payload received."))
 		return
 	}
 	id := strings.TrimPrefix(in.File.Name, "files/")
@@ -52,17 +52,17 @@ func (g gemini) start(c *backend.Call) {
 	}
 	switch {
 	case h.Get("X-Goog-Upload-Protocol") != "resumable" || h.Get("X-Goog-Upload-Command") != "start":
-		c.Fail(bodies.Invalid("", "", "Unsupported upload protocol."))
+		c.Fail(rules.Invalid("", "", "Unsupported upload protocol."))
 		return
 	case id != "" && !geminiFileID.MatchString(id):
-		c.Fail(bodies.Invalid("", "", "File name %q: ids are at most 40 lower-case letters, digits and dashes, and no dash at an end.",
+		c.Fail(rules.Invalid("", "", "File name %q: ids are at most 40 lower-case letters, digits and dashes, and no dash at an end.",
 			in.File.Name))
 		return
 	case id != "" && c.FindFile(id) != nil:
-		c.Fail(&bodies.Rejection{Status: http.StatusConflict, Message: "Requested entity already exists: files/" + id})
+		c.Fail(&rules.Rejection{Status: http.StatusConflict, Message: "Requested entity already exists: files/" + id})
 		return
 	case total > geminiFileMost:
-		c.Fail(bodies.Invalid("", "", "The file is larger than 2 GB."))
+		c.Fail(rules.Invalid("", "", "The file is larger than 2 GB."))
 		return
 	}
 	f := &backend.File{
@@ -189,8 +189,8 @@ func (g gemini) listFiles(c *backend.Call) {
 }
 
 // noSuchFile returns Gemini's one rejection for files that are not there and for those of others.
-func noSuchFile(id string) *bodies.Rejection {
-	return &bodies.Rejection{Status: http.StatusForbidden,
+func noSuchFile(id string) *rules.Rejection {
+	return &rules.Rejection{Status: http.StatusForbidden,
 		Message: "You do not have permission to access the File " + id + " or it may not exist."}
 }
 
@@ -200,7 +200,7 @@ func (g gemini) showFile(c *backend.Call) {
 	case f != nil:
 		c.Reply(http.StatusOK, g.fileObject(c, f))
 	case len(c.Name) > 40: // result files, whose ids are longer than a client may choose
-		c.Fail(bodies.Invalid("", "", "File name %q: ids are at most 40 characters.", "files/"+c.Name))
+		c.Fail(rules.Invalid("", "", "File name %q: ids are at most 40 characters.", "files/"+c.Name))
 	default:
 		c.Fail(noSuchFile(c.Name))
 	}
@@ -218,7 +218,7 @@ func (g gemini) deleteFile(c *backend.Call) {
 
 func (g gemini) download(c *backend.Call) {
 	if f := c.FindFile(c.Name); f != nil {
-		c.Fail(bodies.Invalid("", "", "The File %s is not downloadable: it was uploaded.", f.ID))
+		c.Fail(rules.Invalid("", "", "The File %s is not downloadable: it was uploaded.", f.ID))
 		return
 	}
 	o, b, ok, err := c.Output(c.Name)

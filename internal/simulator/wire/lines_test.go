@@ -11,6 +11,7 @@ import (
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 )
 
 // Whatever lines a batch has, every vendor finds them wrong or answers them.
@@ -27,7 +28,7 @@ func FuzzBatchLines(f *testing.F) {
 	v := openAIVendor()
 	at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 	s, err := backend.New(backend.Settings{
-		Dir: f.TempDir(), Now: func() time.Time { return at }, Faults: fault.NewBook(0, nil, at), Rules: bodies.Families{},
+		Dir: f.TempDir(), Now: func() time.Time { return at }, Faults: fault.NewBook(0, nil, at), Rules: rules.Families{},
 		Responder: minds.Writer{},
 	}, []*backend.Vendor{v})
 	if err != nil {

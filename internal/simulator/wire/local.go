@@ -6,6 +6,7 @@ import (
 	"assay/internal/simulator/backend"
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 )
 
 // The vendors that answer live only.
@@ -45,4 +46,4 @@ func ollamaVendor() *backend.Vendor {
 }
 
 // ollamaShape is {"error":"text"}.
-func ollamaShape(_ *backend.Call, r *bodies.Rejection) any { return map[string]any{"error": r.Message} }
+func ollamaShape(_ *backend.Call, r *rules.Rejection) any { return map[string]any{"error": r.Message} }

@@ -13,6 +13,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -50,9 +51,9 @@ const mistralInline = 10_000
 func mistralChat() bodies.Chat { return bodies.Chat{Thoughts: "chunks", UsageLast: true} }
 
 // mistralShape is {"object":"error",…}, or the web framework's error for a wrong document.
-func mistralShape(_ *backend.Call, r *bodies.Rejection) any { return mistralError(r) }
+func mistralShape(_ *backend.Call, r *rules.Rejection) any { return mistralError(r) }
 
-func mistralError(r *bodies.Rejection) any {
+func mistralError(r *rules.Rejection) any {
 	if r.Status == http.StatusUnprocessableEntity {
 		return map[string]any{"detail": []any{map[string]any{"type": "value_error", "loc": []string{"body", r.Param}, "msg": r.Message}}}
 	}
@@ -70,7 +71,7 @@ func mistralError(r *bodies.Rejection) any {
 func (m mistral) create(c *backend.Call) {
 	in := mistralCreate{TimeoutHours: 24}
 	inline := false
-	data, rej, err := c.Split("requests", c.Vendor.Bytes, func(key string, v json.RawMessage) *bodies.Rejection {
+	data, rej, err := c.Split("requests", c.Vendor.Bytes, func(key string, v json.RawMessage) *rules.Rejection {
 		if key == "requests" {
 			inline = true
 			return nil
@@ -95,7 +96,7 @@ func (m mistral) create(c *backend.Call) {
 		Outputs: func(j *backend.Job) []string {
 			return []string{mistralOutput(j, resultsFile), mistralOutput(j, errorsFile)}
 		},
-		Strict: func(sv *backend.Survey) *bodies.Rejection {
+		Strict: func(sv *backend.Survey) *rules.Rejection {
 			if inline && sv.Lines.Len > mistralInline {
 				return unprocessable("requests", "List should have at most "+strconv.Itoa(mistralInline)+" items")
 			}
@@ -107,8 +108,8 @@ func (m mistral) create(c *backend.Call) {
 	}
 }
 
-func unprocessable(param, message string) *bodies.Rejection {
-	return &bodies.Rejection{Status: http.StatusUnprocessableEntity, Param: param, Message: message}
+func unprocessable(param, message string) *rules.Rejection {
+	return &rules.Rejection{Status: http.StatusUnprocessableEntity, Param: param, Message: message}
 }
 
 func (m mistral) dialect(endpoint string) backend.Dialect {
@@ -121,7 +122,7 @@ func (m mistral) dialect(endpoint string) backend.Dialect {
 	return nil
 }
 
-func (m mistral) check(in mistralCreate, inline bool) *bodies.Rejection {
+func (m mistral) check(in mistralCreate, inline bool) *rules.Rejection {
 	switch {
 	case m.dialect(in.Endpoint) == nil:
 		return unprocessable("endpoint", "Input should be '/v1/chat/completions' or '/v1/embeddings'")
@@ -136,12 +137,12 @@ func (m mistral) check(in mistralCreate, inline bool) *bodies.Rejection {
 }
 
 // joined returns one blob of several input files.
-func (m mistral) joined(c *backend.Call, ids []string) (spill.Blob, *bodies.Rejection, error) {
+func (m mistral) joined(c *backend.Call, ids []string) (spill.Blob, *rules.Rejection, error) {
 	var parts []spill.Blob
 	for _, id := range ids {
 		f := c.FindFile(id)
 		if f == nil {
-			return spill.Blob{}, bodies.NotFound("File %s not found", id), nil
+			return spill.Blob{}, rules.NotFound("File %s not found", id), nil
 		}
 		parts = append(parts, f.Blob)
 	}
@@ -221,7 +222,7 @@ func (m mistral) cancel(c *backend.Call) {
 		return
 	}
 	if !c.Cancel(j) {
-		c.Fail(bodies.Invalid("", "", "Job %s is not running and cannot be cancelled", j.ID))
+		c.Fail(rules.Invalid("", "", "Job %s is not running and cannot be cancelled", j.ID))
 		return
 	}
 	v := c.Look(j)
@@ -235,7 +236,7 @@ func (m mistral) remove(c *backend.Call) {
 		return
 	}
 	if !j.At(c.Now).Over() {
-		c.Fail(bodies.Invalid("", "", "Job %s is still running", j.ID))
+		c.Fail(rules.Invalid("", "", "Job %s is still running", j.ID))
 		return
 	}
 	j.Remove()

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"assay/internal/simulator/backend"
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 
 	"github.com/valyala/fastjson"
@@ -25,7 +25,7 @@ func (m mistral) upload(c *backend.Call) {
 		return
 	}
 	if purpose == "batch" && !m.wellFormed(c, f.Blob) {
-		c.Fail(&bodies.Rejection{Status: http.StatusUnprocessableEntity, Message: "Invalid file format."})
+		c.Fail(&rules.Rejection{Status: http.StatusUnprocessableEntity, Message: "Invalid file format."})
 		return
 	}
 	out := &backend.File{Blob: f.Blob, ID: dice.UUID(c.NewNumber()), Name: backend.BaseName(f.Name), Purpose: purpose, Made: c.Now}
@@ -81,7 +81,7 @@ func (m mistral) result(c *backend.Call, id string) *backend.File {
 	case err != nil:
 		c.Trouble(err)
 	case !ok:
-		c.Fail(bodies.NotFound("File %s not found", id))
+		c.Fail(rules.NotFound("File %s not found", id))
 	default:
 		name := []string{"output", "error"}[o.File] + "_" + o.Job.ID + ".jsonl"
 		return &backend.File{Blob: b, ID: id, Name: name, Purpose: "batch", Made: o.Job.Made}

@@ -10,6 +10,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -110,7 +111,7 @@ func (k openAIKind) create(c *backend.Call) {
 		f, missing = &backend.File{ID: in.InputFileID}, in.InputFileID
 	}
 	if missing == "" && k.pending && k.status(c, f) != "processed" {
-		c.Fail(bodies.Invalid("input_file_id", "file_not_ready", "File %s is not processed yet.", f.ID))
+		c.Fail(rules.Invalid("input_file_id", "file_not_ready", "File %s is not processed yet.", f.ID))
 		return
 	}
 	j, ok := c.Launch(backend.Draft{
@@ -123,22 +124,22 @@ func (k openAIKind) create(c *backend.Call) {
 	}
 }
 
-func (k openAIKind) check(in openAICreate) (time.Duration, *bodies.Rejection) {
+func (k openAIKind) check(in openAICreate) (time.Duration, *rules.Rejection) {
 	if k.dialect(in.Endpoint) == nil {
-		return 0, bodies.Invalid("endpoint", "invalid_value",
+		return 0, rules.Invalid("endpoint", "invalid_value",
 			"Invalid value: '%s'. Supported values are: '/v1/responses', '/v1/chat/completions' and '/v1/embeddings'.", in.Endpoint)
 	}
 	window, ok := parseWindow(in.CompletionWindow, max(k.days, 1))
 	if !ok {
-		return 0, bodies.Invalid("completion_window", "invalid_value", "Invalid value: '%s'. Supported values are: '24h'.",
+		return 0, rules.Invalid("completion_window", "invalid_value", "Invalid value: '%s'. Supported values are: '24h'.",
 			in.CompletionWindow)
 	}
 	if len(in.Metadata) > 16 {
-		return 0, bodies.Invalid("metadata", "object_above_max_properties", "Invalid 'metadata': too many properties.")
+		return 0, rules.Invalid("metadata", "object_above_max_properties", "Invalid 'metadata': too many properties.")
 	}
 	for key, v := range in.Metadata {
 		if len(key) > 64 || len(v) > 512 {
-			return 0, bodies.Invalid("metadata", "string_above_max_length", "Invalid 'metadata.%s': string too long.", key)
+			return 0, rules.Invalid("metadata", "string_above_max_length", "Invalid 'metadata.%s': string too long.", key)
 		}
 	}
 	return window, nil
@@ -183,7 +184,7 @@ func (k openAIKind) cancel(c *backend.Call) {
 		return
 	}
 	if !c.Cancel(j) {
-		c.Fail(&bodies.Rejection{Status: http.StatusConflict, Code: "batch_not_cancellable",
+		c.Fail(&rules.Rejection{Status: http.StatusConflict, Code: "batch_not_cancellable",
 			Message: "Cannot cancel a batch with status '" + openAIStatus(j.At(c.Now).Phase) + "'."})
 		return
 	}
@@ -198,24 +199,24 @@ type openAIFormat struct {
 	dialect  backend.Dialect
 }
 
-func (f openAIFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f openAIFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	id := v.Get("custom_id")
 	if id == nil || id.Type() != fastjson.TypeString || len(id.GetStringBytes()) == 0 {
-		return backend.Carried{}, bodies.Invalid("custom_id", "missing_required_parameter", "Missing required parameter: 'custom_id'.")
+		return backend.Carried{}, rules.Invalid("custom_id", "missing_required_parameter", "Missing required parameter: 'custom_id'.")
 	}
 	if m := string(v.GetStringBytes("method")); m != "POST" {
-		return backend.Carried{}, bodies.Invalid("method", "invalid_method", "Invalid value: '%s'. The method must be 'POST'.", m)
+		return backend.Carried{}, rules.Invalid("method", "invalid_method", "Invalid value: '%s'. The method must be 'POST'.", m)
 	}
 	if u := string(v.GetStringBytes("url")); unversioned(u) != unversioned(f.endpoint) {
-		return backend.Carried{}, bodies.Invalid("url", "invalid_url",
+		return backend.Carried{}, rules.Invalid("url", "invalid_url",
 			"The URL provided for this request does not match the batch endpoint.")
 	}
 	body := v.Get("body")
 	if body == nil || body.Type() != fastjson.TypeObject {
-		return backend.Carried{}, bodies.Invalid("body", "missing_required_parameter", "Missing required parameter: 'body'.")
+		return backend.Carried{}, rules.Invalid("body", "missing_required_parameter", "Missing required parameter: 'body'.")
 	}
 	if body.GetBool("stream") {
-		return backend.Carried{}, bodies.Invalid("body.stream", "streaming_unsupported", "Streaming is not supported in batches.")
+		return backend.Carried{}, rules.Invalid("body.stream", "streaming_unsupported", "Streaming is not supported in batches.")
 	}
 	return backend.Carried{ID: string(id.GetStringBytes()), Body: body, Dialect: f.dialect}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"assay/internal/simulator/backend"
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 )
 
 // openAIBatch returns a batch as OpenAI shows it.
@@ -97,11 +98,11 @@ func (k openAIKind) upload(c *backend.Call) {
 	purpose := f.Fields["purpose"]
 	switch {
 	case !slices.Contains([]string{"batch", "assistants", "fine-tune", "user_data", "evals", "vision"}, purpose):
-		c.Fail(bodies.Invalid("purpose", "invalid_value",
+		c.Fail(rules.Invalid("purpose", "invalid_value",
 			"'%s' is not one of ['fine-tune', 'assistants', 'batch', 'user_data', 'vision', 'evals'] - 'purpose'", purpose))
 		return
 	case purpose == "batch" && f.Size > c.BatchBytes():
-		c.Fail(&bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "file_too_large",
+		c.Fail(&rules.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "file_too_large",
 			Message: "The file is too large for purpose 'batch'."})
 		return
 	}
@@ -111,7 +112,7 @@ func (k openAIKind) upload(c *backend.Call) {
 	}
 	if n, err := strconv.Atoi(f.Fields["expires_after[seconds]"]); err == nil {
 		if n < 3600 || n > 2_592_000 {
-			c.Fail(bodies.Invalid("expires_after[seconds]", "invalid_value", "expires_after must be between 3600 and 2592000 seconds."))
+			c.Fail(rules.Invalid("expires_after[seconds]", "invalid_value", "expires_after must be between 3600 and 2592000 seconds."))
 			return
 		}
 		out.Keep = time.Duration(n) * time.Second
@@ -188,7 +189,7 @@ func (k openAIKind) showFile(c *backend.Call) {
 	case err != nil:
 		c.Trouble(err)
 	case !ok:
-		c.Fail(bodies.NotFound("No such File object: %s", id))
+		c.Fail(rules.NotFound("No such File object: %s", id))
 	default:
 		c.Reply(http.StatusOK, k.outputObject(o.Job, o.File))
 	}
@@ -201,7 +202,7 @@ func (k openAIKind) deleteFile(c *backend.Call) {
 	} else if _, _, ok, _ := c.Output(id); ok {
 		c.DropOutput(id)
 	} else {
-		c.Fail(bodies.NotFound("No such File object: %s", id))
+		c.Fail(rules.NotFound("No such File object: %s", id))
 		return
 	}
 	c.Reply(http.StatusOK, map[string]any{"id": id, "object": "file", "deleted": true})
@@ -218,7 +219,7 @@ func (k openAIKind) content(c *backend.Call) {
 	case err != nil:
 		c.Trouble(err)
 	case !ok || k.keep > 0 && c.Now.Sub(o.Job.Made) > k.keep:
-		c.Fail(bodies.NotFound("No such File object: %s", id))
+		c.Fail(rules.NotFound("No such File object: %s", id))
 	default:
 		c.Serve(b, "application/octet-stream", backend.NoRanges)
 	}

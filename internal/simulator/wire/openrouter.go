@@ -13,6 +13,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -47,7 +48,7 @@ func openRouterChat() bodies.Chat {
 }
 
 // openRouterShape is {"error":{"code":status,…}}.
-func openRouterShape(_ *backend.Call, r *bodies.Rejection) any {
+func openRouterShape(_ *backend.Call, r *rules.Rejection) any {
 	return map[string]any{"error": map[string]any{"code": r.Status, "message": r.Message,
 		"metadata": map[string]any{"reason": bodies.Nullable(r.Code)}}}
 }
@@ -55,15 +56,15 @@ func openRouterShape(_ *backend.Call, r *bodies.Rejection) any {
 // create reads the document as it comes: what it needs to know about the requests must precede them.
 func (o openRouter) create(c *backend.Call) {
 	var in openRouterCreate
-	data, rej, err := c.Split("requests", c.Vendor.Bytes, func(key string, v json.RawMessage) *bodies.Rejection {
+	data, rej, err := c.Split("requests", c.Vendor.Bytes, func(key string, v json.RawMessage) *rules.Rejection {
 		if key == "requests" {
 			if in.Endpoint == "" || in.Model == "" {
-				return bodies.Invalid("requests", "invalid_order", "endpoint and model must come before requests")
+				return rules.Invalid("requests", "invalid_order", "endpoint and model must come before requests")
 			}
 			return nil
 		}
 		if setMember(&in, key, v) != nil {
-			return bodies.Invalid(key, "invalid_type", "%s: invalid type", key)
+			return rules.Invalid(key, "invalid_type", "%s: invalid type", key)
 		}
 		return nil
 	})
@@ -72,10 +73,10 @@ func (o openRouter) create(c *backend.Call) {
 	}
 	switch {
 	case in.Endpoint != "/v1/chat/completions" && in.Endpoint != "/api/v1/chat/completions" && in.Endpoint != "/chat/completions":
-		c.Fail(bodies.Invalid("endpoint", "invalid_endpoint", "Unsupported endpoint: %s", in.Endpoint))
+		c.Fail(rules.Invalid("endpoint", "invalid_endpoint", "Unsupported endpoint: %s", in.Endpoint))
 		return
 	case in.Window != "24h":
-		c.Fail(bodies.Invalid("completion_window", "invalid_value", "completion_window must be 24h"))
+		c.Fail(rules.Invalid("completion_window", "invalid_value", "completion_window must be 24h"))
 		return
 	}
 	j, ok := c.Launch(backend.Draft{
@@ -89,13 +90,13 @@ func (o openRouter) create(c *backend.Call) {
 }
 
 // openRouterStrict returns what is found wrong while the document is read.
-func openRouterStrict(sv *backend.Survey) *bodies.Rejection {
+func openRouterStrict(sv *backend.Survey) *rules.Rejection {
 	if len(sv.Issues) == 0 {
 		return nil
 	}
 	i := sv.Issues[0]
 	if i.Line > 0 {
-		return bodies.Invalid(fmt.Sprintf("requests.%d", i.Line-1), i.Code, "requests.%d: %s", i.Line-1, i.Message)
+		return rules.Invalid(fmt.Sprintf("requests.%d", i.Line-1), i.Code, "requests.%d: %s", i.Line-1, i.Message)
 	}
 	return &i.Rejection
 }
@@ -128,7 +129,7 @@ func (o openRouter) show(c *backend.Call) {
 		return
 	}
 	if c.Now.Sub(j.Made) >= openRouterKeep {
-		c.Fail(&bodies.Rejection{Status: http.StatusGone, Code: "expired", Message: "The results of this batch are no longer available."})
+		c.Fail(&rules.Rejection{Status: http.StatusGone, Code: "expired", Message: "The results of this batch are no longer available."})
 		return
 	}
 	v := c.Look(j)
@@ -150,7 +151,7 @@ func (o openRouter) remove(c *backend.Call) {
 		return
 	}
 	if !j.At(c.Now).Over() {
-		c.Fail(&bodies.Rejection{Status: http.StatusConflict, Code: "not_terminal", Message: "The batch is still being processed."})
+		c.Fail(&rules.Rejection{Status: http.StatusConflict, Code: "not_terminal", Message: "The batch is still being processed."})
 		return
 	}
 	j.Remove()
@@ -178,15 +179,15 @@ func (o openRouter) object(c *backend.Call, j *backend.Job, v backend.View) open
 // openRouterFormat is {"custom_id","body"}, answered with OpenAI's lines, all in one place.
 type openRouterFormat struct{ model string }
 
-func (f openRouterFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f openRouterFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	in := backend.Carried{ID: string(v.GetStringBytes("custom_id")), Body: v.Get("body"), Dialect: openRouterChat(), Model: f.model}
 	switch {
 	case in.ID == "":
-		return in, bodies.Invalid("custom_id", "missing_required_parameter", "custom_id is required")
+		return in, rules.Invalid("custom_id", "missing_required_parameter", "custom_id is required")
 	case in.Body == nil || in.Body.Type() != fastjson.TypeObject:
-		return in, bodies.Invalid("body", "missing_required_parameter", "body is required")
+		return in, rules.Invalid("body", "missing_required_parameter", "body is required")
 	case strings.Contains(string(in.Body.MarshalTo(nil)), `"url":"data:`):
-		return in, bodies.Invalid("body", "inline_media", "inline media is not supported in batches")
+		return in, rules.Invalid("body", "inline_media", "inline media is not supported in batches")
 	}
 	return in, nil
 }

@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"assay/internal/simulator/backend"
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -22,9 +22,9 @@ func s3Vendor(s *s3Store) *backend.Vendor {
 	return &backend.Vendor{
 		Name: "s3", Prefix: "/s3", Base: "/s3", Key: awsKey, Shape: s3Shape, DeniedAs: http.StatusForbidden,
 		BrokeStatus: http.StatusForbidden, IDHeaderAs: "X-Amz-Request-Id",
-		Admit: func(c *backend.Call) *bodies.Rejection {
+		Admit: func(c *backend.Call) *rules.Rejection {
 			if _, signed := signatureOf(c.Request); !signed { // a bearer of Bedrock opens no bucket
-				return &bodies.Rejection{Status: http.StatusBadRequest, Code: "InvalidRequest", Message: "Unsupported Authorization Type"}
+				return &rules.Rejection{Status: http.StatusBadRequest, Code: "InvalidRequest", Message: "Unsupported Authorization Type"}
 			}
 			return signedAs("s3", c)
 		},
@@ -44,7 +44,7 @@ func s3Routes(rt backend.Routes, s *s3Store) {
 }
 
 // s3Shape returns an error in XML.
-func s3Shape(_ *backend.Call, r *bodies.Rejection) any {
+func s3Shape(_ *backend.Call, r *rules.Rejection) any {
 	code := r.Code
 	switch {
 	case r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable:
@@ -148,7 +148,7 @@ func (o s3Written) read(c *backend.Call) (spill.Blob, error) {
 func (s *s3Store) place(c *backend.Call) (bucket, key string, ok bool) {
 	bucket, key = c.Request.PathValue("bucket"), c.Request.PathValue("key")
 	if strings.HasPrefix(bucket, "missing-") {
-		c.Fail(&bodies.Rejection{Status: http.StatusNotFound, Code: "NoSuchBucket", Message: "The specified bucket does not exist"})
+		c.Fail(&rules.Rejection{Status: http.StatusNotFound, Code: "NoSuchBucket", Message: "The specified bucket does not exist"})
 		return bucket, key, false
 	}
 	return bucket, key, true
@@ -166,7 +166,7 @@ func (s *s3Store) put(c *backend.Call) {
 	}
 	sum := hex.EncodeToString(h.Sum(nil))
 	if said := c.Request.Header.Get("X-Amz-Content-Sha256"); said != sum && said != "UNSIGNED-PAYLOAD" {
-		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Code: "XAmzContentSHA256Mismatch",
+		c.Fail(&rules.Rejection{Status: http.StatusBadRequest, Code: "XAmzContentSHA256Mismatch",
 			Message: "The provided 'x-amz-content-sha256' header does not match what was computed."})
 		return
 	}
@@ -191,7 +191,7 @@ func (s *s3Store) read(c *backend.Call) {
 	case err != nil:
 		c.Trouble(err)
 	case o == nil:
-		c.Fail(&bodies.Rejection{Status: http.StatusNotFound, Code: "NoSuchKey", Message: "The specified key does not exist."})
+		c.Fail(&rules.Rejection{Status: http.StatusNotFound, Code: "NoSuchKey", Message: "The specified key does not exist."})
 	default:
 		c.Serve(o.Blob, "application/octet-stream", backend.WithRanges)
 	}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"assay/internal/simulator/backend"
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
 
@@ -48,14 +48,14 @@ func (s *s3Store) post(c *backend.Call) {
 	}
 	var in s3Complete
 	if raw := c.Bytes(1 << 20); raw == nil || xml.Unmarshal(raw, &in) != nil {
-		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Code: "MalformedXML", Message: "The XML you provided was not well-formed"})
+		c.Fail(&rules.Rejection{Status: http.StatusBadRequest, Code: "MalformedXML", Message: "The XML you provided was not well-formed"})
 		return
 	}
 	var blobs []spill.Blob
 	for i, p := range in.Parts {
 		blob, have := up.parts[p.Number]
 		if !have || p.ETag != up.sums[p.Number] || i > 0 && p.Number <= in.Parts[i-1].Number {
-			c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Code: "InvalidPart", Message: "One or more of the parts is not there."})
+			c.Fail(&rules.Rejection{Status: http.StatusBadRequest, Code: "InvalidPart", Message: "One or more of the parts is not there."})
 			return
 		}
 		blobs = append(blobs, blob)
@@ -93,7 +93,7 @@ func (s *s3Store) upload(c *backend.Call, id string) *s3Upload {
 	defer s.mu.Unlock()
 	up := s.uploads[id]
 	if up == nil || up.bucket != c.Request.PathValue("bucket") || up.key != c.Request.PathValue("key") {
-		c.Fail(&bodies.Rejection{Status: http.StatusNotFound, Code: "NoSuchUpload", Message: "The specified upload does not exist."})
+		c.Fail(&rules.Rejection{Status: http.StatusNotFound, Code: "NoSuchUpload", Message: "The specified upload does not exist."})
 		return nil
 	}
 	return up
@@ -103,7 +103,7 @@ func (s *s3Store) upload(c *backend.Call, id string) *s3Upload {
 func (s *s3Store) take(c *backend.Call, id string, part spill.Blob, etag string) {
 	number, err := strconv.Atoi(c.Request.URL.Query().Get("partNumber"))
 	if err != nil || number < 1 || number > 10_000 {
-		c.Fail(bodies.Invalid("", "InvalidArgument", "Part number must be an integer between 1 and 10000, inclusive"))
+		c.Fail(rules.Invalid("", "InvalidArgument", "Part number must be an integer between 1 and 10000, inclusive"))
 		return
 	}
 	up := s.upload(c, id)

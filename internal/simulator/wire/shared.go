@@ -11,23 +11,24 @@ import (
 	"assay/internal/simulator/backend"
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 )
 
 // What several vendors share: documents of errors, headers of limits, the list of models, times.
 
 // openAIShape is {"error":{message,type,param,code}}.
-func openAIShape(_ *backend.Call, r *bodies.Rejection) any {
+func openAIShape(_ *backend.Call, r *rules.Rejection) any {
 	return map[string]any{"error": openAIError(r)}
 }
 
-func openAIError(r *bodies.Rejection) map[string]any {
+func openAIError(r *rules.Rejection) map[string]any {
 	return map[string]any{
 		"message": r.Message, "type": openAIType(r), "param": bodies.Nullable(r.Param), "code": bodies.Nullable(r.Code),
 	}
 }
 
 // openAIType returns the type that OpenAI gives an error.
-func openAIType(r *bodies.Rejection) string {
+func openAIType(r *rules.Rejection) string {
 	switch {
 	case r.Type != "":
 		return r.Type
@@ -42,7 +43,7 @@ func openAIType(r *bodies.Rejection) string {
 }
 
 // googleShape is {"error":{code,message,status,details}}; the time to wait is among the details.
-func googleShape(_ *backend.Call, r *bodies.Rejection) any {
+func googleShape(_ *backend.Call, r *rules.Rejection) any {
 	details := []any{}
 	if r.Status == http.StatusTooManyRequests {
 		details = append(details, map[string]any{
@@ -62,7 +63,7 @@ func googleShape(_ *backend.Call, r *bodies.Rejection) any {
 	return map[string]any{"error": e}
 }
 
-func googleStatus(r *bodies.Rejection) string {
+func googleStatus(r *rules.Rejection) string {
 	names := map[int]string{
 		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ALREADY_EXISTS",
 		412: "FAILED_PRECONDITION", 429: "RESOURCE_EXHAUSTED", 499: "CANCELLED", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
@@ -109,7 +110,7 @@ func modelsRoutes(rt backend.Routes, path string) {
 	})
 	rt.On(fault.Models, "GET", path+"/models/{model...}", func(c *backend.Call) {
 		name := c.Request.PathValue("model")
-		if rej := bodies.CheckModel(name); rej != nil {
+		if rej := rules.CheckModel(name); rej != nil {
 			c.Fail(rej)
 			return
 		}

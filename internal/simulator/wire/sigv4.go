@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"assay/internal/simulator/backend"
-	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/rules"
 )
 
 // signature is an Authorization header of Signature Version 4. In the simulator the secret of a key is the key's id.
@@ -107,7 +107,7 @@ func awsQuery(q url.Values) string {
 
 // signedAs refuses a call whose signature for a service is wrong. A call with a bearer has none. The body of a small call is
 // held against its digest.
-func signedAs(service string, c *backend.Call) *bodies.Rejection {
+func signedAs(service string, c *backend.Call) *rules.Rejection {
 	s, ok := signatureOf(c.Request)
 	if !ok {
 		return nil
@@ -120,7 +120,7 @@ func signedAs(service string, c *backend.Call) *bodies.Rejection {
 		body = hex.EncodeToString(sum[:])
 	}
 	if s.service != service || !strings.HasPrefix(c.Request.Header.Get("X-Amz-Date"), s.date) || s.made(c.Request, body) != s.sum {
-		return &bodies.Rejection{Status: http.StatusForbidden, Type: "InvalidSignatureException", Code: "SignatureDoesNotMatch",
+		return &rules.Rejection{Status: http.StatusForbidden, Type: "InvalidSignatureException", Code: "SignatureDoesNotMatch",
 			Message: "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key " +
 				"and signing method."}
 	}

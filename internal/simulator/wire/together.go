@@ -9,6 +9,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 )
 
 func togetherVendor() *backend.Vendor {
@@ -63,7 +64,7 @@ func (t together) create(c *backend.Call) {
 	f := c.FindFile(in.InputFileID)
 	switch {
 	case in.Endpoint != "/v1/chat/completions":
-		c.Fail(bodies.Invalid("endpoint", "invalid_endpoint", "endpoint must be /v1/chat/completions"))
+		c.Fail(rules.Invalid("endpoint", "invalid_endpoint", "endpoint must be /v1/chat/completions"))
 		return
 	}
 	missing := ""
@@ -107,7 +108,7 @@ func (t together) cancel(c *backend.Call) {
 		return
 	}
 	if !c.Cancel(j) {
-		c.Fail(&bodies.Rejection{Status: http.StatusConflict, Code: "invalid_state",
+		c.Fail(&rules.Rejection{Status: http.StatusConflict, Code: "invalid_state",
 			Message: "batch " + j.ID + " cannot be cancelled: it has ended"})
 		return
 	}
@@ -171,7 +172,7 @@ func (t together) start(c *backend.Call) {
 		q = c.Request.Form
 	}
 	if q.Get("file_name") == "" || !slices.Contains([]string{"batch-api", "fine-tune", "eval"}, q.Get("purpose")) {
-		c.Fail(bodies.Invalid("purpose", "invalid_request", "file_name and purpose are required"))
+		c.Fail(rules.Invalid("purpose", "invalid_request", "file_name and purpose are required"))
 		return
 	}
 	n := c.NewNumber()
@@ -249,7 +250,7 @@ func (t together) find(c *backend.Call, id string) *backend.File {
 	case err != nil:
 		c.Trouble(err)
 	case !ok || c.Now.Sub(o.Job.Made) >= togetherKeep:
-		c.Fail(bodies.NotFound("file %s not found", id))
+		c.Fail(rules.NotFound("file %s not found", id))
 	default:
 		return &backend.File{Blob: b, ID: id, Name: o.Job.ID + ".jsonl", Purpose: "batch-api", Made: o.Job.Made}
 	}

@@ -13,6 +13,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 
 	"github.com/valyala/fastjson"
@@ -28,7 +29,7 @@ func vertexVendor(b *buckets) *backend.Vendor {
 
 // vertexScope makes jobs belong to a project and location: access tokens change every hour, and a job can be found only
 // where it was made.
-func vertexScope(c *backend.Call) *bodies.Rejection {
+func vertexScope(c *backend.Call) *rules.Rejection {
 	c.Account = c.Request.PathValue("project") + "/" + c.Request.PathValue("location")
 	return nil
 }
@@ -68,16 +69,16 @@ func (v vertex) create(c *backend.Call) {
 	bucket, prefix, okDest := gsURI(in.Output.Destination.Prefix)
 	switch {
 	case !ok:
-		c.Fail(bodies.Invalid("", "", "Unsupported model: %s", in.Model))
+		c.Fail(rules.Invalid("", "", "Unsupported model: %s", in.Model))
 		return
 	case in.DisplayName == "":
-		c.Fail(bodies.Invalid("", "", "display_name is required"))
+		c.Fail(rules.Invalid("", "", "display_name is required"))
 		return
 	case len(in.Input.Source.URIs) == 0 || in.Input.Format != "jsonl":
-		c.Fail(bodies.Invalid("", "", "input_config: a gcs_source in the format jsonl is required"))
+		c.Fail(rules.Invalid("", "", "input_config: a gcs_source in the format jsonl is required"))
 		return
 	case !okDest || in.Output.Format != "jsonl":
-		c.Fail(bodies.Invalid("", "", "output_config: a gcs_destination in the format jsonl is required"))
+		c.Fail(rules.Invalid("", "", "output_config: a gcs_destination in the format jsonl is required"))
 		return
 	}
 	x := &vertexExtra{bucket: bucket, source: in.Input.Source.URIs, dest: in.Output.Destination.Prefix, model: in.Model, shards: 1}
@@ -96,7 +97,7 @@ func (v vertex) create(c *backend.Call) {
 		Name: in.DisplayName, Meta: in.Labels, Model: model, Extra: x,
 		Late: func(sv *backend.Survey) {
 			if missing != "" {
-				sv.Issues = []backend.Issue{{Rejection: *bodies.NotFound("%s does not exist.", missing)}}
+				sv.Issues = []backend.Issue{{Rejection: *rules.NotFound("%s does not exist.", missing)}}
 			}
 		},
 	})
@@ -199,7 +200,7 @@ func (v vertex) remove(c *backend.Call) {
 		return
 	}
 	if !j.At(c.Now).Over() {
-		c.Fail(&bodies.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION", Message: "The job is still running."})
+		c.Fail(&rules.Rejection{Status: http.StatusBadRequest, Type: "FAILED_PRECONDITION", Message: "The job is still running."})
 		return
 	}
 	j.Remove()
@@ -252,10 +253,10 @@ func (v vertex) object(c *backend.Call, j *backend.Job, w backend.View) vertexJo
 // vertexFormat is {"request"}, echoed with a status that is text. The id is whatever the client put among the labels.
 type vertexFormat struct{ shards int }
 
-func (f vertexFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f vertexFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	body := v.Get("request")
 	if body == nil || body.Type() != fastjson.TypeObject {
-		return backend.Carried{}, bodies.Invalid("request", "", "request: must be set")
+		return backend.Carried{}, rules.Invalid("request", "", "request: must be set")
 	}
 	id := string(v.GetStringBytes("custom_id")) // echoed, as every field beside the request
 	if id == "" {

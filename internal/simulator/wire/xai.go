@@ -14,6 +14,7 @@ import (
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/fault"
+	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 
 	"github.com/valyala/fastjson"
@@ -99,7 +100,7 @@ type xaiBatch struct {
 }
 
 // xaiShape is {"code","error"}.
-func xaiShape(_ *backend.Call, r *bodies.Rejection) any {
+func xaiShape(_ *backend.Call, r *rules.Rejection) any {
 	return map[string]any{"code": cmp.Or(r.Code, "invalid_argument"), "error": r.Message}
 }
 
@@ -112,7 +113,7 @@ func (x xai) create(c *backend.Call) {
 		return
 	}
 	if in.Name == "" {
-		c.Fail(bodies.Invalid("name", "invalid_argument", "name is required"))
+		c.Fail(rules.Invalid("name", "invalid_argument", "name is required"))
 		return
 	}
 	b := &xaiBatch{id: "batch_" + dice.UUID(c.NewNumber()), name: in.Name, made: c.Now, expires: c.Now.Add(c.Window()),
@@ -120,7 +121,7 @@ func (x xai) create(c *backend.Call) {
 	if b.sealed {
 		f := c.FindFile(in.InputFileID)
 		if f == nil {
-			c.Fail(bodies.NotFound("file %s not found", in.InputFileID))
+			c.Fail(rules.NotFound("file %s not found", in.InputFileID))
 			return
 		}
 		if !x.part(c, b, f.Blob, openAIFormat{endpoint: "/v1/chat/completions", dialect: xaiChat()}) {
@@ -151,7 +152,7 @@ func (x xai) find(c *backend.Call, id string) *xaiBatch {
 	b := x.book.find(c.Account, id)
 	e, hidden := c.Effect("hide")
 	if b == nil || hidden && c.Now.Sub(b.made) < e.Duration {
-		c.Fail(bodies.NotFound("batch %s not found", id))
+		c.Fail(rules.NotFound("batch %s not found", id))
 		return nil
 	}
 	return b
@@ -163,14 +164,14 @@ func (x xai) add(c *backend.Call) {
 	if b == nil {
 		return
 	}
-	data, rej, err := c.Split("batch_requests", c.Vendor.Bytes, func(string, json.RawMessage) *bodies.Rejection { return nil })
+	data, rej, err := c.Split("batch_requests", c.Vendor.Bytes, func(string, json.RawMessage) *rules.Rejection { return nil })
 	if !c.Good(rej, err) {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.sealed {
-		c.Fail(&bodies.Rejection{Status: http.StatusPreconditionFailed, Code: "failed_precondition",
+		c.Fail(&rules.Rejection{Status: http.StatusPreconditionFailed, Code: "failed_precondition",
 			Message: "batch " + b.id + " was made from a file: requests cannot be added"})
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"assay/internal/simulator/backend"
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/rules"
 
 	"github.com/valyala/fastjson"
 )
@@ -16,7 +17,7 @@ import (
 // xaiFormat writes results in xAI's way, whichever way the requests came.
 type xaiFormat struct{ backend.Format }
 
-func (f xaiFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f xaiFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	in, rej := f.Format.Open(j, v)
 	if rej == nil {
 		in.Dialect = xaiDialect{in.Dialect}
@@ -38,10 +39,10 @@ func (f xaiFormat) Close(dst []byte, _ *backend.Job, e *backend.Ended) ([]byte, 
 // xaiDialect names the kind of answer around it, and refuses the models that have no batches.
 type xaiDialect struct{ backend.Dialect }
 
-func (d xaiDialect) Read(rd bodies.Reading, b *fastjson.Value) (bodies.Request, *bodies.Rejection) {
+func (d xaiDialect) Read(rd bodies.Reading, b *fastjson.Value) (bodies.Request, *rules.Rejection) {
 	q, rej := d.Dialect.Read(rd, b)
 	if rej == nil && slices.Contains([]string{"grok-4.5", "grok-3-mini"}, q.Model) {
-		rej = bodies.Invalid("model", "invalid_argument", "Model %s does not support batch requests.", q.Model)
+		rej = rules.Invalid("model", "invalid_argument", "Model %s does not support batch requests.", q.Model)
 	}
 	return q, rej
 }
@@ -58,10 +59,10 @@ func (d xaiDialect) Write(dst []byte, q *bodies.Request, r *bodies.Reply) []byte
 // xaiWrapped is {"batch_request_id","batch_request":{"chat_get_completion":{…}}}.
 type xaiWrapped struct{}
 
-func (f xaiWrapped) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
+func (f xaiWrapped) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *rules.Rejection) {
 	in := backend.Carried{ID: string(v.GetStringBytes("batch_request_id"))}
 	if in.ID == "" {
-		return in, bodies.Invalid("batch_request_id", "invalid_argument", "batch_request_id is required")
+		return in, rules.Invalid("batch_request_id", "invalid_argument", "batch_request_id is required")
 	}
 	if in.Body = v.Get("batch_request", "chat_get_completion"); in.Body != nil {
 		in.Dialect = xaiChat()
@@ -71,7 +72,7 @@ func (f xaiWrapped) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *b
 		in.Dialect = bodies.Responses{}
 		return in, nil
 	}
-	return in, bodies.Invalid("batch_request", "invalid_argument", "batch_request must hold chat_get_completion or responses")
+	return in, rules.Invalid("batch_request", "invalid_argument", "batch_request must hold chat_get_completion or responses")
 }
 
 func (f xaiWrapped) Close(dst []byte, _ *backend.Job, _ *backend.Ended) ([]byte, int) { return dst, -1 }
@@ -86,7 +87,7 @@ func (x xai) results(c *backend.Call) {
 	part, from := 0, int64(0)
 	if token := c.Request.URL.Query().Get("pagination_token"); token != "" {
 		if _, err := fmt.Sscanf(token, "%d-%d", &part, &from); err != nil {
-			c.Fail(bodies.Invalid("pagination_token", "invalid_argument", "bad pagination_token"))
+			c.Fail(rules.Invalid("pagination_token", "invalid_argument", "bad pagination_token"))
 			return
 		}
 	}
@@ -196,14 +197,14 @@ func (x xai) showFile(c *backend.Call) {
 		c.Reply(http.StatusOK, xaiFile(f))
 		return
 	}
-	c.Fail(bodies.NotFound("file %s not found", id))
+	c.Fail(rules.NotFound("file %s not found", id))
 }
 
 func (x xai) deleteFile(c *backend.Call) {
 	id := c.Request.PathValue("id")
 	f := c.FindFile(id)
 	if f == nil {
-		c.Fail(bodies.NotFound("file %s not found", id))
+		c.Fail(rules.NotFound("file %s not found", id))
 		return
 	}
 	c.DropFile(f.ID)

@@ -18,16 +18,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"assay/internal/assay"
 	"assay/internal/send/dialect"
 	"assay/internal/send/provider"
 	"assay/internal/simulator"
-	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/clocktest"
 	"assay/internal/simulator/minds"
+	"assay/internal/simulator/rules"
 	"assay/internal/study/catalog"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Subject is one vendor under test.
@@ -391,7 +391,7 @@ func (echo) Respond(q *minds.Question) minds.Answer {
 // lenient lets every parameter pass.
 type lenient struct{}
 
-func (lenient) Check(bodies.Asked) *bodies.Rejection { return nil }
+func (lenient) Check(rules.Asked) *rules.Rejection { return nil }
 
 func sorted(ids []string) []string {
 	out := slices.Clone(ids)

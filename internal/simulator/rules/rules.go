@@ -1,4 +1,7 @@
-package bodies
+// Package rules is what providers refuse: the parameters that a model's family rejects, what may be shown to it, and a Rejection, which
+// is sent in place of a reply. They are held apart from those that the clients of the simulator use, so that a mistake in one does not
+// hide in the other.
+package rules
 
 import (
 	"slices"
@@ -30,8 +33,7 @@ type Asked struct {
 	Version     string // of the API, where it matters
 }
 
-// Families are the rules that are known of the model families, held apart from those the clients of the simulator use, so
-// that a mistake in one does not hide in the other.
+// Families are the rules that are known of the model families.
 type Families struct{}
 
 // Check holds the parameters against what is known of the model's family.
@@ -48,6 +50,9 @@ func (Families) Check(a Asked) *Rejection {
 	}
 	return nil
 }
+
+// NewGeneration is the version of Anthropic's API that takes bearer keys only and knows no sampling parameters.
+const NewGeneration = "2026-10-21"
 
 // gptEfforts lists reasoning families by the longest prefix first, with the efforts each takes.
 func gptEfforts() [][2]string {
@@ -67,8 +72,8 @@ func gptEfforts() [][2]string {
 	}
 }
 
-// gptReasons returns the efforts of a reasoning model; false where the model does not reason.
-func gptReasons(model string) (efforts []string, reasons bool) {
+// GPTReasons returns the efforts of a reasoning model; false where the model does not reason.
+func GPTReasons(model string) (efforts []string, reasons bool) {
 	model = model[strings.LastIndex(model, "/")+1:]
 	for _, f := range gptEfforts() {
 		if strings.HasPrefix(model, f[0]) {
@@ -79,7 +84,7 @@ func gptReasons(model string) (efforts []string, reasons bool) {
 }
 
 func checkGPT(a Asked) *Rejection {
-	efforts, reasons := gptReasons(a.Model)
+	efforts, reasons := GPTReasons(a.Model)
 	if !reasons {
 		if a.Effort != "" {
 			return Invalid(a.EffortField, "unsupported_parameter", "Unsupported parameter: '%s' is not supported with this model.",
@@ -123,56 +128,68 @@ func checkRange(a Asked, hottest float64) *Rejection {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// claude is the age of a Claude model, by its name.
-type claude struct {
-	family       string
-	major, minor int
+// Claude is the age of a Claude model, by its name.
+type Claude struct {
+	Family       string
+	Major, Minor int
 }
 
-// parseClaude reads claude-sonnet-4-5, claude-opus-4-1-20250805, claude-3-7-sonnet-20250219 and claude-opus-5.
-func parseClaude(model string) claude {
-	var c claude
+// ParseClaude reads claude-sonnet-4-5, claude-opus-4-1-20250805, claude-3-7-sonnet-20250219 and claude-opus-5.
+func ParseClaude(model string) Claude {
+	var c Claude
 	seen := 0
 	for _, part := range strings.FieldsFunc(strings.TrimPrefix(model, "claude-"),
 		func(r rune) bool { return r == '-' || r == '.' || r == '@' }) {
 		n, err := strconv.Atoi(part)
 		switch {
-		case err != nil && c.family == "":
-			c.family = part
+		case err != nil && c.Family == "":
+			c.Family = part
 		case err != nil || n > 99: // a word such as "latest", or a date
 		case seen == 0:
-			c.major, seen = n, 1
+			c.Major, seen = n, 1
 		case seen == 1:
-			c.minor, seen = n, 2
+			c.Minor, seen = n, 2
 		}
 	}
 	return c
 }
 
-func (c claude) since(major, minor int) bool {
-	return c.major > major || c.major == major && c.minor >= minor
+// Since reports whether it is of a version or a later one.
+func (c Claude) Since(major, minor int) bool {
+	return c.Major > major || c.Major == major && c.Minor >= minor
 }
 
-// alwaysThinks reports whether it is of a family whose thinking cannot be turned off.
-func (c claude) alwaysThinks() bool { return c.family == "fable" || c.family == "mythos" }
+// AlwaysThinks reports whether it is of a family whose thinking cannot be turned off.
+func (c Claude) AlwaysThinks() bool { return c.Family == "fable" || c.Family == "mythos" }
+
+// LeastCached returns the shortest prefix a model caches; shorter marks are passed over in silence.
+func (c Claude) LeastCached() int {
+	switch {
+	case c.Since(5, 0):
+		return 512
+	case c.Family == "haiku" && c.Since(4, 5), c.Family == "opus" && c.Since(4, 5):
+		return 4096
+	}
+	return 1024
+}
 
 // most returns the longest output of a model; 0: not known.
-func (c claude) most() int {
+func (c Claude) most() int {
 	switch {
-	case c.family == "opus" && c.major == 4 && c.minor <= 1:
+	case c.Family == "opus" && c.Major == 4 && c.Minor <= 1:
 		return 32_000
-	case c.major == 3 && c.minor == 5:
+	case c.Major == 3 && c.Minor == 5:
 		return 8_192
-	case c.family == "opus" && c.since(4, 6), c.since(5, 0):
+	case c.Family == "opus" && c.Since(4, 6), c.Since(5, 0):
 		return 128_000
-	case c.major == 4 || c.major == 3 && c.minor == 7:
+	case c.Major == 4 || c.Major == 3 && c.Minor == 7:
 		return 64_000
 	}
 	return 0
 }
 
 func checkClaude(a Asked) *Rejection {
-	c := parseClaude(a.Model)
+	c := ParseClaude(a.Model)
 	if a.Version >= NewGeneration && (a.Temperature != nil || a.TopP != nil || a.TopK != nil) {
 		return Invalid("", "", "temperature, top_p and top_k: Extra inputs are not permitted")
 	}
@@ -186,18 +203,18 @@ func checkClaude(a Asked) *Rejection {
 	if rej := checkClaudeThinking(a, c); rej != nil {
 		return rej
 	}
-	if a.Prefill && c.since(4, 6) {
+	if a.Prefill && c.Since(4, 6) {
 		return Invalid("", "", "This model does not support assistant message prefill. The conversation must end with a user message.")
 	}
 	return nil
 }
 
-func checkClaudeSampling(a Asked, c claude) *Rejection {
+func checkClaudeSampling(a Asked, c Claude) *Rejection {
 	thinking := a.Thinking == "enabled" || a.Thinking == "adaptive"
 	switch {
 	case a.Temperature != nil && (*a.Temperature < 0 || *a.Temperature > 1):
 		return Invalid("", "", "temperature: range: 0..1")
-	case c.since(4, 7) && (a.Temperature != nil && *a.Temperature != 1 || a.TopP != nil && *a.TopP < 0.99 || a.TopK != nil):
+	case c.Since(4, 7) && (a.Temperature != nil && *a.Temperature != 1 || a.TopP != nil && *a.TopP < 0.99 || a.TopK != nil):
 		return Invalid("", "", "temperature, top_p and top_k are not supported by this model")
 	case thinking && a.Temperature != nil && *a.Temperature != 1:
 		return Invalid("", "", "`temperature` may only be set to 1 when thinking is enabled.")
@@ -207,21 +224,21 @@ func checkClaudeSampling(a Asked, c claude) *Rejection {
 	return nil
 }
 
-func checkClaudeThinking(a Asked, c claude) *Rejection {
+func checkClaudeThinking(a Asked, c Claude) *Rejection {
 	switch {
-	case a.Thinking == "enabled" && c.since(4, 7):
+	case a.Thinking == "enabled" && c.Since(4, 7):
 		return Invalid("", "", "thinking.type: \"enabled\" is not supported for this model. Use \"adaptive\" and output_config.effort.")
 	case a.Thinking == "enabled" && a.Budget < 1024:
 		return Invalid("", "", "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
 	case a.Thinking == "enabled" && a.Budget >= a.MaxTokens:
 		return Invalid("", "", "`max_tokens` must be greater than `thinking.budget_tokens`.")
-	case a.Thinking == "adaptive" && !c.since(4, 6):
+	case a.Thinking == "adaptive" && !c.Since(4, 6):
 		return Invalid("", "", "adaptive thinking is not supported on this model")
-	case a.Thinking == "disabled" && c.alwaysThinks():
+	case a.Thinking == "disabled" && c.AlwaysThinks():
 		return Invalid("", "", "thinking cannot be disabled for this model")
-	case a.Thinking == "disabled" && c.family == "opus" && c.major == 5 && (a.Effort == "xhigh" || a.Effort == "max"):
+	case a.Thinking == "disabled" && c.Family == "opus" && c.Major == 5 && (a.Effort == "xhigh" || a.Effort == "max"):
 		return Invalid("", "", "effort %q needs thinking", a.Effort)
-	case a.Effort == "xhigh" && !c.since(4, 7), a.Effort == "max" && !c.since(4, 6):
+	case a.Effort == "xhigh" && !c.Since(4, 7), a.Effort == "max" && !c.Since(4, 6):
 		return Invalid("", "", "output_config.effort: %q is not supported on this model", a.Effort)
 	case a.Effort != "" && !slices.Contains([]string{"low", "medium", "high", "xhigh", "max"}, a.Effort):
 		return Invalid("", "", "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")

@@ -1,9 +1,10 @@
-package bodies
+package rules
 
 import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -44,4 +45,16 @@ func Plain(status int, retry time.Duration) *Rejection {
 		r.Code, r.Message = "server_error", "The server had an error while processing your request."
 	}
 	return r
+}
+
+// CheckModel refuses a name that no model has: none at all, and those that begin with "missing-".
+func CheckModel(name string) *Rejection {
+	if name == "" {
+		return Invalid("model", "missing_required_parameter", "you must provide a model parameter")
+	}
+	if strings.HasPrefix(name[strings.LastIndex(name, "/")+1:], "missing-") {
+		return &Rejection{Status: http.StatusNotFound, Code: "model_not_found",
+			Message: "The model `" + name + "` does not exist or you do not have access to it."}
+	}
+	return nil
 }
