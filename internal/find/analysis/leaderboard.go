@@ -61,16 +61,21 @@ type ShownFirst struct {
 	First    stats.Number // share of decided comparisons that the one shown first won
 	P        stats.Number // of an even chance
 	Same     stats.Number // of pairs judged in both orders, the share that the same one won twice
+	Turns    bool         // that is less often than by the toss of a coin: another place has another winner
 	OneOrder bool         // every two were always shown in the same order
 }
 
 // Biased reports whether the order decides so much that a reader has to know.
 func (p *ShownFirst) Biased() bool {
-	if p == nil || !p.First.OK {
-		return false
-	}
-	far := math.Abs(p.First.Value - 0.5)
-	return p.OneOrder || far >= 0.3 || far >= 0.1 && p.P.OK && p.P.Value < 0.05 || p.Same.OK && p.Same.Value < 0.5
+	return p != nil && p.First.OK && (p.OneOrder || p.Turns || p.off(0.1))
+}
+
+// Decides reports whether the order decides more than who is better.
+func (p *ShownFirst) Decides() bool { return p.Biased() && (p.Turns || p.off(0.3)) }
+
+// off reports whether the one shown first wins so much more or less often than every second time, and not by chance.
+func (p *ShownFirst) off(share float64) bool {
+	return math.Abs(p.First.Value-0.5) >= share && p.P.OK && p.P.Value < 0.05
 }
 
 // Place is one lane of a leaderboard.

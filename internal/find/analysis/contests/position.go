@@ -144,17 +144,18 @@ func (a *arena) shownFirst() *analysis.ShownFirst {
 		return nil
 	}
 	out := &analysis.ShownFirst{First: e.Value, P: e.P, OneOrder: !a.bothWays, Same: stats.Undefined("no pair was judged in both orders")}
-	same, pairs := 0, 0
+	same, pairs := make([]stats.Count, a.clusters), 0
 	for w := range a.swaps() {
 		forth, one := w.forth.decided()
 		back, other := w.back.decided()
 		if w.bothWays() && one && other {
 			pairs++
-			same += int(gather.One(forth == back))
+			c := &same[w.cluster]
+			c.K, c.N = c.K+int(gather.One(forth == back)), c.N+1
 		}
 	}
-	if pairs > 0 {
-		out.Same = stats.Known(float64(same) / float64(pairs))
+	if e, err := gather.Share(same, a.Options.Level); err == nil && pairs > 0 {
+		out.Same, out.Turns = e.Value, e.Interval.OK && e.Interval.High < 0.5
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package methods_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"assay/internal/find/analysis"
@@ -30,6 +31,19 @@ func TestAJudgeThatLooksAtThePositionIsNamed(t *testing.T) {
 	if p := report(t, arena(), []analysis.Spec{{}}, fair).Leaderboards[0].Position; p.Biased() ||
 		p.Same.Value != 1 || p.First.Value != 0.5 {
 		t.Errorf("a fair judge: %+v", p)
+	}
+	few := append(slices.Clone(both[:4]), met("x", "y", "q02", "b"), met("y", "x", "q02", "b"), met("x", "y", "q03", "a"),
+		met("y", "x", "q03", "b"))
+	if p := report(t, arena(), []analysis.Spec{{}}, few).Leaderboards[0].Position; p.Biased() || p.Same.Value != 0.25 {
+		t.Errorf("of four pairs, three whose orders disagree may be chance: %+v", p)
+	}
+	var turned []analysis.Row // by the place, in every second item by the other one
+	for i := range 30 {
+		item, label := fmt.Sprintf("q%02d", i), []string{"a", "b"}[i%2]
+		turned = append(turned, met("x", "y", item, label), met("y", "x", item, label))
+	}
+	if p := report(t, arena(), []analysis.Spec{{}}, turned).Leaderboards[0].Position; !p.Decides() || p.First.Value != 0.5 {
+		t.Errorf("the place decides, now one, now the other: %+v", p)
 	}
 }
 

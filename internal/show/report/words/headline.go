@@ -2,7 +2,6 @@ package words
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -194,7 +193,7 @@ func (r *ranked) byPosition() Sentence {
 		return nil
 	case p.OneOrder:
 		return say("Every two were shown in one order only, so that this may be the place and not the answer.")
-	case math.Abs(p.First.Value-0.5) >= 0.3 || p.Same.OK && p.Same.Value < 0.5:
+	case p.Decides():
 		return say(fmt.Sprintf("The judge looks at the position: the one shown first won %s.", percentOf(p.First.Value)))
 	}
 	return nil
