@@ -1,6 +1,10 @@
 package analysis
 
-import "assay/internal/study/adaptive"
+import (
+	"slices"
+
+	"assay/internal/study/adaptive"
+)
 
 // leastQuoted is how many items, or pairs of texts, a quote rests on at least.
 const leastQuoted = 10
@@ -15,17 +19,18 @@ func (s *Leaderboard) Quote(a, b int) (adaptive.Quote, bool) {
 	if !tested || !known && s.Foretold == nil || !may || apart[[2]int{a, b}] {
 		return adaptive.Quote{}, false
 	}
-	open, at := 0, -1
-	for i, t := range s.Tests {
-		if !apart[[2]int{t.First, t.Second}] {
-			open++
-		}
-		if t.First == min(a, b) && t.Second == max(a, b) || t.First == max(a, b) && t.Second == min(a, b) {
-			at = i
-		}
-	}
+	at := slices.IndexFunc(s.Tests, func(t Contrast) bool {
+		return t.First == min(a, b) && t.Second == max(a, b) ||
+			t.First == max(a, b) && t.Second == min(a, b)
+	})
 	if at < 0 || s.restsOn(s.Tests[at]) < leastQuoted {
 		return adaptive.Quote{}, false
+	}
+	open := 1 // and those less clear: Holm tests the others before
+	for i, t := range s.Tests {
+		if i != at && !apart[[2]int{t.First, t.Second}] && (s.Foretold != nil || !t.clearer(s.Tests[at])) {
+			open++
+		}
 	}
 	if s.Foretold != nil {
 		return s.fromLook(a, b, adaptive.Critical(level, open, s.Foretold.Clusters))
@@ -86,21 +91,22 @@ func (s *Leaderboard) nextLevel() (float64, bool) {
 
 // spread returns the variance of the true values that places suggest; false where fewer than two have an error.
 func (s *Leaderboard) spread() (float64, bool) {
-	var value, se []float64
+	var value []float64
 	for _, p := range s.Places {
 		if p.Interval.OK && p.Value.OK {
-			level := 1 - s.Level
-			if s.Rounds != nil {
-				level = s.Rounds.Part(s.Level)
-			}
 			value = append(value, p.Value.Value)
-			se = append(se, (p.Interval.High-p.Interval.Low)/2/adaptive.Critical(level, 1, max(2, s.units(s.Clusters))))
 		}
 	}
-	if len(value) < 2 {
+	noise, tests := 0.0, 0.0
+	for _, t := range s.Tests {
+		if t.SE.OK {
+			noise, tests = noise+t.SE.Value*t.SE.Value/2, tests+1
+		}
+	}
+	if len(value) < 2 || tests == 0 {
 		return 0, false
 	}
-	spread := adaptive.Spread(value, se)
+	spread := adaptive.SpreadBeyond(value, noise/tests)
 	if usual := usualSpread[s.Unit]; s.Rough() {
 		spread = max(spread, usual*usual)
 	}
@@ -114,3 +120,8 @@ var usualSpread = map[Unit]float64{Share: 0.05, Logit: 0.2}
 // Rough reports whether so few places are ranked that they do not show how far such lanes differ: a quote is a range then,
 // from what believes in the difference as it was found to what believes in little of it.
 func (s *Leaderboard) Rough() bool { return len(s.Places) <= 3 }
+
+// clearer reports whether a difference is tested before another one, as its p-value is smaller.
+func (c Contrast) clearer(than Contrast) bool {
+	return c.P.OK && (!than.P.OK || c.P.Value < than.P.Value)
+}

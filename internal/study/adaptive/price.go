@@ -14,17 +14,27 @@ func Critical(level float64, open, clusters int) float64 {
 	return stats.StudentCritical(level/float64(max(1, open)), clusters)
 }
 
-// Spread returns the variance of the true values that found ones suggest: theirs, less what error adds.
+// Spread returns the variance of the true strengths that found ones suggest: theirs, less what error adds. Errors are those of strengths
+// whose mean is 0.
 func Spread(found, se []float64) float64 {
-	n, mean := float64(len(found)), 0.0
+	noise := 0.0
+	for _, e := range se {
+		noise += square(e) / float64(len(se)-1)
+	}
+	return SpreadBeyond(found, noise)
+}
+
+// SpreadBeyond returns the variance of the true values that found ones suggest, where error alone would spread them by a noise: half the
+// mean variance of the difference of two, whether their errors are independent or not.
+func SpreadBeyond(found []float64, noise float64) float64 {
+	n, mean, sum := float64(len(found)), 0.0, 0.0
 	for _, x := range found {
 		mean += x / n
 	}
-	sum := 0.0
-	for i, x := range found {
-		sum += square(x-mean) - square(se[i])
+	for _, x := range found {
+		sum += square(x - mean)
 	}
-	return max(sum/(n-1), 1e-4)
+	return max(sum/(n-1)-noise, 1e-4)
 }
 
 // Quote foretells what more comparisons of one pair will show. The difference that was found is shrunken towards none: the pairs
