@@ -3,7 +3,9 @@ package analysis
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"assay/internal/assay"
 	"assay/internal/find/stats"
 	"assay/internal/find/stats/checked"
 )
@@ -16,18 +18,26 @@ const (
 
 // Checked is how far a judge was checked by people's labels on answers that were drawn, and what they correct.
 type Checked struct {
-	State  checked.State
-	Pairs  bool // labels are on pairs of answers, and values are shares of wins
-	Shares bool // values are shares, of yes or of wins; else scores
-	Items  int  // with all of their labels
-	Labels int  // on those of the last planned look, else on all
-	Next   int  // labelled items at which numbers are corrected next; 0: they are
+	State    checked.State
+	Pairs    bool // labels are on pairs of answers, and values are shares of wins
+	Shares   bool // values are shares, of yes or of wins; else scores
+	Given    int  // labels on what the judge judged, of whole items or not
+	Items    int  // with all of their labels
+	Frame    int  // items that may be drawn; 0: the labels came with the probabilities of their answers
+	Fewest   int  // labelled clusters that it takes
+	Clusters int  // labelled ones
+	Labels   int  // on those of the last planned look, else on all
+	Next     int  // labelled items at which numbers are corrected next; 0: they are
+	// Chosen: the labels were not drawn, they are shown and correct nothing.
+	Chosen bool
+	// Earlier is how many labels were given before the judge's prompt changed: what may have led the change does not test it.
+	Earlier int
 	// Declared: the labels came with the probabilities of their answers, and were not drawn here.
 	Declared bool
 	// LeftOut is how many items were left out because a person could not tell.
 	LeftOut int
 
-	Agrees         stats.Number // share of labels on which judge and people agree; of scores their mean distance
+	Agrees         stats.Number // share of labels on which judge and people agree; of scores it is not known
 	AgreesInterval stats.Interval
 	Error          stats.Number // at the last planned look
 	ErrorInterval  stats.Interval
@@ -40,6 +50,7 @@ type Checked struct {
 	Favours        []checked.Favour
 	OnLanes        []LaneError // as it errs on each of the labelled lanes
 	sample         *checked.Sample
+	Bounds         []stats.Interval // of lanes, where labels are incomplete: whatever was left out
 
 	Lanes     []string
 	Corrected *checked.Corrected // at the last planned look; nil: none was reached
@@ -100,9 +111,20 @@ func (c *Checked) Look(found *checked.Corrected, l checked.Look, alpha float64) 
 	}
 }
 
+// correctedTests is how corrected differences are tested, in words.
+const correctedTests = "differences corrected by people's labels, Holm over all pairs and planned looks"
+
 // Decides reports whether corrected numbers stand in place of the judge's.
 func (c *Checked) Decides() bool {
 	return c != nil && c.Corrected != nil && (c.State == checked.NoBetter || c.State == checked.FavoursLanes || c.State == checked.Checked)
+}
+
+// Claim returns the p-value of a difference over all looks.
+func (c *Checked) Claim(a, b int) stats.Number {
+	if p, ok := c.claims[[2]int{a, b}]; ok {
+		return stats.Known(p)
+	}
+	return stats.Undefined("no test")
 }
 
 // Words returns the state of the judge.
@@ -122,15 +144,18 @@ func (c *Checked) Words() string {
 	text := ""
 	switch c.State {
 	case checked.Unchecked:
-		return "judge unchecked: no drawn item has all of its labels yet"
+		if text = "judge unchecked: no person has labelled a drawn answer"; c.Chosen {
+			text = fmt.Sprintf("judge unchecked: %s chosen, not drawn, and %s nothing%s", WereLabels(c.Given),
+				assay.Verb(c.Given, "corrects", "correct"), c.agrees())
+		}
 	case checked.BeingChecked:
-		text = fmt.Sprintf("judge being checked: %s of %d", Plural(c.Items, "item"), max(c.Next, checked.FewestChecked))
-		if c.Shares && c.Agrees.OK && c.AgreesInterval.OK {
-			text += fmt.Sprintf(", agrees in %s (%s to %s)", Share.Show(c.Agrees.Value), Share.Show(c.AgreesInterval.Low),
-				Share.Show(c.AgreesInterval.High))
+		text = "judge being checked: " + c.Progress() + c.agrees()
+		if c.Short() {
+			text = fmt.Sprintf("judge cannot be checked: it takes labels in %s, and there are %s%s", Plural(c.Fewest, "cluster"),
+				Plural(c.Frame, "item"), c.agrees())
 		}
 	case checked.Untellable:
-		text = fmt.Sprintf("judge not checked: the judge, or people, said the same of all answers, %s", n)
+		text = fmt.Sprintf("judge unchecked: the judge, or people, said the same of all answers, %s", n)
 	case checked.NoBetter:
 		text = "judge not shown to be better than chance: " + wrong()
 	case checked.FavoursLanes:
@@ -143,13 +168,68 @@ func (c *Checked) Words() string {
 	case checked.Checked:
 		text = "judge checked: " + wrong() + "; not shown to favour a lane"
 	}
-	if c.LeftOut > 0 {
+	if c.Earlier > 0 {
+		text += fmt.Sprintf("; its prompt was changed after %s, which do not count", Plural(c.Earlier, "label"))
+	}
+	switch {
+	case c.Incomplete():
+		text += fmt.Sprintf("; labels incomplete: %d of %s left out, as a person could not tell%s", c.LeftOut,
+			Plural(c.Items+c.LeftOut, "item"), c.bounds())
+	case c.LeftOut > 0:
 		text += fmt.Sprintf("; %s left out, as a person could not tell", Plural(c.LeftOut, "item"))
 	}
 	if c.Declared {
 		text += "; the labels' file declares how they were drawn"
 	}
 	return text
+}
+
+// mostLeftOut is the share of drawn items that may be left out before labels count as incomplete.
+const mostLeftOut = 0.05
+
+// Incomplete reports whether people could not tell about so many items that those may change the numbers.
+func (c *Checked) Incomplete() bool {
+	return float64(c.LeftOut) > mostLeftOut*float64(c.Items+c.LeftOut)
+}
+
+// bounds returns where values lie whatever those labels would have been; empty: that was not computed.
+func (c *Checked) bounds() string {
+	var parts []string
+	for lane, b := range c.Bounds {
+		if b.OK {
+			parts = append(parts, fmt.Sprintf("%s %s to %s", c.Lanes[lane], c.Unit().Show(b.Low), c.Unit().Show(b.High)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (whatever they are: " + strings.Join(parts, ", ") + ")"
+}
+
+// Short reports whether all there is, labelled, would still be too few.
+func (c *Checked) Short() bool {
+	return c.Frame > 0 && (c.Frame < checked.FewestClusters || c.Items+c.LeftOut >= c.Frame && c.Clusters < c.Fewest)
+}
+
+// Progress returns how many labels of those that the next correction takes are there.
+func (c *Checked) Progress() string {
+	wanted := max(c.Next, c.Fewest)
+	switch {
+	case c.Items >= wanted:
+		return fmt.Sprintf("%s in %d of %s", Plural(c.Given, "label"), c.Clusters, Plural(c.Fewest, "cluster"))
+	case c.Declared:
+		return fmt.Sprintf("%d of %s", c.Items, Plural(wanted, "item"))
+	}
+	return fmt.Sprintf("%d of %s", c.Given, Plural(wanted*checked.LabelsOfItem(len(c.Lanes), c.Pairs), "label"))
+}
+
+// agrees returns how often the judge says what people say, as the end of a sentence; empty: that is not known.
+func (c *Checked) agrees() string {
+	if !c.Agrees.OK || !c.AgreesInterval.OK {
+		return ""
+	}
+	return fmt.Sprintf(", agrees in %s (%s to %s)", Share.Show(c.Agrees.Value), Share.Show(c.AgreesInterval.Low),
+		Share.Show(c.AgreesInterval.High))
 }
 
 // Unit returns that of values.
@@ -181,6 +261,45 @@ func (c *Checked) Used(labels int) string {
 		return Plural(labels, "label") + " of people only: too few of one kind among them to use the judge"
 	}
 	return Plural(labels, "label") + " of people only: the judge adds nothing here"
+}
+
+// Beside notes corrected values and differences on what a table has of the judge alone.
+func (c *Checked) Beside(t *Table) {
+	if !c.Decides() || c.Pairs {
+		return
+	}
+	for i := range t.Findings {
+		f := &t.Findings[i]
+		lane, of := slices.Index(c.Lanes, f.Of(ByLane)), ""
+		switch {
+		case lane < 0 || len(f.By) > 2:
+		case len(f.By) == 1 && (f.What == WhatRate || f.What == WhatMean):
+			v := c.Corrected.Values[lane]
+			of = valueWords(f, v.Value, v.Interval)
+		case f.What == WhatDifference:
+			other := slices.Index(c.Lanes, f.Of(ByAgainst))
+			for _, d := range c.Corrected.Differences {
+				switch {
+				case d.A == lane && d.B == other:
+					of = valueWords(f, d.Value, d.Interval)
+				case d.A == other && d.B == lane && d.Interval.OK:
+					of = valueWords(f, stats.Known(-d.Value.Value), stats.Between(-d.Interval.High, -d.Interval.Low))
+				}
+			}
+		}
+		if of != "" {
+			f.Note("the judge alone; corrected by %s of people: %s", Plural(c.Labels, "label"), of)
+		}
+	}
+}
+
+// valueWords returns a number with its interval; empty: there is none.
+func valueWords(f *Finding, n stats.Number, in stats.Interval) string {
+	if !n.OK || !in.OK {
+		return ""
+	}
+	u := f.Shown()
+	return fmt.Sprintf("%s (%s to %s)", u.Show(n.Value), u.Show(in.Low), u.Show(in.High))
 }
 
 // Trusted reports whether the judge's own numbers may claim a difference: it was not found to favour lanes, or to be no better than chance.
@@ -241,12 +360,9 @@ func (s *Leaderboard) Correct(c *Checked) {
 				continue
 			}
 			n := Contrast{First: t.First, Second: t.Second, Difference: stats.Known(sign * d.Value.Value), SE: d.SE, Clusters: d.Clusters,
-				Interval: d.Interval, P: stats.Undefined("no test")}
+				Interval: d.Interval, P: c.Claim(d.A, d.B)}
 			if sign < 0 && d.Interval.OK {
 				n.Interval = stats.Between(-d.Interval.High, -d.Interval.Low)
-			}
-			if p, ok := c.claims[[2]int{d.A, d.B}]; ok {
-				n.P = stats.Known(p)
 			}
 			tests = append(tests, n)
 		}
@@ -255,7 +371,7 @@ func (s *Leaderboard) Correct(c *Checked) {
 		s.What, s.Unit, s.Units, s.Instead, s.Penalised, s.Foretold, s.Style = WhatWin, Share, 0, "", "", nil, ""
 	}
 	s.Looked = nil // earlier looks claimed what the judge alone shows; those at labels spend an error of their own
-	s.Tests, s.Test, s.Method = tests, ByErrors, "differences corrected by people's labels, Holm over all pairs and planned looks"
+	s.Tests, s.Test, s.Method = tests, ByErrors, correctedTests
 }
 
 // Corrected reports whether values and differences are corrected by people's labels.

@@ -21,6 +21,44 @@ type Draw struct {
 	Planned int `json:"planned,omitempty"` // items to label, as planned before the first label; 0: the usual number
 }
 
+// Among leaves the items that are still there, and has the lanes that are judged now; false where those are more than are labelled of an
+// item, and others: which of them are labelled would not follow from the draw any more.
+func (d *Draw) Among(lanes []string, there func(item string) bool) bool {
+	if !slices.Equal(lanes, d.Lanes) && max(len(lanes), len(d.Lanes)) > checked.LanesOfItem {
+		return false
+	}
+	d.Lanes = lanes
+	var items []DrawItem
+	for i, it := range d.Items {
+		for k := range d.Grown {
+			if d.Grown[k].Items == i {
+				d.Grown[k].Items = len(items)
+			}
+		}
+		if there(it.Item) {
+			items = append(items, it)
+		}
+	}
+	d.Items = items
+	return len(items) > 0
+}
+
+// Widen has lanes labelled that were judged since, as long as all lanes of an item are labelled; it reports whether there are any.
+func (d *Draw) Widen(judged []string) bool {
+	lanes := slices.Clone(d.Lanes)
+	for _, lane := range judged {
+		if !slices.Contains(lanes, lane) {
+			lanes = append(lanes, lane)
+		}
+	}
+	if len(lanes) == len(d.Lanes) || len(lanes) > checked.LanesOfItem {
+		return false
+	}
+	slices.Sort(lanes)
+	d.Lanes = lanes
+	return true
+}
+
 // Looks returns at how many labelled items numbers are corrected, and the part of an error that each may spend. Who goes on beyond the plan
 // has one more.
 func (d *Draw) Looks(alpha float64) []checked.Look {

@@ -21,6 +21,7 @@ type Task struct {
 	Judged  bool    // a model or a rule has a valid verdict on it
 	Mean    float64 // of those verdicts: 1 for yes, 0 for no, or scores
 	Done    bool    // this person has labelled it
+	Earlier bool    // it has a label from before the judge's prompt changed
 	Forward int     // labels of all people with First shown first
 	Turned  int     // labels of all people with Second shown first
 

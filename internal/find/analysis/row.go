@@ -55,6 +55,7 @@ type Row struct {
 
 	Fallback bool // another lane gave it in the judge's place
 	Drawn    bool // of a person: the answer was drawn, and not chosen
+	Earlier  bool // of a person: the judge's prompt has changed since
 	// Adjudicated: people differed, and this label of a person decides.
 	Adjudicated bool
 	// Probability is with which chance the answer of a person's label was drawn, as its file declares; 0: it does not.

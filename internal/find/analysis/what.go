@@ -109,15 +109,16 @@ const (
 
 // What the findings about a judge's validity are called.
 const (
-	WhatSensitivity = "sensitivity"         // of what is yes, the share that the judge calls yes
-	WhatSpecificity = "specificity"         // of what is no, the share that the judge calls no
-	WhatAccuracy    = "accuracy"            // share of labels on which judge and gold agree
-	WhatTrueRate    = "corrected rate"      // the rate freed from the judge's errors
-	WhatTrueWins    = "corrected win share" // the share of wins of a lane freed from them
-	WhatWrong       = "judge error"         // share of drawn labels on which judge and people differ; of scores, their mean distance
-	WhatBias        = "judge bias"          // by how much the judge's word exceeds that of drawn labels
-	WhatConfidence  = "overconfidence"      // how sure the judge is on average, minus the share of drawn labels on which it is right
-	WhatFavours     = "favours"             // what the judge says more for a lane than for all, among answers that people call alike
+	WhatSensitivity = "sensitivity"          // of what is yes, the share that the judge calls yes
+	WhatSpecificity = "specificity"          // of what is no, the share that the judge calls no
+	WhatAccuracy    = "accuracy"             // share of labels on which judge and gold agree
+	WhatTrueRate    = "corrected rate"       // the rate freed from the judge's errors
+	WhatTrueWins    = "corrected win share"  // the share of wins of a lane freed from them
+	WhatTrueGap     = "corrected difference" // of two lanes, of what people would say
+	WhatWrong       = "judge error"          // share of drawn labels on which judge and people differ; of scores, their mean distance
+	WhatBias        = "judge bias"           // by how much the judge's word exceeds that of drawn labels
+	WhatConfidence  = "overconfidence"       // how sure the judge is on average, minus the share of drawn labels on which it is right
+	WhatFavours     = "favours"              // what the judge says more for a lane than for all, among answers that people call alike
 )
 
 // WhatRepeats is how often a judge says something else when it is asked the same again; of scores, how far they are apart.

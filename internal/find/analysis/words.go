@@ -101,7 +101,7 @@ func (f *Finding) sentence(t *Table) string {
 		text += "; too little of the plan is there to rely on it"
 	}
 	if t.Unvalidated {
-		text += "; " + notValidated
+		text += "; " + judgeUnchecked
 	}
 	if t.Selected != "" {
 		text += "; " + selectedAfter + t.Selected
@@ -147,7 +147,7 @@ func (f *Finding) Shown() Unit {
 	}
 	switch f.What {
 	case WhatDifference, WhatNoWorse, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit,
-		WhatBias, WhatFavours, WhatFamily, WhatConfidence, WhatLength:
+		WhatTrueGap, WhatBias, WhatFavours, WhatFamily, WhatConfidence, WhatLength:
 		return Gap
 	}
 	return Share
@@ -210,15 +210,15 @@ func (u Unit) Show(x float64) string {
 
 // What is written of facts about a table.
 const (
-	notValidated  = "judge not validated"
-	selectedAfter = "selected after "
+	judgeUnchecked = "judge unchecked"
+	selectedAfter  = "selected after "
 )
 
 // AllNotes returns the notes of a table with what is to be known of all its numbers, in words.
 func (t *Table) AllNotes() []string {
 	out := slices.Clone(t.Notes)
 	if t.Unvalidated {
-		out = append(out, notValidated)
+		out = append(out, judgeUnchecked)
 	}
 	if t.Unclear > 0 {
 		out = append(out, WereLabels(t.Unclear)+" chosen because it was not clear which of the two is better: opponents differ, and "+

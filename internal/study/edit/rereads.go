@@ -43,6 +43,13 @@ func (d Difference) Rereads(is *study.Study, st *study.Stage) bool {
 	return slices.ContainsFunc(d.Asks(), func(c Change) bool { return c.rereads(is, st) })
 }
 
+// Rejudges reports whether a judge is asked in another way than before: by another prompt or rubric. Another judge is none.
+func (d Difference) Rejudges(is *study.Study, st *study.Stage) bool {
+	return slices.ContainsFunc(d.Asks(), func(c Change) bool {
+		return slices.Contains([]Section{Stages, Rubrics, Traits}, c.Section) && c.Key != "judges" && c.rereads(is, st)
+	})
+}
+
 func (c Change) rereads(is *study.Study, st *study.Stage) bool {
 	named := func(name string) bool {
 		return c.Section == Rubrics && st.Rubric.Name == name || c.Section == Traits && slices.Contains(st.Trait.List, name)

@@ -246,7 +246,7 @@ func (r *reader) checkGold(st *study.Stage) {
 		r.found.Add(st.Where.Key("gold"), remote[0].Hint, "gold labels: %s", remote[0].What)
 		return
 	}
-	r.found.Warn(st.Where.Key("gold"), "until it is there, the judge counts as not validated", "gold labels %s: no such file",
+	r.found.Warn(st.Where.Key("gold"), "until it is there, the judge counts as unchecked", "gold labels %s: no such file",
 		decode.Quote(st.Gold))
 }
 

@@ -1,12 +1,9 @@
 package answers
 
 import (
-	"fmt"
 	"maps"
-	"math"
 	"slices"
 
-	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats"
@@ -17,6 +14,7 @@ import (
 type drawnLabels struct {
 	gather.Job
 	draw     *analysis.Draw // nil: each label came with the probability of its answer
+	all      bool           // that judges judged has a label
 	lanes    []string
 	yes      []string
 	labels   map[string]*drawnLabel   // by unit
@@ -35,6 +33,7 @@ type drawnLabel struct {
 	weight      float64 // 1/probability, as it was declared
 	sum, n      float64
 	undecided   bool // a person cannot tell
+	earlier     bool // given before the judge's prompt changed
 	verdicts    map[uint32]average
 	sure        map[uint32]sureness
 }
@@ -93,6 +92,7 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 	if r.Adjudicated {
 		l.sum, l.n, l.undecided = 0, 0, false
 	}
+	l.earlier = l.earlier || r.Earlier
 	value, ok := d.value(r)
 	if !r.Valid() || !ok {
 		l.undecided = true
@@ -138,12 +138,13 @@ func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
 	}
 }
 
-// complete returns the drawn items whose labels are all there, in the order of the draw, and how many were left out because a person could
-// not tell. Where labels declare their probabilities, an item has all that it is given.
-func (d *drawnLabels) complete(judge uint32) (items []string, left int) {
+// complete returns the drawn items whose labels are all there, in the order of the draw, and those that were left out because a person
+// could not tell. Where labels declare their probabilities, an item has all that it is given.
+func (d *drawnLabels) complete(judge uint32) (items, left []string) {
 	for _, item := range d.order() {
 		labels := d.byItem[item]
-		if len(labels) == 0 || d.draw != nil && len(labels) < checked.LabelsOfItem(len(d.lanes), d.pairs()) {
+		if len(labels) == 0 || slices.ContainsFunc(labels, func(l *drawnLabel) bool { return l.earlier }) ||
+			d.draw != nil && len(labels) < checked.LabelsOfItem(len(d.lanes), d.pairs()) {
 			continue
 		}
 		whole := !d.pairs() || len(labels) == pairOf(0, len(lanesOf(labels)))
@@ -155,7 +156,7 @@ func (d *drawnLabels) complete(judge uint32) (items []string, left int) {
 		case whole:
 			items = append(items, item)
 		case slices.ContainsFunc(labels, func(l *drawnLabel) bool { return l.undecided }):
-			left++
+			left = append(left, item)
 		}
 	}
 	return items, left
@@ -182,15 +183,47 @@ func (d *drawnLabels) sample(judge uint32, items []string) *checked.Sample {
 	if d.pairs() {
 		return d.shares(judge, items)
 	}
+	return d.single(judge, items, 0)
+}
+
+// single returns those of single answers. Labels that a person could not give are taken to be of that value.
+func (d *drawnLabels) single(judge uint32, items []string, otherwise float64) *checked.Sample {
 	weight := d.weights(items)
 	var all []checked.Label
 	for i, item := range items {
 		for _, l := range d.byItem[item] {
-			all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: l.verdicts[judge].value(),
-				Value: l.sum / l.n, Weight: weight(item, l)})
+			value := otherwise
+			if l.n > 0 {
+				value = l.sum / l.n
+			}
+			if v, judged := l.verdicts[judge]; judged {
+				all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: v.value(), Value: value,
+					Weight: weight(item, l)})
+			}
 		}
 	}
 	return d.verdicts[judge].With(all)
+}
+
+// bounds returns where the values of lanes lie whatever the labels would be that a person could not give: all as low as they can be, or
+// all as high. Of pairs, and of scores without ends, it is not computed.
+func (d *drawnLabels) bounds(judge uint32, items, left []string) (out []stats.Interval) {
+	scale := d.scale()
+	if d.pairs() || scale.High <= scale.Low {
+		return nil
+	}
+	all := slices.Concat(items, left)
+	low := d.single(judge, all, scale.Low).Correct(checked.Options{Scale: scale, Level: d.Options.Level})
+	high := d.single(judge, all, scale.High).Correct(checked.Options{Scale: scale, Level: d.Options.Level})
+	for lane := range d.lanes {
+		a, b := low.Values[lane].Value, high.Values[lane].Value
+		if !a.OK || !b.OK {
+			out = append(out, stats.NoInterval("%s", a.Why))
+			continue
+		}
+		out = append(out, stats.Between(min(a.Value, b.Value), max(a.Value, b.Value)))
+	}
+	return out
 }
 
 // scale returns that of the stage's verdicts.
@@ -227,8 +260,16 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		return c
 	}
 	items, left := d.complete(judge)
-	out := &analysis.Checked{State: checked.Unchecked, Items: len(items), LeftOut: left, Lanes: d.lanes, Declared: d.draw == nil,
-		Pairs: d.pairs()}
+	out := &analysis.Checked{State: checked.Unchecked, Items: len(items), Fewest: checked.FewestChecked, LeftOut: len(left), Lanes: d.lanes,
+		Declared: d.draw == nil && !d.all, Pairs: d.pairs(), Shares: d.yes != nil || d.pairs(), Earlier: d.earlier()}
+	if d.all {
+		out.Frame = len(d.byItem)
+	} else if d.draw != nil {
+		out.Frame = len(d.draw.Items)
+	}
+	if out.Frame > 0 {
+		out.Fewest = min(out.Fewest, max(out.Frame, checked.FewestClusters))
+	}
 	labels := func(n int) (sum int) {
 		for _, item := range items[:n] {
 			sum += len(d.byItem[item])
@@ -239,12 +280,13 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 	looks := d.looks(len(items))
 	for _, l := range looks[:len(looks)-1] { // the last one is beyond the plan, or of all that was declared
 		if out.Next == 0 && l.Items > len(items) {
-			out.Next = max(l.Items, checked.FewestChecked)
+			out.Next = max(l.Items, out.Fewest)
 		}
 	}
 	s, errors := d.sample(judge, items), d.errors(judge, items)
+	_, out.Clusters = s.Labelled()
 	last := items
-	out.Agrees, out.AgreesInterval = errors.ErrorRate(d.errorScale(), d.Options.Level)
+	out.Given, out.Agrees, out.AgreesInterval = d.agreement(judge)
 	for _, l := range looks {
 		if l.Items > len(items) || l.Items < checked.FewestClusters || d.draw != nil && !d.draw.Covers(items[:l.Items]) {
 			continue
@@ -255,114 +297,49 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		last = items[:l.Items]
 		out.Labels = labels(l.Items)
 	}
-	out.State = s.State(out.Corrected != nil)
+	if out.State = s.State(out.Corrected != nil, out.Fewest); out.State == checked.Unchecked && out.Given+out.Earlier > 0 {
+		out.State = checked.BeingChecked
+	}
 	if out.Corrected != nil {
 		out.Error, out.ErrorInterval = errors.ErrorRate(d.errorScale(), d.Options.Level)
 		out.Bias, out.BiasInterval = errors.Bias(d.Options.Level)
 		out.ErrsOn(s, errors, d.errorScale(), d.Options.Level)
 		d.calibrate(out, judge, last)
-	}
-	if out.Shares = d.yes != nil || d.pairs(); out.Agrees.OK && out.Shares {
-		out.Agrees = stats.Known(1 - out.Agrees.Value)
-		if i := out.AgreesInterval; i.OK {
-			out.AgreesInterval = stats.Between(1-i.High, 1-i.Low)
+		if out.Incomplete() {
+			out.Bounds = d.bounds(judge, last, left)
 		}
 	}
 	d.found[judge] = out
 	return out
 }
 
-// calibrate holds how sure a judge is against how often it is right: its confidence, minus the share of people who say the same.
-func (d *drawnLabels) calibrate(c *analysis.Checked, judge uint32, items []string) {
+// earlier counts labels that were given before the judge's prompt changed.
+func (d *drawnLabels) earlier() (n int) {
+	for _, l := range d.labels {
+		n += int(gather.One(l.earlier && l.n > 0))
+	}
+	return n
+}
+
+// agreement counts the labels that test the judge on what it judged, of whole items or not, and returns on which share of them it says
+// the same.
+func (d *drawnLabels) agreement(judge uint32) (given int, agrees stats.Number, in stats.Interval) {
 	var all []checked.Label
-	weight := d.weights(items)
-	for i, item := range items {
+	for i, item := range d.order() {
 		for _, l := range d.byItem[item] {
-			if s, told := l.sure[judge]; told && (d.yes != nil || d.pairs()) {
-				all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: s.confidence,
-					Value: 1 - math.Abs(s.value-l.sum/l.n), Weight: weight(item, l)})
+			if m, judged := l.verdicts[judge]; judged && l.n > 0 && !l.earlier {
+				all = append(all, checked.Label{Item: i, Cluster: l.cluster, Verdict: m.value(), Value: l.sum / l.n, Weight: l.weight})
 			}
 		}
 	}
-	c.Sure = len(all)
-	c.Over, c.OverInterval = checked.NewSample(len(d.lanes)).With(all).Bias(d.Options.Level)
-}
-
-// findings adds what people's labels correct: the value of each lane.
-func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Value,
-	finding func(what string, n int, by ...analysis.Value) *analysis.Finding) {
-	c := d.checked(judge)
-	if c == nil {
-		return
+	wrong, in := checked.NewSample(1).With(all).ErrorRate(d.errorScale(), d.Options.Level)
+	if !wrong.OK || d.yes == nil && !d.pairs() {
+		return len(all), stats.Undefined("scores agree more or less"), stats.NoInterval("scores agree more or less")
 	}
-	t.Note("%s: %s", by.Value, c.Words())
-	d.agree(t)
-	if c.Corrected == nil {
-		return
+	if in.OK {
+		in = stats.Between(1-in.High, 1-in.Low)
 	}
-	if r2 := c.Corrected.R2; r2.OK && r2.Value > 0 && c.Corrected.Use == checked.JudgeHelps {
-		worth := checked.WorthOf(c.Corrected.Labelled, c.Corrected.Clusters, r2.Value)
-		price := ""
-		if each, ok := d.price(c, by.Value); ok {
-			price = fmt.Sprintf(" (%s)", assay.Dollars(worth.Verdicts*each))
-		}
-		t.Note("one label is worth %.0f more verdicts%s; with the judge %s are as good as %.0f", worth.Verdicts, price,
-			analysis.Plural(c.Corrected.Labelled, "labelled cluster"), worth.Labels)
-	}
-	d.byLane(t, c, by, finding)
-	what := analysis.WhatTrueRate
-	if d.pairs() {
-		what = analysis.WhatTrueWins
-	}
-	for i, v := range c.Corrected.Values {
-		f := finding(what, v.Answers, by, analysis.Value{Field: analysis.ByLane, Value: c.Lanes[i]})
-		f.Unit = c.Unit()
-		f.Clusters, f.Value, f.SE, f.Interval = v.Clusters, v.Value, v.SE, v.Interval
-		f.Method = "labels of people, and what the judge knows beyond them (PPI++), by cluster"
-		f.Note("%s; the judge alone: %s", c.Used(c.LabelsOf(i)), f.Unit.Show(v.Judge.Value))
-		t.Findings = append(t.Findings, *f)
-	}
-}
-
-// price returns what one more judged answer costs; false where a price is not known.
-func (d *drawnLabels) price(c *analysis.Checked, judge string) (float64, bool) {
-	if d.Stage.Spent == nil || d.pairs() {
-		return 0, false
-	}
-	sum, known := d.Stage.Spent.Verdicts[judge]
-	answers := 0
-	for i, lane := range c.Lanes {
-		own, ok := d.Stage.Spent.Answers[lane]
-		sum, known, answers = sum+own, known && ok, answers+c.Corrected.Values[i].Answers
-	}
-	return sum / float64(max(1, answers)), known && answers > 0
-}
-
-// byLane adds how the judge errs on each lane, and whether that is alike on all of them.
-func (d *drawnLabels) byLane(t *analysis.Table, c *analysis.Checked, by analysis.Value,
-	finding func(what string, n int, by ...analysis.Value) *analysis.Finding) {
-	for _, e := range c.OnLanes {
-		lane := analysis.Value{Field: analysis.ByLane, Value: c.Lanes[e.Lane]}
-		wrong, bias := finding(analysis.WhatWrong, e.Labels, by, lane), finding(analysis.WhatBias, e.Labels, by, lane)
-		wrong.Value, wrong.Interval, wrong.Method = e.Error, e.ErrorInterval, "drawn labels, Wilson, by cluster"
-		if !c.Shares {
-			wrong.Method = "drawn labels, mean distance, Student, by cluster"
-		}
-		bias.Value, bias.Interval, bias.Method = e.Bias, e.BiasInterval, "judge minus drawn labels, Student, by cluster"
-		for _, f := range []*analysis.Finding{wrong, bias} {
-			f.Unit, f.Clusters = c.Unit(), e.Clusters
-			t.Findings = append(t.Findings, *f)
-		}
-	}
-	switch {
-	case !c.Alike.OK:
-		t.Note("%s: whether it errs alike on all lanes is not tested: %s", by.Value, c.Alike.Why)
-	case c.Alike.Value <= checked.Significant:
-		t.Note("%s does not err alike on all lanes (p = %.2g): letters and ranks come from corrected numbers alone", by.Value,
-			c.Alike.Value)
-	default:
-		t.Note("%s is not shown to err differently on any lane (p = %.2g)", by.Value, c.Alike.Value)
-	}
+	return len(all), stats.Known(1 - wrong.Value), in
 }
 
 // Sampled reports whether any labels were drawn, or declare that they were: these alone show how good a judge is.
@@ -379,16 +356,10 @@ func (v *Validity) EachChecked() map[string]*analysis.Checked {
 	return out
 }
 
-// Checked returns how far the judge whose numbers the stage has was checked by labels that were drawn: the jury, else the only one. Where
-// all of a jury have to agree, what it decides is no sample of the answers.
+// Checked returns how far the judge whose numbers the stage has was checked by labels that were drawn; nil: by none.
 func (v *Validity) Checked() *analysis.Checked {
-	judge := 0
-	if v.Stage.Jury != "" {
-		judge = slices.Index(v.judges.List, analysis.JuryName)
-	}
-	if d := v.sampled(); d != nil && judge >= 0 && (v.Stage.Jury != "" || len(v.judges.List) == 1) &&
-		v.Stage.Jury != analysis.JuryUnanimous {
-		return d.checked(uint32(judge))
+	if judge := v.deciding(); judge >= 0 && v.Sampled() {
+		return v.sampled().checked(uint32(judge))
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats"
-	"assay/internal/find/stats/checked"
 )
 
 // Validity compares judges with gold: the labels of a file, or else people's.
@@ -30,6 +29,7 @@ type Validity struct {
 	cover   gather.Groups[struct{}]
 	drawn   *drawnLabels // nil: nobody was asked about drawn answers
 	given   *drawnLabels // that declare their probabilities; nil: none do
+	every   *drawnLabels // of all answers that judges judged, so that none was chosen; nil: some have none
 	key     []byte
 }
 
@@ -54,10 +54,16 @@ func NewValidity(j gather.Job) *Validity {
 	return v
 }
 
-// sampled returns the labels that judges are checked by: those of the draw, else those whose file declares their probabilities; nil: none.
+// sampled returns the labels that judges are checked by: those of the draw, else those whose file declares their probabilities, else those
+// of all answers; nil: none.
 func (v *Validity) sampled() *drawnLabels {
-	if v.given != nil && (v.drawn == nil || len(v.drawn.labels) == 0) {
+	switch {
+	case v.drawn != nil && len(v.drawn.labels) > 0:
+		return v.drawn
+	case v.given != nil:
 		return v.given
+	case v.every != nil:
+		return v.every
 	}
 	return v.drawn
 }
@@ -104,11 +110,18 @@ func (v *Validity) Learn(r *analysis.Row) {
 		v.drawn.learn(unit, r)
 	case r.Adjudicated && v.given != nil && v.given.labels[unit] != nil:
 		v.given.learn(unit, r)
-	case r.Probability > 0 && !v.Stage.Items && v.Stage.Rounds == nil:
+	case v.Stage.Items || v.Stage.Rounds != nil:
+	case r.Probability > 0:
 		if v.given == nil {
 			v.given = newDrawnLabels(v.Job, v.yes, nil)
 		}
 		v.given.learn(unit, r)
+	case r.Judge == analysis.GoldJudge && !v.file, v.every == nil && !v.file:
+		v.every = newDrawnLabels(v.Job, v.yes, nil)
+		v.every.all = true
+		fallthrough
+	case r.Judge == analysis.GoldJudge || !v.file:
+		v.every.learn(unit, r)
 	}
 	if !r.Valid() || r.Label == "" {
 		return
@@ -150,8 +163,12 @@ func (v *Validity) Add(r *analysis.Row) {
 		return
 	}
 	judge := v.judges.Of(r.Judge)
+	unit := string(v.unit(r))
+	if v.every != nil && v.every.labels[unit] == nil {
+		v.every = nil
+	}
 	if d := v.sampled(); d != nil {
-		d.judged(string(v.unit(r)), judge, r)
+		d.judged(unit, judge, r)
 	}
 	if r.Label != "" {
 		v.hear(r, judge)
@@ -355,43 +372,4 @@ func (v *Validity) confusion(t *analysis.Table, judge uint32, name string) (righ
 		t.Confusions = append(t.Confusions, c)
 	}
 	return right, n
-}
-
-// number returns a label as one: a win, yes, or its score.
-func (v *Validity) number(label, expect string) (float64, bool) {
-	if v.Stage.Verb == analysis.Compared {
-		result, ok := gather.ResultOf(label)
-		return result.Score(), ok
-	}
-	if yes, ok := v.isYes(label, expect); ok {
-		return float64(gather.One(yes)), true
-	}
-	i := slices.IndexFunc(v.Stage.Labels, func(l analysis.Label) bool { return l.Name == label && l.Score != nil })
-	if i < 0 {
-		return 0, false
-	}
-	return *v.Stage.Labels[i].Score, true
-}
-
-// Validated reports whether labels that were not drawn show a judge to be better than chance.
-func (v *Validity) Validated() bool {
-	for judge := range v.judges.List {
-		s := checked.NewSample(1)
-		var labels []checked.Label
-		for unit, label := range v.certain {
-			said := v.about(uint32(judge), unit)
-			if !said.there {
-				continue
-			}
-			is, known := v.number(label, v.right[unit])
-			if judged, ok := v.number(v.labels.List[said.label], v.right[unit]); ok && known {
-				s.Judged(len(labels), 0, judged)
-				labels = append(labels, checked.Label{Item: len(labels), Cluster: len(labels), Verdict: judged, Value: is, Weight: 1})
-			}
-		}
-		if s.With(labels).State(true) == checked.Checked {
-			return true
-		}
-	}
-	return false
 }

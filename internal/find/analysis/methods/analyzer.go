@@ -5,6 +5,7 @@
 package methods
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -210,8 +211,10 @@ func (b *Analyzer) Done(stage string) error {
 	var all []doneTable
 	for _, e := range b.entries[stage] {
 		if v, ok := e.Collector.(*answers.Validity); ok && e.stage.Checked == nil {
-			e.stage.Checked, e.stage.CheckedBy = v.Checked(), v.EachChecked()
-			e.stage.Validated = e.stage.Validated || e.stage.Checked.Decides() || !v.Sampled() && v.Validated()
+			if e.stage.Checked, e.stage.CheckedBy = v.Checked(), v.EachChecked(); e.stage.Checked == nil || e.stage.Checked.Given == 0 {
+				e.stage.Checked = cmp.Or(v.Chosen(), e.stage.Checked)
+			}
+			e.stage.Validated = e.stage.Validated || e.stage.Checked.Decides() || v.Stands()
 		}
 	}
 	for i := range b.entries[stage] {

@@ -120,9 +120,9 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 		words string
 	}{
 		"no label":   {labelled{200, 0, 0.6, good, good, nil, nil, nil}, checked.Unchecked, "judge unchecked"},
-		"two labels": {labelled{200, 1, 0.6, coin, coin, nil, nil, nil}, checked.BeingChecked, "judge being checked: 1 item of 20"},
+		"two labels": {labelled{200, 1, 0.6, coin, coin, nil, nil, nil}, checked.BeingChecked, "judge being checked: 2 of 40 labels"},
 		"six labels": {labelled{200, 3, 0.6, coin, coin, nil, nil, nil}, checked.BeingChecked,
-			"judge being checked: 3 items of 20, agrees in "},
+			"judge being checked: 6 of 40 labels, agrees in "},
 		"a coin": {labelled{200, 60, 0.6, coin, coin, nil, nil, nil}, checked.NoBetter,
 			"judge not shown to be better than chance: wrong in "},
 		"a good one": {labelled{200, 60, 0.6, good, good, nil, nil, nil}, checked.Checked, "judge checked: wrong in "},

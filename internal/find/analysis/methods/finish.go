@@ -50,6 +50,9 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		t.Note("by the judge alone: labels of people correct shares of wins, and ranks come from these (judge validity)")
 	}
 	e.finishLeaderboards(t, o)
+	if !t.People && e.spec.Keep == nil {
+		e.stage.Checked.Beside(t)
+	}
 	headed := slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return slices.Contains(headlines(), f.What) })
 	for i := range t.Findings {
 		f := &t.Findings[i]

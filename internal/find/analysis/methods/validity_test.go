@@ -65,7 +65,7 @@ func TestAJudgeIsHeldAgainstAFileOfGold(t *testing.T) {
 	}
 	for _, table := range r.Tables {
 		if table.Unvalidated {
-			t.Errorf("%s: not validated, in spite of gold", table.Title)
+			t.Errorf("%s: unchecked, in spite of gold on all answers", table.Title)
 		}
 		if len(table.Confusions) > 0 {
 			if d := cmp.Diff([]analysis.Confusion{{Judge: "judge", Labels: []string{"right", "wrong"}, Counts: [][]int{{40, 5}, {10, 45}}}},
@@ -84,7 +84,7 @@ func TestWithoutGoldEveryTableSaysThatTheJudgeIsNotValidated(t *testing.T) {
 	gold := []analysis.Row{by(analysis.GoldJudge, said("one", "elsewhere", "right"))}
 	r := judgedAgainst(t, stage, analysis.Default(stage), gold, verdictsOf("one", 10, 5))
 	for _, table := range r.Tables {
-		if !table.Unvalidated || !slices.Contains(table.AllNotes(), "judge not validated") {
+		if !table.Unvalidated || !slices.Contains(table.AllNotes(), "judge unchecked") {
 			t.Errorf("%s does not say so", table.Title)
 		}
 	}

@@ -39,6 +39,7 @@ func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error 
 					r.State, r.Label, r.Score = v.State, v.Label, v.Score
 					chosen, probability := people.ChosenAs(&v)
 					r.Drawn, r.Probability = chosen == analysis.ChosenDrawn, probability
+					r.Earlier = people.Earlier(&v)
 					r.Adjudicated = chosen == analysis.ChosenAdjudicated
 					if judge != "" {
 						r.Judge = judge
@@ -100,7 +101,7 @@ func (w *walk) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, 
 	file, err := OpenGold(ctx, w.question.Reader, w.run, st)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound) {
 		w.unmatched = append(w.unmatched,
-			fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
+			fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as unchecked", st.Name, st.Gold))
 		return nil, nil
 	}
 	if err != nil {

@@ -258,6 +258,7 @@ type SummaryJSON struct {
 	Coverage string       `json:"coverage"`
 	Complete bool         `json:"complete"`
 	Caveats  []caveatJSON `json:"caveats"`
+	Judges   []judgeJSON  `json:"judges"` // how far people have checked them
 	Ranked   []rankedJSON `json:"ranked"`
 	Sides    []sideJSON   `json:"side_by_side"` // lanes of all stages that push back
 	Settling []settleJSON `json:"settling"`     // neighbours that cannot be told apart, and what would
@@ -341,7 +342,7 @@ type rankedJSON struct {
 // SummaryOf returns a summary for programs.
 func SummaryOf(s *words.Summary) *SummaryJSON {
 	out := &SummaryJSON{Headline: s.Headline.String(), Basis: []string{}, Further: []string{}, Coverage: s.Coverage, Complete: s.Complete,
-		Caveats: []caveatJSON{}, Ranked: []rankedJSON{}, Sides: []sideJSON{}, Settling: []settleJSON{}}
+		Caveats: []caveatJSON{}, Judges: []judgeJSON{}, Ranked: []rankedJSON{}, Sides: []sideJSON{}, Settling: []settleJSON{}}
 	for _, f := range s.Basis {
 		out.Basis = append(out.Basis, f.Text)
 	}
@@ -356,6 +357,9 @@ func SummaryOf(s *words.Summary) *SummaryJSON {
 	}
 	for _, x := range s.Settling {
 		out.Settling = append(out.Settling, settleJSON{x.Stage, x.First, x.Second, x.Unit, needsOf(x.Even), needsOf(x.Likely)})
+	}
+	for _, j := range s.Judges {
+		out.Judges = append(out.Judges, judgeStateOf(j))
 	}
 	if s.Board != nil {
 		for _, r := range s.Board.Rows {

@@ -31,14 +31,14 @@ func (p *Panel) quote(d *analysis.Draw, decided []store.Verdict, judged map[assa
 	if d == nil || len(d.Items) == 0 {
 		return nil
 	}
-	done, s := p.labelled(d, decided, judged)
+	done, begun, s := p.labelled(d, decided, judged)
 	looks := d.Looks(0.05)
 	i := slices.IndexFunc(looks, func(l checked.Look) bool { return l.Items > done && l.Items >= checked.FewestClusters })
 	if i < 0 || looks[i].Items > len(d.Items) {
 		return nil
 	}
 	each := checked.LabelsOfItem(len(d.Lanes), p.Pairs())
-	out := &Quote{Labels: (looks[i].Items - done) * each * max(1, d.Raters), Items: looks[i].Items, score: !d.YesNo && !p.Pairs()}
+	out := &Quote{Labels: max(1, (looks[i].Items-done)*each-begun) * max(1, d.Raters), Items: looks[i].Items, score: !d.YesNo && !p.Pairs()}
 	w := checked.BeforeLabels(0, len(d.Items))
 	w.Level = 1 - looks[i].Alpha
 	switch out.Assumed = done < pilotItems; {
@@ -53,8 +53,9 @@ func (p *Panel) quote(d *analysis.Draw, decided []store.Verdict, judged map[assa
 	return out
 }
 
-// labelled returns how many items have all of their labels, and what people and judges say of their answers.
-func (p *Panel) labelled(d *analysis.Draw, decided []store.Verdict, judged map[assay.Key][]store.Verdict) (items int, s *checked.Sample) {
+// labelled returns how many items have all of their labels, how many labels others have, and what people and judges say of the former.
+func (p *Panel) labelled(d *analysis.Draw, decided []store.Verdict,
+	judged map[assay.Key][]store.Verdict) (items, begun int, s *checked.Sample) {
 	type said struct{ sum, n float64 }
 	byItem := map[string]map[store.Task]said{}
 	lane := map[store.Task]int{}
@@ -92,6 +93,7 @@ func (p *Panel) labelled(d *analysis.Draw, decided []store.Verdict, judged map[a
 	for _, item := range slices.Sorted(maps.Keys(byItem)) {
 		tasks := byItem[item]
 		if len(tasks) < checked.LabelsOfItem(len(d.Lanes), p.Pairs()) {
+			begun += len(tasks)
 			continue
 		}
 		for task, y := range tasks {
@@ -102,7 +104,7 @@ func (p *Panel) labelled(d *analysis.Draw, decided []store.Verdict, judged map[a
 		}
 		items++
 	}
-	return items, checked.NewSample(len(d.Lanes)).With(all)
+	return items, begun, checked.NewSample(len(d.Lanes)).With(all)
 }
 
 // words returns the quote as the end of a sentence.

@@ -102,7 +102,8 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 	if err != nil {
 		return out, err
 	}
-	out.Quote = p.quote(d, decided, others)
+	testing := slices.DeleteFunc(slices.Clone(decided), func(v store.Verdict) bool { return people.Earlier(&v) })
+	out.Quote = p.quote(d, testing, others)
 	for i := range decided {
 		said := decided[i]
 		for k := range others[said.Subject] {

@@ -241,19 +241,19 @@ const (
 	Checked      State = "checked"
 )
 
-// FewestChecked is how many labelled clusters a judge's state needs at least.
+// FewestChecked is how many labelled clusters a judge's state needs at least, where there are as many.
 const FewestChecked = 20
 
 // Significant is the p-value of a test that decides about a state.
 const Significant = 0.05
 
-// State returns how far the judge was checked. Reached: the first planned look is.
-func (s *Sample) State(reached bool) State {
+// State returns how far the judge was checked, if that takes so many labelled clusters. Reached: the first planned look is.
+func (s *Sample) State(reached bool, fewest int) State {
 	g := len(s.drawn())
 	switch chance := s.Chance(); {
 	case g == 0:
 		return Unchecked
-	case g < FewestChecked || !reached:
+	case g < fewest || !reached:
 		return BeingChecked
 	case !chance.Slope.OK:
 		return Untellable

@@ -1,24 +1,17 @@
 package people
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats/checked"
-	"assay/internal/keep/store"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/study/plan"
 )
-
-// drawPart is under which name, before that of the stage, the draw of a stage is kept with its run.
-const drawPart = "draw/"
 
 // portion is how many items are labelled at a time, their answers mixed.
 const portion = 5
@@ -28,18 +21,7 @@ const secondPerson = 10
 
 // Draw returns the items of the stage that people are asked about, as they were drawn; nil: nobody was asked yet.
 func (s *Stage) Draw(ctx context.Context) (*analysis.Draw, error) {
-	text, err := io.ReadAll(s.Reader.Part(ctx, s.Run.No, drawPart+s.Name))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read what people are asked in stage %s: %w", s.Name, err)
-	}
-	var d analysis.Draw
-	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, fmt.Errorf("read what people are asked in stage %s: %w", s.Name, err)
-	}
-	return &d, nil
+	return snapshot.DrawOf(ctx, s.Reader, s.Run.No, s.Name)
 }
 
 // drawn returns the tasks of the next items that were drawn. What was judged since the last time is added to the draw.
@@ -48,19 +30,20 @@ func (s *Stage) drawn(ctx context.Context, q analysis.Queue, seen tally) ([]anal
 	if err != nil {
 		return nil, err
 	}
+	lanes, err := s.judgedLanes(ctx, seen)
+	if err != nil {
+		return nil, err
+	}
 	if d == nil {
-		lanes, err := s.judgedLanes(ctx, seen)
-		if err != nil {
-			return nil, err
-		}
 		d = &analysis.Draw{Seed: checked.Hash(q.Seed, s.Run.Digest+" "+s.Name), Lanes: lanes, YesNo: !s.pairs() && s.yes() != nil}
 	}
+	widened := d.Widen(lanes)
 	next, err := s.next(ctx, d, q, seen)
 	if err != nil {
 		return nil, err
 	}
 	before := len(d.Items)
-	if d.Add(next.more, next.dealt); len(d.Items) != before {
+	if d.Add(next.more, next.dealt); len(d.Items) != before || widened {
 		if err := s.keep(ctx, d); err != nil {
 			return nil, err
 		}
@@ -109,90 +92,7 @@ func (s *Stage) differing(ctx context.Context, tasks []analysis.Task, person str
 }
 
 func (s *Stage) keep(ctx context.Context, d *analysis.Draw) error {
-	text, err := json.Marshal(d)
-	if err != nil {
-		return err
-	}
-	return s.Runs.PutPart(ctx, s.Run.No, drawPart+s.Name, bytes.NewReader(text))
-}
-
-// Plan writes down how many items people are to label. It is known before the first label, or does not change any more; what holds is
-// returned.
-func (s *Stage) Plan(ctx context.Context, d *analysis.Draw, items int) (int, error) {
-	labels, err := s.Reader.People(ctx, s.Run.No, s.Name)
-	if err != nil || len(labels) > 0 || d.Planned == items {
-		return cmp.Or(d.Planned, checked.PlannedItems), err
-	}
-	d.Planned = items
-	return items, s.keep(ctx, d)
-}
-
-// Probabilities returns with which chance each drawn item was, of those that have all of their labels; nil where nothing was drawn.
-func (s *Stage) Probabilities(ctx context.Context) (map[string]float64, error) {
-	d, err := s.Draw(ctx)
-	if d == nil || err != nil {
-		return nil, err
-	}
-	labelled := map[string]map[store.Task]bool{}
-	for v, err := range s.Reader.PeopleVerdicts(ctx, s.Run.No, s.Name) {
-		if err != nil {
-			return nil, err
-		}
-		chosen, _ := ChosenAs(&v)
-		if chosen != analysis.ChosenDrawn && chosen != analysis.ChosenAdjudicated || v.State != assay.VerdictValid {
-			continue
-		}
-		if labelled[v.At.Item] == nil {
-			labelled[v.At.Item] = map[store.Task]bool{}
-		}
-		labelled[v.At.Item][v.Task()] = true
-	}
-	var items []string
-	for item, tasks := range labelled {
-		if len(tasks) == checked.LabelsOfItem(len(d.Lanes), s.pairs()) {
-			items = append(items, item)
-		}
-	}
-	out := map[string]float64{}
-	for item, weight := range d.Weights(items) {
-		if out[item] = 1 / weight; s.pairs() { // of two of its lanes
-			out[item] *= float64(len(d.Drawn(item))-1) / float64(len(d.Lanes)-1)
-		}
-	}
-	return out, nil
-}
-
-// AskRaters has so many people asked about each drawn answer from now on.
-func (s *Stage) AskRaters(ctx context.Context, d *analysis.Draw, raters int) error {
-	if d.Raters == raters {
-		return nil
-	}
-	d.Raters = raters
-	return s.keep(ctx, d)
-}
-
-// LabelsLeft returns how many answers of the first items of a draw too few people have labelled yet.
-func (s *Stage) LabelsLeft(ctx context.Context, d *analysis.Draw, items int) (n int, err error) {
-	seen, err := s.tally(ctx, "")
-	if err != nil {
-		return 0, err
-	}
-	first := map[string]bool{}
-	for _, item := range d.Order()[:min(items, len(d.Items))] {
-		first[item] = true
-	}
-	err = s.eachItem(ctx, seen, func(item string, all []analysis.Task) {
-		if !first[item] {
-			return
-		}
-		found := places(all)
-		for _, t := range s.ofLanes(found[d.Place(item, len(found))], d.Drawn(item)) {
-			if t.Forward+t.Turned < max(1, d.Raters) {
-				n++
-			}
-		}
-	})
-	return n, err
+	return snapshot.KeepDraw(ctx, s.Runs, s.Run.No, s.Name, d)
 }
 
 // yes returns the labels that count as yes; nil: verdicts are scores.
@@ -257,6 +157,7 @@ type next struct {
 // openItem is an item at its place in the order of a draw, with the answers that a person may label.
 type openItem struct {
 	place int
+	begun bool // some of it is labelled
 	tasks []analysis.Task
 }
 
@@ -267,6 +168,9 @@ func (s *Stage) next(ctx context.Context, d *analysis.Draw, q analysis.Queue, se
 		order[item] = i
 	}
 	err = s.eachItem(ctx, seen, func(item string, all []analysis.Task) {
+		if slices.ContainsFunc(all, func(t analysis.Task) bool { return t.Earlier }) {
+			return
+		}
 		found := places(all)
 		at := found[d.Place(item, len(found))]
 		place, drawn := order[item]
@@ -278,10 +182,9 @@ func (s *Stage) next(ctx context.Context, d *analysis.Draw, q analysis.Queue, se
 			return
 		}
 		tasks := s.ofLanes(at, d.Drawn(item))
-		if slices.ContainsFunc(tasks, func(t analysis.Task) bool { return t.Forward+t.Turned > 0 }) {
-			out.dealt++
-		}
-		out.add(openItem{place, openTasks(tasks, place, max(1, d.Raters), q)})
+		begun := slices.ContainsFunc(tasks, func(t analysis.Task) bool { return t.Forward+t.Turned > 0 })
+		out.dealt += int(gather.One(begun))
+		out.add(openItem{place, begun, openTasks(tasks, place, max(1, d.Raters), q)})
 	})
 	slices.SortFunc(out.more, func(a, b analysis.Judgeable) int { return cmp.Compare(a.Item, b.Item) })
 	return out, err
@@ -323,12 +226,18 @@ func (n *next) add(it openItem) {
 	n.open = n.open[:min(portion, len(n.open))]
 }
 
-// tasks returns the answers of the first items, mixed. Of pairs, every second one is turned.
+// tasks returns the answers of the first items, mixed: what was begun is done first, so that as few items as can be lack a label when a
+// person stops. Of pairs, every second one is turned.
 func (n *next) tasks(d *analysis.Draw, q analysis.Queue) (out []analysis.Task) {
+	var begun, further []analysis.Task
 	for _, it := range n.open {
-		out = append(out, it.tasks...)
+		if it.begun {
+			begun = append(begun, it.tasks...)
+		} else {
+			further = append(further, it.tasks...)
+		}
 	}
-	out = mixed(out, d.Seed)
+	out = append(mixed(begun, d.Seed), mixed(further, d.Seed)...)
 	for i := range out {
 		out[i].Turn = out[i].At.Against != "" && (n.open[0].place+i)%2 == 1
 	}

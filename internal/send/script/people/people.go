@@ -195,17 +195,25 @@ type beside struct {
 	Chosen      analysis.Chosen `json:"chosen,omitempty"`
 	Probability float64         `json:"probability,omitempty"` // as its file declares
 	Confidence  *float64        `json:"confidence,omitempty"`
+	Earlier     bool            `json:"before_the_prompt_changed,omitempty"`
 }
 
 // ChosenAs returns why a person was asked for a label, empty where it is not known, and with which probability, as its file declares; 0
 // where it does not.
 func ChosenAs(v *store.Verdict) (chosen analysis.Chosen, probability float64) {
-	var b beside
-	if v.Fields == "" || json.Unmarshal([]byte(v.Fields), &b) != nil {
-		return "", 0
-	}
+	b := besideOf(v)
 	return b.Chosen, b.Probability
 }
+
+func besideOf(v *store.Verdict) (b beside) {
+	if v.Fields == "" || json.Unmarshal([]byte(v.Fields), &b) != nil {
+		return beside{}
+	}
+	return b
+}
+
+// Earlier reports whether a label was given before the judge's prompt changed: what may have led the change does not test it.
+func Earlier(v *store.Verdict) bool { return besideOf(v).Earlier }
 
 // Picked reports whether a person picked what to label, and saw whose it is. Such a label answers no question that was drawn.
 func Picked(v *store.Verdict) bool {
@@ -256,7 +264,7 @@ type tally map[store.Task]counts
 
 type counts struct {
 	judged, sum     float64 // valid verdicts of machines, and their values
-	done            bool
+	done, earlier   bool
 	forward, turned int
 }
 
@@ -282,7 +290,7 @@ func (s *Stage) tally(ctx context.Context, person string) (tally, error) {
 		default:
 			c.forward++
 		}
-		c.done = c.done || v.At.Judge == person
+		c.done, c.earlier = c.done || v.At.Judge == person, c.earlier || human && Earlier(&v)
 		out[v.Task()] = c
 	}
 	return out, nil
@@ -313,6 +321,6 @@ func (s *Stage) count(seen tally, t *analysis.Task) error {
 	if t.Judged = c.judged > 0; t.Judged {
 		t.Mean = c.sum / c.judged
 	}
-	t.Done, t.Forward, t.Turned = c.done, c.forward, c.turned
+	t.Done, t.Earlier, t.Forward, t.Turned = c.done, c.earlier, c.forward, c.turned
 	return nil
 }

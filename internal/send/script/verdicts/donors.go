@@ -2,23 +2,28 @@ package verdicts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/snapshot"
 	"assay/internal/send/script/stages"
 	"assay/internal/study/edit"
 )
 
 // donor is an earlier run from which a run takes over answers, and verdicts that no request asks for again: those of people and programs.
 type donor struct {
-	run     int64
-	rereads map[string]bool // stages that read or give verdicts otherwise than they did there
-	labels  []store.Verdict // of people, that are not taken over yet
+	run      int64
+	rejudges map[string]bool // stages whose judges are asked otherwise
+	rereads  map[string]bool // stages that read or give verdicts otherwise than they did there
+	labels   []store.Verdict // of people, that are not taken over yet
 }
 
 // donorsOf opens the runs that the script takes over from, the newest first, once.
@@ -32,7 +37,7 @@ func (v *Verdicts) donorsOf(ctx context.Context) ([]*donor, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := &donor{run: run.No, rereads: map[string]bool{}}
+		d := &donor{run: run.No, rereads: map[string]bool{}, rejudges: map[string]bool{}}
 		was, _, err := v.Snapshots.Kept(ctx, run)
 		if _, unreadable := errors.AsType[assay.Problems](err); err != nil && !unreadable {
 			return nil, err
@@ -52,11 +57,48 @@ func (v *Verdicts) donorsOf(ctx context.Context) ([]*donor, error) {
 				d.labels = append(d.labels, label)
 			}
 			d.rereads[st.Name] = was == nil || since.Rereads(v.Stages.Input.Study, st)
+			d.rejudges[st.Name] = was != nil && since.Rejudges(v.Stages.Input.Study, st)
+			if err := v.takeDraw(ctx, d, st.Name); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, d)
 	}
 	v.donors = all
 	return all, nil
+}
+
+// takeDraw writes down what people were asked in an earlier run, so that its labels go on being a sample here. Items that are no more are
+// left out of it.
+func (v *Verdicts) takeDraw(ctx context.Context, d *donor, stage string) error {
+	rec, _ := v.Stages.Judging(stage)
+	here, err := snapshot.DrawOf(ctx, v.reader, v.Run.No, stage)
+	if err != nil || here != nil {
+		return err
+	}
+	draw, err := snapshot.DrawOf(ctx, v.reader, d.run, stage)
+	if draw == nil || err != nil {
+		return err
+	}
+	ids := make([]string, len(draw.Items))
+	for i, it := range draw.Items {
+		ids[i] = it.Item
+	}
+	items, err := v.reader.ItemsByID(ctx, v.Run.No, rec.Items(), ids)
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	lanes := map[string]bool{}
+	for _, it := range items {
+		for _, t := range rec.Tasks(it, 0, 1) {
+			lanes[t.At.Lane], lanes[cmp.Or(t.At.Against, t.At.Lane)] = true, true
+		}
+		break
+	}
+	if !draw.Among(slices.Sorted(maps.Keys(lanes)), func(item string) bool { _, there := items[item]; return there }) {
+		return nil
+	}
+	return snapshot.KeepDraw(ctx, v.Snapshots.Runs, v.Run.No, stage, draw)
 }
 
 // takeLabels writes the labels that people gave in earlier runs on answers and items that are the same in this one. A person who has
@@ -91,11 +133,26 @@ func (v *Verdicts) takeBlock(ctx context.Context, d *donor, block []store.Verdic
 		if same[i] == unknown {
 			later = append(later, label)
 		}
-		if label, ok := v.relabelled(label); ok && same[i] == alike {
+		label, ok := v.relabelled(label)
+		if ok && d.rejudges[label.At.Stage] {
+			label.Fields, ok = withEarlier(label.Fields)
+		}
+		if ok && same[i] == alike {
 			taken = append(taken, store.TakenLabel{Verdict: label, Others: stages.SameTask(label)})
 		}
 	}
 	return later, v.Snapshots.Runs.TakeLabels(ctx, taken)
+}
+
+// withEarlier returns what is kept beside a label with a note that the judge's prompt has changed since.
+func withEarlier(fields string) (string, bool) {
+	kept := map[string]any{}
+	if fields != "" && json.Unmarshal([]byte(fields), &kept) != nil {
+		return fields, true
+	}
+	kept["before_the_prompt_changed"] = true
+	text, err := json.Marshal(kept)
+	return string(text), err == nil
 }
 
 // relabelled returns a person's label under the rubric as it is now; false where the rubric does not know it, or it is

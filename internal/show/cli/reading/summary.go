@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -96,6 +97,9 @@ func printBoard(w *shell.World, b *words.Board) error {
 			t.Least = map[int]int{len(t.Head) - 1: boardBar}
 		}
 		add(c.Label, true)
+		if c.Corrected {
+			add(words.JudgeAlone, true)
+		}
 		if c.Label != c.Head {
 			means = append(means, strings.ToUpper(assay.Clean(c.Label, 60))+" is "+assay.Clean(c.Head, 60))
 		}
@@ -120,6 +124,9 @@ func printBoard(w *shell.World, b *words.Board) error {
 				row = append(row, boardLine(c))
 			}
 			row = append(row, c.Text)
+			if b.Columns[i].Corrected {
+				row = append(row, cmp.Or(c.Judge, plot.NoneText))
+			}
 			if i == 0 && b.Costs {
 				row = append(row, r.Cost)
 			}

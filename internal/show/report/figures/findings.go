@@ -63,7 +63,7 @@ func captionOf(t *analysis.Table, o Options) string {
 	text += fmt.Sprintf(": %s of %s planned verdicts are valid", assay.Thousands(t.Coverage.Valid),
 		assay.Thousands(t.Coverage.Planned-t.Coverage.Excluded))
 	if t.Unvalidated {
-		text += "; judge not validated"
+		text += "; judge unchecked"
 	}
 	if o.Rehearsal {
 		text += "; a rehearsal, in which a simulator answers"

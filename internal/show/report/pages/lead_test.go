@@ -50,7 +50,7 @@ func TestThePictureStandsAboveCaveats(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{html.String(), md.String()} {
-		brief, board, after := strings.Index(text, "Judge not validated."),
+		brief, board, after := strings.Index(text, "Judge unchecked."),
 			max(strings.Index(text, "<caption>Leaderboard"), strings.Index(text, "| rank |")), strings.Index(text, "It has a long story")
 		if board < 0 || !(board < brief && board < after) {
 			t.Errorf("the board at %d, a brief caveat at %d, a long one at %d", board, brief, after)

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -131,12 +132,17 @@ func boardGrid(b *words.Board) *plot.Grid {
 	for _, c := range b.Columns {
 		g.Head = append(g.Head, plot.Column{Text: c.Label + ": " + c.Head, Number: true, Foreign: true},
 			plot.Column{Text: "interval", Number: true})
+		if c.Corrected {
+			g.Head = append(g.Head, plot.Column{Text: words.JudgeAlone, Number: true})
+		}
 	}
 	g.Head = append(g.Head, plot.Column{Text: "$ per 1,000 answers", Number: true})
 	for _, r := range b.Rows {
 		row := []plot.Cell{{Text: r.Bracket()}, {Text: r.Rank}, plot.Foreign(r.Name), plot.Foreign(r.Model)}
-		for _, c := range r.Cells {
-			row = append(row, plot.Number(c.Text), plot.Number(c.Between))
+		for i, c := range r.Cells {
+			if row = append(row, plot.Number(c.Text), plot.Number(c.Between)); b.Columns[i].Corrected {
+				row = append(row, plot.Number(cmp.Or(c.Judge, plot.NoneText)))
+			}
 		}
 		g.Rows = append(g.Rows, append(row, plot.Number(r.Cost)))
 	}
@@ -182,7 +188,7 @@ func marks(f *figures.Findings) string {
 	for _, mark := range []struct {
 		on   bool
 		name string
-	}{{f.Primary, "primary"}, {f.Incomplete, "incomplete"}, {f.People, "people"}, {f.Unvalidated, "judge not validated"},
+	}{{f.Primary, "primary"}, {f.Incomplete, "incomplete"}, {f.People, "people"}, {f.Unvalidated, "judge unchecked"},
 		{f.Rehearsal, "rehearsal"}} {
 		if mark.on {
 			text += ", " + mark.name

@@ -240,7 +240,7 @@ func (d paged) method() []string {
 	}
 	out = append(out, words.PlanWords(d.Report.Plan, primary)...)
 	if unchecked {
-		out = append(out, "Judge not validated: no human labels show how often the judge is right, so its verdicts are opinions of a "+
+		out = append(out, "Judge unchecked: no human labels show how often the judge is right, so its verdicts are opinions of a "+
 			"model about a model.")
 	}
 	return out

@@ -340,7 +340,7 @@ func TestWhatToDoIsThreeActionsAtMost(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if s.BasisLine() != "10 questions · judge not checked · all verdicts are there" {
+	if s.BasisLine() != "10 questions · judge unchecked · all verdicts are there" {
 		t.Error(s.BasisLine())
 	}
 }
@@ -380,7 +380,7 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 	d.Where, d.Sources = " --home h", map[string]string{"correct": "questions"}
 	said := text(words.Summarise(d))
 	for _, want := range []string{
-		"Judge not validated. The judge of stage correct: no person has checked it. Label 40 answers yourself, about 10 minutes: assay " +
+		"Judge unchecked. The judge of stage correct: no person has checked it. Label 40 answers yourself, about 10 minutes: assay " +
 			"label r1 correct --count 40 --home h",
 		"Few questions. 6 questions can show differences of about ", "10 points need about ",
 		"First add rows to input `questions` in s.yaml, then type (answers are kept): assay run s.yaml --home h",
@@ -407,7 +407,7 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
 	}
-	if strings.Contains(said, "not validated") {
+	if strings.Contains(said, "unchecked") {
 		t.Error(said)
 	}
 	d.Closed, d.Standing = time.Time{}, report.Standing{State: "stopped", Why: "No process drives it.", Next: []string{"assay resume r1"}}

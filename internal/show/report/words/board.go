@@ -23,7 +23,7 @@ func (d document) board(lead *ranked, all []*ranked) *Board {
 	}
 	for _, r := range columns {
 		c := BoardColumn{Head: r.boardHead(), Label: r.label(), Stage: r.Stage, Axis: r.boardAxis(), Less: r.Less,
-			Drawn: fmt.Sprintf("%g%% interval", 100*r.Level)}
+			Drawn: fmt.Sprintf("%g%% interval", 100*r.Level), Corrected: r.Corrected()}
 		if r.What == analysis.WhatStrength && !r.disordered() {
 			c.Drawn = "strength, " + c.Drawn
 		}
@@ -135,9 +135,9 @@ func (r *ranked) cell(name string) BoardCell {
 			continue
 		}
 		if !p.Value.OK {
-			return BoardCell{Text: plot.UnknownText, Why: p.Value.Why}
+			return BoardCell{Text: plot.UnknownText, Why: p.Value.Why, Judge: judgeAlone(r, p)}
 		}
-		c := BoardCell{Text: r.Unit.Show(p.Value.Value), Between: plot.Between(r.Unit, p.Interval)}
+		c := BoardCell{Text: r.Unit.Show(p.Value.Value), Between: plot.Between(r.Unit, p.Interval), Judge: judgeAlone(r, p)}
 		switch {
 		case r.disordered():
 			c.Text, c.Between = fmt.Sprintf("%+.2f (%s)", p.Value.Value, plot.Shown(analysis.Share, p.Share)), ""
@@ -150,6 +150,17 @@ func (r *ranked) cell(name string) BoardCell {
 		return c
 	}
 	return BoardCell{Text: plot.NoneText, None: true}
+}
+
+// JudgeAlone is the head of what the judge alone says, beside corrected values.
+const JudgeAlone = "judge alone"
+
+// judgeAlone returns what the judge alone says of a place with a corrected value; empty: that is not known, or nothing is corrected.
+func judgeAlone(r *ranked, p analysis.Place) string {
+	if !r.Corrected() || !p.Judge.OK {
+		return ""
+	}
+	return r.Unit.Show(p.Judge.Value)
 }
 
 // points returns a difference of shares.
@@ -185,6 +196,8 @@ type BoardColumn struct {
 	Axis  []Tick   // of what is drawn; none: nothing is
 	Less  bool     // less is better
 	Words Sentence // who has most and who least; nil for the first column
+
+	Corrected bool // by labels of people: cells have what the judge alone says, too
 }
 
 // OnAxis is a value on the axis that it is drawn on.
@@ -208,6 +221,7 @@ type BoardRow struct {
 // BoardCell is one value. At, From and Wide are parts of a hundred, for a drawing of the interval.
 type BoardCell struct {
 	Text           string
+	Judge          string // of a corrected value: what the judge alone says; empty: it is not known
 	Between        string
 	Drawn, Whisker bool
 	At, From, Wide float64
@@ -260,6 +274,9 @@ func (r *ranked) tierNote(by joined) string {
 			"Holm).", plot.Capital(fieldWord(r.Field)), by.many)
 	case r.Field == analysis.ByItem:
 		return fmt.Sprintf("Items that %s cannot be told apart (all pairs tested, corrected after Holm).", by.many)
+	}
+	if r.Corrected() {
+		return fmt.Sprintf("Lanes that %s cannot be told apart (%s).", by.many, r.Method)
 	}
 	return fmt.Sprintf("Lanes that %s cannot be told apart (all pairs tested on the same items, corrected after Holm).", by.many)
 }

@@ -65,6 +65,9 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 	return out
 }
 
+// judgeUnchecked is the title of the caveat that no drawn label tests a judge.
+const judgeUnchecked = "Judge unchecked."
+
 const (
 	LabelsWanted    = 40 // make a judge's error known
 	labelsInAMinute = 4
@@ -75,7 +78,7 @@ func LabelsFor(lanes int, pairs bool) int {
 	return checked.FewestChecked * checked.LabelsOfItem(lanes, pairs)
 }
 
-// unvalidated returns the caveat that nobody has validated the judge, and how to.
+// unvalidated returns the caveat that nobody has checked the judge, and how to.
 func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 	var stages []string
 	var first string
@@ -110,7 +113,7 @@ func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about %d minutes:", which, wanted, what,
 			wanted/labelsInAMinute)
 	}
-	return &Caveat{Title: "Judge not validated.", Text: text, Command: d.command("label", first, "--count", strconv.Itoa(wanted)),
+	return &Caveat{Title: judgeUnchecked, Text: text, Command: d.command("label", first, "--count", strconv.Itoa(wanted)),
 		Button: "Check the judge", Size: labelsTime(wanted, "label"), People: first}
 }
 

@@ -32,7 +32,9 @@ func (d document) headline(r *ranked) (head Sentence, rest []Sentence) {
 		return say(fmt.Sprintf("%s of %s %s: too early to rank.", assay.Thousands(r.Coverage.Valid),
 			assay.Thousands(r.Coverage.Planned-r.Coverage.Excluded), noun)), nil
 	}
-	head, rest = d.who(r)
+	if head, rest = d.who(r); r.Checked.Decides() && r.Checked.State == checked.NoBetter {
+		return head.and(say(" The judge is no better than chance.")), rest
+	}
 	if s := d.cheapest(r); s != nil {
 		if fits(head, s) {
 			return head.and(say(" "), s), rest
@@ -266,10 +268,19 @@ func (r *ranked) judgeState() Fact {
 	switch {
 	case !r.Machines:
 		return Fact{Text: "judged by people"}
+	case c != nil && c.Chosen:
+		text := fmt.Sprintf("judge unchecked: %s not drawn", assay.Count(c.Given, "label"))
+		if c.Agrees.OK && c.AgreesInterval.OK {
+			text += fmt.Sprintf(", agrees in %s (%s)", percentOf(c.Agrees.Value), percents(c.AgreesInterval.Low, c.AgreesInterval.High))
+		}
+		if r.Validated { // nothing can be drawn here
+			return Fact{Text: strings.Replace(text, "judge unchecked", "judge held against people", 1)}
+		}
+		return Fact{text, Doubt}
 	case c == nil && r.Validated:
 		return Fact{Text: "judged by a rule"}
 	case c == nil || c.State == checked.Unchecked:
-		return Fact{"judge not checked", Doubt}
+		return Fact{"judge unchecked", Doubt}
 	case c.State == checked.NoBetter:
 		return Fact{"judge no better than chance", Alarm}
 	case c.State == checked.FavoursLanes:
@@ -277,7 +288,10 @@ func (r *ranked) judgeState() Fact {
 	case c.State == checked.Untellable:
 		return Fact{"judge cannot be checked", Doubt}
 	case c.State == checked.BeingChecked:
-		text := fmt.Sprintf("judge being checked: %d of %d", c.Items, max(c.Next, checked.FewestChecked))
+		text := "judge being checked: " + c.Progress()
+		if c.Short() {
+			text = "judge cannot be checked: too few items"
+		}
 		if c.Shares && c.Agrees.OK && c.AgreesInterval.OK {
 			text += fmt.Sprintf(", agrees in %s (%s)", percentOf(c.Agrees.Value), percents(c.AgreesInterval.Low, c.AgreesInterval.High))
 		}
@@ -286,6 +300,9 @@ func (r *ranked) judgeState() Fact {
 	text := "judge checked"
 	if c.Shares && c.Error.OK {
 		text += ": wrong in " + percentOf(c.Error.Value)
+	}
+	if c.Incomplete() {
+		return Fact{text + ", labels incomplete", Doubt}
 	}
 	return Fact{Text: text}
 }

@@ -17,6 +17,17 @@ func (b *Board) Leads() int {
 	return 1
 }
 
+// Trails returns how many columns of the picture stand behind what is drawn.
+func (b *Board) Trails() int {
+	n := 1
+	for _, there := range []bool{b.Columns[0].Corrected, b.Costs} {
+		if there {
+			n++
+		}
+	}
+	return n
+}
+
 // Multiple is one more stage, drawn small.
 type Multiple struct {
 	BoardColumn

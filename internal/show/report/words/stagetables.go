@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,9 @@ func (d document) stageTable(r *ranked, costs bool) StageTable {
 		plot.Column{Text: "low", Number: true}, plot.Column{Text: "high", Number: true})
 	if r.What == analysis.WhatStrength {
 		t.Head = append(t.Head, plot.Column{Text: r.head(), Number: true})
+	}
+	if r.Corrected() {
+		t.Head = append(t.Head, plot.Column{Text: JudgeAlone, Number: true})
 	}
 	t.Head = append(t.Head, plot.Column{Text: "n", Number: true})
 	if costs {
@@ -131,6 +135,9 @@ func (d document) stageRow(r *ranked, place int, costs bool) []string {
 	row := []string{p.Name, value, low, high}
 	if r.What == analysis.WhatStrength {
 		row = append(row, plot.Shown(analysis.Share, p.Share))
+	}
+	if r.Corrected() {
+		row = append(row, cmp.Or(judgeAlone(r, p), plot.NoneText))
 	}
 	row = append(row, assay.Thousands(p.N))
 	if !costs {

@@ -16,14 +16,15 @@ import (
 // Summary is the answer of a run in the fewest words: who is ahead and how sure that is, what it costs, and what to do
 // about the weak points. It is made from findings alone and shown the same way everywhere.
 type Summary struct {
-	Headline  Sentence   // at most 25 words
-	Basis     []Fact     // what it rests on, in a line
-	Result    string     // the same in a few words, for lists; empty: nothing is known
-	First     *First     // nil: nobody is
-	Further   []Sentence // who is behind and what was not tested, and one for each further stage
-	Aside     []Sentence // of those, the ones that no column of the board has
-	Coverage  string     // how much of the plan it rests on
-	Complete  bool       // enough of it
+	Headline  Sentence     // at most 25 words
+	Basis     []Fact       // what it rests on, in a line
+	Judges    []JudgeState // of all stages that models judge
+	Result    string       // the same in a few words, for lists; empty: nothing is known
+	First     *First       // nil: nobody is
+	Further   []Sentence   // who is behind and what was not tested, and one for each further stage
+	Aside     []Sentence   // of those, the ones that no column of the board has
+	Coverage  string       // how much of the plan it rests on
+	Complete  bool         // enough of it
 	Caveats   []Caveat
 	Settling  []Settling   // neighbours that cannot be told apart, of all stages
 	Board     *Board       // nil: nothing is ranked
@@ -31,6 +32,24 @@ type Summary struct {
 	Sides     []SideRow    // lanes of all stages that push back
 	Rehearsal bool
 	Read      string // the address of the items that lanes disagree on; empty: there is none
+}
+
+// JudgeState is how far the judge of a stage was checked.
+type JudgeState struct {
+	Stage     string
+	Checked   *analysis.Checked // nil: not at all
+	Corrected bool              // the numbers of its lanes are corrected by people's labels
+}
+
+// judges returns the states of all judges, stage by stage. A rule needs no check.
+func judges(all []*ranked) (out []JudgeState) {
+	for _, r := range all {
+		told := slices.ContainsFunc(out, func(j JudgeState) bool { return j.Stage == r.Stage })
+		if r.Machines && !told && (r.Checked != nil || !r.Validated) {
+			out = append(out, JudgeState{r.Stage, r.Checked, r.Corrected()})
+		}
+	}
+	return out
 }
 
 // First is who is first, for lists.
@@ -102,6 +121,7 @@ func (d document) summary() *Summary {
 	out.Headline, out.Further = d.headline(lead)
 	out.Result, out.First, out.Basis = d.result(lead), firstOf(lead), d.basis(lead)
 	out.Board, out.Quality, out.Sides = d.board(lead, all), d.quality(lead), d.sides()
+	out.Judges = judges(append([]*ranked{lead}, all...))
 	out.Aside = slices.Clone(out.Further)
 	for _, r := range all {
 		if r == lead || r.early() {

@@ -112,26 +112,31 @@ func (d document) withoutAnswer() (open int64, endings map[assay.Ending]int64) {
 
 // checked returns how far people have checked judges, and what their labels correct.
 func (d document) checked(all []*ranked) []Caveat {
-	titles := map[checked.State]string{checked.Unchecked: "Judge unchecked.", checked.BeingChecked: "Judge being checked.",
+	titles := map[checked.State]string{checked.Unchecked: judgeUnchecked, checked.BeingChecked: "Judge being checked.",
 		checked.Untellable: "Judge cannot be checked.", checked.NoBetter: "Judge no better than chance.",
 		checked.FavoursLanes: "Judge favours lanes.", checked.Checked: "Judge checked."}
 	var out []Caveat
 	seen := map[string]bool{}
 	for _, r := range all {
 		c := r.Checked
-		if c == nil || seen[r.Stage] {
+		if c == nil || seen[r.Stage] || c.Chosen && r.Validated {
 			continue
 		}
 		seen[r.Stage] = true
 		text := fmt.Sprintf("Stage %s: %s.", r.Stage, c.Words())
 		more := Caveat{Title: titles[c.State]}
-		if left := c.Next - c.Items; left > 0 {
-			labels := left * checked.LabelsOfItem(len(c.Lanes), c.Pairs)
+		labels := c.Next*checked.LabelsOfItem(len(c.Lanes), c.Pairs) - c.Given
+		if c.Chosen {
+			labels = LabelsFor(len(r.Places), c.Pairs)
+		}
+		if labels > 0 && !c.Short() {
 			more.Command = d.command("label", r.Stage, "--count", strconv.Itoa(labels))
 			more.Button, more.Size, more.People = "Check the judge", labelsTime(labels, "more label"), r.Stage
 		}
 		if !c.Decides() {
-			more.Text = text + " Numbers are the judge's until then. Label more:"
+			if more.Text = text + " Numbers are the judge's."; more.Command != "" {
+				more.Text = text + " Numbers are the judge's until then. Label more:"
+			}
 			out = append(out, more)
 			continue
 		}
