@@ -23,3 +23,11 @@ func (o *Outcome) Reading() string {
 	}
 	return o.Text + "\n\n" + calls
 }
+
+// Words returns the text of an answer without the calls of tools that it may have been read with.
+func (o *Outcome) Words() string {
+	if len(o.Calls) == 0 {
+		return o.Text
+	}
+	return strings.TrimSpace(strings.TrimSuffix(o.Text, CallsText(o.Calls)))
+}

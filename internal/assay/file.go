@@ -56,6 +56,29 @@ func (f *File) Label() string {
 	return path.Base(f.Name)
 }
 
+// About returns what is known of it, in words.
+func (f *File) About() string {
+	var words []string
+	if f.Remote() {
+		words = append(words, string(f.Kind)+", fetched by the provider")
+	} else {
+		words = append(words, f.Type)
+	}
+	if f.Width > 0 {
+		words = append(words, fmt.Sprintf("%d × %d", f.Width, f.Height))
+	}
+	if f.Pages > 0 {
+		words = append(words, Count(f.Pages, "page"))
+	}
+	if f.Length > 0 {
+		words = append(words, f.Length.Round(100*time.Millisecond).String())
+	}
+	if f.Size > 0 {
+		words = append(words, Size(f.Size))
+	}
+	return strings.Join(words, ", ")
+}
+
 // Media returns what a request shows of it. The name is neutral, so that a path tells a model nothing; open gives its bytes, and may be nil
 // where nobody reads them.
 func (f *File) Media(detail string, open func(Sum) (io.ReadCloser, error)) *Media {

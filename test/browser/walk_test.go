@@ -47,7 +47,7 @@ func lookAtAnswers(v *visitor) {
 	v.t.Helper()
 	v.follow("answers", `.tabs a[href$="/answers"]`, "table.answers-table")
 	v.follow("item", `table.answers-table td a`, ".side .card")
-	v.follow("diff", `.side-form button`, ".diff")
+	v.follow("diff", `.side-form button`, "#words")
 	v.follow("answer", `.side .lane h2 a`, ".turn.final")
 }
 

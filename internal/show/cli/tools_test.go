@@ -87,6 +87,15 @@ func TestACallIsAnAnswer(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, answers)
 		}
 	}
+	assay("report", "weather", "--out", "report.html")
+	report := read(t, filepath.Join(dir, "report.html"))
+	const laid = `<div class="md call"><p class="language">calls <b>get_weather</b></p><pre class="code">{
+  &#34;city&#34;: &#34;Paris&#34;,
+  &#34;days&#34;: 1
+}</pre></div>`
+	if n := strings.Count(report, laid); n < 2 {
+		t.Errorf("the call is laid out %d times in the report: want it in an example and behind its cell", n)
+	}
 	verdicts := read(t, filepath.Join(dir, "out", "verdicts.jsonl"))
 	if right, wrong := strings.Count(verdicts, `"label":"right"`), strings.Count(verdicts, `"label":"wrong"`); right != 1 || wrong != 3 {
 		t.Errorf("%d right, %d wrong in\n%s", right, wrong, verdicts)

@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 	"unicode/utf8"
+
+	"assay/internal/assay"
 )
 
 // Matrix is a run at a glance: items by lanes, in each cell the verdict. Heads and cells lead further.
@@ -36,6 +38,7 @@ type Item struct {
 	ID       string // its anchor
 	Name     string
 	Question string
+	Shown    []Picture
 	Lanes    []ItemLane
 	Screen   bool // it is left out on paper
 }
@@ -56,7 +59,8 @@ func (l ItemLane) All() int { return len(l.Answers) + l.More }
 type ItemAnswer struct {
 	Place    string // turn, branch, draw
 	Text     string
-	Ending   string // where the answer is not a whole one
+	Calls    []assay.ToolCall // of tools, behind the text
+	Ending   string           // where the answer is not a whole one
 	Verdicts []ItemVerdict
 	More     int // verdicts that are left out
 }

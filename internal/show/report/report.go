@@ -136,8 +136,17 @@ type Segment struct {
 // Example is one conversation, or a pair of answers, with the verdicts on it.
 type Example struct {
 	Stage, Item string
+	Shown       []Picture
 	Answers     []Answer
 	Verdicts    []Verdict
+}
+
+// Picture is a file that requests about an item show: a small picture, or its name alone.
+type Picture struct {
+	Label         string
+	Note          string // what is known of it
+	Small         []byte // the small picture as JPEG; none: it is named alone
+	Width, Height int    // of the small picture
 }
 
 // Standing is the state of the run.
@@ -160,6 +169,8 @@ type Answer struct {
 type Turn struct {
 	Role string // system, user or assistant
 	Text string
+
+	Calls []assay.ToolCall // of tools, behind the text
 }
 
 // Verdict is one judge's verdict on an example.

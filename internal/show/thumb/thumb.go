@@ -41,40 +41,57 @@ func decoder(mime string) func(io.Reader) (image.Image, error) {
 
 // PNG writes a small picture of a file as PNG, at most Side pixels wide and high, on white.
 func PNG(w io.Writer, file io.ReadSeeker, mime string) error {
+	img, err := small(file, mime, Side)
+	if err != nil {
+		return err
+	}
+	return png.Encode(w, img)
+}
+
+// JPEG writes a small picture of a file as JPEG, at most so many pixels wide and high, on white.
+func JPEG(w io.Writer, file io.ReadSeeker, mime string, side int) error {
+	img, err := small(file, mime, side)
+	if err != nil {
+		return err
+	}
+	return jpeg.Encode(w, img, nil)
+}
+
+func small(file io.ReadSeeker, mime string, side int) (*image.RGBA, error) {
 	decode := decoder(mime)
 	if decode == nil {
-		return ErrNone
+		return nil, ErrNone
 	}
 	c, _, err := image.DecodeConfig(file)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNone, err)
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
 	if !Makes(mime, c.Width, c.Height) {
-		return ErrNone
+		return nil, ErrNone
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return err
+		return nil, err
 	}
 	img, err := decode(file)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNone, err)
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
-	return png.Encode(w, shrink(img))
+	return shrink(img, side), nil
 }
 
-// Size returns the size of the small picture of one of a size.
-func Size(w, h int) (int, int) {
+// Size returns the size of the small picture of one of a size, at most so many pixels wide and high.
+func Size(w, h, side int) (int, int) {
 	long := max(w, h)
-	if long <= Side {
+	if long <= side {
 		return w, h
 	}
-	return max(1, w*Side/long), max(1, h*Side/long)
+	return max(1, w*side/long), max(1, h*side/long)
 }
 
 // shrink returns a picture of which each pixel is the mean of those that it stands for, on white.
-func shrink(from image.Image) *image.RGBA {
+func shrink(from image.Image, side int) *image.RGBA {
 	b := from.Bounds()
-	w, h := Size(b.Dx(), b.Dy())
+	w, h := Size(b.Dx(), b.Dy(), side)
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		y0, y1 := b.Min.Y+y*b.Dy()/h, b.Min.Y+(y+1)*b.Dy()/h

@@ -109,8 +109,10 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 	if err := itemByItem(ctx, r, run, d); err != nil {
 		return nil, err
 	}
-	d.Examples, err = examples(ctx, r, run, st, o.Examples)
-	return d, err
+	if d.Examples, err = examples(ctx, r, run, st, o.Examples); err != nil {
+		return nil, err
+	}
+	return d, addPictures(ctx, r, run, d)
 }
 
 // standing returns the state of a run.

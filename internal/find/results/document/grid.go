@@ -174,7 +174,7 @@ func worthSeeing(m *grid.Matrix, entries []rows.Entry, n int) []rows.Entry {
 
 func reportAnswer(m *grid.Matrix, e rows.Entry) report.ItemAnswer {
 	a := e.Answer
-	out := report.ItemAnswer{Place: placeOf(a.At), Text: plot.CleanText(a.Outcome.Text, mostBytes)}
+	out := report.ItemAnswer{Place: placeOf(a.At), Text: plot.CleanText(a.Outcome.Words(), mostBytes), Calls: a.Outcome.Calls}
 	if ending := a.Outcome.Ending; ending != assay.Answered {
 		out.Ending = cmp.Or(string(ending), "in flight")
 	}

@@ -19,11 +19,11 @@ func Conversation(ctx context.Context, r *results.Reader, run store.Run, a store
 	if err != nil {
 		return nil, err
 	}
-	text := a.Outcome.Text
+	text := a.Outcome.Words()
 	if a.Over {
 		text = fmt.Sprintf("(too long to show: %d bytes as they came)", a.Length)
 	}
-	return append(turns, report.Turn{Role: string(assay.RoleAssistant), Text: text}), nil
+	return append(turns, report.Turn{Role: string(assay.RoleAssistant), Text: text, Calls: a.Outcome.Calls}), nil
 }
 
 // Question returns what a lane or a judge was sent. Answers made elsewhere, and what people were shown, have no request
@@ -74,4 +74,19 @@ func Prompts(ctx context.Context, r *results.Reader, run store.Run, at []assay.C
 		out = append(out, *p.Request.Prompt)
 	}
 	return out, nil
+}
+
+// Files returns what requests about an item show. Of several inputs that have the item, the first that shows something counts.
+func Files(ctx context.Context, r *results.Reader, run store.Run, id string) ([]assay.File, error) {
+	named, err := r.Ledger.Named(ctx, run.No, id)
+	if err != nil {
+		return nil, err
+	}
+	first := ""
+	for input, it := range named {
+		if len(it.Files) > 0 && (first == "" || input < first) {
+			first = input
+		}
+	}
+	return named[first].Files, nil
 }

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"strings"
@@ -43,7 +44,11 @@ func Templates() (*template.Template, error) {
 	funcs := template.FuncMap{
 		"clean":  func(s any) string { return assay.Clean(fmt.Sprint(s), plot.MaxWords) },
 		"prose":  func(s string) string { return plot.CleanText(s, plot.MaxText) },
-		"rich":   func(s string) template.HTML { return richtext.HTML(plot.CleanText(s, plot.MaxText)) },
+		"rich":   func(s string) template.HTML { return richtext.Both(plot.CleanText(s, plot.MaxText)) },
+		"called": Called,
+		"jpeg": func(b []byte) template.URL {
+			return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b))
+		},
 		"source": func(s string) string { return plot.CleanText(s, plot.MaxSource) },
 		"score":  scoreText,
 		"long":   func(s string) bool { return utf8.RuneCountInString(s) > longName },
@@ -53,6 +58,11 @@ func Templates() (*template.Template, error) {
 		return nil, fmt.Errorf("read the fragments: %w", err)
 	}
 	return t, nil
+}
+
+// Called returns a call of a tool, fit to show.
+func Called(c assay.ToolCall) template.HTML {
+	return richtext.Call(assay.ToolCall{Name: assay.Clean(c.Name, plot.MaxWords), Arguments: []byte(plot.CleanText(c.Given(), plot.MaxText))})
 }
 
 // longName is from how many letters on a name may be broken anywhere.

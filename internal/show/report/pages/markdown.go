@@ -274,10 +274,13 @@ func (m markdown) examples(all []report.Example) {
 	m.heading(2, "Examples")
 	for _, e := range all {
 		m.heading(3, e.Stage+", item "+e.Item)
+		for _, p := range e.Shown {
+			m.para("shown: " + p.Label + ", " + p.Note)
+		}
 		for _, a := range e.Answers {
 			m.para(strings.TrimSpace(a.Place + " " + a.Lane))
 			for _, t := range a.Turns {
-				m.block(t.Role, plot.CleanText(t.Text, plot.MaxText))
+				m.block(t.Role, plot.CleanText(strings.TrimSpace(t.Text+"\n\n"+assay.CallsText(t.Calls)), plot.MaxText))
 			}
 		}
 		for _, v := range e.Verdicts {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,11 +33,21 @@ func HTML(w io.Writer, d *report.Document) error {
 	p := newPage(d)
 	p.Style = template.CSS(css)
 	p.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; base-uri 'none'; form-action 'none'"
+		"';" + p.pictures() + " base-uri 'none'; form-action 'none'"
 	if err := t.ExecuteTemplate(w, "document", p); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
+}
+
+// pictures returns the part of the policy that lets the small pictures of a report be seen; nothing where it has none.
+func (p *page) pictures() string {
+	small := func(q report.Picture) bool { return len(q.Small) > 0 }
+	if slices.ContainsFunc(p.Items, func(i report.Item) bool { return slices.ContainsFunc(i.Shown, small) }) ||
+		slices.ContainsFunc(p.Examples, func(e report.Example) bool { return slices.ContainsFunc(e.Shown, small) }) {
+		return " img-src data:;"
+	}
+	return ""
 }
 
 // paged is a report that is made into a page.

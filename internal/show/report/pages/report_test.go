@@ -243,6 +243,40 @@ func TestThePolicyAllowsTheStyleSheetAndNothingElse(t *testing.T) {
 	}
 }
 
+// A report shows small pictures that it carries itself, and lets no other be seen.
+func TestAReportCarriesItsPictures(t *testing.T) {
+	t.Parallel()
+	d := document()
+	if text := html(t, d); strings.Contains(text, "img-src") || strings.Contains(text, "<img") {
+		t.Error("a report without pictures allows some")
+	}
+	d.Examples[0].Shown = []report.Picture{{Label: `a".png`, Note: "image/png", Small: []byte{0xff, 0xd8}, Width: 12, Height: 7},
+		{Label: "large.pdf", Note: "3 pages"}}
+	text := html(t, d)
+	for _, want := range []string{`<img src="data:image/jpeg;base64,/9g=" width="12" height="7" alt="a&#34;.png">`, "img-src data:; base-uri",
+		"large.pdf"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report has no %s", want)
+		}
+	}
+	if n := strings.Count(text, "<img"); n != 1 {
+		t.Errorf("%d pictures", n)
+	}
+}
+
+// A reader switches between texts as they are meant to look and as they were sent, without a script.
+func TestAReportHasTextsInBothForms(t *testing.T) {
+	t.Parallel()
+	d := document()
+	d.Examples[0].Answers[0].Turns[1].Text = "**Because**"
+	text := html(t, d)
+	for _, want := range []string{`id="as-sent"`, `<strong>Because</strong>`, `<div class="sent">**Because**</div>`} {
+		if n := strings.Count(text, want); n != 1 {
+			t.Errorf("the report has %d of %s", n, want)
+		}
+	}
+}
+
 // hostile are names that try to leave their place.
 var hostile = []string{
 	`"><script>alert(1)</script>`, `</svg><svg onload=alert(1)>`, `</title><b>`, `</style>`, "a\u202eb\u2066c",

@@ -8,6 +8,8 @@ import (
 	"html/template"
 	"strings"
 
+	"assay/internal/assay"
+
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
@@ -60,6 +62,31 @@ func render(s string) (_ template.HTML, whole bool) {
 // AsSent returns a text as it was sent, line by line.
 func AsSent(s string) template.HTML {
 	return template.HTML(`<div class="sent">` + template.HTMLEscapeString(s) + `</div>`)
+}
+
+// Both returns a text rendered and as it was sent, for a page that shows the one or the other. A text of which both are the same
+// is there once.
+func Both(s string) template.HTML {
+	rendered, sent := HTML(s), AsSent(s)
+	inner := strings.TrimSuffix(strings.TrimPrefix(string(rendered), `<div class="md"><p>`), "</p></div>")
+	if rendered == sent || strings.ReplaceAll(inner, "<br>", "\n") == template.HTMLEscapeString(s) {
+		return sent
+	}
+	return `<div class="both">` + rendered + sent + `</div>`
+}
+
+// Call returns a call of a tool: its name, and its arguments laid out.
+func Call(c assay.ToolCall) template.HTML {
+	return template.HTML(`<div class="md call"><p class="language">calls <b>` + template.HTMLEscapeString(c.Name) +
+		`</b></p><pre class="code">` + template.HTMLEscapeString(indented(c.Given())) + `</pre></div>`)
+}
+
+func indented(s string) string {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(strings.TrimSpace(s)), "", "  ") != nil {
+		return s
+	}
+	return b.String()
 }
 
 func signs(s string) int {

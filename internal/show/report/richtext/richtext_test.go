@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"assay/internal/assay"
 )
 
 func TestMarkdownIsRendered(t *testing.T) {
@@ -39,6 +41,30 @@ func TestATextThatRenderingWouldShortenIsShownAsSent(t *testing.T) {
 	} {
 		if got := string(HTML(text)); !strings.HasPrefix(got, `<div class="sent">`) || !strings.Contains(got, text[len(text)-4:]) {
 			t.Errorf("%.40q: %.200s", text, got)
+		}
+	}
+}
+
+func TestATextIsThereInBothForms(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain\nlines": `<div class="sent">plain` + "\nlines</div>",
+		"a < b":        `<div class="sent">a &lt; b</div>`,
+		"a *b*":        `<div class="both"><div class="md"><p>a <em>b</em></p></div><div class="sent">a *b*</div></div>`,
+	} {
+		if got := string(Both(text)); got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+func TestACallIsLaidOutAndStaysText(t *testing.T) {
+	for given, want := range map[string]string{
+		`{"a":["<i>"],"b":2}`: "{\n  &#34;a&#34;: [\n    &#34;&lt;i&gt;&#34;\n  ],\n  &#34;b&#34;: 2\n}",
+		`{"a":</pre>`:         `{&#34;a&#34;:&lt;/pre&gt;`,
+	} {
+		got := string(Call(assay.ToolCall{Name: "<b>f", Arguments: []byte(given)}))
+		if got != `<div class="md call"><p class="language">calls <b>&lt;b&gt;f</b></p><pre class="code">`+want+`</pre></div>` {
+			t.Errorf("%s: %s", given, got)
 		}
 	}
 }

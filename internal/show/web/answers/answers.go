@@ -40,6 +40,9 @@ type answerRow struct {
 	RawBytes int64        `json:"-"` // length of the raw line; 0: there is none
 	Asked    string       `json:"-"` // the last message before the answer
 
+	Words string           `json:"-"` // the text without calls of tools
+	Calls []assay.ToolCall `json:"-"`
+
 	at assay.Coordinates
 }
 
@@ -125,7 +128,7 @@ func rowOf(ctx context.Context, t *rows.Reader, e rows.Entry) (answerRow, error)
 		return answerRow{}, err
 	}
 	out := answerRow{Answer: *row, TooLong: a.Over && row.Text == "" && !damaged, Settled: assay.KnownTime(a.Settled),
-		RawBytes: a.Length, at: a.At}
+		RawBytes: a.Length, Words: a.Outcome.Words(), Calls: a.Outcome.Calls, at: a.At}
 	if f := a.Outcome.Fault; f != nil {
 		out.Fault = f.Error()
 	}

@@ -1,10 +1,12 @@
 package answers
 
 import (
+	"fmt"
 	"slices"
 	"unicode"
 	"unicode/utf8"
 
+	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/show/web/site"
 )
@@ -28,6 +30,19 @@ type diffData struct {
 	Cut     bool      `json:"cut,omitempty"` // only the beginnings were compared
 	Same    int       `json:"words_same"`
 	Other   int       `json:"words_different"`
+}
+
+// Alike reports whether the two share enough for a reader to see what is not shared: a third of their words.
+func (d diffData) Alike() bool { return 2*d.Same >= d.Other }
+
+// Shared tells how much the two share.
+func (d diffData) Shared() string {
+	out := fmt.Sprintf("%s %s the same, %s %s not.", assay.Count(d.Same, "word"), assay.Verb(d.Same, "is", "are"), assay.Thousands(d.Other),
+		assay.Verb(d.Other, "is", "are"))
+	if !d.Alike() {
+		out += " They share too little to be set against each other."
+	}
+	return out
 }
 
 // Diff shows what two answers have in common.

@@ -276,12 +276,12 @@ func (s *Pages) Answer(q *site.Request) (*site.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.answerRows(q, []store.Answer{a})
+	shown, err := s.answerRows(q, []store.Answer{a})
 	if err != nil {
 		return nil, err
 	}
-	data := answerData{Answer: rows[0], RawBytes: a.Length, Conversation: []messageRow{}}
-	files, err := filesOf(q, a.At.Item)
+	data := answerData{Answer: shown[0], RawBytes: a.Length, Conversation: []messageRow{}}
+	files, err := rows.Files(q.Context(), q.Home.Reader, q.Run, a.At.Item)
 	if err != nil {
 		return nil, err
 	}

@@ -7,27 +7,12 @@ import (
 	"net/http"
 	"strconv"
 
-	"assay/internal/assay"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/show/thumb"
 	"assay/internal/show/web/site"
 )
-
-// filesOf returns what requests about an item show. Of several inputs that have the item, the first that shows something counts.
-func filesOf(q *site.Request, id string) ([]assay.File, error) {
-	named, err := q.Home.Ledger.Named(q.Context(), q.Run.No, id)
-	if err != nil {
-		return nil, err
-	}
-	first := ""
-	for input, it := range named {
-		if len(it.Files) > 0 && (first == "" || input < first) {
-			first = input
-		}
-	}
-	return named[first].Files, nil
-}
 
 // Media serves a small picture of a file that requests about an item of the run show: pixels that were painted here, and nothing
 // else of the file. Which file it is follows from the item: a name never comes from an address.
@@ -51,7 +36,7 @@ func (s *Pages) Media(w http.ResponseWriter, r *http.Request) {
 }
 
 func small(q *site.Request) ([]byte, error) {
-	files, err := filesOf(q, q.FormValue("id"))
+	files, err := rows.Files(q.Context(), q.Home.Reader, q.Run, q.FormValue("id"))
 	if err != nil {
 		return nil, err
 	}

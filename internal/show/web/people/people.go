@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/results/labels"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/web/site"
 )
 
@@ -91,13 +92,8 @@ const (
 // show adds what the models were shown, or what two items show.
 func (d *arenaData) show(q *site.Request, t analysis.Task) error {
 	pictures := func(id string) ([]site.Picture, error) {
-		named, err := q.Home.Ledger.Named(q.Context(), q.Run.No, id)
-		for _, it := range named {
-			if len(it.Files) > 0 {
-				return site.Pictures(q.Run.ID, id, it.Files), err
-			}
-		}
-		return nil, err
+		files, err := rows.Files(q.Context(), q.Home.Reader, q.Run, id)
+		return site.Pictures(q.Run.ID, id, files), err
 	}
 	var err error
 	if t.At.Lane != "" || !t.At.Paired() {

@@ -1,11 +1,8 @@
 package site
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
-	"strings"
-	"time"
 
 	"assay/internal/assay"
 	"assay/internal/show/thumb"
@@ -27,37 +24,15 @@ func Pictures(run, item string, files []assay.File) []Picture {
 	var out []Picture
 	for i := range files {
 		f := &files[i]
-		p := Picture{Label: f.Label(), Type: f.Type, Size: f.Size, Note: note(f)}
+		p := Picture{Label: f.Label(), Type: f.Type, Size: f.Size, Note: f.About()}
 		if !f.Remote() {
 			p.SHA256 = f.Sum.String()
 		}
 		if thumb.Makes(f.Type, f.Width, f.Height) {
 			p.Small = "/runs/" + run + "/media?" + url.Values{"id": {item}, "n": {strconv.Itoa(i)}}.Encode()
-			p.Width, p.Height = thumb.Size(f.Width, f.Height)
+			p.Width, p.Height = thumb.Size(f.Width, f.Height, thumb.Side)
 		}
 		out = append(out, p)
 	}
 	return out
-}
-
-func note(f *assay.File) string {
-	var words []string
-	if f.Remote() {
-		words = append(words, string(f.Kind)+", fetched by the provider")
-	} else {
-		words = append(words, f.Type)
-	}
-	if f.Width > 0 {
-		words = append(words, fmt.Sprintf("%d × %d", f.Width, f.Height))
-	}
-	if f.Pages > 0 {
-		words = append(words, assay.Count(f.Pages, "page"))
-	}
-	if f.Length > 0 {
-		words = append(words, f.Length.Round(100*time.Millisecond).String())
-	}
-	if f.Size > 0 {
-		words = append(words, assay.Size(f.Size))
-	}
-	return strings.Join(words, ", ")
 }

@@ -65,11 +65,17 @@ func newTemplates(now func() time.Time) (*templates, error) {
 			return nil, fmt.Errorf("parse page %s: %w", name, err)
 		}
 		t.all[name] = one
-		t.sent[name] = template.Must(one.Clone()).Funcs(template.FuncMap{"rich": func(s string) template.HTML {
-			return richtext.AsSent(plot.CleanText(s, MaxShown))
-		}})
+		t.sent[name] = template.Must(one.Clone()).Funcs(asTheyCame())
 	}
 	return t, nil
+}
+
+// asTheyCame returns the functions that show texts and calls of tools as they were sent.
+func asTheyCame() template.FuncMap {
+	sent := func(s string) template.HTML { return richtext.AsSent(plot.CleanText(s, MaxShown)) }
+	return template.FuncMap{"rich": sent, "called": func(c assay.ToolCall) template.HTML {
+		return sent(assay.CallsText([]assay.ToolCall{c}))
+	}}
 }
 
 // frame is the data around every page.
@@ -107,6 +113,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"usd":       func(d float64) string { return assay.Dollars(d).String() },
 		"usdOr":     usdOr,
 		"rich":      func(s string) template.HTML { return richtext.HTML(plot.CleanText(s, MaxShown)) },
+		"called":    pages.Called,
 		"text":      func(s string) string { return plot.CleanText(s, MaxShown) },
 		"percent":   percent,
 		"when":      when,
