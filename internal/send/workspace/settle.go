@@ -8,19 +8,19 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/find/results/findings"
-	"assay/internal/find/results/quotes"
 	"assay/internal/keep/store"
+	"assay/internal/send/script/rounds"
 )
 
 // BuySettling buys an offer, and opens the run for it. If another process was first, nothing is bought and it returns
 // false.
-func (h *Home) BuySettling(ctx context.Context, r *results.Reader, run store.Run, o quotes.Offer) (bool, error) {
+func (h *Home) BuySettling(ctx context.Context, r *results.Reader, run store.Run, o rounds.Settle, cost assay.Money) (bool, error) {
 	l, err := h.holdRun(ctx, run)
 	if err != nil {
 		return false, err
 	}
 	stop := h.Planner.Renewing(ctx, l, claimTime)
-	done, err := h.buySettling(ctx, r, run, o, l)
+	done, err := h.buySettling(ctx, r, run, o, cost, l)
 	stop()
 	if errors.Is(err, store.ErrLeaseLost) { // this process was asleep for long
 		return false, nil
@@ -28,7 +28,8 @@ func (h *Home) BuySettling(ctx context.Context, r *results.Reader, run store.Run
 	return done, errors.Join(err, h.Ledger.Leases.Release(context.WithoutCancel(ctx), l))
 }
 
-func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run, o quotes.Offer, l store.Lease) (bool, error) {
+func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run, o rounds.Settle, cost assay.Money,
+	l store.Lease) (bool, error) {
 	s, err := h.Planner.Open(ctx, run)
 	if err != nil {
 		return false, err
@@ -37,7 +38,7 @@ func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run
 	if err != nil {
 		return false, err
 	}
-	look, adds, err := s.Buy(found, o.Settle)
+	look, adds, err := s.Buy(found, o)
 	if err != nil {
 		return false, err
 	}
@@ -48,7 +49,7 @@ func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run
 		"stage %s: %s more of %s and %s, to settle which is better", o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second)}
 	if run.Budget != nil {
 		// Some cost more than the mean: what is bought is not left half way.
-		e.Budget = new(run.Spent + run.Reserved + run.Perhaps + o.Cost + o.Cost/2)
+		e.Budget = new(run.Spent + run.Reserved + run.Perhaps + cost + cost/2)
 	}
 	return h.Ledger.Runs.Buy(ctx, e)
 }

@@ -15,6 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/script/rounds"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/serve"
 	"assay/internal/show/web"
@@ -189,5 +192,11 @@ func (v *viewHomes) close() {
 
 // seenIn returns a home as the dashboard sees it.
 func seenIn(h *shell.Home) *site.Home {
-	return &site.Home{Reader: h.Results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients, Away: h.Away}
+	out := &site.Home{Reader: h.Results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients, Away: h.Away}
+	if !h.Rehearsal { // nothing drives a rehearsal but the command that begins it
+		out.Buy = func(ctx context.Context, run store.Run, s rounds.Settle, cost assay.Money) (bool, error) {
+			return h.BuySettling(ctx, out.Reader, run, s, cost)
+		}
+	}
+	return out
 }

@@ -98,6 +98,8 @@ func handlerOf(s *site.Site) http.Handler {
 		"GET /compare/figures/{file}":          found.FigureFile,
 		"GET /news":                            news.ofLedger,
 		"GET /runs/{run}/news":                 news.ofRun,
+		"GET /runs/{run}/settle":               s.HTML(found.Settle),
+		"POST /runs/{run}/settle":              found.Buy,
 		"POST /runs/{run}/orders":              runs.Order,
 		"POST /runs/{run}/people/{stage}":      people.Label,
 		"POST /runs/{run}/marks":               people.Mark,

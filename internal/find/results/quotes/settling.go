@@ -49,6 +49,37 @@ func (o Offer) Each() assay.Cost {
 	return o.Batch
 }
 
+// Words returns what is bought for a run, for how much and with which chance, line by line.
+func (o Offer) Words(run string) []string {
+	most := o.Each()
+	most.Sum += most.Sum / 2 // what is bought may cost so much, where the run has a budget
+	out := []string{
+		fmt.Sprintf("You pay now: %s (at most %s) for %s.", times(o.Each(), o.N), times(most, o.N), assay.Count(o.N, "new comparison")),
+		fmt.Sprintf("run %s, stage %s: %s more of %s and %s settle which is better with a chance of about %.0f%%.", run, o.Stage,
+			assay.Count(o.N, "comparison"), o.First, o.Second, 100*o.Chance),
+	}
+	if o.Cut {
+		out = append(out, fmt.Sprintf("For %.0f%% it takes about %s: the budget pays for less.", 100*SettlingChance,
+			assay.Thousands(o.Needed)))
+	}
+	if o.Items > 0 {
+		out = append(out, fmt.Sprintf("The two have then met on every item, both ways round; for %.0f%% it takes about %s more.",
+			100*SettlingChance, assay.Count(o.Items, "item")))
+	}
+	return append(out, fmt.Sprintf("That costs about %s as batches and %s live, by what comparisons took so far; this stage goes %s.",
+		times(o.Batch, o.N), times(o.Live, o.N),
+		map[assay.Mode]string{assay.ModeBatch: "in batches", assay.ModeLive: "live"}[o.Mode]),
+		"It is a further look at the same verdicts: the chance of any false claim grows, and the tables say to how much.")
+}
+
+// times returns what so many cost.
+func times(one assay.Cost, n int) string {
+	if !one.Known() {
+		return "an unknown sum"
+	}
+	return (one.Sum * assay.Money(n)).String()
+}
+
 // OfferOf returns a quote for resolving the difference of two lanes. Budget is the most that it may cost; nil:
 // anything.
 func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w rounds.Settle, budget *assay.Money) (Offer, error) {

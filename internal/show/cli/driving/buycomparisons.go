@@ -73,7 +73,7 @@ func buyComparisons(ctx context.Context, w *shell.World, h *shell.Home, want wor
 		if err := confirmComparisons(w, run, o, f); err != nil {
 			return err
 		}
-		bought, err := h.BuySettling(ctx, h.Results(), run, o)
+		bought, err := h.BuySettling(ctx, h.Results(), run, o.Settle, o.Cost)
 		if err != nil {
 			return err
 		}
@@ -110,37 +110,13 @@ func laneNames(s *study.Study) []string {
 
 // confirmComparisons prints what is bought, for how much and with which chance, and asks.
 func confirmComparisons(w *shell.World, run store.Run, o quotes.Offer, f runFlags) error {
-	most := o.Each()
-	most.Sum += most.Sum / 2 // what is bought may cost so much, where the run has a budget
-	fmt.Fprintf(w.Stderr, "You pay now: %s (at most %s) for %s.\n", timesCost(o.Each(), o.N), timesCost(most, o.N),
-		assay.Count(o.N, "new comparison"))
-	fmt.Fprintf(w.Stderr, "run %s, stage %s: %s more of %s and %s settle which is better with a chance of about %.0f%%.\n",
-		run.ID, o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second, 100*o.Chance)
-	if o.Cut {
-		fmt.Fprintf(w.Stderr, "For %.0f%% it takes about %s: the budget pays for less.\n", 100*quotes.SettlingChance,
-			assay.Thousands(o.Needed))
+	for _, line := range o.Words(run.ID) {
+		fmt.Fprintln(w.Stderr, line)
 	}
-	if o.Items > 0 {
-		fmt.Fprintf(w.Stderr, "The two have then met on every item, both ways round; for %.0f%% it takes about %s more.\n",
-			100*quotes.SettlingChance, assay.Count(o.Items, "item"))
-	}
-	fmt.Fprintf(w.Stderr, "That costs about %s as batches and %s live, by what comparisons took so far; this stage goes %s.\n",
-		timesCost(o.Batch, o.N), timesCost(o.Live, o.N),
-		map[assay.Mode]string{assay.ModeBatch: "in batches", assay.ModeLive: "live"}[o.Mode])
-	fmt.Fprintln(w.Stderr,
-		"It is a further look at the same verdicts: the chance of any false claim grows, and the tables say to how much.")
 	if f.rehearse {
 		return nil
 	}
 	return shell.Ask(w, f.yes, "Send?")
-}
-
-// timesCost returns what so many cost.
-func timesCost(one assay.Cost, n int) string {
-	if !one.Known() {
-		return "an unknown sum"
-	}
-	return (one.Sum * assay.Money(n)).String()
 }
 
 // itemsInstead returns what to type where answers are judged one by one, so that only more items tell two lanes apart:

@@ -283,6 +283,9 @@ func are(n int64, noun string) string {
 	return assay.Count(n, noun) + assay.Verb(n, " is", " are")
 }
 
+// Pair is two lanes in a stage that compares them.
+type Pair struct{ Stage, First, Second string }
+
 // Caveat is a weak point and what to do about it.
 type Caveat struct {
 	Title   string
@@ -293,6 +296,7 @@ type Caveat struct {
 	Button string // what the command does, in a few words; empty: it is no action
 	Size   string // how much of it, and at what cost
 	People string // the stage that people judge to do it; empty: none
+	Pair   Pair   // what comparisons are bought of to do it; the zero value: none
 	Link   string // to the page that does it; empty: there is none
 }
 

@@ -275,6 +275,7 @@ func (d document) resolve(r *ranked, s Settling) *Caveat {
 		return c
 	}
 	c.Button, c.Size = s.tells()
+	c.Pair = Pair{r.Stage, s.First, s.Second}
 	c.Command = fmt.Sprintf("%s --settle %q --stage %s", d.Rerun.Command, s.First+", "+s.Second, r.Stage) + d.Where
 	return c
 }

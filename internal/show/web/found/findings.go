@@ -218,9 +218,21 @@ func (s *Pages) Summary(q *site.Request) (*site.View, error) {
 	if f.Known {
 		data.Lead, data.About = words.Lead(f.Value.document.Description)
 		data.Answer = linked(words.Summarise(f.Value.document), q.Run.ID)
+		if q.Home.Buy != nil && q.Run.State == store.RunClosed {
+			linkPurchases(data.Answer, q.Run.ID)
+		}
 		v.Data = data
 	}
 	return v, nil
+}
+
+// linkPurchases leads from the actions that buy comparisons to the page that does.
+func linkPurchases(s *words.Summary, run string) {
+	for i := range s.Caveats {
+		if p := s.Caveats[i].Pair; p.Stage != "" {
+			s.Caveats[i].Link = "/runs/" + run + "/settle?" + url.Values{"stage": {p.Stage}, "first": {p.First}, "second": {p.Second}}.Encode()
+		}
+	}
 }
 
 // linked adds to a summary the addresses of the rows behind its numbers.

@@ -13,11 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/clients"
 	"assay/internal/keep/store/runs"
+	"assay/internal/send/script/rounds"
 	"assay/internal/show/web/guard"
 	"assay/internal/show/web/memo"
 )
@@ -38,6 +40,10 @@ type Home struct {
 	Files   artifacts.Place
 	Orders  *runs.Store    // the same ledger, which takes orders
 	Clients *clients.Store // and knows the users of gateways
+
+	// Buy buys comparisons that tell two lanes of a closed run apart, and opens the run for them; false: another process was first. Nil:
+	// nothing is bought here.
+	Buy func(ctx context.Context, run store.Run, s rounds.Settle, cost assay.Money) (bool, error)
 
 	Away func(ctx context.Context) string // names what does not answer, ledger or bucket; empty: all do; nil: the ledger alone is asked
 }
