@@ -62,7 +62,8 @@ func Templates() (*template.Template, error) {
 
 // Called returns a call of a tool, fit to show.
 func Called(c assay.ToolCall) template.HTML {
-	return richtext.Call(assay.ToolCall{Name: assay.Clean(c.Name, plot.MaxWords), Arguments: []byte(plot.CleanText(c.Given(), plot.MaxText))})
+	return richtext.Call(assay.ToolCall{Name: assay.Clean(c.Name, plot.MaxWords),
+		Arguments: []byte(plot.CleanText(c.Given(), plot.MaxText))})
 }
 
 // longName is from how many letters on a name may be broken anywhere.

@@ -230,7 +230,8 @@ func (s *Pages) Summary(q *site.Request) (*site.View, error) {
 func linkPurchases(s *words.Summary, run string) {
 	for i := range s.Caveats {
 		if p := s.Caveats[i].Pair; p.Stage != "" {
-			s.Caveats[i].Link = "/runs/" + run + "/settle?" + url.Values{"stage": {p.Stage}, "first": {p.First}, "second": {p.Second}}.Encode()
+			lanes := url.Values{"stage": {p.Stage}, "first": {p.First}, "second": {p.Second}}
+			s.Caveats[i].Link = "/runs/" + run + "/settle?" + lanes.Encode()
 		}
 	}
 }
