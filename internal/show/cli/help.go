@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/show/cli/shell"
+	"assay/internal/show/cli/term"
 )
 
 // firstCommands are those that a newcomer needs; `assay help --all` lists the others.
@@ -37,7 +38,7 @@ func firstScreen(w *shell.World, root *cobra.Command) error {
 		"  assay run my-study --rehearse    run it against the built-in simulator: no key, no cost\n" +
 		"  assay help COMMAND               explain a command\n" +
 		"  assay help --all                 all commands: batch files, gateway, workers, repair\n")
-	_, err := fmt.Fprint(w.Stdout, b.String())
+	_, err := fmt.Fprint(w.Stdout, term.Folded(b.String(), w.OutWidth()))
 	return err
 }
 
@@ -56,7 +57,7 @@ func helpCommand(w *shell.World, root *cobra.Command) *cobra.Command {
 				return shell.Usage(shell.HelpOf(c), "%s has no command %q", c.CommandPath(), rest[0])
 			}
 			if c == root && all {
-				_, err := fmt.Fprintf(w.Stdout, "%s\n\n%s", root.Short, root.UsageString())
+				_, err := fmt.Fprint(w.Stdout, term.Folded(root.Short+"\n\n"+root.UsageString(), w.OutWidth()))
 				return err
 			}
 			return c.Help()

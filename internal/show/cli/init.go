@@ -101,12 +101,14 @@ func copyExample(w *shell.World, dir string, from fs.FS) error {
 		}
 	}
 	study := filepath.Join(dir, "study.yaml")
-	_, err = fmt.Fprintf(w.Stdout, "wrote %s and %d more files\n%s", study, len(files)-1, nextSteps(study))
-	return err
+	return w.Say(fmt.Sprintf("wrote %s and %s\n%s", study, assay.Count(len(files)-1, "more file"), nextSteps(study)))
 }
 
-// nextSteps returns what to type when a study was written.
+// nextSteps returns what to type when a study was written: its folder names it.
 func nextSteps(study string) string {
-	return fmt.Sprintf("next: assay run %s --rehearse    (all of it against the simulator: no key, no cost)\n"+
-		"      assay plan %s              (what would be sent, and for how much)\n", study, study)
+	if dir, name := filepath.Split(study); dir != "" && name == "study.yaml" {
+		study = filepath.Clean(dir)
+	}
+	return fmt.Sprintf("\nNext:\n  assay run %s --rehearse   plays it against the simulator, free of charge\n"+
+		"  assay plan %s             shows what would be sent, and its price\n", study, study)
 }

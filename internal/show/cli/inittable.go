@@ -25,6 +25,7 @@ type tableFlags struct {
 	question, answer string // columns
 	models           []string
 	judge            string
+	sample           int // rows that are drawn; 0: all
 }
 
 func (t *tableFlags) register(c *cobra.Command) {
@@ -33,11 +34,15 @@ func (t *tableFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&t.answer, "answer", "", "the column that holds the right answers; 'none': there is none")
 	c.Flags().StringSliceVar(&t.models, "models", nil, "the models to ask, as PROVIDER/MODEL (default: two whose keys are set)")
 	c.Flags().StringVar(&t.judge, "judge", "", "the model that judges (default: "+examples.Judge+" if its key is set)")
+	c.Flags().IntVar(&t.sample, "sample", usualSample, "ask so many rows of a larger table, drawn at random; 0: all")
 	for _, word := range []string{"csv", "jsonl", "table"} { // what people type for it
 		c.Flags().StringVar(&t.from, word, "", "")
 		_ = c.Flags().MarkHidden(word) // it is there
 	}
 }
+
+// usualSample is how many rows are asked of a large table: enough to tell 10 points apart, for a few dollars.
+const usualSample = 500
 
 // named reports whether anything is said about a table.
 func (t *tableFlags) named() bool {
@@ -73,8 +78,7 @@ func writeFromTable(ctx context.Context, w *shell.World, dir string, f tableFlag
 	if err := w.Disk.WriteNew(study, d.YAML); err != nil {
 		return fmt.Errorf("write the study: %w", err)
 	}
-	_, err = fmt.Fprintf(w.Stdout, "wrote %s: %s\n%s", study, aboutTable(t), nextSteps(study))
-	return err
+	return w.Say(fmt.Sprintf("wrote %s: %s\n%s", study, aboutTable(t), nextSteps(study)))
 }
 
 // maybeWritten refuses a folder that is none, and a study that is there.
@@ -130,8 +134,48 @@ func readTable(ctx context.Context, w *shell.World, dir, from string) (*convert.
 
 // choose fills what a study needs to know: from flags, on a terminal from answers, else by guessing.
 func (f *tableFlags) choose(w *shell.World, t *convert.Table) error {
+	t.Judge = cmp.Or(f.judge, judgeAtHand(w))
+	if t.Texts {
+		t.Models = f.models
+		return nil
+	}
+	ask := asking(w)
+	if w.Terminal.In && (f.question == "" || f.answer == "") {
+		fmt.Fprintf(w.Stderr, "%s has %s in the columns %s. Press Enter to take what stands in brackets.\n", f.from,
+			assay.Count(t.Rows, "row"), assay.Clean(strings.Join(t.Columns, ", "), maxColumns))
+	}
+	t.Use = t.Guess()
+	for _, c := range []struct {
+		given, what string
+		use         *string
+	}{
+		{f.question, "Which column holds the questions?", &t.Use.Question},
+		{f.answer, "Which column holds the right answers?", &t.Use.Answer},
+	} {
+		if err := f.column(t, c.use, c.given, c.what, ask); err != nil {
+			return err
+		}
+	}
+	if t.Use.Question == "" {
+		return shell.Usage("--question names it", "%s has no column of texts", f.from)
+	}
+	if f.sample > 0 && t.Rows > f.sample {
+		t.Sample = f.sample
+	}
+	if t.Models = f.models; len(f.models) == 0 {
+		t.Models = strings.FieldsFunc(ask("Which models?", strings.Join(modelsAtHand(w), ", ")),
+			func(c rune) bool { return c == ',' || c == ' ' })
+	}
+	return nil
+}
+
+// maxColumns is how long the list of a table's columns gets.
+const maxColumns = 500
+
+// asking returns what asks at the terminal; without one the guess is the answer.
+func asking(w *shell.World) func(what, guess string) string {
 	lines := bufio.NewReader(w.Stdin)
-	ask := func(what, guess string) string {
+	return func(what, guess string) string {
 		if !w.Terminal.In {
 			return guess
 		}
@@ -142,36 +186,22 @@ func (f *tableFlags) choose(w *shell.World, t *convert.Table) error {
 		}
 		return line
 	}
-	if !t.Texts {
-		t.Use = t.Guess()
-		t.Use.Question = given(f.question, func() string { return ask("Which column holds the questions?", t.Use.Question) })
-		t.Use.Answer = given(f.answer, func() string { return ask("Which column holds the right answers?", t.Use.Answer) })
-		if t.Use.Answer == none {
-			t.Use.Answer = ""
-		}
-		for _, column := range []string{t.Use.Question, t.Use.Answer} {
-			if column != "" && !slices.Contains(t.Columns, column) {
-				return shell.Usage(assay.Choices(column, t.Columns), "%s has no column %q", f.from, column)
-			}
-		}
-		if t.Use.Question == "" {
-			return shell.Usage("--question names it", "%s has no column of texts", f.from)
-		}
-	}
-	if t.Models = f.models; len(f.models) == 0 && !t.Texts {
-		t.Models = strings.FieldsFunc(ask("Which models?", strings.Join(modelsAtHand(w), ", ")),
-			func(c rune) bool { return c == ',' || c == ' ' })
-	}
-	t.Judge = cmp.Or(f.judge, judgeAtHand(w))
-	return nil
 }
 
-// given returns what a flag says, else what is asked for.
-func given(flag string, asked func() string) string {
-	if flag != "" {
-		return flag
+// column fills in a column of a table: what a flag names, else what is answered. What is no column is asked for once more.
+func (f *tableFlags) column(t *convert.Table, use *string, flag, what string, ask func(what, guess string) string) error {
+	name := cmp.Or(flag, ask(what, *use))
+	if flag == "" && name != none && name != "" && !slices.Contains(t.Columns, name) {
+		name = ask(fmt.Sprintf("There is no column %q (%s).\n%s", name, assay.Choices(name, t.Columns), what), *use)
 	}
-	return asked()
+	if name == none {
+		name = ""
+	}
+	if name != "" && !slices.Contains(t.Columns, name) {
+		return shell.Usage(assay.Choices(name, t.Columns), "%s has no column %q", f.from, name)
+	}
+	*use = name
+	return nil
 }
 
 // none is the answer where there is no such column.
@@ -206,19 +236,26 @@ func hasKey(w *shell.World, id string) bool {
 // aboutTable returns what a study does, in a line.
 func aboutTable(t *convert.Table) string {
 	if t.Texts {
-		return fmt.Sprintf("%s, compared by %s.", assay.Count(t.Rows, "text"), t.Judge)
+		return fmt.Sprintf("%s, compared by the judge %s.", assay.Count(t.Rows, "text"), t.Judge)
 	}
-	text := fmt.Sprintf("%s (column %q) for %s", assay.Count(t.Rows, "question"), t.Use.Question, strings.Join(t.Models, ", "))
+	text := assay.Count(t.Rows, "question")
+	if t.Sample > 0 {
+		text = fmt.Sprintf("%s of %s, drawn at random", assay.Thousands(t.Sample), text)
+	}
+	text += fmt.Sprintf(" (column %q) for %s", t.Use.Question, strings.Join(t.Models, ", "))
 	switch {
 	case t.Use.Answer != "":
-		text += fmt.Sprintf(", held against column %q by %s.", t.Use.Answer, t.Judge)
+		text += fmt.Sprintf(", held against column %q by the judge %s.", t.Use.Answer, t.Judge)
 	case len(t.Models) > 1:
-		text += fmt.Sprintf(", compared by %s: no column holds right answers (--answer names one).", t.Judge)
+		text += fmt.Sprintf(", compared by the judge %s: no column holds right answers (--answer names one).", t.Judge)
 	default:
-		text += fmt.Sprintf(", rated from 1 to 5 by %s.", t.Judge)
+		text += fmt.Sprintf(", rated from 1 to 5 by the judge %s.", t.Judge)
+	}
+	if strings.HasSuffix(t.Use.Question, "?") {
+		text += " The first line was taken for the names of the columns: put names above it if it is a question."
 	}
 	if t.Use.ID == "" {
-		return text + " No column is an id: rows are known by their numbers."
+		return text + " No column is an id: rows are known by their numbers, and answers by the wording where rows move."
 	}
-	return text + fmt.Sprintf(" Ids are those of column %q.", t.Use.ID)
+	return text + fmt.Sprintf(" Rows are known by column %q.", t.Use.ID)
 }

@@ -32,6 +32,9 @@ func Main(ctx context.Context, w shell.World) int {
 	if w.Terminal.Out {
 		w.Stdout = term.Glass{Writer: w.Stdout, Columns: w.OutWidth, Colour: w.Colours()}
 	}
+	if w.Terminal.Err {
+		w.Stderr = &term.Prose{To: w.Stderr, Columns: w.ErrWidth}
+	}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
 	err := strange(&w, root)
@@ -146,7 +149,10 @@ func newRoot(w *shell.World) *cobra.Command {
 			_ = firstScreen(w, root) // whoever reads it has gone
 			return
 		}
+		var b strings.Builder
+		c.SetOut(&b)
 		usual(c, args)
+		fmt.Fprint(w.Stdout, term.Folded(b.String(), w.OutWidth()))
 	})
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + shell.ExitCodeHelp})
 	return root

@@ -20,6 +20,7 @@ type Table struct {
 	Columns []string     // of its first rows, in the order of the file
 	First   []assay.Item // its first rows
 	Use     Columns
+	Sample  int      // how many of its rows are drawn at random; 0: all are asked
 	Models  []string // PROVIDER/MODEL that are asked
 	Judge   string   // likewise, the one that judges
 }
@@ -40,7 +41,8 @@ func (t Table) Guess() Columns {
 		}
 	}
 	c.Answer = t.called(func(string) bool { return true }, "answer", "correct answer", "expected answer", "reference answer",
-		"right answer", "expected", "expect", "reference", "gold", "target", "solution", "correct", "ideal", "ground truth")
+		"right answer", "expected", "expect", "reference", "gold", "target", "solution", "correct", "ideal", "ground truth",
+		"expected output", "label")
 	free := func(column string) bool { return column != c.ID && column != c.Answer }
 	c.Question = t.called(free, "question", "prompt", "text", "query", "input", "instruction", "problem", "task", "message")
 	if c.Question == "" {
@@ -135,6 +137,9 @@ func (d *drafter) questions(t Table) {
 	}
 	if t.Use.Answer != "" {
 		keys = append(keys, "expect: {field: "+quoted(t.Use.Answer)+"}")
+	}
+	if t.Sample > 0 {
+		keys = append(keys, fmt.Sprintf("sample: {n: %d, seed: 1}", t.Sample))
 	}
 	d.line("  questions: {%s}", strings.Join(keys, ", "))
 }

@@ -58,7 +58,7 @@ func Check(w *shell.World) *cobra.Command {
 			for i := range d.Study.Stages {
 				st := &d.Study.Stages[i]
 				if left := d.NotAsked(st); len(left) > 0 {
-					fmt.Fprintf(w.Stdout, "stage %s does not ask lanes that judge: %s (`lanes: \"*\"` asks all)\n", st.Name,
+					fmt.Fprintf(w.Stdout, "stage %s asks all lanes but those that judge: %s (`lanes: \"*\"` asks them, too)\n", st.Name,
 						strings.Join(left, ", "))
 				}
 			}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -145,12 +144,7 @@ func printPlan(w *shell.World, d *plan.Input, p *plan.Plan, a *workspace.Ahead, 
 	}
 	expected := p.Sum(func(plan.Part) bool { return true }).Cost.Expected
 	text := between + quote.Summary(d, p) + aheadWords(a) + aheadBudget(a, workspace.BudgetOf(d.Study, nil), expected) + sent
-	for line := range strings.Lines(text) {
-		if _, err := fmt.Fprintln(w.Stdout, term.Wrapped(strings.TrimSuffix(line, "\n"), w.OutWidth(), "  ")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.Say(text)
 }
 
 func writePlan(c *cobra.Command, w *shell.World, d *plan.Input, p *plan.Plan, o plan.Options, dir string) error {

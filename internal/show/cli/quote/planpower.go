@@ -140,11 +140,11 @@ func fiveOf(q plan.Power) string {
 }
 
 func winsLine(q plan.Power) string {
-	pairs := "fewer than 1 pair"
+	pairs := "less than 1 comparison"
 	if q.Pairs > 0 {
-		pairs = map[bool]string{true: "at most "}[q.AtMost] + assay.Count(q.Pairs, "pair")
+		pairs = map[bool]string{true: "at most "}[q.AtMost] + assay.Count(q.Pairs, "comparison")
 	}
-	line := fmt.Sprintf("Stage %s: %s for every two of %d", q.Stage, pairs, q.Contestants)
+	line := fmt.Sprintf("Stage %s: %s of each two of %d", q.Stage, pairs, q.Contestants)
 	if q.Share > 0 {
 		line += fmt.Sprintf(" can tell %s from even", odds(q.Share))
 	} else {
@@ -152,11 +152,11 @@ func winsLine(q plan.Power) string {
 	}
 	switch {
 	case q.Tests > 1 && q.ShareAll > 0:
-		line += fmt.Sprintf(", and %s between any two at once", odds(q.ShareAll))
+		line += fmt.Sprintf(", and %s when all are tested at once", odds(q.ShareAll))
 	case q.Tests > 1 && q.Share > 0:
-		line += ", and none between any two at once"
+		line += ", and nothing when all are tested at once"
 	}
-	return line + fmt.Sprintf(" (%s); 55:45 needs %s.\n", rests(q), assay.Count(q.Need, "pair"))
+	return line + fmt.Sprintf(" (%s); 55:45 needs %s.\n", rests(q), assay.Count(q.Need, "comparison"))
 }
 
 func odds(share float64) string { return fmt.Sprintf("%.0f:%.0f", 100*share, 100-100*share) }

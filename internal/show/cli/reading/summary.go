@@ -101,7 +101,7 @@ func printBoard(w *shell.World, b *words.Board) error {
 			add(words.JudgeAlone, true)
 		}
 		if c.Label != c.Head {
-			means = append(means, strings.ToUpper(assay.Clean(c.Label, 60))+" is "+assay.Clean(c.Head, 60))
+			means = append(means, strings.ToUpper(assay.Clean(c.Label, 60))+": "+assay.Clean(c.Head, 60))
 		}
 		if i == 0 && b.Costs { // beside what is ranked, so that a narrow terminal has both
 			add("$ per 1,000", true)
@@ -145,9 +145,6 @@ func printBoard(w *shell.World, b *words.Board) error {
 		note = strings.TrimSpace(strings.Join(means, "; ") + ". " + note)
 	}
 	fmt.Fprintln(w.Stdout, term.Wrapped(note, w.OutWidth(), ""))
-	if b.More > 0 {
-		fmt.Fprintf(w.Stdout, "%d more are not listed.\n", b.More)
-	}
 	return nil
 }
 
@@ -277,6 +274,9 @@ func printAnswer(w *shell.World, h *shell.Home, run store.Run, s *words.Summary)
 	printSummary(w, s, shell.Watermark(h))
 	if err := printBoard(w, s.Board); err != nil {
 		return err
+	}
+	if s.Board != nil && s.Board.More > 0 {
+		fmt.Fprintf(w.Stdout, "%d more are not listed: assay analyse %s\n", s.Board.More, h.Named(run))
 	}
 	lead := ""
 	if s.Board != nil {

@@ -49,9 +49,8 @@ func printTruth(ctx context.Context, w *shell.World, h *shell.Home, run store.Ru
 	if o.Truth {
 		hint = "; --luck N is another rehearsal"
 	}
-	fmt.Fprintf(w.Stdout, "\nREHEARSAL: %d of %s %s what is true of the simulated models (95%% do on average%s).\n", held,
-		assay.Count(len(claims), "interval"), verb, hint)
-	return nil
+	return w.Say(fmt.Sprintf("\nREHEARSAL: %d of %s %s what is true of the simulated models (95%% do on average%s).\n", held,
+		assay.Count(len(claims), "interval"), verb, hint))
 }
 
 func claimRow(c findings.Claim) []any {

@@ -107,14 +107,23 @@ func (w *World) OutWidth() int {
 	return width
 }
 
-// Warn prints a line on standard error, on a terminal broken between words.
-func (w *World) Warn(line string) {
-	width := 0
-	if w.Terminal.Err && !w.Wide {
-		width, _ = w.Terminal.Current()
+// ErrWidth returns the same for standard error.
+func (w *World) ErrWidth() int {
+	if !w.Terminal.Err || w.Wide {
+		return 0
 	}
-	fmt.Fprintln(w.Stderr, term.Wrapped(line, width, "  "))
+	width, _ := w.Terminal.Current()
+	return width
 }
+
+// Say prints sentences on standard output, on a terminal broken between words.
+func (w *World) Say(text string) error {
+	_, err := fmt.Fprint(w.Stdout, term.Broken(text, w.OutWidth()))
+	return err
+}
+
+// Warn prints a line on standard error.
+func (w *World) Warn(line string) { fmt.Fprintln(w.Stderr, line) }
 
 // RawOut is standard output for what programs read: on a terminal, what would steer it is written as an escape.
 func (w *World) RawOut() io.Writer {

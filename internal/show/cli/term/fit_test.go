@@ -54,6 +54,34 @@ func TestWordsAreWrappedBetweenThem(t *testing.T) {
 	}
 }
 
+func TestSentencesAreBrokenAndCommandsStayWhole(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	p := &Prose{To: &b, Columns: func() int { return 20 }}
+	for _, text := range []string{"one two three four five\n  six seven eight nine ten\n", "    assay run a/study.yaml --yes\n",
+		"Send? Say what you want ", "\x1b[2Kbars that are drawn by the terminal\n"} {
+		fmt.Fprint(p, text)
+	}
+	want := "one two three four\n  five\n  six seven eight\n    nine ten\n    assay run a/study.yaml --yes\n" +
+		"Send? Say what you\n  want \x1b[2Kbars that are drawn by the terminal\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
+func TestHelpIsBrokenAnew(t *testing.T) {
+	t.Parallel()
+	help := "One two three\nfour five. Six:\n  word  what it is for me\n\nFlags:\n      --a int   a number of things\n"
+	want := "One two three four\nfive. Six:\n  word  what it is\n        for me\n" +
+		"\nFlags:\n      --a int   a\n          number of\n          things\n"
+	if got := Folded(help, 20); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Folded(help, 0); got != help {
+		t.Errorf("without a terminal: %q", got)
+	}
+}
+
 func TestNothingSteersATerminal(t *testing.T) {
 	t.Parallel()
 	text := "a\x1b]52;c;x\a\tb\u202ec\u009bd\u200de\xff東\n"

@@ -34,7 +34,7 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 		if r.Penalised != "" {
 			out = append(out, Caveat{Title: "Penalised strengths.",
 				Text: fmt.Sprintf("In stage %s, %s: without a penalty strengths would be infinite. "+
-					"They are drawn together after Firth, and so are their differences.", r.Stage,
+					"All are drawn together a little (Firth's penalty), and so are their differences.", r.Stage,
 					assay.Clean(r.Penalised, plot.MaxWords))})
 		}
 		if c := inRounds(r); c != nil {

@@ -316,7 +316,7 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 	}
 	text := "What it would take to tell neighbours apart, at this run's prices"
 	if rough {
-		text += fmt.Sprintf(" (a range where %d or fewer say little of how far apart they lie)", fewLanes)
+		text += fmt.Sprintf(" (a range: with %d or fewer, how far apart they lie is hardly known)", fewLanes)
 	}
 	if more > 0 {
 		points = append(points, fmt.Sprintf("%s more: %s lists all", assay.Count(more, "pair"), d.command("analyse", "--json")))

@@ -80,7 +80,7 @@ func TestWhoJudgesAndIsNotAskedIsNamed(t *testing.T) {
 	p := must(t, desk(t, roles+`  - {name: one, ask: q, prompt: "{{ text }}"}
   - {name: ok, judge: one, rubric: stance, judges: [h]}
 `, nil), plan.Options{})
-	want := "stage one does not ask lanes that judge: h (`lanes: \"*\"` asks all)"
+	want := "stage one asks all lanes but those that judge: h (`lanes: \"*\"` asks them, too)"
 	if len(p.Notes) == 0 || p.Notes[0] != want {
 		t.Errorf("notes: %q", p.Notes)
 	}

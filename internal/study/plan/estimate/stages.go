@@ -17,7 +17,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	m.given[st.Name] = give
 	wave := m.after(st)
 	if left := m.in.NotAsked(st); len(left) > 0 && m.wanted(st) {
-		m.note("stage %s does not ask lanes that judge: %s (`lanes: \"*\"` asks all)", st.Name, strings.Join(left, ", "))
+		m.note("stage %s asks all lanes but those that judge: %s (`lanes: \"*\"` asks them, too)", st.Name, strings.Join(left, ", "))
 	}
 	if len(lanes) == 0 {
 		give.wave = wave
