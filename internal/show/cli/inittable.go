@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,8 +165,11 @@ func (f *tableFlags) choose(w *shell.World, t *convert.Table) error {
 		t.Sample = f.sample
 	}
 	if t.Models = f.models; len(f.models) == 0 {
-		t.Models = strings.FieldsFunc(ask("Which models?", strings.Join(modelsAtHand(w), ", ")),
-			func(c rune) bool { return c == ',' || c == ' ' })
+		named, err := ask("Which models?", strings.Join(modelsAtHand(w), ", "))
+		if err != nil {
+			return err
+		}
+		t.Models = strings.FieldsFunc(named, func(c rune) bool { return c == ',' || c == ' ' })
 	}
 	return nil
 }
@@ -172,27 +177,39 @@ func (f *tableFlags) choose(w *shell.World, t *convert.Table) error {
 // maxColumns is how long the list of a table's columns gets.
 const maxColumns = 500
 
+// asker returns what is answered to a question, the guess where nothing is.
+type asker func(what, guess string) (string, error)
+
 // asking returns what asks at the terminal; without one the guess is the answer.
-func asking(w *shell.World) func(what, guess string) string {
-	lines := bufio.NewReader(w.Stdin)
-	return func(what, guess string) string {
+func asking(w *shell.World) asker {
+	lines := bufio.NewReader(w.Typed)
+	return func(what, guess string) (string, error) {
 		if !w.Terminal.In {
-			return guess
+			return guess, nil
 		}
 		fmt.Fprintf(w.Stderr, "%s [%s]: ", what, cmp.Or(guess, none))
 		line, err := lines.ReadString('\n')
-		if line = strings.TrimSpace(line); err != nil || line == "" {
-			return guess
+		switch line = strings.TrimSpace(line); {
+		case err != nil && !errors.Is(err, io.EOF):
+			return "", err
+		case line == "":
+			return guess, nil
 		}
-		return line
+		return line, nil
 	}
 }
 
 // column fills in a column of a table: what a flag names, else what is answered. What is no column is asked for once more.
-func (f *tableFlags) column(t *convert.Table, use *string, flag, what string, ask func(what, guess string) string) error {
-	name := cmp.Or(flag, ask(what, *use))
-	if flag == "" && name != none && name != "" && !slices.Contains(t.Columns, name) {
-		name = ask(fmt.Sprintf("There is no column %q (%s).\n%s", name, assay.Choices(name, t.Columns), what), *use)
+func (f *tableFlags) column(t *convert.Table, use *string, flag, what string, ask asker) error {
+	name := flag
+	if flag == "" {
+		var err error
+		if name, err = ask(what, *use); err == nil && name != none && name != "" && !slices.Contains(t.Columns, name) {
+			name, err = ask(fmt.Sprintf("There is no column %q (%s).\n%s", name, assay.Choices(name, t.Columns), what), *use)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if name == none {
 		name = ""

@@ -29,6 +29,7 @@ import (
 func Main(ctx context.Context, w shell.World) int {
 	w.Contact = traffic.NewContact(w.Now)
 	w.Datasets(ctx)
+	w.Typed = &term.Typed{Context: ctx, From: w.Stdin}
 	if w.Terminal.Out {
 		w.Stdout = term.Glass{Writer: w.Stdout, Columns: w.OutWidth, Colour: w.Colours()}
 	}

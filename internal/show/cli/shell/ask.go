@@ -38,7 +38,7 @@ func (d Doubt) Ask(w *World, yes bool) error {
 // Yes asks at the terminal.
 func (d Doubt) Yes(w *World) (bool, error) {
 	fmt.Fprint(w.Stderr, d.Question+" [y/N] ")
-	answer, err := bufio.NewReader(w.Stdin).ReadString('\n')
+	answer, err := bufio.NewReader(w.Typed).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}

@@ -25,6 +25,7 @@ type World struct {
 	Args     []string // without the program's name
 	Env      func(name string) (string, bool)
 	Stdin    io.Reader
+	Typed    io.Reader // the same at prompts: it ends when the program is to
 	Stdout   io.Writer
 	Stderr   io.Writer
 	Terminal term.Terminal
