@@ -35,8 +35,9 @@ update: ## golden files and generated documents
 site: ## the site of docs/, as static files in bin/site
 	./scripts/site
 
-picture: ## the picture of a report in README
+picture: ## the picture of a report in README, the report itself, and the cast of a terminal
 	./scripts/picture
+	./scripts/cast
 
 release: ## binaries, archives, packages and checksums in bin/release, and a try of what this machine can run
 	./scripts/release

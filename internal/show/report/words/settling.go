@@ -341,14 +341,13 @@ func (s Settling) words() string {
 	}
 	even, likely := cmp.Or(s.Even.Unit, s.Unit), cmp.Or(s.Likely.Unit, s.Unit)
 	if !s.Likely.Known {
-		return s.Even.words("more "+even) + " for an even chance"
+		return s.Even.words("more "+even) + " would give a coin's chance"
 	}
-	if even == likely {
-		likely = ""
-	} else {
-		likely = "more " + likely
+	fewer := assay.Thousands(roughly(int(s.Even.N))) + " give a coin's chance"
+	if even != likely {
+		fewer = assay.Count(roughly(int(s.Even.N)), even) + " give a coin's chance"
 	}
-	return assay.Count(roughly(int(s.Even.N)), "more "+even) + " for an even chance, " + s.Likely.words(likely) + " for 80%"
+	return "about " + s.Likely.words("more "+likely) + " would very likely tell them apart, " + fewer
 }
 
 // Rounded returns the number as it is shown.

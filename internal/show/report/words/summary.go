@@ -107,10 +107,10 @@ func (d document) summary() *Summary {
 	if d.Report == nil || len(d.Report.Leaderboards) == 0 {
 		out.Headline = d.empty()
 		if d.Report != nil && len(d.Report.Tables) > 0 {
-			out.Headline = say("No stage ranks its lanes: what was measured stands in the tables below.")
+			out.Headline = say("No stage ranks its lanes: the findings have what was measured.")
 		}
 		out.Coverage, out.Complete = d.requestsAnswered()
-		out.Caveats = append(d.unfinished(nil), d.moved()...)
+		out.Caveats = append(append(d.unfinished(nil), d.judgeless()...), d.moved()...)
 		return out
 	}
 	all := make([]*ranked, len(d.Report.Leaderboards))
@@ -148,6 +148,20 @@ func (d document) empty() Sentence {
 		return say("Nothing was judged yet: there is no verdict.")
 	}
 	return say("Nothing was judged: no stage of this study judges or compares its answers.")
+}
+
+// judgeless returns a way on for a study that nothing judges: a stage in which people do.
+func (d document) judgeless() []Caveat {
+	if len(d.Reads)+len(d.Pairings) > 0 || d.Report != nil && len(d.Report.Tables) > 0 || d.Rerun.Command == "" {
+		return nil
+	}
+	i := slices.IndexFunc(d.Lanes, func(l report.Lane) bool { return l.Asks })
+	if i < 0 {
+		return nil
+	}
+	stage := fmt.Sprintf("{name: better, compare: %s, rubric: better, pairs: {sample: 60}, judges: [\"human:*\"]}", d.Lanes[i].Stage)
+	return []Caveat{{Title: "Not judged.", Text: "People or models may judge the answers." + d.edited("add a stage such as `- "+stage+"`"),
+		Command: d.Rerun.Command + d.Where, Button: "Have the answers judged", Size: "a stage to add"}}
 }
 
 // maxHeld is how many lanes that were held against a baseline have a sentence each.

@@ -284,7 +284,7 @@ func (d document) resolve(r *ranked, s Settling) *Caveat {
 func (s Settling) tells() (which, with string) {
 	which = "Tell " + assay.Clean(s.First, plot.MaxName) + " from " + assay.Clean(s.Second, plot.MaxName)
 	if !s.Likely.Known {
-		return which, "about " + s.Even.words("more "+cmp.Or(s.Even.Unit, s.Unit)) + " for an even chance"
+		return which, "about " + s.Even.words("more "+cmp.Or(s.Even.Unit, s.Unit)) + " for a coin's chance"
 	}
 	return which, "about " + s.Likely.words("more "+cmp.Or(s.Likely.Unit, s.Unit))
 }

@@ -246,7 +246,7 @@ func linked(s *words.Summary, run string) *words.Summary {
 	if s.Board == nil {
 		return s
 	}
-	if len(s.Actions()) < 3 && s.Board.Field == analysis.ByLane && len(s.Board.Rows) > 1 {
+	if len(s.Actions()) < 3 && s.Board.Field == analysis.ByLane && len(s.Board.Rows) > 1 && s.Board.Tiers {
 		s.Read = "/runs/" + run + "/grid?is=disagree"
 	}
 	for _, row := range s.Board.Rows {
