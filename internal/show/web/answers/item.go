@@ -34,6 +34,7 @@ type itemData struct {
 
 	Comments []site.Comment `json:"comments"`
 
+	Each   []string    `json:"-"` // the lanes of the stage, where a page does not show all of them
 	Marks  *site.Marks `json:"-"`
 	Beside site.Beside `json:"-"`
 	Grid   string      `json:"-"` // the state of the grid that led here
@@ -95,6 +96,13 @@ func (s *Pages) Item(q *site.Request) (*site.View, error) {
 	}
 	sort.Slice(data.Inputs, func(i, j int) bool { return data.Inputs[i].Input < data.Inputs[j].Input })
 	data.Stages, data.Stage = stagesOf(all, q.FormValue("stage"))
+	if data.Truncated {
+		lanes, err := q.Home.Ledger.Lanes(ctx, q.Run.No)
+		if err != nil {
+			return nil, err
+		}
+		_, data.Each = namesOf(slices.DeleteFunc(lanes, func(l store.Lane) bool { return l.Stage != data.Stage }))
+	}
 	rows, err := s.answerRows(q, slices.DeleteFunc(all, func(a store.Answer) bool { return a.At.Stage != data.Stage }))
 	if err != nil {
 		return nil, err
