@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,6 +52,43 @@ func (p *Panel) quote(d *analysis.Draw, decided []store.Verdict, judged map[assa
 	}
 	out.Within = w.HalfWidth(looks[i].Items)
 	return out
+}
+
+// Wanted returns what is asked of labels: to know values within so much, or with apart, to tell two lanes apart that differ by so much. From
+// 20 labelled items on it rests on these; before, on what judges usually are, and of scores it is not known.
+func (p *Panel) Wanted(ctx context.Context, d *analysis.Draw, size float64, apart bool) (w checked.Wanted, measured, ok bool, err error) {
+	w = checked.BeforeLabels(size, len(d.Items))
+	if apart {
+		w = checked.ApartBefore(size, len(d.Lanes), len(d.Items))
+	}
+	var decided []store.Verdict
+	var keys []assay.Key
+	for v, err := range p.People.Reader.PeopleVerdicts(ctx, p.People.Run.No, p.People.Name) {
+		if err != nil {
+			return w, false, false, err
+		}
+		if !v.Stale && v.State == assay.VerdictValid && !people.Picked(&v) && !people.Earlier(&v) {
+			decided, keys = append(decided, v), append(keys, v.Subject)
+		}
+	}
+	judged, err := p.People.Reader.VerdictsOn(ctx, p.People.Run.No, keys)
+	if err != nil {
+		return w, false, false, err
+	}
+	done, _, s := p.labelled(d, decided, judged)
+	scale := checked.YesNo()
+	scale.YesNo = d.YesNo || p.Pairs()
+	switch {
+	case done < pilotItems:
+		return w, false, scale.YesNo, nil
+	case apart:
+		if residual, label, ok := s.PilotApart(scale); ok {
+			w.Residual, w.Label = residual, label
+		}
+	default:
+		w.Residual, w.Label = s.Pilot(scale)
+	}
+	return w, true, true, nil
 }
 
 // labelled returns how many items have all of their labels, how many labels others have, and what people and judges say of the former.

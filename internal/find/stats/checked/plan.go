@@ -1,7 +1,9 @@
 package checked
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"assay/internal/find/stats"
 )
@@ -21,6 +23,12 @@ type Wanted struct {
 // half of which are yes.
 func BeforeLabels(target float64, items int) Wanted {
 	return Wanted{Target: target, Level: 0.95, Tests: 1, Residual: 0.15 * 0.85, Label: 0.25, Items: items}
+}
+
+// ApartBefore returns what is wanted of a difference between any two of some lanes, as long as nothing is known of the judge: to be shown
+// with a chance of 80%.
+func ApartBefore(difference float64, lanes, items int) Wanted {
+	return Wanted{Target: difference, Power: 0.8, Level: 0.95, Tests: max(1, lanes*(lanes-1)/2), Residual: 0.20, Label: 0.35, Items: items}
 }
 
 // ItemsToLabel returns how many items are to be labelled; false: not with so many items.
@@ -60,6 +68,43 @@ func (s *Sample) Pilot(scale Scale) (residual, label float64) {
 	label = weight * p.yy / free
 	least := scale.Step * scale.Step / float64(max(1, len(s.drawn())))
 	return max(residual, least), max(label, residual, least)
+}
+
+// PilotApart returns the variances of differences between two lanes on one item, as Pilot does of values: the means over all pairs of lanes.
+// False: no two lanes have labels on two items.
+func (s *Sample) PilotApart(scale Scale) (residual, label float64, ok bool) {
+	lanes, _ := s.labelledLanes()
+	share := usable(within(s.raw(), lanes), len(lanes), scale.steepest())
+	byItem := map[int][]Label{}
+	for _, l := range s.labels {
+		byItem[l.Item] = append(byItem[l.Item], l)
+	}
+	rest, said := map[[2]int]*spread{}, map[[2]int]*spread{}
+	for _, i := range slices.Sorted(maps.Keys(byItem)) {
+		for _, a := range byItem[i] {
+			for _, b := range byItem[i] {
+				at := [2]int{a.Lane, b.Lane}
+				if a.Lane >= b.Lane {
+					continue
+				}
+				if rest[at] == nil {
+					rest[at], said[at] = &spread{}, &spread{}
+				}
+				said[at].add(a.Value - b.Value)
+				rest[at].add(a.Value - share*a.Verdict - (b.Value - share*b.Verdict))
+			}
+		}
+	}
+	pairs := 0.0
+	for _, at := range slices.SortedFunc(maps.Keys(rest), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+		if n := rest[at].n; n > 1 {
+			pairs++
+			residual, label = residual+rest[at].squares()/(n-1), label+said[at].squares()/(n-1)
+		}
+	}
+	least := scale.Step * scale.Step / float64(max(1, len(s.drawn())))
+	residual = max(residual/max(1, pairs), least)
+	return residual, max(label/max(1, pairs), residual), pairs > 0
 }
 
 // Look is a planned time at which corrected numbers are computed.

@@ -2,6 +2,7 @@ package checked_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -55,5 +56,51 @@ func TestNoLookIsBeforeAJudgesStateIsKnown(t *testing.T) {
 				t.Errorf("of %d items, look %d is at %d, not %d", planned, i, l.Items, want[i])
 			}
 		}
+	}
+}
+
+func TestHowManyItemsTellTwoLanesApart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		difference   float64
+		lanes, items int
+		want         int
+	}{{0.10, 2, 400, 225}, {0.15, 4, 400, 139}} {
+		if got, ok := checked.ApartBefore(c.difference, c.lanes, c.items).ItemsToLabel(); !ok || got != c.want {
+			t.Errorf("%v among %d lanes: %d of %d items, want %d", c.difference, c.lanes, got, c.items, c.want)
+		}
+	}
+	if n, ok := checked.ApartBefore(0.02, 2, 400).ItemsToLabel(); ok {
+		t.Errorf("2 points are told apart by %d of 400 items", n)
+	}
+}
+
+// A judge that is always right leaves nothing open but the least that labels may scatter; one that says the same of all leaves everything.
+func TestAPilotTellsHowFarDifferencesScatter(t *testing.T) {
+	t.Parallel()
+	scatter := func(judge func(value float64) float64) (residual, label float64) {
+		s := checked.NewSample(2)
+		var labels []checked.Label
+		for i := range 40 {
+			for lane, value := range []float64{float64(i % 2), float64(i / 2 % 2)} {
+				s.Judged(i, lane, judge(value))
+				labels = append(labels, checked.Label{Item: i, Cluster: i, Lane: lane, Verdict: judge(value), Value: value, Weight: 1})
+			}
+		}
+		residual, label, ok := s.With(labels).PilotApart(checked.YesNo())
+		if !ok {
+			t.Fatal("no pilot")
+		}
+		return residual, label
+	}
+	const most = 20.0 / 39 // 20 of 40 items differ by one
+	if residual, label := scatter(func(x float64) float64 { return x }); residual != 1.0/40 || math.Abs(label-most) > 1e-12 {
+		t.Errorf("a judge that is right leaves %v of %v", residual, label)
+	}
+	if residual, label := scatter(func(float64) float64 { return 1 }); math.Abs(residual-most) > 1e-12 || math.Abs(label-most) > 1e-12 {
+		t.Errorf("a judge that says nothing leaves %v of %v", residual, label)
+	}
+	if _, _, ok := checked.NewSample(2).PilotApart(checked.YesNo()); ok {
+		t.Error("a pilot without labels")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
 	"assay/internal/find/results/labels"
-	"assay/internal/find/stats/checked"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
@@ -23,7 +21,8 @@ type labelFlags struct {
 	home  shell.HomeFlags
 	as    string
 	count int
-	want  string // half the width of a rate's interval, in points
+	want  string // half the width of an interval: of a rate in points
+	apart string // a difference that is to be shown, likewise
 	seed  uint64
 
 	choose     string
@@ -63,6 +62,7 @@ func Label(w *shell.World) *cobra.Command {
 	c.Flags().StringVar(&f.as, "as", "", "your name (default: your user name)")
 	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
 	c.Flags().StringVar(&f.want, "for", "", "label as many items as it takes to know rates this well, such as 6: within 6 points")
+	c.Flags().StringVar(&f.apart, "apart", "", "label as many items as it takes to tell two lanes apart, such as 10: that differ by 10 points")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
 	c.Flags().StringVar(&f.choose, "choose", chooseDrawn,
 		"of pairs: drawn (all of items at random), balanced (the least compared lanes first) or uncertain (not clear yet)")
@@ -103,7 +103,7 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 	if err := q.several(ctx, f); err != nil {
 		return err
 	}
-	if f.want != "" {
+	if f.want != "" || f.apart != "" {
 		if err := q.plan(ctx, f); err != nil {
 			return err
 		}
@@ -131,55 +131,6 @@ func runLabel(ctx context.Context, w *shell.World, ref, stage string, f labelFla
 	return err
 }
 
-// plan finds out how many labels it takes to know rates as well as was asked for.
-func (q *labelling) plan(ctx context.Context, f labelFlags) error {
-	points, err := strconv.ParseFloat(f.want, 64)
-	switch {
-	case err != nil || !(points > 0 && points < 50):
-		return shell.Usage("such as --for 6: within 6 points", "--for %q is no number of points between 0 and 50", f.want)
-	case f.count > 0:
-		return shell.Usage("--count says how many labels, --for what they are to show", "--count and --for do not go together")
-	}
-	if _, err := q.panel.People.Next(ctx, analysis.Queue{Person: q.person, Seed: f.seed}); err != nil {
-		return err
-	}
-	d, err := q.panel.People.Draw(ctx)
-	if err != nil {
-		return err
-	}
-	if d == nil || !d.YesNo && !q.panel.Pairs() {
-		return shell.Usage("--count N labels so many", "--for is for a stage whose judges say yes or no, or compare all lanes: %s does not",
-			q.stage)
-	}
-	items, ok := checked.BeforeLabels(points/100, len(d.Items)).ItemsToLabel()
-	if !ok {
-		return shell.Usage("--for with more points, or --count N", "rates cannot be known within %s points with %s", f.want,
-			assay.Count(len(d.Items), "item"))
-	}
-	planned, err := q.panel.People.Plan(ctx, d, items)
-	if err != nil {
-		return err
-	}
-	if planned = min(planned, len(d.Items)); planned != items {
-		fmt.Fprintf(q.world.Stderr, "--for %s takes %s, but labels were given when %d were planned, and that stays\n",
-			f.want, assay.Count(items, "item"), planned)
-	}
-	if q.left, err = q.panel.People.LabelsLeft(ctx, d, planned); err != nil {
-		return err
-	}
-	if q.left == 0 {
-		return shell.Usage("`assay analyse "+q.run.ID+"` shows what they correct; --count N labels more",
-			"all answers of the %s that were planned have a label", assay.Count(planned, "item"))
-	}
-	var at []string
-	for _, l := range checked.Planned(planned, 0.05) {
-		at = append(at, fmt.Sprint(l.Items))
-	}
-	fmt.Fprintf(q.world.Stderr, "%s to come, of %s; numbers are corrected at %s items\n", assay.Count(q.left, "label"),
-		assay.Count(planned, "item"), strings.Join(slices.Compact(at), ", "))
-	return nil
-}
-
 // several has several people asked about each answer, or the answers come on which they differ, if that was asked for.
 func (q *labelling) several(ctx context.Context, f labelFlags) error {
 	switch {
@@ -187,8 +138,8 @@ func (q *labelling) several(ctx context.Context, f labelFlags) error {
 		return shell.Usage("", "--raters %d: want 1 or more", f.raters)
 	case (f.raters > 0 || f.adjudicate) && q.panel.Pairs():
 		return shell.Usage("", "--raters and --adjudicate are for single answers: stage %s compares", q.stage)
-	case f.adjudicate && (f.raters > 0 || f.want != ""):
-		return shell.Usage("", "--adjudicate asks about what has its labels: leave out --raters and --for")
+	case f.adjudicate && (f.raters > 0 || f.want+f.apart != ""):
+		return shell.Usage("", "--adjudicate asks about what has its labels: leave out --raters, --for and --apart")
 	}
 	if q.adjudicate = f.adjudicate; f.raters == 0 {
 		return nil
