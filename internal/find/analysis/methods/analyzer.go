@@ -107,11 +107,10 @@ func (b *Analyzer) besides(shown map[string][]analysis.Spec) error {
 		if len(list) > 0 && !slices.ContainsFunc(list, func(s analysis.Spec) bool { return s.RanksLanes(stage) }) {
 			more = append(more, analysis.LeaderboardSpec(stage, list))
 		}
-		is := func(m analysis.Method) bool {
-			return slices.ContainsFunc(list, func(s analysis.Spec) bool { return s.Method == m })
-		}
-		// it reads what people's labels show
-		if (stage.Draw != nil || stage.Gold || len(stage.People) > 0) && is(analysis.JudgeBias) && !is(analysis.Validity) {
+		// people's labels correct leaderboards, whatever else was asked for
+		labelled := stage.Draw != nil || stage.Gold || len(stage.People) > 0
+		checks := func(s analysis.Spec) bool { return s.Method == analysis.Validity }
+		if len(list) > 0 && labelled && stage.Machines() && !slices.ContainsFunc(list, checks) {
 			more = append(more, analysis.Spec{Stage: name, Method: analysis.Validity, ForLeaderboard: true})
 		}
 		if len(list) > 0 && pushes {

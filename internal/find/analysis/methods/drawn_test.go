@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"assay/internal/find/analysis"
+	"assay/internal/find/stats"
 	"assay/internal/find/stats/checked"
 )
 
@@ -371,6 +372,28 @@ func TestALabelHasItsPriceInVerdicts(t *testing.T) {
 		}
 		if price != "" && (dollars < 0.0099*float64(verdicts) || dollars > 0.0101*float64(verdicts)+0.01) {
 			t.Errorf("%s: want a cent for each verdict", note)
+		}
+	}
+}
+
+// TestLabelsCorrectTheLeaderboardWhateverIsAnalysed has a study declare analyses without the validity of its judge.
+func TestLabelsCorrectTheLeaderboardWhateverIsAnalysed(t *testing.T) {
+	t.Parallel()
+	study := labelled{items: 400, drawn: 60, right: 0.7, sens: [2]float64{0.98, 0.85}, spec: [2]float64{0.6, 0.85},
+		specs: []analysis.Spec{{Method: analysis.Rates},
+			{Method: analysis.NoWorse, Primary: true, Settings: analysis.Settings{Margin: 1, Against: "two"}}}}
+	r := study.report(t, 1)
+	if b := board(t, r); b.Checked == nil || b.Checked.State != checked.FavoursLanes || !b.Corrected() {
+		t.Fatalf("%+v", b.Checked)
+	}
+	for _, table := range r.Tables {
+		for _, f := range table.Findings {
+			if f.Margin != nil && !table.People && (f.Margin.Standing != stats.CannotTell || f.Interval.OK || f.P.OK) {
+				t.Errorf("no worse by a judge that favours it: %+v, %v", f.Margin, f.Interval)
+			}
+		}
+		if table.Method == analysis.Validity && !table.People {
+			t.Errorf("%s was not asked for", table.Title)
 		}
 	}
 }

@@ -62,6 +62,9 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		if c := e.stage.Checked; f.P.OK && !c.Trusted() && !t.People && untrusted(f.What) {
 			f.P = stats.Undefined("by the judge alone, which is not to be trusted: %s", c.State)
 			f.Note("%s", f.P.Why)
+			if f.Margin != nil {
+				f.Margin.Standing, f.Interval = stats.CannotTell, stats.NoInterval("%s", f.P.Why)
+			}
 		}
 		f.Control = e.stage.IsControl(f.Of(analysis.ByBranch))
 		f.Primary = t.Primary && (!headed || slices.Contains(headlines(), f.What))

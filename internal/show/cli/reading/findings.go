@@ -132,11 +132,14 @@ func printFindings(w *shell.World, t *analysis.Table, mark string) error {
 	return nil
 }
 
-// notesOf returns the notes of a finding, with why there is no number.
+// notesOf returns the notes of a finding, with why there is no number or no interval.
 func notesOf(f *analysis.Finding) []string {
 	notes := slices.Clone(f.Notes)
-	if !f.Value.OK {
+	switch {
+	case !f.Value.OK:
 		notes = append([]string{"unknown: " + f.Value.Why}, notes...)
+	case !f.Interval.OK && f.Interval.Why != "" && len(notes) == 0:
+		notes = append(notes, "no interval: "+f.Interval.Why)
 	}
 	if f.Other != nil {
 		value := "unknown"
