@@ -60,6 +60,8 @@ type Destination struct {
 	Body   []byte
 	Prompt int // bytes of what the model is shown
 	Limit  int // output tokens; 0: none
+
+	Dropped []string // members of the body that were left out, as the client wished
 }
 
 // Route makes one request. The body is a JSON object.
@@ -71,7 +73,28 @@ func (r *Router) Route(body []byte) (Destination, *Refusal) {
 	return r.route(&e)
 }
 
+// route makes a request, and once more without what is refused, where its client wishes that.
 func (r *Router) route(e *Entry) (Destination, *Refusal) {
+	drop, err := lenient(e)
+	if err != nil {
+		return Destination{}, refuse(400, "invalid_request", leniency, "%s", err)
+	}
+	var dropped []string
+	for {
+		d, bad := r.once(e)
+		if d.Dropped = dropped; bad == nil {
+			return d, nil
+		}
+		bad.Param = asClient(e.Body, bad.Param)
+		name := spare(e.Body, bad)
+		if !drop || name == "" || e.leave(name) != nil {
+			return d, bad
+		}
+		dropped = append(dropped, name)
+	}
+}
+
+func (r *Router) once(e *Entry) (Destination, *Refusal) {
 	if e.Model == "" {
 		return Destination{}, refuse(400, "missing_required_parameter", "model", "you must provide a model parameter")
 	}
@@ -162,7 +185,7 @@ func (r *Router) pass(e *Entry, v catalog.Vendor, d Destination) (Destination, *
 func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination, *Refusal) {
 	read, err := asked.Read(dialectOf(r.API), e.Body)
 	if err != nil {
-		return d, refuse(400, "unsupported_value", "messages", "it cannot be sent to %s: %s", v.Name, err)
+		return d, refuse(400, "unsupported_value", unread(e.Body, err), "it cannot be sent to %s: %s", v.Name, err)
 	}
 	lost := slices.DeleteFunc(read.Lost, func(name string) bool { return aside(name) || name == "include" && sealed(e.Body) })
 	if len(lost) > 0 {
@@ -176,6 +199,7 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 		return d, refuse(400, "unsupported_value", "service_tier", "service_tier %q has another meaning at %s",
 			assay.Clean(tier, 40), v.Name)
 	}
+	d.Lane.Params = r.Catalog.EffortAsThinking(d.Lane, v.Name)
 	if bad := r.illegal(d.Lane, v); bad != nil {
 		return d, bad
 	}
@@ -189,7 +213,7 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 		_, err = dialect.AppendLine(nil, "", req)
 	}
 	if err != nil {
-		return d, refuse(400, "unsupported_parameter", "", "it cannot be sent to %s: %s", v.Name, err)
+		return d, refuse(400, "unsupported_parameter", placeless(err), "it cannot be sent to %s: %s", v.Name, err)
 	}
 	d.Lane.Params = assay.Params{}
 	d.Lane.Name = v.Name + "/" + d.Lane.Model

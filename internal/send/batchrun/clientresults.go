@@ -72,6 +72,8 @@ func ProblemOf(provider string, o assay.Outcome) (int, Problem) {
 			status, code = http.StatusBadGateway, "provider_denied"
 		case f.Class == assay.FaultQuota:
 			status, code = http.StatusBadGateway, "provider_quota"
+		case f.Status == http.StatusNotFound && param == "": // live, nothing is named but a model
+			status, code, param = f.Status, "model_not_found", "model"
 		case f.Status >= 400:
 			status = f.Status
 		case f.Class == assay.FaultInvalid || f.Class == assay.FaultLarge:

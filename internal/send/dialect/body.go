@@ -11,6 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
+	"assay/internal/send/dialect/parts"
 )
 
 // body is a JSON object under way. It remembers which fields it has, so that nothing a study adds can overwrite them.
@@ -273,4 +274,4 @@ func reserved(name string) bool {
 	return false
 }
 
-func noPlace(param string) error { return fmt.Errorf("this API has no place for %s", param) }
+func noPlace(param string) error { return &parts.NoPlaceError{Param: param} }

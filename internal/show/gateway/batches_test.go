@@ -54,7 +54,7 @@ func TestABatchOfSeveralProvidersComesBackInOpenAIsForm(t *testing.T) {
 		got[id] = strings.Join([]string{row.text("response", "status_code"), e.text("type"), e.text("param"), e.text("code")}, " ")
 	}
 	want = map[string]string{"hot": "400 invalid_request_error temperature unsupported_value",
-		"none": "404 invalid_request_error model model_not_found", "tools": "400 invalid_request_error messages unsupported_value",
+		"none": "404 invalid_request_error model model_not_found", "tools": "400 invalid_request_error tools unsupported_value",
 		"keyless": "400 invalid_request_error model provider_not_configured"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("errors (-want +got):\n%s", d)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"assay/internal/assay"
@@ -83,6 +84,7 @@ func (s *Server) send(ctx context.Context, f *answers.Call, u *User, api string,
 		f.End(nil, err)
 		return
 	}
+	f.Without(sent.Dropped)
 	kept, stop := context.WithTimeout(context.WithoutCancel(ctx), longestLive)
 	defer stop()
 	if sent.no, err = s.admit(kept, u, sent.note); err != nil {
@@ -248,6 +250,9 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, f *answers.Call,
 		events, ended, moved := f.Since(n)
 		n += len(events)
 		body, failed := f.Result()
+		if less := f.Less(); len(less) > 0 && !out.begun {
+			w.Header().Set("X-Assay-Dropped", strings.Join(less, ", "))
+		}
 		switch {
 		case r.Context().Err() != nil || stream && !out.write(events...):
 			return false

@@ -66,7 +66,7 @@ func TestLiveCallsThatAreWrongCostNothing(t *testing.T) {
 		`{"model":"anthropic/claude-sonnet-4-5",` + question +
 			`,"temperature":1.7}`: "400 invalid_request_error unsupported_value temperature",
 		`{"model":"anthropic/claude-sonnet-4-5",` + question +
-			`,"tools":[{"a":1}]}`: "400 invalid_request_error unsupported_value messages",
+			`,"tools":[{"a":1}]}`: "400 invalid_request_error unsupported_value tools",
 		`{"model":"gemini/gemini-2.5-flash",` + question +
 			`}`: "400 invalid_request_error provider_not_configured model",
 		`{"model":"gpt-4o-mini"}`: "400 invalid_request_error " +
@@ -74,7 +74,7 @@ func TestLiveCallsThatAreWrongCostNothing(t *testing.T) {
 		`{"model":"gpt-4o-mini",`: "400 invalid_request_error  ",
 		`[]`:                      "400 invalid_request_error  ",
 		// in the provider's words
-		`{"model":"openai/missing-model",` + question + `}`: "404 invalid_request_error model_not_found ",
+		`{"model":"openai/missing-model",` + question + `}`: "404 invalid_request_error model_not_found model",
 	} {
 		status, o := r.call(anna, "POST", "/chat/completions", strings.NewReader(body))
 		got := fmt.Sprint(status, " ", o.text("error", "type"), " ", o.text("error", "code"), " ", o.text("error", "param"))

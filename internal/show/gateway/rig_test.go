@@ -57,6 +57,7 @@ type rigOptions struct {
 	silence time.Duration
 	removed bool              // bert is no user any more
 	env     map[string]string // besides
+	bases   map[string]string // vendors of the simulator by the names of their addresses, besides
 	log     io.Writer         // nil: the test's
 	charged func(simulator.Charge)
 }
@@ -83,6 +84,9 @@ func newRig(t *testing.T, o rigOptions) *rig {
 		"DEEPSEEK_API_KEY": "sim", "DEEPSEEK_BASE_URL": urls["deepseek"]}
 	delete(env, o.lacks)
 	maps.Copy(env, o.env)
+	for name, vendor := range o.bases {
+		env[name] = urls[vendor]
+	}
 	if o.refused != "" {
 		env[o.refused] = "bad-key"
 	}

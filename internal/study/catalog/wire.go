@@ -134,6 +134,31 @@ func (c *Catalog) Effective(lane assay.Lane, vendor string) assay.Params {
 	return p
 }
 
+// EffortAsThinking returns a lane's parameters with its effort as thinking, where the model knows no effort: as its level, or as a
+// number of tokens. The numbers are those of the vendor's own endpoint in OpenAI's form.
+func (c *Catalog) EffortAsThinking(lane assay.Lane, vendor string) assay.Params {
+	p := lane.Params
+	v, ok := c.Vendor(vendor)
+	f := c.Find(vendor, lane.Model).Family
+	rule := thinkingRule(v, c.apiOf(v, lane), f)
+	if !ok || p.Effort == "" || p.Thinking.Mode != assay.ThinkingUnset || rule == nil || v.Effort != nil || len(f.Effort) > 0 {
+		return p
+	}
+	tokens := map[string]int{"minimal": 1024, "low": 1024, "medium": 8192, "high": 24_576}[p.Effort]
+	switch {
+	case p.Effort == "none":
+		p.Thinking.Mode = assay.ThinkingOff
+	case slices.Contains(rule.Modes, assay.ThinkingLevel):
+		p.Thinking = assay.Thinking{Mode: assay.ThinkingLevel, Level: p.Effort}
+	case slices.Contains(rule.Modes, assay.ThinkingTokens) && tokens > 0:
+		p.Thinking = assay.Thinking{Mode: assay.ThinkingTokens, Tokens: tokens}
+	default:
+		return p
+	}
+	p.Effort = ""
+	return p
+}
+
 // demandedLimit returns the output limit to send where the API demands one and the lane sets none: room for an answer
 // beside the thinking, within what the model can write.
 func (m Match) demandedLimit(p assay.Params) int {

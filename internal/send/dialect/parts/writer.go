@@ -30,7 +30,13 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-func noPlace(param string) error { return fmt.Errorf("this API has no place for %s", param) }
+func noPlace(param string) error { return &NoPlaceError{param} }
+
+// NoPlaceError is that an API has no place for something of a request.
+type NoPlaceError struct{ Param string }
+
+// Error says so.
+func (e *NoPlaceError) Error() string { return "this API has no place for " + e.Param }
 
 // name writes a member's name, with the comma before it.
 func (w *Writer) name(name string) {

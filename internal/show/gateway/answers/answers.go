@@ -31,6 +31,7 @@ type Call struct {
 	ended  bool
 	body   []byte // of an answer that is no stream
 	err    error
+	less   []string    // members of its body that were left out
 	alone  bool        // its client hung up before it had the answer
 	kept   *time.Timer // at its end the answer is forgotten; nil: it is not kept
 }
@@ -54,6 +55,16 @@ func (f *Call) Add(events ...[]byte) {
 // End takes the answer, or why there is none.
 func (f *Call) End(body []byte, err error) {
 	f.change(func() { f.ended, f.body, f.err = true, body, err })
+}
+
+// Without notes which members of the body were left out, before anything of the answer comes.
+func (f *Call) Without(names []string) { f.change(func() { f.less = names }) }
+
+// Less returns which members of the body were left out.
+func (f *Call) Less() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.less
 }
 
 // Leave notes that a client hung up before it had the answer.
