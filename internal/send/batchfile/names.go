@@ -42,7 +42,8 @@ func asClient(body []byte, param string) string {
 func placeless(err error) string {
 	var none *parts.NoPlaceError
 	if errors.As(err, &none) {
-		return none.Param
+		name, _, _ := strings.Cut(none.Param, " ") // as in "tools in a batch"
+		return name
 	}
 	return ""
 }

@@ -62,6 +62,7 @@ type Destination struct {
 	Limit  int // output tokens; 0: none
 
 	Dropped []string // members of the body that were left out, as the client wished
+	OneCall bool     // the client wants one call of a tool at most, and the provider has no switch for that: the first is given
 }
 
 // Route makes one request. The body is a JSON object.
@@ -191,6 +192,9 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 	if len(lost) > 0 {
 		return d, refuse(400, "unsupported_parameter", lost[0], "unsupported parameter: %s has no place at %s",
 			strings.Join(lost, ", "), v.Name)
+	}
+	if one := read.Params.Parallel; d.Lane.Mode == assay.ModeLive && one != nil && (v.DefaultAPI == "generate" || v.DefaultAPI == "converse") {
+		d.OneCall, read.Params.Parallel = !*one, nil
 	}
 	d.Lane.API, d.Lane.Params = v.DefaultAPI, read.Params
 	if tier := read.Params.ServiceTier; tier == "auto" || tier == "default" {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"assay/internal/assay"
@@ -72,8 +73,8 @@ func ProblemOf(provider string, o assay.Outcome) (int, Problem) {
 			status, code = http.StatusBadGateway, "provider_denied"
 		case f.Class == assay.FaultQuota:
 			status, code = http.StatusBadGateway, "provider_quota"
-		case f.Status == http.StatusNotFound && param == "": // live, nothing is named but a model
-			status, code, param = f.Status, "model_not_found", "model"
+		case missing(f) && param == "": // nothing else is named in a question
+			status, code, param = http.StatusNotFound, "model_not_found", "model"
 		case f.Status >= 400:
 			status = f.Status
 		case f.Class == assay.FaultInvalid || f.Class == assay.FaultLarge:
@@ -83,6 +84,13 @@ func ProblemOf(provider string, o assay.Outcome) (int, Problem) {
 		}
 	}
 	return status, NewProblem(status, code, param, provider+": "+message)
+}
+
+// missing reports whether a provider does not have what was asked for: by the status, or in a batch by the code.
+func missing(f *assay.Fault) bool {
+	const grpc = "5"
+	return f.Status == http.StatusNotFound ||
+		f.Status == 0 && slices.Contains([]string{"not_found_error", "not_found", "model_not_found", grpc}, f.Code)
 }
 
 // refuseAll writes the requests that were refused before anything was sent.

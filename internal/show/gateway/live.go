@@ -109,6 +109,7 @@ func (s *Server) send(ctx context.Context, f *answers.Call, u *User, api string,
 		f.End(nil, unanswered(sent.Destination, reply))
 		return
 	}
+	sent.trim(&reply.Outcome)
 	body, err := inForm(api, head, sent.Wire.Dialect, reply)
 	if err == nil && q.Stream {
 		var events [][]byte
@@ -140,6 +141,7 @@ func (s *Server) streamed(ctx context.Context, f *answers.Call, sent *sending, b
 		f.End(nil, err)
 		return
 	}
+	sent.trim(&reply.Outcome)
 	f.Add(e.End(&reply.Outcome)...)
 	f.End(nil, nil)
 }
@@ -158,6 +160,13 @@ type sending struct {
 	asker provider.Asker
 	note  store.ClientCall
 	no    int64 // in the ledger
+}
+
+// trim leaves one call of a tool, where the client wants no more.
+func (d *sending) trim(o *assay.Outcome) {
+	if d.OneCall && len(o.Calls) > 1 {
+		o.Calls = o.Calls[:1]
+	}
 }
 
 func (d *sending) request() *assay.Request {

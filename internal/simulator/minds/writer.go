@@ -59,7 +59,7 @@ func (w Writer) write(q *Question) Answer {
 	switch {
 	case q.Schema != nil:
 		return Answer{Text: schemaAnswer(q.Schema, r, code, matching(colours))}
-	case q.JSON:
+	case q.JSON || strings.Contains(q.System, "JSON object and nothing else"): // a model does as it is told
 		return Answer{Text: `{"answer":"` + sentence(r) + " " + code + `"}`}
 	}
 	return Answer{Text: sentences(r, 1+r.IntN(3)) + " " + code + " " + sentences(r, 1+r.IntN(2))}
