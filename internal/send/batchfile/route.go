@@ -204,7 +204,12 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 			assay.Clean(tier, 40), v.Name)
 	}
 	d.Lane.Params = r.Catalog.EffortAsThinking(d.Lane, v.Name)
-	if bad := r.illegal(d.Lane, v); bad != nil {
+	bad := r.illegal(d.Lane, v)
+	if bad != nil && bad.Param == "thoughts" { // a summary of what is not thought is none
+		d.Lane.Params.Thoughts = false
+		bad = r.illegal(d.Lane, v)
+	}
+	if bad != nil {
 		return d, bad
 	}
 	d.Lane.Params = r.Catalog.Effective(d.Lane, v.Name)

@@ -188,7 +188,7 @@ func (t *taker) conversation(name string, kinds ...string) {
 		}
 		text, parts := in.content(what, in.raw("content"), between, kinds...)
 		parts = in.calls(text, parts)
-		in.raw("refusal", "annotations", "audio")
+		in.raw("refusal", "annotations", "audio", "id", "status") // of answers that are sent back
 		in.rest()
 		t.speak(i, role, text, parts)
 	}

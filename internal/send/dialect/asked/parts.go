@@ -25,6 +25,7 @@ func (t *taker) content(what string, raw json.RawMessage, join string, kinds ...
 	for _, m := range list {
 		p := t.within(what, m)
 		part, ok := p.part(kinds)
+		p.raw("annotations", "logprobs") // of answers that are sent back
 		if !ok {
 			var kind string
 			p.take(&kind, "type")
