@@ -147,7 +147,7 @@ func TestTheEndOfAnAnswerIsToldAlikeEverywhere(t *testing.T) {
 func toldBy(api, model, end, way, usual string) string {
 	provider := model[:strings.Index(model, "/")]
 	switch {
-	case provider == "openai" && api == "chat" && end == "refused": // passed on as it comes: the refusal is in the message
+	case (provider == "openai" || provider == "deepseek") && api == "chat" && end == "refused": // passed on: the refusal is in the message
 		return "stop"
 	case api == "responses" && end == "refused" && way == " stream" && provider != "openai" && provider != "bedrock":
 		return "incomplete" // text that was sent is not taken back
