@@ -185,6 +185,7 @@ type Item struct {
 	Cluster string `json:"cluster" parquet:"cluster"`
 	Expect  string `json:"expect" parquet:"expect"`
 	Fields  Raw    `json:"fields" parquet:"fields"` // of the row, as a JSON object
+	Files   Raw    `json:"files" parquet:"files"`   // that requests about it show, with their hashes, as a JSON list
 }
 
 // SetParams writes the parameters of a lane into the row.

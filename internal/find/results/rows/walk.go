@@ -154,6 +154,11 @@ func (t *Reader) Items(ctx context.Context) iter.Seq2[*Item, error] {
 				if err == nil {
 					row.Fields, err = RawJSON(it.Fields, 1)
 				}
+				if err == nil {
+					var files string
+					files, err = assay.EncodeFiles(it.Files)
+					row.Files = Raw(files)
+				}
 				if !yield(row, err) || err != nil {
 					return
 				}

@@ -38,8 +38,10 @@ type readSample struct {
 	Error  *struct {
 		Message string `json:"message"`
 	} `json:"error"`
-	Limit   json.RawMessage `json:"limit"`
-	Invalid json.RawMessage `json:"invalidation"`
+	Limit json.RawMessage `json:"limit"`
+
+	Attached map[string]string `json:"attachments"` // by what the parts of messages name them
+	Invalid  json.RawMessage   `json:"invalidation"`
 }
 
 type readMessage struct {
@@ -54,11 +56,7 @@ func (m *readMessage) words() (text, thoughts string, further bool) {
 	if json.Unmarshal(m.Content, &one) == nil {
 		return one, "", m.Role == "tool" || export.NotEmpty(m.Tools)
 	}
-	var parts []struct {
-		Type      string `json:"type"`
-		Text      string `json:"text"`
-		Reasoning string `json:"reasoning"`
-	}
+	var parts []part
 	if json.Unmarshal(m.Content, &parts) != nil {
 		return "", "", export.NotEmpty(m.Content)
 	}
@@ -70,6 +68,7 @@ func (m *readMessage) words() (text, thoughts string, further bool) {
 			texts = append(texts, p.Text)
 		case "reasoning":
 			thought = append(thought, p.Reasoning)
+		case "image", "document", "audio":
 		default:
 			further = true
 		}
@@ -179,6 +178,9 @@ func (r *reader) asked(at assay.Place, s *readSample, row *rows.Answer) (bool, e
 		if texts := s.userTexts(); len(texts) > 0 {
 			fields["messages"] = texts
 		}
+		if names := s.shown(); len(names) > 0 {
+			fields["media"] = names
+		}
 	}
 	packed, err := folder.Marshal(fields)
 	if err != nil {
@@ -207,6 +209,18 @@ func (s *readSample) question() (text, system string) {
 		}
 	}
 	return strings.Join(texts, "\n\n"), system
+}
+
+// shown returns the names of what a sample's question shows.
+func (s *readSample) shown() (names []string) {
+	var all []readMessage
+	if json.Unmarshal(s.Input, &all) != nil {
+		return nil
+	}
+	for i := range all {
+		names = append(names, all[i].shown(s.Attached)...)
+	}
+	return names
 }
 
 // userTexts returns the messages of the user in a conversation of several turns.

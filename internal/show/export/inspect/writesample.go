@@ -71,7 +71,8 @@ func (l *logWriter) sample(ctx context.Context, row *rows.Answer, e rows.Entry, 
 	uid := newID(row.Run, row.Key)
 	s := &sample{
 		ID: sampleID(e.Answer.Key, row.Item, placeOf(script.ReadingOf(at))...), Epoch: max(1, row.Draw), Target: it.Expect,
-		Models: usageByName{}, Roles: usageByName{}, UUID: uid, Events: []modelEvent{}, Messages: l.messages(uid, p),
+		Models: usageByName{}, Roles: usageByName{}, UUID: uid, Events: []modelEvent{},
+		Messages: l.messages(uid, p, it.Files),
 	}
 	if p == nil { // what was asked cannot be made again, or was never made
 		s.Messages = []message{{ID: uid + ".1", Role: "user", Content: textOf(it, row.Item), Source: "input"}}
@@ -84,6 +85,9 @@ func (l *logWriter) sample(ctx context.Context, row *rows.Answer, e rows.Entry, 
 	}
 	for name, v := range it.Fields {
 		s.Metadata["field_"+name] = v
+	}
+	if len(it.Files) > 0 {
+		s.Metadata["files"] = it.Files
 	}
 	l.reply(s, row)
 	for i := range e.Verdicts {
@@ -108,14 +112,14 @@ func textOf(it assay.Item, id string) string {
 	return id
 }
 
-// messages returns a prompt as messages.
-func (l *logWriter) messages(uid string, p *assay.Prompt) []message {
+// messages returns a prompt as messages. What one shows is named by files, which are those of the items that it is about.
+func (l *logWriter) messages(uid string, p *assay.Prompt, files []assay.File) []message {
 	out := []message{}
 	if p == nil {
 		return out
 	}
-	add := func(role, text, source string) {
-		out = append(out, message{ID: fmt.Sprintf("%s.%d", uid, len(out)+1), Role: role, Content: text, Source: source})
+	add := func(role string, content any, source string) {
+		out = append(out, message{ID: fmt.Sprintf("%s.%d", uid, len(out)+1), Role: role, Content: content, Source: source})
 	}
 	if p.System != "" {
 		add("system", p.System, "input")
@@ -123,6 +127,9 @@ func (l *logWriter) messages(uid string, p *assay.Prompt) []message {
 	context := p.Context
 	for _, m := range p.Messages {
 		switch {
+		case len(m.Parts) > 0:
+			add(string(m.Role), contentOf(context, m.Parts, files), "input")
+			context = ""
 		case m.Role == assay.RoleUser && context != "":
 			add(string(m.Role), context+"\n\n"+m.Text, "input")
 			context = ""
@@ -293,7 +300,7 @@ func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) erro
 	}
 	for i := range block {
 		v := l.rows.Verdict(&block[i])
-		s, err := l.pair(ctx, v, &block[i], replies[i], prompts[i])
+		s, err := l.pair(ctx, v, &block[i], replies[i], prompts[i], items[replies[i].At.Item].Files)
 		if err != nil {
 			return err
 		}
@@ -318,7 +325,8 @@ func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) erro
 }
 
 // pair returns one comparison as a sample. Without a reply, it was decided without a model.
-func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, stored *store.Verdict, a store.Answer, p *assay.Prompt) (*sample, error) {
+func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, stored *store.Verdict, a store.Answer, p *assay.Prompt,
+	files []assay.File) (*sample, error) {
 	uid := newID(v.Run, v.Key, "pair")
 	parts := append(placeOf(script.ReadingOf(stored.At)), v.First, v.Second)
 	for _, part := range []string{v.Trait, v.Prompt} {
@@ -335,7 +343,7 @@ func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, stored *store.Ver
 	}
 	s := &sample{
 		ID: sampleID(stored.At.Key(), about, parts...), Epoch: max(1, v.Draw), Models: usageByName{}, Roles: usageByName{}, UUID: uid,
-		Events: []modelEvent{}, Messages: l.messages(uid, p), Output: modelOutput{Choices: []choice{}}, Input: []message{},
+		Events: []modelEvent{}, Messages: l.messages(uid, p, files), Output: modelOutput{Choices: []choice{}}, Input: []message{},
 		Started: timestamp(stored.Given), Completed: timestamp(stored.Given),
 	}
 	s.Metadata = map[string]any{
