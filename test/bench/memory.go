@@ -79,7 +79,8 @@ func mediaBench(ctx context.Context, b *bench) error {
 	gb := float64(given) / 1e9
 	fmt.Printf("assay plan     %s: %.2f s for each of %.1f GB\n", plan, plan.wall.Seconds()/gb, gb)
 	fmt.Printf("assay run      %s (under 200 MB)\n", run)
-	fmt.Printf("on the disk    %.2f of the pictures' size as copies, %.2f in all\n", float64(kept)/float64(given), float64(all)/float64(given))
+	fmt.Printf("on the disk    %.2f of the pictures' size as copies, %.2f in all\n", float64(kept)/float64(given),
+		float64(all)/float64(given))
 	return nil
 }
 
