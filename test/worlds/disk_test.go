@@ -2,6 +2,7 @@ package worlds
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -46,16 +47,32 @@ func (m *machine) flag(of *bool) bool {
 // copyBook copies the ledger and its log to another name.
 func (m *machine) copyBook(to string) {
 	for _, part := range []string{"", "-wal"} {
-		text, err := os.ReadFile(m.book + part)
+		err := m.copyFile(m.book+part, m.book+to+part)
 		if errors.Is(err, os.ErrNotExist) {
 			err = os.RemoveAll(m.book + to + part)
-		} else if err == nil {
-			err = os.WriteFile(m.book+to+part, text, 0o600)
 		}
 		if err != nil {
 			panic(err)
 		}
 	}
+}
+
+// copyFile copies a file through one buffer, as it is done at every commit.
+func (m *machine) copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	if m.buffer == nil {
+		m.buffer = make([]byte, 1<<16)
+	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in}, m.buffer)
+	return errors.Join(err, out.Close())
 }
 
 func (m *machine) remember(op artifacts.Step, name string) {

@@ -30,6 +30,8 @@ type machine struct {
 	note  func(line string)
 	links *connections
 
+	buffer []byte // for copies of the ledger
+
 	mu        sync.Mutex
 	waiting   []*step
 	taken     uint64

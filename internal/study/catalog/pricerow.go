@@ -58,27 +58,28 @@ func ReadOverrides(r io.Reader) (Overrides, error) {
 
 // With returns the catalogue with some prices replaced. A replaced price is replaced as a whole.
 func (c *Catalog) With(overrides Overrides) (*Catalog, error) {
-	d := *c
-	d.prices = maps.Clone(c.prices)
 	var bad []error
+	var prices []Price
 	for _, row := range overrides.Prices {
 		if row.Source == "" {
 			row.Source = "user"
 		}
-		price, err := c.resolve(row)
-		if err == nil && !price.Live.Short.complete() {
-			err = fmt.Errorf("price of %s/%s: input and output are needed", row.Vendor, row.Model)
-		}
-		if err != nil {
-			bad = append(bad, err)
-			continue
-		}
-		d.prices[keyOf(row.Vendor, row.Model)] = price
+		price, err := c.PriceOf(row)
+		bad, prices = append(bad, err), append(prices, price)
 	}
 	if err := errors.Join(bad...); err != nil {
 		return nil, err
 	}
-	return &d, nil
+	return c.Fixed(prices), nil
+}
+
+// PriceOf returns the price that a row of the user's states.
+func (c *Catalog) PriceOf(row PriceRow) (Price, error) {
+	price, err := c.resolve(row)
+	if err == nil && !price.Live.Short.complete() {
+		err = fmt.Errorf("price of %s/%s: input and output are needed", row.Vendor, row.Model)
+	}
+	return price, err
 }
 
 // Fixed returns the catalogue with the prices that some models had at another time, the unknown ones too.

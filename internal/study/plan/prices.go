@@ -11,6 +11,7 @@ import (
 // Prices returns the catalogue with the prices of a study over it.
 func Prices(c *catalog.Catalog, s *study.Study) (*catalog.Catalog, assay.Problems) {
 	var problems assay.Problems
+	var own []catalog.Price
 	for _, e := range s.Prices {
 		provider, model, ok := strings.Cut(e.Name, "/")
 		if !ok {
@@ -22,14 +23,14 @@ func Prices(c *catalog.Catalog, s *study.Study) (*catalog.Catalog, assay.Problem
 		v := e.Value
 		row := catalog.PriceRow{Vendor: kind, Model: model, Batch: v.Batch, Date: "", Source: "study"}
 		row.Input, row.Cached, row.Write, row.Output = v.Input, v.Cached, v.CacheWrite, v.Output
-		with, err := c.With(catalog.Overrides{Prices: []catalog.PriceRow{row}})
+		price, err := c.PriceOf(row)
 		if err != nil {
 			problems.Add(e.At, "", "%s", err)
 			continue
 		}
-		c = with
+		own = append(own, price)
 	}
-	return c, problems
+	return c.Fixed(own), problems
 }
 
 // Limits returns the limits of a lane's provider.

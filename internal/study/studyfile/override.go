@@ -56,10 +56,9 @@ func (r *reader) apply(root, profile *decode.Node) {
 }
 
 // otherProfiles warns of what is wrong with profiles that are not applied, as far as the keys of a study tell. text is the file,
-// and known are the problems that it has without them.
-func (r *reader) otherProfiles(name string, text []byte, applied string, known assay.Problems) {
-	all, _ := decode.Parse(name, text)
-	for _, profile := range pairsOf(all.Child("profiles")) {
+// profiles are all that it has, and known are the problems that it has without them.
+func (r *reader) otherProfiles(name string, text []byte, profiles []decode.Pair, applied string, known assay.Problems) {
+	for _, profile := range profiles {
 		if profile.Key == applied || profile.Value.Kind != decode.Map {
 			continue
 		}

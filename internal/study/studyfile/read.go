@@ -53,11 +53,12 @@ func Read(fsys fs.FS, name string, o Options) (*study.Study, assay.Problems) {
 		r.Wrong(root, "a map that starts with `study: NAME`")
 		return nil, r.found
 	}
+	profiles := slices.Clone(pairsOf(root.Child("profiles")))
 	expand(root)
 	r.override(root, o)
 	expand(root) // what was set may be written in short, too
 	r.Into(root, r.study)
-	r.otherProfiles(name, text, o.Profile, r.found)
+	r.otherProfiles(name, text, profiles, o.Profile, r.found)
 	r.loadLanes()
 	r.expandLanes()
 	r.travel(o.Mode)

@@ -224,7 +224,7 @@ func (c *Cutter) begin(ctx context.Context) error {
 		if d.sink, err = artifacts.Create(ctx, c.Files, c.Run.ID, name); err != nil {
 			return err
 		}
-		d.out = bufio.NewWriterSize(d.sink, 1<<20)
+		d.out = bufio.NewWriterSize(d.sink, 1<<17)
 		d.frame = dialect.FrameOf(c.Route.Wire, c.Route.Lane.Model)
 		if _, err := d.out.WriteString(d.frame.Open); err != nil {
 			return err

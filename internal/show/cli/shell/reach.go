@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -34,24 +35,25 @@ func (f *ReachFlags) RegisterPlace(c *cobra.Command, words string) {
 	c.Flags().StringVar(&f.Wish.KeyEnv, "key-env", "", "the variable that holds the key (default: the vendor's own)")
 	f.settings = map[string]*string{}
 	for _, name := range catalog.SettingNames() {
-		if words := settingWords(name); words != "" {
-			f.settings[name] = c.Flags().String(name, "", words)
+		if what := settingWords()[name]; what != "" {
+			f.settings[name] = c.Flags().String(name, "", what)
 		}
 	}
 }
 
-// settingWords returns what a setting is at the vendors that need it.
-func settingWords(name string) string {
-	var words []string
+// settingWords returns what settings are at the vendors that need them, by name.
+var settingWords = sync.OnceValue(func() map[string]string {
+	words := map[string]string{}
 	for _, v := range catalog.Default().Vendors() {
 		for _, s := range v.Settings {
-			if s.Name == name {
-				words = append(words, fmt.Sprintf("%s: %s (default: %s)", v.Title, s.What, strings.Join(s.Env, " or ")))
+			if words[s.Name] != "" {
+				words[s.Name] += "; "
 			}
+			words[s.Name] += fmt.Sprintf("%s: %s (default: %s)", v.Title, s.What, strings.Join(s.Env, " or "))
 		}
 	}
-	return strings.Join(words, "; ")
-}
+	return words
+})
 
 func titleOf(vendor string) string {
 	v, _ := catalog.Default().Vendor(vendor)
