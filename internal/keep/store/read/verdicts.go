@@ -49,6 +49,24 @@ func CountVerdicts(ctx context.Context, s *Reader, run int64) (int64, error) {
 	return n, err
 }
 
+// CountSilent returns how many verdicts of a run judge nothing, by their states.
+func CountSilent(ctx context.Context, s *Reader, run int64) (map[assay.VerdictState]int64, error) {
+	type count struct {
+		state assay.VerdictState
+		n     int64
+	}
+	scan := func(rows *sql.Rows) (c count, err error) { return c, rows.Scan(&c.state, &c.n) }
+	out := map[assay.VerdictState]int64{}
+	for c, err := range db.Walk(ctx, s.db, "count verdicts", scan, `SELECT state, COUNT(*) FROM verdicts
+		WHERE run_no = $1 AND stale = 0 AND state IN ('abstained', 'malformed', 'failed') GROUP BY state`, run) {
+		if err != nil {
+			return nil, err
+		}
+		out[c.state] = c.n
+	}
+	return out, nil
+}
+
 // People lists the people who have given verdicts in a stage, by name.
 func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string, error) {
 	var out []string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
 	"assay/internal/send/batchrun"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
@@ -29,8 +31,6 @@ const (
 	// silentCauses counts them by cause, with one of each.
 	silentCauses = "SELECT COUNT(*), state, reason, stage, judge, MIN(item) FROM verdicts_named WHERE run = '%s' AND state IN " +
 		"('abstained', 'malformed', 'failed') GROUP BY state, reason, stage, judge ORDER BY COUNT(*) DESC, stage, judge, reason LIMIT %d"
-	silentCounts = "SELECT state, COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', " +
-		"'failed') GROUP BY state ORDER BY state"
 	// unreadCount counts the replies of models that no verdict was read from.
 	unreadCount = "SELECT COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state = 'malformed' AND segment_no IS NOT NULL"
 )
@@ -225,13 +225,13 @@ func printUnasked(ctx context.Context, w *shell.World, h *shell.Home, run store.
 
 // PrintUnjudged prints how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
 func PrintUnjudged(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
-	var parts []string
-	err := h.Ledger.Reader.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {
-		parts = append(parts, fmt.Sprintf("%v %s", values[1], shell.Cell(values[0])))
-		return nil
-	})
-	if err != nil || len(parts) == 0 {
+	silent, err := read.CountSilent(ctx, h.Ledger.Reader, run.No)
+	if err != nil || len(silent) == 0 {
 		return err
+	}
+	var parts []string
+	for _, state := range slices.Sorted(maps.Keys(silent)) {
+		parts = append(parts, fmt.Sprintf("%d %s", silent[state], state))
 	}
 	_, err = fmt.Fprintf(w.Stderr, "verdicts that judge nothing: %s (assay errors %s --verdicts lists why)\n",
 		strings.Join(parts, ", "), h.Named(run))
