@@ -95,3 +95,13 @@ func FuzzLenientJSON(f *testing.F) {
 		}
 	})
 }
+
+func TestNumbersMayHaveASignInTheirExponent(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"1e+2,": "1e+2", "-3.5}": "-3.5", "7": "7"} {
+		s := &scanner{text: text}
+		if n, ok := s.number(); !ok || n.String() != want {
+			t.Errorf("%s: %s, %t", text, n, ok)
+		}
+	}
+}

@@ -210,3 +210,22 @@ func TestConversationsReadFromTopToBottom(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestAStatementWithoutATextIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fields map[string]any
+		field  string
+		empty  bool
+	}{
+		{map[string]any{"statement": "be kind"}, "statement", false},
+		{map[string]any{"statement": ""}, "statement", true},
+		{map[string]any{"statement": map[string]any{"text": "be kind"}}, "statement", false},
+		{map[string]any{"statement": map[string]any{"id": "7"}}, "statement", true},
+		{map[string]any{"other": "x"}, "", false},
+	} {
+		if field, empty := judge.EmptyStatement(c.fields); field != c.field || empty != c.empty {
+			t.Errorf("%v: %q, %t", c.fields, field, empty)
+		}
+	}
+}

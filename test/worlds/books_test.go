@@ -3,6 +3,8 @@ package worlds
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/simulator"
@@ -80,11 +82,11 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 	perhaps -= spent
 	unsure := false // a run was cancelled
 	for _, r := range all {
-		if r.Spent == nil {
+		if r.Spent == nil && !h.unread() {
 			return breaks(L2, h.assay(ctx, ending{}, "spend", r.Run, "--json").String(), "every answer has a known price",
 				"run %s has answers without one", r.Run)
 		}
-		spent += nano(*r.Spent)
+		spent += nano(r.AtLeast)
 		perhaps += nano(r.Perhaps + r.Unpriced)
 		unsure = unsure || r.State == "cancelled"
 	}
@@ -96,6 +98,11 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 			"billed %d, spent %d, perhaps %d nano-dollars; %d short", billed, spent, perhaps, billed-spent-perhaps)
 	}
 	return nil
+}
+
+// unread reports whether a provider hands out lines that cannot be read: what they cost is not known.
+func (h *history) unread() bool {
+	return slices.ContainsFunc(h.Faults, func(f string) bool { return strings.Contains(f, "malformed") })
 }
 
 // lostLive returns the most that live answers cost which a backup cannot know.

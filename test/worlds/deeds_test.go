@@ -22,7 +22,7 @@ var acknowledged = regexp.MustCompile(`(?m)^([0-9]+) labels? by human:ada in thi
 func (h *history) label(ctx context.Context, a Action) error {
 	stage, keys := "", []string{"1", "2", "n", "u", "s"}
 	switch {
-	case h.study.Judge == "model":
+	case h.study.labelled():
 		stage = "good"
 	case h.study.Compare != "":
 		stage, keys = "arena", []string{"a", "b", "t", "n", "u"}
@@ -86,4 +86,46 @@ func (h *history) copied(ctx context.Context) error {
 	}
 	h.back = true // from now on the providers know more than the home
 	return h.sane(h.assay(ctx, ending{}, "resume", "--all", "--home", "copy"))
+}
+
+// lost loses the home, and recovers what the providers of the study still hold.
+func (h *history) lost(ctx context.Context, a Action) error {
+	all, err := h.runs(ctx)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	h.back, h.ran = true, false
+	if err := errors.Join(h.m.links.drop(), os.RemoveAll(h.home())); err != nil {
+		return err
+	}
+	for _, vendor := range h.study.vendors() {
+		for _, end := range []ending{a.End, {}} { // who is disturbed does it again
+			if err := h.sane(h.assay(ctx, end, "adopt", vendor, "--study", "study.yaml")); err != nil {
+				return err
+			}
+			if end.How == power {
+				if err := h.m.loseUnsynced(); err != nil {
+					return err
+				}
+			}
+			if a.End.How == "" {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// tune changes what the newest run may send.
+func (h *history) tune(ctx context.Context, a Action) error {
+	lane := h.study.Lanes[h.rng.IntN(len(h.study.Lanes))].Name
+	change := [][]string{{"--pause", lane}, {"--pause", lane}, {"--unpause", lane}, {"--concurrency", "1"},
+		{"--rate", "30/min", "--lane", lane}, {"--reset"}}[h.rng.IntN(6)]
+	s := h.assay(ctx, a.End, append([]string{"tune"}, change...)...)
+	if a.End.How == power {
+		if err := h.m.loseUnsynced(); err != nil {
+			return err
+		}
+	}
+	return h.sane(s)
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/judge/program"
 	"assay/internal/send/engine"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
@@ -130,9 +131,12 @@ func (h *history) charged(c simulator.Charge) {
 
 // write writes the study as it is now.
 func (h *history) write() error {
-	return errors.Join(
-		os.WriteFile(filepath.Join(h.dir, "study.yaml"), []byte(h.study.Text()), 0o600),
-		os.WriteFile(filepath.Join(h.dir, "items.csv"), []byte(h.study.Table()), 0o600))
+	var err error
+	for name, text := range map[string]string{"study.yaml": h.study.Text(), "items.csv": h.study.Table(), "gold.csv": h.study.GoldTable(),
+		"score.sh": h.study.Script()} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600))
+	}
+	return err
 }
 
 // patience is how long a command may take: no provider needs that long.
@@ -176,6 +180,10 @@ func (h *history) act(ctx context.Context, a Action) error {
 	case doRotate:
 		h.rotate()
 		return nil
+	case doLost:
+		return h.lost(ctx, a)
+	case doTune:
+		return h.tune(ctx, a)
 	case doCopy:
 		return h.copied(ctx)
 	case doDamage:
@@ -249,6 +257,7 @@ func (h *history) process(ctx context.Context, end ending, w shell.World) saying
 		Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
 		Synced: p.synced, Files: p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(),
 		Ended: h.m.gone, Boot: h.m.boot(), Connect: h.m.links.open, Timing: h.idle,
+		Judges: func(ctx context.Context, s program.Start) error { return p.judges(ctx, s, h.World.Slow) },
 	}
 	s := saying{args: w.Args, code: cli.Main(ctx, w)}
 	s.out, s.err = out.String(), errs.String()

@@ -15,7 +15,10 @@ type Study struct {
 	Prompt      string
 	Turns       []string // further ones
 	Repeats     int
-	Judge       string // "", "rule" or "model"
+	Judge       string // "", "rule", "model" or "program"
+	Jury        string // how two models that judge decide; empty: one does
+	Gold        string // labels that are right: "", "chosen" or "drawn"
+	Strict      int    // how strict the program is
 	Rubric      string // the text of a model's judgement
 	Compare     string // "", "all", "sample" or "rounds"
 	Mode        string
@@ -90,7 +93,11 @@ func newStudy(r *rand.Rand) Study {
 	if r.IntN(3) == 0 {
 		s.Turns = append(s.Turns, "Are you sure?")
 	}
-	s.Judge = pick(r, "", "rule", "model", "model")
+	s.Judge = pick(r, "", "rule", "program", "model", "model", "model")
+	if r.IntN(3) == 0 {
+		s.Jury = pick(r, "each", "majority", "unanimous")
+	}
+	s.Gold = pick(r, "", "", "", "chosen", "drawn")
 	s.Rubric = "Question: {{ text }}\nAnswer: {{ answer.text }}\n" +
 		"Does it address the question? Reply with JSON only: {\"label\": \"good\"} or {\"label\": \"bad\"}."
 	if len(s.Lanes) > 1 {
@@ -189,9 +196,15 @@ var edits = map[string]func(s *Study, r *rand.Rand) bool{
 		s.Lanes[r.IntN(len(s.Lanes))].Name += "x"
 		return true
 	},
-	"prompt":  func(s *Study, _ *rand.Rand) bool { s.Prompt = "Briefly: " + s.Prompt; return true },
-	"rubric":  func(s *Study, _ *rand.Rand) bool { s.Rubric += " Be strict."; return s.Judge == "model" },
-	"judge":   func(s *Study, r *rand.Rand) bool { s.Judge = pick(r, "rule", "model"); return true },
+	"prompt": func(s *Study, _ *rand.Rand) bool { s.Prompt = "Briefly: " + s.Prompt; return true },
+	"rubric": func(s *Study, _ *rand.Rand) bool { s.Rubric += " Be strict."; return s.Judge == "model" },
+	"judge":  func(s *Study, r *rand.Rand) bool { s.Judge = pick(r, "rule", "model", "program"); return true },
+	"jury": func(s *Study, r *rand.Rand) bool {
+		s.Jury = pick(r, "", "each", "majority", "unanimous")
+		return s.judged()
+	},
+	"gold":    func(s *Study, r *rand.Rand) bool { s.Gold = pick(r, "", "chosen", "drawn"); return s.labelled() },
+	"program": func(s *Study, _ *rand.Rand) bool { s.Strict++; return s.Judge == "program" },
 	"compare": func(s *Study, _ *rand.Rand) bool { s.Compare = "all"; return len(s.Lanes) > 1 },
 	"repeats": func(s *Study, _ *rand.Rand) bool { s.Repeats++; return s.Repeats < 4 },
 	"turn": func(s *Study, _ *rand.Rand) bool {
@@ -240,27 +253,38 @@ func (s Study) Text() string {
 		}
 		w("  %s: {model: %s%s}\n", l.Name, l.Model, extra)
 	}
+	judges, jury := "judge", ""
 	if s.judged() {
 		w("  judge: {model: %s, temperature: 0}\n", judgeModel)
+	}
+	if s.judged() && s.Jury != "" {
+		w("  judge2: {model: %s, temperature: 0}\n", secondJudge)
+		judges, jury = "judge, judge2", ", jury: "+s.Jury
 	}
 	w("stages:\n  - name: answers\n    ask: items\n    lanes: [%s]\n    repeats: %d\n    turns:\n      - %q\n", s.laneNames(),
 		s.Repeats, s.asked())
 	for _, t := range s.Turns {
 		w("      - %q\n", t)
 	}
+	gold := ""
+	if s.Gold != "" {
+		gold = ", gold: gold.csv"
+	}
 	switch s.Judge {
 	case "rule":
 		w("  - {name: said, judge: answers, rubric: contains}\n")
 	case "model":
-		w("  - {name: good, judge: answers, judges: [judge], rubric: {prompt: %q, labels: {good: 1, bad: 0}}}\n", s.Rubric)
+		w("  - {name: good, judge: answers, judges: [%s]%s%s, rubric: {prompt: %q, labels: {good: 1, bad: 0}}}\n", judges, jury, gold, s.Rubric)
+	case "program":
+		w("  - {name: good, judge: answers%s, rubric: {command: [sh, score.sh], labels: {good: 1, bad: 0}}}\n", gold)
 	}
 	switch s.Compare {
 	case "all":
-		w("  - {name: arena, compare: answers, rubric: better, judges: [judge], pairs: {all: true, order: both}}\n")
+		w("  - {name: arena, compare: answers, rubric: better, judges: [%s]%s, pairs: {all: true, order: both}}\n", judges, jury)
 	case "sample":
-		w("  - {name: arena, compare: answers, rubric: better, judges: [judge], pairs: {per_lane_pair: 4, seed: 3}}\n")
+		w("  - {name: arena, compare: answers, rubric: better, judges: [%s]%s, pairs: {per_lane_pair: 4, seed: 3}}\n", judges, jury)
 	case "rounds":
-		w("  - {name: arena, compare: answers, rubric: better, judges: [judge], pairs: {adaptive: {rounds: 2, per_round: 12, seed: 7}}}\n")
+		w("  - {name: arena, compare: answers, rubric: better, judges: [%s]%s, pairs: {adaptive: {rounds: 2, per_round: 12, seed: 7}}}\n", judges, jury)
 	}
 	return b.String()
 }
@@ -277,8 +301,31 @@ func (s Study) asked() string {
 // judgeModel is the model that judges.
 const judgeModel = "openai/gpt-4.1-mini"
 
+// secondJudge is the model that judges beside it.
+const secondJudge = "mistral/mistral-small-latest"
+
 // judged reports whether a model judges.
 func (s Study) judged() bool { return s.Judge == "model" || s.Compare != "" }
+
+// labelled reports whether answers are judged by labels that people can give, too.
+func (s Study) labelled() bool { return s.Judge == "model" || s.Judge == "program" }
+
+// vendors lists the providers that the study asks.
+func (s Study) vendors() (all []string) {
+	models := []string{}
+	for _, l := range s.Lanes {
+		models = append(models, l.Model)
+	}
+	if s.judged() {
+		models = append(models, judgeModel, secondJudge)
+	}
+	for _, m := range models {
+		if vendor, _, _ := strings.Cut(m, "/"); !slices.Contains(all, vendor) {
+			all = append(all, vendor)
+		}
+	}
+	return all
+}
 
 func (s Study) laneNames() string {
 	var all []string
@@ -286,6 +333,23 @@ func (s Study) laneNames() string {
 		all = append(all, l.Name)
 	}
 	return strings.Join(all, ", ")
+}
+
+// GoldTable returns the labels that are right as a file.
+func (s Study) GoldTable() string {
+	text := "item,lane,label"
+	if s.Gold == "drawn" {
+		text += ",probability"
+	}
+	for i, it := range s.Items {
+		for j, l := range s.Lanes {
+			text += fmt.Sprintf("\n%s,%s,%s", it.ID, l.Name, []string{"good", "bad"}[(i+j)%2])
+			if s.Gold == "drawn" {
+				text += ",0.5"
+			}
+		}
+	}
+	return text + "\n"
 }
 
 // Table returns the items as a file.

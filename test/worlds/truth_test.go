@@ -57,7 +57,14 @@ func (h *history) checkVerdicts(_ context.Context, all []runState, _ bill) error
 		at := strings.Split(key, "|")
 		v := strings.Split(row, "|")
 		state, label := v[0], v[1]
-		if at[2] != "judge" || state != string(assay.VerdictValid) {
+		if h.study.Judge == "program" && at[3] == "good" && !strings.HasPrefix(at[2], "human:") && state != string(assay.VerdictMissing) {
+			want, said := scored(h.study.Script(), replies[v[2]+"|false|"])
+			if state != string(want) || want == assay.VerdictValid && label != said {
+				return breaks(L5, "", "a verdict is what the program said", "%s %s of %s, which it called %s %s", state, label, key, want, said)
+			}
+			continue
+		}
+		if !strings.HasPrefix(at[2], "judge") || state != string(assay.VerdictValid) {
 			continue
 		}
 		if label == "tie" && replies[v[2]+"|false|"] != "" && replies[v[2]+"|false|"] == replies[v[3]+"|false|"] {

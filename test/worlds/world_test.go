@@ -19,6 +19,7 @@ type World struct {
 	Queue   time.Duration
 	Rate    float64       // requests of a job that complete a second; 0: all at once
 	Idle    time.Duration // the longest sleep of a process that drives a run; 0: as in the program
+	Slow    time.Duration // how long a judging program takes
 	Actions []Action
 
 	Thorough bool `json:"-"` // findings are looked at in every form; otherwise in one of three
@@ -47,6 +48,8 @@ const (
 	doCopy   = "copy"    // a copy of the home is resumed beside it
 	doCall   = "gateway" // a program asks the gateway
 	doDamage = "damage"  // a file of a run is deleted, or a bit of it changes
+	doLost   = "lost"    // the home is lost, and what providers hold is recovered
+	doTune   = "tune"    // lanes are paused or go on, and limits change
 )
 
 // shows reports whether the world looks at findings in one of three forms.
@@ -62,6 +65,7 @@ func Make(seed uint64) World {
 	if r.IntN(8) > 0 {
 		w.Idle = time.Minute // it sleeps for most of a world, and twelve times fewer looks at nothing new find the same
 	}
+	w.Slow = time.Duration(r.IntN(3)) * 4 * time.Minute
 	for range r.IntN(4) {
 		w.Faults = append(w.Faults, newFault(r, w.Study))
 	}
@@ -156,6 +160,11 @@ func (w *World) disaster(r *rand.Rand) []Action {
 	if r.IntN(4) == 0 { // what comes late
 		return []Action{{Do: doWait, Wait: 7 * time.Hour}, w.command(r, "resume", "--all"), {Do: doWait, Wait: 20 * time.Hour}}
 	}
+	if r.IntN(3) == 0 {
+		lost := w.command(r, doLost)
+		lost.Aside = nil
+		return []Action{{Do: doWait, Wait: time.Duration(r.IntN(40)) * time.Hour}, lost, w.command(r, "run")}
+	}
 	return []Action{
 		{Do: doWait, Wait: time.Duration(r.IntN(90)) * time.Second}, {Do: doBackup}, w.command(r, "resume"),
 		{Do: doWait, Wait: time.Duration(r.IntN(60)) * time.Minute}, {Do: doBack}, w.command(r, "run"),
@@ -190,7 +199,7 @@ func (w *World) aim(r *rand.Rand) {
 }
 
 func (w *World) action(r *rand.Rand) Action {
-	switch n := r.IntN(20); {
+	switch n := r.IntN(22); {
 	case n < 3:
 		return Action{Do: doEdit, Edit: slices.Sorted(maps.Keys(edits))[r.IntN(len(edits))]}
 	case n < 6:
@@ -210,8 +219,12 @@ func (w *World) action(r *rand.Rand) Action {
 	case n < 19:
 		it, l := w.Study.Items[r.IntN(len(w.Study.Items))], w.Study.Lanes[r.IntN(len(w.Study.Lanes))]
 		return w.command(r, "redo", "--yes", "--stage", "answers", "--item", it.ID, "--lane", l.Name)
+	case n < 20:
+		return w.command(r, "cancel", "--yes")
+	case n < 21:
+		return w.command(r, doTune)
 	}
-	return w.command(r, "cancel", "--yes")
+	return w.command(r, "clean", pick(r, "--yes", "--remote", "--check"), pick(r, "--yes", "--hash"))
 }
 
 // jump is how far the clock is set: minutes, or a day.
@@ -279,6 +292,12 @@ func (w World) String() string {
 	if s.Judge != "" {
 		fmt.Fprintf(&b, ", judged by %s", s.Judge)
 	}
+	if s.Jury != "" {
+		fmt.Fprintf(&b, ", two judges (%s)", s.Jury)
+	}
+	if s.Gold != "" {
+		fmt.Fprintf(&b, ", gold labels (%s)", s.Gold)
+	}
 	if s.Compare != "" {
 		fmt.Fprintf(&b, ", pairs %s", s.Compare)
 	}
@@ -308,7 +327,7 @@ func (a Action) String() string {
 		return "wait " + a.Wait.String()
 	case doClock:
 		return "the clock is set by " + a.Wait.String()
-	case doBackup, doBack, doRead, doLabel, doRotate, doCopy, doDamage:
+	case doBackup, doBack, doRead, doLabel, doRotate, doCopy, doDamage, doLost, doTune:
 		return a.Do
 	default:
 		text = "assay " + strings.Join(a.Args, " ")

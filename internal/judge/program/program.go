@@ -26,6 +26,8 @@ type Runner struct {
 	// Env looks up a variable of the environment. Programs see only those variables that programs need to start: no key
 	// gets into them.
 	Env func(name string) (string, bool)
+	// Instead runs what is started in another way than as a process; nil: as one.
+	Instead func(ctx context.Context, s Start) error
 }
 
 // Start is one start of a program.
@@ -48,6 +50,9 @@ var errSlow = errors.New("it takes too long")
 
 // Run starts a program and waits for its end. A program that ran and did not end well is a *Crash.
 func (r *Runner) Run(ctx context.Context, s Start) error {
+	if r.Instead != nil {
+		return r.Instead(ctx, s)
+	}
 	name, err := Find(s.Folder, s.Command)
 	if err != nil {
 		return err

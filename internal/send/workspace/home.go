@@ -64,7 +64,7 @@ func New(w *World, h Home) *Home {
 		Runs: h.Ledger.Runs, Leases: h.Ledger.Leases, Imports: h.Ledger.Imports, Reader: h.Ledger.Reader, Catalog: catalog.Default(),
 		Files: h.Files}}
 	if h.Temporary == "" {
-		lib.Programs, lib.Folder = &program.Runner{Env: w.Env}, w.Disk.Folder
+		lib.Programs, lib.Folder = &program.Runner{Env: w.Env, Instead: w.Seams.Judges}, w.Disk.Folder
 	}
 	h.Planner = &planner.Planner{
 		Library: lib,

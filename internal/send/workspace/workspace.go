@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"time"
 
+	"assay/internal/judge/program"
 	"assay/internal/keep/artifacts"
 	"assay/internal/send/engine"
 	"assay/internal/send/process"
@@ -50,6 +51,7 @@ type Seams struct {
 	Random  io.Reader                                                     // of ids, nonces and jitter; nil: the system's
 	Self    process.Process                                               // whose leases these are; empty: this process
 	Ended   func(holder string) bool                                      // reports whether a process has ended; nil: the system is asked
+	Judges  func(ctx context.Context, s program.Start) error              // runs judging programs; nil: as processes
 }
 
 // IsSet reports whether a variable of the environment has a value.

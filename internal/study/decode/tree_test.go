@@ -68,3 +68,19 @@ func TestThePlaceOfATextIsBehindItsQuote(t *testing.T) {
 		}
 	}
 }
+
+func TestValuesAreFilledFromATree(t *testing.T) {
+	t.Parallel()
+	root, problems := decode.Parse("s.yaml", []byte("n: 3\nwords: [a, b]\nnothing: null\n"))
+	var got struct {
+		N       int      `json:"n"`
+		Words   []string `json:"words"`
+		Nothing string   `json:"nothing"`
+	}
+	got.Nothing = "as it was"
+	d := decode.Decoder{Problems: &problems}
+	d.Into(root, &got)
+	if len(problems) > 0 || got.N != 3 || strings.Join(got.Words, " ") != "a b" || got.Nothing != "as it was" {
+		t.Errorf("%+v, %v", got, problems)
+	}
+}

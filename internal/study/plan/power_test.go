@@ -23,3 +23,10 @@ func TestWhatIsAssumedOfItemsClustersAndDraws(t *testing.T) {
 	same("a scale from 1 to 5", (&Size{What: OfMeans, Scale: 4}).variance(), 1)
 	same("answers taken back", (&Size{What: OfExcess}).variance(), 0.2)
 }
+
+func TestNumbersAreRoundedToParts(t *testing.T) {
+	t.Parallel()
+	if a, b := rounded(12.345, 10), rounded(0.07, 100); a != 12.3 || b != 0.07 {
+		t.Error(a, b)
+	}
+}

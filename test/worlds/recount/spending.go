@@ -21,7 +21,7 @@ func (c *checker) costs() {
 			c.reusedPrice(&a)
 			if a.Price != nil {
 				sum += *a.Price
-			} else if stands(a.Ending) {
+			} else if stands(a.Ending) || a.unread() {
 				known = false
 			}
 			if a.Imported {
@@ -29,7 +29,7 @@ func (c *checker) costs() {
 			}
 			if a.Cost != nil {
 				spent += *a.Cost
-			} else if stands(a.Ending) {
+			} else if stands(a.Ending) || a.unread() {
 				paid = false
 			}
 		}
@@ -81,6 +81,9 @@ func (c *checker) perEach(claim Cost, cost *float64, valid int) {
 	c.same("price", "cost of 1,000 answers", thousand(each(claim.Answers)), thousand(claim.PerAnswer))
 	c.same("price", "cost of 1,000 valid verdicts", thousand(each(valid)), thousand(claim.PerVerdict))
 }
+
+// unread reports whether a line came that nobody can read: what it cost is not known. Other errors cost nothing.
+func (a *Answer) unread() bool { return a.Ending == "errored" && a.Cost == nil }
 
 func thousand(x *float64) *float64 {
 	if x == nil {

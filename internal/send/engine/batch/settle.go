@@ -233,7 +233,11 @@ func givenUp(e assay.Ending) bool {
 }
 
 func (r *reading) settlement(a store.Artifact, line provider.Line, key assay.Key, ord int64) store.Settlement {
-	return store.Settlement{Ord: ord, Key: key, Outcome: line.Outcome, Cost: r.w.Bill(line.Outcome), Artifact: a.No,
+	cost := r.w.Bill(line.Outcome)
+	if line.Malformed && !line.Outcome.Usage.Known {
+		cost = nil // an answer that was paid for may stand in it
+	}
+	return store.Settlement{Ord: ord, Key: key, Outcome: line.Outcome, Cost: cost, Artifact: a.No,
 		Offset: line.Offset, Length: line.Length, Sum: line.Sum,
 		Again: r.again(line.Outcome), Unread: r.w.Route.Unread(line.Outcome)}
 }

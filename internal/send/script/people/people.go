@@ -79,9 +79,13 @@ func (s *Stage) Drawable() bool {
 // pairs reports whether two answers are shown side by side.
 func (s *Stage) pairs() bool { return s.Rubric().Kind == judge.Pairs }
 
-// Tasks walks over everything that the stage is about, each pair once, whether it is answered or not.
+// Tasks walks over everything that the stage is about, each pair once, whether it is answered or not. What was ordered again counts, too.
 func (s *Stage) Tasks(ctx context.Context) iter.Seq2[analysis.Task, error] {
 	return func(yield func(analysis.Task, error) bool) {
+		if err := conditions.Refresh(ctx, s.Reader, s.Run.No, s.Stages); err != nil {
+			yield(analysis.Task{}, err)
+			return
+		}
 		for r, err := range s.Stages.Rows(ctx, s.Judging) {
 			if err != nil {
 				yield(analysis.Task{}, err)
