@@ -54,7 +54,7 @@ func (p *Panel) quote(d *analysis.Draw, decided []store.Verdict, judged map[assa
 	return out
 }
 
-// Wanted returns what is asked of labels: to know values within so much, or with apart, to tell two lanes apart that differ by so much. From
+// Wanted returns what is asked of labels: to know values within so much, or with apart, to tell lanes apart that differ by so much. From
 // 20 labelled items on it rests on these; before, on what judges usually are, and of scores it is not known.
 func (p *Panel) Wanted(ctx context.Context, d *analysis.Draw, size float64, apart bool) (w checked.Wanted, measured, ok bool, err error) {
 	w = checked.BeforeLabels(size, len(d.Items))

@@ -70,7 +70,7 @@ func (s *Sample) Pilot(scale Scale) (residual, label float64) {
 	return max(residual, least), max(label, residual, least)
 }
 
-// PilotApart returns the variances of differences between two lanes on one item, as Pilot does of values: the means over all pairs of lanes.
+// PilotApart returns the variances of differences between two lanes on one item, as Pilot does of values: means over all pairs of lanes.
 // False: no two lanes have labels on two items.
 func (s *Sample) PilotApart(scale Scale) (residual, label float64, ok bool) {
 	lanes, _ := s.labelledLanes()

@@ -61,13 +61,13 @@ func Label(w *shell.World) *cobra.Command {
 	f.home.Register(c)
 	c.Flags().StringVar(&f.as, "as", "", "your name (default: your user name)")
 	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
-	c.Flags().StringVar(&f.want, "for", "", "label as many items as it takes to know rates this well, such as 6: within 6 points")
-	c.Flags().StringVar(&f.apart, "apart", "", "label as many items as it takes to tell two lanes apart, such as 10: that differ by 10 points")
+	c.Flags().StringVar(&f.want, "for", "", "label until rates are known within so many points")
+	c.Flags().StringVar(&f.apart, "apart", "", "label until lanes that differ by so many points can be told apart")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
 	c.Flags().StringVar(&f.choose, "choose", chooseDrawn,
-		"of pairs: drawn (all of items at random), balanced (the least compared lanes first) or uncertain (not clear yet)")
-	c.Flags().IntVar(&f.raters, "raters", 0, "of single answers: so many people are asked about each from now on")
-	c.Flags().BoolVar(&f.adjudicate, "adjudicate", false, "decide the answers on which other people differ")
+		"of pairs: drawn (at random), balanced (least compared lanes first) or uncertain (not clear yet)")
+	c.Flags().IntVar(&f.raters, "raters", 0, "so many people are asked about each single answer")
+	c.Flags().BoolVar(&f.adjudicate, "adjudicate", false, "decide where other people differ")
 	return c
 }
 

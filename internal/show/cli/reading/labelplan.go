@@ -28,7 +28,8 @@ func targetOf(f labelFlags) (t target, err error) {
 	t.size, err = strconv.ParseFloat(t.text, 64)
 	switch {
 	case f.want != "" && f.apart != "":
-		return t, shell.Usage("--for 6: rates within 6 points; --apart 10: two lanes that differ by 10 points", "--for and --apart do not go together")
+		return t, shell.Usage("--for 6: rates within 6 points; --apart 10: lanes that differ by 10 points",
+			"--for and --apart do not go together")
 	case err != nil || !(t.size > 0 && t.size < 50):
 		return t, shell.Usage("such as "+t.flag+" 6: points", "%s %q is no number of points between 0 and 50", t.flag, t.text)
 	case f.count > 0:
