@@ -26,7 +26,8 @@ func benchmarks() []benchmark {
 		{"plan", "assay plan of 1,000,000 requests against rendering and encoding them to nowhere", planBench},
 		{"run", "a run of 1,000,000 requests end to end against encoding, copying, parsing and inserting the same bytes", runBench},
 		{"memory", "the peak of a run of 10,000 requests, through batch jobs and live, below 90 MB", memoryBench},
-		{"media", "10,000 items (-n) with a picture of 1 MB each: seconds of a plan per GB, the peak of a run below 200 MB, copies on the disk",
+		{"media", "10,000 items (-n) with a picture of 1 MB each: seconds of a plan per GB, the peak of a run below 200 MB, " +
+			"copies on the disk",
 			mediaBench},
 		{"idle", "waiting ten minutes for 10,000 open jobs", idleBench},
 		{"settle", "buying comparisons round by round, in 2,000 simulated studies a setting: false claims, intervals that hold, " +
