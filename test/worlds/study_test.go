@@ -274,7 +274,8 @@ func (s Study) Text() string {
 	case "rule":
 		w("  - {name: said, judge: answers, rubric: contains}\n")
 	case "model":
-		w("  - {name: good, judge: answers, judges: [%s]%s%s, rubric: {prompt: %q, labels: {good: 1, bad: 0}}}\n", judges, jury, gold, s.Rubric)
+		w("  - {name: good, judge: answers, judges: [%s]%s%s, rubric: {prompt: %q, labels: {good: 1, bad: 0}}}\n", judges, jury,
+			gold, s.Rubric)
 	case "program":
 		w("  - {name: good, judge: answers%s, rubric: {command: [sh, score.sh], labels: {good: 1, bad: 0}}}\n", gold)
 	}
@@ -284,7 +285,8 @@ func (s Study) Text() string {
 	case "sample":
 		w("  - {name: arena, compare: answers, rubric: better, judges: [%s]%s, pairs: {per_lane_pair: 4, seed: 3}}\n", judges, jury)
 	case "rounds":
-		w("  - {name: arena, compare: answers, rubric: better, judges: [%s]%s, pairs: {adaptive: {rounds: 2, per_round: 12, seed: 7}}}\n", judges, jury)
+		w("  - {name: arena, compare: answers, rubric: better, judges: [%s]%s, pairs: {adaptive: {rounds: 2, per_round: 12, seed: 7}}}\n",
+			judges, jury)
 	}
 	return b.String()
 }

@@ -60,7 +60,8 @@ func (h *history) checkVerdicts(_ context.Context, all []runState, _ bill) error
 		if h.study.Judge == "program" && at[3] == "good" && !strings.HasPrefix(at[2], "human:") && state != string(assay.VerdictMissing) {
 			want, said := scored(h.study.Script(), replies[v[2]+"|false|"])
 			if state != string(want) || want == assay.VerdictValid && label != said {
-				return breaks(L5, "", "a verdict is what the program said", "%s %s of %s, which it called %s %s", state, label, key, want, said)
+				return breaks(L5, "", "a verdict is what the program said", "%s %s of %s, which it called %s %s", state, label, key,
+					want, said)
 			}
 			continue
 		}

@@ -2,6 +2,7 @@ package batchfile
 
 import (
 	"errors"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -87,10 +88,30 @@ func (e *Entry) leave(name string) error {
 // and which model gives it are never left out.
 func spare(body []byte, bad *Refusal) string {
 	name, _, _ := strings.Cut(bad.Param, ".")
-	needed := []string{"", "model", "messages", "input", "instructions", "tools", "max_tokens", "max_completion_tokens", "max_output_tokens"}
+	needed := []string{"", "model", "messages", "input", "instructions", "tools", "max_tokens", "max_completion_tokens",
+		"max_output_tokens"}
 	if bad.Status != 400 || bad.Code != "unsupported_parameter" && bad.Code != "unsupported_value" || slices.Contains(needed, name) ||
 		!jsontext.HasMember(body, name) {
 		return ""
 	}
 	return name
+}
+
+// aside reports whether a member of a body is kept by its sender and does not reach the model.
+func aside(name string) bool {
+	return slices.Contains([]string{"user", "metadata", "store", "safety_identifier", "stream", "stream_options"}, name)
+}
+
+// sealed reports whether a body asks for nothing besides the answer but thoughts in a form that only their maker reads: another
+// provider has none, and leaving them out takes nothing from anyone.
+func sealed(body []byte) bool {
+	only := true
+	jsontext.Members(body, func(name, value []byte) {
+		var wants []string
+		if string(name) == "include" {
+			only = json.Unmarshal(value, &wants) == nil &&
+				!slices.ContainsFunc(wants, func(w string) bool { return w != "reasoning.encrypted_content" })
+		}
+	})
+	return only
 }

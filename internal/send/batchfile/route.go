@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/assay/jsontext"
 	"assay/internal/send/dialect"
 	"assay/internal/send/dialect/asked"
 	"assay/internal/study/catalog"
@@ -193,7 +192,8 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 		return d, refuse(400, "unsupported_parameter", lost[0], "unsupported parameter: %s has no place at %s",
 			strings.Join(lost, ", "), v.Name)
 	}
-	if one := read.Params.Parallel; d.Lane.Mode == assay.ModeLive && one != nil && (v.DefaultAPI == "generate" || v.DefaultAPI == "converse") {
+	if one := read.Params.Parallel; d.Lane.Mode == assay.ModeLive && one != nil &&
+		(v.DefaultAPI == "generate" || v.DefaultAPI == "converse") {
 		d.OneCall, read.Params.Parallel = !*one, nil
 	}
 	d.Lane.API, d.Lane.Params = v.DefaultAPI, read.Params
@@ -227,25 +227,6 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 	d.Lane.Params = assay.Params{}
 	d.Lane.Name = v.Name + "/" + d.Lane.Model
 	return d, nil
-}
-
-// aside reports whether a member of a body is kept by its sender and does not reach the model.
-func aside(name string) bool {
-	return slices.Contains([]string{"user", "metadata", "store", "safety_identifier", "stream", "stream_options"}, name)
-}
-
-// sealed reports whether a body asks for nothing besides the answer but thoughts in a form that only their maker reads: another
-// provider has none, and leaving them out takes nothing from anyone.
-func sealed(body []byte) bool {
-	only := true
-	jsontext.Members(body, func(name, value []byte) {
-		var wants []string
-		if string(name) == "include" {
-			only = json.Unmarshal(value, &wants) == nil &&
-				!slices.ContainsFunc(wants, func(w string) bool { return w != "reasoning.encrypted_content" })
-		}
-	})
-	return only
 }
 
 // illegal returns the first parameter that the model would refuse.

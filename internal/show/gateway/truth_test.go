@@ -180,8 +180,8 @@ func (r *rig) ends(api, file string, got map[string]string) {
 // newBedrockRig returns a rig that reaches Bedrock as well.
 func newBedrockRig(t *testing.T, o rigOptions) *rig {
 	t.Helper()
-	o.env = map[string]string{"AWS_ACCESS_KEY_ID": "sim", "AWS_SECRET_ACCESS_KEY": "sim", "AWS_REGION": "us-east-1", "BEDROCK_BUCKET": "sim",
-		"BEDROCK_ROLE_ARN": "arn:aws:iam::123456789012:role/sim"}
+	o.env = map[string]string{"AWS_ACCESS_KEY_ID": "sim", "AWS_SECRET_ACCESS_KEY": "sim", "AWS_REGION": "us-east-1",
+		"BEDROCK_BUCKET": "sim", "BEDROCK_ROLE_ARN": "arn:aws:iam::123456789012:role/sim"}
 	o.bases = map[string]string{"BEDROCK_BASE_URL": "bedrock", "AWS_ENDPOINT_URL_S3": "s3"}
 	return newRig(t, o)
 }
