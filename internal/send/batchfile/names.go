@@ -1,8 +1,8 @@
 package batchfile
 
 import (
-	"errors"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
