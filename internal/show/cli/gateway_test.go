@@ -71,7 +71,7 @@ func TestAGatewayEndsWhenTheLedgerIsMigrated(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		t.Fatal("the gateway prints no address")
 	}
-	ledger, err := sql.Open("sqlite", filepath.Join(dir, "assay-data", "ledger.db"))
+	ledger, err := sql.Open("sqlite", filepath.Join(dir, "assay-data", "ledger.db")+"?_pragma=busy_timeout(30000)")
 	if err == nil {
 		_, err = ledger.ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
 	}
