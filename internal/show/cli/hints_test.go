@@ -220,7 +220,8 @@ func sources(t *testing.T) []source {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && (e.Name() == "testdata" || e.Name() == "bench" || strings.HasPrefix(e.Name(), ".") && len(e.Name()) > 2):
+		case e.IsDir() && (slices.Contains([]string{"testdata", "bench", "img"}, e.Name()) ||
+			strings.HasPrefix(e.Name(), ".") && len(e.Name()) > 2):
 			return fs.SkipDir
 		case kind == ".go" && !strings.HasSuffix(path, "_test.go"):
 			for _, text := range textsOf(t, path) {

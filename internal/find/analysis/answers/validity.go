@@ -29,7 +29,8 @@ type Validity struct {
 	cover   gather.Groups[struct{}]
 	drawn   *drawnLabels // nil: nobody was asked about drawn answers
 	given   *drawnLabels // that declare their probabilities; nil: none do
-	every   *drawnLabels // of all answers that judges judged, so that none was chosen; nil: some have none
+	every   *drawnLabels // of all answers that judges judged, so that none was chosen
+	chosen  bool         // some answers that judges judged have no label
 	key     []byte
 }
 
@@ -116,6 +117,7 @@ func (v *Validity) Learn(r *analysis.Row) {
 			v.given = newDrawnLabels(v.Job, v.yes, nil)
 		}
 		v.given.learn(unit, r)
+	case v.chosen:
 	case r.Judge == analysis.GoldJudge && !v.file, v.every == nil && !v.file:
 		v.every = newDrawnLabels(v.Job, v.yes, nil)
 		v.every.all = true
@@ -165,7 +167,7 @@ func (v *Validity) Add(r *analysis.Row) {
 	judge := v.judges.Of(r.Judge)
 	unit := string(v.unit(r))
 	if v.every != nil && v.every.labels[unit] == nil {
-		v.every = nil
+		v.every, v.chosen = nil, true
 	}
 	if d := v.sampled(); d != nil {
 		d.judged(unit, judge, r)
