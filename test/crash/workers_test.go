@@ -100,9 +100,19 @@ func (p proof) killShared(t *testing.T, want course, dir string) (reached int, e
 	if n := count(all); err != nil || n > 0 {
 		return n, err
 	}
-	// The others were faster: the first moment of a sort comes to every worker.
-	all, err = p.share(t.Context(), want, first, dir+"-again", server.Database(t))
-	return count(all), err
+	// The others were faster. The first moment of a sort comes to every worker that gets a part of the work.
+	for range 4 {
+		again := make([]*Point, len(first))
+		for i, at := range first {
+			own := *at
+			again[i] = &own
+		}
+		all, err = p.share(t.Context(), want, again, dir+"-again", server.Database(t))
+		if n := count(all); err != nil || n > 0 {
+			return n, err
+		}
+	}
+	return 0, nil
 }
 
 // share begins a run, lets one worker more drive it than there are kills, and holds the end against that of an undisturbed run.
