@@ -102,12 +102,7 @@ func (p proof) killShared(t *testing.T, want course, dir string) (reached int, e
 	}
 	// The others were faster. The first moment of a sort comes to every worker that gets a part of the work.
 	for range 4 {
-		again := make([]*Point, len(first))
-		for i, at := range first {
-			own := *at
-			again[i] = &own
-		}
-		all, err = p.share(t.Context(), want, again, dir+"-again", server.Database(t))
+		all, err = p.share(t.Context(), want, first, dir+"-again", server.Database(t))
 		if n := count(all); err != nil || n > 0 {
 			return n, err
 		}
