@@ -181,7 +181,7 @@ func (c *collector) flush(ctx context.Context) error {
 
 // write writes one line of the file: its answer, or why there is none.
 func (c *collector) write(a *held) error {
-	answer := a.Ended && good(a.Outcome.Ending)
+	answer := a.Ended && a.Outcome.Ending.Stands()
 	switch {
 	case answer:
 		c.tally.Answers++

@@ -329,3 +329,21 @@ func TestABatchSaysOfItsProviderWhatAStudyWould(t *testing.T) {
 		t.Error("a lane that is not there has a route")
 	}
 }
+
+// What came back is kept as it came: among the requests without an answer.
+func TestAnEmptyAnswerIsNoneInEveryFormat(t *testing.T) {
+	t.Parallel()
+	r := newRigWith(t, simulator.Options{Responder: talker(" ")})
+	for id, mode := range map[string]assay.Mode{"batch": assay.ModeBatch, "live": assay.ModeLive} {
+		run, _ := r.drive(r.begin(id, id+".jsonl", lines("a", "b"), batchfile.Options{Mode: mode}), nil)
+		for _, f := range []batchrun.Format{batchrun.FormatProvider, batchrun.FormatJSONL, batchrun.FormatCSV} {
+			got, results, failed := r.collect(run, f)
+			if diff := cmp.Diff(batchrun.Tally{Failures: 2}, got); diff != "" {
+				t.Errorf("%s as %s (-want +got):\n%s", id, f, diff)
+			}
+			if f == batchrun.FormatProvider && (results != "" || strings.Count(failed, `"finish_reason"`) != 2) {
+				t.Errorf("%s: results %q, errors %q", id, results, failed)
+			}
+		}
+	}
+}

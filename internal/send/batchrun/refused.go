@@ -76,5 +76,5 @@ func (r *Reader) Counts(ctx context.Context, run store.Run) (Counts, error) {
 	return c, err
 }
 
-// good reports whether an ending brought back what was paid for.
+// good reports whether an ending brought a reply back, as OpenAI counts: a client sees in it that it is empty.
 func good(e assay.Ending) bool { return e.Stands() || e == assay.Empty }

@@ -49,6 +49,11 @@ const maxSteps = 40
 
 // Advance moves a segment as far as it can go now. *store.HeldError: another process is at it. ErrNoKey: not from here.
 func (e *Engine) Advance(ctx context.Context, segment int64) error {
+	return e.advance(ctx, segment, func(store.Segment) bool { return true })
+}
+
+// advance moves a segment while it may be moved.
+func (e *Engine) advance(ctx context.Context, segment int64, may func(store.Segment) bool) error {
 	err := e.leases.Segment(ctx, segment, func(ctx context.Context, h *hold.LeaseHolder) (err error) {
 		var w *hold.Work
 		for range maxSteps {
@@ -58,7 +63,7 @@ func (e *Engine) Advance(ctx context.Context, segment int64) error {
 			if w.Seg.State != store.Launched {
 				e.jobs.Forget(w.Seg)
 			}
-			if w.Asleep() {
+			if w.Asleep() || !may(w.Seg) {
 				return nil
 			}
 			asks := w.Seg.Mode == store.Live && w.Seg.State == store.Launched

@@ -13,7 +13,6 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/send/provider"
-	"assay/internal/show/cli/driving"
 	"assay/internal/show/cli/shell"
 )
 
@@ -36,7 +35,8 @@ func batchCollectCommand(w *shell.World) *cobra.Command {
 			"--format provider (default) keeps the provider's own result lines; requests without an answer go to NAME.errors.jsonl " +
 			"beside them.\n" +
 			"--format jsonl and csv write one flat row for every line of the file, with its status, text, tokens, cost and error.\n" +
-			"--partial takes what is there now; without it a batch that is not done is left alone.",
+			"--partial takes what is there now; without it a batch that is not done is left alone. Nothing is sent in either case: " +
+			"`assay resume` sends what has not gone out.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return shell.Usage("one after the other", "assay batch collect does not take %q", args[1])
@@ -117,10 +117,7 @@ func fetchNow(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 		return run, nil
 	}
 	if !h.Rehearsal {
-		if err := driving.WriteOrder(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
-			return run, err
-		}
-		if err := driving.Work(ctx, w, h, []*driving.Driven{{Run: run}}, driving.DriveOptions{Once: true}); err != nil {
+		if err := gather(ctx, w, h, run); err != nil {
 			return run, err
 		}
 	}
@@ -146,7 +143,39 @@ func fetchNow(ctx context.Context, w *shell.World, h *shell.Home, run store.Run,
 	}
 	return run, &shell.ExitError{Code: shell.ExitIncomplete,
 		Err:  fmt.Errorf("batch %s is not done: %s of %s requests have come back", run.ID, assay.Thousands(done), assay.Thousands(all)),
-		Hint: "assay resume " + h.Named(run) + " stays with it, --partial takes what is there"}
+		Hint: goesOn(ctx, h, run) + ", --partial takes what is there"}
+}
+
+// gather fetches what the providers have ready. Nothing is sent.
+func gather(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
+	if err := h.Ready(ctx); err != nil {
+		return err
+	}
+	if _, err := h.ReleaseEnded(ctx, run); err != nil {
+		return err
+	}
+	s, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return err
+	}
+	e, err := h.Engine(ctx, run, s)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	wrong, err := e.Gather(ctx, run.No)
+	for _, why := range wrong {
+		fmt.Fprintln(w.Stderr, "assay:", why)
+	}
+	return err
+}
+
+// goesOn names the command that gets the rest of a batch, and says what it does: it may have to send it first.
+func goesOn(ctx context.Context, h *shell.Home, run store.Run) string {
+	if away, err := h.JobsAway(ctx, run); err == nil && !away {
+		return "assay resume " + h.Named(run) + " sends the rest"
+	}
+	return "assay resume " + h.Named(run) + " stays with it"
 }
 
 // writeResults writes the files, each whole or not at all, and prints what they hold.
@@ -182,7 +211,7 @@ func writeResults(ctx context.Context, w *shell.World, h *shell.Home, run store.
 	case got.Open > 0:
 		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s of batch %s %s no answer yet",
 			assay.Count(got.Failures+got.Open, "request"), run.ID, assay.Verb(got.Failures+got.Open, "has", "have")),
-			Hint: "assay resume " + h.Named(run) + " stays with it"}
+			Hint: goesOn(ctx, h, run)}
 	case got.Failures > 0:
 		return &shell.ExitError{Code: shell.ExitIncomplete, Err: fmt.Errorf("%s of batch %s %s no answer",
 			assay.Count(got.Failures, "request"), run.ID, assay.Verb(got.Failures, "has", "have")),
