@@ -11,6 +11,7 @@ const (
 	DialectGenerate  Dialect = "generate"  // Gemini generateContent
 	DialectOllama    Dialect = "ollama"    // Ollama's own chat call
 	DialectConverse  Dialect = "converse"  // Bedrock Converse
+	DialectData      Dialect = "data"      // endpoints whose replies are no text: embeddings, moderations, OCR
 )
 
 // Carrier names the line (or the element of a document) in which a batch carries one body.

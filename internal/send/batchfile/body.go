@@ -20,6 +20,11 @@ func readBody(e *Entry) *flaw {
 	var err error
 	var f *flaw
 	switch e.API {
+	case "embeddings", "moderations", "ocr":
+		m := dataBody{shown: &b}
+		if err = json.Unmarshal(b.small, &m); err == nil {
+			f = m.into(e)
+		}
 	case "messages":
 		m := messagesBody{shown: &b}
 		if err = json.Unmarshal(b.small, &m); err == nil {
@@ -264,6 +269,20 @@ type openBody struct {
 	Stream      bool            `json:"stream"`
 	Background  bool            `json:"background"`
 	N           int             `json:"n"` // answers
+}
+
+// dataBody is a body of an endpoint whose replies are no text: its model, and how long what it is given is.
+type dataBody struct {
+	*shown `json:"-"`
+	Model  string `json:"model"`
+}
+
+func (b *dataBody) into(e *Entry) *flaw {
+	e.Model, e.Prompt = b.Model, len(b.input)
+	if e.API != "ocr" && !present(b.input) {
+		return flawf("", "the body has no input").as("missing_required_parameter", "input")
+	}
+	return nil
 }
 
 type messagesBody struct {

@@ -206,7 +206,7 @@ func (k *checker) settle(e Entry) bool {
 		k.f.add(e.Line, hint, fmt.Sprintf("the line has the form %s, %s takes %s", e.Shape.words(), k.file.Provider, want.words()))
 		return false
 	}
-	if !slices.Contains(k.vendor.APIs, e.API) {
+	if !k.vendor.Has(e.API) {
 		k.f.add(e.Line, "", fmt.Sprintf("%s has no %s api", k.file.Provider, e.API))
 		return false
 	}
@@ -255,6 +255,9 @@ func value[T any](p *T) any {
 func (k *checker) judge(e Entry) verdict {
 	lane := laneOf(k.file.Provider, e.Model, e.Model, e.API)
 	lane.Params, lane.Mode = e.Params, k.Mode
+	if slices.Contains(k.vendor.Data, e.API) { // its rules are the provider's
+		return verdict{}
+	}
 	issues := k.Catalog.Check(lane, k.file.Kind, k.Today)
 	found := k.Catalog.Find(k.file.Kind, e.Model)
 	if e.oldLimit && found.Family.Developer && k.vendor.MaxTokensField["chat"] == "max_completion_tokens" {

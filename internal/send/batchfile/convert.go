@@ -89,6 +89,10 @@ func (c *Conversion) Write(ctx context.Context, r io.Reader, out *Writer) error 
 
 // convert makes one request; nil if it cannot be.
 func (c *Conversion) convert(e Entry, report func(hint, what string, warning bool)) *assay.Request {
+	if e.API == "embeddings" || e.API == "moderations" || e.API == "ocr" {
+		report("", "a request of "+e.API+" is not converted", false)
+		return nil
+	}
 	read, err := asked.Read(dialectOf(e.API), e.Body)
 	if err != nil {
 		report("", "it cannot be told to "+c.Provider+": "+err.Error(), false)

@@ -70,7 +70,7 @@ type Entry struct {
 	ID      string // its author's; the number of the line in a file without ids
 	Shape   Shape
 	Model   string          // as the line names it, else the file's
-	API     string          // chat, responses, messages, generate or converse
+	API     string          // chat, responses, messages, generate, converse, embeddings, moderations or ocr
 	Lane    string          // among the file's lanes
 	Body    json.RawMessage // until the next entry is asked for
 	Offset  int64           // of the body's first byte in the file
@@ -234,7 +234,7 @@ func (r *rawLine) api(e *Entry) *flaw {
 		e.API = "converse"
 		return nil
 	case ShapeBare:
-		e.API = "chat"
+		e.API = bareAPI(e.Body)
 		return nil
 	}
 	var method, url string
@@ -249,10 +249,35 @@ func (r *rawLine) api(e *Entry) *flaw {
 		e.API = "chat"
 	case "/v1/responses", "/responses":
 		e.API = "responses"
+	case "/v1/embeddings", "/v4/embeddings", "/embeddings":
+		e.API = "embeddings"
+	case "/v1/moderations", "/moderations":
+		e.API = "moderations"
+	case "/v1/ocr":
+		e.API = "ocr"
 	default:
-		return flawf("assay carries /v1/chat/completions and /v1/responses", "its url is %q", url)
+		return flawf("assay carries chat/completions, responses, embeddings, moderations and ocr", "its url is %q", url)
 	}
 	return nil
+}
+
+// bareAPI tells from a body which API it is for: the job names that, and not the line.
+func bareAPI(body []byte) string {
+	api, model := "chat", ""
+	jsontext.Members(body, func(name, value []byte) {
+		switch string(name) {
+		case "document":
+			api = "ocr"
+		case "input":
+			api = "embeddings"
+		case "model":
+			model = string(value)
+		}
+	})
+	if api == "embeddings" && strings.Contains(model, "moderation") {
+		api = "moderations"
+	}
+	return api
 }
 
 // rawLine is the members of a line; slices of the line itself.

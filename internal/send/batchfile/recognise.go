@@ -1,7 +1,6 @@
 package batchfile
 
 import (
-	"slices"
 	"strings"
 
 	"assay/internal/assay"
@@ -13,7 +12,7 @@ import (
 func recognise(c *catalog.Catalog, e Entry) (provider string, candidates []string) {
 	var known []string
 	for _, v := range c.Vendors() {
-		if !v.Batch || v.Name == catalog.Compatible || ShapeOf(v) != e.Shape || !slices.Contains(v.APIs, e.API) ||
+		if !v.Batch || v.Name == catalog.Compatible || ShapeOf(v) != e.Shape || !v.Has(e.API) ||
 			e.ID != "" && nameless(v.Carrier) {
 			continue
 		}

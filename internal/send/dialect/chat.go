@@ -226,3 +226,22 @@ func (d *Decoder) chunkThoughts(c jsontext.Value) string {
 	}
 	return all.String()
 }
+
+// readData reads the reply of an endpoint that gives no text. What it holds is for who asked: kept are its usage and its fault.
+func (d *Decoder) readData(v jsontext.Value) assay.Outcome {
+	o := assay.Outcome{Model: d.same(&d.model, v.Get("model")), RequestID: d.word(v.Get("id"))}
+	usage := v.Get("usage")
+	if input := usage.Get("prompt_tokens"); input.Present() { // what comes out is not counted
+		var c counts
+		o.Usage = c.known(assay.Usage{Input: c.need(input)})
+	}
+	switch {
+	case v.Get("error").Present(), d.word(v.Get("object")) == "error":
+		return failed(o, d.fault(0, v))
+	case v.Get("data").First().Present(), v.Get("results").First().Present(), v.Get("pages").First().Present():
+		o.Ending = assay.Answered
+	default:
+		o.Ending = assay.Empty
+	}
+	return o
+}

@@ -47,6 +47,8 @@ func (d *Decoder) reply(dialect assay.Dialect, v jsontext.Value, r reasoning) as
 		return d.readOllama(v)
 	case assay.DialectConverse:
 		return d.readConverse(v)
+	case assay.DialectData:
+		return d.readData(v)
 	}
 	return failed(assay.Outcome{}, unreadable("no_dialect", "no dialect "+string(dialect)))
 }

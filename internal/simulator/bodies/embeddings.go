@@ -1,6 +1,7 @@
 package bodies
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -25,7 +26,7 @@ const (
 
 // Read takes a body apart.
 func (d Embeddings) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
-	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: stringOf(b, "model")}, Vector: embeddingSize}
+	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model"))}, Vector: embeddingSize}
 	for _, text := range stringsOf(b.Get("input")) {
 		q.addMessage("user", text)
 	}

@@ -39,6 +39,7 @@ func mistralRoutes(rt backend.Routes) {
 	rt.On(fault.Delete, "DELETE", "/batch/jobs/{id}", m.remove)
 	rt.On(fault.Ask, "POST", "/chat/completions", func(c *backend.Call) { c.Ask(mistralChat(), "") })
 	rt.On(fault.Ask, "POST", "/embeddings", func(c *backend.Call) { c.Ask(bodies.Embeddings{Named: true}, "") })
+	rt.On(fault.Ask, "POST", "/moderations", func(c *backend.Call) { c.Ask(bodies.Moderations{}, "") })
 	modelsRoutes(rt, "")
 }
 
@@ -118,6 +119,8 @@ func (m mistral) dialect(endpoint string) backend.Dialect {
 		return mistralChat()
 	case "/v1/embeddings":
 		return bodies.Embeddings{Named: true}
+	case "/v1/moderations":
+		return bodies.Moderations{}
 	}
 	return nil
 }
@@ -125,7 +128,7 @@ func (m mistral) dialect(endpoint string) backend.Dialect {
 func (m mistral) check(in mistralCreate, inline bool) *rules.Rejection {
 	switch {
 	case m.dialect(in.Endpoint) == nil:
-		return unprocessable("endpoint", "Input should be '/v1/chat/completions' or '/v1/embeddings'")
+		return unprocessable("endpoint", "Input should be '/v1/chat/completions', '/v1/embeddings' or '/v1/moderations'")
 	case in.Model == "":
 		return unprocessable("model", "Field required")
 	case inline == (len(in.InputFiles) > 0):

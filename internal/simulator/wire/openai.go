@@ -75,6 +75,7 @@ func openAIRoutes(rt backend.Routes, k openAIKind) {
 	rt.On(fault.Ask, "POST", "/chat/completions", func(c *backend.Call) { c.Ask(k.chat, "") })
 	rt.On(fault.Ask, "POST", "/responses", func(c *backend.Call) { c.Ask(bodies.Responses{}, "") })
 	rt.On(fault.Ask, "POST", "/embeddings", func(c *backend.Call) { c.Ask(bodies.Embeddings{}, "") })
+	rt.On(fault.Ask, "POST", "/moderations", func(c *backend.Call) { c.Ask(bodies.Moderations{}, "") })
 	modelsRoutes(rt, "")
 }
 
@@ -87,6 +88,8 @@ func (k openAIKind) dialect(endpoint string) backend.Dialect {
 		return bodies.Responses{}
 	case "/embeddings":
 		return bodies.Embeddings{}
+	case "/moderations":
+		return bodies.Moderations{}
 	}
 	return nil
 }
@@ -127,7 +130,8 @@ func (k openAIKind) create(c *backend.Call) {
 func (k openAIKind) check(in openAICreate) (time.Duration, *rules.Rejection) {
 	if k.dialect(in.Endpoint) == nil {
 		return 0, rules.Invalid("endpoint", "invalid_value",
-			"Invalid value: '%s'. Supported values are: '/v1/responses', '/v1/chat/completions' and '/v1/embeddings'.", in.Endpoint)
+			"Invalid value: '%s'. Supported values are: '/v1/responses', '/v1/chat/completions', '/v1/embeddings' and "+
+				"'/v1/moderations'.", in.Endpoint)
 	}
 	window, ok := parseWindow(in.CompletionWindow, max(k.days, 1))
 	if !ok {

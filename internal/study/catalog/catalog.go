@@ -66,6 +66,7 @@ type Vendor struct {
 	BatchSome     bool     `yaml:"batch_some"`     // the discount holds only for models whose price row has it
 	DefaultAPI    string   `yaml:"default_api"`
 	APIs          []string `yaml:"apis"`
+	Data          []string `yaml:"data"` // APIs whose replies are no text
 	Limits        Limits   `yaml:"limits"`
 	CacheMarks    bool     `yaml:"cache_marks"`
 	CacheKey      bool     `yaml:"cache_key"`
@@ -155,6 +156,7 @@ type api struct {
 	SeedField      string            `yaml:"seed_field"`
 	StoreFalse     bool              `yaml:"store_false"`
 	ModelInPath    bool              `yaml:"model_in_path"`
+	Data           bool              `yaml:"data"`  // its replies are no text: batch files alone may use it
 	Takes          map[string]string `yaml:"takes"` // lane key: the body's field that carries it; a dot means "inside"
 	Reserved       []string          `yaml:"reserved"`
 	Date           Date              `yaml:"date"`
@@ -186,9 +188,14 @@ func (c *Catalog) Kind(entry, kind, baseURL string) (string, bool) {
 	return kind, ok
 }
 
+// Has reports whether a vendor has an API, for text or for data.
+func (v Vendor) Has(api string) bool {
+	return slices.Contains(v.APIs, api) || slices.Contains(v.Data, api)
+}
+
 // apiOf returns the API that a lane speaks: its own choice, where the vendor has that, or the vendor's default.
 func (c *Catalog) apiOf(v Vendor, lane assay.Lane) api {
-	if slices.Contains(v.APIs, lane.API) {
+	if v.Has(lane.API) {
 		return c.apis[lane.API]
 	}
 	return c.apis[v.DefaultAPI]

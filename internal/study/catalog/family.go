@@ -188,6 +188,9 @@ func (c *Catalog) OutputGuess(lane assay.Lane, vendor string) (low, expected, hi
 // OutputOf is OutputGuess for an answer whose length is known by itself, thoughts aside: the least and the expected.
 func (c *Catalog) OutputOf(lane assay.Lane, vendor string, least, usual int) (low, expected, high int) {
 	found := c.Find(vendor, lane.Model)
+	if v, _ := c.Vendor(vendor); slices.Contains(v.Data, lane.API) {
+		return 0, 0, 0 // only what goes in is counted
+	}
 	p := c.Effective(lane, vendor)
 	high = p.MaxTokens
 	if high <= 0 {

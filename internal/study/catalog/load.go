@@ -173,9 +173,9 @@ func (c *Catalog) checkVendor(v Vendor) error {
 	if _, ok := c.apis[v.DefaultAPI]; !ok || !slices.Contains(v.APIs, v.DefaultAPI) {
 		return fmt.Errorf("vendor %s: default api %q is not one of its own", v.Name, v.DefaultAPI)
 	}
-	for _, name := range v.APIs {
-		if _, ok := c.apis[name]; !ok {
-			return fmt.Errorf("vendor %s: api %q is not known", v.Name, name)
+	for _, name := range slices.Concat(v.APIs, v.Data) {
+		if a, ok := c.apis[name]; !ok || a.Data != slices.Contains(v.Data, name) {
+			return fmt.Errorf("vendor %s: api %q is not known, or not of that kind", v.Name, name)
 		}
 	}
 	if _, ok := c.family(v.Fallback); !ok {

@@ -35,6 +35,9 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 	if url := v.URLs[a.Name]; url != "" {
 		w.URL = url
 	}
+	if a.Data {
+		return assay.Wire{Dialect: assay.DialectData, Carrier: w.Carrier, URL: w.URL, ModelInBody: w.ModelInBody}
+	}
 	if field := v.MaxTokensField[a.Name]; field != "" {
 		w.MaxTokensField = field
 	}

@@ -105,10 +105,18 @@ func (a *asker) Models(ctx context.Context) ([]string, error) {
 
 // openAIPath returns the path of the API that the request uses.
 func openAIPath(r *assay.Request) string {
+	if r.Wire.Dialect == assay.DialectData {
+		return dataPath(r)
+	}
 	if r.Wire.Dialect == assay.DialectResponses {
 		return provider.Path("responses")
 	}
 	return provider.Path("chat", "completions")
+}
+
+// dataPath returns the path of an endpoint that gives no text, without the version before it.
+func dataPath(r *assay.Request) string {
+	return provider.Path(r.Wire.URL[strings.LastIndex(r.Wire.URL, "/")+1:])
 }
 
 // fixed returns the same path for every request.

@@ -21,8 +21,15 @@ func openMistral(cfg provider.Config) (provider.Account, error) {
 	if err != nil {
 		return provider.Account{}, err
 	}
-	return account(cfg, &mistral{jobAPI: jobAPI{api, cfg.Limits}}, &asker{api: api, path: fixed("v1", "chat", "completions"), plain: true,
+	return account(cfg, &mistral{jobAPI: jobAPI{api, cfg.Limits}}, &asker{api: api, path: mistralPath, plain: true,
 		models: "/v1/models"}), nil
+}
+
+func mistralPath(r *assay.Request) string {
+	if r.Wire.Dialect == assay.DialectData {
+		return provider.Path("v1") + dataPath(r)
+	}
+	return provider.Path("v1", "chat", "completions")
 }
 
 // mistral drives jobs made of an uploaded file, with the model named by the job.
