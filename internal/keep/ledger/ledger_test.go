@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,4 +91,37 @@ func TestAWrongClockDoesNotCountOnASharedLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	right("after a lease was taken")
+}
+
+func TestManyRowsAreInsertedAsTheyAre(t *testing.T) {
+	t.Parallel()
+	for name, where := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "a.db"), "postgresql": server.Database(t)} {
+		s, err := ledger.Open(t.Context(), where, ledger.Options{})
+		must(t, err)
+		defer s.Close()
+		columns := []string{"run_no", "input", "ord", "id", "cluster", "expect", "fields", "files"}
+		for n := range 83 { // of every number of rows, as statements take some at a time
+			var rows [][]any
+			for i := range n {
+				rows = append(rows, []any{n, "in", i, fmt.Sprint("item ", i), "ä", store.Live, "{}", ""})
+			}
+			must(t, s.Insert(t.Context(), "items", columns, rows))
+			i := 0
+			for item, err := range s.Reader.Items(t.Context(), int64(n), "in") {
+				must(t, err)
+				if item.ID != fmt.Sprint("item ", i) {
+					t.Fatalf("%s: row %d of %d is %s", name, i, n, item.ID)
+				}
+				i++
+			}
+			if i != n {
+				t.Errorf("%s: %d rows of %d", name, i, n)
+			}
+		}
+		twice := []any{1000, "in", 1, "one", "", "", "{}", ""}
+		if err := s.Insert(t.Context(), "items", columns, [][]any{twice, twice}); err == nil {
+			t.Errorf("%s took a row twice", name)
+		}
+		must(t, s.Insert(t.Context(), "items", columns, [][]any{twice})) // the first of the two is not there
+	}
 }

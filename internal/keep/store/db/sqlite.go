@@ -9,15 +9,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 )
-
-// maxVariables is how many values one SQLite statement can take.
-const maxVariables = 32766
 
 // busyMillis is how long to wait for another process that writes.
 const busyMillis = 30_000
@@ -125,33 +120,6 @@ func (sqlite) clock(_ context.Context, t *Txn) (int64, error) {
 func (sqlite) clockText(ours string) string { return ours }
 
 func (sqlite) bytewise(column string) string { return column }
-
-// bulk inserts in statements of a few sizes, which are kept: parsing one takes as long as running it. A row that cannot be
-// written ends the whole transaction, so no statement keeps a journal to be undone alone.
-func (d sqlite) bulk(ctx context.Context, t *Txn, table string, columns []string, rows [][]any) error {
-	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + "),"
-	head := "INSERT OR FAIL INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
-	args := d.writer.args
-	defer func() { clear(args[:cap(args)]); d.writer.args = args[:0] }()
-	for _, size := range []int{min(500, maxVariables/len(columns)), 64, 8, 1} {
-		if len(rows) < size {
-			continue
-		}
-		text := head + strings.TrimSuffix(strings.Repeat(tuple, size), ",")
-		args = slices.Grow(args[:0], size*len(columns))
-		for len(rows) >= size {
-			args = args[:0]
-			for _, r := range rows[:size] {
-				args = append(args, r...)
-			}
-			rows = rows[size:]
-			if _, err := t.ExecContext(ctx, text, args...); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // indexDigests makes the index if no run has looked for equal requests before: it takes less than a second for
 // 300,000 attempts, once, and its upkeep costs every large run a tenth of its time, for its entries are in random order.

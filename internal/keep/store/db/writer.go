@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -16,21 +17,23 @@ type writer struct {
 	kept kept
 	sync Durability // what a commit is now
 	log  string     // the file that commits are added to
-	args []any      // of the last rows that were inserted; their memory is used again
+
+	bulks bulks
+	args  []driver.NamedValue // of the last rows that were inserted; their memory is used again
 
 	trim     int64 // the log's size at which it is begun anew
 	trimWait int   // for how many milliseconds readers are waited for then
 }
 
 func newWriter(pool *sql.DB, path string) *writer {
-	w := &writer{pool: pool, free: make(chan struct{}, 1), log: path + "-wal", trim: logSize, trimWait: logWait}
+	w := &writer{pool: pool, free: make(chan struct{}, 1), log: path + "-wal", bulks: bulks{}, trim: logSize, trimWait: logWait}
 	w.free <- struct{}{}
 	return w
 }
 
 // Close ends the connection.
 func (w *writer) Close() error {
-	err := w.kept.close()
+	err := errors.Join(w.kept.close(), w.bulks.close())
 	if w.conn != nil {
 		err = errors.Join(err, w.conn.Close())
 	}

@@ -302,7 +302,9 @@ CREATE TABLE outcomes (
     late          INTEGER NOT NULL CHECK (late IN (0, 1)),
     run_no        BIGINT NOT NULL,
     key           BYTEA NOT NULL,
-    ending        TEXT NOT NULL CHECK (ending IN ('answered', 'cut', 'empty', 'refused', 'rejected', 'errored', 'expired', 'cancelled', 'lost')),
+    -- What is true of nearly every row comes first: SQLite builds a table for a list of more than two.
+    ending        TEXT NOT NULL CHECK (ending = 'answered'
+        OR ending IN ('cut', 'empty', 'refused', 'rejected', 'errored', 'expired', 'cancelled', 'lost')),
     stands        INTEGER NOT NULL CHECK (stands IN (0, 1)),
     surplus       INTEGER NOT NULL CHECK (surplus IN (0, 1)),
     retried       INTEGER NOT NULL DEFAULT 0 CHECK (retried IN (0, 1)), -- its segment has second attempts, or it came late
@@ -334,7 +336,7 @@ CREATE TABLE outcomes (
     line_sum      BIGINT, -- checksum of those bytes
     at_ms         BIGINT NOT NULL,
     PRIMARY KEY (segment_no, ord, late),
-    CHECK (stands = 0 OR (surplus = 0 AND ending IN ('answered', 'cut', 'refused'))),
+    CHECK (stands = 0 OR (surplus = 0 AND (ending = 'answered' OR ending IN ('cut', 'refused')))),
     CHECK (surplus = 0 OR ending IN ('answered', 'cut', 'refused')),
     CHECK ((artifact_no IS NULL) = (line_offset IS NULL) AND (artifact_no IS NULL) = (line_length IS NULL)),
     CHECK (line_sum IS NULL OR artifact_no IS NOT NULL),
@@ -471,7 +473,7 @@ CREATE TABLE verdicts (
     vote         BIGINT NOT NULL CHECK (vote >= 0),
     subject_key  BYTEA,
     against_key  BYTEA,
-    state        TEXT NOT NULL CHECK (state IN ('valid', 'abstained', 'malformed', 'failed', 'missing', 'excluded')),
+    state        TEXT NOT NULL CHECK (state = 'valid' OR state IN ('abstained', 'malformed', 'failed', 'missing', 'excluded')),
     label        TEXT,
     score        DOUBLE PRECISION,
     reason       TEXT NOT NULL,
