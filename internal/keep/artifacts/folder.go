@@ -26,8 +26,9 @@ type Folder struct {
 	// Started names the machine since its last start, for tests that take its power away; empty: the system is asked.
 	Started string
 
-	root *os.Root
-	dir  string
+	root    *os.Root
+	dir     string
+	written written
 }
 
 // Step is one thing that is done to a file.

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -29,7 +28,7 @@ type folderSink struct {
 	at        string
 	part      string      // the file that this sink writes; empty: none yet
 	file      *folderFile // what is held: its own part, else that of another writer; nil: nothing
-	sum       hash.Hash
+	sums      sums
 	size      int64
 	safe      int64 // bytes that survive the power
 	validator string
@@ -44,7 +43,7 @@ func (f *Folder) Sink(_ context.Context, run, name string) (Sink, error) {
 	if err := f.root.MkdirAll(run, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of run %s: %w", run, err)
 	}
-	s := &folderSink{folder: f, run: run, name: name, at: at, sum: sha256.New()}
+	s := &folderSink{folder: f, run: run, name: name, at: at, sums: newSums()}
 	if err := s.find(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open artifact %s: %w", at, err), s.letGo())
 	}
@@ -113,9 +112,9 @@ func (s *folderSink) Begin(offset int64, validator string) error {
 	if err != nil {
 		return fmt.Errorf("artifact %s: %w", s.at, err)
 	}
-	s.sum.Reset()
+	s.sums.reset()
 	if offset > 0 {
-		_, err = io.CopyN(io.MultiWriter(file, s.sum), io.NewSectionReader(s.file, 0, s.size), offset)
+		_, err = io.CopyN(io.MultiWriter(file, &s.sums), io.NewSectionReader(s.file, 0, s.size), offset)
 	}
 	old := s.part
 	if err = errors.Join(err, s.letGo()); err != nil {
@@ -164,7 +163,7 @@ func (s *folderSink) Write(p []byte) (int, error) {
 		return 0, fmt.Errorf("artifact %s: written before it was begun", s.at)
 	}
 	n, err := s.file.Write(p)
-	s.sum.Write(p[:n])
+	s.sums.Write(p[:n])
 	s.size += int64(n)
 	if err == nil && s.size-s.safe >= safeEvery {
 		err = s.mark()
@@ -203,7 +202,7 @@ func (s *folderSink) Commit() (Info, error) {
 	if s.part == "" {
 		return Info{}, errors.Join(fmt.Errorf("artifact %s: nothing was written", s.at), s.letGo())
 	}
-	info := Info{Name: s.name, Size: s.size, SHA256: hex.EncodeToString(s.sum.Sum(nil))}
+	info := Info{Name: s.name, Size: s.size, SHA256: hex.EncodeToString(s.sums.sha.Sum(nil))}
 	err := errors.Join(s.file.Sync(), s.letGo())
 	if err == nil {
 		err = s.publish(info)
@@ -214,6 +213,7 @@ func (s *folderSink) Commit() (Info, error) {
 	if err != nil {
 		return Info{}, fmt.Errorf("finish artifact %s: %w", s.at, err)
 	}
+	s.folder.written.add(s.run, s.name, info.SHA256, s.sums.crc)
 	_ = s.folder.root.RemoveAll(s.at + partial) // what another writer is just making is swept later
 	return info, nil
 }

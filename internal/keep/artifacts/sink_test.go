@@ -145,3 +145,22 @@ func TestPackingRemovesWhatWritersLeft(t *testing.T) {
 		t.Errorf("an unfinished artifact was opened: %v", err)
 	}
 }
+
+func TestAChangedByteIsNoticedByItsWriterToo(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t)
+	first := begun(t, f, 0, "hello, ")
+	ok(t, first.Close())
+	second := begun(t, f, 7, "world") // its beginning is copied
+	info, err := second.Commit()
+	ok(t, err)
+	for _, tt := range []struct {
+		text string
+		want bool
+	}{{"hello, world", true}, {"hello, World", false}, {"hello, worl", false}, {"", false}} {
+		ok(t, os.WriteFile(filepath.Join(f.String(), "r1", "out"), []byte(tt.text), 0o600))
+		if got, err := artifacts.Whole(t.Context(), f, "r1", "out", info.SHA256); got != tt.want || err != nil {
+			t.Errorf("%q is whole: %v, %v", tt.text, got, err)
+		}
+	}
+}

@@ -102,3 +102,22 @@ func large(t *testing.T, open func() artifacts.Place) {
 		t.Error("it reads differently")
 	}
 }
+
+func hashed(t *testing.T, open func() artifacts.Place) {
+	writer := open()
+	info := write(t, writer, "out", "what was written")
+	other := sha256.Sum256([]byte("what was not"))
+	for round := range 2 { // then packed
+		for who, p := range map[string]artifacts.Place{"the writer": writer, "another process": open()} {
+			for _, tt := range []struct {
+				name, sha string
+				want      bool
+			}{{"out", info.SHA256, true}, {"out", hex.EncodeToString(other[:]), false}, {"none", info.SHA256, false}} {
+				if got, err := artifacts.Whole(t.Context(), p, "r1", tt.name, tt.sha); got != tt.want || err != nil {
+					t.Errorf("round %d, %s: %s with %s is whole: %v, %v", round, who, tt.name, tt.sha, got, err)
+				}
+			}
+		}
+		ok(t, writer.Pack(t.Context(), "r1"))
+	}
+}

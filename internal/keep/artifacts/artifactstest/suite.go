@@ -28,6 +28,7 @@ func Suite(t *testing.T, at func(t *testing.T) func() artifacts.Place) {
 		"other bytes replace nothing":                    otherBytes,
 		"a packed run reads the same":                    pack,
 		"a large artifact is read from any offset":       large,
+		"its hash tells whether an artifact is whole":    hashed,
 		"what is removed is gone":                        remove,
 		"a log is read by others, and joined":            log,
 		"a place is known by its mark":                   mark,

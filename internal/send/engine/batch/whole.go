@@ -2,12 +2,8 @@ package batch
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
@@ -16,18 +12,11 @@ import (
 
 // whole reports whether an artifact of the run is there with the bytes that the ledger knows by their hash.
 func whole(ctx context.Context, w *hold.Work, name, sum string) (bool, error) {
-	f, err := w.Files.Open(ctx, w.Run.ID, name)
-	if err == nil {
-		hash := sha256.New()
-		_, err = io.Copy(hash, f)
-		if err = errors.Join(err, f.Close()); err == nil {
-			return hex.EncodeToString(hash.Sum(nil)) == sum, nil
-		}
+	ok, err := artifacts.Whole(ctx, w.Files, w.Run.ID, name, sum)
+	if err != nil {
+		err = fmt.Errorf("read artifact %s: %w", name, err)
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, artifacts.ErrDamaged) {
-		return false, nil
-	}
-	return false, fmt.Errorf("read artifact %s: %w", name, err)
+	return ok, err
 }
 
 // mostDamaged is how often results are fetched again because their file was damaged here.
