@@ -70,6 +70,10 @@ type Access struct {
 // ErrNoKey is the error of a process that has no key for an account: another one may.
 var ErrNoKey = errors.New("no key for this account here")
 
+// ErrOtherKey is the error of a look at a job that another key made, and that the provider does not show to the one that is here. When to
+// look again is in the ledger: somebody may bring that key.
+var ErrOtherKey = errors.New("the job was made with a key that is not here")
+
 // Usable returns an account that this process can call.
 func (c *Config) Usable(name string) (Access, error) {
 	a, err := c.Accounts(name)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/internal/keep/store"
@@ -50,9 +51,12 @@ type drive struct {
 	asked  bool      // whether anything moves, since a segment did
 	signed time.Time // time of the last sign of life
 	held   time.Duration
-	last   bool      // it is looked at for the last time
-	away   time.Time // since when the ledger cannot be reached; zero: it can
-	fails  int       // in a row
+	last   bool          // it is looked at for the last time
+	paused []string      // lanes that were paused when it began: it does not wait for them
+	begun  bool          // those are known
+	alien  map[int64]int // how often in a row segments were found to need another key
+	away   time.Time     // since when the ledger cannot be reached; zero: it can
+	fails  int           // in a row
 }
 
 // result is a piece of work that was done.
@@ -66,7 +70,7 @@ type result struct {
 // money, or for a key. A context that ends stops the work; nothing is lost by it.
 func (d *Driver) Drive(ctx context.Context, run int64) (engine.RunStatus, error) {
 	ctx, stop := context.WithCancel(ctx)
-	v := &drive{Driver: d, run: run, done: make(chan result), at: map[store.Work]bool{},
+	v := &drive{Driver: d, run: run, done: make(chan result), at: map[store.Work]bool{}, alien: map[int64]int{},
 		places: map[bool]int{true: liveWorkers, false: cmp.Or(d.Workers, 8)}}
 	err := v.loop(ctx)
 	stop()
@@ -155,10 +159,13 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	if next.IsZero() && (v.looked || v.last) || v.rests(next) {
-		if len(v.st.Paused) > 0 && v.st.Held == 0 && !v.st.Budget && len(v.st.Verify) == 0 { // all that is left waits for a person
+		if v.justPaused() {
 			return false, v.Engine.Clock.Sleep(ctx, busy)
 		}
 		return true, nil
+	}
+	if over, err := v.needsOtherKeys(ctx); over || err != nil {
+		return over, err
 	}
 	if next.IsZero() { // the last look was another process's, and only a look finds out what the run waits for
 		v.last = true
@@ -167,8 +174,8 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	wait := next.Sub(v.Engine.Clock.Now())
 	if wait > busy && v.st.Waiting && !v.asked {
 		// A wave waits for more only while something moves, and what moved at the last look may have come to rest.
-		still, err := v.Engine.Still(ctx, v.run)
-		if v.asked = true; still && err == nil {
+		moving, err := v.Engine.Moving(ctx, v.run)
+		if v.asked = true; moving == 0 && err == nil {
 			err = v.Engine.Ledger.Leases.RunDue(ctx, v.run, v.Engine.Clock.Now())
 		}
 		return false, err
@@ -179,6 +186,30 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	}
 	wait = max(wait, v.Engine.Timing.PollMin/shortest)
 	return false, v.Engine.Clock.Sleep(ctx, min(wait, v.Engine.Timing.Idle))
+}
+
+// justPaused reports whether all that is left waits for lanes that a person paused while this process was at work, and may let go on soon.
+func (v *drive) justPaused() bool {
+	fresh := slices.ContainsFunc(v.st.Paused, func(lane string) bool { return !slices.Contains(v.paused, lane) })
+	return fresh && v.st.Held == 0 && !v.st.Budget && len(v.st.Verify) == 0
+}
+
+// alienLooks is how often a job is looked for under a key that did not make it: a provider may not find one for a moment.
+const alienLooks = 3
+
+// needsOtherKeys reports whether all that moves are jobs that other keys made, and that providers do not show to those here.
+func (v *drive) needsOtherKeys(ctx context.Context) (bool, error) {
+	n := 0
+	for _, looks := range v.alien {
+		if looks >= alienLooks {
+			n++
+		}
+	}
+	if n == 0 || v.st.Waiting {
+		return false, nil
+	}
+	moving, err := v.Engine.Moving(ctx, v.run)
+	return err == nil && moving == n, err
 }
 
 // rests reports whether all that is left waits for a person or for money, and what comes next is a look for results that may come late.
@@ -229,7 +260,11 @@ func (v *drive) round(ctx context.Context) (bool, error) {
 	for _, r := range v.wait(ctx) {
 		v.finish(r)
 		switch {
+		case errors.Is(r.err, engine.ErrOtherKey):
+			v.alien[r.work.Segment]++
+			done++
 		case r.err == nil:
+			delete(v.alien, r.work.Segment)
 			done++
 			looked = looked || r.st != nil
 			v.asked = v.asked && r.st != nil
@@ -275,8 +310,12 @@ func (v *drive) begin(ctx context.Context, w store.Work) {
 func (v *drive) finish(r result) {
 	delete(v.at, r.work)
 	v.places[r.work.Mode == store.Live]++
-	if r.st != nil {
-		v.st = *r.st
+	if r.st == nil {
+		return
+	}
+	v.st = *r.st
+	if !v.begun {
+		v.paused, v.begun = v.st.Paused, true
 	}
 }
 

@@ -90,7 +90,7 @@ func (s *shift) do(ctx context.Context, w work, due time.Time, step func(e *runs
 	var held *store.HeldError
 	var lost *live.LostAnswersError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, engine.ErrOtherKey):
 		s.forgive(w)
 		return s.done(ctx, w)
 	case ctx.Err() != nil || s.ctx.Err() != nil:

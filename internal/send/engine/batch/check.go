@@ -18,9 +18,8 @@ func (w *work) check(ctx context.Context) error {
 	if same, err := sameAccount(ctx, w.Work); err != nil {
 		return err
 	} else if !same {
-		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(),
-			fmt.Sprintf("the job was made with another key (%s, here is %s): collect it with that one", w.Seg.Account,
-				w.Access.Fingerprint))
+		return w.keyElsewhere(ctx, fmt.Sprintf("the job was made with another key (%s, here is %s): collect it with that one",
+			w.Seg.Account, w.Access.Fingerprint))
 	}
 	st, err := w.Access.Batch.Check(ctx, w.Job())
 	if job := w.Seg.Job; err == nil && !strings.HasSuffix(st.Job, job) && !strings.HasSuffix(job, st.Job) { // one may have a path before it
@@ -43,9 +42,6 @@ func (w *work) check(ctx context.Context) error {
 	}
 	return w.Ledger.Work.Checked(ctx, w.Lease, see)
 }
-
-// otherKey returns when a job of another key is looked at again: soon, because the process that has its key may be the next to look.
-func (w *work) otherKey() time.Time { return w.Clock.Now().Add(w.Timing.PollMax / 5) }
 
 // unchecked decides about a check that failed. The job is paid for: it is looked at again, never called failed for that.
 func (w *work) unchecked(ctx context.Context, err error) error {

@@ -24,7 +24,7 @@ func (w *work) fetch(ctx context.Context) error {
 	if same, err := sameAccount(ctx, w.Work); err != nil {
 		return err
 	} else if !same {
-		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(), "the job was made with another key ("+w.Seg.Account+")")
+		return w.keyElsewhere(ctx, "the job was made with another key ("+w.Seg.Account+")")
 	}
 	parts, err := partsOf(w.Seg)
 	if err != nil {

@@ -27,7 +27,7 @@ func (w *work) find(ctx context.Context) error {
 		if err == nil && found.Sighting == provider.Located { // seen is seen: of the same account
 			return errors.Join(w.adopt(ctx, found.Jobs), takeKey(ctx, w.Work))
 		}
-		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(), "made with another key ("+w.Seg.Account+"): only that one can tell")
+		return w.keyElsewhere(ctx, "made with another key ("+w.Seg.Account+"): only that one can tell")
 	}
 	var ours *ledgerError
 	if errors.As(err, &ours) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"assay/internal/keep/store"
+	"assay/internal/send/engine"
 	"assay/internal/send/engine/hold"
 	"assay/internal/send/engine/reconcile"
 	"assay/internal/send/provider"
@@ -29,6 +30,16 @@ func sameAccount(ctx context.Context, w *hold.Work) (bool, error) {
 		return false, nil
 	}
 	return true, takeKey(ctx, w)
+}
+
+// keyElsewhere leaves a job to the key that made it, and has it looked at again soon, because the process that has the key may be the next
+// to look. Where no process that is known to live has it, the error is engine.ErrOtherKey.
+func (w *work) keyElsewhere(ctx context.Context, why string) error {
+	alive, err := w.Ledger.Leases.KeyAlive(ctx, store.WorkerKey{Run: w.Run.No, Provider: w.Seg.Provider, Account: w.Seg.Account})
+	if err = errors.Join(err, w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Timing.PollMax/5), why)); err != nil || alive {
+		return err
+	}
+	return engine.ErrOtherKey
 }
 
 // takeKey notes that the key that is here looks after the segment's job from now on.

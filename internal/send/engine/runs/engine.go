@@ -47,7 +47,7 @@ func New(c engine.Config) *Engine {
 // maxSteps bounds one Advance: a segment that moves more often than this is going in circles.
 const maxSteps = 40
 
-// Advance moves a segment as far as it can go now. *store.HeldError: another process is at it. ErrNoKey: not from here.
+// Advance moves a segment as far as it can go now. *store.HeldError: another process is at it. ErrNoKey, ErrOtherKey: not from here.
 func (e *Engine) Advance(ctx context.Context, segment int64) error {
 	return e.advance(ctx, segment, func(store.Segment) bool { return true })
 }
@@ -92,8 +92,8 @@ func (e *Engine) step(ctx context.Context, w *hold.Work) error {
 // InFlight returns how many live requests of this engine are in flight.
 func (e *Engine) InFlight() int { return e.queues.InFlight() }
 
-// Still reports whether no segment of a run moves by itself.
-func (e *Engine) Still(ctx context.Context, run int64) (bool, error) {
+// Moving returns how many segments of a run move by themselves.
+func (e *Engine) Moving(ctx context.Context, run int64) (int, error) {
 	open, err := e.Ledger.Work.OpenSegments(ctx, run)
-	return open.Moving == 0, err
+	return open.Moving, err
 }

@@ -44,7 +44,8 @@ func (e *Engine) Extend(ctx context.Context, run int64) (st engine.RunStatus, er
 		if err != nil {
 			return err
 		}
-		if x.Still, err = e.Still(ctx, run); err != nil {
+		moving, err := e.Moving(ctx, run)
+		if x.Still = moving == 0; err != nil {
 			return err
 		}
 		if may {
