@@ -102,6 +102,14 @@ func (s *Store) Tune(ctx context.Context, r store.Retuning) (bool, error) {
 			if err != nil {
 				return err
 			}
+			// What waited for money is not looked at again before the lane goes on, and more money does not change that.
+			_, err = t.ExecContext(ctx, `UPDATE segments SET reason = $4
+				WHERE run_no = $1 AND lane = $2 AND due_ms IS NULL AND reason = $3 AND EXISTS (SELECT 1 FROM lanes l
+				WHERE l.run_no = segments.run_no AND l.stage = segments.stage AND l.lane = segments.lane AND l.state = 'paused')`,
+				r.Run, lane, string(store.AwaitsMoney), store.PausedByUser)
+			if err != nil {
+				return err
+			}
 		}
 		for _, lane := range r.Unpause {
 			if _, err := t.ExecContext(ctx, `UPDATE lanes SET state = 'open', reason = ''

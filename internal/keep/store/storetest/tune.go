@@ -54,6 +54,24 @@ func tuning(t *testing.T, fresh Fresh) {
 	}
 }
 
+func pausing(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	for _, why := range []string{string(store.AwaitsMoney), "waits for the lane's canary"} {
+		g := b.staged(store.Batch, 1)
+		b.ok(b.s.Work.Wake(b.ctx, g.Lease, time.Time{}, why))
+		run, err := b.s.Reader.Run(b.ctx, b.run.No)
+		b.ok(err)
+		_, err = b.s.Runs.Tune(b.ctx, store.Retuning{Run: run.No, Was: run.Tuned, Pause: []string{g.Lane}, What: "a pause"})
+		b.ok(err)
+		if got := b.segmentNow(g).Reason; got == store.AwaitsMoney || why != string(store.AwaitsMoney) && got != store.Reason(why) {
+			t.Errorf("in a paused lane, what waited because of %q waits because of %q", why, got)
+		}
+	}
+	if open, err := b.s.Work.OpenSegments(b.ctx, b.run.No); err != nil || open.Blocked != 0 {
+		t.Errorf("%+v wait for money (%v)", open, err)
+	}
+}
+
 func lowered(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	share := func(holder string, to, uses, wants int64) int64 {
