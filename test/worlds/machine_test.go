@@ -133,7 +133,8 @@ type proc struct {
 	end  ending
 
 	mu    sync.Mutex
-	steps int
+	steps int // of those that its ending counts
+	taken int // all
 	dead  bool
 	over  bool      // it has ended by itself
 	until time.Time // it pauses until then
@@ -159,6 +160,8 @@ const (
 
 // asleep is how long a process pauses: longer than any lease.
 const asleep = 20 * time.Minute
+
+var errCircle = errors.New("worlds: this process takes too many steps")
 
 var errKilled = errors.New("worlds: this process is dead")
 
@@ -249,6 +252,7 @@ func (p *proc) take(name string, call func() error) error {
 		return err
 	}
 	p.m.note(fmt.Sprintf("%d %s", p.pid, name))
+	p.counts()
 	if err := call(); err != nil {
 		if p.isDead() {
 			return errKilled
@@ -256,6 +260,28 @@ func (p *proc) take(name string, call func() error) error {
 		return err
 	}
 	return p.moment(name, "after")
+}
+
+// mostSteps is how many steps one command may take: it goes in a circle, or asks more often than anything changes. The longest of
+// 140 worlds took 1,465.
+const mostSteps = 100_000
+
+// counts ends a process that does not come to its end.
+func (p *proc) counts() {
+	p.mu.Lock()
+	p.taken++
+	over := p.taken == mostSteps
+	p.mu.Unlock()
+	if over {
+		p.stop(errCircle)
+	}
+}
+
+// circles reports whether a process took too many steps.
+func (p *proc) circles() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken >= mostSteps
 }
 
 // moment counts on, and ends the process if it was its last.

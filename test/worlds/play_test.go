@@ -233,6 +233,9 @@ func (h *history) assay(ctx context.Context, end ending, args ...string) saying 
 // tells runs one command to which the person types something.
 func (h *history) tells(ctx context.Context, end ending, types string, args ...string) saying {
 	s := h.process(ctx, end, shell.World{Args: args, Stdin: strings.NewReader(types)})
+	if *tell { // at once: who looks for why a world does not end has to see it
+		fmt.Printf("%s %s\n", time.Now().Format("2 Jan 15:04:05"), s)
+	}
 	h.mu.Lock()
 	h.said = append(h.said, s)
 	h.mu.Unlock()
@@ -263,7 +266,7 @@ func (h *history) process(ctx context.Context, end ending, w shell.World) saying
 	s.out, s.err = out.String(), errs.String()
 	if p.isDead() {
 		s.code = codeKilled
-	} else if time.Since(began) >= patience {
+	} else if time.Since(began) >= patience || p.circles() {
 		s.code = codeStuck
 	}
 	return s
@@ -299,7 +302,7 @@ func (e *entropy) Read(p []byte) (int, error) {
 func (h *history) sane(s saying) error {
 	switch {
 	case s.code == codeStuck:
-		return &broken{L12, "it ends or says what it waits for", "it was still running after " + patience.String(), s.String()}
+		return &broken{L12, "it ends or says what it waits for", fmt.Sprintf("it was still running after %s or %d steps", patience, mostSteps), s.String()}
 	case s.code == shell.ExitFailed && !h.names(s.err):
 		return &broken{L5, "a command works, or says what to do", "exit 1", s.String()}
 	}

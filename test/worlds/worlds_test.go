@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	count = flag.Int("worlds", 70, "how many worlds are played")
+	count = flag.Int("worlds", 140, "how many worlds are played")
 	first = flag.Uint64("seed", 39, "the first seed")
 	until = flag.Duration("for", 0, "play worlds for so long, whatever their number")
 	keep  = flag.String("keep", "", "write the smallest form of a world that breaks a law to this file, such as testdata/kept/NAME.json")
@@ -80,7 +80,6 @@ func TestKeptWorlds(t *testing.T) {
 			}
 			kept.World.Thorough = true
 			o := Play(t, kept.World)
-			tellAll(t, o)
 			if o.err != nil {
 				t.Errorf("%s\n%s\n\n%s", kept.Why, kept.World, o.err)
 			}
@@ -108,19 +107,9 @@ func around(trace []string, i int) []string {
 	return trace[max(0, min(i-2, len(trace))):min(i+3, len(trace))]
 }
 
-// tellAll prints what every command of a world said, where that is asked for.
-func tellAll(t *testing.T, o outcome) {
-	if *tell {
-		for _, s := range o.said {
-			t.Log(s)
-		}
-	}
-}
-
 // hold plays a world, and tells what broke in the smallest world that still does.
 func hold(t *testing.T, w World) {
 	o := Play(t, w)
-	tellAll(t, o)
 	if o.err == nil {
 		return
 	}
@@ -193,7 +182,6 @@ func lawOf(err error) law {
 type outcome struct {
 	err   error
 	trace []string
-	said  []saying
 	found findings
 	end   Study // as the person left it
 }
@@ -256,7 +244,7 @@ func playOnce(t *testing.T, w World, quick bool) (o outcome) {
 		if err := h.close(); err != nil {
 			t.Error(err)
 		}
-		o.trace, o.said, o.end = h.trace, h.said, h.study
+		o.trace, o.end = h.trace, h.study
 	})
 	if err := in.giveBack(); err != nil {
 		t.Fatal(err)
