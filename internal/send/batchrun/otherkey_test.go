@@ -10,7 +10,7 @@ import (
 	"assay/internal/simulator"
 )
 
-// TestADriveEndsWhereAllThatMovesNeedsAnotherKey drives a run under the key of another account, to which the provider does not show the job.
+// TestADriveEndsWhereAllThatMovesNeedsAnotherKey drives a run under the key of another account, which is not shown the job.
 func TestADriveEndsWhereAllThatMovesNeedsAnotherKey(t *testing.T) {
 	t.Parallel()
 	r := newRigWith(t, simulator.Options{Queue: 300 * time.Millisecond})
