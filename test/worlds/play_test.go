@@ -302,7 +302,7 @@ func (e *entropy) Read(p []byte) (int, error) {
 func (h *history) sane(s saying) error {
 	switch {
 	case s.code == codeStuck:
-		return breaks(L12, s.String(), "it ends or says what it waits for", "it was still running after %s or %d steps", patience, mostSteps)
+		return breaks(L12, s.String(), "it ends or says what it waits for", "it still ran after %s or %d steps", patience, mostSteps)
 	case s.code == shell.ExitFailed && !h.names(s.err):
 		return &broken{L5, "a command works, or says what to do", "exit 1", s.String()}
 	}
