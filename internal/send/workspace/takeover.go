@@ -23,14 +23,25 @@ type TakeOver struct {
 	New   int64      // those left
 	Exact bool       // every request is known and was compared
 	Cost  plan.Price // of those left
+	Parts []NewPart  // of the plan, with what is left of each
 
 	Labels int64 // that people gave in those runs
+}
+
+// NewPart is what is left of a part of a plan.
+type NewPart struct {
+	plan.Part
+	New  int64
+	Cost plan.Price
 }
 
 // add counts a part of a plan of which so many requests have an answer, and so many are new.
 func (t *TakeOver) add(part plan.Part, taken, fresh int64) {
 	t.Most, t.New = t.Most+taken, t.New+fresh
-	t.Cost = t.Cost.Plus(part.CostOf(fresh))
+	cost := part.CostOf(fresh)
+	if t.Cost = t.Cost.Plus(cost); fresh > 0 {
+		t.Parts = append(t.Parts, NewPart{Part: part, New: fresh, Cost: cost})
+	}
 }
 
 // TakesOver returns what a new run takes over. Requests that are known before any answer is there are compared with those of earlier

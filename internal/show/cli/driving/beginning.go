@@ -3,7 +3,6 @@ package driving
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -39,7 +38,7 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 			if err != nil {
 				return err
 			}
-			q := question{pay: OverWords(over) + BudgetWords(want.Budget, over.Cost.Expected)}
+			q := question{pay: OverWords(over), parts: over.Parts, budget: BudgetWords(want.Budget, over.Cost.Expected)}
 			if since != nil {
 				q.why = fmt.Sprintf("since run %s the study changed: %s%s\n", since.Run.ID, since.Difference, NotExtended(since))
 			}
@@ -47,11 +46,10 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 				q.why += fmt.Sprintf("answers of %s to equal questions are taken over at no cost%s; --new asks everything again\n",
 					runNames(donors), labelWords(over.Labels))
 			}
-			q.whole = over.Most > 0
 			return confirm(w, want, q, f)
 		},
 		Extend: func(now workspace.Current, over workspace.TakeOver) error {
-			q := question{whole: true, why: fmt.Sprintf("run %s is extended: %s (--new asks everything again, in a run of its own)\n",
+			q := question{parts: over.Parts, why: fmt.Sprintf("run %s is extended: %s (--new asks everything again, in a run of its own)\n",
 				now.Run.ID, now.Edit.Words())}
 			budget := now.Edit.Budget
 			if f.budget != "" {
@@ -60,7 +58,7 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 			if now.Edit.Plan != nil { // other pairs than those of a new run
 				want.Plan = now.Edit.Plan
 			}
-			q.pay = LeftToAsk(over) + LeftOfBudget(now.Run, budget, over.Cost.Expected)
+			q.pay, q.budget = LeftToAsk(over), LeftOfBudget(now.Run, budget, over.Cost.Expected)
 			return confirm(w, want, q, f)
 		},
 	})
@@ -168,13 +166,14 @@ func Runnable(w *shell.World, d *plan.Input, p *plan.Plan, name string, rehearse
 
 // question is the question that a person answers before anything is paid.
 type question struct {
-	pay   string // what is paid now: the first of it
-	why   string // what a run is begun from, or extended with
-	whole bool   // the plan has more than what is paid
+	pay    string              // what is paid now: the first of it
+	why    string              // what a run is begun from, or extended with
+	parts  []workspace.NewPart // what is asked, and what each of it costs
+	budget string              // what may be spent
 }
 
-// confirm prints what is paid now, what the whole costs and where it goes, and asks. Without a terminal and without --yes nothing is
-// sent.
+// confirm prints what is paid now, for whom, how long it takes and what may be spent, and asks; `assay plan` says more. Without a
+// terminal and without --yes nothing is sent.
 func confirm(w *shell.World, want workspace.Wanted, q question, f runFlags) error {
 	if f.rehearse {
 		fmt.Fprint(w.Stderr, q.why)
@@ -182,20 +181,41 @@ func confirm(w *shell.World, want workspace.Wanted, q question, f runFlags) erro
 	}
 	d, p := want.Input, want.Plan
 	fmt.Fprint(w.Stderr, q.pay, q.why)
-	if q.whole {
-		fmt.Fprintln(w.Stderr, "The whole study, with what has its answer:")
+	for _, line := range quote.Bill(asked(q.parts)) {
+		fmt.Fprintln(w.Stderr, "  "+line)
 	}
-	fmt.Fprint(w.Stderr, quote.Summary(d, p))
+	if len(q.parts) > 0 {
+		fmt.Fprintln(w.Stderr, quote.Times(d, p)+quote.Guessed(p))
+	}
+	fmt.Fprint(w.Stderr, q.budget)
+	for _, n := range p.Notes {
+		fmt.Fprintln(w.Stderr, "Note: "+n+".")
+	}
 	space := w.Workspace()
 	for _, k := range space.Keys(d, p) {
 		to := k.Provider
 		if host := space.Accounts(d.Study).Address(k.Provider); host != "" {
-			to += " at " + host
+			to += " is asked at " + host
+		} else {
+			to += " is asked"
 		}
-		fmt.Fprintf(w.Stderr, "%s %s to %s%s.\n", assay.Verb(len(k.Lanes), "Lane ", "Lanes ")+strings.Join(k.Lanes, ", "),
-			assay.Verb(len(k.Lanes), "goes", "go"), to, withKey(w, k))
+		fmt.Fprintln(w.Stderr, to+withKey(w, k)+".")
 	}
 	return shell.Ask(w, f.yes, "Send?")
+}
+
+// asked returns what is left of a plan as a bill has it.
+func asked(parts []workspace.NewPart) []quote.Row {
+	var rows []quote.Row
+	for _, n := range parts {
+		r := quote.Row{Provider: n.Lane.Provider, Model: n.Lane.Model, Requests: n.New, Exact: n.Exact, Cost: n.Cost,
+			Live: n.Mode == assay.ModeLive}
+		if n.New == n.Requests {
+			r.Batches = len(n.Segments)
+		}
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 // withKey names the variable that holds the key of a provider.

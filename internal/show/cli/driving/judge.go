@@ -328,10 +328,10 @@ func (f judgeFlags) asked(ctx context.Context, w *shell.World, h *shell.Home,
 			if err != nil {
 				return err
 			}
-			return confirm(w, want, question{pay: OverWords(over), whole: over.Most > 0}, goes)
+			return confirm(w, want, question{pay: OverWords(over), parts: over.Parts}, goes)
 		},
 		Extend: func(_ workspace.Current, over workspace.TakeOver) error {
-			return confirm(w, want, question{pay: LeftToAsk(over), whole: true}, goes)
+			return confirm(w, want, question{pay: LeftToAsk(over), parts: over.Parts}, goes)
 		},
 	})
 	if err != nil {

@@ -98,9 +98,14 @@ func sending(d *plan.Input, p *plan.Plan) string {
 	for _, line := range byProvider(p) {
 		b.WriteString("  " + line + "\n")
 	}
-	usual, longest := waiting(d, p)
-	fmt.Fprintf(&b, "Time: %s. Disk: %s to %s.\n", Takes(Hours(usual), Hours(longest)), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
+	fmt.Fprintf(&b, "%s Disk: %s to %s.\n", Times(d, p), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
 	return b.String()
+}
+
+// Times returns how long a plan takes.
+func Times(d *plan.Input, p *plan.Plan) string {
+	usual, longest := waiting(d, p)
+	return "Time: " + Takes(Hours(usual), Hours(longest)) + "."
 }
 
 // origins returns where the numbers of tokens come from, and the dates of prices.
@@ -117,6 +122,9 @@ func origins(d *plan.Input, p *plan.Plan) string {
 	}
 	return text + ".\n"
 }
+
+// Guessed returns where the lengths of answers are taken from.
+func Guessed(p *plan.Plan) string { return " Lengths of answers are guessed from " + sources(p) + "." }
 
 // sources names where the tokens of answers come from, best first, each with its lanes where there are several.
 func sources(p *plan.Plan) string {
