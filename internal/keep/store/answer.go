@@ -159,6 +159,12 @@ type Length struct {
 	Chars int64
 }
 
+// Flaw is how an answer ended that was refused or cut short.
+type Flaw struct {
+	Key    assay.Key
+	Ending assay.Ending
+}
+
 // ReuseFrom selects the runs whose answers may be reused.
 type ReuseFrom struct {
 	Run   int64   // not from this run itself

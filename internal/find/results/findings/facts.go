@@ -63,13 +63,11 @@ func readEndings(ctx context.Context, q *question) (map[assay.Key]assay.Ending, 
 		if !ok || results.GivesVerdicts(st) || l.Endings[assay.Refused]+l.Endings[assay.Cut] == 0 {
 			continue
 		}
-		for a, err := range q.Ledger.Answers(ctx, q.run.No, l.Stage, l.Name) {
+		for f, err := range q.Pages.Flawed(ctx, q.run.No, l.Stage, l.Name) {
 			if err != nil {
 				return nil, err
 			}
-			if e := a.Outcome.Ending; e == assay.Refused || e == assay.Cut {
-				out[a.Key] = e
-			}
+			out[f.Key] = f.Ending
 		}
 	}
 	return out, nil

@@ -104,6 +104,21 @@ func (s *Reader) Lengths(ctx context.Context, run int64, stage string) iter.Seq2
 		JOIN outcomes o ON o.segment_no = g.no WHERE g.run_no = $1 AND g.stage = $2 AND o.stands = 1`, run, stage)
 }
 
+// Flawed walks over the current answers of a lane that were refused or cut short, without reading the others: the index of rare endings
+// has them.
+func (s *Pages) Flawed(ctx context.Context, run int64, stage, lane string) iter.Seq2[store.Flaw, error] {
+	scan := func(rows *sql.Rows) (f store.Flaw, err error) {
+		var key []byte
+		err = rows.Scan(&key, &f.Ending)
+		copy(f.Key[:], key)
+		return f, err
+	}
+	return db.Walk(ctx, s.db, "read endings", scan, `SELECT a.key, o.ending FROM segments g
+		JOIN outcomes o ON o.segment_no = g.no AND o.ending <> 'answered' AND o.ending IN ('`+string(assay.Refused)+`', '`+string(assay.Cut)+`')
+		JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord
+		WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND`+current, run, stage, lane)
+}
+
 // SegmentAnswers walks over the attempts of one segment with their outcomes, current or not.
 func (s *Reader) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[store.Answer, error] {
 	return answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 ORDER BY a.ord, o.late`, segment)

@@ -149,11 +149,25 @@ func (w *world) have() summary {
 		w.ok(err)
 		s.Queue = append(s.Queue, fmt.Sprintf("%s try %d", r.At.Item, r.Try))
 	}
+	flawed := map[assay.Key]assay.Ending{}
 	for a, err := range w.s.Reader.Answers(w.ctx, w.run.No, "", "") {
 		w.ok(err)
+		if e := a.Outcome.Ending; a.Lane == "gpt" && (e == assay.Refused || e == assay.Cut) {
+			flawed[a.Key] = e
+		}
 		if a.Ended && a.Outcome.Ending.Stands() {
 			s.Standing = append(s.Standing, fmt.Sprintf("%s by try %d", a.At.Item, a.Try))
 		}
+	}
+	for f, err := range w.s.Pages.Flawed(w.ctx, w.run.No, "answers", "gpt") {
+		w.ok(err)
+		if flawed[f.Key] != f.Ending {
+			w.t.Fatalf("an answer is %s, by all answers %q", f.Ending, flawed[f.Key])
+		}
+		delete(flawed, f.Key)
+	}
+	if len(flawed) > 0 {
+		w.t.Fatalf("%d answers that were refused or cut are left out", len(flawed))
 	}
 	slices.Sort(s.Queue)
 	slices.Sort(s.Standing)

@@ -36,10 +36,12 @@ func TestABillOfManyModelsIsShort(t *testing.T) {
 	t.Parallel()
 	var rows []quote.Row
 	for i := range 40 {
-		rows = append(rows, quote.Row{Provider: "p", Model: fmt.Sprint("model-", i), Requests: 1, Live: true, Exact: true, Cost: priced(0.01, 1)})
+		rows = append(rows, quote.Row{Provider: "p", Model: fmt.Sprint("model-", i), Requests: 1, Live: true, Exact: true,
+			Cost: priced(0.01, 1)})
 	}
 	got := quote.Bill(rows)
-	if last := got[len(got)-1]; len(got) != 12 || !strings.HasPrefix(last, "29 more models") || !strings.HasSuffix(last, "29        $0.29") {
-		t.Errorf("%d lines, the last %q", len(got), got[len(got)-1])
+	last := got[len(got)-1]
+	if len(got) != 12 || !strings.HasPrefix(last, "29 more models") || !strings.HasSuffix(last, "29        $0.29") {
+		t.Errorf("%d lines, the last %q", len(got), last)
 	}
 }
