@@ -48,6 +48,7 @@ type Wire struct {
 	CacheTTL       string       // "1h" in batches, "5m" live; empty: the provider's default
 	CacheKey       bool         // write a prompt_cache_key derived from the shared prefix
 	Tier           string       // the service tier to ask for in place of the lane's; empty: the lane's
+	Version        string       // anthropic_version, which bodies of that kind name at another vendor
 	ReasoningApart bool         // replies count reasoning beside the output tokens, not among them
 }
 

@@ -226,6 +226,9 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 	}
 	d.Lane.Params = assay.Params{}
 	d.Lane.Name = v.Name + "/" + d.Lane.Model
+	if api := string(d.Wire.Dialect); api != d.Lane.API && v.Invoked != nil { // its lines are of another form, and so is its job
+		d.Lane.API, d.Lane.Name = api, d.Lane.Name+"@"+api
+	}
 	return d, nil
 }
 

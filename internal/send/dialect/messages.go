@@ -17,6 +17,9 @@ func (w *body) writeMessages() error {
 		return errors.New("this API needs max_tokens")
 	}
 	w.modelField()
+	if w.wire.Version != "" {
+		w.text("anthropic_version", w.wire.Version)
+	}
 	w.messagesSystem()
 	w.field("messages")
 	w.b = append(w.b, '[')

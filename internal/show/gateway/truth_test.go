@@ -151,8 +151,6 @@ func toldBy(api, model, end, way, usual string) string {
 		return "stop"
 	case api == "responses" && end == "refused" && way == " stream" && provider != "openai" && provider != "bedrock":
 		return "incomplete" // text that was sent is not taken back
-	case provider == "bedrock" && end == "call" && way == " batch":
-		return "400 unsupported_parameter tools"
 	}
 	return usual
 }

@@ -13,6 +13,7 @@ type toolRule struct {
 	Vendors []string `yaml:"vendors"` // none: all
 	API     string   `yaml:"api"`     // empty: all
 	Models  []string `yaml:"models"`  // patterns; none: all
+	But     []string `yaml:"but"`     // patterns of models that the rule does not hold for
 	Bars    string   `yaml:"bars"`    // tools, forced, batch
 	Unless  string   `yaml:"unless"`  // forced choices are taken unless it thinks: quiet
 	What    string   `yaml:"what"`
@@ -25,11 +26,14 @@ type toolRule struct {
 func (c *Catalog) ToolTrouble(lane assay.Lane, vendor string, forced, batch bool) []Issue {
 	v, _ := c.Vendor(vendor)
 	_, name := c.makerOf(v, lane.Model)
-	name = bareName(name)
+	name = v.plainName(name)
 	var all []Issue
+	fits := func(patterns []string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, name); return ok })
+	}
 	for _, r := range c.callable {
 		if len(r.Vendors) > 0 && !slices.Contains(r.Vendors, vendor) || r.API != "" && r.API != c.apiOf(v, lane).Name ||
-			len(r.Models) > 0 && !slices.ContainsFunc(r.Models, func(p string) bool { ok, _ := path.Match(p, name); return ok }) ||
+			len(r.Models) > 0 && !fits(r.Models) || fits(r.But) ||
 			r.Bars == "forced" && !forced || r.Bars == "batch" && !batch ||
 			r.Unless == "quiet" && lane.Params.Thinking.Mode != assay.ThinkingTokens {
 			continue

@@ -108,6 +108,7 @@ type Vendor struct {
 	StopMax        int               `yaml:"stop_max"`        // most stop sequences; 0: unknown
 	Schema         assay.SchemaWire  `yaml:"schema"`          // the most it can promise; empty: what the model can
 	Media          assay.MediaWire   `yaml:"media"`           // how it takes media, where that is not the usual way of its API
+	Invoked        *invoked          `yaml:"invoked"`         // models whose own bodies go into batches where its API has no tools; nil: none
 	Thinking       *ThinkingRule     `yaml:"thinking"`        // how this vendor writes thinking for every model
 	Effort         []string          `yaml:"effort"`          // the efforts this vendor knows
 }

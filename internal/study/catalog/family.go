@@ -97,10 +97,7 @@ func (c *Catalog) family(name string) (Family, bool) {
 // familyOf returns the nearest family to a model that has no row: the first whose pattern matches, else the vendor's
 // fallback.
 func (c *Catalog) familyOf(v Vendor, model string) Family {
-	name := bareName(model)
-	if v.NameDots {
-		name = afterDots(name)
-	}
+	name := v.plainName(model)
 	for _, f := range c.families {
 		if slices.ContainsFunc(f.Match, func(p string) bool { ok, _ := path.Match(p, name); return ok }) {
 			return f
@@ -108,6 +105,15 @@ func (c *Catalog) familyOf(v Vendor, model string) Family {
 	}
 	f, _ := c.family(v.Fallback)
 	return f
+}
+
+// plainName returns a model's name as patterns see it, whatever this vendor writes in front of it.
+func (v Vendor) plainName(model string) string {
+	name := bareName(model)
+	if v.NameDots {
+		name = afterDots(name)
+	}
+	return name
 }
 
 // bareName returns a model's name as patterns see it: lower case, no snapshot, nothing in front of the last slash, the

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"path"
 	"slices"
 
 	"assay/internal/assay"
@@ -16,6 +17,10 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 	found := c.Find(v.Name, lane.Model)
 	a := c.apiOf(v, lane)
 	inBatch := v.Batch && mode != assay.ModeLive
+	own := c.invokes(v, lane) && (inBatch || lane.API == v.Invoked.API)
+	if own {
+		a = c.apis[v.Invoked.API]
+	}
 	w := assay.Wire{
 		Dialect:        assay.Dialect(a.Name),
 		Carrier:        v.Carrier,
@@ -31,6 +36,9 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 		CacheMarks:     v.CacheMarks,
 		CacheKey:       v.CacheKey,
 		ReasoningApart: v.ReasoningApart && a.Name == v.DefaultAPI,
+	}
+	if own {
+		w.ModelInBody, w.Version = false, v.Invoked.Version
 	}
 	if url := v.URLs[a.Name]; url != "" {
 		w.URL = url
@@ -57,6 +65,24 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 		w.CacheTTL = "5m"
 	}
 	return w
+}
+
+// invoked is an API of models' maker that a vendor takes in batches beside its own.
+type invoked struct {
+	Models  string `yaml:"models"` // a pattern of their names
+	API     string `yaml:"api"`
+	Version string `yaml:"version"` // that bodies name
+}
+
+// invokes reports whether a lane's requests go into batches as bodies of the model's maker: for their tools, which the vendor's own have
+// not. A lane of that API has them live, too.
+func (c *Catalog) invokes(v Vendor, lane assay.Lane) bool {
+	if v.Invoked == nil || len(lane.Params.Tools) == 0 && lane.API != v.Invoked.API {
+		return false
+	}
+	_, name := c.makerOf(v, lane.Model)
+	ok, _ := path.Match(v.Invoked.Models, v.plainName(name))
+	return ok
 }
 
 // wire returns the way to write thinking in one mode.
@@ -119,7 +145,7 @@ func (c *Catalog) Effective(lane assay.Lane, vendor string) assay.Params {
 		return p
 	}
 	found := c.Find(vendor, lane.Model)
-	if c.apiOf(v, lane).NeedsMaxTokens && p.MaxTokens == 0 {
+	if (c.apiOf(v, lane).NeedsMaxTokens || c.invokes(v, lane)) && p.MaxTokens == 0 {
 		p.MaxTokens = found.demandedLimit(p)
 	}
 	if p.Thinking.Mode == assay.ThinkingOff && (found.Family.Reasons == ReasonsNever || found.Family.Reasons == ReasonsAsked) {

@@ -109,11 +109,11 @@ func (d *Input) Route(st *study.Stage, l *study.Lane, mode assay.Mode) Route {
 	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, tokens: d.Catalog.TokenFactor(kind, l.Model),
 		shows: d.Catalog.MediaRule(kind, l.Model)}
 	r.factor = r.tokens
-	r.Lane.Params = d.Catalog.Effective(l.Lane, kind)
 	if len(st.Tools) > 0 {
 		r.Lane.Params.Tools, r.Lane.Params.ToolChoice = st.Callable(), st.ToolChoice.ToolChoice
 		r.defined = Defined(r.Lane.Params.Tools)
 	}
+	r.Lane.Params = d.Catalog.Effective(r.Lane, kind)
 	r.Wire = d.Catalog.Wire(r.Lane, kind, mode)
 	if d.Study.PromptCache != nil && !*d.Study.PromptCache {
 		r.Wire.CacheMarks, r.Wire.CacheKey = false, false

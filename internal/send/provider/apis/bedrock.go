@@ -34,7 +34,13 @@ func openBedrock(cfg provider.Config) (provider.Account, error) {
 	if err != nil {
 		return provider.Account{}, err
 	}
-	ask := func(r *assay.Request) string { return "/model/" + objects.Segment(r.Lane.Model) + "/converse" }
+	ask := func(r *assay.Request) string {
+		call := "/converse"
+		if r.Wire.Dialect != assay.DialectConverse {
+			call = "/invoke"
+		}
+		return "/model/" + objects.Segment(r.Lane.Model) + call
+	}
 	a := provider.Account{BaseURL: cfg.BaseURL, Live: &converser{asker: asker{api: runtime, path: ask}, control: control}}
 	if cfg.Input == "" || cfg.Output == "" || cfg.Role == "" {
 		a.Batch = unfit("Bedrock batches need input and output folders and a role (input: s3://…, output: s3://…, role: arn:aws:iam::…)",
@@ -109,6 +115,9 @@ func (b *bedrock) Launch(ctx context.Context, p provider.BatchInput, h provider.
 	body := bedrockCreate{
 		Name: p.Stamp.Name(), Token: p.Stamp.Name(), Role: b.role, Model: p.Model, Type: "Converse",
 		Input: &bedrockInput{}, Output: &bedrockOutput{}, Hours: bedrockHours(b.limits.Window),
+	}
+	if p.Wire.Dialect != assay.DialectConverse {
+		body.Type = "InvokeModel"
 	}
 	body.Input.S3.URI, body.Input.S3.Format = hold.URI, "JSONL"
 	body.Output.S3.URI = b.folder(p.Stamp)
