@@ -103,14 +103,14 @@ func TestManyRowsAreInsertedAsTheyAre(t *testing.T) {
 		for n := range 83 { // of every number of rows, as statements take some at a time
 			var rows [][]any
 			for i := range n {
-				rows = append(rows, []any{n, "in", i, fmt.Sprint("item ", i), "ä", store.Live, "{}", ""})
+				rows = append(rows, []any{n, "in", i, fmt.Sprint("item ", i), fmt.Sprint("about ", i*n/1500), store.Live, "{}", ""})
 			}
 			must(t, s.Insert(t.Context(), "items", columns, rows))
 			i := 0
 			for item, err := range s.Reader.Items(t.Context(), int64(n), "in") {
 				must(t, err)
-				if item.ID != fmt.Sprint("item ", i) {
-					t.Fatalf("%s: row %d of %d is %s", name, i, n, item.ID)
+				if item.ID != fmt.Sprint("item ", i) || item.Cluster != fmt.Sprint("about ", i*n/1500) || item.Expect != string(store.Live) {
+					t.Fatalf("%s: row %d of %d is %+v", name, i, n, item)
 				}
 				i++
 			}

@@ -1,10 +1,12 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -19,16 +21,19 @@ func (d sqlite) bulk(ctx context.Context, _ *Txn, table string, columns []string
 	w := d.writer
 	ctx = context.WithoutCancel(ctx)
 	return w.conn.Raw(func(conn any) error {
+		preparer, ok := conn.(driver.ConnPrepareContext)
+		if !ok {
+			return fmt.Errorf("insert into %s: a %T prepares no statements", table, conn)
+		}
+		name := table + " " + strings.Join(columns, " ")
+		b := w.bulks[name]
+		if b == nil {
+			b = &inserts{table, columns, make([]columnKind, len(columns)), map[int]driver.StmtExecContext{}, nil}
+			w.bulks[name] = b
+		}
 		for _, size := range bulkSizes {
-			if len(rows) < size {
-				continue
-			}
-			stmt, err := w.bulks.of(ctx, conn, table, columns, size)
-			if err != nil {
-				return err
-			}
 			for ; len(rows) >= size; rows = rows[size:] {
-				if err := w.insert(ctx, stmt, rows[:size]); err != nil {
+				if err := b.insert(ctx, preparer, rows[:size]); err != nil {
 					return err
 				}
 			}
@@ -37,60 +42,147 @@ func (d sqlite) bulk(ctx context.Context, _ *Txn, table string, columns []string
 	})
 }
 
-// insert runs a statement with the values of its rows, in memory that is used again.
-func (w *writer) insert(ctx context.Context, stmt driver.StmtExecContext, rows [][]any) error {
-	args := w.args[:0]
+// inserts are the statements that insert rows into some columns of a table.
+type inserts struct {
+	table   string
+	columns []string
+	kinds   []columnKind                   // of the columns, as far as rows have shown
+	kept    map[int]driver.StmtExecContext // by the number of rows
+	args    []driver.NamedValue            // of the last rows; their memory is used again
+}
+
+// columnKind tells how the values of a column are passed: to bind one is a third of what inserting it costs. Kinds only grow, so that
+// statements are parsed again a few times and then never.
+type columnKind byte
+
+const (
+	empty  columnKind = iota // NULL was in every row so far: none is passed
+	shared                   // the rows of a statement had the same value: it is passed once
+	own                      // each row passes its value
+)
+
+// insert writes rows with one statement.
+func (b *inserts) insert(ctx context.Context, conn driver.ConnPrepareContext, rows [][]any) error {
 	for _, row := range rows {
-		for _, value := range row {
+		for i, value := range row {
 			switch value.(type) {
 			case nil, int64, string, []byte:
-			default:
-				v, err := driver.DefaultParameterConverter.ConvertValue(value)
-				if err != nil {
-					return err
-				}
-				value = v
+				continue
 			}
-			args = append(args, driver.NamedValue{Ordinal: len(args) + 1, Value: value})
+			v, err := driver.DefaultParameterConverter.ConvertValue(value)
+			if err != nil {
+				return err
+			}
+			row[i] = v
 		}
 	}
-	_, err := stmt.ExecContext(ctx, args)
-	clear(args)
-	w.args = args
+	if b.grow(rows) {
+		if err := b.close(); err != nil {
+			return err
+		}
+	}
+	stmt, err := b.statement(ctx, conn, len(rows))
+	if err != nil {
+		return err
+	}
+	b.args = b.args[:0]
+	add := func(v any) { b.args = append(b.args, driver.NamedValue{Ordinal: len(b.args) + 1, Value: v}) }
+	for i, kind := range b.kinds {
+		if kind == shared {
+			add(rows[0][i])
+		}
+	}
+	for _, row := range rows {
+		for i, kind := range b.kinds {
+			if kind == own {
+				add(row[i])
+			}
+		}
+	}
+	_, err = stmt.ExecContext(ctx, b.args)
+	clear(b.args)
 	return err
 }
 
-// bulks are the statements that insert rows: a few for each table.
-type bulks map[string]driver.StmtExecContext
+// grow makes the kinds such that the rows can be passed, and reports whether any had to change.
+func (b *inserts) grow(rows [][]any) bool {
+	grew := false
+	for i, kind := range b.kinds {
+		now := kind
+		for _, row := range rows {
+			if now == own {
+				break
+			}
+			if !same(row[i], rows[0][i]) {
+				now = own
+			} else if row[i] != nil {
+				now = max(now, shared)
+			}
+		}
+		grew = grew || now != kind
+		b.kinds[i] = now
+	}
+	return grew
+}
 
-// of returns the statement that inserts so many rows, prepared now or earlier.
-func (b bulks) of(ctx context.Context, conn any, table string, columns []string, size int) (driver.StmtExecContext, error) {
-	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + "),"
-	text := "INSERT OR FAIL INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES " +
-		strings.TrimSuffix(strings.Repeat(tuple, size), ",")
-	if stmt := b[text]; stmt != nil {
+func same(a, b any) bool {
+	if x, ok := a.([]byte); ok {
+		y, ok := b.([]byte)
+		return ok && (x == nil) == (y == nil) && bytes.Equal(x, y)
+	}
+	if _, ok := b.([]byte); ok {
+		return false
+	}
+	return a == b
+}
+
+// statement returns the one that inserts so many rows, prepared now or earlier.
+func (b *inserts) statement(ctx context.Context, conn driver.ConnPrepareContext, size int) (driver.StmtExecContext, error) {
+	if stmt := b.kept[size]; stmt != nil {
 		return stmt, nil
 	}
-	preparer, ok := conn.(driver.ConnPrepareContext)
-	if !ok {
-		return nil, fmt.Errorf("insert into %s: a %T prepares no statements", table, conn)
-	}
-	made, err := preparer.PrepareContext(ctx, text)
+	prepared, err := conn.PrepareContext(ctx, b.text(size))
 	if err != nil {
 		return nil, err
 	}
-	stmt, ok := made.(driver.StmtExecContext)
+	stmt, ok := prepared.(driver.StmtExecContext)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("insert into %s: a %T runs no statements", table, made), made.Close())
+		return nil, errors.Join(fmt.Errorf("insert into %s: a %T runs no statements", b.table, prepared), prepared.Close())
 	}
-	b[text] = stmt
+	b.kept[size] = stmt
 	return stmt, nil
 }
 
-func (b bulks) close() error {
+// text returns the statement. What rows share comes first, so that its parameters alone have numbers: the driver looks up the name of each
+// that has one.
+func (b *inserts) text(size int) string {
+	var names, once, each []string
+	for _, kind := range []columnKind{shared, own, empty} {
+		for i, k := range b.kinds {
+			switch {
+			case k != kind:
+				continue
+			case kind == shared:
+				once = append(once, "?"+strconv.Itoa(len(once)+1))
+			case kind == own:
+				each = append(each, "?")
+			default:
+				each = append(each, "NULL")
+			}
+			names = append(names, b.columns[i])
+		}
+	}
+	tuple := "(" + strings.Join(append(once, each...), ",") + ")"
+	return "INSERT OR FAIL INTO " + b.table + " (" + strings.Join(names, ",") + ") VALUES " +
+		tuple + strings.Repeat(","+tuple, size-1)
+}
+
+// close lets the statements go; others are prepared when they are needed.
+func (b *inserts) close() error {
 	var err error
-	for _, stmt := range b {
+	for _, stmt := range b.kept {
 		err = errors.Join(err, stmt.(driver.Stmt).Close())
 	}
+	clear(b.kept)
 	return err
 }

@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -18,22 +17,24 @@ type writer struct {
 	sync Durability // what a commit is now
 	log  string     // the file that commits are added to
 
-	bulks bulks
-	args  []driver.NamedValue // of the last rows that were inserted; their memory is used again
+	bulks map[string]*inserts // by table and columns
 
 	trim     int64 // the log's size at which it is begun anew
 	trimWait int   // for how many milliseconds readers are waited for then
 }
 
 func newWriter(pool *sql.DB, path string) *writer {
-	w := &writer{pool: pool, free: make(chan struct{}, 1), log: path + "-wal", bulks: bulks{}, trim: logSize, trimWait: logWait}
+	w := &writer{pool: pool, free: make(chan struct{}, 1), log: path + "-wal", bulks: map[string]*inserts{}, trim: logSize, trimWait: logWait}
 	w.free <- struct{}{}
 	return w
 }
 
 // Close ends the connection.
 func (w *writer) Close() error {
-	err := errors.Join(w.kept.close(), w.bulks.close())
+	err := w.kept.close()
+	for _, b := range w.bulks {
+		err = errors.Join(err, b.close())
+	}
 	if w.conn != nil {
 		err = errors.Join(err, w.conn.Close())
 	}
