@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/assay"
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/storetest"
@@ -109,7 +110,8 @@ func TestManyRowsAreInsertedAsTheyAre(t *testing.T) {
 			i := 0
 			for item, err := range s.Reader.Items(t.Context(), int64(n), "in") {
 				must(t, err)
-				if item.ID != fmt.Sprint("item ", i) || item.Cluster != fmt.Sprint("about ", i*n/1500) || item.Expect != string(store.Live) {
+				want := assay.Item{ID: fmt.Sprint("item ", i), Cluster: fmt.Sprint("about ", i*n/1500), Expect: string(store.Live)}
+				if item.ID != want.ID || item.Cluster != want.Cluster || item.Expect != want.Expect {
 					t.Fatalf("%s: row %d of %d is %+v", name, i, n, item)
 				}
 				i++

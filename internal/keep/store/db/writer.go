@@ -24,7 +24,8 @@ type writer struct {
 }
 
 func newWriter(pool *sql.DB, path string) *writer {
-	w := &writer{pool: pool, free: make(chan struct{}, 1), log: path + "-wal", bulks: map[string]*inserts{}, trim: logSize, trimWait: logWait}
+	w := &writer{pool: pool, free: make(chan struct{}, 1), log: path + "-wal", bulks: map[string]*inserts{},
+		trim: logSize, trimWait: logWait}
 	w.free <- struct{}{}
 	return w
 }
