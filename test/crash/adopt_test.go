@@ -71,6 +71,9 @@ func TestAnAdoptThatWasKilledIsTakenOver(t *testing.T) {
 		if moments[at.Class()] || at.Moment != After && at.Moment != Download {
 			continue
 		}
+		if strings.HasPrefix(at.Call, "ledger renew") { // by the clock: another time it may have ended before
+			continue
+		}
 		moments[at.Class()] = true
 		t.Run(at.String(), func(t *testing.T) {
 			s := scene{t, s.session}
