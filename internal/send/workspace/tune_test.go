@@ -13,17 +13,21 @@ import (
 	"assay/internal/send/script/snapshot"
 )
 
-func TestADriveWaitsForALaneThatIsPaused(t *testing.T) {
+func TestADriveWaitsForALaneThatIsPausedMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	run := r.begin(h, r.wanted(StudyOptions{}, snapshot.Settings{}))
-	words, err := h.Tune(r.ctx, run, Tune{Pause: []string{"b"}})
-	if err != nil || words != "lane b paused" {
-		t.Fatal(words, err)
-	}
-	asleep := 0
+	paused, asleep := false, 0
 	c := r.drive(h, run, Drive{Moved: func(ctx context.Context) error {
+		if !paused {
+			paused = true
+			words, err := h.Tune(ctx, run, Tune{Pause: []string{"b"}})
+			if words != "lane b paused" {
+				t.Error(words)
+			}
+			return err
+		}
 		lane, err := h.Ledger.Reader.Lane(ctx, run.No, "answers", "a")
 		if err != nil || lane.Ended() < 2 {
 			return err

@@ -130,6 +130,9 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	if err := v.sign(ctx); err != nil {
 		return false, err
 	}
+	if err := v.begins(ctx); err != nil {
+		return false, err
+	}
 	worked, err := v.round(ctx)
 	if err != nil {
 		return false, err
@@ -186,6 +189,21 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	}
 	wait = max(wait, v.Engine.Timing.PollMin/shortest)
 	return false, v.Engine.Clock.Sleep(ctx, min(wait, v.Engine.Timing.Idle))
+}
+
+// begins notes which lanes are paused when the process begins.
+func (v *drive) begins(ctx context.Context) error {
+	if v.begun {
+		return nil
+	}
+	lanes, err := v.Engine.Ledger.Reader.Lanes(ctx, v.run)
+	for _, l := range lanes {
+		if l.State == store.LanePaused {
+			v.paused = append(v.paused, l.Name)
+		}
+	}
+	v.begun = err == nil
+	return err
 }
 
 // justPaused reports whether all that is left waits for lanes that a person paused while this process was at work, and may let go on soon.
@@ -310,12 +328,8 @@ func (v *drive) begin(ctx context.Context, w store.Work) {
 func (v *drive) finish(r result) {
 	delete(v.at, r.work)
 	v.places[r.work.Mode == store.Live]++
-	if r.st == nil {
-		return
-	}
-	v.st = *r.st
-	if !v.begun {
-		v.paused, v.begun = v.st.Paused, true
+	if r.st != nil {
+		v.st = *r.st
 	}
 }
 
