@@ -16,6 +16,7 @@ import (
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/study/catalog"
+	"assay/test/bench/child"
 )
 
 const analyseItems = 125_000 // times four lanes judged, and as many showings compared: a million verdicts
@@ -45,18 +46,18 @@ func analyseBench(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	var few cost
+	var few child.Cost
 	for _, items := range []int{analyseItems / 4, analyseItems} {
 		home := filepath.Join(b.dir, fmt.Sprint("analyse", items))
 		n, err := writeVerdicts(ctx, b, home, items)
 		if err != nil {
 			return err
 		}
-		floor, err := measure(ctx, 1, self, "floor-of-analyse", filepath.Join(home, "home", "rehearsal", "ledger.db"))
+		floor, err := child.Measure(ctx, 1, self, "floor-of-analyse", filepath.Join(home, "home", "rehearsal", "ledger.db"))
 		if err != nil {
 			return err
 		}
-		got, err := measure(ctx, 1, b.assay, "analyse", "--home", filepath.Join(home, "home"), "--json")
+		got, err := child.Measure(ctx, 1, b.assay, "analyse", "--home", filepath.Join(home, "home"), "--json")
 		if err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func analyseBench(ctx context.Context, b *bench) error {
 			few = got
 			continue
 		}
-		fmt.Printf("memory         %d MB peak (under 200), %.2f of that of a quarter\n", got.peak>>20, float64(got.peak)/float64(few.peak))
+		fmt.Printf("memory         %d MB peak (under 200), %.2f of that of a quarter\n", got.Peak>>20, float64(got.Peak)/float64(few.Peak))
 	}
 	return nil
 }

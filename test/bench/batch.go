@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"assay/internal/simulator"
+	"assay/test/bench/child"
 )
 
 // batchMegabytes is the usual size of the batch file.
@@ -68,7 +69,7 @@ func batchWay(ctx context.Context, b *bench, self string, mb int) (int64, error)
 	}
 	os.Setenv("OPENAI_BASE_URL", strings.TrimSpace(address)+"/openai/v1")
 	os.Setenv("OPENAI_API_KEY", "sim")
-	floor, err := measure(ctx, 1, self, "floor-of-batch", file)
+	floor, err := child.Measure(ctx, 1, self, "floor-of-batch", file)
 	if err != nil {
 		return 0, err
 	}
@@ -79,12 +80,12 @@ func batchWay(ctx context.Context, b *bench, self string, mb int) (int64, error)
 		{"cost", file}, {"submit", file, "--yes"}, {"resume", "--interval", "100ms"},
 		{"collect", "--output", filepath.Join(dir, "out.jsonl")},
 	} {
-		c, err := measure(ctx, 1, b.assay, append(append([]string{"batch"}, step...), "--home", home)...)
+		c, err := child.Measure(ctx, 1, b.assay, append(append([]string{"batch"}, step...), "--home", home)...)
 		if err != nil {
 			return 0, err
 		}
-		fmt.Printf("%-19s %s, %.1f times the CPU of the floor\n", "batch "+step[0], c, c.cpu.Seconds()/floor.cpu.Seconds())
-		peak = max(peak, c.peak)
+		fmt.Printf("%-19s %s, %.1f times the CPU of the floor\n", "batch "+step[0], c, c.CPU.Seconds()/floor.CPU.Seconds())
+		peak = max(peak, c.Peak)
 	}
 	return peak, nil
 }

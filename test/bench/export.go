@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"assay/test/bench/child"
 )
 
 // exportRows is how many answers the ledger holds. Two sizes are measured, so that memory that grows with them shows.
@@ -32,27 +34,27 @@ func exportBench(ctx context.Context, b *bench) error {
 		if err := writeAnswers(table, n); err != nil {
 			return err
 		}
-		if _, err := measure(ctx, 1, b.assay, "import", "--format", "jsonl", table, "--out", filepath.Join(dir, "study"), "--home",
+		if _, err := child.Measure(ctx, 1, b.assay, "import", "--format", "jsonl", table, "--out", filepath.Join(dir, "study"), "--home",
 			home); err != nil {
 			return err
 		}
 		lines := filepath.Join(dir, "out.jsonl")
 		for _, form := range []string{"jsonl", "csv", "parquet"} {
-			got, err := measure(ctx, 1, b.assay, "export", "--home", home, "--format", form, "--out", filepath.Join(dir, "out."+form),
+			got, err := child.Measure(ctx, 1, b.assay, "export", "--home", home, "--format", form, "--out", filepath.Join(dir, "out."+form),
 				"--replace")
 			if err != nil {
 				return err
 			}
-			floor, err := measure(ctx, 1, self, "floor-of-export", lines)
+			floor, err := child.Measure(ctx, 1, self, "floor-of-export", lines)
 			if err != nil {
 				return err
 			}
 			fmt.Printf("%8d rows, %-7s  %s\nencoding/json           %s\nratio                   %.2f of wall time, %.2f of CPU\n",
-				n, form, got, floor, got.wall.Seconds()/floor.wall.Seconds(), got.cpu.Seconds()/floor.cpu.Seconds())
+				n, form, got, floor, got.Wall.Seconds()/floor.Wall.Seconds(), got.CPU.Seconds()/floor.CPU.Seconds())
 			if less, ok := few[form]; ok {
-				fmt.Printf("memory                  %d MB peak, %.2f of that of a tenth\n", got.peak>>20, float64(got.peak)/float64(less))
+				fmt.Printf("memory                  %d MB peak, %.2f of that of a tenth\n", got.Peak>>20, float64(got.Peak)/float64(less))
 			}
-			few[form] = got.peak
+			few[form] = got.Peak
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			return err

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"assay/test/bench/child"
 )
 
 const (
@@ -33,7 +35,7 @@ func idleBench(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	sim, env, err := b.startSim(ctx, filepath.Join(dir, "sim"), "--fault", "* create stuck=24h")
+	sim, env, err := child.Simulator(ctx, b.assay, filepath.Join(dir, "sim"), "--fault", "* create stuck=24h")
 	if err != nil {
 		return err
 	}

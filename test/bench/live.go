@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"assay/internal/keep/ledger"
+	"assay/test/bench/child"
 )
 
 const (
@@ -55,14 +56,14 @@ func liveBench(ctx context.Context, b *bench) error {
 	slices.SortFunc(all, func(a, b liveFigures) int { return cmp.Compare(a.rate/a.synced, b.rate/b.synced) })
 	fast := all[len(all)/2]
 	fmt.Printf("ratio            %.1f%% of the syncing loop (at least 90%%), %.1f%% of the bare loop, the middle of %d; "+
-		"peak %d MB (under 200)\n", 100*fast.rate/fast.synced, 100*fast.rate/fast.bare, times, fast.cost.peak>>20)
+		"peak %d MB (under 200)\n", 100*fast.rate/fast.synced, 100*fast.rate/fast.bare, times, fast.cost.Peak>>20)
 	return nil
 }
 
 // liveFigures are requests a second.
 type liveFigures struct {
 	rate, bare, synced float64
-	cost               cost
+	cost               child.Cost
 }
 
 func liveRun(ctx context.Context, b *bench, name string, latency time.Duration, n int) (f liveFigures, err error) {
@@ -82,7 +83,7 @@ func liveRun(ctx context.Context, b *bench, name string, latency time.Duration, 
 	floors := func() error { // before and after: the mean counts
 		for file, rate := range map[string]*float64{"": &f.bare, filepath.Join(dir, "floor"): &f.synced} {
 			before := time.Now()
-			if _, err := measure(ctx, 1, self, "floor-of-live", fmt.Sprint(address, " ", min(n, 40_000), " ", file)); err != nil {
+			if _, err := child.Measure(ctx, 1, self, "floor-of-live", fmt.Sprint(address, " ", min(n, 40_000), " ", file)); err != nil {
 				return err
 			}
 			*rate += float64(min(n, 40_000)) / time.Since(before).Seconds() / 2
@@ -103,13 +104,13 @@ func liveRun(ctx context.Context, b *bench, name string, latency time.Duration, 
 }
 
 // askLive runs the study of a folder against a simulator.
-func (b *bench) askLive(ctx context.Context, dir, address string) (cost, error) {
+func (b *bench) askLive(ctx context.Context, dir, address string) (child.Cost, error) {
 	for name, value := range map[string]string{"OPENAI_API_KEY": "sim", "OPENAI_BASE_URL": "http://" + address + "/openai/v1"} {
 		if err := os.Setenv(name, value); err != nil {
-			return cost{}, err
+			return child.Cost{}, err
 		}
 	}
-	return measure(ctx, 1, b.assay, "run", filepath.Join(dir, "study.yaml"), "--yes", "--home", filepath.Join(dir, "home"))
+	return child.Measure(ctx, 1, b.assay, "run", filepath.Join(dir, "study.yaml"), "--yes", "--home", filepath.Join(dir, "home"))
 }
 
 // liveServe starts a simulator in a process of its own.

@@ -8,11 +8,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"syscall"
-	"time"
+
+	"assay/test/bench/child"
 )
 
 // benchmark is one measurement; adding one is one file and one line in benchmarks.
@@ -90,7 +87,7 @@ func run(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, assay: filepath.Join(dir, "assay")}
+	b := &bench{dir: dir}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
@@ -101,10 +98,8 @@ func run(args []string) error {
 		return err
 	}
 	args = flags.Args()
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.assay, "./cmd/assay")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build assay: %w\n%s", err, out)
+	if b.assay, err = child.Build(dir); err != nil {
+		return err
 	}
 	for _, one := range benchmarks() {
 		if len(args) > 0 && args[0] != one.name {
@@ -132,36 +127,3 @@ type bench struct {
 
 // size returns how much to measure: what was asked for, or the benchmark's own.
 func (b *bench) size(own int) int { return cmp.Or(b.n, own) }
-
-// cost is the time and memory of a child process.
-type cost struct {
-	wall time.Duration
-	cpu  time.Duration
-	peak int64 // bytes
-}
-
-// measure runs a command to its end; the best of n runs by time, the worst by memory.
-func measure(ctx context.Context, n int, name string, args ...string) (cost, error) {
-	var best cost
-	for i := range n {
-		c := exec.CommandContext(ctx, name, args...)
-		var out strings.Builder
-		c.Stderr = &out
-		start := time.Now()
-		if err := c.Run(); err != nil {
-			return cost{}, fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, out.String())
-		}
-		wall := time.Since(start)
-		if i == 0 || wall < best.wall {
-			best.wall, best.cpu = wall, c.ProcessState.UserTime()+c.ProcessState.SystemTime()
-		}
-		if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			best.peak = max(best.peak, usage.Maxrss<<10)
-		}
-	}
-	return best, nil
-}
-
-func (c cost) String() string {
-	return fmt.Sprintf("%.2f s wall, %.2f s CPU, %d MB peak", c.wall.Seconds(), c.cpu.Seconds(), c.peak>>20)
-}

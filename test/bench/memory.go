@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"assay/test/bench/child"
 )
 
 const memoryRequests = 10_000
@@ -52,15 +54,15 @@ func mediaBench(ctx context.Context, b *bench) error {
 	if err := mediaStudy(dir, n); err != nil {
 		return err
 	}
-	sim, env, err := b.startSim(ctx, filepath.Join(dir, "sim"))
+	sim, env, err := child.Simulator(ctx, b.assay, filepath.Join(dir, "sim"))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = sim.Process.Kill(); _ = sim.Wait() }()
-	do := func(args ...string) (cost, error) {
+	do := func(args ...string) (child.Cost, error) {
 		c := exec.CommandContext(ctx, b.assay, args...)
 		c.Dir, c.Env = dir, append(os.Environ(), env...)
-		return timed(c)
+		return child.Timed(c)
 	}
 	plan, err := do("plan", "study.yaml")
 	if err != nil {
@@ -77,7 +79,7 @@ func mediaBench(ctx context.Context, b *bench) error {
 		}
 	}
 	gb := float64(given) / 1e9
-	fmt.Printf("assay plan     %s: %.2f s for each of %.1f GB\n", plan, plan.wall.Seconds()/gb, gb)
+	fmt.Printf("assay plan     %s: %.2f s for each of %.1f GB\n", plan, plan.Wall.Seconds()/gb, gb)
 	fmt.Printf("assay run      %s (under 200 MB)\n", run)
 	fmt.Printf("on the disk    %.2f of the pictures' size as copies, %.2f in all\n", float64(kept)/float64(given),
 		float64(all)/float64(given))

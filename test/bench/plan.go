@@ -17,6 +17,7 @@ import (
 	"assay/internal/study/catalog"
 	"assay/internal/study/prompt"
 	"assay/internal/study/studyfile"
+	"assay/test/bench/child"
 )
 
 const (
@@ -38,24 +39,24 @@ func planBench(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	floor, err := measure(ctx, 3, self, "floor-of-plan", large)
+	floor, err := child.Measure(ctx, 3, self, "floor-of-plan", large)
 	if err != nil {
 		return err
 	}
-	got, err := measure(ctx, 3, b.assay, "plan", filepath.Join(large, "study.yaml"))
+	got, err := child.Measure(ctx, 3, b.assay, "plan", filepath.Join(large, "study.yaml"))
 	if err != nil {
 		return err
 	}
-	few, err := measure(ctx, 1, b.assay, "plan", filepath.Join(small, "study.yaml"))
+	few, err := child.Measure(ctx, 1, b.assay, "plan", filepath.Join(small, "study.yaml"))
 	if err != nil {
 		return err
 	}
 	fmt.Printf("floor          %s\n", floor)
 	fmt.Printf("assay plan     %s\n", got)
-	fmt.Printf("ratio          %.2f of wall time (at most 2)\n", got.wall.Seconds()/floor.wall.Seconds())
+	fmt.Printf("ratio          %.2f of wall time (at most 2)\n", got.Wall.Seconds()/floor.Wall.Seconds())
 	fmt.Printf("10k requests   %s\n", few)
 	fmt.Printf("growth         %.1f bytes a request (at most 64); peak %d MB (under 200)\n",
-		float64(got.peak-few.peak)/float64(10*(planItems-planFew)), got.peak>>20)
+		float64(got.Peak-few.Peak)/float64(10*(planItems-planFew)), got.Peak>>20)
 	return nil
 }
 

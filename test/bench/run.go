@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
@@ -18,8 +17,7 @@ import (
 	_ "modernc.org/sqlite" // the driver of the floor's own ledger
 
 	"assay/internal/keep/artifacts"
-	"assay/internal/simulator"
-	"assay/internal/study/catalog"
+	"assay/test/bench/child"
 )
 
 const (
@@ -45,7 +43,7 @@ func runBench(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	status, err := measure(ctx, 3, b.assay, "status", "--home", filepath.Join(large, "assay-data"))
+	status, err := child.Measure(ctx, 3, b.assay, "status", "--home", filepath.Join(large, "assay-data"))
 	if err != nil {
 		return err
 	}
@@ -55,26 +53,26 @@ func runBench(ctx context.Context, b *bench) error {
 	}
 	fmt.Printf("assay run      %s\n", got)
 	fmt.Printf("ratio          %.2f of CPU, %.2f of wall time with all waiting for the simulator (at most 3)\n",
-		got.cpu.Seconds()/floor.cpu.Seconds(), got.wall.Seconds()/floor.wall.Seconds())
+		got.CPU.Seconds()/floor.CPU.Seconds(), got.Wall.Seconds()/floor.Wall.Seconds())
 	fmt.Printf("a tenth of it  %s\n", few)
-	fmt.Printf("memory         %d MB peak (under 300), %.2f of that of a tenth\n", got.peak>>20, float64(got.peak)/float64(few.peak))
+	fmt.Printf("memory         %d MB peak (under 300), %.2f of that of a tenth\n", got.Peak>>20, float64(got.Peak)/float64(few.Peak))
 	fmt.Printf("assay status   %s (goal: 0.2 s)\n", status)
 	return nil
 }
 
 // wholeRun runs a study of so many requests against a simulator in a process of its own.
-func (b *bench) wholeRun(ctx context.Context, dir string, requests int) (cost, error) {
+func (b *bench) wholeRun(ctx context.Context, dir string, requests int) (child.Cost, error) {
 	if err := writeStudy(dir, requests/runLanes, runText); err != nil {
-		return cost{}, err
+		return child.Cost{}, err
 	}
-	sim, env, err := b.startSim(ctx, filepath.Join(dir, "sim"))
+	sim, env, err := child.Simulator(ctx, b.assay, filepath.Join(dir, "sim"))
 	if err != nil {
-		return cost{}, err
+		return child.Cost{}, err
 	}
 	defer func() { _ = sim.Process.Kill(); _ = sim.Wait() }()
 	run := exec.CommandContext(ctx, b.assay, "run", "study.yaml", "--yes", "--no-canary")
 	run.Dir, run.Env = dir, append(os.Environ(), env...)
-	got, err := timed(run)
+	got, err := child.Timed(run)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == exitIncomplete {
 		err = nil
@@ -86,70 +84,22 @@ func (b *bench) wholeRun(ctx context.Context, dir string, requests int) (cost, e
 // silent, as real ones do.
 const exitIncomplete = 3
 
-// startSim starts a simulator and returns the variables that lead to it.
-func (b *bench) startSim(ctx context.Context, dir string, args ...string) (*exec.Cmd, []string, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, nil, err
-	}
-	sim := exec.CommandContext(ctx, b.assay, append([]string{"sim", "--listen", "127.0.0.1:0", "--dir", dir}, args...)...)
-	out, err := sim.StdoutPipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := sim.Start(); err != nil {
-		return nil, nil, err
-	}
-	first, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return nil, nil, err
-	}
-	root, _, _ := strings.Cut(strings.TrimPrefix(first, "simulator at "), ";")
-	twin, err := simulator.New(simulator.Options{Dir: filepath.Join(dir, "twin")}) // knows the same addresses
-	if err != nil {
-		return nil, nil, err
-	}
-	defer twin.Close()
-	var env []string
-	for name, url := range twin.BaseURLs(root) {
-		if v, ok := catalog.Default().Vendor(name); ok && v.BaseURLEnv != "" && len(v.KeyEnv) > 0 {
-			env = append(env, v.BaseURLEnv+"="+url, v.KeyEnv[0]+"=sim")
-		}
-	}
-	return sim, env, nil
-}
-
-// timed runs a command once.
-func timed(c *exec.Cmd) (cost, error) {
-	var out bytes.Buffer
-	c.Stderr = &out
-	start := time.Now()
-	err := c.Run()
-	if err != nil {
-		err = fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, out.String())
-	}
-	got := cost{wall: time.Since(start), cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime()}
-	if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		got.peak = usage.Maxrss << 10
-	}
-	return got, err
-}
-
 // runFloor measures the floors over the bytes and rows that a run left behind.
-func (b *bench) runFloor(ctx context.Context, dir string) (cost, error) {
+func (b *bench) runFloor(ctx context.Context, dir string) (child.Cost, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return cost{}, err
+		return child.Cost{}, err
 	}
 	all, results := filepath.Join(b.dir, "all"), filepath.Join(b.dir, "results")
 	if err := gather(filepath.Join(dir, "assay-data"), all, results); err != nil {
-		return cost{}, err
+		return child.Cost{}, err
 	}
 	server, address, err := serveFile(ctx, self, all)
 	if err != nil {
-		return cost{}, err
+		return child.Cost{}, err
 	}
 	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
-	var sum cost
+	var sum child.Cost
 	for _, f := range []struct{ what, name, arg string }{
 		{"encoding", "floor-of-plan", dir}, {"copying", "floor-of-fetch-copy", address}, {"parsing", "floor-of-fetch-parse", results},
 		{"inserting", "floor-of-run-insert", filepath.Join(dir, "assay-data", "ledger.db")},
@@ -157,7 +107,7 @@ func (b *bench) runFloor(ctx context.Context, dir string) (cost, error) {
 		c := exec.CommandContext(ctx, self, f.name, f.arg)
 		var out bytes.Buffer
 		c.Stdout = &out
-		got, err := timed(c)
+		got, err := child.Timed(c)
 		if err != nil {
 			return sum, err
 		}
@@ -166,10 +116,10 @@ func (b *bench) runFloor(ctx context.Context, dir string) (cost, error) {
 			if _, err := fmt.Sscan(out.String(), &wall, &cpu); err != nil {
 				return sum, err
 			}
-			got.wall, got.cpu = time.Duration(wall), time.Duration(cpu)
+			got.Wall, got.CPU = time.Duration(wall), time.Duration(cpu)
 		}
 		fmt.Printf("%-14s %s\n", f.what, got)
-		sum.wall, sum.cpu = sum.wall+got.wall, sum.cpu+got.cpu
+		sum.Wall, sum.CPU = sum.Wall+got.Wall, sum.CPU+got.CPU
 	}
 	return sum, nil
 }

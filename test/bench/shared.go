@@ -30,6 +30,7 @@ import (
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli"
 	"assay/internal/show/cli/shell"
+	"assay/test/bench/child"
 )
 
 // shared holds what worker processes have in common: a PostgreSQL that is as careful as a real one, and a bucket in this process.
@@ -94,7 +95,7 @@ func (s *shared) newTeam(ctx context.Context, dir string, sim ...string) (_ *tea
 	if t.ledger, err = sql.Open("pgx", t.url); err != nil {
 		return nil, err
 	}
-	if t.sim, t.env, err = s.b.startSim(ctx, filepath.Join(dir, "sim"), sim...); err != nil {
+	if t.sim, t.env, err = child.Simulator(ctx, s.b.assay, filepath.Join(dir, "sim"), sim...); err != nil {
 		return nil, err
 	}
 	t.env = append(t.env, "ASSAY_DB="+t.url, "ASSAY_ARTIFACTS="+t.bucket.S3("runs"))
@@ -200,24 +201,24 @@ func runOfWorkers(dir string) error {
 }
 
 // alone measures one process with a ledger and a folder of its own.
-func (s *shared) alone(ctx context.Context, k load) (cost, error) {
+func (s *shared) alone(ctx context.Context, k load) (child.Cost, error) {
 	dir := filepath.Join(s.b.dir, "alone-"+k.name)
 	defer os.RemoveAll(dir)
 	if err := k.write(dir, k.n); err != nil {
-		return cost{}, err
+		return child.Cost{}, err
 	}
-	sim, env, err := s.b.startSim(ctx, filepath.Join(dir, "sim"), "--latency", liveLatency.String())
+	sim, env, err := child.Simulator(ctx, s.b.assay, filepath.Join(dir, "sim"), "--latency", liveLatency.String())
 	if err != nil {
-		return cost{}, err
+		return child.Cost{}, err
 	}
 	defer func() { _ = sim.Process.Kill(); _ = sim.Wait() }()
 	self, err := os.Executable()
 	if err != nil {
-		return cost{}, err
+		return child.Cost{}, err
 	}
 	run := exec.CommandContext(ctx, self, "run-of-workers", dir)
 	run.Env = append(os.Environ(), env...)
-	return timed(run)
+	return child.Timed(run)
 }
 
 // figures are those of a team.

@@ -97,9 +97,9 @@ func (s *shared) growth(ctx context.Context, k load) error {
 	if err != nil {
 		return err
 	}
-	floor := float64(k.n) / alone.wall.Seconds()
+	floor := float64(k.n) / alone.Wall.Seconds()
 	fmt.Printf("%s: %d requests       rate  of one   CPU: workers  database    bucket  simulator  of the machine\n", k.name, k.n)
-	fmt.Printf("  one process, SQLite, folder %6.0f/s    1.00 %13.1f s %31s\n", floor, alone.cpu.Seconds(), "")
+	fmt.Printf("  one process, SQLite, folder %6.0f/s    1.00 %13.1f s %31s\n", floor, alone.CPU.Seconds(), "")
 	before, at := 0.0, 0
 	var one figures
 	for _, workers := range []int{1, 2, 4} {
