@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"assay/internal/send/engine"
 	"assay/internal/send/process"
 	"assay/internal/simulator/dice"
 )
@@ -238,6 +239,15 @@ func (p *proc) queue(name string) {
 	for reply := range s.turn {
 		reply <- goroutine()
 	}
+}
+
+// sleep waits, and for as long as the process pauses then.
+func (p *proc) sleep(ctx context.Context, d time.Duration) error {
+	err := engine.WallClock().Sleep(ctx, d)
+	for err == nil && p.pauses() {
+		err = engine.WallClock().Sleep(ctx, time.Until(p.until))
+	}
+	return err
 }
 
 func (p *proc) pauses() bool {

@@ -2,7 +2,6 @@ package worlds
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,7 +166,11 @@ func (h *history) act(ctx context.Context, a Action) error {
 		time.Sleep(a.Wait)
 		return nil
 	case doRead:
-		return h.readAll(ctx)
+		all, err := h.runs(ctx)
+		if err == nil {
+			err = h.checkStates(ctx, all, bill{})
+		}
+		return errors.Join(err, h.readAll(ctx))
 	case doClock:
 		h.skew += a.Wait
 		return nil
@@ -259,7 +262,7 @@ func (h *history) process(ctx context.Context, end ending, w shell.World) saying
 	w.Seams = workspace.Seams{
 		Around: func(op string, call func() error) error { return p.do("ledger "+op, call) },
 		Synced: p.synced, Files: p.file, Random: &entropy{rand.New(rand.NewPCG(h.Seed, uint64(p.pid)))}, Self: p.self(),
-		Ended: h.m.gone, Boot: h.m.boot(), Connect: h.m.links.open, Timing: h.idle,
+		Ended: h.m.gone, Boot: h.m.boot(), Connect: h.m.links.open, Timing: h.idle, Sleep: p.sleep,
 		Judges: func(ctx context.Context, s program.Start) error { return p.judges(ctx, s, h.World.Slow) },
 	}
 	s := saying{args: w.Args, code: cli.Main(ctx, w)}
@@ -274,7 +277,9 @@ func (h *history) process(ctx context.Context, end ending, w shell.World) saying
 
 // idle returns the waits of a process.
 func (h *history) idle(t engine.Timing) engine.Timing {
-	t.Idle = cmp.Or(h.World.Idle, t.Idle)
+	if h.World.Idle > 0 {
+		t.Idle, t.Busy = h.World.Idle, h.World.Idle/3
+	}
 	return t
 }
 

@@ -173,13 +173,14 @@ func (w *World) disaster(r *rand.Rand) []Action {
 
 // aim makes a world in which something happens at the moment that one guard of the program is for: a kill around a create call whose job
 // no list names yet, and perhaps a clock that jumps then; a loss of power while live calls are out; a hard budget that covers a part of
-// what several lanes cost at once.
+// what several lanes cost at once, beside replies that are lost; results that come hours late; a model that is gone; a judge that declines.
 func (w *World) aim(r *rand.Rand) {
 	run := Action{Do: "run", Args: []string{"run", "study.yaml", "--yes"}}
 	for len(w.Study.Lanes) < 2 {
 		w.Study.addLane(r)
 	}
-	switch r.IntN(3) {
+	then := []Action{{Do: "resume", Args: []string{"resume"}}}
+	switch r.IntN(7) {
 	case 0:
 		w.Study.Mode, w.Study.Budget, w.Study.LiveBelow, w.Study.Canary = "batch", 0, 0, false
 		w.Faults = []string{vendorOf(r, w.Study) + " list hide=40s"}
@@ -194,8 +195,24 @@ func (w *World) aim(r *rand.Rand) {
 	case 2:
 		w.Study.Mode, w.Study.Repeats, w.Study.High = pick(r, "batch", "live"), 2, true
 		w.Study.Budget = w.Study.guess() * int64(2+r.IntN(8)) / 8
+	case 3:
+		w.Study.Mode, w.Study.Repeats, w.Study.High = "live", 2, true
+		w.Study.Budget = w.Study.guess() * int64(4+r.IntN(8)) / 8
+		w.Faults = []string{"* ask drop-reply 50% x" + pick(r, "4", "8")}
+	case 4:
+		w.Study.Mode, w.Study.Budget, w.Study.LiveBelow = "batch", 0, 0
+		w.Faults = []string{vendorOf(r, w.Study) + " fetch missing=1 " + pick(r, "x4", "x5")}
+		later, all := Action{Do: doWait, Wait: 7 * time.Hour}, Action{Do: "resume", Args: []string{"resume", "--all"}}
+		then = []Action{later, all, later, all}
+	case 5:
+		vendor, _, _ := strings.Cut(w.Study.Lanes[0].Model, "/")
+		w.Study.Mode, w.Study.Budget, w.Faults = "live", 0, []string{vendor + " ask 404 x60"}
+		then = append([]Action{{Do: doRead}}, then...)
+	case 6:
+		vendor, _, _ := strings.Cut(judgeModel, "/")
+		w.Study.Judge, w.Faults = "model", []string{vendor + " ask refuse=50%", vendor + " create refuse=50%"}
 	}
-	w.Actions = append(w.Actions, run, Action{Do: "resume", Args: []string{"resume"}})
+	w.Actions = append(append(w.Actions, run), then...)
 }
 
 func (w *World) action(r *rand.Rand) Action {

@@ -57,6 +57,7 @@ type Timing struct {
 	Stall        time.Duration // the longest that a transfer, or a live answer which has begun to come, may pause
 	Look         time.Duration // between looks at a live lane's orders and errors
 	Linger       time.Duration // the longest that a live answer waits for others to be written with it
+	Busy         time.Duration // between looks of a driver at what others hold, or beside work that goes on
 	Idle         time.Duration // the longest sleep of a driver: orders, or a clock that is set back, are noticed soon
 
 	faster int64 // how many times faster than the providers' own figures; 0: as they are
@@ -72,7 +73,7 @@ func DefaultTiming() Timing {
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
 		GateMin: 5 * time.Minute, GateMax: time.Hour, Room: 24 * time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour,
 		Ask: 15 * time.Minute, Call: time.Minute, Stall: 2 * time.Minute, Look: time.Second,
-		Linger: 25 * time.Millisecond, Idle: 5 * time.Second,
+		Linger: 25 * time.Millisecond, Busy: time.Second, Idle: 5 * time.Second,
 	}
 }
 

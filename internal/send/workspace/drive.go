@@ -62,7 +62,7 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 		e.Timing.PollFirst, e.Timing.PollMin, e.Timing.PollMax = 0, d.Interval, d.Interval
 	}
 	e.Unwritten = d.Unwritten
-	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Gone: h.reportsGone(d.Gone), Away: d.Away, Every: time.Second}
+	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Gone: h.reportsGone(d.Gone), Away: d.Away}
 	if _, ok := batchrun.Of(run); ok {
 		driver.Workers = abreast
 	}

@@ -18,8 +18,7 @@ import (
 type Driver struct {
 	Engine  *runs.Engine
 	Workers int                             // pieces of work at a time, live segments aside; 0: 8
-	Moved   func(ctx context.Context) error // called when something was done; nil: not called
-	Every   time.Duration                   // Moved is called this often, too, while work goes on; 0: not
+	Moved   func(ctx context.Context) error // called when something was done, and now and then; nil: not called
 	Held    func(*store.HeldError)          // called when another process holds what is due; nil: not called
 	Gone    func(holder string) bool        // reports whether a holder of leases is known to have ended; nil: none is
 	Away    func(error)                     // called when the ledger cannot be reached and is waited for; nil: not called
@@ -27,9 +26,7 @@ type Driver struct {
 }
 
 const (
-	// busy is how long to wait when all that is due is held by other processes.
-	busy = time.Second
-	// growing is how long to wait while a run is extended: what it has staged so far can go.
+	// growing is how long to wait while a run is extended: what it has staged so far can go. It doubles while nothing comes of it.
 	growing = 100 * time.Millisecond
 	// shortest is the part of the shortest poll that a sleep takes at least: what comes due meanwhile is done in one round.
 	shortest = 15
@@ -50,6 +47,7 @@ type drive struct {
 	asked  bool      // whether anything moves, since a segment did
 	signed time.Time // time of the last sign of life
 	held   time.Duration
+	still  int           // looks in a row that found nothing to begin
 	last   bool          // it is looked at for the last time
 	paused []string      // lanes that were paused when it began: it does not wait for them
 	begun  bool          // those are known
@@ -162,7 +160,7 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	}
 	if next.IsZero() && (v.looked || v.last) || v.rests(next) {
 		if v.justPaused() {
-			return false, v.Engine.Clock.Sleep(ctx, busy)
+			return false, v.Engine.Clock.Sleep(ctx, v.Engine.Timing.Busy)
 		}
 		return true, nil
 	}
@@ -174,7 +172,7 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 		return false, v.Engine.Ledger.Leases.RunDue(ctx, v.run, v.Engine.Clock.Now())
 	}
 	wait := next.Sub(v.Engine.Clock.Now())
-	if wait > busy && v.st.Waiting && !v.asked {
+	if wait > v.Engine.Timing.Busy && v.st.Waiting && !v.asked {
 		// A wave waits for more only while something moves, and what moved at the last look may have come to rest.
 		moving, err := v.Engine.Moving(ctx, v.run)
 		if v.asked = true; moving == 0 && err == nil {
@@ -183,7 +181,7 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	if wait <= 0 { // another process is at it, or it came due just now
-		v.held = min(max(2*v.held, time.Millisecond), busy)
+		v.held = min(max(2*v.held, time.Millisecond), v.Engine.Timing.Busy)
 		wait = v.held
 	}
 	wait = max(wait, v.Engine.Timing.PollMin/shortest)
@@ -192,7 +190,7 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 
 // rests reports whether all that is left waits for a person or for money, and what comes next is a look for results that may come late.
 func (v *drive) rests(next time.Time) bool {
-	return v.looked && v.st.Moving == 0 && !v.st.Waiting && next.Sub(v.Engine.Clock.Now()) > busy
+	return v.looked && v.st.Moving == 0 && !v.st.Waiting && next.Sub(v.Engine.Clock.Now()) > v.Engine.Timing.Busy
 }
 
 // sign writes a sign of life, takes over from processes that have ended, and passes on the other drivers.
@@ -227,6 +225,7 @@ func (v *drive) round(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	v.still++
 	for _, w := range due {
 		v.begin(ctx, w)
 	}
@@ -264,7 +263,7 @@ func (v *drive) round(ctx context.Context) (bool, error) {
 	case len(keyless) > 0 && done == 0 && others == 0 && len(v.at) == 0:
 		return false, errors.Join(keyless...)
 	case done == 0 && len(keyless)+others > 0 && len(v.at) == 0:
-		return true, v.Engine.Clock.Sleep(ctx, busy)
+		return true, v.Engine.Clock.Sleep(ctx, v.Engine.Timing.Busy)
 	}
 	return done > 0, nil
 }
@@ -277,6 +276,7 @@ func (v *drive) begin(ctx context.Context, w store.Work) {
 		return
 	}
 	v.at[w] = true
+	v.still = 0
 	v.places[live]--
 	go func() {
 		r := result{work: w}
@@ -295,13 +295,13 @@ func (v *drive) finish(r result) {
 
 // wait waits until a live segment is done, or all other work is, or it is time to look for more. It returns what is done.
 func (v *drive) wait(ctx context.Context) []result {
-	quick, most := 0, cmp.Or(min(v.Every, busy), busy)
+	quick, most := 0, v.Engine.Timing.Busy
 	for w := range v.at {
 		if w.Mode != store.Live {
 			quick++
 		}
 		if w.Segment == 0 {
-			most = min(most, growing)
+			most = min(most, growing<<min(v.still, 10))
 		}
 	}
 	sleep, wake := context.WithCancel(ctx)

@@ -17,6 +17,7 @@ type notices struct {
 	compares map[string]string          // why runs compare the jobs at their providers, as last seen
 	printed  map[string]time.Time       // when a trouble of a lane was printed last
 	looked   time.Time
+	open     bool          // some requests had not ended then
 	took     time.Duration // how long the last look took, or longer
 }
 
@@ -31,7 +32,7 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, all []store.Run, n
 	if !n.looked.IsZero() && now.Sub(n.looked).Abs() < max(noticeEvery, parts*n.took) {
 		return nil, nil
 	}
-	n.looked = now
+	n.looked, n.open = now, false
 	var lines []string
 	for _, run := range all {
 		lanes, err := l.Reader.Lanes(ctx, run.No)
@@ -39,6 +40,7 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, all []store.Run, n
 			return nil, err
 		}
 		for _, lane := range lanes {
+			n.open = n.open || unfinished(lane)
 			lines = append(lines, n.lane(run, lane)...)
 		}
 		current, err := l.Reader.Run(ctx, run.No)

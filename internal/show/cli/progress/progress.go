@@ -109,7 +109,7 @@ func (p *Progress) Show(ctx context.Context) error {
 // plain prints a line about all lanes, where it says something new.
 func (p *Progress) plain(ctx context.Context, now time.Time) error {
 	if p.rests(now, often) {
-		through, err := p.through(ctx)
+		through, err := p.through(ctx, now)
 		if err != nil || !through {
 			return err
 		}
@@ -142,20 +142,25 @@ func countsOf(p runs.Progress) string {
 }
 
 // through reports whether all requests have ended, by the counters of lanes alone.
-func (p *Progress) through(ctx context.Context) (bool, error) {
+func (p *Progress) through(ctx context.Context, now time.Time) (bool, error) {
+	if p.noted.looked.Equal(now) { // it was just counted
+		return !p.noted.open, nil
+	}
 	for _, run := range p.runs {
 		lanes, err := p.home.Ledger.Reader.Lanes(ctx, run.No)
 		if err != nil {
 			return false, err
 		}
 		for _, l := range lanes {
-			if l.Ended() < l.Planned-l.Spared {
+			if unfinished(l) {
 				return false, nil
 			}
 		}
 	}
 	return true, nil
 }
+
+func unfinished(l store.Lane) bool { return l.Ended() < l.Planned-l.Spared }
 
 // rests reports whether it is too soon to look again.
 func (p *Progress) rests(now time.Time, least time.Duration) bool {
