@@ -3,9 +3,7 @@ package analysis
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"assay/internal/assay"
 	"assay/internal/find/stats"
 	"assay/internal/find/stats/checked"
 )
@@ -15,6 +13,9 @@ const (
 	JuryName      = "jury"
 	JuryUnanimous = "unanimous"
 )
+
+// MeanName is the name under which several judges that decide nothing together are checked: numbers are the mean of what they say.
+const MeanName = "mean of judges"
 
 // Checked is how far a judge was checked by people's labels on answers that were drawn, and what they correct.
 type Checked struct {
@@ -34,6 +35,10 @@ type Checked struct {
 	Earlier int
 	// Declared: the labels came with the probabilities of their answers, and were not drawn here.
 	Declared bool
+	// Each is how far each of several judges was checked whose mean this is.
+	Each []JudgeChecked
+	// Why says why labels check each judge, and nothing is corrected; empty: it may be.
+	Why string
 	// LeftOut is how many items were left out because a person could not tell.
 	LeftOut int
 
@@ -55,6 +60,12 @@ type Checked struct {
 	Lanes     []string
 	Corrected *checked.Corrected // at the last planned look; nil: none was reached
 	claims    map[[2]int]float64 // p-values over all looks, each worth what its look may spend
+}
+
+// JudgeChecked is how far one of several judges was checked.
+type JudgeChecked struct {
+	Judge   string
+	Checked *Checked
 }
 
 // LaneError is how a judge errs on one lane, at the last planned look.
@@ -127,111 +138,6 @@ func (c *Checked) Claim(a, b int) stats.Number {
 	return stats.Undefined("no test")
 }
 
-// Words returns the state of the judge.
-func (c *Checked) Words() string {
-	if c == nil {
-		return "judge unchecked: no person has labelled a drawn answer"
-	}
-	n := Plural(c.Labels, "label")
-	wrong := func() string {
-		if !c.Shares {
-			return fmt.Sprintf("%s from people's scores on average, %s above them (%s to %s), %s", Score.Show(c.Error.Value),
-				Score.Show(c.Bias.Value), Score.Show(c.BiasInterval.Low), Score.Show(c.BiasInterval.High), n)
-		}
-		return fmt.Sprintf("wrong in %s (%s to %s), %s", Share.Show(c.Error.Value), Share.Show(c.ErrorInterval.Low),
-			Share.Show(c.ErrorInterval.High), n)
-	}
-	text := ""
-	switch c.State {
-	case checked.Unchecked:
-		if text = "judge unchecked: no person has labelled a drawn answer"; c.Chosen {
-			text = fmt.Sprintf("judge unchecked: %s chosen, not drawn, and %s nothing%s", WereLabels(c.Given),
-				assay.Verb(c.Given, "corrects", "correct"), c.agrees())
-		}
-	case checked.BeingChecked:
-		text = "judge being checked: " + c.Progress() + c.agrees()
-		if c.Short() {
-			text = fmt.Sprintf("judge cannot be checked: it takes labels in %s, and there are %s%s", Plural(c.Fewest, "cluster"),
-				Plural(c.Frame, "item"), c.agrees())
-		}
-	case checked.Untellable:
-		text = fmt.Sprintf("judge unchecked: the judge, or people, said the same of all answers, %s", n)
-	case checked.NoBetter:
-		text = "judge not shown to be better than chance: " + wrong()
-	case checked.FavoursLanes:
-		text = "judge checked, and favours lanes: " + wrong()
-		for _, f := range c.Favours {
-			if f.Holm.OK && f.Holm.Value <= 0.05 && f.Value.Value > 0 {
-				text += fmt.Sprintf("; it says %s more for %s than people do", c.Unit().Show(f.Value.Value), c.Lanes[f.Lane])
-			}
-		}
-	case checked.Checked:
-		text = "judge checked: " + wrong() + "; not shown to favour a lane"
-	}
-	if c.Earlier > 0 {
-		text += fmt.Sprintf("; its prompt was changed after %s, which do not count", Plural(c.Earlier, "label"))
-	}
-	switch {
-	case c.Incomplete():
-		text += fmt.Sprintf("; labels incomplete: %d of %s left out, as a person could not tell%s", c.LeftOut,
-			Plural(c.Items+c.LeftOut, "item"), c.bounds())
-	case c.LeftOut > 0:
-		text += fmt.Sprintf("; %s left out, as a person could not tell", Plural(c.LeftOut, "item"))
-	}
-	if c.Declared {
-		text += "; the labels' file declares how they were drawn"
-	}
-	return text
-}
-
-// mostLeftOut is the share of drawn items that may be left out before labels count as incomplete.
-const mostLeftOut = 0.05
-
-// Incomplete reports whether people could not tell about so many items that those may change the numbers.
-func (c *Checked) Incomplete() bool {
-	return float64(c.LeftOut) > mostLeftOut*float64(c.Items+c.LeftOut)
-}
-
-// bounds returns where values lie whatever those labels would have been; empty: that was not computed.
-func (c *Checked) bounds() string {
-	var parts []string
-	for lane, b := range c.Bounds {
-		if b.OK {
-			parts = append(parts, fmt.Sprintf("%s %s to %s", c.Lanes[lane], c.Unit().Show(b.Low), c.Unit().Show(b.High)))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (whatever they are: " + strings.Join(parts, ", ") + ")"
-}
-
-// Short reports whether all there is, labelled, would still be too few.
-func (c *Checked) Short() bool {
-	return c.Frame > 0 && (c.Frame < checked.FewestClusters || c.Items+c.LeftOut >= c.Frame && c.Clusters < c.Fewest)
-}
-
-// Progress returns how many labels of those that the next correction takes are there.
-func (c *Checked) Progress() string {
-	wanted := max(c.Next, c.Fewest)
-	switch {
-	case c.Items >= wanted:
-		return fmt.Sprintf("%s in %d of %s", Plural(c.Given, "label"), c.Clusters, Plural(c.Fewest, "cluster"))
-	case c.Declared:
-		return fmt.Sprintf("%d of %s", c.Items, Plural(wanted, "item"))
-	}
-	return fmt.Sprintf("%d of %s", c.Given, Plural(wanted*checked.LabelsOfItem(len(c.Lanes), c.Pairs), "label"))
-}
-
-// agrees returns how often the judge says what people say, as the end of a sentence; empty: that is not known.
-func (c *Checked) agrees() string {
-	if !c.Agrees.OK || !c.AgreesInterval.OK {
-		return ""
-	}
-	return fmt.Sprintf(", agrees in %s (%s to %s)", Share.Show(c.Agrees.Value), Share.Show(c.AgreesInterval.Low),
-		Share.Show(c.AgreesInterval.High))
-}
-
 // Unit returns that of values.
 func (c *Checked) Unit() Unit {
 	if c.Shares {
@@ -263,17 +169,29 @@ func (c *Checked) Used(labels int) string {
 	return Plural(labels, "label") + " of people only: the judge adds nothing here"
 }
 
-// Beside notes corrected values and differences on what a table has of the judge alone.
-func (c *Checked) Beside(t *Table) {
-	if !c.Decides() || c.Pairs {
-		return
+// CheckedOf returns how far those were checked whose verdicts a group has: one judge, or all.
+func (s *Stage) CheckedOf(by []Value) *Checked {
+	if i := slices.IndexFunc(by, func(v Value) bool { return v.Field == ByJudge }); i >= 0 && by[i].Value != JuryName {
+		return s.CheckedBy[by[i].Value]
 	}
+	return s.Checked
+}
+
+// Beside notes corrected values and differences on what a table has of judges alone.
+func (s *Stage) Beside(t *Table) {
 	for i := range t.Findings {
 		f := &t.Findings[i]
+		c, groups := s.CheckedOf(f.By), len(f.By)
+		if !c.Decides() || c.Pairs {
+			continue
+		}
+		if f.Of(ByJudge) != "" {
+			groups--
+		}
 		lane, of := slices.Index(c.Lanes, f.Of(ByLane)), ""
 		switch {
-		case lane < 0 || len(f.By) > 2:
-		case len(f.By) == 1 && (f.What == WhatRate || f.What == WhatMean):
+		case lane < 0 || groups > 2:
+		case groups == 1 && (f.What == WhatRate || f.What == WhatMean):
 			v := c.Corrected.Values[lane]
 			of = valueWords(f, v.Value, v.Interval)
 		case f.What == WhatDifference:
@@ -379,7 +297,8 @@ func (s *Leaderboard) Corrected() bool { return s.Checked.Decides() && s.correct
 
 // correctable reports whether labels on drawn answers, or on all pairs of drawn items, are about the same numbers.
 func (s *Leaderboard) correctable() bool {
-	if s.Field != ByLane || len(s.By) > 0 || s.Part || s.Style != "" {
+	others := slices.ContainsFunc(s.By, func(v Value) bool { return v.Field != ByJudge })
+	if s.Field != ByLane || others || s.Part || s.Style != "" {
 		return false
 	}
 	if s.Verb == Compared {

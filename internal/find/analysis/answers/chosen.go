@@ -32,7 +32,7 @@ func (v *Validity) Chosen() *analysis.Checked {
 		return nil
 	}
 	judge := v.deciding()
-	if judge < 0 {
+	if judge < 0 || v.Stage.Jury == analysis.JuryUnanimous {
 		return nil
 	}
 	s := v.held(uint32(judge))
@@ -50,19 +50,19 @@ func (v *Validity) Chosen() *analysis.Checked {
 	return out
 }
 
-// deciding returns the judge whose numbers the stage has: the jury, else the only one; -1: there are several, or none. Where all of a jury
-// have to agree, what it decides is no sample of the answers.
+// deciding returns the judge whose numbers the stage has: the jury, else the mean of several, else the only one; -1: there are none.
 func (v *Validity) deciding() int {
 	switch {
-	case v.Stage.Jury == analysis.JuryUnanimous:
-		return -1
 	case v.Stage.Jury != "":
 		return slices.Index(v.judges.List, analysis.JuryName)
-	case len(v.judges.List) == 1:
-		return 0
+	case v.averaged():
+		return slices.Index(v.judges.List, analysis.MeanName)
 	}
-	return -1
+	return len(v.judges.List[:min(1, len(v.judges.List))]) - 1
 }
+
+// averaged reports whether the stage's numbers are the mean of what several judges say.
+func (v *Validity) averaged() bool { return v.Stage.Jury == "" && len(v.Stage.Judges) > 1 }
 
 // Stands reports whether labels that nothing was drawn for show a judge to be better than chance, where nothing can be drawn: of items that
 // are compared, and of pairs that are bought in rounds.

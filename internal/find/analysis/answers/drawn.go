@@ -22,6 +22,7 @@ type drawnLabels struct {
 	byItem   map[string][]*drawnLabel // of pairs that declare their probabilities, by item and kind
 	verdicts []*checked.Sample        // by judge, on all answers
 	meetings meetings                 // of pairs
+	several  *several                 // nil: one judges, or a jury
 	clusters gather.Names
 	found    map[uint32]*analysis.Checked // by judge, once it was computed
 }
@@ -128,9 +129,16 @@ func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
 	} else {
 		d.verdicts[judge].Judged(int(d.clusters.Of(r.ClusterName())), lane, value)
 	}
+	if d.several != nil {
+		d.averaged(unit, r, lane, value)
+	}
 	if l := d.labels[unit]; l != nil {
 		if m, there := l.verdicts[judge]; !there || d.pairs() { // both orders of a pair count
 			l.verdicts[judge] = average{m.sum + value, m.n + 1}
+		}
+		if d.several != nil {
+			m := l.verdicts[d.several.judge]
+			l.verdicts[d.several.judge] = average{m.sum + value, m.n + 1}
 		}
 		if _, there := l.sure[judge]; !there && r.Confidence != nil {
 			l.sure[judge] = sureness{*r.Confidence, value}
@@ -256,6 +264,9 @@ func (d *drawnLabels) scale() checked.Scale {
 // checked returns how far a judge was checked, and what its labels correct. It is computed at planned numbers of labelled items alone, so
 // that looking after each label claims nothing that is not so.
 func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
+	if d.several != nil && judge == d.several.judge {
+		d.average()
+	}
 	if c := d.found[judge]; c != nil || int(judge) >= len(d.verdicts) {
 		return c
 	}
@@ -349,7 +360,7 @@ func (v *Validity) Sampled() bool { return v.sampled() != nil }
 func (v *Validity) EachChecked() map[string]*analysis.Checked {
 	out := map[string]*analysis.Checked{}
 	for judge, name := range v.judges.List {
-		if d := v.sampled(); d != nil {
+		if d := v.sampled(); d != nil && name != analysis.MeanName {
 			out[name] = d.checked(uint32(judge))
 		}
 	}
@@ -358,8 +369,19 @@ func (v *Validity) EachChecked() map[string]*analysis.Checked {
 
 // Checked returns how far the judge whose numbers the stage has was checked by labels that were drawn; nil: by none.
 func (v *Validity) Checked() *analysis.Checked {
-	if judge := v.deciding(); judge >= 0 && v.Sampled() {
-		return v.sampled().checked(uint32(judge))
+	if !v.Sampled() {
+		return nil
 	}
-	return nil
+	if v.Stage.Jury == analysis.JuryUnanimous {
+		return v.refused()
+	}
+	judge := v.deciding()
+	if judge < 0 {
+		return nil
+	}
+	c := v.sampled().checked(uint32(judge))
+	if c != nil && v.averaged() && c.Each == nil {
+		c.Each = v.eachOf()
+	}
+	return c
 }

@@ -50,7 +50,7 @@ func NewValidity(j gather.Job) *Validity {
 	}
 	v.cover = gather.NewGroups(j.Spec.By, func() struct{} { return struct{}{} })
 	if j.Stage.Draw != nil {
-		v.drawn = newDrawnLabels(j, v.yes, j.Stage.Draw)
+		v.drawn = v.sample(j.Stage.Draw)
 	}
 	return v
 }
@@ -114,12 +114,12 @@ func (v *Validity) Learn(r *analysis.Row) {
 	case v.Stage.Items || v.Stage.Rounds != nil:
 	case r.Probability > 0:
 		if v.given == nil {
-			v.given = newDrawnLabels(v.Job, v.yes, nil)
+			v.given = v.sample(nil)
 		}
 		v.given.learn(unit, r)
 	case v.chosen:
 	case r.Judge == analysis.GoldJudge && !v.file, v.every == nil && !v.file:
-		v.every = newDrawnLabels(v.Job, v.yes, nil)
+		v.every = v.sample(nil)
 		v.every.all = true
 		fallthrough
 	case r.Judge == analysis.GoldJudge || !v.file:
@@ -268,6 +268,12 @@ func (v *Validity) notes(t *analysis.Table) {
 // judge adds what is known of one judge.
 func (v *Validity) judge(t *analysis.Table, judge uint32) error {
 	by := analysis.Value{Field: analysis.ByJudge, Value: v.judges.List[judge]}
+	if by.Value == analysis.MeanName {
+		if d := v.sampled(); d != nil {
+			d.findings(t, judge, by, v.finding)
+		}
+		return nil
+	}
 	right, n := v.confusion(t, judge, by.Value)
 	f := v.finding(analysis.WhatAccuracy, n, by)
 	r := stats.NewRate(right, n, v.Options.Level)

@@ -51,7 +51,7 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 	}
 	e.finishLeaderboards(t, o)
 	if !t.People && e.spec.Keep == nil {
-		e.stage.Checked.Beside(t)
+		e.stage.Beside(t)
 	}
 	headed := slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return slices.Contains(headlines(), f.What) })
 	for i := range t.Findings {
@@ -59,7 +59,7 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		if f.Stage = e.stage.Name; f.Level == 0 {
 			f.Level = o.Level
 		}
-		if c := e.stage.Checked; f.P.OK && !c.Trusted() && !t.People && untrusted(f.What) {
+		if c := e.stage.CheckedOf(f.By); f.P.OK && !c.Trusted() && !t.People && untrusted(f.What) {
 			f.P = stats.Undefined("by the judge alone, which is not to be trusted: %s", c.State)
 			f.Note("%s", f.P.Why)
 			if f.Margin != nil {
@@ -141,7 +141,7 @@ func (e entry) finishLeaderboards(t *analysis.Table, o analysis.Options) {
 			s.Clusters = max(s.Clusters, c.Clusters)
 		}
 		s.Part = e.spec.Keep != nil
-		s.Correct(e.stage.Checked)
+		s.Correct(e.stage.CheckedOf(s.By))
 		s.FillRanks(t, o.Seed)
 		if len(s.Judges) == 1 && s.Field == analysis.ByLane {
 			family := e.stage.Families[s.Judges[0]]

@@ -56,7 +56,7 @@ func (p *placing) Tables() ([]analysis.Table, error) {
 				s.Level = p.level
 				s.By = append(g.By(p.groups.Fields), s.By...)
 				s.Verb, s.Part = p.stage.Verb, p.part
-				s.Correct(p.stage.Checked)
+				s.Correct(p.stage.CheckedOf(s.By))
 				place(&out, &s)
 				out.Leaderboards = append(out.Leaderboards, s)
 			}

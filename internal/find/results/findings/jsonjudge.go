@@ -23,6 +23,14 @@ type judgeJSON struct {
 	Error     estimateJSON    `json:"error"` // at the last planned look
 	Corrected bool            `json:"corrected"`
 	Lanes     []correctedJSON `json:"lanes,omitempty"`
+	Judges    []oneJudgeJSON  `json:"judges,omitempty"` // each of several, where the state is that of their mean
+}
+
+type oneJudgeJSON struct {
+	Judge string        `json:"judge"`
+	State checked.State `json:"state"`
+	Words string        `json:"words"`
+	Error estimateJSON  `json:"error"`
 }
 
 type estimateJSON struct {
@@ -55,6 +63,10 @@ func judgeStateOf(j words.JudgeState) judgeJSON {
 	out.State, out.Labels, out.Items, out.Next = c.State, c.Given, c.Items, c.Next
 	out.Chosen, out.LeftOut, out.Earlier = c.Chosen, c.LeftOut, c.Earlier
 	out.Agrees, out.Error = estimate(c.Agrees, c.AgreesInterval), estimate(c.Error, c.ErrorInterval)
+	for _, e := range c.Each {
+		out.Judges = append(out.Judges, oneJudgeJSON{e.Judge, e.Checked.State, e.Checked.Words(),
+			estimate(e.Checked.Error, e.Checked.ErrorInterval)})
+	}
 	if !j.Corrected {
 		return out
 	}

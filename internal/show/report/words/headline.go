@@ -282,13 +282,13 @@ func (r *ranked) judgeState() Fact {
 	case c == nil || c.State == checked.Unchecked:
 		return Fact{"judge unchecked", Doubt}
 	case c.State == checked.NoBetter:
-		return Fact{"judge no better than chance", Alarm}
+		return Fact{c.Whose("judge no better than chance"), Alarm}
 	case c.State == checked.FavoursLanes:
-		return Fact{"judge favours lanes", Alarm}
+		return Fact{c.Whose("judge favours lanes"), Alarm}
 	case c.State == checked.Untellable:
 		return Fact{"judge cannot be checked", Doubt}
 	case c.State == checked.BeingChecked:
-		text := "judge being checked: " + c.Progress()
+		text := c.Whose("judge being checked: ") + c.Progress()
 		if c.Short() {
 			text = "judge cannot be checked: too few items"
 		}
@@ -297,7 +297,7 @@ func (r *ranked) judgeState() Fact {
 		}
 		return Fact{text, Doubt}
 	}
-	text := "judge checked"
+	text := c.Whose("judge checked")
 	if c.Shares && c.Error.OK {
 		text += ": wrong in " + percentOf(c.Error.Value)
 	}

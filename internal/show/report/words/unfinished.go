@@ -147,7 +147,11 @@ func (d document) checked(all []*ranked) []Caveat {
 			}
 		}
 		if len(alone) > 0 {
-			text += fmt.Sprintf(" Values and differences here are corrected by these labels; the judge alone said %s.",
+			who := "judge"
+			if len(c.Each) > 0 {
+				who = "judges"
+			}
+			text += fmt.Sprintf(" Values and differences here are corrected by these labels; the %s alone said %s.", who,
 				strings.Join(alone, ", "))
 		}
 		if more.Command != "" {
