@@ -56,8 +56,8 @@ func severally(t *testing.T, jury string, specs ...analysis.Spec) (*analysis.Rep
 			for name, x := range given[item][k] {
 				var place int
 				fmt.Sscanf(item, "q%d", &place)
-				labels[name] = append(labels[name], checked.Label{Item: i, Cluster: place, Lane: k, Verdict: x, Value: number(truth[item][k]),
-					Weight: weights[item]})
+				labels[name] = append(labels[name], checked.Label{Item: i, Cluster: place, Lane: k, Verdict: x,
+					Value: number(truth[item][k]), Weight: weights[item]})
 			}
 		}
 	}
