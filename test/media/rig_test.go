@@ -10,6 +10,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,13 +37,14 @@ type bench struct {
 	sim *simulator.Server
 	env map[string]string
 
-	mu   sync.Mutex
-	live map[string]bodies.Usage // billed for live answers, by provider
+	mu      sync.Mutex
+	live    map[string]bodies.Usage // billed for live answers, by provider
+	uploads map[string]int          // calls that uploaded files which are no lines of requests, by provider
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), live: map[string]bodies.Usage{}}
+	b := &bench{t: t, dir: t.TempDir(), live: map[string]bodies.Usage{}, uploads: map[string]int{}}
 	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Charged: func(c simulator.Charge) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -53,7 +55,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(sim)
+	server := httptest.NewServer(b.counting(sim))
 	t.Cleanup(func() { server.Close(); sim.Close() })
 	b.sim, b.env = sim, map[string]string{"USER": "tester", "ASSAY_HOME": "home"}
 	for name, value := range map[string]string{"OPENAI": "openai/v1", "ANTHROPIC": "anthropic", "GOOGLE_GEMINI": "gemini",
@@ -67,6 +69,26 @@ func newBench(t *testing.T) *bench {
 		b.env[name] = value
 	}
 	return b
+}
+
+// counting counts the uploads of files that requests show.
+func (b *bench) counting(sim http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		vendor, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		if r.Method == http.MethodPost && strings.HasSuffix(path, "/files") && !r.URL.Query().Has("upload_id") {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if bytes.Contains(body, []byte("assay-")) && !bytes.Contains(body, []byte("jsonl")) {
+				b.mu.Lock()
+				b.uploads[vendor]++
+				b.mu.Unlock()
+			}
+		}
+		sim.ServeHTTP(w, r)
+	})
 }
 
 func (b *bench) write(name string, content []byte) {

@@ -17,6 +17,7 @@ type Ledger struct {
 	Work    *sending.Store    // steps of segments, for the engine
 	Leases  *sending.Leases   // who works on what, and what is due
 	Limits  *sending.Limits   // what accounts may send
+	Uploads *sending.Uploads  // files that requests show, at their providers
 	Imports *sending.Importer // answers made elsewhere
 	Runs    *runs.Store       // runs begun, edited, ordered about, labelled
 	Clients *clients.Store    // users of a gateway
@@ -46,7 +47,7 @@ func Open(ctx context.Context, where string, o Options) (*Ledger, error) {
 		return nil, err
 	}
 	return &Ledger{
-		Work: sending.New(d), Leases: sending.NewLeases(d), Limits: sending.NewLimits(d), Imports: sending.NewImporter(d),
+		Work: sending.New(d), Leases: sending.NewLeases(d), Limits: sending.NewLimits(d), Imports: sending.NewImporter(d), Uploads: sending.NewUploads(d),
 		Runs: runs.New(d), Clients: clients.New(d), Reader: read.New(d), Pages: read.NewPages(d), Reuse: read.NewReuse(d), db: d,
 	}, nil
 }

@@ -52,11 +52,12 @@ type Config struct {
 
 // Ledger has the faces of the ledger that driving runs takes.
 type Ledger struct {
-	Work   *sending.Store  // steps of segments
-	Leases *sending.Leases // who works on what
-	Limits *sending.Limits // what accounts may send
-	Reuse  *read.Reuse     // answers of other runs
-	Reader *read.Reader
+	Work    *sending.Store   // steps of segments
+	Leases  *sending.Leases  // who works on what
+	Limits  *sending.Limits  // what accounts may send
+	Uploads *sending.Uploads // files that requests show, at their providers
+	Reuse   *read.Reuse      // answers of other runs
+	Reader  *read.Reader
 }
 
 // Access is an account as this process knows it. A process without its key still knows how its requests travel, and so

@@ -11,6 +11,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/ratelimit"
 	"assay/internal/study/catalog"
+	"assay/internal/study/media"
 )
 
 // Planner derives what a run has to send, from the snapshot of its study and from what is answered. It decides nothing
@@ -97,7 +98,8 @@ type Route struct {
 	Price catalog.Price
 	Live  Live
 
-	Shows bool // its requests may show files
+	Shows   bool          // its requests may show files
+	Uploads media.Uploads // those that are named by an id at the provider
 
 	Size     int // most requests a segment; 0: the provider's limit
 	Segments int // how many segments a wave is divided into; 0: as few as possible

@@ -1,5 +1,5 @@
-// Package inlay keeps files out of the lines that show them: a line holds a mark in the place of a file's base64, and what goes out has the
-// file again. So a picture that a thousand requests show lies on the disk once.
+// Package inlay keeps files out of the lines that show them: a line holds a mark in the place of a file's base64, or of the id that its
+// provider keeps it under, and what goes out has the file or the id again. So a picture that a thousand requests show lies on the disk once.
 package inlay
 
 import (
@@ -7,10 +7,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
 	"assay/internal/assay"
+	"assay/internal/study/media"
 )
 
 // Suffix is how the names of files end whose lines hold marks.
@@ -18,8 +21,14 @@ const Suffix = "-marked"
 
 const (
 	secretSize = 15 // bytes: a whole number of characters in base64
-	markSize   = secretSize + 1 + sha256.Size
+	markSize   = secretSize + 2 + 8 + sha256.Size
 	letters    = markSize / 3 * 4 // of a mark in base64
+)
+
+// The ways in which a file is shown, as marks have them.
+const (
+	asBytes = 0
+	asID    = 1
 )
 
 // secret returns how the marks of a segment begin. Its nonce is made when it is cut, so that no text of an item can hold one.
@@ -28,24 +37,70 @@ func secret(n assay.Nonce) []byte {
 	return sum[:secretSize]
 }
 
-// Marked returns a prompt that holds marks in the place of files, and by how many bytes a line grows when it has the files again. A prompt
-// that shows no file stays as it is.
-func Marked(p *assay.Prompt, n assay.Nonce) (*assay.Prompt, int64) {
+// kinds are those of media, as marks count them.
+func kinds() []assay.MediaKind {
+	return []assay.MediaKind{assay.MediaImage, assay.MediaDocument, assay.MediaAudio}
+}
+
+func markOf(m *assay.Media, n assay.Nonce, way byte) []byte {
+	kind := byte(0)
+	for i, k := range kinds() {
+		if k == m.Kind {
+			kind = byte(i)
+		}
+	}
+	mark := append(secret(n), way, kind)
+	mark = binary.BigEndian.AppendUint64(mark, uint64(m.Size))
+	return append(mark, m.Sum[:]...)
+}
+
+// Marked returns a prompt that holds marks in the place of files, and by how many bytes a line grows at most when it has the files again, or
+// the ids of those that are uploaded. A prompt that shows no file stays as it is.
+func Marked(p *assay.Prompt, n assay.Nonce, up media.Uploads) (*assay.Prompt, int64) {
 	grown := int64(0)
 	return p.Replaced(func(m *assay.Media) *assay.Media {
-		mark := append(append(secret(n), 0), m.Sum[:]...)
 		own := *m
+		if up.Take(m) {
+			own.Size, own.Open, own.File = 0, nil, base64.StdEncoding.EncodeToString(markOf(m, n, asID))
+			grown += max(media.IDBytes-letters, 0)
+			return &own
+		}
+		mark := markOf(m, n, asBytes)
 		own.Size, own.Open = markSize, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(mark)), nil }
 		grown += m.Base64() - letters
 		return &own
 	}), grown
 }
 
-// Reader reads lines and puts files in the place of their marks.
+// Named is a file that a line names by an id.
+type Named struct {
+	Sum  assay.Sum
+	Kind assay.MediaKind
+	Size int64
+}
+
+// Uploaded lists the files that lines name by ids, each once, in the order of the lines.
+func Uploaded(lines io.Reader, n assay.Nonce) ([]Named, error) {
+	var all []Named
+	seen := map[assay.Sum]bool{}
+	r := NewReader(lines, n, func(assay.Sum) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(nil)), nil },
+		func(f Named) (string, error) {
+			if !seen[f.Sum] {
+				seen[f.Sum] = true
+				all = append(all, f)
+			}
+			return "", nil
+		})
+	_, err := io.Copy(io.Discard, r)
+	return all, err
+}
+
+// Reader reads lines and puts files and ids in the place of their marks.
 type Reader struct {
 	in     *bufio.Reader
 	begins []byte // of a mark in base64
 	open   func(assay.Sum) (io.ReadCloser, error)
+	id     func(Named) (string, error)
 	file   io.ReadCloser // that is being read; nil: none
 	raw    []byte        // of it, a whole number of groups of three bytes
 	rest   []byte        // in base64, still to be given
@@ -53,8 +108,8 @@ type Reader struct {
 }
 
 // NewReader reads lines that were written with marks under a nonce.
-func NewReader(r io.Reader, n assay.Nonce, open func(assay.Sum) (io.ReadCloser, error)) *Reader {
-	return &Reader{in: bufio.NewReaderSize(r, 64<<10), begins: []byte(base64.StdEncoding.EncodeToString(secret(n))), open: open}
+func NewReader(r io.Reader, n assay.Nonce, open func(assay.Sum) (io.ReadCloser, error), id func(Named) (string, error)) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, 64<<10), begins: []byte(base64.StdEncoding.EncodeToString(secret(n))), open: open, id: id}
 }
 
 // Read gives the lines with their files.
@@ -107,8 +162,18 @@ func (r *Reader) begin(mark []byte) (err error) {
 	if _, err := base64.StdEncoding.Decode(raw[:], mark); err != nil {
 		return fmt.Errorf("a mark cannot be read: %w", err)
 	}
-	sum := assay.Sum(raw[secretSize+1:])
-	if r.file, err = r.open(sum); err != nil {
+	way, kind, rest := raw[secretSize], int(raw[secretSize+1]), raw[secretSize+2:]
+	of := Named{Sum: assay.Sum(rest[8:]), Size: int64(binary.BigEndian.Uint64(rest))}
+	switch {
+	case way == asID && kind < len(kinds()):
+		of.Kind = kinds()[kind]
+		id, err := r.id(of)
+		r.rest = append(r.rest[:0], id...)
+		return err
+	case way != asBytes:
+		return errors.New("a mark cannot be read")
+	}
+	if r.file, err = r.open(of.Sum); err != nil {
 		return fmt.Errorf("open what a request shows: %w", err)
 	}
 	if r.raw == nil {

@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"assay/internal/assay"
+	"assay/internal/study/media"
 )
 
 // line writes a prompt as a line, as dialects do.
@@ -63,7 +64,7 @@ func TestLinesHaveTheirFilesAgain(t *testing.T) {
 			f := assay.File{Name: "a.png", Kind: assay.MediaImage, Type: "image/png", Size: int64(len(body)), Sum: sum}
 			p.Messages[0].Parts = append(p.Messages[0].Parts, assay.Part{Media: f.Media("", open)})
 		}
-		with, grown := Marked(p, nonce)
+		with, grown := Marked(p, nonce, media.Uploads{})
 		short, long := line(t, with), line(t, p)
 		if int64(len(short))+grown != int64(len(long)) {
 			t.Fatalf("a line of %d bytes grows by %d, and has %d", len(short), grown, len(long))
@@ -77,17 +78,17 @@ func TestLinesHaveTheirFilesAgain(t *testing.T) {
 	}
 	for name, in := range map[string]io.Reader{"at once": strings.NewReader(marked.String()),
 		"by bytes": iotest.OneByteReader(strings.NewReader(marked.String()))} {
-		got, err := io.ReadAll(NewReader(in, nonce, open))
+		got, err := io.ReadAll(NewReader(in, nonce, open, nil))
 		if err != nil || string(got) != whole.String() {
 			t.Errorf("%s: the lines differ (%v): %d bytes, want %d", name, err, len(got), whole.Len())
 		}
 	}
-	other, err := io.ReadAll(NewReader(strings.NewReader(marked.String()), "another234", open))
+	other, err := io.ReadAll(NewReader(strings.NewReader(marked.String()), "another234", open, nil))
 	if err != nil || string(other) != marked.String() {
 		t.Errorf("marks of another segment are read (%v)", err)
 	}
 	clear(files)
-	if _, err := io.ReadAll(NewReader(strings.NewReader(marked.String()), nonce, open)); err == nil {
+	if _, err := io.ReadAll(NewReader(strings.NewReader(marked.String()), nonce, open, nil)); err == nil {
 		t.Error("a file that is gone is no error")
 	}
 }
@@ -96,7 +97,7 @@ func TestAPromptWithoutFilesStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	url := &assay.Media{Kind: assay.MediaImage, URL: "https://a/b.png"}
 	p := &assay.Prompt{Messages: []assay.Message{{Role: assay.RoleUser, Text: "x", Parts: []assay.Part{{Media: url}, {Text: "x"}}}}}
-	if got, grown := Marked(p, "n"); got != p || grown != 0 {
+	if got, grown := Marked(p, "n", media.Uploads{}); got != p || grown != 0 {
 		t.Errorf("a prompt with a URL alone was changed, by %d bytes", grown)
 	}
 }

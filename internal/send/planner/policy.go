@@ -105,7 +105,8 @@ func (p *Planner) route(ctx context.Context, run store.Run, stage, lane string, 
 	if err != nil {
 		return engine.Route{}, err
 	}
-	route := engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: live(s.Study(), lane), Shows: s.Study().Shows()}
+	route := engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: live(s.Study(), lane), Shows: s.Study().Shows(),
+		Uploads: r.Uploads}
 	route.BaseURL = s.Settings().BaseURLs[r.Lane.Provider]
 	route.Verdict = s.Reads(stage)
 	batch := s.BatchOf(stage)

@@ -21,6 +21,7 @@ type Account struct {
 	BaseURL string   // where requests go: scheme, host and path, nothing secret
 	Batch   Provider // nil: this provider has no batches
 	Live    Asker    // nil: this provider cannot be asked live
+	Files   Keeper   // nil: requests hold what they show
 }
 
 // Provider carries requests in bulk. A segment goes through it in this order: Prepare until ready, Launch once, Check

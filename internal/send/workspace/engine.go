@@ -44,7 +44,7 @@ func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engi
 		return nil, err
 	}
 	e := &Engine{Engine: runs.New(engine.Config{
-		Ledger: engine.Ledger{Work: h.Ledger.Work, Leases: h.Ledger.Leases, Limits: h.Ledger.Limits,
+		Ledger: engine.Ledger{Work: h.Ledger.Work, Leases: h.Ledger.Leases, Limits: h.Ledger.Limits, Uploads: h.Ledger.Uploads,
 			Reuse: h.Ledger.Reuse, Reader: h.Ledger.Reader},
 		Files: h.Files, Planner: h.Planner, Clock: h.Clock(), Own: h.World.Now, Timing: h.Timing(), Random: rng, Holder: holder,
 	})}

@@ -153,6 +153,9 @@ func printCleaned(w *shell.World, run store.Run, done runs.Cleaned, f cleanFlags
 		return nil
 	}
 	fmt.Fprintf(w.Stdout, "%s cleaned at the providers\n", assay.Count(done.Removed, "segment"))
+	if done.Uploads > 0 {
+		fmt.Fprintf(w.Stdout, "%s that requests showed deleted there\n", assay.Count(done.Uploads, "file"))
+	}
 	for _, why := range done.Kept {
 		fmt.Fprintln(w.Stdout, "kept:", why)
 	}

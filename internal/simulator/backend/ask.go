@@ -16,8 +16,9 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-func (s *Service) reading(j *Job, in Carried) bodies.Reading {
-	return bodies.Reading{Vendor: j.Vendor.Name, Caches: j.Vendor.Caches, Model: in.Model, Rules: s.opts.Rules, Batch: true}
+func (s *Service) reading(j *Job, in Carried, at time.Time) bodies.Reading {
+	return bodies.Reading{Vendor: j.Vendor.Name, Caches: j.Vendor.Caches, Model: in.Model, Rules: s.opts.Rules, Batch: true,
+		Uploads: s.uploads(j.Vendor, j.Account, at)}
 }
 
 // MaxLive bounds the body of a live call.
@@ -40,7 +41,8 @@ func (c *Call) ask(d Dialect, model string, byPath bool) {
 		c.Fail(rules.Invalid("", "invalid_json", "We could not parse the JSON body of your request."))
 		return
 	}
-	q, rej := d.Read(bodies.Reading{Vendor: c.Vendor.Name, Caches: c.Vendor.Caches, Model: model, Rules: c.s.opts.Rules}, body)
+	q, rej := d.Read(bodies.Reading{Vendor: c.Vendor.Name, Caches: c.Vendor.Caches, Model: model, Rules: c.s.opts.Rules,
+		Uploads: c.s.uploads(c.Vendor, c.Account, c.Now)}, body)
 	if rej != nil {
 		c.Fail(rej)
 		return

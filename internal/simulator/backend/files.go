@@ -9,11 +9,13 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
@@ -32,12 +34,38 @@ type File struct {
 	Sum     []byte // SHA-256, where the vendor shows it
 	Made    time.Time
 	Keep    time.Duration // how long it lives; 0: for ever
-	gone    bool
+	gone    time.Time // when it was deleted; zero: it was not
 
 	Generation int64 // Cloud Storage: which version of the object this is
 }
 
-func (f *File) expired(now time.Time) bool { return f.Keep > 0 && now.Sub(f.Made) >= f.Keep }
+// there reports whether the file can be named at a time.
+func (f *File) there(now time.Time) bool {
+	return (f.gone.IsZero() || now.Before(f.gone)) && (f.Keep == 0 || now.Sub(f.Made) < f.Keep)
+}
+
+// uploads returns what requests of an account that run at a time may name.
+func (s *Service) uploads(v *Vendor, account string, at time.Time) bodies.Uploads {
+	if v.NoFile == nil {
+		return nil
+	}
+	return func(id string) ([]byte, *rules.Rejection) {
+		s.mu.Lock()
+		f := s.fileByID[scoped(v.Name, account, id)]
+		if f != nil && !f.there(at) {
+			f = nil
+		}
+		s.mu.Unlock()
+		if f == nil {
+			return nil, v.NoFile(id)
+		}
+		raw, err := os.ReadFile(f.Path)
+		if err != nil {
+			return nil, rules.Plain(http.StatusInternalServerError, 0)
+		}
+		return raw, nil
+	}
+}
 
 // Output is a result file by its own id.
 type Output struct {
@@ -51,7 +79,7 @@ func (c *Call) KeepFile(f *File) *rules.Rejection {
 	defer c.s.mu.Unlock()
 	f.vendor, f.Account = c.Vendor.Name, cmp.Or(f.Account, c.Account)
 	k := scoped(f.vendor, f.Account, f.ID)
-	if old := c.s.fileByID[k]; old != nil && !old.gone && !old.expired(f.Made) {
+	if old := c.s.fileByID[k]; old != nil && old.there(f.Made) {
 		return &rules.Rejection{Status: http.StatusConflict, Code: "already_exists", Message: "File " + f.ID + " already exists."}
 	}
 	c.s.fileByID[k] = f
@@ -71,7 +99,7 @@ func (c *Call) FindFile(id string) *File {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	f := c.s.fileByID[scoped(c.Vendor.Name, c.Account, id)]
-	if f == nil || f.gone || f.expired(c.Now) {
+	if f == nil || !f.there(c.Now) {
 		return nil
 	}
 	return new(*f)
@@ -83,7 +111,7 @@ func (c *Call) Files() []*File {
 	defer c.s.mu.Unlock()
 	var all []*File
 	for _, f := range slices.Backward(c.s.files) {
-		if f.vendor == c.Vendor.Name && f.Account == c.Account && !f.gone && !f.expired(c.Now) {
+		if f.vendor == c.Vendor.Name && f.Account == c.Account && f.there(c.Now) {
 			found := *f
 			all = append(all, &found)
 		}
@@ -96,7 +124,7 @@ func (c *Call) DropFile(id string) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	if f := c.s.fileByID[scoped(c.Vendor.Name, c.Account, id)]; f != nil {
-		f.gone = true
+		f.gone = c.Now
 	}
 }
 
@@ -135,6 +163,7 @@ func (c *Call) settle(j *Job) {
 type Form struct {
 	spill.Blob
 	Name   string
+	Type   string // as the form says
 	Fields map[string]string
 }
 
@@ -173,7 +202,7 @@ func (c *Call) Receive(limit int64) (Form, bool) {
 func (c *Call) part(f *Form, p *multipart.Part, limit int64) error {
 	if p.FormName() == "file" {
 		b, err := c.s.spill.Save("upload", p, limit)
-		f.Blob, f.Name = b, p.FileName()
+		f.Blob, f.Name, f.Type = b, p.FileName(), p.Header.Get("Content-Type")
 		return err
 	}
 	v, err := io.ReadAll(io.LimitReader(p, 4096))

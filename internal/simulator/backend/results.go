@@ -129,7 +129,7 @@ func (s *Service) finish(j *Job, n int, line []byte, p *fastjson.Parser, how End
 	if how != "" {
 		return e, nil
 	}
-	q, rej := in.Dialect.Read(s.reading(j, in), in.Body)
+	q, rej := in.Dialect.Read(s.reading(j, in, j.ranAt(n)), in.Body)
 	if rej == nil && dice.Chance(e.Number) < j.troubles {
 		rej = rules.Plain(http.StatusInternalServerError, 0)
 	}
@@ -309,7 +309,7 @@ func (s *Service) Charges(j *Job, now time.Time, f func(bodies.Charge) error) er
 		if rej != nil {
 			return rej
 		}
-		q, rej := in.Dialect.Read(s.reading(j, in), in.Body)
+		q, rej := in.Dialect.Read(s.reading(j, in, j.ranAt(n-1)), in.Body)
 		if rej != nil {
 			return rej
 		}

@@ -68,7 +68,7 @@ func (s *Service) surveyLine(sv *Survey, j *Job, v *fastjson.Value, n int) {
 		return
 	}
 	sv.ids = append(sv.ids, dice.Hash(0, in.ID))
-	q, rej := in.Dialect.Read(s.reading(j, in), in.Body)
+	q, rej := in.Dialect.Read(s.reading(j, in, j.Made), in.Body)
 	if rej == nil && dice.Chance(dice.Hash(j.Number, in.ID)) < j.troubles {
 		rej = rules.Plain(http.StatusInternalServerError, 0)
 	}

@@ -41,6 +41,8 @@ type Vendor struct {
 
 	ExpiredFree bool // what an expired batch did is not charged
 
+	NoFile func(id string) *rules.Rejection // of a request that names a file which is not there; nil: requests name none
+
 	Routes func(Routes)
 }
 

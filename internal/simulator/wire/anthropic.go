@@ -23,6 +23,7 @@ func anthropicVendor() *backend.Vendor {
 		Name: "anthropic", Prefix: "/anthropic/v1", Base: "/anthropic", Key: backend.HeaderKey("X-Api-Key"), Admit: anthropicVersion,
 		Shape: anthropicShape, Rate: anthropicRate, IDHeaderAs: "Request-Id", BrokeStatus: http.StatusPaymentRequired,
 		Requests: 100_000, Bytes: 256 << 20, Window: day, LineByLine: true,
+		NoFile: func(id string) *rules.Rejection { return rules.NotFound("File not found: %s", id) },
 		Routes: anthropicRoutes,
 	}
 }
@@ -35,6 +36,10 @@ func anthropicRoutes(rt backend.Routes) {
 	rt.On(fault.Fetch, "GET", "/messages/batches/{id}/results", a.results)
 	rt.On(fault.Cancel, "POST", "/messages/batches/{id}/cancel", a.cancel)
 	rt.On(fault.Delete, "DELETE", "/messages/batches/{id}", a.remove)
+	rt.On(fault.Upload, "POST", "/files", a.upload)
+	rt.On(fault.File, "GET", "/files", a.listFiles)
+	rt.On(fault.File, "GET", "/files/{id}", a.showFile)
+	rt.On(fault.File, "DELETE", "/files/{id}", a.deleteFile)
 	rt.On(fault.Ask, "POST", "/messages", func(c *backend.Call) { c.Ask(messagesOf(c), "") })
 	rt.On(fault.Models, "POST", "/messages/count_tokens", anthropicCount)
 	rt.On(fault.Models, "GET", "/models", func(c *backend.Call) {

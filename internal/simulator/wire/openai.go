@@ -19,6 +19,7 @@ func openAIVendor() *backend.Vendor {
 	return &backend.Vendor{
 		Name: "openai", Prefix: "/openai/v1", Base: "/openai/v1", Key: backend.Bearer, Shape: openAIShape, Rate: openAIRate,
 		Requests: 50_000, Bytes: 200 << 20, Window: day, Caches: true, OneModel: true, FirstBad: true,
+		NoFile: func(id string) *rules.Rejection { return rules.NotFound("No such File object: %s", id) },
 		Routes: func(rt backend.Routes) { openAIRoutes(rt, openAIKind{keep: 30 * day}) },
 	}
 }

@@ -27,6 +27,8 @@ type Limits struct {
 	DocumentCount int   `yaml:"document_count"`
 	DocumentPages int   `yaml:"document_pages"`
 	Body          int64 `yaml:"body"` // of a request in all
+
+	Uploads Uploads `yaml:"uploads"` // what it keeps under ids
 }
 
 // Many is a limit that holds for every picture where there are more than so many.
@@ -100,7 +102,9 @@ func (l Limits) together(all []*assay.Media) []Refusal {
 	var papers, body int64
 	widest := 0
 	for _, m := range all {
-		body += int64(base64.StdEncoding.EncodedLen(int(m.Size)))
+		if !l.Uploads.Take(m) {
+			body += int64(base64.StdEncoding.EncodedLen(int(m.Size)))
+		}
 		switch m.Kind {
 		case assay.MediaImage:
 			images++

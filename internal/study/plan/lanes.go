@@ -21,6 +21,12 @@ func (d *Input) Kind(l *study.Lane) (string, bool) {
 	return d.Catalog.Kind(l.Provider, p.Kind, p.BaseURL)
 }
 
+// Uploads returns what the vendor of a lane keeps under ids that requests in a dialect may name in the place of bytes.
+func (d *Input) Uploads(l *study.Lane, in assay.Dialect) media.Uploads {
+	kind, _ := d.Kind(l)
+	return d.Catalog.MediaLimits(kind, string(in)).Uploads
+}
+
 // Wish returns how a lane's requests are to travel in a stage: the lane's word, else the stage's, else the study's, else batches.
 func (d *Input) Wish(st *study.Stage, l *study.Lane) assay.Mode {
 	return cmp.Or(l.Mode, assay.Mode(st.Mode), assay.Mode(d.Study.Mode), assay.ModeBatch)
@@ -79,6 +85,8 @@ type Route struct {
 	Wire  assay.Wire
 	Price catalog.Price // its zero value prices nothing
 
+	Uploads media.Uploads // files that are named by an id in the place of their bytes
+
 	how            catalog.Billing
 	writes         bool            // what the provider's cache does not know is written to it, and billed so
 	hour           bool            // it is kept for an hour
@@ -115,6 +123,7 @@ func (d *Input) Route(st *study.Stage, l *study.Lane, mode assay.Mode) Route {
 	}
 	r.Lane.Params = d.Catalog.Effective(r.Lane, kind)
 	r.Wire = d.Catalog.Wire(r.Lane, kind, mode)
+	r.Uploads = d.Uploads(l, r.Wire.Dialect)
 	if d.Study.PromptCache != nil && !*d.Study.PromptCache {
 		r.Wire.CacheMarks, r.Wire.CacheKey = false, false
 	}
@@ -262,6 +271,8 @@ type Path struct {
 	Bounds Bounds
 	line   int64 // most bytes of one line; 0: unknown
 	Window int   // most tokens the model reads; 0: unknown
+
+	Uploads media.Uploads // files that are named by an id in the place of their bytes
 }
 
 // Path returns the way of a lane through a stage.
@@ -271,7 +282,7 @@ func (d *Input) Path(st *study.Stage, l *study.Lane) Path {
 	effective := *l
 	effective.Lane = r.Lane
 	kind, _ := d.Kind(l)
-	p := Path{Lane: &effective, Wire: r.Wire, Mode: mode, Window: d.Catalog.Find(kind, l.Model).Model.ContextIn}
+	p := Path{Lane: &effective, Wire: r.Wire, Mode: mode, Window: d.Catalog.Find(kind, l.Model).Model.ContextIn, Uploads: r.Uploads}
 	limits := d.Vendor(l).Limits
 	if mode == assay.ModeLive {
 		p.line = limits.LiveBytes

@@ -46,7 +46,7 @@ func dumps(t *testing.T, fresh Fresh) {
 	}
 	// A table that is new has to be one or the other: what analyses read goes along.
 	left := []string{"artifacts", "client_calls", "client_files", "client_sums", "client_users", "doubts", "drivers", "events", "gates",
-		"headlines", "worker_keys", "jobs", "meta", "quotas", "resends", "shares", "strays", "taken_jobs"}
+		"headlines", "worker_keys", "jobs", "meta", "quotas", "resends", "shares", "strays", "taken_jobs", "uploads"}
 	b.ok(other.Reader.Query(b.ctx, `SELECT name FROM sqlite_master WHERE type = 'table'`, func(_ []string, values []any) error {
 		name := fmt.Sprint(values[0])
 		if !slices.Contains(store.DumpTables(), name) && !slices.Contains(left, name) && !strings.HasPrefix(name, "sqlite_") &&

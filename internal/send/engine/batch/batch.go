@@ -65,11 +65,12 @@ func NewJobs(from *engine.Config, leases *hold.Leases, auditor *reconcile.Audito
 type work struct {
 	*hold.Work
 	jobs *Jobs
+	ids  map[assay.Sum]string // of files that its lines name; nil: not looked for
 }
 
 // Step does the one thing that the state of a segment asks for. It moves the segment, or sets when to look again.
 func (s *Jobs) Step(ctx context.Context, held *hold.Work) error {
-	w := &work{held, s}
+	w := &work{Work: held, jobs: s}
 	err := step(ctx, w)
 	if lost := (*assay.LostFileError)(nil); errors.As(err, &lost) {
 		return w.StopLane(ctx, hold.LaneHeld(lost.Error()))
@@ -99,7 +100,7 @@ func step(ctx context.Context, w *work) error {
 
 // at does something with a segment under its lease.
 func (s *Jobs) at(ctx context.Context, segment int64, do func(ctx context.Context, w *work) error) error {
-	return s.leases.Work(ctx, segment, func(ctx context.Context, w *hold.Work) error { return do(ctx, &work{w, s}) })
+	return s.leases.Work(ctx, segment, func(ctx context.Context, w *hold.Work) error { return do(ctx, &work{Work: w, jobs: s}) })
 }
 
 // input returns the segment as Prepare and Launch need it.
@@ -125,7 +126,7 @@ func inlaid(ctx context.Context, w *work, kept provider.Source) (provider.Source
 			return nil, err
 		}
 		show := func(sum assay.Sum) (io.ReadCloser, error) { return w.Planner.OpenShown(ctx, w.Run, sum) }
-		lines := inlay.NewReader(f, w.Seg.Nonce, show)
+		lines := inlay.NewReader(f, w.Seg.Nonce, show, w.idOf)
 		return struct {
 			io.Reader
 			io.Closer

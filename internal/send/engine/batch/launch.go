@@ -26,6 +26,9 @@ func (w *work) launch(ctx context.Context) error {
 			return err
 		}
 	}
+	if there, err := w.shown(ctx); !there || err != nil {
+		return err
+	}
 	input, err := w.input(ctx) // files are read before the clock of the create call runs
 	if err != nil {
 		return err

@@ -27,6 +27,9 @@ func (w *work) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	if there, err := w.shown(ctx); !there || err != nil {
+		return err
+	}
 	input, err := w.input(ctx)
 	if err != nil {
 		return err

@@ -108,6 +108,8 @@ type reading struct {
 	late   map[assay.Key]int64 // set: only these attempts, and what is read is late
 	served map[string]bool     // other models than was asked that were named
 	halt   *assay.Fault        // the first that every further request would meet: no money, or no right
+
+	lostFiles *bool // files that its lines name are gone; nil: not looked at
 }
 
 // readAll walks over the answers.
@@ -169,7 +171,11 @@ func (r *reading) read(ctx context.Context, a store.Artifact) error {
 		if r.late != nil {
 			r.takeLate(a, line)
 		} else {
-			r.take(a, line)
+			gone, err := r.gone(ctx, line)
+			if err != nil {
+				return err
+			}
+			r.take(a, line, gone)
 		}
 		if len(r.block) >= settleBlock || len(r.strays) >= settleBlock {
 			if err := r.flush(ctx); err != nil {
@@ -180,8 +186,8 @@ func (r *reading) read(ctx context.Context, a store.Artifact) error {
 	return r.flush(ctx)
 }
 
-// take places one line: it becomes an outcome, or a stray.
-func (r *reading) take(a store.Artifact, line provider.Line) {
+// take places one line: it becomes an outcome, or a stray. gone: it is none because of a file that its provider lost.
+func (r *reading) take(a store.Artifact, line provider.Line, gone bool) {
 	stray := store.Stray{Artifact: a.No, Offset: line.Offset, Length: line.Length, CustomID: line.CustomID}
 	nonce, key, err := assay.ParseCustomID(line.CustomID)
 	place, known := r.places[key]
@@ -203,7 +209,10 @@ func (r *reading) take(a store.Artifact, line provider.Line) {
 		if line.Malformed {
 			s.Again = nil
 		}
-		if f := line.Outcome.Fault; r.halt == nil && f != nil && (f.Class == assay.FaultQuota || f.Class == assay.FaultDenied) {
+		if gone { // asked again with the file in its new place
+			s.Again = &store.Again{Mode: r.w.Seg.Mode, After: r.w.Clock.Now(), Cause: "a file was gone", Cap: 3}
+		}
+		if f := line.Outcome.Fault; r.halt == nil && !gone && f != nil && (f.Class == assay.FaultQuota || f.Class == assay.FaultDenied) {
 			r.halt = f
 		}
 		r.block = append(r.block, s)

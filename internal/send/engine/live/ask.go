@@ -63,7 +63,7 @@ func (a *sender) enter(ctx context.Context, f *outgoing) (slot, error) {
 
 // come hands over what became of a request, without its text: it shares its page's memory with others that are still out.
 func (a *sender) come(r *reply) {
-	r.request = nil
+	r.request, r.whole = nil, nil
 	a.away.Add(-1)
 	a.home <- r
 }
@@ -105,7 +105,11 @@ func (a *sender) ask(ctx context.Context, f *outgoing, p slot) *reply {
 			a.trouble(err)
 			return &reply{outgoing: f, stays: true}
 		}
-		if r.halt == nil && try > a.tries(r, fault) {
+		again := a.withBytes(ctx, f, fault)
+		if again {
+			r.halt, r.stays = nil, false
+		}
+		if r.halt == nil && !again && try > a.tries(r, fault) {
 			a.budget.owes(r.owed())
 			return r
 		}

@@ -33,6 +33,9 @@ func (a *sender) buildAll(ctx context.Context) error {
 		if page, err = a.build(ctx, slices.Grow(page, most-len(page)), piece); err != nil {
 			return err
 		}
+		if err := a.name(ctx, page[len(page)-len(piece):]); err != nil {
+			return err
+		}
 		for _, f := range page[len(page)-len(piece):] {
 			bytes += size(f.request)
 		}
@@ -47,6 +50,9 @@ func (a *sender) buildAll(ctx context.Context) error {
 		page, bytes = nil, 0
 	}
 	page, err := a.build(ctx, page, piece)
+	if err == nil {
+		err = a.name(ctx, page[len(page)-len(piece):])
+	}
 	if err != nil {
 		return err
 	}
@@ -82,7 +88,7 @@ func (w *work) build(ctx context.Context, page []outgoing, piece []store.Attempt
 		return page, err
 	}
 	for i := range piece {
-		page = append(page, outgoing{piece[i], planned[i].Request, planned[i].High})
+		page = append(page, outgoing{Attempt: piece[i], request: planned[i].Request, high: planned[i].High})
 	}
 	return page, nil
 }

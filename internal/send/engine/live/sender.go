@@ -68,6 +68,7 @@ type sender struct {
 type outgoing struct {
 	store.Attempt
 	request *assay.Request
+	whole   *assay.Request // the same with the bytes of what it names by ids; nil: it names nothing
 	high    assay.Cost
 }
 

@@ -14,6 +14,7 @@ type Cleaned struct {
 	Open          bool  // the run is open: its files are packed when it closes
 	Before, After int64 // bytes of its files here
 	Removed       int   // jobs whose files were deleted at their providers
+	Uploads       int   // files that requests showed, deleted at their providers
 	Kept          []string
 }
 
@@ -67,6 +68,34 @@ func (e *Engine) cleanRemote(ctx context.Context, r store.Run, c *Cleaned) error
 			continue
 		}
 		c.Removed++
+	}
+	return e.cleanUploads(ctx, segments, c)
+}
+
+// cleanUploads deletes files that requests showed at the providers of a run, unless a segment that has not ended may name them.
+func (e *Engine) cleanUploads(ctx context.Context, segments []store.Segment, c *Cleaned) error {
+	seen := map[string]bool{}
+	for _, g := range segments {
+		if seen[g.Provider] {
+			continue
+		}
+		seen[g.Provider] = true
+		access, err := e.Usable(g.Provider)
+		if err != nil || access.Files == nil {
+			continue // without its key nothing is deleted; of jobs that is reported above
+		}
+		needed, err := e.Ledger.Uploads.Needed(ctx, g.Provider)
+		if err != nil {
+			return err
+		}
+		if needed {
+			c.Kept = append(c.Kept, fmt.Sprintf("files that requests show at %s: something is under way there", g.Provider))
+			continue
+		}
+		n, err := hold.Forget(ctx, &e.Config, access)
+		if c.Uploads += n; err != nil {
+			c.Kept = append(c.Kept, fmt.Sprintf("files that requests show at %s: %s", g.Provider, err))
+		}
 	}
 	return nil
 }

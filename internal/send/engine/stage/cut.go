@@ -14,6 +14,7 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/inlay"
 	"assay/internal/send/provider"
+	"assay/internal/study/media"
 )
 
 // Cutter writes requests of one group into segments: as the bytes that go out, or as a live slice.
@@ -125,10 +126,18 @@ func (c *Cutter) encode(key assay.Key, p engine.Planned) (err error) {
 	}
 	request := *p.Request
 	if c.Route.Shows {
-		request.Prompt, c.grown = inlay.Marked(request.Prompt, c.open.Nonce)
+		request.Prompt, c.grown = inlay.Marked(request.Prompt, c.open.Nonce, c.uploads())
 	}
 	c.line, err = dialect.AppendLine(c.line[:0], assay.CustomID(c.open.Nonce, key), &request)
 	return err
+}
+
+// uploads returns which files go out as ids.
+func (c *Cutter) uploads() media.Uploads {
+	if c.access.Files == nil {
+		return media.Uploads{}
+	}
+	return c.Route.Uploads
 }
 
 // size returns the bytes of the line as it goes out.

@@ -29,8 +29,10 @@ func openAnthropic(cfg provider.Config) (provider.Account, error) {
 	if err != nil {
 		return provider.Account{}, err
 	}
-	return account(cfg, &anthropic{documentJobs{jobAPI{api, cfg.Limits}}}, &asker{api: api, path: fixed("v1", "messages"),
-		models: "/v1/models", size: "limit"}), nil
+	a := account(cfg, &anthropic{documentJobs{jobAPI{api, cfg.Limits}}}, &asker{api: api, path: fixed("v1", "messages"),
+		models: "/v1/models", size: "limit"})
+	a.Files = &anthropicKeeper{api}
+	return a, nil
 }
 
 // anthropic drives message batches: one document goes in, one stream comes out, and a job carries no mark of ours.

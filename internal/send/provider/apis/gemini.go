@@ -28,9 +28,11 @@ func openGemini(cfg provider.Config) (provider.Account, error) {
 	path := func(r *assay.Request) string {
 		return provider.Path(cfg.Version, "models", bareModel(r.Lane.Model)+":generateContent")
 	}
+	g := &gemini{namedJobs: namedJobs{jobAPI{api, cfg.Limits}}, version: cfg.Version}
 	return provider.Account{
 		BaseURL: cfg.BaseURL,
-		Batch:   &gemini{namedJobs: namedJobs{jobAPI{api, cfg.Limits}}, version: cfg.Version},
+		Batch:   g,
+		Files:   &geminiKeeper{g},
 		Live:    &asker{api: api, path: path, models: provider.Path(cfg.Version, "models"), size: "pageSize"},
 	}, nil
 }

@@ -42,30 +42,39 @@ func (g *gemini) Prepare(ctx context.Context, p provider.BatchInput, h provider.
 // start opens a session.
 func (g *gemini) start(ctx context.Context, p provider.BatchInput) (provider.Handle, provider.Readiness, error) {
 	name := "files/" + p.Stamp.Short()
-	var body geminiStart
-	body.File.Name, body.File.DisplayName, body.File.Type = name, p.Stamp.Name(), jsonl
-	call, err := postJSON(provider.Path("upload", g.version, "files"), body)
-	if err != nil {
-		return "", "", err
-	}
-	call.Header = map[string]string{
-		"X-Goog-Upload-Protocol":              "resumable",
-		"X-Goog-Upload-Command":               "start",
-		"X-Goog-Upload-Header-Content-Length": strconv.FormatInt(p.Body.Size, 10),
-		"X-Goog-Upload-Header-Content-Type":   jsonl,
-	}
-	header, err := g.api.JSON(ctx, call, nil)
+	session, err := g.session(ctx, name, p.Stamp.Name(), jsonl, p.Body.Size)
 	if conflict(err) {
 		return g.look(ctx, p, name)
 	}
 	if err != nil {
-		return anew, "", fmt.Errorf("begin the upload: %w", err)
+		return anew, "", err
+	}
+	return geminiHandle{Session: session}.handle(), provider.Again, nil
+}
+
+// session opens an upload under a name of ours, and returns where to send it.
+func (g *gemini) session(ctx context.Context, name, label, kind string, size int64) (string, error) {
+	var body geminiStart
+	body.File.Name, body.File.DisplayName, body.File.Type = name, label, kind
+	call, err := postJSON(provider.Path("upload", g.version, "files"), body)
+	if err != nil {
+		return "", err
+	}
+	call.Header = map[string]string{
+		"X-Goog-Upload-Protocol":              "resumable",
+		"X-Goog-Upload-Command":               "start",
+		"X-Goog-Upload-Header-Content-Length": strconv.FormatInt(size, 10),
+		"X-Goog-Upload-Header-Content-Type":   kind,
+	}
+	header, err := g.api.JSON(ctx, call, nil)
+	if err != nil {
+		return "", fmt.Errorf("begin the upload: %w", err)
 	}
 	session := header.Get("X-Goog-Upload-Url")
 	if session == "" {
-		return anew, "", provider.BadAnswer("begin the upload: the answer names no session")
+		return "", provider.BadAnswer("begin the upload: the answer names no session")
 	}
-	return geminiHandle{Session: session}.handle(), provider.Again, nil
+	return session, nil
 }
 
 // send asks how much has arrived and sends the rest.
@@ -169,8 +178,10 @@ type geminiUploaded struct {
 }
 
 type geminiFile struct {
-	Name  string          `json:"name"`
-	State string          `json:"state"`
-	Size  provider.Number `json:"sizeBytes"`
-	Error provider.Text   `json:"error"`
+	Name    string          `json:"name"`
+	URI     string          `json:"uri"`
+	State   string          `json:"state"`
+	Size    provider.Number `json:"sizeBytes"`
+	Expires provider.Moment `json:"expirationTime"`
+	Error   provider.Text   `json:"error"`
 }

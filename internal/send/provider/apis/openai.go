@@ -22,7 +22,11 @@ func openOpenAI(cfg provider.Config) (provider.Account, error) {
 	if cfg.Project != "" {
 		auth = auth.With("OpenAI-Project", cfg.Project)
 	}
-	return openFiles(cfg, auth, openAI{list: paged})
+	a, err := openFiles(cfg, auth, openAI{list: paged})
+	if err == nil {
+		a.Files = &openAIKeeper{a.Batch.(*openAI).api}
+	}
+	return a, err
 }
 
 // openAzure opens an Azure OpenAI resource on its v1 surface: model names are names of batch deployments.

@@ -137,6 +137,7 @@ type openAIFile struct {
 	Name          string          `json:"filename"`
 	Status        string          `json:"status"`
 	StatusDetails provider.Text   `json:"status_details"`
+	Expires       provider.Moment `json:"expires_at"`
 }
 
 type openAICreate struct {

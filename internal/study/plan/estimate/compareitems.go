@@ -33,7 +33,7 @@ func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubri
 		var line []byte
 		files := int64(0)
 		if err == nil {
-			q.Request, files = hollow(q.Request)
+			q.Request, files = hollow(q.Request, m.in.Uploads(l, q.Wire.Dialect))
 			line, err = plan.AppendRequest(buf[:0], fillerID, &q.Request)
 		}
 		if err != nil {

@@ -322,7 +322,7 @@ func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
 		if r.Window > 0 && float64(text)/plan.BytesPerToken > float64(r.Window) {
 			c.long[i].add(long{n: 1, first: it.ID, at: it.Place})
 		}
-		req, files := hollow(assay.Request{Lane: &r.Lane.Lane, Wire: &r.Wire, Prompt: p})
+		req, files := hollow(assay.Request{Lane: &r.Lane.Lane, Wire: &r.Wire, Prompt: p}, r.Uploads)
 		line, err := plan.AppendRequest(w.buf[:0], fillerID, &req)
 		w.buf = line[:0]
 		size := int64(len(line)) + files

@@ -238,13 +238,17 @@ func label(it assay.Item, of *assay.Media) string {
 	return fmt.Sprintf("of type %s", of.Type)
 }
 
-// hollow returns a request that shows files without bytes, and how many bytes they add where they are written in base64.
-func hollow(r assay.Request) (assay.Request, int64) {
+// hollow returns a request that shows files without bytes, and how many bytes they add: in base64, or as ids of what is uploaded.
+func hollow(r assay.Request, up media.Uploads) (assay.Request, int64) {
 	more := int64(0)
 	r.Prompt = r.Prompt.Replaced(func(m *assay.Media) *assay.Media {
 		empty := *m
 		empty.Size, empty.Open = 0, noBytes
-		more += m.Base64()
+		if up.Take(m) {
+			more += media.IDBytes
+		} else {
+			more += m.Base64()
+		}
 		return &empty
 	})
 	return r, more

@@ -441,6 +441,22 @@ CREATE TABLE gates (
     PRIMARY KEY (account, model)
 );
 
+-- A file that requests show, kept at a provider under an id: once for each account. Its row is written before it is sent. A call whose end
+-- nobody saw is over after until_ms: then the file is looked for under its name before it is sent again.
+CREATE TABLE uploads (
+    account    TEXT NOT NULL, -- key and address
+    sum        BYTEA NOT NULL,
+    provider   TEXT NOT NULL,
+    bytes      BIGINT NOT NULL,
+    renewed    BIGINT NOT NULL DEFAULT 0, -- how often it was uploaded again because its time was over: part of its name
+    calls      BIGINT NOT NULL DEFAULT 1 CHECK (calls > 0),
+    until_ms   BIGINT, -- NULL: the file is there
+    file       TEXT NOT NULL DEFAULT '', -- the provider's id
+    expires_ms BIGINT, -- NULL: it stays
+    PRIMARY KEY (account, sum),
+    CHECK ((file = '') = (until_ms IS NOT NULL))
+);
+
 CREATE TABLE events (
     no         {{serial}},
     run_no     BIGINT NOT NULL REFERENCES runs (no),
