@@ -37,6 +37,8 @@ type bench struct {
 	sim *simulator.Server
 	env map[string]string
 
+	ahead time.Duration // of the true time: what passes on all clocks between commands
+
 	mu      sync.Mutex
 	live    map[string]bodies.Usage // billed for live answers, by provider
 	uploads map[string]int          // calls that uploaded files which are no lines of requests, by provider
@@ -91,6 +93,18 @@ func (b *bench) counting(sim http.Handler) http.Handler {
 	})
 }
 
+// pass lets time pass for the simulator and for commands.
+func (b *bench) pass(d time.Duration) {
+	b.t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/sim/clock", strings.NewReader(`{"advance":"`+d.String()+`"}`))
+	w := httptest.NewRecorder()
+	b.sim.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		b.t.Fatal(w.Body)
+	}
+	b.ahead += d
+}
+
 func (b *bench) write(name string, content []byte) {
 	b.t.Helper()
 	path := filepath.Join(b.dir, name)
@@ -108,7 +122,7 @@ func (b *bench) assay(codes []int, args ...string) string {
 	var out, trouble bytes.Buffer
 	got := cli.Main(b.t.Context(), shell.World{
 		Args: args, Env: func(name string) (string, bool) { v, ok := b.env[name]; return v, ok }, Stdin: strings.NewReader(""),
-		Stdout: &out, Stderr: &trouble, Now: time.Now, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
+		Stdout: &out, Stderr: &trouble, Now: func() time.Time { return time.Now().Add(b.ahead) }, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
 		Seams: workspace.Seams{Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }},
 	})
 	if !slices.Contains(codes, got) {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 )
 
 const keepers = `budget: 20 USD
@@ -91,7 +92,17 @@ func TestAFileIsUploadedOnceForEachAccount(t *testing.T) {
 		}
 		b.mu.Unlock()
 	}
+	// Two days later Gemini has deleted its own; the others have theirs for a month.
+	b.pass(36 * time.Hour)
 	b.env["ASSAY_HOME"] = "home"
+	b.write("later.yaml", []byte("study: later\nmode: batch\n"+strings.ReplaceAll(keptStudy, "Which colour is this?", "Later?")))
+	b.assay([]int{0}, "run", "later.yaml", "--yes")
+	each["gemini"] = 20
+	b.mu.Lock()
+	if right := b.seen("later", sums); right["gemini"] != 10 || right["openai"] != 10 || !maps.Equal(b.uploads, each) {
+		t.Errorf("later: %v, uploaded %v", right, b.uploads)
+	}
+	b.mu.Unlock()
 	out := b.assay([]int{0}, "clean", "first", "--remote", "--yes")
 	if !strings.Contains(out, "30 files that requests showed deleted there") {
 		t.Errorf("clean: %s", out)

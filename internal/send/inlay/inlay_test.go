@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -90,6 +92,39 @@ func TestLinesHaveTheirFilesAgain(t *testing.T) {
 	clear(files)
 	if _, err := io.ReadAll(NewReader(strings.NewReader(marked.String()), nonce, open, nil)); err == nil {
 		t.Error("a file that is gone is no error")
+	}
+}
+
+func TestAFileThatIsUploadedIsNamedByItsID(t *testing.T) {
+	t.Parallel()
+	up := media.Uploads{Kinds: []assay.MediaKind{assay.MediaDocument}}
+	small := &assay.Media{Kind: assay.MediaDocument, Type: "application/pdf", Size: 1000, Sum: [32]byte{1}}
+	large := &assay.Media{Kind: assay.MediaDocument, Type: "application/pdf", Size: 1_000_000, Sum: [32]byte{2}}
+	picture := &assay.Media{Kind: assay.MediaImage, Type: "image/png", Size: 1_000_000, Sum: [32]byte{3}}
+	p := &assay.Prompt{Messages: []assay.Message{{Parts: []assay.Part{{Media: small}, {Media: large}, {Media: picture}, {Media: large}}}}}
+	const nonce = assay.Nonce("abcdefghij")
+	with, _ := Marked(p, nonce, up)
+	var lines strings.Builder
+	for _, part := range with.Messages[0].Parts {
+		if part.Media.File != "" {
+			lines.WriteString(`{"file_id":"` + part.Media.File + `"}` + "\n")
+		}
+	}
+	all, err := Uploaded(strings.NewReader(lines.String()), nonce)
+	if want := []Named{{Sum: large.Sum, Kind: assay.MediaDocument, Size: 1_000_000}}; err != nil || !slices.Equal(all, want) {
+		t.Errorf("named %v (%v)", all, err)
+	}
+	got, err := io.ReadAll(NewReader(strings.NewReader(lines.String()), nonce, nil, func(f Named) (string, error) {
+		return fmt.Sprint("file_", f.Sum[0]), nil
+	}))
+	if err != nil || string(got) != strings.Repeat(`{"file_id":"file_2"}`+"\n", 2) {
+		t.Errorf("%s (%v)", got, err)
+	}
+	gone := errors.New("gone")
+	if _, err := io.ReadAll(NewReader(strings.NewReader(lines.String()), nonce, nil, func(Named) (string, error) {
+		return "", gone
+	})); !errors.Is(err, gone) {
+		t.Errorf("a file without an id: %v", err)
 	}
 }
 

@@ -34,7 +34,7 @@ type File struct {
 	Sum     []byte // SHA-256, where the vendor shows it
 	Made    time.Time
 	Keep    time.Duration // how long it lives; 0: for ever
-	gone    time.Time // when it was deleted; zero: it was not
+	gone    time.Time     // when it was deleted; zero: it was not
 
 	Generation int64 // Cloud Storage: which version of the object this is
 }

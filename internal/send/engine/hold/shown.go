@@ -32,7 +32,9 @@ const (
 )
 
 // Keeps reports whether the provider keeps files that requests of the segment show.
-func (w *Work) Keeps() bool { return w.Route.Shows && len(w.Route.Uploads.Kinds) > 0 && w.Access.Files != nil }
+func (w *Work) Keeps() bool {
+	return w.Route.Shows && len(w.Route.Uploads.Kinds) > 0 && w.Access.Files != nil
+}
 
 // Present uploads files that are not at the provider, or not for long enough, and returns the ids of those that are. It sends a file once
 // for each account: its row is in the ledger before, and where a call was lost, or the ledger is new to the account, the file is looked for

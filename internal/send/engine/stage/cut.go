@@ -226,9 +226,9 @@ func (c *Cutter) begin(ctx context.Context) error {
 	}
 	d := &draft{Segment: g}
 	if c.mode == store.Batch {
-		name := fmt.Sprintf("s%d-in", g.No)
+		name := inputNames(g.No)[0]
 		if c.Route.Shows {
-			name += inlay.Suffix
+			name = inputNames(g.No)[1]
 		}
 		if d.sink, err = artifacts.Create(ctx, c.Files, c.Run.ID, name); err != nil {
 			return err
@@ -241,6 +241,12 @@ func (c *Cutter) begin(ctx context.Context) error {
 	}
 	c.open = d
 	return nil
+}
+
+// inputNames returns what the lines of a segment may be called: whole, and with marks in the place of files.
+func inputNames(segment int64) [2]string {
+	name := fmt.Sprintf("s%d-in", segment)
+	return [2]string{name, name + inlay.Suffix}
 }
 
 // put writes a request's line and its attempt.

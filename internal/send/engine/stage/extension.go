@@ -3,7 +3,6 @@ package stage
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"assay/internal/keep/store"
@@ -94,8 +93,10 @@ func (x *Extension) DiscardScratch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := x.Files.Remove(ctx, x.Run.ID, fmt.Sprintf("s%d-in", g.No)); err != nil {
-			return err
+		for _, name := range inputNames(g.No) {
+			if err := x.Files.Remove(ctx, x.Run.ID, name); err != nil {
+				return err
+			}
 		}
 		if err := x.Ledger.Work.Discard(ctx, l); err != nil {
 			return err
