@@ -122,7 +122,8 @@ func (b *bench) assay(codes []int, args ...string) string {
 	var out, trouble bytes.Buffer
 	got := cli.Main(b.t.Context(), shell.World{
 		Args: args, Env: func(name string) (string, bool) { v, ok := b.env[name]; return v, ok }, Stdin: strings.NewReader(""),
-		Stdout: &out, Stderr: &trouble, Now: func() time.Time { return time.Now().Add(b.ahead) }, Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
+		Stdout: &out, Stderr: &trouble, Now: func() time.Time { return time.Now().Add(b.ahead) },
+		Disk: shell.Disk{Dir: b.dir}, HTTP: http.DefaultTransport,
 		Seams: workspace.Seams{Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }},
 	})
 	if !slices.Contains(codes, got) {

@@ -76,6 +76,7 @@ func TestAFileIsUploadedOnceForEachAccount(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	sums := b.photos(10)
+	all := map[string]int{"openai": 10, "anthropic": 10, "gemini": 10, "mistral": 10}
 	each := map[string]int{"openai": 10, "anthropic": 10, "gemini": 10}
 	for step, args := range []struct{ study, home, mode string }{{"first", "home", "batch"}, {"second", "home", "live"},
 		{"third", "home", "batch"}, {"fourth", "other", "live"}} {
@@ -83,7 +84,7 @@ func TestAFileIsUploadedOnceForEachAccount(t *testing.T) {
 		b.write(args.study+".yaml", []byte("study: "+args.study+"\nmode: "+args.mode+"\n"+
 			strings.ReplaceAll(keptStudy, "Which colour is this?", fmt.Sprint("Which colour is this? ", step))))
 		b.assay([]int{0}, "run", args.study+".yaml", "--yes")
-		if right := b.seen(args.study, sums); right["openai"] != 10 || right["anthropic"] != 10 || right["gemini"] != 10 || right["mistral"] != 10 {
+		if right := b.seen(args.study, sums); !maps.Equal(right, all) {
 			t.Errorf("%s: %v", args.study, right)
 		}
 		b.mu.Lock()

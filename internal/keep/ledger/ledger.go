@@ -47,8 +47,9 @@ func Open(ctx context.Context, where string, o Options) (*Ledger, error) {
 		return nil, err
 	}
 	return &Ledger{
-		Work: sending.New(d), Leases: sending.NewLeases(d), Limits: sending.NewLimits(d), Imports: sending.NewImporter(d), Uploads: sending.NewUploads(d),
-		Runs: runs.New(d), Clients: clients.New(d), Reader: read.New(d), Pages: read.NewPages(d), Reuse: read.NewReuse(d), db: d,
+		Work: sending.New(d), Leases: sending.NewLeases(d), Limits: sending.NewLimits(d), Imports: sending.NewImporter(d),
+		Uploads: sending.NewUploads(d),
+		Runs:    runs.New(d), Clients: clients.New(d), Reader: read.New(d), Pages: read.NewPages(d), Reuse: read.NewReuse(d), db: d,
 	}, nil
 }
 

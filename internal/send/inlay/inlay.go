@@ -1,5 +1,6 @@
-// Package inlay keeps files out of the lines that show them: a line holds a mark in the place of a file's base64, or of the id that its
-// provider keeps it under, and what goes out has the file or the id again. So a picture that a thousand requests show lies on the disk once.
+// Package inlay keeps files out of the lines that show them: a line holds a mark in the place of a file's base64, or of the id
+// that its provider keeps it under, and what goes out has the file or the id again. So a picture that a thousand requests show lies on the
+// disk once.
 package inlay
 
 import (
@@ -54,8 +55,8 @@ func markOf(m *assay.Media, n assay.Nonce, way byte) []byte {
 	return append(mark, m.Sum[:]...)
 }
 
-// Marked returns a prompt that holds marks in the place of files, and by how many bytes a line grows at most when it has the files again, or
-// the ids of those that are uploaded. A prompt that shows no file stays as it is.
+// Marked returns a prompt that holds marks in the place of files, and by how many bytes a line grows at most when it has the files again,
+// or the ids of those that are uploaded. A prompt that shows no file stays as it is.
 func Marked(p *assay.Prompt, n assay.Nonce, up media.Uploads) (*assay.Prompt, int64) {
 	grown := int64(0)
 	return p.Replaced(func(m *assay.Media) *assay.Media {

@@ -16,11 +16,6 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-func (s *Service) reading(j *Job, in Carried, at time.Time) bodies.Reading {
-	return bodies.Reading{Vendor: j.Vendor.Name, Caches: j.Vendor.Caches, Model: in.Model, Rules: s.opts.Rules, Batch: true,
-		Uploads: s.uploads(j.Vendor, j.Account, at)}
-}
-
 // MaxLive bounds the body of a live call.
 const MaxLive = 32 << 20
 

@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"assay/internal/simulator/bodies"
@@ -42,6 +40,11 @@ type File struct {
 // there reports whether the file can be named at a time.
 func (f *File) there(now time.Time) bool {
 	return (f.gone.IsZero() || now.Before(f.gone)) && (f.Keep == 0 || now.Sub(f.Made) < f.Keep)
+}
+
+func (s *Service) reading(j *Job, in Carried, at time.Time) bodies.Reading {
+	return bodies.Reading{Vendor: j.Vendor.Name, Caches: j.Vendor.Caches, Model: in.Model, Rules: s.opts.Rules, Batch: true,
+		Uploads: s.uploads(j.Vendor, j.Account, at)}
 }
 
 // uploads returns what requests of an account that run at a time may name.
@@ -241,24 +244,6 @@ const (
 // onlyWriter keeps io.Copy from looking for shortcuts around the rules on replies.
 type onlyWriter struct{ io.Writer }
 
-// EachResult calls f with every line of a job's results, from an offset, and stops when f returns false.
-func EachResult(b spill.Blob, from int64, f func(line []byte, next int64) bool) error {
-	if b.Size <= from {
-		return nil
-	}
-	stop := errors.New("enough")
-	err := spill.EachLine(b, func(line []byte, off int64) error {
-		if off >= from && !f(bytes.Clone(line), off+int64(len(line))+1) {
-			return stop
-		}
-		return nil
-	})
-	if errors.Is(err, stop) {
-		return nil
-	}
-	return err
-}
-
 // Documents returns a job's results of one file as elements of a document; a broken line cannot be in one and is left out.
 func (c *Call) Documents(j *Job, file int) ([]json.RawMessage, error) {
 	b, err := c.Results(j, file)
@@ -274,6 +259,3 @@ func (c *Call) Documents(j *Job, file int) ([]json.RawMessage, error) {
 	})
 	return all, err
 }
-
-// BaseName returns the last part of a file name, as providers show it.
-func BaseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }

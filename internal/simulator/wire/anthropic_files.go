@@ -21,7 +21,9 @@ func (a anthropic) upload(c *backend.Call) {
 		c.Fail(rules.Invalid("", "", "file: the name is not valid"))
 		return
 	}
-	out := &backend.File{Blob: f.Blob, ID: "file_01" + dice.Letters(dice.Base62, 22)(c.NewNumber()), Name: f.Name, MIME: f.Type, Made: c.Now}
+	out := &backend.File{
+		Blob: f.Blob, ID: "file_01" + dice.Letters(dice.Base62, 22)(c.NewNumber()), Name: f.Name, MIME: f.Type, Made: c.Now,
+	}
 	if given := f.Fields["expires_in_seconds"]; given != "" {
 		n, err := strconv.Atoi(given)
 		if err != nil || n < 3600 || n > 90*24*3600 {

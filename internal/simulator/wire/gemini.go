@@ -19,7 +19,8 @@ import (
 func geminiVendor() *backend.Vendor {
 	return &backend.Vendor{
 		Name: "gemini", Prefix: "/gemini", Base: "/gemini", Key: geminiKey, Shape: googleShape, DeniedAs: http.StatusForbidden,
-		RetryInBody: true, Bytes: 2 << 30, Window: 2 * day, Caches: true, LooseIDs: true, ExpiredFree: true, Routes: geminiRoutes, NoFile: noSuchFile,
+		RetryInBody: true, Bytes: 2 << 30, Window: 2 * day, Caches: true, LooseIDs: true, ExpiredFree: true, Routes: geminiRoutes,
+		NoFile: noSuchFile,
 	}
 }
 

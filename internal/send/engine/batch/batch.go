@@ -126,7 +126,12 @@ func inlaid(ctx context.Context, w *work, kept provider.Source) (provider.Source
 			return nil, err
 		}
 		show := func(sum assay.Sum) (io.ReadCloser, error) { return w.Planner.OpenShown(ctx, w.Run, sum) }
-		lines := inlay.NewReader(f, w.Seg.Nonce, show, w.idOf)
+		lines := inlay.NewReader(f, w.Seg.Nonce, show, func(of inlay.Named) (string, error) {
+			if id := w.ids[of.Sum]; id != "" {
+				return id, nil
+			}
+			return "", fmt.Errorf("a file that a request shows is not at %s", w.Seg.Provider)
+		})
 		return struct {
 			io.Reader
 			io.Closer
@@ -143,6 +148,19 @@ func inlaid(ctx context.Context, w *work, kept provider.Source) (provider.Source
 		return out, fmt.Errorf("read segment s%d: %w", w.Seg.No, err)
 	}
 	return out, nil
+}
+
+// namedFiles lists the files that the lines of a segment name by ids.
+func namedFiles(ctx context.Context, w *work) ([]inlay.Named, error) {
+	if !strings.HasSuffix(w.Seg.Input, inlay.Suffix) || !hold.Keeps(w.Work) {
+		return nil, nil
+	}
+	f, err := w.Files.Open(ctx, w.Run.ID, w.Seg.Input)
+	if err != nil {
+		return nil, err
+	}
+	all, err := inlay.Uploaded(f, w.Seg.Nonce)
+	return all, errors.Join(err, f.Close())
 }
 
 // both closes two things.

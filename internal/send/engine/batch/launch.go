@@ -26,7 +26,7 @@ func (w *work) launch(ctx context.Context) error {
 			return err
 		}
 	}
-	if there, err := w.shown(ctx); !there || err != nil {
+	if there, err := shown(ctx, w); !there || err != nil {
 		return err
 	}
 	input, err := w.input(ctx) // files are read before the clock of the create call runs

@@ -27,7 +27,7 @@ func (w *work) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if there, err := w.shown(ctx); !there || err != nil {
+	if there, err := shown(ctx, w); !there || err != nil {
 		return err
 	}
 	input, err := w.input(ctx)
@@ -46,6 +46,26 @@ func (w *work) prepare(ctx context.Context) error {
 		return w.Ledger.Work.SaveHandle(ctx, w.Lease, string(h), now)
 	}
 	return w.Ledger.Work.SaveHandle(ctx, w.Lease, string(h), now.Add(w.Poll(now.Sub(w.Seg.Moved))))
+}
+
+// shown makes sure that the files which lines name are at the provider. It is false where that takes longer.
+func shown(ctx context.Context, w *work) (bool, error) {
+	files, err := namedFiles(ctx, w)
+	if err != nil {
+		return false, err
+	}
+	p, err := hold.PresentAt(ctx, w.Work, files)
+	switch {
+	case err != nil && (ctx.Err() != nil || provider.FaultOf(err) == nil):
+		return false, err
+	case err != nil:
+		return false, w.stumble(ctx, err)
+	case p.Left > 0:
+		return false, w.Ledger.Work.Wake(ctx, w.Lease, p.Due, fmt.Sprintf("uploads what its requests show: %s to come",
+			assay.Count(p.Left, "file")))
+	}
+	w.ids = p.IDs
+	return true, nil
 }
 
 // unprepared decides about an upload that failed. Nothing was paid.

@@ -186,6 +186,27 @@ func (r *reading) read(ctx context.Context, a store.Artifact) error {
 	return r.flush(ctx)
 }
 
+// gone reports whether a line is no answer because files that its segment names are not at the provider any more.
+func (r *reading) gone(ctx context.Context, line provider.Line) (bool, error) {
+	if line.Outcome.Ending.Stands() || !hold.AboutFile(line.Outcome.Fault) {
+		return false, nil
+	}
+	if r.lostFiles == nil {
+		files, err := namedFiles(ctx, r.w)
+		if err != nil {
+			return false, err
+		}
+		gone := false
+		if len(files) > 0 {
+			if gone, err = hold.Gone(ctx, r.w.Work, files); err != nil {
+				return false, err
+			}
+		}
+		r.lostFiles = &gone
+	}
+	return *r.lostFiles, nil
+}
+
 // take places one line: it becomes an outcome, or a stray. gone: it is none because of a file that its provider lost.
 func (r *reading) take(a store.Artifact, line provider.Line, gone bool) {
 	stray := store.Stray{Artifact: a.No, Offset: line.Offset, Length: line.Length, CustomID: line.CustomID}

@@ -32,22 +32,22 @@ const (
 )
 
 // Keeps reports whether the provider keeps files that requests of the segment show.
-func (w *Work) Keeps() bool {
+func Keeps(w *Work) bool {
 	return w.Route.Shows && len(w.Route.Uploads.Kinds) > 0 && w.Access.Files != nil
 }
 
-// Present uploads files that are not at the provider, or not for long enough, and returns the ids of those that are. It sends a file once
+// PresentAt uploads files that are not at the provider, or not for long enough, and returns the ids of those that are. It sends a file once
 // for each account: its row is in the ledger before, and where a call was lost, or the ledger is new to the account, the file is looked for
 // under its name first.
-func (w *Work) Present(ctx context.Context, files []inlay.Named) (Present, error) {
+func PresentAt(ctx context.Context, w *Work, files []inlay.Named) (Present, error) {
 	p := Present{IDs: map[assay.Sum]string{}}
 	if len(files) == 0 {
 		return p, nil
 	}
 	now := w.Clock.Now()
-	u := &uploading{Work: w, needed: now.Add(w.named()), began: now, ids: p.IDs}
+	u := &uploading{Work: w, needed: now.Add(nameable(w)), began: now, ids: p.IDs}
 	var err error
-	if u.have, err = w.Ledger.Uploads.Of(ctx, w.account()); err != nil {
+	if u.have, err = w.Ledger.Uploads.Of(ctx, accountOf(w)); err != nil {
 		return p, err
 	}
 	var missing []inlay.Named
@@ -62,7 +62,7 @@ func (w *Work) Present(ctx context.Context, files []inlay.Named) (Present, error
 		look = look || row.Calls > 0 && row.File == ""
 	}
 	if len(missing) > 0 && look {
-		if u.there, err = w.there(ctx); err != nil {
+		if u.there, err = listed(ctx, w); err != nil {
 			return p, err
 		}
 	}
@@ -75,11 +75,11 @@ func (w *Work) Present(ctx context.Context, files []inlay.Named) (Present, error
 	return p, err
 }
 
-// account identifies key and address: an id of one means nothing to another.
-func (w *Work) account() string { return w.Access.Fingerprint + " " + w.Access.BaseURL }
+// accountOf identifies key and address: an id of one means nothing to another.
+func accountOf(w *Work) string { return w.Access.Fingerprint + " " + w.Access.BaseURL }
 
-// named returns for how long requests that go out now may name a file.
-func (w *Work) named() time.Duration {
+// nameable returns for how long requests that go out now may name a file.
+func nameable(w *Work) time.Duration {
 	longest := w.Timing.Ask
 	if w.Seg.Mode == store.Batch {
 		longest = 24 * time.Hour
@@ -90,8 +90,8 @@ func (w *Work) named() time.Duration {
 	return min(longest, w.Route.Uploads.Lasts/2)
 }
 
-// there reads which files of ours are at the provider, by name.
-func (w *Work) there(ctx context.Context) (map[string]provider.Kept, error) {
+// listed reads which files of ours are at the provider, by name.
+func listed(ctx context.Context, w *Work) (map[string]provider.Kept, error) {
 	all := map[string]provider.Kept{}
 	for f, err := range w.Access.Files.Kept(ctx) {
 		if err != nil {
@@ -175,8 +175,8 @@ func (u *uploading) one(ctx context.Context, f inlay.Named) error {
 	}
 	most := u.Timing.Create + time.Duration(f.Size/slowestUpload)*time.Second
 	began := u.Own()
-	claimed, ok, err := u.Ledger.Uploads.Claim(ctx, store.Upload{Account: u.account(), Provider: u.Seg.Provider, Sum: f.Sum, Bytes: f.Size},
-		u.Clock.Now().Add(most+u.Timing.LagStamped), u.needed)
+	own := store.Upload{Account: accountOf(u.Work), Provider: u.Seg.Provider, Sum: f.Sum, Bytes: f.Size}
+	claimed, ok, err := u.Ledger.Uploads.Claim(ctx, own, u.Clock.Now().Add(most+u.Timing.LagStamped), u.needed)
 	if err != nil || !ok {
 		return err
 	}
@@ -267,8 +267,8 @@ func AboutFile(f *assay.Fault) bool {
 }
 
 // Gone reports whether files that requests name are not at the provider any more, and forgets them: the next who needs them uploads them.
-func (w *Work) Gone(ctx context.Context, files []inlay.Named) (bool, error) {
-	have, err := w.Ledger.Uploads.Of(ctx, w.account())
+func Gone(ctx context.Context, w *Work, files []inlay.Named) (bool, error) {
+	have, err := w.Ledger.Uploads.Of(ctx, accountOf(w))
 	if err != nil {
 		return false, err
 	}
@@ -298,11 +298,11 @@ func (w *Work) Gone(ctx context.Context, files []inlay.Named) (bool, error) {
 // Forget deletes the files of an account that the ledger knows, and returns how many. What was sent by calls that were lost is looked for.
 func Forget(ctx context.Context, c *engine.Config, access engine.Access) (int, error) {
 	w := &Work{Config: c, Access: access}
-	have, err := c.Ledger.Uploads.Of(ctx, w.account())
+	have, err := c.Ledger.Uploads.Of(ctx, accountOf(w))
 	if err != nil || len(have) == 0 {
 		return 0, err
 	}
-	there, err := w.there(ctx)
+	there, err := listed(ctx, w)
 	if err != nil {
 		return 0, err
 	}

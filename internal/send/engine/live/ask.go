@@ -105,7 +105,7 @@ func (a *sender) ask(ctx context.Context, f *outgoing, p slot) *reply {
 			a.trouble(err)
 			return &reply{outgoing: f, stays: true}
 		}
-		again := a.withBytes(ctx, f, fault)
+		again := withBytes(ctx, a, f, fault)
 		if again {
 			r.halt, r.stays = nil, false
 		}

@@ -33,7 +33,7 @@ func (a *sender) buildAll(ctx context.Context) error {
 		if page, err = a.build(ctx, slices.Grow(page, most-len(page)), piece); err != nil {
 			return err
 		}
-		if err := a.name(ctx, page[len(page)-len(piece):]); err != nil {
+		if err := name(ctx, a.work, page[len(page)-len(piece):]); err != nil {
 			return err
 		}
 		for _, f := range page[len(page)-len(piece):] {
@@ -51,7 +51,7 @@ func (a *sender) buildAll(ctx context.Context) error {
 	}
 	page, err := a.build(ctx, page, piece)
 	if err == nil {
-		err = a.name(ctx, page[len(page)-len(piece):])
+		err = name(ctx, a.work, page[len(page)-len(piece):])
 	}
 	if err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 )
 
 // name has requests name files by ids, and uploads those that are not at the provider. Where that cannot be done now they hold the bytes.
-func (w *work) name(ctx context.Context, page []outgoing) error {
-	if !w.Keeps() {
+func name(ctx context.Context, w *work, page []outgoing) error {
+	if !hold.Keeps(w.Work) {
 		return nil
 	}
 	var files []inlay.Named
@@ -28,7 +28,7 @@ func (w *work) name(ctx context.Context, page []outgoing) error {
 	}
 	began := w.Own()
 	for {
-		p, err := w.Present(ctx, files)
+		p, err := hold.PresentAt(ctx, w.Work, files)
 		if err != nil && provider.FaultOf(err) == nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func putIDs(page []outgoing, ids map[assay.Sum]string) {
 }
 
 // withBytes reports whether a request met that a file it names is gone at the provider. Then it holds the bytes from here on.
-func (a *sender) withBytes(ctx context.Context, f *outgoing, fault *assay.Fault) bool {
+func withBytes(ctx context.Context, a *sender, f *outgoing, fault *assay.Fault) bool {
 	if f.whole == nil || !hold.AboutFile(fault) {
 		return false
 	}
@@ -77,7 +77,7 @@ func (a *sender) withBytes(ctx context.Context, f *outgoing, fault *assay.Fault)
 		}
 		return m
 	})
-	gone, err := a.Gone(context.WithoutCancel(ctx), files)
+	gone, err := hold.Gone(context.WithoutCancel(ctx), a.work.Work, files)
 	if err != nil || !gone {
 		return false
 	}

@@ -25,7 +25,8 @@ func (k *openAIKeeper) Keep(ctx context.Context, f provider.Upload) (provider.Ke
 	}
 	var made openAIFile
 	err := upload(ctx, k.api, provider.Form{Field: "file", Name: fileName(f), Type: f.Type, File: f.Body, Fields: [][2]string{
-		{"purpose", purpose}, {"expires_after[anchor]", "created_at"}, {"expires_after[seconds]", seconds(f)}}}, provider.Path("files"), &made)
+		{"purpose", purpose}, {"expires_after[anchor]", "created_at"}, {"expires_after[seconds]", seconds(f)}}},
+		provider.Path("files"), &made)
 	if err == nil && made.ID == "" {
 		err = provider.BadAnswer("upload: the answer names no file")
 	}
