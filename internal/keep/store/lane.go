@@ -16,6 +16,7 @@ type Flow struct {
 	Held        int64     // in segments that wait for a person
 	Again       int64     // ended without an answer, and to be sent again
 	First       time.Time // when the first of its requests left; zero: none did
+	Since       time.Time // when the first of the jobs began that are at a provider now; zero: none is
 	Progress    time.Time // when a request last left or came back, or a provider counted others than before
 	Wait        time.Time // until when its provider asked to wait; zero: it did not
 	Jobs        []JobCount
@@ -26,6 +27,12 @@ type JobCount struct {
 	Requests int64
 	Here     int64  // of them: those whose answers are here, as a provider counts answers
 	Counts   string // JSON
+}
+
+// JobTime is how long a job was at its provider.
+type JobTime struct {
+	Provider, Model string
+	Took            time.Duration
 }
 
 // LaneState is whether a lane may send in a stage.

@@ -30,6 +30,7 @@ type Progress struct {
 	unseen time.Duration // since then: the longest time in which jobs went on and no process looked
 	moved  time.Time     // when a request last left or came back, or a provider counted others than before
 	wait   time.Time     // of one lane: until when its provider asked to wait
+	since  time.Time     // of one lane: when the first of its jobs began that are at its provider now
 }
 
 // Done returns how many requests are through: with an answer, here or ready at the provider, or without one for good.
@@ -164,7 +165,7 @@ func ProgressOf(ctx context.Context, r *results.Reader, runs ...store.Run) (map[
 func progressOf(run store.Run, l store.Lane, f store.Flow) Progress {
 	p := Progress{
 		Wanted: l.Planned - l.Spared, Again: f.Again, InFlight: f.Away, Live: f.Live, Staged: f.Staged, Halted: f.Held,
-		taken: l.Reused + l.Imported, first: f.First, wait: f.Wait, moved: f.Progress,
+		taken: l.Reused + l.Imported, first: f.First, wait: f.Wait, since: f.Since, moved: f.Progress,
 	}
 	if f.First.Before(run.Driven) { // a lane that began later had no break
 		p.idle, p.unseen = run.Idle, run.Unseen

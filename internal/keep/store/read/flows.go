@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/db"
@@ -37,6 +38,7 @@ func (s *Pages) Flows(ctx context.Context, runs []int64) ([]store.Flow, error) {
 		CAST(SUM(CASE WHEN mode <> 'batch' AND state = 'launched' THEN `+notDone+` ELSE 0 END) AS BIGINT),
 		CAST(SUM(CASE WHEN state = 'held' THEN `+notDone+` ELSE 0 END) AS BIGINT),
 		MIN(CASE WHEN mode <> 'reuse' AND imported = '' THEN launched_ms END),
+		MIN(CASE WHEN mode = 'batch' AND state IN ('launched', 'ended') THEN launched_ms END),
 		MAX(CASE WHEN state NOT IN ('settled', 'failed', 'cancelled', 'held') THEN wait_ms END),
 		MAX(progress_ms), MAX(launched_ms), MAX(ended_ms), MAX(settled_ms)
 		FROM segments WHERE run_no`+in+`AND state <> 'planned' GROUP BY run_no, stage, lane`)
@@ -65,13 +67,14 @@ const notDone = `requests - n_answered - n_cut - n_empty - n_refused - n_rejecte
 func (f flows) open(rows *sql.Rows) error {
 	var k flowKey
 	var staged, away, live, held int64
-	var first, wait, progress, launched, ended, settled sql.NullInt64
-	if err := rows.Scan(&k.run, &k.stage, &k.lane, &staged, &away, &live, &held, &first, &wait, &progress, &launched, &ended,
+	var first, since, wait, progress, launched, ended, settled sql.NullInt64
+	if err := rows.Scan(&k.run, &k.stage, &k.lane, &staged, &away, &live, &held, &first, &since, &wait, &progress, &launched, &ended,
 		&settled); err != nil {
 		return err
 	}
 	at := f.at(k.run, k.stage, k.lane)
-	at.Staged, at.Away, at.Live, at.Held, at.First, at.Wait = staged, away, live, held, db.FromMillis(first), db.FromMillis(wait)
+	at.Staged, at.Away, at.Live, at.Held = staged, away, live, held
+	at.First, at.Since, at.Wait = db.FromMillis(first), db.FromMillis(since), db.FromMillis(wait)
 	for _, t := range []sql.NullInt64{progress, launched, ended, settled} {
 		if at.Progress.Before(db.FromMillis(t)) {
 			at.Progress = db.FromMillis(t)
@@ -99,4 +102,25 @@ func (f flows) again(rows *sql.Rows) error {
 	}
 	f.at(k.run, k.stage, k.lane).Again = n
 	return nil
+}
+
+// JobTimes reads how long jobs took that ended since a moment: those of rehearsals, or all others.
+func (s *Pages) JobTimes(ctx context.Context, rehearsals bool, since time.Time) ([]store.JobTime, error) {
+	scan := func(rows *sql.Rows) (t store.JobTime, err error) {
+		var took int64
+		err = rows.Scan(&t.Provider, &t.Model, &took)
+		t.Took = time.Duration(took) * time.Millisecond
+		return t, err
+	}
+	var all []store.JobTime
+	for t, err := range db.Walk(ctx, s.db, "read how long jobs took", scan, `SELECT g.provider, g.model, g.ended_ms - g.launched_ms
+		FROM segments g JOIN runs r ON r.no = g.run_no
+		WHERE g.mode = 'batch' AND g.state = 'settled' AND g.ended_ms >= $1 AND g.launched_ms <= g.ended_ms AND r.rehearsal = $2
+		ORDER BY g.no`, since.UnixMilli(), db.Flag(rehearsals)) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }

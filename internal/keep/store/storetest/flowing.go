@@ -15,6 +15,7 @@ import (
 // flowing: where open requests are, and for how long no process drove a run.
 func flowing(t *testing.T, fresh Fresh) {
 	t.Run("open requests are counted where they are", func(t *testing.T) { flows(t, fresh) })
+	t.Run("jobs that ended lately tell how long they took", func(t *testing.T) { jobTimes(t, fresh) })
 	t.Run("breaks are counted once, by what went on in them", func(t *testing.T) { breaks(t, fresh) })
 }
 
@@ -49,6 +50,7 @@ func flows(t *testing.T, fresh Fresh) {
 	b.ok(b.s.Work.Hold(b.ctx, held.Lease, "unclear"))
 	want := []store.Flow{{
 		Run: b.run.No, Stage: "answers", Lane: "gpt", Staged: 5, Away: 4 + 10 + 3, Live: 6, Held: 8, Again: 1, First: began.UTC(),
+		Since:    began.UTC(),
 		Progress: b.clock.now().UTC(),
 		Jobs:     []store.JobCount{{Requests: 10, Counts: `{"Known":true}`}, {Requests: 5, Here: 1, Counts: "{}"}},
 	}}
@@ -72,6 +74,30 @@ func flows(t *testing.T, fresh Fresh) {
 	open := got[0].Staged + got[0].Away + got[0].Live + got[0].Held
 	if l := b.lane("gpt"); l.Open != open {
 		t.Errorf("the lane has %d open requests, and %d are somewhere", l.Open, open)
+	}
+}
+
+// jobTimes: how long jobs took that ended lately.
+func jobTimes(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	ended := b.to(b.staged(store.Batch, 1), store.Launched)
+	b.clock.pass(9 * time.Minute)
+	b.ok(b.s.Work.Ended(b.ctx, ended.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: b.clock.now()}))
+	b.ok(b.s.Work.Fetched(b.ctx, ended.Lease, b.clock.now()))
+	b.settle(ended, b.outcome(ended, 0, assay.Answered))
+	b.ok(b.s.Work.Finish(b.ctx, ended.Lease, time.Time{}))
+	for since, want := range map[time.Duration][]store.JobTime{
+		0: {{Provider: "openai", Model: ended.Model, Took: 9 * time.Minute}}, time.Minute: nil,
+	} {
+		took, err := b.s.Pages.JobTimes(b.ctx, false, b.clock.now().Add(since))
+		b.ok(err)
+		if d := gocmp.Diff(want, took); d != "" {
+			t.Errorf("how long jobs took (-want +got):\n%s", d)
+		}
+	}
+	if took, err := b.s.Pages.JobTimes(b.ctx, true, b.clock.now()); err != nil || len(took) > 0 {
+		t.Errorf("no job of a rehearsal ended, and %v are there (%v)", took, err)
 	}
 }
 

@@ -33,6 +33,8 @@ type Progress struct {
 	looked time.Time     // when the ledger was last asked how far it is
 	warned time.Time     // when it was last printed that something cannot be written
 	took   time.Duration // how long that took
+	times  runs.Times    // of jobs that ended lately
+	timed  time.Time     // when they were read
 }
 
 const (
@@ -100,6 +102,9 @@ func (p *Progress) Show(ctx context.Context) error {
 		return nil
 	}
 	all, costs, err := p.look(ctx, now)
+	if err == nil {
+		err = p.time(ctx, now)
+	}
 	if err != nil {
 		return err
 	}
@@ -198,11 +203,40 @@ func (p *Progress) look(ctx context.Context, now time.Time) (all runs.RunProgres
 	return all, costs, nil
 }
 
+// time reads how long jobs took that are like those that are away; again after a minute, as some of these may have ended.
+func (p *Progress) time(ctx context.Context, now time.Time) (err error) {
+	if !p.timed.IsZero() && now.Sub(p.timed).Abs() < time.Minute {
+		return nil
+	}
+	p.timed = now
+	p.times, err = runs.TimesOf(ctx, p.home.Results(), p.home.Rehearsal, now)
+	return err
+}
+
+// outlook returns when what is at providers comes back, by what jobs like it took, where the pace of the run does not say it.
+func (p *Progress) outlook(now time.Time, all runs.RunProgress) string {
+	if _, known := all.Pace(now); known {
+		return ""
+	}
+	back, known := all.Return(p.times, now)
+	took := fmt.Sprintf("batches like this took %s to %s", term.Duration(back.Shortest), term.Duration(back.Longest))
+	switch {
+	case !known:
+		return ""
+	case back.Left == 0:
+		return "late: " + took
+	case back.All:
+		return fmt.Sprintf("about %s left (%s)", term.Duration(back.Left), took)
+	}
+	return fmt.Sprintf("back in about %s (%s)", term.Duration(back.Left), took)
+}
+
 // bars returns what is drawn of it.
 func (p *Progress) bars(now time.Time, all runs.RunProgress, costs []assay.Cost) term.Bars {
 	width, height := p.World.Terminal.Current()
 	out := term.Bars{Width: width, Height: height, Colour: p.colour, Before: &p.before,
-		Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now)}
+		Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now), There: all.There(now)}
+	out.Total.Outlook = p.outlook(now, all)
 	for _, run := range p.runs {
 		out.Total.Elapsed = max(out.Total.Elapsed, now.Sub(run.Created))
 	}
@@ -214,6 +248,7 @@ func (p *Progress) bars(now time.Time, all runs.RunProgress, costs []assay.Cost)
 	}
 	for i, l := range all.Lanes {
 		b := barOf(names[l.Run]+l.Stage+" "+l.Name, l.Progress, costs[i], l.Pace, now)
+		b.Stage = assay.Clean(names[l.Run]+l.Stage, 200)
 		if l.State != store.LaneOpen {
 			b.Halt = string(l.State)
 		}

@@ -21,7 +21,7 @@ func TestNamesOfLanesSteerNoTerminal(t *testing.T) {
 		Progress: runs.Progress{Wanted: 4, Answered: 1, Failed: 2, Again: 1, InFlight: 1, Ready: 1}}
 	p := &Progress{World: &shell.World{}}
 	bars := p.bars(time.Now(), runs.RunProgress{Progress: lane.Progress, Lanes: []runs.LaneProgress{lane}}, []assay.Cost{{}})
-	want := term.Bar{Name: `a x\u001b[2J\ny`, Wanted: 4, Answered: 2, Ready: 1, Failed: 1, Errors: 2, Halt: "held"}
+	want := term.Bar{Name: `a x\u001b[2J\ny`, Stage: "a", Wanted: 4, Answered: 2, Ready: 1, Failed: 1, Errors: 2, Halt: "held"}
 	if d := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", bars.Lanes[0])); d != "" {
 		t.Error(d)
 	}

@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,14 +13,16 @@ import (
 // Bar is how far one lane is, or several of them together.
 type Bar struct {
 	Name     string
-	Wanted   int64 // requests that are to have an answer
-	Answered int64 // have one, here or ready at the provider
-	Ready    int64 // of them, those that the provider reports and that are not here yet
-	Failed   int64 // ended without one for good
-	Errors   int64 // ended without one, also those that go out again
+	Stage    string // of a lane; lanes of a stage are summed where they do not all fit
+	Wanted   int64  // requests that are to have an answer
+	Answered int64  // have one, here or ready at the provider
+	Ready    int64  // of them, those that the provider reports and that are not here yet
+	Failed   int64  // ended without one for good
+	Errors   int64  // ended without one, also those that go out again
 	Cost     assay.Cost
 	Rate     float64       // requests done a second; 0: not known
 	Left     time.Duration // how long the rest takes; 0: not known
+	Outlook  string        // what else is known of the time; empty: nothing
 	Halt     string        // why it does not move: stopped, held
 	Elapsed  time.Duration // since it began; 0: not shown
 }
@@ -48,6 +51,8 @@ func (b Bar) outlook() string {
 	text := b.word()
 	switch {
 	case text != "":
+	case b.Outlook != "":
+		text = b.Outlook
 	case b.Left == 0:
 		text = "how long it takes is not known yet"
 	default:
@@ -99,6 +104,7 @@ func (b Bar) faults() string {
 type Bars struct {
 	Lanes         []Bar
 	Total         Bar
+	There         string  // which providers have requests; empty: none
 	Width, Height int     // 0: unknown
 	Colour        bool    // errors, and what does not move, stand out
 	Before        *Widths // of what was drawn before, so that bars keep their length from one drawing to the next; nil: none
@@ -183,8 +189,14 @@ func (p Bars) Lines() []string {
 			lines[i] = s.painted(lines[i])
 		}
 	}
-	if room := p.Height; room == 0 || room > len(lines)+1 {
-		lines = append(lines, clipped(p.Total.outlook(), width))
+	below := []string{p.Total.outlook()}
+	if p.There != "" {
+		below = append(below, strings.Split(Broken(p.There, width), "\n")...)
+	}
+	for _, text := range below {
+		if room := p.Height; room == 0 || room > len(lines)+1 {
+			lines = append(lines, clipped(text, width))
+		}
 	}
 	return lines
 }
@@ -226,8 +238,13 @@ func (p Bars) rows() []Bar {
 		room = p.Height
 	}
 	room -= 3 // the total, how long it takes, and the cursor below them
-	if len(p.Lanes) <= room {
-		return append(append([]Bar{}, p.Lanes...), p.Total)
+	if p.There != "" && room > 1 {
+		room--
+	}
+	for _, lanes := range [][]Bar{p.Lanes, p.stages()} {
+		if len(lanes) <= room {
+			return append(slices.Clone(lanes), p.Total)
+		}
 	}
 	if room < 1 { // or only the total, and nothing about time
 		return []Bar{p.Total}
@@ -250,6 +267,23 @@ func (p Bars) rows() []Bar {
 		}
 	}
 	return append(rows, others, p.Total)
+}
+
+// stages sums the lanes of each stage; one that does not move keeps a line of its own.
+func (p Bars) stages() []Bar {
+	var sums, halted []Bar
+	for _, s := range p.Lanes {
+		if s.Halt != "" && s.word() != "done" {
+			halted = append(halted, s)
+			continue
+		}
+		i := slices.IndexFunc(sums, func(b Bar) bool { return b.Stage == s.Stage })
+		if i < 0 {
+			i, sums = len(sums), append(sums, Bar{Name: s.Stage, Stage: s.Stage})
+		}
+		sums[i] = sums[i].add(s)
+	}
+	return append(sums, halted...)
 }
 
 func bar(done, of int64, width int) string {

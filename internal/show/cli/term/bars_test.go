@@ -13,11 +13,11 @@ import (
 func TestBarsAsATerminalShowsThem(t *testing.T) {
 	t.Parallel()
 	dear := assay.Cost{Sum: 2 * assay.Dollar, Priced: 200}
-	gpt := Bar{Name: "answers gpt", Wanted: 1000, Answered: 190, Failed: 10, Errors: 10, Cost: dear, Rate: 10, Left: 80 * time.Second}
+	gpt := Bar{Name: "answers gpt", Stage: "answers", Wanted: 1000, Answered: 190, Failed: 10, Errors: 10, Cost: dear, Rate: 10, Left: 80 * time.Second}
 	free := Bar{Name: "answers llama", Wanted: 400, Cost: assay.Cost{Unknown: 3}}
-	part := Bar{Name: "flips judge", Wanted: 4, Answered: 4, Cost: assay.Cost{Sum: assay.Dollar, Priced: 1, Unknown: 2}}
-	stopped := Bar{Name: "flips other", Wanted: 40, Answered: 1, Halt: "stopped"}
-	slow := Bar{Name: "flips slow", Wanted: 40, Answered: 1, Rate: 0.05, Left: 13 * time.Minute}
+	part := Bar{Name: "flips judge", Stage: "flips", Wanted: 4, Answered: 4, Cost: assay.Cost{Sum: assay.Dollar, Priced: 1, Unknown: 2}}
+	stopped := Bar{Name: "flips other", Stage: "flips", Wanted: 40, Answered: 1, Halt: "stopped"}
+	slow := Bar{Name: "flips slow", Stage: "flips", Wanted: 40, Answered: 1, Rate: 0.05, Left: 13 * time.Minute}
 	all := func(lanes ...Bar) Bars {
 		total := Bar{Name: "all"}
 		for _, s := range lanes {
@@ -67,6 +67,20 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 			"3 other lanes  [██░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]       6/84             at least $1.00",
 			"all            [███████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  196/1,084  10 errors  at least $3.00",
 			"about 13m left, at 10/s as so far",
+		}},
+		"lanes that do not all fit are summed by stage; what does not move stays": {sized(Bars{Lanes: []Bar{
+			{Name: "answers a", Stage: "answers", Wanted: 200, Answered: 156}, {Name: "answers b", Stage: "answers", Wanted: 200, Answered: 156},
+			{Name: "correct a", Stage: "correct", Wanted: 200, Answered: 120}, {Name: "correct b", Stage: "correct", Wanted: 200},
+			{Name: "correct c", Stage: "correct", Wanted: 9, Halt: "stopped"}},
+			Total: Bar{Name: "all", Wanted: 809, Answered: 432, Outlook: "about 12m left (batches like this took 9m to 20m)",
+				Elapsed: 4 * time.Minute},
+			There: "openai: 88 at work there since 14:02:00 · anthropic asks to wait until 14:09:00"}, 80, 8), []string{
+			"answers    [███████████████████████████████░░░░░░░░░]  312/400  $0.00",
+			"correct    [████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  120/400  $0.00",
+			"correct c  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]      0/9  $0.00  stopped",
+			"all        [█████████████████████░░░░░░░░░░░░░░░░░░░]  432/809  $0.00",
+			"about 12m left (batches like this took 9m to 20m); 4m since it began",
+			"openai: 88 at work there since 14:02:00 · anthropic asks to wait until 14:09:00",
 		}},
 		"one line of height": {sized(all(gpt, free), 100, 2),
 			[]string{
