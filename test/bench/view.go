@@ -60,7 +60,8 @@ func viewBench(ctx context.Context, b *bench) error {
 	}
 	base, token, _ := strings.Cut(strings.TrimSpace(string(line[:n])), "/?token=")
 	v := &viewer{base: base, token: token, pid: c.Process.Pid}
-	if err := errors.Join(v.make("grid", "/api/runs/bench/grid?limit=1"), v.make("findings", "/api/runs/bench/findings")); err != nil {
+	if err := errors.Join(v.make("grid", "/api/runs/bench/grid?limit=1"), v.make("findings", "/api/runs/bench/findings"),
+		v.make("search", "/runs/bench/search?stage=answers&q=nowhere")); err != nil {
 		return err
 	}
 	return v.lookAt(viewPaths(key, b.lanes))
@@ -68,13 +69,13 @@ func viewBench(ctx context.Context, b *bench) error {
 
 // viewPaths returns all pages but the search through all answers, with those filters that have to look furthest, and
 // the grid with every chip, order and search.
-func viewPaths(key assay.Key, lanes int) []string {
+func viewPaths(one assay.Ref, lanes int) []string {
 	run := "/runs/bench"
 	last := fmt.Sprintf("lane-%d", lanes-1)
 	paths := []string{
 		"/runs", run, run + "/progress", run + "/segments", run + "/segments/1", run + "/events", run + "/answers",
 		run + "/answers?stage=answers&lane=" + last, run + "/answers?ending=errored&lane=" + last, run + "/answers?ending=cut",
-		run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last, run + "/answers/" + key.String(),
+		run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last, run + "/answers/" + one.Key.String() + "?item=" + one.Item,
 		run + "/item?id=item-7", run + "/verdicts?stage=good", run + "/verdicts?stage=good&lane=" + last + "&label=no",
 		run + "/item?id=item-7&stage=answers&lane=" + last, run + "/findings", "/metrics", "/healthz", "/api/runs/bench/answers?limit=1000",
 	}
@@ -194,8 +195,8 @@ func (v *viewer) cpu() time.Duration {
 
 // fillView makes a ledger with one settled run. Every twentieth answer has an error, every fiftieth is cut, every answer has a
 // verdict.
-func fillView(ctx context.Context, dir string, requests, lanesOf int) (assay.Key, error) {
-	var key assay.Key
+func fillView(ctx context.Context, dir string, requests, lanesOf int) (assay.Ref, error) {
+	var key assay.Ref
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return key, err
 	}
@@ -272,13 +273,13 @@ func judgeView(ctx context.Context, file string) error {
 	return err
 }
 
-// viewSegmentOf settles one segment of a lane, and returns the key of one of its answers.
-func viewSegmentOf(ctx context.Context, ledger *ledger.Ledger, run store.Run, lane, from, to int) (assay.Key, error) {
+// viewSegmentOf settles one segment of a lane, and returns one of its requests.
+func viewSegmentOf(ctx context.Context, ledger *ledger.Ledger, run store.Run, lane, from, to int) (assay.Ref, error) {
 	name, now := fmt.Sprintf("lane-%d", lane), time.Now()
 	g, err := ledger.Work.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: name, Turn: 1},
 		Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "gpt", Nonce: "aaaaaaaaaa"}, "bench", time.Hour)
 	if err != nil {
-		return assay.Key{}, err
+		return assay.Ref{}, err
 	}
 	var attempts []store.Attempt
 	var outcomes []store.Settlement
@@ -319,8 +320,8 @@ func viewSegmentOf(ctx context.Context, ledger *ledger.Ledger, run store.Run, la
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
-			return assay.Key{}, err
+			return assay.Ref{}, err
 		}
 	}
-	return attempts[1].Key, nil
+	return assay.Ref{Key: attempts[1].Key, Item: attempts[1].At.Item}, nil
 }

@@ -64,6 +64,8 @@ type database interface {
 	clockText(ours string) string
 	// bytewise returns a text as SQL sorts it by its bytes, whatever the language of the database.
 	bytewise(column string) string
+	// has returns the condition that a column has a text, letters of ASCII in any case; pattern is the placeholder of what Pattern makes.
+	has(column, pattern string) string
 	// bulk inserts rows as fast as the database can.
 	bulk(ctx context.Context, t *Txn, table string, columns []string, rows [][]any) error
 	// indexDigests makes sure that equal requests are found by an index.

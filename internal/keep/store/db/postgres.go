@@ -102,6 +102,8 @@ func (postgres) clockText(string) string {
 	return `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
 }
 
+func (postgres) has(column, pattern string) string { return `lower(` + column + ` COLLATE "C") LIKE ` + pattern }
+
 func (postgres) bytewise(column string) string { return column + ` COLLATE "C"` }
 
 // smallSkew is a difference between clocks that does not matter: half of it is the round trip to the database.

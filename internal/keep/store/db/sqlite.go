@@ -119,6 +119,8 @@ func (sqlite) clock(_ context.Context, t *Txn) (int64, error) {
 
 func (sqlite) clockText(ours string) string { return ours }
 
+func (sqlite) has(column, pattern string) string { return column + ` LIKE ` + pattern + ` ESCAPE '\'` }
+
 func (sqlite) bytewise(column string) string { return column }
 
 // indexDigests makes the index if no run has looked for equal requests before: it takes less than a second for

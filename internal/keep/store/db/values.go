@@ -68,6 +68,14 @@ func FromMillis(ms sql.NullInt64) time.Time {
 	return time.UnixMilli(ms.Int64).UTC()
 }
 
+// Has returns the condition that a column has words, letters of ASCII in any case; pattern is the placeholder of what Pattern returns.
+func (s *DB) Has(column, pattern string) string { return s.engine.has(column, pattern) }
+
+// Pattern returns what the conditions of Has are given for words.
+func Pattern(words string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(string(assay.LowerASCII(words))) + "%"
+}
+
 // Clean makes foreign text storable in both databases: valid UTF-8 without NUL. The raw bytes are in the artifact.
 func Clean(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {

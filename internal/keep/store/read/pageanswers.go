@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 
 	"assay/internal/assay"
@@ -56,6 +57,44 @@ func (s *Pages) answersOn(ctx context.Context, run int64, f store.AnswerFilter, 
 		AND g.state <> 'planned' AND (a.segment_no, a.ord) > ($5, $6)`+outcomeIs(f)+`AND`+current+`ORDER BY a.segment_no,
 		a.ord LIMIT CAST($7 AS BIGINT)`,
 		run, f.Item, f.Stage, f.Lane, after.Segment, after.Ord, limit))
+}
+
+// Found are the answers among some requests that have words.
+type Found struct {
+	Answers []store.Answer
+	Seen    int        // how many were looked at
+	Next    store.Mark // where to go on; the zero mark: there are no more
+}
+
+// AnswersWith looks among some of the requests of a run after a mark, in the order they were sent, for current answers that have words in
+// their texts or thoughts, letters of ASCII in any case. Those that ended with a fault are all returned.
+func (s *Pages) AnswersWith(ctx context.Context, run int64, f store.AnswerFilter, words string, after store.Mark, some int) (Found, error) {
+	after = beginAt(after)
+	segments, err := s.holding(ctx, run, f, after)
+	if err != nil || len(segments) == 0 {
+		return Found{}, err
+	}
+	if segments[0] != after.Segment {
+		after = store.Mark{Segment: segments[0], Ord: -1}
+	}
+	of, pattern := `WHERE a.segment_no = $1 AND a.ord > $2 AND a.ord <= $3 AND`+current, db.Pattern(words)
+	var out Found
+	var last sql.NullInt64
+	err = s.db.QueryRow(ctx, `SELECT COUNT(*), (SELECT MAX(ord) FROM attempts WHERE segment_no = $1)`+AnswerTables+of,
+		after.Segment, after.Ord, after.Ord+int64(some)).Scan(&out.Seen, &last)
+	if err != nil {
+		return out, fmt.Errorf("count answers: %w", err)
+	}
+	out.Answers, err = db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+of+`AND (`+s.db.Has("o.text", "$4")+` OR `+
+		s.db.Has("o.thoughts", "$4")+` OR o.fault_class IS NOT NULL) ORDER BY a.ord`,
+		after.Segment, after.Ord, after.Ord+int64(some), pattern))
+	if out.Next = (store.Mark{Segment: after.Segment, Ord: after.Ord + int64(some)}); out.Next.Ord >= last.Int64 {
+		out.Next = store.Mark{}
+		if len(segments) > 1 {
+			out.Next = store.Mark{Segment: segments[1], Ord: -1}
+		}
+	}
+	return out, err
 }
 
 // outcome is the part of a condition that is about outcomes. It is spelt so that the index of rare endings serves it.

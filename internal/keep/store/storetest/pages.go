@@ -18,6 +18,7 @@ func pages(t *testing.T, fresh Fresh) {
 	t.Run("pages of answers hold every request once, in order, whatever the filter", func(t *testing.T) { answerPages(t, fresh) })
 	t.Run("pages of verdicts hold every verdict once, in order, whatever the filter", func(t *testing.T) { verdictPages(t, fresh) })
 	t.Run("what is known about items comes item by item, in the order of bytes", func(t *testing.T) { itemFacts(t, fresh) })
+	t.Run("answers are found by words, block by block", func(t *testing.T) { searches(t, fresh) })
 	t.Run("runs, segments and events are read backwards", func(t *testing.T) { backwards(t, fresh) })
 	t.Run("jobs are listed with their segments and runs", func(t *testing.T) { jobLists(t, fresh) })
 	t.Run("a request is found by the beginning of its key, with its whole life", func(t *testing.T) { requestLives(t, fresh) })

@@ -330,5 +330,12 @@ func answerOf(q *site.Request, text string) (store.Answer, error) {
 	if err != nil {
 		return store.Answer{}, site.Bad("%s", err)
 	}
+	if item := q.FormValue("item"); item != "" { // as links have it
+		ref := assay.Ref{Item: item, Key: key}
+		found, err := q.Home.Ledger.AnswersTo(q.Context(), q.Run.No, []assay.Ref{ref})
+		if a, ok := found[key]; ok || err != nil {
+			return a, err
+		}
+	}
 	return q.Home.Ledger.AnswerTo(q.Context(), q.Run.No, key)
 }

@@ -16,7 +16,7 @@ import (
 // A search is a walk over the answers of a stage, or of one lane in it. It reads a block, lets the database go, and
 // writes what it found; it ends when the reader leaves.
 const (
-	searchBlock = 500
+	searchBlock = 5_000
 	maxFound    = 500
 )
 
@@ -80,16 +80,13 @@ func (f *search) walk(ctx context.Context, found func([]hit) error) error {
 	}
 	t.Short = true
 	var after store.Mark
-	filter := store.AnswerFilter{Stage: f.stage, Lane: f.lane}
-	for f.found < f.most {
-		all, err := f.q.Home.Pages.AnswersPage(ctx, f.q.Run.No, filter, after, searchBlock)
+	for filter := (store.AnswerFilter{Stage: f.stage, Lane: f.lane}); f.found < f.most; {
+		some, err := f.q.Home.Pages.AnswersWith(ctx, f.q.Run.No, filter, f.words, after, searchBlock)
 		if err != nil {
 			return err
 		}
 		var hits []hit
-		for _, a := range all {
-			f.seen++
-			after = store.Mark{Segment: a.Segment, Ord: a.Ord}
+		for _, a := range some.Answers {
 			row, err := rowOf(ctx, t, rows.Entry{Answer: a})
 			if err != nil {
 				return err
@@ -99,7 +96,8 @@ func (f *search) walk(ctx context.Context, found func([]hit) error) error {
 				hits = append(hits, h)
 			}
 		}
-		if err := found(hits); err != nil || len(all) < searchBlock {
+		f.seen, after = f.seen+some.Seen, some.Next
+		if err := found(hits); err != nil || after == (store.Mark{}) {
 			return err
 		}
 	}

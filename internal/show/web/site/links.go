@@ -62,3 +62,8 @@ func AnswersLink(run, stage, lane string, e assay.Ending) string {
 	}
 	return "/runs/" + run + "/answers?" + q.Encode()
 }
+
+// AnswerLink returns the address of the page of one answer. The item goes along: by it, a request of a large run is found at once.
+func AnswerLink(run, key, item string) string {
+	return "/runs/" + run + "/answers/" + key + "?item=" + url.QueryEscape(item)
+}

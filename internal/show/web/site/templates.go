@@ -122,6 +122,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"iso":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"bytes":     assay.Size,
 		"link":      Link,
+		"answer":    AnswerLink,
 		"bar":       barOf,
 		"hitsHere":  func() template.HTML { return HitsHere },
 		"arr":       func(all ...any) []any { return all },
