@@ -119,7 +119,10 @@ func (m *Matrix) cell(c Cell) report.MatrixCell {
 			out.Flips = signFlip
 		}
 	}
-	if len(taken) > 0 {
+	switch {
+	case len(taken) > maxPlacesNamed:
+		tip = append(tip, fmt.Sprintf("taken back at %d of %d places, the first %s", len(taken), len(c.Flips), taken[0]))
+	case len(taken) > 0:
 		tip = append(tip, "taken back at "+strings.Join(taken, " / "))
 	}
 	if c.Split {

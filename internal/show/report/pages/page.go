@@ -116,7 +116,10 @@ func newPage(doc *report.Document) *page {
 	p.Costs, p.Requests = orNil(figures.SpendGrid(d.Spend)), orNil(figures.CoverageGrid(d.Lanes, report.Links{}))
 	if len(d.Segments) > 0 {
 		until := d.until()
-		p.Burn, p.Timeline = figures.BurnUp(d.Segments, d.Budget, until), figures.Timeline(d.Segments, until, report.Links{})
+		if start, end := figures.Span(d.Segments, until); end.Sub(start) >= time.Minute { // else there is nothing to follow
+			p.Burn = figures.BurnUp(d.Segments, d.Budget, until)
+		}
+		p.Timeline = figures.Timeline(d.Segments, until, report.Links{})
 	}
 	p.Inputs, p.Stages, p.Lanes = orNil(d.inputs()), orNil(d.stages()), orNil(d.lanes())
 	p.Judged, p.Billed = orNil(d.statements()), orNil(d.prices())

@@ -3,7 +3,6 @@ package plot
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"assay/internal/assay"
@@ -54,24 +53,38 @@ func (h Heat) Figure() *Figure {
 	}
 	f.Scene = h.scene(h.First, columns)
 	f.Scene.Desc = fmt.Sprintf("%s The %d largest are shown.", f.Scene.Desc, h.First)
-	rest := h
-	rest.Title = fmt.Sprintf("%s: the other %d", h.Title, rows-h.First)
-	rest.Rows, rest.Cells = h.Rows[h.First:rows], h.bare(h.First, rows)
-	f.More = rest.scene(rows-h.First, columns)
+	f.More = h.squares(h.First, rows, columns)
 	return f
 }
 
-// bare returns the cells of some rows without what only a pointer finds.
-func (h *Heat) bare(from, to int) [][]HeatCell {
-	var out [][]HeatCell
-	for _, row := range h.Cells[from:to] {
-		row = slices.Clone(row)
-		for i := range row {
-			row[i].Tip, row[i].Text = "", cmp.Or(row[i].Short, row[i].Text)
+// Squares are rows of a map as a table: many of them are a tenth as long as drawn.
+type Squares struct {
+	Title, Head string
+	Columns     []string
+	Rows        []SquareRow
+}
+
+// SquareRow is a row of squares.
+type SquareRow struct {
+	Name  string
+	Cells []Square
+}
+
+// Square is one of them: the class of its colour, and its number.
+type Square struct{ Class, Text string }
+
+// squares returns some rows as a table.
+func (h *Heat) squares(from, to, columns int) *Squares {
+	s := &Squares{Title: fmt.Sprintf("%s: the other %d", h.Title, to-from), Head: h.Down + " ↓  " + h.Across + " →", Columns: h.Columns[:columns]}
+	for i := from; i < to; i++ {
+		row := SquareRow{Name: h.Rows[i]}
+		for k := range min(columns, len(h.Cells[i])) {
+			c := &h.Cells[i][k]
+			row.Cells = append(row.Cells, Square{h.class(c), cmp.Or(c.Short, c.Text)})
 		}
-		out = append(out, row)
+		s.Rows = append(s.Rows, row)
 	}
-	return out
+	return s
 }
 
 func (h *Heat) scene(rows, columns int) *Scene {
@@ -113,10 +126,7 @@ func (h *Heat) scene(rows, columns int) *Scene {
 }
 
 func (h *Heat) drawCell(s *Scene, c *HeatCell, x, y, wide, high float64) {
-	class := "none"
-	if c.Share.OK && !c.Blank {
-		class = h.step(c.Share.Value)
-	}
+	class := h.class(c)
 	r := s.Rect("cell "+class, x+0.5, y+0.5, wide-1, high-1)
 	r.Tip, r.Link = c.Tip, c.Link
 	text := c.Text
@@ -126,6 +136,14 @@ func (h *Heat) drawCell(s *Scene, c *HeatCell, x, y, wide, high float64) {
 	if text != "" && WidthOf(text, SmallSize) < wide-2 && high >= 15 {
 		s.Say("cell-text mid "+class, x+wide/2, y+high/2+3.8, text) // the pointer goes through it to the square
 	}
+}
+
+// class returns the colour of a square.
+func (h *Heat) class(c *HeatCell) string {
+	if c.Share.OK && !c.Blank {
+		return h.step(c.Share.Value)
+	}
+	return "none"
 }
 
 // heatSteps is how many colours a map has.

@@ -145,12 +145,12 @@ type Figure struct {
 	ID     string // of the figure among those of its page
 	Number int    // in a report; 0: it has none
 	Title  string
-	Of     string  // what the numbers are of, in sentences for those who see the figure alone
-	Words  string  // how to read it
-	Scene  *Scene  // nil: there is nothing to draw, and Words gives the reason
-	More   *Scene  // what is folded; nil: nothing is
-	Points *Points // nil: Data has the numbers
-	Data   *Grid   // nil: the table is elsewhere on the page
+	Of     string   // what the numbers are of, in sentences for those who see the figure alone
+	Words  string   // how to read it
+	Scene  *Scene   // nil: there is nothing to draw, and Words gives the reason
+	More   *Squares // what is folded; nil: nothing is
+	Points *Points  // nil: Data has the numbers
+	Data   *Grid    // nil: the table is elsewhere on the page
 	Notes  []string
 
 	Files, Query string // the address of its files, before and after the ending; empty: there are none
