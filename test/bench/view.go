@@ -75,7 +75,8 @@ func viewPaths(one assay.Ref, lanes int) []string {
 	paths := []string{
 		"/runs", run, run + "/progress", run + "/segments", run + "/segments/1", run + "/events", run + "/answers",
 		run + "/answers?stage=answers&lane=" + last, run + "/answers?ending=errored&lane=" + last, run + "/answers?ending=cut",
-		run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last, run + "/answers/" + one.Key.String() + "?item=" + one.Item,
+		run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last,
+		run + "/answers/" + one.Key.String() + "?item=" + one.Item,
 		run + "/item?id=item-7", run + "/verdicts?stage=good", run + "/verdicts?stage=good&lane=" + last + "&label=no",
 		run + "/item?id=item-7&stage=answers&lane=" + last, run + "/findings", "/metrics", "/healthz", "/api/runs/bench/answers?limit=1000",
 	}

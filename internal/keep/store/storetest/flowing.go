@@ -83,7 +83,8 @@ func jobTimes(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	ended := b.to(b.staged(store.Batch, 1), store.Launched)
 	b.clock.pass(9 * time.Minute)
-	b.ok(b.s.Work.Ended(b.ctx, ended.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: b.clock.now()}))
+	b.ok(b.s.Work.Ended(b.ctx, ended.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]",
+		Due: b.clock.now()}))
 	b.ok(b.s.Work.Fetched(b.ctx, ended.Lease, b.clock.now()))
 	b.settle(ended, b.outcome(ended, 0, assay.Answered))
 	b.ok(b.s.Work.Finish(b.ctx, ended.Lease, time.Time{}))

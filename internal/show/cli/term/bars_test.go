@@ -13,7 +13,8 @@ import (
 func TestBarsAsATerminalShowsThem(t *testing.T) {
 	t.Parallel()
 	dear := assay.Cost{Sum: 2 * assay.Dollar, Priced: 200}
-	gpt := Bar{Name: "answers gpt", Stage: "answers", Wanted: 1000, Answered: 190, Failed: 10, Errors: 10, Cost: dear, Rate: 10, Left: 80 * time.Second}
+	gpt := Bar{Name: "answers gpt", Stage: "answers", Wanted: 1000, Answered: 190, Failed: 10, Errors: 10,
+		Cost: dear, Rate: 10, Left: 80 * time.Second}
 	free := Bar{Name: "answers llama", Wanted: 400, Cost: assay.Cost{Unknown: 3}}
 	part := Bar{Name: "flips judge", Stage: "flips", Wanted: 4, Answered: 4, Cost: assay.Cost{Sum: assay.Dollar, Priced: 1, Unknown: 2}}
 	stopped := Bar{Name: "flips other", Stage: "flips", Wanted: 40, Answered: 1, Halt: "stopped"}
@@ -69,7 +70,8 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 			"about 13m left, at 10/s as so far",
 		}},
 		"lanes that do not all fit are summed by stage; what does not move stays": {sized(Bars{Lanes: []Bar{
-			{Name: "answers a", Stage: "answers", Wanted: 200, Answered: 156}, {Name: "answers b", Stage: "answers", Wanted: 200, Answered: 156},
+			{Name: "answers a", Stage: "answers", Wanted: 200, Answered: 156},
+			{Name: "answers b", Stage: "answers", Wanted: 200, Answered: 156},
 			{Name: "correct a", Stage: "correct", Wanted: 200, Answered: 120}, {Name: "correct b", Stage: "correct", Wanted: 200},
 			{Name: "correct c", Stage: "correct", Wanted: 9, Halt: "stopped"}},
 			Total: Bar{Name: "all", Wanted: 809, Answered: 432, Outlook: "about 12m left (batches like this took 9m to 20m)",

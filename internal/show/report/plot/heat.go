@@ -75,7 +75,8 @@ type Square struct{ Class, Text string }
 
 // squares returns some rows as a table.
 func (h *Heat) squares(from, to, columns int) *Squares {
-	s := &Squares{Title: fmt.Sprintf("%s: the other %d", h.Title, to-from), Head: h.Down + " ↓  " + h.Across + " →", Columns: h.Columns[:columns]}
+	s := &Squares{Title: fmt.Sprintf("%s: the other %d", h.Title, to-from), Columns: h.Columns[:columns]}
+	s.Head = h.Down + " ↓  " + h.Across + " →"
 	for i := from; i < to; i++ {
 		row := SquareRow{Name: h.Rows[i]}
 		for k := range min(columns, len(h.Cells[i])) {
