@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"assay/internal/find/analysis"
@@ -174,7 +175,8 @@ func (d trendDesign) compare(before, after trendRun) (moved bool, lanes []drift.
 		}
 		return trend.ChangeOf(&f, 1)
 	}
-	judge := drift.Judge{Measured: true, Shift: change(before.gold, after.gold)}
+	judge := drift.Judge{Measured: !drift.Unlike(meanOf(before.gold), meanOf(slices.Concat(before.lanes...)), 1, trend.Level),
+		Shift: change(before.gold, after.gold)}
 	for l := range before.lanes {
 		lanes = append(lanes, drift.Lane{Change: change(before.lanes[l], after.lanes[l])})
 	}
@@ -182,6 +184,16 @@ func (d trendDesign) compare(before, after trendRun) (moved bool, lanes []drift.
 		panic(err)
 	}
 	return judge.Moved(trend.Level), lanes
+}
+
+// meanOf returns the share of yes with its error.
+func meanOf(all []float64) drift.Mean {
+	sum := 0.0
+	for _, x := range all {
+		sum += x
+	}
+	n := max(1, float64(len(all)))
+	return drift.Mean{Value: sum / n, SE: math.Sqrt(sum / n * (1 - sum/n) / n)}
 }
 
 // goldNeeded returns the smallest gold set, in steps of 20, that names the judge's shift often enough.

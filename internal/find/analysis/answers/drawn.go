@@ -320,6 +320,11 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 			out.Bounds = d.bounds(judge, last, left)
 		}
 	}
+	if out.Declared && out.Corrected != nil {
+		if a := s.Apart(); a.P.OK && a.P.Value <= checked.Unlike {
+			out.Refuse(a)
+		}
+	}
 	d.found[judge] = out
 	return out
 }

@@ -164,3 +164,47 @@ func TestChosenGoldIsShownAndChecksNothing(t *testing.T) {
 		t.Error(words)
 	}
 }
+
+// TestAFileThatDeclaresASampleWhichItIsNotCorrectsNothing: the same labels correct where they are drawn, and not where a person labelled
+// what the judge calls right.
+func TestAFileThatDeclaresASampleWhichItIsNotCorrectsNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		takes func(r *rand.Rand, right int) bool
+		want  checked.State
+	}{
+		"drawn":  {func(r *rand.Rand, _ int) bool { return r.Float64() < 0.3 }, checked.Checked},
+		"chosen": {func(r *rand.Rand, right int) bool { return r.Float64() < []float64{0.02, 0.2, 0.6}[right] }, checked.Unchecked},
+	} {
+		r := rand.New(rand.NewPCG(12, 34))
+		label := map[bool]string{true: "right", false: "wrong"}
+		var rows, people []analysis.Row
+		for i := range 300 {
+			item, judged, is := fmt.Sprintf("q%03d", i), 0, [2]bool{}
+			for k, lane := range []string{"one", "two"} {
+				is[k] = r.Float64() < 0.5
+				says := is[k] == (r.Float64() < 0.85)
+				if says {
+					judged++
+				}
+				rows = append(rows, said(lane, item, label[says]))
+			}
+			if !c.takes(r, judged) {
+				continue
+			}
+			for k, lane := range []string{"one", "two"} {
+				row := by("human:anna", said(lane, item, label[is[k]]))
+				row.Probability = 0.3
+				people = append(people, row)
+			}
+		}
+		stage := correct()
+		stage.Validated, stage.People = false, []string{"human:anna"}
+		b := board(t, judgedAgainst(t, stage, analysis.Default(stage), people, append(rows, people...)))
+		const why = "judge unchecked: the file declares a sample of the answers, and its labels are unlike them: the judge says "
+		if refused := strings.HasPrefix(b.Checked.Words(), why); b.Checked.State != c.want || refused != (name == "chosen") ||
+			b.Corrected() == refused {
+			t.Errorf("%s: %s", name, b.Checked.Words())
+		}
+	}
+}

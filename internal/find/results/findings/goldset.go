@@ -3,11 +3,13 @@ package findings
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
+	"assay/internal/find/stats"
 	"assay/internal/keep/store"
 	"assay/internal/study"
 )
@@ -24,6 +26,9 @@ type GoldChange struct {
 	Stage  string // that judges it
 	Shift  analysis.Finding
 	Edited int // answers that are not the same in both runs, and are left out
+
+	Verdicts, Answers analysis.Finding // what the judge says on average in the first run: of the gold set, and of the study's answers
+	Long              [2]stats.Total   // logarithms of the lengths of texts of the gold set, and of the study's answers
 }
 
 // Changes compares two runs of a study, stage by stage, without what comparisons show.
@@ -46,7 +51,7 @@ func Changes(ctx context.Context, readers [2]*results.Reader, runs [2]store.Run)
 		if one.Lanes, err = d.lanes(ctx, walks, s); err != nil {
 			return nil, nil, fmt.Errorf("compare stage %s: %w", s.Name, err)
 		}
-		if one.Gold, err = d.goldChange(ctx, walks, s.Name); err != nil {
+		if one.Gold, err = d.goldChange(ctx, walks, s); err != nil {
 			return nil, nil, fmt.Errorf("compare the gold set of stage %s: %w", s.Name, err)
 		}
 		out = append(out, one)
@@ -76,7 +81,8 @@ func differencesIn(tables []analysis.Table) (out []analysis.Finding) {
 }
 
 // goldChange returns what changed in the verdicts on the gold set of a stage; nil: there is none that both runs have.
-func (d *Diff) goldChange(ctx context.Context, walks [2]*walk, stage string) (*GoldChange, error) {
+func (d *Diff) goldChange(ctx context.Context, walks [2]*walk, of analysis.Stage) (*GoldChange, error) {
+	stage := of.Name
 	at := slices.IndexFunc(walks[1].stages, func(s analysis.Stage) bool { return Keeps(walks[1].study, s.Name) == stage })
 	if at < 0 {
 		return nil, nil
@@ -99,7 +105,50 @@ func (d *Diff) goldChange(ctx context.Context, walks [2]*walk, stage string) (*G
 		none := analysis.Finding{What: analysis.WhatDifference}
 		out.Shift = none.Unknown("no answer of the gold set has a verdict in both runs")
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	out.Verdicts = meanIn(tables)
+	both := d.lanesOfBoth(walks, stage)
+	tables, err = pairedRuns(ctx, walks, of, nil, func(r *analysis.Row) bool { return both[r.Lane] && d.shared[r.Item] && !d.changed[r.Item] })
+	if err != nil {
+		return nil, err
+	}
+	out.Answers = meanIn(tables)
+	for i, name := range []string{s.Name, stage} {
+		if out.Long[i], err = lengthsOf(ctx, walks[0], name); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// meanIn returns the rate or mean of the first run.
+func meanIn(tables []analysis.Table) analysis.Finding {
+	for i := range tables {
+		for _, f := range tables[i].Findings {
+			if (f.What == analysis.WhatRate || f.What == analysis.WhatMean) && f.Of(runField) == firstRun {
+				return f
+			}
+		}
+	}
+	return analysis.Finding{Value: stats.Undefined("no verdict")}
+}
+
+// lengthsOf sums the logarithms of how long the answers are that a stage judges.
+func lengthsOf(ctx context.Context, w *walk, stage string) (sum stats.Total, err error) {
+	st, _ := w.study.Stage(stage)
+	for _, from := range sources(w.study, st) {
+		for l, err := range w.Ledger.Lengths(ctx, w.run.No, from.Name) {
+			if err != nil {
+				return sum, err
+			}
+			if l.Chars > 0 {
+				sum.Add(math.Log(float64(l.Chars)))
+			}
+		}
+	}
+	return sum, nil
 }
 
 func answerOf(lane, item string) string { return string(analysis.AppendText(nil, lane, item)) }

@@ -67,6 +67,7 @@ type judgeJSON struct {
 	Shift  *changeJSON `json:"shift"` // null: it was not measured
 	Moved  *bool       `json:"moved"`
 	Gold   string      `json:"gold_stage,omitempty"`
+	Unlike string      `json:"gold_unlike,omitempty"` // the answers of the study, so that its shift corrects nothing
 	Edits  []string    `json:"edits"`
 	Served []Version   `json:"served"`
 	Words  string      `json:"words"`
@@ -119,7 +120,7 @@ func (t *Trend) stepJSON(s *Stage, i int) stepJSON {
 		return doc
 	}
 	j := &step.Judge
-	doc.Judge = &judgeJSON{Gold: j.Gold, Edits: []string{}, Served: append([]Version{}, j.Served...), Words: j.Words(s.Unit)}
+	doc.Judge = &judgeJSON{Gold: j.Gold, Unlike: j.Unlike, Edits: []string{}, Served: append([]Version{}, j.Served...), Words: j.Words(s.Unit)}
 	for _, e := range j.ByHand {
 		doc.Judge.Edits = append(doc.Judge.Edits, e.String())
 	}

@@ -2,6 +2,7 @@ package trend
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -34,6 +35,7 @@ type Judge struct {
 	Gold   string          // the stage that judges the gold set; empty: the study has none for it
 	Edited int             // gold answers that were changed, and are left out
 	Taken  int64           // verdicts on the gold set that one of the runs took over from an earlier one: nothing is measured
+	Unlike string          // how the gold set is unlike the study's answers, in words, so that its shift says nothing about these
 	ByHand edit.Difference // what was changed about the judge in the study
 	Served []Version
 }
@@ -161,8 +163,26 @@ func (a *account) judge(c *findings.StageChange, st *study.Stage) Judge {
 		}
 	}
 	out.Shift = ChangeOf(&c.Gold.Shift, spanOf(&c.Stage))
-	out.Measured = out.Taken == 0 && out.Shift.Value.OK
+	out.Unlike = unlike(c)
+	out.Measured = out.Taken == 0 && out.Shift.Value.OK && out.Unlike == ""
 	return out
+}
+
+// unlike returns how a gold set is unlike the study's answers: the judge's verdicts on it are surely others, by a tenth of the scale, or its
+// texts are more than three times as long, or the study's. Empty: it is not.
+func unlike(c *findings.StageChange) string {
+	gold, answers := &c.Gold.Verdicts, &c.Gold.Answers
+	if gold.SE.OK && answers.SE.OK && drift.Unlike(drift.Mean{Value: gold.Value.Value, SE: gold.SE.Value},
+		drift.Mean{Value: answers.Value.Value, SE: answers.SE.Value}, spanOf(&c.Stage), Level) {
+		return fmt.Sprintf("the judge said %s of them before, and %s of the study's", gold.Shown().Show(gold.Value.Value),
+			answers.Shown().Show(answers.Value.Value))
+	}
+	if a, b := c.Gold.Long[0], c.Gold.Long[1]; a.N > 0 && b.N > 0 {
+		if ratio := a.Sum/float64(a.N) - b.Sum/float64(b.N); math.Abs(ratio) > math.Log(3) {
+			return fmt.Sprintf("they are %.1f times as long", math.Exp(ratio))
+		}
+	}
+	return ""
 }
 
 // ofJudge reports whether an edit changes how a stage judges.

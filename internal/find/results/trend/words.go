@@ -51,6 +51,9 @@ func (j *Judge) Words(u analysis.Unit) string {
 	case j.Taken > 0:
 		text = fmt.Sprintf("The judge was not measured again: %s on the gold set were taken over from an earlier run.",
 			assay.Count(int(j.Taken), "verdict"))
+	case j.Unlike != "" && j.Shift.Value.OK:
+		text = fmt.Sprintf("On %s the verdicts changed by %s, and these are unlike the study's answers: %s. So it corrects nothing.",
+			gold, shown(u, j.Shift), j.Unlike)
 	case !j.Measured:
 		text = "Whether the judge moved is not known: " + j.Shift.Value.Why + "."
 	case j.Moved(Level):
@@ -100,6 +103,8 @@ func (l *Lane) needs(j *Judge) string {
 	switch {
 	case l.More == 0:
 		return "More items would."
+	case j.Unlike != "":
+		return "A gold set like the study's answers would."
 	case j.Gold == "":
 		return fmt.Sprintf("A gold set of about %s would (assay help trend).", assay.Count(l.More, "answer"))
 	}

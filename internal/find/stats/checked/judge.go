@@ -228,6 +228,44 @@ func (s *Sample) mean(scale Scale, level float64, of func(Label) float64) (stats
 	return stats.Known(value), stats.EffectiveInterval(value, effective, level, len(byCluster))
 }
 
+// Apart is what a judge says of the labelled answers on average, and of all answers: of a sample that was drawn as it is weighted, the two
+// differ by chance alone.
+type Apart struct {
+	Labelled, All float64
+	P             stats.Number // that they do
+}
+
+// Apart compares them over the lanes that have labels, leaving out labelled clusters one by one.
+func (s *Sample) Apart() Apart {
+	lanes, _ := s.labelledLanes()
+	if len(lanes) == 0 {
+		return Apart{P: stats.Undefined("no labels")}
+	}
+	labelled := func(all []sums) (sum float64) {
+		for _, l := range lanes {
+			sum += all[l].f / all[l].n / float64(len(lanes))
+		}
+		return sum
+	}
+	out, g, least := Apart{Labelled: labelled(s.raw())}, float64(len(s.drawn())), 0.0
+	for _, l := range lanes {
+		var all total
+		for c := range len(s.verdicts) / s.lanes {
+			all.n, all.sum = all.n+s.cluster(c)[l].n, all.sum+s.cluster(c)[l].sum
+		}
+		p := all.sum / all.n
+		out.All += p / float64(len(lanes))
+		least += max(0, p*(1-p)) / g / float64(len(lanes)*len(lanes)) // a few labels that are all alike are no certainty
+	}
+	squares := 0.0
+	for _, d := range s.drawn() {
+		moved := labelled(without(s.raw(), d)) - out.Labelled
+		squares += (g - 1) / g * moved * moved
+	}
+	out.P = stats.StudentTest(stats.Known(out.Labelled-out.All), stats.Known(math.Sqrt(max(squares, least))), len(s.drawn()))
+	return out
+}
+
 // State is how far a judge was checked.
 type State string
 
@@ -244,8 +282,11 @@ const (
 // FewestChecked is how many labelled clusters a judge's state needs at least, where there are as many.
 const FewestChecked = 20
 
-// Significant is the p-value of a test that decides about a state.
-const Significant = 0.05
+// Significant is the p-value of a test that decides about a state, and Unlike that of labels which were not drawn as they declare.
+const (
+	Significant = 0.05
+	Unlike      = 0.01
+)
 
 // State returns how far the judge was checked, if that takes so many labelled clusters. Reached: the first planned look is.
 func (s *Sample) State(reached bool, fewest int) State {

@@ -34,6 +34,19 @@ func (j Judge) Moved(level float64) bool {
 	return j.Measured && !j.Exact && j.Shift.P.OK && j.Shift.P.Value < 1-level
 }
 
+// Mean is what a judge says of some answers on average, and its error.
+type Mean struct{ Value, SE float64 }
+
+// UnlikeBy is by which share of the scale a judge's mean verdict on a gold set may surely differ from that on a study's answers, before its
+// shift there says nothing about these: a judge that becomes lenient moves where there are more of its no.
+const UnlikeBy = 0.1
+
+// Unlike reports whether a gold set is surely unlike a study's answers, by what a judge says of both before it moved.
+func Unlike(gold, answers Mean, span, level float64) bool {
+	in := stats.NormalInterval(gold.Value-answers.Value, math.Hypot(gold.SE, answers.SE), level)
+	return in.OK && span > 0 && (in.Low > UnlikeBy*span || in.High < -UnlikeBy*span)
+}
+
 // Whose is who a lane's change belongs to.
 type Whose string
 

@@ -101,3 +101,25 @@ func TestLanesAreCorrectedTogether(t *testing.T) {
 		t.Errorf("%s at p %v of three lanes", lanes[0].Whose, lanes[0].Holm)
 	}
 }
+
+func TestAGoldSetIsUnlikeWhereVerdictsOnItAreSurelyOthers(t *testing.T) {
+	t.Parallel()
+	of := func(value, se float64) drift.Mean { return drift.Mean{Value: value, SE: se} }
+	for name, c := range map[string]struct {
+		gold, answers drift.Mean
+		span          float64
+		want          bool
+	}{
+		"the same":                   {of(.6, .02), of(.6, .02), 1, false},
+		"8 points":                   {of(.68, .01), of(.6, .01), 1, false},
+		"20 points":                  {of(.4, .02), of(.6, .02), 1, true},
+		"20 points of few":           {of(.4, .1), of(.6, .02), 1, false},
+		"half a point of 1 to 5":     {of(3.5, .02), of(3, .02), 4, true},
+		"a third of a point of 1 to": {of(3.3, .02), of(3, .02), 4, false},
+		"no scale":                   {of(9, .02), of(3, .02), 0, false},
+	} {
+		if got := drift.Unlike(c.gold, c.answers, c.span, 0.95); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

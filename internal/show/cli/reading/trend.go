@@ -44,8 +44,9 @@ func Trend(w *shell.World) *cobra.Command {
 			"both have, adjusted over the lanes (Holm). STUDY is a study file or its name. `assay run STUDY --new` adds a run.\n\n" +
 			"A change may be the judge's. A gold set tells: answers that stay the same, with people's labels, which the same judge\n" +
 			"gets in every run. The judge's shift is what changed on them; the model's change is what remains, with the errors of\n" +
-			"both. 300 to 400 gold answers name a shift of 5 points in 9 of 10 cases. Take answers of an earlier run, so that they\n" +
-			"are like the rest. Their stage has the rubric, by name, and the judges of the stage that it checks:\n\n" +
+			"both. 300 to 400 gold answers name a shift of 5 points in 9 of 10 cases. Take answers of an earlier run: ones unlike\n" +
+			"the rest, by verdicts or length, correct nothing. Their stage has the rubric, by name, and the judges of the stage\n" +
+			"that it checks:\n\n" +
 			"  inputs:\n" +
 			"    gold: {file: gold.csv, id: item}      # item,lane,text,answer,label\n" +
 			"  stages:\n" +
