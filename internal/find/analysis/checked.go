@@ -65,8 +65,8 @@ type Checked struct {
 // Refuse lets labels correct nothing that declare a sample which they are not.
 func (c *Checked) Refuse(a checked.Apart) {
 	c.State, c.Corrected = checked.Unchecked, nil
-	c.Why = fmt.Sprintf("the file declares a sample of the answers, and its labels are unlike them: the judge says %s of the labelled and "+
-		"%s of all (p = %.2g), so they correct nothing", c.Unit().Show(a.Labelled), c.Unit().Show(a.All), a.P.Value)
+	c.Why = fmt.Sprintf("the file declares a sample of the answers, and its labels are unlike them: the judge's mean is %s on "+
+		"the labelled and %s on all (p = %.2g), so they correct nothing", c.Unit().Show(a.Labelled), c.Unit().Show(a.All), a.P.Value)
 }
 
 // JudgeChecked is how far one of several judges was checked.

@@ -201,7 +201,7 @@ func TestAFileThatDeclaresASampleWhichItIsNotCorrectsNothing(t *testing.T) {
 		stage := correct()
 		stage.Validated, stage.People = false, []string{"human:anna"}
 		b := board(t, judgedAgainst(t, stage, analysis.Default(stage), people, append(rows, people...)))
-		const why = "judge unchecked: the file declares a sample of the answers, and its labels are unlike them: the judge says "
+		const why = "judge unchecked: the file declares a sample of the answers, and its labels are unlike them: the judge's mean is "
 		if refused := strings.HasPrefix(b.Checked.Words(), why); b.Checked.State != c.want || refused != (name == "chosen") ||
 			b.Corrected() == refused {
 			t.Errorf("%s: %s", name, b.Checked.Words())
