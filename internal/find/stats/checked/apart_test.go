@@ -31,7 +31,8 @@ func apart(likely float64) (unlike int, share float64) {
 			}
 			n++
 			for lane := range 2 {
-				labels = append(labels, checked.Label{Item: n, Cluster: i, Lane: lane, Verdict: says[i][lane], Value: says[i][lane], Weight: 1})
+				x := says[i][lane]
+				labels = append(labels, checked.Label{Item: n, Cluster: i, Lane: lane, Verdict: x, Value: x, Weight: 1})
 			}
 		}
 		a := s.With(labels).Apart()
