@@ -168,8 +168,8 @@ func (a *account) judge(c *findings.StageChange, st *study.Stage) Judge {
 	return out
 }
 
-// unlike returns how a gold set is unlike the study's answers: the judge's verdicts on it are surely others, by a tenth of the scale, or its
-// texts are more than three times as long, or the study's. Empty: it is not.
+// unlike returns how a gold set is unlike the study's answers: the judge's verdicts on it are surely others, by a tenth of the scale, or
+// its texts are three times as long or as short. Empty: it is not.
 func unlike(c *findings.StageChange) string {
 	gold, answers := &c.Gold.Verdicts, &c.Gold.Answers
 	if gold.SE.OK && answers.SE.OK && drift.Unlike(drift.Mean{Value: gold.Value.Value, SE: gold.SE.Value},
