@@ -30,7 +30,7 @@ func (c *Checked) Words() string {
 	case checked.Unchecked:
 		if text = "judge unchecked: no person has labelled a drawn answer"; c.Chosen {
 			text = fmt.Sprintf("judge unchecked: %s chosen, not drawn, and %s nothing%s", WereLabels(c.Given),
-				assay.Verb(c.Given, "corrects", "correct"), c.agrees())
+				assay.Verb(c.Given, "corrects", "correct"), strings.Replace(c.agrees(), ", ", "; it ", 1))
 		}
 	case checked.BeingChecked:
 		text = "judge being checked: " + c.Progress() + c.agrees()
@@ -46,7 +46,7 @@ func (c *Checked) Words() string {
 		text = "judge checked, and favours lanes: " + wrong()
 		for _, f := range c.Favours {
 			if f.Holm.OK && f.Holm.Value <= 0.05 && f.Value.Value > 0 {
-				text += fmt.Sprintf("; it says %s more for %s than people do", c.Unit().Show(f.Value.Value), c.Lanes[f.Lane])
+				text += fmt.Sprintf("; it says %s more for %s than people do", c.more(f.Value.Value), c.Lanes[f.Lane])
 			}
 		}
 	case checked.Checked:
@@ -66,6 +66,14 @@ func (c *Checked) Words() string {
 		text += "; the labels' file declares how they were drawn"
 	}
 	return c.Whose(text) + c.each()
+}
+
+// more returns by how much one value exceeds another.
+func (c *Checked) more(by float64) string {
+	if c.Shares {
+		return fmt.Sprintf("%.1f points", 100*by)
+	}
+	return Score.Show(by)
 }
 
 // Whose names who is checked at the beginning of a text about a judge: one, or the mean of several.

@@ -159,7 +159,7 @@ func TestChosenGoldIsShownAndChecksNothing(t *testing.T) {
 	if b.Validated || b.Checked == nil || !b.Checked.Chosen || b.Checked.State != checked.Unchecked || b.Checked.Given != 60 {
 		t.Fatalf("%+v", b.Checked)
 	}
-	const says = "judge unchecked: 60 labels were chosen, not drawn, and correct nothing, agrees in 91.7% (81.9% to 96.4%)"
+	const says = "judge unchecked: 60 labels were chosen, not drawn, and correct nothing; it agrees in 91.7% (81.9% to 96.4%)"
 	if words := b.Checked.Words(); words != says {
 		t.Error(words)
 	}

@@ -110,7 +110,9 @@ func (d *Diff) goldChange(ctx context.Context, walks [2]*walk, of analysis.Stage
 	}
 	out.Verdicts = meanIn(tables)
 	both := d.lanesOfBoth(walks, stage)
-	tables, err = pairedRuns(ctx, walks, of, nil, func(r *analysis.Row) bool { return both[r.Lane] && d.shared[r.Item] && !d.changed[r.Item] })
+	tables, err = pairedRuns(ctx, walks, of, nil, func(r *analysis.Row) bool {
+		return both[r.Lane] && d.shared[r.Item] && !d.changed[r.Item]
+	})
 	if err != nil {
 		return nil, err
 	}

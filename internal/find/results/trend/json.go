@@ -120,7 +120,8 @@ func (t *Trend) stepJSON(s *Stage, i int) stepJSON {
 		return doc
 	}
 	j := &step.Judge
-	doc.Judge = &judgeJSON{Gold: j.Gold, Unlike: j.Unlike, Edits: []string{}, Served: append([]Version{}, j.Served...), Words: j.Words(s.Unit)}
+	doc.Judge = &judgeJSON{Gold: j.Gold, Unlike: j.Unlike, Edits: []string{}, Served: append([]Version{}, j.Served...),
+		Words: j.Words(s.Unit)}
 	for _, e := range j.ByHand {
 		doc.Judge.Edits = append(doc.Judge.Edits, e.String())
 	}
