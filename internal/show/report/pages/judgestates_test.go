@@ -52,14 +52,16 @@ func TestPagesShowEachStateOfAJudge(t *testing.T) {
 		"no sample": {func(c *analysis.Checked) {
 			c.Refuse(checked.Apart{Labelled: 0.8, All: 0.5, P: stats.Known(0.001)})
 		}, `<span class="pill doubt">judge unchecked</span>`, "mean is 80.0% on the labelled and 50.0% on all (p = 0.001)", false},
-		"being checked": {func(c *analysis.Checked) { c.State, c.Given, c.Items, c.Clusters, c.Next = checked.BeingChecked, 6, 3, 3, 20 },
+		"being checked": {func(c *analysis.Checked) {
+			c.State, c.Given, c.Items, c.Clusters, c.Next = checked.BeingChecked, 6, 3, 3, 20
+		},
 			`<span class="pill doubt">judge being checked: 6 of 40 labels, agrees in 85% (70 to 93%)</span>`, "Label more:", false},
 		"cannot be told": {is(checked.Untellable), `<span class="pill doubt">judge cannot be checked</span>`, "Judge cannot be checked.",
 			false},
 		"no better than chance": {is(checked.NoBetter), `<span class="pill warn">judge no better than chance</span>`,
 			"Judge no better than chance.", true},
 		"favours lanes": {is(checked.FavoursLanes), `<span class="pill warn">judge favours lanes</span>`, "Judge favours lanes.", true},
-		"checked": {is(checked.Checked), `judge checked: wrong in 15%`, "Judge checked.", true},
+		"checked":       {is(checked.Checked), `judge checked: wrong in 15%`, "Judge checked.", true},
 		"prompt changed": {func(c *analysis.Checked) { c.State, c.Earlier = checked.Checked, 12 }, `judge checked: wrong in 15%`,
 			"its prompt was changed after 12 labels, which do not count", true},
 		"labels incomplete": {func(c *analysis.Checked) { c.State, c.LeftOut = checked.Checked, 5 },
