@@ -3,6 +3,8 @@ package rounds
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"slices"
 	"sort"
 
 	"assay/internal/keep/store"
@@ -44,7 +46,7 @@ func (r *Rounds) Settled(s Settle) (Settled, error) {
 	}
 	out.Known, out.Left = r.known(g, k), r.plan.Most-bought[k]
 	if r.base != nil {
-		out.Left = len(r.free(k)) - bought[k]
+		out.Left = r.left(k) - bought[k]
 	}
 	for i, l := range looks {
 		found, err := foundBy(l)
@@ -138,33 +140,13 @@ func (r *Rounds) beyondLevel() float64 {
 
 // free returns the meetings of a pair that were not planned, in the order in which they are bought.
 func (r *Rounds) free(pair int) []pairs.Pair {
-	counts := make([]int, len(r.schedule.Order()))
-	counts[pair] = r.schedule.Most()
 	type lapped struct {
 		lap int64
 		p   pairs.Pair
 	}
 	var all []lapped
-	for slot := range r.asked {
-		if !r.asked[slot] {
-			continue
-		}
-		has := map[[2]int64]bool{}
-		for p := range r.base.On(int64(slot)) {
-			has[[2]int64{p.First, p.Second}] = true
-		}
-		for p := range r.schedule.On(int64(slot), counts) {
-			lap := p.Row / int64(len(counts))
-			if p.Again {
-				lap += int64(len(r.asked))
-			}
-			if has[[2]int64{p.Second, p.First}] { // it was asked the other way round: others come first
-				lap += int64(len(r.asked))
-			}
-			if !has[[2]int64{p.First, p.Second}] {
-				all = append(all, lapped{lap, p})
-			}
-		}
+	for lap, p := range r.unplanned(pair) {
+		all = append(all, lapped{lap, p})
 	}
 	sort.Slice(all, func(i, j int) bool {
 		return cmp.Or(cmp.Compare(all[i].lap, all[j].lap), cmp.Compare(all[i].p.Slot, all[j].p.Slot)) < 0
@@ -174,6 +156,48 @@ func (r *Rounds) free(pair int) []pairs.Pair {
 		out[i] = l.p
 	}
 	return out
+}
+
+// left counts the meetings of a pair that were not planned.
+func (r *Rounds) left(pair int) int {
+	n := 0
+	for range r.unplanned(pair) {
+		n++
+	}
+	return n
+}
+
+// unplanned yields the meetings of a pair that were not planned, each after the lap in which it is bought.
+func (r *Rounds) unplanned(pair int) iter.Seq2[int64, pairs.Pair] {
+	return func(yield func(int64, pairs.Pair) bool) {
+		counts := make([]int, len(r.schedule.Order()))
+		counts[pair] = r.schedule.Most()
+		var has [][2]int64 // of one slot: few
+		for slot := range r.asked {
+			if !r.asked[slot] {
+				continue
+			}
+			has = has[:0]
+			for p := range r.base.On(int64(slot)) {
+				has = append(has, [2]int64{p.First, p.Second})
+			}
+			for p := range r.schedule.On(int64(slot), counts) {
+				if slices.Contains(has, [2]int64{p.First, p.Second}) {
+					continue
+				}
+				lap := p.Row / int64(len(counts))
+				if p.Again {
+					lap += int64(len(r.asked))
+				}
+				if slices.Contains(has, [2]int64{p.Second, p.First}) { // it was asked the other way round: others come first
+					lap += int64(len(r.asked))
+				}
+				if !yield(lap, p) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // besides returns the meetings that were bought, by slot.
