@@ -24,7 +24,7 @@ func TestTheListOfRunsSaysWhatWasFoundWhereThatIsKnown(t *testing.T) {
 	}
 	r.clock = r.clock.Add(time.Hour)
 	r.get("/api/runs/run1/summary")
-	if body := r.get("/runs").body; !strings.Contains(body, mark+">no difference shown<") {
+	if body := r.get("/runs").body; !strings.Contains(body, mark+">both tied at the top<") {
 		t.Errorf("no result: %s", body)
 	}
 }

@@ -197,7 +197,7 @@ func TestTheHeadlineSaysWhatCanBeToldApart(t *testing.T) {
 				"why: assay errors r1 --verdicts", "67% of the planned verdicts are there.",
 		}},
 		{"nothing valid", map[string]string{"a": "....", "b": "...."},
-			[]string{"There is no result yet: ", "0% of the planned verdicts are there."}},
+			[]string{"No result: all 8 verdicts of correct are unreadable.", "0% of the planned verdicts are there."}},
 	} {
 		d := judged(t, c.marks, nil)
 		s := words.Summarise(d)

@@ -61,6 +61,10 @@ func (d document) who(r *ranked) (head Sentence, rest []Sentence) {
 	}
 	switch len(r.order) {
 	case 0:
+		if c := r.Coverage; c.Malformed > 0 && c.Malformed == c.Malformed+c.Valid+c.Abstained+c.Failed {
+			all := map[bool]string{true: "the only verdict of ", false: fmt.Sprintf("all %s verdicts of ", assay.Thousands(c.Malformed))}
+			return say("No result: " + all[c.Malformed == 1] + r.Stage + assay.Verb(c.Malformed, " is", " are") + " unreadable."), nil
+		}
 		why := say(whyNone(r) + ".")
 		if head = say("There is no result yet: ").and(why); fits(head) {
 			return head, nil
@@ -256,6 +260,8 @@ func (d document) basis(r *ranked) []Fact {
 		out = append(out, Fact{Text: "all verdicts are there"})
 	case r.Coverage.Incomplete() || d.hasGaps(r):
 		out = append(out, Fact{percentOf(share.Value) + " of the verdicts are there", Doubt})
+	case share.Value >= 1:
+		out = append(out, Fact{Text: "all verdicts of " + r.Stage + " are there"})
 	default:
 		out = append(out, Fact{Text: percentOf(share.Value) + " of the verdicts are there"})
 	}

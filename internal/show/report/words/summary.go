@@ -88,7 +88,7 @@ func (d document) result(r *ranked) string {
 	case r.Field == analysis.ByItem && len(top) > maxNamed:
 		return name(top[0]) + " comes first"
 	case len(top) == len(r.order) && len(top) == 2:
-		return "no difference shown"
+		return "both tied at the top"
 	case len(top) == len(r.order):
 		return fmt.Sprintf("all %d tied at the top", len(top))
 	case len(top) == 1:

@@ -157,6 +157,9 @@ func (s *Pages) sessionOf(q *site.Request) (*session, error) {
 	}
 	name := q.Person()
 	person, err := labels.Person(name)
+	if name == "" {
+		return nil, site.Bad("say who you are, on the page People of this run")
+	}
 	if err != nil {
 		return nil, site.Bad("say who you are: %s", err)
 	}
