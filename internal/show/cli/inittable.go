@@ -136,9 +136,8 @@ func readTable(ctx context.Context, w *shell.World, dir, from string) (*convert.
 
 // choose fills what a study needs to know: from flags, on a terminal from answers, else by guessing.
 func (f *tableFlags) choose(w *shell.World, t *convert.Table) error {
-	t.Judge = cmp.Or(f.judge, judgeAtHand(w))
 	if t.Texts {
-		t.Models = f.models
+		t.Models, t.Judge = f.models, cmp.Or(f.judge, judgeAtHand(w, nil))
 		return nil
 	}
 	ask := asking(w)
@@ -171,6 +170,7 @@ func (f *tableFlags) choose(w *shell.World, t *convert.Table) error {
 		}
 		t.Models = strings.FieldsFunc(named, func(c rune) bool { return c == ',' || c == ' ' })
 	}
+	t.Judge = cmp.Or(f.judge, judgeAtHand(w, t.Models))
 	return nil
 }
 
@@ -233,14 +233,31 @@ func modelsAtHand(w *shell.World) []string {
 	return models[:min(2, len(models))]
 }
 
-// judgeAtHand returns a model that can judge: the usual one, unless only others have keys.
-func judgeAtHand(w *shell.World) string {
-	for _, id := range slices.Concat([]string{examples.Judge}, examples.Models()) {
-		if hasKey(w, id) {
-			return id
-		}
+// judgeAtHand returns a model that can judge: one of a maker whose models are not judged, as judges may favour their own, and of those
+// whose keys are set. Where there is none it is the usual one, unless only others have keys.
+func judgeAtHand(w *shell.World, judged []string) string {
+	all := slices.Concat([]string{examples.Judge}, examples.Models())
+	keyed := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return !hasKey(w, id) })
+	if len(keyed) > 0 {
+		all = keyed
 	}
-	return examples.Judge
+	if i := slices.IndexFunc(all, func(id string) bool { return kin(id, judged) == "" }); i >= 0 {
+		return all[i]
+	}
+	return all[0]
+}
+
+// kin returns the first of some models that is of the maker of a model; empty: none is.
+func kin(id string, models []string) string {
+	maker := func(id string) string {
+		vendor, model, _ := strings.Cut(id, "/")
+		return catalog.Default().Maker(vendor, model)
+	}
+	i := slices.IndexFunc(models, func(m string) bool { return maker(m) == maker(id) })
+	if i < 0 {
+		return ""
+	}
+	return models[i]
 }
 
 // hasKey reports whether a key is set for the provider of a model.
@@ -267,6 +284,9 @@ func aboutTable(t *convert.Table) string {
 		text += fmt.Sprintf(", compared by the judge %s: no column holds right answers (--answer names one).", t.Judge)
 	default:
 		text += fmt.Sprintf(", rated from 1 to 5 by the judge %s.", t.Judge)
+	}
+	if own := kin(t.Judge, t.Models); own != "" {
+		text += fmt.Sprintf(" The judge has the maker of %s, which it may favour: --judge takes a model of another.", own)
 	}
 	if strings.HasSuffix(t.Use.Question, "?") {
 		text += " The first line was taken for the names of the columns: put names above it if it is a question."

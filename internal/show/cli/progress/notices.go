@@ -16,6 +16,7 @@ type notices struct {
 	lanes    map[string]store.LaneState // as they were last seen
 	compares map[string]string          // why runs compare the jobs at their providers, as last seen
 	printed  map[string]time.Time       // when a trouble of a lane was printed last
+	past     map[int64]store.Reason     // by segment: what had gone wrong before the first look
 	looked   time.Time
 	open     bool          // some requests had not ended then
 	took     time.Duration // how long the last look took, or longer
@@ -32,6 +33,7 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, all []store.Run, n
 	if !n.looked.IsZero() && now.Sub(n.looked).Abs() < max(noticeEvery, parts*n.took) {
 		return nil, nil
 	}
+	first := n.looked.IsZero()
 	n.looked, n.open = now, false
 	var lines []string
 	for _, run := range all {
@@ -54,7 +56,11 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, all []store.Run, n
 		}
 		for _, t := range troubles {
 			name := fmt.Sprintf("%s %s %s", run.ID, t.Stage, t.Lane)
-			if at, ok := n.printed[name]; ok && now.Sub(at) < troubleRest || n.lanes[name] != store.LaneOpen {
+			at, ok := n.printed[name]
+			if first { // it is tried again now, and may not be wrong any more
+				n.past[t.Segment] = t.Reason
+			}
+			if ok && now.Sub(at) < troubleRest || n.lanes[name] != store.LaneOpen || n.isPast(t, now) {
 				continue
 			}
 			n.printed[name] = now
@@ -62,6 +68,11 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, all []store.Run, n
 		}
 	}
 	return lines, nil
+}
+
+// isPast reports whether a trouble is from before the first look, and nothing waits for it.
+func (n *notices) isPast(t store.Trouble, now time.Time) bool {
+	return n.past[t.Segment] == t.Reason && t.State != store.Held && !t.Wait.After(now) && !t.Due.After(now)
 }
 
 // lane returns a line about a lane that stopped, is held, or goes on.

@@ -46,7 +46,8 @@ const (
 // NewProgress begins to show how runs of a home move.
 func NewProgress(ctx context.Context, w *shell.World, h *shell.Home, runs ...store.Run) (*Progress, error) {
 	p := &Progress{World: w, home: h, runs: runs, others: map[string]bool{},
-		noted: notices{lanes: map[string]store.LaneState{}, compares: map[string]string{}, printed: map[string]time.Time{}}}
+		noted: notices{lanes: map[string]store.LaneState{}, compares: map[string]string{}, printed: map[string]time.Time{},
+			past: map[int64]store.Reason{}}}
 	if w.Draws() {
 		p.screen, p.colour = term.NewScreen(w.Stderr), w.Colours()
 	}
