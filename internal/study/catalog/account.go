@@ -82,3 +82,13 @@ func checkAccount(v Vendor) error {
 	}
 	return nil
 }
+
+// Maker returns the vendor under whose name a model is listed, whoever serves it.
+func (c *Catalog) Maker(vendor, model string) string {
+	v, ok := c.Vendor(vendor)
+	if !ok {
+		return vendor
+	}
+	maker, _ := c.makerOf(v, model)
+	return maker
+}

@@ -296,16 +296,6 @@ func (c *Catalog) maker(vendor string) string {
 	return vendor
 }
 
-// Maker returns the vendor under whose name a model is listed, whoever serves it.
-func (c *Catalog) Maker(vendor, model string) string {
-	v, ok := c.Vendor(vendor)
-	if !ok {
-		return vendor
-	}
-	maker, _ := c.makerOf(v, model)
-	return maker
-}
-
 // makerOf returns the vendor that lists a model, and the model's name there: a router's names start with the maker,
 // others may start with a path.
 func (c *Catalog) makerOf(v Vendor, model string) (vendor, name string) {
