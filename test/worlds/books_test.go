@@ -80,7 +80,7 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 		return err
 	}
 	perhaps -= spent
-	unsure := false // a run was cancelled
+	unsure := h.severed // or a run was cancelled
 	for _, r := range all {
 		if r.Spent == nil && !h.unread() {
 			return breaks(L2, h.assay(ctx, ending{}, "spend", r.Run, "--json").String(), "every answer has a known price",

@@ -8,10 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
+	"assay/internal/assay"
 	"assay/internal/show/cli/shell"
+	"assay/internal/simulator"
 	"assay/internal/study/catalog"
 )
 
@@ -95,13 +99,19 @@ func (h *history) lost(ctx context.Context, a Action) error {
 		return err
 	}
 	h.back, h.ran = true, false
+	h.severed = len(h.live) > 0
+	if h.held, err = h.handedOut(); err != nil {
+		return err
+	}
 	if err := errors.Join(h.m.links.drop(), os.RemoveAll(h.home())); err != nil {
 		return err
 	}
-	for _, vendor := range h.study.vendors() {
+	vendors := h.study.vendors()
+	for _, vendor := range append(vendors, vendors...) { // judges' answers may be found before those that they judge
 		for _, end := range []ending{a.End, {}} { // who is disturbed does it again
-			if err := h.sane(h.assay(ctx, end, "adopt", vendor, "--study", "study.yaml")); err != nil {
-				return err
+			s := h.assay(ctx, end, "adopt", vendor, "--study", "study.yaml")
+			if noRoom := end.How == full && strings.Contains(s.err, syscall.ENOSPC.Error()); !noRoom && h.sane(s) != nil {
+				return h.sane(s)
 			}
 			if end.How == power {
 				if err := h.m.loseUnsynced(); err != nil {
@@ -111,6 +121,33 @@ func (h *history) lost(ctx context.Context, a Action) error {
 			if a.End.How == "" {
 				break
 			}
+		}
+	}
+	return nil
+}
+
+// handedOut counts how often each request was billed in a batch so far.
+func (h *history) handedOut() (map[string]int, error) {
+	n := map[string]int{}
+	err := h.sim.EachCharge(func(c simulator.Charge) error {
+		_, key, err := assay.ParseCustomID(c.ID)
+		n[key.String()]++
+		return err
+	})
+	return n, err
+}
+
+// checkRecovered holds what a lost home has paid for again against what providers still held: an answer of a batch that had ended is
+// recovered, and not bought a second time.
+func (h *history) checkRecovered(ctx context.Context, all []runState, b bill) error {
+	losing := func(f string) bool { return !strings.Contains(f, " ask ") && !strings.Contains(f, " upload ") }
+	if len(h.held) == 0 || h.severed || slices.ContainsFunc(h.Faults, losing) {
+		return nil
+	}
+	for key, was := range h.held {
+		if now := len(b.batch[key]); now > was {
+			return breaks(L1, h.statuses(ctx, all), "what a provider holds of a home that was lost is recovered",
+				"%s was billed %d times before, and %d times in all", b.batch[key][0].ID, was, now)
 		}
 	}
 	return nil

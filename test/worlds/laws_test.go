@@ -227,7 +227,7 @@ func (h *history) judgeWorld(ctx context.Context) error {
 	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkLost,
 		h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkLabels, h.checkAnswers, h.checkVerdicts, h.checkPages,
 		h.checkSecrets,
-		h.checkNumbers, h.checkAdvice} {
+		h.checkNumbers, h.checkAdvice, h.checkRecovered} {
 		if err := check(ctx, all, b); err != nil {
 			return err
 		}

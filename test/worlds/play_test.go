@@ -54,6 +54,8 @@ type history struct {
 	rotated bool // the keys are others
 	labels  int  // that the program has acknowledged
 
+	held    map[string]int    // how often requests were billed in batches when the home was lost
+	severed bool              // live answers were lost with it, and what follows them
 	damaged map[string]string // files that the person did not change: what happened to them
 }
 
@@ -132,8 +134,15 @@ func (h *history) charged(c simulator.Charge) {
 func (h *history) write() error {
 	var err error
 	for name, text := range map[string]string{"study.yaml": h.study.Text(), "items.csv": h.study.Table(), "gold.csv": h.study.GoldTable(),
-		"score.sh": h.study.Script()} {
+		"score.sh": h.study.Script(), "number.json": `{"type": "object", "properties": {"number": {"type": "string"}}}`} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600))
+	}
+	if !h.study.Pictures {
+		return err
+	}
+	err = errors.Join(err, os.MkdirAll(filepath.Join(h.dir, "pictures"), 0o700))
+	for _, it := range h.study.Items {
+		err = errors.Join(err, os.WriteFile(filepath.Join(h.dir, "pictures", it.ID+".png"), it.picture(), 0o600))
 	}
 	return err
 }

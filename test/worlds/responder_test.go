@@ -24,8 +24,11 @@ const noVerdict = "Both have their merits, and I would rather not say."
 // Respond answers by what is asked alone.
 func (w *steadfast) Respond(q *minds.Question) minds.Answer {
 	asked := *q
-	h := fnv.New64a()
-	fmt.Fprintln(h, q.Model, q.System, q.Messages)
+	h, shown := fnv.New64a(), ""
+	for _, thing := range q.Shown {
+		shown += thing.Sum
+	}
+	fmt.Fprintln(h, q.Model, q.System, q.Messages, shown)
 	asked.Draw = h.Sum64()
 	a := w.Writer.Respond(&asked)
 	if n := asked.Draw >> 8 % 16; n < uint64(len(hostile)) && !strings.Contains(a.Text, "{") {
@@ -42,7 +45,11 @@ func (w *steadfast) Respond(q *minds.Question) minds.Answer {
 		if w.given == nil {
 			w.given = map[string]bool{}
 		}
-		w.given[exchange(q.Model, q.Messages[0].Text, a.Text)] = true
+		text := a.Text
+		for _, c := range a.Calls {
+			text += "[calls " + c.Name + " " + string(c.Arguments) + "]"
+		}
+		w.given[exchange(q.Model, q.Messages[0].Text+shown, text)] = true
 	}
 	return a
 }
@@ -55,5 +62,5 @@ func (w *steadfast) gave(model, question, answer string) bool {
 }
 
 func exchange(model, question, answer string) string {
-	return strings.Join([]string{model, strings.TrimSpace(question), strings.TrimSpace(answer)}, "\x00")
+	return strings.Join([]string{model, strings.TrimSpace(question), strings.Join(strings.Fields(answer), "")}, "\x00")
 }

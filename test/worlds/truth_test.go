@@ -26,7 +26,7 @@ func (h *history) checkAnswers(ctx context.Context, all []runState, _ bill) erro
 		_, models[l.Name], _ = strings.Cut(l.Model, "/")
 	}
 	for _, it := range h.study.Items {
-		questions[it.ID] = strings.ReplaceAll(h.study.asked(), "{{ text }}", it.Text)
+		questions[it.ID] = strings.ReplaceAll(h.study.asked(), "{{ text }}", it.Text) + h.study.shown(it)
 	}
 	h.assay(ctx, ending{}, "show", all[0].Run+":"+h.study.Items[0].ID+":"+h.study.Lanes[0].Name) // printed for checkSecrets
 	for key, row := range rows {

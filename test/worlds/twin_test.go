@@ -49,7 +49,7 @@ func (w World) edited(end Study) (World, bool) {
 // lossy reports whether a fault of the world may leave requests without an answer, or give them another one.
 func (w World) lossy() bool {
 	return slices.ContainsFunc(w.Faults, func(f string) bool {
-		losing := []string{"refuse", "fail-lines", "expire", "missing", "malformed", "error-200 x3"}
+		losing := []string{"refuse", "fail-lines", "expire", "missing", "malformed", "error-200 x3", "404 x60", "no-output for"}
 		return slices.ContainsFunc(losing, func(word string) bool { return strings.Contains(f, word) })
 	})
 }

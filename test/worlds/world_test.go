@@ -160,7 +160,8 @@ func (w *World) disaster(r *rand.Rand) []Action {
 	if r.IntN(4) == 0 { // what comes late
 		return []Action{{Do: doWait, Wait: 7 * time.Hour}, w.command(r, "resume", "--all"), {Do: doWait, Wait: 20 * time.Hour}}
 	}
-	if r.IntN(3) == 0 {
+	calls := slices.ContainsFunc(w.Actions, func(a Action) bool { return a.Do == doCall }) // nobody recovers those
+	if r.IntN(3) == 0 && !calls {
 		lost := w.command(r, doLost)
 		lost.Aside = nil
 		return []Action{{Do: doWait, Wait: time.Duration(r.IntN(40)) * time.Hour}, lost, w.command(r, "run")}
@@ -198,15 +199,18 @@ func (w *World) aim(r *rand.Rand) {
 	case 3:
 		w.Study.Mode, w.Study.Repeats, w.Study.High = "live", 2, true
 		w.Study.Budget = w.Study.guess() * int64(4+r.IntN(8)) / 8
-		w.Faults = []string{"* ask drop-reply 50% x" + pick(r, "4", "8")}
+		w.Faults = []string{"* ask drop-reply 50% x" + pick(r, "8", "20")}
 	case 4:
 		w.Study.Mode, w.Study.Budget, w.Study.LiveBelow = "batch", 0, 0
-		w.Faults = []string{vendorOf(r, w.Study) + " fetch missing=1 " + pick(r, "x4", "x5")}
-		later, all := Action{Do: doWait, Wait: 7 * time.Hour}, Action{Do: "resume", Args: []string{"resume", "--all"}}
-		then = []Action{later, all, later, all}
+		w.Study.Compare = ""
+		w.Study.Lanes = []Lane{{"l0", "openai/" + pick(r, "gpt-4.1-mini", "gpt-4.1-nano")}}
+		w.Faults = []string{"openai check no-output for=2h"}
+		later := Action{Do: doWait, Wait: 7 * time.Hour}
+		then = []Action{later, then[0], later, then[0]}
 	case 5:
 		vendor, _, _ := strings.Cut(w.Study.Lanes[0].Model, "/")
 		w.Study.Mode, w.Study.Budget, w.Faults = "live", 0, []string{vendor + " ask 404 x60"}
+		w.Study.Items, w.Study.Repeats, w.Study.Turns = w.Study.Items[:1], 2, nil // few enough that all are asked before the lane stops
 		then = append([]Action{{Do: doRead}}, then...)
 	case 6:
 		vendor, _, _ := strings.Cut(judgeModel, "/")
@@ -317,6 +321,12 @@ func (w World) String() string {
 	}
 	if s.Compare != "" {
 		fmt.Fprintf(&b, ", pairs %s", s.Compare)
+	}
+	if s.Pictures {
+		b.WriteString(", pictures")
+	}
+	if s.Tool {
+		b.WriteString(", a tool")
 	}
 	if s.Budget > 0 {
 		fmt.Fprintf(&b, ", budget $%.4f", float64(s.Budget)/1e9)

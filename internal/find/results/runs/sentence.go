@@ -170,11 +170,14 @@ func (s Standing) Next(named string) []Step {
 	resume := Step{Command: "assay resume " + named, Does: "goes on with it"}
 	switch s.Cause {
 	case CauseSegments:
-		list := Step{Command: "assay status " + named + " --segments", Does: "lists them, assay resolve decides"}
-		if s.Job.Job == "" {
-			return []Step{list}
+		first := Step{Command: "assay status " + named + " --segments", Does: "lists them, assay resolve decides"}
+		if s.Listed {
+			first = Step{Command: "assay resolve " + named + " SEGMENT", Does: "decides"}
 		}
-		return []Step{list, {First: "set a key that works",
+		if s.Job.Job == "" {
+			return []Step{first}
+		}
+		return []Step{first, {First: "where a key is refused, set a key that works",
 			Command: fmt.Sprintf("assay resolve %s %d --adopt %s", named, s.Job.No, results.ShellWord(s.Job.Job))}}
 	case CauseLane:
 		return s.mend(named)

@@ -69,6 +69,7 @@ type Standing struct {
 	Until   time.Time     // of a wait
 	Job     store.Segment // the first held one whose job was made
 	Short   string        // what the budget does not cover, with what it needs; empty: it is not known
+	Listed  bool          // all segments are printed beside it
 
 	Run   store.Run
 	Far   RunProgress

@@ -186,6 +186,9 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 		return shell.Usage("name the JOB…s of one run first: `assay resume` would ask for all of it again",
 			"%s, and run %s has none of these answers", &workspace.SeveralRunsError{Runs: lostRuns(all)}, run.ID)
 	}
+	if joined < answers && p.Waves > 1 {
+		fmt.Fprintln(a.Stderr, "some may follow answers that other providers hold: once those are joined, type it again")
+	}
 	fmt.Fprintf(a.Stderr, "nothing was sent; `assay resume %s` asks for the rest\n", a.home.Named(run))
 	return nil
 }

@@ -163,6 +163,7 @@ func PrintStatus(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 		printNotes(ctx, w, h, run), printCaches(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
+	is.Listed = more.segments
 	if err := printWaits(ctx, w, h, is); err != nil || !more.segments {
 		return err
 	}
