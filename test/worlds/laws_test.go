@@ -224,10 +224,9 @@ func (h *history) judgeWorld(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, check := range []func(context.Context, []runState, bill) error{h.checkBooks, h.checkStates, h.checkPaidOnce, h.checkLost,
-		h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkLabels, h.checkAnswers, h.checkVerdicts, h.checkPages,
-		h.checkSecrets,
-		h.checkNumbers, h.checkAdvice, h.checkRecovered} {
+	for _, check := range []func(context.Context, []runState, bill) error{h.checkRecovered, h.checkBooks, h.checkStates,
+		h.checkPaidOnce, h.checkLost, h.checkMadeOnce, h.checkRaw, h.checkConsent, h.checkReuse, h.checkLabels, h.checkAnswers,
+		h.checkVerdicts, h.checkPages, h.checkSecrets, h.checkNumbers, h.checkAdvice} {
 		if err := check(ctx, all, b); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	count = flag.Int("worlds", 140, "how many worlds are played")
+	count = flag.Int("worlds", 200, "how many worlds are played")
 	first = flag.Uint64("seed", 39, "the first seed")
 	until = flag.Duration("for", 0, "play worlds for so long, whatever their number")
 	keep  = flag.String("keep", "", "write the smallest form of a world that breaks a law to this file, such as testdata/kept/NAME.json")

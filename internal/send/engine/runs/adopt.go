@@ -56,14 +56,27 @@ func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provi
 		if all, err = x.adopt(ctx, name, jobs, waves); err != nil {
 			return err
 		}
-		// Others may answer what is asked once more answers are joined.
-		whole := slices.DeleteFunc(slices.Clone(all), func(r Recovery) bool { return r.Joined < r.Answers })
-		return x.record(ctx, name, whole)
+		whole, err := x.wholly(ctx, all)
+		return errors.Join(err, x.record(ctx, name, whole))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("adopt into run %d: %w", run, err)
 	}
 	return all, nil
+}
+
+// wholly returns the jobs of which every answer was joined, now or earlier. Others may answer what is asked once more answers are joined.
+func (x *extension) wholly(ctx context.Context, all []Recovery) (whole []Recovery, err error) {
+	for _, r := range all {
+		in, err := x.Ledger.Reader.AnswersIn(ctx, x.Run.No, adoptedBy(r.Job))
+		if err != nil {
+			return nil, err
+		}
+		if r.Joined == r.Answers || in.Answers >= r.Answers {
+			whole = append(whole, r)
+		}
+	}
+	return whole, nil
 }
 
 // adopt takes the answers of jobs at a provider, under the lease of the run.
