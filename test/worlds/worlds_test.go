@@ -158,7 +158,8 @@ func shrink(t *testing.T, w World, o outcome) (World, outcome) {
 	for _, simpler := range []func(*Study){
 		func(s *Study) { s.Items = s.Items[:1] }, func(s *Study) { s.Items = s.Items[:(len(s.Items)+1)/2] },
 		func(s *Study) { s.Lanes, s.Compare = s.Lanes[:1], "" }, func(s *Study) { s.Compare = "" }, func(s *Study) { s.Judge = "" },
-		func(s *Study) { s.Pictures = false }, func(s *Study) { s.Tool = false }, func(s *Study) { s.Jury = "" }, func(s *Study) { s.Gold = "" },
+		func(s *Study) { s.Pictures = false }, func(s *Study) { s.Tool = false },
+		func(s *Study) { s.Jury = "" }, func(s *Study) { s.Gold = "" },
 		func(s *Study) { s.Turns = nil }, func(s *Study) { s.Repeats = 1 }, func(s *Study) { s.Canary = false },
 		func(s *Study) { s.Budget, s.High = 0, false }, func(s *Study) { s.LiveBelow = 0 },
 	} {

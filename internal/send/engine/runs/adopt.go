@@ -56,7 +56,7 @@ func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provi
 		if all, err = x.adopt(ctx, name, jobs, waves); err != nil {
 			return err
 		}
-		whole, err := x.wholly(ctx, all)
+		whole, err := wholly(ctx, x, all)
 		return errors.Join(err, x.record(ctx, name, whole))
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provi
 }
 
 // wholly returns the jobs of which every answer was joined, now or earlier. Others may answer what is asked once more answers are joined.
-func (x *extension) wholly(ctx context.Context, all []Recovery) (whole []Recovery, err error) {
+func wholly(ctx context.Context, x *extension, all []Recovery) (whole []Recovery, err error) {
 	for _, r := range all {
 		in, err := x.Ledger.Reader.AnswersIn(ctx, x.Run.No, adoptedBy(r.Job))
 		if err != nil {
