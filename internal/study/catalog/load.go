@@ -23,6 +23,9 @@ func Load(files fs.FS) (*Catalog, error) {
 	if c.vendors, err = readRows[Vendor](files, "data/vendors.yaml"); err != nil {
 		return nil, err
 	}
+	for i := range c.vendors {
+		c.vendors[i].boundJobs()
+	}
 	if c.families, err = readFolder[Family](files, "data/families"); err != nil {
 		return nil, err
 	}
@@ -49,6 +52,15 @@ func Load(files fs.FS) (*Catalog, error) {
 		return nil, err
 	}
 	return c, c.check()
+}
+
+// mostInJob bounds the requests of a job where its vendor allows more, or any number: what settles a job holds all its keys in memory.
+const mostInJob = 200_000
+
+func (v *Vendor) boundJobs() {
+	if l := &v.Limits; v.Batch && (l.Requests == 0 || l.Requests > mostInJob) {
+		l.Requests = mostInJob
+	}
 }
 
 // readFolder reads the rows of every file in a folder, in the order of the files' names.
