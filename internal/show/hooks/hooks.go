@@ -4,6 +4,8 @@ package hooks
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -14,10 +16,10 @@ import (
 
 // Receiver answers notices on one path for each provider, such as /openai.
 type Receiver struct {
-	secrets map[string][]Secret
-	wake    func(ctx context.Context, job string) error
-	now     func() time.Time
-	jobs    chan string
+	by   map[string]Verifier
+	wake func(ctx context.Context, job string) error
+	now  func() time.Time
+	jobs chan string
 
 	mu   sync.Mutex
 	seen map[string]time.Time // ids of notices that were taken, and when
@@ -34,9 +36,15 @@ const (
 	most, waiting = 100_000, 1000
 )
 
-// New makes a receiver for providers whose secrets are given. wake makes the poll of a job come at once, where it is one of ours.
-func New(secrets map[string][]Secret, now func() time.Time, wake func(ctx context.Context, job string) error) *Receiver {
-	return &Receiver{secrets: secrets, wake: wake, now: now, jobs: make(chan string, waiting), seen: map[string]time.Time{}}
+// Verifier is what the notices of a provider are verified with.
+type Verifier struct {
+	Secrets []Secret
+	Tokens  *Tokens // nil: it sends none, or they are not taken
+}
+
+// New makes a receiver for providers whose verifiers are given. wake makes the poll of a job come at once, where it is one of ours.
+func New(by map[string]Verifier, now func() time.Time, wake func(ctx context.Context, job string) error) *Receiver {
+	return &Receiver{by: by, wake: wake, now: now, jobs: make(chan string, waiting), seen: map[string]time.Time{}}
 }
 
 // Work wakes the polls of jobs whose notices were taken until the context ends. failed is called with each that did not work.
@@ -55,7 +63,7 @@ func (r *Receiver) Work(ctx context.Context, failed func(error)) {
 
 // ServeHTTP verifies a notice and answers at once; what it wakes is done after.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	secrets, ok := r.secrets[strings.Trim(q.URL.Path, "/")]
+	by, ok := r.by[strings.Trim(q.URL.Path, "/")]
 	switch {
 	case !ok:
 		http.NotFound(w, q)
@@ -70,13 +78,13 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, "the body is too large or was cut off", http.StatusRequestEntityTooLarge)
 		return
 	}
-	id := q.Header.Get("webhook-id")
-	switch verify(secrets, id, q.Header.Get("webhook-timestamp"), q.Header.Get("webhook-signature"), body, r.now()) {
+	id, is := by.verify(q, body, r.now())
+	switch is {
 	case forged:
 		http.Error(w, "the signature is not the provider's", http.StatusUnauthorized)
 		return
 	case stale:
-		http.Error(w, "the timestamp is more than five minutes from now", http.StatusBadRequest)
+		http.Error(w, "the time of the notice is more than five minutes from now", http.StatusBadRequest)
 		return
 	}
 	if !r.take(q.URL.Path+" "+id, jobOf(body)) {
@@ -84,6 +92,16 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// verify checks a notice, and returns the id under which it counts once: a token is good for one notice, whatever stands beside it.
+func (v Verifier) verify(q *http.Request, body []byte, now time.Time) (id string, is judgement) {
+	id, signature := q.Header.Get("webhook-id"), q.Header.Get("webhook-signature")
+	if v.Tokens != nil && isToken(signature) {
+		sum := sha256.Sum256([]byte(signature))
+		return hex.EncodeToString(sum[:]), v.Tokens.verify(q.Context(), signature, now)
+	}
+	return id, verify(v.Secrets, id, q.Header.Get("webhook-timestamp"), signature, body, now)
 }
 
 // take puts a job into the line of those to be woken, once for each notice. It reports whether there was room.

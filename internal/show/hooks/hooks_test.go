@@ -52,7 +52,7 @@ func receiver(t *testing.T) (*hooks.Receiver, hooks.Secret, func() []string) {
 		t.Fatal(two, err)
 	}
 	woken := make(chan string, 2000)
-	r := hooks.New(map[string][]hooks.Secret{"openai": one, "gemini": two}, func() time.Time { return now },
+	r := hooks.New(map[string]hooks.Verifier{"openai": {Secrets: one}, "gemini": {Secrets: two}}, func() time.Time { return now },
 		func(_ context.Context, job string) error { woken <- job; return nil })
 	calls := 0
 	return r, one[0], func() (all []string) {

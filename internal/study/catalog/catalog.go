@@ -82,6 +82,7 @@ type Vendor struct {
 	OpenHeaders []string  `yaml:"open_headers"` // headers of its requests that hold no secret; a * at the end matches any ending
 	DeniedHint  string    `yaml:"denied_hint"`  // what to do when it refuses the account
 	HookEnv     string    `yaml:"hook_env"`     // the variable with the secret of its webhooks; empty: it sends none when a job ends
+	HookTokens  HookToken `yaml:"hook_tokens"`  // of webhooks that one job is made with
 	StorageEnv  string    `yaml:"storage_env"`  // the variable that names another address of the storage it reads files from
 	IDPattern   string    `yaml:"id_pattern"`   // the ids that lines of its batch files may have; empty: any
 	IDWords     string    `yaml:"id_words"`     // the same in words
@@ -120,6 +121,13 @@ const (
 	cachedAsLive cachedRule = ""      // the live rate
 	cachedStack  cachedRule = "stack" // the live rate and the discount on top
 )
+
+// HookToken is how a vendor's webhooks that carry a token in the place of a signature are verified. The zero value: it sends none.
+type HookToken struct {
+	AudienceEnv string `yaml:"audience_env"` // the variable with whom tokens are made for
+	KeysEnv     string `yaml:"keys_env"`     // the variable with another place of its public keys: a file or a URL
+	Keys        string `yaml:"keys"`         // the vendor's own place
+}
 
 // Limits are a vendor's limits on batches. 0 means unknown, and an unknown limit is no problem.
 type Limits struct {

@@ -1,11 +1,14 @@
 package driving
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -34,9 +37,9 @@ func (h hooked) serve(ctx context.Context, f listenFlags, w *shell.World) (wait 
 	if err != nil {
 		return nil, err
 	}
-	paths := "/" + strings.Join(slices.Sorted(maps.Keys(f.secrets)), " and /")
+	paths := "/" + strings.Join(slices.Sorted(maps.Keys(f.verifiers)), " and /")
 	fmt.Fprintf(w.Stderr, "http://%s takes webhooks at %s\n", on.Addr(), paths)
-	r := hooks.New(f.secrets, w.Now, h.wake)
+	r := hooks.New(f.verifiers, w.Now, h.wake)
 	var wg sync.WaitGroup
 	wg.Go(func() { r.Work(ctx, func(err error) { fmt.Fprintln(w.Stderr, "assay: a webhook woke nothing:", err) }) })
 	wg.Go(func() {
@@ -64,7 +67,7 @@ func (h hooked) wake(ctx context.Context, job string) error {
 	return nil
 }
 
-// checkHooks reads the secrets of all providers that have one, where webhooks are wanted.
+// checkHooks reads what the webhooks of all providers are verified with, where they are wanted.
 func (f *listenFlags) checkHooks(w *shell.World) error {
 	if f.hooks == "" {
 		return nil
@@ -72,7 +75,7 @@ func (f *listenFlags) checkHooks(w *shell.World) error {
 	if _, _, err := net.SplitHostPort(f.hooks); err != nil {
 		return shell.Usage("", "--hooks: address %q: want HOST:PORT, such as 127.0.0.1:7791", f.hooks)
 	}
-	f.secrets = map[string][]hooks.Secret{}
+	f.verifiers = map[string]hooks.Verifier{}
 	var variables []string
 	for _, v := range catalog.Default().Vendors() {
 		if v.HookEnv == "" {
@@ -83,11 +86,15 @@ func (f *listenFlags) checkHooks(w *shell.World) error {
 		if err != nil {
 			return shell.Usage("", "%s: %s", v.HookEnv, err)
 		}
-		if len(secrets) > 0 {
-			f.secrets[v.Name] = secrets
+		by := hooks.Verifier{Secrets: secrets}
+		if by.Tokens, err = hookTokens(w, v.HookTokens); err != nil {
+			return shell.Usage("", "%s: %s", v.HookTokens.KeysEnv, err)
+		}
+		if len(secrets) > 0 || by.Tokens != nil {
+			f.verifiers[v.Name] = by
 		}
 	}
-	if len(f.secrets) == 0 {
+	if len(f.verifiers) == 0 {
 		return shell.Usage(strings.Join(variables, " or ")+", or one with _FILE behind it, has the signing secret that the provider showed",
 			"--hooks: no secret is set to verify webhooks with")
 	}
@@ -105,4 +112,49 @@ func hookSecrets(w *shell.World, variable string) ([]hooks.Secret, error) {
 		text = string(b)
 	}
 	return hooks.ParseSecrets(text)
+}
+
+// hookTokens returns what verifies webhooks that carry a token, where the audience of these is given; nil: they are not taken. The keys are
+// pinned by a file, or asked for where they are published.
+func hookTokens(w *shell.World, t catalog.HookToken) (*hooks.Tokens, error) {
+	audience, _ := w.Env(t.AudienceEnv)
+	if t.AudienceEnv == "" || audience == "" {
+		return nil, nil
+	}
+	place, _ := w.Env(t.KeysEnv)
+	place = cmp.Or(place, t.Keys)
+	if u, err := url.Parse(place); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+		if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && (ip == nil || !ip.IsLoopback()) {
+			return nil, fmt.Errorf("keys come by https, or from a file")
+		}
+		return &hooks.Tokens{Audience: audience, Keys: func(ctx context.Context) ([]byte, error) { return getKeys(ctx, w.HTTP, place) }}, nil
+	}
+	text, err := w.Disk.ReadFile(place)
+	if err == nil {
+		_, err = hooks.ParseKeys(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &hooks.Tokens{Audience: audience, Keys: func(context.Context) ([]byte, error) { return w.Disk.ReadFile(place) }}, nil
+}
+
+// mostKeys is how many bytes a document of keys may have.
+const mostKeys = 1 << 20
+
+// getKeys reads a document of public keys. It follows no redirect.
+func getKeys(ctx context.Context, from http.RoundTripper, place string) ([]byte, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := from.RoundTrip(q)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", place, resp.Status)
+	}
+	return io.ReadAll(io.LimitReader(resp.Body, mostKeys))
 }

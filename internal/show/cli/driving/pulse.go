@@ -29,7 +29,7 @@ type listenFlags struct {
 	log    string
 	hooks  string
 
-	secrets map[string][]hooks.Secret // of webhooks, by provider
+	verifiers map[string]hooks.Verifier // of webhooks, by provider
 }
 
 // register adds the flags to a command that works for long.
