@@ -11,10 +11,13 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/dice"
+	"assay/internal/simulator/eyes"
 	"assay/internal/simulator/rules"
 	"assay/internal/simulator/spill"
 )
@@ -34,6 +37,9 @@ type File struct {
 	Keep    time.Duration // how long it lives; 0: for ever
 	gone    time.Time     // when it was deleted; zero: it was not
 
+	looked *sync.Once // at what requests may show
+	thing  eyes.Thing
+
 	Generation int64 // Cloud Storage: which version of the object this is
 }
 
@@ -52,7 +58,7 @@ func (s *Service) uploads(v *Vendor, account string, at time.Time) bodies.Upload
 	if v.NoFile == nil {
 		return nil
 	}
-	return func(id string) ([]byte, *rules.Rejection) {
+	return func(id string) (eyes.Thing, *rules.Rejection) {
 		s.mu.Lock()
 		f := s.fileByID[scoped(v.Name, account, id)]
 		if f != nil && !f.there(at) {
@@ -60,14 +66,20 @@ func (s *Service) uploads(v *Vendor, account string, at time.Time) bodies.Upload
 		}
 		s.mu.Unlock()
 		if f == nil {
-			return nil, v.NoFile(id)
+			return eyes.Thing{}, v.NoFile(id)
 		}
-		raw, err := os.ReadFile(f.Path)
-		if err != nil {
-			return nil, rules.Plain(http.StatusInternalServerError, 0)
-		}
-		return raw, nil
+		return f.look(), nil
 	}
+}
+
+// look looks at the file once.
+func (f *File) look() eyes.Thing {
+	f.looked.Do(func() {
+		if raw, err := os.ReadFile(f.Path); err == nil { // else it is of no kind
+			f.thing = eyes.Look(raw)
+		}
+	})
+	return f.thing
 }
 
 // Output is a result file by its own id.
@@ -78,9 +90,17 @@ type Output struct {
 
 // KeepFile registers a file for the caller's account, unless its id is taken.
 func (c *Call) KeepFile(f *File) *rules.Rejection {
+	rej := c.keepFile(f)
+	if rej == nil && c.Vendor.NoFile != nil && f.Purpose != "batch" && !strings.Contains(f.MIME, "jsonl") {
+		f.look() // while it is sent, and not while a job is made that names thousands
+	}
+	return rej
+}
+
+func (c *Call) keepFile(f *File) *rules.Rejection {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	f.vendor, f.Account = c.Vendor.Name, cmp.Or(f.Account, c.Account)
+	f.vendor, f.Account, f.looked = c.Vendor.Name, cmp.Or(f.Account, c.Account), new(sync.Once)
 	k := scoped(f.vendor, f.Account, f.ID)
 	if old := c.s.fileByID[k]; old != nil && old.there(f.Made) {
 		return &rules.Rejection{Status: http.StatusConflict, Code: "already_exists", Message: "File " + f.ID + " already exists."}

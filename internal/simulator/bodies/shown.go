@@ -12,8 +12,8 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// Uploads finds the bytes of a file that a client has uploaded, by the id or the address that a request names it by.
-type Uploads func(id string) ([]byte, *rules.Rejection)
+// Uploads finds a file that a client has uploaded, by the id or the address that a request names it by.
+type Uploads func(id string) (eyes.Thing, *rules.Rejection)
 
 // viewer reads what a request shows. The first thing that is wrong with it stays.
 type viewer struct {
@@ -47,7 +47,11 @@ func (v *viewer) inline(kind eyes.Kind, declared, data, detail string) {
 
 // inspect shows bytes.
 func (v *viewer) inspect(kind eyes.Kind, declared string, raw []byte, encoded int, detail string) {
-	t := eyes.Look(raw)
+	v.judge(kind, declared, eyes.Look(raw), encoded, detail)
+}
+
+// judge shows a thing that was looked at.
+func (v *viewer) judge(kind eyes.Kind, declared string, t eyes.Thing, encoded int, detail string) {
 	t.Detail = detail
 	switch {
 	case t.Kind != kind:
@@ -102,12 +106,12 @@ func (v *viewer) upload(kind eyes.Kind, id, detail string) {
 		v.fail(rules.NotFound("No such File object: %s", id))
 		return
 	}
-	raw, rej := v.rd.Uploads(id)
+	t, rej := v.rd.Uploads(id)
 	if rej != nil {
 		v.fail(rej)
 		return
 	}
-	v.inspect(kind, "", raw, 0, detail)
+	v.judge(kind, "", t, 0, detail)
 }
 
 // end returns what is wrong with what a request shows.
