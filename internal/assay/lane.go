@@ -58,6 +58,8 @@ type Params struct {
 	N          int        `json:",omitempty"` // answers to one request; 0: one
 	Logprobs   int        `json:",omitempty"` // likeliest tokens of each place, with their probabilities; 0: none
 
+	Headers map[string]string `json:",omitempty"` // of its provider's calls: they change what a request means there
+
 	Extra map[string]json.RawMessage // further body fields, sent as they are
 }
 

@@ -47,19 +47,20 @@ type Study struct {
 // Provider is one entry under `providers:`.
 type Provider struct {
 	decode.Where
-	Kind     string         `json:"kind,omitempty" jsonschema:"which vendor's API it speaks; the entry's own name when omitted"`
-	BaseURL  string         `json:"base_url,omitempty" jsonschema:"where requests go; such a provider gets only the key named here"`
-	Key      string         `json:"key,omitempty" jsonschema:"the environment variable that holds the key, as ${NAME}"`
-	Project  string         `json:"project,omitempty"`
-	Location string         `json:"location,omitempty"`
-	Input    string         `json:"input,omitempty" jsonschema:"Vertex, Bedrock: gs:// or s3:// folder for input files"`
-	Output   string         `json:"output,omitempty" jsonschema:"Vertex, Bedrock: gs:// or s3:// folder for results"`
-	Role     string         `json:"role,omitempty" jsonschema:"Bedrock: the role (its ARN) that jobs read and write files in"`
-	Account  string         `json:"account,omitempty" jsonschema:"Fireworks: the account"`
-	Version  string         `json:"version,omitempty" jsonschema:"the API version to ask for"`
-	Window   Duration       `json:"window,omitempty" jsonschema:"completion window of a job, where the provider lets one choose"`
-	Limits   ProviderLimits `json:"limits,omitzero" jsonschema:"over the built-in limits"`
-	Live     Live           `json:"live,omitzero" jsonschema:"caps for live calls"`
+	Kind     string                 `json:"kind,omitempty" jsonschema:"which vendor's API it speaks; the entry's own name when omitted"`
+	BaseURL  string                 `json:"base_url,omitempty" jsonschema:"where requests go; such a provider gets only the key named here"`
+	Key      string                 `json:"key,omitempty" jsonschema:"the environment variable that holds the key, as ${NAME}"`
+	Project  string                 `json:"project,omitempty"`
+	Location string                 `json:"location,omitempty"`
+	Input    string                 `json:"input,omitempty" jsonschema:"Vertex, Bedrock: gs:// or s3:// folder for input files"`
+	Output   string                 `json:"output,omitempty" jsonschema:"Vertex, Bedrock: gs:// or s3:// folder for results"`
+	Role     string                 `json:"role,omitempty" jsonschema:"Bedrock: the role (its ARN) that jobs read and write files in"`
+	Account  string                 `json:"account,omitempty" jsonschema:"Fireworks: the account"`
+	Version  string                 `json:"version,omitempty" jsonschema:"the API version to ask for"`
+	Headers  decode.Ordered[string] `json:"headers,omitempty" jsonschema:"headers of all its calls, for betas: of the few names that hold no secret"`
+	Window   Duration               `json:"window,omitempty" jsonschema:"completion window of a job, where the provider lets one choose"`
+	Limits   ProviderLimits         `json:"limits,omitzero" jsonschema:"over the built-in limits"`
+	Live     Live                   `json:"live,omitzero" jsonschema:"caps for live calls"`
 }
 
 // ProviderLimits override the catalogue's row; 0 leaves it.

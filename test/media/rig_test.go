@@ -41,6 +41,7 @@ type bench struct {
 
 	mu      sync.Mutex
 	live    map[string]bodies.Usage // billed for live answers, by provider
+	betas   []string                // of calls that ask for one
 	uploads map[string]int          // calls that uploaded files which are no lines of requests, by provider
 }
 
@@ -76,6 +77,11 @@ func newBench(t *testing.T) *bench {
 // counting counts the uploads of files that requests show.
 func (b *bench) counting(sim http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.mu.Lock()
+		if beta := r.Header.Get("Anthropic-Beta"); beta != "" {
+			b.betas = append(b.betas, r.Method+" "+r.URL.Path+" "+beta)
+		}
+		b.mu.Unlock()
 		vendor, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		if r.Method == http.MethodPost && strings.HasSuffix(path, "/files") && !r.URL.Query().Has("upload_id") {
 			body, err := io.ReadAll(r.Body)
@@ -116,7 +122,7 @@ func (b *bench) write(name string, content []byte) {
 	}
 }
 
-// assay runs a command and returns what it prints; it wants one of these exit codes.
+// assay runs a command and returns what it prints, with its trouble where it has some; it wants one of these exit codes.
 func (b *bench) assay(codes []int, args ...string) string {
 	b.t.Helper()
 	var out, trouble bytes.Buffer
@@ -128,6 +134,9 @@ func (b *bench) assay(codes []int, args ...string) string {
 	})
 	if !slices.Contains(codes, got) {
 		b.t.Fatalf("assay %s: exit code %d\n%s%s", strings.Join(args, " "), got, out.String(), trouble.String())
+	}
+	if got != 0 {
+		return out.String() + trouble.String()
 	}
 	return out.String()
 }

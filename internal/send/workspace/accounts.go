@@ -95,6 +95,12 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 			cfg.Amazon = nil
 		}
 	}
+	for _, h := range p.Headers {
+		if cfg.Headers == nil {
+			cfg.Headers = map[string]string{}
+		}
+		cfg.Headers[h.Name] = h.Value
+	}
 	a.fill(&cfg, v)
 	cfg.HTTP = a.world.Exchanges.Around(cfg.HTTP, cfg.Key)
 	cfg.Deadline, cfg.Stall = a.deadline, a.stall

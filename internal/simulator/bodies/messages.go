@@ -2,6 +2,7 @@ package bodies
 
 import (
 	"cmp"
+	"strings"
 
 	"assay/internal/simulator/dice"
 	"assay/internal/simulator/minds"
@@ -11,7 +12,10 @@ import (
 )
 
 // Messages is the dialect of Anthropic's messages.
-type Messages struct{ Version string }
+type Messages struct {
+	Version string
+	Betas   string // of the call
+}
 
 // Read takes a body apart.
 func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
@@ -55,6 +59,9 @@ func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection
 		API: "messages", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"), TopK: intOf(b, "top_k"),
 		MaxTokens: q.MaxTokens, MaxField: "max_tokens", Effort: stringOf(b, "output_config", "effort"), Prefill: role == "assistant",
 		Thinking: stringOf(b, "thinking", "type"), Budget: b.GetInt("thinking", "budget_tokens"), Version: d.Version,
+	}
+	if rd.Batch && strings.Contains(d.Betas, "output-300k-2026-03-24") {
+		a.Longer = 300_000
 	}
 	c := rules.ParseClaude(q.Model)
 	q.Effort, q.Budget = a.Effort, a.Budget

@@ -24,6 +24,7 @@ type Asked struct {
 	TopP        *float64
 	TopK        *int
 	MaxTokens   int
+	Longer      int    // a limit of output that a beta sets in the place of the model's; 0: none
 	MaxField    string // the field the output limit came in
 	Effort      string
 	EffortField string
@@ -193,7 +194,7 @@ func checkClaude(a Asked) *Rejection {
 	if a.Version >= NewGeneration && (a.Temperature != nil || a.TopP != nil || a.TopK != nil) {
 		return Invalid("", "", "temperature, top_p and top_k: Extra inputs are not permitted")
 	}
-	if most := c.most(); most > 0 && a.MaxTokens > most {
+	if most := max(c.most(), a.Longer); c.most() > 0 && a.MaxTokens > most {
 		return Invalid("", "", "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s", a.MaxTokens,
 			most, a.Model)
 	}

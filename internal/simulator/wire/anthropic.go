@@ -61,7 +61,7 @@ type anthropic struct{}
 const archiveAfter = 29 * day
 
 func messagesOf(c *backend.Call) bodies.Messages {
-	return bodies.Messages{Version: c.Request.Header.Get("Anthropic-Version")}
+	return bodies.Messages{Version: c.Request.Header.Get("Anthropic-Version"), Betas: c.Request.Header.Get("Anthropic-Beta")}
 }
 
 // anthropicVersion lets both generations of the API in: the older with a key in its own header or a bearer, the newer with

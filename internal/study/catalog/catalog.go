@@ -70,6 +70,8 @@ type Vendor struct {
 	Limits        Limits   `yaml:"limits"`
 	CacheMarks    bool     `yaml:"cache_marks"`
 	CacheKey      bool     `yaml:"cache_key"`
+	BetaHeaders   []string `yaml:"beta_headers"`  // headers that a study may set; no key is read from them
+	LongOutput    LongBeta `yaml:"long_output"`   // a beta with longer answers in batches
 	ServiceTiers  []string `yaml:"service_tiers"` // what a lane may ask for; "*": not checked
 	AnyModel      bool     `yaml:"any_model"`     // models have names of the user's own, so that an unknown one is no surprise
 	Like          string   `yaml:"like"`          // the vendor whose models, rules and prices hold here too
@@ -121,6 +123,14 @@ const (
 	cachedAsLive cachedRule = ""      // the live rate
 	cachedStack  cachedRule = "stack" // the live rate and the discount on top
 )
+
+// LongBeta is a beta with which models write more than they do else, in batches alone.
+type LongBeta struct {
+	Header string   `yaml:"header"`
+	Value  string   `yaml:"value"`
+	Tokens int      `yaml:"tokens"`
+	Models []string `yaml:"models"` // patterns
+}
 
 // HookToken is how a vendor's webhooks that carry a token in the place of a signature are verified. The zero value: it sends none.
 type HookToken struct {

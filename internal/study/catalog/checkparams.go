@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -130,9 +131,19 @@ func (b Bounds) words(key string) string {
 	return key + ": " + number(*b.Min)
 }
 
+// meant reports whether a lane asks for the beta, and its model has it.
+func (b LongBeta) meant(headers map[string]string, model string) bool {
+	return b.Header != "" && slices.ContainsFunc(strings.Split(headers[b.Header], ","), func(v string) bool {
+		return strings.TrimSpace(v) == b.Value
+	}) && slices.ContainsFunc(b.Models, func(p string) bool { ok, _ := path.Match(p, bareName(model)); return ok })
+}
+
 // limit holds max_tokens against what the model can write.
 func (k *checker) limit() {
 	n, most := k.p.MaxTokens, k.found.Model.MaxOut
+	if long := k.vendor.LongOutput; most > 0 && long.meant(k.p.Headers, k.lane.Model) && k.lane.Mode != assay.ModeLive {
+		most = max(most, long.Tokens)
+	}
 	switch {
 	case n < 0:
 		k.problem("max_tokens", "write a positive number, or remove max_tokens", "max_tokens %d is negative", n)

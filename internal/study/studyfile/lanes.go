@@ -146,6 +146,13 @@ func (r *reader) addLane(spec study.LaneSpec, name string, params *decode.Node) 
 	if !r.splitModel(&lane, k) {
 		return
 	}
+	p, _ := r.study.Providers.Find(lane.Provider)
+	for _, e := range p.Headers {
+		if lane.Params.Headers == nil {
+			lane.Params.Headers = map[string]string{}
+		}
+		lane.Params.Headers[strings.ToLower(e.Name)] = e.Value
+	}
 	r.study.Lanes = append(r.study.Lanes, lane)
 }
 

@@ -21,6 +21,7 @@ func Study(in *plan.Input, keySet func(name string) bool) assay.Problems {
 	var problems assay.Problems
 	d := checker{in}
 	d.checkLanes(&problems)
+	d.checkHeaders(&problems)
 	d.checkPrices(&problems)
 	d.checkKeys(keySet, &problems)
 	for i := range d.Study.Stages {

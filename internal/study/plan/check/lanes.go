@@ -27,7 +27,9 @@ func (d checker) checkLanes(problems *assay.Problems) {
 				"lane %s: no provider is called %q", l.Name, l.Provider)
 			continue
 		}
-		for _, issue := range d.Catalog.Check(l.Lane, kind, d.Today) {
+		own := l.Lane
+		own.Mode = cmp.Or(own.Mode, assay.Mode(d.Study.Mode))
+		for _, issue := range d.Catalog.Check(own, kind, d.Today) {
 			*problems = append(*problems, assay.Problem{
 				Place: l.Where.Key(issue.Param), What: "lane " + l.Name + ": " + issue.What, Hint: issue.Hint, Warning: issue.Warning,
 				Lane: l.Name,
