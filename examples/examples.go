@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-//go:embed */*.csv */*.jsonl */*.md */*.txt */*.yaml lanes/scenes pictures/shown spec-compliance/inputs
+//go:embed */*.csv */*.json */*.jsonl */*.md */*.txt */*.yaml lanes/scenes pictures/shown spec-compliance/inputs
 var files embed.FS // by their kinds: a folder in which someone has run the example holds a ledger, too
 
 // Example is one example study.
@@ -25,6 +25,7 @@ func All() []Example {
 		{"writing-pairs", "twenty texts compared in pairs, under five prompts and two traits, by several judges", folder("writing-pairs")},
 		{"lanes", "fifteen lanes of five model families on twenty-one scenes: 315 requests", folder("lanes")},
 		{"pictures", "twelve small pictures: three models describe them, a rule and a judge that sees them compare", folder("pictures")},
+		{"tools", "twelve messages, two tools, three models: who calls the right one, and who none where none helps?", folder("tools")},
 	}
 }
 

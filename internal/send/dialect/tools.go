@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
@@ -73,8 +74,9 @@ func (w *body) generateTools() {
 	if len(tools) > 0 {
 		w.value("tools", func(p *parts.Writer) { p.GenerateTools(tools) })
 	}
-	if c.Mode != "" {
-		w.value("toolConfig", func(p *parts.Writer) { p.GenerateChoice(c) })
+	strict := slices.ContainsFunc(tools, func(t assay.Tool) bool { return t.Strict != nil && *t.Strict })
+	if c.Mode != "" || strict {
+		w.value("toolConfig", func(p *parts.Writer) { p.GenerateChoice(c, strict) })
 	}
 }
 

@@ -38,7 +38,7 @@ func cleanCommand(w *shell.World) *cobra.Command {
 			"jobs that are\n" +
 			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (the default for " +
 			tidyVendors() + ").\n" +
-			"Files that requests show and that were uploaded there go with --remote, once nothing is under way at the provider.\n\n" +
+			"Uploaded pictures and documents go, too, once nothing is under way there.\n\n" +
 			"--check compares the folder or bucket of artifacts with the ledger, of one run or of all, and deletes nothing: it names " +
 			"artifacts that are\n" +
 			"missing or damaged, and those that the ledger does not know. --hash reads all their bytes and compares the SHA-256.",

@@ -92,3 +92,18 @@ func (c *Catalog) Maker(vendor, model string) string {
 	maker, _ := c.makerOf(v, model)
 	return maker
 }
+
+// LongBeta is a beta with which models write more than they do else, in batches alone.
+type LongBeta struct {
+	Header string   `yaml:"header"`
+	Value  string   `yaml:"value"`
+	Tokens int      `yaml:"tokens"`
+	Models []string `yaml:"models"` // patterns
+}
+
+// HookToken is how a vendor's webhooks that carry a token in the place of a signature are verified. The zero value: it sends none.
+type HookToken struct {
+	AudienceEnv string `yaml:"audience_env"` // the variable with whom tokens are made for
+	KeysEnv     string `yaml:"keys_env"`     // the variable with another place of its public keys: a file or a URL
+	Keys        string `yaml:"keys"`         // the vendor's own place
+}

@@ -124,21 +124,6 @@ const (
 	cachedStack  cachedRule = "stack" // the live rate and the discount on top
 )
 
-// LongBeta is a beta with which models write more than they do else, in batches alone.
-type LongBeta struct {
-	Header string   `yaml:"header"`
-	Value  string   `yaml:"value"`
-	Tokens int      `yaml:"tokens"`
-	Models []string `yaml:"models"` // patterns
-}
-
-// HookToken is how a vendor's webhooks that carry a token in the place of a signature are verified. The zero value: it sends none.
-type HookToken struct {
-	AudienceEnv string `yaml:"audience_env"` // the variable with whom tokens are made for
-	KeysEnv     string `yaml:"keys_env"`     // the variable with another place of its public keys: a file or a URL
-	Keys        string `yaml:"keys"`         // the vendor's own place
-}
-
 // Limits are a vendor's limits on batches. 0 means unknown, and an unknown limit is no problem.
 type Limits struct {
 	Requests       int           `yaml:"requests"`        // requests in one batch

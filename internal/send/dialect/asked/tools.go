@@ -137,6 +137,11 @@ func (t *taker) generateTools() {
 		p.ToolChoice = assay.ToolChoice{Mode: assay.ToolNamed, Name: names[0]}
 	case mode == "AUTO", mode == "NONE", mode == "ANY" && len(names) == 0:
 		p.ToolChoice.Mode = map[string]assay.ToolMode{"AUTO": assay.ToolAuto, "NONE": assay.ToolNone, "ANY": assay.ToolAny}[mode]
+	case mode == "VALIDATED" && len(names) == 0:
+		p.ToolChoice.Mode = assay.ToolAuto
+		for i := range p.Tools {
+			p.Tools[i].Strict = new(true)
+		}
 	default:
 		calling.lose("mode")
 	}

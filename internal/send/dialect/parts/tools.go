@@ -187,9 +187,14 @@ func (w *Writer) GenerateTools(tools []assay.Tool) {
 	w.raw("]}]")
 }
 
-// GenerateChoice writes a choice as Gemini has it.
-func (w *Writer) GenerateChoice(c assay.ToolChoice) {
+// GenerateChoice writes a choice as Gemini has it. That arguments have to fit their schema is a mode of its own there; a call that is
+// forced keeps to it anyway.
+func (w *Writer) GenerateChoice(c assay.ToolChoice, strict bool) {
 	w.raw(`{"functionCallingConfig":{"mode":"`)
+	if strict && (c.Mode == "" || c.Mode == assay.ToolAuto) {
+		w.raw(`VALIDATED"}}`)
+		return
+	}
 	if c.Mode == assay.ToolNamed {
 		w.raw(`ANY","allowedFunctionNames":[`)
 		w.quoted(c.Name)

@@ -127,7 +127,8 @@ func hookTokens(w *shell.World, t catalog.HookToken) (*hooks.Tokens, error) {
 		if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && (ip == nil || !ip.IsLoopback()) {
 			return nil, fmt.Errorf("keys come by https, or from a file")
 		}
-		return &hooks.Tokens{Audience: audience, Keys: func(ctx context.Context) ([]byte, error) { return getKeys(ctx, w.HTTP, place) }}, nil
+		get := func(ctx context.Context) ([]byte, error) { return getKeys(ctx, w.HTTP, place) }
+		return &hooks.Tokens{Audience: audience, Keys: get}, nil
 	}
 	text, err := w.Disk.ReadFile(place)
 	if err == nil {

@@ -39,6 +39,8 @@ func (d checker) checkHeaders(problems *assay.Problems) {
 // likeKey reports whether a text begins as some vendor's keys do.
 func (d checker) likeKey(text string) bool {
 	return slices.ContainsFunc(d.Catalog.KeyForms(), func(form string) bool {
-		return slices.ContainsFunc(strings.Split(text, ","), func(word string) bool { return strings.HasPrefix(strings.TrimSpace(word), form) })
+		return slices.ContainsFunc(strings.Split(text, ","), func(word string) bool {
+			return strings.HasPrefix(strings.TrimSpace(word), form)
+		})
 	})
 }

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 
 	"assay/internal/assay"
@@ -17,6 +19,13 @@ func (d checker) checkCallable(st *study.Stage, problems *assay.Problems) {
 		if err := plan.CheckSchema(t.Parameters.JSON); err != nil {
 			problems.Add(t.Where.Key("parameters"), "a JSON Schema such as {type: object, properties: {city: {type: string}}}",
 				"tool %s: its parameters are no schema: %s", t.Name, err)
+			continue
+		}
+		if t.Strict != nil && *t.Strict {
+			if why := loose(t.Parameters.JSON); why != "" {
+				problems.Add(t.Where.Key("strict"), "every object has additionalProperties: false, and all of its properties are required",
+					"tool %s: providers refuse strict with this schema: %s", t.Name, why)
+			}
 		}
 	}
 	for _, l := range d.uses(st) {
@@ -32,4 +41,36 @@ func (d checker) checkCallable(st *study.Stage, problems *assay.Problems) {
 			problems.Add(st.Where.Key(rule.Param), rule.Hint, "stage %s, lane %s: %s", st.Name, l.Name, rule.What)
 		}
 	}
+}
+
+// loose returns why arguments cannot be held to a schema, as OpenAI and those who copy it see it; empty: they can.
+func loose(schema []byte) string {
+	var top any
+	if json.Unmarshal(schema, &top) != nil {
+		return ""
+	}
+	return looseAt("parameters", top)
+}
+
+func looseAt(place string, v any) string {
+	node, _ := v.(map[string]any)
+	properties, _ := node["properties"].(map[string]any)
+	if node["type"] == "object" || properties != nil {
+		if closed, is := node["additionalProperties"].(bool); !is || closed {
+			return place + " may have other properties"
+		}
+		required, _ := node["required"].([]any)
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			if !slices.Contains(required, any(name)) {
+				return place + "." + name + " is not required"
+			}
+			if why := looseAt(place+"."+name, properties[name]); why != "" {
+				return why
+			}
+		}
+	}
+	if node["items"] != nil {
+		return looseAt(place+".items", node["items"])
+	}
+	return ""
 }
