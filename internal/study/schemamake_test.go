@@ -177,6 +177,7 @@ func (g *schemas) unions() {
 func (g *schemas) structures() {
 	mapOf[Any](g)
 	mapOf[decode.Ordered[Any]](g)
+	mapOf[string](g)
 	mapOf[Names](g)
 	mapOf[Provider](g)
 	input := infer[Input](g)

@@ -59,7 +59,7 @@ func (s Stage) Callable() []assay.Tool {
 // ToolRule is the call that an answer has to make.
 type ToolRule struct {
 	decode.Where
-	Name      string       `json:"name" jsonschema:"the tool that has to be called; its one call, or the first with this name"`
+	Name      string       `json:"name,omitempty" jsonschema:"the tool that has to be called; its one call, or the first with this name"`
 	Arguments RawArguments `json:"arguments,omitzero" jsonschema:"arguments that the call has to have; texts may be templates"`
 	Whole     bool         `json:"whole,omitempty" jsonschema:"the call has these arguments and no others (false)"`
 	None      bool         `json:"none,omitempty" jsonschema:"the answer has to call no tool"`
