@@ -76,7 +76,7 @@ func (c *checker) lead() *Table {
 // percent and dollars are how sentences have them.
 var (
 	percent = regexp.MustCompile(`^(\d+(?:\.\d+)?%) of the planned verdicts are there\.`)
-	least   = regexp.MustCompile(`Least of stage (\S+): (\d+(?:\.\d+)?%)\.`)
+	least   = regexp.MustCompile(`The fewest, (\d+(?:\.\d+)?%), are in stage (\S+)\.`)
 	broken  = regexp.MustCompile(`([\d,]+) answers? (?:was|were) cut short, ([\d,]+) refused\.`)
 )
 
@@ -102,7 +102,7 @@ func (c *checker) sentence(t *Table) {
 		c.said("share of the planned verdicts", m[1], float64(valid)/float64(wanted))
 	}
 	if m := least.FindStringSubmatch(text); m != nil {
-		c.said("least of stage "+m[1], m[2], lowest)
+		c.said("least of stage "+m[2], m[1], lowest)
 	}
 	cut, refused := 0, 0
 	for _, a := range c.Answers {

@@ -156,6 +156,9 @@ func (d *drawnLabels) complete(judge uint32) (items, left []string) {
 			continue
 		}
 		whole := !d.pairs() || len(labels) == pairOf(0, len(lanesOf(labels)))
+		if labels = d.onJudged(judge, labels); len(labels) == 0 {
+			continue
+		}
 		for _, l := range labels {
 			_, judged := l.verdicts[judge]
 			whole = whole && judged && l.n > 0
@@ -283,7 +286,7 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 	}
 	labels := func(n int) (sum int) {
 		for _, item := range items[:n] {
-			sum += len(d.byItem[item])
+			sum += len(d.onJudged(judge, d.byItem[item]))
 		}
 		return sum
 	}

@@ -60,6 +60,24 @@ func (v *Validity) sample(draw *analysis.Draw) *drawnLabels {
 	return d
 }
 
+// onJudged leaves the labels on lanes that a judge judged at all: of what a file has beyond them, the judge's numbers are not.
+func (d *drawnLabels) onJudged(judge uint32, labels []*drawnLabel) []*drawnLabel {
+	if d.draw != nil || d.pairs() || int(judge) >= len(d.verdicts) {
+		return labels
+	}
+	has := func(l *drawnLabel) bool { return d.verdicts[judge].Has(l.lane) }
+	if !slices.ContainsFunc(labels, func(l *drawnLabel) bool { return !has(l) }) {
+		return labels
+	}
+	var out []*drawnLabel
+	for _, l := range labels {
+		if has(l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // eachOf returns how far each of several judges was checked.
 func (v *Validity) eachOf() (out []analysis.JudgeChecked) {
 	by := v.EachChecked()

@@ -139,3 +139,30 @@ func TestAJuryThatHasToAgreeIsRefusedWithTheReason(t *testing.T) {
 		t.Errorf("%+v: %s", c, c.Words())
 	}
 }
+
+func TestLabelsOnALaneThatWasNotJudgedAreNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(8, 8))
+	label := map[bool]string{true: "right", false: "wrong"}
+	var rows, people []analysis.Row
+	for i := range 200 {
+		item := fmt.Sprintf("q%03d", i)
+		for _, lane := range []string{"one", "two"} {
+			is := r.Float64() < 0.6
+			if lane == "one" {
+				rows = append(rows, said(lane, item, label[is == (r.Float64() < 0.9)]))
+			}
+			if i%4 == 0 {
+				row := by("human:anna", said(lane, item, label[is]))
+				row.Probability = 0.25
+				people = append(people, row)
+			}
+		}
+	}
+	stage := correct()
+	stage.Validated, stage.People = false, []string{"human:anna"}
+	b := board(t, judgedAgainst(t, stage, analysis.Default(stage), people, append(rows, people...)))
+	if c := b.Checked; c.State != checked.Checked || c.Items != 50 || c.Labels != 50 || !b.Corrected() || !b.Places[0].Judge.OK {
+		t.Errorf("%s: %+v", b.Checked.Words(), b.Places)
+	}
+}

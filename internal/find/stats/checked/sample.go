@@ -80,6 +80,16 @@ func (s *Sample) Judged(cluster, lane int, verdict float64) {
 	t.n, t.sum = t.n+1, t.sum+verdict
 }
 
+// Has reports whether the judge has judged any answer of a lane.
+func (s *Sample) Has(lane int) bool {
+	for at := lane; at < len(s.verdicts) && lane < s.lanes; at += s.lanes {
+		if s.verdicts[at].n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // With returns the same verdicts with other labels.
 func (s *Sample) With(labels []Label) *Sample {
 	return &Sample{lanes: s.lanes, verdicts: s.verdicts, labels: labels}

@@ -216,7 +216,7 @@ func (d document) verdictsThere(lead *ranked) (text string, complete bool) {
 	}
 	text = percentOf(share.Value) + " of the planned verdicts are there."
 	if name != "" && len(stages) > 1 {
-		text += " Least of stage " + name + ": " + percentOf(worst) + "."
+		text += " The fewest, " + percentOf(worst) + ", are in stage " + name + "."
 	}
 	return text + d.cutOrRefused(), !d.Report.Incomplete()
 }
