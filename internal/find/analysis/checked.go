@@ -160,6 +160,9 @@ func (c *Checked) LabelsOf(lane int) int {
 			return e.Labels
 		}
 	}
+	if c.Corrected != nil && lane < len(c.Corrected.Values) { // one lane alone
+		return c.Corrected.Values[lane].Labels
+	}
 	return 0
 }
 

@@ -165,4 +165,8 @@ func TestLabelsOnALaneThatWasNotJudgedAreNotWaitedFor(t *testing.T) {
 	if c := b.Checked; c.State != checked.Checked || c.Items != 50 || c.Labels != 50 || !b.Corrected() || !b.Places[0].Judge.OK {
 		t.Errorf("%s: %+v", b.Checked.Words(), b.Places)
 	}
+	one, two := b.Checked.Corrected.Values[0], b.Checked.Corrected.Values[1]
+	if b.Checked.LabelsOf(0) != 50 || !one.Value.OK || two.Value.OK || two.Value.Why != "no verdicts" {
+		t.Errorf("%d labels: %+v, %+v", b.Checked.LabelsOf(0), one, two)
+	}
 }

@@ -291,6 +291,11 @@ func (e *estimate) value(lane, clusters int) Value {
 	if e.verdicts[lane].n > 0 {
 		v.Judge = stats.Known(e.verdicts[lane].sum / e.verdicts[lane].n)
 	}
+	if len(e.s.drawn()) >= FewestClusters { // there are enough on others
+		if v.Value = v.Judge; v.Judge.OK {
+			v.Value = stats.Undefined("no labels")
+		}
+	}
 	v.SE, v.Interval = v.Value, stats.NoInterval("%s", v.Value.Why)
 	if e.s.lane != nil {
 		v.Labels = e.s.lane[lane]
