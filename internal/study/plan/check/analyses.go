@@ -1,7 +1,10 @@
 package check
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
@@ -51,8 +54,31 @@ func (d checker) checkAnalyses(problems *assay.Problems) {
 		if err := spec.Check(&s); err != nil {
 			problems.Add(a.Where.At, "", "%s", err)
 		}
+		d.checkGroups(a, st, problems)
 		if lanes := laneNames(d.Study); a.Against != "" && a.Baseline == "" && !slices.Contains(lanes, a.Against) {
 			problems.Add(a.Where.Key("against"), assay.Choices(a.Against, lanes), "against: there is no lane %q", a.Against)
 		}
+	}
+}
+
+// checkGroups wants what findings are grouped by, or held against, to be there: a field of every finding, or one of the items.
+func (d checker) checkGroups(a *study.Analysis, st *study.Stage, problems *assay.Problems) {
+	scope := d.itemScope(d.Root(st))
+	if scope.Open {
+		return
+	}
+	names := slices.Sorted(maps.Keys(scope.Fields))
+	missing := func(key, field string, known []string) {
+		if top, _, _ := strings.Cut(field, "."); !slices.Contains(names, top) {
+			problems.Add(a.Where.Key(key), cmp.Or(assay.DidYouMean(field, known), assay.ThereAre(known)), "%s: no item has a field %q", key, field)
+		}
+	}
+	for _, f := range a.By.List {
+		if !analysis.OwnField(f) {
+			missing("by", f, slices.Concat(analysis.OwnFields(), names))
+		}
+	}
+	if a.With != "" {
+		missing("with", a.With, names)
 	}
 }
