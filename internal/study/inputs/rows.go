@@ -100,10 +100,15 @@ func (f file) made(n int) made {
 	return made{n: n}
 }
 
-// skipBOM takes the mark of UTF-8 away and refuses that of UTF-16.
+// skipBOM takes the mark of UTF-8 away and refuses that of UTF-16, and what is plainly of another format than its name says.
 func skipBOM(f file, in *bufio.Reader) error {
-	head, _ := in.Peek(3)
+	head, _ := in.Peek(4)
+	table := f.format == formatCSV || f.format == formatTSV
 	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return problem(assay.Place{File: f.path, Line: 1, Col: 1}, "is it a spreadsheet? save it as CSV", "the file is a ZIP archive")
+	case table && (bytes.HasPrefix(head, []byte("[{")) || bytes.HasPrefix(head, []byte(`{"`))):
+		return problem(assay.Place{File: f.path, Line: 1, Col: 1}, "name it .json, or .jsonl where each line is an object", "the file is JSON")
 	case bytes.HasPrefix(head, []byte{0xEF, 0xBB, 0xBF}):
 		_, err := in.Discard(3)
 		return err
