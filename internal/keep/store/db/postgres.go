@@ -102,7 +102,9 @@ func (postgres) clockText(string) string {
 	return `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
 }
 
-func (postgres) has(column, pattern string) string { return `lower(` + column + ` COLLATE "C") LIKE ` + pattern }
+func (postgres) has(column, pattern string) string {
+	return `lower(` + column + ` COLLATE "C") LIKE ` + pattern
+}
 
 func (postgres) bytewise(column string) string { return column + ` COLLATE "C"` }
 
