@@ -103,17 +103,18 @@ func (f file) made(n int) made {
 // skipBOM takes the mark of UTF-8 away and refuses that of UTF-16, and what is plainly of another format than its name says.
 func skipBOM(f file, in *bufio.Reader) error {
 	head, _ := in.Peek(4)
+	first := assay.Place{File: f.path, Line: 1, Col: 1}
 	table := f.format == formatCSV || f.format == formatTSV
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return problem(assay.Place{File: f.path, Line: 1, Col: 1}, "is it a spreadsheet? save it as CSV", "the file is a ZIP archive")
+		return problem(first, "is it a spreadsheet? save it as CSV", "the file is a ZIP archive")
 	case table && (bytes.HasPrefix(head, []byte("[{")) || bytes.HasPrefix(head, []byte(`{"`))):
-		return problem(assay.Place{File: f.path, Line: 1, Col: 1}, "name it .json, or .jsonl where each line is an object", "the file is JSON")
+		return problem(first, "name it .json, or .jsonl where each line is an object", "the file is JSON")
 	case bytes.HasPrefix(head, []byte{0xEF, 0xBB, 0xBF}):
 		_, err := in.Discard(3)
 		return err
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}), bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
-		return problem(assay.Place{File: f.path, Line: 1, Col: 1}, "save the file as UTF-8", "the file is UTF-16")
+		return problem(first, "save the file as UTF-8", "the file is UTF-16")
 	}
 	return nil
 }

@@ -70,7 +70,8 @@ func (d checker) checkGroups(a *study.Analysis, st *study.Stage, problems *assay
 	names := slices.Sorted(maps.Keys(scope.Fields))
 	missing := func(key, field string, known []string) {
 		if top, _, _ := strings.Cut(field, "."); !slices.Contains(names, top) {
-			problems.Add(a.Where.Key(key), cmp.Or(assay.DidYouMean(field, known), assay.ThereAre(known)), "%s: no item has a field %q", key, field)
+			problems.Add(a.Where.Key(key), cmp.Or(assay.DidYouMean(field, known), assay.ThereAre(known)),
+				"%s: no item has a field %q", key, field)
 		}
 	}
 	for _, f := range a.By.List {
