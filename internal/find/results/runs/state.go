@@ -71,11 +71,12 @@ type Standing struct {
 	Short   string        // what the budget does not cover, with what it needs; empty: it is not known
 	Listed  bool          // all segments are printed beside it
 
-	Run   store.Run
-	Far   RunProgress
-	Needs store.Attention
-	Pulse store.Pulse // of an open run
-	Alive bool        // a process drives it, or will when its next step is due
+	Run      store.Run
+	Far      RunProgress
+	Needs    store.Attention
+	Pulse    store.Pulse // of an open run
+	Alive    bool        // a process drives it, or will when its next step is due
+	allShort bool        // the budget covers none of the jobs that wait
 
 	now time.Time
 }
@@ -157,7 +158,8 @@ func (s *Standing) open(ctx context.Context, r *results.Reader, st engine.RunSta
 		}
 	}
 	_, file := batchrun.Of(s.Run)
-	still := p.InFlight+p.Live+p.Staged+p.Again == 0 || !s.Alive && p.InFlight == 0
+	// What is due later may be a look for late results alone: that sends nothing.
+	still := p.InFlight+p.Live+p.Staged+p.Again == 0 || p.InFlight == 0 && (!s.Alive || s.Pulse.Holder == "" && s.allShort)
 	switch {
 	case s.Run.State == store.RunPreparing:
 		s.State = StatePlanned
@@ -230,7 +232,9 @@ func (s *Standing) shortOfMoney(ctx context.Context, r *results.Reader) (bool, e
 		return false, nil
 	}
 	waiting, err := r.Ledger.Segments(ctx, s.Run.No, store.Staged, store.Uploaded, store.Launched)
+	n := len(waiting)
 	waiting = slices.DeleteFunc(waiting, func(g store.Segment) bool { return !engine.OverBudget(g) })
+	s.allShort = n > 0 && len(waiting) == n
 	if err != nil || len(waiting) > 0 {
 		s.Short = needed(waiting)
 		return err == nil, err

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"slices"
+	"time"
 
 	"assay/internal/keep/store"
 )
@@ -44,4 +45,17 @@ func (v *drive) needsOtherKeys(ctx context.Context) (bool, error) {
 	}
 	moving, err := v.Engine.Moving(ctx, v.run)
 	return err == nil && moving == n, err
+}
+
+// idle reports whether nothing moves any more, though something did at the last look, which may have been another process's: what comes
+// next, if anything, is a look for results that may come late.
+func (v *drive) idle(ctx context.Context, next time.Time) (bool, error) {
+	if next.IsZero() {
+		return true, nil
+	}
+	if v.st.Waiting || v.st.Moving == 0 || next.Sub(v.Engine.Clock.Now()) <= v.Engine.Timing.Busy {
+		return false, nil
+	}
+	moving, err := v.Engine.Moving(ctx, v.run)
+	return err == nil && moving == 0, err
 }

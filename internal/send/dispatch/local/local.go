@@ -158,7 +158,11 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if next.IsZero() && (v.looked || v.last) || v.rests(next) {
+	idle, err := v.idle(ctx, next)
+	if err != nil {
+		return false, err
+	}
+	if idle && (v.looked || v.last) || v.rests(next) {
 		if v.justPaused() {
 			return false, v.Engine.Clock.Sleep(ctx, v.Engine.Timing.Busy)
 		}
@@ -167,7 +171,7 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	if over, err := v.needsOtherKeys(ctx); over || err != nil {
 		return over, err
 	}
-	if next.IsZero() { // the last look was another process's, and only a look finds out what the run waits for
+	if idle { // only a look finds out what the run waits for
 		v.last = true
 		return false, v.Engine.Ledger.Leases.RunDue(ctx, v.run, v.Engine.Clock.Now())
 	}
