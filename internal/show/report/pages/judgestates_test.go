@@ -97,3 +97,22 @@ func TestPagesShowEachStateOfAJudge(t *testing.T) {
 		}
 	}
 }
+
+// TestNoMoreLabelsAreAskedForWherePairsAreBoughtInRounds: further ones would be chosen, too, and the advice would lead to itself.
+func TestNoMoreLabelsAreAskedForWherePairsAreBoughtInRounds(t *testing.T) {
+	t.Parallel()
+	for _, inRounds := range []bool{false, true} {
+		d := stateOf(t, func(c *analysis.Checked) { c.State, c.Chosen = checked.Unchecked, true })
+		if inRounds {
+			d.Report.Leaderboards[0].Rounds = &analysis.Rounds{Looks: 3, Planned: 4, Stopped: "the goal is settled"}
+		}
+		var md bytes.Buffer
+		if err := pages.Markdown(&md, d); err != nil {
+			t.Fatal(err)
+		}
+		asks, says := strings.Contains(md.String(), "assay label"), strings.Contains(md.String(), "no sample of them can be drawn")
+		if asks == inRounds || says != inRounds {
+			t.Errorf("in rounds %v: it asks for labels: %v, it says why not: %v\n%s", inRounds, asks, says, md.String())
+		}
+	}
+}

@@ -129,13 +129,17 @@ func (d document) checked(all []*ranked) []Caveat {
 		if c.Chosen {
 			labels = LabelsFor(len(r.Places), c.Pairs)
 		}
-		if labels > 0 && !c.Short() {
+		undrawn := c.Chosen && r.Rounds != nil // further labels would be of pairs that are chosen, too
+		if labels > 0 && !c.Short() && !undrawn {
 			more.Command = d.command("label", r.Stage, "--count", strconv.Itoa(labels))
 			more.Button, more.Size, more.People = "Check the judge", labelsTime(labels, "more label"), r.Stage
 		}
 		if !c.Decides() {
-			if more.Text = text + " Numbers are the judge's."; more.Command != "" {
+			switch more.Text = text + " Numbers are the judge's."; {
+			case more.Command != "":
 				more.Text = text + " Numbers are the judge's until then. Label more:"
+			case undrawn:
+				more.Text = text + " Numbers are the judge's: where pairs are bought in rounds, no sample of them can be drawn."
 			}
 			out = append(out, more)
 			continue
