@@ -155,7 +155,7 @@ func (q *Quote) words(pairs bool) string {
 	case q.score:
 		what, within = "means known within %.2g", q.Within
 	}
-	text := fmt.Sprintf("%s make "+what, assay.Count(q.Labels, "more label"), within)
+	text := fmt.Sprintf("%s %s "+what, assay.Count(q.Labels, "more label"), assay.Verb(q.Labels, "makes", "make"), within)
 	if q.Assumed {
 		text += ", if the judge is wrong on 15 of 100"
 	}

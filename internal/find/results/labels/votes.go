@@ -177,7 +177,8 @@ func (v Votes) Words() []string {
 	if left := v.wanted - v.Labelled; v.Quote != nil {
 		out = append(out, v.Quote.words(v.pairs))
 	} else if v.Machines && left > 0 {
-		out = append(out, fmt.Sprintf("%s make the judge's error bar known", assay.Count(left, "more label")))
+		out = append(out, fmt.Sprintf("%s %s the judge's error bar known", assay.Count(left, "more label"),
+			assay.Verb(left, "makes", "make")))
 	}
 	return out
 }
