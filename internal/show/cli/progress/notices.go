@@ -70,9 +70,9 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, all []store.Run, n
 	return lines, nil
 }
 
-// isPast reports whether a trouble is from before the first look, and nothing waits for it.
+// isPast reports whether a trouble is from before the first look, and it is tried again before the next one.
 func (n *notices) isPast(t store.Trouble, now time.Time) bool {
-	return n.past[t.Segment] == t.Reason && t.State != store.Held && !t.Wait.After(now) && !t.Due.After(now)
+	return n.past[t.Segment] == t.Reason && t.State != store.Held && !t.Wait.After(now) && !t.Due.After(now.Add(noticeEvery))
 }
 
 // lane returns a line about a lane that stopped, is held, or goes on.
