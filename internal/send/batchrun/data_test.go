@@ -31,11 +31,11 @@ func TestEndpointsThatGiveNoTextPassThrough(t *testing.T) {
 		{"mistral", "moderations", "", `{"model":"mistral-moderation-latest","input":["some hate"]}`, "", `"hate":true`, false},
 	} {
 		for _, mode := range []assay.Mode{assay.ModeBatch, assay.ModeLive} {
+			if mode == assay.ModeLive && x.model != "" { // a live call has no other place for the model
+				continue
+			}
 			name := strings.Join([]string{x.provider, x.name, x.model, string(mode)}, " ")
 			t.Run(name, func(t *testing.T) {
-				if mode == assay.ModeLive && x.model != "" {
-					t.Skip("a live call has no other place for the model")
-				}
 				t.Parallel()
 				text := ""
 				for _, id := range []string{"first line", "second"} {
