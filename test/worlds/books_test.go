@@ -2,6 +2,7 @@ package worlds
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,6 +97,28 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 	case billed-b.calls-h.lostLive(b) > spent+perhaps && !unsure && !h.lostLogs():
 		return breaks(L2, h.statuses(ctx, all), "what was billed is spent, or perhaps spent",
 			"billed %d, spent %d, perhaps %d nano-dollars; %d short", billed, spent, perhaps, billed-spent-perhaps)
+	}
+	return h.checkAside(ctx, all)
+}
+
+// checkAside looks for money that stays set aside although every answer came, with its price.
+func (h *history) checkAside(ctx context.Context, all []runState) error {
+	left := map[string]bool{}
+	err := h.rows(ctx, `SELECT DISTINCT r.id FROM outcomes o JOIN runs r ON r.no = o.run_no WHERE (o.ending = 'lost' OR o.cost_nano IS NULL)
+		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late > o.late)`,
+		func(row *sql.Rows) error {
+			var run string
+			err := row.Scan(&run)
+			left[run] = true
+			return err
+		})
+	if err != nil || h.back || h.lostLogs() { // what a lost log held is not known either
+		return err
+	}
+	for _, r := range all {
+		if r.Unpriced > 0 && !left[r.Run] {
+			return breaks(L2, h.statuses(ctx, all), "what came, with its price, is no longer set aside", "run %s: $%.9f", r.Run, r.Unpriced)
+		}
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (h *history) checkLabels(ctx context.Context, all []runState, _ bill) error
 
 // rotate gives the program other keys at every provider, or those of the beginning again.
 func (h *history) rotate() {
-	h.rotated = !h.rotated
+	h.rotated, h.rekeyed = !h.rotated, true
 	for name := range h.sim.BaseURLs("") {
 		v, ok := catalog.Default().Vendor(name)
 		if !ok || len(v.KeyEnv) == 0 || h.env[v.KeyEnv[0]] == "" {

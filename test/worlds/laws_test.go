@@ -159,6 +159,9 @@ func (h *history) settle(ctx context.Context) error {
 			if err := h.advance(ctx, r, n); err != nil {
 				return err
 			}
+			if h.rekeyed && strings.Contains(h.assay(ctx, ending{}, "status", r.Run).out, "made with another key") {
+				h.rotate() // what was begun with the others
+			}
 		}
 		time.Sleep(25 * time.Hour)
 	}

@@ -52,6 +52,7 @@ type history struct {
 	redos   int
 	raised  bool // the budget, by the person
 	rotated bool // the keys are others
+	rekeyed bool // they were, at some time
 	labels  int  // that the program has acknowledged
 
 	held    map[string]int    // how often requests were billed in batches when the home was lost

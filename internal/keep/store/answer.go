@@ -104,6 +104,7 @@ type Settlement struct {
 	Again    *Again       // the request is to be sent again; nil: not by itself
 	Reused   int64        // number of the run whose answer this is; 0: our own
 	Price    *assay.Money // of a reused answer: what it cost where it was paid for; nil: not known
+	Aside    assay.Money  // of a late one: what was set aside for it when it was given up
 	Unread   bool         // it is a judge's reply that no verdict can be read from
 }
 

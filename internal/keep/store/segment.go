@@ -267,6 +267,7 @@ type Segment struct {
 	LostCreates   int64       // create calls that were taken for lost: their jobs may show yet
 	Audited       int64       // of these, those whose jobs were looked for once more
 	LostMost      assay.Money // what they cost at most, as far as it counts as perhaps spent
+	Aside         assay.Money // the most that its answers of unknown cost and its results that were never handed out cost
 	Fence         string      // the handle of what a lost call names: to be deleted before anything is sent again
 	LostHandles   []string    // the handles of what earlier lost calls named
 	Absents       int64

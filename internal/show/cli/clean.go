@@ -96,6 +96,9 @@ func clean(ctx context.Context, w *shell.World, ref string, f cleanFlags) error 
 		return err
 	}
 	defer e.Close()
+	if _, err := h.ReleaseEnded(ctx, run); err != nil { // a process that was killed is at work on nothing
+		return err
+	}
 	done, err := e.Clean(ctx, run.No, runs.Remote(f.remote))
 	var held *store.HeldError
 	if errors.As(err, &held) {

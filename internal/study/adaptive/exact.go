@@ -29,7 +29,7 @@ func (q Quote) exactChance(n int) float64 {
 	for k := range beliefs {
 		d := b*found + math.Sqrt(b*q.Variance)*quantile((float64(k)+0.5)/beliefs)
 		right := min(max((1+d/max(rate, math.Abs(d)))/2, 0.001), 0.999)
-		often := max(rate, math.Abs(d))
+		often := min(max(rate, math.Abs(d)), 1)
 		if n <= fewItems {
 			for m := range n + 1 {
 				chance += x.resolved(m, right) * (atLeast(m, n, often) - atLeast(m+1, n, often)) / beliefs

@@ -71,3 +71,13 @@ func signTest(a, b int) float64 {
 	}
 	return min(1, 2*p)
 }
+
+// Found on a few items, a difference may be so large that what is believed of it passes 1: no more than every item is discordant.
+func TestADifferenceBeyondOneIsForetold(t *testing.T) {
+	t.Parallel()
+	q := Quote{Pair: Pair{Difference: 0.7, Variance: 0.0233}, Spread: 0.01, Exact: &Discordant{Ahead: 7, Items: 10, Level: 0.001}}.AsFound()
+	n, ok := q.Needed(0.8)
+	if !ok || n < 2 || n > 20 {
+		t.Errorf("%g more items (%t), want a few", n, ok)
+	}
+}

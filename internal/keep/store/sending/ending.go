@@ -62,7 +62,8 @@ func (s *Store) Finish(ctx context.Context, l store.Lease, due time.Time) error 
 // spent.
 func (s *Store) FinishUnpriced(ctx context.Context, l store.Lease, due time.Time, most assay.Money) error {
 	return s.move(ctx, l, move{op: "finish", to: store.Settled, from: []store.State{store.Fetched, store.Launched}, due: due,
-		set: `settled_ms = $4, reason = ''`, before: func(ctx context.Context, t *db.Txn) error { return spend(ctx, t, l.No) },
+		set: `settled_ms = $4, reason = '', aside_nano = $6`, args: []any{int64(most)},
+		before: func(ctx context.Context, t *db.Txn) error { return spend(ctx, t, l.No) },
 		alongside: func(ctx context.Context, t *db.Txn, run int64) error {
 			_, err := t.ExecContext(ctx, `UPDATE runs SET perhaps_nano = perhaps_nano + $2 WHERE no = $1`, run, int64(most))
 			return errors.Join(err, state.Wake(ctx, t, run))

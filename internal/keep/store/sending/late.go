@@ -38,6 +38,10 @@ func (s *Store) SettleLate(ctx context.Context, l store.Lease, block []store.Set
 		if tally.Written == 0 {
 			return nil
 		}
+		// What they bring may be asked about in turn.
+		if _, err := t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, g.run); err != nil {
+			return err
+		}
 		return state.Reopen(ctx, t, g.run, "answers came late")
 	})
 	return tally, err
@@ -86,7 +90,7 @@ func settleLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settleme
 	}
 	tally.Written++
 	tally.Surplus += lane.Surplus
-	return spendLate(ctx, t, g, o)
+	return spendLate(ctx, t, g, o, was)
 }
 
 // lateLane returns how a late outcome moves its request among the lane's counters.
@@ -141,11 +145,23 @@ func countLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlemen
 	return err
 }
 
-// spendLate adds what a late outcome cost to the run.
-func spendLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement) error {
+// spendLate adds what a late outcome cost to the run. What was set aside for it is free again.
+func spendLate(ctx context.Context, t *db.Txn, g lateSegment, o *store.Settlement, was assay.Ending) error {
 	var d delta
 	d.count(o, true)
-	_, err := t.ExecContext(ctx, `UPDATE runs SET spent_nano = spent_nano + $2, spent_unknown = spent_unknown + $3 WHERE no = $1`,
-		g.run, int64(d.cost.Sum), d.cost.Unknown)
+	free := int64(0)
+	if was == assay.Lost && o.Cost != nil {
+		err := t.QueryRowContext(ctx, `SELECT CASE WHEN aside_nano < $2 OR n_lost = 0 AND cost_unknown = 0 THEN aside_nano ELSE $2 END
+			FROM segments WHERE no = $1`, g.no, int64(o.Aside)).Scan(&free)
+		if err != nil {
+			return err
+		}
+	}
+	_, err := t.ExecContext(ctx, `UPDATE segments SET aside_nano = aside_nano - $2 WHERE no = $1`, g.no, free)
+	if err != nil {
+		return err
+	}
+	_, err = t.ExecContext(ctx, `UPDATE runs SET spent_nano = spent_nano + $2, spent_unknown = spent_unknown + $3,
+		perhaps_nano = perhaps_nano - $4 WHERE no = $1`, g.run, int64(d.cost.Sum), d.cost.Unknown, free)
 	return err
 }

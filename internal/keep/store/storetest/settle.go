@@ -297,6 +297,36 @@ func late(t *testing.T, fresh Fresh) {
 		}
 	})
 	lateAndSecondTries(t, fresh)
+	lateMoney(t, fresh)
+}
+
+func lateMoney(t *testing.T, fresh Fresh) {
+	t.Run("a late answer frees what was set aside for it, and opens groups that were complete", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		g := b.to(b.staged(store.Batch, 3), store.Fetched)
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone"}))
+		b.ok(b.s.Work.FinishUnpriced(b.ctx, g.Lease, time.Time{}, 9000))
+		b.ok(b.s.Work.PutGroup(b.ctx,
+			store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, Complete: true}))
+		for ord, left := range []assay.Money{9000, 6500, 4000} { // the first is of unknown cost
+			o := b.outcome(g, int64(ord), assay.Answered)
+			o.Aside = 2500
+			if ord == 0 {
+				o.Cost = nil
+			}
+			_, err := b.s.Work.SettleLate(b.ctx, g.Lease, []store.Settlement{o})
+			b.ok(err)
+			r, err := b.s.Reader.Run(b.ctx, b.run.No)
+			b.ok(err)
+			if r.Perhaps != left || b.segmentNow(g).Aside != left {
+				t.Errorf("after %d: %d are perhaps spent, %d of the segment; want %d", ord, r.Perhaps, b.segmentNow(g).Aside, left)
+			}
+		}
+		if groups, err := b.s.Reader.Groups(b.ctx, b.run.No); err != nil || len(groups) != 1 || groups[0].Complete {
+			t.Errorf("groups %+v, %v", groups, err)
+		}
+	})
 }
 
 func lateAndSecondTries(t *testing.T, fresh Fresh) {

@@ -52,6 +52,9 @@ func (w *work) lookLate(ctx context.Context) error {
 		files = append(files, a)
 	}
 	r := &reading{w: w, late: keys}
+	if r.aside, err = w.Aside(ctx, keys); err != nil {
+		return err
+	}
 	if err := errors.Join(r.readAll(ctx, files), r.readRest(ctx, files)); err != nil {
 		return err
 	}

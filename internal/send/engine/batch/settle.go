@@ -102,12 +102,13 @@ type reading struct {
 	places map[assay.Key]store.AttemptPlace
 	block  []store.Settlement
 	strays []store.Stray
-	got    int64               // settled on this walk
-	rest   bool                // the walk is over what is no answer
-	poor   map[assay.Key]bool  // requests with a line that is no answer
-	late   map[assay.Key]int64 // set: only these attempts, and what is read is late
-	served map[string]bool     // other models than was asked that were named
-	halt   *assay.Fault        // the first that every further request would meet: no money, or no right
+	got    int64                     // settled on this walk
+	rest   bool                      // the walk is over what is no answer
+	poor   map[assay.Key]bool        // requests with a line that is no answer
+	late   map[assay.Key]int64       // set: only these attempts, and what is read is late
+	aside  map[assay.Key]assay.Money // what was set aside for these
+	served map[string]bool           // other models than was asked that were named
+	halt   *assay.Fault              // the first that every further request would meet: no money, or no right
 
 	lostFiles *bool // files that its lines name are gone; nil: not looked at
 }
@@ -254,7 +255,7 @@ func (r *reading) takeLate(a store.Artifact, line provider.Line) {
 	}
 	delete(r.late, key)
 	s := r.settlement(a, line, key, ord)
-	s.Again = nil
+	s.Again, s.Aside = nil, r.aside[key]
 	r.block = append(r.block, s)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -193,24 +194,47 @@ func unpriced(ctx context.Context, w *Work) (assay.Money, error) {
 	if err != nil || g.Cost.Unknown == 0 && (g.Mode != store.Batch || g.Endings[assay.Lost] == 0) {
 		return 0, err
 	}
+	var sum assay.Money
+	err = w.most(ctx, w.Ledger.Reader.UnpricedAttempts(ctx, g.No), func(p engine.Planned) { sum += p.High.Sum })
+	return sum, err
+}
+
+// Aside returns what was set aside for attempts of a segment that were given up.
+func (w *Work) Aside(ctx context.Context, of map[assay.Key]int64) (map[assay.Key]assay.Money, error) {
+	if w.Seg.Aside == 0 {
+		return nil, nil
+	}
+	given := func(yield func(store.Attempt, error) bool) {
+		for a, err := range w.Ledger.Reader.Attempts(ctx, w.Seg.No) {
+			if _, is := of[a.Key]; (is || err != nil) && !yield(a, err) {
+				return
+			}
+		}
+	}
+	all := make(map[assay.Key]assay.Money, len(of))
+	err := w.most(ctx, given, func(p engine.Planned) { all[p.At.Key()] = p.High.Sum })
+	return all, err
+}
+
+// most makes the requests of attempts again, for what they cost at most.
+func (w *Work) most(ctx context.Context, attempts iter.Seq2[store.Attempt, error], each func(engine.Planned)) error {
 	var at []assay.Coordinates
-	for a, err := range w.Ledger.Reader.UnpricedAttempts(ctx, g.No) {
+	for a, err := range attempts {
 		if err != nil {
-			return 0, err
+			return err
 		}
 		at = append(at, a.At)
 	}
-	var sum assay.Money
 	for some := range slices.Chunk(at, unpricedPiece) {
-		made, err := w.Planner.Build(ctx, w.Run, g.Mode, some)
+		made, err := w.Planner.Build(ctx, w.Run, w.Seg.Mode, some)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		for _, p := range made {
-			sum += p.High.Sum
+			each(p)
 		}
 	}
-	return sum, nil
+	return nil
 }
 
 // unpricedPiece is how many requests are made again at once.

@@ -97,6 +97,7 @@ type fakeJob struct {
 	done      bool
 	full      bool     // it is refused: too much waits
 	late      [][]byte // shown after the first look at an ended job
+	missing   [][]byte // shown by nothing
 }
 
 func newFake(c *clock) *fakeProvider {
@@ -270,6 +271,7 @@ func (h *fakeProvider) finish(j *fakeJob) {
 		case "missing":
 			j.counts.Succeeded++
 			h.billed[key.String()]++
+			j.missing = append(j.missing, text)
 			continue
 		case "late":
 			h.billed[key.String()]++
