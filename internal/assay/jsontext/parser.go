@@ -14,8 +14,9 @@ type Parser struct {
 	depth   int
 	names   map[string]string // one string for each field name seen
 	scratch []byte
-	width   int // fields of the last object at the top: a good guess for the next
-	Deepest int // levels that a value may have
+	width   int  // fields of the last object at the top: a good guess for the next
+	Deepest int  // levels that a value may have
+	NUL     bool // may stand in a text, as it may in what is kept
 }
 
 // SyntaxError describes a fault of a JSON text and the byte before which it was found.

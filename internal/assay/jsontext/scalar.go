@@ -102,7 +102,7 @@ func (p *Parser) unicode() error {
 		}
 		size = 12
 	}
-	if c == 0 {
+	if c == 0 && !p.NUL {
 		return p.fail(`NUL (\u0000) in a string`)
 	}
 	p.scratch = utf8.AppendRune(p.scratch, c)

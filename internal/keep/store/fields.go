@@ -1,16 +1,15 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
-	"unicode/utf8"
+
+	"assay/internal/assay/jsontext"
 )
 
-// encodeFields writes item fields so that decodeFields finds the types again.
+// EncodeFields writes item fields so that DecodeFields finds the types again.
 func EncodeFields(fields map[string]any) (string, error) {
 	marked, _ := mark(fields).(map[string]any)
 	text, err := json.Marshal(marked)
@@ -40,82 +39,25 @@ func mark(v any) any {
 	return v
 }
 
-// decodeFields reads item fields back with the types they had: whole numbers stay int64.
-func DecodeFields(text []byte, into *map[string]any) error {
-	if fields, ok := plainTexts(text); ok {
-		*into = fields
-		return nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if err := dec.Decode(into); err != nil {
-		return fmt.Errorf("fields: %w", err)
-	}
-	for k, v := range *into {
-		(*into)[k] = plain(v)
-	}
-	return nil
+// FieldsParser returns what reads item fields back with the types they had: whole numbers stay int64. It is for one goroutine.
+func FieldsParser() *jsontext.Parser {
+	p := jsontext.NewParser()
+	p.Deepest, p.NUL = deepest, true
+	return p
 }
 
-// plainTexts reads fields that are all plain texts, as most are: no number, no list, and nothing that was escaped. False:
-// there is something else in them.
-func plainTexts(text []byte) (map[string]any, bool) {
-	if bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text) {
-		return nil, false
-	}
-	rest, ok := bytes.CutPrefix(text, []byte("{"))
-	fields := map[string]any{}
-	for ok {
-		var name, value []byte
-		if name, rest, ok = quoted(rest); !ok {
-			break
-		}
-		if rest, ok = bytes.CutPrefix(rest, []byte(":")); !ok {
-			break
-		}
-		if value, rest, ok = quoted(rest); !ok {
-			break
-		}
-		fields[string(name)] = string(value)
-		if string(rest) == "}" {
-			return fields, true
-		}
-		rest, ok = bytes.CutPrefix(rest, []byte(","))
-	}
-	return nil, false
-}
+// deepest is how many levels fields may have: more than a row of an input, which may be joined to another.
+const deepest = 10_000
 
-// quoted cuts a text in quotes off.
-func quoted(b []byte) (text, rest []byte, ok bool) {
-	if b, ok = bytes.CutPrefix(b, []byte(`"`)); !ok {
-		return nil, nil, false
+// DecodeFields reads what EncodeFields wrote.
+func DecodeFields(p *jsontext.Parser, text []byte) (map[string]any, error) {
+	v, err := p.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("fields: %w", err)
 	}
-	return bytes.Cut(b, []byte(`"`))
-}
-
-func plain(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if !strings.ContainsAny(v.String(), ".eE") {
-			if n, err := v.Int64(); err == nil {
-				return n
-			}
-		}
-		f, err := v.Float64()
-		if err != nil {
-			return v.String()
-		}
-		return f
-	case []any:
-		for i := range v {
-			v[i] = plain(v[i])
-		}
-		return v
-	case map[string]any:
-		for k := range v {
-			v[k] = plain(v[k])
-		}
-		return v
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("fields: %.60q is no object", text)
 	}
-	return v
+	return fields, nil
 }

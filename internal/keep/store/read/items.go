@@ -157,8 +157,9 @@ type itemRow struct {
 }
 
 func (s *Reader) items(ctx context.Context, where string, args ...any) iter.Seq2[itemRow, error] {
+	parser := store.FieldsParser()
 	scan := func(rows *sql.Rows) (r itemRow, err error) {
-		var fields []byte
+		var fields sql.RawBytes
 		var files string
 		err = rows.Scan(&r.ord, &r.ID, &r.Cluster, &r.Expect, &fields, &files)
 		if err == nil {
@@ -168,7 +169,8 @@ func (s *Reader) items(ctx context.Context, where string, args ...any) iter.Seq2
 			return r, err
 		}
 		r.bytes = len(fields) + len(files)
-		return r, store.DecodeFields(fields, &r.Fields)
+		r.Fields, err = store.DecodeFields(parser, fields)
+		return r, err
 	}
 	return db.Walk(ctx, s.db, "read items", scan, `SELECT ord, id, cluster, expect, fields, files FROM items `+where, args...)
 }
