@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/engine/hold"
 	"assay/internal/send/provider"
 )
 
@@ -52,7 +53,7 @@ func (w *work) lookLate(ctx context.Context) error {
 		files = append(files, a)
 	}
 	r := &reading{w: w, late: keys}
-	if r.aside, err = w.Aside(ctx, keys); err != nil {
+	if r.aside, err = hold.Aside(ctx, w.Work, keys); err != nil {
 		return err
 	}
 	if err := errors.Join(r.readAll(ctx, files), r.readRest(ctx, files)); err != nil {

@@ -195,12 +195,12 @@ func unpriced(ctx context.Context, w *Work) (assay.Money, error) {
 		return 0, err
 	}
 	var sum assay.Money
-	err = w.most(ctx, w.Ledger.Reader.UnpricedAttempts(ctx, g.No), func(p engine.Planned) { sum += p.High.Sum })
+	err = most(ctx, w, w.Ledger.Reader.UnpricedAttempts(ctx, g.No), func(p engine.Planned) { sum += p.High.Sum })
 	return sum, err
 }
 
 // Aside returns what was set aside for attempts of a segment that were given up.
-func (w *Work) Aside(ctx context.Context, of map[assay.Key]int64) (map[assay.Key]assay.Money, error) {
+func Aside(ctx context.Context, w *Work, of map[assay.Key]int64) (map[assay.Key]assay.Money, error) {
 	if w.Seg.Aside == 0 {
 		return nil, nil
 	}
@@ -212,12 +212,12 @@ func (w *Work) Aside(ctx context.Context, of map[assay.Key]int64) (map[assay.Key
 		}
 	}
 	all := make(map[assay.Key]assay.Money, len(of))
-	err := w.most(ctx, given, func(p engine.Planned) { all[p.At.Key()] = p.High.Sum })
+	err := most(ctx, w, given, func(p engine.Planned) { all[p.At.Key()] = p.High.Sum })
 	return all, err
 }
 
 // most makes the requests of attempts again, for what they cost at most.
-func (w *Work) most(ctx context.Context, attempts iter.Seq2[store.Attempt, error], each func(engine.Planned)) error {
+func most(ctx context.Context, w *Work, attempts iter.Seq2[store.Attempt, error], each func(engine.Planned)) error {
 	var at []assay.Coordinates
 	for a, err := range attempts {
 		if err != nil {

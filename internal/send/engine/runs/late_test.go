@@ -31,7 +31,8 @@ func TestWhatComesLateIsAskedAboutAndItsMoneyIsFree(t *testing.T) {
 	}
 	r, err := w.s.Reader.Run(w.ctx, w.run.No)
 	w.ok(err)
-	if l := w.lane("red"); r.Result != store.ResultIncomplete || r.Perhaps != 1000 || l.Endings[assay.Lost] != 1 || l.Endings[assay.Answered] != 4 {
+	if l := w.lane("red"); r.Result != store.ResultIncomplete || r.Perhaps != 1000 || l.Endings[assay.Lost] != 1 ||
+		l.Endings[assay.Answered] != 4 {
 		t.Fatalf("%s, %s perhaps spent, endings %v\n%s", r.Result, r.Perhaps, l.Endings, w.history())
 	}
 	w.fake.silent = false
