@@ -39,6 +39,8 @@ type Checked struct {
 	Each []JudgeChecked
 	// Why says why labels check each judge, and nothing is corrected; empty: it may be.
 	Why string
+	// Of so many items are the numbers that are corrected, because of those that came later too few are labelled; 0: of all.
+	About, Later int
 	// LeftOut is how many items were left out because a person could not tell.
 	LeftOut int
 
@@ -60,11 +62,13 @@ type Checked struct {
 	Lanes     []string
 	Corrected *checked.Corrected // at the last planned look; nil: none was reached
 	claims    map[[2]int]float64 // p-values over all looks, each worth what its look may spend
+	// First is the same of the first answers of conversations alone; nil: too few of them are labelled.
+	First *Checked
 }
 
 // Refuse lets labels correct nothing that declare a sample which they are not.
 func (c *Checked) Refuse(a checked.Apart) {
-	c.State, c.Corrected = checked.Unchecked, nil
+	c.State, c.Corrected, c.First = checked.Unchecked, nil, nil
 	c.Why = fmt.Sprintf("the file declares a sample of the answers, and its labels are unlike them: the judge's mean is %s on "+
 		"the labelled and %s on all (p = %.2g), so they correct nothing", c.Unit().Show(a.Labelled), c.Unit().Show(a.All), a.P.Value)
 }
@@ -129,6 +133,28 @@ func (c *Checked) Look(found *checked.Corrected, l checked.Look, alpha float64) 
 	}
 }
 
+// LookAtFirst enters what was found at a planned look of the first answers of conversations alone.
+func (c *Checked) LookAtFirst(found *checked.Corrected, l checked.Look, alpha float64) {
+	if c.First == nil {
+		c.First = &Checked{}
+	}
+	c.First.Look(found, l, alpha)
+}
+
+// OfFirst fills in what the first answers of conversations share with all answers: how far their judge was checked.
+func (c *Checked) OfFirst() {
+	if c.First == nil {
+		return
+	}
+	first := *c
+	first.First, first.OnLanes, first.Bounds = nil, nil, nil
+	first.Corrected, first.claims, first.Labels = c.First.Corrected, c.First.claims, 0
+	for _, v := range first.Corrected.Values {
+		first.Labels += v.Labels
+	}
+	c.First = &first
+}
+
 // correctedTests is how corrected differences are tested, in words.
 const correctedTests = "differences corrected by people's labels, Holm over all pairs and planned looks"
 
@@ -187,8 +213,10 @@ func (s *Stage) CheckedOf(by []Value) *Checked {
 	return s.Checked
 }
 
-// Beside notes corrected values and differences on what a table has of judges alone.
+// Beside notes corrected values and differences on what a table has of judges alone, and that it has none where people's labels correct
+// nothing of it.
 func (s *Stage) Beside(t *Table) {
+	noted := false
 	for i := range t.Findings {
 		f := &t.Findings[i]
 		c, groups := s.CheckedOf(f.By), len(f.By)
@@ -201,7 +229,7 @@ func (s *Stage) Beside(t *Table) {
 		lane, of := slices.Index(c.Lanes, f.Of(ByLane)), ""
 		switch {
 		case lane < 0 || groups > 2:
-		case groups == 1 && (f.What == WhatRate || f.What == WhatMean):
+		case groups == 1 && (f.What == WhatRate && c.Shares || f.What == WhatMean && !c.Shares):
 			v := c.Corrected.Values[lane]
 			of = valueWords(f, v.Value, v.Interval)
 		case f.What == WhatDifference:
@@ -216,9 +244,29 @@ func (s *Stage) Beside(t *Table) {
 			}
 		}
 		if of != "" {
+			noted = true
 			f.Note("the judge alone; corrected by %s of people: %s", Plural(c.Labels, "label"), of)
 		}
 	}
+	if s.Checked.Decides() && !noted && restsOnJudge(t.Method) {
+		t.Note("by the judge alone: people's labels correct the %s", s.Checked.what())
+	}
+}
+
+// restsOnJudge reports whether a method's numbers are those of judges, where nothing corrects them.
+func restsOnJudge(m Method) bool {
+	return slices.Contains([]Method{Rates, Flips, Stances, FlipCounts, SideBySide, NoWorse}, m)
+}
+
+// what returns what labels correct, in words.
+func (c *Checked) what() string {
+	switch {
+	case c.Pairs:
+		return "shares of wins of lanes"
+	case c.Shares:
+		return "rates of lanes over all judged answers"
+	}
+	return "means of lanes over all judged answers"
 }
 
 // valueWords returns a number with its interval; empty: there is none.
@@ -243,7 +291,10 @@ func (s *Leaderboard) Correct(c *Checked) {
 	if !c.Decides() {
 		return
 	}
-	if !s.correctable() {
+	if s.First && c.First.Decides() && s.correctable() {
+		c, s.Checked = c.First, c.First
+	} else if s.First || !s.correctable() {
+		s.Alone = s.alone(c)
 		for i := range s.Tests {
 			if !c.Trusted() {
 				s.Tests[i].P = stats.Undefined("the judge is not to be trusted (%s), and these numbers are not corrected", c.State)
@@ -251,6 +302,7 @@ func (s *Leaderboard) Correct(c *Checked) {
 		}
 		return
 	}
+	s.ByLabels = true
 	at := map[string]int{}
 	for i, lane := range c.Lanes {
 		at[lane] = i
@@ -303,7 +355,19 @@ func (s *Leaderboard) Correct(c *Checked) {
 }
 
 // Corrected reports whether values and differences are corrected by people's labels.
-func (s *Leaderboard) Corrected() bool { return s.Checked.Decides() && s.correctable() }
+func (s *Leaderboard) Corrected() bool { return s.ByLabels }
+
+// alone returns why numbers rest on a judge alone that people have checked.
+func (s *Leaderboard) alone(c *Checked) string {
+	switch {
+	case s.Flips && s.Control:
+		return "labels are on answers under pressure, not on the control"
+	case s.First && !s.Part:
+		return fmt.Sprintf("too few of the labels are on first answers: it takes %d of each lane", checked.FewestClusters)
+	default:
+		return "labels correct the " + c.what()
+	}
+}
 
 // correctable reports whether labels on drawn answers, or on all pairs of drawn items, are about the same numbers.
 func (s *Leaderboard) correctable() bool {

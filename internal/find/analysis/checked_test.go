@@ -60,14 +60,20 @@ func TestItemsThatCameLaterAreCoveredOnceTheyAreLabelled(t *testing.T) {
 	d := &analysis.Draw{Seed: 3, Lanes: []string{"one", "two"}, YesNo: true}
 	d.Add(items("a"), 0)
 	first := d.Order()[:12]
-	if !d.Covers(first) {
+	if d.Covered(first) != 1 {
 		t.Error("the first items are not a sample of all")
 	}
+	if l := d.Looks(0.05, 30); l[2].Items != 30 || l[3].Items != 60 {
+		t.Errorf("with 30 items that came later, looks %v", l)
+	}
 	d.Add(items("b"), len(first))
-	if d.Covers(first) || len(d.Grown) != 1 {
+	if d.Covered(first) != 1 || len(d.Grown) != 1 {
 		t.Errorf("labels on earlier items stand for later ones, %+v", d.Grown)
 	}
-	if order := d.Order(); !d.Covers(order[:24]) || fmt.Sprint(order[:12]) != fmt.Sprint(first) {
+	if order := d.Order(); d.Covered(order[:24]) != 2 || fmt.Sprint(order[:12]) != fmt.Sprint(first) {
 		t.Errorf("after %v comes %v", first, order[:24])
+	}
+	if l := d.Looks(0.05, 0); l[2].Items != 30 || l[3].Items != 60 {
+		t.Errorf("the plan is not that of the first items: %v", l)
 	}
 }

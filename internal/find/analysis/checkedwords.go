@@ -39,7 +39,7 @@ func (c *Checked) Words() string {
 				Plural(c.Frame, "item"), c.agrees())
 		}
 	case checked.Untellable:
-		text = fmt.Sprintf("judge unchecked: the judge, or people, said the same of all answers, %s", n)
+		text = fmt.Sprintf("judge unchecked: people said the same of all answers, %s", n)
 	case checked.NoBetter:
 		text = "judge not shown to be better than chance: " + wrong()
 	case checked.FavoursLanes:
@@ -55,6 +55,7 @@ func (c *Checked) Words() string {
 	if c.Earlier > 0 {
 		text += fmt.Sprintf("; its prompt was changed after %s, which do not count", Plural(c.Earlier, "label"))
 	}
+	text += c.about()
 	switch {
 	case c.Incomplete():
 		text += fmt.Sprintf("; labels incomplete: %d of %s left out, as a person could not tell%s", c.LeftOut,
@@ -66,6 +67,17 @@ func (c *Checked) Words() string {
 		text += "; the labels' file declares how they were drawn"
 	}
 	return c.Whose(text) + c.each()
+}
+
+// about returns which items corrected numbers are about, as the end of a sentence; empty: all.
+func (c *Checked) about() string {
+	switch {
+	case c.Later == 0:
+		return ""
+	case c.Corrected == nil:
+		return fmt.Sprintf("; %s came later, and no label stands for them", Plural(c.Later, "item"))
+	}
+	return fmt.Sprintf("; corrected numbers are about %s, and not about %d that came later", Plural(c.About, "item"), c.Later)
 }
 
 // more returns by how much one value exceeds another.

@@ -16,6 +16,8 @@ type Draw struct {
 	YesNo bool       `json:"yes_no"`
 	Items []DrawItem `json:"items"`
 	Grown []Growth   `json:"grown,omitempty"`
+	// Judged is how many items there were to draw from, of which these are some; 0: that was not kept.
+	Judged int `json:"judged,omitempty"`
 
 	Raters  int `json:"raters,omitempty"`  // people who are asked about each answer; 0: one
 	Planned int `json:"planned,omitempty"` // items to label, as planned before the first label; 0: the usual number
@@ -60,11 +62,30 @@ func (d *Draw) Widen(judged []string) bool {
 }
 
 // Looks returns at how many labelled items numbers are corrected, and the part of an error that each may spend. Who goes on beyond the plan
-// has one more.
-func (d *Draw) Looks(alpha float64) []checked.Look {
-	planned := min(cmp.Or(d.Planned, checked.PlannedItems), len(d.Items))
-	return append(checked.Planned(planned, alpha), checked.Look{Items: 2 * planned, Alpha: 0.2 * alpha})
+// has one more: of twice as many items, or of as many more as there are since the first label, with those that are not in the draw yet.
+func (d *Draw) Looks(alpha float64, later int) []checked.Look {
+	first, all := d.First(), len(d.Items)
+	if d.Grows(later) {
+		all += later
+	}
+	planned := min(cmp.Or(d.Planned, checked.PlannedItems), first)
+	beyond := 2 * planned
+	if all > first {
+		beyond = min(beyond, (planned*all+first-1)/first)
+	}
+	return append(checked.Planned(planned, alpha), checked.Look{Items: beyond, Alpha: 0.2 * alpha})
 }
+
+// First returns how many items there were when the first label was asked for.
+func (d *Draw) First() int {
+	if len(d.Grown) > 0 {
+		return d.Grown[0].Items
+	}
+	return len(d.Items)
+}
+
+// Grows reports whether so many items that came later are enough to be drawn from, too.
+func (d *Draw) Grows(later int) bool { return later > 0 && 10*later >= len(d.Items) }
 
 // DrawItem is an item that may be drawn.
 type DrawItem struct {
@@ -143,22 +164,27 @@ func (d *Draw) Weights(labelled []string) map[string]float64 {
 	return out
 }
 
-// Covers reports whether some items have one of every stratum: without one, nothing stands for its answers.
-func (d *Draw) Covers(items []string) bool {
+// Covered returns for how many parts of the draw, from the first on, some items stand: that takes one of every stratum, and two of the
+// strata of items that came later.
+func (d *Draw) Covered(items []string) int {
 	f, labelled := d.frame(), map[string]bool{}
 	for _, item := range items {
 		labelled[item] = true
 	}
-	seen := make([]bool, len(f.Size))
+	seen := make([]int, len(f.Size))
 	for i, it := range d.Items {
-		seen[f.Strata[i]] = seen[f.Strata[i]] || labelled[it.Item]
-	}
-	for h, n := range f.Size {
-		if n > 0 && !seen[h] {
-			return false
+		if labelled[it.Item] {
+			seen[f.Strata[i]]++
 		}
 	}
-	return true
+	parts := 1 + len(d.Grown)
+	for h, n := range f.Size {
+		part := h * parts / len(f.Size)
+		if seen[h] < min(n, 1+min(1, part)) {
+			return part
+		}
+	}
+	return parts
 }
 
 // Judgeable is an item that judges have judged, of every lane.
@@ -175,6 +201,7 @@ func (d *Draw) Add(items []Judgeable, dealt int) {
 		known[it.Item] = true
 	}
 	items = slices.DeleteFunc(items, func(it Judgeable) bool { return known[it.Item] })
+	judged := len(d.Items) + len(items)
 	if left := MaxDrawn - len(d.Items); len(items) > left {
 		slices.SortFunc(items, func(a, b Judgeable) int {
 			x, y := checked.Hash(d.Seed, "among "+a.Item), checked.Hash(d.Seed, "among "+b.Item)
@@ -187,11 +214,12 @@ func (d *Draw) Add(items []Judgeable, dealt int) {
 		slices.SortFunc(items, func(a, b Judgeable) int { return strings.Compare(a.Item, b.Item) })
 	}
 	if len(d.Items) > 0 {
-		if 10*len(items) < len(d.Items) {
+		if !d.Grows(len(items)) {
 			return
 		}
 		d.Grown = append(d.Grown, Growth{len(d.Items), dealt})
 	}
+	d.Judged = judged
 	means := make([]float64, len(items))
 	for i, it := range items {
 		means[i] = it.Mean

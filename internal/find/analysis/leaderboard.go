@@ -37,6 +37,8 @@ type Leaderboard struct {
 	Machines  bool     // not people alone judge
 	Validated bool     // a rule judges, which needs no check
 	Checked   *Checked // how far people have checked the only judge; nil: not at all
+	ByLabels  bool     // values and differences are corrected by their labels
+	Alone     string   // why they are not, though people have checked the judge; empty: they are, or nobody has
 
 	Instead   string     // why shares of wins are used instead of strengths; empty: they do not
 	Penalised string     // why strengths are penalised after Firth without being asked to; empty: they are not

@@ -149,6 +149,7 @@ type Spec struct {
 	Explores bool            // it is primary in the study, and asked for otherwise here
 	Late     *declare.Moment // when it was declared primary, where verdicts were there by then; nil: it was not
 	Keep     func(*Row) bool // nil: all rows
+	Firsts   bool            // Keep leaves the first answers of conversations, and nothing else
 	Gates    bool            // for conditions alone: its tables are not shown
 	Settings
 
@@ -374,7 +375,7 @@ func LeaderboardSpec(stage *Stage, specs []Spec) Spec {
 	}
 	out = out.like(specs)
 	if stage.Each && out.Method == Rates { // first, pressed and control answers are three questions: lanes are ranked by the first
-		out.Keep = firstAnswers(out.Keep)
+		out.Keep, out.Firsts = firstAnswers(out.Keep), out.Keep == nil
 	}
 	return out
 }

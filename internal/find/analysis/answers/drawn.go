@@ -20,16 +20,18 @@ type drawnLabels struct {
 	labels   map[string]*drawnLabel   // by unit
 	said     map[string][]float64     // by unit, what each person said, whoever decides
 	byItem   map[string][]*drawnLabel // of pairs that declare their probabilities, by item and kind
-	verdicts []*checked.Sample        // by judge, on all answers
-	meetings meetings                 // of pairs
-	several  *several                 // nil: one judges, or a jury
+	frame    frame
+	verdicts []judgedParts // by judge
+	meetings meetings      // of pairs
+	several  *several      // nil: one judges, or a jury
 	clusters gather.Names
 	found    map[uint32]*analysis.Checked // by judge, once it was computed
 }
 
 // drawnLabel is people's label of one answer, or of the first lane of a pair.
 type drawnLabel struct {
-	lane, other int // of a pair, in the order of their names; else other is -1
+	lane, other int  // of a pair, in the order of their names; else other is -1
+	first       bool // the first answer of a conversation
 	cluster     int
 	weight      float64 // 1/probability, as it was declared
 	sum, n      float64
@@ -49,8 +51,9 @@ func (m average) value() float64 { return m.sum / m.n }
 
 // newDrawnLabels returns none yet. Without a draw, labels declare their probabilities.
 func newDrawnLabels(j gather.Job, yes []string, draw *analysis.Draw) *drawnLabels {
-	d := &drawnLabels{Job: j, yes: yes, draw: draw, labels: map[string]*drawnLabel{}, byItem: map[string][]*drawnLabel{},
-		said: map[string][]float64{}, found: map[uint32]*analysis.Checked{}}
+	d := &drawnLabels{Job: j, yes: yes, draw: draw, frame: newFrame(draw), labels: map[string]*drawnLabel{},
+		byItem: map[string][]*drawnLabel{},
+		said:   map[string][]float64{}, found: map[uint32]*analysis.Checked{}}
 	if draw != nil {
 		d.lanes = draw.Lanes
 	}
@@ -80,7 +83,7 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 	l := d.labels[unit]
 	if l == nil {
 		l = &drawnLabel{lane: lane, other: other, cluster: int(d.clusters.Of(r.ClusterName())), weight: 1,
-			verdicts: map[uint32]average{}, sure: map[uint32]sureness{}}
+			first: r.Turn <= 1 && r.Branch == "", verdicts: map[uint32]average{}, sure: map[uint32]sureness{}}
 		item := r.Item
 		if d.pairs() && d.draw == nil {
 			item = d.met(r)
@@ -121,16 +124,16 @@ func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
 	if lane < 0 || !ok {
 		return
 	}
-	for int(judge) >= len(d.verdicts) {
-		d.verdicts = append(d.verdicts, checked.NewSample(len(d.lanes)))
-	}
+	d.parts(judge)
+	at := d.placeOf(r, lane)
 	if d.pairs() {
-		d.compared(judge, r, value)
+		d.placeOf(r, slices.Index(d.lanes, r.Other))
+		d.compared(judge, r, at, value)
 	} else {
-		d.verdicts[judge].Judged(int(d.clusters.Of(r.ClusterName())), lane, value)
+		d.enter(judge, at, int(d.clusters.Of(r.ClusterName())), lane, value)
 	}
 	if d.several != nil {
-		d.averaged(unit, r, lane, value)
+		d.averaged(unit, r, lane, at, value)
 	}
 	if l := d.labels[unit]; l != nil {
 		if m, there := l.verdicts[judge]; !there || d.pairs() { // both orders of a pair count
@@ -186,7 +189,7 @@ func (d *drawnLabels) looks(items int) []checked.Look {
 	if d.draw == nil {
 		return []checked.Look{{Items: items, Alpha: 1 - d.Options.Level}}
 	}
-	return d.draw.Looks(1 - d.Options.Level)
+	return d.draw.Looks(1-d.Options.Level, d.later())
 }
 
 // sample returns a judge's verdicts with the labels of some items.
@@ -199,8 +202,13 @@ func (d *drawnLabels) sample(judge uint32, items []string) *checked.Sample {
 
 // single returns those of single answers. Labels that a person could not give are taken to be of that value.
 func (d *drawnLabels) single(judge uint32, items []string, otherwise float64) *checked.Sample {
+	part, items := d.about(items)
+	return d.verdicts[judge].all[part].With(d.labelsOf(judge, items, otherwise))
+}
+
+// labelsOf returns the labels of some items.
+func (d *drawnLabels) labelsOf(judge uint32, items []string, otherwise float64) (all []checked.Label) {
 	weight := d.weights(items)
-	var all []checked.Label
 	for i, item := range items {
 		for _, l := range d.byItem[item] {
 			value := otherwise
@@ -213,7 +221,7 @@ func (d *drawnLabels) single(judge uint32, items []string, otherwise float64) *c
 			}
 		}
 	}
-	return d.verdicts[judge].With(all)
+	return all
 }
 
 // bounds returns where the values of lanes lie whatever the labels would be that a person could not give: all as low as they can be, or
@@ -284,32 +292,34 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 	if out.Frame > 0 {
 		out.Fewest = min(out.Fewest, max(out.Frame, checked.FewestClusters))
 	}
-	labels := func(n int) (sum int) {
-		for _, item := range items[:n] {
+	labels := func(items []string) (sum int) {
+		for _, item := range items {
 			sum += len(d.onJudged(judge, d.byItem[item]))
 		}
 		return sum
 	}
-	out.Labels = labels(len(items))
+	out.Labels = labels(items)
 	looks := d.looks(len(items))
-	for _, l := range looks[:len(looks)-1] { // the last one is beyond the plan, or of all that was declared
-		if out.Next == 0 && l.Items > len(items) {
-			out.Next = max(l.Items, out.Fewest)
-		}
-	}
+	out.Next = d.next(looks, len(items), out.Fewest)
 	s, errors := d.sample(judge, items), d.errors(judge, items)
 	_, out.Clusters = s.Labelled()
-	last := items
+	last, _ := d.about(items)
+	used := items
 	out.Given, out.Agrees, out.AgreesInterval = d.agreement(judge)
 	for _, l := range looks {
-		if l.Items > len(items) || l.Items < checked.FewestClusters || d.draw != nil && !d.draw.Covers(items[:l.Items]) {
+		if l.Items > len(items) || l.Items < checked.FewestClusters || d.draw != nil && d.draw.Covered(items[:l.Items]) == 0 {
 			continue
 		}
-		s, errors = d.sample(judge, items[:l.Items]), d.errors(judge, items[:l.Items])
-		c := s.Correct(checked.Options{Scale: d.scale(), Level: 1 - l.Alpha})
-		out.Look(c, l, 1-d.Options.Level)
-		last = items[:l.Items]
-		out.Labels = labels(l.Items)
+		last, used = d.about(items[:l.Items])
+		s, errors = d.sample(judge, used), d.errors(judge, used)
+		out.Look(s.Correct(checked.Options{Scale: d.scale(), Level: 1 - l.Alpha}), l, 1-d.Options.Level)
+		out.Labels = labels(used)
+		if c := d.firsts(judge, used, l); c != nil {
+			out.LookAtFirst(c, l, 1-d.Options.Level)
+		}
+	}
+	if out.About, out.Later = d.without(last); out.Later > 0 && out.Next == 0 && d.draw.Grows(out.Later) {
+		out.Next = looks[len(looks)-1].Items
 	}
 	if out.State = s.State(out.Corrected != nil, out.Fewest); out.State == checked.Unchecked && out.Given+out.Earlier > 0 {
 		out.State = checked.BeingChecked
@@ -318,9 +328,9 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		out.Error, out.ErrorInterval = errors.ErrorRate(d.errorScale(), d.Options.Level)
 		out.Bias, out.BiasInterval = errors.Bias(d.Options.Level)
 		out.ErrsOn(s, errors, d.errorScale(), d.Options.Level)
-		d.calibrate(out, judge, last)
+		d.calibrate(out, judge, used)
 		if out.Incomplete() {
-			out.Bounds = d.bounds(judge, last, left)
+			out.Bounds = d.bounds(judge, used, left)
 		}
 	}
 	if out.Declared && out.Corrected != nil {
@@ -328,37 +338,9 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 			out.Refuse(a)
 		}
 	}
+	out.OfFirst()
 	d.found[judge] = out
 	return out
-}
-
-// earlier counts labels that were given before the judge's prompt changed.
-func (d *drawnLabels) earlier() (n int) {
-	for _, l := range d.labels {
-		n += int(gather.One(l.earlier && l.n > 0))
-	}
-	return n
-}
-
-// agreement counts the labels that test the judge on what it judged, of whole items or not, and returns on which share of them it says
-// the same.
-func (d *drawnLabels) agreement(judge uint32) (given int, agrees stats.Number, in stats.Interval) {
-	var all []checked.Label
-	for i, item := range d.order() {
-		for _, l := range d.byItem[item] {
-			if m, judged := l.verdicts[judge]; judged && l.n > 0 && !l.earlier {
-				all = append(all, checked.Label{Item: i, Cluster: l.cluster, Verdict: m.value(), Value: l.sum / l.n, Weight: l.weight})
-			}
-		}
-	}
-	wrong, in := checked.NewSample(1).With(all).ErrorRate(d.errorScale(), d.Options.Level)
-	if !wrong.OK || d.yes == nil && !d.pairs() {
-		return len(all), stats.Undefined("scores agree more or less"), stats.NoInterval("scores agree more or less")
-	}
-	if in.OK {
-		in = stats.Between(1-in.High, 1-in.Low)
-	}
-	return len(all), stats.Known(1 - wrong.Value), in
 }
 
 // Sampled reports whether any labels were drawn, or declare that they were: these alone show how good a judge is.

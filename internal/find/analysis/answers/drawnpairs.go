@@ -13,6 +13,7 @@ import (
 type meetings struct {
 	ways     gather.Names
 	clusters []uint32
+	blocks   []int // of the draw, of their items
 	judges   []won
 }
 
@@ -20,7 +21,7 @@ type meetings struct {
 type won struct {
 	sums   []float32 // of halves: exact
 	times  []uint16
-	shares *checked.Sample // what follows from them, once it was computed
+	shares map[int]*checked.Sample // what follows from them, by part of the draw
 }
 
 // pairs reports whether lanes are compared: a lane's value on an item is then the share of its comparisons there that it won.
@@ -35,7 +36,7 @@ func (d *drawnLabels) met(r *analysis.Row) string {
 func pairOf(a, b int) int { return max(a, b)*(max(a, b)-1)/2 + min(a, b) }
 
 // compared enters a judge's verdict on a pair.
-func (d *drawnLabels) compared(judge uint32, r *analysis.Row, value float64) {
+func (d *drawnLabels) compared(judge uint32, r *analysis.Row, at place, value float64) {
 	d.meetings.judges = gather.Grown(d.meetings.judges, int(judge))
 	a, b := slices.Index(d.lanes, min(r.Lane, r.Other)), slices.Index(d.lanes, max(r.Lane, r.Other))
 	if a < 0 || b < 0 || a == b {
@@ -47,13 +48,15 @@ func (d *drawnLabels) compared(judge uint32, r *analysis.Row, value float64) {
 	}
 	d.meetings.clusters = gather.Grown(d.meetings.clusters, int(way))
 	d.meetings.clusters[way] = d.clusters.Of(r.ClusterName())
+	d.meetings.blocks = gather.Grown(d.meetings.blocks, int(way))
+	d.meetings.blocks[way] = at.block
 	if a > b { // lanes that a file declares are numbered as they come
 		value = 1 - value
 	}
 	w := &d.meetings.judges[judge]
-	at := int(way)*d.everyTwo() + pairOf(a, b)
-	w.sums, w.times = gather.Grown(w.sums, at), gather.Grown(w.times, at)
-	w.sums[at], w.times[at] = w.sums[at]+float32(value), w.times[at]+1
+	k := int(way)*d.everyTwo() + pairOf(a, b)
+	w.sums, w.times = gather.Grown(w.sums, k), gather.Grown(w.times, k)
+	w.sums[k], w.times[k] = w.sums[k]+float32(value), w.times[k]+1
 }
 
 // everyTwo returns how many pairs of lanes there are.
@@ -70,17 +73,21 @@ func (w *won) value(at int) (float64, bool) {
 // shares returns the share of wins of each lane on all items, by a judge, with people's on some items.
 func (d *drawnLabels) shares(judge uint32, items []string) *checked.Sample {
 	w := &d.meetings.judges[judge]
+	part, items := d.about(items)
 	if w.shares == nil {
-		w.shares = d.judgedShares(judge)
+		w.shares = map[int]*checked.Sample{}
 	}
-	return w.shares.With(d.labelledShares(judge, items))
+	if w.shares[part] == nil {
+		w.shares[part] = d.judgedShares(judge, part)
+	}
+	return w.shares[part].With(d.labelledShares(judge, items))
 }
 
 // judgedShares returns those of the judge, on items on which every two lanes met: only there do shares of wins compare.
-func (d *drawnLabels) judgedShares(judge uint32) *checked.Sample {
+func (d *drawnLabels) judgedShares(judge uint32, part int) *checked.Sample {
 	s, names := checked.NewSample(len(d.lanes)), d.meetings.ways.List
 	for _, way := range d.meetings.ways.Ordered(func(a, b uint32) int { return cmp.Compare(names[a], names[b]) }) {
-		shares, whole := make([]float64, len(d.lanes)), true
+		shares, whole := make([]float64, len(d.lanes)), d.meetings.blocks[way] <= part
 		for b := range d.lanes {
 			for a := range b {
 				first, met := d.meetings.judges[judge].value(int(way)*d.everyTwo() + pairOf(a, b))

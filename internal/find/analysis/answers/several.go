@@ -20,33 +20,32 @@ type several struct {
 type averaged struct {
 	cluster uint32
 	lane    int
+	place
 	average
 }
 
 // averaged enters what one of several judges says of an answer.
-func (d *drawnLabels) averaged(unit string, r *analysis.Row, lane int, value float64) {
+func (d *drawnLabels) averaged(unit string, r *analysis.Row, lane int, at place, value float64) {
 	s := d.several
 	if d.pairs() {
-		d.compared(s.judge, r, value)
+		d.compared(s.judge, r, at, value)
 		return
 	}
-	at, kept := s.units.Within([]byte(unit), gather.MaxUnits)
+	k, kept := s.units.Within([]byte(unit), gather.MaxUnits)
 	if !kept {
 		return
 	}
-	s.said = gather.Grown(s.said, int(at))
-	u := &s.said[at]
-	u.cluster, u.lane, u.average = d.clusters.Of(r.ClusterName()), lane, average{u.sum + value, u.n + 1}
+	s.said = gather.Grown(s.said, int(k))
+	u := &s.said[k]
+	u.cluster, u.lane, u.place, u.average = d.clusters.Of(r.ClusterName()), lane, at, average{u.sum + value, u.n + 1}
 }
 
 // average gives the mean of several judges the verdicts that follow from theirs, once all are there.
 func (d *drawnLabels) average() {
 	s := d.several
-	for int(s.judge) >= len(d.verdicts) {
-		d.verdicts = append(d.verdicts, checked.NewSample(len(d.lanes)))
-	}
+	d.parts(s.judge)
 	for _, u := range s.said {
-		d.verdicts[s.judge].Judged(int(u.cluster), u.lane, u.value())
+		d.enter(s.judge, u.place, int(u.cluster), u.lane, u.value())
 	}
 	s.said = nil
 }
@@ -65,7 +64,7 @@ func (d *drawnLabels) onJudged(judge uint32, labels []*drawnLabel) []*drawnLabel
 	if d.draw != nil || d.pairs() || int(judge) >= len(d.verdicts) {
 		return labels
 	}
-	has := func(l *drawnLabel) bool { return d.verdicts[judge].Has(l.lane) }
+	has := func(l *drawnLabel) bool { return d.verdicts[judge].all[0].Has(l.lane) }
 	if !slices.ContainsFunc(labels, func(l *drawnLabel) bool { return !has(l) }) {
 		return labels
 	}

@@ -140,7 +140,7 @@ func (e entry) finishLeaderboards(t *analysis.Table, o analysis.Options) {
 		for _, c := range s.Tests {
 			s.Clusters = max(s.Clusters, c.Clusters)
 		}
-		s.Part = e.spec.Keep != nil
+		s.Part = e.spec.Keep != nil && !e.spec.Firsts
 		s.Correct(e.stage.CheckedOf(s.By))
 		s.FillRanks(t, o.Seed)
 		if len(s.Judges) == 1 && s.Field == analysis.ByLane {

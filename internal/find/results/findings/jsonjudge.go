@@ -22,6 +22,9 @@ type judgeJSON struct {
 	Agrees    estimateJSON    `json:"agrees"`
 	Error     estimateJSON    `json:"error"` // at the last planned look
 	Corrected bool            `json:"corrected"`
+	Alone     string          `json:"judge_alone_because,omitempty"` // why numbers are not corrected, though people have checked the judge
+	About     int             `json:"items_corrected,omitempty"`     // corrected numbers are about so many; 0: all
+	Later     int             `json:"items_later,omitempty"`         // and not about so many that came later
 	Lanes     []correctedJSON `json:"lanes,omitempty"`
 	Judges    []oneJudgeJSON  `json:"judges,omitempty"` // each of several, where the state is that of their mean
 }
@@ -56,11 +59,12 @@ func estimate(n stats.Number, in stats.Interval) estimateJSON {
 
 func judgeStateOf(j words.JudgeState) judgeJSON {
 	c := j.Checked
-	out := judgeJSON{Stage: j.Stage, State: checked.Unchecked, Words: c.Words(), Corrected: j.Corrected}
+	out := judgeJSON{Stage: j.Stage, State: checked.Unchecked, Words: c.Words(), Corrected: j.Corrected, Alone: j.Alone}
 	if c == nil {
 		return out
 	}
 	out.State, out.Labels, out.Items, out.Next = c.State, c.Given, c.Items, c.Next
+	out.About, out.Later = c.About, c.Later
 	out.Chosen, out.LeftOut, out.Earlier = c.Chosen, c.LeftOut, c.Earlier
 	out.Agrees, out.Error = estimate(c.Agrees, c.AgreesInterval), estimate(c.Error, c.ErrorInterval)
 	for _, e := range c.Each {

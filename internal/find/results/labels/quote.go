@@ -33,7 +33,7 @@ func (p *Panel) quote(d *analysis.Draw, decided []store.Verdict, judged map[assa
 		return nil
 	}
 	done, begun, s := p.labelled(d, decided, judged)
-	looks := d.Looks(0.05)
+	looks := d.Looks(0.05, 0)
 	i := slices.IndexFunc(looks, func(l checked.Look) bool { return l.Items > done && l.Items >= checked.FewestClusters })
 	if i < 0 || looks[i].Items > len(d.Items) {
 		return nil

@@ -273,7 +273,7 @@ type State string
 const (
 	Unchecked    State = "unchecked"             // no item that was drawn has its labels
 	BeingChecked State = "being checked"         // too few, or the first planned look is not reached
-	Untellable   State = "cannot be told"        // the judge, or people, said the same of all
+	Untellable   State = "cannot be told"        // people said the same of all
 	NoBetter     State = "no better than chance" // not shown to be
 	FavoursLanes State = "favours lanes"
 	Checked      State = "checked"
@@ -296,6 +296,8 @@ func (s *Sample) State(reached bool, fewest int) State {
 		return Unchecked
 	case g < fewest || !reached:
 		return BeingChecked
+	case !chance.Slope.OK && s.constant():
+		return NoBetter
 	case !chance.Slope.OK:
 		return Untellable
 	case !chance.P.OK || chance.P.Value > Significant:
@@ -305,4 +307,11 @@ func (s *Sample) State(reached bool, fewest int) State {
 		return FavoursLanes
 	}
 	return Checked
+}
+
+// constant reports whether the judge said the same of all labelled answers of each lane, while people did not.
+func (s *Sample) constant() bool {
+	lanes, _ := s.labelledLanes()
+	p := within(s.raw(), lanes)
+	return p.ff <= alike && p.yy > alike
 }

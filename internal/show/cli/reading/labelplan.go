@@ -70,10 +70,10 @@ func (q *labelling) plan(ctx context.Context, f labelFlags) error {
 	if err != nil {
 		return err
 	}
-	stop := planned
-	if planned = min(planned, len(d.Items)); planned != items {
-		if items > planned && 2*planned <= len(d.Items) { // there is one correction more beyond the plan
-			stop = 2 * planned
+	looks, stop := d.Looks(0.05, 0), planned
+	if planned = min(planned, d.First()); planned != items {
+		if last := looks[len(looks)-1].Items; items > planned && last <= len(d.Items) { // there is one correction more beyond the plan
+			stop = last
 		}
 		why := ""
 		if measured {
@@ -91,7 +91,7 @@ func (q *labelling) plan(ctx context.Context, f labelFlags) error {
 			"all answers of the %s that were planned have a label", assay.Count(stop, "item"))
 	}
 	var at []string
-	for _, l := range d.Looks(0.05) {
+	for _, l := range looks {
 		if l.Items <= stop {
 			at = append(at, fmt.Sprint(l.Items))
 		}

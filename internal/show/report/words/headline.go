@@ -270,7 +270,10 @@ func (d document) basis(r *ranked) []Fact {
 
 // judgeState returns how far the judge of a ranking was checked.
 func (r *ranked) judgeState() Fact {
-	c := r.Checked
+	c, alone := r.Checked, ""
+	if r.Alone != "" {
+		alone = ", numbers not corrected"
+	}
 	switch {
 	case !r.Machines:
 		return Fact{Text: "judged by people"}
@@ -288,9 +291,9 @@ func (r *ranked) judgeState() Fact {
 	case c == nil || c.State == checked.Unchecked:
 		return Fact{"judge unchecked", Doubt}
 	case c.State == checked.NoBetter:
-		return Fact{c.Whose("judge no better than chance"), Alarm}
+		return Fact{c.Whose("judge no better than chance") + alone, Alarm}
 	case c.State == checked.FavoursLanes:
-		return Fact{c.Whose("judge favours lanes"), Alarm}
+		return Fact{c.Whose("judge favours lanes") + alone, Alarm}
 	case c.State == checked.Untellable:
 		return Fact{"judge cannot be checked", Doubt}
 	case c.State == checked.BeingChecked:
@@ -308,7 +311,10 @@ func (r *ranked) judgeState() Fact {
 		text += ": wrong in " + percentOf(c.Error.Value)
 	}
 	if c.Incomplete() {
-		return Fact{text + ", labels incomplete", Doubt}
+		return Fact{text + ", labels incomplete" + alone, Doubt}
+	}
+	if alone != "" {
+		return Fact{text + alone, Doubt}
 	}
 	return Fact{Text: text}
 }

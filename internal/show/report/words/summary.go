@@ -39,6 +39,7 @@ type JudgeState struct {
 	Stage     string
 	Checked   *analysis.Checked // nil: not at all
 	Corrected bool              // the numbers of its lanes are corrected by people's labels
+	Alone     string            // why they are not, though people have checked it; empty: they are, or nobody has
 }
 
 // judges returns the states of all judges, stage by stage. A rule needs no check.
@@ -46,7 +47,7 @@ func judges(all []*ranked) (out []JudgeState) {
 	for _, r := range all {
 		told := slices.ContainsFunc(out, func(j JudgeState) bool { return j.Stage == r.Stage })
 		if r.Machines && !told && (r.Checked != nil || !r.Validated) {
-			out = append(out, JudgeState{r.Stage, r.Checked, r.Corrected()})
+			out = append(out, JudgeState{r.Stage, r.Checked, r.Corrected(), r.Alone})
 		}
 	}
 	return out

@@ -158,6 +158,7 @@ func (d document) checked(all []*ranked) []Caveat {
 			text += fmt.Sprintf(" Values and differences here are corrected by these labels; the %s alone said %s.", who,
 				strings.Join(alone, ", "))
 		}
+		text += aloneWords(r)
 		if more.Command != "" {
 			text += fmt.Sprintf(" The next correction comes at %s. Label more:", assay.Count(c.Next, "item"))
 		}
@@ -165,6 +166,28 @@ func (d document) checked(all []*ranked) []Caveat {
 		out = append(out, more)
 	}
 	return out
+}
+
+// aloneWords tells that numbers rest on a judge alone that people have checked, and what their labels correct instead; empty: they do not.
+func aloneWords(r *ranked) string {
+	why := r.Alone
+	if why == "" {
+		return ""
+	}
+	text := " These numbers are the judge's alone: " + why + "."
+	if c := r.Checked; r.Flips && len(c.Lanes) <= maxNamed {
+		var parts []string
+		for i, v := range c.Corrected.Values {
+			if v.Value.OK && v.Interval.OK {
+				parts = append(parts, fmt.Sprintf("%s %s (%s)", c.Lanes[i], percentOf(v.Value.Value),
+					percents(v.Interval.Low, v.Interval.High)))
+			}
+		}
+		if len(parts) > 0 {
+			text += " Taken back under pressure, as corrected: " + strings.Join(parts, ", ") + "."
+		}
+	}
+	return text
 }
 
 // fewLabels returns the caveat about the difference that so many labels can show, and how many a smaller one needs; nil where they are
