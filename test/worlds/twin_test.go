@@ -50,7 +50,8 @@ func (w World) edited(end Study) (World, bool) {
 func (w World) lossy() bool {
 	return slices.ContainsFunc(w.Faults, func(f string) bool {
 		losing := []string{"refuse", "fail-lines", "expire", "missing", "malformed", "error-200 x3", "404 x60", "no-output for"}
-		return slices.ContainsFunc(losing, func(word string) bool { return strings.Contains(f, word) })
+		often := strings.Contains(f, " ask ") && strings.Contains(f, "x5") // may hit one request at each of its tries
+		return often || slices.ContainsFunc(losing, func(word string) bool { return strings.Contains(f, word) })
 	})
 }
 

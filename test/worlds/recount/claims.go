@@ -40,6 +40,7 @@ type Table struct {
 	Coverage   Coverage  `json:"coverage"`
 	Incomplete bool      `json:"incomplete"`
 	Findings   []Finding `json:"findings"`
+	Notes      []string  `json:"notes"`
 	Matrix     *struct {
 		Names  []string     `json:"names"`
 		Shares [][]*float64 `json:"shares"`

@@ -48,10 +48,20 @@ func (c *checker) ranked(s *stage, t *Table) {
 		c.about = f.about()
 		rank, best, worst := st.ranks(f.By["lane"] + f.By["item"])
 		c.count("rank", "rank", rank, f.Rank.Rank)
+		if t.lookedAgain() { // told apart by what an earlier look claimed, of which no row tells
+			c.Skipped["ranks at a later look"]++
+			c.text("rank", "rank between the best and the worst", "true", fmt.Sprint(f.Rank.Best <= rank && rank <= f.Rank.Worst))
+			continue
+		}
 		c.count("rank", "best rank", best, f.Rank.Best)
 		c.count("rank", "worst rank", worst, f.Rank.Worst)
 	}
 	c.about = ""
+}
+
+// lookedAgain reports whether fewer items of its stage were looked at before: less of the error is left for this look.
+func (t *Table) lookedAgain() bool {
+	return slices.ContainsFunc(t.Notes, func(n string) bool { return strings.HasPrefix(n, "look ") })
 }
 
 // lead returns the table whose lanes a summary ranks: of the first primary one, else of the first stage, flips before rates.
@@ -154,6 +164,11 @@ func (c *checker) summary() {
 	}
 	for i := range order[:max(0, len(order)-1)] {
 		c.text("tiers", "order of "+order[i]+" and "+order[i+1], "", fmt.Sprint(wrong(st, order[i], order[i+1])))
+	}
+	if t.lookedAgain() {
+		c.Skipped["tiers at a later look"]++
+		c.table = nil
+		return
 	}
 	letters := st.letters(order)
 	for _, r := range c.Claims.Summary.Ranked {
