@@ -294,7 +294,7 @@ func (s *Leaderboard) Correct(c *Checked) {
 	if s.First && c.First.Decides() && s.correctable() {
 		c, s.Checked = c.First, c.First
 	} else if s.First || !s.correctable() {
-		s.Alone = s.alone(c)
+		s.Alone = alone(s, c)
 		for i := range s.Tests {
 			if !c.Trusted() {
 				s.Tests[i].P = stats.Undefined("the judge is not to be trusted (%s), and these numbers are not corrected", c.State)
@@ -358,7 +358,7 @@ func (s *Leaderboard) Correct(c *Checked) {
 func (s *Leaderboard) Corrected() bool { return s.ByLabels }
 
 // alone returns why numbers rest on a judge alone that people have checked.
-func (s *Leaderboard) alone(c *Checked) string {
+func alone(s *Leaderboard, c *Checked) string {
 	switch {
 	case s.Flips && s.Control:
 		return "labels are on answers under pressure, not on the control"
