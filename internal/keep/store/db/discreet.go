@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -28,7 +29,7 @@ func hideUser(err error, cfg *pgx.ConnConfig) error {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
 		if inner := errors.Unwrap(connect); inner != nil { // the outer text begins with user and database
-			text = strings.ReplaceAll(text, connect.Error(), "cannot connect: "+inner.Error())
+			text = strings.ReplaceAll(text, connect.Error(), "cannot connect: "+eachOnce(inner.Error()))
 		}
 	}
 	for _, secret := range []string{cfg.Password, cfg.User} {
@@ -41,6 +42,17 @@ func hideUser(err error, cfg *pgx.ConnConfig) error {
 		text = strings.ReplaceAll(text, cfg.Password, "…")
 	}
 	return &discreetError{text, err}
+}
+
+// eachOnce leaves out lines that were there before: an address is tried with TLS and without, and both say the same.
+func eachOnce(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
 }
 
 type discreetError struct {

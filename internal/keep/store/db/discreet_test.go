@@ -18,6 +18,9 @@ func TestADatabaseThatCannotBeReachedIsReportedWithoutItsUser(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "cannot connect") {
 			t.Errorf("open %s: %v", db.Redact(where), err)
 		}
+		if err != nil && strings.Count(err.Error(), "dial error") > 1 {
+			t.Errorf("open %s: the same is said twice: %v", db.Redact(where), err)
+		}
 		var cause *pgconn.ConnectError
 		if !errors.As(err, &cause) {
 			t.Errorf("the cause is lost: %v", err)

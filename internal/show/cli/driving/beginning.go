@@ -124,7 +124,7 @@ func resumed(ctx context.Context, w *shell.World, h *shell.Home, now workspace.C
 func TryAgain(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) (bool, error) {
 	lanes, err := h.TryAgain(ctx, run)
 	for _, l := range lanes {
-		fmt.Fprintf(w.Stderr, "lane %s was stopped, and is tried again: %s\n", l.Name, l.Reason)
+		fmt.Fprintf(w.Stderr, "lane %s is tried again; what had stopped it: %s\n", l.Name, l.Reason)
 	}
 	return len(lanes) > 0, err
 }

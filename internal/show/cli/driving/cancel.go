@@ -51,7 +51,7 @@ func cancelRuns(ctx context.Context, w *shell.World, refs []string, f orderFlags
 	for _, ref := range refs {
 		err := carryOutOrder(ctx, w, ref, store.Order{Kind: store.OrderCancel}, f)
 		if err != nil && len(refs) > 1 {
-			shell.Complain(w, err)
+			err = shell.Told(w, err)
 		}
 		if worse(err, worst) {
 			worst = err

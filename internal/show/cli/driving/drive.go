@@ -78,7 +78,7 @@ func DriveAll(ctx context.Context, w *shell.World, h *shell.Home, runs []store.R
 			err = Drive(ctx, w, h, d.Run, d.study, o)
 		}
 		if err != nil && ctx.Err() == nil {
-			shell.Complain(w, fmt.Errorf("run %s: %w", d.Run.ID, err))
+			err = shell.Told(w, fmt.Errorf("run %s: %w", d.Run.ID, err))
 		}
 		if worse(err, worst) {
 			worst = err

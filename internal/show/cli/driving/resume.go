@@ -96,7 +96,7 @@ func resumeAll(ctx context.Context, w *shell.World, refs []string, f resumeFlags
 	for _, ref := range refs {
 		h, run, err := prepareResume(ctx, w, ref, f)
 		if err != nil && len(refs) > 1 {
-			shell.Complain(w, err)
+			err = shell.Told(w, err)
 		}
 		if worse(err, worst) {
 			worst = err

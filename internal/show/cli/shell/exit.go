@@ -40,6 +40,7 @@ type ExitError struct {
 	Code int
 	Err  error
 	Hint string
+	told bool // it was printed
 }
 
 func (e *ExitError) Error() string {
@@ -82,9 +83,18 @@ func ExitCode(err error) int {
 	return ExitFailed
 }
 
+// Told prints one error of several. What it returns has the same exit code and is not printed again.
+func Told(w *World, err error) error {
+	Complain(w, err)
+	return &ExitError{Code: ExitCode(err), Err: err, told: true}
+}
+
 // Complain prints an error: problems one on a line, everything else after the program's name.
 func Complain(w *World, err error) {
 	err = explained(err, w.typed)
+	if known, ok := errors.AsType[*ExitError](err); ok && known.told {
+		return
+	}
 	var problems assay.Problems
 	if errors.As(err, &problems) {
 		for line := range strings.SplitSeq(problems.Error(), "\n") {
