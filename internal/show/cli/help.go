@@ -67,6 +67,8 @@ func helpCommand(w *shell.World, root *cobra.Command) *cobra.Command {
 	return c
 }
 
+const deletes = "no command deletes what was paid for: leave a run be, or delete the folder of its home"
+
 // otherWords are words that people type for commands with other names.
 var otherWords = map[string]string{
 	"collect": "assay resume --once fetches what is ready now",
@@ -82,7 +84,8 @@ var otherWords = map[string]string{
 	"verdicts": "assay import --format labels FILE takes labels in, assay results --judge NAME shows those of a judge",
 	"stop":     "assay cancel ends a run",
 	"kill":     "assay cancel ends a run",
-	"ui":       "assay view opens the dashboard", "dashboard": "assay view opens the dashboard",
+	"rm":       deletes, "delete": deletes, "remove": deletes,
+	"ui": "assay view opens the dashboard", "dashboard": "assay view opens the dashboard",
 	"open":    "assay view opens the dashboard, assay report RUN writes one file with all of it",
 	"logs":    "assay status RUN shows how far a run is, assay errors RUN what failed",
 	"serve":   "assay view opens the dashboard, assay gateway serves an API for other programs",

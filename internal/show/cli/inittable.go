@@ -66,6 +66,9 @@ func writeFromTable(ctx context.Context, w *shell.World, dir string, f tableFlag
 	if err := maybeWritten(w, dir, study); err != nil {
 		return err
 	}
+	if f.sample < 0 {
+		return shell.Usage("0 asks all rows", "--sample: want 0 or more, got %d", f.sample)
+	}
 	t, err := readTable(ctx, w, dir, f.from)
 	if err != nil {
 		return err

@@ -133,6 +133,9 @@ func newRoot(w *shell.World) *cobra.Command {
 		if errors.As(err, &strange) && slices.Contains([]string{"dry-run", "dryrun", "n"}, strange.GetSpecifiedName()) {
 			return shell.Usage("assay plan STUDY shows what would be sent, and for how much", "%s", err)
 		}
+		if errors.As(err, &strange) && otherFlag[strange.GetSpecifiedName()] != "" {
+			return shell.Usage(otherFlag[strange.GetSpecifiedName()], "%s", err)
+		}
 		if errors.As(err, &strange) && c.Name() == "status" && otherLook[strange.GetSpecifiedName()] != "" {
 			return shell.Usage(otherLook[strange.GetSpecifiedName()], "%s", err)
 		}
@@ -162,7 +165,13 @@ func newRoot(w *shell.World) *cobra.Command {
 // otherLook names the commands for what people ask `assay status` for.
 var otherLook = map[string]string{
 	"cost": "assay spend [RUN] prints what was paid", "spend": "assay spend [RUN] prints what was paid",
-	"jobs": "assay jobs [RUN] lists them", "errors": "assay errors [RUN] lists what failed",
+	"jobs": "assay jobs --run RUN lists them", "errors": "assay errors [RUN] lists what failed",
+}
+
+// otherFlag has what people type for flags that there are.
+var otherFlag = map[string]string{
+	"live": "--mode live", "batch": "--mode batch", "port": "--listen 127.0.0.1:PORT", "out-dir": "--out DIR", "output-dir": "--out DIR",
+	"model": "--set lanes.LANE.model=PROVIDER/MODEL changes that of a lane",
 }
 
 // flagTrouble returns what is wrong with a flag, in the words of the command line.

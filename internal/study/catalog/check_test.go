@@ -112,7 +112,7 @@ func TestProblemsSayWhatIsWrongAndHints(t *testing.T) {
 		{"sampling after Opus 4.6", "anthropic", lane("claude-opus-4-7", temperature(0.2)), "temperature",
 			"claude-opus-4-7 takes temperature 1, not 0.2", "remove temperature, or write temperature: 1"},
 		{"top_p after Opus 4.6", "anthropic", lane("claude-opus-4-7", topP(0.98)), "top_p",
-			"claude-opus-4-7 takes top_p from 0.99 to 1, not 0.98", "remove top_p, or write top_p: 1"},
+			"claude-opus-4-7 takes top_p from 0.99 to 1, not 0.98", "remove top_p, or write top_p: 0.99"},
 		{"top_k with thinking", "anthropic", lane("claude-sonnet-4-5", topK(5), budget(2000), maxTokens(4000)), "top_k",
 			"claude-sonnet-4-5 takes no top_k while it reasons", "write thinking: off, or remove top_k"},
 		{"a router's effort is thinking", "openrouter", lane("anthropic/claude-sonnet-4.5", temperature(0.5), effort("high")),

@@ -90,10 +90,10 @@ func (k *checker) number(key string, x float64, rule *Rule) {
 	case rule.Allow == AllowQuiet && thinks:
 		k.problem(key, k.quietHint(key), "%s takes no %s while it reasons", k.name(), key)
 	case thinks && rule.Thinking != nil && !rule.Thinking.holds(x):
-		k.problem(key, "remove "+key+", or write "+rule.Thinking.words(key), "thinking needs %s, not %s",
+		k.problem(key, "remove "+key+", or write "+rule.Thinking.words(key, x), "thinking needs %s, not %s",
 			rule.Thinking.need(key), number(x))
 	case !rule.holds(x):
-		k.problem(key, "remove "+key+", or write "+rule.words(key), "%s takes %s, not %s", k.name(), rule.need(key), number(x))
+		k.problem(key, "remove "+key+", or write "+rule.words(key, x), "%s takes %s, not %s", k.name(), rule.need(key), number(x))
 	case rule.Advise != nil && x != *rule.Advise:
 		k.warn(Unkept, key, "remove "+key, "%s is meant to run at %s %s", k.name(), key, number(*rule.Advise))
 	}
@@ -124,8 +124,8 @@ func (b Bounds) need(key string) string {
 }
 
 // words returns an example of a legal value, as a study writes it.
-func (b Bounds) words(key string) string {
-	if b.Max != nil {
+func (b Bounds) words(key string, x float64) string {
+	if b.Max != nil && (b.Min == nil || x > *b.Min) {
 		return key + ": " + number(*b.Max)
 	}
 	return key + ": " + number(*b.Min)

@@ -14,6 +14,9 @@ import (
 	"assay/internal/study"
 )
 
+// ErrNoRule: a rule has none of the forms that there are.
+var ErrNoRule = errors.New("a rule has one of exact, contains, regex, json, tool")
+
 // Rubric returns how a judge or compare stage judges.
 func (d *Input) Rubric(st *study.Stage) (judge.Rubric, error) {
 	kind := KindOf(st)
@@ -132,7 +135,7 @@ func ruleOf(own *study.Rubric) (judge.Rule, error) {
 		}
 		return judge.Match(all, ""), nil
 	}
-	return nil, errors.New("a rule has one of exact, contains, regex, json, tool")
+	return nil, ErrNoRule
 }
 
 // schemaRule holds answers against a JSON Schema; without one, any JSON fits.

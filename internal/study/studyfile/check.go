@@ -84,8 +84,14 @@ func (r *reader) known(at assay.Place, what, name string, names []string) bool {
 	if slices.Contains(names, name) {
 		return true
 	}
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" })
 	hint := assay.DidYouMean(name, names)
-	if hint == "" && len(names) > 0 && len(names) <= 12 {
+	switch lane := what == "lane"; {
+	case lane && slices.Contains([]string{"all", "any", "every", "everything"}, strings.ToLower(name)):
+		hint = "`\"*\"` means all lanes"
+	case lane && strings.Contains(name, "/"):
+		hint = "lanes are named under `lanes`: add one with this model"
+	case hint == "" && len(names) > 0 && len(names) <= 12:
 		hint = assay.ThereAre(names)
 	}
 	r.found.Add(at, hint, "no %s is called %s", what, decode.Quote(name))
@@ -111,8 +117,9 @@ func (r *reader) checkAnswerers(names study.Names) {
 
 func (r *reader) checkLaneNames(names study.Names) {
 	for i, name := range names.List {
-		if len(r.study.LanesNamed([]string{name})) > 0 {
-			continue
+		wrong := func(spec study.LaneSpec) bool { return name == spec.Name || strings.HasPrefix(name, spec.Name+".") }
+		if len(r.study.LanesNamed([]string{name})) > 0 || len(*r.Problems) > 0 && slices.ContainsFunc(r.study.LaneSpecs.List, wrong) {
+			continue // a lane with a problem of its own is there
 		}
 		var known []string
 		for _, l := range r.study.Lanes {

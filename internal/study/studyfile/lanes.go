@@ -140,7 +140,7 @@ func (r *reader) addLane(spec study.LaneSpec, name string, params *decode.Node) 
 		r.Problems.Add(k.Key("concurrency"), "leave it out for as many as the provider takes", "concurrency: want at least 1, got %d",
 			k.Concurrency)
 	}
-	if k.MaxTokens < 0 {
+	if k.MaxTokens < 0 || k.MaxTokens == 0 && isZero(params, "max_tokens") {
 		r.Problems.Add(k.Key("max_tokens"), "", "max_tokens: want at least 1, got %d", k.MaxTokens)
 	}
 	if !r.splitModel(&lane, k) {
@@ -163,11 +163,36 @@ func (r *reader) splitModel(lane *study.Lane, k study.LaneKeys) bool {
 		return false
 	}
 	if !ok || provider == "" || model == "" {
-		r.Problems.Add(k.Key("model"), "the provider comes first: openai/"+k.Model, "model %s has no provider", decode.Quote(k.Model))
+		r.Problems.Add(k.Key("model"), "the provider comes first, such as "+withProvider(k.Model), "model %s has no provider",
+			decode.Quote(k.Model))
 		return false
 	}
 	lane.Provider, lane.Model = provider, model
 	return true
+}
+
+// isZero reports whether a key is there with the number 0.
+func isZero(n *decode.Node, key string) bool {
+	return slices.ContainsFunc(n.Pairs, func(p decode.Pair) bool { return p.Key == key && p.Value.Text == "0" })
+}
+
+// withProvider returns a model as it is written, with the provider that its name is known by.
+func withProvider(model string) string {
+	makers := [][2]string{{"claude", "anthropic"}, {"gemini", "gemini"}, {"mistral", "mistral"}, {"grok", "xai"}, {"deepseek", "deepseek"}}
+	for _, m := range append(makers, [2]string{"", "openai"}) {
+		if rest, ok := strings.CutPrefix(model, m[1]+":"); ok {
+			return m[1] + "/" + rest
+		}
+		if model == m[1] {
+			return model + "/MODEL"
+		}
+	}
+	for _, m := range makers {
+		if strings.HasPrefix(model, m[0]) {
+			return m[1] + "/" + model
+		}
+	}
+	return "openai/" + model
 }
 
 // overlay is base with the pairs of over on top, in the order of base first.

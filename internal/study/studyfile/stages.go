@@ -202,6 +202,10 @@ func (r *reader) checkJudges(st *study.Stage, verb study.Verb) {
 		if strings.HasPrefix(name, study.ImportedJudge) {
 			continue
 		}
+		if slices.Contains([]string{"human", "humans", "people", "person", "me"}, name) && len(r.study.LanesNamed([]string{name})) == 0 {
+			r.found.Add(st.Judges.Places[i], "people are named human:NAME, such as human:ann", "no lane is called %s", decode.Quote(name))
+			continue
+		}
 		if slices.Contains(st.Judges.List[:i], name) {
 			r.found.Add(st.Judges.Places[i], "several votes of one judge are `repeats: N`", "judge %s is named twice", name)
 		}

@@ -72,6 +72,9 @@ func labelsOfCSV(name string, r io.Reader) ([]Label, error) {
 	for i, h := range head {
 		head[i] = strings.ToLower(strings.TrimSpace(h))
 	}
+	if !aboutSomething(head) {
+		return nil, results.NewMistake(assay.ThereAre(head), "%s: no column says what a row is about: key, or item and lane, or a and b", name)
+	}
 	var problems assay.Problems
 	var out []Label
 	for {
@@ -96,6 +99,12 @@ func labelsOfCSV(name string, r io.Reader) ([]Label, error) {
 		return nil, problems
 	}
 	return out, nil
+}
+
+// aboutSomething reports whether the columns of a table can say what its rows are about.
+func aboutSomething(head []string) bool {
+	has := func(name string) bool { return slices.Contains(head, name) }
+	return has("key") || has("item") || has("a") && has("b")
 }
 
 func labelsOfLines(name string, r io.Reader) ([]Label, error) {

@@ -95,7 +95,41 @@ func (f *resultFlags) known(ctx context.Context, h *shell.Home, run store.Run) e
 	case f.sort != "" && f.json && f.limit == 0:
 		return shell.Usage("add --limit N", "--sort with --json needs a limit: what is sorted is held in memory")
 	}
-	return nil
+	return f.knownItem(ctx, h, run)
+}
+
+// knownItem wants the item of --item to be one that the run has asked about.
+func (f *resultFlags) knownItem(ctx context.Context, h *shell.Home, run store.Run) error {
+	if f.pick.Item == "" {
+		return nil
+	}
+	for _, err := range rows.Answers(ctx, h.Results(), run, rows.Pick{Item: f.pick.Item}) {
+		return err
+	}
+	const looked, listed = 5_000, 6
+	var items []string
+	n := 0
+	for a, err := range rows.Answers(ctx, h.Results(), run, rows.Pick{}) {
+		if n++; err != nil || n > looked {
+			break
+		}
+		if !slices.Contains(items[max(0, len(items)-listed):], a.At.Item) {
+			items = append(items, a.At.Item)
+		}
+	}
+	slices.Sort(items)
+	items = slices.Compact(items)
+	if len(items) == 0 {
+		return nil // nothing was asked yet
+	}
+	hint := assay.DidYouMean(f.pick.Item, items)
+	if hint == "" {
+		hint = assay.ThereAre(items[:min(len(items), listed)])
+	}
+	if len(items) > listed && !strings.HasPrefix(hint, "did") {
+		hint += " and others"
+	}
+	return shell.Usage(hint, "--item: the run asks about no item %q", f.pick.Item)
 }
 
 // verdicts reports whether rows are verdicts.

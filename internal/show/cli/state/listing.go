@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -78,6 +80,8 @@ func (f *listFlags) homes(ctx context.Context, w *shell.World, paths []string) (
 		}
 	}
 	switch {
+	case shell.ExitCode(err) == shell.ExitUsage:
+		return nil, err
 	case err != nil:
 		return nil, shell.Usage("", "look for homes: %s", assay.FileReason(err))
 	case len(places) == 0:
@@ -108,6 +112,9 @@ func (f *listFlags) places(w *shell.World, paths []string) ([]workspace.Place, e
 	}
 	for _, path := range paths {
 		found, lost := workspace.HomesUnder(w.Workspace(), path, workspace.Rehearsal(f.rehearsal))
+		if errors.Is(lost, fs.ErrNotExist) {
+			return nil, shell.Usage("of one run: assay jobs --run RUN, assay status RUN", "there is no folder %q to look for homes in", path)
+		}
 		err = cmp.Or(err, lost)
 		places = append(places, found...)
 	}

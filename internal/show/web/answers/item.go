@@ -15,8 +15,11 @@ import (
 	"assay/internal/show/web/site"
 )
 
-// maxOnItem is how many requests about one item a page shows.
-const maxOnItem = 400
+// maxOnItem is how many requests about one item are read, for a page that shows some of them at a time.
+const maxOnItem = 2_000
+
+// maxInAnswer is how many a program gets.
+const maxInAnswer = 400
 
 // maxAsked is for how many of them it makes the question again.
 const maxAsked = 120
@@ -34,7 +37,8 @@ type itemData struct {
 
 	Comments []site.Comment `json:"comments"`
 
-	Each   []string    `json:"-"` // the lanes of the stage, where a page does not show all of them
+	Each   []string    `json:"-"` // the lanes of the stage, where not all requests were read
+	Places window      `json:"-"` // what of all this the page shows
 	Marks  *site.Marks `json:"-"`
 	Beside site.Beside `json:"-"`
 	Grid   string      `json:"-"` // the state of the grid that led here
@@ -77,12 +81,16 @@ func (s *Pages) Item(q *site.Request) (*site.View, error) {
 	if filter.Lane != "" { // of one lane alone more fits on a page, and other stages are a link away
 		filter.Stage = q.FormValue("stage")
 	}
-	all, err := q.Home.Pages.AnswersPage(ctx, q.Run.No, filter, store.Mark{}, maxOnItem)
+	most := maxOnItem
+	if q.API() {
+		most = maxInAnswer
+	}
+	all, err := q.Home.Pages.AnswersPage(ctx, q.Run.No, filter, store.Mark{}, most)
 	if err != nil {
 		return nil, err
 	}
 	data := itemData{Item: id, Lane: q.FormValue("lane"), Grid: q.FormValue("grid"),
-		Inputs: []inputRow{}, Lanes: []itemLane{}, Truncated: len(all) == maxOnItem}
+		Inputs: []inputRow{}, Lanes: []itemLane{}, Truncated: len(all) == most}
 	named, err := q.Home.Ledger.Named(ctx, q.Run.No, id)
 	if err != nil {
 		return nil, err
@@ -103,7 +111,11 @@ func (s *Pages) Item(q *site.Request) (*site.View, error) {
 		}
 		_, data.Each = namesOf(slices.DeleteFunc(lanes, func(l store.Lane) bool { return l.Stage != data.Stage }))
 	}
-	rows, err := s.answerRows(q, slices.DeleteFunc(all, func(a store.Answer) bool { return a.At.Stage != data.Stage }))
+	all = slices.DeleteFunc(all, func(a store.Answer) bool { return a.At.Stage != data.Stage })
+	if !q.API() {
+		all, data.Places = cut(q, all)
+	}
+	rows, err := s.answerRows(q, all)
 	if err != nil {
 		return nil, err
 	}
@@ -223,15 +235,7 @@ func known(at map[assay.Coordinates]int, place assay.Coordinates) bool {
 }
 
 // place returns which question it was, whichever lane was asked.
-func (a *answerRow) place() assay.Coordinates {
-	at := a.at
-	if at.Judge == "" {
-		at.Lane = ""
-	} else {
-		at.Judge, at.By = "", ""
-	}
-	return at
-}
+func (a *answerRow) place() assay.Coordinates { return placeOf(a.at) }
 
 // compareTurns orders answers as a conversation goes.
 func compareTurns(a, b *answerRow) int {

@@ -62,9 +62,7 @@ func (d checker) checkNames(st *study.Stage, problems *assay.Problems) {
 		check(st.System, scope)
 		check(st.Context, scope)
 		d.checkShown(st.Media, scope, problems)
-		for _, p := range st.Prompt {
-			check(p.Text, scope)
-		}
+		d.checkPrompts(st, scope, problems)
 		if st.Control != nil {
 			check(st.Control.Say, scope)
 		}
@@ -87,6 +85,24 @@ func (d checker) checkNames(st *study.Stage, problems *assay.Problems) {
 	case study.VerbJudge, study.VerbCompare:
 		d.checkRubric(st, problems)
 		d.checkShown(st.Media, d.itemScope(d.Root(st)), problems)
+	}
+}
+
+// checkPrompts holds the templates of a stage against the fields of its items. One that names a field in single braces alone would ask the
+// same about every item, and pay for each.
+func (d checker) checkPrompts(st *study.Stage, scope prompt.Scope, problems *assay.Problems) {
+	alike := plan.AsksAlike(st)
+	for _, p := range st.Prompt {
+		if len(st.Prompt) > 1 && slices.Contains([]string{"system", "user", "assistant"}, p.Name) {
+			problems.Warn(p.Text.At, "a system text is `system:` beside `prompt:`, a conversation is `messages:`",
+				"%q is a template, and every template is asked by itself", p.Name)
+		}
+		if written, ours := d.fieldInOneBrace(p.Text, scope); alike && ours != "" {
+			problems.Add(p.Text.At, "write {{ "+ours+" }}", "stage %s asks the same about every item: %s is no field, it is sent as it is",
+				st.Name, written)
+			continue
+		}
+		d.checkText(p.Text, scope, problems)
 	}
 }
 

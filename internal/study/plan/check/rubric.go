@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -21,6 +22,9 @@ func (d checker) checkRubric(st *study.Stage, problems *assay.Problems) {
 		return // reported when the study was read
 	}
 	r, err := d.Rubric(st)
+	if errors.Is(err, plan.ErrNoRule) {
+		return // reported when the study was read
+	}
 	if err != nil {
 		problems.Add(st.Where.Key("rubric"), d.rubricHint(st), "stage %s: %s", st.Name, err)
 		return
@@ -95,6 +99,9 @@ func (d checker) rubricHint(st *study.Stage) string {
 	}
 	if path.Ext(st.Rubric.Name) != "" {
 		return fmt.Sprintf("a file goes under prompt: `rubric: {prompt: %s, labels: {right: 1, wrong: 0}}`", st.Rubric.Name)
+	}
+	if strings.ContainsAny(st.Rubric.Name, " ?{") {
+		return "a text of your own goes under prompt: `rubric: {prompt: …, labels: {right: 1, wrong: 0}}`"
 	}
 	fits := d.Study.Rubrics.Names()
 	for _, name := range judge.Builtins() {
@@ -184,6 +191,16 @@ func promptNames(r judge.Rubric) []string {
 
 // oneBrace is a placeholder as other systems write it.
 var oneBrace = regexp.MustCompile(`(?:^|[^{])(\{\s*([A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z0-9_.]+)?\s*\})(?:[^}]|$)`)
+
+// fieldInOneBrace returns the first field of an item that a template names in single braces, as it is written; "": there is none.
+func (d checker) fieldInOneBrace(t study.Text, scope prompt.Scope) (written, name string) {
+	for _, m := range oneBrace.FindAllStringSubmatch(t.Text, -1) {
+		if _, field := scope.Fields[m[2]]; field {
+			return m[1], strings.TrimSpace(strings.Trim(m[1], "{}"))
+		}
+	}
+	return "", ""
+}
 
 // checkText holds a template against the names it may use, and warns of placeholders that stay as they are.
 func (d checker) checkText(t study.Text, scope prompt.Scope, problems *assay.Problems) {
