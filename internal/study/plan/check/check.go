@@ -97,8 +97,8 @@ func (d checker) checkPrompts(st *study.Stage, scope prompt.Scope, problems *ass
 			problems.Warn(p.Text.At, "a system text is `system:` beside `prompt:`, a conversation is `messages:`",
 				"%q is a template, and every template is asked by itself", p.Name)
 		}
-		if written, ours := d.fieldInOneBrace(p.Text, scope); alike && ours != "" {
-			problems.Add(p.Text.At, "write {{ "+ours+" }}", "stage %s asks the same about every item: %s is no field, it is sent as it is",
+		if at, written := d.fieldInOneBrace(p.Text, scope); alike && written != "" {
+			problems.Add(at, "write {{ "+strings.Trim(written, "{ }")+" }}", "stage %s asks the same about every item: %s is no field, it is sent as it is",
 				st.Name, written)
 			continue
 		}

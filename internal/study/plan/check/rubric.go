@@ -192,14 +192,14 @@ func promptNames(r judge.Rubric) []string {
 // oneBrace is a placeholder as other systems write it.
 var oneBrace = regexp.MustCompile(`(?:^|[^{])(\{\s*([A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z0-9_.]+)?\s*\})(?:[^}]|$)`)
 
-// fieldInOneBrace returns the first field of an item that a template names in single braces, as it is written; "": there is none.
-func (d checker) fieldInOneBrace(t study.Text, scope prompt.Scope) (written, name string) {
-	for _, m := range oneBrace.FindAllStringSubmatch(t.Text, -1) {
-		if _, field := scope.Fields[m[2]]; field {
-			return m[1], strings.TrimSpace(strings.Trim(m[1], "{}"))
+// fieldInOneBrace returns the first field of an item that a template names in single braces, as it is written, and where; "": there is none.
+func (d checker) fieldInOneBrace(t study.Text, scope prompt.Scope) (at assay.Place, written string) {
+	for _, m := range oneBrace.FindAllStringSubmatchIndex(t.Text, -1) {
+		if _, field := scope.Fields[t.Text[m[4]:m[5]]]; field {
+			return t.Body.After(t.Text[:m[2]]), t.Text[m[2]:m[3]]
 		}
 	}
-	return "", ""
+	return at, ""
 }
 
 // checkText holds a template against the names it may use, and warns of placeholders that stay as they are.
