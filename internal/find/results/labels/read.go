@@ -73,7 +73,8 @@ func labelsOfCSV(name string, r io.Reader) ([]Label, error) {
 		head[i] = strings.ToLower(strings.TrimSpace(h))
 	}
 	if !aboutSomething(head) {
-		return nil, results.NewMistake(assay.ThereAre(head), "%s: no column says what a row is about: key, or item and lane, or a and b", name)
+		return nil, results.NewMistake(assay.ThereAre(head),
+			"%s: no column says what a row is about: key, or item and lane, or a and b", name)
 	}
 	var problems assay.Problems
 	var out []Label

@@ -113,7 +113,8 @@ func (f *listFlags) places(w *shell.World, paths []string) ([]workspace.Place, e
 	for _, path := range paths {
 		found, lost := workspace.HomesUnder(w.Workspace(), path, workspace.Rehearsal(f.rehearsal))
 		if errors.Is(lost, fs.ErrNotExist) {
-			return nil, shell.Usage("of one run: assay jobs --run RUN, assay status RUN", "there is no folder %q to look for homes in", path)
+			return nil, shell.Usage("of one run: assay jobs --run RUN, assay status RUN", "there is no folder %q to look for homes in",
+				path)
 		}
 		err = cmp.Or(err, lost)
 		places = append(places, found...)

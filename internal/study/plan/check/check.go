@@ -98,8 +98,8 @@ func (d checker) checkPrompts(st *study.Stage, scope prompt.Scope, problems *ass
 				"%q is a template, and every template is asked by itself", p.Name)
 		}
 		if at, written := d.fieldInOneBrace(p.Text, scope); alike && written != "" {
-			problems.Add(at, "write {{ "+strings.Trim(written, "{ }")+" }}", "stage %s asks the same about every item: %s is no field, it is sent as it is",
-				st.Name, written)
+			problems.Add(at, "write {{ "+strings.Trim(written, "{ }")+" }}",
+				"stage %s asks the same about every item: %s is no field, it is sent as it is", st.Name, written)
 			continue
 		}
 		d.checkText(p.Text, scope, problems)

@@ -192,7 +192,7 @@ func promptNames(r judge.Rubric) []string {
 // oneBrace is a placeholder as other systems write it.
 var oneBrace = regexp.MustCompile(`(?:^|[^{])(\{\s*([A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z0-9_.]+)?\s*\})(?:[^}]|$)`)
 
-// fieldInOneBrace returns the first field of an item that a template names in single braces, as it is written, and where; "": there is none.
+// fieldInOneBrace returns the first field of an item that a template names in single braces, as it is written, and where; "": none.
 func (d checker) fieldInOneBrace(t study.Text, scope prompt.Scope) (at assay.Place, written string) {
 	for _, m := range oneBrace.FindAllStringSubmatchIndex(t.Text, -1) {
 		if _, field := scope.Fields[t.Text[m[4]:m[5]]]; field {
