@@ -64,7 +64,13 @@ func (t *Table) lookedAgain() bool {
 	return slices.ContainsFunc(t.Notes, func(n string) bool { return strings.HasPrefix(n, "look ") })
 }
 
-// lead returns the table whose lanes a summary ranks: of the first primary one, else of the first stage, flips before rates.
+// ranks reports whether any place of the table has a value.
+func (t *Table) ranks() bool {
+	return slices.ContainsFunc(t.Findings, func(f Finding) bool { return f.Rank != nil })
+}
+
+// lead returns the table whose lanes a summary ranks: of the first primary one, else of the first stage that ranks anything, flips before
+// rates.
 func (c *checker) lead() *Table {
 	var best *Table
 	value := func(t *Table) int {
@@ -76,7 +82,8 @@ func (c *checker) lead() *Table {
 		if t.People || !ranks {
 			continue
 		}
-		if best == nil || t.Primary && !best.Primary || t.Stage == best.Stage && value(t) > value(best) {
+		if best == nil || t.Primary && !best.Primary || t.Primary == best.Primary && t.ranks() && !best.ranks() ||
+			t.Stage == best.Stage && value(t) > value(best) {
 			best = t
 		}
 	}
