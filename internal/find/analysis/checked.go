@@ -33,6 +33,8 @@ type Checked struct {
 	Chosen bool
 	// Earlier is how many labels were given before the judge's prompt changed: what may have led the change does not test it.
 	Earlier int
+	// Sum is how many items the probabilities add up to that labels came with, where that is not how many were judged; 0: it is.
+	Sum int
 	// Declared: the labels came with the probabilities of their answers, and were not drawn here.
 	Declared bool
 	// Each is how far each of several judges was checked whose mean this is.
@@ -71,6 +73,13 @@ func (c *Checked) Refuse(a checked.Apart) {
 	c.State, c.Corrected, c.First = checked.Unchecked, nil, nil
 	c.Why = fmt.Sprintf("the file declares a sample of the answers, and its labels are unlike them: the judge's mean is %s on "+
 		"the labelled and %s on all (p = %.2g), so they correct nothing", c.Unit().Show(a.Labelled), c.Unit().Show(a.All), a.P.Value)
+}
+
+// Outgrown lets labels correct nothing whose probabilities are those of fewer items than are judged.
+func (c *Checked) Outgrown(declared, judged int) {
+	c.State, c.Corrected, c.First = checked.Unchecked, nil, nil
+	c.Why = fmt.Sprintf("the file declares a sample of %s, and %d are judged: labels on the others, with the probabilities of all, are missing, "+
+		"so they correct nothing", Plural(declared, "item"), judged)
 }
 
 // JudgeChecked is how far one of several judges was checked.

@@ -64,7 +64,9 @@ func (c *Checked) Words() string {
 		text += fmt.Sprintf("; %s left out, as a person could not tell", Plural(c.LeftOut, "item"))
 	}
 	if c.Declared {
-		text += "; the labels' file declares how they were drawn"
+		if text += "; the labels' file declares how they were drawn"; c.Sum > 0 {
+			text += fmt.Sprintf(" (its probabilities add up to %s, and there are more or fewer)", Plural(c.Sum, "item"))
+		}
 	}
 	return c.Whose(text) + c.each()
 }

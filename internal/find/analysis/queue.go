@@ -30,6 +30,8 @@ type Task struct {
 	Said   string // what people said of it, where they differ
 	// Probability is with which chance it was drawn, as a file declares; 0: not known.
 	Probability float64
+	// Among is of how many items it was drawn, where a file declares it.
+	Among int
 }
 
 // Chosen is why a person was asked about something. It is kept with the label: what was chosen by a judge's verdict is

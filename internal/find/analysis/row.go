@@ -60,6 +60,8 @@ type Row struct {
 	Adjudicated bool
 	// Probability is with which chance the answer of a person's label was drawn, as its file declares; 0: it does not.
 	Probability float64
+	// Among is of how many items it then was; 0: that is not known.
+	Among int
 
 	Baseline string // the earlier run that it is of, as an analysis names it; empty: the run at hand
 }

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"assay/internal/find/analysis"
@@ -91,7 +92,7 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 		d.labels[unit], d.byItem[item] = l, append(d.byItem[item], l)
 	}
 	if r.Probability > 0 {
-		l.weight = 1 / r.Probability
+		l.weight, d.frame.among = 1/r.Probability, max(d.frame.among, r.Among)
 	}
 	if r.Adjudicated {
 		l.sum, l.n, l.undecided = 0, 0, false
@@ -332,6 +333,11 @@ func (d *drawnLabels) checked(judge uint32) *analysis.Checked {
 		if out.Incomplete() {
 			out.Bounds = d.bounds(judge, used, left)
 		}
+	}
+	if judged := d.later(); out.Declared && d.frame.among > 0 && 10*judged >= 11*d.frame.among {
+		out.Outgrown(d.frame.among, judged)
+	} else if sum := d.sum(); out.Declared && math.Abs(sum-float64(judged)) >= 0.1*float64(judged) {
+		out.Sum = int(math.Round(sum))
 	}
 	if out.Declared && out.Corrected != nil {
 		if a := s.Apart(); a.P.OK && a.P.Value <= checked.Unlike {

@@ -15,6 +15,7 @@ type frame struct {
 	block  map[string]int // of each item that may be drawn
 	some   bool           // what may be drawn is itself a random part of all items
 	beside []uint64       // by item that may not be drawn: the lanes that were judged
+	among  int            // items that there were when a file declared probabilities; 0: that is not known
 }
 
 func newFrame(d *analysis.Draw) (f frame) {
@@ -40,9 +41,6 @@ type place struct {
 // placeOf returns the place of a row, and notes items that may not be drawn.
 func (d *drawnLabels) placeOf(r *analysis.Row, lane int) place {
 	p := place{first: d.Stage.Each && r.Turn <= 1 && r.Branch == ""}
-	if d.frame.blocks == 0 {
-		return p
-	}
 	block, in := d.frame.block[r.Item]
 	if !in {
 		block = d.frame.blocks
@@ -52,11 +50,12 @@ func (d *drawnLabels) placeOf(r *analysis.Row, lane int) place {
 		}
 		d.frame.beside[item] |= 1 << (lane % 64)
 	}
-	p.block = block
+	p.block = min(block, d.frame.blocks)
 	return p
 }
 
-// later counts the judged items of which nothing may be drawn, and that were not there when the draw was made.
+// later counts the judged items of which nothing may be drawn, and that were not there when the draw was made; without a draw, all that
+// were judged.
 func (d *drawnLabels) later() (n int) {
 	all := ^uint64(0)
 	if len(d.lanes) < 64 {
@@ -148,4 +147,14 @@ func (d *drawnLabels) next(looks []checked.Look, items, fewest int) int {
 		}
 	}
 	return 0
+}
+
+// sum returns how many items the probabilities of labels add up to.
+func (d *drawnLabels) sum() (sum float64) {
+	for _, labels := range d.byItem {
+		if len(labels) > 0 {
+			sum += labels[0].weight
+		}
+	}
+	return sum
 }

@@ -39,7 +39,7 @@ func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error 
 					r.State, r.Label, r.Score = v.State, v.Label, v.Score
 					chosen, probability := people.ChosenAs(&v)
 					r.Drawn, r.Probability = chosen == analysis.ChosenDrawn, probability
-					r.Earlier = people.Earlier(&v)
+					r.Earlier, r.Among = people.Earlier(&v), people.Among(&v)
 					r.Adjudicated = chosen == analysis.ChosenAdjudicated
 					if judge != "" {
 						r.Judge = judge

@@ -28,10 +28,12 @@ type Labelled struct {
 func Match(ctx context.Context, r *results.Reader, run store.Run, people *people.Stage, rows []*Label,
 	problems *assay.Problems) ([]Labelled, error) {
 	byKey, byItem, anywhere := indexed(rows)
+	items := map[string]bool{}
 	for t, err := range people.Tasks(ctx) {
 		if err != nil {
 			return nil, err
 		}
+		items[t.At.Item] = true
 		if len(byKey) > 0 {
 			for _, n := range people.Judging.Names(t.At) {
 				for _, r := range byKey[n.Key] {
@@ -51,6 +53,7 @@ func Match(ctx context.Context, r *results.Reader, run store.Run, people *people
 	}
 	var out []Labelled
 	for _, r := range rows {
+		r.task.Among = len(items)
 		if v, ok := r.settle(people, problems); ok {
 			out = append(out, Labelled{people, v})
 		}
@@ -118,6 +121,8 @@ func (r *Label) settle(people *people.Stage, problems *assay.Problems) (store.Ve
 	}
 	if r.probability != nil {
 		r.task.Chosen, r.task.Probability = analysis.ChosenDeclared, *r.probability
+	} else {
+		r.task.Among = 0
 	}
 	v, err := people.Verdict(r.task, r.Judge, said)
 	if err != nil {
@@ -197,7 +202,8 @@ func Write(ctx context.Context, r *results.Reader, run store.Run, all []Labelled
 // sameSaid reports whether a label is as it was. One that was drawn here stays so, whatever a file declares.
 func sameSaid(a, b store.Verdict) bool {
 	chosen, was := people.ChosenAs(&a)
-	if _, is := people.ChosenAs(&b); chosen != analysis.ChosenDrawn && was != is {
+	_, is := people.ChosenAs(&b)
+	if chosen != analysis.ChosenDrawn && (was != is || people.Among(&a) != people.Among(&b)) {
 		return false
 	}
 	score := a.Score == nil && b.Score == nil || a.Score != nil && b.Score != nil && *a.Score == *b.Score

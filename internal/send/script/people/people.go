@@ -186,7 +186,7 @@ func (s *Stage) Verdict(t analysis.Task, person string, given assay.Verdict) (st
 	v := store.Verdict{Run: s.Run.No, At: place(&t), State: given.State, Label: given.Label, Score: given.Score,
 		Reason: cmp.Or(given.Why, given.Explanation)}
 	v.At.Judge = person
-	fields, err := json.Marshal(beside{Chosen: t.Chosen, Probability: t.Probability, Confidence: given.Confidence})
+	fields, err := json.Marshal(beside{Chosen: t.Chosen, Probability: t.Probability, Among: t.Among, Confidence: given.Confidence})
 	if err != nil {
 		return v, err
 	}
@@ -198,6 +198,7 @@ func (s *Stage) Verdict(t analysis.Task, person string, given assay.Verdict) (st
 type beside struct {
 	Chosen      analysis.Chosen `json:"chosen,omitempty"`
 	Probability float64         `json:"probability,omitempty"` // as its file declares
+	Among       int             `json:"among,omitempty"`       // items that the stage had then
 	Confidence  *float64        `json:"confidence,omitempty"`
 	Earlier     bool            `json:"before_the_prompt_changed,omitempty"`
 }
@@ -215,6 +216,9 @@ func besideOf(v *store.Verdict) (b beside) {
 	}
 	return b
 }
+
+// Among returns how many items a stage had when a file declared the probability of a label; 0: that is not known.
+func Among(v *store.Verdict) int { return besideOf(v).Among }
 
 // Earlier reports whether a label was given before the judge's prompt changed: what may have led the change does not test it.
 func Earlier(v *store.Verdict) bool { return besideOf(v).Earlier }
