@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,19 +129,7 @@ func newRoot(w *shell.World) *cobra.Command {
 		&cobra.Group{ID: shell.GroupLook, Title: "Look:"}, &cobra.Group{ID: shell.GroupDecide, Title: "Decide:"},
 		&cobra.Group{ID: shell.GroupTools, Title: "Tools:"},
 	)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		var strange *pflag.NotExistError
-		if errors.As(err, &strange) && slices.Contains([]string{"dry-run", "dryrun", "n"}, strange.GetSpecifiedName()) {
-			return shell.Usage("assay plan STUDY shows what would be sent, and for how much", "%s", err)
-		}
-		if errors.As(err, &strange) && otherFlag[strange.GetSpecifiedName()] != "" {
-			return shell.Usage(otherFlag[strange.GetSpecifiedName()], "%s", err)
-		}
-		if errors.As(err, &strange) && c.Name() == "status" && otherLook[strange.GetSpecifiedName()] != "" {
-			return shell.Usage(otherLook[strange.GetSpecifiedName()], "%s", err)
-		}
-		return shell.Usage(shell.HelpOf(c), "%s", flagTrouble(c, err))
-	})
+	root.SetFlagErrorFunc(flagError)
 	for _, c := range commands(w) {
 		root.AddCommand(c)
 	}
@@ -162,14 +151,29 @@ func newRoot(w *shell.World) *cobra.Command {
 	return root
 }
 
+// flagError explains a flag that there is not, or whose value is wrong.
+func flagError(c *cobra.Command, err error) error {
+	var strange *pflag.NotExistError
+	if errors.As(err, &strange) {
+		name := strange.GetSpecifiedName()
+		if hint := cmp.Or(otherFlag[name], map[bool]string{true: otherLook[name]}[c.Name() == "status"]); hint != "" {
+			return shell.Usage(hint, "%s", err)
+		}
+	}
+	return shell.Usage(shell.HelpOf(c), "%s", flagTrouble(c, err))
+}
+
 // otherLook names the commands for what people ask `assay status` for.
 var otherLook = map[string]string{
 	"cost": "assay spend [RUN] prints what was paid", "spend": "assay spend [RUN] prints what was paid",
 	"jobs": "assay jobs --run RUN lists them", "errors": "assay errors [RUN] lists what failed",
 }
 
+const planShows = "assay plan STUDY shows what would be sent, and for how much"
+
 // otherFlag has what people type for flags that there are.
 var otherFlag = map[string]string{
+	"dry-run": planShows, "dryrun": planShows, "n": planShows,
 	"live": "--mode live", "batch": "--mode batch", "port": "--listen 127.0.0.1:PORT", "out-dir": "--out DIR", "output-dir": "--out DIR",
 	"model": "--set lanes.LANE.model=PROVIDER/MODEL changes that of a lane",
 }

@@ -215,7 +215,7 @@ func (d *Decoder) UnknownKey(p Pair, known []string) {
 var alsoCalled = map[string]string{
 	"models": "lanes", "name": "study", "path": "file", "url": "file", "csv": "file", "data": "file", "column": "field",
 	"provider": "model", "engine": "model", "question": "prompt", "template": "prompt", "evaluators": "judges", "judge_lane": "judges",
-	"graders": "judges",
+	"graders":           "judges",
 	"max_output_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "size": "n",
 	"filter": "where", "max_cost": "budget", "encoding": "save the file as UTF-8, and leave this out",
 	"api_key": "keys are set in the environment: `assay list keys` names the variables", "key": "keys are set in the environment: " +
