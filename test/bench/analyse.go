@@ -19,7 +19,10 @@ import (
 	"assay/test/bench/child"
 )
 
-const analyseItems = 125_000 // times four lanes judged, and as many showings compared: a million verdicts
+const (
+	analyseVerdicts = 1_000_000
+	verdictsOfItem  = 8 // four lanes judged, and as many showings compared
+)
 
 const analyseStudy = `study: bench
 inputs: {q: {file: q.txt}}
@@ -40,14 +43,15 @@ stages:
 `
 
 // analyseBench holds `assay analyse` of a million verdicts against reading the same rows to nowhere, and its memory against that
-// of a quarter of them.
+// of a quarter of them; -n is how many.
 func analyseBench(ctx context.Context, b *bench) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	var few child.Cost
-	for _, items := range []int{analyseItems / 4, analyseItems} {
+	most := max(b.size(analyseVerdicts)/verdictsOfItem, 4)
+	for _, items := range []int{most / 4, most} {
 		home := filepath.Join(b.dir, fmt.Sprint("analyse", items))
 		n, err := writeVerdicts(ctx, b, home, items)
 		if err != nil {
@@ -63,7 +67,7 @@ func analyseBench(ctx context.Context, b *bench) error {
 		}
 		fmt.Printf("reading alone  %s for %d verdicts\n", floor, n)
 		fmt.Printf("assay analyse  %s (a million within 10 s)\n", got)
-		if items < analyseItems {
+		if items < most {
 			few = got
 			continue
 		}
