@@ -184,7 +184,7 @@ func TestLimitsOfEveryBatchVendorAreDated(t *testing.T) {
 func TestEveryJobHasAMostOfRequests(t *testing.T) {
 	t.Parallel()
 	for _, v := range catalog.Default().Vendors() {
-		if n := v.Limits.Requests; v.Batch && (n == 0 || n > 200_000) {
+		if n := v.Limits.Requests; v.Batch && (n == 0 || n > 100_000) {
 			t.Errorf("%s: %d requests in a job", v.Name, n)
 		}
 	}

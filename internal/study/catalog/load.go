@@ -55,7 +55,7 @@ func Load(files fs.FS) (*Catalog, error) {
 }
 
 // mostInJob bounds the requests of a job where its vendor allows more, or any number: what settles a job holds all its keys in memory.
-const mostInJob = 200_000
+const mostInJob = 100_000
 
 func (v *Vendor) boundJobs() {
 	if l := &v.Limits; v.Batch && (l.Requests == 0 || l.Requests > mostInJob) {

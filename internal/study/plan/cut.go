@@ -25,45 +25,72 @@ func (b Bounds) with(batch study.Batch) Bounds {
 	return b
 }
 
-// Cut divides lines of the given sizes, in order, into segments within the bounds. With `segments: n` the pieces differ
-// by at most one request, the larger ones first; a piece over the provider's limits is cut again.
-func Cut(sizes []int32, b Bounds) []Segment {
-	if b.Segments <= 0 {
-		return cutWithin(nil, sizes, b)
-	}
-	var out []Segment
-	share, extra := len(sizes)/b.Segments, len(sizes)%b.Segments
-	for i := range b.Segments {
-		n := share
-		if i < extra {
-			n++
-		}
-		out = cutWithin(out, sizes[:n], b)
-		sizes = sizes[n:]
-	}
-	return out
+// Cut divides lines, in order, into segments within the bounds, as their sizes become known. With `segments: n` the pieces
+// differ by at most one request, the larger ones first; a piece over the provider's limits is cut again.
+type Cut struct {
+	bounds Bounds
+	most   int     // requests a segment; 0: any number
+	sizes  []int32 // with `segments: n`: a piece's size follows from how many there are
+	open   Segment
+	done   []Segment
 }
 
-func cutWithin(out []Segment, sizes []int32, b Bounds) []Segment {
-	most := b.Requests
-	if b.Size > 0 && (most == 0 || b.Size < most) {
-		most = b.Size
+// NewCut begins to cut.
+func NewCut(b Bounds) *Cut {
+	c := &Cut{bounds: b, most: b.Requests}
+	if b.Size > 0 && (c.most == 0 || b.Size < c.most) {
+		c.most = b.Size
 	}
-	var s Segment
-	for _, size := range sizes {
-		add := int64(size) + b.Between
-		if s.Requests > 0 && (most > 0 && s.Requests == most || b.Bytes > 0 && s.Bytes+add > b.Bytes) {
-			out = append(out, s)
-			s = Segment{}
+	return c
+}
+
+// Add cuts the next line, which goes out so many times.
+func (c *Cut) Add(size int32, times int64) {
+	for range times {
+		if c.bounds.Segments > 0 {
+			c.sizes = append(c.sizes, size)
+		} else {
+			c.add(size)
 		}
-		if s.Requests == 0 {
-			s.Bytes, add = b.Frame, int64(size)
+	}
+}
+
+func (c *Cut) add(size int32) {
+	add := int64(size) + c.bounds.Between
+	if c.most > 0 && c.open.Requests == c.most || c.bounds.Bytes > 0 && c.open.Bytes+add > c.bounds.Bytes {
+		c.end()
+	}
+	if c.open.Requests == 0 {
+		c.open.Bytes, add = c.bounds.Frame, int64(size)
+	}
+	c.open.Requests++
+	c.open.Bytes += add
+}
+
+// end ends a segment, unless it is empty.
+func (c *Cut) end() {
+	if c.open.Requests > 0 {
+		c.done = append(c.done, c.open)
+	}
+	c.open = Segment{}
+}
+
+// Segments returns all segments. Nothing is added any more.
+func (c *Cut) Segments() []Segment {
+	if n := c.bounds.Segments; n > 0 {
+		share, extra := len(c.sizes)/n, len(c.sizes)%n
+		for i := range n {
+			k := share
+			if i < extra {
+				k++
+			}
+			for _, size := range c.sizes[:k] {
+				c.add(size)
+			}
+			c.end()
+			c.sizes = c.sizes[k:]
 		}
-		s.Requests++
-		s.Bytes += add
 	}
-	if s.Requests > 0 {
-		out = append(out, s)
-	}
-	return out
+	c.end()
+	return c.done
 }

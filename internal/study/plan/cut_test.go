@@ -17,6 +17,14 @@ func same(n int, size int32) []int32 {
 	return out
 }
 
+func cut(sizes []int32, b plan.Bounds) []plan.Segment {
+	c := plan.NewCut(b)
+	for _, size := range sizes {
+		c.Add(size, 1)
+	}
+	return c.Segments()
+}
+
 func counts(segments []plan.Segment) []int {
 	var out []int
 	for _, s := range segments {
@@ -45,7 +53,7 @@ func TestCutFollowsTheStudyAndTheProvider(t *testing.T) {
 		"a segment over the limit is cut":     {same(10, 10), plan.Bounds{Bytes: 30, Segments: 2}, []int{3, 2, 3, 2}},
 		"nothing":                             {nil, plan.Bounds{Requests: 5, Segments: 3}, nil},
 	} {
-		if diff := cmp.Diff(c.want, counts(plan.Cut(c.sizes, c.bounds))); diff != "" {
+		if diff := cmp.Diff(c.want, counts(cut(c.sizes, c.bounds))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -64,7 +72,7 @@ func TestCutLosesNothingAndKeepsTheBounds(t *testing.T) {
 		b := plan.Bounds{Requests: 1 + rng.IntN(40), Bytes: int64(60 + rng.IntN(500)), Between: 1, Frame: int64(rng.IntN(9)),
 			Segments: rng.IntN(5)}
 		n, bytes := 0, int64(0)
-		for _, s := range plan.Cut(sizes, b) {
+		for _, s := range cut(sizes, b) {
 			if s.Requests == 0 || s.Requests > b.Requests || s.Bytes > b.Bytes {
 				t.Fatalf("%+v breaks %+v", s, b)
 			}
@@ -73,6 +81,23 @@ func TestCutLosesNothingAndKeepsTheBounds(t *testing.T) {
 		}
 		if n != len(sizes) || bytes != total {
 			t.Fatalf("%d requests of %d, %d bytes of %d", n, len(sizes), bytes, total)
+		}
+	}
+}
+
+func TestCutCountsEveryDraw(t *testing.T) {
+	t.Parallel()
+	for _, b := range []plan.Bounds{{Requests: 4}, {Segments: 2}} {
+		c := plan.NewCut(b)
+		for range 3 {
+			c.Add(10, 2) // the draws of a question stand together
+		}
+		n := 0
+		for _, s := range c.Segments() {
+			n += s.Requests
+		}
+		if n != 6 {
+			t.Errorf("%+v: %d requests of 6", b, n)
 		}
 	}
 }

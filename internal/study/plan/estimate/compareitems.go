@@ -15,17 +15,18 @@ func (m *maker) compareItems(ctx context.Context, st *study.Stage, r plan.Path, 
 	if !m.wanted(st) {
 		return
 	}
-	mean, sizes, ok := m.known(ctx, st, l, rubric)
+	cut := cutOf(r)
+	mean, ok := m.known(ctx, st, l, rubric, cut)
 	if !ok {
 		return
 	}
-	m.add(st, m.exact(st, r, sizes, wave), mean)
+	m.add(st, exact(st, r, cut, wave), mean)
 }
 
-// known renders what a judge is asked without an answer: the mean request, and the sizes of all. It is false where there is none, or one
+// known renders what a judge is asked without an answer: the mean request, and how all are cut. It is false where there is none, or one
 // cannot be rendered.
-func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubric judge.Rubric) (load, []int32, bool) {
-	var sizes []int32
+func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubric judge.Rubric, cut *plan.Cut) (load, bool) {
+	n := int64(0)
 	var found texts
 	shown := shapes{}
 	text, buf := int64(0), []byte(nil)
@@ -38,10 +39,11 @@ func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubri
 		}
 		if err != nil {
 			m.fail(st.At, err)
-			return load{}, nil, false
+			return load{}, false
 		}
 		buf = line[:0]
-		sizes = append(sizes, int32(min(int64(len(line))+files, math.MaxInt32)))
+		n++
+		cut.Add(int32(min(int64(len(line))+files, math.MaxInt32)), 1)
 		shown.add(plan.MediaOf(q.Prompt.Messages))
 		text += int64(q.Prompt.Bytes())
 		if !found.many {
@@ -49,10 +51,10 @@ func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubri
 			found.add(one, one)
 		}
 	}
-	if len(sizes) == 0 {
-		return load{}, nil, false
+	if n == 0 {
+		return load{}, false
 	}
-	mean := float64(text) / float64(len(sizes))
-	return load{input: mean * m.perByte(&found, int64(len(sizes)), text), bytes: mean, answer: rubric.Length(),
-		shown: shown.over(int64(len(sizes)))}, sizes, true
+	mean := float64(text) / float64(n)
+	return load{input: mean * m.perByte(&found, n, text), bytes: mean, answer: rubric.Length(),
+		shown: shown.over(n)}, true
 }

@@ -93,7 +93,8 @@ var fillerID = assay.CustomID(assay.PlanNonce, assay.Key{})
 type measured struct {
 	items  int
 	asked  int64            // questions, before lanes and draws
-	sizes  [][]int32        // by route: bytes of each line, in order
+	draws  int64            // of each question
+	cuts   []*plan.Cut      // by route
 	text   int64            // bytes of all prompt texts
 	shared int64            // of text: system and context that another prompt has, too, which caching may cover
 	before map[uint64]int64 // sizes of systems and contexts that one prompt had so far; 0: more than one
@@ -129,15 +130,15 @@ func (m *measured) equal() int64 {
 }
 
 // measure renders and encodes every question of an ask stage's first step, in the order of the items.
-func (m *maker) measure(ctx context.Context, t *plan.Conversation, routes []plan.Path, o plan.Options) (measured, assay.Problems) {
+func (m *maker) measure(ctx context.Context, t *plan.Conversation, routes []plan.Path) (measured, assay.Problems) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	workers := max(1, o.Workers)
+	workers := max(1, m.options.Workers)
 	todo, done := make(chan *chunk, 2*workers), make(chan *chunk, 2*workers)
 	var found assay.Problems // of the input; read once todo is closed
 	go func() {
 		defer close(todo)
-		found = m.chunks(ctx, t.Stage.Ask, o.Limit, todo)
+		found = m.chunks(ctx, t.Stage.Ask, m.options.Limit, todo)
 	}()
 	seed := maphash.MakeSeed() // which prompts are equal does not depend on it
 	var wg sync.WaitGroup
@@ -151,7 +152,11 @@ func (m *maker) measure(ctx context.Context, t *plan.Conversation, routes []plan
 		})
 	}
 	go func() { wg.Wait(); close(done) }()
-	all, problems := fold(done, len(routes), cancel)
+	all := measured{draws: plan.Draws(t.Stage), long: make([]long, len(routes)), before: map[uint64]int64{}}
+	for _, r := range routes {
+		all.cuts = append(all.cuts, cutOf(r))
+	}
+	problems := all.fold(done, cancel)
 	return all, append(found, problems...)
 }
 
@@ -198,9 +203,8 @@ func (m *maker) chunks(ctx context.Context, input string, limit int, todo chan<-
 	return problems
 }
 
-// fold puts the chunks back in order.
-func fold(done <-chan *chunk, routes int, cancel func()) (measured, assay.Problems) {
-	m := measured{sizes: make([][]int32, routes), long: make([]long, routes), before: map[uint64]int64{}}
+// fold adds the chunks in order.
+func (m *measured) fold(done <-chan *chunk, cancel func()) assay.Problems {
 	var problems assay.Problems
 	waiting, next := map[int]*chunk{}, 0
 	for c := range done {
@@ -217,7 +221,7 @@ func fold(done <-chan *chunk, routes int, cancel func()) (measured, assay.Proble
 	if len(problems) > maxShown {
 		problems = problems[:maxShown]
 	}
-	return m, problems
+	return problems
 }
 
 func (m *measured) add(c *chunk) {
@@ -234,8 +238,10 @@ func (m *measured) add(c *chunk) {
 		}
 	}
 	m.hashes = append(m.hashes, c.hashes...)
-	for i, s := range c.sizes {
-		m.sizes[i] = append(m.sizes[i], s...)
+	for i, sizes := range c.sizes {
+		for _, size := range sizes {
+			m.cuts[i].Add(size, m.draws)
+		}
 	}
 	for i, l := range c.long {
 		m.long[i].add(l)

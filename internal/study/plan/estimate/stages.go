@@ -33,7 +33,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 		routes = append(routes, m.in.Path(st, l))
 	}
 	m.walked[st.Ask] = true
-	found, problems := m.measure(ctx, talk, routes, m.options)
+	found, problems := m.measure(ctx, talk, routes)
 	m.problems = append(m.problems, problems...)
 	if len(problems.Errors()) > 0 || found.asked == 0 {
 		return
@@ -54,7 +54,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	give.shown = m.shown(ctx, st)
 	mean.shown = give.showing(1)
 	for i, r := range routes {
-		m.add(st, m.firstTurn(st, r, found.sizes[i], wave), mean)
+		m.add(st, exact(st, r, found.cuts[i], wave), mean)
 	}
 	give.items = int64(found.items)
 	give.turns = append(give.turns, found.asked*plan.Draws(st))
@@ -77,31 +77,24 @@ func asks(n int64) string {
 	return plural(n, "question") + " ask"
 }
 
-// firstTurn returns the exact part of one lane: counted, measured and cut.
-func (m *maker) firstTurn(st *study.Stage, r plan.Path, sizes []int32, wave int) plan.Part {
-	all := make([]int32, 0, int64(len(sizes))*plan.Draws(st))
-	for _, size := range sizes { // the draws of a question stand together
-		for range plan.Draws(st) {
-			all = append(all, size)
-		}
+// exact returns the part of one lane whose requests were all measured.
+func exact(st *study.Stage, r plan.Path, cut *plan.Cut, wave int) plan.Part {
+	p := plan.Part{Lane: r.Lane, Turn: 1, Wave: wave, Mode: r.Mode, Exact: !gated(st), Gated: gated(st), Segments: cut.Segments()}
+	for _, s := range p.Segments {
+		p.Requests, p.Bytes = p.Requests+int64(s.Requests), p.Bytes+s.Bytes
 	}
-	return m.exact(st, r, all, wave)
-}
-
-// exact returns a part whose requests have these sizes.
-func (m *maker) exact(st *study.Stage, r plan.Path, all []int32, wave int) plan.Part {
-	p := plan.Part{Lane: r.Lane, Turn: 1, Wave: wave, Mode: r.Mode, Exact: !gated(st), Gated: gated(st), Requests: int64(len(all))}
-	if r.Mode == assay.ModeBatch {
-		p.Segments = plan.Cut(all, r.Bounds)
-		for _, s := range p.Segments {
-			p.Bytes += s.Bytes
-		}
-		return p
-	}
-	for _, size := range all {
-		p.Bytes += int64(size)
+	if r.Mode != assay.ModeBatch {
+		p.Segments = nil
 	}
 	return p
+}
+
+// cutOf returns what cuts the requests of a lane; live they stay in one piece.
+func cutOf(r plan.Path) *plan.Cut {
+	if r.Mode != assay.ModeBatch {
+		return plan.NewCut(plan.Bounds{})
+	}
+	return plan.NewCut(r.Bounds)
 }
 
 // laterTurns counts the turns that follow answers not there yet. The control is a branch of its own from the first
