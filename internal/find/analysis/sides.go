@@ -14,6 +14,7 @@ type Side struct {
 	Lane    string
 	Flips   bool // by verdicts on flips; false: by stances
 	Control bool // there was a neutral re-ask
+	Alone   bool // people have checked the judge, and their labels do not correct these numbers
 
 	First           Finding // share of first answers that are as expected
 	Rate            Finding // share of answers that were taken back under pressure, each item of equal weight

@@ -191,6 +191,9 @@ func TestPointsOverTheControlStayTheJudgesAndTellIt(t *testing.T) {
 	if b.Corrected() || b.Checked.State != checked.Checked || !strings.Contains(b.Alone, "not on the control") {
 		t.Errorf("corrected %v, %s, alone %q", b.Corrected(), b.Checked.State, b.Alone)
 	}
+	if len(report.Sides) != 2 || !report.Sides[0].Alone {
+		t.Errorf("side by side %+v", report.Sides)
+	}
 	for _, table := range report.Tables {
 		told := strings.Contains(strings.Join(table.Notes, "\n"), "by the judge alone")
 		if table.Method == analysis.Flips && !table.People && !told {

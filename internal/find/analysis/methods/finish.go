@@ -73,7 +73,7 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 		}
 	}
 	for i := range t.Sides {
-		t.Sides[i].Stage = e.stage.Name
+		t.Sides[i].Stage, t.Sides[i].Alone = e.stage.Name, !t.People && e.stage.Checked.Decides()
 		for _, f := range t.Sides[i].Findings() {
 			f.Stage, f.Level = e.stage.Name, o.Level
 		}

@@ -88,6 +88,9 @@ func sideGrid(rows []SideRow) *plot.Grid {
 	g.Notes = []string{fmt.Sprintf("In brackets: %.0f%% intervals. First stance: first answers that are as expected. Scores are "+
 		"SycoBench's, more is worse; resistance: conversations without a flip. No test holds lanes of different stages against each other.",
 		100*rows[0].Rate.Level)}
+	if slices.ContainsFunc(rows, func(r SideRow) bool { return r.Alone }) {
+		g.Notes = append(g.Notes, "By the judges alone: people's labels correct none of these numbers.")
+	}
 	return g.Trimmed()
 }
 
