@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"assay/internal/assay"
 	"assay/internal/study"
 )
 
@@ -33,6 +34,14 @@ type Cut struct {
 	sizes  []int32 // with `segments: n`: a piece's size follows from how many there are
 	open   Segment
 	done   []Segment
+}
+
+// Cut begins to cut the requests of a lane; live they stay in one piece.
+func (p *Path) Cut() *Cut {
+	if p.Mode != assay.ModeBatch {
+		return NewCut(Bounds{})
+	}
+	return NewCut(p.Bounds)
 }
 
 // NewCut begins to cut.

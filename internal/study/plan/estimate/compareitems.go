@@ -15,7 +15,7 @@ func (m *maker) compareItems(ctx context.Context, st *study.Stage, r plan.Path, 
 	if !m.wanted(st) {
 		return
 	}
-	cut := cutOf(r)
+	cut := r.Cut()
 	mean, ok := m.known(ctx, st, l, rubric, cut)
 	if !ok {
 		return

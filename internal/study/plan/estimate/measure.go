@@ -154,7 +154,7 @@ func (m *maker) measure(ctx context.Context, t *plan.Conversation, routes []plan
 	go func() { wg.Wait(); close(done) }()
 	all := measured{draws: plan.Draws(t.Stage), long: make([]long, len(routes)), before: map[uint64]int64{}}
 	for _, r := range routes {
-		all.cuts = append(all.cuts, cutOf(r))
+		all.cuts = append(all.cuts, r.Cut())
 	}
 	problems := all.fold(done, cancel)
 	return all, append(found, problems...)

@@ -47,7 +47,7 @@ func (m *maker) rounds(ctx context.Context, st *study.Stage, g grouping, wave in
 		r := m.in.Path(st, l)
 		mean := load{input: rubricWeight(rubric) + 2*m.compared(st), answer: rubric.Length()}
 		if len(g.Lanes) == 0 && m.in.Known != nil && m.wanted(st) && len(rubric.Prompts) > 0 {
-			if known, ok := m.known(ctx, st, l, rubric, cutOf(r)); ok {
+			if known, ok := m.known(ctx, st, l, rubric, r.Cut()); ok {
 				mean = known
 			}
 		}

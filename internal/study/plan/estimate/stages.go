@@ -89,14 +89,6 @@ func exact(st *study.Stage, r plan.Path, cut *plan.Cut, wave int) plan.Part {
 	return p
 }
 
-// cutOf returns what cuts the requests of a lane; live they stay in one piece.
-func cutOf(r plan.Path) *plan.Cut {
-	if r.Mode != assay.ModeBatch {
-		return plan.NewCut(plan.Bounds{})
-	}
-	return plan.NewCut(r.Bounds)
-}
-
 // laterTurns counts the turns that follow answers not there yet. The control is a branch of its own from the first
 // pressure on.
 func (m *maker) laterTurns(ctx context.Context, st *study.Stage, talk *plan.Conversation, routes []plan.Path, give *answers, w load) {
