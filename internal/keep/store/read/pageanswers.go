@@ -62,7 +62,7 @@ func (s *Pages) answersOn(ctx context.Context, run int64, f store.AnswerFilter, 
 // Found are the answers among some requests that have words.
 type Found struct {
 	Answers []store.Answer
-	Seen    int        // how many were looked at
+	Seen    int        // how many outcomes were looked at
 	Next    store.Mark // where to go on; the zero mark: there are no more
 }
 
@@ -77,17 +77,26 @@ func (s *Pages) AnswersWith(ctx context.Context, run int64, f store.AnswerFilter
 	if segments[0] != after.Segment {
 		after = store.Mark{Segment: segments[0], Ord: -1}
 	}
-	of, pattern := `WHERE a.segment_no = $1 AND a.ord > $2 AND a.ord <= $3 AND`+current, db.Pattern(words)
 	var out Found
 	var last sql.NullInt64
-	err = s.db.QueryRow(ctx, `SELECT COUNT(*), (SELECT MAX(ord) FROM attempts WHERE segment_no = $1)`+AnswerTables+of,
+	err = s.db.QueryRow(ctx, `SELECT COUNT(*), (SELECT MAX(ord) FROM attempts WHERE segment_no = $1) FROM outcomes
+		WHERE segment_no = $1 AND ord > $2 AND ord <= $3 AND late = 0`,
 		after.Segment, after.Ord, after.Ord+int64(some)).Scan(&out.Seen, &last)
 	if err != nil {
 		return out, fmt.Errorf("count answers: %w", err)
 	}
-	out.Answers, err = db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+of+`AND (`+s.db.Has("o.text", "$4")+` OR `+
-		s.db.Has("o.thoughts", "$4")+` OR o.fault_class IS NOT NULL) ORDER BY a.ord`,
-		after.Segment, after.Ord, after.Ord+int64(some), pattern))
+	has := `(` + s.db.Has("o.text", "$4") + ` OR ` + s.db.Has("o.thoughts", "$4") + ` OR o.fault_class IS NOT NULL)`
+	any, pattern := false, db.Pattern(words) // most blocks have nothing, and need no more than the texts
+	err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = $1 AND o.ord > $2 AND o.ord <= $3 AND `+has+`)`,
+		after.Segment, after.Ord, after.Ord+int64(some), pattern).Scan(&any)
+	if err != nil {
+		return out, fmt.Errorf("search answers: %w", err)
+	}
+	if any {
+		out.Answers, err = db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1
+			AND a.ord > $2 AND a.ord <= $3 AND`+current+`AND `+has+` ORDER BY a.ord`,
+			after.Segment, after.Ord, after.Ord+int64(some), pattern))
+	}
 	if out.Next = (store.Mark{Segment: after.Segment, Ord: after.Ord + int64(some)}); out.Next.Ord >= last.Int64 {
 		out.Next = store.Mark{}
 		if len(segments) > 1 {

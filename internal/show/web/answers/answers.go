@@ -259,7 +259,7 @@ func readMark(text string) (store.Mark, error) {
 	segment, ord, _ := strings.Cut(text, ".")
 	g, err := strconv.ParseInt(segment, 10, 64)
 	o, err2 := strconv.ParseInt(ord, 10, 64)
-	if err != nil || err2 != nil || g < 1 || o < 0 {
+	if err != nil || err2 != nil || g < 1 || o < -1 {
 		return store.Mark{}, site.Bad("after: %q is not a mark of a page", text)
 	}
 	return store.Mark{Segment: g, Ord: o}, nil

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"assay/internal/assay"
@@ -18,6 +20,7 @@ import (
 const (
 	searchBlock = 5_000
 	maxFound    = 500
+	searchSpan  = 250_000 // answers that one page looks at: a second or two
 )
 
 // hit is an answer that has the words, with the words around them.
@@ -45,6 +48,8 @@ type search struct {
 	words             string
 	stage, lane       string
 	found, seen, most int
+	span              int        // how many answers are looked at; 0: all
+	after             store.Mark // where the search begins; at its end, where it goes on; zero: nowhere
 }
 
 func (s *Pages) newSearch(r *http.Request) (*search, error) {
@@ -60,7 +65,8 @@ func (s *Pages) newSearch(r *http.Request) (*search, error) {
 	if len(f.words) > 500 {
 		return nil, site.Bad("q: at most 500 bytes")
 	}
-	return f, nil
+	f.after, err = readMark(r.FormValue("after"))
+	return f, err
 }
 
 // beginSearch reads what is looked for and takes a place among the searches; free gives the place back.
@@ -79,9 +85,8 @@ func (f *search) walk(ctx context.Context, found func([]hit) error) error {
 		return err
 	}
 	t.Short = true
-	var after store.Mark
 	for filter := (store.AnswerFilter{Stage: f.stage, Lane: f.lane}); f.found < f.most; {
-		some, err := f.q.Home.Pages.AnswersWith(ctx, f.q.Run.No, filter, f.words, after, searchBlock)
+		some, err := f.q.Home.Pages.AnswersWith(ctx, f.q.Run.No, filter, f.words, f.after, searchBlock)
 		if err != nil {
 			return err
 		}
@@ -96,8 +101,8 @@ func (f *search) walk(ctx context.Context, found func([]hit) error) error {
 				hits = append(hits, h)
 			}
 		}
-		f.seen, after = f.seen+some.Seen, some.Next
-		if err := found(hits); err != nil || after == (store.Mark{}) {
+		f.seen, f.after = f.seen+some.Seen, some.Next
+		if err := found(hits); err != nil || f.after == (store.Mark{}) || f.span > 0 && f.seen >= f.span {
 			return err
 		}
 	}
@@ -149,6 +154,7 @@ func (s *Pages) Search(w http.ResponseWriter, r *http.Request) {
 		s.Fail(w, r, err)
 		return
 	}
+	f.span = searchSpan
 	head, tail, _ := bytes.Cut(text, []byte(site.HitsHere))
 	out := site.NewStream(w, "text/html; charset=utf-8")
 	if out.Send(head) != nil {
@@ -162,10 +168,23 @@ func (s *Pages) Search(w http.ResponseWriter, r *http.Request) {
 		return out.Send(b.Bytes())
 	})
 	var end bytes.Buffer
-	if s.Part(&end, "search", "end", map[string]any{"Seen": f.seen, "Found": f.found, "Full": f.found == f.most, "Err": err}) == nil {
+	if s.Part(&end, "search", "end", map[string]any{"Seen": f.seen, "Found": f.found, "Full": f.found == f.most, "Err": err,
+		"Further": f.further(err)}) == nil {
 		out.Send(end.Bytes())
 	}
 	out.Send(tail)
+}
+
+// further returns the address of the search from where this one ended; empty: there is nothing further.
+func (f *search) further(err error) string {
+	if err != nil || f.found == f.most || f.after == (store.Mark{}) {
+		return ""
+	}
+	to := url.Values{"stage": {f.stage}, "q": {f.words}, "after": {fmt.Sprintf("%d.%d", f.after.Segment, f.after.Ord)}}
+	if f.lane != "" {
+		to.Set("lane", f.lane)
+	}
+	return "/runs/" + f.q.Run.ID + "/search?" + to.Encode()
 }
 
 // SearchJSON streams hits as lines of JSON; the last line counts the answers searched.
