@@ -66,7 +66,7 @@ func (t *Table) lookedAgain() bool {
 
 // ranks reports whether any place of the table has a value.
 func (t *Table) ranks() bool {
-	return slices.ContainsFunc(t.Findings, func(f Finding) bool { return f.Rank != nil })
+	return slices.ContainsFunc(t.Findings, func(f Finding) bool { return f.Value != nil })
 }
 
 // lead returns the table whose lanes a summary ranks: of the first primary one, else of the first stage that ranks anything, flips before
