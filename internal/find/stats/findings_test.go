@@ -308,3 +308,15 @@ func TestAFifthOfAllResamplesMayLackAValue(t *testing.T) {
 		t.Errorf("3 of 11: %+v", got)
 	}
 }
+
+// Resamples without a value may fill a whole tail, and no more than it.
+func TestAnIntervalOfResamplesEndsWhereATailIsUnknown(t *testing.T) {
+	t.Parallel()
+	values := []float64{1, 2, 3}
+	if got := (Replicates{Values: values, Undefined: 1}).Interval(0.5); !got.OK {
+		t.Errorf("one of four fills a tail of a quarter: %+v", got)
+	}
+	if got := (Replicates{Values: values, Undefined: 2}).Interval(0.5); got.OK {
+		t.Errorf("two of five are more than a quarter: %+v", got)
+	}
+}

@@ -220,3 +220,38 @@ func TestTheChanceOfBeingBest(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Two clusters are the fewest that have a spread.
+func TestTwoClustersAreEnoughForAResidual(t *testing.T) {
+	t.Parallel()
+	known := func(clusters int) bool {
+		r := rand.New(rand.NewPCG(5, 8))
+		var p Pairs
+		var cluster []uint32
+		for k := range 300 {
+			i := r.IntN(3)
+			result := SecondWon
+			if r.Float64() < 0.5 {
+				result = FirstWon
+			}
+			p.Append(uint16(i), uint16((i+1+r.IntN(2))%3), result)
+			cluster = append(cluster, uint32(k%clusters))
+		}
+		g, err := Group(3, p, cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := FitBT(g.Tally(), BTOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := fit.Residuals(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[0].P.OK
+	}
+	if !known(2) || known(1) {
+		t.Errorf("of two clusters a test is known (%t), of one none is (%t)", known(2), known(1))
+	}
+}

@@ -88,3 +88,13 @@ func TestALiveReplyOfConverseMayBeAnError(t *testing.T) {
 		t.Errorf("%+v %v", got, got.Fault)
 	}
 }
+
+// xAI counts thoughts beside the answer's tokens: a line of its own form says so.
+func TestAnXAILineCountsThoughtsApart(t *testing.T) {
+	t.Parallel()
+	w, err := dialect.WireOf([]byte(`{"batch_request_id":"a","batch_result":{"response":{}}}`))
+	want := assay.Wire{Carrier: assay.CarrierOpenAI, Dialect: assay.DialectChat, ReasoningApart: true}
+	if d := cmp.Diff(want, w); d != "" || err != nil {
+		t.Errorf("%v %s", err, d)
+	}
+}

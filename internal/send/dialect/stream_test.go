@@ -88,3 +88,18 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+// A server may say why an answer ends, and nothing after it.
+func TestAChatStreamIsWholeOnceItSaysWhyItEnds(t *testing.T) {
+	t.Parallel()
+	for event, whole := range map[string]bool{`{"choices":[{"index":0,"delta":{"content":"one"}}]}`: false,
+		`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`: true} {
+		s := dialect.NewStream(assay.DialectChat)
+		if _, err := s.Add([]byte(event)); err != nil {
+			t.Fatal(err)
+		}
+		if _, got := s.Reply(); got != whole {
+			t.Errorf("%s: whole %t", event, got)
+		}
+	}
+}
