@@ -70,7 +70,8 @@ func TestARunWhoseJobsAllWaitForMoneyIsStopped(t *testing.T) {
 			t.Errorf("%d of 2 wait for money: %s (%q), want %s", n+1, s.State, s.Short, want)
 		}
 		s.Pulse.Holder = "me"
-		if err := s.open(ctx, &results.Reader{Ledger: l.Reader, Pages: l.Pages}, engine.RunStatus{}); err != nil || s.State != StateInFlight {
+		err := s.open(ctx, &results.Reader{Ledger: l.Reader, Pages: l.Pages}, engine.RunStatus{})
+		if err != nil || s.State != StateInFlight {
 			t.Errorf("%v: a process is at it: %s", err, s.State)
 		}
 	}

@@ -105,7 +105,8 @@ func TestALaneThatIsPausedMeanwhileIsWaitedFor(t *testing.T) {
 	if err := v.begins(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Work.SetLane(ctx, v.run, "answers", "a", store.LaneStop{State: store.LanePaused, Reason: "a person paused it"}); err != nil {
+	paused := store.LaneStop{State: store.LanePaused, Reason: "a person paused it"}
+	if err := l.Work.SetLane(ctx, v.run, "answers", "a", paused); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.begins(ctx); err != nil {

@@ -32,7 +32,8 @@ func TestALogIsTextOrJSON(t *testing.T) {
 			Time            time.Time
 			Level, Msg, Run string
 		}
-		if err := json.Unmarshal([]byte(lines[i]), &e); err != nil || e.Level != level || e.Run != "k3v7" || e.Msg == "" || e.Time.IsZero() {
+		err := json.Unmarshal([]byte(lines[i]), &e)
+		if err != nil || e.Level != level || e.Run != "k3v7" || e.Msg == "" || e.Time.IsZero() {
 			t.Errorf("%v: %+v of %s", err, e, lines[i])
 		}
 	}
