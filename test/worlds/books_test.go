@@ -98,7 +98,29 @@ func (h *history) checkBooks(ctx context.Context, all []runState, b bill) error 
 		return breaks(L2, h.statuses(ctx, all), "what was billed is spent, or perhaps spent",
 			"billed %d, spent %d, perhaps %d nano-dollars; %d short", billed, spent, perhaps, billed-spent-perhaps)
 	}
+	if err := h.checkSums(ctx, all); err != nil {
+		return err
+	}
 	return h.checkAside(ctx, all)
+}
+
+// checkSums holds the sum that the budget of a run goes by against what is shown as spent, which is added up from its jobs.
+func (h *history) checkSums(ctx context.Context, all []runState) error {
+	sums := map[string]int64{}
+	err := h.rows(ctx, `SELECT id, spent_nano FROM runs`, func(row *sql.Rows) error {
+		var run string
+		var sum int64
+		err := row.Scan(&run, &sum)
+		sums[run] = sum
+		return err
+	})
+	for _, r := range all {
+		if err == nil && sums[r.Run] != nano(r.AtLeast) {
+			return breaks(L2, h.statuses(ctx, all), fmt.Sprintf("the budget of run %s goes by what is shown as spent, %d", r.Run, nano(r.AtLeast)),
+				"by %d nano-dollars", sums[r.Run])
+		}
+	}
+	return err
 }
 
 // checkAside looks for money that stays set aside although every answer came, with its price.
