@@ -320,3 +320,15 @@ func TestAnIntervalOfResamplesEndsWhereATailIsUnknown(t *testing.T) {
 		t.Errorf("two of five are more than a quarter: %+v", got)
 	}
 }
+
+// One unit can be resampled: it is always the one that is drawn.
+func TestOneUnitIsResampled(t *testing.T) {
+	t.Parallel()
+	got, err := Bootstrap(1, 3, 1, func(drawn []int) Number { return Known(float64(len(drawn) + drawn[0])) })
+	if err != nil || len(got.Values) != 3 || got.Values[0] != 1 || got.SE().Value != 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := Bootstrap(0, 3, 1, nil); err == nil {
+		t.Error("nothing was resampled")
+	}
+}

@@ -36,3 +36,14 @@ func TestCallsOfAProvidersToolsAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// What tools put into the prompt is billed as input, and thoughts as output.
+func TestGeminiCountsWhatToolsRead(t *testing.T) {
+	t.Parallel()
+	var dec dialect.Decoder
+	o := dec.Body(assay.DialectGenerate, []byte(`{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],
+		"usageMetadata":{"promptTokenCount":9,"toolUsePromptTokenCount":4,"candidatesTokenCount":5,"thoughtsTokenCount":2}}`))
+	if o.Usage.Input != 13 || o.Usage.Output != 7 || o.Usage.Reasoning != 2 {
+		t.Errorf("%+v", o.Usage)
+	}
+}

@@ -32,3 +32,21 @@ func TestALimitWithoutATimeIsFullAfterAMinute(t *testing.T) {
 		t.Errorf("the next waits %s, want %s", got, usualPeriod)
 	}
 }
+
+// What is refused no longer counts as taken, as long as its second is counted at all.
+func TestARefusalTakesBackOnlyWhatIsStillCounted(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC)
+	var l learned
+	l.sent(at)
+	l.sent(at.Add(span * time.Second)) // in the place of the first
+	l.refused(at)
+	if n := l.ring[l.second%span]; n != 1 {
+		t.Errorf("%d are counted, want the second", n)
+	}
+	l.refused(at.Add(span * time.Second))
+	l.refused(at.Add(span * time.Second))
+	if n := l.ring[l.second%span]; n != 0 {
+		t.Errorf("%d are counted, want none", n)
+	}
+}
