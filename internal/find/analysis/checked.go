@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"assay/internal/find/stats"
@@ -334,6 +335,7 @@ func (s *Leaderboard) Correct(c *Checked) {
 		p.Value, p.SE, p.Interval = v.Value, v.SE, v.Interval
 	}
 	var tests []Contrast
+	each := s.PerCluster()
 	for _, t := range s.Tests {
 		a, first := at[s.Places[t.First].Name]
 		b, second := at[s.Places[t.Second].Name]
@@ -348,7 +350,10 @@ func (s *Leaderboard) Correct(c *Checked) {
 			case d.A != a || d.B != b:
 				continue
 			}
-			n := Contrast{First: t.First, Second: t.Second, Difference: stats.Known(sign * d.Value.Value), SE: d.SE, Clusters: d.Clusters,
+			if each > 1 {
+				t.Items = int(math.Round(each * float64(d.Clusters)))
+			}
+			n := Contrast{Items: t.Items, First: t.First, Second: t.Second, Difference: stats.Known(sign * d.Value.Value), SE: d.SE, Clusters: d.Clusters,
 				Interval: d.Interval, P: c.Claim(d.A, d.B)}
 			if sign < 0 && d.Interval.OK {
 				n.Interval = stats.Between(-d.Interval.High, -d.Interval.Low)

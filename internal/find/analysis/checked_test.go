@@ -39,6 +39,17 @@ func TestALaneWithoutLabelsIsNotHeldAgainstCorrectedOnes(t *testing.T) {
 	}
 }
 
+func TestCorrectedNumbersTellItemsFromClusters(t *testing.T) {
+	t.Parallel()
+	b, c := checkedBoard()
+	for i := range b.Tests {
+		b.Tests[i].Clusters, b.Tests[i].Items = 40, 200
+	}
+	if b.Correct(c); b.PerCluster() != 5 {
+		t.Errorf("%g items in a cluster, want 5", b.PerCluster())
+	}
+}
+
 func TestWhatTheJudgeAloneClaimedEarlierDoesNotStayOnceItIsCorrected(t *testing.T) {
 	t.Parallel()
 	b, c := checkedBoard()

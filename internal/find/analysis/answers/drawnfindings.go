@@ -92,6 +92,11 @@ func (d *drawnLabels) price(c *analysis.Checked, judge string) (float64, bool) {
 		return 0, false
 	}
 	sum, known := d.Stage.Spent.Verdicts[judge]
+	if judge == analysis.JuryName || judge == analysis.MeanName { // all of them judge each answer
+		for _, of := range d.Stage.Spent.Verdicts {
+			sum, known = sum+of, true
+		}
+	}
 	answers := 0
 	for i, lane := range c.Lanes {
 		own, ok := d.Stage.Spent.Answers[lane]

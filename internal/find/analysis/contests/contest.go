@@ -185,6 +185,7 @@ type arena struct {
 	cluster  []uint32
 	begins   []bool // the verdicts on one pair on one thing begin here
 	clusters int
+	items    int // in the clusters, where lanes are compared; 0: each is one
 	ties     int
 	bothWays bool // both orders were shown
 	grouped  *stats.Grouped
@@ -204,6 +205,7 @@ func newArena(c *Contest, g *gather.Group[*bouts]) *arena {
 		if k == 0 || s.cluster() != all[k-1].cluster() {
 			a.clusters++
 		}
+		a.items += int(gather.One(!c.Stage.Items && (k == 0 || s.about != all[k-1].about)))
 		i, j, r := s.first(), s.second(), s.result()
 		a.pairs.First[k], a.pairs.Second[k], a.pairs.Result[k], a.cluster[k] = i, j, r, uint32(a.clusters-1)
 		for _, e := range []uint16{i, j} {
@@ -216,7 +218,9 @@ func newArena(c *Contest, g *gather.Group[*bouts]) *arena {
 		a.ties += int(gather.One(r == stats.Tied))
 		forth, back = forth || i < j, back || i > j
 	}
-	a.bothWays = forth && back
+	if a.bothWays = forth && back; a.items == a.clusters {
+		a.items = 0
+	}
 	if slices.ContainsFunc(c.methods, func(m method) bool { return m.Method == analysis.Consistency }) {
 		a.shown = all
 	}

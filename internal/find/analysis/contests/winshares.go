@@ -259,7 +259,7 @@ func (a *arena) leaderboard(t *analysis.Table, fit *fitted, field string) {
 		for k := range i {
 			d, se := stats.Known(fit.Theta[k]-fit.Theta[i]), stats.Known(fit.spread(k, i))
 			out.Tests = append(out.Tests, analysis.Contrast{
-				First: k, Second: i, Difference: d, SE: se, Clusters: a.clusters,
+				First: k, Second: i, Difference: d, SE: se, Clusters: a.clusters, Items: a.items,
 				Interval: stats.StudentInterval(d.Value, se.Value, a.Options.Level, fit.units), P: stats.StudentTest(d, se, fit.units),
 				Information: more(k, i),
 			})

@@ -333,3 +333,22 @@ func TestPerfectConsistencyIsNotPerfectlyCertain(t *testing.T) {
 		t.Errorf("%v in %v", f.Value, f.Interval)
 	}
 }
+
+func TestComparisonsTellItemsFromClusters(t *testing.T) {
+	t.Parallel()
+	for _, clustered := range []bool{false, true} {
+		var rows []analysis.Row
+		for i := range 30 {
+			row := met("a", "b", fmt.Sprintf("q%02d", i), []string{"a", "b", "a"}[i%3])
+			if clustered {
+				row.Cluster = fmt.Sprint("c", i/5)
+			}
+			rows = append(rows, row)
+		}
+		b := board(t, report(t, arena(), []analysis.Spec{{Stage: "arena", Method: analysis.BradleyT}}, rows))
+		want := map[bool]float64{false: 1, true: 5}[clustered]
+		if b.PerCluster() != want || clustered && (b.Clusters != 6 || b.Tests[0].Items != 30) {
+			t.Errorf("clusters %v: %g items in each of %d, want %g", clustered, b.PerCluster(), b.Clusters, want)
+		}
+	}
+}
