@@ -17,7 +17,7 @@ import (
 
 // A row group is cut when it has so many rows, or texts of so many bytes: a parquet table holds one in memory.
 const (
-	groupRows  = 10_000
+	groupRows  = 50_000
 	groupBytes = 16 << 20
 )
 
