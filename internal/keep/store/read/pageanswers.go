@@ -67,7 +67,7 @@ type Found struct {
 }
 
 // AnswersWith looks among some of the requests of a run after a mark, in the order they were sent, for current answers that have words in
-// their texts or thoughts, letters of ASCII in any case. Those that ended with a fault are all returned.
+// their texts or thoughts, or in what is said of their fault, letters of ASCII in any case.
 func (s *Pages) AnswersWith(ctx context.Context, run int64, f store.AnswerFilter, words string, after store.Mark, some int) (Found, error) {
 	after = beginAt(after)
 	segments, err := s.holding(ctx, run, f, after)
@@ -85,7 +85,7 @@ func (s *Pages) AnswersWith(ctx context.Context, run int64, f store.AnswerFilter
 	if err != nil {
 		return out, fmt.Errorf("count answers: %w", err)
 	}
-	has := `(` + s.db.Has("o.text", "$4") + ` OR ` + s.db.Has("o.thoughts", "$4") + ` OR o.fault_class IS NOT NULL)`
+	has := `(` + s.db.Has("o.text", "$4") + ` OR ` + s.db.Has("o.thoughts", "$4") + ` OR o.fault_class IS NOT NULL AND ` + s.db.Has(faultText, "$4") + `)`
 	any, pattern := false, db.Pattern(words) // most blocks have nothing, and need no more than the texts
 	err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = $1 AND o.ord > $2 AND o.ord <= $3 AND `+has+`)`,
 		after.Segment, after.Ord, after.Ord+int64(some), pattern).Scan(&any)
@@ -105,6 +105,11 @@ func (s *Pages) AnswersWith(ctx context.Context, run int64, f store.AnswerFilter
 	}
 	return out, err
 }
+
+// faultText is a fault as assay.Fault says it.
+const faultText = `(o.fault_class || COALESCE(' (HTTP ' || CAST(NULLIF(o.fault_status, 0) AS TEXT) || ')', '')
+	|| COALESCE(' ' || NULLIF(o.fault_code, ''), '') || COALESCE(': ' || NULLIF(o.fault_message, ''), '')
+	|| COALESCE(' [request ' || NULLIF(o.request_id, '') || ']', ''))`
 
 // outcome is the part of a condition that is about outcomes. It is spelt so that the index of rare endings serves it.
 func outcomeIs(f store.AnswerFilter) string {
