@@ -332,3 +332,14 @@ func TestOneUnitIsResampled(t *testing.T) {
 		t.Error("nothing was resampled")
 	}
 }
+
+// One cluster in which nothing differs has an interval, and none has not.
+func TestOneClusterThatDoesNotDifferHasABound(t *testing.T) {
+	t.Parallel()
+	if got := Unchanged(1, 2, 0.95); !got.OK || math.Abs(got.High-1.95) > 1e-12 || got.Low != -got.High {
+		t.Errorf("%+v", got)
+	}
+	if got := Unchanged(0, 2, 0.95); got.OK {
+		t.Errorf("%+v", got)
+	}
+}

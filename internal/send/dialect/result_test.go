@@ -325,3 +325,16 @@ func TestReadingKeepsNothingOfTheLine(t *testing.T) {
 		}
 	}
 }
+
+// A status that no server gives is none.
+func TestAStatusBeyondThoseOfHTTPIsNone(t *testing.T) {
+	t.Parallel()
+	var dec dialect.Decoder
+	for code, want := range map[string]string{"599": "", "600": "no_status_code", `"x"`: "no_status_code"} {
+		got := dec.Line(assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI},
+			[]byte(`{"custom_id":"a","response":{"status_code":`+code+`,"body":"gone"}}`))
+		if f := got.Outcome.Fault; f == nil || f.Code != want {
+			t.Errorf("%s: %+v", code, f)
+		}
+	}
+}

@@ -223,3 +223,18 @@ func TestClearTakesMoreThanLuck(t *testing.T) {
 		}
 	}
 }
+
+// The lowest counts rise first, none beyond the most, and what finds no room is not dealt.
+func TestComparisonsGoWhereTheFewestAre(t *testing.T) {
+	t.Parallel()
+	g := &Progress{Plan: Plan{Most: 5}, Bought: []int{3, 1, 1}}
+	for n, want := range map[int][]int{0: {0, 0, 0}, 3: {0, 2, 1}, 4: {0, 2, 2}, 6: {1, 3, 2}, 100: {2, 4, 4}} {
+		got := g.deal(n, []bool{true, true, true})
+		if sum := got[0] + got[1] + got[2]; sum != min(n, 10) || !slices.Equal(got, want) {
+			t.Errorf("%d: %v, want %v", n, got, want)
+		}
+	}
+	if got := g.deal(4, []bool{true, false, false}); !slices.Equal(got, []int{2, 0, 0}) {
+		t.Errorf("only the first may be asked: %v", got)
+	}
+}

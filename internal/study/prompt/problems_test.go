@@ -180,6 +180,8 @@ func TestCheckFindsWhatTheScopeDoesNotAllow(t *testing.T) {
 			`1:9: warning: meta never has a field "authr" (did you mean author?)`},
 		`{{ text + 1 }}`: {
 			`1:9: + cannot join text and a number (join texts with ~; make a number with | int or | float)`},
+		`{{ text + (1 + score) }}`: {
+			`1:9: + cannot join text and a number (join texts with ~; make a number with | int or | float)`},
 		`{{ text < 3 }}`: {
 			`1:9: text and a number have no order (make a number with | int or | float)`},
 		`{{ text == 3 }}`: {
