@@ -137,3 +137,33 @@ func TestDispersionIsPearsonsStatisticByItsDegreesOfFreedom(t *testing.T) {
 		t.Errorf("factor %g with %g degrees of freedom and %d units, want %g with 2 and 3", d.Factor, d.Free, d.Units(), pearson/2)
 	}
 }
+
+// Clusters of one pair each are thin where pairs share none, or where several items have few of them; never where items are few.
+func TestWhichClustersAreThin(t *testing.T) {
+	t.Parallel()
+	byPair := func(items, times int) bool {
+		var p Pairs
+		var cluster []uint32
+		for i := range items {
+			for j := range i {
+				for range times {
+					p.Append(uint16(j), uint16(i), FirstWon)
+					cluster = append(cluster, uint32(len(cluster)))
+				}
+			}
+		}
+		g, err := Group(items, p, cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.ByPair()
+	}
+	for _, c := range []struct {
+		items, times int
+		want         bool
+	}{{3, 1, true}, {3, 2, false}, {4, 2, true}, {4, 13, true}, {4, 14, false}} {
+		if got := byPair(c.items, c.times); got != c.want {
+			t.Errorf("%d items, each pair in %d clusters: %t", c.items, c.times, got)
+		}
+	}
+}

@@ -238,3 +238,27 @@ func TestComparisonsGoWhereTheFewestAre(t *testing.T) {
 		t.Errorf("only the first may be asked: %v", got)
 	}
 }
+
+// What is open may be settled yet, and what is settled is not hopeless.
+func TestOnlyWhatIsAllGivenUpIsHopeless(t *testing.T) {
+	t.Parallel()
+	p := Plan{Lanes: 2, Rounds: 4, Budget: 300, Most: 80, Alpha: Alpha, Futility: Futility}
+	for name, c := range map[string]struct {
+		claims []Claim
+		given  []int
+		want   bool
+	}{
+		"nothing is known yet": {nil, nil, false},
+		"one is better":        {[]Claim{{Better: 0, Worse: 1}}, nil, false},
+		"it is given up":       {nil, []int{0}, true},
+	} {
+		g, err := Begin(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Recall(c.claims, c.given, false)
+		if got := g.Hopeless(); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
