@@ -242,6 +242,9 @@ func (s *Stage) Foreign(f stages.Foreign) (store.Verdict, error) {
 	v := store.Verdict{Run: s.Run.No, State: f.Verdict.State, Label: f.Verdict.Label, Score: f.Verdict.Score,
 		Reason: cmp.Or(f.Verdict.Why, f.Verdict.Explanation), Fields: string(f.Verdict.Fields), Again: f.Again, By: f.By,
 		Given: s.Run.Created}
+	if v.State != assay.VerdictValid { // whatever stands beside it
+		v.Label, v.Score = "", nil
+	}
 	var err error
 	if v.At, err = s.Judging.Place(f); err != nil {
 		return v, err
