@@ -31,12 +31,19 @@ type Outcome struct {
 	Text      string     // the answer alone
 	Thoughts  string     // kept apart, never part of the answer
 	Calls     []ToolCall `json:",omitempty"` // tools that the model wants called, in its order; with them an answer may have no text
+	Likely    []Likely   `json:",omitempty"` // where log probabilities were asked for: what the answer might have begun with
 	Finish    string     // the provider's own word for why it stopped
 	Usage     Usage
 	Model     string // the model that answered, as the reply names it
 	RequestID string // the provider's id of this answer
 	Tier      string // the service tier that was used, as the reply names it
 	Fault     *Fault // why there is no answer; nil with an answer
+}
+
+// Likely is a token that an answer began with, or might have, and the natural logarithm of its probability.
+type Likely struct {
+	Token   string  `json:"token"`
+	Logprob float64 `json:"logprob"`
 }
 
 // Usage is the consumption that a reply reports. The zero value means that it reported none, which is not the same as

@@ -25,6 +25,9 @@ func (r Rubric) Length() Length {
 	if len(r.Prompts) == 0 {
 		return Length{}
 	}
+	if r.Weighed {
+		return Length{Low: 1, Expected: fieldTokens / 2}
+	}
 	if r.Form == FormTag || r.Form == FormLine {
 		return r.tagLength()
 	}

@@ -19,7 +19,7 @@ type Own struct {
 	Labels  []Label         // names, and scores where there are any
 	Schema  json.RawMessage // of the judge's answer; nil: made from the labels
 	Label   string          // the field that holds the label; empty: "label", where there are labels
-	Score   string          // the field that holds the score; empty: "score", where the schema has one
+	Score   string          // the field that holds the score, or ScoreLogprobs; empty: "score", where the schema has one
 	Rule    Rule
 }
 
@@ -37,11 +37,19 @@ func New(o Own) (Rubric, error) {
 	if len(o.Prompts) == 0 && o.Rule == nil { // a program has labels of its own
 		r.Label, r.Score = cmp.Or(r.Label, "label"), cmp.Or(r.Score, "score")
 	}
+	if r.Score == ScoreLogprobs && r.Kind == Pairs {
+		return r, fmt.Errorf("%s: score: %s is about single answers, and a comparison gives a side", r.called(), ScoreLogprobs)
+	}
 	if err := r.nameLabels(); err != nil {
 		return r, fmt.Errorf("%s: %w", r.called(), err)
 	}
 	if r.Rule != nil {
 		r.Rule = r.within(r.Rule)
+	}
+	if r.Score == ScoreLogprobs {
+		if err := r.weighing(); err != nil {
+			return r, fmt.Errorf("%s: %w", r.called(), err)
+		}
 	}
 	if r.Label == "" && r.Score == "" && r.Rule == nil {
 		return r,

@@ -15,6 +15,9 @@ import (
 func Read(r Rubric, o assay.Outcome) assay.Verdict {
 	switch o.Ending {
 	case assay.Answered, assay.Cut:
+		if r.Weighed {
+			return r.weigh(o)
+		}
 		return r.read(o.Text, o.Ending)
 	case assay.Empty:
 		return without(assay.VerdictMalformed, "the judge's answer is empty")

@@ -53,6 +53,7 @@ type Rubric struct {
 	Schema      json.RawMessage
 
 	Bare     bool // its prompts are sent as they are: nothing is fenced, and no form is asked for but that of the study's own schema
+	Weighed  bool // the verdict is read from how likely each label was as the first token of the answer, which is a label and nothing else
 	Declared bool // the study declares the form of the reply: it is read in no other
 
 	Worse        Worse    // which end of the score is the bad one

@@ -10,7 +10,7 @@ import (
 // all fields required, no others, no bounds. The explanation comes first, so that the judge reasons before it decides.
 // Prompts ask for the same JSON in words.
 func (r Rubric) Answer() json.RawMessage {
-	if r.Form != FormJSON || len(r.Prompts) == 0 {
+	if r.Form != FormJSON || len(r.Prompts) == 0 || r.Weighed {
 		return nil
 	}
 	if r.Schema != nil || r.Bare {

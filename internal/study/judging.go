@@ -18,7 +18,7 @@ type Rubric struct {
 	Labels  Labels    `json:"labels,omitempty" jsonschema:"the labels a judge may give; with scores as {label: score}"`
 	Schema  RawSchema `json:"schema,omitempty" jsonschema:"JSON Schema of the judge's answer"`
 	Label   string    `json:"label,omitempty" jsonschema:"the field of the answer that holds the label (label)"`
-	Score   string    `json:"score,omitempty" jsonschema:"the field of the answer that holds the score"`
+	Score   string    `json:"score,omitempty" jsonschema:"the field of the answer that holds the score; logprobs: the scores of the labels, weighed by how likely each was as the first token"`
 	Wrap    Wrap      `json:"wrap,omitempty" jsonschema:"off: the prompt is sent byte for byte, with nothing added"`
 	Reply   Reply     `json:"reply,omitzero" jsonschema:"the form of the judge's reply: json, tag, last-line, {json: FIELD} or {tag: NAME}"`
 	Command []string  `json:"command,omitempty" jsonschema:"a program: JSON lines in and out"`

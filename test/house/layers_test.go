@@ -23,7 +23,7 @@ var layers = map[string]int{
 	"find/stats/checked": 1, "find/stats/drift": 1, "find/stats/variance": 1, "assay/jsontext": -1, "examples": 0, "keep/objects": 0,
 	"keep/hub":      0,
 	"assay/csvtext": 0, "study/media": 0, "study/declare": 1, "study/catalog": 1, "study/decode": 0, "study/studyfile": 3,
-	"send/dialect": 1, "send/dialect/asked": 1, "send/dialect/parts": 0, "send/inlay": 1,
+	"send/dialect": 1, "send/dialect/asked": 1, "send/dialect/parts": 0, "send/dialect/likely": 0, "send/inlay": 1,
 	"study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "keep/store/db": 1,
 	"find/tables": 1, "find/invoices": 1,
 	"show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1, "show/hooks": 0,
@@ -68,6 +68,7 @@ var layers = map[string]int{
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
 	"assay", "find/stats", "assay/jsontext", "assay/csvtext", "study/catalog", "send/dialect", "send/dialect/asked", "send/dialect/parts",
+	"send/dialect/likely",
 	"study/prompt", "study/media", "study/prompt/lex",
 	"study/prompt/syntax", "study/expr", "study", "study/decode", "study/studyfile", "judge", "study/pairs", "find/analysis",
 	"study/plan", "study/plan/check",

@@ -31,6 +31,7 @@ type Stage struct {
 	Items     bool     // items are compared with each other, not lanes
 	Within    string   // of items: only those with the same value of this field met
 	Flips     bool     // its verdicts are whether a later answer took back the first
+	Weighed   bool     // a score is the mean of those of the labels, by how likely each was: it tells more than the label
 	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
 	Low, High *float64 // range of the score; nil: open
 	Whole     bool     // scores are whole numbers
@@ -89,8 +90,12 @@ func (s *Stage) IsControl(branch string) bool {
 	return s.Control != "" && (branch == s.Control || strings.HasSuffix(branch, "/"+s.Control))
 }
 
-// Yes returns the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
+// Yes returns the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1; nil where the
+// score counts.
 func (s *Stage) Yes() []string {
+	if s.Weighed {
+		return nil
+	}
 	var out []string
 	for _, l := range s.Labels {
 		switch {

@@ -6,6 +6,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
+	"assay/internal/send/dialect/likely"
 	"assay/internal/send/dialect/parts"
 )
 
@@ -166,6 +167,7 @@ func (d *Decoder) readChat(v jsontext.Value, r reasoning) assay.Outcome {
 	message := choice.Get("message")
 	o.Finish = d.same(&d.finish, choice.Get("finish_reason"))
 	o.Text, o.Thoughts = d.chatContent(message)
+	o.Likely = likely.Open(choice.Get("logprobs").Get("content"))
 	for c := range message.Get("tool_calls").All() {
 		f := c.Get("function")
 		o.Calls = append(o.Calls, d.readCall(c.Get("id"), f.Get("name"), f.Get("arguments")))

@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
+	"assay/internal/send/dialect/likely"
 	"assay/internal/send/dialect/parts"
 )
 
@@ -201,6 +202,7 @@ func (d *Decoder) readGenerate(v jsontext.Value) assay.Outcome {
 		o.Usage.Tools.Searches++
 	}
 	o.Text, o.Thoughts = d.flush("")
+	o.Likely = likely.Generate(c.Get("logprobsResult"))
 	if o.Text != "" && o.Usage.Output == o.Usage.Reasoning {
 		o.Usage = assay.Usage{} // a text that was not counted
 	}

@@ -6,6 +6,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
+	"assay/internal/send/dialect/likely"
 )
 
 // writeResponses writes the body of OpenAI responses.
@@ -119,6 +120,9 @@ func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refus
 		case "message":
 			for part := range item.Get("content").All() {
 				d.addText(d.text(part.Get("text")))
+				if o.Likely == nil {
+					o.Likely = likely.Open(part.Get("logprobs"))
+				}
 				refusal = cmp.Or(refusal, d.text(part.Get("refusal")))
 			}
 		case "function_call":

@@ -238,17 +238,24 @@ func (r *ruling) pick(options []string) int {
 // opinions is how often a judge is asked the same to learn how likely its words are.
 const opinions = 200
 
-// told notes what was chosen, and how likely each choice was: its share in many draws.
+// told notes what was chosen, and how likely each choice was: its share in many draws. They are the same for the same answers, whatever
+// the judge draws this time.
 func (r *ruling) told(chosen string, again func(*ruling) string) {
 	if !r.weigh {
 		return
 	}
-	l := Label{Chosen: chosen, Chance: map[string]float64{chosen: 1. / (opinions + 1)}}
+	const least = 1e-6 // of what was chosen and is hardly likely
+	l := Label{Chosen: chosen, Chance: map[string]float64{}}
+	seed := dice.Hash(opinions, r.rest)
+	for _, text := range r.texts {
+		seed = dice.Hash(seed, text)
+	}
 	for i := range opinions {
 		other := *r
-		other.draw = dice.Mix(r.draw + uint64(i))
-		l.Chance[again(&other)] += 1. / (opinions + 1)
+		other.draw = dice.Mix(seed + uint64(i))
+		l.Chance[again(&other)] += 1. / opinions
 	}
+	l.Chance[chosen] = max(l.Chance[chosen], least)
 	r.labels = append(r.labels, l)
 }
 

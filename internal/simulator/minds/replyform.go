@@ -11,8 +11,9 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// replyForm is how a judge is asked to reply: an object, or one word in a tag or on a line of its own.
+// replyForm is how a judge is asked to reply: an object, one word in a tag or on a line of its own, or one word and nothing else.
 type replyForm struct {
+	alone   bool   // nothing stands before the word
 	schema  []byte // of the object; nil: one word
 	before  string // the text before the word
 	after   string
@@ -23,6 +24,7 @@ type replyForm struct {
 var (
 	tagForm   = regexp.MustCompile(`<([A-Za-z]\w*)>\s*(\w[\w ./-]*?)\s*</([A-Za-z]\w*)>`)
 	lineForm  = regexp.MustCompile(`\b([A-Za-z]\w*):[ \t]*([\w/]+(?:[ \t]*\|[ \t]*[\w/]+)+)`)
+	aloneForm = regexp.MustCompile(`(?i)\bone (?:word|letter|number|label)[,:]? ((?:[\w-]+, )*[\w-]+,? or [\w-]+)`)
 	scaleForm = regexp.MustCompile(`from (-?\d+(?:\.\d+)?)(?: \([^)\n]*\))? to (-?\d+(?:\.\d+)?)`)
 )
 
@@ -34,7 +36,7 @@ func readForm(q *Question, rest string) (*replyForm, bool) {
 		return f, true
 	}
 	for _, text := range []string{rest, q.System} {
-		if f.readTags(text) || f.readLine(text) {
+		if f.readTags(text) || f.readLine(text) || f.readWord(text) {
 			return f, true
 		}
 		if f.schema = schemaInWords(text); f.schema != nil {
@@ -92,6 +94,17 @@ func (f *replyForm) readLine(text string) bool {
 	return true
 }
 
+// readWord finds "one word, right or wrong, and nothing else".
+func (f *replyForm) readWord(text string) bool {
+	m := aloneForm.FindStringSubmatch(text)
+	if m == nil || !strings.Contains(text, "nothing else") {
+		return false
+	}
+	f.options = strings.FieldsFunc(strings.Replace(m[1], " or ", ", ", 1), func(c rune) bool { return c == ',' || c == ' ' })
+	f.alone = true
+	return true
+}
+
 // choices lists everything among which the reply chooses.
 func (f *replyForm) choices() [][]string {
 	if f.schema == nil {
@@ -125,6 +138,9 @@ func enumsIn(found [][]string, v *fastjson.Value, depth int) [][]string {
 // fill writes the reply.
 func (f *replyForm) fill(r *ruling) string {
 	d := dice.New(r.draw)
+	if f.alone {
+		return f.options[r.pick(f.options)]
+	}
 	if f.schema == nil {
 		return sentence(d) + "\n" + f.before + f.options[r.pick(f.options)] + f.after
 	}

@@ -109,6 +109,7 @@ type Vendor struct {
 	Bars           []string          `yaml:"bars"`            // lane keys refused although the API takes them
 	ReasoningApart bool              `yaml:"reasoning_apart"` // its default API counts reasoning beside the output tokens
 	StopMax        int               `yaml:"stop_max"`        // most stop sequences; 0: unknown
+	LikelyMax      int               `yaml:"likely_max"`      // most likely tokens it tells of a place; 0: 20
 	Schema         assay.SchemaWire  `yaml:"schema"`          // the most it can promise; empty: what the model can
 	Media          assay.MediaWire   `yaml:"media"`           // how it takes media, where that is not the usual way of its API
 	Invoked        *invoked          `yaml:"invoked"`         // models whose own bodies go into batches where its API has no tools; nil: none
@@ -190,11 +191,6 @@ func (c *Catalog) Kind(entry, kind, baseURL string) (string, bool) {
 	}
 	_, ok := c.Vendor(kind)
 	return kind, ok
-}
-
-// Has reports whether a vendor has an API, for text or for data.
-func (v Vendor) Has(api string) bool {
-	return slices.Contains(v.APIs, api) || slices.Contains(v.Data, api)
 }
 
 // apiOf returns the API that a lane speaks: its own choice, where the vendor has that, or the vendor's default.

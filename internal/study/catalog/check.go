@@ -46,6 +46,7 @@ func (c *Catalog) Check(lane assay.Lane, vendor string, on Date) []Issue {
 	k.rule = thinkingRule(v, k.api, k.found.Family)
 	k.keys()
 	k.sampling()
+	k.logprobs()
 	k.limit()
 	k.effort()
 	k.thinking()

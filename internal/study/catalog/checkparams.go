@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,6 +25,7 @@ func set(p assay.Params) map[string]bool {
 		"effort":       p.Effort != "",
 		"thinking":     p.Thinking.Mode != assay.ThinkingUnset,
 		"thoughts":     p.Thoughts,
+		"logprobs":     p.Logprobs > 0,
 	}
 }
 
@@ -31,7 +33,7 @@ func set(p assay.Params) map[string]bool {
 // and are looked at apart.
 func (k *checker) keys() {
 	given := set(k.p)
-	for _, key := range []string{"temperature", "top_p", "top_k", "stop", "seed", "thoughts"} {
+	for _, key := range []string{"temperature", "top_p", "top_k", "stop", "seed", "thoughts", "logprobs"} {
 		if !given[key] {
 			continue
 		}
@@ -168,6 +170,27 @@ func (k *checker) lessThinking() string {
 		return ""
 	default:
 		return "thinking: off, or "
+	}
+}
+
+// MostLikely returns how many likely tokens a vendor tells of each place of an answer.
+func (v Vendor) MostLikely() int { return cmp.Or(v.LikelyMax, 20) }
+
+// logprobs holds the number of likely tokens against the vendor's limit, and the wish for them against models that tell none while
+// they reason: those that take no temperature then.
+func (k *checker) logprobs() {
+	n, rule := k.p.Logprobs, k.found.Family.Temperature
+	if _, taken := k.api.field(k.vendor, "logprobs"); n == 0 || !taken {
+		return
+	}
+	switch most := k.vendor.MostLikely(); {
+	case n > most:
+		k.problem("logprobs", fmt.Sprintf("write logprobs: %d or less", most), "%s tells at most %d likely tokens, not %d",
+			k.vendor.Title, most, n)
+	case rule != nil && rule.Allow == AllowNever:
+		k.problem("logprobs", "remove logprobs, or take a model that does not reason", "%s tells no logprobs", k.name())
+	case rule != nil && rule.Allow == AllowQuiet && k.thinks():
+		k.problem("logprobs", k.quietHint("logprobs"), "%s tells no logprobs while it reasons", k.name())
 	}
 }
 

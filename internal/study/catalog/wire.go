@@ -136,6 +136,11 @@ func schemaWire(v Vendor, found Match) assay.SchemaWire {
 	return order[max(best, 0)]
 }
 
+// Has reports whether a vendor has an API, for text or for data.
+func (v Vendor) Has(api string) bool {
+	return slices.Contains(v.APIs, api) || slices.Contains(v.Data, api)
+}
+
 // Effective returns a lane's parameters with what the wire demands filled in, and with every wish written in one way,
 // so that lanes that would send the same are equal. A vendor that is not known demands nothing.
 func (c *Catalog) Effective(lane assay.Lane, vendor string) assay.Params {

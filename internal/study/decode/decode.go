@@ -218,6 +218,7 @@ var alsoCalled = map[string]string{
 	"graders":           "judges",
 	"max_output_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "size": "n",
 	"filter": "where", "max_cost": "budget", "encoding": "save the file as UTF-8, and leave this out",
+	"n":       "several answers to a question are `repeats: 3` on the stage: each is asked, kept, judged and priced by itself",
 	"api_key": "keys are set in the environment: `assay list keys` names the variables", "key": "keys are set in the environment: " +
 		"`assay list keys` names the variables",
 }

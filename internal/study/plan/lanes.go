@@ -150,12 +150,24 @@ func (d *Input) JudgeRoute(st *study.Stage, l *study.Lane, mode assay.Mode, rubr
 		own.Params.Schema = schema
 		l = &own
 	}
+	if rubric.Weighed {
+		l = d.Weighing(l)
+	}
 	r := d.Route(st, l, mode)
 	if n := rubric.Length(); n.Expected > 0 {
 		kind, _ := d.Kind(l)
 		_, r.expected, r.high = d.Catalog.OutputOf(r.Lane, kind, n.Low, n.Expected)
 	}
 	return r
+}
+
+// Weighing returns a lane that judges by how likely labels are: as many likely tokens as it asks for, else as its provider tells.
+func (d *Input) Weighing(l *study.Lane) *study.Lane {
+	own := *l
+	if own.Params.Logprobs == 0 {
+		own.Params.Logprobs = d.Vendor(l).MostLikely()
+	}
+	return &own
 }
 
 // Primes reports whether batches of a lane read what the prompts of a stage share from the provider's cache. Batches

@@ -128,6 +128,7 @@ func (r *reader) addLane(spec study.LaneSpec, name string, params *decode.Node) 
 	lane.Params = assay.Params{
 		Temperature: k.Temperature, TopP: k.TopP, TopK: k.TopK, MaxTokens: k.MaxTokens, Effort: k.Effort,
 		Thinking: k.Thinking.Thinking, Thoughts: k.Thoughts, Stop: k.Stop.List, Seed: k.Seed, ServiceTier: k.ServiceTier,
+		Logprobs: k.Logprobs,
 	}
 	lane.Params.Schema = r.loadSchema(k.Schema)
 	for _, e := range k.Extra {
@@ -142,6 +143,9 @@ func (r *reader) addLane(spec study.LaneSpec, name string, params *decode.Node) 
 	}
 	if k.MaxTokens < 0 || k.MaxTokens == 0 && isZero(params, "max_tokens") {
 		r.Problems.Add(k.Key("max_tokens"), "", "max_tokens: want at least 1, got %d", k.MaxTokens)
+	}
+	if k.Has("logprobs") && k.Logprobs < 1 {
+		r.Problems.Add(k.Key("logprobs"), "leave it out for none", "logprobs: want at least 1, got %d", k.Logprobs)
 	}
 	if !r.splitModel(&lane, k) {
 		return

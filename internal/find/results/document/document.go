@@ -170,6 +170,7 @@ func paramsText(text string) string {
 		add(true, "seed %d", *p.Seed)
 	}
 	add(len(p.Schema) > 0 && string(p.Schema) != "null", "schema %s", p.Schema)
+	add(p.Logprobs > 0, "logprobs %d", p.Logprobs)
 	add(p.ServiceTier != "", "service_tier %s", p.ServiceTier)
 	if len(p.Extra) > 0 {
 		extra, err := json.Marshal(p.Extra)

@@ -127,6 +127,7 @@ func paramsOf(text string) (map[string]any, error) {
 	setIf(out, "top_k", row.TopK)
 	setIf(out, "max_tokens", row.MaxTokens)
 	setIf(out, "seed", row.Seed)
+	setIf(out, "logprobs", row.Logprobs)
 	return out, nil
 }
 

@@ -39,7 +39,8 @@ func stagesOf(ctx context.Context, r *results.Reader, run store.Run, of *study.S
 			return nil, err
 		}
 		s := analysis.Stage{
-			Name: st.Name, Verb: analysis.Judged, Flips: rubric.AgainstFirst, Low: rubric.Range.Low, High: rubric.Range.High,
+			Name: st.Name, Verb: analysis.Judged, Flips: rubric.AgainstFirst, Weighed: rubric.Weighed,
+			Low: rubric.Range.Low, High: rubric.Range.High,
 			Whole: rubric.Range.Whole, Families: families, Gold: st.Gold != "", Ruled: rubric.Rule != nil || byProgram(of, st),
 			Validated: rubric.Rule != nil, Control: control(of, st), Selected: selected(of, st), Rule: countRule(st.Count),
 			Decided: Decided(of, st), Jury: juryOf(of, st), Each: eachTurn(of, st, rubric), Spent: spentOn(of, st, costs),

@@ -104,6 +104,7 @@ type Answer struct {
 	Seed         *int64   `json:"seed" parquet:"seed,optional"`
 	Schema       Raw      `json:"schema" parquet:"schema,dict"`
 	ServiceTier  string   `json:"service_tier" parquet:"service_tier,dict"`
+	Logprobs     *int64   `json:"logprobs" parquet:"logprobs,optional"`
 	Extra        Raw      `json:"extra" parquet:"extra,dict"`
 
 	Mode          string   `json:"mode" parquet:"mode,dict"`
@@ -113,6 +114,7 @@ type Answer struct {
 	Text          string   `json:"text" parquet:"text"`
 	Thoughts      string   `json:"thoughts" parquet:"thoughts"`
 	ToolCalls     Raw      `json:"tool_calls" parquet:"tool_calls"` // the calls of tools that the answer makes, as a list; empty: none
+	Likely        Raw      `json:"likely" parquet:"likely"`         // what it might have begun with, as a list; empty: not asked for
 	Finish        string   `json:"finish" parquet:"finish,dict"`
 	AnsweredModel string   `json:"answered_model" parquet:"answered_model,dict"` // as the reply names it
 	RequestID     string   `json:"request_id" parquet:"request_id"`
@@ -198,6 +200,10 @@ func (r *Answer) SetParams(p assay.Params) error {
 	if p.MaxTokens != 0 {
 		n := int64(p.MaxTokens)
 		r.MaxTokens = &n
+	}
+	if p.Logprobs != 0 {
+		n := int64(p.Logprobs)
+		r.Logprobs = &n
 	}
 	r.Effort, r.Thinking, r.WithThoughts, r.ServiceTier = p.Effort, ThinkingText(p.Thinking), p.Thoughts, p.ServiceTier
 	r.Schema = Raw(p.Schema)

@@ -146,6 +146,9 @@ func (t *Reader) Answer(ctx context.Context, a store.Answer, verdicts []store.Ve
 	if row.ToolCalls, err = RawJSON(o.Calls, len(o.Calls)); err != nil {
 		return nil, err
 	}
+	if row.Likely, err = RawJSON(o.Likely, len(o.Likely)); err != nil {
+		return nil, err
+	}
 	row.setCost(&a)
 	row.setFault(o.Fault)
 	if !a.Settled.IsZero() {

@@ -47,7 +47,7 @@ var rowColumns = `a.ord, a.key, a.try, a.digest, ` + attemptAt.Columns("a") + `,
 	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no,
 	0),
 	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), COALESCE(o.line_sum, 0),
-	CASE WHEN o.reused_no IS NULL THEN o.cost_nano ELSE o.price_nano END, o.at_ms, o.calls`
+	CASE WHEN o.reused_no IS NULL THEN o.cost_nano ELSE o.price_nano END, o.at_ms, o.calls, o.likely`
 
 const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
@@ -155,12 +155,12 @@ func ofSegment(a *store.Answer) []any {
 }
 
 // rowValues is how many columns rowColumns has at most.
-const rowValues = 45
+const rowValues = 46
 
 // scanInto takes rowColumns in, after what goes before them.
 func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 	var key []byte
-	var ending, class, tools, calls sql.NullString
+	var ending, class, tools, calls, likely sql.NullString
 	var input, cost, price, at sql.NullInt64
 	var fault assay.Fault
 	c, o, u := &a.At, &a.Outcome, &a.Outcome.Usage
@@ -169,7 +169,7 @@ func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
 		&u.CacheWrite1h, &u.Output, &u.Reasoning, &tools, &cost, &class,
 		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,
-		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &price, &at, &calls)
+		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &price, &at, &calls, &likely)
 	if err := rows.Scan(into...); err != nil {
 		return err
 	}
@@ -180,6 +180,11 @@ func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 	}
 	if calls.Valid {
 		if err := json.Unmarshal([]byte(calls.String), &o.Calls); err != nil {
+			return err
+		}
+	}
+	if likely.Valid {
+		if err := json.Unmarshal([]byte(likely.String), &o.Likely); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 var outcomeColumns = []string{"segment_no", "ord", "late", "run_no", "key", "ending", "stands", "surplus", "reused_no", "text", "thoughts",
 	"over", "finish", "model", "request_id", "tier", "input_tokens", "cached_tokens", "write5m_tokens", "write1h_tokens", "output_tokens",
 	"reasoning_tokens", "tools", "cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset",
-	"line_length", "line_sum", "price_nano", "at_ms", "retried", "calls"}
+	"line_length", "line_sum", "price_nano", "at_ms", "retried", "calls", "likely"}
 
 // errCareful asks for the careful way: a row is there already, or may be.
 var errCareful = errors.New("go the careful way")
@@ -204,17 +204,17 @@ func outcomeRow(in entry, o *store.Settlement, answered bool) []any {
 	} else {
 		row = append(row, nil, nil, nil, nil)
 	}
-	return append(row, db.Nanos(o.Price), in.at, in.retried, wantedCalls(out.Calls))
+	return append(row, db.Nanos(o.Price), in.at, in.retried, listed(out.Calls), listed(out.Likely))
 }
 
-// wantedCalls returns the calls that a model wants made as they are kept; nil: there are none.
-func wantedCalls(calls []assay.ToolCall) any {
-	if len(calls) == 0 {
+// listed returns a list as it is kept: the calls that a model wants made, or likely tokens; nil: there are none.
+func listed[T any](list []T) any {
+	if len(list) == 0 {
 		return nil
 	}
-	text, err := json.Marshal(calls)
+	text, err := json.Marshal(list)
 	if err != nil {
-		return nil // arguments that are no JSON are kept as broken ones, so there is none
+		return nil // arguments that are no JSON are kept as broken ones, and logarithms are numbers, so there is none
 	}
 	return db.Clean(string(text))
 }

@@ -96,7 +96,8 @@ func roundTrip(t *testing.T, fresh Fresh) {
 	want := []store.Settlement{b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Answered), b.outcome(g, 2, assay.Errored),
 		b.outcome(g, 3, assay.Answered)}
 	want[0].Outcome = assay.Outcome{Ending: assay.Answered, Text: "täxt", Thoughts: "hm", Finish: "stop", Model: "m", RequestID: "r",
-		Tier: "batch", Usage: assay.Usage{Known: true, Input: 9, Cached: 1, CacheWrite5m: 2, CacheWrite1h: 3, Output: 4, Reasoning: 1}}
+		Tier: "batch", Usage: assay.Usage{Known: true, Input: 9, Cached: 1, CacheWrite5m: 2, CacheWrite1h: 3, Output: 4, Reasoning: 1},
+		Likely: []assay.Likely{{Token: "tä\x00\n", Logprob: -0.125}, {Token: "\"", Logprob: -2}}}
 	want[0].Artifact, want[0].Offset, want[0].Length, want[0].Sum = no, 5, 7, 1<<32-1
 	want[1].Outcome.Text, want[1].Outcome.Usage, want[1].Cost = "nul \x00 and \xff bytes", assay.Usage{}, nil
 	want[3].Outcome.Text, want[3].Artifact = strings.Repeat("x", 70_000), no

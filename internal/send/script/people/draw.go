@@ -98,7 +98,7 @@ func (s *Stage) keep(ctx context.Context, d *analysis.Draw) error {
 // yes returns the labels that count as yes; nil: verdicts are scores.
 func (s *Stage) yes() []string {
 	r := s.Rubric()
-	of := analysis.Stage{Flips: r.AgainstFirst}
+	of := analysis.Stage{Flips: r.AgainstFirst, Weighed: r.Weighed}
 	for _, l := range r.Labels {
 		if !l.Abstain {
 			of.Labels = append(of.Labels, analysis.Label{Name: l.Name, Score: l.Score})

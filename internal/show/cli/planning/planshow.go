@@ -92,6 +92,9 @@ func wrapping(d *plan.Input, stage string) string {
 		return ""
 	}
 	form := map[judge.Form]string{judge.FormJSON: "JSON", judge.FormTag: "a tag", judge.FormLine: "its last line"}[r.Form]
+	if r.Weighed {
+		form = "how likely each one was as the first token"
+	}
 	if r.Bare {
 		return "the prompt is sent as it is written (wrap: off); the label is read from " + form
 	}

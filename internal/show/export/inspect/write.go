@@ -264,6 +264,8 @@ func configOf(r *rows.Answer) (config, further map[string]any) {
 	put(config, "top_k", r.TopK, r.TopK != nil)
 	put(config, "max_tokens", r.MaxTokens, r.MaxTokens != nil)
 	put(config, "seed", r.Seed, r.Seed != nil)
+	put(config, "logprobs", true, r.Logprobs != nil)
+	put(config, "top_logprobs", r.Logprobs, r.Logprobs != nil)
 	put(config, "stop_seqs", r.Stop, r.Stop != "")
 	efforts := []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"} // any other makes a log unreadable
 	ours := slices.Contains(efforts, r.Effort)

@@ -43,7 +43,7 @@ func (d checker) checkAnalyses(problems *assay.Problems) {
 		if err != nil {
 			continue // reported already
 		}
-		s.Flips = r.AgainstFirst
+		s.Flips, s.Weighed = r.AgainstFirst, r.Weighed
 		for _, l := range r.Labels {
 			s.Labels = append(s.Labels, analysis.Label{Name: l.Name, Score: l.Score})
 		}

@@ -62,6 +62,7 @@ func (d checker) checkRubric(st *study.Stage, problems *assay.Problems) {
 			"stage %s: people sit on no jury beside models, because they may never come", st.Name)
 	}
 	d.checkOwn(st, r, problems)
+	d.checkWeighed(st, r, problems)
 	scope := judge.Scope(r.Kind, d.itemScope(d.Root(st)))
 	d.checkText(st.System, scope, problems)
 	for _, p := range r.Prompts {
@@ -140,6 +141,51 @@ func (d checker) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Probl
 		scope.Names = map[string]prompt.Shape{"expect": {Kind: prompt.Text}}
 		*problems = append(*problems, t.Check(scope)...)
 	}
+}
+
+// checkWeighed reports judges whose answers cannot be read from the probabilities of their first token.
+func (d checker) checkWeighed(st *study.Stage, r judge.Rubric, problems *assay.Problems) {
+	own := d.Study.RubricOf(st)
+	if !r.Weighed || own == nil {
+		return
+	}
+	at := own.Where.Key("score")
+	if r.Declared {
+		problems.Add(at, "leave `reply` out", "stage %s: score: %s reads the first token alone, and `reply` declares another form",
+			st.Name, judge.ScoreLogprobs)
+	}
+	if lacks := unnamed(r); len(lacks) > 0 {
+		problems.Warn(own.Where.Key("prompt"), "ask for one of them, and nothing else",
+			"the judge's prompt of stage %s does not name its labels %s, and the first token has to be one", st.Name, strings.Join(lacks, ", "))
+	}
+	for _, l := range d.uses(st) {
+		kind, ok := d.Kind(l)
+		if !ok {
+			continue
+		}
+		lane := d.Weighing(l).Lane
+		lane.Mode = d.Mode(st, l)
+		if len(lane.Params.Schema) > 0 || lane.Params.JSON {
+			problems.Add(l.Where.Key("schema"), "a lane without `schema`",
+				"stage %s scores by the first token, and lane %s asks for JSON, which begins with a bracket", st.Name, l.Name)
+		}
+		for _, issue := range d.Catalog.Check(lane, kind, d.Today) {
+			if issue.Param == "logprobs" && l.Params.Logprobs == 0 { // else it was reported of the lane
+				problems.Add(at, "judge with a lane that tells them, or write `labels` without `score: "+judge.ScoreLogprobs+"`",
+					"stage %s scores by logprobs, and judge %s cannot: %s", st.Name, l.Name, issue.What)
+			}
+		}
+	}
+}
+
+// unnamed returns the labels that neither the system text nor some prompt of a rubric names.
+func unnamed(r judge.Rubric) (lacks []string) {
+	for _, word := range r.Words() {
+		if slices.ContainsFunc(r.Prompts, func(p judge.Prompt) bool { return !strings.Contains(r.System+"\n"+p.Text, word) }) {
+			lacks = append(lacks, word)
+		}
+	}
+	return lacks
 }
 
 // checkRule reports labels that a rule gives and its rubric does not have: verdicts with them would all be malformed.
