@@ -28,8 +28,8 @@ stages:
         <answer>
         {{ answer.text }}
         </answer>
-        How good is this answer? Reply with one word, good, fair or bad, and nothing else.
-      labels: {good: 1, fair: 0.5, bad: 0}
+        How good is this answer? Reply with one word, good or bad, and nothing else.
+      labels: {good: 1, bad: 0}
       score: logprobs
 `
 
@@ -85,12 +85,12 @@ func (b *bench) weighed(study string) (scores, means map[string]float64) {
 			b.t.Fatalf("%v", row)
 		}
 		p := fields.Probabilities
-		whole := p["good"] + p["fair"] + p["bad"]
-		if len(p) != 3 || math.Abs((p["good"]+p["fair"]/2)/whole-score) > 1e-5 || math.Abs(whole+fields.Other-1) > 1e-4 ||
+		whole := p["good"] + p["bad"]
+		if len(p) != 2 || math.Abs(p["good"]/whole-score) > 1e-5 || math.Abs(whole+fields.Other-1) > 1e-4 ||
 			fields.Confidence != p[row["label"]] || !strings.Contains(row["reason"], row["label"]+" ") {
 			b.t.Errorf("score %v, label %s, %s: %s", score, row["label"], row["fields"], row["reason"])
 		}
-		if score != 0 && score != 0.5 && score != 1 {
+		if score != 0 && score != 1 {
 			between++
 		}
 		sums[row["lane"]] += score / 36
@@ -131,7 +131,7 @@ func TestLogprobsThatCannotBeAreRefused(t *testing.T) {
 		{"logprobs: 3}", "extra: {n: 3}}", "extra may not overwrite n"},
 		{"judge: asked", "reply: last-line\n    judge: asked", "reads the first token alone, and `reply` declares another form"},
 		{"api: chat}", "api: chat, schema: {type: object}}", "lane chat asks for JSON, which begins with a bracket"},
-		{"labels: {good: 1, fair: 0.5, bad: 0}", "labels: [1, 5, 10]", `labels "1" and "10" begin alike`},
+		{"labels: {good: 1, bad: 0}", "labels: [1, 5, 10]", `labels "1" and "10" begin alike`},
 		{"score: logprobs", "score: logprobs\n      schema: {type: object}", "the answer to a schema begins with a bracket"},
 		{"judge: asked", "compare: asked", "a comparison gives a side"},
 	} {
