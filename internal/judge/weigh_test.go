@@ -45,9 +45,9 @@ func TestAScoreIsTheMeanOfTheLabelsByHowLikelyEachWas(t *testing.T) {
 		want   string
 		why    string
 	}{
-		"two labels":                    {yesNo, "yes", tokens("yes", 0.75, "no", 0.25), "yes 0.75", "yes 75.0%, no 25.0%, other tokens 0.0%"},
+		"two labels":                    {yesNo, "yes", tokens("yes", 0.75, "no", 0.25), "yes 0.75", "yes 75.0%, no 25.0%, other"},
 		"spellings are one":             {yesNo, "Yes.", tokens("Yes", 0.5, " yes", 0.25, "NO", 0.25), "yes 0.75", ""},
-		"others are told apart":         {yesNo, "yes", tokens("yes", 0.6, "no", 0.2, "perhaps", 0.1), "yes 0.75", "other tokens 20.0%"},
+		"others are told apart":         {yesNo, "yes", tokens("yes", 0.6, "no", 0.2, "or", 0.1), "yes 0.75", "other tokens 20.0%"},
 		"a chosen one that is unlikely": {yesNo, "no", tokens("yes", 0.75, "no", 0.25), "yes 0.75", ""},
 		"points":                        {points, "2", tokens("2", 0.5, "3", 0.25, "1", 0.125, "un", 0.125), "2 2.142857", "unsure 12.5%"},
 		"the judge declines":            {points, "unsure", tokens("uns", 0.75, "2", 0.25), "abstained", ""},

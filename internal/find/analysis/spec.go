@@ -31,7 +31,7 @@ type Stage struct {
 	Items     bool     // items are compared with each other, not lanes
 	Within    string   // of items: only those with the same value of this field met
 	Flips     bool     // its verdicts are whether a later answer took back the first
-	Weighed   bool     // a score is the mean of those of the labels, by how likely each was: it tells more than the label
+	Weighed   bool     // a score is the mean of those of the labels, by how likely each was: it counts, and no label
 	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
 	Low, High *float64 // range of the score; nil: open
 	Whole     bool     // scores are whole numbers
@@ -90,16 +90,12 @@ func (s *Stage) IsControl(branch string) bool {
 	return s.Control != "" && (branch == s.Control || strings.HasSuffix(branch, "/"+s.Control))
 }
 
-// Yes returns the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1; nil where the
-// score counts.
+// Yes returns the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
 func (s *Stage) Yes() []string {
-	if s.Weighed {
-		return nil
-	}
 	var out []string
 	for _, l := range s.Labels {
 		switch {
-		case l.Score == nil, !s.Flips && *l.Score != 0 && *l.Score != 1:
+		case s.Weighed, l.Score == nil, !s.Flips && *l.Score != 0 && *l.Score != 1:
 			return nil
 		case *l.Score > 0:
 			out = append(out, l.Name)

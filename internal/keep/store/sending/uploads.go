@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"assay/internal/assay"
@@ -20,20 +22,51 @@ func NewUploads(d *db.DB) *Uploads { return &Uploads{d} }
 
 const uploadColumns = `account, provider, sum, bytes, renewed, calls, until_ms, file, expires_ms`
 
-// Of lists the files of an account, sent or being sent.
-func (s *Uploads) Of(ctx context.Context, account string) (map[assay.Sum]store.Upload, error) {
-	rows, err := s.db.Query(ctx, `SELECT `+uploadColumns+` FROM uploads WHERE account = $1`, account)
+// uploadsAtOnce is how many files are asked for, or listed, at a time.
+const uploadsAtOnce = 500
+
+// Of returns those of some files that were sent to an account, or are being sent. An account may have millions of others.
+func (s *Uploads) Of(ctx context.Context, account string, sums []assay.Sum) (map[assay.Sum]store.Upload, error) {
+	all := make(map[assay.Sum]store.Upload, len(sums))
+	for some := range slices.Chunk(sums, uploadsAtOnce) {
+		args, places := []any{account}, make([]string, len(some))
+		for i := range some {
+			args, places[i] = append(args, some[i][:]), fmt.Sprintf("$%d", i+2)
+		}
+		found, err := s.read(ctx, `AND sum IN (`+strings.Join(places, ", ")+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range found {
+			all[u.Sum] = u
+		}
+	}
+	return all, nil
+}
+
+// After lists files of an account in the order of their sums, some at a time: those after a sum.
+func (s *Uploads) After(ctx context.Context, account string, sum assay.Sum) ([]store.Upload, error) {
+	return s.read(ctx, fmt.Sprintf(`AND sum > $2 ORDER BY sum LIMIT %d`, uploadsAtOnce), account, sum[:])
+}
+
+// Any reports whether a file was ever sent to an account by this ledger, or is being sent.
+func (s *Uploads) Any(ctx context.Context, account string) (bool, error) {
+	found, err := s.read(ctx, `LIMIT 1`, account)
+	return len(found) > 0, err
+}
+
+func (s *Uploads) read(ctx context.Context, which string, args ...any) (all []store.Upload, err error) {
+	rows, err := s.db.Query(ctx, `SELECT `+uploadColumns+` FROM uploads WHERE account = $1 `+which, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read uploads: %w", err)
 	}
 	defer rows.Close()
-	all := map[assay.Sum]store.Upload{}
 	for rows.Next() {
 		u, err := scanUpload(rows.Scan)
 		if err != nil {
 			return nil, err
 		}
-		all[u.Sum] = u
+		all = append(all, u)
 	}
 	return all, rows.Err()
 }

@@ -32,6 +32,7 @@ func Suite(t *testing.T, empty, fresh Fresh) {
 		{"a lowered cap", lowered}, {"decisions", decisions}, {"looks", looks}, {"bought comparisons", buying},
 		{"bought over a budget", buyingRaisesABudget}, {"dumps", dumps}, {"quotas", quotas}, {"worker keys", workerKeys},
 		{"uploads", uploads},
+		{"many uploads", manyUploads},
 		{"client files", clientFiles}, {"client usage", clientUsage}, {"client sums", clientSums}, {"client budgets", clientBudgets},
 		{"constraints", constraints}, {"a model", model}, {"taken after a retry", takenAfterARetry},
 		{"prices of reused answers", reusedPrices}, {"woken polls", pollNow},

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func uploads(t *testing.T, fresh Fresh) {
 	late := kept
 	late.File = "file_2"
 	b.ok(b.s.Uploads.Keep(b.ctx, late)) // the first one stays
-	all, err := b.s.Uploads.Of(b.ctx, u.Account)
+	all, err := b.s.Uploads.Of(b.ctx, u.Account, []assay.Sum{{9}, u.Sum})
 	b.ok(err)
 	if got := all[u.Sum]; len(all) != 1 || got.File != "file_1" || !got.Usable(now.Add(time.Hour)) || got.Usable(now.Add(61*time.Minute)) {
 		t.Errorf("%+v", all)
@@ -57,5 +58,53 @@ func uploads(t *testing.T, fresh Fresh) {
 	g := b.staged(store.Batch, 2)
 	if needed, err = b.s.Uploads.Needed(b.ctx, g.Provider); err != nil || !needed {
 		t.Errorf("a segment is staged: %v %v", needed, err)
+	}
+}
+
+// manyUploads: of the files of an account those are read that are asked for, in as many questions as they need; all are listed in pages.
+func manyUploads(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	now, account := b.clock.now(), "key https://a"
+	var sums []assay.Sum
+	for i := range 1203 {
+		u := store.Upload{Account: account, Provider: "p", Sum: assay.Sum{byte(i >> 8), byte(i), 1}, Bytes: int64(i)}
+		sums = append(sums, u.Sum)
+		if _, ok, err := b.s.Uploads.Claim(b.ctx, u, now.Add(time.Minute), now); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+	}
+	for _, c := range []struct{ ask, want []assay.Sum }{
+		{nil, nil}, {[]assay.Sum{{7, 7, 7}}, nil}, {sums[5:6], sums[5:6]}, {append(sums[100:900:900], assay.Sum{9, 9}), sums[100:900]}, {sums, sums},
+	} {
+		got, err := b.s.Uploads.Of(b.ctx, account, c.ask)
+		b.ok(err)
+		for _, sum := range c.want {
+			if got[sum].Sum != sum {
+				t.Errorf("%v is not there", sum[:3])
+			}
+		}
+		if len(got) != len(c.want) {
+			t.Errorf("%d files asked for, %d found, want %d", len(c.ask), len(got), len(c.want))
+		}
+	}
+	var listed []assay.Sum
+	for last := (assay.Sum{}); ; {
+		page, err := b.s.Uploads.After(b.ctx, account, last)
+		b.ok(err)
+		if len(page) == 0 {
+			break
+		}
+		for _, u := range page {
+			listed = append(listed, u.Sum)
+		}
+		last = page[len(page)-1].Sum
+	}
+	if !slices.Equal(listed, sums) {
+		t.Errorf("%d files were listed, want %d", len(listed), len(sums))
+	}
+	for name, want := range map[string]bool{account: true, "another": false} {
+		if any, err := b.s.Uploads.Any(b.ctx, name); err != nil || any != want {
+			t.Errorf("account %s has files: %v %v", name, any, err)
+		}
 	}
 }

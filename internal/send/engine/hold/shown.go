@@ -47,11 +47,18 @@ func PresentAt(ctx context.Context, w *Work, files []inlay.Named) (Present, erro
 	now := w.Clock.Now()
 	u := &uploading{Work: w, needed: now.Add(nameable(w)), began: now, ids: p.IDs}
 	var err error
-	if u.have, err = w.Ledger.Uploads.Of(ctx, accountOf(w)); err != nil {
+	if u.have, err = w.Ledger.Uploads.Of(ctx, accountOf(w), sumsOf(files)); err != nil {
 		return p, err
 	}
+	look := false
+	if len(u.have) == 0 { // perhaps the ledger is new to the account
+		known, err := w.Ledger.Uploads.Any(ctx, accountOf(w))
+		if err != nil {
+			return p, err
+		}
+		look = !known
+	}
 	var missing []inlay.Named
-	look := len(u.have) == 0
 	for _, f := range files {
 		row := u.have[f.Sum]
 		if row.Usable(u.needed) {
@@ -62,7 +69,7 @@ func PresentAt(ctx context.Context, w *Work, files []inlay.Named) (Present, erro
 		look = look || row.Calls > 0 && row.File == ""
 	}
 	if len(missing) > 0 && look {
-		if u.there, err = listed(ctx, w); err != nil {
+		if u.there, err = listed(ctx, w, sumsOf(missing)); err != nil {
 			return p, err
 		}
 	}
@@ -90,25 +97,41 @@ func nameable(w *Work) time.Duration {
 	return min(longest, w.Route.Uploads.Lasts/2)
 }
 
-// listed reads which files of ours are at the provider, by name.
-func listed(ctx context.Context, w *Work) (map[string]provider.Kept, error) {
+func sumsOf(files []inlay.Named) []assay.Sum {
+	sums := make([]assay.Sum, len(files))
+	for i := range files {
+		sums[i] = files[i].Sum
+	}
+	return sums
+}
+
+// listed reads which of some files are at the provider, by name.
+func listed(ctx context.Context, w *Work, sums []assay.Sum) (map[string]provider.Kept, error) {
+	wanted := make(map[string]bool, len(sums))
+	for _, sum := range sums {
+		wanted[uploadName(store.Upload{Sum: sum})] = true
+	}
 	all := map[string]provider.Kept{}
 	for f, err := range w.Access.Files.Kept(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if before, ok := all[f.Name]; strings.HasPrefix(f.Name, uploadPrefix) && (!ok || before.Expires.Before(f.Expires)) {
+		first := f.Name[:min(len(f.Name), len(uploadPrefix)+2*namedBytes)] // however often it was renewed
+		if before, ok := all[f.Name]; wanted[first] && (!ok || before.Expires.Before(f.Expires)) {
 			all[f.Name] = f
 		}
 	}
 	return all, nil
 }
 
-const uploadPrefix = "assay-"
+const (
+	uploadPrefix = "assay-"
+	namedBytes   = 14 // of its sum, in the name of a file
+)
 
 // uploadName returns the name of a file at its provider: by its content, and how often it was renewed.
 func uploadName(u store.Upload) string {
-	name := uploadPrefix + hex.EncodeToString(u.Sum[:14])
+	name := uploadPrefix + hex.EncodeToString(u.Sum[:namedBytes])
 	if u.Renewed > 0 {
 		name += fmt.Sprintf("-%d", u.Renewed)
 	}
@@ -268,21 +291,24 @@ func AboutFile(f *assay.Fault) bool {
 
 // Gone reports whether files that requests name are not at the provider any more, and forgets them: the next who needs them uploads them.
 func Gone(ctx context.Context, w *Work, files []inlay.Named) (bool, error) {
-	have, err := w.Ledger.Uploads.Of(ctx, accountOf(w))
+	have, err := w.Ledger.Uploads.Of(ctx, accountOf(w), sumsOf(files))
 	if err != nil {
 		return false, err
 	}
-	there := map[string]bool{}
+	missing := map[string]bool{} // ids of those that are not seen there
+	for _, row := range have {
+		missing[row.File] = true
+	}
 	for f, err := range w.Access.Files.Kept(ctx) {
 		if err != nil {
 			return false, err
 		}
-		there[f.ID] = true
+		delete(missing, f.ID)
 	}
 	gone := false
 	for _, f := range files {
 		row := have[f.Sum]
-		if row.File != "" && there[row.File] {
+		if row.File != "" && !missing[row.File] {
 			continue
 		}
 		gone = true
@@ -296,19 +322,36 @@ func Gone(ctx context.Context, w *Work, files []inlay.Named) (bool, error) {
 }
 
 // Forget deletes the files of an account that the ledger knows, and returns how many. What was sent by calls that were lost is looked for.
-func Forget(ctx context.Context, c *engine.Config, access engine.Access) (int, error) {
+func Forget(ctx context.Context, c *engine.Config, access engine.Access) (n int, err error) {
 	w := &Work{Config: c, Access: access}
-	have, err := c.Ledger.Uploads.Of(ctx, accountOf(w))
-	if err != nil || len(have) == 0 {
-		return 0, err
+	for last := (assay.Sum{}); ; {
+		have, err := c.Ledger.Uploads.After(ctx, accountOf(w), last)
+		if err != nil || len(have) == 0 {
+			return n, err
+		}
+		last = have[len(have)-1].Sum
+		some, err := forget(ctx, w, have)
+		if n += some; err != nil {
+			return n, err
+		}
 	}
-	there, err := listed(ctx, w)
-	if err != nil {
-		return 0, err
-	}
-	n := 0
+}
+
+func forget(ctx context.Context, w *Work, have []store.Upload) (n int, err error) {
+	var lost []assay.Sum
 	for _, row := range have {
-		if row.File == "" && row.Until.After(c.Clock.Now()) {
+		if row.File == "" && !row.Until.After(w.Clock.Now()) {
+			lost = append(lost, row.Sum)
+		}
+	}
+	var there map[string]provider.Kept
+	if len(lost) > 0 {
+		if there, err = listed(ctx, w, lost); err != nil {
+			return 0, err
+		}
+	}
+	for _, row := range have {
+		if row.File == "" && row.Until.After(w.Clock.Now()) {
 			continue
 		}
 		id := row.File
@@ -316,12 +359,12 @@ func Forget(ctx context.Context, c *engine.Config, access engine.Access) (int, e
 			id = there[uploadName(row)].ID
 		}
 		if id != "" {
-			if err := access.Files.Forget(ctx, id); err != nil {
+			if err := w.Access.Files.Forget(ctx, id); err != nil {
 				return n, err
 			}
 			n++
 		}
-		if err := c.Ledger.Uploads.Drop(ctx, row); err != nil {
+		if err := w.Ledger.Uploads.Drop(ctx, row); err != nil {
 			return n, err
 		}
 	}

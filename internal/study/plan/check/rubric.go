@@ -156,7 +156,8 @@ func (d checker) checkWeighed(st *study.Stage, r judge.Rubric, problems *assay.P
 	}
 	if lacks := unnamed(r); len(lacks) > 0 {
 		problems.Warn(own.Where.Key("prompt"), "ask for one of them, and nothing else",
-			"the judge's prompt of stage %s does not name its labels %s, and the first token has to be one", st.Name, strings.Join(lacks, ", "))
+			"the judge's prompt of stage %s does not name its labels %s, and the first token has to be one", st.Name,
+			strings.Join(lacks, ", "))
 	}
 	for _, l := range d.uses(st) {
 		kind, ok := d.Kind(l)
