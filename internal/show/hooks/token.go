@@ -20,9 +20,11 @@ type Tokens struct {
 	Audience string                                    // whom a token has to be made for
 	Keys     func(ctx context.Context) ([]byte, error) // the provider's public keys, as a JSON Web Key Set
 
-	mu    sync.Mutex
-	known map[string]*rsa.PublicKey
-	asked time.Time // when the keys were last read, or were to be
+	mu      sync.Mutex
+	known   map[string]*rsa.PublicKey
+	asked   time.Time     // when the keys were last read, or were to be
+	asking  chan struct{} // closed when the keys that are being read have come; nil: none are
+	waiting int           // notices that wait for them
 }
 
 const (
@@ -30,6 +32,8 @@ const (
 	keysLast, keysRest = time.Hour, time.Minute
 	// longestToken is how many bytes a token may have, and weakestKey how many bits a key must have.
 	longestToken, weakestKey = 8 << 10, 2048
+	// mostWaiting is how many notices with an unknown key wait for keys; more are refused, and their provider sends them again.
+	mostWaiting = 100
 )
 
 // isToken reports whether a signature is a token.
@@ -69,22 +73,50 @@ func (t *Tokens) verify(ctx context.Context, token string, now time.Time) judgem
 	return good
 }
 
-// key finds a public key by its id. One that is not known is asked for, now and then.
+// key finds a public key by its id. One that is not known is asked for, now and then, by one call at a time. Notices whose key is known
+// do not wait for it.
 func (t *Tokens) key(ctx context.Context, id string, now time.Time) *rsa.PublicKey {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	age := now.Sub(t.asked)
-	if k := t.known[id]; (k == nil && age >= keysRest) || age >= keysLast {
-		t.asked = now
-		ctx, stop := context.WithTimeout(ctx, 10*time.Second)
-		defer stop()
-		if text, err := t.Keys(ctx); err == nil {
-			if keys, err := ParseKeys(text); err == nil {
-				t.known = keys
-			}
-		}
+	key, age := t.known[id], now.Sub(t.asked)
+	if t.asking == nil && (key == nil && age >= keysRest || age >= keysLast) {
+		t.asked, t.asking = now, make(chan struct{})
+		go t.ask(context.WithoutCancel(ctx), t.asking) // who sent the notice may go away
+	} else if key != nil {
+		t.mu.Unlock()
+		return key
 	}
+	asking := t.asking
+	if asking == nil || t.waiting == mostWaiting {
+		t.mu.Unlock()
+		return key
+	}
+	t.waiting++
+	t.mu.Unlock()
+	select {
+	case <-asking:
+	case <-ctx.Done():
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting--
 	return t.known[id]
+}
+
+// ask reads the keys. Where they cannot be read, those that are known stay.
+func (t *Tokens) ask(ctx context.Context, done chan struct{}) {
+	defer close(done)
+	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+	defer stop()
+	text, err := t.Keys(ctx)
+	var keys map[string]*rsa.PublicKey
+	if err == nil {
+		keys, err = ParseKeys(text)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.asking = nil; err == nil {
+		t.known = keys
+	}
 }
 
 // ParseKeys reads the RSA keys of a JSON Web Key Set. Others are left out.

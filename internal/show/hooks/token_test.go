@@ -12,8 +12,10 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -142,5 +144,73 @@ func TestATokenIsVerified(t *testing.T) {
 	}
 	if _, err := hooks.ParseKeys([]byte(`{"keys":[{"kty":"RSA","kid":"short","n":"AQAB","e":"AQAB"}]}`)); err == nil {
 		t.Error("a key of 24 bits was taken")
+	}
+}
+
+// TestForgedTokensHoldUpNobody has the keys asked for by a forged token, and not answered: notices with a key that is known pass, some
+// others wait, the rest are refused, and who goes away takes no call with it.
+func TestForgedTokensHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	theirs := newIssuer(t)
+	asked, answer := make(chan context.Context, 300), make(chan string, 1)
+	answer <- theirs.keys("k1")
+	woken := make(chan string, 10)
+	clock := now
+	var mu sync.Mutex
+	r := hooks.New(map[string]hooks.Verifier{"gemini": {Tokens: &hooks.Tokens{Audience: "https://us.example/gemini",
+		Keys: func(ctx context.Context) ([]byte, error) {
+			asked <- ctx
+			return []byte(<-answer), ctx.Err()
+		}}}}, func() time.Time { mu.Lock(); defer mu.Unlock(); return clock },
+		func(_ context.Context, job string) error { woken <- job; return nil })
+	go r.Work(t.Context(), func(err error) { t.Error(err) })
+	token := func(kid string, at time.Time) string {
+		return theirs.token(map[string]any{"alg": "RS256", "kid": kid}, claims(map[string]any{"exp": at.Add(time.Minute).Unix()}))
+	}
+	send := func(ctx context.Context, id, token string) int {
+		q := httptest.NewRequestWithContext(ctx, http.MethodPost, "/gemini", strings.NewReader(`{"data":{"id":"batches/b1"}}`))
+		q.Header.Set("Webhook-Id", id)
+		q.Header.Set("Webhook-Signature", token)
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, q)
+		return w.Code
+	}
+	if code := send(t.Context(), "first", token("k1", now)); code != http.StatusNoContent {
+		t.Fatal(code)
+	}
+	<-asked
+	mu.Lock()
+	clock = now.Add(2 * time.Minute)
+	mu.Unlock()
+	gone, leave := context.WithCancel(t.Context())
+	codes := make(chan int, 200)
+	go func() { codes <- send(gone, "forged", token("k2", now)) }()
+	ctx := <-asked // and no answer comes
+	leave()
+	if code := <-codes; code != http.StatusUnauthorized {
+		t.Errorf("who went away: %d", code)
+	}
+	for range 150 {
+		go func() { codes <- send(t.Context(), "forged", token("k3", now)) }()
+	}
+	for range 50 { // all beyond a hundred
+		if code := <-codes; code != http.StatusUnauthorized {
+			t.Errorf("one of many: %d", code)
+		}
+	}
+	if code := send(t.Context(), "second", token("k1", clock)); code != http.StatusNoContent {
+		t.Errorf("a known key: %d", code)
+	}
+	if ctx.Err() != nil || len(asked) > 0 {
+		t.Errorf("the keys were asked for %d times more: %v", len(asked), ctx.Err())
+	}
+	answer <- theirs.keys("k3")
+	for range 100 {
+		if code := <-codes; code != http.StatusNoContent {
+			t.Fatalf("one that waited: %d", code)
+		}
+	}
+	if got := []string{<-woken, <-woken, <-woken}; len(woken) > 0 { // those that waited have one token
+		t.Errorf("woken %v and more", got)
 	}
 }
