@@ -26,38 +26,37 @@ type Label struct {
 
 // Stage describes the stage whose verdicts an analysis reads.
 type Stage struct {
-	Name      string
-	Verb      Verb
-	Items     bool     // items are compared with each other, not lanes
-	Within    string   // of items: only those with the same value of this field met
-	Flips     bool     // its verdicts are whether a later answer took back the first
-	Weighed   bool     // a score is the mean of those of the labels, by how likely each was: it counts, and no label
-	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
-	Low, High *float64 // range of the score; nil: open
-	Whole     bool     // scores are whole numbers
-	Worst     *float64 // the bad end of the score; nil: none
-	Judges    []string // the lanes that judge, as the study names them
-	Ruled     bool     // a rule judges, or a program
-	People    []string // the people who have given labels
-	Unclear   int      // labels of theirs on two of which it was not clear which is better, and which were chosen for it
-	Jury      string   // how judges decide together: majority, mean or unanimous; empty: they do not
-	Decided   bool     // numbers rest on the joint decision of a jury or several draws; agreement, on each judge's
-	Families  map[string]string
-	Control   string              // what the branch that is a neutral re-ask is called; empty: there is none
-	Gold      bool                // the study has a file of gold labels
-	Draw      *Draw               // the items that people are asked about; nil: nobody was asked
-	Validated bool                // the judge is a rule
-	Checked   *Checked            // how far they have; nil: not at all
-	CheckedBy map[string]*Checked // by judge
-	Each      bool                // it judges the first answers of conversations and later ones alike
-	Draws     int                 // how often the same question was drawn; 0 and 1: once
-	Templates int                 // in how many ways each item was asked; 0 and 1: in one
-	Spent     *Spent              // on its answers and verdicts; nil: not known
-	Lengths   bool                // rows have the lengths of answers
-	Selected  string              // the stage after whose results the lanes were chosen; empty: none
-	Rule      string              // how refused and cut answers count; empty: as answers
-	Looked    *Looked             // earlier looks at fewer items; nil: there were none
-	Rounds    *Rounds             // of a stage that buys its pairs in rounds; nil: it does not
+	Name            string
+	Verb            Verb
+	Items           bool     // items are compared with each other, not lanes
+	Within          string   // of items: only those with the same value of this field met
+	Flips           bool     // its verdicts are whether a later answer took back the first
+	Weighed         bool     // its scores are means by how likely each label was: they count, and no label
+	Labels          []Label  // in the order of the rubric; labels that rows have besides follow
+	Low, High       *float64 // range of the score; nil: open
+	Whole           bool     // scores are whole numbers
+	Worst           *float64 // the bad end of the score; nil: none
+	Judges          []string // the lanes that judge, as the study names them
+	Ruled           bool     // a rule judges, or a program
+	People          []string // the people who have given labels
+	Unclear         int      // labels of theirs on two of which it was not clear which is better, and which were chosen for it
+	Jury            string   // how judges decide together: majority, mean or unanimous; empty: they do not
+	Decided         bool     // numbers rest on the joint decision of a jury or several draws; agreement, on each judge's
+	Families        map[string]string
+	Control         string              // what the branch that is a neutral re-ask is called; empty: there is none
+	Gold, Validated bool                // the study has a file of gold labels; the judge is a rule
+	Draw            *Draw               // the items that people are asked about; nil: nobody was asked
+	Checked         *Checked            // how far they have; nil: not at all
+	CheckedBy       map[string]*Checked // by judge
+	Each            bool                // it judges the first answers of conversations and later ones alike
+	Draws           int                 // how often the same question was drawn; 0 and 1: once
+	Templates       int                 // in how many ways each item was asked; 0 and 1: in one
+	Spent           *Spent              // on its answers and verdicts; nil: not known
+	Lengths         bool                // rows have the lengths of answers
+	Selected        string              // the stage after whose results the lanes were chosen; empty: none
+	Rule            string              // how refused and cut answers count; empty: as answers
+	Looked          *Looked             // earlier looks at fewer items; nil: there were none
+	Rounds          *Rounds             // of a stage that buys its pairs in rounds; nil: it does not
 
 	Baselines map[string]Baseline // by name, of those that analyses hold lanes against
 

@@ -74,7 +74,8 @@ func manyUploads(t *testing.T, fresh Fresh) {
 		}
 	}
 	for _, c := range []struct{ ask, want []assay.Sum }{
-		{nil, nil}, {[]assay.Sum{{7, 7, 7}}, nil}, {sums[5:6], sums[5:6]}, {append(sums[100:900:900], assay.Sum{9, 9}), sums[100:900]}, {sums, sums},
+		{nil, nil}, {[]assay.Sum{{7, 7, 7}}, nil}, {sums[5:6], sums[5:6]}, {append(sums[100:900:900], assay.Sum{9, 9}), sums[100:900]},
+		{sums, sums},
 	} {
 		got, err := b.s.Uploads.Of(b.ctx, account, c.ask)
 		b.ok(err)
