@@ -116,8 +116,8 @@ func (h *history) checkSums(ctx context.Context, all []runState) error {
 	})
 	for _, r := range all {
 		if err == nil && sums[r.Run] != nano(r.AtLeast) {
-			return breaks(L2, h.statuses(ctx, all), fmt.Sprintf("the budget of run %s goes by what is shown as spent, %d", r.Run, nano(r.AtLeast)),
-				"by %d nano-dollars", sums[r.Run])
+			promised := fmt.Sprintf("the budget of run %s goes by what is shown as spent, %d", r.Run, nano(r.AtLeast))
+			return breaks(L2, h.statuses(ctx, all), promised, "by %d nano-dollars", sums[r.Run])
 		}
 	}
 	return err
