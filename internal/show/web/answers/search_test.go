@@ -19,8 +19,10 @@ func TestASearchThatIsNotOverGoesOnElsewhere(t *testing.T) {
 	}{
 		"over":         {search{most: 5}, ""},
 		"enough found": {search{most: 5, found: 5, after: store.Mark{Segment: 3, Ord: 9}}, ""},
-		"in a segment": {search{most: 5, words: "a b", stage: "s", after: store.Mark{Segment: 3, Ord: 9}}, "/runs/r/search?after=3.9&q=a+b&stage=s"},
-		"at its begin": {search{most: 5, words: "a", stage: "s", lane: "l", after: store.Mark{Segment: 4, Ord: -1}}, "/runs/r/search?after=4.-1&lane=l&q=a&stage=s"},
+		"in a segment": {search{most: 5, words: "a b", stage: "s", after: store.Mark{Segment: 3, Ord: 9}},
+			"/runs/r/search?after=3.9&q=a+b&stage=s"},
+		"at its begin": {search{most: 5, words: "a", stage: "s", lane: "l", after: store.Mark{Segment: 4, Ord: -1}},
+			"/runs/r/search?after=4.-1&lane=l&q=a&stage=s"},
 	} {
 		c.f.q = q
 		got := c.f.further(nil)
