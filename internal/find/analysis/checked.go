@@ -79,7 +79,8 @@ func (c *Checked) Refuse(a checked.Apart) {
 // Outgrown lets labels correct nothing whose probabilities are those of fewer items than are judged.
 func (c *Checked) Outgrown(declared, judged int) {
 	c.State, c.Corrected, c.First = checked.Unchecked, nil, nil
-	c.Why = fmt.Sprintf("the file declares a sample of %s, and %d are judged: labels on the others, with the probabilities of all, are missing, "+
+	c.Why = fmt.Sprintf("the file declares a sample of %s, and %d are judged: labels on the others, with the probabilities of all, "+
+		"are missing, "+
 		"so they correct nothing", Plural(declared, "item"), judged)
 }
 
@@ -353,8 +354,8 @@ func (s *Leaderboard) Correct(c *Checked) {
 			if each > 1 {
 				t.Items = int(math.Round(each * float64(d.Clusters)))
 			}
-			n := Contrast{Items: t.Items, First: t.First, Second: t.Second, Difference: stats.Known(sign * d.Value.Value), SE: d.SE, Clusters: d.Clusters,
-				Interval: d.Interval, P: c.Claim(d.A, d.B)}
+			n := Contrast{Items: t.Items, First: t.First, Second: t.Second, Difference: stats.Known(sign * d.Value.Value), SE: d.SE,
+				Clusters: d.Clusters, Interval: d.Interval, P: c.Claim(d.A, d.B)}
 			if sign < 0 && d.Interval.OK {
 				n.Interval = stats.Between(-d.Interval.High, -d.Interval.Low)
 			}
