@@ -80,8 +80,7 @@ func (c *Checked) Refuse(a checked.Apart) {
 func (c *Checked) Outgrown(declared, judged int) {
 	c.State, c.Corrected, c.First = checked.Unchecked, nil, nil
 	c.Why = fmt.Sprintf("the file declares a sample of %s, and %d are judged: labels on the others, with the probabilities of all, "+
-		"are missing, "+
-		"so they correct nothing", Plural(declared, "item"), judged)
+		"are missing, so they correct nothing", Plural(declared, "item"), judged)
 }
 
 // JudgeChecked is how far one of several judges was checked.

@@ -312,7 +312,6 @@ CREATE TABLE outcomes (
     text          TEXT,
     thoughts      TEXT,
     calls         TEXT, -- of tools, that the model wants made, as JSON
-    likely        TEXT, -- what the answer might have begun with, and how likely, as JSON; NULL: it was not asked for
     over          INTEGER NOT NULL CHECK (over IN (0, 1)),
     finish        TEXT NOT NULL,
     model         TEXT NOT NULL,
