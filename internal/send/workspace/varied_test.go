@@ -35,8 +35,7 @@ func TestHowFarAnswersVariedIsTheMiddleOfAllPairs(t *testing.T) {
 		"a group": {analysis.Leaderboard{What: analysis.WhatRate, Clusters: 20, By: []analysis.Value{{Field: "x", Value: "y"}},
 			Tests: []analysis.Contrast{test(0.1, 20, none)}}, plan.Varied{Items: 20}, false},
 		"corrected by labels": {analysis.Leaderboard{What: analysis.WhatRate, Field: analysis.ByLane, Clusters: 20,
-			Tests:   []analysis.Contrast{test(0.1, 20, none)},
-			Checked: &analysis.Checked{State: checked.Checked, Corrected: &checked.Corrected{}}}, plan.Varied{Items: 20}, false},
+			Tests: []analysis.Contrast{test(0.1, 20, none)}, ByLabels: true}, plan.Varied{Items: 20}, false},
 		"nothing": {analysis.Leaderboard{What: analysis.WhatRate}, plan.Varied{}, false},
 	} {
 		got, ok := variedIn(&c.leaderboard)
