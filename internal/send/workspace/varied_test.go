@@ -7,7 +7,6 @@ import (
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
-	"assay/internal/find/stats/checked"
 	"assay/internal/study/plan"
 )
 
