@@ -54,8 +54,9 @@ type Check struct {
 
 // artifact is one that the ledger knows.
 type artifact struct {
-	size   int64 // -1: not known
-	sha256 string
+	size     int64 // -1: not known
+	sha256   string
+	replaced bool // by one that was fetched again: nobody needs it
 }
 
 // Run compares the artifacts of one run.
@@ -82,7 +83,7 @@ func (c Check) Shown(ctx context.Context, known []store.Run) ([]Difference, Sum,
 			}
 			for _, f := range files {
 				if !f.Remote() {
-					all[f.Sum.String()] = artifact{f.Size, f.Sum.String()}
+					all[f.Sum.String()] = artifact{size: f.Size, sha256: f.Sum.String()}
 				}
 			}
 		}
@@ -122,7 +123,7 @@ func (c Check) known(ctx context.Context, run store.Run) (map[string]artifact, e
 		return nil, err
 	}
 	for _, a := range rows {
-		all[a.Name] = artifact{a.Size, a.SHA256}
+		all[a.Name] = artifact{a.Size, a.SHA256, a.Replaced}
 		if a.SHA256 == "" { // a log, which grows
 			all[a.Name] = artifact{size: -1}
 		}
@@ -161,8 +162,12 @@ func (c Check) compare(ctx context.Context, run string, closed bool, known func(
 	if err != nil {
 		return nil, sum, err
 	}
-	sum.Runs, sum.Artifacts = 1, len(want)
+	sum.Runs = 1
 	for name, a := range want {
+		if a.replaced {
+			continue
+		}
+		sum.Artifacts++
 		d, err := c.look(ctx, run, name, a)
 		if err != nil {
 			return nil, sum, err

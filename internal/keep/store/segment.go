@@ -25,6 +25,8 @@ type Artifact struct {
 	Part   string // the provider's part it holds
 	Size   int64
 	SHA256 string
+
+	Replaced bool // in ArtifactsOf: it was fetched again, and nothing in the ledger is in it
 }
 
 // ArtifactKind is the kind of an artifact's content.

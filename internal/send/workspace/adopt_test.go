@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
@@ -70,6 +73,74 @@ func TestALostLedgersAnswersAreRecovered(t *testing.T) {
 	}
 	if c := r.drive(h, run, Drive{}); c.State != runs.StateDone {
 		t.Error(c.State)
+	}
+}
+
+const judgedAbroad = `study: judged
+inputs:
+  questions:
+    items: [{id: one, text: What is one?, expect: "1"}, {id: two, text: What is two?, expect: "2"}]
+canary: false
+live_below: 0
+lane_defaults: {max_tokens: 100, temperature: 0}
+lanes:
+  a: {model: openai/gpt-4.1}
+  b: {model: gemini/gemini-2.5-flash-lite}
+  j: {model: openai/gpt-4.1-mini}
+stages:
+  - {name: answers, ask: questions, turns: ["{{ text }}"], lanes: [a, b]}
+  - {name: judged, judge: answers, judges: [j], rubric: {prompt: "Right? {{ answer.text }}", labels: {right: 1, wrong: 0}}}
+`
+
+// TestAJobWhoseAnswersWereJoinedInTwoLooksIsKnown adopts the judge's provider before one whose answers it judged. The second look joins
+// the rest of its job, and nothing of it is left to be adopted or asked again.
+func TestAJobWhoseAnswersWereJoinedInTwoLooksIsKnown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, judgedAbroad)
+	r.place.Home = "lost"
+	r.finished(r.open(false), r.wanted(StudyOptions{}, snapshot.Settings{}))
+	billed := r.sim.Ledger()
+	r.place.Home = "found"
+	h := r.open(false)
+	want := r.wanted(StudyOptions{}, snapshot.Settings{})
+	var joined []int64
+	var run store.Run
+	for _, name := range []string{"openai", "gemini", "openai"} {
+		a := r.adoption(h, name)
+		jobs, err := a.Jobs(r.ctx, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := h.Current(r.ctx, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []Recovered
+		if run, all, err = a.Recover(r.ctx, want, now, jobs); err != nil {
+			t.Fatal(name, err)
+		}
+		n := int64(0)
+		for _, got := range all {
+			n += got.Joined
+		}
+		joined = append(joined, n)
+	}
+	if !slices.Equal(joined, []int64{4, 2, 2}) {
+		t.Errorf("%d answers joined, want a lane and its verdicts, another lane, and its verdicts", joined)
+	}
+	a := r.adoption(h, "openai")
+	jobs, err := a.Jobs(r.ctx, "")
+	if err == nil {
+		jobs, err = a.Unknown(r.ctx, jobs)
+	}
+	if err != nil || len(jobs) > 0 {
+		t.Error("still to be adopted:", jobs, err)
+	}
+	if c := r.drive(h, run, Drive{}); c.State != runs.StateDone {
+		t.Error(c.State)
+	}
+	if d := cmp.Diff(billed, r.sim.Ledger()); d != "" {
+		t.Errorf("something was paid for again (-before +after):\n%s", d)
 	}
 }
 

@@ -131,8 +131,12 @@ func scanCause(rows *sql.Rows) (store.Cause, error) {
 // ArtifactsOf reads the files of a run in the order they came.
 func (s *Pages) ArtifactsOf(ctx context.Context, run int64) ([]store.Artifact, error) {
 	scan := func(rows *sql.Rows) (a store.Artifact, err error) {
-		return a, rows.Scan(&a.No, &a.Name, &a.Kind, &a.Part, &a.Size, &a.SHA256)
+		return a, rows.Scan(&a.No, &a.Name, &a.Kind, &a.Part, &a.Size, &a.SHA256, &a.Replaced)
 	}
-	return db.Collect(db.Walk(ctx, s.db, "read artifacts", scan, `SELECT no, name, kind, part, bytes, sha256 FROM artifacts
-		WHERE segment_no IN (SELECT no FROM segments WHERE run_no = $1) ORDER BY no`, run))
+	return db.Collect(db.Walk(ctx, s.db, "read artifacts", scan, `SELECT a.no, a.name, a.kind, a.part, a.bytes, a.sha256,
+		g.refetches > 0
+		AND EXISTS (SELECT 1 FROM artifacts n WHERE n.segment_no = g.no AND n.kind = a.kind AND n.part = a.part AND n.no > a.no)
+		AND NOT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = g.no AND o.artifact_no = a.no)
+		AND NOT EXISTS (SELECT 1 FROM strays t WHERE t.segment_no = g.no AND t.artifact_no = a.no)
+		FROM artifacts a JOIN segments g ON g.no = a.segment_no WHERE g.run_no = $1 ORDER BY a.no`, run))
 }

@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"assay/internal/keep/inventory"
 	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
 )
 
 // spoiled are ways in which a file changes on a disk.
@@ -68,6 +70,16 @@ func TestResultsThatChangedOnTheDiskAreFetchedAgain(t *testing.T) {
 			}
 			if got := w.events("damaged"); len(got) != 1 {
 				t.Errorf("%+v\n%s", got, w.history())
+			}
+			run, err := w.s.Reader.Run(w.ctx, w.run.No)
+			w.ok(err)
+			check := inventory.Check{Ledger: w.s, Files: w.files, Others: batchrun.Kept, Hash: true}
+			if bad, _, err := check.Run(w.ctx, run); err != nil || run.State != store.RunClosed || len(bad) > 0 {
+				t.Errorf("a file that was fetched again is a fault: %+v, %v", bad, err)
+			}
+			w.ok(os.Remove(filepath.Join(w.files.String(), "run1", "s1-1-output.zst")))
+			if bad, _, err := check.Run(w.ctx, run); err != nil || len(bad) != 1 || bad[0].Kind != inventory.Missing {
+				t.Errorf("the file with its answers is gone: %+v, %v", bad, err)
 			}
 		})
 	}
