@@ -255,3 +255,14 @@ func TestTwoClustersAreEnoughForAResidual(t *testing.T) {
 		t.Errorf("of two clusters a test is known (%t), of one none is (%t)", known(2), known(1))
 	}
 }
+
+func TestADifferenceOfStrengthsHasTheSpreadOfItsResamples(t *testing.T) {
+	t.Parallel()
+	b := BTBootstrap{Theta: [][]float64{{5, 6}, {3, 5}, {1, 5}}} // the second is ahead by 1, 2 and 4
+	if diff := cmp.Diff(math.Sqrt(7./3), b.Difference(1, 0), about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if b.Theta = b.Theta[:1]; b.Difference(1, 0) != 0 {
+		t.Errorf("one resample spreads by %g", b.Difference(1, 0))
+	}
+}

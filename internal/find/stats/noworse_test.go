@@ -104,3 +104,22 @@ func TestTheChanceToKeepAMarginIsThatOfAllTables(t *testing.T) {
 		}
 	}
 }
+
+// Where no rate is known, the tables that may come are those of lanes that are right half of the time.
+func TestAMarginWithoutARateIsThatOfHalf(t *testing.T) {
+	t.Parallel()
+	unknown := Paired{Variance: 0.25, Exact: true}.Keeps(100, 0.1, 0.05)
+	half := Paired{Variance: 0.25, Exact: true, Rate: 0.5}.Keeps(100, 0.1, 0.05)
+	if unknown != half || !(half > 0.1 && half < 0.9) {
+		t.Errorf("%g, with a rate of one half %g", unknown, half)
+	}
+}
+
+// Answers that stand alone are the sign test's: 60 of 100 are two standard deviations above one half.
+func TestAShareOfAnswersThatStandAloneIsComparedWithOneHalf(t *testing.T) {
+	t.Parallel()
+	r := ClusterRate{N: 100, Clusters: 100, Share: Known(0.6)}
+	if p := r.Half(); !p.OK || math.Abs(p.Value-0.0455) > 1e-4 {
+		t.Errorf("%v", p)
+	}
+}

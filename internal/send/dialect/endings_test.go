@@ -132,3 +132,19 @@ func TestACallOfAToolIsStreamedInPieces(t *testing.T) {
 		t.Errorf("%v: %+v", whole, o)
 	}
 }
+
+// A message that only calls has null for its content; text beside a call stays, and an empty answer is a text.
+func TestOnlyAMessageThatJustCallsHasNoContent(t *testing.T) {
+	t.Parallel()
+	call := []assay.ToolCall{{ID: "t1", Name: "f", Arguments: []byte(`{"a":1}`)}}
+	for want, o := range map[string]assay.Outcome{
+		`"content":null`:          {Ending: assay.Answered, Calls: call},
+		`"content":"Let me see."`: {Ending: assay.Answered, Calls: call, Text: "Let me see."},
+		`"content":""`:            {Ending: assay.Empty},
+	} {
+		reply, err := dialect.AppendReply(nil, assay.DialectChat, dialect.ReplyHead{ID: "x", Model: "m"}, &o)
+		if err != nil || !strings.Contains(string(reply), want) {
+			t.Errorf("no %s in %s, %v", want, reply, err)
+		}
+	}
+}

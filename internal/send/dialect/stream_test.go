@@ -103,3 +103,17 @@ func TestAChatStreamIsWholeOnceItSaysWhyItEnds(t *testing.T) {
 		}
 	}
 }
+
+// Of several choices the first is shown while it comes. A server may leave out its index.
+func TestTheFirstChoiceOfAChatStreamIsShown(t *testing.T) {
+	t.Parallel()
+	for event, want := range map[string]string{
+		`{"choices":[{"index":0,"delta":{"content":"one"}},{"index":1,"delta":{"content":"other"}}]}`: "one",
+		`{"choices":[{"delta":{"content":"one"}}]}`:                                                   "one",
+		`{"choices":[{"index":1,"delta":{"content":"other"}}]}`:                                       "",
+	} {
+		if d, err := dialect.NewStream(assay.DialectChat).Add([]byte(event)); err != nil || d.Text != want {
+			t.Errorf("%s: %q, %v", event, d.Text, err)
+		}
+	}
+}

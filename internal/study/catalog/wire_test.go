@@ -126,6 +126,9 @@ func TestEffectiveFillsInWhatTheWireDemands(t *testing.T) {
 		{"within what the model writes", "anthropic", lane("claude-opus-4-1", budget(30000)), assay.Params{
 			MaxTokens: 32000, Thinking: assay.Thinking{Mode: assay.ThinkingTokens, Tokens: 30000},
 		}},
+		{"beside thinking without end", "anthropic", lane("claude-unheard-of", budget(1<<30)), assay.Params{
+			MaxTokens: 32000, Thinking: assay.Thinking{Mode: assay.ThinkingTokens, Tokens: 1 << 30},
+		}},
 		{"the lane's own limit", "anthropic", lane("claude-opus-5", maxTokens(500)), assay.Params{MaxTokens: 500}},
 		{"more for models that think by themselves", "anthropic", lane("claude-opus-5"), assay.Params{MaxTokens: 32000}},
 		{"off where off is usual", "anthropic", lane("claude-sonnet-4-5", off, maxTokens(9)), assay.Params{MaxTokens: 9}},

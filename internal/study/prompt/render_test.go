@@ -58,6 +58,7 @@ func TestValuesPrintAsDocumented(t *testing.T) {
 	for template, want := range map[string]string{
 		"{{ i }} {{ n }} {{ one }} {{ half }} {{ exact }} {{ wide }}":                  "-7 7 1 0.5 9007199254740991 100000000000000000000",
 		"{{ huge }} {{ tiny }} {{ minus }} {{ 4 / 2 }}":                                "1e+21 1e-07 0 2",
+		"{{ n // -1 }} {{ i // 2 }}":                                                   "-7 -4",
 		"{{ yes }}|{{ none }}|{{ none ~ 'x' }}|{{ 'a' if none }}":                      "true||x|",
 		"{{ words | join('+') }}{% for w in words %}{{ w }}{% endfor %}{{ words[1] }}": "a+babb",
 		"{{ raw }}":              "\xff",

@@ -71,16 +71,40 @@ func TestResultsThatChangedOnTheDiskAreFetchedAgain(t *testing.T) {
 			if got := w.events("damaged"); len(got) != 1 {
 				t.Errorf("%+v\n%s", got, w.history())
 			}
-			run, err := w.s.Reader.Run(w.ctx, w.run.No)
-			w.ok(err)
-			check := inventory.Check{Ledger: w.s, Files: w.files, Others: batchrun.Kept, Hash: true}
-			if bad, _, err := check.Run(w.ctx, run); err != nil || run.State != store.RunClosed || len(bad) > 0 {
-				t.Errorf("a file that was fetched again is a fault: %+v, %v", bad, err)
+			if bad := w.faults(); len(bad) > 0 {
+				t.Errorf("a file that was fetched again is a fault: %+v", bad)
 			}
 			w.ok(os.Remove(filepath.Join(w.files.String(), "run1", "s1-1-output.zst")))
-			if bad, _, err := check.Run(w.ctx, run); err != nil || len(bad) != 1 || bad[0].Kind != inventory.Missing {
-				t.Errorf("the file with its answers is gone: %+v, %v", bad, err)
+			if bad := w.faults(); len(bad) != 1 || bad[0].Kind != inventory.Missing {
+				t.Errorf("the file with its answers is gone: %+v", bad)
 			}
 		})
+	}
+}
+
+// faults compares the artifacts of the run, which is closed, with the ledger.
+func (w *world) faults() []inventory.Difference {
+	w.t.Helper()
+	run, err := w.s.Reader.Run(w.ctx, w.run.No)
+	w.ok(err)
+	if run.State != store.RunClosed {
+		w.t.Errorf("run %s is %s", run.ID, run.State)
+	}
+	bad, _, err := inventory.Check{Ledger: w.s, Files: w.files, Others: batchrun.Kept, Hash: true}.Run(w.ctx, run)
+	w.ok(err)
+	return bad
+}
+
+// TestAFileWithAnswersIsMissedThoughResultsWereFetchedAgain loses each file of results of which one line came later.
+func TestAFileWithAnswersIsMissedThoughResultsWereFetchedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.fake.answer = first(9, "late", good(""))
+	w.finished(store.ResultDone)
+	for i, name := range []string{"s1-0-output", "s1-1-output"} {
+		w.ok(os.Remove(filepath.Join(w.files.String(), "run1", name+".zst")))
+		if bad := w.faults(); len(bad) != i+1 || bad[i].Name != name {
+			t.Errorf("%s is gone: %+v\n%s", name, bad, w.history())
+		}
 	}
 }
