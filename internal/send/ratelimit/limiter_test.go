@@ -282,6 +282,21 @@ func TestSlowRepliesMakeRoom(t *testing.T) {
 	}
 }
 
+func TestWhatIsUsualIsKnownAfter32Replies(t *testing.T) {
+	t.Parallel()
+	for quick, want := range map[int]bool{31: false, 32: true} {
+		var s speed
+		for i := range quick {
+			if s.slow(100*time.Millisecond, 1) {
+				t.Errorf("reply %d of %d like it is slow", i+1, quick)
+			}
+		}
+		if got := s.slow(100*time.Second, 1); got != want {
+			t.Errorf("a reply of 100 s after %d of 0.1 s: slow %v", quick, got)
+		}
+	}
+}
+
 func TestSlotsAreUsedInTheirTimeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	caps := Caps{Rate: 20}

@@ -162,6 +162,41 @@ func TestAGoalOfWidthStopsWhenAllStrengthsAreCertain(t *testing.T) {
 	}
 }
 
+// TestALaneThatWinsAllHasNoInterval: its strength has no end, and what is shown is shrunken.
+func TestALaneThatWinsAllHasNoInterval(t *testing.T) {
+	t.Parallel()
+	var p stats.Pairs
+	var cluster []uint32
+	for item := range uint32(40) {
+		for _, two := range [][2]uint16{{0, 1}, {0, 2}, {1, 2}} {
+			first, second, wins := two[0], two[1], two[0] == 0 || item%3 > 0
+			if item%2 == 1 {
+				first, second, wins = second, first, !wins
+			}
+			result := stats.SecondWon
+			if wins {
+				result = stats.FirstWon
+			}
+			p.Append(first, second, result)
+			cluster = append(cluster, item)
+		}
+	}
+	g, err := stats.Group(3, p, cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewLook(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Finite || l.Thin || l.Theta[0] <= l.Theta[1] || l.Theta[1] <= l.Theta[2] || l.Misfit != (Misfit{}) {
+		t.Errorf("%+v", l)
+	}
+	if i := l.Strength(0, 0.05); i.OK || i.Why != "one of them wins or loses all" {
+		t.Errorf("%+v", i)
+	}
+}
+
 // TestAPairThatDepartsFromAllStrengthsIsNamed: one that wins against its strength, and none where all is as the strengths predict.
 func TestAPairThatDepartsFromAllStrengthsIsNamed(t *testing.T) {
 	t.Parallel()
