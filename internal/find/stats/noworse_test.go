@@ -123,3 +123,19 @@ func TestAShareOfAnswersThatStandAloneIsComparedWithOneHalf(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 }
+
+// Up to 2,000 items are counted out, that many among them.
+func TestItemsOfAMarginAreCountedOutUpTo2000(t *testing.T) {
+	t.Parallel()
+	const margin = 0.03134
+	test := Test{Alpha: 0.05, Power: 0.8}
+	near, err := Paired{Variance: 0.25}.KeepItems(margin, test)
+	if err != nil || near != 2000 {
+		t.Fatal(near, err)
+	}
+	p := Paired{Variance: 0.25, Exact: true}
+	n, err := p.KeepItems(margin, test)
+	if err != nil || n == near || p.Keeps(n, margin, 0.05) < 0.8 || p.Keeps(n-1, margin, 0.05) >= 0.8 {
+		t.Errorf("%d items: %g, one fewer %g (%v)", n, p.Keeps(n, margin, 0.05), p.Keeps(n-1, margin, 0.05), err)
+	}
+}
