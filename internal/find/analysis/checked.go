@@ -350,7 +350,7 @@ func (s *Leaderboard) Correct(c *Checked) {
 			case d.A != a || d.B != b:
 				continue
 			}
-			if each > 1 {
+			if t.Items > 0 { // of as many clusters as have labels
 				t.Items = int(math.Round(each * float64(d.Clusters)))
 			}
 			n := Contrast{Items: t.Items, First: t.First, Second: t.Second, Difference: stats.Known(sign * d.Value.Value), SE: d.SE,

@@ -41,12 +41,14 @@ func TestALaneWithoutLabelsIsNotHeldAgainstCorrectedOnes(t *testing.T) {
 
 func TestCorrectedNumbersTellItemsFromClusters(t *testing.T) {
 	t.Parallel()
-	b, c := checkedBoard()
-	for i := range b.Tests {
-		b.Tests[i].Clusters, b.Tests[i].Items = 40, 200
-	}
-	if b.Correct(c); b.PerCluster() != 5 {
-		t.Errorf("%g items in a cluster, want 5", b.PerCluster())
+	for _, items := range []int{1, 5} {
+		b, c := checkedBoard()
+		for i := range b.Tests {
+			b.Tests[i].Clusters, b.Tests[i].Items = 40, 40*items
+		}
+		if b.Correct(c); b.PerCluster() != float64(items) {
+			t.Errorf("%g items in a cluster, want %d", b.PerCluster(), items)
+		}
 	}
 }
 

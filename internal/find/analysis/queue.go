@@ -34,6 +34,17 @@ type Task struct {
 	Among int
 }
 
+// Items returns what a task is about: one item, or two that are compared, in the order in which they are shown.
+func (t *Task) Items() []string {
+	switch {
+	case t.At.Lane != "" || !t.At.Paired():
+		return []string{t.At.Item}
+	case t.Turn:
+		return []string{t.Second, t.First}
+	}
+	return []string{t.First, t.Second}
+}
+
 // Chosen is why a person was asked about something. It is kept with the label: what was chosen by a judge's verdict is
 // no plain sample.
 type Chosen string

@@ -261,11 +261,15 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 		q.aside[t.ID] = true
 		return nextTask, nil
 	}
+	shown, err := q.shown(ctx, t)
+	if err != nil {
+		return 0, err
+	}
 	if prompt := sheet.Prompt(); prompt != q.told { // once, and where it has changed; else on demand
 		q.told = prompt
 		printTold(q.world, sheet)
 	}
-	printSheet(q.world, sheet)
+	printSheet(q.world, sheet, shown)
 	for {
 		fmt.Fprint(q.world.Stdout, q.prompt())
 		key, err := q.keys.Read()

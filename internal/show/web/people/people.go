@@ -91,23 +91,19 @@ const (
 
 // show adds what the models were shown, or what two items show.
 func (d *arenaData) show(q *site.Request, t analysis.Task) error {
-	pictures := func(id string) ([]site.Picture, error) {
+	places := []*[]site.Picture{&d.ShownA, &d.ShownB}
+	items := t.Items()
+	if len(items) == 1 {
+		places[0] = &d.Shown
+	}
+	for i, id := range items {
 		files, err := rows.Files(q.Context(), q.Home.Reader, q.Run, id)
-		return site.Pictures(q.Run.ID, id, files), err
+		if err != nil {
+			return err
+		}
+		*places[i] = site.Pictures(q.Run.ID, id, files)
 	}
-	var err error
-	if t.At.Lane != "" || !t.At.Paired() {
-		d.Shown, err = pictures(t.At.Item)
-		return err
-	}
-	first, second := t.First, t.Second
-	if t.Turn {
-		first, second = second, first
-	}
-	if d.ShownA, err = pictures(first); err == nil {
-		d.ShownB, err = pictures(second)
-	}
-	return err
+	return nil
 }
 
 // Arena shows one person the next pair, or the next answer, blind.
