@@ -91,10 +91,13 @@ func TestAPersonDecidesWhatOthersDifferOn(t *testing.T) {
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer stop()
 	dir := toLabel(t, ctx)
-	keys := world(dir, io.Discard, "label", "latest", "keeps", "--as", "anna", "--raters", "2", "--count", "4")
-	keys.Stdin = strings.NewReader("1122")
-	if code := cli.Main(ctx, keys); code != 0 {
-		t.Fatalf("label ended with %d", code)
+	for _, args := range [][]string{{"label", "latest", "keeps", "--as", "anna", "--raters", "2", "--count", "4"},
+		{"label", "latest", "stars", "--as", "anna", "--count", "4"}} {
+		keys := world(dir, io.Discard, args...)
+		keys.Stdin = strings.NewReader("1122")
+		if code := cli.Main(ctx, keys); code != 0 {
+			t.Fatalf("label ended with %d", code)
+		}
 	}
 	v := visit(t, ctx, dashboard(t, ctx, dir))
 	run := firstRun(v)
@@ -102,6 +105,12 @@ func TestAPersonDecidesWhatOthersDifferOn(t *testing.T) {
 	for n := range 4 {
 		v.press("1", n+1)
 	}
+	v.do("summary", chromedp.Navigate(v.base+run), chromedp.WaitVisible(chromedp.CSS(".summary .headline")))
+	if page := v.text(".basis"); !strings.Contains(page, "being checked: ") {
+		t.Errorf("the summary after four labels: %s", page)
+	}
+	v.legible("summary while a judge is checked")
+	v.begin(run, "keeps", "bob", "")
 	if page := v.text("#votes"); !strings.Contains(page, "people agree on 2 of 4 answers that several labelled (50%)") {
 		t.Errorf("after both: %s", page)
 	}

@@ -300,6 +300,9 @@ func (v *Validity) rates(t *analysis.Table, judge uint32, n int, by analysis.Val
 	}{{analysis.WhatSensitivity, g.Sensitivity(v.Options.Level)}, {analysis.WhatSpecificity, g.Specificity(v.Options.Level)}} {
 		f := v.finding(x.what, n, by)
 		f.Value, f.Interval, f.Method = x.rate.Share, x.rate.Interval, "Wilson, among the labelled"
+		if g == (stats.Gold{}) {
+			*f = f.Unknown("no label counts as yes or no: the stage's value is a mean of scores")
+		}
 		t.Findings = append(t.Findings, *f)
 	}
 }

@@ -3,6 +3,7 @@ package methods_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -125,6 +126,20 @@ func TestWhatPeopleSayServesAsGoldByTheMajority(t *testing.T) {
 	own := find(t, r, analysis.WhatRate, analysis.ByLane, "one", analysis.ByJudge, "human:anna")
 	if own.N != 140 || own.Primary {
 		t.Errorf("anna's own rate rests on %d", own.N)
+	}
+}
+
+func TestAJudgeWhoseLabelsAreNoYesOrNoHasNoSensitivity(t *testing.T) {
+	t.Parallel()
+	stage := correct()
+	stage.Validated, stage.People, stage.Weighed = false, []string{"human:anna"}, true
+	people := []analysis.Row{by("human:anna", said("one", "q1", "right")), by("human:anna", said("one", "q2", "wrong"))}
+	r := judgedAgainst(t, stage, []analysis.Spec{{Method: analysis.Validity}}, people, append(verdictsOf("one", 10, 9), people...))
+	for _, what := range []string{analysis.WhatSensitivity, analysis.WhatSpecificity} {
+		f := find(t, r, what)
+		if f.Value.OK || f.Interval.OK || !strings.Contains(f.Value.Why, "no label counts as yes or no") {
+			t.Errorf("%s: %+v, %+v", what, f.Value, f.Interval)
+		}
 	}
 }
 
