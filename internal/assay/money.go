@@ -46,6 +46,8 @@ func (m Money) String() string {
 	digits := 2
 	switch {
 	case m == 0:
+	case m < Dollar/1_000_000: // what is not nothing does not look like nothing
+		digits = 9
 	case m < Dollar/1000:
 		digits = 6
 	case m < Dollar/10:

@@ -16,6 +16,7 @@ func TestAmountsReadAsAPersonWouldWriteThem(t *testing.T) {
 		{assay.Cost{Sum: 40 * assay.Dollar, Priced: 1}, "$40.00"},
 		{assay.Cost{Sum: assay.Dollars(0.0123), Priced: 1}, "$0.0123"},
 		{assay.Cost{Sum: assay.Dollars(0.000123), Priced: 1}, "$0.000123"},
+		{assay.Cost{Sum: assay.Money(400), Priced: 1}, "$0.000000400"},
 		{assay.Cost{}, "$0.00"},
 		{assay.Cost{Unknown: 3}, "unknown"},
 		{assay.Cost{Sum: assay.Dollar, Priced: 1, Unknown: 3}, "at least $1.00"},
