@@ -43,7 +43,7 @@ func (d *drawnLabels) findings(t *analysis.Table, judge uint32, by analysis.Valu
 		if each, ok := d.price(c, by.Value); ok {
 			price = fmt.Sprintf(" (%s)", assay.Dollars(worth.Verdicts*each))
 		}
-		t.Note("one label is worth %.0f more verdicts%s; with the judge %s are as good as %.0f", worth.Verdicts, price,
+		t.Note("%s: one label is worth %.0f more verdicts%s; with the judge %s are as good as %.0f", by.Value, worth.Verdicts, price,
 			analysis.Plural(c.Corrected.Labelled, "labelled cluster"), worth.Labels)
 	}
 	d.byLane(t, c, by, finding)

@@ -361,13 +361,13 @@ func TestALabelHasItsPriceInVerdicts(t *testing.T) {
 	} {
 		r := labelled{items: 400, drawn: 60, right: 0.7, sens: right, spec: right, spent: spent}.report(t, 1)
 		i := slices.IndexFunc(r.Tables, func(t analysis.Table) bool { return t.Method == analysis.Validity })
-		k := slices.IndexFunc(r.Tables[i].Notes, func(n string) bool { return strings.HasPrefix(n, "one label is worth ") })
+		k := slices.IndexFunc(r.Tables[i].Notes, func(n string) bool { return strings.HasPrefix(n, "judge: one label is worth ") })
 		if k < 0 {
 			t.Fatalf("%q", r.Tables[i].Notes)
 		}
 		note := r.Tables[i].Notes[k]
 		verdicts, dollars := 0, 0.0
-		if _, err := fmt.Sscanf(note, "one label is worth %d more verdicts ($%f)", &verdicts, &dollars); (err == nil) != (price != "") {
+		if _, err := fmt.Sscanf(note, "judge: one label is worth %d more verdicts ($%f)", &verdicts, &dollars); (err == nil) != (price != "") {
 			t.Errorf("%s: %v", note, err)
 		}
 		if price != "" && (dollars < 0.0099*float64(verdicts) || dollars > 0.0101*float64(verdicts)+0.01) {
