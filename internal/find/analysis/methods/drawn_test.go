@@ -367,7 +367,8 @@ func TestALabelHasItsPriceInVerdicts(t *testing.T) {
 		}
 		note := r.Tables[i].Notes[k]
 		verdicts, dollars := 0, 0.0
-		if _, err := fmt.Sscanf(note, "judge: one label is worth %d more verdicts ($%f)", &verdicts, &dollars); (err == nil) != (price != "") {
+		_, err := fmt.Sscanf(note, "judge: one label is worth %d more verdicts ($%f)", &verdicts, &dollars)
+		if (err == nil) != (price != "") {
 			t.Errorf("%s: %v", note, err)
 		}
 		if price != "" && (dollars < 0.0099*float64(verdicts) || dollars > 0.0101*float64(verdicts)+0.01) {
