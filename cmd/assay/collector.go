@@ -12,11 +12,14 @@ const (
 	smallMemory = 32 << 20 // all that Go takes while little lives in the heap
 	smallHeap   = 24 << 20 // what may live in it then
 	slack       = 16 << 20 // how much more garbage a larger heap may hold than what lives in it
+
+	largeHeap   = 160 << 20 // with more in it, half as much garbage
+	largeGrowth = 50
 )
 
 // collector decides when garbage is collected. What streams through leaves a small heap, which Go by itself would collect
 // many times a second: a small heap may grow until all of Go's memory is smallMemory. A larger one may hold as much garbage
-// as what lives in it, and the slack.
+// as what lives in it, and the slack; one with millions of verdicts half as much.
 type collector struct {
 	percent int
 	live    []metrics.Sample
@@ -51,6 +54,9 @@ func (c *collector) again(*cycle) {
 func pace(live uint64) (percent int, limit int64) {
 	if live <= smallHeap {
 		return 1000, smallMemory
+	}
+	if live > largeHeap {
+		return largeGrowth, math.MaxInt64
 	}
 	return 100 + int(100*slack/live)/5*5, math.MaxInt64
 }
