@@ -18,6 +18,9 @@ const ScoreLogprobs = "logprobs"
 // leastPlaced is the probability that the labels together must have: below it, the judge was about to say something else.
 const leastPlaced = 0.5
 
+// mostPlaced is 1 and what providers' rounding may add: beyond, the numbers are no probabilities.
+const mostPlaced = 1.05
+
 // weighing makes a rubric one that is read from probabilities, or returns why it cannot be.
 func (r *Rubric) weighing() error {
 	switch {
@@ -70,6 +73,9 @@ func (r Rubric) weigh(o assay.Outcome) assay.Verdict {
 	if w.placed < leastPlaced {
 		return without(assay.VerdictMalformed, "the labels have %s of the first token's probability together, which is less than half",
 			number(rounded(w.placed)))
+	}
+	if w.placed > mostPlaced {
+		return without(assay.VerdictMalformed, "the probabilities of the first token add up to %s", number(rounded(w.placed)))
 	}
 	best := 0
 	for i := range w.of {

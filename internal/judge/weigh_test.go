@@ -59,6 +59,7 @@ func TestAScoreIsTheMeanOfTheLabelsByHowLikelyEachWas(t *testing.T) {
 		"no probabilities": {yesNo, "yes", nil, "malformed", "without log probabilities"},
 		"less than half": {yesNo, "yes", tokens("yes", 0.4, "The", 0.6), "malformed",
 			"labels have 0.4 of the first token's probability"},
+		"more than all":        {yesNo, "yes", tokens("yes", 0.9, "no", 0.9), "malformed", "add up to 1.8"},
 		"another word":         {yesNo, "yesterday", tokens("yes", 0.9), "malformed", "begins with no label"},
 		"prose":                {yesNo, "The answer is yes", tokens("yes", 0.9), "malformed", "begins with no label"},
 		"nothing":              {yesNo, " ", tokens("yes", 0.9), "malformed", "is empty"},
