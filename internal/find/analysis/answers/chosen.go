@@ -54,11 +54,19 @@ func (v *Validity) Chosen() *analysis.Checked {
 func (v *Validity) deciding() int {
 	switch {
 	case v.Stage.Jury != "":
-		return slices.Index(v.judges.List, analysis.JuryName)
+		return v.numbered(analysis.JuryName)
 	case v.averaged():
-		return slices.Index(v.judges.List, analysis.MeanName)
+		return v.numbered(analysis.MeanName)
 	}
-	return len(v.judges.List[:min(1, len(v.judges.List))]) - 1
+	return min(1, v.judges.Len()) - 1
+}
+
+// numbered returns the number of a judge; -1: there is none of this name.
+func (v *Validity) numbered(name string) int {
+	if i, ok := v.judges.Find(name); ok {
+		return int(i)
+	}
+	return -1
 }
 
 // averaged reports whether the stage's numbers are the mean of what several judges say.
@@ -70,7 +78,7 @@ func (v *Validity) Stands() bool {
 	if !v.Stage.Items && v.Stage.Rounds == nil || v.Sampled() {
 		return false
 	}
-	for judge := range v.judges.List {
+	for judge := range v.judges.Len() {
 		if v.held(uint32(judge)).State(true, checked.FewestChecked) == checked.Checked {
 			return true
 		}
@@ -88,7 +96,7 @@ func (v *Validity) held(judge uint32) *checked.Sample {
 			continue
 		}
 		is, known := v.number(label, v.right[unit])
-		if judged, ok := v.number(v.labels.List[said.label], v.right[unit]); ok && known {
+		if judged, ok := v.number(v.labels.Text(said.label), v.right[unit]); ok && known {
 			s.Judged(len(labels), 0, judged)
 			labels = append(labels, checked.Label{Item: len(labels), Cluster: len(labels), Verdict: judged, Value: is, Weight: 1})
 		}

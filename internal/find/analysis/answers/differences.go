@@ -6,6 +6,7 @@ import (
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
+	"assay/internal/find/stats"
 )
 
 // maxPaired is how many lanes are all compared with each other; beyond, the one that did best is compared with each.
@@ -14,7 +15,7 @@ const maxPaired = 10
 // differences returns the table of all differences; nil where there are no two lanes.
 func (s *rates) differences() (*analysis.Table, error) {
 	p := s.pairing
-	if len(p.Lanes.List) < 2 {
+	if p.Lanes.Len() < 2 {
 		return nil, nil
 	}
 	t := &analysis.Table{Title: "differences between lanes", By: append([]string{analysis.ByLane, analysis.ByAgainst}, p.Groups.Fields...),
@@ -24,7 +25,7 @@ func (s *rates) differences() (*analysis.Table, error) {
 		two := everyTwo(lanes)
 		if len(lanes) > maxPaired {
 			two = bestAndEach(g.Data, lanes)
-			t.Note("more than %d lanes: the best one, %s, against each; it was chosen by these numbers", maxPaired, p.Lanes.List[two[0][0]])
+			t.Note("more than %d lanes: the best one, %s, against each; it was chosen by these numbers", maxPaired, p.Lanes.Text(two[0][0]))
 		}
 		for _, ab := range two {
 			a, b := ab[0], ab[1]
@@ -32,9 +33,9 @@ func (s *rates) differences() (*analysis.Table, error) {
 			if err != nil {
 				return nil, err
 			}
-			f.By = append([]analysis.Value{{Field: analysis.ByLane, Value: p.Lanes.List[a]},
-				{Field: analysis.ByAgainst, Value: p.Lanes.List[b]}}, g.By(p.Groups.Fields)...)
-			f.Coverage = s.coverageOf(g.By(p.Groups.Fields), p.Lanes.List[a], p.Lanes.List[b])
+			f.By = append([]analysis.Value{{Field: analysis.ByLane, Value: p.Lanes.Text(a)},
+				{Field: analysis.ByAgainst, Value: p.Lanes.Text(b)}}, g.By(p.Groups.Fields)...)
+			f.Coverage = s.coverageOf(g.By(p.Groups.Fields), p.Lanes.Text(a), p.Lanes.Text(b))
 			t.Findings = append(t.Findings, f.Finding)
 		}
 	}
@@ -56,14 +57,14 @@ func everyTwo(lanes []uint32) [][2]uint32 {
 func bestAndEach(d *gather.LaneItems, lanes []uint32) [][2]uint32 {
 	best, most := lanes[0], math.Inf(-1)
 	for _, l := range lanes {
-		if int(l) >= len(d.Sums) || len(d.Sums[l].Sum) == 0 {
+		if int(l) >= len(d.Sums) || d.Sums[l].Items.Len() == 0 {
 			continue
 		}
-		sum := 0.0
-		for k, x := range d.Sums[l].Sum {
-			sum += x / float64(d.Sums[l].N.At(k))
+		var t stats.Total
+		for k := range d.Sums[l].Items.Len() {
+			t.Add(d.Sums[l].Mean(k))
 		}
-		if mean := sum / float64(len(d.Sums[l].Sum)); mean > most {
+		if mean := t.Sum / float64(t.N); mean > most {
 			best, most = l, mean
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // disagreeing names the judges that agree less with the others than these do among themselves.
 func (j *judges) disagreeing(t *analysis.Table) error {
-	if len(j.judges.List) < 3 {
+	if j.judges.Len() < 3 {
 		return nil // of two it is not known who is the odd one
 	}
 	var p []float64
@@ -18,8 +18,8 @@ func (j *judges) disagreeing(t *analysis.Table) error {
 	for _, judge := range j.judges.Sorted() {
 		with, apart := j.beside(judge)
 		m := stats.MeanByCluster(with, j.Options.Level)
-		f := j.finding(analysis.WhatWith, analysis.Share, m.N, analysis.Value{Field: analysis.ByJudge, Value: j.judges.List[judge]})
-		if len(j.labels.List) == 0 {
+		f := j.finding(analysis.WhatWith, analysis.Share, m.N, analysis.Value{Field: analysis.ByJudge, Value: j.judges.Text(judge)})
+		if j.labels.Len() == 0 {
 			f.What, f.Unit = analysis.WhatDistance, analysis.Score
 		}
 		f.Value, f.SE, f.Interval, f.Clusters, f.Method = m.Mean, m.SE, m.Interval, m.Clusters, "Student, by cluster"
@@ -35,7 +35,7 @@ func (j *judges) disagreeing(t *analysis.Table) error {
 		if p = append(p, 1); d.P.OK && worse {
 			p[len(p)-1] = d.P.Value
 		}
-		odd = append(odd, fmt.Sprintf("judge %s disagrees with the others: %s", j.judges.List[judge], f.Unit.Show(f.Value.Value)))
+		odd = append(odd, fmt.Sprintf("judge %s disagrees with the others: %s", j.judges.Text(judge), f.Unit.Show(f.Value.Value)))
 		t.Findings = append(t.Findings, *f)
 	}
 	adjusted, err := stats.Holm(p)
@@ -53,10 +53,10 @@ func (j *judges) disagreeing(t *analysis.Table) error {
 // beside is, answer by answer and added up by cluster, how far a judge and the others agree (of labels: the share that
 // agrees; of scores: how far they are apart), and by how much that differs from the others among themselves.
 func (j *judges) beside(judge uint32) (with, apart []stats.Total) {
-	for unit := range j.units.List {
+	for unit := range j.units.Len() {
 		c := int(j.places[unit])
 		var own, rest stats.Total
-		for a := range j.judges.List {
+		for a := range j.judges.Len() {
 			for b := range a {
 				ra, okA := j.ratings[uint64(unit)<<32|uint64(a)]
 				rb, okB := j.ratings[uint64(unit)<<32|uint64(b)]
@@ -86,7 +86,7 @@ func (j *judges) beside(judge uint32) (with, apart []stats.Total) {
 
 // alike returns whether two ratings agree, or how far their scores are apart.
 func (j *judges) alike(a, b rating) float64 {
-	if len(j.labels.List) > 0 {
+	if j.labels.Len() > 0 {
 		return float64(gather.One(a.label == b.label))
 	}
 	if a.score > b.score {

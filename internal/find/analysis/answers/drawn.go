@@ -355,9 +355,10 @@ func (v *Validity) Sampled() bool { return v.sampled() != nil }
 // EachChecked returns how far each judge was checked by labels that were drawn.
 func (v *Validity) EachChecked() map[string]*analysis.Checked {
 	out := map[string]*analysis.Checked{}
-	for judge, name := range v.judges.List {
+	for judge := range uint32(v.judges.Len()) {
+		name := v.judges.Text(judge)
 		if d := v.sampled(); d != nil && name != analysis.MeanName {
-			out[name] = d.checked(uint32(judge))
+			out[name] = d.checked(judge)
 		}
 	}
 	return out

@@ -1,8 +1,8 @@
 package answers
 
 import (
-	"cmp"
 	"slices"
+	"strings"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
@@ -85,8 +85,8 @@ func (d *drawnLabels) shares(judge uint32, items []string) *checked.Sample {
 
 // judgedShares returns those of the judge, on items on which every two lanes met: only there do shares of wins compare.
 func (d *drawnLabels) judgedShares(judge uint32, part int) *checked.Sample {
-	s, names := checked.NewSample(len(d.lanes)), d.meetings.ways.List
-	for _, way := range d.meetings.ways.Ordered(func(a, b uint32) int { return cmp.Compare(names[a], names[b]) }) {
+	s, ways := checked.NewSample(len(d.lanes)), &d.meetings.ways
+	for _, way := range ways.Ordered(func(a, b uint32) int { return strings.Compare(ways.Text(a), ways.Text(b)) }) {
 		shares, whole := make([]float64, len(d.lanes)), d.meetings.blocks[way] <= part
 		for b := range d.lanes {
 			for a := range b {

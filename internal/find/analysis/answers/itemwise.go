@@ -78,10 +78,9 @@ func (w *itemwise) put(t *analysis.Table, g *gather.Group[*[]gather.ItemSums]) {
 	means := make([]stats.Total, len(sums))
 	ids := map[uint32]bool{}
 	for l := range sums {
-		for _, item := range sums[l].Items.IDs {
-			x := sums[l].At(item)
-			means[l].N, means[l].Sum = means[l].N+1, means[l].Sum+x.Sum/float64(x.N)
-			ids[item] = true
+		for k := range sums[l].Items.Len() {
+			means[l].Add(sums[l].Mean(k))
+			ids[sums[l].Items.ID(k)] = true
 		}
 	}
 	items := make([]uint32, 0, len(ids))
@@ -130,7 +129,7 @@ func (w *itemwise) put(t *analysis.Table, g *gather.Group[*[]gather.ItemSums]) {
 func (w *itemwise) row(g *gather.Group[*[]gather.ItemSums], item uint32, what string, u analysis.Unit, value stats.Number,
 	lanes int) analysis.Finding {
 	f := analysis.Finding{What: what, Unit: u,
-		By: append([]analysis.Value{{Field: analysis.ByItem, Value: w.Known.List[item]}}, g.By(w.Spec.By)...), Value: value, N: lanes,
+		By: append([]analysis.Value{{Field: analysis.ByItem, Value: w.Known.Text(item)}}, g.By(w.Spec.By)...), Value: value, N: lanes,
 		Clusters: 1, Coverage: analysis.Coverage{Planned: lanes, Valid: lanes}, Interval: stats.NoInterval("not computed: lanes are few"),
 		Bounds: stats.NoInterval("not computed"), Rule: w.Stage.CountingRule(), Method: "over lanes"}
 	if what == analysis.WhatDiscrimination && value.OK && value.Value < 0 {
@@ -143,11 +142,11 @@ func (w *itemwise) row(g *gather.Group[*[]gather.ItemSums], item uint32, what st
 // other.
 func itemAndRest(sums []gather.ItemSums, means []stats.Total, item uint32) (own, rest []float64) {
 	for l := range sums {
-		if _, ok := sums[l].Items.At(item); !ok {
+		k, ok := sums[l].Items.At(item)
+		if !ok {
 			continue
 		}
-		x := sums[l].At(item)
-		mean := x.Sum / float64(x.N)
+		mean := sums[l].Mean(k)
 		own = append(own, mean)
 		rest = append(rest, (means[l].Sum-mean)/float64(means[l].N-1))
 	}

@@ -14,9 +14,9 @@ func (j *judges) scores(without int) (out []stats.JudgeScore) {
 				continue
 			}
 			var t stats.Total
-			for k, item := range s.Items.IDs {
-				if j.parts[j.own[item]-1] != without {
-					t.Add(s.Sum[k] / float64(s.N.At(k)))
+			for k := range s.Items.Len() {
+				if j.parts[j.own[s.Items.ID(k)]-1] != without {
+					t.Add(s.Mean(k))
 				}
 			}
 			if t.N > 0 {
@@ -30,8 +30,8 @@ func (j *judges) scores(without int) (out []stats.JudgeScore) {
 // verdicts returns the number of verdicts of a judge on a lane.
 func (j *judges) verdicts(judge, lane int) (n int) {
 	if s := j.sums[[2]uint32{uint32(judge), uint32(lane)}]; s != nil {
-		for k := range s.Items.IDs {
-			n += s.N.At(k)
+		for k := range s.Items.Len() {
+			n += s.Total(k).N
 		}
 	}
 	return n
@@ -54,10 +54,10 @@ func (j *judges) spread(t *analysis.Table) error {
 	}
 	for _, lane := range j.lanes.Sorted() {
 		means, n := of(all, int(lane)), 0
-		for judge := range j.judges.List {
+		for judge := range j.judges.Len() {
 			n += j.verdicts(judge, int(lane))
 		}
-		by := analysis.Value{Field: analysis.ByLane, Value: j.lanes.List[lane]}
+		by := analysis.Value{Field: analysis.ByLane, Value: j.lanes.Text(lane)}
 		f, sd := j.finding(analysis.WhatOver, analysis.Score, n, by), j.finding(analysis.WhatSpread, analysis.Score, n, by)
 		j.fill(f, stats.Mean(means), func(g int) stats.Number { return stats.Mean(of(parts[g], int(lane))) }, "mean over judges")
 		f.Interval = f.Interval.Clipped(j.Stage.Low, j.Stage.High)
@@ -103,8 +103,8 @@ func (j *judges) deltas(t *analysis.Table) error {
 		return list[judge]
 	}
 	for _, judge := range j.judges.Sorted() {
-		by := analysis.Value{Field: analysis.ByJudge, Value: j.judges.List[judge]}
-		f := j.finding(analysis.WhatDelta, analysis.Score, len(d.Deltas)/len(j.judges.List), by)
+		by := analysis.Value{Field: analysis.ByJudge, Value: j.judges.Text(judge)}
+		f := j.finding(analysis.WhatDelta, analysis.Score, len(d.Deltas)/j.judges.Len(), by)
 		sd := j.finding(analysis.WhatDeltaSD, analysis.Score, f.N, by)
 		j.fill(f, at(d.Mean, judge), func(g int) stats.Number { return at(parts[g].Mean, judge) }, "mean over lanes")
 		j.fill(sd, at(d.SD, judge), func(g int) stats.Number { return at(parts[g].SD, judge) }, "sd over lanes")
@@ -127,8 +127,8 @@ func (j *judges) deltas(t *analysis.Table) error {
 // cells reports what each judge gives each lane, and how far that is from the mean of all judges of the lane.
 func (j *judges) cells(t *analysis.Table, scores []stats.JudgeScore, d *stats.JudgeDeltas, parts []*stats.JudgeDeltas) {
 	for i, s := range scores {
-		by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.List[s.Judge]},
-			{Field: analysis.ByLane, Value: j.lanes.List[s.Subject]}}
+		by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.Text(uint32(s.Judge))},
+			{Field: analysis.ByLane, Value: j.lanes.Text(uint32(s.Subject))}}
 		n := j.verdicts(s.Judge, s.Subject)
 		mean, delta := j.finding(analysis.WhatCell, analysis.Score, n, by...), j.finding(analysis.WhatCellDelta, analysis.Score, n, by...)
 		mean.Value, mean.Interval, mean.Method = stats.Known(s.Score), stats.NoInterval("not computed: see rates by judge"), "mean"
@@ -146,14 +146,14 @@ func (j *judges) cells(t *analysis.Table, scores []stats.JudgeScore, d *stats.Ju
 
 // favour returns how much more lenient a judge is to its own family; unknown where it has none among the lanes, or no other.
 func (j *judges) favour(d *stats.JudgeDeltas, judge int) stats.Number {
-	mine := j.Stage.Families[j.judges.List[judge]]
+	mine := j.Stage.Families[j.judges.Text(uint32(judge))]
 	var own, others stats.Total
 	for _, x := range d.Deltas {
 		if x.Judge != judge {
 			continue
 		}
 		to := &others
-		if j.Stage.Families[j.lanes.List[x.Subject]] == mine {
+		if j.Stage.Families[j.lanes.Text(uint32(x.Subject))] == mine {
 			to = &own
 		}
 		to.Add(x.Delta)

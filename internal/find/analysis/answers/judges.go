@@ -88,7 +88,7 @@ func (j *judges) value(r *analysis.Row) (float64, bool) {
 
 func (j *judges) Tables() ([]analysis.Table, error) {
 	t := analysis.Table{Title: "judges", By: []string{analysis.ByJudge, analysis.ByAgainst, analysis.ByLane}, Coverage: j.cover.Totals()}
-	if len(j.judges.List) < 2 {
+	if j.judges.Len() < 2 {
 		f := analysis.Finding{What: analysis.WhatAgreement, Unit: analysis.Share, Coverage: t.Coverage,
 			Bounds: stats.NoInterval("not computed")}
 		t.Findings = append(t.Findings, f.Unknown("agreement needs two judges"))
@@ -151,7 +151,7 @@ func (j *judges) leftOut(of func(part int) stats.Number) []stats.Number {
 
 // labelsOf returns the label that a judge gave each unit; -1: none.
 func (j *judges) labelsOf(judge uint32) []int {
-	out := make([]int, len(j.units.List))
+	out := make([]int, j.units.Len())
 	for unit := range out {
 		out[unit] = -1
 		if r, ok := j.ratings[uint64(unit)<<32|uint64(judge)]; ok {
@@ -167,7 +167,7 @@ func (j *judges) pairs(t *analysis.Table) error {
 	for x, a := range order {
 		first := j.labelsOf(a)
 		for _, b := range order[x+1:] {
-			by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.List[a]}, {Field: analysis.ByAgainst, Value: j.judges.List[b]}}
+			by := []analysis.Value{{Field: analysis.ByJudge, Value: j.judges.Text(a)}, {Field: analysis.ByAgainst, Value: j.judges.Text(b)}}
 			if err := j.pair(t, first, j.labelsOf(b), by); err != nil {
 				return err
 			}
@@ -196,7 +196,7 @@ func (j *judges) pair(t *analysis.Table, first, second []int, by []analysis.Valu
 		return err
 	}
 	e.Put(same)
-	cohen, err := j.panel.Of(both).Cohen(gather.Permuted(first, both), gather.Permuted(second, both), len(j.labels.List))
+	cohen, err := j.panel.Of(both).Cohen(gather.Permuted(first, both), gather.Permuted(second, both), j.labels.Len())
 	if err != nil {
 		return err
 	}
@@ -216,12 +216,12 @@ func put(f *analysis.Finding, i stats.Index, method string) {
 
 // all measures all judges together.
 func (j *judges) all(t *analysis.Table) error {
-	labelled := len(j.labels.List) > 0
-	counts, n := make([][]int, len(j.units.List)), make([]int, len(j.units.List))
+	labelled := j.labels.Len() > 0
+	counts, n := make([][]int, j.units.Len()), make([]int, j.units.Len())
 	var given []stats.Rating
 	for unit := range counts {
-		counts[unit] = make([]int, len(j.labels.List))
-		for judge := range j.judges.List {
+		counts[unit] = make([]int, j.labels.Len())
+		for judge := range j.judges.Len() {
 			r, ok := j.ratings[uint64(unit)<<32|uint64(judge)]
 			switch {
 			case !ok || labelled && r.label < 0:
@@ -247,7 +247,7 @@ func (j *judges) all(t *analysis.Table) error {
 	if !labelled {
 		return nil
 	}
-	if whole := atLeast(n, len(j.judges.List)); len(whole) > 0 {
+	if whole := atLeast(n, j.judges.Len()); len(whole) > 0 {
 		fleiss, err := j.panel.Of(whole).Fleiss(gather.Permuted(counts, whole))
 		if err != nil {
 			return err

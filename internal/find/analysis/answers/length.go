@@ -118,7 +118,7 @@ func (l *lengths) finding(g *gather.Group[*lengthRows]) (*analysis.Finding, erro
 	for i := range all {
 		all[i] = i
 	}
-	strata := len(l.strata.List)
+	strata := l.strata.Len()
 	f.Value = estimate(sumLengths(d, rows, all, strata))
 	switch {
 	case !f.Value.OK:
@@ -162,7 +162,7 @@ func (d *lengthRows) byCluster(clusters *gather.Names) [][]int32 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return analysis.Natural(clusters.List[ids[a]], clusters.List[ids[b]]) })
+	slices.SortFunc(order, func(a, b int) int { return analysis.Natural(clusters.Text(ids[a]), clusters.Text(ids[b])) })
 	return gather.Permuted(out, order)
 }
 

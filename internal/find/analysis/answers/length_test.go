@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,7 +49,9 @@ func TestVerdictsOnAnswersBeyondTheMostThatAreKeptAreNoted(t *testing.T) {
 	for k, c := range []gather.Collector{j, v} {
 		c.Add(said("one", "i"))
 		names := []*gather.Names{&j.units, &v.units}[k]
-		names.List = append(names.List, make([]string, gather.MaxUnits)...)
+		for i := range gather.MaxUnits {
+			names.Of(strconv.Itoa(i))
+		}
 		c.Add(said("two", "i")) // the answer is known
 		c.Add(said("one", "other"))
 	}

@@ -126,8 +126,8 @@ func (s *noWorse) finding(d *gather.LaneItems, by []analysis.Value, level float6
 		span = *s.Stage.High - *s.Stage.Low
 		margin.Size *= span
 	}
-	a, here := s.pairing.Lanes.Index[lane]
-	b, there := s.pairing.Lanes.Index[base]
+	a, here := s.pairing.Lanes.Find(lane)
+	b, there := s.pairing.Lanes.Find(base)
 	switch why := s.Stage.Baselines[s.Spec.Baseline].Why; {
 	case why != "":
 		return f.Unknown("%s", why), nil

@@ -77,7 +77,7 @@ func (s *rates) Add(r *analysis.Row) {
 	s.labelled, s.scored = s.labelled || r.Label != "", s.scored || r.Score != nil
 	s.expected = s.expected || r.Label != "" && r.Expect != ""
 	label := -1
-	if _, seen := s.labels.Index[r.Label]; r.Label != "" && (seen || len(s.labels.List) < maxLabels) {
+	if _, seen := s.labels.Find(r.Label); r.Label != "" && (seen || s.labels.Len() < maxLabels) {
 		label = int(s.labels.Of(r.Label))
 	}
 	yes := slices.Contains(s.yes, r.Label)
@@ -108,7 +108,7 @@ func (s *rates) Tables() ([]analysis.Table, error) {
 	if s.Stage.Each && !s.Spec.ForLeaderboard && !slices.Contains(s.Spec.By, analysis.ByTurn) {
 		t.Note("first answers and those under pressure are counted together here: --by lane,branch,turn takes them apart")
 	}
-	if len(s.labels.List) >= maxLabels {
+	if s.labels.Len() >= maxLabels {
 		t.Note("more than %d labels: their shares are not listed", maxLabels)
 	}
 	if s.pairing == nil {
@@ -126,23 +126,23 @@ func (s *rates) Tables() ([]analysis.Table, error) {
 }
 
 // shownLabels returns the labels whose shares are listed: those of the rubric in its order, then others by name.
-func (s *rates) shownLabels() []int {
-	if len(s.labels.List) >= maxLabels {
+func (s *rates) shownLabels() []uint32 {
+	if s.labels.Len() >= maxLabels {
 		return nil
 	}
-	var out, others []int
-	for i := range s.labels.List {
-		if i < len(s.Stage.Labels) {
+	var out, others []uint32
+	for i := range uint32(s.labels.Len()) {
+		if int(i) < len(s.Stage.Labels) {
 			out = append(out, i)
 		} else {
 			others = append(others, i)
 		}
 	}
-	slices.SortFunc(others, func(a, b int) int { return analysis.Natural(s.labels.List[a], s.labels.List[b]) })
+	slices.SortFunc(others, func(a, b uint32) int { return analysis.Natural(s.labels.Text(a), s.labels.Text(b)) })
 	return append(out, others...)
 }
 
-func (s *rates) findings(g *gather.Group[*rateSums], labels []int) ([]analysis.Finding, error) {
+func (s *rates) findings(g *gather.Group[*rateSums], labels []uint32) ([]analysis.Finding, error) {
 	var out []analysis.Finding
 	g.Data.sort(s.Known, s.own)
 	put := func(what string, of column) error {
@@ -156,7 +156,7 @@ func (s *rates) findings(g *gather.Group[*rateSums], labels []int) ([]analysis.F
 		return nil, err
 	}
 	for _, l := range labels {
-		if err := put(s.labels.List[l], given(l)); err != nil {
+		if err := put(s.labels.Text(l), given(int(l))); err != nil {
 			return nil, err
 		}
 	}

@@ -13,8 +13,8 @@ import (
 type rateSums struct {
 	items    gather.Places
 	cover    gather.ItemCoverage
-	all, cut columns // cut: of them, those about refused and cut answers
-	order    []int   // places in the order of clusters' and items' names, when all rows are there
+	all, cut columns  // cut: of them, those about refused and cut answers
+	order    []uint32 // places in the order of clusters' and items' names, when all rows are there
 }
 
 // columns count valid verdicts by the place of their item.
@@ -22,7 +22,7 @@ type columns struct {
 	n, yes         gather.Counts // with a label
 	known, matches gather.Counts // with an expected label; of them, those that have it
 	scored         gather.Counts
-	score          []float64
+	score          gather.Sums
 	labels         []gather.Counts // by label
 }
 
@@ -34,8 +34,7 @@ func (s *columns) add(r *analysis.Row, k, label int, yes bool) {
 	s.matches.AddIf(labelled && r.Label == r.Expect, k)
 	if r.Score != nil {
 		s.scored.Add(k)
-		s.score = gather.Grown(s.score, k)
-		s.score[k] += *r.Score
+		s.score.Add(k, *r.Score)
 	}
 	if label >= 0 {
 		s.labels = gather.Grown(s.labels, label)
@@ -50,12 +49,7 @@ func yesOf(s *columns, k int) (float64, int) { return float64(s.yes.At(k)), s.n.
 
 func matchesOf(s *columns, k int) (float64, int) { return float64(s.matches.At(k)), s.known.At(k) }
 
-func scoresOf(s *columns, k int) (float64, int) {
-	if k >= len(s.score) {
-		return 0, 0
-	}
-	return s.score[k], s.scored.At(k)
-}
+func scoresOf(s *columns, k int) (float64, int) { return s.score.At(k), s.scored.At(k) }
 
 // given returns the column of a label.
 func given(label int) column {
@@ -69,22 +63,24 @@ func given(label int) column {
 
 // sort puts the items in the order of their clusters' names and their own, so that the order of rows does not matter.
 func (s *rateSums) sort(names *gather.Names, own []uint32) {
-	ids, rank := s.items.IDs, names.ByText()
-	s.order = make([]int, len(ids))
+	rank := names.ByText()
+	s.order = make([]uint32, s.items.Len())
 	for k := range s.order {
-		s.order[k] = k
+		s.order[k] = uint32(k)
 	}
-	slices.SortFunc(s.order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(rank[own[ids[a]]-1], rank[own[ids[b]]-1]), cmp.Compare(rank[ids[a]], rank[ids[b]]))
+	slices.SortFunc(s.order, func(a, b uint32) int {
+		x, y := s.items.ID(int(a)), s.items.ID(int(b))
+		return cmp.Or(cmp.Compare(rank[own[x]-1], rank[own[y]-1]), cmp.Compare(rank[x], rank[y]))
 	})
 }
 
 // clusters calls enter for each item that has values, in order; first: it begins a cluster.
 func (s *rateSums) clusters(own []uint32, of column, enter func(first bool, sum float64, n int)) {
 	last := uint32(0)
-	for _, k := range s.order {
+	for _, place := range s.order {
+		k := int(place)
 		if sum, n := of(&s.all, k); n > 0 {
-			cluster := own[s.items.IDs[k]]
+			cluster := own[s.items.ID(k)]
 			enter(cluster != last, sum, n)
 			last = cluster
 		}
@@ -119,7 +115,7 @@ func (s *rateSums) averaged(of func(k int) (sum float64, n int)) (stats.Number, 
 	var t stats.Total
 	all := 0
 	for _, k := range s.order {
-		if sum, n := of(k); n > 0 {
+		if sum, n := of(int(k)); n > 0 {
 			t.Add(sum / float64(n))
 			all += n
 		}
@@ -138,7 +134,7 @@ func (s *rateSums) with(of column, more func(k int) int, value float64) (stats.N
 // bounds returns where a number must lie whatever the missing verdicts are, between the least and the most.
 func (s *rateSums) bounds(of column, low, high *float64) stats.Interval {
 	missing := 0
-	for k := range s.items.IDs {
+	for k := range s.items.Len() {
 		missing += s.cover.Unknown(k)
 	}
 	switch {

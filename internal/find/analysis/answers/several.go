@@ -91,7 +91,7 @@ func (v *Validity) eachOf() (out []analysis.JudgeChecked) {
 // refused returns how far the judges of a jury were checked that decides only where all agree.
 func (v *Validity) refused() *analysis.Checked {
 	d := v.sampled()
-	if len(d.labels) == 0 || len(v.judges.List) == 0 {
+	if len(d.labels) == 0 || v.judges.Len() == 0 {
 		return nil
 	}
 	return &analysis.Checked{State: checked.Unchecked, Given: len(d.labels), Lanes: d.lanes, Each: v.eachOf(),

@@ -267,7 +267,7 @@ func (v *Validity) notes(t *analysis.Table) {
 
 // judge adds what is known of one judge.
 func (v *Validity) judge(t *analysis.Table, judge uint32) error {
-	by := analysis.Value{Field: analysis.ByJudge, Value: v.judges.List[judge]}
+	by := analysis.Value{Field: analysis.ByJudge, Value: v.judges.Text(judge)}
 	if by.Value == analysis.MeanName {
 		if d := v.sampled(); d != nil {
 			d.findings(t, judge, by, v.finding)
@@ -367,7 +367,7 @@ func (v *Validity) confusion(t *analysis.Table, judge uint32, name string) (righ
 		if !said.there {
 			continue
 		}
-		at := cell{place(v.certain[unit]), place(v.labels.List[said.label])}
+		at := cell{place(v.certain[unit]), place(v.labels.Text(said.label))}
 		cells[at]++
 		n++
 		right += int(gather.One(at.is == at.said))

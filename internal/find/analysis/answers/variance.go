@@ -73,7 +73,9 @@ func (v *variances) Add(r *analysis.Row) {
 	one.Judge, one.Template = int32(v.judges.OfBytes(v.key)), int32(v.templates.Of(r.Template))
 	if g.Data.values = append(g.Data.values, one); len(g.Data.values) > maxVaried {
 		g.Data.fewer++
-		g.Data.values = slices.DeleteFunc(g.Data.values, func(x variance.Value) bool { return !g.Data.keeps([]byte(v.units.List[x.Unit])) })
+		g.Data.values = slices.DeleteFunc(g.Data.values, func(x variance.Value) bool {
+			return !g.Data.keeps([]byte(v.units.Text(uint32(x.Unit))))
+		})
 	}
 }
 

@@ -230,11 +230,11 @@ func newArena(c *Contest, g *gather.Group[*bouts]) *arena {
 
 // number gives the entrants of the group numbers in the order of their names; those of other groups get none.
 func (a *arena) number(d *bouts) []uint32 {
-	place := make([]uint32, len(a.entrants.List))
+	place := make([]uint32, a.entrants.Len())
 	for _, e := range a.entrants.Sorted() {
 		if int(e) < len(d.cover) && d.cover[e] != (analysis.Coverage{}) {
 			place[e] = uint32(len(a.names))
-			a.names = append(a.names, a.entrants.List[e])
+			a.names = append(a.names, a.entrants.Text(e))
 			a.cover = append(a.cover, d.cover[e].WithMissing())
 		}
 	}

@@ -145,7 +145,7 @@ func (c *controlled) addGroup(t *analysis.Table, g *gather.Group[*styledShowings
 func (c *controlled) ordered(t *analysis.Table, g *gather.Group[*styledShowings]) *styledGroup {
 	rows := g.Data.rows
 	s := &styledGroup{by: g.By(c.Spec.By)}
-	place := make([]int, len(c.entrants.List))
+	place := make([]int, c.entrants.Len())
 	met := make([]bool, len(place))
 	for _, b := range rows {
 		met[b.first], met[b.second] = true, true
@@ -153,7 +153,7 @@ func (c *controlled) ordered(t *analysis.Table, g *gather.Group[*styledShowings]
 	for _, e := range c.entrants.Sorted() {
 		if met[e] {
 			place[e] = len(s.names)
-			s.names = append(s.names, c.entrants.List[e])
+			s.names = append(s.names, c.entrants.Text(e))
 		}
 	}
 	s.Items, s.n = len(s.names), make([]int, len(s.names))

@@ -312,7 +312,7 @@ func (a *arena) disagreed(t *analysis.Table) {
 		s := a.shown[w.at]
 		k := a.kindOf[kinds[s.kind()]]
 		d := analysis.Disagreed{
-			By: a.by, Item: a.Known.List[items[s.item()]], First: a.names[w.low], Second: a.names[w.high], Judge: k.judge, Trait: k.trait,
+			By: a.by, Item: a.Known.Text(items[s.item()]), First: a.names[w.low], Second: a.names[w.high], Judge: k.judge, Trait: k.trait,
 			Prompt: k.prompt, Template: k.template, Branch: k.branch, Turn: k.turn, Draw: k.draw, Forth: tiedText, Back: tiedText,
 		}
 		for _, won := range []struct {

@@ -63,8 +63,7 @@ type nameRanks struct{ cluster, item, kind []uint32 }
 // nameRanks returns the ranks of all names. It is called once all rows are there: all groups share what it computes first.
 func (c *Contest) nameRanks() *nameRanks {
 	if c.ranked == nil {
-		list := c.Known.List
-		item := gather.Ranks(c.Known.Ordered(func(a, b uint32) int { return analysis.CompareTexts(list[a], list[b]) }))
+		item := gather.Ranks(c.Known.Ordered(func(a, b uint32) int { return analysis.CompareTexts(c.Known.Text(a), c.Known.Text(b)) }))
 		c.ranked = &nameRanks{cluster: gather.Ranks(c.Known.Sorted()), item: item, kind: c.kinds.ByText()}
 	}
 	return c.ranked

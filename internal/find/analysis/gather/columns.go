@@ -33,8 +33,10 @@ func (c *ItemCoverage) Unknown(k int) int {
 func (c *ItemCoverage) Excluded(k int) int { return c.excluded.At(k) }
 
 // Places gives some of many numbers, such as the clusters of one group, dense places in the order in which they appear.
+// While they are 0, 1, 2 … as they come, it keeps none of them.
 type Places struct {
-	IDs    []uint32          // by place
+	n      int               // that are their own places, all so far, while ids is empty
+	ids    []uint32          // by place
 	dense  []uint32          // place plus 1 by number, 0 for none
 	sparse map[uint32]uint32 // places of numbers so large that the table would be nearly empty
 }
@@ -42,14 +44,37 @@ type Places struct {
 // emptiest is how many times longer than full a table may be.
 const emptiest = 8
 
+// Len returns how many places there are.
+func (p *Places) Len() int { return max(p.n, len(p.ids)) }
+
+// ID returns the number at a place.
+func (p *Places) ID(k int) uint32 {
+	if len(p.ids) == 0 {
+		return uint32(k)
+	}
+	return p.ids[k]
+}
+
 // Of returns the place of a number; it gets one where it has none.
 func (p *Places) Of(id uint32) int {
 	if k, ok := p.At(id); ok {
 		return k
 	}
-	k := len(p.IDs)
-	p.IDs = append(p.IDs, id)
-	if int(id) < emptiest*len(p.IDs) {
+	if len(p.ids) == 0 && int(id) == p.n {
+		p.n++
+		return p.n - 1
+	}
+	for k := range p.n {
+		p.enter(uint32(k))
+	}
+	p.n = 0
+	return p.enter(id)
+}
+
+func (p *Places) enter(id uint32) int {
+	k := len(p.ids)
+	p.ids = append(p.ids, id)
+	if int(id) < emptiest*len(p.ids) {
 		p.dense = Grown(p.dense, int(id))
 		p.dense[id] = uint32(k + 1)
 		return k
@@ -63,6 +88,9 @@ func (p *Places) Of(id uint32) int {
 
 // At returns the place of a number that may have none.
 func (p *Places) At(id uint32) (int, bool) {
+	if len(p.ids) == 0 {
+		return int(id), int(id) < p.n
+	}
 	if int(id) < len(p.dense) && p.dense[id] > 0 {
 		return int(p.dense[id] - 1), true
 	}
@@ -106,6 +134,42 @@ func (c *Counts) At(k int) int {
 		n += c.more[k]
 	}
 	return n
+}
+
+// Sums is a column of sums of values: a column of counts while each value is 0 or 1.
+type Sums struct {
+	ones Counts
+	sums []float64 // by place, once another value came
+	any  bool      // one came
+}
+
+// Add adds a value at a place.
+func (s *Sums) Add(k int, value float64) {
+	if !s.any && value != 0 && value != 1 {
+		s.any = true
+		s.sums = make([]float64, len(s.ones.Low))
+		for i := range s.sums {
+			s.sums[i] = float64(s.ones.At(i))
+		}
+		s.ones = Counts{}
+	}
+	if s.any {
+		s.sums = Grown(s.sums, k)
+		s.sums[k] += value
+		return
+	}
+	s.ones.AddIf(value == 1, k)
+}
+
+// At returns the sum at a place.
+func (s *Sums) At(k int) float64 {
+	if !s.any {
+		return float64(s.ones.At(k))
+	}
+	if k >= len(s.sums) {
+		return 0
+	}
+	return s.sums[k]
 }
 
 // Grown returns the slice, long enough to have an element at i.

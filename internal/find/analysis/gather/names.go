@@ -1,77 +1,151 @@
 package gather
 
 import (
-	"cmp"
+	"hash/maphash"
 	"sort"
 	"strings"
 
 	"assay/internal/find/analysis"
 )
 
-// Names gives texts dense numbers. Items and clusters have one list of names for all analyses.
+// Names gives texts dense numbers. Items and clusters have one list of names for all analyses: it may be millions long, and
+// the texts lie end to end.
 type Names struct {
-	Index map[string]uint32
-	List  []string
-	ranks []uint32 // places in the order of the texts; of some of them, if more came since
+	blocks []string // texts of block numbers each, end to end
+	last   strings.Builder
+	ends   []uint32 // of each text within its block
+	slots  []uint32 // open addressing by hash: number plus 1, 0 for none
+	seed   maphash.Seed
+	ranks  []uint32 // places in the order of the texts; of some of them, if more came since
+}
+
+// block is how many texts lie together. A block has less than 4 GiB of them.
+const block = 1024
+
+// Len returns how many names there are.
+func (n *Names) Len() int { return len(n.ends) }
+
+// Text returns the text of a number.
+func (n *Names) Text(i uint32) string {
+	from := uint32(0)
+	if i%block > 0 {
+		from = n.ends[i-1]
+	}
+	if b := int(i / block); b < len(n.blocks) {
+		return n.blocks[b][from:n.ends[i]]
+	}
+	return n.last.String()[from:n.ends[i]]
+}
+
+// Find returns the number of a text that may have none.
+func (n *Names) Find(text string) (uint32, bool) {
+	if len(n.slots) == 0 {
+		return 0, false
+	}
+	i := n.slots[n.slot(text)]
+	return i - 1, i > 0
 }
 
 // Of returns the number of a text, a new one where it has none.
 func (n *Names) Of(text string) uint32 {
-	if i, ok := n.Index[text]; ok {
+	if i, ok := n.Find(text); ok {
 		return i
 	}
-	return n.add(strings.Clone(text)) // it may be a part of a longer one, which is not to be kept
+	return n.add(text)
 }
 
 // OfBytes returns the number of a text in bytes.
 func (n *Names) OfBytes(text []byte) uint32 {
-	if i, ok := n.Index[string(text)]; ok {
-		return i
-	}
-	return n.add(string(text))
+	i, _ := n.Within(text, 1<<31)
+	return i
 }
 
 // Within returns the number of a text in bytes, where it has one or there are fewer than so many.
 func (n *Names) Within(text []byte, most int) (uint32, bool) {
-	if i, ok := n.Index[string(text)]; ok {
-		return i, true
+	if len(n.slots) > 0 {
+		if i := n.slots[n.slotOfBytes(text)]; i > 0 {
+			return i - 1, true
+		}
 	}
-	if len(n.List) >= most {
+	if n.Len() >= most {
 		return 0, false
 	}
 	return n.add(string(text)), true
 }
 
+// add enters a text that is not there.
 func (n *Names) add(text string) uint32 {
-	if n.Index == nil {
-		n.Index = map[string]uint32{}
+	if 2*(n.Len()+1) > len(n.slots) {
+		n.rehash(max(8, 2*len(n.slots)))
 	}
-	i := uint32(len(n.List))
-	n.Index[text] = i
-	n.List = append(n.List, text)
+	i := uint32(n.Len())
+	n.last.WriteString(text)
+	n.ends = append(n.ends, uint32(n.last.Len()))
+	if n.Len()%block == 0 {
+		n.blocks = append(n.blocks, n.last.String())
+		n.last = strings.Builder{}
+	}
+	n.slots[n.slot(text)] = i + 1
 	return i
 }
 
+// rehash makes a table of slots, a power of two, and enters all names.
+func (n *Names) rehash(slots int) {
+	if n.slots == nil {
+		n.seed = maphash.MakeSeed()
+	}
+	n.slots = make([]uint32, slots)
+	for i := range uint32(n.Len()) {
+		at := n.hashed(maphash.String(n.seed, n.Text(i)))
+		for n.slots[at] > 0 {
+			at = n.next(at)
+		}
+		n.slots[at] = i + 1
+	}
+}
+
+// slot returns the slot of a text: its own, or the empty one where it belongs.
+func (n *Names) slot(text string) int {
+	at := n.hashed(maphash.String(n.seed, text))
+	for n.slots[at] > 0 && n.Text(n.slots[at]-1) != text {
+		at = n.next(at)
+	}
+	return at
+}
+
+// slotOfBytes is slot for a text in bytes.
+func (n *Names) slotOfBytes(text []byte) int {
+	at := n.hashed(maphash.Bytes(n.seed, text))
+	for n.slots[at] > 0 && n.Text(n.slots[at]-1) != string(text) {
+		at = n.next(at)
+	}
+	return at
+}
+
+func (n *Names) hashed(h uint64) int { return int(h & uint64(len(n.slots)-1)) }
+
+func (n *Names) next(at int) int { return (at + 1) & (len(n.slots) - 1) }
+
 // Sorted returns the numbers in the natural order of their texts.
 func (n *Names) Sorted() []uint32 {
-	keys := make([]analysis.SortKey, len(n.List))
-	for i, text := range n.List {
-		keys[i] = analysis.KeyOf(text)
+	keys := make([]analysis.SortKey, n.Len())
+	for i := range keys {
+		keys[i] = analysis.KeyOf(n.Text(uint32(i)))
 	}
 	return n.Ordered(func(a, b uint32) int { return keys[a].Compare(keys[b]) })
 }
 
 // ByText returns the places of all numbers in the order of their texts, to be read alone.
 func (n *Names) ByText() []uint32 {
-	if len(n.ranks) < len(n.List) {
-		n.ranks = Ranks(n.Ordered(func(a, b uint32) int { return cmp.Compare(n.List[a], n.List[b]) }))
+	if len(n.ranks) < n.Len() {
+		n.ranks = Ranks(n.Ordered(func(a, b uint32) int { return strings.Compare(n.Text(a), n.Text(b)) }))
 	}
 	return n.ranks
 }
 
 // Ordered returns the numbers in an order.
 func (n *Names) Ordered(compare func(a, b uint32) int) []uint32 {
-	out := make([]uint32, len(n.List))
+	out := make([]uint32, n.Len())
 	for i := range out {
 		out[i] = uint32(i)
 	}

@@ -27,23 +27,28 @@ type LaneItems struct {
 // ItemSums are sums of values by item.
 type ItemSums struct {
 	Items Places
-	N     Counts
-	Sum   []float64
+	n     Counts
+	sum   Sums
 }
 
 // Add enters a value on an item.
 func (s *ItemSums) Add(item uint32, value float64) {
 	k := s.Items.Of(item)
-	s.N.Add(k)
-	s.Sum = Grown(s.Sum, k)
-	s.Sum[k] += value
+	s.n.Add(k)
+	s.sum.Add(k, value)
 }
 
 // At returns the sum of an item that has one.
 func (s *ItemSums) At(item uint32) stats.Total {
 	k, _ := s.Items.At(item)
-	return stats.Total{N: s.N.At(k), Sum: s.Sum[k]}
+	return s.Total(k)
 }
+
+// Total returns the sum at a place.
+func (s *ItemSums) Total(k int) stats.Total { return stats.Total{N: s.n.At(k), Sum: s.sum.At(k)} }
+
+// Mean returns the mean at a place.
+func (s *ItemSums) Mean(k int) float64 { return s.sum.At(k) / float64(s.n.At(k)) }
 
 // NewPairing returns an empty pairing in groups by the fields, the lane left out.
 func NewPairing(j Job, by []string) *Pairing {
@@ -158,7 +163,8 @@ func (p *Pairing) shared(d *LaneItems, a, b uint32) []uint32 {
 	if int(max(a, b)) >= len(d.Sums) {
 		return nil
 	}
-	for _, item := range d.Sums[a].Items.IDs {
+	for k := range d.Sums[a].Items.Len() {
+		item := d.Sums[a].Items.ID(k)
 		if _, ok := d.Sums[b].Items.At(item); ok {
 			out = append(out, item)
 		}
@@ -226,8 +232,8 @@ func (p *Pairing) Contrasts(out *analysis.Leaderboard, between func(a, b uint32)
 	}
 	for i := range out.Places {
 		for k := range i {
-			a, known := p.Lanes.Index[out.Places[k].Name]
-			b, too := p.Lanes.Index[out.Places[i].Name]
+			a, known := p.Lanes.Find(out.Places[k].Name)
+			b, too := p.Lanes.Find(out.Places[i].Name)
 			if !known || !too {
 				none := stats.Undefined("no item has verdicts on both")
 				out.Tests = append(out.Tests, analysis.Contrast{First: k, Second: i, Difference: none, SE: none, P: none,

@@ -177,7 +177,7 @@ const drawBytes = 3
 
 // topic returns a conversation without its draw: what its draws have in common.
 func (s *flips) topic(unit uint32) string {
-	name := s.units.List[unit]
+	name := s.units.Text(unit)
 	return name[:len(name)-drawBytes]
 }
 
@@ -236,7 +236,7 @@ func (s *flips) ordered(d *conversations) []uint32 {
 		out = append(out, u)
 	}
 	slices.SortFunc(out, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(s.Known.List[s.own[a]], s.Known.List[s.own[b]]), cmp.Compare(s.units.List[a], s.units.List[b]))
+		return cmp.Or(cmp.Compare(s.Known.Text(s.own[a]), s.Known.Text(s.own[b])), cmp.Compare(s.units.Text(a), s.units.Text(b)))
 	})
 	return out
 }
@@ -293,7 +293,7 @@ func (c *groupTalks) items() iter.Seq2[string, []uint32] {
 
 // itemOf returns the item at the beginning of a conversation's name.
 func (c *groupTalks) itemOf(unit uint32) string {
-	name := c.flips.units.List[unit]
+	name := c.flips.units.Text(unit)
 	length, rest, _ := strings.Cut(name, ":")
 	n, err := strconv.Atoi(length)
 	if err != nil || n > len(rest) {
@@ -344,8 +344,8 @@ func (c *groupTalks) rated(t *analysis.Table, f *analysis.Finding, k int, count,
 // bounds returns where the share of a slot must lie whatever its missing verdicts are.
 func (c *groupTalks) bounds(k int, known map[uint32]stats.Count) stats.Interval {
 	var least, most stats.Total
-	for at, item := range c.group.Data.items.IDs {
-		n, missing := known[item], c.group.Data.byItem[k].Unknown(at)
+	for at := range c.group.Data.items.Len() {
+		n, missing := known[c.group.Data.items.ID(at)], c.group.Data.byItem[k].Unknown(at)
 		if all := n.N + missing; all > 0 {
 			least.Add(float64(n.K) / float64(all))
 			most.Add(float64(n.K+missing) / float64(all))

@@ -75,7 +75,7 @@ func hasty(t engine.Timing) engine.Timing {
 }
 
 // patience is how long anything in a test may take.
-const patience = 45 * time.Second
+const patience = 3 * time.Minute
 
 // shop is a study, a database and providers that workers share.
 type shop struct {
