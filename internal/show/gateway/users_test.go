@@ -53,7 +53,7 @@ func TestUsersAreReadAgain(t *testing.T) {
 func TestAnIDWithANulIsNotFound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
-	for _, path := range []string{"/files/file-%00/content", "/files/file-%00", "/batches/batch-%00"} {
+	for _, path := range []string{"/files/file-%00/content", "/files/file-%00", "/batches/batch_%00"} {
 		if status, answer := r.call(anna, http.MethodGet, path, nil); status != http.StatusNotFound {
 			t.Errorf("%s: %d %v", path, status, answer)
 		}

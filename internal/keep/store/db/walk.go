@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"assay/internal/assay"
@@ -12,12 +13,28 @@ import (
 
 // Query reads rows at once: its caller does nothing else before it has closed them.
 func (s *DB) Query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return s.read.QueryContext(ctx, text, args...)
+	return s.read.QueryContext(ctx, text, sought(args)...)
 }
 
 // QueryRow reads one row.
 func (s *DB) QueryRow(ctx context.Context, text string, args ...any) *sql.Row {
-	return s.read.QueryRowContext(ctx, text, args...)
+	return s.read.QueryRowContext(ctx, text, sought(args)...)
+}
+
+// sought returns the arguments of a query as both databases take them: a text that neither can hold is in no row.
+func sought(args []any) []any {
+	given := args
+	for i, a := range given {
+		s, ok := a.(string)
+		if !ok || Clean(s) == s {
+			continue
+		}
+		if &args[0] == &given[0] {
+			args = slices.Clone(given)
+		}
+		args[i] = Clean(s)
+	}
+	return args
 }
 
 // Each calls a function for every row of a query.
@@ -73,7 +90,7 @@ func each[T any](ctx context.Context, from reader, doing string, scan func(*sql.
 	args []any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		rows, err := from.QueryContext(ctx, text, args...)
+		rows, err := from.QueryContext(ctx, text, sought(args)...)
 		if err != nil {
 			yield(none, fmt.Errorf("%s: %w", doing, err))
 			return

@@ -44,6 +44,9 @@ func clientFiles(t *testing.T, fresh Fresh) {
 	if two.Bytes != 3 || two.Name != "two.jsonl" || two.Run != 0 || !two.Created.Equal(b.clock.now()) {
 		t.Errorf("two is %+v", two)
 	}
+	if _, err := b.s.Clients.ClientFile(b.ctx, "anna", "t\x00wo"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an id that no database can hold: %v", err)
+	}
 	if _, err := b.s.Clients.ClientFile(b.ctx, "bert", "two"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("bert's look at anna's file: %v", err)
 	}

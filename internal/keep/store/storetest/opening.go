@@ -135,7 +135,7 @@ func findRuns(t *testing.T, fresh Fresh) {
 	tests := []struct{ ref, folder, want string }{
 		{"abc1", "", "abc1"}, {"abc", "", "abc1"}, {"abd", "", "abd2"}, {"ab%", "", "ab%_"}, {"two", "", "ab%_"}, {"two", "x", "abd2"},
 		{"latest", "x", "abd2"}, {"latest", "", "ab%_"}, {"demo", "", "r1"}, {"ab", "", ""}, {"nothing", "", ""}, {"latest", "z", ""},
-		{"abd", "y", "abd2"}, {"r", "", "r1"},
+		{"abd", "y", "abd2"}, {"r", "", "r1"}, {"a\x00b", "", ""}, {"abc1", "x\xff", "abc1"},
 	}
 	for _, tt := range tests {
 		r, err := b.s.Reader.FindRun(b.ctx, tt.ref, tt.folder)
