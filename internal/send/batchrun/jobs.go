@@ -20,7 +20,7 @@ type Job struct {
 	Requests int64
 	Done     int64
 	Failed   int64
-	Note     string // why it does not move
+	Note     string // why it does not move, else what was noted with the run
 	Segment  store.Segment
 }
 
@@ -55,7 +55,7 @@ func (r *Reader) jobs(ctx context.Context, run store.Run) ([]Job, error) {
 	}
 	if len(jobs) == 0 {
 		j := Job{Provider: b.File.Provider, Created: run.Created, Status: "recorded", Run: run.ID, File: run.Study,
-			Requests: b.File.Requests}
+			Requests: b.File.Requests, Note: run.Note}
 		if len(b.File.Lanes) > 0 {
 			j.Model = b.File.Lanes[0].Model
 		}
@@ -67,7 +67,7 @@ func (r *Reader) jobs(ctx context.Context, run store.Run) ([]Job, error) {
 // jobOf returns a segment as tables show it; file is its input.
 func jobOf(g store.Segment, run store.Run, file string) Job {
 	j := Job{Provider: g.Provider, ID: g.Job, Model: g.Model, Created: cmp.Or(g.Launched, g.Created), Run: run.ID, Status: Status(g),
-		File: file, Requests: g.Requests, Done: g.Done(), Note: g.Reason.String(), Segment: g}
+		File: file, Requests: g.Requests, Done: g.Done(), Note: cmp.Or(g.Reason.String(), run.Note), Segment: g}
 	for e, n := range g.Endings {
 		if !e.Stands() {
 			j.Failed += n

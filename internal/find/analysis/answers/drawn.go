@@ -40,10 +40,14 @@ type drawnLabel struct {
 	earlier     bool // given before the judge's prompt changed
 	verdicts    map[uint32]average
 	sure        map[uint32]sureness
+	named       map[string]float64 // how many people gave each label
 }
 
 // sureness is how sure a judge is of one verdict.
-type sureness struct{ confidence, value float64 }
+type sureness struct {
+	confidence, value float64
+	label             string
+}
 
 // average is a sum of so many values.
 type average struct{ sum, n float64 }
@@ -84,7 +88,8 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 	l := d.labels[unit]
 	if l == nil {
 		l = &drawnLabel{lane: lane, other: other, cluster: int(d.clusters.Of(r.ClusterName())), weight: 1,
-			first: r.Turn <= 1 && r.Branch == "", verdicts: map[uint32]average{}, sure: map[uint32]sureness{}}
+			first: r.Turn <= 1 && r.Branch == "", verdicts: map[uint32]average{}, sure: map[uint32]sureness{},
+			named: map[string]float64{}}
 		item := r.Item
 		if d.pairs() && d.draw == nil {
 			item = d.met(r)
@@ -96,6 +101,7 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 	}
 	if r.Adjudicated {
 		l.sum, l.n, l.undecided = 0, 0, false
+		clear(l.named)
 	}
 	l.earlier = l.earlier || r.Earlier
 	value, ok := d.value(r)
@@ -104,6 +110,7 @@ func (d *drawnLabels) learn(unit string, r *analysis.Row) {
 		return
 	}
 	l.sum, l.n = l.sum+value, l.n+1
+	l.named[r.Label]++
 }
 
 // value returns a verdict as a number; of a pair, what the lane whose name comes first has won.
@@ -145,7 +152,7 @@ func (d *drawnLabels) judged(unit string, judge uint32, r *analysis.Row) {
 			l.verdicts[d.several.judge] = average{m.sum + value, m.n + 1}
 		}
 		if _, there := l.sure[judge]; !there && r.Confidence != nil {
-			l.sure[judge] = sureness{*r.Confidence, value}
+			l.sure[judge] = sureness{*r.Confidence, value, r.Label}
 		}
 	}
 }

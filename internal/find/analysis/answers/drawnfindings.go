@@ -15,9 +15,14 @@ func (d *drawnLabels) calibrate(c *analysis.Checked, judge uint32, items []strin
 	weight := d.weights(items)
 	for i, item := range items {
 		for _, l := range d.byItem[item] {
-			if s, told := l.sure[judge]; told && (d.yes != nil || d.pairs()) {
-				all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: s.confidence,
-					Value: 1 - math.Abs(s.value-l.sum/l.n), Weight: weight(item, l)})
+			s, told := l.sure[judge]
+			right := 1 - math.Abs(s.value-l.sum/l.n)
+			if d.Stage.Weighed { // its value is a mean of its labels
+				right = l.named[s.label] / l.n
+			}
+			if told && (d.yes != nil || d.pairs() || d.Stage.Weighed) {
+				all = append(all, checked.Label{Item: i, Cluster: l.cluster, Lane: l.lane, Verdict: s.confidence, Value: right,
+					Weight: weight(item, l)})
 			}
 		}
 	}

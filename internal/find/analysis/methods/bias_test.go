@@ -73,8 +73,8 @@ func TestJudgeBiasTakesNoGroups(t *testing.T) {
 func TestAJudgeThatIsSurerThanItIsRight(t *testing.T) {
 	t.Parallel()
 	right := [2]float64{0.85, 0.85}
-	for _, sure := range []*float64{nil, num(0.85), num(1)} {
-		study := labelled{items: 400, drawn: 60, right: 0.7, sens: right, spec: right, sure: sure,
+	for k, sure := range []*float64{nil, num(0.85), num(1), num(0.85), num(1)} {
+		study := labelled{items: 400, drawn: 60, right: 0.7, sens: right, spec: right, sure: sure, weighed: k > 2,
 			specs: []analysis.Spec{{Method: analysis.JudgeBias}}}
 		r := study.report(t, 1)
 		var found []analysis.Finding

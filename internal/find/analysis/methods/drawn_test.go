@@ -20,6 +20,7 @@ type labelled struct {
 	sens, spec   [2]float64
 	specs        []analysis.Spec // none: the usual ones
 	sure         *float64        // of each verdict
+	weighed      bool            // scores are means by how likely labels were
 	spent        *analysis.Spent // nil: not known
 }
 
@@ -48,6 +49,9 @@ func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
 			}
 			row := said(lane, item, label(yes))
 			row.Confidence = l.sure
+			if l.weighed {
+				row.Score = num(0.2 + 0.6**row.Score)
+			}
 			row.Fields = map[string]string{"topic": fmt.Sprint(i % 2)}
 			rows = append(rows, row)
 		}
@@ -64,7 +68,7 @@ func (l labelled) report(t *testing.T, seed uint64) *analysis.Report {
 		}
 	}
 	stage := correct()
-	stage.Validated, stage.People, stage.Draw, stage.Spent = false, []string{"human:anna"}, draw, l.spent
+	stage.Validated, stage.People, stage.Draw, stage.Spent, stage.Weighed = false, []string{"human:anna"}, draw, l.spent, l.weighed
 	specs := l.specs
 	if specs == nil {
 		specs = analysis.Default(stage)
@@ -120,13 +124,14 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 		state checked.State
 		words string
 	}{
-		"no label":   {labelled{200, 0, 0.6, good, good, nil, nil, nil}, checked.Unchecked, "judge unchecked"},
-		"two labels": {labelled{200, 1, 0.6, coin, coin, nil, nil, nil}, checked.BeingChecked, "judge being checked: 2 of 40 labels"},
-		"six labels": {labelled{200, 3, 0.6, coin, coin, nil, nil, nil}, checked.BeingChecked,
+		"no label":   {labelled{200, 0, 0.6, good, good, nil, nil, false, nil}, checked.Unchecked, "judge unchecked"},
+		"two labels": {labelled{200, 1, 0.6, coin, coin, nil, nil, false, nil}, checked.BeingChecked,
+			"judge being checked: 2 of 40 labels"},
+		"six labels": {labelled{200, 3, 0.6, coin, coin, nil, nil, false, nil}, checked.BeingChecked,
 			"judge being checked: 6 of 40 labels, agrees in "},
-		"a coin": {labelled{200, 60, 0.6, coin, coin, nil, nil, nil}, checked.NoBetter,
+		"a coin": {labelled{200, 60, 0.6, coin, coin, nil, nil, false, nil}, checked.NoBetter,
 			"judge not shown to be better than chance: wrong in "},
-		"a good one": {labelled{200, 60, 0.6, good, good, nil, nil, nil}, checked.Checked, "judge checked: wrong in "},
+		"a good one": {labelled{200, 60, 0.6, good, good, nil, nil, false, nil}, checked.Checked, "judge checked: wrong in "},
 	} {
 		b := board(t, c.study.report(t, 5))
 		if b.Checked == nil || b.Checked.State != c.state || !strings.HasPrefix(b.Checked.Words(), c.words) {
@@ -143,7 +148,7 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 
 func TestCorrectedValuesStandBesideTheJudges(t *testing.T) {
 	t.Parallel()
-	r := labelled{400, 60, 0.7, [2]float64{0.98, 0.85}, [2]float64{0.6, 0.85}, nil, nil, nil}.report(t, 1)
+	r := labelled{400, 60, 0.7, [2]float64{0.98, 0.85}, [2]float64{0.6, 0.85}, nil, nil, false, nil}.report(t, 1)
 	b := board(t, r)
 	for _, p := range b.Places {
 		f := find(t, r, analysis.WhatTrueRate, analysis.ByLane, p.Name)
