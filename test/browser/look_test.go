@@ -29,8 +29,8 @@ func crowded(t *testing.T) string {
 	for i := range 4 {
 		id := fmt.Sprintf("item-with-a-long-name-%d-%s", i, strings.Repeat("x", 30))
 		fmt.Fprintf(&items, "%s,%s%d,yes\n", id, long, i)
-		fmt.Fprintf(&old, "%s,ann,%s\n%s,bob,%s\n", id, strings.Repeat("words and words and yes and no ", 1300), id,
-			strings.Repeat("yesandno", 5000))
+		fmt.Fprintf(&old, "%s,ann,%s\n%s,bob-%s,%s\n", id, strings.Repeat("words and words and yes and no ", 1300), id,
+			strings.Repeat("y", 90), strings.Repeat("yesandno", 5000))
 	}
 	var branches []string
 	for i := range 50 {

@@ -28,11 +28,17 @@ type Coverage struct {
 
 // Share returns the part of the plan that numbers rest on; what a rule of the study leaves out was never to be in it.
 func (c Coverage) Share() stats.Number {
-	if wanted := c.Planned - c.Excluded; wanted > 0 {
-		return stats.Known(float64(c.Valid) / float64(wanted))
+	if c.Wanted() > 0 {
+		return stats.Known(float64(c.Valid) / float64(c.Wanted()))
 	}
 	return stats.Undefined("nothing was planned")
 }
+
+// Wanted returns the number of verdicts that numbers are to rest on.
+func (c Coverage) Wanted() int { return c.Planned - c.Excluded }
+
+// Given returns the number of verdicts that judges were asked for and that are there, readable or not.
+func (c Coverage) Given() int { return c.Valid + c.Abstained + c.Malformed + c.Failed }
 
 // Incomplete reports whether too little of the plan is there.
 func (c Coverage) Incomplete() bool {
@@ -41,7 +47,7 @@ func (c Coverage) Incomplete() bool {
 }
 
 // Unknown returns the number of planned verdicts without a value.
-func (c Coverage) Unknown() int { return c.Planned - c.Excluded - c.Valid }
+func (c Coverage) Unknown() int { return c.Wanted() - c.Valid }
 
 // Plus adds up two coverages.
 func (c Coverage) Plus(d Coverage) Coverage {

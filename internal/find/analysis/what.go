@@ -1,5 +1,7 @@
 package analysis
 
+import "cmp"
+
 // What the findings of style control are called.
 const (
 	WhatControlled = "controlled strength" // what a strength would be if both answers looked alike
@@ -144,3 +146,21 @@ const (
 	ByPart = "part"
 	ByMore = "more"
 )
+
+// called is what pages call a finding whose name in documents, which programs read, is short.
+var called = map[string]string{
+	WhatExcess:            "over the control",
+	WhatRegressiveExcess:  "regressive, over the control",
+	WhatProgressiveExcess: "progressive, over the control",
+	WhatSpread:            "judges differ by",
+	WhatCellDelta:         "milder than the others on this lane",
+	WhatDelta:             "milder than the others",
+	WhatDeltaSD:           "uneven over lanes by",
+	WhatFamily:            "favours its own maker",
+	WhatFavours:           "favours this lane",
+	WhatLength:            "prefers long answers",
+	WhatRepeats:           "differs when asked again",
+}
+
+// Called returns what pages call a finding.
+func Called(what string) string { return cmp.Or(called[what], what) }

@@ -239,7 +239,7 @@ func (t *Table) gap() string {
 		if !t.Coverage.Share().OK {
 			return "nothing was planned"
 		}
-		return fmt.Sprintf("%d of %d planned verdicts are valid", t.Coverage.Valid, t.Coverage.Planned-t.Coverage.Excluded)
+		return fmt.Sprintf("%d of %d planned verdicts are valid", t.Coverage.Valid, t.Coverage.Wanted())
 	}
 	if gaps := t.gaps(); len(gaps) > 0 {
 		return fmt.Sprintf("less than %.0f%% of what was planned of %s is there", 100*Complete, strings.Join(gaps, ", "))

@@ -107,11 +107,16 @@ func openDashboard(t *testing.T, dir string) *dashboard {
 
 func (d *dashboard) get(path string) (int, string) {
 	d.t.Helper()
+	return d.getAs(d.token, path)
+}
+
+func (d *dashboard) getAs(token, path string) (int, string) {
+	d.t.Helper()
 	q, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.base+path, nil)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	q.Header.Set("Authorization", "Bearer "+d.token)
+	q.Header.Set("Authorization", "Bearer "+token)
 	a, err := http.DefaultClient.Do(q)
 	if err != nil {
 		d.t.Fatal(err)
@@ -338,6 +343,16 @@ func TestComparisonsAreBoughtOnAPage(t *testing.T) {
 		}
 		value, _, _ := strings.Cut(rest, `"`)
 		form.Set(name, html.UnescapeString(value))
+	}
+	for token, there := range map[string]bool{d.token: true, guard.LookToken(d.token): false} {
+		_, summary := d.getAs(token, "/runs/s")
+		if strings.Contains(summary, "Do it here") != there || !strings.Contains(summary, "assay label") {
+			t.Errorf("the way from the summary is there: %v\n%s", !there, summary)
+		}
+		_, asked := d.getAs(token, page)
+		if strings.Contains(asked, "Yes, buy them") != there || strings.Contains(asked, "--settle") == there {
+			t.Errorf("the purchase is offered, not its command: %v\n%s", !there, asked)
+		}
 	}
 	var before, after struct{ Runs []struct{ Planned int64 } }
 	d.json("/runs", &before)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
 	"assay/internal/find/stats"
@@ -113,8 +114,11 @@ func (a *arena) noStrengths(err error, field string) string {
 	if len(none.Components) < 2 {
 		return none.Why
 	}
-	var groups []string
+	var groups, never []string
 	for _, members := range none.Components {
+		if len(members) == 1 && a.n[members[0]] == 0 {
+			never = append(never, a.names[members[0]])
+		}
 		groups = append(groups, strings.Join(a.named(members), " "))
 	}
 	list := strings.Join(groups, " | ")
@@ -125,6 +129,9 @@ func (a *arena) noStrengths(err error, field string) string {
 		}
 		return fmt.Sprintf("the %ss fall into %d groups that were never compared with each other: %s", field, len(unmet),
 			strings.Join(groups, " | "))
+	}
+	if len(never) > 0 {
+		return strings.Join(never, ", ") + assay.Verb(len(never), " was", " were") + " never compared with the others"
 	}
 	loser := ""
 	for _, alone := range none.Components {

@@ -113,7 +113,7 @@ func (b *bias) Tables() ([]analysis.Table, error) {
 		}
 		if !r.asked && (r.verb == "" || r.verb == b.Stage.Verb) &&
 			!slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return f.What == r.what && f.Value.OK }) {
-			t.Note("%s: not known; if there is any: %s", r.what, r.do)
+			t.Note("%s: not known; if so: %s", analysis.Called(r.what), r.do)
 		}
 	}
 	return []analysis.Table{t}, nil

@@ -265,8 +265,8 @@ func (d *drawing) generic() []*plot.Figure {
 	var out []*plot.Figure
 	for _, what := range whats[:min(maxFacets, len(whats))] {
 		found := slices.DeleteFunc(d.of(what), func(f *analysis.Finding) bool { return len(f.By) == 0 })
-		p := plot.Intervals{Title: plot.Capital(what) + byText(found[0]), Axis: axisOf(what, found[0].Shown()), Unit: found[0].Shown(),
-			Level: d.level(), Words: d.whiskers(found)}
+		p := plot.Intervals{Title: plot.Capital(analysis.Called(what)) + byText(found[0]), Axis: axisOf(what, found[0].Shown()),
+			Unit: found[0].Shown(), Level: d.level(), Words: d.whiskers(found)}
 		switch found[0].Shown() {
 		case analysis.Share:
 			p.Low, p.High = new(float64), new(1.0)
@@ -307,7 +307,7 @@ func (d *drawing) alone() []*plot.Figure {
 			plots = append(plots, &plot.Intervals{Title: plot.Capital(d.t.Title), Axis: axisOf("value", f.Shown()), Unit: f.Shown(),
 				Level: d.level(), Words: d.whiskers([]*analysis.Finding{f}), Reference: new(float64)})
 		}
-		plots[i].Rows = append(plots[i].Rows, plot.IntervalRow{Label: f.What, Dots: []plot.Interval{d.dot(f)}})
+		plots[i].Rows = append(plots[i].Rows, plot.IntervalRow{Label: analysis.Called(f.What), Dots: []plot.Interval{d.dot(f)}})
 	}
 	var out []*plot.Figure
 	for _, p := range plots {

@@ -61,7 +61,7 @@ func captionOf(t *analysis.Table, o Options) string {
 		text += " of " + o.Of
 	}
 	text += fmt.Sprintf(": %s of %s planned verdicts are valid", assay.Thousands(t.Coverage.Valid),
-		assay.Thousands(t.Coverage.Planned-t.Coverage.Excluded))
+		assay.Thousands(t.Coverage.Wanted()))
 	if t.Unvalidated {
 		text += "; judge unchecked"
 	}

@@ -33,7 +33,11 @@ func FindingsGrid(t *analysis.Table, links report.Links) *plot.Grid {
 		for _, name := range by {
 			row = append(row, plot.Foreign(f.Of(name)))
 		}
-		row = append(row, plot.Foreign(f.What))
+		what := plot.Foreign(analysis.Called(f.What))
+		if what.Text != f.What {
+			what.Tip = "in files: " + f.What
+		}
+		row = append(row, what)
 		for _, c := range shows {
 			cell := plot.Number(c.Cell(f))
 			if c.Head == "value" {

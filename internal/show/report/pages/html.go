@@ -4,6 +4,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"fmt"
+	"html"
 	"html/template"
 	"strings"
 	"unicode/utf8"
@@ -43,6 +44,7 @@ func Stylesheet() string {
 func Templates() (*template.Template, error) {
 	funcs := template.FuncMap{
 		"clean":  func(s any) string { return assay.Clean(fmt.Sprint(s), plot.MaxWords) },
+		"ticked": ticked,
 		"prose":  func(s string) string { return plot.CleanText(s, plot.MaxText) },
 		"rich":   func(s string) template.HTML { return richtext.Both(plot.CleanText(s, plot.MaxText)) },
 		"called": Called,
@@ -64,6 +66,24 @@ func Templates() (*template.Template, error) {
 func Called(c assay.ToolCall) template.HTML {
 	return richtext.Call(assay.ToolCall{Name: assay.Clean(c.Name, plot.MaxWords),
 		Arguments: []byte(plot.CleanText(c.Given(), plot.MaxText))})
+}
+
+// ticked returns words with what stands between backticks as code.
+func ticked(s string) template.HTML {
+	parts := strings.Split(assay.Clean(s, plot.MaxWords), "`")
+	var b strings.Builder
+	for i, part := range parts {
+		part = html.EscapeString(part)
+		switch {
+		case i%2 == 0:
+			b.WriteString(part)
+		case i == len(parts)-1:
+			b.WriteString("`" + part)
+		default:
+			b.WriteString(`<code class="in">` + part + "</code>")
+		}
+	}
+	return template.HTML(b.String())
 }
 
 // longName is from how many letters on a name may be broken anywhere.

@@ -15,6 +15,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/methods"
+	"assay/internal/find/stats"
 	"assay/internal/show/report"
 	"assay/internal/show/report/words"
 )
@@ -323,6 +324,36 @@ func TestAFewVotesAreALine(t *testing.T) {
 	if !strings.HasPrefix(s.Headline.String(), "a is ahead") {
 		t.Error("a difference that is there is told: " + text(s))
 	}
+	d := judged(t, map[string]string{"a": strings.Repeat("+-", 10), "b": strings.Repeat("-+", 10)}, nil)
+	lead := d.Report.Leaderboards[0]
+	for stage, c := range map[string]analysis.Coverage{
+		"early": {Planned: 60, Valid: 1, Missing: 59}, "empty": {Planned: 60, Missing: 60},
+		"unreadable": {Planned: 60, Malformed: 3, Missing: 57},
+	} {
+		r := lead
+		r.Stage, r.Coverage, r.Tests = stage, c, nil
+		if r.Places = slices.Clone(lead.Places); c.Valid > 0 {
+			r.Position = &analysis.ShownFirst{First: stats.Known(1), OneOrder: true}
+		} else {
+			for i := range r.Places {
+				r.Places[i].Value = stats.Undefined("no values")
+			}
+		}
+		d.Report.Leaderboards = append(d.Report.Leaderboards, r)
+	}
+	s = words.Summarise(d)
+	var said []string
+	for _, m := range s.Board.Multiples() {
+		said = append(said, m.Words.String())
+	}
+	slices.Sort(said)
+	if want := []string{"In early, 1 of 60 verdicts: too early to rank.", "In empty, no verdicts yet: 0 of 60.",
+		"In unreadable, no result: all 3 verdicts are unreadable."}; !slices.Equal(said, want) {
+		t.Errorf("%q, not %q", said, want)
+	}
+	if strings.Contains(text(s), "One order.") {
+		t.Error("one comparison shows an order: " + text(s))
+	}
 }
 
 // TestWhatToDoIsThreeActionsAtMost has a judge that nobody checked, few questions and missing answers.
@@ -412,9 +443,18 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 	}
 	d.Closed, d.Standing = time.Time{}, report.Standing{State: "stopped", Why: "No process drives it.", Next: []string{"assay resume r1"}}
 	if said = text(words.Summarise(d)); !strings.Contains(said,
-		"Stopped. No process drives it. 3 requests are on the way or not sent yet. "+
-			"What is said here may still change. assay resume r1") {
+		"Stopped. No process drives it. 3 requests have no answer yet. What is said here may still change. assay resume r1") {
 		t.Error(said)
+	}
+	d.Rerun.Command = "assay run s.yaml"
+	for _, c := range []struct{ next, button, command string }{
+		{"assay resume r1", "Go on", "assay resume r1"}, {"assay errors r1 --verdicts", "See why", "assay errors r1 --verdicts"},
+		{"assay run", "Go on", "assay run s.yaml"},
+	} {
+		d.Standing.Next = []string{c.next}
+		if a := words.Summarise(d).Actions()[0]; a.Button != c.button || a.Command != c.command {
+			t.Errorf("after %q: %q %q", c.next, a.Button, a.Command)
+		}
 	}
 }
 

@@ -223,7 +223,7 @@ func inRounds(r *ranked) *Caveat {
 // placed returns the caveat on a judge that looks at the position, or on pairs that were shown in one order; nil: neither.
 func placed(r *ranked) *Caveat {
 	p := r.Position
-	if !p.Biased() {
+	if !p.Biased() || r.early() {
 		return nil
 	}
 	text := fmt.Sprintf("In stage %s the one shown first won %s of decided comparisons", r.Stage, percentOf(p.First.Value))
@@ -304,7 +304,7 @@ type Caveat struct {
 // there are strengths.
 func (d document) instead(r *ranked) *Caveat {
 	switch {
-	case r.Instead == "":
+	case r.Instead == "", r.early():
 		return nil
 	case len(r.Unmet) < 2:
 		text := fmt.Sprintf("In stage %s, %s: strengths would be infinite. Shares of wins are compared instead, by exact sign tests.",
@@ -352,5 +352,6 @@ func (d document) tooFewWins(r *ranked) string {
 		return ""
 	}
 	noun := d.nounOf(r.Stage)
-	return fmt.Sprintf(" %s %s are too few for that: it takes %d or more, all won.", assay.Thousands(r.Clusters), noun, needed)
+	return fmt.Sprintf(" %s %s too few for that: it takes %d or more, all won.", assay.Count(r.Clusters, strings.TrimSuffix(noun, "s")),
+		assay.Verb(r.Clusters, "is", "are"), needed)
 }

@@ -8,6 +8,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats/checked"
+	"assay/internal/show/report/plot"
 )
 
 // maxHeadline is how many words a headline has.
@@ -25,12 +26,7 @@ func fits(all ...Sentence) bool {
 // headline returns who leads and whether that can be told apart, in at most 25 words, and the sentences that go on from there.
 func (d document) headline(r *ranked) (head Sentence, rest []Sentence) {
 	if r.early() {
-		noun := "votes"
-		if r.Machines {
-			noun = "verdicts"
-		}
-		return say(fmt.Sprintf("%s of %s %s: too early to rank.", assay.Thousands(r.Coverage.Valid),
-			assay.Thousands(r.Coverage.Planned-r.Coverage.Excluded), noun)), nil
+		return say(tooEarly(r)), nil
 	}
 	if head, rest = d.who(r); r.Checked.Decides() && r.Checked.State == checked.NoBetter {
 		return head.and(say(" The judge is no better than chance.")), rest
@@ -53,6 +49,33 @@ func (r *ranked) early() bool {
 	return share.OK && share.Value < earlyShare && r.Coverage.Valid > 0 && len(r.apart) == 0 && r.Rounds == nil
 }
 
+// tooEarly returns the sentence on a ranking of which hardly anything is there.
+func tooEarly(r *ranked) string {
+	c := r.Coverage
+	return fmt.Sprintf("%s of %s %s: too early to rank.", assay.Thousands(c.Valid), assay.Thousands(c.Wanted()), votes(r))
+}
+
+// votes returns what verdicts are called: those of people are votes.
+func votes(r *ranked) string {
+	if r.Machines {
+		return "verdicts"
+	}
+	return "votes"
+}
+
+// noResult returns that a ranking has no result, and why.
+func noResult(r *ranked, of string) string {
+	switch c := r.Coverage; {
+	case c.Malformed == 1 && c.Given() == 1:
+		return "no result: the only verdict" + of + " is unreadable"
+	case c.Malformed > 0 && c.Malformed == c.Given():
+		return fmt.Sprintf("no result: all %s verdicts%s are unreadable", assay.Thousands(c.Malformed), of)
+	case c.Given() == 0 && c.Wanted() > 0:
+		return fmt.Sprintf("no %s yet: 0 of %s", votes(r), assay.Thousands(c.Wanted()))
+	}
+	return "there is no result yet: " + whyNone(r)
+}
+
 // who returns who leads, and further sentences about it.
 func (d document) who(r *ranked) (head Sentence, rest []Sentence) {
 	if len(r.Unmet) > 1 {
@@ -61,15 +84,11 @@ func (d document) who(r *ranked) (head Sentence, rest []Sentence) {
 	}
 	switch len(r.order) {
 	case 0:
-		if c := r.Coverage; c.Malformed > 0 && c.Malformed == c.Malformed+c.Valid+c.Abstained+c.Failed {
-			all := map[bool]string{true: "the only verdict of ", false: fmt.Sprintf("all %s verdicts of ", assay.Thousands(c.Malformed))}
-			return say("No result: " + all[c.Malformed == 1] + r.Stage + assay.Verb(c.Malformed, " is", " are") + " unreadable."), nil
-		}
-		why := say(whyNone(r) + ".")
-		if head = say("There is no result yet: ").and(why); fits(head) {
+		why := noResult(r, " of "+r.Stage)
+		if head = say(plot.Capital(why) + "."); fits(head) {
 			return head, nil
 		}
-		return say("There is no result yet."), []Sentence{why}
+		return say("There is no result yet."), []Sentence{head}
 	case 1:
 		if head = lane(r, r.order[0]).and(say(": " + r.values(r.order) + between95(r, r.order[0]) + ".")); !fits(head) {
 			head = lane(r, r.order[0]).and(say(" alone has a result."))
@@ -195,7 +214,7 @@ func (d document) groups(r *ranked) []Sentence {
 func (r *ranked) byPosition() Sentence {
 	p := r.Position
 	switch {
-	case !p.Biased():
+	case !p.Biased(), r.early():
 		return nil
 	case p.OneOrder:
 		return say("Every two were shown in one order only, so that this may be the place and not the answer.")

@@ -328,7 +328,9 @@ func (d document) further(r *ranked) Sentence {
 	case len(r.Unmet) > 1:
 		return at.and(say(", "), r.unmet(), say("."))
 	case len(r.order) == 0:
-		return at.and(say(" there is no result yet: " + whyNone(r) + "."))
+		return at.and(say(", " + noResult(r, "") + "."))
+	case r.early():
+		return at.and(say(", " + tooEarly(r)))
 	case len(r.order) == 1:
 		return at.and(say(": "), d.name(r.Places[r.order[0]].Name), say(", "+r.values(r.order)+"."))
 	}

@@ -297,18 +297,18 @@ func (d document) unsettledNeighbours(all []*ranked) *Caveat {
 	for _, r := range all {
 		quotes := slices.DeleteFunc(d.settlings(r), func(s Settling) bool { return s.Short })
 		for k, s := range quotes {
-			if k == each || len(points) == maxSettled {
-				more += len(quotes) - k
-				break
+			if first == nil || first.Command == "" {
+				first = d.resolve(r, s)
+			}
+			if k >= each || len(points) == maxSettled {
+				more++
+				continue
 			}
 			names := assay.Clean(s.First, plot.MaxName) + " and " + assay.Clean(s.Second, plot.MaxName)
 			if len(all) > 1 {
 				names += " (" + r.label() + ")"
 			}
 			points, rough = append(points, names+": "+s.words()), rough || s.ranges()
-			if first == nil {
-				first = d.resolve(r, s)
-			}
 		}
 	}
 	if len(points) == 0 {

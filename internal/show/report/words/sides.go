@@ -51,7 +51,7 @@ func (s *Summary) FirstSides(stage string) (g *plot.Grid, more int) {
 }
 
 func sideGrid(rows []SideRow) *plot.Grid {
-	if len(rows) == 0 {
+	if !slices.ContainsFunc(rows, func(r SideRow) bool { return r.First.Value.OK || r.Rate.Value.OK }) {
 		return nil
 	}
 	g := &plot.Grid{Caption: "Side by side", Head: []plot.Column{{Text: "lane", Foreign: true}, {Text: "model", Foreign: true},

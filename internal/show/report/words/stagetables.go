@@ -50,7 +50,7 @@ func (d document) stageTable(r *ranked, costs bool) StageTable {
 	t.Coverage = "coverage unknown"
 	if share := r.Coverage.Share(); share.OK {
 		t.Coverage = fmt.Sprintf("%s of %s verdicts", assay.Thousands(r.Coverage.Valid),
-			assay.Thousands(r.Coverage.Planned-r.Coverage.Excluded))
+			assay.Thousands(r.Coverage.Wanted()))
 	}
 	tiers := r.tiers != nil && len(r.order) > 1
 	if tiers {

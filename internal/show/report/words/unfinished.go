@@ -11,6 +11,7 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
 	"assay/internal/find/stats/checked"
+	"assay/internal/show/report"
 	"assay/internal/show/report/plot"
 	"assay/internal/study/declare"
 )
@@ -57,13 +58,19 @@ func (d document) pending(open int64) Caveat {
 	c := Caveat{Title: plot.Capital(d.Standing.State) + ".", Text: d.Standing.Why}
 	if d.Closed.IsZero() {
 		if open > 0 {
-			c.Text += " " + are(open, "request") + " on the way or not sent yet."
+			c.Text += " " + assay.Count(open, "request") + assay.Verb(open, " has", " have") + " no answer yet."
 		}
 		c.Text += " What is said here may still change."
 	}
 	c.Text = strings.TrimSpace(c.Text)
 	if len(d.Standing.Next) > 0 {
 		c.Command, c.Button, c.Size = d.Standing.Next[0]+d.Where, "Go on", d.Standing.State
+		switch {
+		case strings.HasPrefix(c.Command, d.command("errors")):
+			c.Button = "See why"
+		case d.Standing.Next[0] == "assay run" && d.Rerun.Command != "":
+			c.Command = d.Rerun.Command + d.Where
+		}
 	}
 	return c
 }
@@ -74,7 +81,7 @@ func (d document) unjudged(r *ranked) *Caveat {
 	if !c.Incomplete() && !d.hasGaps(r) {
 		return nil
 	}
-	shares := assay.Thousands(c.Valid) + " of " + assay.Count(c.Planned-c.Excluded, "verdict")
+	shares := assay.Thousands(c.Valid) + " of " + assay.Count(c.Wanted(), "verdict")
 	there := fmt.Sprintf("%s of stage %s %s there.", shares, r.Stage, assay.Verb(c.Valid, "is", "are"))
 	silent := c.Abstained + c.Malformed + c.Failed
 	switch {
@@ -307,8 +314,16 @@ func (d document) resolve(r *ranked, s Settling) *Caveat {
 	}
 	c.Button, c.Size = s.tells()
 	c.Pair = Pair{r.Stage, s.First, s.Second}
-	c.Command = fmt.Sprintf("%s --settle %q --stage %s", d.Rerun.Command, s.First+", "+s.Second, r.Stage) + d.Where
+	c.Command = SettleCommand(d.Document, c.Pair)
 	return c
+}
+
+// SettleCommand returns the command that buys comparisons of two lanes; empty: nobody knows where the study is.
+func SettleCommand(d *report.Document, p Pair) string {
+	if d.Rerun.Command == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s --settle %q --stage %s", d.Rerun.Command, p.First+", "+p.Second, p.Stage) + d.Where
 }
 
 // tells returns which two a quote tells apart, and with how many more at what cost.

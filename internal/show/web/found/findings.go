@@ -218,31 +218,30 @@ func (s *Pages) Summary(q *site.Request) (*site.View, error) {
 	if f.Known {
 		data.Lead, data.About = words.Lead(f.Value.document.Description)
 		data.Answer = linked(words.Summarise(f.Value.document), q.Run.ID)
-		if q.Home.Buy != nil && q.Run.State == store.RunClosed {
-			linkPurchases(data.Answer, q.Run.ID)
+		if s.MayWrite(q) {
+			linkActions(data.Answer, q)
 		}
 		v.Data = data
 	}
 	return v, nil
 }
 
-// linkPurchases leads from the actions that buy comparisons to the page that does.
-func linkPurchases(s *words.Summary, run string) {
+// linkActions leads from actions to the pages that do them: on one people label, on another comparisons are bought.
+func linkActions(s *words.Summary, q *site.Request) {
 	for i := range s.Caveats {
-		if p := s.Caveats[i].Pair; p.Stage != "" {
-			lanes := url.Values{"stage": {p.Stage}, "first": {p.First}, "second": {p.Second}}
-			s.Caveats[i].Link = "/runs/" + run + "/settle?" + lanes.Encode()
+		c := &s.Caveats[i]
+		if c.People != "" {
+			c.Link = "/runs/" + q.Run.ID + "/people/" + url.PathEscape(c.People)
+		}
+		if c.Pair.Stage != "" && q.Home.Buy != nil && q.Run.State == store.RunClosed {
+			lanes := url.Values{"stage": {c.Pair.Stage}, "first": {c.Pair.First}, "second": {c.Pair.Second}}
+			c.Link = "/runs/" + q.Run.ID + "/settle?" + lanes.Encode()
 		}
 	}
 }
 
 // linked adds to a summary the addresses of the rows behind its numbers.
 func linked(s *words.Summary, run string) *words.Summary {
-	for i := range s.Caveats {
-		if stage := s.Caveats[i].People; stage != "" {
-			s.Caveats[i].Link = "/runs/" + run + "/people/" + url.PathEscape(stage)
-		}
-	}
 	if s.Board == nil {
 		return s
 	}

@@ -8,6 +8,7 @@ import (
 	"assay/internal/find/results/quotes"
 	"assay/internal/keep/store"
 	"assay/internal/send/script/rounds"
+	"assay/internal/show/report/words"
 	"assay/internal/show/web/guard"
 	"assay/internal/show/web/site"
 )
@@ -18,6 +19,7 @@ type settleData struct {
 	Stage, First, Second string
 	Words                []string // what is bought, and for how much
 	None                 string   // why nothing is; empty: it can be
+	Command              string   // that buys them; empty: it is not known
 	Sure                 string   // proves that this very question was shown
 }
 
@@ -30,6 +32,9 @@ func (s *Pages) Settle(q *site.Request) (*site.View, error) {
 	row, err := s.RowOf(q.Context(), q.Home, q.Run)
 	if err != nil {
 		return nil, err
+	}
+	if f, err := s.findingsOf(q, ""); err == nil && f.Known && (q.Home.Buy == nil || d.None == "") {
+		d.Command = words.SettleCommand(f.Value.document, words.Pair{Stage: d.Stage, First: d.First, Second: d.Second})
 	}
 	return &site.View{Template: "settle", Title: "Tell " + d.First + " from " + d.Second, Run: &row, Tab: "summary", Data: d}, nil
 }
