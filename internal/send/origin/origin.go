@@ -61,6 +61,11 @@ func Lost(ctx context.Context, l *ledger.Ledger, folder string) error {
 	if _, err := l.Reader.FindRun(ctx, "latest", ""); !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
+	return LostOf(folder)
+}
+
+// LostOf makes sure that the folder of the artifacts of a ledger without a run is empty.
+func LostOf(folder string) error {
 	entries, _ := os.ReadDir(folder) // a bucket is no folder
 	var names []string
 	for _, e := range entries {

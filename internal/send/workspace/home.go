@@ -19,6 +19,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/send/engine"
+	"assay/internal/send/origin"
 	"assay/internal/send/planner"
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
@@ -29,6 +30,7 @@ const (
 	homeName      = "assay-data" // the folder that is looked for here and above, as git does
 	ledgerName    = "ledger.db"  // the ledger in a home, if no database is named
 	rehearsalName = "rehearsal"  // the folder of a home that holds rehearsals
+	artifactsName = "runs"       // the folder of a home that holds raw bytes
 )
 
 // Place is where runs are kept; empty fields mean the usual place.
@@ -117,9 +119,10 @@ func (e *LedgerError) Unwrap() error { return e.Err }
 
 // Open opens the ledger and its artifacts, and makes them if they are missing. A rehearsal has its own.
 func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, error) {
-	dir, db, files := p.Dir(w), p.Database(w), cmp.Or(p.Artifacts, w.env("ASSAY_ARTIFACTS"))
+	dir, db, files := p.Dir(w), p.Database(w), p.artifacts(w)
 	if rehearsal {
-		dir, db, files = filepath.Join(dir, rehearsalName), "", ""
+		dir, db = filepath.Join(dir, rehearsalName), ""
+		files = filepath.Join(dir, artifactsName)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		var p assay.Problems
@@ -131,7 +134,7 @@ func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, 
 	if err != nil {
 		return nil, &LedgerError{DB: db, Err: err}
 	}
-	place, err := p.openArtifacts(w, cmp.Or(files, filepath.Join(dir, "runs")), filepath.Join(dir, cacheName))
+	place, err := p.openArtifacts(w, files, filepath.Join(dir, cacheName))
 	if err != nil {
 		opened.Close()
 		return nil, &ArtifactsError{err}
@@ -182,6 +185,19 @@ func (p Place) Exists(w *World, rehearsal Rehearsal) bool {
 		return w.Disk.IsFile(filepath.Join(p.Dir(w), rehearsalName, ledgerName))
 	}
 	return p.Database(w) != "" || w.Disk.IsFile(filepath.Join(p.Dir(w), ledgerName))
+}
+
+// Lost makes sure that a place without a run has never had one.
+func (p Place) Lost(w *World) error {
+	if IsShared(p.Database(w)) {
+		return nil
+	}
+	return origin.LostOf(p.artifacts(w))
+}
+
+// artifacts returns the folder of the artifacts, or the address of their bucket.
+func (p Place) artifacts(w *World) string {
+	return cmp.Or(p.Artifacts, w.env("ASSAY_ARTIFACTS"), filepath.Join(p.Dir(w), artifactsName))
 }
 
 // NoRunError reports a reference that matches no run.
@@ -252,6 +268,11 @@ func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run
 		}
 	}
 	if newest == nil {
+		if len(others) == 0 {
+			if err := p.Lost(w); err != nil {
+				return nil, run, err
+			}
+		}
 		return nil, run, &NoRunError{Ref: ref, Others: others}
 	}
 	if run.State == store.RunPreparing {
@@ -291,7 +312,7 @@ func (h *Home) newest(ctx context.Context) []string {
 // ledger yet.
 func (p Place) OpenRuns(ctx context.Context, w *World) ([]store.Run, error) {
 	if !p.Exists(w, false) {
-		return nil, nil
+		return nil, p.Lost(w)
 	}
 	h, err := p.Open(ctx, w, false)
 	if err != nil {

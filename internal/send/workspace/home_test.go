@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/internal/send/origin"
 	"assay/internal/send/script/snapshot"
 )
 
@@ -56,6 +57,23 @@ func TestLookingMakesNoLedger(t *testing.T) {
 	}
 	_, _, err = r.place.Find(r.ctx, r.world, "nothing")
 	wants[*NoRunError](t, err, `no run is called "nothing"`)
+}
+
+func TestAHomeWhoseLedgerIsGoneIsNotANewOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	folder := filepath.Join(r.place.Dir(r.world), artifactsName)
+	if err := os.MkdirAll(filepath.Join(folder, "abc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	says := (&origin.LostLedgerError{Folder: folder, Runs: []string{"abc"}}).Error()
+	_, _, err := r.place.Find(r.ctx, r.world, "")
+	wants[*origin.LostLedgerError](t, err, says)
+	_, err = r.place.OpenRuns(r.ctx, r.world)
+	wants[*origin.LostLedgerError](t, err, says)
+	r.open(false) // an empty one is there now
+	_, _, err = r.place.Find(r.ctx, r.world, "abc")
+	wants[*origin.LostLedgerError](t, err, says)
 }
 
 func TestALedgerThatCannotBeOpenedIsNamed(t *testing.T) {

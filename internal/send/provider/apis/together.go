@@ -103,13 +103,18 @@ func (t *together) Launch(ctx context.Context, p provider.BatchInput, h provider
 	return r
 }
 
-// Check reads the batch.
+// Check reads the batch. One of our own file has our stamp: the name that the file keeps.
 func (t *together) Check(ctx context.Context, job provider.Job) (provider.Status, error) {
 	var b togetherJob
 	if _, err := t.api.JSON(ctx, provider.Call{Path: provider.Path("batches", job.ID)}, &b); err != nil {
 		return provider.Status{}, fmt.Errorf("check: %w", err)
 	}
-	return kept(b.status(), t.limits), nil
+	st := kept(b.status(), t.limits)
+	var hold fileHandle
+	if job.Handle.Read(&hold); hold.File != "" && hold.File == st.Input {
+		st.Stamp = job.Stamp
+	}
+	return st, nil
 }
 
 // Fetch reads a file.

@@ -346,6 +346,11 @@ func listedJobs(t *testing.T, s Subject) {
 		job := w.launch(c)
 		want = append(want, job.ID)
 		stamps[job.ID] = c.Stamp.Name()
+		st, err := w.batch.Check(context.Background(), job)
+		// It proves to a new key that the job is ours.
+		if f, ok := w.batch.(provider.Finder); err != nil || ok && f.Stamped() && !st.Stamp.Same(c.Stamp) {
+			t.Errorf("a look at %s shows stamp %+v, want %+v, %v", job.ID, st.Stamp, c.Stamp, err)
+		}
 		w.clock.Advance(time.Second)
 	}
 	var got []string

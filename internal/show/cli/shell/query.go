@@ -46,6 +46,9 @@ func (f *SqlFlags) Open(ctx context.Context, w *World) (*Home, error) {
 		}
 	}
 	if !f.Home.HasHome(w, true) {
+		if err := f.Home.Lost(w.Workspace()); err != nil {
+			return nil, err
+		}
 		return nil, Usage("assay run STUDY begins one", "there is no run yet")
 	}
 	fmt.Fprintln(w.Stderr, "REHEARSAL: this is the ledger of the rehearsals")
