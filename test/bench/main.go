@@ -92,7 +92,7 @@ func run(args []string) error {
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
 	flags.Uint64Var(&b.seed, "seed", 20261118, "of coverage, validate, labels and trend: another seed, other studies")
-	flags.StringVar(&b.design, "design", "", "of coverage and validate: only designs whose name contains this")
+	flags.StringVar(&b.design, "design", "", "of coverage, validate and workers: only designs, or parts, whose name contains this")
 	flags.StringVar(&b.write, "write", "", "of coverage and validate: write the table as a page to this file")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -225,7 +225,8 @@ func (s *shared) alone(ctx context.Context, k load) (child.Cost, error) {
 type figures struct {
 	wall   time.Duration
 	cpu    spent
-	insert time.Duration // what the database needs to insert the same rows
+	size   int64         // of the database, in bytes
+	insert time.Duration // what it needs to insert the same rows
 }
 
 // shift has a number of workers do one run.
@@ -242,6 +243,9 @@ func (s *shared) shift(ctx context.Context, k load, workers int) (f figures, err
 		f.wall, f.cpu = time.Since(began), t.cpu().less(before)
 		if answered, err := t.number(ctx, `SELECT COUNT(*) FROM outcomes`); err != nil || answered < int64(k.n)*9/10 {
 			return errors.Join(err, fmt.Errorf("%d of %d requests have an outcome", answered, k.n))
+		}
+		if f.size, err = t.number(ctx, `SELECT pg_database_size(current_database())`); err != nil {
+			return err
 		}
 		f.insert, err = t.insert(ctx)
 		return err

@@ -25,8 +25,8 @@ const (
 // workersBench lets 1, 2 and 4 worker processes share a PostgreSQL and a bucket, with batch jobs and live; the simulator is
 // a process, too, and all of them share this machine. So the share of CPU of each part matters more than the rate: where the
 // machine is busy, more workers cannot do more. It then puts a small run behind a huge one, and lets a worker wait for
-// many open jobs. bench -n is the number of requests; live ones are a fifth of it, and open jobs at most as many. With -n 20000 it takes
-// ten minutes.
+// many open jobs. bench -n is the number of requests; live ones are a fifth of it, and open jobs at most as many; -design
+// takes some of the five parts alone. With -n 20000 all of them take ten minutes.
 func workersBench(ctx context.Context, b *bench) error {
 	n := b.size(workersBatch)
 	s, err := b.startShared(ctx)
@@ -34,17 +34,25 @@ func workersBench(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer s.stop()
-	for _, k := range []load{{"batch", n, batchLoad}, {"live", n / 5, liveLoad}} {
-		if err := s.growth(ctx, k); err != nil {
-			return fmt.Errorf("%s: %w", k.name, err)
+	for _, part := range []struct {
+		name string
+		do   func(context.Context, load) error
+		load load
+	}{
+		{"1, 2, 4 workers, batch", s.growth, load{"batch", n, batchLoad}},
+		{"1, 2, 4 workers, live", s.growth, load{"live", n / 5, liveLoad}},
+		{"behind another, batch", s.fairness, load{"batch", max(n, hugeBatch), batchLoad}},
+		{"behind another, live", s.fairness, load{"live", max(n/5, hugeLive), liveLoad}},
+		{"open jobs, waiting", s.waiting, load{"waiting", min(workersJobs, n/5), waitingLoad}},
+	} {
+		if !strings.Contains(part.name, b.design) {
+			continue
+		}
+		if err := part.do(ctx, part.load); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
-	for _, k := range []load{{"batch", max(n, hugeBatch), batchLoad}, {"live", max(n/5, hugeLive), liveLoad}} {
-		if err := s.fairness(ctx, k); err != nil {
-			return fmt.Errorf("%s behind another: %w", k.name, err)
-		}
-	}
-	return s.waiting(ctx, min(workersJobs, n/5))
+	return nil
 }
 
 // load is a study of a size.
@@ -80,6 +88,16 @@ lanes:
 stages: [{name: answers, ask: items, prompt: "{{ text }}"}]
 `, liveWidth)
 	return os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(text), 0o600)
+}
+
+// waitingLoad is a job for every item.
+func waitingLoad(dir string, n int) error {
+	var items strings.Builder
+	for i := range n {
+		fmt.Fprintf(&items, "question number %d\n", i)
+	}
+	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "items.txt"), []byte(items.String()), 0o600),
+		os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(idleStudy), 0o600))
 }
 
 // spent is the CPU that the parts used.
@@ -124,8 +142,8 @@ func (s *shared) growth(ctx context.Context, k load) error {
 			"more worker brings %.0f/s a core, up to %.1f cores of workers for one of the database\n", cores(one.cpu.workers),
 		cores(one.cpu.database), cores(one.cpu.bucket), cores(one.cpu.simulator), cores(one.cpu.workers),
 		cores(one.cpu.database)/cores(one.cpu.workers))
-	fmt.Printf("  the database uses %.2f ms of CPU a request, %.2f times what inserting the same rows takes\n",
-		1e3/cores(one.cpu.database), one.cpu.database.Seconds()/max(one.insert.Seconds(), 0.01))
+	fmt.Printf("  the database uses %.2f ms of CPU a request, %.2f times what inserting the same rows takes, and %.0f bytes\n",
+		1e3/cores(one.cpu.database), one.cpu.database.Seconds()/max(one.insert.Seconds(), 0.01), float64(one.size)/float64(k.n))
 	return nil
 }
 
@@ -170,16 +188,8 @@ func (s *shared) fairness(ctx context.Context, k load) error {
 }
 
 // waiting lets the program itself, with its own waits, look at jobs that do not end.
-func (s *shared) waiting(ctx context.Context, jobs int) error {
+func (s *shared) waiting(ctx context.Context, k load) error {
 	dir := filepath.Join(s.b.dir, "waiting")
-	write := func(dir string, n int) error {
-		var items strings.Builder
-		for i := range n {
-			fmt.Fprintf(&items, "question number %d\n", i)
-		}
-		return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "items.txt"), []byte(items.String()), 0o600),
-			os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(idleStudy), 0o600))
-	}
 	t, err := s.newTeam(ctx, dir, "--fault", "* create stuck=24h")
 	if err != nil {
 		return err
@@ -194,10 +204,10 @@ func (s *shared) waiting(ctx context.Context, jobs int) error {
 		return err
 	}
 	began := time.Now()
-	if _, err := t.begin(ctx, load{"waiting", jobs, write}, "idle"); err != nil {
+	if _, err := t.begin(ctx, k, "idle"); err != nil {
 		return err
 	}
-	if err := t.until(ctx, fmt.Sprintf(`SELECT 1 FROM segments WHERE state = 'launched' HAVING COUNT(*) = %d`, jobs)); err != nil {
+	if err := t.until(ctx, fmt.Sprintf(`SELECT 1 FROM segments WHERE state = 'launched' HAVING COUNT(*) = %d`, k.n)); err != nil {
 		return err
 	}
 	launched := time.Since(began)
@@ -206,7 +216,7 @@ func (s *shared) waiting(ctx context.Context, jobs int) error {
 	used, looked := t.cpu().less(before), counted.looks.Load()-looks
 	share := used.workers.Seconds() / workersWatch.Seconds()
 	fmt.Printf("%d open jobs, made in %.0f s: %.1f looks a second (at most 4); a worker uses %.2f%% of a core (at most %.0f%%), the "+
-		"database %.2f%%: %.1f ms a look\n", jobs, launched.Seconds(), float64(looked)/workersWatch.Seconds(), 100*share, 100*workersPolled,
+		"database %.2f%%: %.1f ms a look\n", k.n, launched.Seconds(), float64(looked)/workersWatch.Seconds(), 100*share, 100*workersPolled,
 		100*used.database.Seconds()/workersWatch.Seconds(), 1e3*used.workers.Seconds()/float64(cmp.Or(looked, 1)))
 	return nil
 }

@@ -124,7 +124,7 @@ func TestAJudgesStateFollowsFromDrawnLabels(t *testing.T) {
 		state checked.State
 		words string
 	}{
-		"no label":   {labelled{200, 0, 0.6, good, good, nil, nil, false, nil}, checked.Unchecked, "judge unchecked"},
+		"no label": {labelled{200, 0, 0.6, good, good, nil, nil, false, nil}, checked.Unchecked, "judge unchecked"},
 		"two labels": {labelled{200, 1, 0.6, coin, coin, nil, nil, false, nil}, checked.BeingChecked,
 			"judge being checked: 2 of 40 labels"},
 		"six labels": {labelled{200, 3, 0.6, coin, coin, nil, nil, false, nil}, checked.BeingChecked,

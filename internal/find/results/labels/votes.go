@@ -174,9 +174,14 @@ func (v Votes) Words() []string {
 			out = append(out, "they do not agree among themselves: the judge cannot be better than they are")
 		}
 	}
-	if left := v.wanted - v.Labelled; v.Quote != nil {
+	switch left := v.wanted - v.Labelled; {
+	case v.Quote != nil:
 		out = append(out, v.Quote.words(v.pairs))
-	} else if v.Machines && left > 0 {
+	case !v.Machines || left <= 0 || v.Planned > 0 && v.Planned == v.Labelled:
+	case v.Planned > 0 && v.Planned-v.Labelled < left:
+		there := v.Planned - v.Labelled
+		out = append(out, assay.Count(there, "more label")+assay.Verb(there, " is all there is", " are all there are"))
+	default:
 		out = append(out, fmt.Sprintf("%s %s the judge's error bar known", assay.Count(left, "more label"),
 			assay.Verb(left, "makes", "make")))
 	}

@@ -45,12 +45,11 @@ func TestVotesAreCountedAgainstTheOtherJudges(t *testing.T) {
 		// q1 a: ann and bob against j and k, four verdicts, two the same; q2 b: ann and j the same; q3 a: ann abstains
 		{"right", "human:ann", 9, labels.Votes{Planned: 9, Labelled: 3, Yours: 3, Both: 5, Same: 3, Twice: 1, Open: 1, Machines: true},
 			"3 of 9 answers judged by people · the other judges say the same in 3 of 5 verdicts (60%) · people agree on 0 of 1 answer " +
-				"that several labelled (0%) · 37 more labels make the judge's error bar known"},
+				"that several labelled (0%) · 6 more labels are all there are"},
 		{"right", "human:bob", 9, labels.Votes{Planned: 9, Labelled: 3, Yours: 1, Both: 5, Same: 3, Twice: 1, Open: 1, Machines: true}, ""},
 		// q1: the same winner, shown the other way round; q2: a tie against a winner
 		{"arena", "human:ann", 9, labels.Votes{Planned: 9, Labelled: 2, Yours: 2, Both: 2, Same: 1, Machines: true},
-			"2 of 9 pairs judged by people · the other judges say the same in 1 of 2 verdicts (50%) · 38 more labels make the judge's " +
-				"error bar known"},
+			"2 of 9 pairs judged by people · the other judges say the same in 1 of 2 verdicts (50%) · 7 more labels are all there are"},
 		{"flips", "human:ann", 0, labels.Votes{Machines: true}, "0 answers judged by people · after the first label this shows how often " +
 			"the other judges say the same · 40 more labels make the judge's error bar known"},
 	} {
@@ -72,6 +71,9 @@ func TestVotesAreCountedAgainstTheOtherJudges(t *testing.T) {
 	}
 	if got := strings.Join((labels.Votes{Planned: 9, Labelled: 1, Machines: true}).Words(), " · "); !strings.Contains(got,
 		"agreement with the other judges: unknown, they have judged none of these") {
+		t.Error(got)
+	}
+	if got := strings.Join((labels.Votes{Planned: 9, Labelled: 9, Machines: true}).Words(), " · "); strings.Contains(got, "more label") {
 		t.Error(got)
 	}
 	if got := strings.Join((labels.Votes{Planned: 210, Labelled: 4}).Words(),

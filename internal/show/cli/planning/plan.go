@@ -84,6 +84,9 @@ func runPlan(c *cobra.Command, w *shell.World, name string, f planFlags) error {
 	if f.points, err = quote.Detectable(f.detect); err != nil {
 		return err
 	}
+	if c.Flags().Changed("pilot") && f.pilot.n < 1 {
+		return shell.Usage("for example --pilot 20", "--pilot: want 1 or more")
+	}
 	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit}
 	whole := o
 	if f.show > 0 && f.write == "" && f.pilot.n == 0 {

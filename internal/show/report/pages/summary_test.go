@@ -367,7 +367,7 @@ func TestWhatToDoIsThreeActionsAtMost(t *testing.T) {
 		got = append(got, a.Button+": "+a.Size+": "+a.Command)
 	}
 	want := []string{"Send again: 4 requests: assay retry r1", "See why answers are missing: 1 request: assay errors r1",
-		"Check the judge: 60 labels, about 15 minutes: assay label r1 correct --count 60"}
+		"Check the judge: 30 labels, about 8 minutes: assay label r1 correct --count 30"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -411,8 +411,8 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 	d.Where, d.Sources = " --home h", map[string]string{"correct": "questions"}
 	said := text(words.Summarise(d))
 	for _, want := range []string{
-		"Judge unchecked. The judge of stage correct: no person has checked it. Label 40 answers yourself, about 10 minutes: assay " +
-			"label r1 correct --count 40 --home h",
+		"Judge unchecked. The judge of stage correct: no person has checked it. Label all 12 answers yourself, about 3 minutes: assay " +
+			"label r1 correct --count 12 --home h",
 		"Few questions. 6 questions can show differences of about ", "10 points need about ",
 		"First add rows to input `questions` in s.yaml, then type (answers are kept): assay run s.yaml --home h",
 		"One judge. judge is of the same family as a, and may favour its own. First add a lane of another provider to `lanes` and to " +

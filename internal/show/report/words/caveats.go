@@ -78,43 +78,60 @@ func LabelsFor(lanes int, pairs bool) int {
 	return checked.FewestChecked * checked.LabelsOfItem(lanes, pairs)
 }
 
+// labelsOf returns how many labels make the error of a leaderboard's judge known, and whether these are all there can be.
+func labelsOf(r *ranked) (wanted int, all bool) {
+	if r.Field != analysis.ByLane {
+		return LabelsWanted, false
+	}
+	pairs := r.Verb == analysis.Compared
+	if wanted = LabelsWanted; r.Rounds == nil {
+		wanted = max(wanted, LabelsFor(len(r.Places), pairs))
+	}
+	items := r.Clusters
+	for _, t := range r.Tests {
+		items = max(items, t.Items, t.Clusters)
+	}
+	if there := items * checked.LabelsOfItem(len(r.Places), pairs); there > 0 && there < wanted {
+		return there, true
+	}
+	return wanted, false
+}
+
 // unvalidated returns the caveat that nobody has checked the judge, and how to.
 func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 	var stages []string
-	var first string
-	var verb analysis.Verb
-	wanted := LabelsWanted
+	var first *ranked
 	for _, r := range append([]*ranked{lead}, all...) {
 		if r.Machines && !r.Validated && r.Checked == nil && len(r.order) > 0 && !slices.Contains(stages, r.Stage) {
 			stages = append(stages, r.Stage)
-			if first == "" {
-				first, verb = r.Stage, r.Verb
-			}
-			if first == r.Stage && r.Field == analysis.ByLane && r.Rounds == nil {
-				wanted = max(wanted, LabelsFor(len(r.Places), verb == analysis.Compared))
+			if first == nil {
+				first = r
 			}
 		}
 	}
-	if first == "" {
+	if first == nil {
 		return nil
 	}
-	which := "The judge of stage " + first
+	if i := slices.IndexFunc(all, func(r *ranked) bool { return r.Stage == first.Stage && r.Field == analysis.ByLane }); i >= 0 {
+		first = all[i]
+	}
+	which, known, time := "The judge of stage "+first.Stage, "checked it", ""
 	if len(stages) > 1 {
 		which = "The judges of stages " + strings.Join(stages[:len(stages)-1], ", ") + " and " + stages[len(stages)-1]
+		known, time = "checked them", " for each stage"
 	}
-	what, text := "answers", ""
-	if verb == analysis.Compared {
+	what, every := "answers", ""
+	if first.Verb == analysis.Compared {
 		what = "pairs"
 	}
-	if len(stages) > 1 {
-		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about %d minutes for each stage:", which,
-			wanted, what, wanted/labelsInAMinute)
-	} else {
-		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about %d minutes:", which, wanted, what,
-			wanted/labelsInAMinute)
+	wanted, whole := labelsOf(first)
+	if whole {
+		every = "all "
 	}
-	return &Caveat{Title: judgeUnchecked, Text: text, Command: d.command("label", first, "--count", strconv.Itoa(wanted)),
-		Button: "Check the judge", Size: labelsTime(wanted, "label"), People: first}
+	text := fmt.Sprintf("%s: no person has %s. Label %s%d %s yourself, about %d minutes%s:", which, known, every, wanted, what,
+		max(wanted/labelsInAMinute, 1), time)
+	return &Caveat{Title: judgeUnchecked, Text: text, Command: d.command("label", first.Stage, "--count", strconv.Itoa(wanted)),
+		Button: "Check the judge", Size: labelsTime(wanted, "label"), People: first.Stage}
 }
 
 // What a reader wants to be able to see: ten points between two lanes, or 60% of wins.
