@@ -154,6 +154,8 @@ func (a *Accounts) fill(cfg *provider.Config, v catalog.Vendor) {
 			cfg.Input, cfg.Output = cmp.Or(cfg.Input, folder+"/input/"), cmp.Or(cfg.Output, folder+"/output/")
 		case "project":
 			cfg.Project = cmp.Or(cfg.Project, value)
+		case "account":
+			cfg.Account = cmp.Or(cfg.Account, value)
 		}
 	}
 }

@@ -232,6 +232,12 @@ func (w *World) Missing(d *plan.Input, p *plan.Plan, name string, rehearsal Rehe
 			if what, hint := w.KeyProblem(k, name); what != "" {
 				problems.Add(d.Study.At, hint, "%s: %s cannot run", what, k.Users())
 			}
+			batch := slices.ContainsFunc(p.Parts, func(part plan.Part) bool {
+				return part.Lane.Provider == k.Provider && part.Mode == assay.ModeBatch
+			})
+			if what, hint := plan.Lacks(d, k.Provider, batch, w.IsSet); what != "" {
+				problems.Add(d.Study.At, hint, "%s: %s cannot run", what, k.Users())
+			}
 		}
 		w.checkNotify(d.Study, &problems)
 	}

@@ -65,6 +65,32 @@ func TestKeysAndProgramsThatAreMissingKeepAStudyFromBeingRun(t *testing.T) {
 	}
 }
 
+// TestAProviderThatNeedsMoreThanAKeyKeepsAStudyFromBeingRun: an open run that can never be sent would be in the way of the next one.
+func TestAProviderThatNeedsMoreThanAKeyKeepsAStudyFromBeingRun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, strings.ReplaceAll(smallStudy, "openai/gpt-4.1-mini", "vertex/gemini-2.5-flash"))
+	for _, c := range []struct{ env, lacks, hint string }{
+		{"", "Vertex AI needs the project, the region, the bucket or gs:// folder for files", "project: …, location: …, input: gs://…"},
+		{"GOOGLE_CLOUD_PROJECT REGION", "Vertex AI needs the bucket or gs:// folder for files: lane", "or set BUCKET_NAME"},
+		{"BUCKET_NAME", "", ""},
+	} {
+		for _, name := range strings.Fields(c.env) {
+			r.env[name] = "mine"
+		}
+		_, warned, err := r.world.ReadStudy(r.ctx, "study.yaml", StudyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := r.wanted(StudyOptions{Running: true}, snapshot.Settings{})
+		for _, p := range []assay.Problems{warned, r.world.Missing(want.Input, want.Plan, want.File, false)} {
+			if told := strings.Contains(p.Error(), "Vertex AI needs"); told != (c.lacks != "") || !strings.Contains(p.Error(), c.lacks) ||
+				!strings.Contains(p.Error(), c.hint) {
+				t.Errorf("with %q: %v", c.env, p)
+			}
+		}
+	}
+}
+
 func TestPricesOfAFileLieOverTheCatalogue(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)

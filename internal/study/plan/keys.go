@@ -49,3 +49,34 @@ func (d *Input) Keys(keySet func(name string) bool) []Key {
 	}
 	return keys
 }
+
+// Lacks names the settings besides a key that a provider needs and that neither the study nor the environment has, and how to give
+// them; batch: those that only batches need, too. Empty: there is nothing.
+func Lacks(d *Input, name string, batch bool, isSet func(name string) bool) (what, hint string) {
+	p, _ := d.Study.Providers.Find(name)
+	kind, _ := d.Catalog.Kind(name, p.Kind, p.BaseURL)
+	v, _ := d.Catalog.Vendor(kind)
+	given := map[string]string{"project": p.Project, "location": p.Location, "account": p.Account, "role": p.Role}
+	var titles, keys, env []string
+	for _, s := range v.Settings {
+		variable, named := strings.CutPrefix(given[s.Name], "${")
+		has := given[s.Name] != "" && (!named || isSet(strings.TrimSuffix(variable, "}")))
+		if s.Name == "bucket" {
+			has = p.Input != "" && p.Output != ""
+		}
+		if has || s.Batch && !batch || slices.ContainsFunc(s.Env, isSet) {
+			continue
+		}
+		titles, env = append(titles, s.What), append(env, s.Env[0])
+		if s.Name == "bucket" {
+			keys = append(keys, "input: "+s.Scheme+"…", "output: "+s.Scheme+"…")
+		} else {
+			keys = append(keys, s.Name+": …")
+		}
+	}
+	if len(titles) == 0 {
+		return "", ""
+	}
+	return v.Title + " needs " + strings.Join(titles, ", "),
+		"providers: {" + name + ": {" + strings.Join(keys, ", ") + "}}, or set " + strings.Join(env, ", ")
+}

@@ -43,9 +43,17 @@ func Study(in *plan.Input, keySet func(name string) bool) assay.Problems {
 // checker holds a study against its catalogue and the columns of its inputs.
 type checker struct{ *plan.Input }
 
-// checkKeys warns of API keys that are not set.
+// checkKeys warns of API keys, and of what else providers need, that are not set.
 func (d checker) checkKeys(keySet func(name string) bool, problems *assay.Problems) {
 	for _, k := range d.Keys(keySet) {
+		batch := slices.ContainsFunc(d.Study.Stages, func(st study.Stage) bool {
+			return slices.ContainsFunc(d.uses(&st), func(l *study.Lane) bool {
+				return l.Provider == k.Provider && d.Mode(&st, l) == assay.ModeBatch
+			})
+		})
+		if what, hint := plan.Lacks(d.Input, k.Provider, batch, keySet); what != "" {
+			problems.Warn(d.Study.At, hint, "%s: %s cannot run", what, k.Users())
+		}
 		if k.Set || k.Optional {
 			continue
 		}
