@@ -13,45 +13,62 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
+// rows is what the files under data/ say.
+type rows struct {
+	APIs        []api
+	Vendors     []Vendor
+	Families    []Family
+	Models      []Model
+	Prices      []PriceRow
+	Callable    []toolRule
+	Guesses     guesses
+	MediaRules  []mediaRule
+	MediaLimits []mediaLimits
+}
+
 // Load reads a catalogue from the files under data/ and checks every row.
 func Load(files fs.FS) (*Catalog, error) {
-	c := &Catalog{}
-	apis, err := readRows[api](files, "data/apis.yaml")
+	r, err := read(files)
 	if err != nil {
 		return nil, err
 	}
-	if c.vendors, err = readRows[Vendor](files, "data/vendors.yaml"); err != nil {
-		return nil, err
-	}
-	for i := range c.vendors {
-		c.vendors[i].boundJobs()
-	}
-	if c.families, err = readFolder[Family](files, "data/families"); err != nil {
-		return nil, err
-	}
-	if c.models, err = readFolder[Model](files, "data/models"); err != nil {
-		return nil, err
-	}
-	if c.rows, err = readRows[PriceRow](files, "data/prices.yaml"); err != nil {
-		return nil, err
-	}
-	if c.callable, err = readRows[toolRule](files, "data/tools.yaml"); err != nil {
-		return nil, err
-	}
-	if err := readFile(files, "data/output.yaml", &c.guesses); err != nil {
-		return nil, err
-	}
-	if err := c.loadMedia(files); err != nil {
-		return nil, err
-	}
-	c.apis = make(map[string]api, len(apis))
-	for _, a := range apis {
-		c.apis[a.Name] = a
-	}
-	if err := c.index(); err != nil {
+	c, err := r.catalog()
+	if err != nil {
 		return nil, err
 	}
 	return c, c.check()
+}
+
+func read(files fs.FS) (r rows, err error) {
+	for _, part := range []struct {
+		name string
+		into any
+	}{
+		{"data/apis.yaml", &r.APIs}, {"data/vendors.yaml", &r.Vendors}, {"data/prices.yaml", &r.Prices}, {"data/tools.yaml", &r.Callable},
+		{"data/output.yaml", &r.Guesses}, {"data/media/tokens.yaml", &r.MediaRules}, {"data/media/limits.yaml", &r.MediaLimits},
+	} {
+		if err := readFile(files, part.name, part.into); err != nil {
+			return r, err
+		}
+	}
+	if r.Families, err = readFolder[Family](files, "data/families"); err != nil {
+		return r, err
+	}
+	r.Models, err = readFolder[Model](files, "data/models")
+	return r, err
+}
+
+// catalog makes the rows findable.
+func (r *rows) catalog() (*Catalog, error) {
+	c := &Catalog{vendors: r.Vendors, families: r.Families, models: r.Models, rows: r.Prices, guesses: r.Guesses, callable: r.Callable,
+		mediaRules: r.MediaRules, mediaLimits: r.MediaLimits, apis: make(map[string]api, len(r.APIs))}
+	for i := range c.vendors {
+		c.vendors[i].boundJobs()
+	}
+	for _, a := range r.APIs {
+		c.apis[a.Name] = a
+	}
+	return c, c.index()
 }
 
 // mostInJob bounds the requests of a job where its vendor allows more, or any number: what settles a job holds all its keys in memory.
@@ -71,19 +88,13 @@ func readFolder[T any](files fs.FS, folder string) ([]T, error) {
 	}
 	var all []T
 	for _, name := range names {
-		rows, err := readRows[T](files, name)
-		if err != nil {
+		var rows []T
+		if err := readFile(files, name, &rows); err != nil {
 			return nil, err
 		}
 		all = append(all, rows...)
 	}
 	return all, nil
-}
-
-func readRows[T any](files fs.FS, name string) ([]T, error) {
-	var rows []T
-	err := readFile(files, name, &rows)
-	return rows, err
 }
 
 func readFile(files fs.FS, name string, into any) error {

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 
@@ -24,14 +23,6 @@ type mediaLimits struct {
 	media.Limits `yaml:",inline"`
 	Date         Date   `yaml:"date"`
 	Source       string `yaml:"source"`
-}
-
-func (c *Catalog) loadMedia(files fs.FS) (err error) {
-	if c.mediaRules, err = readRows[mediaRule](files, "data/media/tokens.yaml"); err != nil {
-		return err
-	}
-	c.mediaLimits, err = readRows[mediaLimits](files, "data/media/limits.yaml")
-	return err
 }
 
 // MediaRule returns how a model counts what it is shown. There is a rule for every name.
