@@ -13,8 +13,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"assay/internal/study/tokens"
 )
 
 var (
@@ -31,15 +29,10 @@ func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(800) // a world holds little and makes much garbage
 	flag.Parse()
-	words, err := tokens.NewCounter()
-	if err != nil {
-		panic(err)
-	}
 	code := m.Run()
 	for _, s := range slots {
 		os.RemoveAll(s.dir)
 	}
-	runtime.KeepAlive(words) // read once for all worlds
 	os.Exit(code)
 }
 

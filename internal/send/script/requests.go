@@ -101,7 +101,7 @@ func (s *Script) maker(ctx context.Context, stage, lane string, mode store.Segme
 		m.guess = learned.Kind(r.Lane)
 	}
 	if err == nil && s.input.Study.Reserve == study.ReserveHigh {
-		m.tokens, err = tokens.NewCounter()
+		m.tokens = tokens.NewCounter()
 	}
 	return m, err
 }

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,7 +26,6 @@ import (
 	"assay/internal/simulator"
 	"assay/internal/simulator/fault"
 	"assay/internal/simulator/minds"
-	"assay/internal/study/tokens"
 )
 
 var (
@@ -42,19 +40,7 @@ var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 // process, since it reads its standard input or runs beside others, is exec assay-process; where PROCESSES is set,
 // every command is one, and it is gone when it ends.
 func TestMain(m *testing.M) {
-	testscript.Main(sparing{m}, map[string]func(){"assay-process": func() { os.Exit(process()) }})
-}
-
-// sparing are the tests with the vocabulary of plans, which is so read once.
-type sparing struct{ *testing.M }
-
-func (s sparing) Run() int {
-	held, err := tokens.NewCounter()
-	if err != nil {
-		panic(err)
-	}
-	defer runtime.KeepAlive(held)
-	return s.M.Run()
+	testscript.Main(m, map[string]func(){"assay-process": func() { os.Exit(process()) }})
 }
 
 // process returns the program as a process of its own.

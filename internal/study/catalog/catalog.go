@@ -1,7 +1,7 @@
 // Package catalog holds dated data about vendors and models: what they take, how it goes to the wire, what it costs.
 //
-// The data are rows in data/*.yaml, each with a date and a source, and packed into rows.json; the code only interprets them. What no row has is
-// unknown: an unknown limit is no problem, an unknown price is never 0.
+// The data are rows in data/*.yaml, each with a date and a source, and packed into rows.json; the code only interprets them.
+// What no row has is unknown: an unknown limit is no problem, an unknown price is never 0.
 package catalog
 
 import (

@@ -2,26 +2,18 @@ package tokens
 
 import (
 	"container/heap"
-	"fmt"
 	"math"
 	"unicode/utf8"
 )
 
 // Counter counts the tokens of texts. It is not safe for concurrent use.
 type Counter struct {
-	words *vocabulary
 	links []link
 	pairs pairs
 }
 
-// NewCounter returns a counter. All counters together take 4 MB as long as one of them is held.
-func NewCounter() (*Counter, error) {
-	words, err := shared.vocabulary()
-	if err != nil {
-		return nil, fmt.Errorf("read the vocabulary of o200k: %w", err)
-	}
-	return &Counter{words: words}, nil
-}
+// NewCounter returns a counter.
+func NewCounter() *Counter { return &Counter{} }
 
 // Count returns the number of tokens in a text. Bytes that are not UTF-8 count as U+FFFD, each on its own.
 func (c *Counter) Count(text string) int {
@@ -49,7 +41,7 @@ type link struct {
 
 // count merges the bytes of a piece pair by pair, always the pair with the lowest rank, and returns how many parts remain.
 func (c *Counter) count(piece []byte) int {
-	if c.words.rank(piece) != noRank {
+	if rankOf(piece) != noRank {
 		return 1
 	}
 	c.links, c.pairs = c.links[:0], c.pairs[:0]
@@ -88,7 +80,7 @@ func (c *Counter) offer(piece []byte, at int32) {
 	if int(l.after) == len(piece) {
 		return
 	}
-	if l.rank = c.words.rank(piece[at:c.links[l.after].after]); l.rank != noRank {
+	if l.rank = rankOf(piece[at:c.links[l.after].after]); l.rank != noRank {
 		heap.Push(&c.pairs, pair{rank: l.rank, at: at})
 	}
 }

@@ -19,12 +19,7 @@ import (
 // Make plans a study. Problems are those of the rows of its inputs; with them there is no plan.
 func Make(ctx context.Context, d *plan.Input, o plan.Options) (*plan.Plan, assay.Problems) {
 	m := &maker{in: d, options: o, plan: &plan.Plan{Study: d.Study.Study, Items: map[string]int{}}, given: map[string]*answers{},
-		walked: map[string]bool{}}
-	var err error
-	if m.tokens, err = tokens.NewCounter(); err != nil {
-		m.problems.Add(assay.Place{}, "", "%s", err)
-		return nil, m.problems
-	}
+		walked: map[string]bool{}, tokens: tokens.NewCounter()}
 	for _, st := range plan.InOrder(d.Study) {
 		m.stage(ctx, st)
 	}
