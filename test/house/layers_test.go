@@ -58,7 +58,7 @@ var layers = map[string]int{
 	"show/cli/shell": 15, "show/cli/quote": 16, "show/cli/ratings": 16, "show/cli/reading": 16, "show/cli/progress": 16,
 	"show/cli/state": 17, "show/cli/driving": 18, "show/cli/planning": 19, "show/cli/batch": 19,
 	"show/cli":  20,
-	"cmd/assay": 21, "scripts/testsum": 18,
+	"cmd/assay": 21, "scripts/testsum": 18, "scripts/catalog": 18,
 	"simulator/dice": 0, "simulator/eyes": 0, "simulator/minds": 1, "simulator/rules": 1, "simulator/spill": 1,
 	"simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,
 	"simulator/rates": 3,

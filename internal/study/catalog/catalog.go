@@ -6,7 +6,6 @@ package catalog
 
 import (
 	_ "embed"
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,13 +36,7 @@ type Catalog struct {
 //go:embed rows.json
 var packed []byte
 
-var builtIn = sync.OnceValues(func() (*Catalog, error) {
-	var r rows
-	if err := json.Unmarshal(packed, &r); err != nil {
-		return nil, err
-	}
-	return r.catalog()
-})
+var builtIn = sync.OnceValues(func() (*Catalog, error) { return Unpack(packed) })
 
 // Default returns the catalogue that is built in.
 func Default() *Catalog {

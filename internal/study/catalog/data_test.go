@@ -69,12 +69,12 @@ func TestABadRowIsRefusedWithItsPlace(t *testing.T) {
 		{"data/families/openai.yaml", "{allow: never}", "{allow: maybe}", `allow "maybe" is not known`},
 		{"data/output.yaml", "date: 2026-11-15", "date: today", "output estimates: date"},
 	} {
-		_, err := catalog.Load(files(t, c.file, c.old, c.text))
+		_, err := catalog.Pack(files(t, c.file, c.old, c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %q: error %v, want %q", c.file, c.text, err, c.want)
 		}
 	}
-	if _, err := catalog.Load(fstest.MapFS{}); err == nil {
+	if _, err := catalog.Pack(fstest.MapFS{}); err == nil {
 		t.Error("no files at all: want an error")
 	}
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,17 +27,31 @@ type rows struct {
 	MediaLimits []mediaLimits
 }
 
-// Load reads a catalogue from the files under data/ and checks every row.
-func Load(files fs.FS) (*Catalog, error) {
+// Pack reads the files under data/, checks every row, and returns all of them as Default reads them.
+func Pack(files fs.FS) ([]byte, error) {
 	r, err := read(files)
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.catalog()
+	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
-	return c, c.check()
+	text = append(text, '\n')
+	c, err := Unpack(text)
+	if err != nil {
+		return nil, err
+	}
+	return text, c.check()
+}
+
+// Unpack returns the catalogue of packed rows.
+func Unpack(text []byte) (*Catalog, error) {
+	var r rows
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("read packed catalogue: %w", err)
+	}
+	return r.catalog()
 }
 
 func read(files fs.FS) (r rows, err error) {

@@ -66,7 +66,11 @@ func (g Guide) Catalog(t testing.TB) *catalog.Catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalog.Load(files)
+	text, err := catalog.Pack(files)
+	if err != nil {
+		t.Fatalf("the rows of the guide: %v", err)
+	}
+	c, err := catalog.Unpack(text)
 	if err != nil {
 		t.Fatalf("the rows of the guide: %v", err)
 	}
