@@ -128,9 +128,6 @@ func (c *newcomer) typeIt(command string) (int, string) {
 	case sends && !slices.Contains(args, "--yes") && !slices.Contains(args, "-y"):
 		args = append(args, "--yes")
 	}
-	if args[0] == "run" && slices.Contains(args, "--rehearse") { // which answer comes first and lets a canary go is a matter of time
-		args = append(args, "--no-canary")
-	}
 	var out bytes.Buffer
 	w := worldIn(c.dir, &out, &out, args...)
 	w.Env, w.Timing, w.Terminal = func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }, hurry,

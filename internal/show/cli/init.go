@@ -10,6 +10,7 @@ import (
 
 	"assay/examples"
 	"assay/internal/assay"
+	"assay/internal/find/results"
 	"assay/internal/show/cli/shell"
 )
 
@@ -104,11 +105,17 @@ func copyExample(w *shell.World, dir string, from fs.FS) error {
 	return w.Say(fmt.Sprintf("wrote %s and %s\n%s", study, assay.Count(len(files)-1, "more file"), nextSteps(study)))
 }
 
-// nextSteps returns what to type when a study was written: its folder names it.
-func nextSteps(study string) string {
+// called returns how a study that was written is typed: its folder names it.
+func called(study string) string {
 	if dir, name := filepath.Split(study); dir != "" && name == "study.yaml" {
 		study = filepath.Clean(dir)
 	}
+	return results.ShellWord(study)
+}
+
+// nextSteps returns what to type when a study was written.
+func nextSteps(study string) string {
+	study = called(study)
 	return fmt.Sprintf("\nNext:\n  assay run %s --rehearse   plays it against the simulator, free of charge\n"+
 		"  assay plan %s             shows what would be sent, and its price\n", study, study)
 }

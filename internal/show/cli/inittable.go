@@ -83,6 +83,10 @@ func writeFromTable(ctx context.Context, w *shell.World, dir string, f tableFlag
 	if err := w.Disk.WriteNew(study, d.YAML); err != nil {
 		return fmt.Errorf("write the study: %w", err)
 	}
+	if len(d.Left) > 0 {
+		return w.Say(fmt.Sprintf("wrote %s: %s\nIt lacks %s.\n\nNext: correct the model in it, or say `unpriced: allow`, then type:\n"+
+			"  assay check %s\n", study, aboutTable(t), strings.Join(d.Left, "; "), called(study)))
+	}
 	return w.Say(fmt.Sprintf("wrote %s: %s\n%s", study, aboutTable(t), nextSteps(study)))
 }
 

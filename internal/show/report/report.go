@@ -46,6 +46,7 @@ type Document struct {
 	Rerun Rerun               // how the study goes on
 
 	Sources  map[string]string  // the input that a stage's questions come from; without one: there are several
+	Drawn    map[string]int     // how many rows of an input are drawn at random; without one: all are asked
 	Pairings map[string]Pairing // by the stage that compares the texts of an input
 
 	Comparing map[string]Comparing // by the stage that ranks by comparisons

@@ -3,7 +3,6 @@ package convert
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -123,6 +122,7 @@ func (t Table) Draft(w World) (*Draft, error) {
 	d.line("\nstages:")
 	d.tableStages(t)
 	d.line("\nbudget: 5 USD    # nothing is sent beyond it")
+	d.ownModels(t)
 	return d.draft("table"), nil
 }
 
@@ -142,32 +142,6 @@ func (d *drafter) questions(t Table) {
 		keys = append(keys, fmt.Sprintf("sample: {n: %d, seed: 1}", t.Sample))
 	}
 	d.line("  questions: {%s}", strings.Join(keys, ", "))
-}
-
-// snapshot is the date at the end of a model's name.
-var snapshot = regexp.MustCompile(`-\d{4}-?\d{2}-?\d{2}$`)
-
-// candidate writes a lane for PROVIDER/MODEL, called after the model unless it has a name.
-func (d *drafter) candidate(id, called string) error {
-	l := &lane{}
-	provider, model, ok := strings.Cut(id, "/")
-	if !ok {
-		return fmt.Errorf("%q is no model: want PROVIDER/MODEL", id)
-	}
-	l.Model = model
-	if called != "" {
-		d.same = map[string]string{} // a judge may be the model of a candidate
-	} else {
-		called = snapshot.ReplaceAllString(model, "")
-	}
-	var err error
-	if l.Name, err = d.fresh(called, "lane"); err != nil {
-		return err
-	}
-	if !d.lane(l, provider) {
-		return errors.New(d.left[len(d.left)-1])
-	}
-	return nil
 }
 
 // tableStages writes the stages that answer what a table is for.

@@ -63,7 +63,7 @@ func Of(ctx context.Context, r *results.Reader, run store.Run, o Options) (*repo
 		Study: run.Study, Description: st.Description, Run: run.ID, Standing: is,
 		Rehearsal: r.Rehearsal, Note: run.Note, By: run.By, Created: run.Created, Closed: run.Closed, Report: found.Report,
 		Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings, Nouns: nounsOf(st), Reads: readsOf(st), Stages: stageFacts(st),
-		Pairings: pairingsOf(st), Sources: sourcesOf(st),
+		Pairings: pairingsOf(st), Sources: sourcesOf(st), Drawn: drawnOf(st),
 		Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
 	}
 	if err := priceOne(ctx, r, run, d.Spend, segments); err != nil {

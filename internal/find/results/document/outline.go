@@ -36,7 +36,7 @@ func Outline(ctx context.Context, r *results.Reader, found *findings.Findings) (
 		Study:    run.Study, Description: st.Description, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed,
 		Report: found.Report, Gates: found.Gates, Budget: run.Budget, Lanes: laneFacts(st, lanes, nil),
 		Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st), Reads: readsOf(st), Pairings: pairingsOf(st),
-		Sources: sourcesOf(st),
+		Sources: sourcesOf(st), Drawn: drawnOf(st),
 	}
 	if err := priceOne(ctx, r, run, d.Spend, segments); err != nil {
 		return nil, err
@@ -92,6 +92,17 @@ func sourcesOf(st *study.Study) map[string]string {
 	for i := range st.Stages {
 		if name := RootInput(st, &st.Stages[i]); name != "" && results.GivesVerdicts(&st.Stages[i]) {
 			out[st.Stages[i].Name] = name
+		}
+	}
+	return out
+}
+
+// drawnOf returns how many rows are drawn of the inputs that a sample is drawn of.
+func drawnOf(st *study.Study) map[string]int {
+	out := map[string]int{}
+	for _, e := range st.Inputs {
+		if e.Value.Sample != nil {
+			out[e.Name] = e.Value.Sample.N
 		}
 	}
 	return out

@@ -136,6 +136,11 @@ func (f resultFlags) printJudgements(ctx context.Context, w *shell.World, table 
 			return err
 		}
 	}
+	if s.n == 0 {
+		if err := f.possible(ctx, table); err != nil {
+			return err
+		}
+	}
 	s.say(w)
 	if f.json || f.wide || t.Len() == 0 {
 		return nil

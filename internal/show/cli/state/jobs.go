@@ -18,6 +18,7 @@ import (
 	"assay/internal/send/batchrun"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/cli/term"
+	"assay/internal/study/catalog"
 )
 
 type jobsFlags struct {
@@ -77,6 +78,9 @@ func listJobs(ctx context.Context, w *shell.World, f jobsFlags, paths []string) 
 		return err
 	}
 	defer closeAll(homes)
+	if err := cmp.Or(knownStudy(ctx, homes, f.filter.Study), f.knownProvider(ctx, homes)); err != nil {
+		return err
+	}
 	filters, err := f.filters(ctx, homes)
 	if err != nil {
 		return err
@@ -121,6 +125,34 @@ func (f *jobsFlags) jobHomes(ctx context.Context, w *shell.World, paths []string
 	}
 	h, err := f.home.OpenHome(ctx, w, f.rehearsal)
 	return []listedHome{{at: h}}, err
+}
+
+// knownProvider wants a provider that has made a job here, or that everybody knows. A study may have its own.
+func (f *jobsFlags) knownProvider(ctx context.Context, homes []listedHome) error {
+	name := f.filter.Provider
+	if _, known := catalog.Default().Vendor(name); name == "" || known || f.others {
+		return nil
+	}
+	var have []string
+	for _, h := range homes {
+		jobs, err := h.at.Ledger.Pages.JobsPage(ctx, store.JobFilter{}, 0)
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			if j.Provider == name {
+				return nil
+			}
+			if !slices.Contains(have, j.Provider) {
+				have = append(have, j.Provider)
+			}
+		}
+	}
+	hint := assay.Choices(name, have)
+	if len(have) == 0 {
+		hint = "there are no jobs yet"
+	}
+	return shell.Usage(hint, "--provider: no job is at a provider %q", name)
 }
 
 // filters returns what is listed of each home. A run is in one of them.

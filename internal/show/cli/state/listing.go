@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,6 +127,32 @@ func closeAll(homes []listedHome) {
 	for _, h := range homes {
 		h.at.Close()
 	}
+}
+
+// knownStudy wants a study that a run is of. Where no run is, there is nothing to list of any.
+func knownStudy(ctx context.Context, homes []listedHome, name string) error {
+	if name == "" {
+		return nil
+	}
+	var have []string
+	for _, h := range homes {
+		all, err := h.at.Ledger.Reader.Runs(ctx, "")
+		if err != nil {
+			return err
+		}
+		for _, r := range all {
+			if r.Study == name {
+				return nil
+			}
+			if !slices.Contains(have, r.Study) {
+				have = append(have, r.Study)
+			}
+		}
+	}
+	if len(have) == 0 {
+		return nil
+	}
+	return shell.Usage(shell.NearOrAll(name, have), "--study: no run is of a study %q", name)
 }
 
 // list prints a list once, or with --watch again after every change until nothing in it is open. Draw writes it whole.

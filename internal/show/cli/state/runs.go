@@ -79,6 +79,9 @@ func listRuns(ctx context.Context, w *shell.World, f runsFlags, paths []string) 
 		return err
 	}
 	defer closeAll(homes)
+	if err := knownStudy(ctx, homes, f.filter.Study); err != nil {
+		return err
+	}
 	f.filter.Limit = f.limit
 	noted := false
 	return f.list(ctx, w, func(out io.Writer) (open bool, err error) {

@@ -423,6 +423,11 @@ func TestCaveatsSayWhatToType(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
 	}
+	d.Drawn = map[string]int{"questions": 6}
+	drawn := "First raise `sample` of input `questions`, now 6, in s.yaml, then type (answers are kept): assay run s.yaml --home h"
+	if said := text(words.Summarise(d)); !strings.Contains(said, drawn) {
+		t.Errorf("it does not say %q:\n%s", drawn, said)
+	}
 	d.Rerun.Limit, d.Rerun.Whole = 6, "assay run s.yaml"
 	want := "The run asks about the first 6 of each input alone. All of them; answers are kept: assay run s.yaml --home h"
 	if !strings.Contains(text(words.Summarise(d)), want) {

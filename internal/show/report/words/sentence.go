@@ -121,6 +121,9 @@ func (d document) more(stage string) (text, command string) {
 		return d.again(text), d.Rerun.Whole + d.Where
 	case from == "":
 		return d.edited("add rows to the `inputs`"), d.Rerun.Command + d.Where
+	case d.Drawn[from] > 0:
+		change := fmt.Sprintf("raise `sample` of input `%s`, now %s,", from, assay.Thousands(d.Drawn[from]))
+		return d.edited(change), d.Rerun.Command + d.Where
 	default:
 		return d.edited(fmt.Sprintf("add rows to input `%s`", from)), d.Rerun.Command + d.Where
 	}
