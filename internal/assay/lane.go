@@ -58,10 +58,25 @@ type Params struct {
 	N          int        `json:",omitempty"` // answers to one request; 0: one
 	Logprobs   int        `json:",omitempty"` // likeliest tokens of each place, with their probabilities; 0: none
 
+	ServerTools ServerTools `json:",omitzero"` // that the provider runs for an answer
+
 	Headers map[string]string `json:",omitempty"` // of its provider's calls: they change what a request means there
 
 	Extra map[string]json.RawMessage // further body fields, sent as they are
 }
+
+// ServerTools are tools that a provider runs while its model answers. One that is nil is not given.
+type ServerTools struct {
+	WebSearch *ServerTool `json:"web_search,omitempty"`
+}
+
+// ServerTool is one of them.
+type ServerTool struct {
+	MaxUses int `json:"max_uses,omitempty"` // calls of it for an answer; 0: as many as the model likes
+}
+
+// Any reports whether one is given.
+func (s ServerTools) Any() bool { return s != ServerTools{} }
 
 // Thinking is a lane's wish for extended thinking. The zero value leaves the provider's default.
 type Thinking struct {

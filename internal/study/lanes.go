@@ -71,6 +71,7 @@ type LaneKeys struct {
 	Schema      RawSchema           `json:"schema,omitzero" jsonschema:"JSON Schema of the answer"`
 	ServiceTier string              `json:"service_tier,omitempty"`
 	Logprobs    int                 `json:"logprobs,omitempty" jsonschema:"tell how likely each token was, and so many likely ones beside it (1 to 20)"`
+	ServerTools ServerTools         `json:"server_tools,omitzero" jsonschema:"tools that the provider runs for an answer"`
 	API         API                 `json:"api,omitempty" jsonschema:"chat or responses, where a provider has both"`
 	Extra       decode.Ordered[Any] `json:"extra,omitempty" jsonschema:"further body fields, sent as they are"`
 	Mode        Mode                `json:"mode,omitempty"`

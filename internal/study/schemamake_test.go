@@ -156,6 +156,8 @@ func (g *schemas) unions() {
 	put[RawSchema](g, &jsonschema.Schema{Types: []string{"string", "object"}})
 	put[RawArguments](g, of("object"))
 	put[ToolChoice](g, anyOf(enum("auto", "none", "any"), infer[toolChoiceMap](g)))
+	put[ServerTool](g, anyOf(of("boolean"), infer[serverToolMap](g)))
+	put[ServerTools](g, infer[serverToolsMap](g))
 	put[Thinking](g, &jsonschema.Schema{Types: []string{"string", "integer", "boolean"}})
 	put[Of](g, anyOf(enum("last", "first", "each", "conversation"), of("integer")))
 	put[Labels](g, anyOf(names, &jsonschema.Schema{Type: "object", AdditionalProperties: of("number")}))

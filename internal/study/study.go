@@ -121,6 +121,7 @@ type PriceRow struct {
 	CacheWrite *float64 `json:"cache_write,omitempty"`
 	Output     *float64 `json:"output,omitempty"`
 	Batch      *float64 `json:"batch,omitempty" jsonschema:"factor on batch requests, such as 0.5"`
+	Search     *float64 `json:"search,omitempty" jsonschema:"a thousand web searches that the provider makes"`
 }
 
 // Analysis is a computation over a stage's verdicts.

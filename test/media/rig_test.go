@@ -41,6 +41,7 @@ type bench struct {
 
 	mu      sync.Mutex
 	live    map[string]bodies.Usage // billed for live answers, by provider
+	charges []simulator.Charge      // the same, one by one
 	betas   []string                // of calls that ask for one
 	uploads map[string]int          // calls that uploaded files which are no lines of requests, by provider
 }
@@ -54,6 +55,7 @@ func newBench(t *testing.T) *bench {
 		sum := b.live[c.Provider]
 		sum.Add(c.Usage)
 		b.live[c.Provider] = sum
+		b.charges = append(b.charges, c)
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -198,9 +198,7 @@ func (d *Decoder) readGenerate(v jsontext.Value) assay.Outcome {
 			d.addText(d.text(part.Get("text")))
 		}
 	}
-	for range c.Get("groundingMetadata").Get("webSearchQueries").All() {
-		o.Usage.Tools.Searches++
-	}
+	o.Usage.Tools = grounded(c.Get("groundingMetadata"))
 	o.Text, o.Thoughts = d.flush("")
 	o.Likely = likely.Generate(c.Get("logprobsResult"))
 	if o.Text != "" && o.Usage.Output == o.Usage.Reasoning {
@@ -208,6 +206,17 @@ func (d *Decoder) readGenerate(v jsontext.Value) assay.Outcome {
 	}
 	o.Finish = d.same(&d.finish, c.Get("finishReason"))
 	return ended(o, generateStop(o.Finish))
+}
+
+// grounded returns how often an answer searched the web. What rests on pages and names no search was billed for we do not know how many.
+func grounded(v jsontext.Value) (t assay.ToolCalls) {
+	for range v.Get("webSearchQueries").All() {
+		t.Searches++
+	}
+	if t.Searches == 0 && v.Get("groundingChunks").First().Present() {
+		t.Other = 1
+	}
+	return t
 }
 
 func generateStop(finish string) stop {

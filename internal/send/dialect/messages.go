@@ -203,7 +203,7 @@ func (d *Decoder) readMessages(v jsontext.Value) assay.Outcome {
 	}
 	content := v.Get("content")
 	d.addText(d.text(content))
-	ran := int64(0)
+	ran, found := int64(0), int64(0)
 	for block := range content.All() {
 		switch string(d.bytes(block.Get("type"))) {
 		case "text":
@@ -216,7 +216,14 @@ func (d *Decoder) readMessages(v jsontext.Value) assay.Outcome {
 			if strings.HasSuffix(d.text(block.Get("name")), "code_execution") {
 				ran++
 			}
+		case "web_search_tool_result":
+			if block.Get("content").Is(jsontext.Array) { // else it is an error, which costs nothing
+				found++
+			}
 		}
+	}
+	if used := v.Get("usage").Get("server_tool_use"); !used.Get("web_search_requests").Present() {
+		o.Usage.Tools.Searches = found
 	}
 	if fetched := (&counts{}).of(v.Get("usage").Get("server_tool_use").Get("web_fetch_requests")); fetched+o.Usage.Tools.Searches == 0 {
 		o.Usage.Tools.Other = ran // code is free beside the web, and else billed by time

@@ -34,6 +34,9 @@ func TestParametersStandInTheirPlace(t *testing.T) {
 	gemBudget := assay.Wire{Dialect: assay.DialectGenerate, Thinking: assay.ThinkingWireGemBudget}
 	gemLevel := assay.Wire{Dialect: assay.DialectGenerate, Thinking: assay.ThinkingWireGemLevel}
 	ollama := assay.Wire{Dialect: assay.DialectOllama, Thinking: assay.ThinkingWireThink}
+	search := func(most int) assay.ServerTools {
+		return assay.ServerTools{WebSearch: &assay.ServerTool{MaxUses: most}}
+	}
 	schema := json.RawMessage(`{"type":"object"}`)
 	with := func(w assay.Wire, change func(*assay.Wire)) assay.Wire {
 		change(&w)
@@ -90,6 +93,15 @@ func TestParametersStandInTheirPlace(t *testing.T) {
 		{"Gemini's level by the name of effort", gemLevel, assay.Params{Effort: "minimal"},
 			g + `,"generationConfig":{"thinkingConfig":{"thinkingLevel":"MINIMAL"}}`},
 		{"Gemini without parameters", gemLevel, assay.Params{}, g},
+		{"Claude searches the web", adaptive, assay.Params{MaxTokens: 9, ServerTools: search(3)},
+			q + `,"max_tokens":9,"tools":[{"type":"web_search_20260318","name":"web_search","allowed_callers":["direct"],"max_uses":3}]`},
+		{"Claude searches and calls", adaptive,
+			assay.Params{MaxTokens: 9, ServerTools: search(0), Tools: []assay.Tool{{Name: "f"}}},
+			q + `,"max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object","properties":{}}},` +
+				`{"type":"web_search_20260318","name":"web_search","allowed_callers":["direct"]}]`},
+		{"OpenAI searches the web", assay.Wire{Dialect: assay.DialectResponses}, assay.Params{ServerTools: search(2)},
+			`"input":[{"role":"user","content":"Q"}],"tools":[{"type":"web_search"}],"max_tool_calls":2`},
+		{"Gemini searches the web", gemLevel, assay.Params{ServerTools: search(0)}, g + `,"tools":[{"googleSearch":{}}]`},
 		{"Gemini's config of the study's own", gemLevel,
 			assay.Params{Extra: map[string]json.RawMessage{"generationConfig": []byte(`{"seed":1}`)}},
 			g + `,"generationConfig":{"seed":1}`},
@@ -121,6 +133,7 @@ func TestWhatHasNoPlaceIsRefusedAndNotDropped(t *testing.T) {
 	wire := func(d assay.Dialect, t assay.ThinkingWire) assay.Wire { return assay.Wire{Dialect: d, Thinking: t} }
 	chat, responses := wire(assay.DialectChat, ""), wire(assay.DialectResponses, "")
 	messages, generate, ollama := wire(assay.DialectMessages, ""), wire(assay.DialectGenerate, ""), wire(assay.DialectOllama, "")
+	search := assay.ServerTools{WebSearch: &assay.ServerTool{MaxUses: 1}}
 	object := assay.Wire{Dialect: assay.DialectMessages, Schema: assay.SchemaWireJSONObject}
 	strict := func(d assay.Dialect) assay.Wire { return assay.Wire{Dialect: d, Schema: assay.SchemaWireStrict} }
 	for _, c := range []struct {
@@ -132,6 +145,10 @@ func TestWhatHasNoPlaceIsRefusedAndNotDropped(t *testing.T) {
 		{responses, assay.Params{Stop: []string{"x"}}, "no place for stop"},
 		{responses, assay.Params{Seed: ptr(int64(1))}, "no place for seed"},
 		{messages, assay.Params{MaxTokens: 9, Seed: ptr(int64(1))}, "no place for seed"},
+		{chat, assay.Params{ServerTools: search}, "no place for server_tools"},
+		{ollama, assay.Params{ServerTools: search}, "no place for server_tools"},
+		{assay.Wire{Dialect: assay.DialectConverse}, assay.Params{ServerTools: search}, "no place for server_tools"},
+		{generate, assay.Params{ServerTools: search}, "no place for max_uses of web_search"},
 		{messages, assay.Params{}, "needs max_tokens"},
 		{messages, assay.Params{MaxTokens: 9, Thinking: level}, "no place for thinking"},
 		{object, assay.Params{MaxTokens: 9, Schema: []byte(`{}`)}, "no place for JSON without a schema"},

@@ -29,6 +29,9 @@ func (w *body) writeResponses() error {
 	w.seed("")
 	w.responsesText()
 	w.chatTools()
+	if search := w.params.ServerTools.WebSearch; search != nil && search.MaxUses > 0 {
+		w.number("max_tool_calls", int64(search.MaxUses))
+	}
 	w.several("", "top_logprobs")
 	if w.params.Logprobs > 0 {
 		w.field("include")

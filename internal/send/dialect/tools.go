@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
@@ -39,21 +40,51 @@ func (w *body) chatTools() {
 }
 
 func (w *body) functions(flat bool) {
-	if tools := w.params.Tools; len(tools) > 0 {
-		w.value("tools", func(p *parts.Writer) { p.Functions(tools, flat) })
+	if tools, own := w.params.Tools, w.serverTools(); len(tools)+len(own) > 0 {
+		w.value("tools", func(p *parts.Writer) { p.Functions(tools, flat, own) })
 	}
 }
 
 // messagesTools writes tools, and a choice that says whether several may be called at once.
 func (w *body) messagesTools() {
 	tools, c := w.params.Tools, w.params.ToolChoice
-	if len(tools) > 0 {
-		w.value("tools", func(p *parts.Writer) { p.MessagesTools(tools) })
+	if own := w.serverTools(); len(tools)+len(own) > 0 {
+		w.value("tools", func(p *parts.Writer) { p.MessagesTools(tools, own) })
 	}
 	one := w.oneAtATime()
 	if c.Mode != "" || one {
 		w.value("tool_choice", func(p *parts.Writer) { p.MessagesChoice(c, one) })
 	}
+}
+
+// serverTools returns the tools that the provider runs, as elements of the list of tools.
+func (w *body) serverTools() (all []string) {
+	search := w.params.ServerTools.WebSearch
+	if search == nil {
+		return nil
+	}
+	switch w.wire.Dialect {
+	case assay.DialectResponses: // max_tool_calls bounds it
+		return []string{`{"type":"web_search"}`}
+	case assay.DialectMessages: // called directly: newer ones else run inside code, which some models have not
+		return []string{`{"type":"web_search_20260318","name":"web_search","allowed_callers":["direct"]` +
+			bounded(`,"max_uses":`, search.MaxUses) + `}`}
+	case assay.DialectGenerate:
+		if search.MaxUses > 0 {
+			w.fail(noPlace("max_uses of web_search"))
+		}
+		return []string{`{"googleSearch":{}}`}
+	}
+	w.fail(noPlace("server_tools"))
+	return nil
+}
+
+// bounded returns a member with a bound, where there is one.
+func bounded(name string, most int) string {
+	if most == 0 {
+		return ""
+	}
+	return name + strconv.Itoa(most)
 }
 
 // oneAtATime reports whether no two tools may be called at once.
@@ -71,8 +102,8 @@ func (w *body) noSwitch() {
 func (w *body) generateTools() {
 	w.noSwitch()
 	tools, c := w.params.Tools, w.params.ToolChoice
-	if len(tools) > 0 {
-		w.value("tools", func(p *parts.Writer) { p.GenerateTools(tools) })
+	if own := w.serverTools(); len(tools)+len(own) > 0 {
+		w.value("tools", func(p *parts.Writer) { p.GenerateTools(tools, own) })
 	}
 	strict := slices.ContainsFunc(tools, func(t assay.Tool) bool { return t.Strict != nil && *t.Strict })
 	if c.Mode != "" || strict {
@@ -83,6 +114,7 @@ func (w *body) generateTools() {
 // converseTools writes tools. That none is to be called has no word there: they are left out.
 func (w *body) converseTools() {
 	w.noSwitch()
+	w.serverTools() // it has none
 	tools, c := w.params.Tools, w.params.ToolChoice
 	switch {
 	case c.Mode == assay.ToolNone && w.called():

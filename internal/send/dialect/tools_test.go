@@ -29,9 +29,17 @@ func TestCallsOfAProvidersToolsAreCounted(t *testing.T) {
 		{"Gemini", assay.DialectGenerate, `{"candidates": [{"content": {"parts": [{"text": "a"}]}, "groundingMetadata":
 			{"webSearchQueries": ["one", "two"]}}], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 5}}`,
 			assay.ToolCalls{Searches: 2}},
+		{"Anthropic, not counted", assay.DialectMessages, `{"content": [
+			{"type": "server_tool_use", "name": "web_search"}, {"type": "web_search_tool_result", "content": [{"title": "p"}]},
+			{"type": "server_tool_use", "name": "web_search"}, {"type": "web_search_tool_result",
+				"content": {"type": "web_search_tool_result_error", "error_code": "unavailable"}},
+			{"type": "text", "text": "a"}], ` + usage + `}}`, assay.ToolCalls{Searches: 1}},
+		{"Gemini, not counted", assay.DialectGenerate, `{"candidates": [{"content": {"parts": [{"text": "a"}]}, "groundingMetadata":
+			{"groundingChunks": [{"web": {"uri": "u"}}]}}], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 5}}`,
+			assay.ToolCalls{Other: 1}},
 	} {
 		var d dialect.Decoder
-		if o := d.Body(c.as, []byte(c.body)); !o.Usage.Known || o.Usage.Tools != c.want {
+		if o := d.Body(c.as, []byte(c.body)); o.Text != "a" || !o.Usage.Known || o.Usage.Tools != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, o.Usage, c.want)
 		}
 	}

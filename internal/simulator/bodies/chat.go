@@ -61,7 +61,7 @@ func (d Chat) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
 	case "json_object":
 		q.JSON = true
 	}
-	if rej := cmp.Or(rd.check(a), sees.end(), q.gptTools(rd)); rej != nil {
+	if rej := cmp.Or(rd.check(a), sees.end(), q.gptTools(rd), q.gptSearch(rd, b, true)); rej != nil {
 		return q, rej
 	}
 	if rej := q.severalChats(b); rej != nil {

@@ -64,6 +64,7 @@ func (d Generate) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection
 		}
 	}
 	q.declarations(b)
+	q.mayUse(b.GetArray("tools"), 0)
 	if len(contents) == 0 {
 		return q, rules.Invalid("", "", "contents is not specified")
 	}
@@ -75,7 +76,7 @@ func (d Generate) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection
 	if rej := q.severalCandidates(either2(b, "generationConfig")); rej != nil {
 		return q, rej
 	}
-	if rej := cmp.Or(rd.check(a), sees.end()); rej != nil {
+	if rej := cmp.Or(rd.check(a), sees.end(), q.geminiSearch()); rej != nil {
 		return q, rej
 	}
 	q.ownMarks()
@@ -167,6 +168,7 @@ func (d Generate) candidate(q *Request, r *Reply, index int) generateCandidate {
 	if r.Text != "" {
 		cand.Content.Parts = append(cand.Content.Parts, generatePart{Text: r.Text})
 	}
+	cand.Grounding = grounding(r)
 	for i, call := range r.Calls {
 		part := generatePart{Call: map[string]any{"name": call.Name, "args": call.Arguments}}
 		if i == 0 && q.Thinks {
@@ -232,6 +234,7 @@ type generateCandidate struct {
 	} `json:"content"`
 	FinishReason string  `json:"finishReason"`
 	Index        int     `json:"index"`
+	Grounding    any     `json:"groundingMetadata,omitempty"`
 	Logprobs     any     `json:"logprobsResult,omitempty"`
 	Average      float64 `json:"avgLogprobs,omitempty"`
 }

@@ -145,8 +145,9 @@ func (d Messages) Write(dst []byte, q *Request, r *Reply) []byte {
 		out.Content = append(out.Content,
 			map[string]any{"type": "thinking", "thinking": r.Thoughts, "signature": dice.Letters(dice.Base62, 64)(r.id)})
 	}
+	out.Content = append(out.Content, searchBlocks(r)...)
 	if r.Text != "" || !r.cut && len(r.Calls) == 0 {
-		out.Content = append(out.Content, map[string]any{"type": "text", "text": r.Text, "citations": nil})
+		out.Content = append(out.Content, textBlocks(r)...)
 	}
 	for i, call := range r.Calls {
 		out.Content = append(out.Content, map[string]any{"type": "tool_use", "id": callID(r, i), "name": call.Name,

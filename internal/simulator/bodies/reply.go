@@ -5,7 +5,6 @@
 package bodies
 
 import (
-	"cmp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,8 +14,6 @@ import (
 	"assay/internal/simulator/eyes"
 	"assay/internal/simulator/minds"
 	"assay/internal/simulator/rules"
-
-	"github.com/valyala/fastjson"
 )
 
 // Reading is where a body is read.
@@ -53,15 +50,6 @@ type Request struct {
 	searches int // of the web that the model may make; 0: none
 }
 
-// mayUse reads which tools of the provider a request allows: of a web search, how often it may be made.
-func (q *Request) mayUse(tools []*fastjson.Value, most int) {
-	for _, t := range tools {
-		if strings.HasPrefix(string(t.GetStringBytes("type")), "web_search") {
-			q.searches = cmp.Or(t.GetInt("max_uses"), most, 3)
-		}
-	}
-}
-
 // Reply is an answer as it is billed.
 type Reply struct {
 	minds.Answer
@@ -85,6 +73,7 @@ type Usage struct {
 	Output    int `json:"output"`
 	Reasoning int `json:"reasoning"`
 	Searches  int `json:"searches,omitempty"` // of the web, by the provider's own tool
+	Searched  int `json:"searched,omitempty"` // answers with searches, however many
 
 	// What models were shown, of the input.
 	Pictures int `json:"pictures,omitempty"`
@@ -101,6 +90,7 @@ func (u *Usage) Add(v Usage) {
 	u.Output += v.Output
 	u.Reasoning += v.Reasoning
 	u.Searches += v.Searches
+	u.Searched += v.Searched
 	u.Pictures += v.Pictures
 	u.Papers += v.Papers
 	u.Sounds += v.Sounds
@@ -264,7 +254,7 @@ func (q *Request) Complete(by minds.Responder, known func(uint64) bool, now time
 	r.Usage.Input = PromptTokens(q)
 	r.Usage.look(q)
 	if q.searches > 0 {
-		r.Usage.Searches = 1 + int(r.id%uint64(q.searches))
+		r.Usage.Searches, r.Usage.Searched = 1+int(r.id%uint64(q.searches)), 1
 	}
 	r.cache(q, known)
 	for i := 1; i < q.n; i++ {

@@ -68,7 +68,7 @@ func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejectio
 		API: "responses", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"),
 		MaxTokens: q.MaxTokens, Effort: q.Effort, EffortField: "reasoning.effort",
 	})
-	if rej = cmp.Or(rej, sees.end()); rej != nil {
+	if rej = cmp.Or(rej, sees.end(), q.gptSearch(rd, b, false)); rej != nil {
 		return q, rej
 	}
 	q.ownMarks()
@@ -95,10 +95,7 @@ func (d Responses) Write(dst []byte, q *Request, r *Reply) []byte {
 		}
 		out.Output = append(out.Output, map[string]any{"id": fmt.Sprintf("rs_%016x", r.id), "type": "reasoning", "summary": summary})
 	}
-	for i := range r.Usage.Searches {
-		out.Output = append(out.Output, map[string]any{"id": fmt.Sprintf("ws_%016x", r.id+uint64(i)), "type": "web_search_call",
-			"status": "completed", "action": map[string]any{"type": "search", "query": "what is it"}})
-	}
+	out.Output = append(out.Output, searchCalls(r)...)
 	status := "completed"
 	if r.cut {
 		status, out.Status, out.CompletedAt = "incomplete", "incomplete", nil

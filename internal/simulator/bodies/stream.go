@@ -163,7 +163,9 @@ func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
 		block, _ := part.(object)
 		grow := func(delta object) { add("content_block_delta", object{"index": i, "delta": delta}) }
 		switch block["type"] {
-		case "tool_use":
+		case "web_search_tool_result":
+			add("content_block_start", object{"index": i, "content_block": block})
+		case "tool_use", "server_tool_use":
 			add("content_block_start", object{"index": i, "content_block": with(block, object{"input": object{}})})
 			for _, p := range pieces(argumentsText(block["input"])) {
 				grow(object{"type": "input_json_delta", "partial_json": p})

@@ -1,9 +1,11 @@
 package bodies
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"assay/internal/assay"
 	"assay/internal/simulator/dice"
@@ -162,4 +164,104 @@ func forcing(q *Request, thinks bool) *rules.Rejection {
 		return rules.Invalid("", "", "Thinking may not be enabled when tool_choice forces tool use.")
 	}
 	return nil
+}
+
+// mayUse reads which tools of the provider a request allows: of a web search, how often it may be made.
+func (q *Request) mayUse(tools []*fastjson.Value, most int) {
+	for _, t := range tools {
+		if strings.HasPrefix(stringOf(t, "type"), "web_search") || either(t, "googleSearch") != nil {
+			q.searches = cmp.Or(t.GetInt("max_uses"), most, 3)
+		}
+	}
+}
+
+// gptSearch returns the rejection of a web search by models and APIs that have none.
+func (q *Request) gptSearch(rd Reading, b *fastjson.Value, chat bool) *rules.Rejection {
+	for i, t := range b.GetArray("tools") {
+		kind := stringOf(t, "type")
+		switch {
+		case rd.Vendor != "openai" && rd.Vendor != "azure":
+		case chat && kind != "function" && kind != "custom":
+			return rules.Invalid(fmt.Sprintf("tools[%d].type", i), "invalid_value",
+				"Invalid value: '%s'. Supported values are: 'function' and 'custom'.", kind)
+		case kind == "web_search" && q.Effort == "minimal":
+			return rules.Invalid("tools", "", "The following tools cannot be used with reasoning.effort 'minimal': web_search.")
+		case kind == "web_search" && strings.HasPrefix(q.Model, "gpt-4.1-nano"):
+			return rules.Invalid("tools", "", "Hosted tool 'web_search' is not supported with %s.", q.Model)
+		}
+	}
+	return nil
+}
+
+// geminiSearch returns the rejection of what does not go beside a search.
+func (q *Request) geminiSearch() *rules.Rejection {
+	switch {
+	case q.searches == 0:
+	case len(q.Tools) > 0:
+		return rules.Invalid("", "", "Tool use with function calling is unsupported")
+	case (q.JSON || q.Schema != nil) && strings.HasPrefix(q.Model, "gemini-2"):
+		return rules.Invalid("", "", "Tool use with a response mime type: 'application/json' is unsupported")
+	}
+	return nil
+}
+
+// queries returns what a reply searched for.
+func (r *Reply) queries() []string {
+	var all []string
+	for i := range r.Usage.Searches {
+		all = append(all, fmt.Sprintf("what is it (%d)", i+1))
+	}
+	return all
+}
+
+// searchBlocks returns the searches of a reply as Anthropic shows them: each call with what it found.
+func searchBlocks(r *Reply) (all []any) {
+	for i, query := range r.queries() {
+		id := fmt.Sprintf("srvtoolu_%016x", r.id+uint64(i))
+		page := map[string]any{"type": "web_search_result", "title": "A page", "url": "https://example.com/" + id,
+			"encrypted_content": "x", "page_age": nil}
+		all = append(all,
+			map[string]any{"type": "server_tool_use", "id": id, "name": "web_search", "input": map[string]any{"query": query}},
+			map[string]any{"type": "web_search_tool_result", "tool_use_id": id, "content": []any{page}})
+	}
+	return all
+}
+
+// textBlocks returns the text of a message: of one that rests on searches in pieces, of which the later ones cite.
+func textBlocks(r *Reply) []any {
+	half := 0
+	if r.Usage.Searches > 0 {
+		for half = len(r.Text) / 2; half > 0 && !utf8.RuneStart(r.Text[half]); half-- {
+		}
+	}
+	if half == 0 {
+		return []any{map[string]any{"type": "text", "text": r.Text, "citations": nil}}
+	}
+	return []any{map[string]any{"type": "text", "text": r.Text[:half]}, map[string]any{"type": "text", "text": r.Text[half:],
+		"citations": []any{map[string]any{"type": "web_search_result_location", "url": "https://example.com/", "title": "A page",
+			"cited_text": "It is so.", "encrypted_index": "x"}}}}
+}
+
+// searchCalls returns the searches of a reply as items of responses, and a page that was opened, which is not billed.
+func searchCalls(r *Reply) (all []any) {
+	call := func(i int, action map[string]any) {
+		all = append(all, map[string]any{"id": fmt.Sprintf("ws_%016x", r.id+uint64(i)), "type": "web_search_call", "status": "completed",
+			"action": action})
+	}
+	for i, query := range r.queries() {
+		call(i, map[string]any{"type": "search", "query": query})
+	}
+	if len(all) > 1 {
+		call(len(all), map[string]any{"type": "open_page", "url": "https://example.com/"})
+	}
+	return all
+}
+
+// grounding returns the searches of an answer as Gemini shows them.
+func grounding(r *Reply) any {
+	if r.Usage.Searches == 0 {
+		return nil
+	}
+	return map[string]any{"webSearchQueries": r.queries(), "searchEntryPoint": map[string]any{"renderedContent": "<div></div>"},
+		"groundingChunks": []any{map[string]any{"web": map[string]any{"uri": "https://example.com/", "title": "example.com"}}}}
 }

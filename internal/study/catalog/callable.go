@@ -8,13 +8,14 @@ import (
 	"assay/internal/assay"
 )
 
-// toolRule lists the features of client tools that some models refuse. Rules add up.
+// toolRule lists the features of tools that some models refuse. Rules add up.
 type toolRule struct {
 	Vendors []string `yaml:"vendors"` // none: all
 	API     string   `yaml:"api"`     // empty: all
 	Models  []string `yaml:"models"`  // patterns; none: all
 	But     []string `yaml:"but"`     // patterns of models that the rule does not hold for
-	Bars    string   `yaml:"bars"`    // tools, forced, batch
+	Effort  string   `yaml:"effort"`  // the only one that the rule holds at; empty: all
+	Bars    string   `yaml:"bars"`    // of the client's tools: tools, forced, batch, beside; of the provider's: server, schema
 	Unless  string   `yaml:"unless"`  // forced choices are taken unless it thinks: quiet
 	What    string   `yaml:"what"`
 	Hint    string   `yaml:"hint"`
@@ -22,8 +23,22 @@ type toolRule struct {
 	Source  string   `yaml:"source"`
 }
 
-// ToolTrouble returns why a lane cannot call tools: not at all, not by force, or not in a batch.
+// ToolTrouble returns why a lane cannot call tools: not at all, not by force, not in a batch, or not beside those of its provider.
 func (c *Catalog) ToolTrouble(lane assay.Lane, vendor string, forced, batch bool) []Issue {
+	return c.toolIssues(lane, vendor, map[string]string{"tools": "tools", "forced": on(forced, "tool_choice"),
+		"batch": on(batch, "tools"), "beside": on(lane.Params.ServerTools.Any(), "tools")})
+}
+
+// on returns a key where it is set.
+func on(set bool, key string) string {
+	if set {
+		return key
+	}
+	return ""
+}
+
+// toolIssues returns what rules say of a lane, where they bar one of these: each with the key to point at.
+func (c *Catalog) toolIssues(lane assay.Lane, vendor string, barred map[string]string) []Issue {
 	v, _ := c.Vendor(vendor)
 	_, name := c.makerOf(v, lane.Model)
 	name = v.plainName(name)
@@ -32,17 +47,13 @@ func (c *Catalog) ToolTrouble(lane assay.Lane, vendor string, forced, batch bool
 		return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, name); return ok })
 	}
 	for _, r := range c.callable {
-		if len(r.Vendors) > 0 && !slices.Contains(r.Vendors, vendor) || r.API != "" && r.API != c.apiOf(v, lane).Name ||
+		if barred[r.Bars] == "" || len(r.Vendors) > 0 && !slices.Contains(r.Vendors, vendor) ||
+			r.API != "" && r.API != c.apiOf(v, lane).Name || r.Effort != "" && r.Effort != lane.Params.Effort ||
 			len(r.Models) > 0 && !fits(r.Models) || fits(r.But) ||
-			r.Bars == "forced" && !forced || r.Bars == "batch" && !batch ||
 			r.Unless == "quiet" && lane.Params.Thinking.Mode != assay.ThinkingTokens {
 			continue
 		}
-		param := "tools"
-		if r.Bars == "forced" {
-			param = "tool_choice"
-		}
-		all = append(all, Issue{Param: param, Kind: Illegal, What: fmt.Sprintf("%s %s", lane.Model, r.What), Hint: r.Hint})
+		all = append(all, Issue{Param: barred[r.Bars], Kind: Illegal, What: fmt.Sprintf("%s %s", lane.Model, r.What), Hint: r.Hint})
 	}
 	return all
 }

@@ -54,6 +54,7 @@ func (c *Catalog) Check(lane assay.Lane, vendor string, on Date) []Issue {
 	k.stop()
 	k.schema()
 	k.tier()
+	k.serverTools()
 	k.extra()
 	k.standing(on)
 	return k.issues

@@ -26,6 +26,7 @@ func set(p assay.Params) map[string]bool {
 		"thinking":     p.Thinking.Mode != assay.ThinkingUnset,
 		"thoughts":     p.Thoughts,
 		"logprobs":     p.Logprobs > 0,
+		"server_tools": p.ServerTools.Any(),
 	}
 }
 
@@ -33,7 +34,7 @@ func set(p assay.Params) map[string]bool {
 // and are looked at apart.
 func (k *checker) keys() {
 	given := set(k.p)
-	for _, key := range []string{"temperature", "top_p", "top_k", "stop", "seed", "thoughts", "logprobs"} {
+	for _, key := range []string{"temperature", "top_p", "top_k", "stop", "seed", "thoughts", "logprobs", "server_tools"} {
 		if !given[key] {
 			continue
 		}
@@ -60,6 +61,9 @@ func (k *checker) otherAPI(key string) string {
 		if _, ok := k.catalog.apis[name].field(k.vendor, key); ok && name != k.api.Name {
 			return "write api: " + name + ", or remove " + key
 		}
+	}
+	if key == "server_tools" {
+		return k.catalog.toolRunners()
 	}
 	return "remove " + key
 }
@@ -291,4 +295,34 @@ func holdsInside(taken map[string]string, field string) bool {
 		}
 	}
 	return false
+}
+
+// serverTools holds the tools that the provider is to run against what it and the model take.
+func (k *checker) serverTools() {
+	s := k.p.ServerTools
+	if _, taken := k.api.field(k.vendor, "server_tools"); !s.Any() || !taken {
+		return
+	}
+	k.issues = append(k.issues, k.catalog.toolIssues(k.lane, k.vendor.Name, map[string]string{
+		"server": "server_tools", "schema": on(len(k.p.Schema) > 0, "schema")})...)
+	if s.WebSearch.MaxUses > 0 && assay.Dialect(k.api.Name) == assay.DialectGenerate {
+		k.problem("server_tools", "leave max_uses out", "%s bounds no searches", k.vendor.Title)
+	}
+	if _, said := k.p.Extra["max_tool_calls"]; said {
+		k.problem("extra", "write max_uses in server_tools", "extra would overwrite max_tool_calls, which carries max_uses")
+	}
+}
+
+// RunsTools reports whether lanes of a vendor can name tools that it runs.
+func (v Vendor) RunsTools() bool { return v.Also["server_tools"] != "" }
+
+// toolRunners returns a hint that names the vendors whose tools a lane can ask for.
+func (c *Catalog) toolRunners() string {
+	var names []string
+	for _, v := range c.vendors {
+		if v.RunsTools() {
+			names = append(names, v.Title)
+		}
+	}
+	return "remove server_tools: those of " + strings.Join(names, ", ") + " are known; what others have goes through `extra`"
 }

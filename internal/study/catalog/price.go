@@ -9,16 +9,17 @@ import (
 
 // Price is the price of a model. Rates that are not known are marked so; they are never 0.
 type Price struct {
-	Vendor string
-	Model  string
-	Above  int64 // prompts of more tokens pay the long rates; 0: there are none
-	Live   Schedule
-	Batch  Schedule
-	Search Rate                // of calls of the provider's web search: a million of them
-	Lookup Rate                // of calls of its search in files
-	Tiers  map[string]Schedule // service tiers: with a schedule of nothing, a lane may ask for it and its price is not known
-	Date   Date
-	Source string
+	Vendor   string
+	Model    string
+	Above    int64 // prompts of more tokens pay the long rates; 0: there are none
+	Live     Schedule
+	Batch    Schedule
+	Search   Rate                // of calls of the provider's web search: a million of them
+	Lookup   Rate                // of calls of its search in files
+	ByPrompt bool                `json:",omitempty"` // however often a request searches, it costs what one search does
+	Tiers    map[string]Schedule // service tiers: with a schedule of nothing, a lane may ask for it and its price is not known
+	Date     Date
+	Source   string
 }
 
 // Schedule is the rates of short and of long prompts.
@@ -62,9 +63,17 @@ func (p Price) Cost(u assay.Usage, how Billing) assay.Money {
 	sum.add(u.CacheWrite5m, r.Write5m.or(r.Input))
 	sum.add(u.CacheWrite1h, r.Write1h.or(r.Write5m.or(r.Input)))
 	sum.add(u.Output, r.Output)
-	sum.add(u.Tools.Searches, p.Search)
+	sum.add(p.billedSearches(u.Tools.Searches), p.Search)
 	sum.add(u.Tools.Lookups, p.Lookup)
 	return sum.perMillion()
+}
+
+// billedSearches returns how many of a request's searches are billed.
+func (p Price) billedSearches(made int64) int64 {
+	if p.ByPrompt {
+		return min(made, 1)
+	}
+	return made
 }
 
 // Bill returns the cost of one request: unknown where the usage or the price is.

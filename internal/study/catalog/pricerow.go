@@ -25,6 +25,7 @@ type PriceRow struct {
 	Factors     map[string]float64 `yaml:"factors"`      // on the live price, of service tiers
 	Tiers       map[string]RateRow `yaml:"tiers"`        // service tiers with rates of their own
 	Search      *float64           `yaml:"search"`       // a thousand web searches of the provider; nil: the vendor's
+	SearchBy    string             `yaml:"search_by"`    // prompt: all searches of a request cost what one does; empty: each
 	Date        Date               `yaml:"date"`
 	Source      string             `yaml:"source"`
 }
@@ -78,6 +79,9 @@ func (c *Catalog) PriceOf(row PriceRow) (Price, error) {
 	price, err := c.resolve(row)
 	if err == nil && !price.Live.Short.complete() {
 		err = fmt.Errorf("price of %s/%s: input and output are needed", row.Vendor, row.Model)
+	}
+	if built, ok := c.Listed(row.Vendor, row.Model); ok && row.SearchBy == "" {
+		price.ByPrompt = built.ByPrompt // a user's price is another amount, not another way to bill
 	}
 	return price, err
 }
@@ -152,8 +156,11 @@ func (c *Catalog) resolve(row PriceRow) (Price, error) {
 	if row.Search != nil {
 		p.Search = thousand(row.Search)
 	}
+	p.ByPrompt = row.SearchBy == searchByPrompt
 	return p, nil
 }
+
+const searchByPrompt = "prompt"
 
 // tiered works out what service tiers cost: by the row's own rates, its factors, or the vendor's words. One that a lane may ask for and has
 // neither is there without a price.
@@ -232,6 +239,9 @@ func factorParts(row PriceRow, v Vendor) assay.Money {
 
 // check refuses rates that cannot be.
 func (row PriceRow) check() error {
+	if row.SearchBy != "" && row.SearchBy != searchByPrompt {
+		return fmt.Errorf("search_by %q: want prompt, or nothing", row.SearchBy)
+	}
 	rates := []*float64{row.Batch, row.BatchInput, row.BatchOutput, row.Search}
 	for _, factor := range row.Factors {
 		rates = append(rates, &factor)

@@ -8,15 +8,27 @@ import (
 	"assay/internal/assay"
 )
 
-// Tools are the tools that a lane's `extra` lets a provider run for a request.
+// Tools are the tools that a lane lets its provider run for a request: its `server_tools`, and those in its `extra`.
 type Tools struct {
 	Any     bool            // it has tools that the provider runs
 	Bounded bool            // a request makes at most these calls
 	Most    assay.ToolCalls // where it is not bounded, one of each kind
 }
 
-// ToolsOf reads the tools of a provider from a lane's `extra`. Those that are declared with their parameters are the client's own.
-func ToolsOf(extra map[string]json.RawMessage) Tools {
+// ToolsOf returns the tools that a lane lets its provider run, and how often; by prompt, all searches of a request are billed as one.
+func ToolsOf(lane assay.Params, byPrompt bool) Tools {
+	out := extraTools(lane.Extra)
+	if search := lane.ServerTools.WebSearch; search != nil { // `extra` has no tools then
+		out = Tools{Any: true, Bounded: search.MaxUses > 0, Most: assay.ToolCalls{Searches: int64(max(search.MaxUses, 1))}}
+	}
+	if byPrompt && out.Most == (assay.ToolCalls{Searches: out.Most.Searches}) {
+		out.Bounded, out.Most.Searches = true, min(out.Most.Searches, 1)
+	}
+	return out
+}
+
+// extraTools reads the tools of a provider from a lane's `extra`. Those that are declared with their parameters are the client's own.
+func extraTools(extra map[string]json.RawMessage) Tools {
 	text, ok := extra["tools"]
 	if !ok {
 		return Tools{}

@@ -138,7 +138,7 @@ func (d *Input) Route(st *study.Stage, l *study.Lane, mode assay.Mode) Route {
 	r.writes = r.Wire.CacheMarks || !d.Vendor(l).CacheMarks
 	_, r.expected, r.high = d.Catalog.OutputGuess(r.Lane, kind)
 	r.expected = d.Catalog.Careful(r.expected, r.high)
-	r.tools = catalog.ToolsOf(l.Params.Extra).Most
+	r.tools = catalog.ToolsOf(l.Params, r.Price.ByPrompt).Most
 	return r
 }
 

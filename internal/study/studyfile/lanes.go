@@ -128,7 +128,7 @@ func (r *reader) addLane(spec study.LaneSpec, name string, params *decode.Node) 
 	lane.Params = assay.Params{
 		Temperature: k.Temperature, TopP: k.TopP, TopK: k.TopK, MaxTokens: k.MaxTokens, Effort: k.Effort,
 		Thinking: k.Thinking.Thinking, Thoughts: k.Thoughts, Stop: k.Stop.List, Seed: k.Seed, ServiceTier: k.ServiceTier,
-		Logprobs: k.Logprobs,
+		Logprobs: k.Logprobs, ServerTools: k.ServerTools.ServerTools,
 	}
 	lane.Params.Schema = r.loadSchema(k.Schema)
 	for _, e := range k.Extra {

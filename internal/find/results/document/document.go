@@ -172,6 +172,10 @@ func paramsText(text string) string {
 	add(len(p.Schema) > 0 && string(p.Schema) != "null", "schema %s", p.Schema)
 	add(p.Logprobs > 0, "logprobs %d", p.Logprobs)
 	add(p.ServiceTier != "", "service_tier %s", p.ServiceTier)
+	if p.ServerTools.Any() {
+		tools, err := json.Marshal(p.ServerTools)
+		add(err == nil, "server_tools %s", tools)
+	}
 	if len(p.Extra) > 0 {
 		extra, err := json.Marshal(p.Extra)
 		add(err == nil, "extra %s", extra)

@@ -121,7 +121,7 @@ func paramsOf(text string) (map[string]any, error) {
 		return nil, err
 	}
 	out := map[string]any{"effort": row.Effort, "thinking": row.Thinking, "thoughts": row.WithThoughts, "stop": row.Stop,
-		"schema": row.Schema, "service_tier": row.ServiceTier, "extra": row.Extra}
+		"schema": row.Schema, "service_tier": row.ServiceTier, "server_tools": row.ServerTools, "extra": row.Extra}
 	setIf(out, "temperature", row.Temperature)
 	setIf(out, "top_p", row.TopP)
 	setIf(out, "top_k", row.TopK)

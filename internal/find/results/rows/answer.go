@@ -105,6 +105,7 @@ type Answer struct {
 	Schema       Raw      `json:"schema" parquet:"schema,dict"`
 	ServiceTier  string   `json:"service_tier" parquet:"service_tier,dict"`
 	Logprobs     *int64   `json:"logprobs" parquet:"logprobs,optional"`
+	ServerTools  Raw      `json:"server_tools" parquet:"server_tools,dict"`
 	Extra        Raw      `json:"extra" parquet:"extra,dict"`
 
 	Mode          string   `json:"mode" parquet:"mode,dict"`
@@ -213,6 +214,11 @@ func (r *Answer) SetParams(p assay.Params) error {
 	var err error
 	if r.Stop, err = RawJSON(p.Stop, len(p.Stop)); err != nil {
 		return err
+	}
+	if p.ServerTools.Any() {
+		if r.ServerTools, err = RawJSON(p.ServerTools, 1); err != nil {
+			return err
+		}
 	}
 	r.Extra, err = RawJSON(p.Extra, len(p.Extra))
 	return err

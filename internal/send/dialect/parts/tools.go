@@ -101,8 +101,16 @@ func (w *Writer) strict(t assay.Tool) {
 	}
 }
 
-// Functions writes tools as chat completions have them; in responses a function is flat.
-func (w *Writer) Functions(tools []assay.Tool, flat bool) {
+// own writes the tools that a provider runs, as elements of a list.
+func (w *Writer) own(tools []string) {
+	for _, t := range tools {
+		w.item()
+		w.raw(t)
+	}
+}
+
+// Functions writes tools as chat completions have them, and those of the provider; in responses a function is flat.
+func (w *Writer) Functions(tools []assay.Tool, flat bool, own []string) {
 	w.raw("[")
 	for _, t := range tools {
 		w.item()
@@ -120,6 +128,7 @@ func (w *Writer) Functions(tools []assay.Tool, flat bool) {
 		}
 		w.raw("}")
 	}
+	w.own(own)
 	w.raw("]")
 }
 
@@ -141,8 +150,8 @@ func (w *Writer) ChatChoice(c assay.ToolChoice, flat bool) {
 	}
 }
 
-// MessagesTools writes tools as Anthropic has them.
-func (w *Writer) MessagesTools(tools []assay.Tool) {
+// MessagesTools writes tools as Anthropic has them, and its own.
+func (w *Writer) MessagesTools(tools []assay.Tool, own []string) {
 	w.raw("[")
 	for _, t := range tools {
 		w.item()
@@ -154,6 +163,7 @@ func (w *Writer) MessagesTools(tools []assay.Tool) {
 		w.strict(t)
 		w.raw("}")
 	}
+	w.own(own)
 	w.raw("]")
 }
 
@@ -170,9 +180,18 @@ func (w *Writer) MessagesChoice(c assay.ToolChoice, one bool) {
 	w.raw("}")
 }
 
-// GenerateTools writes tools as Gemini has them. One without arguments has no schema: an empty object fails there.
-func (w *Writer) GenerateTools(tools []assay.Tool) {
-	w.raw(`[{"functionDeclarations":[`)
+// GenerateTools writes tools as Gemini has them, and its own. One without arguments has no schema: an empty object fails there.
+func (w *Writer) GenerateTools(tools []assay.Tool, own []string) {
+	w.raw("[")
+	if len(tools) > 0 {
+		w.declarations(tools)
+	}
+	w.own(own)
+	w.raw("]")
+}
+
+func (w *Writer) declarations(tools []assay.Tool) {
+	w.raw(`{"functionDeclarations":[`)
 	for _, t := range tools {
 		w.item()
 		w.raw("{")
@@ -184,7 +203,7 @@ func (w *Writer) GenerateTools(tools []assay.Tool) {
 		}
 		w.raw("}")
 	}
-	w.raw("]}]")
+	w.raw("]}")
 }
 
 // GenerateChoice writes a choice as Gemini has it. That arguments have to fit their schema is a mode of its own there; a call that is

@@ -277,6 +277,7 @@ func configOf(r *rows.Answer) (config, further map[string]any) {
 	put(further, "with_thoughts", true, r.WithThoughts)
 	put(further, "schema", r.Schema, r.Schema != "")
 	put(further, "service_tier", r.ServiceTier, r.ServiceTier != "")
+	put(further, "server_tools", r.ServerTools, r.ServerTools != "")
 	put(further, "extra", r.Extra, r.Extra != "")
 	return config, further
 }

@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/study"
+	"assay/internal/study/catalog"
 	"assay/internal/study/plan"
 	"assay/internal/study/tokens"
 )
@@ -164,6 +165,7 @@ func (m *maker) finish() {
 	}
 	m.canaries()
 	m.primed()
+	m.searching()
 	m.plan.Reckon(nil, 0)
 	m.alike()
 	sort.SliceStable(m.plan.Parts, func(i, j int) bool { return m.plan.Parts[i].Wave < m.plan.Parts[j].Wave })
@@ -219,6 +221,20 @@ func (m *maker) canaries() {
 	if n > 0 {
 		m.note("canaries: %s of these %s live first, one for each lane and stage, for about %s more, which the sums have",
 			plural(n, "request"), assay.Verb(n, "goes", "go"), more)
+	}
+}
+
+// searching notes which lanes have tools that their provider runs: how much those bring into a prompt is not known before.
+func (m *maker) searching() {
+	seen := map[string]bool{}
+	for _, p := range m.plan.Parts {
+		kind, _ := m.in.Kind(p.Lane)
+		price, _ := m.in.Catalog.Price(kind, p.Lane.Model)
+		if !catalog.ToolsOf(p.Lane.Params, price.ByPrompt).Any || seen[p.Lane.Name] || p.Requests == 0 {
+			continue
+		}
+		seen[p.Lane.Name] = true
+		m.note("lane %s: its provider runs tools for it; the sums have their calls, and not the tokens of what they find", p.Lane.Name)
 	}
 }
 

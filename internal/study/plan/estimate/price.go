@@ -129,7 +129,7 @@ func (m *maker) price(p *plan.Part, w load) {
 		}
 		caches := !v.CacheMarks || primes || mode == assay.ModeLive && (m.in.Study.PromptCache == nil || *m.in.Study.PromptCache)
 		price, _ := m.in.Catalog.Price(kind, p.Lane.Model)
-		tools := catalog.ToolsOf(p.Lane.Params.Extra).Most
+		tools := catalog.ToolsOf(p.Lane.Params, price.ByPrompt).Most
 		all := price.Most(how, plan.MostTokens(in+defined)+round(most-shown), int64(high), caches, primes)
 		all.Tools = tools
 		cached := shared
