@@ -60,6 +60,9 @@ func (s *Leaderboard) chances(seed uint64) {
 		}
 	}
 	clusters = s.units(clusters)
+	if _, uneven := s.Uneven(); uneven {
+		values = s.shared(places, values)
+	}
 	if s.Less {
 		for i := range values {
 			values[i] = -values[i]

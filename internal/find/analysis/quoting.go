@@ -92,10 +92,14 @@ func (s *Leaderboard) nextLevel() (float64, bool) {
 // spread returns the variance of the true values that places suggest; false where fewer than two have an error.
 func (s *Leaderboard) spread() (float64, bool) {
 	var value []float64
-	for _, p := range s.Places {
+	var places []int
+	for i, p := range s.Places {
 		if p.Interval.OK && p.Value.OK {
-			value = append(value, p.Value.Value)
+			places, value = append(places, i), append(value, p.Value.Value)
 		}
+	}
+	if _, uneven := s.Uneven(); uneven {
+		value = s.shared(places, value)
 	}
 	noise, tests := 0.0, 0.0
 	for _, t := range s.Tests {

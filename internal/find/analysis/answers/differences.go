@@ -117,6 +117,11 @@ func (s *rates) leaderboard(t *analysis.Table) error {
 	for _, g := range p.Groups.Sorted() { // there is one, or none where nothing is valid
 		err = p.Contrasts(&out, func(a, b uint32) (gather.Difference, error) { return p.Difference(g.Data, a, b) })
 	}
+	out.Verb = s.Stage.Verb
+	if two, uneven := out.Uneven(); uneven {
+		t.Note("%s and %s do not have the same items: these values differ by more than on those that both have",
+			out.Places[two.First].Name, out.Places[two.Second].Name)
+	}
 	t.Leaderboards = append(t.Leaderboards, out)
 	return err
 }

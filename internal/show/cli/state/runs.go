@@ -141,13 +141,16 @@ func runTable(rows []runs.Row, homes bool) *term.Table {
 		t.Head = append(t.Head, "HOME")
 	}
 	for _, r := range rows {
-		failed := ""
+		failed, answered := "", ""
+		if r.Wanted > 0 { // of what was imported nothing was asked
+			answered = assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted)
+		}
 		if r.Failed > 0 {
 			failed = assay.Thousands(r.Failed)
 		}
 		cells := []any{
-			r.Run, r.State, r.Study, resultText(r), leaderText(r.Lead), assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted),
-			failed, r.SpentText, shell.ShortMoment(&r.Begun), r.Size.String(), r.By, r.Note,
+			r.Run, r.State, r.Study, resultText(r), leaderText(r.Lead), answered, failed, r.SpentText,
+			shell.ShortMoment(&r.Begun), r.Size.String(), r.By, r.Note,
 		}
 		if homes {
 			cells = append(cells, cmp.Or(r.Home, "."))

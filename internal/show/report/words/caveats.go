@@ -31,6 +31,9 @@ func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
 		if c := placed(r); c != nil {
 			out = append(out, *c)
 		}
+		if c := uneven(r, d.nounOf(r.Stage)); c != nil {
+			out = append(out, *c)
+		}
 		if r.Penalised != "" {
 			out = append(out, Caveat{Title: "Penalised strengths.",
 				Text: fmt.Sprintf("In stage %s, %s: without a penalty strengths would be infinite. "+

@@ -126,8 +126,12 @@ func lane(r *ranked, place int) Sentence {
 	return Sentence{{Text: r.Places[place].Name, Lane: true}}
 }
 
-// valued returns a sentence with what places got in brackets, as far as a headline has room for that.
+// valued returns a sentence with what places got in brackets, as far as a headline has room for that. Of several, only if they have the
+// same items.
 func (r *ranked) valued(subject Sentence, places []int, end string) Sentence {
+	if _, uneven := r.Uneven(); uneven && len(places) > 1 {
+		return subject.and(say(end))
+	}
 	if with := subject.and(say(" (" + r.values(places) + ")" + end)); fits(with) {
 		return with
 	}
