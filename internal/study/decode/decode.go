@@ -1,7 +1,9 @@
 package decode
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -86,14 +88,15 @@ type Word interface{ Words() []string }
 type Decoder struct{ Problems *assay.Problems }
 
 // Wrong adds the problem that a node is not what is wanted.
-func (d *Decoder) Wrong(n *Node, want string) {
+func (d *Decoder) Wrong(n *Node, want string) { d.wrong(n, want, "") }
+
+func (d *Decoder) wrong(n *Node, want, hint string) {
 	got := n.Kind.String()
 	if n.Kind == Text && len(n.Text) <= 40 {
 		got = "the text " + Quote(n.Text)
 	} else if n.Kind == Number || n.Kind == Bool {
 		got = n.Text
 	}
-	hint := ""
 	if n.Kind == Null {
 		hint = "what belongs to it stands after the colon, or below it and further in"
 	}
@@ -169,11 +172,12 @@ func (d *Decoder) slice(n *Node, v reflect.Value) {
 }
 
 func (d *Decoder) structure(n *Node, v reflect.Value) {
+	fields, where := fieldsOf(v)
+	known := slices.Sorted(maps.Keys(fields))
 	if n.Kind != Map {
-		d.Wrong(n, "a map")
+		d.wrong(n, "a map", keysThere(known))
 		return
 	}
-	fields, where := fieldsOf(v)
 	if where.IsValid() {
 		w := Where{At: n.At, keys: map[string]assay.Place{}}
 		for _, p := range n.Pairs {
@@ -184,24 +188,28 @@ func (d *Decoder) structure(n *Node, v reflect.Value) {
 	for _, p := range n.Pairs {
 		f, ok := fields[p.Key]
 		if !ok {
-			names := make([]string, 0, len(fields))
-			for name := range fields {
-				names = append(names, name)
-			}
-			d.UnknownKey(p, names)
+			d.UnknownKey(p, known)
 			continue
 		}
 		d.into(p.Value, f)
 	}
 }
 
-// UnknownKey adds the problem that a key is none of those known.
+// keysThere returns a hint that names the keys of a map, unless they are too many to be read.
+func keysThere(known []string) string {
+	if len(known) > 20 {
+		return ""
+	}
+	return assay.ThereAre(known)
+}
+
+// UnknownKey adds the problem that a key is none of those known, which are in their order.
 func (d *Decoder) UnknownKey(p Pair, known []string) {
 	at := p.At
 	if at.Line == 0 {
 		at = p.Value.At
 	}
-	hint := assay.DidYouMean(p.Key, slices.Sorted(slices.Values(known)))
+	hint := cmp.Or(assay.DidYouMean(p.Key, known), keysThere(known))
 	switch word := alsoCalled[strings.ToLower(p.Key)]; {
 	case slices.Contains(known, word):
 		hint = "did you mean " + word + "?"

@@ -115,7 +115,7 @@ func (r *reader) loadLanes() {
 			case "lane_defaults":
 				r.study.LaneDefaults.Node = p.Value
 			default:
-				r.UnknownKey(p, []string{"lanes", "lane_defaults"})
+				r.UnknownKey(p, []string{"lane_defaults", "lanes"})
 			}
 		}
 		root = lanes

@@ -95,7 +95,7 @@ func labelsOf(r *ranked) (wanted int, all bool) {
 		items = max(items, t.Items, t.Clusters)
 	}
 	if there := items * checked.LabelsOfItem(len(r.Places), pairs); there > 0 && there < wanted {
-		return there, true
+		return there, len(r.Places) <= checked.LanesOfItem // of more lanes some are drawn
 	}
 	return wanted, false
 }

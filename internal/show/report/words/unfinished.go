@@ -83,6 +83,7 @@ func (d document) unjudged(r *ranked) *Caveat {
 	}
 	shares := assay.Thousands(c.Valid) + " of " + assay.Count(c.Wanted(), "verdict")
 	there := fmt.Sprintf("%s of stage %s %s there.", shares, r.Stage, assay.Verb(c.Valid, "is", "are"))
+	missing := assay.Thousands(c.Wanted()-c.Valid) + " of " + assay.Count(c.Wanted(), "verdict")
 	silent := c.Abstained + c.Malformed + c.Failed
 	switch {
 	case !r.Machines:
@@ -91,11 +92,11 @@ func (d document) unjudged(r *ranked) *Caveat {
 	case silent > 0:
 		return &Caveat{Title: "Verdicts are missing.",
 			Text: fmt.Sprintf("%s %s could not be read, or the judge did not decide. See why:", there,
-				assay.Thousands(silent)), Command: d.command("errors", "--verdicts"), Button: "See why verdicts are missing", Size: shares}
+				assay.Thousands(silent)), Command: d.command("errors", "--verdicts"), Button: "See why verdicts are missing", Size: missing}
 
 	}
 	return &Caveat{Title: "Verdicts are missing.", Text: there + " See what could not be asked:", Command: d.command("errors"),
-		Button: "See why verdicts are missing", Size: shares}
+		Button: "See why verdicts are missing", Size: missing}
 }
 
 // hasGaps reports whether one lane of a stage has too little.
