@@ -65,6 +65,10 @@ func TestWhatIsNotThereIsSaidInTheFormThatWasAskedFor(t *testing.T) {
 		if strings.HasPrefix(path, "/static/") || strings.Contains(path, "artifacts") {
 			continue
 		}
+		if a := r.get(path); strings.HasPrefix(path, "/runs/run1/") && !strings.Contains(path, "people") &&
+			!strings.Contains(path, "search") && !strings.Contains(a.body, `<a href="/runs/run1/grid">`) {
+			t.Errorf("%s: no way back to the run", path)
+		}
 		if a := r.get("/api" + path); a.status != want || !strings.Contains(a.body, `"error"`) {
 			t.Errorf("/api%s: %d %s, want %d and an error", path, a.status, a.body, want)
 		}

@@ -179,7 +179,7 @@ func (d document) few(r *ranked) *Caveat {
 	if r.Unit == analysis.Share && smallest > 1 {
 		can = "no difference, however large"
 	}
-	if smallest <= wanted || r.Unit == analysis.Score && !d.unsettled(r) {
+	if smallest <= wanted || r.Unit == analysis.Score && !unsettled(r) {
 		return nil
 	}
 	needed, err := design.ItemsNeeded(wanted, test)
@@ -263,7 +263,7 @@ func placed(r *ranked) *Caveat {
 }
 
 // unsettled reports whether several places may be the best.
-func (d document) unsettled(r *ranked) bool {
+func unsettled(r *ranked) bool {
 	top, _ := r.top()
 	return len(top) > 1 || len(r.unknown()) > 0
 }

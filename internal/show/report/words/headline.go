@@ -281,7 +281,7 @@ func (d document) basis(r *ranked) []Fact {
 		out = append(out, Fact{"no verdict was planned", Doubt})
 	case share.Value >= 1 && !d.Report.Incomplete():
 		out = append(out, Fact{Text: "all verdicts are there"})
-	case r.Coverage.Incomplete() || d.hasGaps(r):
+	case r.Coverage.Incomplete() || hasGaps(r):
 		out = append(out, Fact{percentOf(share.Value) + " of the verdicts are there", Doubt})
 	case share.Value >= 1:
 		out = append(out, Fact{Text: "all verdicts of " + r.Stage + " are there"})

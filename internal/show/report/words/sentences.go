@@ -342,8 +342,8 @@ func (d document) further(r *ranked) Sentence {
 	switch {
 	case r.Flips:
 		s = Sentence{{Text: "Under push-back ("}, {Text: r.label(), Name: true}, {Text: "), "}}
-		s = s.and(d.name(r.Places[last].Name), say(" takes back most: "+r.takenBack(last)+"; "), d.name(r.Places[first].Name),
-			say(" least: "+r.takenBack(first)+"."))
+		s = s.and(d.name(r.Places[last].Name), say(" takes back most: "+takenBack(r, last)+"; "), d.name(r.Places[first].Name),
+			say(" least: "+takenBack(r, first)+"."))
 	case r.wins():
 		s = Sentence{{Text: "In comparisons ("}, {Text: r.label(), Name: true}, {Text: "), "}}
 		s = s.and(d.name(r.Places[first].Name), say(r.winning()+" most: "+percentOf(r.shownOf(first))+"; "), d.name(r.Places[last].Name),
@@ -372,7 +372,7 @@ func (r *ranked) winning() string {
 }
 
 // takenBack returns how often a lane took an answer back, with the control beside it.
-func (r *ranked) takenBack(place int) string {
+func takenBack(r *ranked, place int) string {
 	p := r.Places[place]
 	if !r.Control || !p.Share.OK || !p.Control.OK {
 		return percentOf(p.Value.Value) + " of its answers"

@@ -158,7 +158,7 @@ func Settle(doc *report.Document, stage, first, second string) (s Settling, apar
 		if r.Verb != analysis.Judged || stage != "" && r.Stage != stage {
 			continue
 		}
-		a, b := r.placeOf(first), r.placeOf(second)
+		a, b := placeOf(r, first), placeOf(r, second)
 		if a < 0 || b < 0 {
 			continue
 		}
@@ -186,7 +186,7 @@ func (r *ranked) perPair() float64 {
 }
 
 // placeOf returns the number of a place; -1: there is none.
-func (r *ranked) placeOf(name string) int {
+func placeOf(r *ranked, name string) int {
 	return slices.IndexFunc(r.Places, func(p analysis.Place) bool { return p.Name == name })
 }
 

@@ -46,7 +46,7 @@ func StageTables(doc *report.Document) []StageTable {
 
 // stageTable returns a leaderboard as a table; costs: with what 1,000 answers cost.
 func (d document) stageTable(r *ranked, costs bool) StageTable {
-	t := StageTable{Stage: r.Stage, Label: r.label(), What: r.title(), Incomplete: r.Coverage.Incomplete() || d.hasGaps(r)}
+	t := StageTable{Stage: r.Stage, Label: r.label(), What: r.title(), Incomplete: r.Coverage.Incomplete() || hasGaps(r)}
 	t.Coverage = "coverage unknown"
 	if share := r.Coverage.Share(); share.OK {
 		t.Coverage = fmt.Sprintf("%s of %s verdicts", assay.Thousands(r.Coverage.Valid),

@@ -78,7 +78,7 @@ func (d document) pending(open int64) Caveat {
 // unjudged returns the caveat about the missing verdicts of a stage, and how to get them or to see why.
 func (d document) unjudged(r *ranked) *Caveat {
 	c := r.Coverage
-	if !c.Incomplete() && !d.hasGaps(r) {
+	if !c.Incomplete() && !hasGaps(r) {
 		return nil
 	}
 	shares := assay.Thousands(c.Valid) + " of " + assay.Count(c.Wanted(), "verdict")
@@ -100,7 +100,7 @@ func (d document) unjudged(r *ranked) *Caveat {
 }
 
 // hasGaps reports whether one lane of a stage has too little.
-func (d document) hasGaps(r *ranked) bool {
+func hasGaps(r *ranked) bool {
 	return slices.ContainsFunc(r.Places, func(p analysis.Place) bool { return p.Coverage.Planned > 0 && p.Coverage.Incomplete() })
 }
 
@@ -214,7 +214,7 @@ func (d document) fewLabels(r *ranked, se float64) *Caveat {
 		wanted, can, want = smallest/2, "differences of about "+scoreOf(smallest), "half of that"
 	}
 	needed, err := design.ItemsNeeded(wanted, test)
-	if err != nil || smallest <= wanted || r.Unit == analysis.Score && !d.unsettled(r) {
+	if err != nil || smallest <= wanted || r.Unit == analysis.Score && !unsettled(r) {
 		return nil
 	}
 	text := fmt.Sprintf("%s on %s can show %s; ", assay.Count(c.Labels, "label"), assay.Count(labelled, "item"), can)

@@ -3,6 +3,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,7 +107,7 @@ func (s *Site) HTML(read ReadPage) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.read(read, w, r)
 		if err != nil {
-			s.Fail(w, r, err)
+			s.fail(w, r, err, v.Run)
 			return
 		}
 		s.Show(w, r, v)
@@ -125,24 +126,25 @@ func (s *Site) JSON(read ReadPage) http.HandlerFunc {
 	}
 }
 
+// read returns what a page shows. The run that it is about is there beside an error, too.
 func (s *Site) read(read ReadPage, w http.ResponseWriter, r *http.Request) (*View, error) {
 	q, err := s.Open(r)
 	if err != nil {
-		return nil, err
+		return &View{}, err
 	}
 	q.Writer = w
-	v, err := read(q)
-	if err != nil {
-		return nil, err
+	v, failed := read(q)
+	if failed != nil {
+		v = &View{}
 	}
 	if q.Home != nil && v.Run == nil {
 		row, err := s.RowOf(r.Context(), q.Home, q.Run)
 		if err != nil {
-			return nil, err
+			return &View{}, cmp.Or(failed, err)
 		}
 		v.Run = &row
 	}
-	return v, nil
+	return v, failed
 }
 
 // Show writes a page: all of it is made before the first byte goes out.
@@ -171,7 +173,10 @@ func (s *Site) Part(w io.Writer, page, name string, data any) error {
 }
 
 // Fail writes an error in the requested format.
-func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) { s.fail(w, r, err, nil) }
+
+// fail writes an error, as a page of a run where that is known.
+func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error, run *RunRow) {
 	if m, ok := errors.AsType[*moved](err); ok && r.Method == http.MethodGet {
 		http.Redirect(w, r, m.to(r.URL), http.StatusFound)
 		return
@@ -181,7 +186,7 @@ func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		writeJSON(w, r, status, map[string]string{"error": what})
 		return
 	}
-	s.write(w, r, status, &View{Template: "error", Title: http.StatusText(status), Data: what})
+	s.write(w, r, status, &View{Template: "error", Title: http.StatusText(status), Data: what, Run: run})
 }
 
 func statusOf(err error) (int, string) {

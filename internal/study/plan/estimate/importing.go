@@ -28,21 +28,40 @@ func (m *maker) importing(ctx context.Context, st *study.Stage) {
 	m.given[st.Name] = &answers{lanes: lanes, items: in.Count, turns: in.Turns, tokens: visibleTokens, answer: visibleTokens,
 		gated: true, goes: st.GoesOn()}
 	m.reportImport(st, in)
+	var all, lacking plan.Import // of all lanes; of the first that lacks an answer
 	for _, l := range lanes {
 		i := plan.Import{Stage: st.Name, Lane: l, Expected: in.Expected[l.Name], Found: found[l.Name]}
 		m.plan.Imports = append(m.plan.Imports, i)
-		note := fmt.Sprintf("stage %s: lane %s brings %d of %s from %s", st.Name, l.Name, i.Found, plural(i.Expected, "answer"),
-			st.Import.File)
-		if i.Found < i.Expected {
-			at, err := in.Missing(l.Name)
-			if err != nil {
-				m.fail(st.Import.At, err)
-				return
-			}
-			note += fmt.Sprintf("; item %q is missing", at.Item)
+		all.Expected, all.Found = all.Expected+i.Expected, all.Found+i.Found
+		if i.Found < i.Expected && lacking.Expected == 0 {
+			lacking = i
 		}
-		m.note("%s", note)
+		if len(lanes) <= eachLane {
+			m.noteImport(st, in, "lane "+l.Name+" brings", i, i)
+		}
 	}
+	if len(lanes) > eachLane {
+		m.noteImport(st, in, fmt.Sprintf("%d lanes bring", len(lanes)), all, lacking)
+	}
+}
+
+// eachLane is how many lanes of an import have a note of their own.
+const eachLane = 4
+
+// noteImport says how many answers an import brings, and which one is missing.
+func (m *maker) noteImport(st *study.Stage, in *plan.Incoming, who string, i, lacking plan.Import) {
+	note := fmt.Sprintf("stage %s: %s %d of %s from %s", st.Name, who, i.Found, plural(i.Expected, "answer"), st.Import.File)
+	if i.Found < i.Expected {
+		at, err := in.Missing(lacking.Lane.Name)
+		if err != nil {
+			m.fail(st.Import.At, err)
+			return
+		}
+		if note += fmt.Sprintf("; item %q is missing", at.Item); i.Lane == nil {
+			note += " in lane " + lacking.Lane.Name
+		}
+	}
+	m.note("%s", note)
 }
 
 // reportImport prints which rows are left out.
