@@ -47,7 +47,7 @@ func (p *Pairs) Read(d *decode.Decoder, n *decode.Node) {
 		}
 	}
 	for key, n := range map[string]int{"sample": p.Sample.least(), "per_item": p.PerItem, "per_lane_pair": p.PerLanePair} {
-		if p.Has(key) && n < 1 {
+		if p.Has(key) && n < 1 && !d.Problems.Touch(p.Key(key)) {
 			d.Problems.Add(p.Key(key), "every pair is `pairs: all`", "%s: want at least 1, got %d", key, n)
 		}
 	}

@@ -167,7 +167,7 @@ func unpack(ctx context.Context, in *tar.Reader, dir string) (have map[string]En
 			return have, m, ctx.Err()
 		}
 		if err != nil {
-			return have, m, fmt.Errorf("%w: %w", ErrDamaged, err)
+			return have, m, fmt.Errorf("%w: it is cut, or no backup", ErrDamaged)
 		}
 		if head.Name == manifestName {
 			if err := json.NewDecoder(in).Decode(&m); err != nil {

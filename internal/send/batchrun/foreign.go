@@ -23,6 +23,9 @@ type Foreign struct {
 // Dial opens the account of a target.
 type Dial func(Target) (engine.Access, error)
 
+// mostLooked is how many accounts are named in which a job is not.
+const mostLooked = 3
+
 // Search looks for a job at some providers.
 func Search(ctx context.Context, id string, at []Target, dial Dial) (Foreign, error) {
 	var looked []string
@@ -46,6 +49,9 @@ func Search(ctx context.Context, id string, at []Target, dial Dial) (Foreign, er
 	}
 	if len(looked) == 0 {
 		return Foreign{}, usage("assay jobs --elsewhere lists those there are", "no batch is called %q", id)
+	}
+	if n := len(looked); n > mostLooked {
+		looked = append(looked[:mostLooked], fmt.Sprintf("%d more", n-mostLooked))
 	}
 	return Foreign{}, usage("assay jobs --elsewhere lists those there are; a job is seen only by the account that made it",
 		"no batch is called %q, neither here nor at %s", id, strings.Join(looked, ", "))

@@ -78,9 +78,12 @@ type Exchange struct {
 
 // NewClient makes the client for the base URL of a configuration.
 func NewClient(cfg Config, auth Auth) (*Client, error) {
-	base, err := url.Parse(strings.TrimRight(cfg.BaseURL, "/"))
-	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+	if !IsAddress(cfg.BaseURL) {
 		return nil, fmt.Errorf("base URL %q of provider %s: want http(s)://host/path", cfg.BaseURL, cfg.Name)
+	}
+	base, err := url.Parse(strings.TrimRight(cfg.BaseURL, "/"))
+	if err != nil {
+		return nil, err
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("base URL of provider %s: want no user, query or fragment", cfg.Name)

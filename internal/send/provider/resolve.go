@@ -87,6 +87,12 @@ func KeyTrouble(key string) string {
 	return ""
 }
 
+// IsAddress reports whether a text can be a base URL.
+func IsAddress(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
+}
+
 // baseURLVariables returns the variables that may set a base URL: the one the vendor's own clients use, then NAME_BASE_URL.
 func baseURLVariables(name string, v catalog.Vendor) []string {
 	upper := strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToUpper(name)) + "_BASE_URL"

@@ -16,6 +16,7 @@ import (
 	"assay/internal/judge/program"
 	"assay/internal/keep/hub"
 	"assay/internal/send/locks"
+	"assay/internal/send/provider"
 	"assay/internal/send/script"
 	"assay/internal/send/script/snapshot"
 	"assay/internal/show/notify"
@@ -76,6 +77,7 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 	} else {
 		checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
 		w.checkNotify(s, &problems)
+		w.checkAccounts(d, problems.Warn)
 	}
 	problems = append(problems, check.Study(d, isSet)...)
 	if len(problems.Errors()) > 0 {
@@ -239,10 +241,34 @@ func (w *World) Missing(d *plan.Input, p *plan.Plan, name string, rehearsal Rehe
 				problems.Add(d.Study.At, hint, "%s: %s cannot run", what, k.Users())
 			}
 		}
+		for _, k := range w.Keys(d, p) {
+			w.checkAddress(d, k, problems.Add)
+		}
 		w.checkNotify(d.Study, &problems)
 	}
 	checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Add)
 	return InFolder(problems, filepath.Dir(name))
+}
+
+// checkAccounts reports keys that are set and can be none, and addresses that are none.
+func (w *World) checkAccounts(d *plan.Input, say func(at assay.Place, hint, format string, args ...any)) {
+	for _, k := range d.Keys(w.IsSet) {
+		if name, trouble := w.KeyTrouble(k.Names); trouble != "" {
+			say(d.Study.At, "copy the key again, alone", "%s %s: %s cannot run", name, trouble, k.Users())
+		}
+		w.checkAddress(d, k, say)
+	}
+}
+
+// checkAddress reports a variable that is to hold the address of a provider, and does not.
+func (w *World) checkAddress(d *plan.Input, k plan.Key, say func(at assay.Place, hint, format string, args ...any)) {
+	p, _ := d.Study.Providers.Find(k.Provider)
+	kind, _ := d.Catalog.Kind(k.Provider, p.Kind, p.BaseURL)
+	v, _ := d.Catalog.Vendor(kind)
+	cfg, from, _ := provider.Resolve(provider.Settings{Name: k.Provider, BaseURL: p.BaseURL}, v, w.env) // of its key others tell
+	if from.BaseURLEnv != "" && !provider.IsAddress(cfg.BaseURL) {
+		say(d.Study.At, "such as http://localhost:8000/v1", "%s is no address: %s cannot run", from.BaseURLEnv, k.Users())
+	}
 }
 
 // KeyProblem returns what is wrong with a key that a study needs, and what to do; empty: nothing is.

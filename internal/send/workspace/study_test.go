@@ -56,6 +56,18 @@ func TestKeysAndProgramsThatAreMissingKeepAStudyFromBeingRun(t *testing.T) {
 		!strings.Contains(p.Error(), "copy the key again, alone") {
 		t.Error(p)
 	}
+	if _, problems, _ = r.world.ReadStudy(r.ctx, "study.yaml", StudyOptions{}); len(problems.Errors()) != 0 ||
+		!strings.Contains(problems.Error(), "OPENAI_API_KEY has a space in it: lanes a, b cannot run") {
+		t.Error(problems)
+	}
+	r.env["OPENAI_API_KEY"], r.env["OPENAI_BASE_URL"] = "key", "localhost"
+	_, problems, _ = r.world.ReadStudy(r.ctx, "study.yaml", StudyOptions{})
+	for _, p := range []assay.Problems{problems, r.world.Missing(want.Input, want.Plan, want.File, false)} {
+		if !strings.Contains(p.Error(), "OPENAI_BASE_URL is no address: lanes a, b cannot run (such as http://localhost:8000/v1)") {
+			t.Error(p)
+		}
+	}
+	delete(r.env, "OPENAI_BASE_URL")
 	want = r.wanted(StudyOptions{Running: true}, snapshot.Settings{Lanes: []string{"a"}})
 	if keys := r.world.Keys(want.Input, want.Plan); len(keys) != 1 || len(keys[0].Lanes) != 1 {
 		t.Errorf("%+v", keys)

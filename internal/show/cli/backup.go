@@ -113,8 +113,7 @@ func putBack(ctx context.Context, w *shell.World, home, name string) error {
 	case errors.Is(err, fs.ErrExist):
 		return shell.Usage("move it away, or name another folder with --home", "put the backup back: %s", err)
 	case errors.Is(err, backup.ErrDamaged):
-		return &shell.ExitError{Code: shell.ExitFailed, Err: fmt.Errorf("put %s back: %w", filepath.Base(name), err),
-			Hint: "nothing was put back; take another backup"}
+		return shell.Usage("nothing was put back; FILE is what assay backup wrote", "put %s back: %s", filepath.Base(name), err)
 	case err != nil:
 		return err
 	}

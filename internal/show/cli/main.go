@@ -107,6 +107,9 @@ func newRoot(w *shell.World) *cobra.Command {
 	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
 	root.PersistentFlags().BoolVar(&w.Wide, "wide", false, "do not cut tables to the width of the terminal")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := c.ValidateFlagGroups(); err != nil {
+			return shell.Usage("leave one out", "%s", excluding(err))
+		}
 		if home := c.Flags().Lookup("home"); home != nil {
 			w.KeepDatasets(home.Value.String())
 		}
@@ -149,6 +152,13 @@ func newRoot(w *shell.World) *cobra.Command {
 	})
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + shell.ExitCodeHelp})
 	return root
+}
+
+// excluding says which flags exclude each other.
+func excluding(err error) string {
+	_, set, _ := strings.Cut(err.Error(), "; [")
+	names, _, _ := strings.Cut(set, "]")
+	return "--" + strings.Join(strings.Fields(names), " and --") + " do not go together"
 }
 
 // flagError explains a flag that there is not, or whose value is wrong.

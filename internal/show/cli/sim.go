@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/show/cli/shell"
+	"assay/internal/show/serve"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
 	"assay/internal/study/catalog"
@@ -77,6 +78,9 @@ func serveSim(ctx context.Context, w *shell.World, f simFlags) error {
 		return fmt.Errorf("start the simulator: %w", err)
 	}
 	defer sim.Close()
+	if _, err := serve.Loopback(f.listen); err != nil {
+		return shell.Usage("", "--listen: %s", err)
+	}
 	listener, err := w.Listen(f.listen)
 	if err != nil {
 		return err

@@ -116,6 +116,7 @@ func (w wrongWorld) run(args ...string) (int, string) {
 	world.Stdin, world.Stdout, world.Stderr = strings.NewReader(""), &out, &said
 	code := cli.Main(context.Background(), world)
 	text := strings.ReplaceAll(said.String(), w.dir, "FOLDER")
+	text = regexp.MustCompile(`\b(run |results )[a-z2-9]{10} `).ReplaceAllString(text, "${1}RUN ")
 	return code, regexp.MustCompile(`\b(run )?[a-z2-9]{10}( of quiz| come)`).ReplaceAllString(text, "${1}RUN$2")
 }
 

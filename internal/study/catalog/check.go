@@ -126,7 +126,11 @@ func (k *checker) standing(on Date) {
 		k.warn(Unknown, "model", k.meant(near, on), "%s is not in the catalogue: the rules of %s are used", k.name(), k.found.Family.Title)
 	}
 	if m.Floating {
-		k.warn(Floating, "model", "name a dated snapshot to ask the same model every time",
+		hint := "name a dated snapshot to ask the same model every time"
+		if floats(m.Name) { // the catalogue has no snapshot of it
+			hint = "a name with a date stays the same, but the catalogue knows none"
+		}
+		k.warn(Floating, "model", hint,
 			"%s is an alias that moves from snapshot to snapshot", k.name())
 	}
 	if m.NoBatch && k.lane.Mode == assay.ModeBatch {

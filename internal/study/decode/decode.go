@@ -219,12 +219,20 @@ func (d *Decoder) UnknownKey(p Pair, known []string) {
 	d.Problems.Add(at, hint, "unknown key %s", Quote(p.Key))
 }
 
+const (
+	onLane  = "write it on a lane, or for all of them under lane_defaults: {…}"
+	onStage = "write it on the stage that asks"
+)
+
 // alsoCalled has what people write for a key, and what to do about keys that there cannot be.
 var alsoCalled = map[string]string{
 	"models": "lanes", "name": "study", "path": "file", "url": "file", "csv": "file", "data": "file", "column": "field",
 	"provider": "model", "engine": "model", "question": "prompt", "template": "prompt", "evaluators": "judges", "judge_lane": "judges",
 	"graders":           "judges",
 	"max_output_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "size": "n",
+	"limit":   "`assay run --limit 20` asks the first 20 rows; `limit: 20` on an input keeps no others",
+	"version": "leave it out", "output": "`assay export` writes the results", "prompt": onStage, "system": onStage, "tools": onStage,
+	"temperature": onLane, "max_tokens": onLane, "seed": onLane,
 	"filter": "where", "max_cost": "budget", "encoding": "save the file as UTF-8, and leave this out",
 	"n":       "several answers to a question are `repeats: 3` on the stage: each is asked, kept, judged and priced by itself",
 	"api_key": "keys are set in the environment: `assay list keys` names the variables", "key": "keys are set in the environment: " +

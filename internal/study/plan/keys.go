@@ -38,8 +38,8 @@ func (d *Input) Keys(keySet func(name string) bool) []Key {
 		v, _ := d.Catalog.Vendor(kind)
 		k := Key{Provider: l.Provider, Names: slices.Concat(v.KeyEnv, v.KeyElse), Lanes: []string{l.Name}, Optional: v.KeyOptional}
 		if p, ok := d.Study.Providers.Find(l.Provider); ok && (p.Key != "" || p.BaseURL != "") {
-			k.Names = nil // a base URL in a study gets only the key the study names
-			if p.Key != "" {
+			k.Names = nil                       // a base URL in a study gets only the key the study names
+			if strings.HasPrefix(p.Key, "${") { // what is no name was reported, and may be the key itself
 				k.Names = []string{strings.Trim(p.Key, "${}")}
 			}
 		}

@@ -36,6 +36,7 @@ func (r *reader) check() {
 	for _, e := range s.Require {
 		r.compile(e, expr.Require)
 	}
+	r.checkBatch(s.Batch)
 	if b := s.Batch; b.Size > 0 && b.Segments > 0 {
 		r.found.Add(b.At, "", "batch: want one of size, segments")
 	}
@@ -64,6 +65,15 @@ func (r *reader) checkProviders() {
 				decode.Quote(e.Value.BaseURL))
 		}
 		r.checkLive(e.Name, e.Value.Live)
+	}
+}
+
+// checkBatch wants batches of one request or more.
+func (r *reader) checkBatch(b study.Batch) {
+	for key, n := range map[string]int{"size": b.Size, "segments": b.Segments} {
+		if b.Has(key) && n < 1 && !r.Problems.Touch(b.Key(key)) {
+			r.found.Add(b.Key(key), "leave it out for as large as providers take", "batch: %s: want at least 1, got %d", key, n)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ const maxLanes = 2000
 // expandLanes turns lane specs into lanes: defaults under them, variants over them, lists multiplied out.
 func (r *reader) expandLanes() {
 	s := r.study
+	r.wantsMap(s.LaneDefaults.Node)
 	for _, spec := range s.LaneSpecs.List {
 		if !laneName.MatchString(spec.Name) {
 			r.Problems.Add(spec.At, "letters, digits, . - and _", "lane name %s", decode.Quote(spec.Name))
@@ -44,6 +45,13 @@ func (r *reader) expandLanes() {
 			r.Problems.Add(l.At, "rename one", "lane %s is here a second time (first at line %d)", l.Name, at.Line)
 		}
 		first[l.Name] = l.At
+	}
+}
+
+// wantsMap reports parameters for all lanes that are no map.
+func (r *reader) wantsMap(defaults *decode.Node) {
+	if defaults != nil && defaults.Kind != decode.Map && defaults.Kind != decode.Null {
+		r.Wrong(defaults, "a map of parameters, such as {max_tokens: 500}")
 	}
 }
 
@@ -137,7 +145,7 @@ func (r *reader) addLane(spec study.LaneSpec, name string, params *decode.Node) 
 		}
 		lane.Params.Extra[e.Name] = e.Value.JSON
 	}
-	if k.Concurrency < 0 {
+	if k.Concurrency < 0 || k.Concurrency == 0 && isZero(params, "concurrency") {
 		r.Problems.Add(k.Key("concurrency"), "leave it out for as many as the provider takes", "concurrency: want at least 1, got %d",
 			k.Concurrency)
 	}

@@ -36,7 +36,7 @@ func (r *reader) rubricTexts(u *study.Rubric) {
 			forms++
 		}
 	}
-	if forms != 1 {
+	if forms != 1 && u.At.Line > 0 {
 		r.found.Add(u.At, "", "a rubric has one of prompt, command, rule")
 	}
 	if u.Has("command") && len(u.Command) == 0 {

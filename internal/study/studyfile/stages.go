@@ -71,6 +71,7 @@ func (r *reader) checkVerb(st *study.Stage) {
 			r.found.Add(at, "", "%s does not belong to a stage that says %s", decode.Quote(key), verb)
 		}
 	}
+	r.checkBatch(st.Batch)
 	if st.Batch.Size > 0 && st.Batch.Segments > 0 {
 		r.found.Add(st.Batch.At, "", "batch: want one of size, segments")
 	}

@@ -17,6 +17,7 @@ func (r *reader) checkTools(st *study.Stage) {
 	for i, t := range st.Tools {
 		names[i] = t.Name
 		switch {
+		case t.Name == "" && r.Problems.Touch(st.Where.Key("tools")): // what is no tool was reported
 		case !toolName.MatchString(t.Name):
 			r.found.Add(t.Where.Key("name"), "letters, digits, _ and -, at most 64", "tool name %s", decode.Quote(t.Name))
 		case slices.Contains(names[:i], t.Name):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,6 +91,9 @@ func printIdentities(ctx context.Context, w *shell.World, d *plan.Input) error {
 
 // checkOnline asks the providers of a study, and names those whose keys work.
 func checkOnline(ctx context.Context, w *shell.World, d *plan.Input) assay.Problems {
+	if !slices.ContainsFunc(d.Keys(w.IsSet), func(k plan.Key) bool { return k.Set || k.Optional }) {
+		fmt.Fprintln(w.Stderr, "no provider was asked: no key is set (assay list keys)")
+	}
 	return w.Workspace().CheckOnline(ctx, d, func(k plan.Key) {
 		fmt.Fprintf(w.Stderr, "%s: the key works for %s %s\n", k.Provider, assay.Verb(len(k.Lanes), "lane", "lanes"),
 			strings.Join(k.Lanes, ", "))

@@ -50,6 +50,10 @@ func PayNow(p plan.Price, requests int64, exact bool) string {
 	if requests == 0 {
 		return "You pay now: nothing"
 	}
+	if p.Expected.Unknown > 0 {
+		return fmt.Sprintf("You pay now: %s for %s%s, of some no price is known", p.Expected, UpTo(exact),
+			assay.Count(requests, "new request"))
+	}
 	return fmt.Sprintf("You pay now: %s (at most %s) for %s%s", p.Expected, p.High, UpTo(exact), assay.Count(requests, "new request"))
 }
 
@@ -90,7 +94,11 @@ func sending(d *plan.Input, p *plan.Plan) string {
 	fmt.Fprintf(&b, "%s%s in %s; the first wave is %s%s.\n",
 		map[bool]string{true: "", false: "At most "}[all.Exact], assay.Count(all.Requests, "request"), assay.Count(p.Waves, "wave"),
 		assay.Count(first.Requests, "request"), batchesOf(first))
-	fmt.Fprintf(&b, "Cost: %s expected, %s to %s.", all.Cost.Expected, all.Cost.Low, all.Cost.High)
+	if all.Cost.Expected.Unknown > 0 {
+		fmt.Fprintf(&b, "Cost: %s expected; of some requests no price is known.", all.Cost.Expected)
+	} else {
+		fmt.Fprintf(&b, "Cost: %s expected, %s to %s.", all.Cost.Expected, all.Cost.Low, all.Cost.High)
+	}
 	if all.Live.Expected != all.Cost.Expected {
 		fmt.Fprintf(&b, " Live it would be %s.", all.Live.Expected)
 	}
@@ -212,8 +220,13 @@ func byProvider(p *plan.Plan) []string {
 	var lines []string
 	for _, name := range names {
 		t := p.Sum(func(q plan.Part) bool { return q.Lane.Provider == name })
-		lines = append(lines, fmt.Sprintf("%s: %s%s, %s (%s to %s)", name, AtMost(t.Exact), assay.Count(t.Requests, "request"),
-			t.Cost.Expected, t.Cost.Low, t.Cost.High))
+		line := fmt.Sprintf("%s: %s%s, ", name, AtMost(t.Exact), assay.Count(t.Requests, "request"))
+		if t.Cost.Expected.Unknown > 0 {
+			line += "price: " + t.Cost.Expected.String()
+		} else {
+			line += fmt.Sprintf("%s (%s to %s)", t.Cost.Expected, t.Cost.Low, t.Cost.High)
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

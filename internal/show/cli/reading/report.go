@@ -84,6 +84,9 @@ func runReport(ctx context.Context, w *shell.World, ref string, f reportFlags) e
 		_, err := w.Stdout.Write(b.Bytes())
 		return err
 	}
+	if w.Disk.IsFolder(out) {
+		return shell.Usage("--out "+filepath.Join(out, "report.html"), "%s is a folder", out)
+	}
 	file, err := folder.NewFile(w.Disk.Path(out), folder.Overwrite)
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)

@@ -18,7 +18,8 @@ import (
 func checkSpend(ctx context.Context, w *shell.World, f shell.SqlFlags, args []string, file string) error {
 	data, err := w.Disk.ReadFile(file)
 	if err != nil {
-		return shell.Unread(err, "--check wants a file that a provider's console exported", "read the report: %s", err)
+		return shell.Unread(err, "--check wants a file that a provider's console exported", "read the report %s: %s", file,
+			assay.FileReason(err))
 	}
 	report, err := invoices.Read(data)
 	if err != nil {

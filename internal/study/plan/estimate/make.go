@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/study"
@@ -163,6 +164,7 @@ func (m *maker) finish() {
 	for i := range m.in.Study.Stages {
 		m.again(&m.in.Study.Stages[i])
 	}
+	m.unbounded()
 	m.canaries()
 	m.primed()
 	m.searching()
@@ -219,8 +221,35 @@ func (m *maker) canaries() {
 		})
 	}
 	if n > 0 {
-		m.note("canaries: %s of these %s live first, one for each lane and stage, for about %s more, which the sums have",
-			plural(n, "request"), assay.Verb(n, "goes", "go"), more)
+		m.note("canaries: %s of these %s live first, one for each lane and stage, for %s more, which the sums have",
+			plural(n, "request"), assay.Verb(n, "goes", "go"), roughly(more))
+	}
+}
+
+// roughly returns a price that is a guess.
+func roughly(c assay.Cost) string {
+	if c.Unknown > 0 {
+		return c.String()
+	}
+	return "about " + c.String()
+}
+
+// muchLonger is how many times the expected price the highest one is before its reason is told.
+const muchLonger = 10
+
+// unbounded notes lanes without max_tokens, where the price may be far above what is expected because of them.
+func (m *maker) unbounded() {
+	var sum plan.Price
+	var names []string
+	for _, p := range m.plan.Parts {
+		sum = sum.Plus(p.Cost)
+		if p.Lane.Params.MaxTokens == 0 && !slices.Contains(names, p.Lane.Name) {
+			names = append(names, p.Lane.Name)
+		}
+	}
+	if len(names) > 0 && sum.High.Sum > muchLonger*sum.Expected.Sum {
+		m.note("the highest price is that of answers as long as the models can write: max_tokens on %s %s, or in lane_defaults, lowers it",
+			assay.Verb(len(names), "lane", "lanes"), strings.Join(names, ", "))
 	}
 }
 

@@ -19,6 +19,12 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	if left := m.in.NotAsked(st); len(left) > 0 && m.wanted(st) {
 		m.note("stage %s asks all lanes but those that judge: %s (`lanes: \"*\"` asks them, too)", st.Name, strings.Join(left, ", "))
 	}
+	for _, l := range lanes {
+		if strings.HasPrefix(l.Name, "judge") && len(lanes) > 1 && m.wanted(st) {
+			m.note("stage %s asks lane %s like the others: no stage has it judge (`lanes:` on the stage names those that it asks)",
+				st.Name, l.Name)
+		}
+	}
 	if len(lanes) == 0 {
 		give.wave = wave
 		return
