@@ -28,6 +28,7 @@ func (r *reader) checkTools(st *study.Stage) {
 		r.found.Add(st.Where.Key("tools"), "ask with `prompt:`, or with one turn",
 			"stage %s: tools are called in one step, and it has several turns", st.Name)
 	}
+	r.checkToolOfRule(st)
 	switch c := st.ToolChoice; {
 	case c.Mode != "" && len(names) == 0:
 		r.found.Add(c.At, "add `tools:`", "stage %s: there are no tools to choose from", st.Name)
@@ -51,4 +52,23 @@ func (r *reader) checkToolRule(t *study.ToolRule) {
 	case t.Whole && t.Arguments.JSON == nil:
 		r.found.Add(t.Where.Key("whole"), "add `arguments:`", "there are no arguments that have to be all")
 	}
+}
+
+// checkToolOfRule wants the tool that a rule waits for to be one that a judged stage gives: no answer could be right.
+func (r *reader) checkToolOfRule(st *study.Stage) {
+	u := r.study.RubricOf(st)
+	if u == nil || u.Rule == nil || u.Rule.Tool == nil || u.Rule.Tool.Name == "" {
+		return
+	}
+	var names []string
+	for _, name := range st.Judge.List {
+		from, ok := r.study.Stage(name)
+		if !ok || len(from.Tools) == 0 {
+			return // answers from elsewhere may have called any
+		}
+		for _, t := range from.Tools {
+			names = append(names, t.Name)
+		}
+	}
+	r.known(u.Rule.Tool.Where.Key("name"), "tool of the judged stage", u.Rule.Tool.Name, names)
 }

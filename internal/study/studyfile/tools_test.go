@@ -26,6 +26,8 @@ stages:
   - {name: four, judge: two, rubric: {rule: {tool: {none: true, arguments: {x: 1}}}}}
   - {name: five, judge: two, rubric: {rule: {tool: {name: a, whole: true}}}}
   - {name: six, judge: two, rubric: {rule: {tool: {name: a, arguments: {x: "{{ "}}}}}
+  - {name: seven, judge: one, rubric: {rule: {tool: {name: c}}}}
+  - {name: eight, judge: two, rubric: {rule: {tool: {name: d}}}}
 `
 	_, problems := studyfile.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}}, "s.yaml", studyfile.Options{})
 	var all strings.Builder
@@ -34,10 +36,14 @@ stages:
 	}
 	for _, want := range []string{`tool name "get weather"`, "tool a is here a second time", "tools are called in one step, and it has several turns",
 		`"b"`, "there are no tools to choose from", "a rule about tools has one of name, none",
-		"a call that must not be made has no arguments", "there are no arguments that have to be all"} {
+		"a call that must not be made has no arguments", "there are no arguments that have to be all",
+		`s.yaml:15:54: no tool of the judged stage is called "c"`} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("no %q in\n%s", want, all.String())
 		}
+	}
+	if strings.Contains(all.String(), `called "d"`) {
+		t.Errorf("answers without tools may be calls from elsewhere:\n%s", all.String())
 	}
 }
 
