@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,8 +164,11 @@ func (s *Server) refusalOf(r *http.Request, err error) *openai.Refusal {
 		known = &openai.Refusal{Status: http.StatusInternalServerError,
 			Problem: batchrun.NewProblem(http.StatusInternalServerError, "", "",
 				"The gateway had an error while processing your request; its log has more.")}
-		if s.Home.Ledger.Away(err) {
-			away := cmp.Or(s.Home.Away(r.Context()), "ledger or its bucket") // one of them is back
+		away := s.Home.Away(r.Context())
+		if away == "" && s.Home.Ledger.Away(err) {
+			away = "ledger or its bucket" // one of them is back
+		}
+		if away != "" {
 			known = &openai.Refusal{Status: http.StatusServiceUnavailable, After: "5", Problem: batchrun.NewProblem(
 				http.StatusServiceUnavailable, "", "", "The gateway's "+away+" cannot be reached.")}
 		}

@@ -60,25 +60,39 @@ func TestAnIDWithANulIsNotFound(t *testing.T) {
 	}
 }
 
-// TestABucketThatIsAwayIsCalledTheBucket has artifacts at a port that nobody listens on.
+// TestABucketThatIsAwayIsCalledTheBucket has artifacts at a port that nobody listens on, and in a bucket that refuses every call.
 func TestABucketThatIsAwayIsCalledTheBucket(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{env: map[string]string{"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}})
-	ask := func(h *workspace.Home) *httptest.ResponseRecorder {
-		s := gateway.New(gateway.Options{Home: h, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+	ask := func(h *workspace.Home, method, path string) *httptest.ResponseRecorder {
+		users := []gateway.User{gateway.NewUser("anna", anna, nil)}
+		s := gateway.New(gateway.Options{Home: h, Users: users, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		form := "--b\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n" +
+			"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"in.jsonl\"\r\n\r\n{}\r\n--b--\r\n"
+		w, call := httptest.NewRecorder(), httptest.NewRequest(method, path, strings.NewReader(form))
+		call.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+		call.Header.Set("Authorization", "Bearer "+anna)
+		s.ServeHTTP(w, call)
 		return w
 	}
-	if w := ask(r.home); w.Code != http.StatusOK {
+	if w := ask(r.home, http.MethodGet, "/healthz"); w.Code != http.StatusOK {
 		t.Errorf("all is well: %d %s", w.Code, w.Body)
 	}
-	away, err := workspace.Place{Home: t.TempDir(), Artifacts: "s3://b/p?endpoint=http://127.0.0.1:1"}.Open(t.Context(), r.world, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer away.Close()
-	if w := ask(away); w.Code != http.StatusServiceUnavailable || w.Body.String() != "the bucket does not answer\n" {
-		t.Errorf("the bucket is away: %d %s", w.Code, w.Body)
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer refuses.Close()
+	for _, endpoint := range []string{"http://127.0.0.1:1", refuses.URL} {
+		away, err := workspace.Place{Home: t.TempDir(), Artifacts: "s3://b/p?endpoint=" + endpoint}.Open(t.Context(), r.world, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer away.Close()
+		w := ask(away, http.MethodGet, "/healthz")
+		if w.Code != http.StatusServiceUnavailable || w.Body.String() != "the bucket does not answer\n" {
+			t.Errorf("%s is away: %d %s", endpoint, w.Code, w.Body)
+		}
+		w = ask(away, http.MethodPost, "/v1/files")
+		if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "The gateway's bucket cannot be reached.") {
+			t.Errorf("an upload while %s is away: %d %s", endpoint, w.Code, w.Body)
+		}
 	}
 }

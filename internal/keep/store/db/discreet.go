@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -64,14 +65,35 @@ func (e *discreetError) Error() string { return e.text }
 
 func (e *discreetError) Unwrap() error { return e.cause }
 
-// discreet opens connections whose errors do not show who we are.
+// discreet opens connections whose errors do not show who we are, and tries again where the server has no room for one more.
 type discreet struct {
 	driver.Connector
 	cfg *pgx.ConnConfig
 }
 
+// A server that is full has room again when another process has done its work: a command that just begins does not end for that.
+const (
+	fullTries = 60
+	fullEvery = 500 * time.Millisecond
+)
+
 // Connect opens one connection.
 func (d discreet) Connect(ctx context.Context) (driver.Conn, error) {
-	c, err := d.Connector.Connect(ctx)
-	return c, hideUser(err, d.cfg)
+	for try := 1; ; try++ {
+		c, err := d.Connector.Connect(ctx)
+		if !full(err) || try == fullTries {
+			return c, hideUser(err, d.cfg)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, hideUser(err, d.cfg)
+		case <-time.After(fullEvery):
+		}
+	}
+}
+
+// full reports whether a server, a database or a role has as many connections as it may have.
+func full(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "53300"
 }

@@ -3,8 +3,14 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
+
+// Connector returns one of ours before another.
+func Connector(c driver.Connector) driver.Connector { return discreet{c, &pgx.ConnConfig{}} }
 
 // Pools returns the connections that write and those that read.
 func (s *DB) Pools() (write, read *sql.DB) { p := s.engine.(postgres); return p.write, p.read }
