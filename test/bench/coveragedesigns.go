@@ -16,6 +16,7 @@ type asked struct {
 	items      int
 	right      []float64 // by lane
 	clusters   int       // 0: items are independent
+	large      []int     // items of the first clusters, one to each other; empty: all are of one size. Lanes differ by cluster
 	undeclared bool      // the study does not name its clusters
 	draws      func(r *rand.Rand) int
 	missing    float64
@@ -51,6 +52,9 @@ func answerDesigns() []design {
 			"What happens where items come in groups and the study does not name them with `cluster:`."},
 		{"5 clusters of 8, 60%", asked{items: 40, right: three(.6), clusters: 5}, ""},
 		{"5 clusters of 8, 90%", asked{items: 40, right: three(.9), clusters: 5}, ""},
+		{"12 clusters, 20, 5, 3, 2, 2, 2 and 1 items",
+			asked{items: 40, right: three(.6), clusters: 12, large: []int{20, 5, 3, 2, 2, 2}}, ""},
+		{"42 clusters, two of 30 items, the others of 1", asked{items: 100, right: three(.6), clusters: 42, large: []int{30, 30}}, ""},
 		{"20 items, 5 draws", asked{items: 20, right: three(.5), draws: always(5)}, ""},
 		{"6 items, 5 draws", asked{items: 6, right: three(.5), draws: always(5)}, ""},
 		{"20 items, 1 to 6 draws", asked{items: 20, right: three(.5), draws: func(r *rand.Rand) int { return 1 + r.IntN(6) }}, ""},
@@ -71,9 +75,16 @@ func (a asked) make(r *rand.Rand) trial {
 		Name: "right", Verb: analysis.Judged, Judges: []string{"judge"}, Low: &nothing, High: &one,
 		Labels: []analysis.Label{{Name: "right", Score: &one}, {Name: "wrong", Score: &nothing}},
 	}}
-	of := make([]float64, a.clusters)
+	of, apart := make([]float64, a.clusters), make([]float64, a.clusters*len(a.right))
 	for i := range of {
 		of[i] = r.NormFloat64()
+	}
+	byLane := 0.0 // share of the variance that lanes do not have in common
+	if a.large != nil {
+		byLane = 0.2
+		for i := range apart {
+			apart[i] = r.NormFloat64()
+		}
 	}
 	between, byItem := 0.0, a.byItem
 	if byItem == 0 {
@@ -84,17 +95,22 @@ func (a asked) make(r *rand.Rand) trial {
 	}
 	for i := range a.items {
 		row := analysis.Row{Stage: "right", Judge: "judge", Item: fmt.Sprintf("q%03d", i), Turn: 1, State: assay.VerdictValid}
-		hard := math.Sqrt(byItem) * r.NormFloat64()
+		hard, in := math.Sqrt(byItem)*r.NormFloat64(), 0
 		if a.clusters > 0 {
-			hard += math.Sqrt(between) * of[i%a.clusters]
+			in = a.clusterOf(i)
+			hard += math.Sqrt(between) * of[in]
 			if !a.undeclared {
-				row.Cluster = fmt.Sprintf("c%d", i%a.clusters)
+				row.Cluster = fmt.Sprintf("c%d", in)
 			}
 		}
 		for lane, p := range a.right {
 			row.Lane = laneName(lane)
 			t.truth[row.Lane] = p
-			chance := normal((stats.NormalQuantile(p) - hard) / math.Sqrt(1-between-byItem))
+			own := 0.0
+			if byLane > 0 {
+				own = math.Sqrt(byLane) * apart[in*len(a.right)+lane]
+			}
+			chance := normal((stats.NormalQuantile(p) - hard - own) / math.Sqrt(1-between-byItem-byLane))
 			draws := 1
 			if a.draws != nil {
 				draws = a.draws(r)
@@ -111,6 +127,17 @@ func (a asked) make(r *rand.Rand) trial {
 		}
 	}
 	return t
+}
+
+// clusterOf returns the cluster of an item.
+func (a asked) clusterOf(item int) int {
+	for c, n := range a.large {
+		if item < n {
+			return c
+		}
+		item -= n
+	}
+	return len(a.large) + item%(a.clusters-len(a.large))
 }
 
 // ranked is a design of texts that judges compare, pair by pair in both orders.

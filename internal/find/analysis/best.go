@@ -55,11 +55,10 @@ func (s *Leaderboard) chances(seed uint64) {
 	clusters := 0 // the fewest of any two: their errors are known least well
 	for _, c := range s.Tests {
 		errors[[2]int{c.First, c.Second}], errors[[2]int{c.Second, c.First}] = c.SE, c.SE
-		if c.SE.OK && (clusters == 0 || c.Clusters < clusters) {
-			clusters = c.Clusters
+		if c.SE.OK && (clusters == 0 || s.units(c) < clusters) {
+			clusters = s.units(c)
 		}
 	}
-	clusters = s.units(clusters)
 	if _, uneven := s.Uneven(); uneven {
 		values = s.shared(places, values)
 	}

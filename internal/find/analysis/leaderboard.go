@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
 	"sort"
 
@@ -103,6 +104,7 @@ type Contrast struct {
 	Interval      stats.Interval
 	P             stats.Number
 	Clusters      int
+	Units         int          // as many clusters as Student's t has, which large ones make fewer; 0: all
 	Items         int          // in the clusters; 0: as many as clusters
 	Ahead, Behind int          // of an exact test: items on which one alone is right
 	Information   stats.Number // about the difference, from one more comparison of the two or one more item, as a part of 1/SE²
@@ -123,12 +125,7 @@ func (s *Leaderboard) PerCluster() float64 {
 }
 
 // units returns as many clusters as Student's t of a test has.
-func (s *Leaderboard) units(clusters int) int {
-	if s.Units > 0 {
-		return s.Units
-	}
-	return clusters
-}
+func (s *Leaderboard) units(t Contrast) int { return cmp.Or(s.Units, t.Units, t.Clusters) }
 
 // Test is how two places are told apart.
 type Test int

@@ -45,7 +45,7 @@ func (s *Leaderboard) Quote(a, b int) (adaptive.Quote, bool) {
 	}
 	return adaptive.Quote{Exact: exact,
 		Pair:     adaptive.Pair{Difference: t.Difference.Value, Variance: t.SE.Value * t.SE.Value, Information: t.Information.Value},
-		Critical: adaptive.Critical(level, open, s.units(t.Clusters)), Spread: spread,
+		Critical: adaptive.Critical(level, open, s.units(t)), Spread: spread,
 	}, true
 }
 

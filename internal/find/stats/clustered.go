@@ -33,7 +33,18 @@ type ClusterRate struct {
 	DesignEffect          Number // how many times larger the variance is than that of independent answers
 	Interval              Interval
 	effective             float64 // as many independent answers as would have the variance
+	even                  float64 // clusters of one size that would share the items as unevenly
 }
+
+// Units returns as many clusters as the interval's Student's t has.
+func (r ClusterRate) Units() int { return unitsOf(r.even) }
+
+// evenClusters returns how many clusters of one size would share out what is there as unevenly as it is shared: all of them, where
+// they are of one size. A mean hangs on the large ones, so that its error is known as well as that of so many.
+func evenClusters(sum, squares float64) float64 { return sum * sum / squares }
+
+// unitsOf returns so many clusters as a count, for the degrees of freedom.
+func unitsOf(even float64) int { return max(2, int(math.Round(even))) }
 
 // Half returns the two-sided p-value of a share of one half, by the method of the interval: below one minus its level,
 // the interval leaves one half out.
@@ -46,7 +57,7 @@ func (r ClusterRate) Half() Number {
 	case r.Clusters < 2:
 		return Undefined(NoErrorBar)
 	}
-	return Known(studentTail(2*math.Sqrt(r.effective)*(r.Share.Value-0.5), r.Clusters-1))
+	return Known(studentTail(2*math.Sqrt(r.effective)*(r.Share.Value-0.5), r.Units()-1))
 }
 
 // rareClusters is how many clusters must hold the rarer answer before their design effect can be estimated; of fewer
@@ -63,19 +74,19 @@ func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 }
 
 // ShareByCluster returns the mean over items of their shares. Its interval is Wilson's for as many independent answers as
-// would have the variance that leaving out one cluster after the other gives, widened for few clusters by Student's t.
-// Where the rarer answer occurs in too few clusters to estimate the variance, each cluster counts as a single answer. Answers
+// would have the variance that leaving out one cluster after the other gives, widened for few clusters, or a few large ones, by
+// Student's t. Where the rarer answer occurs in too few clusters to estimate the variance, each cluster counts as a single answer. Answers
 // that are alone in their clusters are independent.
 func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
 	var r ClusterRate
-	sum, inverse := 0.0, 0.0
+	sum, inverse, squares := 0.0, 0.0, 0.0
 	for g, c := range clusters {
 		if c.K < 0 || c.K > c.N {
 			return r, fmt.Errorf("rate by cluster: %d of %d in cluster %d", c.K, c.N, g)
 		}
 		if c.N > 0 {
 			r.K, r.N, r.Items, r.Clusters = r.K+c.K, r.N+c.N, r.Items+c.Items, r.Clusters+1
-			sum, inverse = sum+c.Sum, inverse+c.Inverse
+			sum, inverse, squares = sum+c.Sum, inverse+c.Inverse, squares+square(float64(c.Items))
 		}
 	}
 	r.Share = ratio(sum, float64(r.Items), "no verdicts")
@@ -84,6 +95,7 @@ func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
 		return r, nil
 	}
 	independent := square(float64(r.Items)) / inverse // all answers, where items have equally many
+	r.even = evenClusters(float64(r.Items), squares)
 	alike := r.K == 0 || r.K == r.N
 	switch r.effective = independent; {
 	case r.N == r.Clusters:
@@ -93,12 +105,12 @@ func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
 		r.SE, r.DesignEffect, r.Interval = few, few, NoInterval("%s", few.Why)
 		return r, nil
 	case alike:
-		r.effective = float64(r.Clusters)
+		r.effective = r.even
 		r.Interval = r.wilson(r.effective, level)
 	default:
 		r.effective = min(independent, r.Share.Value*(1-r.Share.Value)/r.jackknife(clusters))
 		if r.holding(clusters) < min(rareClusters, r.Clusters/3) {
-			r.effective = min(r.effective, float64(r.Clusters))
+			r.effective = min(r.effective, r.even)
 		}
 		r.Interval = r.wilson(r.effective, level)
 	}
@@ -132,7 +144,7 @@ func (r ClusterRate) jackknife(clusters []ItemShares) float64 {
 
 // wilson is Wilson's interval of the share for so many independent answers, fewer still where clusters are few.
 func (r ClusterRate) wilson(effective, level float64) Interval {
-	z, t := criticalZ(level), criticalT(level, r.Clusters-1)
+	z, t := criticalZ(level), criticalT(level, r.Units()-1)
 	if !t.OK {
 		return NoInterval("%s", t.Why)
 	}
@@ -152,7 +164,7 @@ func ShareInterval(share, variance, level float64, clusters int) Interval {
 
 // EffectiveInterval is Wilson's interval of a share for so many independent answers, widened for few clusters by Student's t.
 func EffectiveInterval(share, effective, level float64, clusters int) Interval {
-	return ClusterRate{Share: Known(share), Clusters: clusters}.wilson(effective, level)
+	return ClusterRate{Share: Known(share), even: float64(clusters)}.wilson(effective, level)
 }
 
 // Total is a sum of values, such as those of one cluster.
@@ -167,9 +179,10 @@ func (t *Total) Add(value float64) { t.N, t.Sum = t.N+1, t.Sum+value }
 // ClusterMean is a mean whose values are independent between clusters only.
 type ClusterMean struct {
 	N, Clusters int
+	Units       int // as many clusters as Student's t has: of unequal ones, as many of one size as would share the values as unevenly
 	Mean        Number
 	SE          Number   // by leaving out one cluster after the other
-	Interval    Interval // with Student's t of G-1
+	Interval    Interval // with Student's t of Units-1
 	P           Number   // two-sided, of a mean of 0
 }
 
@@ -184,10 +197,10 @@ const rounding = 1e-12
 // own. Clusters that differ by rounding alone show no error, which is no certainty; where all of them are 0, it is 0.
 func MeanByCluster(list []Total, level float64) ClusterMean {
 	var m ClusterMean
-	sum := 0.0
+	sum, sizes := 0.0, 0.0
 	for _, p := range list {
 		if p.N > 0 {
-			m.N, m.Clusters, sum = m.N+p.N, m.Clusters+1, sum+p.Sum
+			m.N, m.Clusters, sum, sizes = m.N+p.N, m.Clusters+1, sum+p.Sum, sizes+square(float64(p.N))
 		}
 	}
 	m.Mean = ratio(sum, float64(m.N), "no values")
@@ -212,8 +225,9 @@ func MeanByCluster(list []Total, level float64) ClusterMean {
 			m.Mean, m.SE = Known(0), Known(0)
 		}
 	}
-	m.Interval = tInterval(m.Mean, m.SE, level, m.Clusters-1)
-	m.P = StudentTest(m.Mean, m.SE, m.Clusters)
+	m.Units = unitsOf(evenClusters(float64(m.N), sizes))
+	m.Interval = tInterval(m.Mean, m.SE, level, m.Units-1)
+	m.P = StudentTest(m.Mean, m.SE, m.Units)
 	return m
 }
 

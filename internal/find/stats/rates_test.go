@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -378,7 +379,11 @@ func TestTheErrorOfARateIsThatOfItsInterval(t *testing.T) {
 		}
 		want := Wilson(r.K, r.N, 0.95)
 		if r.N > r.Clusters {
-			want = ShareInterval(r.Share.Value, square(r.SE.Value), 0.95, r.Clusters)
+			even := 0.0 // clusters of one size that would share the answers as unevenly
+			for _, c := range design {
+				even += square(float64(c.N) / float64(r.N))
+			}
+			want = ShareInterval(r.Share.Value, square(r.SE.Value), 0.95, int(math.Round(1/even)))
 		}
 		if diff := cmp.Diff(want, r.Interval, about(1e-12)); diff != "" {
 			t.Errorf("%s: the interval that belongs to the error %v (-want +got):\n%s", name, r.SE, diff)
@@ -386,6 +391,50 @@ func TestTheErrorOfARateIsThatOfItsInterval(t *testing.T) {
 		if p := r.Share.Value; r.SE.OK == (p == 1) || p < 1 && r.SE.Value < math.Sqrt(p*(1-p)/float64(r.N))-1e-12 {
 			t.Errorf("%s: an error of %v", name, r.SE)
 		}
+	}
+}
+
+// TestAFewLargeClustersLeaveAnErrorThatIsHardlyKnown simulates values whose clusters share a part of their variance, most of them in a
+// few clusters: intervals hold what they promise, and clusters of one size have as many degrees of freedom as ever.
+func TestAFewLargeClustersLeaveAnErrorThatIsHardlyKnown(t *testing.T) {
+	t.Parallel()
+	ones := func(n int, large ...int) []int { return append(large, slices.Repeat([]int{1}, n)...) }
+	for _, sizes := range [][]int{ones(40, 30, 30), ones(6, 20, 5, 3, 2, 2, 2), {60, 20, 10, 6, 4, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
+		ones(50, 200)} {
+		r := rand.New(rand.NewPCG(1, uint64(len(sizes))))
+		var held [2]int
+		const studies = 1000
+		for range studies {
+			means, shares := make([]Total, len(sizes)), make([]Count, len(sizes))
+			for g, n := range sizes {
+				shared := 0.5 * r.NormFloat64()
+				for range n {
+					x := shared + 0.8*r.NormFloat64()
+					means[g].Add(x)
+					shares[g].N++
+					shares[g].K += int(oneIf(x > 0))
+				}
+			}
+			rate, err := RateByCluster(shares, 0.95)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held[0] += int(oneIf(MeanByCluster(means, 0.95).Interval.Contains(0)))
+			held[1] += int(oneIf(rate.Interval.Contains(0.5)))
+		}
+		for k, what := range []string{"means", "shares"} {
+			if held[k] < studies*935/1000 {
+				t.Errorf("clusters of %v: %d of %d intervals of %s hold the truth", sizes, held[k], studies, what)
+			}
+		}
+	}
+	var even []Total
+	for k := range 8 {
+		even = append(even, Total{N: 3, Sum: float64(k)})
+	}
+	m := MeanByCluster(even, 0.95)
+	if want := StudentCritical(0.05, 8) * m.SE.Value; math.Abs(m.Interval.High-m.Mean.Value-want) > 1e-12 {
+		t.Errorf("eight clusters of one size: %v is not %v wide", m.Interval, want)
 	}
 }
 

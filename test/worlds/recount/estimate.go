@@ -84,6 +84,19 @@ func leftOut(groups [][]float64, mean float64) float64 {
 	return (g - 1) / g * squares
 }
 
+// evenly returns how many groups of one size would be as uneven a share of all values as these are.
+func evenly(groups [][]float64) float64 {
+	all, squares := 0.0, 0.0
+	for _, values := range groups {
+		n := float64(len(values))
+		all, squares = all+n, squares+n*n
+	}
+	return all * all / squares
+}
+
+// freedom returns the degrees of freedom of Student's t over groups.
+func freedom(groups [][]float64) int { return max(1, int(math.Round(evenly(groups)))-1) }
+
 // meanOf estimates a mean by Student's t over clusters, within the range of the values.
 func meanOf(all []seen, level float64, low, high *float64) estimate {
 	groups := byCluster(all)
@@ -106,8 +119,9 @@ func meanOf(all []seen, level float64, low, high *float64) estimate {
 		}
 		return e
 	}
-	t := critical(level, e.clusters-1)
-	e.se, e.p = some(se), some(tail(mean/se, e.clusters-1))
+	df := freedom(groups)
+	t := critical(level, df)
+	e.se, e.p = some(se), some(tail(mean/se, df))
 	e.low, e.high = some(mean-t*se), some(mean+t*se)
 	if low != nil {
 		e.low = some(max(*e.low, *low))
@@ -141,7 +155,7 @@ func shareOfItems(all []ofItem, level float64) estimate {
 	if e.n == 0 {
 		return e
 	}
-	items, g := float64(len(means)), float64(e.clusters)
+	items := float64(len(means))
 	share, n := total(values(means))/items, items*items/inverse
 	e.value = some(share)
 	alike := yes == 0 || yes == float64(e.n)
@@ -158,18 +172,19 @@ func shareOfItems(all []ofItem, level float64) estimate {
 	if e.clusters < 2 {
 		return e
 	}
-	effective := g
+	even, df := evenly(groups), freedom(groups)
+	effective := even
 	if !alike {
 		effective = n / max(1, leftOut(groups, share)*n/(share*(1-share)))
 		if rarer(raw) < min(10, e.clusters/3) {
-			effective = min(effective, g)
+			effective = min(effective, even)
 		}
 		e.se = some(math.Sqrt(share * (1 - share) / effective))
 	}
-	t := critical(level, e.clusters-1)
+	t := critical(level, df)
 	low, high := wilson(share, effective*z*z/(t*t), z)
 	e.low, e.high = some(low), some(high)
-	e.p = some(tail(2*math.Sqrt(effective)*(share-0.5), e.clusters-1))
+	e.p = some(tail(2*math.Sqrt(effective)*(share-0.5), df))
 	return e
 }
 

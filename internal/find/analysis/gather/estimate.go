@@ -27,8 +27,16 @@ func (e Estimate) Put(f *analysis.Finding) {
 	}
 }
 
-// fewClusters is the note where there are so few that the error itself is known roughly at best.
-const fewClusters = "%d clusters are fewer than %d: the interval is wider for it"
+// roughly returns the note where clusters are so few, or so unequal, that the error itself is known roughly at best; empty: they are not.
+func roughly(clusters, units int) string {
+	switch {
+	case clusters >= 2 && 5*units < 4*clusters:
+		return fmt.Sprintf("%d clusters of unequal size count as %d: the interval is wider for it", clusters, units)
+	case clusters >= 2 && clusters < stats.FewClusters:
+		return fmt.Sprintf("%d clusters are fewer than %d: the interval is wider for it", clusters, stats.FewClusters)
+	}
+	return ""
+}
 
 // Share estimates a share of yes among answers of equal weight. Those that are alone in their clusters are independent;
 // nested ones are not.
@@ -45,12 +53,11 @@ func ShareOfItems(clusters []stats.ItemShares, level float64) (Estimate, error) 
 
 func shareOf(r stats.ClusterRate) Estimate {
 	e := Estimate{Value: r.Share, SE: r.SE, Interval: r.Interval, N: r.N, clusters: r.Clusters, method: "Wilson, by cluster", P: r.Half()}
-	switch {
-	case r.N == r.Clusters:
+	if r.N == r.Clusters {
 		e.method = "Wilson"
-	case r.Clusters >= 2 && r.Clusters < stats.FewClusters:
-		e.note = fmt.Sprintf(fewClusters, r.Clusters, stats.FewClusters)
+		return e
 	}
+	e.note = roughly(r.Clusters, r.Units())
 	return e
 }
 
@@ -76,10 +83,7 @@ func Mean(totals []stats.Total, level float64) Estimate {
 	if m.N == m.Clusters {
 		return e
 	}
-	e.method = "Student, by cluster"
-	if m.Clusters >= 2 && m.Clusters < stats.FewClusters {
-		e.note = fmt.Sprintf(fewClusters, m.Clusters, stats.FewClusters)
-	}
+	e.method, e.note = "Student, by cluster", roughly(m.Clusters, m.Units)
 	return e
 }
 

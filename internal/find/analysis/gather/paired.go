@@ -109,6 +109,7 @@ type Difference struct {
 	analysis.Finding
 	exact  bool         // an exact test decides
 	spread stats.Number // standard error from differences by cluster, whatever decides
+	units  int          // as many clusters as Student's t has
 	items  int          // that both have
 	won    [2]int       // of an exact test: items on which the first, or the second, alone is right
 }
@@ -122,8 +123,8 @@ func Compare(f analysis.Finding, v Paired, exact bool, level float64) (Differenc
 	}
 	f.N = len(v.first)
 	exact, err := Pair(&f, v.first, v.second, v.clusters, exact, level)
-	out := Difference{Finding: f, exact: exact, spread: stats.MeanByCluster(differences(v.first, v.second, v.clusters), level).SE,
-		items: len(v.first)}
+	mean := stats.MeanByCluster(differences(v.first, v.second, v.clusters), level)
+	out := Difference{Finding: f, exact: exact, spread: mean.SE, units: mean.Units, items: len(v.first)}
 	for k := range v.first {
 		if exact && v.first[k] > v.second[k] {
 			out.won[0]++
@@ -245,7 +246,7 @@ func (p *Pairing) Contrasts(out *analysis.Leaderboard, between func(a, b uint32)
 				return err
 			}
 			out.Tests = append(out.Tests, analysis.Contrast{First: k, Second: i, Difference: f.Value, SE: f.spread, Interval: f.Interval,
-				P: f.P, Clusters: f.Clusters, Items: f.items, Ahead: f.won[0], Behind: f.won[1],
+				P: f.P, Clusters: f.Clusters, Units: f.units, Items: f.items, Ahead: f.won[0], Behind: f.won[1],
 				Information: PerItem(f.spread, f.Clusters)})
 			if f.Method != "" {
 				out.Method, out.Test = f.Method, analysis.ByErrors
