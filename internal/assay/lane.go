@@ -67,7 +67,8 @@ type Params struct {
 
 // ServerTools are tools that a provider runs while its model answers. One that is nil is not given.
 type ServerTools struct {
-	WebSearch *ServerTool `json:"web_search,omitempty"`
+	WebSearch     *ServerTool `json:"web_search,omitempty"`
+	CodeExecution bool        `json:"code_execution,omitempty"` // in a container of its own for each answer
 }
 
 // ServerTool is one of them.

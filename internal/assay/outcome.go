@@ -1,5 +1,7 @@
 package assay
 
+import "strings"
+
 // Ending is the kind of an outcome: how one attempt ended.
 type Ending string
 
@@ -63,12 +65,32 @@ type Usage struct {
 type ToolCalls struct {
 	Searches int64 `json:"searches,omitempty"` // of the web
 	Lookups  int64 `json:"lookups,omitempty"`  // in files and collections
-	Other    int64 `json:"other,omitempty"`    // of what is billed in another way, such as by time
+	Code     int64 `json:"code,omitempty"`     // containers in which code ran
+	Other    int64 `json:"other,omitempty"`    // of what is billed in another way, or as often as nobody tells
 }
 
 // Expected returns the calls that are expected where these are the most: one of each kind.
 func (t ToolCalls) Expected() ToolCalls {
-	return ToolCalls{Searches: min(t.Searches, 1), Lookups: min(t.Lookups, 1), Other: min(t.Other, 1)}
+	return ToolCalls{Searches: min(t.Searches, 1), Lookups: min(t.Lookups, 1), Code: min(t.Code, 1), Other: min(t.Other, 1)}
+}
+
+// Words tells which tools a provider ran; empty: none.
+func (t ToolCalls) Words() string {
+	var out []string
+	for _, c := range []struct {
+		n    int64
+		one  string
+		many string
+	}{{t.Searches, "1 web search", "web searches"}, {t.Lookups, "1 file search", "file searches"},
+		{t.Code, "code ran", "containers of code"}, {t.Other, "further tools ran", "further calls of tools"}} {
+		switch {
+		case c.n == 1:
+			out = append(out, c.one)
+		case c.n > 1:
+			out = append(out, Thousands(c.n)+" "+c.many)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // Written returns the tokens that were written to a cache.
@@ -103,5 +125,7 @@ func (u Usage) Add(v Usage) Usage {
 		CacheWrite1h: u.CacheWrite1h + v.CacheWrite1h,
 		Output:       u.Output + v.Output,
 		Reasoning:    u.Reasoning + v.Reasoning,
+		Tools: ToolCalls{Searches: u.Tools.Searches + v.Tools.Searches, Lookups: u.Tools.Lookups + v.Tools.Lookups,
+			Code: u.Tools.Code + v.Tools.Code, Other: u.Tools.Other + v.Tools.Other},
 	}
 }

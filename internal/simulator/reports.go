@@ -75,6 +75,7 @@ func (l invoiceLine) parts() []costPart {
 		{"cache write", "cache_creation.ephemeral_1h_input_tokens", "input_cache_write_1h", l.cost.Write1h},
 		{"output", "output_tokens", "output", l.cost.Output},
 		{"web search", "web_search", "web_search", l.cost.Searches},
+		{"code interpreter", "code_execution", "code_execution", l.cost.Code},
 	}
 	var some []costPart
 	for _, p := range all {

@@ -13,7 +13,8 @@ type ServerTools struct {
 
 type serverToolsMap struct {
 	decode.Where
-	WebSearch ServerTool `json:"web_search,omitzero" jsonschema:"searches of the web"`
+	WebSearch     ServerTool `json:"web_search,omitzero" jsonschema:"searches of the web"`
+	CodeExecution bool       `json:"code_execution,omitempty" jsonschema:"code that the model writes is run"`
 }
 
 // Read takes a map of tools by name.
@@ -23,7 +24,7 @@ func (s *ServerTools) Read(d *decode.Decoder, n *decode.Node) {
 	case decode.Map:
 		var m serverToolsMap
 		d.Fields(n, &m)
-		s.Where, s.WebSearch = m.Where, m.WebSearch.given
+		s.Where, s.WebSearch, s.CodeExecution = m.Where, m.WebSearch.given, m.CodeExecution
 	default:
 		d.Wrong(n, "a map of tools, such as {web_search: {max_uses: 3}}")
 	}

@@ -122,6 +122,7 @@ type PriceRow struct {
 	Output     *float64 `json:"output,omitempty"`
 	Batch      *float64 `json:"batch,omitempty" jsonschema:"factor on batch requests, such as 0.5"`
 	Search     *float64 `json:"search,omitempty" jsonschema:"a thousand web searches that the provider makes"`
+	Code       *float64 `json:"code,omitempty" jsonschema:"a thousand answers for which the provider runs code"`
 }
 
 // Analysis is a computation over a stage's verdicts.

@@ -192,13 +192,18 @@ func (d *Decoder) readGenerate(v jsontext.Value) assay.Outcome {
 			c.Signature = d.text(part.Get("thoughtSignature"))
 			o.Calls = append(o.Calls, c)
 		}
+		if part.Get("executableCode").Present() {
+			o.Usage.Tools.Code = 1
+		}
 		if part.Get("thought").Is(jsontext.True) {
 			d.addThought(d.text(part.Get("text")))
 		} else {
 			d.addText(d.text(part.Get("text")))
 		}
 	}
-	o.Usage.Tools = grounded(c.Get("groundingMetadata"))
+	tools := grounded(c.Get("groundingMetadata"))
+	tools.Code = o.Usage.Tools.Code
+	o.Usage.Tools = tools
 	o.Text, o.Thoughts = d.flush("")
 	o.Likely = likely.Generate(c.Get("logprobsResult"))
 	if o.Text != "" && o.Usage.Output == o.Usage.Reasoning {

@@ -203,7 +203,7 @@ func (d *Decoder) readMessages(v jsontext.Value) assay.Outcome {
 	}
 	content := v.Get("content")
 	d.addText(d.text(content))
-	ran, found := int64(0), int64(0)
+	ran, found := int64(0), int64(0) // whether code ran, and searches that found something
 	for block := range content.All() {
 		switch string(d.bytes(block.Get("type"))) {
 		case "text":
@@ -214,7 +214,7 @@ func (d *Decoder) readMessages(v jsontext.Value) assay.Outcome {
 			o.Calls = append(o.Calls, d.readCall(block.Get("id"), block.Get("name"), block.Get("input")))
 		case "server_tool_use":
 			if strings.HasSuffix(d.text(block.Get("name")), "code_execution") {
-				ran++
+				ran = 1
 			}
 		case "web_search_tool_result":
 			if block.Get("content").Is(jsontext.Array) { // else it is an error, which costs nothing
@@ -226,7 +226,7 @@ func (d *Decoder) readMessages(v jsontext.Value) assay.Outcome {
 		o.Usage.Tools.Searches = found
 	}
 	if fetched := (&counts{}).of(v.Get("usage").Get("server_tool_use").Get("web_fetch_requests")); fetched+o.Usage.Tools.Searches == 0 {
-		o.Usage.Tools.Other = ran // code is free beside the web, and else billed by time
+		o.Usage.Tools.Code = ran // it is free beside the web
 	}
 	o.Text, o.Thoughts = d.flush(paragraphs)
 	switch {

@@ -3,6 +3,7 @@ package dialect
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
@@ -118,6 +119,7 @@ func (d *Decoder) readResponses(v jsontext.Value, r reasoning) assay.Outcome {
 // responsesOutput reads text, thoughts and calls of the provider's tools from the items of a response, and returns the refusal among them.
 func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refusal string) {
 	var tools assay.ToolCalls
+	var containers []string // each is billed once, however often code ran in it
 	for item := range items.All() {
 		switch string(d.bytes(item.Get("type"))) {
 		case "message":
@@ -137,7 +139,9 @@ func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refus
 		case "file_search_call":
 			tools.Lookups++
 		case "code_interpreter_call":
-			tools.Other++
+			if in := d.word(item.Get("container_id")); !slices.Contains(containers, in) {
+				containers = append(containers, in)
+			}
 		case "reasoning":
 			for _, name := range []string{"summary", "content"} {
 				for part := range item.Get(name).All() {
@@ -146,6 +150,7 @@ func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refus
 			}
 		}
 	}
+	tools.Code = int64(len(containers))
 	if o.Usage.Tools == (assay.ToolCalls{}) { // else the provider has counted them
 		o.Usage.Tools = tools
 	}

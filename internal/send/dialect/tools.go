@@ -59,24 +59,36 @@ func (w *body) messagesTools() {
 
 // serverTools returns the tools that the provider runs, as elements of the list of tools.
 func (w *body) serverTools() (all []string) {
-	search := w.params.ServerTools.WebSearch
-	if search == nil {
+	given := w.params.ServerTools
+	if !given.Any() {
 		return nil
 	}
+	most := 0
+	if given.WebSearch != nil {
+		most = given.WebSearch.MaxUses
+	}
+	var search, code string
 	switch w.wire.Dialect {
-	case assay.DialectResponses: // max_tool_calls bounds it
-		return []string{`{"type":"web_search"}`}
+	case assay.DialectResponses: // max_tool_calls bounds searches
+		search, code = `{"type":"web_search"}`, `{"type":"code_interpreter","container":{"type":"auto"}}`
 	case assay.DialectMessages: // called directly: newer ones else run inside code, which some models have not
-		return []string{`{"type":"web_search_20260318","name":"web_search","allowed_callers":["direct"]` +
-			bounded(`,"max_uses":`, search.MaxUses) + `}`}
+		search = `{"type":"web_search_20260318","name":"web_search","allowed_callers":["direct"]` + bounded(`,"max_uses":`, most) + `}`
+		code = `{"type":"code_execution_20250825","name":"code_execution"}`
 	case assay.DialectGenerate:
-		if search.MaxUses > 0 {
+		if most > 0 {
 			w.fail(noPlace("max_uses of web_search"))
 		}
-		return []string{`{"googleSearch":{}}`}
+		search, code = `{"googleSearch":{}}`, `{"codeExecution":{}}`
+	default:
+		w.fail(noPlace("server_tools"))
 	}
-	w.fail(noPlace("server_tools"))
-	return nil
+	if given.WebSearch != nil {
+		all = append(all, search)
+	}
+	if given.CodeExecution {
+		all = append(all, code)
+	}
+	return all
 }
 
 // bounded returns a member with a bound, where there is one.

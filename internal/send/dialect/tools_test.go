@@ -20,10 +20,11 @@ func TestCallsOfAProvidersToolsAreCounted(t *testing.T) {
 			{"type": "text", "text": "a"}], ` +
 			usage + `, "server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 0}}}`, assay.ToolCalls{Searches: 2}},
 		{"Anthropic, code alone", assay.DialectMessages, `{"content": [{"type": "server_tool_use", "name": "bash_code_execution"},
-			{"type": "text", "text": "a"}], ` + usage + `}}`, assay.ToolCalls{Other: 1}},
+			{"type": "text", "text": "a"}], ` + usage + `}}`, assay.ToolCalls{Code: 1}},
 		{"OpenAI", assay.DialectResponses, `{"status": "completed", "output": [{"type": "web_search_call", "action": {"type": "search"}},
-			{"type": "web_search_call", "action": {"type": "open_page"}}, {"type": "file_search_call"}, {"type": "code_interpreter_call"},
-			{"type": "message", "content": [{"text": "a"}]}], ` + usage + `}}`, assay.ToolCalls{Searches: 1, Lookups: 1, Other: 1}},
+			{"type": "web_search_call", "action": {"type": "open_page"}}, {"type": "file_search_call"}, {"type": "code_interpreter_call", "container_id": "c"},
+			{"type": "code_interpreter_call", "container_id": "c"}, {"type": "code_interpreter_call", "container_id": "d"},
+			{"type": "message", "content": [{"text": "a"}]}], ` + usage + `}}`, assay.ToolCalls{Searches: 1, Lookups: 1, Code: 2}},
 		{"xAI", assay.DialectResponses, `{"status": "completed", "output": [{"type": "web_search_call"}, {"type": "message",
 			"content": [{"text": "a"}]}], ` + usage + `, "num_server_side_tools_used": 3}}`, assay.ToolCalls{Searches: 3}},
 		{"Gemini", assay.DialectGenerate, `{"candidates": [{"content": {"parts": [{"text": "a"}]}, "groundingMetadata":
@@ -34,6 +35,9 @@ func TestCallsOfAProvidersToolsAreCounted(t *testing.T) {
 			{"type": "server_tool_use", "name": "web_search"}, {"type": "web_search_tool_result",
 				"content": {"type": "web_search_tool_result_error", "error_code": "unavailable"}},
 			{"type": "text", "text": "a"}], ` + usage + `}}`, assay.ToolCalls{Searches: 1}},
+		{"Gemini, code", assay.DialectGenerate, `{"candidates": [{"content": {"parts": [{"executableCode": {"code": "print(1)"}},
+			{"codeExecutionResult": {"output": "1"}}, {"text": "a"}]}}],
+			"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 5}}`, assay.ToolCalls{Code: 1}},
 		{"Gemini, not counted", assay.DialectGenerate, `{"candidates": [{"content": {"parts": [{"text": "a"}]}, "groundingMetadata":
 			{"groundingChunks": [{"web": {"uri": "u"}}]}}], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 5}}`,
 			assay.ToolCalls{Other: 1}},

@@ -126,9 +126,9 @@ func (r *Route) Bill(mode store.SegmentMode, o assay.Outcome) *assay.Money {
 	if !billed {
 		return &zero
 	}
-	how := catalog.Billing{Mode: assay.ModeBatch}
+	how := catalog.Billing{Mode: assay.ModeBatch, Smallest: r.Lane.Params.ServerTools.CodeExecution}
 	if mode == store.Live {
-		how = catalog.Billing{Mode: assay.ModeLive, Tier: o.Tier}
+		how.Mode, how.Tier = assay.ModeLive, o.Tier
 	}
 	c := r.Price.Bill(o.Usage, how)
 	if !c.Known() {

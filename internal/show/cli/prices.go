@@ -20,7 +20,8 @@ func pricesCommand(w *shell.World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prices [MODEL]",
 		Short: "List the prices that plans use, in dollars per million tokens",
-		Long: "Lists prices in US dollars per million tokens, each with its date. MODEL is part of a name, such as haiku or openai/.\n\n" +
+		Long: "Lists prices in US dollars per million tokens, each with its date. MODEL is part of a name, such as haiku or openai/.\n" +
+			"--json has the prices of tools that providers run, too.\n\n" +
 			"A study overrides them under `prices:`, and --prices FILE does for every study:\n\n" + priceFileForm,
 		Args: shell.UpTo("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -79,8 +80,17 @@ type priceDocument struct {
 	Batch  ratesDocument  `json:"batch"`
 	Above  int64          `json:"long_above_tokens,omitempty"`
 	Long   *ratesDocument `json:"live_long,omitempty"`
+	Calls  callsDocument  `json:"per_thousand_calls"`
 	Date   string         `json:"as_of"`
 	Source string         `json:"source"`
+}
+
+// callsDocument is dollars for a thousand calls of tools that the provider runs; null is unknown.
+type callsDocument struct {
+	Search       *float64 `json:"web_search"`
+	SearchPrompt bool     `json:"web_search_by_prompt,omitempty"` // however often a request searches
+	Lookup       *float64 `json:"file_search"`
+	Code         *float64 `json:"code_container"`
 }
 
 // ratesDocument is dollars per million tokens; null is unknown.
@@ -98,6 +108,8 @@ func priceDocuments(prices []catalog.Price) []priceDocument {
 		doc := priceDocument{
 			Model: p.Vendor + "/" + p.Model, Live: ratesJSON(p.Live.Short), Batch: ratesJSON(p.Batch.Short), Above: p.Above,
 			Date: string(p.Date), Source: p.Source,
+			Calls: callsDocument{Search: perThousand(p.Search), SearchPrompt: p.ByPrompt, Lookup: perThousand(p.Lookup),
+				Code: perThousand(p.Code)},
 		}
 		if p.Above > 0 {
 			doc.Long = new(ratesJSON(p.Live.Long))
@@ -105,6 +117,13 @@ func priceDocuments(prices []catalog.Price) []priceDocument {
 		out = append(out, doc)
 	}
 	return out
+}
+
+func perThousand(r catalog.Rate) *float64 {
+	if !r.Known {
+		return nil
+	}
+	return new(r.Million.Float() / 1000)
 }
 
 func ratesJSON(r catalog.Rates) ratesDocument {

@@ -165,6 +165,7 @@ func (d Generate) candidate(q *Request, r *Reply, index int) generateCandidate {
 	if r.Thoughts != "" {
 		cand.Content.Parts = append(cand.Content.Parts, generatePart{Text: r.Thoughts, Thought: true})
 	}
+	cand.Content.Parts = append(cand.Content.Parts, codeParts(r)...)
 	if r.Text != "" {
 		cand.Content.Parts = append(cand.Content.Parts, generatePart{Text: r.Text})
 	}
@@ -244,6 +245,8 @@ type generatePart struct {
 	Thought   bool   `json:"thought,omitempty"`
 	Call      any    `json:"functionCall,omitempty"`
 	Signature string `json:"thoughtSignature,omitempty"`
+	Code      any    `json:"executableCode,omitempty"`
+	Ran       any    `json:"codeExecutionResult,omitempty"`
 }
 
 type generateUsage struct {

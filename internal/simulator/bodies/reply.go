@@ -47,7 +47,8 @@ type Request struct {
 	Vector int    // length of the embeddings that are asked for; 0: words are
 	packed bool   // embeddings as base64
 
-	searches int // of the web that the model may make; 0: none
+	searches int  // of the web that the model may make; 0: none
+	codes    bool // its provider runs code
 }
 
 // Reply is an answer as it is billed.
@@ -58,6 +59,7 @@ type Reply struct {
 	stop  string
 	Usage Usage
 	made  time.Time
+	ran   bool     // code
 	more  []*Reply // the answers after this one, where several are wanted
 }
 
@@ -74,6 +76,7 @@ type Usage struct {
 	Reasoning int `json:"reasoning"`
 	Searches  int `json:"searches,omitempty"` // of the web, by the provider's own tool
 	Searched  int `json:"searched,omitempty"` // answers with searches, however many
+	Code      int `json:"code,omitempty"`     // answers with a container of code that is billed
 
 	// What models were shown, of the input.
 	Pictures int `json:"pictures,omitempty"`
@@ -91,6 +94,7 @@ func (u *Usage) Add(v Usage) {
 	u.Reasoning += v.Reasoning
 	u.Searches += v.Searches
 	u.Searched += v.Searched
+	u.Code += v.Code
 	u.Pictures += v.Pictures
 	u.Papers += v.Papers
 	u.Sounds += v.Sounds
@@ -255,6 +259,10 @@ func (q *Request) Complete(by minds.Responder, known func(uint64) bool, now time
 	r.Usage.look(q)
 	if q.searches > 0 {
 		r.Usage.Searches, r.Usage.Searched = 1+int(r.id%uint64(q.searches)), 1
+	}
+	r.ran = q.codes && r.id%2 == 0
+	if r.ran && !(q.searches > 0 && strings.HasPrefix(q.Model, "claude-")) { // it is free there beside the web
+		r.Usage.Code = 1
 	}
 	r.cache(q, known)
 	for i := 1; i < q.n; i++ {

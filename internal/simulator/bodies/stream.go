@@ -163,7 +163,7 @@ func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
 		block, _ := part.(object)
 		grow := func(delta object) { add("content_block_delta", object{"index": i, "delta": delta}) }
 		switch block["type"] {
-		case "web_search_tool_result":
+		case "web_search_tool_result", "bash_code_execution_tool_result":
 			add("content_block_start", object{"index": i, "content_block": block})
 		case "tool_use", "server_tool_use":
 			add("content_block_start", object{"index": i, "content_block": with(block, object{"input": object{}})})

@@ -166,12 +166,14 @@ func forcing(q *Request, thinks bool) *rules.Rejection {
 	return nil
 }
 
-// mayUse reads which tools of the provider a request allows: of a web search, how often it may be made.
+// mayUse reads which tools of the provider a request allows: code, and a web search with how often it may be made.
 func (q *Request) mayUse(tools []*fastjson.Value, most int) {
 	for _, t := range tools {
 		if strings.HasPrefix(stringOf(t, "type"), "web_search") || either(t, "googleSearch") != nil {
 			q.searches = cmp.Or(t.GetInt("max_uses"), most, 3)
 		}
+		kind := stringOf(t, "type")
+		q.codes = q.codes || kind == "code_interpreter" || strings.HasPrefix(kind, "code_execution") || either(t, "codeExecution") != nil
 	}
 }
 
@@ -193,10 +195,10 @@ func (q *Request) gptSearch(rd Reading, b *fastjson.Value, chat bool) *rules.Rej
 	return nil
 }
 
-// geminiSearch returns the rejection of what does not go beside a search.
+// geminiSearch returns the rejection of what does not go beside a search, or code.
 func (q *Request) geminiSearch() *rules.Rejection {
 	switch {
-	case q.searches == 0:
+	case q.searches == 0 && !q.codes:
 	case len(q.Tools) > 0:
 		return rules.Invalid("", "", "Tool use with function calling is unsupported")
 	case (q.JSON || q.Schema != nil) && strings.HasPrefix(q.Model, "gemini-2"):
@@ -214,7 +216,7 @@ func (r *Reply) queries() []string {
 	return all
 }
 
-// searchBlocks returns the searches of a reply as Anthropic shows them: each call with what it found.
+// searchBlocks returns the searches and the code of a reply as Anthropic shows them: each call with what it gave.
 func searchBlocks(r *Reply) (all []any) {
 	for i, query := range r.queries() {
 		id := fmt.Sprintf("srvtoolu_%016x", r.id+uint64(i))
@@ -224,7 +226,23 @@ func searchBlocks(r *Reply) (all []any) {
 			map[string]any{"type": "server_tool_use", "id": id, "name": "web_search", "input": map[string]any{"query": query}},
 			map[string]any{"type": "web_search_tool_result", "tool_use_id": id, "content": []any{page}})
 	}
+	if id := fmt.Sprintf("srvtoolu_c%015x", r.id>>4); r.ran {
+		all = append(all,
+			map[string]any{"type": "server_tool_use", "id": id, "name": "bash_code_execution",
+				"input": map[string]any{"command": "expr 6 + 7"}},
+			map[string]any{"type": "bash_code_execution_tool_result", "tool_use_id": id, "content": map[string]any{
+				"type": "bash_code_execution_result", "stdout": "42", "stderr": "", "return_code": 0, "content": []any{}}})
+	}
 	return all
+}
+
+// codeParts returns the code of an answer, and what it printed, as Gemini shows them.
+func codeParts(r *Reply) []generatePart {
+	if !r.ran {
+		return nil
+	}
+	return []generatePart{{Code: map[string]any{"language": "PYTHON", "code": "print(6*7)"}},
+		{Ran: map[string]any{"outcome": "OUTCOME_OK", "output": "42"}}}
 }
 
 // textBlocks returns the text of a message: of one that rests on searches in pieces, of which the later ones cite.
@@ -242,7 +260,7 @@ func textBlocks(r *Reply) []any {
 			"cited_text": "It is so.", "encrypted_index": "x"}}}}
 }
 
-// searchCalls returns the searches of a reply as items of responses, and a page that was opened, which is not billed.
+// searchCalls returns the searches and the code of a reply as items of responses, and a page that was opened, which is not billed.
 func searchCalls(r *Reply) (all []any) {
 	call := func(i int, action map[string]any) {
 		all = append(all, map[string]any{"id": fmt.Sprintf("ws_%016x", r.id+uint64(i)), "type": "web_search_call", "status": "completed",
@@ -250,6 +268,10 @@ func searchCalls(r *Reply) (all []any) {
 	}
 	for i, query := range r.queries() {
 		call(i, map[string]any{"type": "search", "query": query})
+	}
+	for i := 0; r.ran && i < 2; i++ { // both in one container
+		all = append(all, map[string]any{"id": fmt.Sprintf("ci_%016x", r.id+uint64(i)), "type": "code_interpreter_call",
+			"status": "completed", "code": "print(6*7)", "container_id": fmt.Sprintf("cntr_%016x", r.id), "outputs": nil})
 	}
 	if len(all) > 1 {
 		call(len(all), map[string]any{"type": "open_page", "url": "https://example.com/"})

@@ -14,6 +14,7 @@ type Card struct {
 	tiers                                   map[string]float64 // factors of service tiers
 	Search                                  float64            // dollars for a search of the web
 	ByPrompt                                bool               // for all searches of an answer
+	Code                                    float64            // dollars for a container of code: at Anthropic, for the least time
 }
 
 // Terms are the conditions that a price depends on beside the model.
@@ -23,11 +24,11 @@ type Terms struct {
 }
 
 // Bill holds the cost of an answer in dollars, part by part.
-type Bill struct{ Input, Cached, Write5m, Write1h, Output, Searches float64 }
+type Bill struct{ Input, Cached, Write5m, Write1h, Output, Searches, Code float64 }
 
 // Sum returns all of it.
 func (b Bill) Sum() float64 {
-	return b.Input + b.Cached + b.Write5m + b.Write1h + b.Output + b.Searches
+	return b.Input + b.Cached + b.Write5m + b.Write1h + b.Output + b.Searches + b.Code
 }
 
 // Of returns the price of a model, which may be named with the date of its snapshot.
@@ -63,18 +64,19 @@ func (c Card) Bill(u bodies.Usage, how Terms) Bill {
 	part := func(tokens int, price float64) float64 { return float64(tokens) * price / 1e6 * factor }
 	return Bill{Input: part(u.Input-u.Cached-u.Write5m-u.Write1h, c.Input), Cached: part(u.Cached, c.Cached),
 		Write5m: part(u.Write5m, c.Write5m), Write1h: part(u.Write1h, c.Write1h), Output: part(u.Output, c.Output),
-		Searches: float64(searches) * c.Search}
+		Searches: float64(searches) * c.Search, Code: float64(u.Code) * c.Code}
 }
 
 // openai returns the card of a model of OpenAI, whose writes to the cache cost what fresh input does.
 func openai(input, cached, output, priority float64) Card {
-	return Card{Input: input, Cached: cached, Write5m: input, Write1h: input, Output: output, Search: 0.01,
+	return Card{Input: input, Cached: cached, Write5m: input, Write1h: input, Output: output, Search: 0.01, Code: 0.03,
 		tiers: map[string]float64{"flex": 0.5, "priority": priority}}
 }
 
 // claude returns the card of a model of Anthropic by its rules for caches.
 func claude(input, output float64) Card {
-	return Card{Input: input, Cached: input / 10, Write5m: input * 1.25, Write1h: input * 2, Output: output, Search: 0.01}
+	return Card{Input: input, Cached: input / 10, Write5m: input * 1.25, Write1h: input * 2, Output: output, Search: 0.01,
+		Code: 0.05 / 12}
 }
 
 // gemini returns the card of a model of Google: searches of newer ones are billed each, of 2.5 by the answer.

@@ -15,7 +15,7 @@ type toolRule struct {
 	Models  []string `yaml:"models"`  // patterns; none: all
 	But     []string `yaml:"but"`     // patterns of models that the rule does not hold for
 	Effort  string   `yaml:"effort"`  // the only one that the rule holds at; empty: all
-	Bars    string   `yaml:"bars"`    // of the client's tools: tools, forced, batch, beside; of the provider's: server, schema
+	Bars    string   `yaml:"bars"`    // of the client's tools: tools, forced, batch, beside; of the provider's: search, schema
 	Unless  string   `yaml:"unless"`  // forced choices are taken unless it thinks: quiet
 	What    string   `yaml:"what"`
 	Hint    string   `yaml:"hint"`

@@ -99,6 +99,7 @@ type Vendor struct {
 	BatchCached cachedRule        `yaml:"batch_cached"` // what cached tokens cost in a batch
 	Search      *float64          `yaml:"search"`       // dollars for a thousand web searches of its own; nil: not known
 	Lookup      *float64          `yaml:"lookup"`       // likewise, of searches in files
+	Code        *float64          `yaml:"code"`         // likewise, of answers for which code runs, in the smallest container
 	Tiers       map[string]string `yaml:"tiers"`        // service tier of a reply: "live" or "batch" prices, or another tier; others are unknown
 
 	Carrier        assay.Carrier     `yaml:"carrier"`

@@ -304,8 +304,8 @@ func (k *checker) serverTools() {
 		return
 	}
 	k.issues = append(k.issues, k.catalog.toolIssues(k.lane, k.vendor.Name, map[string]string{
-		"server": "server_tools", "schema": on(len(k.p.Schema) > 0, "schema")})...)
-	if s.WebSearch.MaxUses > 0 && assay.Dialect(k.api.Name) == assay.DialectGenerate {
+		"search": on(s.WebSearch != nil, "server_tools"), "schema": on(len(k.p.Schema) > 0, "schema")})...)
+	if s.WebSearch != nil && s.WebSearch.MaxUses > 0 && assay.Dialect(k.api.Name) == assay.DialectGenerate {
 		k.problem("server_tools", "leave max_uses out", "%s bounds no searches", k.vendor.Title)
 	}
 	if _, said := k.p.Extra["max_tool_calls"]; said {

@@ -16,6 +16,7 @@ type Price struct {
 	Batch    Schedule
 	Search   Rate                // of calls of the provider's web search: a million of them
 	Lookup   Rate                // of calls of its search in files
+	Code     Rate                // of answers for which it runs code in the smallest container
 	ByPrompt bool                `json:",omitempty"` // however often a request searches, it costs what one search does
 	Tiers    map[string]Schedule // service tiers: with a schedule of nothing, a lane may ask for it and its price is not known
 	Date     Date
@@ -38,6 +39,8 @@ type Rate struct {
 type Billing struct {
 	Mode assay.Mode
 	Tier string // the service tier as the reply names it; empty: the usual one
+
+	Smallest bool // code ran in the smallest container, which is what `server_tools` asks for
 }
 
 // Covers reports whether the price under these terms is known.
@@ -65,6 +68,7 @@ func (p Price) Cost(u assay.Usage, how Billing) assay.Money {
 	sum.add(u.Output, r.Output)
 	sum.add(p.billedSearches(u.Tools.Searches), p.Search)
 	sum.add(u.Tools.Lookups, p.Lookup)
+	sum.add(u.Tools.Code, p.Code)
 	return sum.perMillion()
 }
 
@@ -79,7 +83,8 @@ func (p Price) billedSearches(made int64) int64 {
 // Bill returns the cost of one request: unknown where the usage or the price is.
 func (p Price) Bill(u assay.Usage, how Billing) assay.Cost {
 	t := u.Tools
-	if !u.Known || !p.Covers(how) || t.Other > 0 || t.Searches > 0 && !p.Search.Known || t.Lookups > 0 && !p.Lookup.Known {
+	if !u.Known || !p.Covers(how) || t.Other > 0 || t.Searches > 0 && !p.Search.Known || t.Lookups > 0 && !p.Lookup.Known ||
+		t.Code > 0 && (!p.Code.Known || !how.Smallest && p.Code.Million > 0) {
 		return assay.Cost{Unknown: 1}
 	}
 	return assay.Cost{Sum: p.Cost(u, how), Priced: 1}

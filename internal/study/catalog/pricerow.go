@@ -25,6 +25,7 @@ type PriceRow struct {
 	Factors     map[string]float64 `yaml:"factors"`      // on the live price, of service tiers
 	Tiers       map[string]RateRow `yaml:"tiers"`        // service tiers with rates of their own
 	Search      *float64           `yaml:"search"`       // a thousand web searches of the provider; nil: the vendor's
+	Code        *float64           `yaml:"code"`         // a thousand answers for which code runs; nil: the vendor's
 	SearchBy    string             `yaml:"search_by"`    // prompt: all searches of a request cost what one does; empty: each
 	Date        Date               `yaml:"date"`
 	Source      string             `yaml:"source"`
@@ -152,9 +153,12 @@ func (c *Catalog) resolve(row PriceRow) (Price, error) {
 	}
 	p.Batch = batched(row, v, p.Live)
 	p.Tiers = tiered(row, v, p)
-	p.Search, p.Lookup = thousand(v.Search), thousand(v.Lookup)
+	p.Search, p.Lookup, p.Code = thousand(v.Search), thousand(v.Lookup), thousand(v.Code)
 	if row.Search != nil {
 		p.Search = thousand(row.Search)
+	}
+	if row.Code != nil {
+		p.Code = thousand(row.Code)
 	}
 	p.ByPrompt = row.SearchBy == searchByPrompt
 	return p, nil
@@ -242,7 +246,7 @@ func (row PriceRow) check() error {
 	if row.SearchBy != "" && row.SearchBy != searchByPrompt {
 		return fmt.Errorf("search_by %q: want prompt, or nothing", row.SearchBy)
 	}
-	rates := []*float64{row.Batch, row.BatchInput, row.BatchOutput, row.Search}
+	rates := []*float64{row.Batch, row.BatchInput, row.BatchOutput, row.Search, row.Code}
 	for _, factor := range row.Factors {
 		rates = append(rates, &factor)
 	}

@@ -18,10 +18,16 @@ type Tools struct {
 // ToolsOf returns the tools that a lane lets its provider run, and how often; by prompt, all searches of a request are billed as one.
 func ToolsOf(lane assay.Params, byPrompt bool) Tools {
 	out := extraTools(lane.Extra)
-	if search := lane.ServerTools.WebSearch; search != nil { // `extra` has no tools then
-		out = Tools{Any: true, Bounded: search.MaxUses > 0, Most: assay.ToolCalls{Searches: int64(max(search.MaxUses, 1))}}
+	if s := lane.ServerTools; s.Any() { // `extra` has no tools then
+		out = Tools{Any: true, Bounded: true}
+		if s.WebSearch != nil {
+			out.Bounded, out.Most.Searches = s.WebSearch.MaxUses > 0, int64(max(s.WebSearch.MaxUses, 1))
+		}
+		if s.CodeExecution { // however often it runs, its container is one
+			out.Most.Code = 1
+		}
 	}
-	if byPrompt && out.Most == (assay.ToolCalls{Searches: out.Most.Searches}) {
+	if byPrompt && out.Most.Lookups+out.Most.Other == 0 {
 		out.Bounded, out.Most.Searches = true, min(out.Most.Searches, 1)
 	}
 	return out
@@ -72,6 +78,7 @@ func kindOf(calls *assay.ToolCalls, tool map[string]json.RawMessage) *int64 {
 		}
 	}
 	switch {
+	case strings.HasPrefix(kind, "web_search_preview"): // it has prices of its own
 	case strings.HasPrefix(kind, "web_search"), kind == "x_search":
 		return &calls.Searches
 	case kind == "file_search", kind == "collections_search":

@@ -114,8 +114,9 @@ func Defined(tools []assay.Tool) int {
 // Route returns a lane's way through a stage in a mode.
 func (d *Input) Route(st *study.Stage, l *study.Lane, mode assay.Mode) Route {
 	kind, _ := d.Kind(l)
-	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, tokens: d.Catalog.TokenFactor(kind, l.Model),
-		shows: d.Catalog.MediaRule(kind, l.Model)}
+	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode, Smallest: l.Params.ServerTools.CodeExecution},
+		tokens: d.Catalog.TokenFactor(kind, l.Model),
+		shows:  d.Catalog.MediaRule(kind, l.Model)}
 	r.factor = r.tokens
 	if len(st.Tools) > 0 {
 		r.Lane.Params.Tools, r.Lane.Params.ToolChoice = st.Callable(), st.ToolChoice.ToolChoice

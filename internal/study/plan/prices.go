@@ -22,7 +22,8 @@ func Prices(c *catalog.Catalog, s *study.Study) (*catalog.Catalog, assay.Problem
 		kind, _ := c.Kind(provider, p.Kind, p.BaseURL)
 		v := e.Value
 		row := catalog.PriceRow{Vendor: kind, Model: model, Batch: v.Batch, Date: "", Source: "study"}
-		row.Input, row.Cached, row.Write, row.Output, row.Search = v.Input, v.Cached, v.CacheWrite, v.Output, v.Search
+		row.Input, row.Cached, row.Write, row.Output = v.Input, v.Cached, v.CacheWrite, v.Output
+		row.Search, row.Code = v.Search, v.Code
 		price, err := c.PriceOf(row)
 		if err != nil {
 			problems.Add(e.At, "", "%s", err)

@@ -101,7 +101,7 @@ func repriced(ctx context.Context, r *results.Reader, segments []store.Segment, 
 			case !ok:
 				out[at] = out[at].Add(assay.Cost{Unknown: 1})
 			default:
-				how := catalog.Billing{Mode: mode}
+				how := catalog.Billing{Mode: mode, Smallest: l.Params.ServerTools.CodeExecution}
 				if mode == assay.ModeLive {
 					how.Tier = o.Tier
 				}

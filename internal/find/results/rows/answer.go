@@ -130,6 +130,9 @@ type Answer struct {
 	Write1h       *int64   `json:"cache_write_1h_tokens" parquet:"cache_write_1h_tokens,optional"`
 	OutputTokens  *int64   `json:"output_tokens" parquet:"output_tokens,optional"`
 	Reasoning     *int64   `json:"reasoning_tokens" parquet:"reasoning_tokens,optional"`
+	WebSearches   *int64   `json:"web_searches" parquet:"web_searches,optional"` // that the provider made for the answer
+	FileSearches  *int64   `json:"file_searches" parquet:"file_searches,optional"`
+	CodeRuns      *int64   `json:"code_containers" parquet:"code_containers,optional"` // in which it ran code
 	Cost          *float64 `json:"cost_usd" parquet:"cost_usd,optional"`
 	Price         *float64 `json:"price_usd" parquet:"price_usd,optional"` // what it cost where it was paid for: in the run it came from
 	SettledAt     string   `json:"settled_at" parquet:"settled_at"`

@@ -186,10 +186,7 @@ func (t *Reader) job(ctx context.Context, segment int64) (string, error) {
 
 // setCost writes what the answer used and cost into the row.
 func (r *Answer) setCost(a *store.Answer) {
-	if u := a.Outcome.Usage; u.Known {
-		r.InputTokens, r.CachedTokens, r.Write5m, r.Write1h, r.OutputTokens, r.Reasoning =
-			&u.Input, &u.Cached, &u.CacheWrite5m, &u.CacheWrite1h, &u.Output, &u.Reasoning
-	}
+	r.SetUsage(a.Outcome.Usage)
 	if a.Cost != nil {
 		usd := a.Cost.Float()
 		r.Cost = &usd
@@ -198,6 +195,33 @@ func (r *Answer) setCost(a *store.Answer) {
 		usd := a.Price.Float()
 		r.Price = &usd
 	}
+}
+
+// SetUsage writes what a reply says that was used. Calls of tools that nobody counted may be of any kind.
+func (r *Answer) SetUsage(u assay.Usage) {
+	if !u.Known {
+		return
+	}
+	r.InputTokens, r.CachedTokens, r.Write5m, r.Write1h, r.OutputTokens, r.Reasoning =
+		&u.Input, &u.Cached, &u.CacheWrite5m, &u.CacheWrite1h, &u.Output, &u.Reasoning
+	count := func(n int64) *int64 {
+		if n == 0 && u.Tools.Other > 0 {
+			return nil
+		}
+		return &n
+	}
+	r.WebSearches, r.FileSearches, r.CodeRuns = count(u.Tools.Searches), count(u.Tools.Lookups), count(u.Tools.Code)
+}
+
+// Ran tells which tools the provider ran for the answer; empty: none, or nobody knows.
+func (r Answer) Ran() string {
+	n := func(count *int64) int64 {
+		if count == nil {
+			return 0
+		}
+		return *count
+	}
+	return assay.ToolCalls{Searches: n(r.WebSearches), Lookups: n(r.FileSearches), Code: n(r.CodeRuns)}.Words()
 }
 
 // setFault writes what went wrong into the row.

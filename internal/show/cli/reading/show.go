@@ -252,6 +252,9 @@ func tokenText(r *rows.Answer) string {
 	if r.Reasoning != nil && *r.Reasoning > 0 {
 		text += " (" + assay.Thousands(*r.Reasoning) + " reasoning)"
 	}
+	if ran := r.Ran(); ran != "" {
+		text += "; " + ran
+	}
 	return text
 }
 

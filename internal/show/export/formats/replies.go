@@ -261,10 +261,7 @@ func rowOf(reply batchfile.Reply) *rows.Answer {
 		At: rows.At{Item: reply.ID}, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish,
 		AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
 	}
-	if u := o.Usage; u.Known {
-		row.InputTokens, row.CachedTokens, row.Write5m, row.Write1h = &u.Input, &u.Cached, &u.CacheWrite5m, &u.CacheWrite1h
-		row.OutputTokens, row.Reasoning = &u.Output, &u.Reasoning
-	}
+	row.SetUsage(o.Usage)
 	if f := o.Fault; f != nil {
 		row.FaultClass, row.FaultCode, row.FaultMessage = string(f.Class), f.Code, f.Message
 		if f.Status != 0 {

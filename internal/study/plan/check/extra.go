@@ -33,7 +33,7 @@ func (d checker) checkTools(l *study.Lane, price catalog.Price, say func(at assa
 	known, bound := "leave them out", "bound it: `max_uses` of the tool at Anthropic, `max_tool_calls` in `extra` at OpenAI"
 	if l.Params.ServerTools.Any() {
 		at, what = l.Where.Key("server_tools"), "`server_tools`"
-		known, bound = "give the price of a thousand as `search` under `prices`", "bound it: {web_search: {max_uses: 3}}"
+		known, bound = "give the price of a thousand as `search` or `code` under `prices`", "bound it: {web_search: {max_uses: 3}}"
 		if v := d.Vendor(l); v.DefaultAPI == string(assay.DialectGenerate) {
 			bound = v.Title + " has no bound: take a model that bills searches by prompt, such as gemini-2.5-flash"
 		}
@@ -41,7 +41,7 @@ func (d checker) checkTools(l *study.Lane, price catalog.Price, say func(at assa
 	const allow = "or say `unpriced: allow`: then the budget holds for tokens alone"
 	switch t := tools.Most; {
 	case !tools.Any, l.Params.ServerTools.Any() && !d.Vendor(l).RunsTools(): // the latter is refused anyway
-	case t.Other > 0 || t.Searches > 0 && !price.Search.Known || t.Lookups > 0 && !price.Lookup.Known:
+	case t.Other > 0 || t.Searches > 0 && !price.Search.Known || t.Lookups > 0 && !price.Lookup.Known || t.Code > 0 && !price.Code.Known:
 		say(at, known+", "+allow, "lane %s: what %s cost beside tokens is not known, so %s", l.Name, what, so)
 	case budget && !tools.Bounded:
 		say(at, bound+"; "+allow, "lane %s: how often the tools in %s are called is not bounded, so %s", l.Name,

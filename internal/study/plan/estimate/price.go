@@ -111,7 +111,7 @@ func (m *maker) price(p *plan.Part, w load) {
 		shared = 0
 	}
 	bill := func(mode assay.Mode) plan.Price {
-		how := catalog.Billing{Mode: mode}
+		how := catalog.Billing{Mode: mode, Smallest: p.Lane.Params.ServerTools.CodeExecution}
 		if mode == assay.ModeLive {
 			how.Tier = m.tier(p)
 		}
