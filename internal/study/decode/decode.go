@@ -230,7 +230,7 @@ var alsoCalled = map[string]string{
 	"provider": "model", "engine": "model", "question": "prompt", "template": "prompt", "evaluators": "judges", "judge_lane": "judges",
 	"graders":           "judges",
 	"max_output_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "size": "n",
-	"limit":   "`assay run --limit 20` asks the first 20 rows; `limit: 20` on an input keeps no others",
+	"limit":   "`assay run STUDY --limit 20` asks the first 20 rows; `limit: 20` on an input keeps no others",
 	"version": "leave it out", "output": "`assay export` writes the results", "prompt": onStage, "system": onStage, "tools": onStage,
 	"temperature": onLane, "max_tokens": onLane, "seed": onLane,
 	"filter": "where", "max_cost": "budget", "encoding": "save the file as UTF-8, and leave this out",

@@ -84,6 +84,9 @@ func LabelsFor(lanes int, pairs bool) int {
 // labelsOf returns how many labels make the error of a leaderboard's judge known, and whether these are all there can be.
 func labelsOf(r *ranked) (wanted int, all bool) {
 	if r.Field != analysis.ByLane {
+		if pairs := r.Clusters; pairs > 0 && pairs < LabelsWanted {
+			return pairs, true
+		}
 		return LabelsWanted, false
 	}
 	pairs := r.Verb == analysis.Compared
@@ -123,16 +126,16 @@ func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 		which = "The judges of stages " + strings.Join(stages[:len(stages)-1], ", ") + " and " + stages[len(stages)-1]
 		known, time = "checked them", " for each stage"
 	}
-	what, every := "answers", ""
+	what, every := "answer", ""
 	if first.Verb == analysis.Compared {
-		what = "pairs"
+		what = "pair"
 	}
 	wanted, whole := labelsOf(first)
 	if whole {
-		every = "all "
+		every = map[bool]string{true: "", false: "all "}[wanted == 1]
 	}
-	text := fmt.Sprintf("%s: no person has %s. Label %s%d %s yourself, about %d minutes%s:", which, known, every, wanted, what,
-		max(wanted/labelsInAMinute, 1), time)
+	text := fmt.Sprintf("%s: no person has %s. Label %s%s yourself, about %s%s:", which, known, every, assay.Count(wanted, what),
+		assay.Count(max(wanted/labelsInAMinute, 1), "minute"), time)
 	return &Caveat{Title: judgeUnchecked, Text: text, Command: d.command("label", first.Stage, "--count", strconv.Itoa(wanted)),
 		Button: "Check the judge", Size: labelsTime(wanted, "label"), People: first.Stage}
 }
