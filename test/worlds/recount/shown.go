@@ -1,6 +1,7 @@
 package recount
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"regexp"
@@ -39,6 +40,21 @@ func (c *checker) shown(where string, tables []shownTable) {
 	c.table, c.about = nil, ""
 }
 
+// shownAs is what reports and pages, and no terminal, call findings whose names are short, for readers.
+var shownAs = map[string]string{
+	"excess":              "over the control",
+	"regressive excess":   "regressive, over the control",
+	"progressive excess":  "progressive, over the control",
+	"spread over judges":  "judges differ by",
+	"judge delta of lane": "milder than the others on this lane",
+	"judge delta":         "milder than the others",
+	"judge delta spread":  "uneven over lanes by",
+	"own family":          "favours its own maker",
+	"favours":             "favours this lane",
+	"length effect":       "prefers long answers",
+	"repeat noise":        "differs when asked again",
+}
+
 func (c *checker) shownTable(where string, t *Table, s shownTable) {
 	if len(s.rows) != len(t.Findings) {
 		c.Skipped[where+": a table that is cut"]++
@@ -55,7 +71,11 @@ func (c *checker) shownTable(where string, t *Table, s shownTable) {
 		}
 		c.about = where + ": " + f.about()
 		what, _ := cell("what")
-		c.text(where+": name", "name of "+f.What, f.What, what)
+		want := f.What
+		if !strings.HasSuffix(where, "terminal") {
+			want = cmp.Or(shownAs[f.What], f.What)
+		}
+		c.text(where+": name", "name of "+f.What, want, what)
 		for field, value := range f.By {
 			if text, ok := cell(field); ok && len(value) < 30 && !strings.ContainsAny(value, "\n\t ") {
 				c.text(where+": name", field+" of "+f.What, value, text)
