@@ -30,6 +30,8 @@ def page(name, short, text):
 pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
 all = help("help")
 page("assay", all.splitlines()[0], all)
-for command, short in re.findall(r"(?m)^  ([a-z]+) {2,}(.*)$", all):
-    if command not in ("help", "assay"):
-        page("assay-" + command, short, help("help", command))
+commands = [c for c in re.findall(r"(?m)^  ([a-z]+) {2,}(.*)$", help("help", "--all")) if c[0] not in ("help", "assay")]
+for command, short in commands:
+    page("assay-" + command, short, help("help", command))
+if not {"init", "resume", "export", "sim"} <= {command for command, _ in commands}:  # one of each group
+    sys.exit("the help does not list all commands")
