@@ -206,6 +206,11 @@ func flagTrouble(c *cobra.Command, err error) string {
 		"int": "a whole number", "uint": "a whole number", "uint64": "a whole number", "float64": "a number", "bool": "true or false",
 		"duration": "a length of time, such as 30s or 10m",
 	}[bad.GetFlag().Value.Type()]
+	if cause := bad.Unwrap(); cause != nil { // a flag of ours knows what it takes
+		if own, ok := strings.CutPrefix(cause.Error(), "want "); ok {
+			want = own
+		}
+	}
 	if want == "" {
 		return err.Error()
 	}
