@@ -303,7 +303,7 @@ func (k *checker) count(e Entry) bool {
 		k.meters = append(k.meters, meter)
 	}
 	l := &k.file.Lanes[i]
-	expected, high := k.meters[i].Estimate(e.Prompt, e.Params.MaxTokens)
+	expected, high := k.meters[i].Estimate(e.Body, e.Prompt, e.Params.MaxTokens)
 	l.Requests, l.Bytes, l.Expected, l.High = l.Requests+1, l.Bytes+int64(len(e.Body)), l.Expected.Add(expected), l.High.Add(high)
 	return true
 }

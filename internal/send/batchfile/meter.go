@@ -1,7 +1,10 @@
 package batchfile
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
+	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/study/catalog"
@@ -45,8 +48,8 @@ func (m *Meter) Reserve(tokens float64) {
 	m.seen, m.careful, m.guessed = int(math.Ceil(tokens)), true, false
 }
 
-// Estimate returns what one request may cost, from the bytes of its prompt and its output limit (0: none).
-func (m *Meter) Estimate(prompt, limit int) (expected, high assay.Cost) {
+// Estimate returns what one request may cost, from its body, the bytes of its prompt in it and its output limit (0: none).
+func (m *Meter) Estimate(body []byte, prompt, limit int) (expected, high assay.Cost) {
 	if !m.guessed || m.limit != limit {
 		lane := m.lane
 		lane.Params.MaxTokens = limit
@@ -60,6 +63,40 @@ func (m *Meter) Estimate(prompt, limit int) (expected, high assay.Cost) {
 		m.limit, m.guessed = limit, true
 	}
 	in := int64(float64(prompt)/bytesPerToken*m.factor + 0.5)
-	expected = m.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(m.out[0])}, m.how)
-	return expected, m.Price.Bill(m.Price.Most(m.how, in+in/7, int64(m.out[1]), m.writes || m.Marked, m.Marked), m.how)
+	likely := assay.Usage{Known: true, Input: in, Output: int64(m.out[0])}
+	most := m.Price.Most(m.how, in+in/7, int64(m.out[1]), m.writes || m.Marked, m.Marked)
+	if ran, field := serverTools(body, m.Price.ByPrompt); field != "" {
+		likely.Tools, most.Tools = ran.Most.Expected(), ran.Most
+		if !ran.Bounded {
+			most.Tools.Other++ // nobody knows how often
+		}
+	}
+	return m.Price.Bill(likely, m.how), m.Price.Bill(most, m.how)
+}
+
+// serverTools returns the tools that a body lets its provider run, and the field that has them; empty: none has.
+func serverTools(body []byte, byPrompt bool) (ran catalog.Tools, field string) {
+	var fields map[string]json.RawMessage
+	if !mayRunTools(body) || json.Unmarshal(body, &fields) != nil {
+		return ran, ""
+	}
+	if ran = catalog.ToolsOf(assay.Params{Extra: fields}, byPrompt); ran.Any {
+		field = "tools"
+	}
+	for _, name := range searchFields() {
+		if present(fields[name]) {
+			ran.Bounded, ran.Most.Other, field = false, 1, name
+		}
+	}
+	return ran, field
+}
+
+// searchFields are fields of bodies that let a provider search, beside `tools`.
+func searchFields() []string { return []string{"web_search_options", "search_parameters", "plugins"} }
+
+// mayRunTools looks for such fields in the bytes: most bodies have none, and need not be parsed once more.
+func mayRunTools(body []byte) bool {
+	return slices.ContainsFunc(append(searchFields(), "tools", `\u`), func(name string) bool {
+		return bytes.Contains(body, []byte(name))
+	})
 }

@@ -24,7 +24,7 @@ func TestTheMostOfALineCoversWhateverIsBilled(t *testing.T) {
 					if meter.Marked = marked; !meter.Price.Covers(how) {
 						continue
 					}
-					_, high := meter.Estimate(prompt, 4000)
+					_, high := meter.Estimate(nil, prompt, 4000)
 					sent := int64(float64(prompt)/4*books.TokenFactor(v.Name, m.Name)) + 8
 					usages := []assay.Usage{{}, {Cached: sent}}
 					if marked || !v.CacheMarks {
@@ -46,5 +46,24 @@ func TestTheMostOfALineCoversWhateverIsBilled(t *testing.T) {
 	}
 	if checked < 1000 {
 		t.Errorf("%d bills were checked", checked)
+	}
+}
+
+// TestToolsThatProvidersRunAreInEstimates meters bodies that search the web: a bounded search is in the most, and one that is not has none.
+func TestToolsThatProvidersRunAreInEstimates(t *testing.T) {
+	t.Parallel()
+	meter := batchfile.NewMeter(catalog.Default(), "openai", assay.Lane{Model: "gpt-4.1-mini"}, assay.ModeBatch)
+	plain, most := meter.Estimate([]byte(`{"tools":[{"type":"function","name":"f"}]}`), 400, 100)
+	for body, want := range map[string][2]assay.Cost{
+		`{"tools":[{"type":"web_search"}],"max_tool_calls":3}`: {{Sum: plain.Sum + 10_000_000, Priced: 1}, {Sum: most.Sum + 30_000_000, Priced: 1}},
+		`{"tools":[{"type":"web_search"}]}`:                    {{Sum: plain.Sum + 10_000_000, Priced: 1}, {Unknown: 1}},
+		`{"tools":[{"type":"code_interpreter"}]}`:              {{Unknown: 1}, {Unknown: 1}},
+		`{"web_search_options":{}}`:                            {{Unknown: 1}, {Unknown: 1}},
+		`{"input":"tools, plugins"}`:                           {plain, most},
+	} {
+		expected, high := meter.Estimate([]byte(body), 400, 100)
+		if expected != want[0] || high != want[1] {
+			t.Errorf("%s: %v to %v, want %v to %v", body, expected, high, want[0], want[1])
+		}
 	}
 }

@@ -125,9 +125,14 @@ func (r *Router) once(e *Entry) (Destination, *Refusal) {
 
 // unbounded returns what keeps the price of a request from being known beforehand, where a budget needs it.
 func (r *Router) unbounded(e *Entry) *Refusal {
-	switch tier := e.Params.ServiceTier; {
-	case !r.Priced:
+	if !r.Priced {
 		return nil
+	}
+	if _, field := serverTools(e.Body, false); field != "" {
+		return refuse(400, "unsupported_value", field,
+			"under a budget a request has no tools that its provider runs: what they cost and find is not known before")
+	}
+	switch tier := e.Params.ServiceTier; {
 	case e.several:
 		return refuse(400, "unsupported_value", "n", "under a budget a request asks for one answer: n is 1")
 	case tier != "" && tier != "auto" && tier != "default" && tier != "flex":
@@ -345,7 +350,7 @@ func (w *routing) add(e Entry, d Destination) error {
 		w.meters = append(w.meters, NewMeter(w.Catalog, d.Lane.Provider, d.Lane, d.Lane.Mode))
 	}
 	l := &f.Lanes[i]
-	expected, high := w.meters[i].Estimate(d.Prompt, d.Limit)
+	expected, high := w.meters[i].Estimate(d.Body, d.Prompt, d.Limit)
 	l.Requests, l.Bytes, l.Expected, l.High = l.Requests+1, l.Bytes+int64(len(d.Body)), l.Expected.Add(expected), l.High.Add(high)
 	f.Requests++
 	head, err := json.Marshal(routedLine{ID: e.ID, Line: e.Line, Lane: d.Lane.Name, Prompt: d.Prompt, Limit: d.Limit})

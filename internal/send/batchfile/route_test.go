@@ -113,11 +113,14 @@ func TestUnderABudgetWhatARequestCostsIsBounded(t *testing.T) {
 	t.Parallel()
 	const question = `"messages":[{"role":"user","content":"x"}]`
 	for body, want := range map[string]string{
-		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"n":1}`:                      "9",
-		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"n":128}`:                    "400 unsupported_value n",
-		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"service_tier":"priority"}`:  "400 unsupported_value service_tier",
-		`{"model":"gpt-4o",` + question + `,"max_tokens":9000,"Max_Tokens":1,"N":1}`:    "9000",
-		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"N":1,"n":2,"Max_Tokens":1}`: "400 unsupported_value n",
+		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"n":1}`:                                                 "9",
+		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"n":128}`:                                               "400 unsupported_value n",
+		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"service_tier":"priority"}`:                             "400 unsupported_value service_tier",
+		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"web_search_options":{}}`:                               "400 unsupported_value web_search_options",
+		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"to\u006fls":[{"type":"web_search"}]}`:                  "400 unsupported_value tools",
+		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"tools":[{"type":"function","function":{"name":"f"}}]}`: "9",
+		`{"model":"gpt-4o",` + question + `,"max_tokens":9000,"Max_Tokens":1,"N":1}`:                               "9000",
+		`{"model":"gpt-4o",` + question + `,"max_tokens":9,"N":1,"n":2,"Max_Tokens":1}`:                            "400 unsupported_value n",
 	} {
 		r := newRouter("chat")
 		r.Priced = true

@@ -250,7 +250,7 @@ func (m *maker) make(l Line) (engine.Planned, error) {
 		return engine.Planned{}, err
 	}
 	at := At(l.ID, l.Lane)
-	expected, high := m.meter.Estimate(l.Prompt, l.Limit)
+	expected, high := m.meter.Estimate(text, l.Prompt, l.Limit)
 	return engine.Planned{At: at, Expected: expected, High: high,
 		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Prompt: &assay.Prompt{}, Body: text}}, nil
 }

@@ -186,7 +186,7 @@ func (s *Server) prepare(u *User, api string, body []byte) (*sending, error) {
 		return nil, openai.Wrong(bad.Status, bad.Code, bad.Param, "%s", bad.Message)
 	}
 	d.Wire.Carrier = ""
-	_, high := batchfile.NewMeter(s.catalog, d.Lane.Provider, d.Lane, assay.ModeLive).Estimate(d.Prompt, d.Limit)
+	_, high := batchfile.NewMeter(s.catalog, d.Lane.Provider, d.Lane, assay.ModeLive).Estimate(d.Body, d.Prompt, d.Limit)
 	out := &sending{Destination: d, note: store.ClientCall{Owner: u.Name, Provider: d.Lane.Provider, Model: d.Lane.Model}}
 	if high.Known() {
 		out.note.High = &high.Sum

@@ -46,7 +46,7 @@ func extraTools(extra map[string]json.RawMessage) Tools {
 	all := wholeOf(extra["max_tool_calls"])
 	out := Tools{Bounded: true}
 	for _, tool := range list {
-		if slices.ContainsFunc(declared, func(name string) bool { _, ok := tool[name]; return ok }) {
+		if slices.ContainsFunc(declared, func(name string) bool { _, ok := tool[name]; return ok }) || ownKind(tool) {
 			continue
 		}
 		out.Any = true
@@ -59,6 +59,16 @@ func extraTools(extra map[string]json.RawMessage) Tools {
 
 // declared are the fields of a tool that its client runs.
 var declared = []string{"function", "parameters", "input_schema", "functionDeclarations", "function_declarations"}
+
+// ownKinds begin the types of tools that a client runs, whatever they declare.
+var ownKinds = []string{"function", "custom", "bash_", "text_editor_", "computer_", "memory_"}
+
+// ownKind reports whether a tool is of such a kind.
+func ownKind(tool map[string]json.RawMessage) bool {
+	var kind string
+	return json.Unmarshal(tool["type"], &kind) == nil &&
+		slices.ContainsFunc(ownKinds, func(own string) bool { return strings.HasPrefix(kind, own) })
+}
 
 func wholeOf(text json.RawMessage) (n int64) {
 	if json.Unmarshal(text, &n) != nil {

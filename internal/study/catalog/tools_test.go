@@ -21,7 +21,10 @@ func TestToolsOfAProviderAreReadFromExtra(t *testing.T) {
 		`{"tools": [{"name": "f", "input_schema": {}}, {"type": "code_execution_20250825"}]}`: {
 			Any: true, Most: assay.ToolCalls{Other: 1}},
 		`{"tools": "all"}`: {Any: true, Most: assay.ToolCalls{Other: 1}},
-		`{"tools": [{"type": "function", "function": {"name": "f"}}]}`:                        {Bounded: true},
+		`{"tools": [{"type": "function", "function": {"name": "f"}}]}`: {Bounded: true},
+		`{"tools": [{"type": "function", "name": "f"}, {"type": "custom", "name": "g"}, {"type": "bash_20250124", "name": "bash"}]}`: {
+			Bounded: true},
+		`{"tools": [{"type": "web_search_preview"}], "max_tool_calls": 2}`:                    {Any: true, Bounded: true, Most: assay.ToolCalls{Other: 2}},
 		`{"tools": [{"name": "f", "input_schema": {}}]}`:                                      {Bounded: true},
 		`{"tools": [{"functionDeclarations": []}], "verbosity": "low", "metadata": {"a": 1}}`: {Bounded: true},
 		`{"verbosity": "low"}`: {},
