@@ -39,6 +39,13 @@ func TestAQuoteIsWhatItPromises(t *testing.T) {
 	d := judged(t, marks, nil)
 	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180,
 		Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
+	// Another stage judges the same answers, and a third compares them in a sample, which does not grow with the questions.
+	for _, stage := range []string{"kind", "arena"} {
+		d.Spend = append(d.Spend, report.Spend{Stage: stage, Lane: "judge", Answers: 180,
+			Cost: assay.Cost{Sum: assay.Dollars(3.6), Priced: 180}})
+	}
+	d.Reads = map[string][]string{"correct": {"answers"}, "kind": {"answers"}, "arena": {"answers"}}
+	d.Comparing = map[string]report.Comparing{"arena": {}}
 	var text string
 	for _, c := range words.Summarise(d).Caveats {
 		if c.Title == "Not settled." {
@@ -49,9 +56,10 @@ func TestAQuoteIsWhatItPromises(t *testing.T) {
 	if got == nil || got[1]+got[2] != "aabb" && got[1]+got[2] != "bbaa" || strings.Contains(text, "cc") {
 		t.Fatalf("no quote in %q", text)
 	}
-	// Two lanes at 2/60 dollars an item each (2 dollars for each lane's answers) and two of three verdicts at a cent.
+	// Three lanes at 2/60 dollars an item each (2 dollars for each lane's answers), three verdicts at a cent and three at two: whoever
+	// adds questions asks all lanes.
 	found, likely := number(t, got[3]), number(t, got[4])
-	if each := number(t, got[5]) / likely; math.Abs(each/(4./60+0.02)-1) > 0.03 {
+	if each := number(t, got[5]) / likely; math.Abs(each/(6./60+0.03+0.06)-1) > 0.03 {
 		t.Errorf("one more question costs $%.4f: %s", each, text)
 	}
 	mean, variance := differences(marks["aa"], marks["bb"])
@@ -144,7 +152,7 @@ func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
 		t.Fatalf("%+v", s.Settling)
 	}
 	// There are 1,000 answers of each lane and a verdict on each of 60 items.
-	requests := 2*1000./60 + 2
+	requests := 3*1000./60 + 3
 	if a := s.Settling[0].Likely; math.Abs(a.Cost.Batch.Value-requests*0.02*a.N) > 1e-6 ||
 		math.Abs(a.Cost.Live.Value-requests*0.05*a.N) > 1e-6 {
 		t.Errorf("%+v", a)
@@ -165,7 +173,7 @@ func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
 }
 
 // Where lanes are alike to the last mark, no number of questions is promised.
-// Rules judge for nothing: a further question costs the answers of both lanes, 2 dollars for 60 of each.
+// Rules judge for nothing: a further question costs the answers of all lanes, 2 dollars for 60 of each.
 func TestAQuoteOfARuleHasThePriceOfTheAnswers(t *testing.T) {
 	t.Parallel()
 	d := judged(t, map[string]string{
@@ -181,7 +189,7 @@ func TestAQuoteOfARuleHasThePriceOfTheAnswers(t *testing.T) {
 	if got == nil {
 		t.Fatalf("no quote with its price in %q", text)
 	}
-	if each := number(t, got[5]) / number(t, got[4]); math.Abs(each/(4./60)-1) > 0.03 {
+	if each := number(t, got[5]) / number(t, got[4]); math.Abs(each/(6./60)-1) > 0.03 {
 		t.Errorf("one more question costs $%.4f: %s", each, text)
 	}
 }

@@ -218,48 +218,57 @@ func (r *ranked) has(place int) int {
 	return n
 }
 
-// costOfOne returns what one more comparison costs, or one more item asked of both lanes and judged: as many verdicts
-// and answers as there are of those that are there. The prices are those of the run.
+// costOfOne returns what one more comparison costs, or one more item: as many verdicts and answers as there are of those that are
+// there. A command that asks more items asks all lanes, and has all stages judge them that judge one answer at a time. The prices are
+// those of the run.
 func (d document) costOfOne(r *ranked, a, b int) Fee {
-	sum, verdicts := Fee{money{OK: true}, money{OK: true}, money{OK: true}}, int64(0)
+	if r.Verb == analysis.Compared {
+		return d.costOfComparison(r)
+	}
+	sum, all := Fee{money{OK: true}, money{OK: true}, money{OK: true}}, 0
+	for i := range r.Places {
+		all += r.has(i)
+	}
+	asked := map[string]bool{}
+	for _, s := range d.Spend {
+		if s.Asks && s.Answers > 0 && d.reads(r.Stage, s.Stage) {
+			asked[s.Lane] = true
+			at := slices.IndexFunc(r.Places, func(p analysis.Place) bool { return p.Name == s.Lane })
+			if at >= 0 && r.has(at) > 0 {
+				sum = sum.plus(oneAnswer(s).times(float64(s.Answers) / float64(r.has(at))))
+			}
+		}
+		if !s.Asks && s.Answers > 0 && (s.Stage == r.Stage || d.judgesThose(s.Stage, r.Stage)) {
+			sum = sum.plus(oneAnswer(s).times(float64(s.Answers) * float64(len(r.Places)) / float64(max(1, all))))
+		}
+	}
+	if r.has(a) == 0 || r.has(b) == 0 || !asked[r.Places[a].Name] || !asked[r.Places[b].Name] {
+		return Fee{}
+	}
+	return sum
+}
+
+// costOfComparison returns what one more comparison costs.
+func (d document) costOfComparison(r *ranked) Fee {
+	sum, verdicts, sides := Fee{money{OK: true}, money{OK: true}, money{OK: true}}, int64(0), 0
 	for _, s := range d.Spend {
 		if !s.Asks && s.Stage == r.Stage && s.Answers > 0 {
 			sum, verdicts = sum.plus(oneAnswer(s).times(float64(s.Answers))), verdicts+s.Answers
 		}
 	}
-	if verdicts == 0 && r.Verb == analysis.Compared { // answers may be judged by a rule, which costs nothing
+	for _, p := range r.Places {
+		sides += p.N
+	}
+	if verdicts == 0 || sides == 0 { // answers may be judged by a rule, which costs nothing
 		return Fee{}
 	}
-	if r.Verb == analysis.Compared {
-		sides := 0
-		for _, p := range r.Places {
-			sides += p.N
-		}
-		if sides == 0 {
-			return Fee{}
-		}
-		return sum.times(2 / float64(sides))
-	}
-	all := 0
-	for i := range r.Places {
-		all += r.has(i)
-	}
-	if r.has(a) == 0 || r.has(b) == 0 {
-		return Fee{}
-	}
-	sum = sum.times(2 / float64(all))
-	for _, i := range []int{a, b} {
-		answers := int64(0)
-		for _, s := range d.Spend {
-			if s.Asks && s.Lane == r.Places[i].Name && s.Answers > 0 && d.reads(r.Stage, s.Stage) {
-				sum, answers = sum.plus(oneAnswer(s).times(float64(s.Answers)/float64(r.has(i)))), answers+s.Answers
-			}
-		}
-		if answers == 0 {
-			return Fee{}
-		}
-	}
-	return sum
+	return sum.times(2 / float64(sides))
+}
+
+// judgesThose reports whether a stage judges, one at a time, answers that another stage judges.
+func (d document) judgesThose(stage, other string) bool {
+	_, compared := d.Comparing[stage]
+	return !compared && slices.ContainsFunc(d.Reads[stage], func(asks string) bool { return slices.Contains(d.Reads[other], asks) })
 }
 
 // reads reports whether a stage that judges reads the answers of another one, or of one that it goes on with; where
