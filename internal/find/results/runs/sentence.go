@@ -86,7 +86,7 @@ func after(before, text string) string {
 
 // Why returns why a run is in its state, as a sentence; empty: the state alone is enough.
 func (s Standing) Why() string {
-	reason := after(": ", assay.Clean(s.Lane.Reason, 500))
+	reason := after(": ", strings.TrimSuffix(assay.Clean(s.Lane.Reason, 500), ".")) // a provider's words may end with one
 	switch s.Cause {
 	case CauseSegments:
 		return "Segments are held: a person has to decide."

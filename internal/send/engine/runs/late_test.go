@@ -46,3 +46,17 @@ func TestWhatComesLateIsAskedAboutAndItsMoneyIsFree(t *testing.T) {
 	}
 	w.billedOnce(6)
 }
+
+// TestALateLookFetchesNothingWhereTheNumbersStay looks a day after a result was given up: a small call, and no file.
+func TestALateLookFetchesNothingWhereTheNumbersStay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.fake.answer = first(9, "missing", assay.Outcome{})
+	w.ok(stepUntil(w, store.Settled))
+	checks, fetches := w.fake.calls["check"], w.fake.calls["fetch"]
+	w.clock.to(w.clock.Now().Add(24 * time.Hour))
+	w.finished(store.ResultIncomplete)
+	if w.fake.calls["check"] == checks || w.fake.calls["fetch"] != fetches {
+		t.Errorf("%d looks and %d fetches more\n%s", w.fake.calls["check"]-checks, w.fake.calls["fetch"]-fetches, w.history())
+	}
+}
