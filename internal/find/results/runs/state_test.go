@@ -103,7 +103,9 @@ func TestJudgesThatGaveNoVerdictFailed(t *testing.T) {
 func TestAReasonThatIsASentenceEndsWithOneStop(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{
-		"The model is not there.": "Lane a is stopped: The model is not there.", "quota": "Lane a is stopped: quota.", "": "Lane a is stopped.",
+		"The model is not there.": "Lane a is stopped: The model is not there.",
+		"quota":                   "Lane a is stopped: quota.",
+		"":                        "Lane a is stopped.",
 	} {
 		s := Standing{Cause: CauseLane, Lane: store.Lane{Name: "a", State: store.LaneStopped, Reason: reason}}
 		if got := s.Why(); got != want {
