@@ -10,6 +10,7 @@ import (
 	"assay/internal/send/script/rounds"
 	"assay/internal/send/script/stages"
 	"assay/internal/study"
+	"assay/internal/study/catalog"
 )
 
 // Look decides what follows a round. What is decided is written before anything follows from it, and is never decided again: where
@@ -201,8 +202,9 @@ func (s *Script) Each(segments []store.Segment, stage, lane string) (batch, live
 	if !ok || !there || n <= 0 {
 		return unknown, unknown
 	}
-	mean := assay.Usage{Known: true, Input: u.Input / n, Cached: u.Cached / n, Output: u.Output / n}
 	way := s.input.Route(st, l, assay.ModeLive)
+	mean := assay.Usage{Known: true, Input: u.Input / n, Cached: u.Cached / n, Output: u.Output / n,
+		Tools: catalog.ToolsOf(l.Params, way.Price.ByPrompt).Most.Expected()}
 	if live = way.Bill(mean); !s.input.HasBatches(l) {
 		return unknown, live
 	}

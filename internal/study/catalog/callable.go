@@ -15,7 +15,7 @@ type toolRule struct {
 	Models  []string `yaml:"models"`  // patterns; none: all
 	But     []string `yaml:"but"`     // patterns of models that the rule does not hold for
 	Effort  string   `yaml:"effort"`  // the only one that the rule holds at; empty: all
-	Bars    string   `yaml:"bars"`    // of the client's tools: tools, forced, batch, beside; of the provider's: search, schema
+	Bars    string   `yaml:"bars"`    // of the client's tools: tools, forced, batch, beside; of the provider's: search, schema, unsure
 	Unless  string   `yaml:"unless"`  // forced choices are taken unless it thinks: quiet
 	What    string   `yaml:"what"`
 	Hint    string   `yaml:"hint"`
@@ -27,6 +27,11 @@ type toolRule struct {
 func (c *Catalog) ToolTrouble(lane assay.Lane, vendor string, forced, batch bool) []Issue {
 	return c.toolIssues(lane, vendor, map[string]string{"tools": "tools", "forced": on(forced, "tool_choice"),
 		"batch": on(batch, "tools"), "beside": on(lane.Params.ServerTools.Any(), "tools")})
+}
+
+// Unsure returns what is not known of tools that a lane's provider runs in batches.
+func (c *Catalog) Unsure(lane assay.Lane, vendor string) []Issue {
+	return c.toolIssues(lane, vendor, map[string]string{"unsure": on(lane.Params.ServerTools.Any(), "server_tools")})
 }
 
 // on returns a key where it is set.

@@ -37,6 +37,7 @@ func (d checker) checkLanes(problems *assay.Problems) {
 		}
 		d.checkMode(l, kind, problems)
 	}
+	checkServed(d, problems)
 	d.checkEqual(problems)
 }
 

@@ -43,6 +43,22 @@ func (d checker) checkCallable(st *study.Stage, problems *assay.Problems) {
 	}
 }
 
+// checkServed warns of tools that a provider is to run in a batch, where nobody knows whether it does.
+func checkServed(d checker, problems *assay.Problems) {
+	for i := range d.Study.Lanes {
+		l := &d.Study.Lanes[i]
+		kind, _ := d.Kind(l)
+		batched := slices.ContainsFunc(d.Study.Stages, func(st study.Stage) bool {
+			return slices.Contains(d.uses(&st), l) && d.Mode(&st, l) == assay.ModeBatch
+		})
+		for _, rule := range d.Catalog.Unsure(l.Lane, kind) {
+			if batched {
+				problems.Warn(l.Where.Key(rule.Param), rule.Hint, "lane %s: %s", l.Name, rule.What)
+			}
+		}
+	}
+}
+
 // loose returns why arguments cannot be held to a schema, as OpenAI and those who copy it see it; empty: they can.
 func loose(schema []byte) string {
 	var top any
