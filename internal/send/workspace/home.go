@@ -49,6 +49,7 @@ type Rehearsal bool
 
 // Home is an open ledger with its artifacts.
 type Home struct {
+	Newer     string // a rehearsal that is newer than the run that was looked for by the same name; empty: none is
 	World     *World
 	Ledger    *ledger.Ledger
 	Files     artifacts.Place
@@ -231,8 +232,8 @@ func (e *UnpreparedError) Error() string {
 	return fmt.Sprintf("run %s was stopped while it was being prepared; nothing of it was sent", e.Run)
 }
 
-// find opens the home that holds a run: the usual one, or that of the rehearsals. An empty reference means the newest of both. A
-// real run is found though the rehearsals cannot be read.
+// find opens the home that holds a run: the usual one, or that of the rehearsals. An empty reference means the newest of both;
+// a name means a real run, where there is one. A real run is found though the rehearsals cannot be read.
 func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run, error) {
 	var newest *Home
 	var run store.Run
@@ -252,11 +253,16 @@ func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run
 		switch {
 		case newest != nil && err != nil && !errors.Is(err, store.ErrAmbiguous):
 			h.Close()
-		case err == nil && (newest == nil || found.Created.After(run.Created)):
+		case err == nil && (newest == nil || ref == "" && found.Created.After(run.Created)):
 			if newest != nil {
 				newest.Close()
 			}
 			newest, run = h, found
+		case err == nil && ref != "": // a name means real runs before rehearsals
+			if found.Created.After(run.Created) {
+				newest.Newer = found.ID
+			}
+			h.Close()
 		case err != nil && !errors.Is(err, store.ErrNotFound):
 			if newest != nil {
 				newest.Close()

@@ -96,7 +96,7 @@ func TestARunIsFoundByItsIdItsStudyOrAsTheLatest(t *testing.T) {
 	if open, err := r.place.OpenRuns(r.ctx, r.world); err != nil || len(open) != 1 || open[0].ID != real.ID {
 		t.Error(open, err)
 	}
-	for ref, want := range map[string]string{"": real.ID, "small": rehearsed.ID, real.ID: real.ID, rehearsed.ID: rehearsed.ID} {
+	for ref, want := range map[string]string{"": real.ID, "small": real.ID, real.ID: real.ID, rehearsed.ID: rehearsed.ID} {
 		h, run, err := r.place.Find(r.ctx, r.world, ref)
 		if err != nil {
 			t.Error(ref, err)
@@ -104,6 +104,9 @@ func TestARunIsFoundByItsIdItsStudyOrAsTheLatest(t *testing.T) {
 		}
 		if run.ID != want || h.Rehearsal != (want == rehearsed.ID) {
 			t.Errorf("%q: %s, want %s", ref, run.ID, want)
+		}
+		if newer := map[string]string{"small": rehearsed.ID}[ref]; h.Newer != newer {
+			t.Errorf("%q: %q is newer, want %q", ref, h.Newer, newer)
 		}
 		h.Close()
 	}

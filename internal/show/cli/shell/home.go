@@ -111,6 +111,9 @@ func (f HomeFlags) FindRun(ctx context.Context, w *World, ref string) (*Home, st
 		if err != nil {
 			return nil, run, err
 		}
+		if h.Newer != "" {
+			fmt.Fprintf(w.Stderr, "run %s (rehearsal %s is newer, and is meant only where its id is named)\n", run.ID, h.Newer)
+		}
 		return f.home(w, h), run, nil
 	}
 	return f.latest(ctx, w, func(l workspace.Latest) bool { return !l.Alone })
