@@ -17,6 +17,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
 	"assay/internal/send/script/rounds"
 	"assay/internal/show/cli/shell"
 	"assay/internal/show/serve"
@@ -193,6 +194,12 @@ func (v *viewHomes) close() {
 // seenIn returns a home as the dashboard sees it.
 func seenIn(h *shell.Home) *site.Home {
 	out := &site.Home{Reader: h.Results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients, Away: h.Away}
+	out.Newer = func(ctx context.Context) string {
+		if newer, ok := errors.AsType[*db.NewerError](h.Ledger.Leases.Current(ctx)); ok {
+			return newer.Error()
+		}
+		return "" // what else is wrong is seen by who writes
+	}
 	if !h.Rehearsal { // nothing drives a rehearsal but the command that begins it
 		out.Buy = func(ctx context.Context, run store.Run, s rounds.Settle, cost assay.Money) (bool, error) {
 			return h.BuySettling(ctx, out.Reader, run, s, cost)

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -189,6 +190,25 @@ func TestOrdersAreAskedTwiceWhereMoneyIsConcerned(t *testing.T) {
 	}
 	if a := r.post(url.Values{"csrf": {csrf}, "kind": {"collect"}}, nil); a.status != http.StatusSeeOther || orders() != 4 {
 		t.Errorf("collect: %d, %d orders", a.status, orders())
+	}
+}
+
+// TestADashboardUnderANewerLedgerWritesNothing has a newer program change the tables while an old dashboard is open.
+func TestADashboardUnderANewerLedgerWritesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	csrf := hidden(t, r.get("/runs/run1/progress").body, "csrf")
+	r.home.Newer = func(context.Context) string { return "a newer one wrote it" }
+	for _, path := range []string{"/runs/run1/orders", "/runs/run1/marks", "/runs/run1/people/good", "/runs/run1/settle"} {
+		a := r.do(http.MethodPost, path, url.Values{"csrf": {csrf}, "kind": {"collect"}}, func(q *http.Request) {
+			q.Header.Set("Authorization", "Bearer "+token)
+		})
+		if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "a newer one wrote it") {
+			t.Errorf("%s: %d", path, a.status)
+		}
+	}
+	if a := r.get("/runs/run1/progress"); a.status != http.StatusOK {
+		t.Errorf("looking: %d", a.status)
 	}
 }
 

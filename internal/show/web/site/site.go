@@ -47,6 +47,9 @@ type Home struct {
 	Buy func(ctx context.Context, run store.Run, s rounds.Settle, cost assay.Money) (bool, error)
 
 	Away func(ctx context.Context) string // names what does not answer, ledger or bucket; empty: all do; nil: the ledger alone is asked
+
+	// Newer says that a newer program has changed the ledger's tables: nothing is written then. Empty: none has; nil: it is not asked.
+	Newer func(ctx context.Context) string
 }
 
 // Site holds what all pages share: the options, the guard, the templates, and how a page or an error is written.
@@ -240,6 +243,11 @@ func (s *Site) OpenForm(r *http.Request) (*Request, error) {
 	if err == nil && !s.Guard.OwnForm(r) {
 		err = &Problem{http.StatusForbidden,
 			"the form is not one of ours, or of an earlier start of the dashboard: reload the page and try again"}
+	}
+	if err == nil && q.Home != nil && q.Home.Newer != nil {
+		if newer := q.Home.Newer(r.Context()); newer != "" {
+			err = &Problem{http.StatusServiceUnavailable, newer}
+		}
 	}
 	return q, err
 }
