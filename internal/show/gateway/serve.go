@@ -158,12 +158,13 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Server) refusalOf(r *http.Request, err error) *openai.Refusal {
 	var known *openai.Refusal
 	if !errors.As(err, &known) {
-		if r.Context().Err() == nil && !errors.Is(err, context.Canceled) {
-			s.Log.Error("call", "method", r.Method, "path", assay.Clean(r.URL.Path, 200), "error", err.Error())
-		}
 		known = &openai.Refusal{Status: http.StatusInternalServerError,
 			Problem: batchrun.NewProblem(http.StatusInternalServerError, "", "",
 				"The gateway had an error while processing your request; its log has more.")}
+		if r.Context().Err() != nil || errors.Is(err, context.Canceled) {
+			return known
+		}
+		s.Log.Error("call", "method", r.Method, "path", assay.Clean(r.URL.Path, 200), "error", err.Error())
 		away := s.Home.Away(r.Context())
 		if away == "" && s.Home.Ledger.Away(err) {
 			away = "ledger or its bucket" // one of them is back
