@@ -138,7 +138,7 @@ func (c *newcomer) typeIt(command string) (int, string) {
 // ids are the names of runs and requests: they differ from run to run.
 var (
 	ids     = regexp.MustCompile(`\b[a-z0-9]{10}\b`)
-	figures = regexp.MustCompile(` *[-+$]?[0-9][0-9.,]*`)
+	figures = regexp.MustCompile(` *([-+$]?[0-9][0-9.,]*|━*●━*)`)
 )
 
 // TestEveryCommandOfThePagesWorksWhenItIsTyped types every line that begins with assay in a sh or console block, page by page, from top
@@ -193,8 +193,8 @@ func TestEveryCommandOfThePagesWorksWhenItIsTyped(t *testing.T) {
 	}
 }
 
-// shows holds what a page says that a command prints against what it printed: of a rehearsal the words, since a digit may differ with
-// the request that happens to go first.
+// shows holds what a page says that a command prints against what it printed: of a rehearsal the words, since a digit, and the bar of it,
+// may differ with the request that happens to go first.
 func shows(t *testing.T, where, command string, want []string, got string) {
 	t.Helper()
 	plain := func(text string) string { return ids.ReplaceAllString(text, "ID") }

@@ -46,7 +46,7 @@ func (d Chat) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejection) {
 		return q, rules.Invalid("stream", "invalid_value", "Streaming is not supported in batches.")
 	}
 	a := rules.Asked{API: "chat", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"),
-		TopK: intOf(b, "top_k")}
+		TopK: intOf(b, "top_k"), Logprobs: b.GetBool("logprobs")}
 	for _, f := range []string{"max_tokens", "max_completion_tokens"} {
 		if n := b.GetInt(f); n > 0 {
 			a.MaxTokens, a.MaxField = n, f

@@ -51,8 +51,8 @@ func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejectio
 	if q.MaxTokens > 0 && q.MaxTokens < 16 {
 		return q, rules.Invalid("max_output_tokens", "integer_below_min_value", "Invalid 'max_output_tokens': integer below minimum value.")
 	}
-	if rej := q.weighs(slices.Contains(stringsOf(b.Get("include")), "message.output_text.logprobs"), intOf(b, "top_logprobs"),
-		"top_logprobs"); rej != nil {
+	likely := slices.Contains(stringsOf(b.Get("include")), "message.output_text.logprobs")
+	if rej := q.weighs(likely, intOf(b, "top_logprobs"), "top_logprobs"); rej != nil {
 		return q, rej
 	}
 	_, reasons := rules.GPTReasons(q.Model)
@@ -67,6 +67,7 @@ func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *rules.Rejectio
 	rej := rd.check(rules.Asked{
 		API: "responses", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"),
 		MaxTokens: q.MaxTokens, Effort: q.Effort, EffortField: "reasoning.effort",
+		Logprobs: likely,
 	})
 	if rej = cmp.Or(rej, sees.end(), q.gptSearch(rd, b, false)); rej != nil {
 		return q, rej

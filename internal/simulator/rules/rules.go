@@ -30,6 +30,7 @@ type Asked struct {
 	EffortField string
 	Thinking    string // its type: enabled, disabled, adaptive, budget or level; "": not asked for
 	Budget      int
+	Logprobs    bool   // it wants to be told how likely words are
 	Prefill     bool   // the conversation ends with the assistant
 	Version     string // of the API, where it matters
 }
@@ -102,6 +103,12 @@ func checkGPT(a Asked) *Rejection {
 		return Invalid("max_tokens", "unsupported_parameter",
 			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
 	}
+	if gptQuiet(a) {
+		return checkRange(a, 2)
+	}
+	if a.Logprobs {
+		return Invalid("logprobs", "unsupported_parameter", "Unsupported parameter: 'logprobs' is not supported with this model.")
+	}
 	for _, p := range []struct {
 		name  string
 		value *float64
@@ -113,6 +120,15 @@ func checkGPT(a Asked) *Rejection {
 		}
 	}
 	return nil
+}
+
+// gptQuiet reports whether a model that can reason is asked not to, and then takes what others take: GPT-5.1 to 5.5.
+func gptQuiet(a Asked) bool {
+	version, ok := strings.CutPrefix(a.Model[strings.LastIndex(a.Model, "/")+1:], "gpt-5.")
+	if !ok || version == "" || version[0] < '1' || version[0] > '5' {
+		return false
+	}
+	return a.Effort == "none" || a.Effort == "" && version[0] == '1' && !strings.Contains(version, "codex")
 }
 
 func checkRange(a Asked, hottest float64) *Rejection {
