@@ -78,12 +78,9 @@ type Exchange struct {
 
 // NewClient makes the client for the base URL of a configuration.
 func NewClient(cfg Config, auth Auth) (*Client, error) {
-	if !IsAddress(cfg.BaseURL) {
+	base, ok := address(strings.TrimRight(cfg.BaseURL, "/"))
+	if !ok {
 		return nil, fmt.Errorf("base URL %q of provider %s: want http(s)://host/path", cfg.BaseURL, cfg.Name)
-	}
-	base, err := url.Parse(strings.TrimRight(cfg.BaseURL, "/"))
-	if err != nil {
-		return nil, err
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("base URL of provider %s: want no user, query or fragment", cfg.Name)

@@ -89,8 +89,13 @@ func KeyTrouble(key string) string {
 
 // IsAddress reports whether a text can be a base URL.
 func IsAddress(raw string) bool {
+	_, ok := address(raw)
+	return ok
+}
+
+func address(raw string) (*url.URL, bool) {
 	u, err := url.Parse(raw)
-	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
+	return u, err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
 }
 
 // baseURLVariables returns the variables that may set a base URL: the one the vendor's own clients use, then NAME_BASE_URL.

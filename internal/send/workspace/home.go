@@ -49,7 +49,6 @@ type Rehearsal bool
 
 // Home is an open ledger with its artifacts.
 type Home struct {
-	Newer     string // a rehearsal that is newer than the run that was looked for by the same name; empty: none is
 	World     *World
 	Ledger    *ledger.Ledger
 	Files     artifacts.Place
@@ -57,6 +56,7 @@ type Home struct {
 	Where     string // the database's URL or the ledger's file
 	Rehearsal bool
 	Temporary string // a folder that is removed when the home is closed; empty: none
+	Newer     string // a rehearsal that is newer than the run that was looked for by the same name; empty: none is
 }
 
 // New returns a home made of an open ledger and its artifacts. A home with a folder that goes away came out of a bundle: nothing of

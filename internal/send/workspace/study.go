@@ -240,8 +240,6 @@ func (w *World) Missing(d *plan.Input, p *plan.Plan, name string, rehearsal Rehe
 			if what, hint := plan.Lacks(d, k.Provider, batch, w.IsSet); what != "" {
 				problems.Add(d.Study.At, hint, "%s: %s cannot run", what, k.Users())
 			}
-		}
-		for _, k := range w.Keys(d, p) {
 			w.checkAddress(d, k, problems.Add)
 		}
 		w.checkNotify(d.Study, &problems)

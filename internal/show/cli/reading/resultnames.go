@@ -12,7 +12,8 @@ import (
 
 // possible reports a judge or a verdict that no row of the run can have. It is asked where nothing was found.
 func (f resultFlags) possible(ctx context.Context, t *rows.Reader) error {
-	var judges, words, winners []string
+	var judges, words []string
+	won := false // a pair has one by that name: it may be the winner
 	add := func(to *[]string, names ...string) {
 		for _, n := range names {
 			if n != "" && !slices.Contains(*to, n) {
@@ -45,11 +46,7 @@ func (f resultFlags) possible(ctx context.Context, t *rows.Reader) error {
 		}
 		add(&judges, v.At.Judge)
 		add(&words, v.Label)
-		for _, side := range []string{v.At.Against, v.At.Lane, v.At.Item} {
-			if v.At.Against != "" && side == f.pick.Verdict {
-				add(&winners, side)
-			}
-		}
+		won = won || v.At.Against != "" && slices.Contains([]string{v.At.Against, v.At.Lane, v.At.Item}, f.pick.Verdict)
 	}
 	for _, s := range assay.VerdictStates() {
 		add(&words, string(s))
@@ -59,7 +56,7 @@ func (f resultFlags) possible(ctx context.Context, t *rows.Reader) error {
 		return shell.Usage("", "--judge: nobody judges in this run")
 	case f.pick.Judge != "" && !slices.Contains(judges, f.pick.Judge):
 		return shell.Usage(shell.NearOrAll(f.pick.Judge, judges), "--judge: no judge of the run is called %q", f.pick.Judge)
-	case f.pick.Verdict != "" && !slices.Contains(words, f.pick.Verdict) && len(winners) == 0:
+	case f.pick.Verdict != "" && !slices.Contains(words, f.pick.Verdict) && !won:
 		return shell.Usage(shell.NearOrAll(f.pick.Verdict, words), "--verdict: no verdict of the run can be %q", f.pick.Verdict)
 	}
 	return nil

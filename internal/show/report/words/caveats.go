@@ -131,8 +131,8 @@ func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 		what = "pair"
 	}
 	wanted, whole := labelsOf(first)
-	if whole {
-		every = map[bool]string{true: "", false: "all "}[wanted == 1]
+	if whole && wanted > 1 {
+		every = "all "
 	}
 	text := fmt.Sprintf("%s: no person has %s. Label %s%s yourself, about %s%s:", which, known, every, assay.Count(wanted, what),
 		assay.Count(max(wanted/labelsInAMinute, 1), "minute"), time)

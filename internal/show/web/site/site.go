@@ -129,7 +129,8 @@ func (s *Site) JSON(read ReadPage) http.HandlerFunc {
 	}
 }
 
-// read returns what a page shows. The run that it is about is there beside an error, too.
+// read returns what a page shows. The run that it is about is there beside what is wrong with a question, too; what is wrong with the
+// ledger is not asked for twice.
 func (s *Site) read(read ReadPage, w http.ResponseWriter, r *http.Request) (*View, error) {
 	q, err := s.Open(r)
 	if err != nil {
@@ -139,6 +140,9 @@ func (s *Site) read(read ReadPage, w http.ResponseWriter, r *http.Request) (*Vie
 	v, failed := read(q)
 	if failed != nil {
 		v = &View{}
+		if status, _ := statusOf(failed); status >= http.StatusInternalServerError || q.API() {
+			return v, failed
+		}
 	}
 	if q.Home != nil && v.Run == nil {
 		row, err := s.RowOf(r.Context(), q.Home, q.Run)
