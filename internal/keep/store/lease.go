@@ -97,9 +97,9 @@ type WorkerKey struct {
 // provider has such a name.
 const ProgramKey = "(program)"
 
-// Stranded is a segment that no living worker can work on.
+// Stranded is a segment that no living worker can work on, or a lane that has none yet.
 type Stranded struct {
-	Segment  int64
+	Segment  int64 // 0: the lane has none yet
 	Stage    string
 	Lane     string
 	Provider string

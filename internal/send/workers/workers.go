@@ -98,13 +98,13 @@ func WaitingForProgram(ctx context.Context, h *workspace.Home, run store.Run) ([
 	return stages, nil
 }
 
-// Stranded lists the segments of a shared run, or of a gateway's, that no living worker or gateway can work on. What has just come
-// due is not among them: a worker needs a sweep to take it.
+// Stranded lists the segments of a shared run, or of a gateway's, that no living worker or gateway can work on, and the lanes that
+// have none yet. What has just come due is not among them: a worker needs a sweep to take it.
 func Stranded(ctx context.Context, h *workspace.Home, run store.Run) ([]store.Stranded, error) {
 	if !h.Ledger.Postgres() && run.Study != workspace.GatewayStudy {
 		return nil, nil
 	}
-	return h.Ledger.Leases.Stranded(ctx, run.No, h.Timing().Lease)
+	return h.Ledger.Pages.Stranded(ctx, run.No, h.Timing().Lease)
 }
 
 // WaitingForKey are segments that wait for a worker with one key.
@@ -113,6 +113,7 @@ type WaitingForKey struct {
 	Account  string // fingerprint of the key; empty: any key of the provider
 	Variable string // that holds such a key; empty: not known
 	Segments []int64
+	Lanes    []string // that have no segment yet
 }
 
 // WaitingForKeys groups the stranded segments of a run by the key that they wait for.
@@ -141,7 +142,11 @@ func byKey(all []store.Stranded) []WaitingForKey {
 			i = len(out)
 			out = append(out, WaitingForKey{Provider: g.Provider, Account: g.Account})
 		}
-		out[i].Segments = append(out[i].Segments, g.Segment)
+		if g.Segment != 0 {
+			out[i].Segments = append(out[i].Segments, g.Segment)
+		} else if !slices.Contains(out[i].Lanes, g.Lane) {
+			out[i].Lanes = append(out[i].Lanes, g.Lane)
+		}
 	}
 	return out
 }

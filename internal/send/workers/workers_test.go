@@ -25,8 +25,8 @@ func TestALedgerOfOneMachineHasNoWorkers(t *testing.T) {
 		t.Error(keys, err)
 	}
 	got := byKey([]store.Stranded{{Segment: 1, Provider: "openai"}, {Segment: 2, Provider: "gemini"}, {Segment: 3, Provider: "openai"},
-		{Segment: 4, Provider: "openai", Account: "f"}})
-	want := []WaitingForKey{{Provider: "openai", Segments: []int64{1, 3}}, {Provider: "gemini", Segments: []int64{2}},
+		{Segment: 4, Provider: "openai", Account: "f"}, {Lane: "g", Provider: "gemini"}, {Lane: "g", Provider: "gemini"}})
+	want := []WaitingForKey{{Provider: "openai", Segments: []int64{1, 3}}, {Provider: "gemini", Segments: []int64{2}, Lanes: []string{"g"}},
 		{Provider: "openai", Account: "f", Segments: []int64{4}}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -108,6 +108,8 @@ func (s Standing) Why() string {
 	case CauseAudit:
 		return fmt.Sprintf("%s at its provider %s to be looked for once more, from %s on: a create call was taken for lost, or a list "+
 			"could not be read.", assay.Count(s.Needs.Owed, "job"), assay.Verb(s.Needs.Owed, "is", "are"), clockOf(s.Until, s.now))
+	case CauseKeys:
+		return fmt.Sprintf("Waiting for %s, which no worker that is alive has.", strings.Join(s.Keys, ", "))
 	case CauseCancel:
 		return s.cancelled()
 	}
@@ -191,6 +193,8 @@ func (s Standing) Next(named string) []Step {
 			resume}
 	case CauseAudit:
 		return []Step{{Command: resume.Command, Does: "does it"}}
+	case CauseKeys:
+		return []Step{{First: "set " + strings.Join(s.Keys, ", ") + " where a worker runs, or here", Command: resume.Command}}
 	case CauseProvider:
 		resume.Does = "does not wait"
 	case CauseCancel:

@@ -56,6 +56,7 @@ const (
 	CauseProvider       // a provider asked to wait
 	CauseCompare        // jobs at its providers are to be compared with the ledger before anything is sent
 	CauseAudit          // closed: a provider's list of jobs is to be read once more
+	CauseKeys           // no worker that is alive has a key for what is to be sent
 	CauseCancel         // cancelled, and not closed: jobs were asked to stop, and what they did comes back
 )
 
@@ -69,6 +70,7 @@ type Standing struct {
 	Until   time.Time     // of a wait
 	Job     store.Segment // the first held one whose job was made
 	Short   string        // what the budget does not cover, with what it needs; empty: it is not known
+	Keys    []string      // the variables of keys that no worker has
 	Listed  bool          // all segments are printed beside it
 
 	Run      store.Run
@@ -106,7 +108,9 @@ func standings(ctx context.Context, r *results.Reader, studies map[string]*study
 		if run.State == store.RunClosed {
 			err = s.closed(ctx, r, studies)
 		} else if s.Pulse, s.Alive, err = alive(ctx, r, run); err == nil {
-			err = s.open(ctx, r, engine.RunStatus{})
+			if err = s.findKeys(ctx, r, studies); err == nil {
+				err = s.open(ctx, r, engine.RunStatus{})
+			}
 		}
 		if err == nil && s.Cause == CauseSegments {
 			err = s.findJob(ctx, r)
@@ -183,6 +187,8 @@ func (s *Standing) open(ctx context.Context, r *results.Reader, st engine.RunSta
 		s.State, s.Cause = StateWaiting, CauseCompare
 	case p.InFlight == 0 && lane(func(l LaneProgress) bool { return l.wait.After(s.now) }):
 		s.State, s.Cause, s.Until = StateWaiting, CauseProvider, s.waitEnds()
+	case len(s.Keys) > 0:
+		s.State, s.Cause = StateWaiting, CauseKeys
 	case s.Alive && s.Pulse.Holder == "" && p.unsent():
 		s.State = StatePlanned
 	case p.InFlight > 0 || s.Alive:

@@ -190,33 +190,3 @@ func (s *Leases) MayJudge(ctx context.Context, run int64) (may bool, err error) 
 	}
 	return may, nil
 }
-
-// Stranded lists the segments of a run that have been due for a while, that no process holds, and for which no living
-// worker has the key. A process that drives a run alone does not record its keys: this is for ledgers that workers
-// share.
-func (s *Leases) Stranded(ctx context.Context, run int64, due time.Duration) ([]store.Stranded, error) {
-	now := s.db.ClockText("$2")
-	rows, err := s.db.Query(ctx, `SELECT no, stage, lane, provider, wanted, due_ms FROM (
-			SELECT no, stage, lane, provider, due_ms, CASE WHEN mode = 'batch'
-			AND state IN ('intended', 'launched', 'ended') THEN COALESCE(account, '') ELSE '' END AS wanted
-			FROM segments WHERE run_no = $1 AND due_ms + $3 <= $2 AND mode <> 'reuse' AND (holder IS NULL
-			OR lease_until_ms <= `+now+`)) AS g
-		WHERE NOT EXISTS (SELECT 1 FROM worker_keys h WHERE h.run_no = $1 AND h.provider = g.provider AND h.until_ms > `+now+`
-		AND (g.wanted = '' OR g.wanted = h.account))
-		ORDER BY no`, run, s.db.Millis(), due.Milliseconds())
-	if err != nil {
-		return nil, fmt.Errorf("read what is stranded: %w", err)
-	}
-	defer rows.Close()
-	var all []store.Stranded
-	for rows.Next() {
-		var g store.Stranded
-		var at sql.NullInt64
-		if err := rows.Scan(&g.Segment, &g.Stage, &g.Lane, &g.Provider, &g.Account, &at); err != nil {
-			return nil, fmt.Errorf("read what is stranded: %w", err)
-		}
-		g.Due = db.FromMillis(at)
-		all = append(all, g)
-	}
-	return all, rows.Err()
-}

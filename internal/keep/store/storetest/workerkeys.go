@@ -12,6 +12,7 @@ import (
 // workerKeys: what no living worker has the key for is listed, and nothing else.
 func workerKeys(t *testing.T, fresh Fresh) {
 	t.Run("of any key of a provider", func(t *testing.T) { t.Parallel(); handsOfProviders(t, fresh) })
+	t.Run("of lanes that have no segment", func(t *testing.T) { t.Parallel(); handsOfLanes(t, fresh) })
 	t.Run("of the key that made a job", func(t *testing.T) { t.Parallel(); handsOfAccounts(t, fresh) })
 }
 
@@ -20,11 +21,13 @@ func handsOfProviders(t *testing.T, fresh Fresh) {
 	g := b.staged(store.Batch, 2) // due: any key of its provider will do
 	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
 	stranded := func() []int64 {
-		all, err := b.s.Leases.Stranded(b.ctx, b.run.No, time.Minute)
+		all, err := b.s.Pages.Stranded(b.ctx, b.run.No, time.Minute)
 		b.ok(err)
 		var out []int64
 		for _, s := range all {
-			out = append(out, s.Segment)
+			if s.Segment != 0 {
+				out = append(out, s.Segment)
+			}
 		}
 		return out
 	}
@@ -52,6 +55,44 @@ func handsOfProviders(t *testing.T, fresh Fresh) {
 	same("a process is at it all the same", nil)
 }
 
+func handsOfLanes(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	same := func(what string, want ...string) {
+		t.Helper()
+		all, err := b.s.Pages.Stranded(b.ctx, b.run.No, time.Minute)
+		b.ok(err)
+		var got []string
+		for _, s := range all {
+			if s.Segment != 0 {
+				t.Errorf("%s: segment %d", what, s.Segment)
+			}
+			got = append(got, s.Lane+" of "+s.Provider)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", what, d)
+		}
+	}
+	lanes, err := b.s.Reader.Lanes(b.ctx, b.run.No)
+	b.ok(err)
+	var all []string
+	for _, l := range lanes {
+		all = append(all, l.Name+" of "+l.Provider)
+	}
+	same("it has just begun")
+	b.clock.pass(2 * time.Minute)
+	same("no process is there", all...)
+	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	same("a worker that makes the segments of all")
+	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "alive", nil, time.Hour))
+	same("a worker that has lost its key", all...)
+	b.ok(b.s.Work.SetLane(b.ctx, b.run.No, lanes[0].Stage, lanes[0].Name, store.LaneStop{State: store.LaneStopped, Reason: "cancelled"}))
+	same("a lane that is stopped", all[1:]...)
+	if _, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "another", time.Hour); err != nil {
+		t.Error(err)
+	}
+	same("a process makes them all the same")
+}
+
 func handsOfAccounts(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	g := b.to(b.staged(store.Batch, 2), store.Launched)
@@ -60,7 +101,7 @@ func handsOfAccounts(t *testing.T, fresh Fresh) {
 	show := func(account string) []store.Stranded {
 		b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "worker",
 			[]store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: account}}, time.Hour))
-		all, err := b.s.Leases.Stranded(b.ctx, b.run.No, time.Minute)
+		all, err := b.s.Pages.Stranded(b.ctx, b.run.No, time.Minute)
 		b.ok(err)
 		return all
 	}

@@ -12,7 +12,7 @@ import (
 	"assay/internal/show/cli/shell"
 )
 
-// printStranded names the segments that wait for a worker with their key.
+// printStranded names the segments, and lanes without any, that wait for a worker with their key.
 func printStranded(ctx context.Context, w *shell.World, h *shell.Home, run store.Run) error {
 	all, err := workers.WaitingForKeys(ctx, h.Home, run)
 	if err != nil || len(all) == 0 {
@@ -24,20 +24,25 @@ func printStranded(ctx context.Context, w *shell.World, h *shell.Home, run store
 	}
 	fmt.Fprintf(w.Stdout, "\nNo %s that is alive can go on with:\n", who)
 	for _, k := range all {
-		const most = 20
-		list := ""
-		for i, no := range k.Segments[:min(len(k.Segments), most)] {
-			if i > 0 {
-				list += ", "
-			}
-			list += fmt.Sprint(no)
+		names, what := k.Lanes, "lane"
+		if len(k.Segments) > 0 {
+			names, what = nil, "segment"
 		}
-		if len(k.Segments) > most {
-			list += ", …"
+		for _, no := range k.Segments {
+			names = append(names, fmt.Sprint(no))
 		}
-		fmt.Fprintf(w.Stdout, "  %s of %s (%s): %s\n", assay.Count(len(k.Segments), "segment"), k.Provider, list, strandedHint(run, k, who))
+		fmt.Fprintf(w.Stdout, "  %s of %s (%s): %s\n", assay.Count(len(names), what), k.Provider, first(names), strandedHint(run, k, who))
 	}
 	return nil
+}
+
+// first joins the first of many names.
+func first(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }
 
 // printWaitingForProgram names the stages that wait for a worker which may run their programs.

@@ -2,12 +2,14 @@ package rivertest
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"assay/internal/keep/store"
 	"assay/internal/show/cli"
@@ -146,6 +148,43 @@ func TestWhatNoWorkerHasTheKeyForIsReported(t *testing.T) {
 		t.Errorf("%d leases were taken in three sweeps with nothing to do\n%s", n, s.history())
 	}
 	s.worker(s.environment(root, "openai"), nil)
+	s.answeredOnce(s.closed(run.No), 24)
+}
+
+// TestARunThatNoWorkerCanBeginSaysWhichKeysItWaitsFor has a worker without any key: nothing is made of the run, and every place says
+// what it takes.
+func TestARunThatNoWorkerCanBeginSaysWhichKeysItWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, conversation)
+	s.worker(s.environment(root), nil)
+	run := s.begin("openai", "anthropic")
+	ask := func(args ...string) string {
+		t.Helper()
+		w := s.world(s.environment(root), args...)
+		var out bytes.Buffer
+		w.Stdout = &out
+		if code := cli.Main(s.ctx, w); code != 0 {
+			t.Fatalf("%s: exit code %d\n%s", args, code, w.Stderr)
+		}
+		return out.String()
+	}
+	all, err := sql.Open("pgx", s.db)
+	s.ok(err)
+	defer all.Close()
+	_, err = all.ExecContext(s.ctx, "UPDATE runs SET due_ms = due_ms - $1", (10 * time.Minute).Milliseconds())
+	s.ok(err)
+	const want = "Waiting for ANTHROPIC_API_KEY, OPENAI_API_KEY, which no worker that is alive has."
+	for place, said := range map[string]string{"status": ask("status"), "runs": ask("runs", "--json"),
+		"status --json": ask("status", "--json")} {
+		if !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
+			t.Errorf("%s does not say %q:\n%s", place, want, said)
+		}
+	}
+	if said := ask("status"); !strings.Contains(said, "1 lane of openai (g): start `assay worker`") ||
+		!strings.Contains(said, "1 lane of anthropic (h)") {
+		t.Errorf("status does not name the lanes:\n%s", said)
+	}
+	s.worker(s.environment(root, "openai", "anthropic"), nil)
 	s.answeredOnce(s.closed(run.No), 24)
 }
 
