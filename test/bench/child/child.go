@@ -48,15 +48,20 @@ func Timed(c *exec.Cmd) (Cost, error) {
 	if err != nil {
 		err = fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, out.String())
 	}
+	return Ended(c, start), err
+}
+
+// Ended is what a command cost that began then and was waited for.
+func Ended(c *exec.Cmd, start time.Time) Cost {
 	got := Cost{Wall: time.Since(start)}
 	if c.ProcessState == nil { // it did not start
-		return got, err
+		return got
 	}
 	got.CPU = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		got.Peak = usage.Maxrss << 10
 	}
-	return got, err
+	return got
 }
 
 // Measure runs a command n times and returns the least time and the most memory.
