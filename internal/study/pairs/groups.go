@@ -42,10 +42,10 @@ func (g *grouped) at(row int64) meeting {
 	return m
 }
 
-func (g *grouped) on(slot int64) iter.Seq[int64] {
-	return func(yield func(int64) bool) {
+func (g *grouped) on(slot int64) iter.Seq2[int64, meeting] {
+	return func(yield func(int64, meeting) bool) {
 		for row := range g.rows() {
-			if slot != 0 || !yield(row) {
+			if slot != 0 || !yield(row, g.at(row)) {
 				return
 			}
 		}

@@ -72,13 +72,13 @@ func (f *items) two(row int64) (low, high int64) {
 	return min(one, other), max(one, other)
 }
 
-func (f *items) on(slot int64) iter.Seq[int64] {
-	return func(yield func(int64) bool) {
+func (f *items) on(slot int64) iter.Seq2[int64, meeting] {
+	return func(yield func(int64, meeting) bool) {
 		if slot != 0 {
 			return
 		}
 		for row := range f.count {
-			if !yield(row) {
+			if !yield(row, f.at(row)) {
 				return
 			}
 		}

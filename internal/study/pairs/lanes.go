@@ -49,12 +49,16 @@ func (l *lanes) at(row int64) meeting {
 	case l.per > 0:
 		return l.perSlot(row/l.per, row%l.per)
 	}
-	column := row % l.pairs
-	return l.meet(l.slot.at(l.deal.place(row)), l.order.at(column), row/l.pairs)
+	return l.dealt(l.slot.at(l.deal.place(row)), row)
 }
 
-func (l *lanes) on(slot int64) iter.Seq[int64] {
-	return func(yield func(int64) bool) {
+// dealt returns the meeting of a row on its slot.
+func (l *lanes) dealt(slot, row int64) meeting {
+	return l.meet(slot, l.order.at(row%l.pairs), row/l.pairs)
+}
+
+func (l *lanes) on(slot int64) iter.Seq2[int64, meeting] {
+	return func(yield func(int64, meeting) bool) {
 		if slot < 0 || slot >= l.slots || l.pairs == 0 {
 			return
 		}
@@ -63,11 +67,11 @@ func (l *lanes) on(slot int64) iter.Seq[int64] {
 			per = l.per
 		}
 		for column := range per {
-			row := slot*per + column
-			if !l.every && l.per == 0 {
-				row = l.deal.row(place, column)
-			}
-			if row < l.count && !yield(row) {
+			if l.every || l.per > 0 {
+				if row := slot*per + column; row < l.count && !yield(row, l.at(row)) {
+					return
+				}
+			} else if row := l.deal.row(place, column); row < l.count && !yield(row, l.dealt(slot, row)) {
 				return
 			}
 		}

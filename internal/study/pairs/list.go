@@ -69,11 +69,11 @@ func (l *list) meet(place, slot, lap int64) meeting {
 	return meeting{slot: slot, low: e.First, high: e.Second, odd: l.odd[place] != (lap%2 == 1)}
 }
 
-func (l *list) on(slot int64) iter.Seq[int64] {
-	return func(yield func(int64) bool) {
+func (l *list) on(slot int64) iter.Seq2[int64, meeting] {
+	return func(yield func(int64, meeting) bool) {
 		if l.every {
 			for place := range l.of {
-				if slot >= l.slots || !yield(slot*int64(len(l.of))+int64(place)) {
+				if row := slot*int64(len(l.of)) + int64(place); slot >= l.slots || !yield(row, l.at(row)) {
 					return
 				}
 			}
@@ -84,7 +84,7 @@ func (l *list) on(slot int64) iter.Seq[int64] {
 			places = l.byItem[slot/l.stride]
 		}
 		for _, place := range places {
-			if !yield(place*l.stride + slot%l.stride) {
+			if row := place*l.stride + slot%l.stride; !yield(row, l.at(row)) {
 				return
 			}
 		}

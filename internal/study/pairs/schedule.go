@@ -34,7 +34,7 @@ type meeting struct {
 type field interface {
 	rows() int64
 	at(row int64) meeting
-	on(slot int64) iter.Seq[int64] // the rows that meet on a slot
+	on(slot int64) iter.Seq2[int64, meeting] // the rows that meet on a slot
 }
 
 // New makes a design ready. Fewer than two contestants have no pairs, which is no error.
@@ -102,11 +102,12 @@ func (s *Schedule) All() iter.Seq[Pair] {
 // answers of that slot are there. It takes as many steps as there are lane pairs. Items meet each other on slot 0.
 func (s *Schedule) On(slot int64) iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
-		for row := range s.field.on(slot) {
-			if !yield(s.once(row)) {
+		for row, m := range s.field.on(slot) {
+			p := s.showing(row, m)
+			if !yield(p) {
 				return
 			}
-			if s.repeats(row) && !yield(s.turned(row)) {
+			if s.repeats(row) && !yield(p.turned()) {
 				return
 			}
 		}
@@ -123,8 +124,9 @@ func (s *Schedule) repeats(row int64) bool {
 }
 
 // once returns the first showing of a row.
-func (s *Schedule) once(row int64) Pair {
-	m := s.field.at(row)
+func (s *Schedule) once(row int64) Pair { return s.showing(row, s.field.at(row)) }
+
+func (s *Schedule) showing(row int64, m meeting) Pair {
 	turned := false
 	switch s.design.Order {
 	case Random:
@@ -140,8 +142,9 @@ func (s *Schedule) once(row int64) Pair {
 }
 
 // turned returns the second showing of a row.
-func (s *Schedule) turned(row int64) Pair {
-	p := s.once(row)
+func (s *Schedule) turned(row int64) Pair { return s.once(row).turned() }
+
+func (p Pair) turned() Pair {
 	p.First, p.Second, p.Again = p.Second, p.First, true
 	return p
 }

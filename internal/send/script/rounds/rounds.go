@@ -25,6 +25,8 @@ type Rounds struct {
 	budget   study.Amount
 	base     *pairs.Schedule // the pairs that were all planned at once, where more are bought to settle some; nil: all are bought in rounds
 	asked    []bool          // with base: slots that are asked about
+	counting sync.Once
+	open     []int // with base, once it is counted: by pair, the meetings that were not planned
 
 	mu     sync.RWMutex
 	more   map[int64][]pairs.Pair // with base: meetings that were bought besides, by slot; never changed, only replaced

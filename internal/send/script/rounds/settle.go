@@ -158,13 +158,32 @@ func (r *Rounds) free(pair int) []pairs.Pair {
 	return out
 }
 
-// left counts the meetings of a pair that were not planned.
+// left counts the meetings of a pair that were not planned. All pairs are counted at once: planned meetings are many, and two of a
+// pair, one each way round, can be on every slot that is asked about.
 func (r *Rounds) left(pair int) int {
-	n := 0
-	for range r.unplanned(pair) {
-		n++
-	}
-	return n
+	r.counting.Do(func() {
+		n := len(r.names)
+		planned := make([]int, n*n)
+		var has [][2]int64 // of one slot: few
+		slots := 0
+		for slot := range r.asked {
+			if !r.asked[slot] {
+				continue
+			}
+			slots++
+			has = has[:0]
+			for p := range r.base.On(int64(slot)) {
+				if two := [2]int64{p.First, p.Second}; !slices.Contains(has, two) {
+					has = append(has, two)
+					planned[min(p.First, p.Second)*int64(n)+max(p.First, p.Second)]++
+				}
+			}
+		}
+		for _, two := range adaptive.Pairs(n) {
+			r.open = append(r.open, 2*slots-planned[two[0]*n+two[1]])
+		}
+	})
+	return r.open[pair]
 }
 
 // unplanned yields the meetings of a pair that were not planned, each after the lap in which it is bought.
