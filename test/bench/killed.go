@@ -187,7 +187,8 @@ func (b *bench) afterwards(ctx context.Context, dir string, n int) error {
 		}
 		fmt.Printf("assay %-8s %s (goals: 0.3, 0.5, 0.5 s)\n", args[0], got)
 	}
-	got, err := child.Measure(ctx, 1, b.assay, "export", "--format", "parquet", "--out", filepath.Join(dir, "answers.parquet"), "--home", home)
+	got, err := child.Measure(ctx, 1, b.assay, "export", "--format", "parquet", "--out", filepath.Join(dir, "answers.parquet"),
+		"--home", home)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func benchmarks() []benchmark {
 	return []benchmark{
 		{"plan", "assay plan of 1,000,000 requests against rendering and encoding them to nowhere", planBench},
 		{"run", "a run of 1,000,000 requests end to end against encoding, copying, parsing and inserting the same bytes", runBench},
-		{"killed", "a run of 1,000,000 requests, killed at six tenths and resumed: CPU, peaks, bytes, the bill, status and export", killedBench},
+		{"killed", "a run of 1,000,000 requests, killed at six tenths and resumed: CPU, peaks, bytes, bill, reading", killedBench},
 		{"memory", "the peak of a run of 10,000 requests, through batch jobs and live, below 90 MB", memoryBench},
 		{"media", "10,000 items (-n) with a picture of 1 MB each: seconds of a plan per GB, the peak of a run below 200 MB, " +
 			"copies on the disk",
