@@ -179,7 +179,8 @@ func (b *bench) afterwards(ctx context.Context, dir string, n int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("bytes          %.0f of ledger and %.0f of artifacts a request\n", float64(ledger.Size())/float64(n), float64(raw)/float64(n))
+	ledgerBytes, rawBytes := float64(ledger.Size())/float64(n), float64(raw)/float64(n)
+	fmt.Printf("bytes          %.0f of ledger and %.0f of artifacts a request\n", ledgerBytes, rawBytes)
 	for _, args := range [][]string{{"status"}, {"runs"}, {"jobs"}} {
 		got, err := child.Measure(ctx, 3, b.assay, append(args, "--home", home)...)
 		if err != nil {
