@@ -64,11 +64,19 @@ func (f *listenFlags) check(w *shell.World) error {
 
 // logger returns the log of a process.
 func (f listenFlags) logger(to io.Writer) *slog.Logger {
-	o := &slog.HandlerOptions{Level: slog.LevelWarn}
+	o := &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: readable}
 	if f.log == "json" {
 		return slog.New(newQuiet(slog.NewJSONHandler(to, o)))
 	}
 	return slog.New(newQuiet(slog.NewTextHandler(to, o)))
+}
+
+// readable writes a duration as people do, such as 1m30s: JSON would have a number of nanoseconds.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // serve answers until the context ends; without an address it does nothing.

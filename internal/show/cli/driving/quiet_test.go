@@ -29,6 +29,17 @@ func TestALogSaysTheSameOnceAMinute(t *testing.T) {
 	}
 }
 
+func TestALogSaysHowLongInWords(t *testing.T) {
+	t.Parallel()
+	for form, want := range map[string]string{"json": `"run":"a","wait":"1m30s"`, "text": "run=a wait=1m30s"} {
+		var out bytes.Buffer
+		listenFlags{log: form}.logger(&out).Error("again", "run", "a", "wait", 90*time.Second)
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %s", form, out.String())
+		}
+	}
+}
+
 func TestALogForgetsMessagesThatDoNotComeAgain(t *testing.T) {
 	t.Parallel()
 	q := newQuiet(slog.DiscardHandler)

@@ -47,7 +47,7 @@ func Worker(w *shell.World) *cobra.Command {
 	f.home.Register(c)
 	c.Flags().BoolVar(&f.programs, "programs", false, "run the judging programs of studies here, each in the folder of its study")
 	f.shown.register(c)
-	c.Flags().StringVar(&f.shown.log, "log", "text", "form of the log: text or json")
+	c.Flags().StringVar(&f.shown.log, "log", "text", "form of the log: text or json; durations as 1m30s")
 	c.Flags().IntVar(&f.concurrency, "concurrency", 8, "pieces of work at a time, for each provider")
 	return c
 }
