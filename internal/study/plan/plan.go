@@ -46,7 +46,7 @@ type Plan struct {
 	Items    map[string]int // items of every input that is asked
 	Power    []Power        // what its stages can show
 	Sampled  bool           // of some stage the tokens of a sample were counted, and not of all requests that are known
-	Notes    []string       // what a careful reader should know
+	Notes    []string       // what a careful reader should know, but for canaries: Said has all
 	DiskLow  int64          // bytes expected on disk
 	DiskHigh int64
 

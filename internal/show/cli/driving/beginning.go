@@ -49,7 +49,7 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 			return confirm(w, want, q, f)
 		},
 		Extend: func(now workspace.Current, over workspace.TakeOver) error {
-			q := question{parts: over.Parts, why: fmt.Sprintf("run %s is extended: %s (--new asks everything again, in a run of its own)\n",
+			q := question{grows: true, parts: over.Parts, why: fmt.Sprintf("run %s is extended: %s (--new asks everything again, in a run of its own)\n",
 				now.Run.ID, now.Edit.Words())}
 			budget := now.Edit.Budget
 			if f.budget != "" {
@@ -170,6 +170,21 @@ type question struct {
 	why    string              // what a run is begun from, or extended with
 	parts  []workspace.NewPart // what is asked, and what each of it costs
 	budget string              // what may be spent
+	grows  bool                // an open or closed run is extended
+}
+
+// left returns how many requests of a part of the plan send a canary ahead, if any does: those that are new. A lane that a run has
+// asked before has had its canary.
+func (q question) left(of plan.Part) int64 {
+	for _, n := range q.parts {
+		if n.Stage == of.Stage && n.Lane.Name == of.Lane.Name && n.Turn == of.Turn {
+			if q.grows && n.New < n.Requests {
+				return 0
+			}
+			return n.New
+		}
+	}
+	return 0
 }
 
 // confirm prints what is paid now, for whom, how long it takes and what may be spent, and asks; `assay plan` says more. Without a
@@ -188,7 +203,7 @@ func confirm(w *shell.World, want workspace.Wanted, q question, f runFlags) erro
 		fmt.Fprintln(w.Stderr, quote.Times(d, p)+quote.Guessed(p))
 	}
 	fmt.Fprint(w.Stderr, q.budget)
-	for _, n := range p.Notes {
+	for _, n := range p.Said(q.left) {
 		fmt.Fprintln(w.Stderr, "Note: "+n+".")
 	}
 	space := w.Workspace()

@@ -331,7 +331,7 @@ func (f judgeFlags) asked(ctx context.Context, w *shell.World, h *shell.Home,
 			return confirm(w, want, question{pay: OverWords(over), parts: over.Parts}, goes)
 		},
 		Extend: func(_ workspace.Current, over workspace.TakeOver) error {
-			return confirm(w, want, question{pay: LeftToAsk(over), parts: over.Parts}, goes)
+			return confirm(w, want, question{grows: true, pay: LeftToAsk(over), parts: over.Parts}, goes)
 		},
 	})
 	if err != nil {

@@ -71,7 +71,7 @@ type costDocument struct {
 
 func planJSON(d *plan.Input, p *plan.Plan, a *workspace.Ahead) planDocument {
 	total := p.Sum(func(plan.Part) bool { return true })
-	doc := planDocument{Study: p.Study, Ahead: aheadJSON(a), Waves: p.Waves, Items: p.Items, Power: p.Power, Notes: p.Notes,
+	doc := planDocument{Study: p.Study, Ahead: aheadJSON(a), Waves: p.Waves, Items: p.Items, Power: p.Power, Notes: p.Said(nil),
 		Total: partDocument{
 			Exact: total.Exact, Requests: total.Requests, Bytes: total.Bytes, Input: total.Input, Output: total.Output,
 			Cost: costJSON(total.Cost), Live: costJSON(total.Live),

@@ -77,7 +77,7 @@ func Summary(d *plan.Input, p *plan.Plan) string {
 	for _, q := range p.Power {
 		b.WriteString(powerLines(q))
 	}
-	for _, n := range p.Notes {
+	for _, n := range p.Said(nil) {
 		b.WriteString("Note: " + n + ".\n")
 	}
 	if len(p.Parts) > 0 {

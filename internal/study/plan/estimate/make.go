@@ -165,7 +165,6 @@ func (m *maker) finish() {
 		m.again(&m.in.Study.Stages[i])
 	}
 	m.unbounded()
-	m.canaries()
 	m.primed()
 	m.searching()
 	m.plan.Reckon(nil, 0)
@@ -198,40 +197,6 @@ func (m *maker) alike() {
 				st.Name, plural(n, "request"), cost)
 		}
 	}
-}
-
-// canaries notes what asking one request of each lane and stage live costs more than its batch.
-func (m *maker) canaries() {
-	if !m.canary() {
-		return
-	}
-	n, more := int64(0), assay.Cost{}
-	seen := map[string]bool{}
-	for _, p := range m.plan.Parts {
-		name := p.Stage + " " + p.Lane.Name
-		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 || p.Requests-p.Canary < p.Few || p.Primed {
-			continue
-		}
-		seen[name] = true
-		n++
-		more = more.Add(assay.Cost{
-			Sum:     (p.Live.Expected.Sum - p.Plain.Expected.Sum) / assay.Money(p.Requests),
-			Priced:  min(1, p.Cost.Expected.Priced),
-			Unknown: min(1, p.Cost.Expected.Unknown),
-		})
-	}
-	if n > 0 {
-		m.note("canaries: %s of these %s live first, one for each lane and stage, for %s more, which the sums have",
-			plural(n, "request"), assay.Verb(n, "goes", "go"), roughly(more))
-	}
-}
-
-// roughly returns a price that is a guess.
-func roughly(c assay.Cost) string {
-	if c.Unknown > 0 {
-		return c.String()
-	}
-	return "about " + c.String()
 }
 
 // muchLonger is how many times the expected price the highest one is before its reason is told.
