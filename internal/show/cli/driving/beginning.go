@@ -49,8 +49,8 @@ func theRun(ctx context.Context, w *shell.World, h *shell.Home, want workspace.W
 			return confirm(w, want, q, f)
 		},
 		Extend: func(now workspace.Current, over workspace.TakeOver) error {
-			q := question{grows: true, parts: over.Parts, why: fmt.Sprintf("run %s is extended: %s (--new asks everything again, in a run of its own)\n",
-				now.Run.ID, now.Edit.Words())}
+			q := question{grows: true, parts: over.Parts}
+			q.why = fmt.Sprintf("run %s is extended: %s (--new asks everything again, in a run of its own)\n", now.Run.ID, now.Edit.Words())
 			budget := now.Edit.Budget
 			if f.budget != "" {
 				budget = want.Budget
