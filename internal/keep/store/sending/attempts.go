@@ -57,9 +57,10 @@ func (s *Store) AddAttempts(ctx context.Context, l store.Lease, attempts []store
 }
 
 // AttemptPlaces reads the keys of a segment with their places: what settling needs to place each result. It is as large as one
-// segment, whose size the caller passes.
+// segment, whose size the caller passes. Mostly nothing of it is settled: then no attempt is asked for its outcome.
 func (s *Store) AttemptPlaces(ctx context.Context, segment, size int64) (map[assay.Key]store.AttemptPlace, error) {
-	rows, err := s.db.Query(ctx, `SELECT a.key, a.ord, EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)
+	rows, err := s.db.Query(ctx, `SELECT a.key, a.ord, CASE WHEN EXISTS (SELECT 1 FROM outcomes WHERE segment_no = $1)
+		THEN EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord) ELSE FALSE END
 		FROM attempts a WHERE a.segment_no = $1`, segment)
 	if err != nil {
 		return nil, fmt.Errorf("read places: %w", err)
@@ -82,7 +83,7 @@ func (s *Store) AttemptPlaces(ctx context.Context, segment, size int64) (map[ass
 func (s *Store) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int64, error) {
 	return s.db.Keys(ctx, `SELECT o.key, o.ord FROM outcomes o
 		JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord
-		WHERE o.segment_no = $1 AND o.late = 0 AND o.ending IN ('lost', 'expired', 'cancelled')
+		WHERE o.segment_no = $1 AND o.late = 0 AND o.ending <> 'answered' AND o.ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)
 		AND NOT `+db.Answered("a"), segment)
 }

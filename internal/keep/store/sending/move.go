@@ -95,7 +95,8 @@ func (s *Store) Stage(ctx context.Context, l store.Lease, b store.Bytes, expecte
 func countStaged(ctx context.Context, t *db.Txn, segment int64) error {
 	var d state.LaneDelta
 	var again int64
-	err := t.QueryRowContext(ctx, `SELECT run_no, stage, lane, requests, (SELECT COUNT(*) FROM attempts WHERE segment_no = $1 AND try > 1)
+	err := t.QueryRowContext(ctx, `SELECT run_no, stage, lane, requests,
+		CASE WHEN max_try > 1 THEN (SELECT COUNT(*) FROM attempts WHERE segment_no = $1 AND try > 1) ELSE 0 END
 		FROM segments WHERE no = $1`, segment).Scan(&d.Run, &d.Stage, &d.Lane, &d.Open, &again)
 	if err != nil {
 		return err

@@ -51,7 +51,16 @@ func settling(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 5), store.Fetched)
+		none, err := b.s.Work.AttemptPlaces(b.ctx, g.No, 0)
+		b.ok(err)
 		b.settle(g, b.outcome(g, 1, assay.Answered))
+		some, err := b.s.Work.AttemptPlaces(b.ctx, g.No, 0)
+		b.ok(err)
+		for key, place := range some {
+			if none[key].Done || place.Done != (place.Ord == 1) {
+				t.Errorf("with one of them settled: place %+v, before it %+v", place, none[key])
+			}
+		}
 		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Expired, Message: "ran out of time"}))
 		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "nothing is open"}))
 		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
