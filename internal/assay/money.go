@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -53,13 +54,25 @@ func (m Money) String() string {
 	case m < Dollar/10:
 		digits = 4
 	}
-	return sign + "$" + strconv.FormatFloat(m.Float(), 'f', digits, 64)
+	text := strconv.FormatFloat(m.Float(), 'f', digits, 64)
+	if whole, cents, _ := strings.Cut(text, "."); len(whole) > 3 {
+		if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
+			text = Thousands(n) + "." + cents
+		}
+	}
+	return sign + "$" + text
 }
 
-// ParseMoney reads an amount as a study writes it: "40 USD", "$40" or "40".
+// grouped is an amount as String shows it.
+var grouped = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$`)
+
+// ParseMoney reads an amount as a study writes it: "40 USD", "$40" or "40"; "1,200" has a thousand in it.
 func ParseMoney(s string) (Money, error) {
 	t := strings.TrimSpace(s)
 	t = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(t, "$"), "USD"))
+	if grouped.MatchString(t) {
+		t = strings.ReplaceAll(t, ",", "")
+	}
 	d, err := strconv.ParseFloat(t, 64)
 	if err != nil || !(d >= 0 && d <= 1e9) {
 		return 0, fmt.Errorf("amount %q: want dollars, such as 40 USD", s)

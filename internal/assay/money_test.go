@@ -14,6 +14,9 @@ func TestAmountsReadAsAPersonWouldWriteThem(t *testing.T) {
 		want string
 	}{
 		{assay.Cost{Sum: 40 * assay.Dollar, Priced: 1}, "$40.00"},
+		{assay.Cost{Sum: assay.Dollars(1329.15), Priced: 1}, "$1,329.15"},
+		{assay.Cost{Sum: 2000*assay.Dollar - 1, Priced: 1}, "$2,000.00"},
+		{assay.Cost{Sum: -1234567 * assay.Dollar, Priced: 1}, "-$1,234,567.00"},
 		{assay.Cost{Sum: assay.Dollars(0.0123), Priced: 1}, "$0.0123"},
 		{assay.Cost{Sum: assay.Dollars(0.000123), Priced: 1}, "$0.000123"},
 		{assay.Cost{Sum: assay.Money(400), Priced: 1}, "$0.000000400"},
@@ -30,12 +33,13 @@ func TestAmountsReadAsAPersonWouldWriteThem(t *testing.T) {
 
 func TestParseMoneyTakesDollarsOnly(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]assay.Money{"40 USD": 40 * assay.Dollar, "$0.5": assay.Dollar / 2, "7": 7 * assay.Dollar, "0": 0} {
+	for in, want := range map[string]assay.Money{"40 USD": 40 * assay.Dollar, "$0.5": assay.Dollar / 2, "7": 7 * assay.Dollar, "0": 0,
+		"$1,200": 1200 * assay.Dollar, "1,234,567.5 USD": 1_234_567*assay.Dollar + assay.Dollar/2} {
 		if got, err := assay.ParseMoney(in); err != nil || got != want {
 			t.Errorf("ParseMoney(%q) = %d, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"", "-1", "40 EUR", "much", "1e300", "NaN"} {
+	for _, in := range []string{"", "-1", "40 EUR", "1,5", "1,2000", ",100", "much", "1e300", "NaN"} {
 		if got, err := assay.ParseMoney(in); err == nil {
 			t.Errorf("ParseMoney(%q) = %s, want an error", in, got)
 		}

@@ -76,6 +76,14 @@ func Thousands[N int | int64](n N) string {
 	return s
 }
 
+// Listed joins names as a sentence does: a, b and c.
+func Listed(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
 // Count returns a number with its noun: 1 item, 1,200 items.
 func Count[N int | int64](n N, noun string) string {
 	if n == 1 {

@@ -124,10 +124,8 @@ func (r Rubric) wanted() string {
 		return "<" + cmp.Or(r.Label, r.Score) + ">"
 	case r.Form == FormLine:
 		return "label in its last line"
-	case r.Label != "":
-		return r.Label
 	}
-	return r.Score
+	return strconv.Quote(cmp.Or(r.Label, r.Score))
 }
 
 // readingOf makes a reading of a label and a score, either of which may be missing, or returns what is wrong with them.

@@ -246,9 +246,9 @@ func TestEndingsOfTheJudgeAreStatesOfTheirOwn(t *testing.T) {
 			assay.Verdict{State: assay.VerdictFailed, Why: "errored: busy (HTTP 529)"}},
 		{assay.Outcome{Ending: assay.Empty}, assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer is empty"}},
 		{assay.Outcome{Ending: assay.Cut, Text: `{"explanation": "a long`},
-			assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer holds no compliant (it was cut)"}},
+			assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer holds no \"compliant\" (it was cut)"}},
 		{assay.Outcome{Ending: assay.Cut, Text: "Compliant: no"},
-			assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer holds no compliant (it was cut)"}},
+			assay.Verdict{State: assay.VerdictMalformed, Why: "the judge's answer holds no \"compliant\" (it was cut)"}},
 	} {
 		if diff := cmp.Diff(c.want, judge.Read(r, c.outcome)); diff != "" {
 			t.Errorf("%+v: %s", c.outcome, diff)

@@ -135,6 +135,11 @@ func TestTheGridRanksItsColumnsAndShowsQuestionsAndTexts(t *testing.T) {
 	if d := cmp.Diff([]string{"item", "opus", "gpt"}, ranked(body)); d != "" {
 		t.Error(d)
 	}
+	lanes := regexp.MustCompile(`<section class="lane" aria-label="(.*?)">`)
+	item := r.get("/runs/run1/item?stage=answers&id=" + url.QueryEscape(itemID(1))).body
+	if got := lanes.FindAllStringSubmatch(item, -1); len(got) != 2 || got[0][1] != "opus" {
+		t.Errorf("the lanes of an item are not in the order of the grid: %q", got)
+	}
 	for _, want := range []string{`<span class="value">100.0%</span>`, `<span class="value">50.0%</span>`,
 		`<span class="words" dir="auto">&lt;script&gt;alert(1)`} {
 		if !strings.Contains(body, want) {

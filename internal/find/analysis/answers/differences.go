@@ -101,7 +101,7 @@ func (s *rates) leaderboard(t *analysis.Table) error {
 	}
 	out := analysis.Leaderboard{Field: analysis.ByLane, What: analysis.WhatRate, Unit: analysis.Share, Labels: s.yes,
 		Less: s.Stage.LessIsBetter(), Flips: s.Stage.Flips, First: s.Stage.Each}
-	if p.Scored && !p.Rated {
+	if s.scored && !p.Rated {
 		out.What, out.Unit = analysis.WhatMean, analysis.Score
 	}
 	for i := range t.Findings {

@@ -28,6 +28,7 @@ type rates struct {
 // NewRates returns the collector of label shares and mean scores, with differences between lanes.
 func NewRates(j gather.Job) gather.Collector {
 	r := &rates{Job: j, yes: j.Stage.Yes()}
+	r.scored = len(j.Stage.Labels) == 0 && j.Stage.Low != nil // a scale is measured, though nothing on it may be known yet
 	for _, l := range j.Stage.Labels {
 		r.labels.Of(l.Name)
 	}

@@ -28,7 +28,8 @@ var stateStudies = map[string]string{
 	"done.yaml": "study: done\ninputs: {q: {file: q.csv}}\nstages:\n  - {name: old, import: {file: old.csv, of: q}}\n" +
 		"  - {name: right, judge: old, rubric: {rule: {contains: [\"4\"]}}}\n",
 	"people.yaml": "study: people\ninputs: {q: {file: q.csv}}\nstages:\n  - {name: old, import: {file: old.csv, of: q}}\n" +
-		"  - {name: nice, judge: old, rubric: {prompt: \"Nice? {{ answer.text }}\", labels: {yes: 1, no: 0}}, judges: [\"human:ann\"]}\n",
+		"  - {name: nice, judge: old, rubric: {prompt: \"Nice? {{ answer.text }}\", labels: {yes: 1, no: 0}}, judges: [\"human:ann\"]}\n" +
+		"  - {name: stars, judge: old, rubric: likert, judges: [\"human:*\"]}\n",
 	"failed.yaml": "study: failed\ninputs: {q: {file: q.csv}}\nmode: live\nlanes: {j: {model: openai/gpt-4.1-mini, max_tokens: 50}}\n" +
 		"stages:\n  - {name: old, import: {file: old.csv, of: q}}\n" +
 		"  - {name: odd, judge: old, rubric: {prompt: \"Say OK. {{ answer.text }}\", labels: {zyx: 1, xyz: 0}}, judges: [j]}\n",
@@ -185,6 +186,24 @@ func TestEveryPlaceHasTheStateOfARun(t *testing.T) {
 	for _, state := range runs.States() {
 		if !seen[state] {
 			t.Errorf("no run is %s", state)
+		}
+	}
+}
+
+// What is left to people is named whole, and a scale that nobody has used yet is no result and no end.
+func TestStagesOfPeopleAreNamedBeforeAnyoneJudged(t *testing.T) {
+	t.Parallel()
+	s := newBench(t, stateStudies)
+	s.assay([]int{0}, "run", "people.yaml", "--yes", "--home", "home")
+	text := s.assay([]int{0}, "status", "people", "--home", "home")
+	if !strings.Contains(text, "Stages nice and stars are left to people.") {
+		t.Errorf("status says:\n%s", text)
+	}
+	text = oneLine(s.assay([]int{0, 3}, "analyse", "people", "--home", "home"))
+	for _, want := range []string{"No votes yet: 0 of 1.", "0 of 1 verdict of stage stars are there. Judge some: assay label",
+		"Incomplete. 0% of the planned verdicts are there."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the summary has no %q:\n%s", want, text)
 		}
 	}
 }

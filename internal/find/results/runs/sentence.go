@@ -70,7 +70,7 @@ func (s Standing) places() string {
 		}
 	}
 	slices.Sort(names)
-	text := after(" at ", strings.Join(names, ", "))
+	text := after(" at ", assay.Listed(names))
 	if s.Far.Ready > 0 {
 		text += fmt.Sprintf(" (%s of them answered, by the provider's count)", assay.Thousands(s.Far.Ready))
 	}
@@ -120,6 +120,9 @@ func (s Standing) Why() string {
 		}
 		return fmt.Sprintf("No verdict of stage %s can be used.", s.Stage)
 	case StatePeople:
+		if len(s.Left) > 1 {
+			return "Stages " + assay.Listed(s.Left) + " are left to people."
+		}
 		return fmt.Sprintf("Stage %s is left to people.", s.Stage)
 	case StatePlanned:
 		return "Nothing was sent yet."

@@ -65,7 +65,8 @@ type Standing struct {
 	State   State
 	Cause   Cause
 	Lane    store.Lane    // that is held, stopped, paused or asked to wait
-	Stage   string        // of failed judges, or left to people
+	Stage   string        // of failed judges, or the first that is left to people
+	Left    []string      // all stages that are left to people
 	Program bool          // what failed is the program that judges
 	Until   time.Time     // of a wait
 	Job     store.Segment // the first held one whose job was made
@@ -295,8 +296,8 @@ func (s *Standing) closed(ctx context.Context, r *results.Reader, known map[stri
 		s.State, s.Cause, s.Until = StateWaiting, CauseAudit, s.Needs.OwedFrom
 	default:
 		s.State = StateDone
-		if s.Stage, err = peoplesStage(ctx, r, s.Run, st); s.Stage != "" {
-			s.State = StatePeople
+		if s.Left, err = peoplesStages(ctx, r, s.Run, st); len(s.Left) > 0 {
+			s.State, s.Stage = StatePeople, s.Left[0]
 		}
 	}
 	return err
@@ -342,8 +343,8 @@ func failedProgram(ctx context.Context, r *results.Reader, run store.Run, st *st
 	return "", nil
 }
 
-// peoplesStage returns the first stage that only people judge and of which they have not judged everything; empty: there is none.
-func peoplesStage(ctx context.Context, r *results.Reader, run store.Run, st *study.Study) (string, error) {
+// peoplesStages returns the stages that only people judge and of which they have not judged everything.
+func peoplesStages(ctx context.Context, r *results.Reader, run store.Run, st *study.Study) (left []string, err error) {
 	for i := range st.Stages {
 		s := &st.Stages[i]
 		if !results.GivesVerdicts(s) || !people.Alone(s.Judges.List) {
@@ -352,7 +353,7 @@ func peoplesStage(ctx context.Context, r *results.Reader, run store.Run, st *stu
 		seen := map[store.Task]bool{}
 		for v, err := range r.Ledger.PeopleVerdicts(ctx, run.No, s.Name) {
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			if !v.Stale && !people.Picked(&v) {
 				seen[v.Task()] = true
@@ -360,19 +361,23 @@ func peoplesStage(ctx context.Context, r *results.Reader, run store.Run, st *stu
 		}
 		asked, err := r.Scripts.People(ctx, run, s.Name)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if !asked.Asked {
 			continue
 		}
-		left := -len(seen)
+		unseen := -len(seen)
 		for _, err := range asked.Tasks(ctx) {
-			if left++; err != nil || left > 0 {
-				return s.Name, err
+			if err != nil {
+				return nil, err
+			}
+			if unseen++; unseen > 0 {
+				left = append(left, s.Name)
+				break
 			}
 		}
 	}
-	return "", nil
+	return left, nil
 }
 
 // overdue is how late a run is when no process seems to drive it.

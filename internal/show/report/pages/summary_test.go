@@ -185,7 +185,7 @@ func TestTheHeadlineSaysWhatCanBeToldApart(t *testing.T) {
 			"good is ahead (100% right). It costs $4.00 per 1,000 answers.\npoor is behind: 25% right, 75 points less.",
 		}},
 		{"equal lanes", map[string]string{"a": "+-+-+-+-", "b": "+-+-+-+-", "c": "+-+-+-+-"},
-			[]string{"No difference was found between a, b and c (50% right)."}},
+			[]string{"No difference was found among a, b and c (50% right)."}},
 		{"a tier of three, one behind", map[string]string{
 			"a": repeat("+", 20) + repeat("-", 10), "bb": repeat("+", 18) + repeat("-", 12),
 			"ccc": repeat("-", 3) + repeat("+", 18) + repeat("-", 9), "z": "+" + repeat("-", 29),

@@ -100,6 +100,9 @@ func labelsOf(r *ranked) (wanted int, all bool) {
 	if there := items * checked.LabelsOfItem(len(r.Places), pairs); there > 0 && there < wanted {
 		return there, len(r.Places) <= checked.LanesOfItem // of more lanes some are drawn
 	}
+	if planned := int(r.Coverage.Wanted()); planned > 0 && planned < wanted { // nothing is known of its items yet
+		return planned, false
+	}
 	return wanted, false
 }
 
@@ -123,7 +126,7 @@ func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 	}
 	which, known, time := "The judge of stage "+first.Stage, "checked it", ""
 	if len(stages) > 1 {
-		which = "The judges of stages " + strings.Join(stages[:len(stages)-1], ", ") + " and " + stages[len(stages)-1]
+		which = "The judges of stages " + assay.Listed(stages)
 		known, time = "checked them", " for each stage"
 	}
 	what, every := "answer", ""
@@ -147,11 +150,23 @@ const (
 	wantedPower  = 0.8
 )
 
+// single returns the caveat about a stage that is about one item alone.
+func (d document) single(stage string) *Caveat {
+	noun := d.nounOf(stage)
+	one := "One " + strings.TrimSuffix(noun, "s")
+	how, command := d.more(stage)
+	return &Caveat{Title: one + ".", Text: "It says nothing about others." + how, Command: command, Button: "Add " + noun,
+		Size: "one says nothing about others"}
+}
+
 // few returns the caveat about the difference that so many items can show, and how many a smaller one needs; nil where
 // they are enough.
 func (d document) few(r *ranked) *Caveat {
 	se, ok := r.medianError()
 	items := r.Clusters
+	if items == 1 && r.PerCluster() <= 1 && len(r.order) > 1 && r.Field != analysis.ByItem {
+		return d.single(r.Stage)
+	}
 	// of items that are compared there may be no more pairs
 	if !ok || items < 2 || len(r.order) < 2 || r.Rounds != nil || r.Field == analysis.ByItem {
 		return nil

@@ -154,7 +154,7 @@ func (d document) ahead(r *ranked) (head Sentence, rest []Sentence) {
 	case r.Field == analysis.ByItem && len(top) > maxNamed:
 		head = d.texts(r)
 	case len(top) == len(r.order) && clique:
-		head = r.valued(say("No difference was found between ").and(d.names(r, top)), top, ".")
+		head = r.valued(say("No difference was found "+among(top)).and(d.names(r, top)), top, ".")
 	case len(top) == 1:
 		others := ""
 		if len(r.order) > 2 {
@@ -171,6 +171,14 @@ func (d document) ahead(r *ranked) (head Sentence, rest []Sentence) {
 		add(d.behind(r, top[:1], true))
 	}
 	return head, rest
+}
+
+// among returns the word before so many names: between two, among more.
+func among(names []int) string {
+	if len(names) > 2 {
+		return "among "
+	}
+	return "between "
 }
 
 // texts returns who comes first of many items, of which many cannot be told apart from it, and how far the order goes beyond chance.

@@ -343,7 +343,7 @@ func (s Settling) ranges() bool {
 func (s Settling) words() string {
 	if s.ranges() {
 		most := s.Likely.words("more " + cmp.Or(s.Likely.Unit, s.Unit))
-		return fmt.Sprintf("%s to %s for 80%%", assay.Thousands(roughly(int(s.AsFound.N))), most)
+		return fmt.Sprintf("%s to %s would very likely tell them apart", assay.Thousands(roughly(int(s.AsFound.N))), most)
 	}
 	if !s.Even.Known {
 		return "no sensible number of " + s.Unit + "s"

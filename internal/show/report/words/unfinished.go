@@ -68,6 +68,10 @@ func (d document) pending(open int64) Caveat {
 		switch {
 		case strings.HasPrefix(c.Command, d.command("errors")):
 			c.Button = "See why"
+		case d.Standing.State == "cancelled":
+			c.Button, c.Size = "Collect what is there", "nothing more is sent"
+		case strings.Contains(c.Command, " --budget "):
+			c.Size = "with a larger budget"
 		case d.Standing.Next[0] == "assay run" && d.Rerun.Command != "":
 			c.Command = d.Rerun.Command + d.Where
 		}
@@ -88,7 +92,7 @@ func (d document) unjudged(r *ranked) *Caveat {
 	switch {
 	case !r.Machines:
 		return &Caveat{Title: "People have not judged all of it.", Text: there + " Judge some:",
-			Command: d.command("label", r.Stage), Button: "Judge some yourself", Size: shares, People: r.Stage}
+			Command: d.command("label", r.Stage), Button: "Judge some yourself", Size: shares + " of " + r.Stage, People: r.Stage}
 	case silent > 0:
 		return &Caveat{Title: "Verdicts are missing.",
 			Text: fmt.Sprintf("%s %s could not be read, or the judge did not decide. See why:", there,

@@ -42,6 +42,8 @@ type itemData struct {
 	Marks  *site.Marks `json:"-"`
 	Beside site.Beside `json:"-"`
 	Grid   string      `json:"-"` // the state of the grid that led here
+
+	Unasked bool `json:"-"` // no question stands beside the answers: the fields tell what it was
 }
 
 // inputRow is the item as an input has it.
@@ -133,6 +135,8 @@ func (s *Pages) Item(q *site.Request) (*site.View, error) {
 		if data.Beside, err = s.beside(q, id); err != nil {
 			return nil, err
 		}
+		inOrder(data.Lanes, data.Beside.Lanes)
+		data.Unasked = !data.Preparing && !slices.ContainsFunc(data.Lanes, func(l itemLane) bool { return len(l.Asked) > 0 })
 	}
 	return &site.View{Template: "item", Title: "Item " + id, Tab: "answers", Data: data}, nil
 }
@@ -202,6 +206,17 @@ func byLane(rows []answerRow) []itemLane {
 		}
 	}
 	return out
+}
+
+// inOrder puts lanes into the order of a ranking; those that it does not have come last.
+func inOrder(lanes []itemLane, ranking []string) {
+	at := func(l itemLane) int {
+		if i := slices.Index(ranking, l.Lane); i >= 0 {
+			return i
+		}
+		return len(ranking)
+	}
+	slices.SortStableFunc(lanes, func(a, b itemLane) int { return at(a) - at(b) })
 }
 
 // align gives every lane a cell for each place at which any lane was asked, so that the same turns are side by side.

@@ -139,7 +139,7 @@ type searchData struct {
 func (s *Pages) Search(w http.ResponseWriter, r *http.Request) {
 	f, free, err := s.beginSearch(r)
 	if err != nil {
-		s.Fail(w, r, err)
+		s.FailOnRun(w, r, err)
 		return
 	}
 	defer free()

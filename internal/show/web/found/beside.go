@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"assay/internal/find/results/grid"
+	"assay/internal/show/report/words"
 	"assay/internal/show/web/site"
 )
 
@@ -29,7 +30,7 @@ func (s *Pages) Beside(q *site.Request, item string) (site.Beside, error) {
 	if err != nil || here.Mark == "" {
 		return site.Beside{}, asked(err)
 	}
-	out := site.Beside{Grid: g.address("")}
+	out := site.Beside{Grid: g.address(""), Lanes: s.ranked(q, f.Value.Stage)}
 	if g.Words == "" {
 		out.At, out.Of = here.At, here.Of
 	}
@@ -44,6 +45,18 @@ func (s *Pages) Beside(q *site.Request, item string) (site.Beside, error) {
 		}
 	}
 	return out, nil
+}
+
+// ranked returns the lanes in the order of the grid's columns; nil while that is not known.
+func (s *Pages) ranked(q *site.Request, stage string) (lanes []string) {
+	f, err := s.findingsOf(q, "")
+	if err != nil || !f.Known { // what cannot be computed is told by other pages
+		return nil
+	}
+	for _, h := range words.Heads(f.Value.document, stage) {
+		lanes = append(lanes, h.Name)
+	}
+	return lanes
 }
 
 // besideLink returns the address of the nearest item. A search that found none among the items that it looked at goes on in the grid.

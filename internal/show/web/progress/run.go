@@ -111,8 +111,10 @@ func (s *Pages) readWaits(ctx context.Context, q *site.Request, data *runData) e
 func (s *Pages) readHistory(ctx context.Context, q *site.Request, data *runData) error {
 	ledger, pages := q.Home.Ledger, q.Home.Pages
 	var err error
-	if data.Burn, data.Timeline, err = History(ctx, q.Home, q.Run, s.Now()); err != nil {
-		return err
+	if closed := q.Run.Closed; closed.IsZero() || closed.Sub(q.Run.Created) >= time.Minute { // a shorter run has no history to look at
+		if data.Burn, data.Timeline, err = History(ctx, q.Home, q.Run, s.Now()); err != nil {
+			return err
+		}
 	}
 	segments, err := pages.SegmentsPage(ctx, q.Run.No, "", "", 0, shownSegments+1)
 	if err != nil {

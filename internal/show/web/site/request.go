@@ -27,6 +27,8 @@ type Beside struct {
 	Prev, Next string // the addresses of the items before and after it; empty: there is none
 	Grid       string // the address of the grid; empty: nothing is known of it
 	At, Of     int    // which of the grid's items it is; 0: none of them, or not counted
+
+	Lanes []string // as the grid ranks them, best first; empty: nothing ranks them, or it is not known yet
 }
 
 // Problem is an error of the client.

@@ -182,6 +182,12 @@ func (s *Site) Part(w io.Writer, page, name string, data any) error {
 // Fail writes an error in the requested format.
 func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) { s.fail(w, r, err, nil) }
 
+// FailOnRun writes what is wrong with a question about a run as a page of the run, if there is one.
+func (s *Site) FailOnRun(w http.ResponseWriter, r *http.Request, wrong error) {
+	v, err := s.read(func(*Request) (*View, error) { return nil, wrong }, w, r)
+	s.fail(w, r, err, v.Run)
+}
+
 // fail writes an error, as a page of a run where that is known.
 func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error, run *RunRow) {
 	if m, ok := errors.AsType[*moved](err); ok && r.Method == http.MethodGet {
