@@ -12,7 +12,7 @@ import (
 func TestALogSaysTheSameOnceAMinute(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	q := newQuiet(slog.NewJSONHandler(&out, nil))
+	q := listenFlags{log: "json"}.logger(&out).Handler()
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	for i := range 70 {
 		for _, run := range []string{"a", "b"} {

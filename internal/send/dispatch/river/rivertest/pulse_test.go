@@ -91,3 +91,13 @@ func TestAWorkerPrintsMovesAgainAfterTheLedgerWasAway(t *testing.T) {
 	}
 	h.stop()
 }
+
+// TestAWorkersLogNamesRuns reads the log as JSON: it has a run by the id that commands take.
+func TestAWorkersLogNamesRuns(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, single)
+	h := s.worker(s.environment(root), nil, "--log", "json")
+	run := s.begin("openai")
+	h.said.await(s, `"run":"`+run.ID+`","providers":"openai"`)
+	h.stop()
+}
