@@ -316,7 +316,8 @@ func (s *shift) add(name string, workers int) error {
 		return nil
 	}
 	if err := s.client.Queues().Add(name, queue.QueueConfig{MaxWorkers: workers}); err != nil {
-		return fmt.Errorf("listen to queue %s: %w", name, err)
+		// The client has it on its list all the same, and would not take it a second time.
+		return fmt.Errorf("listen to queue %s: %w", name, errors.Join(err, s.client.Queues().Remove(s.ctx, name)))
 	}
 	s.queues[name] = true
 	return nil

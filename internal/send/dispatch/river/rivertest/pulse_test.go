@@ -101,3 +101,21 @@ func TestAWorkersLogNamesRuns(t *testing.T) {
 	h.said.await(s, `"run":"`+run.ID+`","providers":"openai"`)
 	h.stop()
 }
+
+// TestAQueueThatCouldNotBeReadOnceIsReadLater has the queue's table away when a run comes, as a full PostgreSQL has it.
+func TestAQueueThatCouldNotBeReadOnceIsReadLater(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, single)
+	h := s.worker(s.environment(root, "openai"), nil)
+	db, err := sql.Open("pgx", s.db)
+	s.ok(err)
+	defer db.Close()
+	_, err = db.ExecContext(s.ctx, `ALTER TABLE assay_river.river_queue RENAME TO away`)
+	s.ok(err)
+	run := s.begin("openai")
+	h.said.await(s, "a run cannot be served from here")
+	_, err = db.ExecContext(s.ctx, `ALTER TABLE assay_river.away RENAME TO river_queue`)
+	s.ok(err)
+	s.closed(run.No)
+	h.stop()
+}
