@@ -9,6 +9,15 @@ import (
 // Natural orders numbers by size, before everything else, which is ordered as text.
 func Natural(a, b string) int { return KeyOf(a).Compare(KeyOf(b)) }
 
+// SizeOf returns the number that a text is in that order; NaN: it is none.
+func SizeOf(text string) float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
 // SortKey is a text, and the number that it is.
 type SortKey struct {
 	text   string

@@ -122,9 +122,9 @@ func resample(r *rand.Rand, times []uint32) {
 }
 
 // permutation shuffles 0..len-1 into order.
-func permutation(r *rand.Rand, order []int) {
+func permutation(r *rand.Rand, order []uint32) {
 	for i := range order {
-		order[i] = i
+		order[i] = uint32(i)
 	}
 	r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 }

@@ -108,7 +108,7 @@ func (r *refit) count() {
 		if times == 0 {
 			continue
 		}
-		for _, s := range r.grouped.cluster(c) {
+		for s := range r.grouped.cluster(c) {
 			n := &r.counts[s.cell]
 			n[0] += times * s.first
 			n[1] += times * s.second

@@ -2,7 +2,9 @@ package stats
 
 import (
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 )
 
 // Count is k yes among n answers of one cluster.
@@ -22,6 +24,11 @@ func (s *ItemShares) Add(item Count) {
 		s.K, s.N, s.Items = s.K+item.K, s.N+item.N, s.Items+1
 		s.Sum, s.Inverse = s.Sum+float64(item.K)/float64(item.N), s.Inverse+1/float64(item.N)
 	}
+}
+
+// CountShares returns a cluster in which every answer counts as an item.
+func CountShares(k, n int) ItemShares {
+	return ItemShares{K: k, N: n, Items: n, Sum: float64(k), Inverse: float64(n)}
 }
 
 // ClusterRate is a share whose answers are independent between clusters only. Error, design effect and interval rest on one
@@ -66,11 +73,13 @@ const rareClusters = 10
 
 // RateByCluster returns the share over all answers, each of equal weight, as [ShareByCluster] does of items.
 func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
-	alone := make([]ItemShares, len(clusters))
-	for g, c := range clusters {
-		alone[g] = ItemShares{K: c.K, N: c.N, Items: c.N, Sum: float64(c.K), Inverse: float64(c.N)}
-	}
-	return ShareByCluster(alone, level)
+	return ShareBy(func(yield func(ItemShares) bool) {
+		for _, c := range clusters {
+			if !yield(CountShares(c.K, c.N)) {
+				return
+			}
+		}
+	}, level)
 }
 
 // ShareByCluster returns the mean over items of their shares. Its interval is Wilson's for as many independent answers as
@@ -78,12 +87,18 @@ func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 // Student's t. Where the rarer answer occurs in too few clusters to estimate the variance, each cluster counts as a single answer. Answers
 // that are alone in their clusters are independent.
 func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
+	return ShareBy(slices.Values(clusters), level)
+}
+
+// ShareBy is ShareByCluster for clusters that are walked over several times, and kept nowhere.
+func ShareBy(clusters iter.Seq[ItemShares], level float64) (ClusterRate, error) {
 	var r ClusterRate
-	sum, inverse, squares := 0.0, 0.0, 0.0
-	for g, c := range clusters {
+	sum, inverse, squares, g := 0.0, 0.0, 0.0, 0
+	for c := range clusters {
 		if c.K < 0 || c.K > c.N {
 			return r, fmt.Errorf("rate by cluster: %d of %d in cluster %d", c.K, c.N, g)
 		}
+		g++
 		if c.N > 0 {
 			r.K, r.N, r.Items, r.Clusters = r.K+c.K, r.N+c.N, r.Items+c.Items, r.Clusters+1
 			sum, inverse, squares = sum+c.Sum, inverse+c.Inverse, squares+square(float64(c.Items))
@@ -121,9 +136,9 @@ func ShareByCluster(clusters []ItemShares, level float64) (ClusterRate, error) {
 }
 
 // holding returns the number of clusters in which the rarer answer was given.
-func (r ClusterRate) holding(clusters []ItemShares) int {
+func (r ClusterRate) holding(clusters iter.Seq[ItemShares]) int {
 	yes, no := 0, 0
-	for _, c := range clusters {
+	for c := range clusters {
 		yes += int(oneIf(c.K > 0))
 		no += int(oneIf(c.K < c.N))
 	}
@@ -132,9 +147,9 @@ func (r ClusterRate) holding(clusters []ItemShares) int {
 
 // jackknife returns the variance of the share by leaving out one cluster after the other: the cluster-robust one where
 // clusters are of one size, and larger where some are so large that they make the share their own.
-func (r ClusterRate) jackknife(clusters []ItemShares) float64 {
+func (r ClusterRate) jackknife(clusters iter.Seq[ItemShares]) float64 {
 	squares, g := 0.0, float64(r.Clusters)
-	for _, c := range clusters {
+	for c := range clusters {
 		if c.N > 0 {
 			squares += square((c.Sum - r.Share.Value*float64(c.Items)) / float64(r.Items-c.Items))
 		}
@@ -261,14 +276,34 @@ func LeftOut(estimate Number, without []Number, level float64) (Number, Interval
 	return Known(se), tInterval(estimate, Known(se), level, len(values)-1)
 }
 
-// BootstrapRate resamples clusters and collects the share over the drawn answers.
+// BootstrapRate resamples clusters and collects the share over the drawn answers. What is looked up again and again is kept small.
 func BootstrapRate(clusters []Count, resamples int, seed uint64) (Replicates, error) {
-	return Bootstrap(len(clusters), resamples, seed, func(drawn []int) Number {
-		k, n := 0, 0
-		for _, g := range drawn {
-			k += clusters[g].K
-			n += clusters[g].N
+	if len(clusters) < 1 || resamples < 1 {
+		return Replicates{}, fmt.Errorf("bootstrap: %d resamples of %d units", resamples, len(clusters))
+	}
+	most := 0
+	for _, c := range clusters {
+		most = max(most, c.K, c.N)
+	}
+	if most <= math.MaxUint8 {
+		return bootstrapRate[uint8](clusters, resamples, seed), nil
+	}
+	return bootstrapRate[int64](clusters, resamples, seed), nil
+}
+
+func bootstrapRate[T uint8 | int64](clusters []Count, resamples int, seed uint64) Replicates {
+	counts := make([]struct{ k, n T }, len(clusters))
+	for g, c := range clusters {
+		counts[g].k, counts[g].n = T(c.K), T(c.N)
+	}
+	values := make([]Number, resamples)
+	replicate(resamples, func() struct{} { return struct{}{} }, func(_ struct{}, run int) {
+		r, k, n := stream(seed, run), int64(0), int64(0)
+		for range counts {
+			c := &counts[r.IntN(len(counts))]
+			k, n = k+int64(c.k), n+int64(c.n)
 		}
-		return ratio(float64(k), float64(n), "no verdicts")
+		values[run] = ratio(float64(k), float64(n), "no verdicts")
 	})
+	return collect(values)
 }

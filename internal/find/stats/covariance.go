@@ -231,7 +231,7 @@ func newScores(f *BTFit, g *Grouped) *scores {
 // of fills in the gradient of one cluster.
 func (s *scores) of(cluster int, grad []float64) {
 	clear(grad)
-	for _, part := range s.grouped.cluster(cluster) {
+	for part := range s.grouped.cluster(cluster) {
 		at := s.chances[part.cell]
 		first, second, tie := float64(part.first), float64(part.second), float64(part.tie)
 		n := first + second + tie

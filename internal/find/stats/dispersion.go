@@ -19,13 +19,14 @@ func (g *Grouped) ByPair() bool {
 	pairs, shared := map[[2]int32]bool{}, false
 	for c := range g.Clusters() {
 		var pair [2]int32
-		for k, part := range g.cluster(c) {
+		met := false
+		for part := range g.cluster(c) {
 			cell := g.cells[part.cell]
 			two := [2]int32{min(cell.i, cell.j), max(cell.i, cell.j)}
-			if k > 0 && two != pair {
+			if met && two != pair {
 				return false
 			}
-			pair = two
+			pair, met = two, true
 		}
 		shared = shared || pairs[pair]
 		pairs[pair] = true
@@ -56,7 +57,7 @@ func (f *BTFit) Dispersion(g *Grouped) (Dispersion, error) {
 	for c := range g.Clusters() {
 		clear(cross)
 		score, own := 0.0, 0.0
-		for _, part := range g.cluster(c) {
+		for part := range g.cluster(c) {
 			one := g.cells[part.cell]
 			one.first, one.second, one.tie = float64(part.first), float64(part.second), float64(part.tie)
 			p, sign := at.pull(&one), 1.0

@@ -82,17 +82,44 @@ func EloShuffled(items int, p Pairs, o EloOptions, runs int, seed uint64) (*EloR
 	if err := checkElo(items, p, o); err != nil {
 		return nil, err
 	}
-	return eloRuns(items, runs, p.Len(), func(run int, ratings []float64, order []int) {
+	return eloRuns(items, runs, p.Len(), func(run int, ratings []float64, order []uint32) {
 		copy(ratings, o.opening(items))
 		permutation(stream(seed, run), order)
 		for _, k := range order {
-			p.rate(k, ratings, o)
+			p.rate(int(k), ratings, o)
+		}
+	})
+}
+
+// EloTallied is EloShuffled of comparisons that are counted, each as often as the tally has it, sorted before they are shuffled.
+func EloTallied(t *Tally, o EloOptions, runs int, seed uint64) (*EloRuns, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	var kinds Pairs
+	sorted := make([]uint32, 0, int(t.N())) // of each comparison, what kind it is
+	for k, n := range t.counts {
+		if n == 0 {
+			continue
+		}
+		pair := k / int(results)
+		for range int(n) {
+			sorted = append(sorted, uint32(kinds.Len()))
+		}
+		kinds.Append(uint16(pair/t.items), uint16(pair%t.items), Result(k%int(results)))
+	}
+	return eloRuns(t.items, runs, len(sorted), func(run int, ratings []float64, order []uint32) {
+		copy(ratings, o.opening(t.items))
+		copy(order, sorted)
+		stream(seed, run).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for _, k := range order {
+			kinds.rate(int(k), ratings, o)
 		}
 	})
 }
 
 // eloRuns collects the ratings of all runs; each may write an order of n comparisons.
-func eloRuns(items, runs, n int, rate func(run int, ratings []float64, order []int)) (*EloRuns, error) {
+func eloRuns(items, runs, n int, rate func(run int, ratings []float64, order []uint32)) (*EloRuns, error) {
 	if runs < 1 {
 		return nil, fmt.Errorf("rate by Elo: %d orders", runs)
 	}
@@ -100,7 +127,7 @@ func eloRuns(items, runs, n int, rate func(run int, ratings []float64, order []i
 	for run := range ratings {
 		ratings[run] = make([]float64, items)
 	}
-	replicate(runs, func() []int { return make([]int, n) }, func(order []int, run int) { rate(run, ratings[run], order) })
+	replicate(runs, func() []uint32 { return make([]uint32, n) }, func(order []uint32, run int) { rate(run, ratings[run], order) })
 	out := &EloRuns{Runs: runs, Mean: make([]float64, items), SD: make([]Number, items)}
 	column := make([]float64, runs)
 	for i := range items {

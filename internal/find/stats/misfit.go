@@ -121,7 +121,7 @@ func (f *BTFit) spreads(g *Grouped, s *scores, bread *Covariance, index map[[2]i
 	for c := range g.Clusters() {
 		clear(own)
 		s.of(c, grad)
-		for _, part := range g.cluster(c) {
+		for part := range g.cluster(c) {
 			cell := g.cells[part.cell]
 			first, tie := float64(part.first), float64(part.tie)
 			u := first + tie/2 - (first+tie+float64(part.second))*s.chances[part.cell].mu
@@ -165,27 +165,34 @@ type Direct struct {
 
 // Directs returns the results of all pairs that met, by the two items, the lower number first.
 func Directs(g *Grouped, level float64) (map[[2]int]Direct, error) {
-	counts := map[[2]int][]Count{}
+	type count struct{ k, n uint32 }
+	counts := map[[2]int][]count{}
 	last := map[[2]int]int{}
 	for c := range g.Clusters() {
-		for _, part := range g.cluster(c) {
+		for part := range g.cluster(c) {
 			cell := g.cells[part.cell]
-			i, j, won := int(cell.i), int(cell.j), int(2*part.first+part.tie)
-			n := 2 * int(part.first+part.second+part.tie)
+			i, j, won := int(cell.i), int(cell.j), 2*part.first+part.tie
+			n := 2 * (part.first + part.second + part.tie)
 			if i > j {
 				i, j, won = j, i, n-won
 			}
 			at := [2]int{i, j}
 			if len(counts[at]) == 0 || last[at] != c {
-				counts[at], last[at] = append(counts[at], Count{}), c
+				counts[at], last[at] = append(counts[at], count{}), c
 			}
 			k := &counts[at][len(counts[at])-1]
-			k.K, k.N = k.K+won, k.N+n
+			k.k, k.n = k.k+won, k.n+n
 		}
 	}
 	out := map[[2]int]Direct{}
 	for at, list := range counts {
-		r, err := RateByCluster(list, level)
+		r, err := ShareBy(func(yield func(ItemShares) bool) {
+			for _, c := range list {
+				if !yield(CountShares(int(c.k), int(c.n))) {
+					return
+				}
+			}
+		}, level)
 		if err != nil {
 			return nil, err
 		}

@@ -445,3 +445,50 @@ func logistic(x float64) float64 {
 	}
 	return 1 / (1 + math.Exp(-x))
 }
+
+func TestWhatIsKeptSmallGivesTheSameNumbers(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 9))
+	var p Pairs
+	tally := NewTally(4)
+	for first := range 4 {
+		for second := range 4 {
+			for result := range results {
+				for range r.IntN(9) * int(oneIf(first != second)) {
+					p.Append(uint16(first), uint16(second), result)
+				}
+			}
+		}
+	}
+	if err := tally.Add(p); err != nil {
+		t.Fatal(err)
+	}
+	a, err := EloShuffled(4, p, DefaultElo(), 20, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := EloTallied(tally, DefaultElo(), 20, 7)
+	if err != nil || !slices.Equal(a.Mean, b.Mean) {
+		t.Errorf("ratings of a tally %v, of its comparisons in order %v: %v", b, a, err)
+	}
+	for _, most := range []int{9, 900} {
+		counts := make([]Count, 50)
+		for i := range counts {
+			counts[i] = Count{r.IntN(most), most}
+		}
+		whole, err := Bootstrap(len(counts), 30, 2, func(drawn []int) Number {
+			k, n := 0, 0
+			for _, g := range drawn {
+				k, n = k+counts[g].K, n+counts[g].N
+			}
+			return ratio(float64(k), float64(n), "")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, err := BootstrapRate(counts, 30, 2)
+		if err != nil || !slices.Equal(whole.Values, small.Values) {
+			t.Errorf("%v drawn from small counts, %v from whole: %v", small.Values, whole.Values, err)
+		}
+	}
+}

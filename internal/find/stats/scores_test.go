@@ -18,7 +18,7 @@ func TestTheSquaresOfScoresAreThoseOfClusterByCluster(t *testing.T) {
 		want, grad := newSymmetric(m.size), make([]float64, m.size)
 		for c := range g.Clusters() {
 			clear(grad)
-			for _, s := range g.cluster(c) {
+			for s := range g.cluster(c) {
 				own := g.cells[s.cell]
 				own.first, own.second, own.tie = float64(s.first), float64(s.second), float64(s.tie)
 				m.addGradient(grad, &own, at.pull(&own))

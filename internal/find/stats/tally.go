@@ -1,7 +1,9 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -162,16 +164,14 @@ func (t *Tally) unordered() []cell {
 	return all
 }
 
-// maxCluster bounds cluster indexes, so that a row of the sort fits one machine word.
-const maxCluster = 1 << 30
-
 // Grouped holds comparisons by cluster (a prompt, an item: whatever was drawn at random), which is the unit that
 // cluster-robust errors and the bootstrap resample.
 type Grouped struct {
 	tally *Tally
-	cells []cell  // the whole, in the order of Tally.cells
-	rows  []share // by cluster, then by cell
-	start []int   // rows[start[g]:start[g+1]] belong to cluster g
+	cells []cell   // the whole, in the order of Tally.cells
+	rows  []uint32 // by cluster, then by cell: a cell and a result of a single comparison, else the place of a share in more
+	more  []share
+	start []uint32 // rows[start[g]:start[g+1]] belong to cluster g
 }
 
 // share is one cluster's part of one cell.
@@ -182,66 +182,83 @@ type share struct {
 
 // Group sorts comparisons by cluster; cluster holds one index per comparison. A cluster without comparisons is none.
 func Group(items int, p Pairs, cluster []uint32) (*Grouped, error) {
-	g := &Grouped{tally: NewTally(items)}
-	if err := g.tally.Add(p); err != nil {
+	if err := p.check(); err != nil {
 		return nil, err
 	}
 	if len(cluster) != p.Len() {
 		return nil, fmt.Errorf("group comparisons: %d clusters for %d rows", len(cluster), p.Len())
 	}
-	keys := make([]uint64, p.Len())
-	for k, c := range cluster {
-		if c >= maxCluster {
-			return nil, fmt.Errorf("group comparison %d: cluster %d is not below %d", k, c, maxCluster)
+	if !slices.IsSorted(cluster) {
+		order := make([]int, len(cluster))
+		for k := range order {
+			order[k] = k
 		}
-		keys[k] = uint64(c)<<34 | uint64(p.First[k])<<18 | uint64(p.Second[k])<<2 | uint64(p.Result[k])
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cluster[a], cluster[b]) })
+		var sorted Pairs
+		by := make([]uint32, len(cluster))
+		for k, from := range order {
+			sorted.Append(p.First[from], p.Second[from], p.Result[from])
+			by[k] = cluster[from]
+		}
+		p, cluster = sorted, by
 	}
-	slices.Sort(keys)
+	return GroupSorted(items, p, func(k int) bool { return cluster[k] != cluster[k-1] })
+}
+
+// GroupSorted is Group for comparisons that lie cluster by cluster; begins tells where each but the first begins.
+func GroupSorted(items int, p Pairs, begins func(k int) bool) (*Grouped, error) {
+	g := &Grouped{tally: NewTally(items)}
+	if err := g.tally.Add(p); err != nil {
+		return nil, err
+	}
 	g.cells = g.tally.cells()
-	g.split(keys)
+	index := make([]int32, items*items)
+	for k, c := range g.cells {
+		index[int(c.i)*items+int(c.j)] = int32(k)
+	}
+	var one []uint32 // cluster: the cell and the result of each comparison
+	for k, r := range p.Result {
+		if k > 0 && begins(k) {
+			g.enter(one)
+			one = one[:0]
+		}
+		one = append(one, uint32(index[int(p.First[k])*items+int(p.Second[k])])*uint32(results)+uint32(r))
+	}
+	if len(one) > 0 {
+		g.enter(one)
+	}
+	g.start = append(g.start, uint32(len(g.rows)))
 	return g, nil
 }
 
-// split turns the sorted rows into shares.
-func (g *Grouped) split(keys []uint64) {
-	index := make([]int32, g.tally.items*g.tally.items)
-	for k, c := range g.cells {
-		index[int(c.i)*g.tally.items+int(c.j)] = int32(k)
-	}
-	const none = ^uint64(0)
-	cluster, pair := none, none
-	g.rows, g.start = make([]share, 0, runs(keys, 2)), make([]int, 0, runs(keys, 34)+1)
-	for _, key := range keys {
-		if key>>34 != cluster {
-			cluster, pair = key>>34, none
-			g.start = append(g.start, len(g.rows))
-		}
-		if key>>2 != pair {
-			pair = key >> 2
-			first, second := int(key>>18&0xffff), int(key>>2&0xffff)
-			g.rows = append(g.rows, share{cell: index[first*g.tally.items+second]})
-		}
-		switch row := &g.rows[len(g.rows)-1]; Result(key & 3) {
-		case FirstWon:
-			row.first++
-		case SecondWon:
-			row.second++
-		default:
-			row.tie++
-		}
-	}
-	g.start = append(g.start, len(g.rows))
-}
-
-// runs returns how many different keys there are, the lowest bits left out.
-func runs(keys []uint64, bits int) int {
-	n := 0
-	for k, key := range keys {
-		if k == 0 || key>>bits != keys[k-1]>>bits {
+// enter adds the comparisons of one cluster.
+func (g *Grouped) enter(one []uint32) {
+	g.start = append(g.start, uint32(len(g.rows)))
+	slices.Sort(one)
+	for len(one) > 0 {
+		s, n := share{cell: int32(one[0] / uint32(results))}, 0
+		for n < len(one) && int32(one[n]/uint32(results)) == s.cell {
+			s.count(Result(one[n] % uint32(results)))
 			n++
 		}
+		row := one[0]
+		if n > 1 {
+			row = uint32(len(g.cells))*uint32(results) + uint32(len(g.more))
+			g.more = append(g.more, s)
+		}
+		g.rows, one = append(g.rows, row), one[n:]
 	}
-	return n
+}
+
+func (s *share) count(r Result) {
+	switch r {
+	case FirstWon:
+		s.first++
+	case SecondWon:
+		s.second++
+	default:
+		s.tie++
+	}
 }
 
 // Clusters returns the number of clusters that hold a comparison.
@@ -262,8 +279,25 @@ func (g *Grouped) Doubt() string {
 // Tally returns the whole without its clusters.
 func (g *Grouped) Tally() *Tally { return g.tally }
 
-// cluster returns the part of cluster c.
-func (g *Grouped) cluster(c int) []share { return g.rows[g.start[c]:g.start[c+1]] }
+// cluster walks over the parts of cluster c.
+func (g *Grouped) cluster(c int) iter.Seq[share] {
+	return func(yield func(share) bool) {
+		single := uint32(len(g.cells)) * uint32(results)
+		for _, row := range g.rows[g.start[c]:g.start[c+1]] {
+			if row >= single {
+				if !yield(g.more[row-single]) {
+					return
+				}
+				continue
+			}
+			s := share{cell: int32(row / uint32(results))}
+			s.count(Result(row % uint32(results)))
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
 
 // WinRates are plain shares of wins, a tie worth a half. They depend on who met whom; strengths do not.
 type WinRates struct {

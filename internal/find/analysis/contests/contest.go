@@ -25,9 +25,8 @@ type Contest struct {
 	kindOf   []kind       // the same, by its number
 	groups   gather.Groups[*bouts]
 	kind     []byte
-	ranked   *nameRanks // when all rows are there
-	odd      int        // valid verdicts whose label names no side
-	within   int        // comparisons of two that are the same entrant
+	odd      int // valid verdicts whose label names no side
+	within   int // comparisons of two that are the same entrant
 	tooMany  bool
 }
 
@@ -39,7 +38,7 @@ type method struct {
 
 // bouts are the comparisons of one group.
 type bouts struct {
-	showings []showing
+	showings showings
 	cover    []analysis.Coverage // by entrant
 }
 
@@ -126,7 +125,7 @@ func (c *Contest) Add(r *analysis.Row) {
 	if int(k) == len(c.kindOf) {
 		c.kindOf = append(c.kindOf, newKind(r))
 	}
-	d.showings = append(d.showings, newShowing(c.Known.Of(r.ClusterName()), c.Known.Of(r.Item), k, uint16(first), uint16(second), result))
+	d.showings.add(newShowing(c.Known.Of(r.ClusterName()), c.Known.Of(r.Item), k, uint16(first), uint16(second), result))
 }
 
 // field returns what findings call the entrants.
@@ -180,10 +179,9 @@ type arena struct {
 	cover    []analysis.Coverage // by entrant
 	n        []int               // comparisons by entrant
 	in       []int               // clusters by entrant
-	shown    []showing           // for consistency alone
 	pairs    stats.Pairs
-	cluster  []uint32
-	begins   []bool // the verdicts on one pair on one thing begin here
+	begins   []begins
+	apart    []thing // of the pairs whose two orders disagree, for consistency alone; at most maxDisagreed
 	clusters int
 	items    int // in the clusters, where lanes are compared; 0: each is one
 	ties     int
@@ -193,21 +191,37 @@ type arena struct {
 
 func newArena(c *Contest, g *gather.Group[*bouts]) *arena {
 	a := &arena{Contest: c, by: g.By(c.Spec.By), whole: g.Cover.WithMissing()}
-	all := g.Data.showings
-	c.order(all, a.number(g.Data))
+	place, n := a.number(g.Data), g.Data.showings.n
 	a.n, a.in = make([]int, len(a.names)), make([]int, len(a.names))
 	last := make([]int, len(a.names)) // cluster of each entrant, from 1
-	a.pairs = stats.Pairs{First: make([]uint16, len(all)), Second: make([]uint16, len(all)), Result: make([]stats.Result, len(all))}
-	a.cluster, a.begins = make([]uint32, len(all)), make([]bool, len(all))
+	a.pairs = stats.Pairs{First: make([]uint16, 0, n), Second: make([]uint16, 0, n), Result: make([]stats.Result, 0, n)}
+	a.begins = make([]begins, 0, n)
+	listed := slices.ContainsFunc(c.methods, func(m method) bool { return m.Method == analysis.Consistency })
 	forth, back := false, false
-	for k, s := range all {
-		a.begins[k] = k == 0 || !s.same(all[k-1])
-		if k == 0 || s.cluster() != all[k-1].cluster() {
+	var before showing
+	var w swap
+	end := func() {
+		if listed && w.disagrees() && len(a.apart) < maxDisagreed {
+			a.apart = append(a.apart, thing{before.item(), before.kind()})
+		}
+	}
+	for s := range c.ordered(&g.Data.showings, place, mostSorted) {
+		var b begins
+		if len(a.begins) == 0 || s.cluster() != before.cluster() {
+			b |= aCluster
 			a.clusters++
 		}
-		a.items += int(gather.One(!c.Stage.Items && (k == 0 || s.about != all[k-1].about)))
+		a.items += int(gather.One(!c.Stage.Items && (len(a.begins) == 0 || s.about != before.about)))
 		i, j, r := s.first(), s.second(), s.result()
-		a.pairs.First[k], a.pairs.Second[k], a.pairs.Result[k], a.cluster[k] = i, j, r, uint32(a.clusters-1)
+		if len(a.begins) == 0 || !s.same(before) {
+			end()
+			b |= aPair
+			w = a.swap(i, j, uint32(a.clusters-1))
+		}
+		w.count(i != w.low, r)
+		before = s
+		a.pairs.Append(i, j, r)
+		a.begins = append(a.begins, b)
 		for _, e := range []uint16{i, j} {
 			a.n[e]++
 			if last[e] != a.clusters {
@@ -218,14 +232,36 @@ func newArena(c *Contest, g *gather.Group[*bouts]) *arena {
 		a.ties += int(gather.One(r == stats.Tied))
 		forth, back = forth || i < j, back || i > j
 	}
+	end()
 	if a.bothWays = forth && back; a.items == a.clusters {
 		a.items = 0
 	}
-	if slices.ContainsFunc(c.methods, func(m method) bool { return m.Method == analysis.Consistency }) {
-		a.shown = all
-	}
 	g.Data = nil // the columns hold it all
 	return a
+}
+
+// begins is what begins with a comparison.
+type begins uint8
+
+const (
+	aCluster begins = 1 << iota
+	aPair           // the verdicts on one pair on one thing
+)
+
+// thing is what a pair is judged on: the places of its item and of its kind in the orders of their names.
+type thing struct{ item, kind uint32 }
+
+// byCluster walks over all comparisons with the numbers of their clusters, from 0.
+func (a *arena) byCluster(yield func(k int, cluster uint32) bool) {
+	cluster := ^uint32(0)
+	for k, b := range a.begins {
+		if b&aCluster > 0 {
+			cluster++
+		}
+		if !yield(k, cluster) {
+			return
+		}
+	}
 }
 
 // number gives the entrants of the group numbers in the order of their names; those of other groups get none.
@@ -254,7 +290,7 @@ func (a *arena) fill(t *analysis.Table, m analysis.Method, field string) error {
 	}
 	var err error
 	if a.grouped == nil {
-		if a.grouped, err = stats.Group(len(a.names), a.pairs, a.cluster); err != nil {
+		if a.grouped, err = stats.GroupSorted(len(a.names), a.pairs, func(k int) bool { return a.begins[k]&aCluster > 0 }); err != nil {
 			return err
 		}
 	}

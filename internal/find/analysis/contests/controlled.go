@@ -157,7 +157,7 @@ func (c *controlled) ordered(t *analysis.Table, g *gather.Group[*styledShowings]
 		}
 	}
 	s.Items, s.n = len(s.names), make([]int, len(s.names))
-	rank := gather.Ranks(c.Known.Sorted())
+	rank := c.Known.ByNature()
 	for i := range rows {
 		b := &rows[i]
 		b.cluster, b.first, b.second = rank[b.cluster], uint16(place[b.first]), uint16(place[b.second])

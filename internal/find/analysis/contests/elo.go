@@ -12,20 +12,6 @@ import (
 // eloWork bounds how many comparisons are replayed over all orders.
 const eloWork = 10_000_000
 
-// inOrder sorts comparisons, so that the random orders do not hang on when a verdict came.
-func inOrder(p stats.Pairs) stats.Pairs {
-	all := make([]uint64, p.Len())
-	for k := range all {
-		all[k] = uint64(p.First[k])<<24 | uint64(p.Second[k])<<8 | uint64(p.Result[k])
-	}
-	slices.Sort(all)
-	var out stats.Pairs
-	for _, c := range all {
-		out.Append(uint16(c>>24), uint16(c>>8), stats.Result(c))
-	}
-	return out
-}
-
 // elo rates along random orders.
 func (a *arena) elo(t *analysis.Table, field string) error {
 	if a.Stage.Rounds != nil {
@@ -35,7 +21,7 @@ func (a *arena) elo(t *analysis.Table, field string) error {
 	if runs == 0 {
 		runs = min(100, max(5, eloWork/a.pairs.Len()))
 	}
-	r, err := stats.EloShuffled(len(a.names), inOrder(a.pairs), o, runs, a.Options.Seed)
+	r, err := stats.EloTallied(a.grouped.Tally(), o, runs, a.Options.Seed) // the orders do not hang on when a verdict came
 	if err != nil {
 		return err
 	}
@@ -84,18 +70,18 @@ func (a *arena) eloSpread(o stats.EloOptions) ([]stats.Replicates, string, error
 	case resamples < leastResamples:
 		return nil, "so many comparisons are not played often enough: see strengths", nil
 	}
-	ordered, starts := a.byCluster()
+	ordered, starts := a.sortedClusters()
 	spread, err := stats.EloResampled(len(a.names), ordered, starts, o, min(mostEloOrders, max(1, eloWork/(n*resamples))), resamples,
 		a.Options.Seed)
 	return spread, "", err
 }
 
-// byCluster returns the comparisons with where each cluster begins. Like inOrder, it depends on the verdicts alone: by
+// sortedClusters returns the comparisons with where each cluster begins. It depends on the verdicts alone: by
 // neither when it came, nor what a cluster is called.
-func (a *arena) byCluster() (stats.Pairs, []int) {
+func (a *arena) sortedClusters() (stats.Pairs, []int) {
 	var clusters [][]uint64
-	for k, c := range a.cluster {
-		if k == 0 || c != a.cluster[k-1] {
+	for k, b := range a.begins {
+		if b&aCluster > 0 {
 			clusters = append(clusters, nil)
 		}
 		last := &clusters[len(clusters)-1]

@@ -11,7 +11,6 @@ import (
 // swap holds all verdicts on one pair on one thing, in both orders, from the side of the name that sorts first: as text, as
 // directions in the ledger do, and not by size where names are numbers.
 type swap struct {
-	at          int // where it begins
 	cluster     uint32
 	low, high   uint16
 	forth, back votes // shown first, shown second
@@ -54,20 +53,29 @@ func (s votes) score() float64 {
 	return 0
 }
 
+// disagrees reports whether the two orders disagree, ties included.
+func (w *swap) disagrees() bool { return w.bothWays() && w.forth.score() != w.back.score() }
+
+// swap returns the verdicts on a pair, before any is counted.
+func (a *arena) swap(first, second uint16, cluster uint32) swap {
+	if a.names[first] > a.names[second] {
+		first, second = second, first
+	}
+	return swap{cluster: cluster, low: first, high: second}
+}
+
 // swaps returns the pairs, each on one thing, cluster by cluster.
 func (a *arena) swaps() iter.Seq[swap] {
 	return func(yield func(swap) bool) {
 		var w swap
-		for k, begins := range a.begins {
+		for k, cluster := range a.byCluster {
+			begins := a.begins[k]&aPair > 0
 			if begins && k > 0 && !yield(w) {
 				return
 			}
 			first, second := a.pairs.First[k], a.pairs.Second[k]
 			if begins {
-				w = swap{at: k, cluster: a.cluster[k], low: first, high: second}
-				if a.names[first] > a.names[second] {
-					w.low, w.high = second, first
-				}
+				w = a.swap(first, second, cluster)
 			}
 			w.count(first != w.low, a.pairs.Result[k])
 		}
@@ -126,7 +134,7 @@ func (a *arena) position(t *analysis.Table) error {
 // firstWins counts what the one shown first won of decided comparisons, by cluster and in all.
 func (a *arena) firstWins() (counts []stats.Count, k, n int) {
 	counts = make([]stats.Count, a.clusters)
-	for i, c := range a.cluster {
+	for i, c := range a.byCluster {
 		if r := a.pairs.Result[i]; r != stats.Tied {
 			first := int(gather.One(r == stats.FirstWon))
 			counts[c] = stats.Count{K: counts[c].K + first, N: counts[c].N + 1}
@@ -297,22 +305,24 @@ const tiedText = "tie"
 
 // disagreed lists the pairs whose two orders disagree, ties included.
 func (a *arena) disagreed(t *analysis.Table) {
-	to := a.nameRanks()
-	items, kinds := gather.Ranks(to.item), gather.Ranks(to.kind) // back from places to numbers
-	left := 0
+	var items, kinds []uint32 // back from places to numbers, where there is anything to list
+	left, listed := 0, len(t.Disagreed)
 	for w := range a.swaps() {
-		x, y := w.forth.score(), w.back.score()
-		if !w.bothWays() || x == y {
+		if !w.disagrees() {
 			continue
 		}
+		x, y := w.forth.score(), w.back.score()
 		if len(t.Disagreed) >= maxDisagreed {
 			left++
 			continue
 		}
-		s := a.shown[w.at]
-		k := a.kindOf[kinds[s.kind()]]
+		if items == nil {
+			items, kinds = gather.Ranks(a.Known.ByLength()), gather.Ranks(a.kinds.ByText())
+		}
+		s := a.apart[len(t.Disagreed)-listed]
+		k := a.kindOf[kinds[s.kind]]
 		d := analysis.Disagreed{
-			By: a.by, Item: a.Known.Text(items[s.item()]), First: a.names[w.low], Second: a.names[w.high], Judge: k.judge, Trait: k.trait,
+			By: a.by, Item: a.Known.Text(items[s.item]), First: a.names[w.low], Second: a.names[w.high], Judge: k.judge, Trait: k.trait,
 			Prompt: k.prompt, Template: k.template, Branch: k.branch, Turn: k.turn, Draw: k.draw, Forth: tiedText, Back: tiedText,
 		}
 		for _, won := range []struct {

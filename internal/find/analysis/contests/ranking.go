@@ -238,7 +238,7 @@ type bout struct {
 // met returns the comparisons of one entrant, cluster by cluster.
 func (a *arena) met(entrant int) iter.Seq[bout] {
 	return func(yield func(bout) bool) {
-		for k, c := range a.cluster {
+		for k, c := range a.byCluster {
 			b := bout{cluster: c, score: a.pairs.Result[k].Score()}
 			switch uint16(entrant) {
 			case a.pairs.First[k]:

@@ -75,8 +75,8 @@ func (a *arena) signTests() []analysis.Contrast {
 		}
 		clear(net)
 	}
-	for k, c := range a.cluster {
-		if k > 0 && c != a.cluster[k-1] {
+	for k, b := range a.begins {
+		if k > 0 && b&aCluster > 0 {
 			done()
 		}
 		i, j, score := int(a.pairs.First[k]), int(a.pairs.Second[k]), 2*a.pairs.Result[k].Score()-1

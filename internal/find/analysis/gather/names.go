@@ -2,7 +2,7 @@ package gather
 
 import (
 	"hash/maphash"
-	"sort"
+	"slices"
 	"strings"
 
 	"assay/internal/find/analysis"
@@ -16,8 +16,17 @@ type Names struct {
 	ends   []uint32 // of each text within its block
 	slots  []uint32 // open addressing by hash: number plus 1, 0 for none
 	seed   maphash.Seed
-	ranks  []uint32 // places in the order of the texts; of some of them, if more came since
+
+	ranks [orders][]uint32 // places by each order; of some of the texts, if more came since
 }
+
+// The orders of texts.
+const (
+	byText = iota
+	byNature
+	byLength // as the length of each, then it, is written
+	orders
+)
 
 // block is how many texts lie together. A block has less than 4 GiB of them.
 const block = 1024
@@ -128,19 +137,45 @@ func (n *Names) next(at int) int { return (at + 1) & (len(n.slots) - 1) }
 
 // Sorted returns the numbers in the natural order of their texts.
 func (n *Names) Sorted() []uint32 {
-	keys := make([]analysis.SortKey, n.Len())
-	for i := range keys {
-		keys[i] = analysis.KeyOf(n.Text(uint32(i)))
+	sizes := make([]float64, n.Len()) // of those that are numbers
+	for i := range sizes {
+		sizes[i] = analysis.SizeOf(n.Text(uint32(i)))
 	}
-	return n.Ordered(func(a, b uint32) int { return keys[a].Compare(keys[b]) })
+	return n.Ordered(func(a, b uint32) int {
+		x, y := sizes[a], sizes[b]
+		switch {
+		case x < y || x == x && y != y:
+			return -1
+		case x > y || x != x && y == y:
+			return 1
+		}
+		return strings.Compare(n.Text(a), n.Text(b))
+	})
 }
 
 // ByText returns the places of all numbers in the order of their texts, to be read alone.
 func (n *Names) ByText() []uint32 {
-	if len(n.ranks) < n.Len() {
-		n.ranks = Ranks(n.Ordered(func(a, b uint32) int { return strings.Compare(n.Text(a), n.Text(b)) }))
+	return n.placed(byText, func() []uint32 {
+		return n.Ordered(func(a, b uint32) int { return strings.Compare(n.Text(a), n.Text(b)) })
+	})
+}
+
+// ByNature is ByText in the natural order.
+func (n *Names) ByNature() []uint32 { return n.placed(byNature, n.Sorted) }
+
+// ByLength is ByText in the order of analysis.CompareTexts.
+func (n *Names) ByLength() []uint32 {
+	return n.placed(byLength, func() []uint32 {
+		return n.Ordered(func(a, b uint32) int { return analysis.CompareTexts(n.Text(a), n.Text(b)) })
+	})
+}
+
+// placed returns the places by an order, which is computed once for all who ask.
+func (n *Names) placed(order int, sorted func() []uint32) []uint32 {
+	if len(n.ranks[order]) < n.Len() {
+		n.ranks[order] = Ranks(sorted())
 	}
-	return n.ranks
+	return n.ranks[order]
 }
 
 // Ordered returns the numbers in an order.
@@ -149,7 +184,7 @@ func (n *Names) Ordered(compare func(a, b uint32) int) []uint32 {
 	for i := range out {
 		out[i] = uint32(i)
 	}
-	sort.Slice(out, func(i, j int) bool { return compare(out[i], out[j]) < 0 })
+	slices.SortFunc(out, compare)
 	return out
 }
 
