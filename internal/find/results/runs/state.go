@@ -152,6 +152,7 @@ func (s *Standing) open(ctx context.Context, r *results.Reader, st engine.RunSta
 	in := func(state store.LaneState) func(LaneProgress) bool {
 		return func(l LaneProgress) bool { return l.State == state && !l.Complete() }
 	}
+	waits := func() bool { return lane(func(l LaneProgress) bool { return l.wait.After(s.now) }) }
 	short, err := s.shortOfMoney(ctx, r)
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func (s *Standing) open(ctx context.Context, r *results.Reader, st engine.RunSta
 		s.State, s.Cause = StateHeld, CauseLane
 	case lane(func(l LaneProgress) bool { return l.Canary == store.CanaryShown && l.State == store.LaneOpen }):
 		s.State, s.Cause = StateHeld, CauseYes
-	case (short || st.Budget) && still:
+	case (short || st.Budget) && still && !(p.Live > 0 && waits()): // what goes live has its money: it waits for the provider
 		s.State, s.Cause = StateStopped, CauseBudget
 	case still && lane(in(store.LanePaused)):
 		s.State, s.Cause = StateStopped, CausePaused
@@ -186,7 +187,7 @@ func (s *Standing) open(ctx context.Context, r *results.Reader, st engine.RunSta
 		s.State, s.Cause = StateStopped, CauseLane
 	case s.Run.Reconcile != "":
 		s.State, s.Cause = StateWaiting, CauseCompare
-	case p.InFlight == 0 && lane(func(l LaneProgress) bool { return l.wait.After(s.now) }):
+	case p.InFlight == 0 && waits():
 		s.State, s.Cause, s.Until = StateWaiting, CauseProvider, s.waitEnds()
 	case len(s.Keys) > 0:
 		s.State, s.Cause = StateWaiting, CauseKeys

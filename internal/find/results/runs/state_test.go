@@ -64,6 +64,9 @@ func TestTheStateOfAnOpenRun(t *testing.T) {
 		"a judge gives no verdict": {lanes: []LaneProgress{judge}, want: StateJudges, next: "errors r --verdicts"},
 		"the engine met the budget": {lanes: []LaneProgress{lane(store.LaneOpen, staged)}, st: engine.RunStatus{Budget: true},
 			want: StateStopped, next: "resume r --budget AMOUNT"},
+		"a budget binds, and a provider asks to wait with what fits": {lanes: []LaneProgress{lane(store.LaneOpen,
+			Progress{Wanted: 4, Live: 2, first: now, wait: now.Add(time.Hour)})}, st: engine.RunStatus{Budget: true}, want: StateWaiting,
+			next: "resume r"},
 		"a budget binds, and jobs move": {lanes: []LaneProgress{lane(store.LaneOpen, away)}, st: engine.RunStatus{Budget: true},
 			want: StateInFlight, next: "resume r"},
 	} {
