@@ -7,7 +7,6 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/planner"
-	"assay/internal/send/script"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
 )
@@ -110,7 +109,7 @@ func TestWhatWasDecidedIsBuiltAgainWhateverItsConditionSaysNow(t *testing.T) {
 		t.Fatalf("asked %v, want item a alone", at)
 	}
 	// Another process has read nothing yet: to it, a verdict may still come.
-	fresh := &planner.Planner{Library: &script.Library{Store: r.planner.Store, Files: r.planner.Files}}
+	fresh := &planner.Planner{Library: library(r.ledger, r.planner.Files)}
 	built, err := fresh.Build(ctx, run, store.Live, at)
 	if err != nil || len(built) != 1 || built[0].At != at[0] {
 		t.Errorf("built %d requests, error %v; want the one that was decided", len(built), err)

@@ -79,9 +79,7 @@ func newRigWith(t *testing.T, o simulator.Options) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sim.Close() })
-	lib := &script.Library{Files: files, Store: snapshot.Store{
-		Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports, Reader: ledger.Reader, Catalog: catalog.Default()},
-		Programs: &program.Runner{Env: os.LookupEnv}}
+	lib := library(ledger, files)
 	reader := &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages, Scripts: lib}
 	r := &rig{t: t, ledger: ledger, sim: sim, planner: &planner.Planner{Library: lib, Results: reader}}
 	r.engine = runs.New(engine.Config{
@@ -90,6 +88,12 @@ func newRigWith(t *testing.T, o simulator.Options) *rig {
 		Random: rand.New(rand.NewPCG(1, 2)), Holder: "test", Accounts: r.access,
 	})
 	return r
+}
+
+// library returns one that has read nothing yet.
+func library(l *ledger.Ledger, files artifacts.Place) *script.Library {
+	return &script.Library{Files: files, Programs: &program.Runner{Env: os.LookupEnv}, Store: snapshot.Store{
+		Runs: l.Runs, Leases: l.Leases, Imports: l.Imports, Reader: l.Reader, Catalog: catalog.Default()}}
 }
 
 func (r *rig) access(name string) (engine.Access, error) {
@@ -269,7 +273,7 @@ func TestARunWorksFromItsSnapshotAlone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	run := r.run(lanes + `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g], repeats: 2}` + "\n")
-	other := &planner.Planner{Library: &script.Library{Store: r.planner.Store, Files: r.planner.Files}}
+	other := &planner.Planner{Library: library(r.ledger, r.planner.Files)}
 	var keys []string
 	for p, err := range other.Requests(context.Background(), run,
 		engine.Group{GroupKey: store.GroupKey{Stage: "one", Lane: "g", Turn: 1}, Mode: store.Batch}, nil) {

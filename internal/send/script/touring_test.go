@@ -17,7 +17,6 @@ import (
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/runs"
 	"assay/internal/send/planner"
-	"assay/internal/send/script"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
 )
@@ -125,7 +124,7 @@ func (r *rig) lanesOf(run store.Run) []store.Lane {
 
 // another returns the planner of a process that knows nothing yet.
 func (r *rig) another() *planner.Planner {
-	lib := &script.Library{Store: r.planner.Store, Files: r.planner.Files, Programs: r.planner.Programs}
+	lib := library(r.ledger, r.planner.Files)
 	return &planner.Planner{Library: lib, Results: &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: lib}}
 }
 

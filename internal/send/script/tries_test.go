@@ -9,7 +9,6 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/planner"
-	"assay/internal/send/script"
 	"assay/internal/simulator"
 	"assay/internal/simulator/minds"
 )
@@ -61,7 +60,7 @@ func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 	}
 	// A restart reads everything again, and changes nothing.
 	want := r.verdicts(run)
-	fresh := &planner.Planner{Library: &script.Library{Store: r.planner.Store, Files: r.planner.Files}}
+	fresh := &planner.Planner{Library: library(r.ledger, r.planner.Files)}
 	if err := fresh.Absorb(context.Background(), run); err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,9 @@ func (p awayPlace) Open(ctx context.Context, run, name string) (artifacts.File, 
 
 // readFrom has a home read its artifacts from another place.
 func readFrom(h *Home, files artifacts.Place) {
-	h.Planner.Library = &script.Library{Store: h.Planner.Store, Files: files, Programs: h.Planner.Programs}
+	was := h.Planner.Library
+	h.Planner.Library = &script.Library{Files: files, Programs: was.Programs, Store: snapshot.Store{Runs: was.Runs, Leases: was.Leases,
+		Imports: was.Imports, Reader: was.Reader, Catalog: was.Catalog, Files: was.Store.Files, Folder: was.Folder}}
 }
 
 // longAnswers has run a study whose answers are too long for a row, and has changed what judges them.

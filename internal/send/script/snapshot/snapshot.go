@@ -10,8 +10,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"assay/internal/assay"
@@ -36,6 +36,8 @@ type Store struct {
 	Files   artifacts.Place // where what requests show is kept; nil: nothing is shown
 
 	Folder func(name string) fs.FS // of a study, from which it may be kept again; nil: it is not
+
+	items atomic.Pointer[keptItems] // of the input that was walked over last; nil: none, or too many
 }
 
 // Settings are the options of the command line that a run began with.
@@ -101,7 +103,7 @@ func (s *Store) Open(ctx context.Context, run store.Run) (*plan.Input, Settings,
 	if rates != nil { // else it has those of the catalogue
 		cat = cat.Fixed(rates)
 	}
-	in := &plan.Input{Study: st, Rows: ledgerRows{s.Reader, run.No}, Catalog: cat}
+	in := &plan.Input{Study: st, Rows: &ledgerRows{s, run.No}, Catalog: cat}
 	in.Drawn, err = s.drawn(ctx, run.No, st)
 	return in, settings, err
 }
@@ -212,16 +214,6 @@ func (s *Store) decode(ctx context.Context, run int64, part string, to any) (boo
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// ledgerRows streams items out of a snapshot.
-type ledgerRows struct {
-	ledger *read.Reader
-	run    int64
-}
-
-func (r ledgerRows) Items(ctx context.Context, input string) iter.Seq2[assay.Item, error] {
-	return r.ledger.Items(ctx, r.run, input)
 }
 
 // partFS is the texts of a snapshot as a file system.
