@@ -18,6 +18,10 @@ import (
 	"assay/internal/show/cli/shell"
 )
 
+// hostile is an answer that would take a page over, or tell others who reads it.
+const hostile = `yes <script>document.title = "taken"</script><img src=x onerror="document.title='taken'"> ` +
+	`[click](javascript:document.title='taken') ![seen](http://127.0.0.1:9/seen.png) </div></section><b>bold</b>`
+
 // crowded returns a study whose pages are as full as pages get: fifteen lanes, fifty branches, long names, long
 // questions, answers of 40 kB.
 func crowded(t *testing.T) string {
@@ -31,6 +35,10 @@ func crowded(t *testing.T) string {
 		fmt.Fprintf(&items, "%s,%s%d,yes\n", id, long, i)
 		fmt.Fprintf(&old, "%s,ann,%s\n%s,bob-%s,%s\n", id, strings.Repeat("words and words and yes and no ", 1300), id,
 			strings.Repeat("y", 90), strings.Repeat("yesandno", 5000))
+		fmt.Fprintf(&old, "%s,hostile,\"%s\"\n", id, strings.ReplaceAll(hostile, `"`, `""`))
+		for k := range 5 { // more columns than fit beside each other, under names that do not break by themselves
+			fmt.Fprintf(&old, "%s,lane-%d-%s,yes\n", id, k, strings.Repeat("n", 70))
+		}
 	}
 	var branches []string
 	for i := range 50 {
@@ -148,7 +156,13 @@ func TestEveryPageIsLegible(t *testing.T) {
 		v.do(page, chromedp.Navigate(v.base+page), chromedp.WaitReady(chromedp.CSS("main")))
 		v.until("what is computed is there", `document.querySelector(".working") === null`)
 		v.legible(page)
+		if title := read(v, "read the title", chromedp.Evaluate[string](`document.title`)); strings.Contains(title, "taken") {
+			t.Errorf("%s: an answer has taken the page over", page)
+		}
 	}
+	v.clean()
+	v.do("a page that is not there", chromedp.Navigate(v.base+"/runs/crowded/none"), chromedp.WaitReady(chromedp.CSS("main")))
+	v.legible("a page that is not there")
 	v.do("report", chromedp.Navigate("file://"+filepath.Join(dir, "report.html")), chromedp.WaitReady(chromedp.CSS("main")))
 	v.legible("report")
 	v.looksOn(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}},
@@ -228,7 +242,7 @@ func pagesToSee(v *visitor) []string {
 		run + "/answers?stage=answers&lane=" + url.QueryEscape(a.Lane), run + "/answers/" + a.Key, item,
 		run + "/diff?a=" + a.Key + "&b=" + b.Key, run + "/verdicts", run + "/findings", run + "/grid", run + "/grid?stage=flips", run + "/trend",
 		"/compare?a=" + runs.Runs[1].Run + "&b=" + runs.Runs[0].Run, run + "/people", run + "/people/arena?as=walker",
-		run + "/people/correct?as=walker", run + "/search?stage=answers&q=the&lane=" + url.QueryEscape(a.Lane), run + "/none",
+		run + "/people/correct?as=walker", run + "/search?stage=answers&q=the&lane=" + url.QueryEscape(a.Lane),
 	}
 }
 
