@@ -227,7 +227,7 @@ func (s Standing) mend(named string) []Step {
 	switch {
 	case file || engine.StoppedByAccount(s.Lane):
 		return []Step{{First: "mend it", Command: retry.Command}}
-	case s.State == StateJudges:
+	case s.Lane.Unread > 0 && s.Lane.Unread >= s.Lane.Endings[assay.Answered]:
 		return []Step{{Command: "assay errors " + named + " --verdicts", Does: "lists why"}, retry}
 	}
 	return []Step{{First: "correct the study", Command: "assay run"}, retry}
