@@ -13,7 +13,7 @@ const (
 	smallHeap   = 24 << 20 // what may live in it then
 	slack       = 16 << 20 // how much more garbage a larger heap may hold than what lives in it
 
-	largeHeap   = 160 << 20 // with more in it, half as much garbage
+	largeHeap   = 80 << 20 // with more in it, half as much garbage
 	largeGrowth = 50
 )
 

@@ -13,7 +13,7 @@ func TestASmallHeapHasALimitAndALargeOneSlack(t *testing.T) {
 		limit   int64
 	}{
 		{0, 1000, smallMemory}, {4 << 20, 1000, smallMemory}, {smallHeap, 1000, smallMemory},
-		{32 << 20, 150, math.MaxInt64}, {160 << 20, 110, math.MaxInt64}, {161 << 20, largeGrowth, math.MaxInt64},
+		{32 << 20, 150, math.MaxInt64}, {80 << 20, 120, math.MaxInt64}, {81 << 20, largeGrowth, math.MaxInt64},
 		{16 << 30, largeGrowth, math.MaxInt64},
 	} {
 		if percent, limit := pace(c.live); percent != c.percent || limit != c.limit {

@@ -211,9 +211,14 @@ const rounding = 1e-12
 // cluster-robust one where clusters are of one size, and larger where some are so large that they make the mean their
 // own. Clusters that differ by rounding alone show no error, which is no certainty; where all of them are 0, it is 0.
 func MeanByCluster(list []Total, level float64) ClusterMean {
+	return MeanOver(slices.Values(list), level)
+}
+
+// MeanOver is MeanByCluster of clusters that are walked over twice, and kept nowhere.
+func MeanOver(list iter.Seq[Total], level float64) ClusterMean {
 	var m ClusterMean
 	sum, sizes := 0.0, 0.0
-	for _, p := range list {
+	for p := range list {
 		if p.N > 0 {
 			m.N, m.Clusters, sum, sizes = m.N+p.N, m.Clusters+1, sum+p.Sum, sizes+square(float64(p.N))
 		}
@@ -226,7 +231,7 @@ func MeanByCluster(list []Total, level float64) ClusterMean {
 		m.SE = Undefined(NoErrorBar)
 	default:
 		squares, g, least := 0.0, float64(m.Clusters), rounding
-		for _, p := range list {
+		for p := range list {
 			if p.N > 0 {
 				squares += square((p.Sum - m.Mean.Value*float64(p.N)) / float64(m.N-p.N))
 				least = max(least, rounding*math.Abs(p.Sum/float64(p.N)))

@@ -184,7 +184,7 @@ func (s *rates) headline(put func(string, column) error) error {
 // share returns a share of verdicts, each item of equal weight.
 func (s *rates) share(g *gather.Group[*rateSums], what string, of column) (analysis.Finding, error) {
 	f := analysis.Finding{What: what, Unit: analysis.Share}
-	e, err := gather.ShareOfItems(g.Data.shares(s.own, of), s.Options.Level)
+	e, err := gather.ShareOver(g.Data.shares(s.own, of), s.Options.Level)
 	if err != nil {
 		return f, err
 	}

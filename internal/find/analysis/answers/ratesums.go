@@ -2,6 +2,7 @@ package answers
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"assay/internal/find/analysis"
@@ -87,15 +88,22 @@ func (s *rateSums) clusters(own []uint32, of column, enter func(first bool, sum 
 	}
 }
 
-// shares returns the items of each cluster by their shares of yes.
-func (s *rateSums) shares(own []uint32, of column) (out []stats.ItemShares) {
-	s.clusters(own, of, func(first bool, sum float64, n int) {
-		if first {
-			out = append(out, stats.ItemShares{})
+// shares walks over the clusters, with the items of each by their shares of yes.
+func (s *rateSums) shares(own []uint32, of column) iter.Seq[stats.ItemShares] {
+	return func(yield func(stats.ItemShares) bool) {
+		var one stats.ItemShares
+		more := true
+		s.clusters(own, of, func(first bool, sum float64, n int) {
+			if first && one.Items > 0 && more {
+				more = yield(one)
+				one = stats.ItemShares{}
+			}
+			one.Add(stats.Count{K: int(sum), N: n})
+		})
+		if more && one.Items > 0 {
+			yield(one)
 		}
-		out[len(out)-1].Add(stats.Count{K: int(sum), N: n})
-	})
-	return out
+	}
 }
 
 // means returns the items of each cluster by their means, and the number of values.

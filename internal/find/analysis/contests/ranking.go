@@ -152,13 +152,15 @@ func (a *arena) winRates(t *analysis.Table, field string) error {
 }
 
 // won returns the share that an entrant won, from its scores by cluster.
-func (a *arena) won(what string, entrant int, field string, scores []stats.Total) (*analysis.Finding, error) {
+func (a *arena) won(what string, entrant int, field string, scores iter.Seq[stats.Total]) (*analysis.Finding, error) {
 	f := a.finding(what, analysis.Share, entrant, field)
-	counts := make([]stats.Count, len(scores)) // a comparison has two points, so that a tie is one of them
-	for c, t := range scores {
-		counts[c] = stats.Count{K: int(math.Round(2 * t.Sum)), N: 2 * t.N}
-	}
-	e, err := gather.Share(counts, a.Options.Level)
+	e, err := gather.ShareOver(func(yield func(stats.ItemShares) bool) {
+		for t := range scores { // a comparison has two points, so that a tie is one of them
+			if !yield(stats.CountShares(int(math.Round(2*t.Sum)), 2*t.N)) {
+				return
+			}
+		}
+	}, a.Options.Level)
 	if err != nil {
 		return nil, err
 	}
@@ -270,14 +272,22 @@ func averageOf(by []stats.Total) stats.Number {
 }
 
 // scores returns what one entrant won, by cluster.
-func (a *arena) scores(entrant int) []stats.Total {
-	var out []stats.Total
-	last := uint32(0)
-	for b := range a.met(entrant) {
-		if len(out) == 0 || b.cluster != last {
-			out, last = append(out, stats.Total{}), b.cluster
+func (a *arena) scores(entrant int) iter.Seq[stats.Total] {
+	return func(yield func(stats.Total) bool) {
+		var one stats.Total
+		last := uint32(0)
+		for b := range a.met(entrant) {
+			if one.N > 0 && b.cluster != last {
+				if !yield(one) {
+					return
+				}
+				one = stats.Total{}
+			}
+			last = b.cluster
+			one.Add(b.score)
 		}
-		out[len(out)-1].Add(b.score)
+		if one.N > 0 {
+			yield(one)
+		}
 	}
-	return out
 }

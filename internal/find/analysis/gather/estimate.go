@@ -2,6 +2,8 @@ package gather
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
@@ -47,7 +49,12 @@ func Share(counts []stats.Count, level float64) (Estimate, error) {
 
 // ShareOfItems estimates the mean over items of their shares of yes, from the items of each cluster.
 func ShareOfItems(clusters []stats.ItemShares, level float64) (Estimate, error) {
-	r, err := stats.ShareByCluster(clusters, level)
+	return ShareOver(slices.Values(clusters), level)
+}
+
+// ShareOver is ShareOfItems of clusters that are walked over several times, and kept nowhere.
+func ShareOver(clusters iter.Seq[stats.ItemShares], level float64) (Estimate, error) {
+	r, err := stats.ShareBy(clusters, level)
 	return shareOf(r), err
 }
 
@@ -74,7 +81,10 @@ func NonEmpty(counts []stats.Count) []stats.Count {
 
 // Mean estimates a mean over values that are independent between clusters only.
 func Mean(totals []stats.Total, level float64) Estimate {
-	m := stats.MeanByCluster(totals, level)
+	return meanOf(stats.MeanByCluster(totals, level))
+}
+
+func meanOf(m stats.ClusterMean) Estimate {
 	e := Estimate{Value: m.Mean, SE: m.SE, Interval: m.Interval, N: m.N, clusters: m.Clusters, method: "Student", P: m.P}
 	if e.Interval.OK && e.Interval.Low == e.Interval.High {
 		e.Interval, e.SE = stats.NoInterval(stats.AlikeClusters), stats.Undefined(stats.AlikeClusters)

@@ -2,6 +2,7 @@ package gather
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"assay/internal/find/analysis"
@@ -123,7 +124,7 @@ func Compare(f analysis.Finding, v Paired, exact bool, level float64) (Differenc
 	}
 	f.N = len(v.first)
 	exact, err := Pair(&f, v.first, v.second, v.clusters, exact, level)
-	mean := stats.MeanByCluster(differences(v.first, v.second, v.clusters), level)
+	mean := stats.MeanOver(differences(v.first, v.second, v.clusters), level)
 	out := Difference{Finding: f, exact: exact, spread: mean.SE, units: mean.Units, items: len(v.first)}
 	for k := range v.first {
 		if exact && v.first[k] > v.second[k] {
@@ -160,10 +161,10 @@ func binary(x float64) bool { return x == 0 || x == 1 }
 
 // shared returns the items that two lanes have verdicts on, in the order of their clusters' names and then their own.
 func (p *Pairing) shared(d *LaneItems, a, b uint32) []uint32 {
-	var out []uint32
 	if int(max(a, b)) >= len(d.Sums) {
 		return nil
 	}
+	out := make([]uint32, 0, min(d.Sums[a].Items.Len(), d.Sums[b].Items.Len()))
 	for k := range d.Sums[a].Items.Len() {
 		item := d.Sums[a].Items.ID(k)
 		if _, ok := d.Sums[b].Items.At(item); ok {
@@ -183,9 +184,9 @@ const WithTest = ", exact McNemar"
 // Pair estimates the difference of paired values: exactly where both are yes or no and items are independent, which it
 // reports.
 func Pair(f *analysis.Finding, first, second []float64, clusters []uint32, single bool, level float64) (exact bool, err error) {
-	totals := differences(first, second, clusters)
-	f.Clusters = len(totals)
-	if single && len(totals) == len(first) {
+	mean := stats.MeanOver(differences(first, second, clusters), level)
+	f.Clusters = mean.Clusters
+	if single && mean.Clusters == len(first) {
 		yes, no := make([]bool, len(first)), make([]bool, len(first))
 		for k := range first {
 			yes[k], no[k] = first[k] == 1, second[k] == 1
@@ -196,13 +197,13 @@ func Pair(f *analysis.Finding, first, second []float64, clusters []uint32, singl
 		}
 		d := table.Difference(level)
 		f.Value, f.Interval, f.P, f.Method = d.Difference, d.Interval, d.Test.Exact, "paired: Newcombe"+WithTest
-		f.SE = Mean(totals, level).SE
+		f.SE = meanOf(mean).SE
 		if f.Interval.OK && f.P.OK && f.Interval.LeavesOut(0) != (f.P.Value < 1-level) {
 			f.Note("interval (Newcombe) and test (exact McNemar) are different methods and disagree here: the test decides")
 		}
 		return true, nil
 	}
-	n, e := f.N, Mean(totals, level)
+	n, e := f.N, meanOf(mean)
 	if least, most := -1.0, 1.0; f.Unit == analysis.Share {
 		e.Interval = e.Interval.Clipped(&least, &most)
 	}
@@ -212,17 +213,22 @@ func Pair(f *analysis.Finding, first, second []float64, clusters []uint32, singl
 }
 
 // differences adds up first minus second by cluster; those of one cluster are adjacent.
-func differences(first, second []float64, clusters []uint32) []stats.Total {
-	var out []stats.Total
-	for k := range first {
-		if k == 0 || clusters[k] != clusters[k-1] {
-			out = append(out, stats.Total{})
+func differences(first, second []float64, clusters []uint32) iter.Seq[stats.Total] {
+	return func(yield func(stats.Total) bool) {
+		var one stats.Total
+		for k := range first {
+			if k > 0 && clusters[k] != clusters[k-1] {
+				if !yield(one) {
+					return
+				}
+				one = stats.Total{}
+			}
+			one.Add(first[k] - second[k])
 		}
-		g := &out[len(out)-1]
-		g.N++
-		g.Sum += first[k] - second[k]
+		if one.N > 0 {
+			yield(one)
+		}
 	}
-	return out
 }
 
 // Contrasts holds every two places of a leaderboard against each other: those without a verdict, too, so that the number of

@@ -102,9 +102,10 @@ func (j *Judge) reads(s *Asking, turn int) bool {
 
 // At lists a judge's requests about the answers of a turn.
 func (j *Judge) At(it assay.Item, _ int64, lane string, turn int) []assay.Coordinates {
-	var out []assay.Coordinates
-	for _, subject := range j.subjects(it, turn) {
-		for _, name := range j.rubric.Names() {
+	subjects, names := j.subjects(it, turn), j.rubric.Names()
+	out := make([]assay.Coordinates, 0, len(subjects)*len(names)*j.votes)
+	for _, subject := range subjects {
+		for _, name := range names {
 			for vote := range j.votes {
 				out = append(out, j.request(subject, name, lane, vote))
 			}
@@ -126,6 +127,7 @@ func (j *Judge) subjects(it assay.Item, turn int) []assay.Coordinates {
 		if ids, part := j.slices[s.input]; !j.reads(s, turn) || part && !ids[it.ID] {
 			continue
 		}
+		out = slices.Grow(out, len(s.Lanes()))
 		for _, l := range s.Lanes() {
 			if j.stage.Takes(l) {
 				out = append(out, s.At(it, 0, l.Name, turn)...)

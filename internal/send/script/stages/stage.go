@@ -161,7 +161,8 @@ func Keeps(st *study.Stage, it assay.Item) bool {
 	if st.Keep == nil || AsksVerdicts(st) {
 		return true
 	}
-	ok, err := st.Keep.Bool(expr.Vars{Item: &it})
+	own := it // what is asked is kept apart: most stages ask nothing
+	ok, err := st.Keep.Bool(expr.Vars{Item: &own})
 	return ok && err == nil
 }
 

@@ -232,8 +232,11 @@ func requests(rec Stage, r Row, g store.GroupKey) []assay.Coordinates {
 	if j, ok := rec.(Judging); ok && g.Again == again.Fallback {
 		judges, by = j.Judges(), g.Lane
 	}
-	var out []assay.Coordinates
-	for _, name := range judges {
+	if len(judges) == 0 {
+		return nil
+	}
+	out := rec.At(r.Item, r.Ord, judges[0], g.Turn)
+	for _, name := range judges[1:] {
 		out = append(out, rec.At(r.Item, r.Ord, name, g.Turn)...)
 	}
 	for i := range out {
