@@ -71,7 +71,7 @@ func analyseBench(ctx context.Context, b *bench) error {
 			few = got
 			continue
 		}
-		fmt.Printf("memory         %d MB peak (under 200), %.2f of that of a quarter\n", got.Peak>>20, float64(got.Peak)/float64(few.Peak))
+		fmt.Printf("memory         %d MB peak (under 100), %.2f of that of a quarter\n", got.Peak>>20, float64(got.Peak)/float64(few.Peak))
 	}
 	return nil
 }
