@@ -77,7 +77,7 @@ func remedies() []remedy {
 	return []remedy{
 		{analysis.WhatFirst, analysis.Compared, 0.5, "show each pair both ways (order: both)", false},
 		{analysis.WhatConsistency, analysis.Compared, 1, "count a pair whose two orders disagree as a tie (corrected wins)", false},
-		{analysis.WhatLength, "", 0, "strengths without style (control: [length]); labels of people correct it of single answers", false},
+		{analysis.WhatLength, "", 0, "rank without style (control: [length]); of single answers, labels of people correct it", false},
 		{analysis.WhatFamily, "", 0, "take a judge of another family, or several; labels of people correct it", false},
 		{analysis.WhatFavours, "", 0, "corrected numbers are free of it; more labels make them narrower", false},
 		{analysis.WhatConfidence, "", 0, "do not choose or weigh verdicts by the judge's confidence", true},
@@ -113,7 +113,7 @@ func (b *bias) Tables() ([]analysis.Table, error) {
 		}
 		if !r.asked && (r.verb == "" || r.verb == b.Stage.Verb) &&
 			!slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return f.What == r.what && f.Value.OK }) {
-			t.Note("%s: not known; if so: %s", analysis.Called(r.what), r.do)
+			t.Note("%s: not known. If it does: %s", analysis.Called(r.what), r.do)
 		}
 	}
 	return []analysis.Table{t}, nil

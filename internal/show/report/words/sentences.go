@@ -190,11 +190,8 @@ func (d document) units(r *ranked) string {
 	if r.Field == analysis.ByItem {
 		noun = "pairs"
 	}
-	if n == 0 {
-		for _, p := range r.Places {
-			n = max(n, p.N)
-		}
-		noun = "verdicts"
+	if n == 0 { // of no two lanes the same items are judged
+		n, noun = int(r.Coverage.Valid), "verdicts"
 	}
 	if each := r.PerCluster(); each > 1 && r.Clusters > 0 {
 		return fmt.Sprintf("%s %s in %s", assay.Thousands(int(math.Round(each*float64(n)))), noun, assay.Count(n, "cluster"))
