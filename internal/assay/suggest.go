@@ -32,9 +32,10 @@ func ThereAre[S ~string](names []S) string {
 	return "there " + verb + " " + strings.Join(all, ", ")
 }
 
-// Closest returns the candidate nearest to a misspelt word, the first of several; it is false when none is near.
+// Closest returns the candidate nearest to a misspelt word, the first of several; it is false when more than a third of its letters
+// would change: a wrong guess misleads.
 func Closest[S ~string](word S, candidates []S) (S, bool) {
-	best, bestDistance := S(""), len(word)/3+2
+	best, bestDistance := S(""), max(1, len(word)/3)+1
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(string(word)), strings.ToLower(string(c)), bestDistance); d < bestDistance {
 			best, bestDistance = c, d

@@ -220,23 +220,36 @@ func (d *Decoder) UnknownKey(p Pair, known []string) {
 }
 
 const (
-	onLane  = "write it on a lane, or for all of them under lane_defaults: {…}"
-	onStage = "write it on the stage that asks"
+	onLane   = "write it on a lane, or for all of them under lane_defaults: {…}"
+	onStage  = "write it on the stage that asks"
+	onJudge  = "write it on the stage that judges"
+	onInput  = "write it on the input"
+	onRubric = "write it in a rubric: `rubric: {prompt: …, labels: {right: 1, wrong: 0}}`"
+	aNote    = "`assay run STUDY --note TEXT` keeps a note with the run"
+	inEnv    = "keys are set in the environment: `assay list keys` names the variables"
+	onLive   = "how a provider is asked live: `providers: {openai: {live: {rate: 10/s, retries: 4}}}`"
 )
 
 // alsoCalled has what people write for a key, and what to do about keys that there cannot be.
 var alsoCalled = map[string]string{
-	"models": "lanes", "name": "study", "path": "file", "url": "file", "csv": "file", "data": "file", "column": "field",
-	"provider": "model", "engine": "model", "question": "prompt", "template": "prompt", "evaluators": "judges", "judge_lane": "judges",
-	"graders":           "judges",
-	"max_output_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "size": "n",
+	"models": "lanes", "provider": "model", "engine": "model", "size": "n",
+	"name": "study", "path": "file", "url": "file", "csv": "file", "data": "file", "column": "field", "filter": "where",
+	"shuffle": "sample", "target": "expect", "expected": "expect", "answer": "expect", "cluster": onInput,
+	"question": "prompt", "template": "prompt", "system_prompt": "system", "images": "media", "image": "media",
+	"samples": "repeats", "epochs": "repeats", "repeat": "repeats", "draws": "repeats", "votes": "repeats",
+	"evaluators": "judges", "judge_lane": "judges", "graders": "judges", "judges": onJudge,
+	"scorer": "rubric", "metric": "rubric", "criteria": "rubric", "scale": "labels", "choices": "labels", "labels": onRubric,
+	"order": "write it under pairs: `pairs: {all: true, order: both}`", "stage": "of", "group_by": "by", "groups": "by",
+	"alpha":   "level",
+	"primary": "mark an analysis: `analyses: [{of: STAGE, method: rate, primary: true}]`",
 	"limit":   "`assay run STUDY --limit 20` asks the first 20 rows; `limit: 20` on an input keeps no others",
-	"version": "leave it out", "output": "`assay export` writes the results", "prompt": onStage, "system": onStage, "tools": onStage,
-	"temperature": onLane, "max_tokens": onLane, "seed": onLane,
-	"filter": "where", "max_cost": "budget", "encoding": "save the file as UTF-8, and leave this out",
 	"n":       "several answers to a question are `repeats: 3` on the stage: each is asked, kept, judged and priced by itself",
-	"api_key": "keys are set in the environment: `assay list keys` names the variables", "key": "keys are set in the environment: " +
-		"`assay list keys` names the variables",
+	"tags":    aNote, "metadata": aNote, "cache": "reuse",
+	"version": "leave it out", "output": "`assay export` writes the results", "encoding": "save the file as UTF-8, and leave this out",
+	"prompt": onStage, "system": onStage, "tools": onStage, "max_output_tokens": "max_tokens", "max_completion_tokens": "max_tokens",
+	"temperature": onLane, "max_tokens": onLane, "seed": onLane, "concurrency": onLane,
+	"retries": onLive, "rate": onLive,
+	"max_cost": "budget", "api_key": inEnv, "key": inEnv,
 }
 
 // fieldsOf maps the names a struct may be written with to its fields, embedded structs included.

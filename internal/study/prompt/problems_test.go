@@ -159,7 +159,7 @@ func TestCheckFindsWhatTheScopeDoesNotAllow(t *testing.T) {
 			`1:13: a loop needs a list or a record; text is text`},
 		`{% for r in rows %}{{ r.name }}{{ r.nmae }}{{ loop.index }}{{ loop.idx }}{% endfor %}{{ r }}{{ loop }}`: {
 			`1:37: r has no field "nmae" (did you mean name?)`,
-			`1:68: loop has no field "idx" (did you mean index?)`,
+			`1:68: loop has no field "idx" (its fields: first, index, index0, last, length, revindex, revindex0)`,
 			`1:89: "r" is not defined (what is set inside a for is gone behind it)`,
 			`1:96: "loop" is not defined (loop is known inside for only)`},
 		`{% for t in tags %}{{ t.x }}{% endfor %}`: {

@@ -31,7 +31,11 @@ func (r *reader) check() {
 	r.checkStages()
 	r.checkOrder()
 	for _, a := range s.Analyses {
-		r.known(a.Key("of"), "stage", a.Of, r.stageNames())
+		if a.Of == "" && a.At.Line > 0 {
+			r.found.Add(a.At, "add `of: STAGE`", "an analysis names no stage")
+		} else if a.Of != "" {
+			r.known(a.Key("of"), "stage", a.Of, r.stageNames())
+		}
 	}
 	for _, e := range s.Require {
 		r.compile(e, expr.Require)

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"assay/internal/assay"
 	"assay/internal/study"
@@ -38,6 +40,10 @@ func (r *reader) rubricTexts(u *study.Rubric) {
 	}
 	if forms != 1 && u.At.Line > 0 {
 		r.found.Add(u.At, "", "a rubric has one of prompt, command, rule")
+	}
+	if first, _ := utf8.DecodeRuneInString(u.Score); u.Score != "" && first != '_' && !unicode.IsLetter(first) {
+		r.found.Add(u.Where.Key("score"), "a scale is `labels: [1, 2, 3, 4, 5]`; `score` names the field that holds the score",
+			"score %s is no field", decode.Quote(u.Score))
 	}
 	if u.Has("command") && len(u.Command) == 0 {
 		r.found.Add(u.Where.Key("command"), "such as [python3, score.py]", "the command names no program")

@@ -57,8 +57,22 @@ func (s Standing) Counts() string {
 	add(p.InFlight, "is", "are", "in flight"+s.places())
 	add(p.Live, "goes", "go", "live")
 	add(p.Staged, "is", "are", "staged and not sent")
-	add(p.Halted, "is", "are", "left in lanes that are stopped or held")
+	add(s.left(), "is", "are", "left in lanes that are stopped or held")
 	return text
+}
+
+// left returns how many requests wait for a person: all that are not done in lanes that do not move, sent or not, and those of held
+// segments.
+func (s Standing) left() int64 {
+	n := int64(0)
+	for _, l := range s.Far.Lanes {
+		if l.State == store.LaneOpen || s.Run.State == store.RunClosed {
+			n += l.Halted
+		} else {
+			n += max(l.Halted, l.stuck-l.Live)
+		}
+	}
+	return n
 }
 
 // places returns which providers have requests in flight, and how many they count as answered.
@@ -91,7 +105,8 @@ func (s Standing) Why() string {
 	case CauseSegments:
 		return "Segments are held: a person has to decide."
 	case CauseLane:
-		return fmt.Sprintf("Lane %s is %s%s.", assay.Clean(s.Lane.Name, 100), s.Lane.State, reason)
+		lanes := LanesAre(s.like()...)
+		return fmt.Sprintf("%s %s%s.", strings.ToUpper(lanes[:1])+lanes[1:], s.Lane.State, reason)
 	case CauseYes:
 		return "First answers wait for a yes."
 	case CauseBudget:
@@ -132,6 +147,30 @@ func (s Standing) Why() string {
 		}
 	}
 	return ""
+}
+
+// like returns the lanes that are in the state of the one that a sentence is about, for the same reason.
+func (s Standing) like() []string {
+	names := []string{s.Lane.Name}
+	for _, l := range s.Far.Lanes {
+		if l.State == s.Lane.State && l.Reason == s.Lane.Reason && !l.Complete() && !slices.Contains(names, l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// LanesAre begins words about lanes, of which it names the first.
+func LanesAre(names ...string) string {
+	const most = 3
+	if len(names) == 1 {
+		return "lane " + assay.Clean(names[0], 100) + " is"
+	}
+	text := assay.Clean(strings.Join(names[:min(most, len(names))], ", "), 300)
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%d lanes (%s) are", len(names), text)
 }
 
 // cancelled returns what becomes of what a cancelled run has left at its providers.

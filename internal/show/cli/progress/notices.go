@@ -41,10 +41,7 @@ func (n *notices) news(ctx context.Context, l *ledger.Ledger, all []store.Run, n
 		if err != nil {
 			return nil, err
 		}
-		for _, lane := range lanes {
-			n.open = n.open || unfinished(lane)
-			lines = append(lines, n.lane(run, lane)...)
-		}
+		lines = append(lines, n.moved(run, lanes)...)
 		current, err := l.Reader.Run(ctx, run.No)
 		if err != nil {
 			return nil, err
@@ -75,18 +72,41 @@ func (n *notices) isPast(t store.Trouble, now time.Time) bool {
 	return n.past[t.Segment] == t.Reason && t.State != store.Held && !t.Wait.After(now) && !t.Due.After(now.Add(noticeEvery))
 }
 
-// lane returns a line about a lane that stopped, is held, or goes on.
-func (n *notices) lane(run store.Run, l store.Lane) []string {
-	name := fmt.Sprintf("%s %s %s", run.ID, l.Stage, l.Name)
-	before, known := n.lanes[name]
-	n.lanes[name] = l.State
-	switch {
-	case l.State == before, !known && l.State == store.LaneOpen:
-		return nil
-	case l.State == store.LaneOpen:
-		return []string{assay.Clean(fmt.Sprintf("lane %s of %s goes on", l.Name, l.Stage), 500)}
+// moved returns lines about lanes that stopped, are held, or go on; those with one reason share a line.
+func (n *notices) moved(run store.Run, lanes []store.Lane) []string {
+	type change struct {
+		stage  string
+		state  store.LaneState
+		reason string
 	}
-	return []string{assay.Clean(fmt.Sprintf("lane %s of %s is %s: %s", l.Name, l.Stage, l.State, l.Reason), 500)}
+	var changes []change
+	names := map[change][]string{}
+	for _, l := range lanes {
+		n.open = n.open || unfinished(l)
+		name := fmt.Sprintf("%s %s %s", run.ID, l.Stage, l.Name)
+		before, known := n.lanes[name]
+		n.lanes[name] = l.State
+		if l.State == before || !known && l.State == store.LaneOpen {
+			continue
+		}
+		c := change{l.Stage, l.State, l.Reason}
+		if l.State == store.LaneOpen {
+			c.reason = ""
+		}
+		if names[c] == nil {
+			changes = append(changes, c)
+		}
+		names[c] = append(names[c], l.Name)
+	}
+	lines := make([]string, len(changes))
+	for i, c := range changes {
+		line := fmt.Sprintf("%s %s in stage %s: %s", runs.LanesAre(names[c]...), c.state, c.stage, c.reason)
+		if c.state == store.LaneOpen {
+			line = fmt.Sprintf("%s open again in stage %s", runs.LanesAre(names[c]...), c.stage)
+		}
+		lines[i] = assay.Clean(line, 500)
+	}
+	return lines
 }
 
 // reconcile returns a line about a run that sends nothing before the jobs at its providers were compared, or that goes on after it.
