@@ -64,12 +64,10 @@ func (s Standing) Counts() string {
 // left returns how many requests wait for a person: all that are not done in lanes that do not move, sent or not, and those of held
 // segments.
 func (s Standing) left() int64 {
-	n := int64(0)
+	n := s.Far.Halted
 	for _, l := range s.Far.Lanes {
-		if l.State == store.LaneOpen || s.Run.State == store.RunClosed {
-			n += l.Halted
-		} else {
-			n += max(l.Halted, l.stuck-l.Live)
+		if l.State != store.LaneOpen && s.Run.State != store.RunClosed {
+			n += max(0, l.stuck-l.Live-l.Halted)
 		}
 	}
 	return n

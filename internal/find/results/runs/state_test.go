@@ -120,3 +120,25 @@ func TestAReasonThatIsASentenceEndsWithOneStop(t *testing.T) {
 		}
 	}
 }
+
+// Lanes that stopped for one reason are named together, and what they have left is counted whether it was made or not.
+func TestLanesThatStoppedAlikeShareASentence(t *testing.T) {
+	t.Parallel()
+	s := Standing{State: StateStopped, Cause: CauseLane, Run: store.Run{NewRun: store.NewRun{ID: "r", Study: "s"}, State: store.RunOpen}}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		lane := store.Lane{Stage: "answers", Name: name, Planned: 40, State: store.LaneStopped, Reason: "cut off",
+			Endings: map[assay.Ending]int64{assay.Cut: 1}}
+		var made store.Flow
+		if name == "d" {
+			made.Staged = 39
+		}
+		p := progressOf(s.Run, lane, made)
+		s.Far = RunProgress{s.Far.Add(p), append(s.Far.Lanes, LaneProgress{lane, p})}
+	}
+	s.Lane = s.Far.Lanes[0].Lane
+	want := "Run r of s is stopped: 4 of 160 requests have an answer, 156 are left in lanes that are stopped or held; $0.00 spent. " +
+		"4 lanes (a, b, c and 1 more) are stopped: cut off."
+	if got := s.Sentence(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
