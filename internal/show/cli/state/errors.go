@@ -142,7 +142,7 @@ func printErrors(ctx context.Context, w *shell.World, h *shell.Home, run store.R
 	case len(causes) > 0:
 		fmt.Fprintf(w.Stdout, "`assay errors %s --csv` lists every request.\n", h.Named(run))
 	case err == nil:
-		fmt.Fprintln(w.Stderr, "nothing")
+		fmt.Fprintln(w.Stderr, "No request ended without an answer.")
 	}
 	return err
 }
@@ -188,14 +188,15 @@ func printFailures(ctx context.Context, w *shell.World, h *shell.Home, run store
 	return t.Write(w.Stdout)
 }
 
-// printUnasked lists what a closed run could not ask: it has no request, and so no error of its own.
+// printUnasked says where a run stands that is not whole, and lists what a closed one could not ask: it has no request, and so no error of
+// its own.
 func printUnasked(ctx context.Context, w *shell.World, h *shell.Home, run store.Run, f shell.SqlFlags) error {
 	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}
 	never := runs.Unaskable(run, lanes)
-	if run.Result == store.ResultIncomplete {
+	if run.Result == store.ResultIncomplete || run.State != store.RunClosed {
 		is, err := runs.Of(ctx, h.Results(), run)
 		if err != nil {
 			return err
