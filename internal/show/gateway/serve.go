@@ -169,9 +169,16 @@ func (s *Server) refusalOf(r *http.Request, err error) *openai.Refusal {
 		if away == "" && s.Home.Ledger.Away(err) {
 			away = "ledger or its bucket" // one of them is back
 		}
-		if away != "" {
-			known = &openai.Refusal{Status: http.StatusServiceUnavailable, After: "5", Problem: batchrun.NewProblem(
-				http.StatusServiceUnavailable, "", "", "The gateway's "+away+" cannot be reached.")}
+		why := ""
+		switch {
+		case db.Full(err):
+			why = "The gateway's disk is full."
+		case away != "":
+			why = "The gateway's " + away + " cannot be reached."
+		}
+		if why != "" {
+			known = &openai.Refusal{Status: http.StatusServiceUnavailable, After: "5",
+				Problem: batchrun.NewProblem(http.StatusServiceUnavailable, "", "", why)}
 		}
 	}
 	return known

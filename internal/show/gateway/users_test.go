@@ -2,13 +2,16 @@ package gateway_test
 
 import (
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"assay/internal/keep/artifacts"
 	"assay/internal/send/workspace"
 	"assay/internal/show/gateway"
 )
@@ -60,8 +63,9 @@ func TestAnIDWithANulIsNotFound(t *testing.T) {
 	}
 }
 
-// TestABucketThatIsAwayIsCalledTheBucket has artifacts at a port that nobody listens on, and in a bucket that refuses every call.
-func TestABucketThatIsAwayIsCalledTheBucket(t *testing.T) {
+// TestWhatIsWrongWithTheGatewayIsNamed has artifacts at a port that nobody listens on, in a bucket that refuses every call, and on a full
+// disk.
+func TestWhatIsWrongWithTheGatewayIsNamed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{env: map[string]string{"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}})
 	ask := func(h *workspace.Home, method, path string) *httptest.ResponseRecorder {
@@ -94,5 +98,18 @@ func TestABucketThatIsAwayIsCalledTheBucket(t *testing.T) {
 		if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "The gateway's bucket cannot be reached.") {
 			t.Errorf("an upload while %s is away: %d %s", endpoint, w.Code, w.Body)
 		}
+	}
+	world := *r.world
+	world.Files = func(_ artifacts.Step, file string, _ func() error) error {
+		return &fs.PathError{Op: "write", Path: file, Err: syscall.ENOSPC}
+	}
+	full, err := workspace.Place{Home: t.TempDir()}.Open(t.Context(), &world, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	w := ask(full, http.MethodPost, "/v1/files")
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "The gateway's disk is full.") {
+		t.Errorf("an upload to a full disk: %d %s", w.Code, w.Body)
 	}
 }

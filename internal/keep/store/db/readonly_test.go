@@ -27,3 +27,24 @@ func TestALedgerThatCannotBeWrittenIsAMatterOfPermission(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestADatabaseWithoutRoomIsFull: SQLite says it by a code of its own.
+func TestADatabaseWithoutRoomIsFull(t *testing.T) {
+	t.Parallel()
+	pool, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "l.db")+"?_pragma=max_page_count(2)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	for _, text := range []string{"CREATE TABLE a (x)", "CREATE TABLE b (x)", "CREATE TABLE c (x)"} {
+		if _, err = pool.ExecContext(t.Context(), text); err != nil {
+			break
+		}
+	}
+	if !Full(err) {
+		t.Error(err)
+	}
+	if _, err := pool.ExecContext(t.Context(), "SELECT * FROM nothing"); Full(err) {
+		t.Error(err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -96,6 +97,12 @@ func unopened(err error, path string) error {
 		return why
 	}
 	return errors.Join(err, f.Close())
+}
+
+// Full reports whether an error means that there is no room on a disk.
+func Full(err error) bool {
+	var e *driver.Error
+	return errors.Is(err, syscall.ENOSPC) || errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_FULL
 }
 
 // mostReaders is how many connections read at a time, and are kept: a new one parses the schema, and every statement that it is asked for.

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"assay/internal/assay"
@@ -91,6 +92,9 @@ func Told(w *World, err error) error {
 
 // Complain prints an error: problems one on a line, everything else after the program's name.
 func Complain(w *World, err error) {
+	if w.torn != nil && w.torn(err) {
+		err = torn(err)
+	}
 	err = explained(err, w.typed)
 	if known, ok := errors.AsType[*ExitError](err); ok && known.told {
 		return
@@ -103,6 +107,18 @@ func Complain(w *World, err error) {
 		return
 	}
 	w.Warn("assay: " + err.Error())
+}
+
+// torn explains an error of a connection to PostgreSQL, of which it often says no more than that it ended. That of a call names it.
+func torn(err error) error {
+	if _, ok := errors.AsType[*ExitError](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return err
+	}
+	return &ExitError{Code: ExitFailed, Err: fmt.Errorf("the connection to PostgreSQL was lost: %w", err),
+		Hint: "type the same command again: what was begun goes on, and nothing is asked twice"}
 }
 
 // explained gives the errors of a workspace the exit code and the hint of the command line. Typed are the flags that lead to the home.

@@ -59,6 +59,9 @@ func (f HomeFlags) typed() string {
 // home returns a home that these flags led to.
 func (f HomeFlags) home(w *World, h *workspace.Home) *Home {
 	w.typed = f.typed()
+	if h.Ledger.Postgres() {
+		w.torn = h.Ledger.Away
+	}
 	h.Planner.Results.Elsewhere = f.elsewhere(w)
 	return &Home{h, w.typed}
 }

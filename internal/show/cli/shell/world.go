@@ -42,6 +42,7 @@ type World struct {
 	Debug   *traffic.Exchanges // nil: exchanges with providers are not written down
 	Contact *traffic.Contact   // which providers answer
 	typed   string             // the flags that lead to the home, as hints repeat them
+	torn    func(error) bool   // reports whether an error is that of a connection to PostgreSQL; nil: there is none
 }
 
 // Disk is the file system as seen from the working folder.
