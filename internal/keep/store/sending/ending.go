@@ -70,7 +70,8 @@ func (s *Store) FinishUnpriced(ctx context.Context, l store.Lease, due time.Time
 		}})
 }
 
-// spend turns a segment's reservation into what it did cost. It goes before the move: no terminal state has a reservation.
+// spend turns a segment's reservation into what it did cost. It goes before the move: no terminal state has a reservation. What jobs of
+// another copy cost a second time, before the provider had a segment here, the run has spent already: it belongs to this segment now.
 func spend(ctx context.Context, t *db.Txn, segment int64) error {
 	_, err := t.ExecContext(ctx, `UPDATE runs SET
 		reserved_nano = reserved_nano - (SELECT reserved_nano FROM segments WHERE no = $1),
@@ -78,10 +79,18 @@ func spend(ctx context.Context, t *db.Txn, segment int64) error {
 		spent_unknown = spent_unknown + (SELECT cost_unknown FROM segments WHERE no = $1)
 		WHERE no = (SELECT run_no FROM segments WHERE no = $1)`, segment)
 	if err == nil {
-		_, err = t.ExecContext(ctx, `UPDATE segments SET reserved_nano = 0 WHERE no = $1`, segment)
+		_, err = t.ExecContext(ctx, `UPDATE segments SET reserved_nano = 0, cost_nano = cost_nano + `+unplaced+` WHERE no = $1`, segment)
+	}
+	if err == nil {
+		_, err = t.ExecContext(ctx, `UPDATE taken_jobs SET segment_no = $1 WHERE segment_no IS NULL
+			AND run_no = (SELECT run_no FROM segments WHERE no = $1) AND provider = (SELECT provider FROM segments WHERE no = $1)`, segment)
 	}
 	return err
 }
+
+// unplaced is what jobs of another copy cost a second time that belong to no segment yet, and may to this one.
+const unplaced = `CAST(COALESCE((SELECT SUM(k.cost_nano) FROM taken_jobs k WHERE k.segment_no IS NULL AND k.run_no = segments.run_no
+	AND k.provider = segments.provider), 0) AS BIGINT)`
 
 // GoBack makes a segment ready to be sent again, as its next attempt, and gives its reservation back. A call of unknown fate
 // that a person has sent again counts as lost; under a hard budget what was reserved for it stays, as perhaps spent, until Audited.

@@ -33,7 +33,8 @@ func (s *Store) Reconciled(ctx context.Context, run int64, what string) error {
 	})
 }
 
-// TakeJob notes a job whose answers were taken over. What of it was paid twice is spent.
+// TakeJob notes a job whose answers were taken over. What of it was paid twice is spent, and stands at a segment of the provider: at the
+// next one that ends where none has.
 func (s *Store) TakeJob(ctx context.Context, run int64, j store.TakenJob) error {
 	return s.db.Tx(ctx, "take job", db.Durable, func(t *db.Txn) error {
 		n, err := t.Change(ctx, `INSERT INTO taken_jobs (provider, job, run_no, answers, joined, cost_nano, at_ms, segment_no)
@@ -58,8 +59,9 @@ func (s *Store) TakeJob(ctx context.Context, run int64, j store.TakenJob) error 
 			j.Provider, j.Joined, assay.Count(j.Answers, "answer"))
 		if j.Answers > j.Joined {
 			kind = store.DoubleEvent
-			text += fmt.Sprintf("; %s here already, and %s billed twice", assay.Count(j.Answers-j.Joined, "answer")+
-				assay.Verb(j.Answers-j.Joined, " was", " were"), assay.Verb(j.Answers-j.Joined, "is", "are"))
+			text += fmt.Sprintf("; %s here already, or answered what is not asked yet, and %s billed twice",
+				assay.Count(j.Answers-j.Joined, "answer")+assay.Verb(j.Answers-j.Joined, " was", " were"),
+				assay.Verb(j.Answers-j.Joined, "is", "are"))
 		}
 		return t.Event(ctx, run, 0, kind, text)
 	})

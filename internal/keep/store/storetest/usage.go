@@ -81,8 +81,15 @@ func takenTwice(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	first := b.to(b.staged(store.Batch, 1), store.Fetched)
+	const early = 5
+	b.ok(b.s.Work.TakeJob(b.ctx, b.run.No, store.TakenJob{Provider: first.Provider, Job: "early", Answers: 1, Twice: early}))
 	b.settle(first, b.outcome(first, 0, assay.Answered))
 	b.ok(b.s.Work.Finish(b.ctx, first.Lease, time.Time{}))
+	run, err := b.s.Reader.Run(b.ctx, b.run.No)
+	b.ok(err)
+	if g := b.segmentNow(first); g.Doubled != early || g.Spent().Sum != run.Spent {
+		t.Errorf("what came before a segment ended: doubles cost %s, all %s, the run %s", g.Doubled, g.Spent(), run.Spent)
+	}
 	second := b.to(b.staged(store.Batch, 1), store.Fetched)
 	b.settle(second, b.outcome(second, 0, assay.Answered))
 	b.ok(b.s.Work.Finish(b.ctx, second.Lease, time.Time{}))
@@ -92,7 +99,7 @@ func takenTwice(t *testing.T, fresh Fresh) {
 			Twice: 7, Segment: at}))
 	}
 	for i, g := range [2]store.Segment{b.segmentNow(first), b.segmentNow(second)} {
-		if g.Doubled != 7 || g.Spent().Sum != before[i].Spent().Sum+7 || g.Price() != before[i].Price() {
+		if g.Doubled != before[i].Doubled+7 || g.Spent().Sum != before[i].Spent().Sum+7 || g.Price() != before[i].Price() {
 			t.Errorf("segment %d: doubles cost %s, all %s, its answers %s", i, g.Doubled, g.Spent(), g.Price())
 		}
 	}
