@@ -101,7 +101,7 @@ func (b *bench) settled(ctx context.Context, dir string, want int, every time.Du
 			time.Sleep(every)
 		}
 		out, err := exec.CommandContext(ctx, b.assay, "status", "--json", "--home", filepath.Join(dir, "assay-data")).Output()
-		if err != nil && looks < 100 { // there is no run yet
+		if err != nil && run.Answered+run.Ended == 0 && looks < 1000 { // there is no run yet: planning ten million takes minutes
 			continue
 		}
 		if err := errors.Join(err, json.Unmarshal(out, &run)); err != nil {
