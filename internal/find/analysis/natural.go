@@ -18,27 +18,26 @@ func SizeOf(text string) float64 {
 	return x
 }
 
-// SortKey is a text, and the number that it is.
+// SortKey is a text, and the number that it is; NaN: it is none.
 type SortKey struct {
-	text   string
-	size   float64
-	number bool
+	text string
+	size float64
 }
 
 // KeyOf returns the key by which Natural orders a text.
-func KeyOf(text string) SortKey {
-	x, err := strconv.ParseFloat(text, 64)
-	return SortKey{text, x, err == nil && !math.IsNaN(x)}
-}
+func KeyOf(text string) SortKey { return Sized(text, SizeOf(text)) }
+
+// Sized is KeyOf of a text whose size is known.
+func Sized(text string, size float64) SortKey { return SortKey{text, size} }
 
 // Compare orders two keys as Natural orders their texts.
 func (k SortKey) Compare(l SortKey) int {
-	switch {
-	case k.number && l.number:
+	switch number, other := !math.IsNaN(k.size), !math.IsNaN(l.size); {
+	case number && other:
 		return cmp.Or(cmp.Compare(k.size, l.size), cmp.Compare(k.text, l.text))
-	case k.number:
+	case number:
 		return -1
-	case l.number:
+	case other:
 		return 1
 	}
 	return cmp.Compare(k.text, l.text)

@@ -142,14 +142,7 @@ func (n *Names) Sorted() []uint32 {
 		sizes[i] = analysis.SizeOf(n.Text(uint32(i)))
 	}
 	return n.Ordered(func(a, b uint32) int {
-		x, y := sizes[a], sizes[b]
-		switch {
-		case x < y || x == x && y != y:
-			return -1
-		case x > y || x != x && y == y:
-			return 1
-		}
-		return strings.Compare(n.Text(a), n.Text(b))
+		return analysis.Sized(n.Text(a), sizes[a]).Compare(analysis.Sized(n.Text(b), sizes[b]))
 	})
 }
 
