@@ -62,8 +62,7 @@ func endOpen(ctx context.Context, t *db.Txn, l store.Lease, e store.EndOpen) (in
 	if e.Again != nil {
 		_, err := t.ExecContext(ctx, `INSERT INTO resends (run_no, key, try, segment_no, ord, mode, not_before_ms, cause)
 			SELECT a.run_no, a.key, a.try + 1, a.segment_no, a.ord, $2, $3, $4 `+open+unanswered+`
-			AND $5 > (SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
-				WHERE `+db.SameRequest("b", "a")+` AND v.ending = $6)
+			AND $5 > `+endedAs("$6")+`
 			ON CONFLICT DO NOTHING`,
 			l.No, string(e.Again.Mode), e.Again.After.UnixMilli(), e.Again.Cause, e.Again.Cap, string(e.Ending))
 		if err != nil {

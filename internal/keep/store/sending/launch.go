@@ -126,7 +126,8 @@ func (s *Store) Intend(ctx context.Context, l store.Lease, in store.Intent) erro
 func unanswered(ctx context.Context, t *db.Txn, segment int64) error {
 	var n int64
 	err := t.QueryRowContext(ctx, `SELECT COUNT(*) FROM attempts a
-		WHERE a.segment_no = $1 AND EXISTS (SELECT 1 FROM segments WHERE no = $1 AND max_try > 1) AND a.try > 1 AND `+db.Answered("a"), segment).Scan(&n)
+		WHERE a.segment_no = $1 AND EXISTS (SELECT 1 FROM segments WHERE no = $1 AND max_try > 1) AND a.try > 1
+		AND `+db.Answered("a"), segment).Scan(&n)
 	if err == nil && n > 0 {
 		err = fmt.Errorf("segment %d, %d requests: %w", segment, n, store.ErrAnswered)
 	}

@@ -148,8 +148,7 @@ func queueAgain(ctx context.Context, t *db.Txn, segment int64, block []store.Set
 			SELECT a.run_no, a.key, a.try + 1, a.segment_no, a.ord, $3, $4, $5 FROM attempts a
 			WHERE a.segment_no = $1 AND a.ord = $2
 			AND NOT `+db.Answered("a")+`
-			AND $6 >= (SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
-				WHERE `+db.SameRequest("b", "a")+` AND v.ending = $7)
+			AND $6 >= `+endedAs("$7")+`
 			ON CONFLICT DO NOTHING`,
 			segment, o.Ord, string(o.Again.Mode), o.Again.After.UnixMilli(), o.Again.Cause, o.Again.Cap, string(o.Outcome.Ending))
 		if err != nil {
@@ -157,6 +156,13 @@ func queueAgain(ctx context.Context, t *db.Txn, segment int64, block []store.Set
 		}
 	}
 	return nil
+}
+
+// endedAs counts the tries of the request of attempt a that ended in one way. It is looked for by the places of its tries: before there
+// are statistics, PostgreSQL would read the index of endings for each request.
+func endedAs(ending string) string {
+	return `(SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
+		WHERE ` + db.SameRequest("b", "a") + ` AND v.ending || '' = ` + ending + `)`
 }
 
 // entry is where and when an outcome is entered.
