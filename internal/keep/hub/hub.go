@@ -127,15 +127,16 @@ func choices(n name, t *tree) string {
 
 // entry is a file or a folder in a dataset.
 type entry struct {
-	name string
-	size int64
-	file bool
+	name     string
+	size     int64
+	file     bool
+	modified time.Time // when the file was kept; zero: it is not
 }
 
 func (e entry) Name() string               { return e.name }
 func (e entry) Size() int64                { return e.size }
 func (e entry) IsDir() bool                { return !e.file }
-func (e entry) ModTime() time.Time         { return time.Time{} }
+func (e entry) ModTime() time.Time         { return e.modified }
 func (e entry) Sys() any                   { return nil }
 func (e entry) Info() (fs.FileInfo, error) { return e, nil }
 func (e entry) Type() fs.FileMode          { return e.Mode().Type() }

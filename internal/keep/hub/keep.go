@@ -133,7 +133,12 @@ func (h *Hub) open(n name, k kept) (fs.File, error) {
 		}
 		h.whole[k.SHA256] = true
 	}
-	return opened{f, entry{name: path.Base(n.path), size: k.Size, file: true}}, nil
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, unkept(err)
+	}
+	return opened{f, entry{name: path.Base(n.path), size: k.Size, file: true, modified: info.ModTime()}}, nil
 }
 
 // opened is a kept file under its own name.

@@ -64,6 +64,7 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 	prices, more := plan.Prices(prices, s)
 	problems = append(problems, more...)
 	source := inputs.Open(fsys, s.Specs())
+	source.Now = w.Now
 	d := &plan.Input{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
 	if s.Shows() {
 		shelf := media.NewFolder(fsys)

@@ -2,25 +2,27 @@ package inputs
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"iter"
 	"maps"
+	"time"
 
 	"assay/internal/assay"
 )
 
-// Source reads the inputs of one study. It keeps nothing between calls and may be used from several goroutines.
+// Source reads the inputs of one study. It keeps nothing of them but digests, and may be used from several goroutines.
 type Source struct {
 	// Attach adds to an item of an input what requests about it show. What is wrong with that concerns the item alone. Nil: nothing
 	// is shown.
 	Attach func(input string, it *assay.Item) assay.Problems
 
-	fsys  fs.FS
-	specs map[string]Spec
-	caps  caps
+	Now func() time.Time // nil: digests are not kept
+
+	fsys    fs.FS
+	specs   map[string]Spec
+	caps    caps
+	digests *digests
 }
 
 // caps bound what is held in memory.
@@ -43,7 +45,7 @@ func Open(fsys fs.FS, specs map[string]Spec) *Source {
 		spec.Name = name
 		own[name] = spec
 	}
-	return &Source{fsys: fsys, specs: own, caps: defaultCaps()}
+	return &Source{fsys: fsys, specs: own, caps: defaultCaps(), digests: &digests{}}
 }
 
 // Items streams one input in the order of its file. The sequence ends after its first error, which is an
@@ -108,24 +110,6 @@ func (s *Source) Population(ctx context.Context, name string) (int, error) {
 	spec.Sample, spec.Limit = nil, 0
 	whole.specs[name] = spec
 	return whole.Count(ctx, name)
-}
-
-// Digest returns the SHA-256, in hex, of an input's items in canonical form. The position of a row is no part of it: a
-// comment added above the questions changes nothing.
-func (s *Source) Digest(ctx context.Context, name string) (string, error) {
-	h := sha256.New()
-	var line []byte
-	for it, err := range s.Items(ctx, name) {
-		if err != nil {
-			return "", err
-		}
-		it.Place = assay.Place{}
-		if line, err = Encode(line[:0], it); err != nil {
-			return "", fmt.Errorf("digest input %q: %w", name, err)
-		}
-		h.Write(append(line, '\n'))
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // stream returns the whole way of one input; the package comment lists the steps.
