@@ -79,13 +79,13 @@ func (s *Store) AttemptPlaces(ctx context.Context, segment, size int64) (map[ass
 }
 
 // LateKeys reads the keys of a segment's attempts that were given up and whose requests have no answer: a result for them
-// would be late, and welcome.
+// would be late, and welcome. It begins with what was given up, whatever PostgreSQL believes of a segment that its statistics do not
+// know: a join may look through all that failed for each attempt.
 func (s *Store) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int64, error) {
 	return s.db.Keys(ctx, `SELECT o.key, o.ord FROM outcomes o
-		JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord
 		WHERE o.segment_no = $1 AND o.late = 0 AND o.ending <> 'answered' AND o.ending IN ('lost', 'expired', 'cancelled')
-		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)
-		AND NOT `+db.Answered("a"), segment)
+		AND 0 = (SELECT COUNT(*) FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)
+		AND 0 = (SELECT COUNT(*) FROM attempts a WHERE a.segment_no = o.segment_no AND a.ord = o.ord AND `+db.Answered("a")+`)`, segment)
 }
 
 // AskedOf is Asked for all requests of a group, if it has at most so many attempts; false: it has more.

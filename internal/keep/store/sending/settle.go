@@ -158,11 +158,10 @@ func queueAgain(ctx context.Context, t *db.Txn, segment int64, block []store.Set
 	return nil
 }
 
-// endedAs counts the tries of the request of attempt a that ended in one way. It is looked for by the places of its tries: before there
-// are statistics, PostgreSQL would read the index of endings for each request.
+// endedAs counts the tries of the request of attempt a that ended in one way.
 func endedAs(ending string) string {
 	return `(SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
-		WHERE ` + db.SameRequest("b", "a") + ` AND v.ending || '' = ` + ending + `)`
+		WHERE ` + db.SameRequest("b", "a") + ` AND v.ending = ` + ending + `)`
 }
 
 // entry is where and when an outcome is entered.

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -340,6 +342,24 @@ func lateMoney(t *testing.T, fresh Fresh) {
 }
 
 func lateAndSecondTries(t *testing.T, fresh Fresh) {
+	t.Run("late results are awaited of what was given up and has no answer", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		g := b.to(b.staged(store.Batch, 5), store.Fetched)
+		b.settle(g, b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Empty))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease,
+			store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
+		h := b.to(b.resend(), store.Fetched)
+		b.settle(h, b.outcome(h, 0, assay.Answered)) // place 2 of the first job
+		_, err := b.s.Work.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 3, assay.Errored)})
+		b.ok(err)
+		keys, err := b.s.Work.LateKeys(b.ctx, g.No)
+		b.ok(err)
+		if d := cmp.Diff([]int64{4}, slices.Sorted(maps.Values(keys))); d != "" {
+			t.Errorf("places that are awaited: %s", d)
+		}
+	})
 	t.Run("a second try that fails takes nothing from a late answer", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
