@@ -51,6 +51,9 @@ func (s *Source) digest(ctx context.Context, name string) (string, error) {
 // looking different.
 const tick = 2 * time.Second
 
+// mostWatched is how many files an input is watched by: of more, looking at each would take as long as reading them, and memory.
+const mostWatched = 1000
+
 // digests keeps the digests of inputs.
 type digests struct {
 	mu    sync.Mutex
@@ -101,7 +104,7 @@ type witness struct {
 	fs.FS
 	settled time.Time // a change since then may be followed by one that does not show
 	states  map[string]state
-	doubt   bool // something may change unnoticed
+	doubt   bool // something may change unnoticed, or there is too much to watch
 }
 
 // Open opens a file or a folder, and notes how it is.
@@ -110,9 +113,12 @@ func (w *witness) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w.doubt {
+		return f, nil
+	}
 	info, err := f.Stat()
-	if err != nil || info.ModTime().IsZero() || info.ModTime().After(w.settled) {
-		w.doubt = true
+	if err != nil || len(w.states) == mostWatched || info.ModTime().IsZero() || info.ModTime().After(w.settled) {
+		w.doubt, w.states = true, nil
 		return f, nil
 	}
 	is := stateOf(info)

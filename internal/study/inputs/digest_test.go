@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"fmt"
 	"io/fs"
 	"testing"
 	"testing/fstest"
@@ -33,12 +34,17 @@ func TestADigestIsKeptUntilAFileChanges(t *testing.T) {
 		"timeless.txt": {Data: []byte("hail")},
 	}
 	o := &opening{FS: tree}
+	for i := range mostWatched {
+		tree[fmt.Sprintf("many/%d.txt", i)] = &fstest.MapFile{Data: []byte("drop"), ModTime: hour(1)}
+	}
+	tree["many"] = &fstest.MapFile{Mode: fs.ModeDir | 0o700, ModTime: hour(1)}
 	s := Open(o, map[string]Spec{
 		"one":      {File: "one.txt"},
 		"all":      {File: "all"},
 		"joined":   {File: "one.txt", Join: []Join{{With: "far.csv", Left: "text", Right: "key"}}},
 		"new":      {File: "new.txt"},
 		"timeless": {File: "timeless.txt"},
+		"many":     {File: "many"},
 	})
 	s.Now = func() time.Time { return now }
 	digest := func(name string) (sum string, opened int) {
@@ -81,7 +87,7 @@ func TestADigestIsKeptUntilAFileChanges(t *testing.T) {
 			was = is
 		}
 	}
-	for _, name := range []string{"new", "timeless"} { // a change of them might not show
+	for _, name := range []string{"new", "timeless", "many"} { // a change of them might not show, or they are many
 		digest(name)
 		if _, opened := digest(name); opened == 0 {
 			t.Errorf("%s was not read again", name)
