@@ -12,7 +12,7 @@ func TestASmallHeapHasALimitAndALargeOneSlack(t *testing.T) {
 		percent int
 		limit   int64
 	}{
-		{0, 1000, smallMemory}, {4 << 20, 1000, smallMemory}, {smallHeap, 1000, smallMemory},
+		{0, 1000, smallMemory}, {8 << 20, 1000, smallMemory}, {smallHeap - 4<<20, 1000, 44 << 20}, {smallHeap, 1000, 48 << 20},
 		{32 << 20, 150, math.MaxInt64}, {80 << 20, 120, math.MaxInt64}, {81 << 20, largeGrowth, math.MaxInt64},
 		{16 << 30, largeGrowth, math.MaxInt64},
 	} {

@@ -41,10 +41,10 @@ func killedBench(ctx context.Context, b *bench) error {
 	}
 	fmt.Printf("resumed        %s; %.1f µs a request in all; %.1f s until more was settled (goal: 5)\n", second,
 		microsEach(first.CPU+second.CPU, n), settled.Seconds())
-	if err := printBill(env, n); err != nil {
+	if err := b.afterwards(ctx, dir, n); err != nil {
 		return err
 	}
-	return b.afterwards(ctx, dir, n)
+	return printBill(env, n) // at last: it takes memory, which Linux counts as that of every process begun later
 }
 
 func microsEach(cpu time.Duration, n int) float64 {

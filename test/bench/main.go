@@ -107,6 +107,9 @@ func run(args []string) error {
 			continue
 		}
 		fmt.Printf("== %s: %s\n", one.name, one.what)
+		if b.n > 0 {
+			fmt.Printf("now of %d\n", b.n)
+		}
 		if err := one.run(context.Background(), b); err != nil {
 			return fmt.Errorf("%s: %w", one.name, err)
 		}
