@@ -2,6 +2,7 @@ package contests
 
 import (
 	"iter"
+	"slices"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/gather"
@@ -194,7 +195,7 @@ func (a *arena) consistency(t *analysis.Table) error {
 		t.Findings = append(t.Findings, f.Unknown("no pair was decided both ways"))
 		return nil
 	}
-	counts = gather.NonEmpty(counts)
+	counts = slices.DeleteFunc(counts, func(c stats.Count) bool { return c.N == 0 })
 	resamples := a.Options.Resamples
 	if len(counts) > manyPairs {
 		resamples = min(resamples, 200)

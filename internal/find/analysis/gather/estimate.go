@@ -68,17 +68,6 @@ func shareOf(r stats.ClusterRate) Estimate {
 	return e
 }
 
-// NonEmpty returns the clusters that have anything.
-func NonEmpty(counts []stats.Count) []stats.Count {
-	var out []stats.Count
-	for _, c := range counts {
-		if c.N > 0 {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // Mean estimates a mean over values that are independent between clusters only.
 func Mean(totals []stats.Total, level float64) Estimate {
 	return meanOf(stats.MeanByCluster(totals, level))
