@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"assay/test/bench/child"
 )
@@ -172,7 +173,11 @@ func write(dir string, n int) error {
 			return err
 		}
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	hour := time.Now().Add(-time.Hour) // as people's are: nobody asks about a file of this second
+	return os.Chtimes(f.Name(), hour, hour)
 }
 
 const study = `study: peers
