@@ -282,24 +282,24 @@ func LeftOut(estimate Number, without []Number, level float64) (Number, Interval
 }
 
 // BootstrapRate resamples clusters and collects the share over the drawn answers. What is looked up again and again is kept small.
-func BootstrapRate(clusters []Count, resamples int, seed uint64) (Replicates, error) {
-	if len(clusters) < 1 || resamples < 1 {
-		return Replicates{}, fmt.Errorf("bootstrap: %d resamples of %d units", resamples, len(clusters))
+func BootstrapRate(clusters iter.Seq[Count], resamples int, seed uint64) (Replicates, error) {
+	most, n := 0, 0
+	for c := range clusters {
+		most, n = max(most, c.K, c.N), n+1
 	}
-	most := 0
-	for _, c := range clusters {
-		most = max(most, c.K, c.N)
+	if n < 1 || resamples < 1 {
+		return Replicates{}, fmt.Errorf("bootstrap: %d resamples of %d units", resamples, n)
 	}
 	if most <= math.MaxUint8 {
-		return bootstrapRate[uint8](clusters, resamples, seed), nil
+		return bootstrapRate[uint8](clusters, n, resamples, seed), nil
 	}
-	return bootstrapRate[int64](clusters, resamples, seed), nil
+	return bootstrapRate[int64](clusters, n, resamples, seed), nil
 }
 
-func bootstrapRate[T uint8 | int64](clusters []Count, resamples int, seed uint64) Replicates {
-	counts := make([]struct{ k, n T }, len(clusters))
-	for g, c := range clusters {
-		counts[g].k, counts[g].n = T(c.K), T(c.N)
+func bootstrapRate[T uint8 | int64](clusters iter.Seq[Count], n, resamples int, seed uint64) Replicates {
+	counts := make([]struct{ k, n T }, 0, n)
+	for c := range clusters {
+		counts = append(counts, struct{ k, n T }{T(c.K), T(c.N)})
 	}
 	values := make([]Number, resamples)
 	replicate(resamples, func() struct{} { return struct{}{} }, func(_ struct{}, run int) {

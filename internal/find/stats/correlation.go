@@ -6,7 +6,7 @@ import (
 )
 
 // Pearson returns the linear correlation of paired values.
-func Pearson(x, y []float64) Number {
+func Pearson[T float64 | int8](x, y []T) Number {
 	if len(x) != len(y) {
 		return Undefined("%d values against %d", len(x), len(y))
 	}
@@ -16,7 +16,7 @@ func Pearson(x, y []float64) Number {
 	mx, my := mean(x), mean(y)
 	var sxx, syy, sxy float64
 	for i := range x {
-		dx, dy := x[i]-mx, y[i]-my
+		dx, dy := float64(x[i])-mx, float64(y[i])-my
 		sxx, syy, sxy = sxx+dx*dx, syy+dy*dy, sxy+dx*dy
 	}
 	if sxx == 0 || syy == 0 {

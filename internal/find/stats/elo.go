@@ -97,21 +97,35 @@ func EloTallied(t *Tally, o EloOptions, runs int, seed uint64) (*EloRuns, error)
 		return nil, err
 	}
 	var kinds Pairs
-	sorted := make([]uint32, 0, int(t.N())) // of each comparison, what kind it is
+	var times []int // of each kind
 	for k, n := range t.counts {
-		if n == 0 {
-			continue
+		if n > 0 {
+			pair := k / int(results)
+			kinds.Append(uint16(pair/t.items), uint16(pair%t.items), Result(k%int(results)))
+			times = append(times, int(n))
 		}
-		pair := k / int(results)
-		for range int(n) {
-			sorted = append(sorted, uint32(kinds.Len()))
-		}
-		kinds.Append(uint16(pair/t.items), uint16(pair%t.items), Result(k%int(results)))
 	}
-	return eloRuns(t.items, runs, len(sorted), func(run int, ratings []float64, order []uint32) {
-		copy(ratings, o.opening(t.items))
-		copy(order, sorted)
-		stream(seed, run).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	if kinds.Len() <= 1<<16 { // millions of comparisons of a few hundred kinds: half the memory
+		return eloKinds[uint16](t.items, kinds, times, o, runs, seed)
+	}
+	return eloKinds[uint32](t.items, kinds, times, o, runs, seed)
+}
+
+// eloKinds rates along random orders of comparisons of some kinds, whose numbers are of type K.
+func eloKinds[K uint16 | uint32](items int, kinds Pairs, times []int, o EloOptions, runs int, seed uint64) (*EloRuns, error) {
+	n := 0
+	for _, m := range times {
+		n += m
+	}
+	return eloRuns(items, runs, n, func(run int, ratings []float64, order []K) {
+		copy(ratings, o.opening(items))
+		at := 0
+		for k, m := range times {
+			for end := at + m; at < end; at++ {
+				order[at] = K(k)
+			}
+		}
+		stream(seed, run).Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, k := range order {
 			kinds.rate(int(k), ratings, o)
 		}
@@ -119,7 +133,7 @@ func EloTallied(t *Tally, o EloOptions, runs int, seed uint64) (*EloRuns, error)
 }
 
 // eloRuns collects the ratings of all runs; each may write an order of n comparisons.
-func eloRuns(items, runs, n int, rate func(run int, ratings []float64, order []uint32)) (*EloRuns, error) {
+func eloRuns[K uint16 | uint32](items, runs, n int, rate func(run int, ratings []float64, order []K)) (*EloRuns, error) {
 	if runs < 1 {
 		return nil, fmt.Errorf("rate by Elo: %d orders", runs)
 	}
@@ -127,7 +141,7 @@ func eloRuns(items, runs, n int, rate func(run int, ratings []float64, order []u
 	for run := range ratings {
 		ratings[run] = make([]float64, items)
 	}
-	replicate(runs, func() []uint32 { return make([]uint32, n) }, func(order []uint32, run int) { rate(run, ratings[run], order) })
+	replicate(runs, func() []K { return make([]K, n) }, func(order []K, run int) { rate(run, ratings[run], order) })
 	out := &EloRuns{Runs: runs, Mean: make([]float64, items), SD: make([]Number, items)}
 	column := make([]float64, runs)
 	for i := range items {

@@ -191,15 +191,15 @@ func sortedQuantile(x []float64, p float64) float64 {
 	return x[below] + (at-float64(below))*(x[below+1]-x[below])
 }
 
-func sum(x []float64) float64 {
+func sum[T float64 | int8](x []T) float64 {
 	s := 0.0
 	for _, v := range x {
-		s += v
+		s += float64(v)
 	}
 	return s
 }
 
-func mean(x []float64) float64 { return sum(x) / float64(len(x)) }
+func mean[T float64 | int8](x []T) float64 { return sum(x) / float64(len(x)) }
 
 // variance returns the sample variance of at least two values.
 func variance(x []float64) float64 {

@@ -216,6 +216,7 @@ func GroupSorted(items int, p Pairs, begins func(k int) bool) (*Grouped, error) 
 	for k, c := range g.cells {
 		index[int(c.i)*items+int(c.j)] = int32(k)
 	}
+	g.rows = make([]uint32, 0, p.Len())
 	var one []uint32 // cluster: the cell and the result of each comparison
 	for k, r := range p.Result {
 		if k > 0 && begins(k) {

@@ -65,7 +65,7 @@ func (r *ranker) winRateByCluster() error {
 		if n := r.options.Bootstrap; n > 0 {
 			r.out.IntervalFrom = fmt.Sprintf("%d resamples", n)
 			r.out.SEFrom = r.out.IntervalFrom
-			runs, err := stats.BootstrapRate(clusters, n, r.options.Seed)
+			runs, err := stats.BootstrapRate(slices.Values(clusters), n, r.options.Seed)
 			if err != nil {
 				return err
 			}

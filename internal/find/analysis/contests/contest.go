@@ -187,6 +187,7 @@ type arena struct {
 	ties     int
 	bothWays bool // both orders were shown
 	grouped  *stats.Grouped
+	counted  []yeses // by cluster, of what is counted last
 }
 
 func newArena(c *Contest, g *gather.Group[*bouts]) *arena {

@@ -102,8 +102,7 @@ func (a *arena) turnedRound() (both, alone int) {
 // interval, and as a parameter beside the strengths.
 func (a *arena) position(t *analysis.Table) error {
 	f := a.finding(analysis.WhatFirst, analysis.Share, -1, "")
-	counts, k, n := a.firstWins()
-	e, err := gather.Share(counts, a.Options.Level)
+	e, k, n, err := a.firstWins()
 	if err != nil {
 		return err
 	}
@@ -132,38 +131,61 @@ func (a *arena) position(t *analysis.Table) error {
 	return nil
 }
 
-// firstWins counts what the one shown first won of decided comparisons, by cluster and in all.
-func (a *arena) firstWins() (counts []stats.Count, k, n int) {
-	counts = make([]stats.Count, a.clusters)
+// yeses are how often something was so in one cluster, of how often it could have been.
+type yeses struct{ yes, of int32 }
+
+func (c *yeses) add(yes bool) { c.yes, c.of = c.yes+gather.One(yes), c.of+1 }
+
+// counts returns a place to count in for each cluster, all zero. There is room for one such list: what was counted before is lost.
+func (a *arena) counts() []yeses {
+	if a.counted == nil {
+		a.counted = make([]yeses, a.clusters)
+	}
+	clear(a.counted)
+	return a.counted
+}
+
+// share estimates what was counted by cluster.
+func (a *arena) share(counts []yeses) (gather.Estimate, error) {
+	return gather.ShareOver(func(yield func(stats.ItemShares) bool) {
+		for _, c := range counts {
+			if !yield(stats.CountShares(int(c.yes), int(c.of))) {
+				return
+			}
+		}
+	}, a.Options.Level)
+}
+
+// firstWins estimates the share of decided comparisons that the one shown first won, which are k of n.
+func (a *arena) firstWins() (e gather.Estimate, k, n int, err error) {
+	counts := a.counts()
 	for i, c := range a.byCluster {
 		if r := a.pairs.Result[i]; r != stats.Tied {
-			first := int(gather.One(r == stats.FirstWon))
-			counts[c] = stats.Count{K: counts[c].K + first, N: counts[c].N + 1}
-			k, n = k+first, n+1
+			counts[c].add(r == stats.FirstWon)
+			k, n = k+int(gather.One(r == stats.FirstWon)), n+1
 		}
 	}
-	return counts, k, n
+	e, err = a.share(counts)
+	return e, k, n, err
 }
 
 // shownFirst returns what the order of showing did, for the leaderboard; nil where nothing was decided.
 func (a *arena) shownFirst() *analysis.ShownFirst {
-	counts, _, n := a.firstWins()
-	e, err := gather.Share(counts, a.Options.Level)
+	e, _, n, err := a.firstWins()
 	if err != nil || n == 0 {
 		return nil
 	}
 	out := &analysis.ShownFirst{First: e.Value, P: e.P, OneOrder: !a.bothWays, Same: stats.Undefined("no pair was judged in both orders")}
-	same, pairs := make([]stats.Count, a.clusters), 0
+	same, pairs := a.counts(), 0
 	for w := range a.swaps() {
 		forth, one := w.forth.decided()
 		back, other := w.back.decided()
 		if w.bothWays() && one && other {
 			pairs++
-			c := &same[w.cluster]
-			c.K, c.N = c.K+int(gather.One(forth == back)), c.N+1
+			same[w.cluster].add(forth == back)
 		}
 	}
-	if e, err := gather.Share(same, a.Options.Level); err == nil && pairs > 0 {
+	if e, err := a.share(same); err == nil && pairs > 0 {
 		out.Same, out.Turns = e.Value, e.Interval.OK && e.Interval.High < 0.5
 	}
 	return out
@@ -182,7 +204,7 @@ const manyPairs = 50_000
 // consistency reports how often the same one wins when the order is turned round: by the majority of each order, among
 // the pairs that have one in both.
 func (a *arena) consistency(t *analysis.Table) error {
-	counts := make([]stats.Count, a.clusters)
+	counts := a.counts()
 	var c reversed
 	for w := range a.swaps() {
 		if w.bothWays() {
@@ -195,12 +217,18 @@ func (a *arena) consistency(t *analysis.Table) error {
 		t.Findings = append(t.Findings, f.Unknown("no pair was decided both ways"))
 		return nil
 	}
-	counts = slices.DeleteFunc(counts, func(c stats.Count) bool { return c.N == 0 })
+	counts = slices.DeleteFunc(counts, func(c yeses) bool { return c.of == 0 })
 	resamples := a.Options.Resamples
 	if len(counts) > manyPairs {
 		resamples = min(resamples, 200)
 	}
-	boot, err := stats.BootstrapRate(counts, resamples, a.Options.Seed)
+	boot, err := stats.BootstrapRate(func(yield func(stats.Count) bool) {
+		for _, c := range counts {
+			if !yield(stats.Count{K: int(c.yes), N: int(c.of)}) {
+				return
+			}
+		}
+	}, resamples, a.Options.Seed)
 	if err != nil {
 		return err
 	}
@@ -209,7 +237,7 @@ func (a *arena) consistency(t *analysis.Table) error {
 	f.SE = boot.SE()
 	alike := f.Interval.OK && f.Interval.Low == f.Interval.High // so are all resamples, which is no certainty
 	if alike || len(counts) < stats.FewClusters {               // percentiles of few clusters are too narrow
-		e, err := gather.Share(counts, a.Options.Level)
+		e, err := a.share(counts)
 		if err != nil {
 			return err
 		}
@@ -255,7 +283,7 @@ type reversed struct {
 	open  int // without a majority in a direction
 }
 
-func (c *reversed) add(w swap, in *stats.Count) {
+func (c *reversed) add(w swap, in *yeses) {
 	forth, ok := w.forth.decided()
 	back, too := w.back.decided()
 	if !ok || !too {
@@ -263,10 +291,9 @@ func (c *reversed) add(w swap, in *stats.Count) {
 		return
 	}
 	c.pairs++
-	in.N++
+	in.add(forth == back)
 	if forth == back {
 		c.same++
-		in.K++
 	} else if forth {
 		c.first++
 	}
@@ -275,18 +302,17 @@ func (c *reversed) add(w swap, in *stats.Count) {
 
 // selfAgreement compares both orders of each pair, ties included.
 func (a *arena) selfAgreement(t *analysis.Table) error {
-	var forth, back []float64
-	counts := make([]stats.Count, a.clusters)
+	var forth, back []int8 // twice the scores
+	counts := a.counts()
 	for w := range a.swaps() {
 		if w.bothWays() {
 			x, y := w.forth.score(), w.back.score()
-			forth, back = append(forth, x), append(back, y)
-			counts[w.cluster].N++
-			counts[w.cluster].K += int(gather.One(x == y))
+			forth, back = append(forth, int8(2*x)), append(back, int8(2*y))
+			counts[w.cluster].add(x == y)
 		}
 	}
 	same := a.finding(analysis.WhatSame, analysis.Share, -1, "")
-	e, err := gather.Share(counts, a.Options.Level)
+	e, err := a.share(counts)
 	if err != nil {
 		return err
 	}

@@ -206,7 +206,7 @@ func (a *arena) record(entrant int) *analysis.Record {
 // tie, which is no win.
 func (a *arena) correctedWins(entrant int, field string) (*analysis.Finding, error) {
 	f := a.finding(analysis.WhatCorrected, analysis.Share, entrant, field)
-	counts := make([]stats.Count, a.clusters)
+	counts := a.counts()
 	var r analysis.Record
 	for w := range a.swaps() {
 		if !w.bothWays() || int(w.low) != entrant && int(w.high) != entrant {
@@ -220,10 +220,9 @@ func (a *arena) correctedWins(entrant int, field string) (*analysis.Finding, err
 			score = 1 - score
 		}
 		r.Count(score)
-		counts[w.cluster].N++
-		counts[w.cluster].K += int(gather.One(score == 1))
+		counts[w.cluster].add(score == 1)
 	}
-	e, err := gather.Share(counts, a.Options.Level)
+	e, err := a.share(counts)
 	if err != nil {
 		return nil, err
 	}

@@ -127,10 +127,16 @@ func TestNamesAreNumberedOnce(t *testing.T) {
 		t.Errorf("%d names, %v", n.Len(), ok)
 	}
 	for i := range many {
+		if i%1000 == 0 {
+			if n.Rest(); n.Of(text(i+1)) != uint32(i+1) || n.Len() != many {
+				t.Fatalf("after a rest %q has number %d of %d", text(i+1), n.Of(text(i+1)), n.Len())
+			}
+		}
 		if got, ok := n.Find(text(i)); !ok || got != uint32(i) || n.Text(got) != text(i) {
 			t.Fatalf("%q has number %d, %v, %q", text(i), got, ok, n.Text(got))
 		}
 	}
+	n.Rest()
 	if got, ok := n.Within([]byte(""), many+1); !ok || n.Text(got) != "" || n.Of("") != got {
 		t.Errorf("an empty name has number %d, %v", got, ok)
 	}

@@ -14,7 +14,7 @@ type Names struct {
 	blocks []string // texts of block numbers each, end to end
 	last   strings.Builder
 	ends   []uint32 // of each text within its block
-	slots  []uint32 // open addressing by hash: number plus 1, 0 for none
+	slots  []uint32 // open addressing by hash: number plus 1, 0 for none; none at all while it rests
 	seed   maphash.Seed
 
 	ranks [orders][]uint32 // places by each order; of some of the texts, if more came since
@@ -48,7 +48,7 @@ func (n *Names) Text(i uint32) string {
 
 // Find returns the number of a text that may have none.
 func (n *Names) Find(text string) (uint32, bool) {
-	if len(n.slots) == 0 {
+	if n.wake(); len(n.slots) == 0 {
 		return 0, false
 	}
 	i := n.slots[n.slot(text)]
@@ -71,7 +71,7 @@ func (n *Names) OfBytes(text []byte) uint32 {
 
 // Within returns the number of a text in bytes, where it has one or there are fewer than so many.
 func (n *Names) Within(text []byte, most int) (uint32, bool) {
-	if len(n.slots) > 0 {
+	if n.wake(); len(n.slots) > 0 {
 		if i := n.slots[n.slotOfBytes(text)]; i > 0 {
 			return i - 1, true
 		}
@@ -96,6 +96,21 @@ func (n *Names) add(text string) uint32 {
 	}
 	n.slots[n.slot(text)] = i + 1
 	return i
+}
+
+// Rest gives back the memory that only looking texts up takes, until one is looked up again.
+func (n *Names) Rest() { n.slots = nil }
+
+// wake ends a rest.
+func (n *Names) wake() {
+	if len(n.slots) > 0 || n.Len() == 0 {
+		return
+	}
+	slots := 8
+	for 2*n.Len() > slots {
+		slots *= 2
+	}
+	n.rehash(slots)
 }
 
 // rehash makes a table of slots, a power of two, and enters all names.

@@ -207,6 +207,7 @@ func (b *Analyzer) Done(stage string) error {
 	if _, ok := b.done[stage]; ok {
 		return nil
 	}
+	b.known.Rest()
 	var all []doneTable
 	for _, e := range b.entries[stage] {
 		if v, ok := e.Collector.(*answers.Validity); ok && e.stage.Checked == nil {
