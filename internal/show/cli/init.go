@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,8 @@ func initCommand(w *shell.World) *cobra.Command {
 			return writeConverted(c.Context(), w, dir, t.from)
 		},
 	}
-	c.Flags().StringVar(&name, "example", examples.All()[0].Name, "which example")
+	name = examples.All()[0].Name
+	shell.Choice(c, &name, "example", named(examples.All(), func(e examples.Example) string { return e.Name }), "which example")
 	t.register(c)
 	return c
 }
@@ -63,14 +65,8 @@ func exampleList() string {
 }
 
 func writeExample(w *shell.World, dir, name string) error {
-	var names []string
-	for _, e := range examples.All() {
-		if e.Name == name {
-			return copyExample(w, dir, e.FS)
-		}
-		names = append(names, e.Name)
-	}
-	return shell.Usage(assay.Choices(name, names), "no example is called %q", name)
+	all := examples.All()
+	return copyExample(w, dir, all[slices.IndexFunc(all, func(e examples.Example) bool { return e.Name == name })].FS)
 }
 
 func copyExample(w *shell.World, dir string, from fs.FS) error {

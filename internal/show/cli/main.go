@@ -170,7 +170,12 @@ func flagError(c *cobra.Command, err error) error {
 			return shell.Usage(hint, "%s", err)
 		}
 	}
-	return shell.Usage(shell.HelpOf(c), "%s", flagTrouble(c, err))
+	hint := shell.HelpOf(c)
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) {
+		hint = cmp.Or(shell.Nearest(bad.GetFlag().Value, bad.GetValue()), hint)
+	}
+	return shell.Usage(hint, "%s", flagTrouble(c, err))
 }
 
 // otherLook names the commands for what people ask `assay status` for.

@@ -47,7 +47,8 @@ func batchCollectCommand(w *shell.World) *cobra.Command {
 	f.home.Register(c)
 	f.reach.RegisterPlace(c, "where to look for a job that was made elsewhere")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "the file to write; - for standard output (default: NAME.results.jsonl or .csv)")
-	c.Flags().StringVar(&f.format, "format", "provider", "provider, jsonl or csv")
+	f.format = "provider"
+	shell.Choice(c, &f.format, "format", []string{"provider", "jsonl", "csv"}, "provider, jsonl or csv")
 	c.Flags().BoolVar(&f.partial, "partial", false, "write what is there now")
 	c.Flags().BoolVar(&f.force, "force", false, "write over a file that is there")
 	c.Flags().BoolVar(&f.rehears, "rehearsal", false, "of a rehearsal")
@@ -55,9 +56,6 @@ func batchCollectCommand(w *shell.World) *cobra.Command {
 }
 
 func collectBatch(ctx context.Context, w *shell.World, args []string, f collectFlags) error {
-	if f.format != "provider" && f.format != "jsonl" && f.format != "csv" {
-		return shell.Usage("provider, jsonl or csv", "--format: there is no format %q", f.format)
-	}
 	f.home.Waits(w)
 	h, err := f.home.OpenHome(ctx, w, f.rehears)
 	if err != nil {

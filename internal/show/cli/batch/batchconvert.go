@@ -43,7 +43,7 @@ func batchConvertCommand(w *shell.World) *cobra.Command {
 	fl.StringArrayVar(&f.models, "model", nil, "what a model becomes, as FROM=TO (repeatable)")
 	fl.StringVar(&f.from, "from", "", "the provider that the file was made for (default: recognised from the lines)")
 	fl.StringVar(&f.model, "from-model", "", "the model it was made for, where the lines name none")
-	fl.StringVar(&f.api, "api", "", "chat or responses, where the provider has both")
+	shell.Choice(c, &f.api, "api", []string{"chat", "responses"}, "chat or responses, where the provider has both")
 	fl.IntVar(&f.maxTokens, "max-tokens", 0, "most output tokens of requests that set no limit")
 	fl.BoolVar(&f.drop, "drop", false, "leave parameters out that have no place there")
 	f.files.register(c)

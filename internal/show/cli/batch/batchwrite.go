@@ -73,7 +73,7 @@ type laneFlags struct {
 
 func (f *laneFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.api, "api", "", "chat or responses, where the provider has both")
+	shell.Choice(c, &f.api, "api", []string{"chat", "responses"}, "chat or responses, where the provider has both")
 	fl.Float64Var(&f.temperature, "temperature", 0, "sampling temperature")
 	fl.Float64Var(&f.topP, "top-p", 0, "nucleus sampling")
 	fl.IntVar(&f.topK, "top-k", 0, "sampling among the k likeliest")

@@ -68,7 +68,7 @@ func Import(w *shell.World) *cobra.Command {
 		},
 	}
 	f.home.Register(c)
-	c.Flags().StringVar(&f.format, "format", "", strings.Join(importNames(), ", "))
+	shell.Choice(c, &f.format, "format", importNames(), strings.Join(importNames(), ", "))
 	c.Flags().StringVar(&f.out, "out", "", "the folder of the study to write (default: imported-NAME)")
 	c.Flags().StringVar(&f.study, "study", "", "the study's name (default: from the folder)")
 	c.Flags().StringVar(&f.run, "run", "",
@@ -227,11 +227,7 @@ func (f importFlags) reader() (export.Format, error) {
 	if f.format == "" {
 		return export.Format{}, shell.Usage(assay.ThereAre(names), "--format is missing")
 	}
-	i := slices.Index(names, f.format)
-	if i < 0 {
-		return export.Format{}, shell.Usage(assay.Choices(f.format, names), "no format is called %q", f.format)
-	}
-	return all[i], nil
+	return all[slices.Index(names, f.format)], nil
 }
 
 // studyNameOf makes a study's name out of the name of a file or folder.

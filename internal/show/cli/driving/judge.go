@@ -32,7 +32,7 @@ type judgeFlags struct {
 	judges   []string
 	trait    string
 	order    string
-	mode     string
+	mode     assay.Mode
 	yes      bool
 	rehearse bool
 	anew     bool
@@ -63,8 +63,9 @@ func Judge(w *shell.World) *cobra.Command {
 	c.Flags().StringSliceVar(&f.judges, "judge", nil, "the model that judges, as PROVIDER/MODEL (repeatable)")
 	c.Flags().StringVar(&f.trait, "trait", "overall_quality",
 		"the respect in which they are compared; assay list prompts lists them")
-	c.Flags().StringVar(&f.order, "order", bothOrders, "both, or as-given: A is shown first, and the judge is asked once")
-	c.Flags().StringVar(&f.mode, "mode", string(assay.ModeLive), "live, or batch: cheaper, and hours later")
+	f.order, f.mode = bothOrders, assay.ModeLive
+	shell.Choice(c, &f.order, "order", []string{bothOrders, "as-given"}, "both, or as-given: A is shown first, and the judge is asked once")
+	shell.Choice(c, &f.mode, "mode", []assay.Mode{assay.ModeLive, assay.ModeBatch}, "live, or batch: cheaper, and hours later")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "ask the built-in simulator: no key, no cost, and no real verdict")
 	c.Flags().BoolVar(&f.anew, "new", false, "ask everything again")
@@ -146,10 +147,6 @@ func (f judgeFlags) check() error {
 	case !slices.Contains(traits, f.trait):
 		return shell.Usage(shell.NearOrAll(f.trait, traits)+"; a trait of your own needs a study: docs/compare-texts.md",
 			"--trait: there is no trait %q", f.trait)
-	case f.order != bothOrders && f.order != "as-given":
-		return shell.Usage("both or as-given", "--order: %q is no order", f.order)
-	case f.mode != string(assay.ModeLive) && f.mode != string(assay.ModeBatch):
-		return shell.Usage("live or batch", "--mode: %q is no mode", f.mode)
 	}
 	for i, name := range f.judges {
 		if provider, model, ok := strings.Cut(name, "/"); !ok || provider == "" || model == "" {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +33,8 @@ func agreeCommand(w *shell.World) *cobra.Command {
 		Args: shell.Args("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return runAgree(w, args[0], f) },
 	}
-	c.Flags().StringVar((*string)(&f.level), "level", string(tables.Nominal),
+	f.level = tables.Nominal
+	shell.Choice(c, &f.level, "level", tables.Measurements(),
 		"of labels, for Krippendorff's alpha: nominal, ordinal, interval or ratio")
 	c.Flags().StringVar(&f.cluster, "cluster", "",
 		"errors are by the clusters of this column, such as the topic")
@@ -44,9 +44,6 @@ func agreeCommand(w *shell.World) *cobra.Command {
 }
 
 func runAgree(w *shell.World, name string, f agreeFlags) error {
-	if !slices.Contains(tables.Measurements(), f.level) {
-		return shell.Usage(assay.ThereAre(tables.Measurements()), "--level: no level is called %q", f.level)
-	}
 	if err := f.columns.check("item", "rater", "label"); err != nil {
 		return err
 	}

@@ -52,8 +52,8 @@ func rankCommand(w *shell.World) *cobra.Command {
 			return runRank(w, args[0], f)
 		},
 	}
-	c.Flags().StringVar((*string)(&f.method), "method", string(tables.BradleyTerry),
-		"bt (Bradley-Terry), davidson (with ties), elo or winrate")
+	f.method = tables.BradleyTerry
+	shell.Choice(c, &f.method, "method", tables.Methods(), "bt (Bradley-Terry), davidson (with ties), elo or winrate")
 	c.Flags().BoolVar(&f.order, "order-effect", false, "estimate the advantage of being shown first (bt, davidson)")
 	c.Flags().Float64Var(&f.ridge, "ridge", 0, "penalty L/2 times the sum of squared scores (bt, davidson)")
 	c.Flags().BoolVar(&f.firth, "firth", false, "Jeffreys' penalty (bt): less bias, finite scores")
@@ -72,9 +72,6 @@ func rankCommand(w *shell.World) *cobra.Command {
 
 // check finds flags that do not go together.
 func (f *rankFlags) check(c *cobra.Command) error {
-	if !slices.Contains(tables.Methods(), f.method) {
-		return shell.Usage(assay.ThereAre(tables.Methods()), "--method: no method is called %q", f.method)
-	}
 	scores, all := []tables.Method{tables.BradleyTerry, tables.Davidson},
 		[]tables.Method{tables.BradleyTerry, tables.Davidson, tables.WinRate}
 	for flag, of := range map[string][]tables.Method{

@@ -39,7 +39,9 @@ func rateCommand(w *shell.World) *cobra.Command {
 	}
 	c.Flags().StringSliceVar(&f.yes, "yes", nil, "words that are yes")
 	c.Flags().StringSliceVar(&f.no, "no", nil, "words that are no")
-	c.Flags().StringVar(&f.other, "other", "problem", "what becomes of words that are neither: problem, or exclude (counted as missing)")
+	f.other = "problem"
+	shell.Choice(c, &f.other, "other", []string{"problem", "exclude"},
+		"what becomes of words that are neither: problem, or exclude (counted as missing)")
 	c.Flags().StringSliceVar(&f.by, "by", nil, "count apart by these columns")
 	c.Flags().StringVar(&f.cluster, "cluster", "",
 		"errors are by the clusters of this column, such as the topic")
@@ -50,12 +52,8 @@ func rateCommand(w *shell.World) *cobra.Command {
 
 func (f *rateFlags) words() (tables.Words, error) {
 	w := tables.Words{Yes: f.yes, No: f.no}
-	switch f.other {
-	case "exclude":
+	if f.other == "exclude" {
 		w.Other = tables.OtherIsMissing
-	case "problem":
-	default:
-		return w, shell.Usage("choose problem or exclude", "--other: nothing is called %q", f.other)
 	}
 	if len(f.no) > 0 && len(f.yes) == 0 {
 		return w, shell.Usage("", "--no needs --yes too")

@@ -47,7 +47,7 @@ func Export(w *shell.World) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return runExport(c.Context(), w, args, f) },
 	}
 	f.home.Register(c)
-	c.Flags().StringVar(&f.format, "format", "", strings.Join(formatNames(), ", "))
+	shell.Choice(c, &f.format, "format", formatNames(), strings.Join(formatNames(), ", "))
 	c.Flags().StringVar(&f.out, "out", "", "the folder to write, or a file that ends in .csv, .jsonl or .parquet")
 	c.Flags().StringVar(&f.study, "study", "", "all runs of this study")
 	c.Flags().BoolVar(&f.all, "all", false, "all runs")
@@ -80,12 +80,9 @@ func formatNames() []string {
 }
 
 func runExport(ctx context.Context, w *shell.World, refs []string, f exportFlags) error {
-	names := formatNames()
 	switch {
 	case f.format == "":
-		return shell.Usage(assay.ThereAre(names), "--format is missing")
-	case !slices.Contains(names, f.format):
-		return shell.Usage(assay.Choices(f.format, names), "no format is called %q", f.format)
+		return shell.Usage(assay.ThereAre(formatNames()), "--format is missing")
 	case f.out == "":
 		return shell.Usage("a folder, such as --out results", "--out is missing")
 	case (f.all || f.study != "") && len(refs) > 0, f.all && f.study != "":

@@ -64,7 +64,8 @@ func Label(w *shell.World) *cobra.Command {
 	c.Flags().StringVar(&f.want, "for", "", "label until rates are known within so many points")
 	c.Flags().StringVar(&f.apart, "apart", "", "label until lanes that differ by so many points can be told apart")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
-	c.Flags().StringVar(&f.choose, "choose", chooseDrawn,
+	f.choose = chooseDrawn
+	shell.Choice(c, &f.choose, "choose", []string{chooseDrawn, chooseBalanced, chooseUncertain},
 		"of pairs: drawn (at random), balanced (least compared lanes first) or uncertain (not clear yet)")
 	c.Flags().IntVar(&f.raters, "raters", 0, "so many people are asked about each single answer")
 	c.Flags().BoolVar(&f.adjudicate, "adjudicate", false, "decide where other people differ")
@@ -163,8 +164,6 @@ func (q *labelling) byDoubt(ctx context.Context, h *shell.Home, run store.Run, s
 	case choose == chooseBalanced:
 		q.balanced = true
 		return nil
-	case choose != chooseUncertain:
-		return shell.Usage(assay.ThereAre([]string{chooseDrawn, chooseBalanced, chooseUncertain}), "--choose: nothing is called %q", choose)
 	case !q.panel.Pairs():
 		return shell.Usage("", "--choose uncertain is for pairs: stage %s judges single answers", stage)
 	}

@@ -48,19 +48,16 @@ func Report(w *shell.World) *cobra.Command {
 	}
 	f.home.Register(c)
 	c.Flags().StringVar(&f.out, "out", "", "the file to write (default: report.html or report.md)")
-	c.Flags().StringVar(&f.format, "format", "html", "html or md")
+	f.format = "html"
+	shell.Choice(c, &f.format, "format", []string{"html", "md"}, "html or md")
 	c.Flags().IntVar(&f.examples, "examples", 6, "how many conversations with their verdicts; 0: none")
 	return c
 }
 
 func runReport(ctx context.Context, w *shell.World, ref string, f reportFlags) error {
 	write := pages.HTML
-	switch f.format {
-	case "html":
-	case "md":
+	if f.format == "md" {
 		write = pages.Markdown
-	default:
-		return shell.Usage("choose html or md", "--format: no format is called %q", f.format)
 	}
 	if f.examples < 0 || f.examples > maxExamples {
 		return shell.Usage("", "--examples needs a number from 0 to %d", maxExamples)

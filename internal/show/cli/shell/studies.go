@@ -156,17 +156,8 @@ func (f *ScopeFlags) RegisterScope(c *cobra.Command) {
 	f.asked = flags.Changed
 	flags.StringVar(&f.Rows, "rows", "", "only these rows of each input that is asked, such as 1-100")
 	flags.IntVar(&f.Repeats, "repeats", 0, "how often every question is asked")
-	flags.StringVar(&f.mode, "mode", "",
-		"batch, live, batch-else-live or flex, over what the study says")
+	Choice(c, &f.mode, "mode", assay.Modes(), "batch, live, batch-else-live or flex, over what the study says")
 	flags.BoolVar(&f.NoCache, "no-prompt-cache", false, "no cache marks on shared contexts")
-}
-
-// travel returns how everything is to travel; empty: as the study writes.
-func (f *ScopeFlags) travel() (assay.Mode, error) {
-	if f.mode == "" || slices.Contains(assay.Modes(), f.mode) {
-		return assay.Mode(f.mode), nil
-	}
-	return "", Usage(assay.DidYouMean(f.mode, assay.Modes()), "--mode: want batch, live, batch-else-live or flex, got %q", f.mode)
 }
 
 // Apply has a study read as the flags ask.
@@ -176,8 +167,8 @@ func (f *ScopeFlags) Apply(w *World, name string, study *StudyFlags) error {
 		return err
 	}
 	study.Set = append(study.Set, sets...)
-	study.Mode, err = f.travel()
-	return err
+	study.Mode = assay.Mode(f.mode)
+	return nil
 }
 
 // sets returns the flags as paths of the study.

@@ -21,7 +21,6 @@ type runsFlags struct {
 	listFlags
 	filter runs.Filter
 	states []string
-	sort   string
 }
 
 // Runs makes the command `assay runs`.
@@ -45,10 +44,11 @@ func Runs(w *shell.World) *cobra.Command {
 	}
 	f.register(c, "runs")
 	c.Flags().StringVar(&f.filter.Study, "study", "", "only runs of this study, or batch file")
-	c.Flags().StringVar((*string)(&f.filter.Kind), "kind", "", "only runs of a study, or of a batch file (batch)")
+	shell.Choice(c, &f.filter.Kind, "kind", []runs.Kind{runs.KindStudy, runs.KindBatch}, "only runs of a study, or of a batch file (batch)")
 	c.Flags().StringSliceVar(&f.states, "state", nil, "only runs in these states; open: all that are not closed")
 	c.Flags().StringVar(&f.filter.By, "by", "", "only runs that this person began")
-	c.Flags().StringVar(&f.sort, "sort", string(runs.SortNewest), "newest, oldest, study, state (urgent first), leader, size or cost")
+	f.filter.Sort = runs.SortNewest
+	shell.Choice(c, &f.filter.Sort, "sort", runs.Sorts(), "newest, oldest, study, state (urgent first), leader, size or cost")
 	c.Flags().StringVar(&f.filter.Note, "note", "", "only runs with this text in their note")
 	return c
 }
@@ -60,12 +60,6 @@ func (f *runsFlags) check() error {
 			return shell.Usage(assay.Choices(state, known), "--state: no state is called %q", s)
 		}
 		f.filter.States = append(f.filter.States, state)
-	}
-	if f.filter.Sort = runs.Sort(f.sort); !slices.Contains(runs.Sorts(), f.filter.Sort) {
-		return shell.Usage(assay.Choices(f.filter.Sort, runs.Sorts()), "--sort: no order is called %q", f.sort)
-	}
-	if kinds := []runs.Kind{runs.KindStudy, runs.KindBatch}; f.filter.Kind != "" && !slices.Contains(kinds, f.filter.Kind) {
-		return shell.Usage(assay.Choices(f.filter.Kind, kinds), "--kind: no kind is called %q", f.filter.Kind)
 	}
 	return nil
 }
