@@ -31,12 +31,12 @@ func (s *Pages) ItemFacts(ctx context.Context, run int64, f store.FactsAsked) it
 	if f.Whole {
 		rare = ``
 	}
-	text := `SELECT item, kind, name, packed, label, score FROM (
-		SELECT id AS item, 0 AS kind, '' AS name, CAST(ord AS TEXT) AS packed, '' AS label, CAST(NULL AS DOUBLE PRECISION) AS score
+	text := `SELECT item, kind, name, packed, score FROM (
+		SELECT id AS item, 0 AS kind, '' AS name, CAST(ord AS TEXT) AS packed, CAST(NULL AS DOUBLE PRECISION) AS score
 			FROM items WHERE run_no = $1 AND input = $2
-		UNION ALL SELECT item, 1, stage, ` + packedColumns + `, COALESCE(label, ''), score
+		UNION ALL SELECT item, 1, stage, ` + packedColumns + `, score
 			FROM verdicts WHERE run_no = $1 AND stage IN (` + list(f.Judging) + `) AND stale = 0
-		UNION ALL SELECT a.item, 2, g.lane, o.ending, '', NULL FROM segments g JOIN outcomes o ON o.segment_no = g.no
+		UNION ALL SELECT a.item, 2, g.lane, o.ending, NULL FROM segments g JOIN outcomes o ON o.segment_no = g.no
 			JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord
 			WHERE g.run_no = $1 AND g.stage IN (` + list(f.Asking) + `) AND o.stands = 1` + rare + `
 		) AS facts ORDER BY ` + s.db.Bytewise(`item`) + `, kind`
@@ -47,9 +47,9 @@ func (s *Pages) ItemFacts(ctx context.Context, run int64, f store.FactsAsked) it
 func scanItemFact(ctx context.Context, d *db.DB, rows *sql.Rows, run int64) (store.ItemFact, error) {
 	f := store.ItemFact{Ord: -1}
 	var kind int
-	var name, packed, label string
+	var name, packed string
 	var score sql.NullFloat64
-	err := rows.Scan(&f.Item, &kind, &name, &packed, &label, &score)
+	err := rows.Scan(&f.Item, &kind, &name, &packed, &score)
 	switch {
 	case err != nil:
 	case kind == 0:
@@ -59,7 +59,7 @@ func scanItemFact(ctx context.Context, d *db.DB, rows *sql.Rows, run int64) (sto
 		if score.Valid {
 			v.Score = &score.Float64
 		}
-		err = unpackVerdict(ctx, d, &v, packed, label)
+		err = unpackVerdict(ctx, d, &v, packed)
 		f.Verdict = &v
 	default:
 		f.Lane, f.Ending = name, assay.Ending(packed)

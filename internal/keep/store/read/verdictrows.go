@@ -28,29 +28,28 @@ func (s *Reader) VerdictRows(ctx context.Context, run int64, stage string, subje
 		run, stage, packMark)
 }
 
-// verdictRowColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short
-// comes as one text, numbers first, with a mark between any two.
-var verdictRowColumns = `SELECT ` + packedColumns + `, item,
-	COALESCE(label, ''), score`
+// verdictRowColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. All but a
+// number that is not whole comes as one text, numbers first, with a mark between any two.
+var verdictRowColumns = `SELECT ` + packedColumns + `, score`
 
-// packedAt are the coordinates that come in the one text: the caller knows the others.
+// packedAt are the coordinates that come in the one text: the caller knows the stage.
 var (
-	packedAt      = verdictAt.But("stage", "item")
-	packedColumns = `concat_ws($3, no, COALESCE(segment_no, 0), second_try, state, fallback, ` + packedAt.Columns("") + `)`
+	packedAt      = verdictAt.But("stage")
+	packedColumns = `concat_ws($3, no, COALESCE(segment_no, 0), second_try, state, fallback, COALESCE(label, ''), ` + packedAt.Columns("") + `)`
 )
 
 const (
 	packMark    = "\x1f"
-	packedFirst = 5 // parts before the coordinates
+	packedFirst = 6 // parts before the coordinates
 )
 
 func scanVerdictRow(ctx context.Context, d *db.DB, rows *sql.Rows, run int64, stage string,
 	subjects store.Subjects) (store.Verdict, error) {
 	v := store.Verdict{Run: run, At: assay.Coordinates{Stage: stage}}
-	var packed, label string
+	var packed string
 	var score sql.NullFloat64
 	var subject, against []byte
-	into := []any{&packed, &v.At.Item, &label, &score}
+	into := []any{&packed, &score}
 	if subjects == store.WithSubjects {
 		into = append(into, &subject, &against)
 	}
@@ -62,12 +61,12 @@ func scanVerdictRow(ctx context.Context, d *db.DB, rows *sql.Rows, run int64, st
 	if score.Valid {
 		v.Score = &score.Float64
 	}
-	err := unpackVerdict(ctx, d, &v, packed, label)
+	err := unpackVerdict(ctx, d, &v, packed)
 	return v, err
 }
 
 // unpackVerdict fills in what came as one text. Where a name has the mark in it, the whole verdict is read instead.
-func unpackVerdict(ctx context.Context, d *db.DB, v *store.Verdict, packed, label string) error {
+func unpackVerdict(ctx context.Context, d *db.DB, v *store.Verdict, packed string) error {
 	number, rest, _ := strings.Cut(packed, packMark)
 	no, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
@@ -77,7 +76,7 @@ func unpackVerdict(ctx context.Context, d *db.DB, v *store.Verdict, packed, labe
 		*v, err = verdict(ctx, d, no)
 		return err
 	}
-	v.No, v.Label = no, label
+	v.No = no
 	return unpacked(v, rest)
 }
 
@@ -94,7 +93,7 @@ func unpacked(v *store.Verdict, rest string) error {
 	if v.Again, err = strconv.Atoi(next()); err != nil {
 		return fmt.Errorf("verdict %d: its try: %w", v.No, err)
 	}
-	v.State, v.By = assay.VerdictState(next()), next()
+	v.State, v.By, v.Label = assay.VerdictState(next()), next(), next()
 	for i := range packedAt {
 		if err := packedAt[i].Set(&v.At, next()); err != nil {
 			return fmt.Errorf("verdict %d: its place: %w", v.No, err)

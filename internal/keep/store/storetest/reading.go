@@ -111,12 +111,13 @@ func said(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		score, subject, other := 0.1, b.attempt(0, 1).Key, b.attempt(0, 2).Key
 		want := []store.Verdict{
-			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f1", Source: "answers", Lane: "gpt", Against: "opus", Template: "a/b/c",
+			{At: assay.Coordinates{Stage: "arena", Item: "q1", Source: "answers", Lane: "gpt", Against: "opus", Template: "a/b/c",
 				Turn: 2, Branch: "doubt", Draw: 3, Judge: "judge", Prompt: "p/1", Trait: "wit", Vote: 4}, Subject: subject, Against: other,
-				State: assay.VerdictValid, Label: "a\x1f", Score: &score, Segment: 1},
+				State: assay.VerdictValid, Label: "a b", Score: &score, Segment: 1},
 			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: assay.VerdictExcluded},
-			{At: assay.Coordinates{Stage: "arena", Item: "q3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"},
-				State: assay.VerdictValid, Score: &score},
+			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"},
+				State: assay.VerdictValid, Label: "a\x1f", Score: &score},
+			{At: assay.Coordinates{Stage: "arena", Item: "q4", Lane: "gpt"}, State: assay.VerdictValid, Label: "\x1f", Again: 1, By: "other"},
 		}
 		for i := range want {
 			want[i].Run = b.run.No
@@ -124,7 +125,7 @@ func said(t *testing.T, fresh Fresh) {
 		_, err := b.s.Runs.AddVerdicts(b.ctx,
 			append(want, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other"}, State: assay.VerdictMissing}))
 		b.ok(err)
-		want[2].Fields = "{}" // a name with the mark in it: the whole verdict was read
+		want[2].Fields, want[3].Fields = "{}", "{}" // a name with the mark in it: the whole verdict was read
 		for subjects, want := range map[store.Subjects][]store.Verdict{store.WithSubjects: want, store.WithoutSubjects: without(want)} {
 			var got []store.Verdict
 			for v, err := range b.s.Reader.VerdictRows(b.ctx, b.run.No, "arena", subjects) {
