@@ -117,7 +117,7 @@ func said(t *testing.T, fresh Fresh) {
 			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: assay.VerdictExcluded},
 			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"},
 				State: assay.VerdictValid, Label: "a\x1f", Score: &score},
-			{At: assay.Coordinates{Stage: "arena", Item: "q4", Lane: "gpt"}, State: assay.VerdictValid, Label: "\x1f", Again: 1, By: "other"},
+			{At: assay.Coordinates{Stage: "arena", Item: "q4", Lane: "gpt"}, State: assay.VerdictValid, Label: "\x1f", Again: 1, By: "b"},
 		}
 		for i := range want {
 			want[i].Run = b.run.No
