@@ -224,6 +224,32 @@ func TestJudgesReadLinesAndWholeConversations(t *testing.T) {
 	}
 }
 
+func TestAJudgeWhoseWordsAreWeighedFindsThemHoweverTheyAreListed(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[string]string{
+		"Reply 0, 1, 2 or 3 and nothing else.":                                  "0 1 2 3",
+		"Is this answer good or bad? Reply with \"yes\" or \"no\".":             "yes no",
+		"Reply with a yes or a no.":                                             "yes no",
+		"Rate it from 1 (poor) to 5 (great). Only the number.":                  "1 2 3 4 5",
+		"Score it between 1 and 3; 1 is wrong or empty.":                        "1 2 3",
+		"Score 0-2: 0 wrong or beside the point, 2 right. Write one digit.":     "0 1 2",
+		"Grade: A, B, C, or D":                                                  "A B C D",
+		"Is it correct? (yes/no)":                                               "yes no",
+		"Give one of **good**|**fair**|**poor** as your answer, and stop there": "good fair poor",
+		"Answer -1 to 1":      "-1 0 1",
+		"How good is it?":     "",
+		"Rate it from 5 to 1": "",
+	} {
+		f, ok := readForm(&Question{Weigh: true}, asked)
+		if ok != (want != "") || ok && (strings.Join(f.options, " ") != want || !f.alone) {
+			t.Errorf("%q: %v, %+v, want %s", asked, ok, f, want)
+		}
+		if _, ok := readForm(&Question{}, asked); ok {
+			t.Errorf("%q: a form, and words are not weighed", asked)
+		}
+	}
+}
+
 func TestJudgesKnowAnswersOfModelsWithoutFences(t *testing.T) {
 	t.Parallel()
 	ask := func(text string) string {

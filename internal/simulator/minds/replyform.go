@@ -25,8 +25,18 @@ var (
 	tagForm   = regexp.MustCompile(`<([A-Za-z]\w*)>\s*(\w[\w ./-]*?)\s*</([A-Za-z]\w*)>`)
 	lineForm  = regexp.MustCompile(`\b([A-Za-z]\w*):[ \t]*([\w/]+(?:[ \t]*\|[ \t]*[\w/]+)+)`)
 	aloneForm = regexp.MustCompile(`(?i)\bone (?:word|letter|number|label)[,:]? ((?:[\w-]+, )*[\w-]+,? or [\w-]+)`)
+	listForm  = regexp.MustCompile(listText)
+	saidForm  = regexp.MustCompile(`(?i)\b(?:reply|answer|respond|say|write|return|output|print|give|choose|rate|score|grade)\b[^.!?\n]*?(` +
+		listText + `)`)
+	rangeForm = regexp.MustCompile(`^(-?\d+)(?: \([^)\n]*\))? ?(?:to|and|-|–) ?(-?\d+)$`)
 	scaleForm = regexp.MustCompile(`from (-?\d+(?:\.\d+)?)(?: \([^)\n]*\))? to (-?\d+(?:\.\d+)?)`)
 )
+
+// listText is a list of options: some words with an "or" before the last, or with strokes between them, or a range of whole numbers.
+const listText = `(?:[\w-]+, ?)*[\w-]+,? or (?:an? )?[\w-]+|\b[\w-]+(?:[/|][\w-]+)+|-?\d+(?: \([^)\n]*\))? ?(?:to|and|-|–) ?-?\d+\b`
+
+// mostInRange is how many numbers a range of options has at most.
+const mostInRange = 100
 
 // readForm finds out how a judge is asked to reply: by the request's own schema, or by the instructions, those of the
 // message before those of the system.
@@ -36,7 +46,7 @@ func readForm(q *Question, rest string) (*replyForm, bool) {
 		return f, true
 	}
 	for _, text := range []string{rest, q.System} {
-		if f.readTags(text) || f.readLine(text) || f.readWord(text) {
+		if f.readTags(text) || f.readLine(text) || f.readWord(text) || q.Weigh && f.readList(text) {
 			return f, true
 		}
 		if f.schema = schemaInWords(text); f.schema != nil {
@@ -103,6 +113,29 @@ func (f *replyForm) readWord(text string) bool {
 	f.options = strings.FieldsFunc(strings.Replace(m[1], " or ", ", ", 1), func(c rune) bool { return c == ',' || c == ' ' })
 	f.alone = true
 	return true
+}
+
+// readList finds "yes or no", "A/B/C" or "1 to 5", best where it follows what is to be done: words that are weighed stand alone.
+func (f *replyForm) readList(text string) bool {
+	text = strings.NewReplacer(`"`, "", `'`, "", "`", "", "*", "", "“", "", "”", "").Replace(text)
+	list := ""
+	if said := saidForm.FindAllStringSubmatch(text, -1); len(said) > 0 {
+		list = said[len(said)-1][1]
+	} else if all := listForm.FindAllString(text, -1); len(all) > 0 {
+		list = all[len(all)-1]
+	}
+	if ends := rangeForm.FindStringSubmatch(list); ends != nil {
+		low, _ := strconv.Atoi(ends[1])
+		high, _ := strconv.Atoi(ends[2])
+		for n := low; n <= min(high, low+mostInRange); n++ {
+			f.options = append(f.options, strconv.Itoa(n))
+		}
+	} else {
+		list = strings.NewReplacer(" or an ", ",", " or a ", ",", " or ", ",").Replace(list)
+		f.options = strings.FieldsFunc(list, func(c rune) bool { return strings.ContainsRune(", /|", c) })
+	}
+	f.alone = len(f.options) > 1
+	return f.alone
 }
 
 // choices lists everything among which the reply chooses.
