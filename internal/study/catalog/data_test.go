@@ -122,6 +122,23 @@ func TestEveryModelHasAFamilyADateAndASource(t *testing.T) {
 	}
 }
 
+// Who copied OpenAI's chat API names the usual tier in its replies as OpenAI does, whether or not one may be asked for.
+func TestTheUsualTierOfAChatAPICountsAtTheUsualPrice(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	for _, v := range catalog.Default().Vendors() {
+		if v.DefaultAPI != "chat" || v.KeyOptional || v.BaseURL == "" || len(v.ServiceTiers) > 0 {
+			continue // local servers bill nobody
+		}
+		if seen++; v.Tiers["default"] != "live" {
+			t.Errorf("%s: a reply in tier \"default\" counts as %q", v.Name, v.Tiers["default"])
+		}
+	}
+	if seen < 8 {
+		t.Errorf("only %d vendors", seen)
+	}
+}
+
 func TestEveryNameOfAKnownModelMatchesItsOwnFamily(t *testing.T) {
 	t.Parallel()
 	c := catalog.Default()
