@@ -69,17 +69,28 @@ func helpCommand(w *shell.World, root *cobra.Command) *cobra.Command {
 
 const deletes = "no command deletes what was paid for: leave a run be, or delete the folder of its home"
 
+const (
+	writes      = "assay init writes a study, assay list schema prints every key that it may have"
+	examplesAre = "assay init --example NAME writes one, assay help init lists them"
+	rehearses   = "assay plan shows what would be sent, assay run --rehearse plays it against the simulator"
+)
+
 // otherWords are words that people type for commands with other names.
 var otherWords = map[string]string{
-	"collect": "assay resume --once fetches what is ready now",
-	"ls":      "assay runs lists the runs",
-	"cost":    "assay spend shows what was paid, assay plan what a study will cost",
-	"price":   "assay list prices lists prices, assay plan what a study will cost",
-	"watch":   "assay status --watch",
-	"diff":    "assay compare RUN1 RUN2",
-	"drift":   "assay trend STUDY", "history": "assay trend STUDY",
+	"collect": "assay resume --once fetches what is ready now", "download": "assay resume --once fetches what is ready now",
+	"continue": "assay resume", "pause": "assay tune RUN --pause LANE sends nothing new in a lane", "answers": "assay results",
+	"ls":    "assay runs lists the runs",
+	"cost":  "assay spend shows what was paid, assay plan what a study will cost",
+	"price": "assay list prices lists prices, assay plan what a study will cost",
+	"watch": "assay status --watch",
+	"diff":  "assay compare RUN1 RUN2",
+	"drift": "assay trend STUDY", "history": "assay trend STUDY",
 	"keys": "assay list keys", "models": "assay list models", "prices": "assay list prices", "prompts": "assay list prompts",
 	"schema": "assay list schema",
+	"study":  writes, "config": writes, "example": examplesAre, "examples": examplesAre,
+	"rubric": "assay list prompts", "rubrics": "assay list prompts", "providers": "assay list keys",
+	"login":  "keys come from the environment: assay list keys names the variables",
+	"doctor": "assay check STUDY lists what is wrong, assay list keys shows which keys are set",
 	"rank":   "assay table rank FILE", "rate": "assay table rate FILE", "agree": "assay table agree FILE",
 	"verdicts": "assay import --format labels FILE takes labels in, assay results --judge NAME shows those of a judge",
 	"stop":     "assay cancel ends a run",
@@ -90,7 +101,7 @@ var otherWords = map[string]string{
 	"open":    "assay view opens the dashboard, assay report RUN writes one file with all of it",
 	"logs":    "assay status RUN shows how far a run is, assay errors RUN what failed",
 	"serve":   "assay view opens the dashboard, assay gateway serves an API for other programs",
-	"dry-run": "assay plan shows what would be sent, assay run --rehearse plays it against the simulator",
+	"dry-run": rehearses, "rehearse": rehearses, "simulate": rehearses,
 	"analyze": "assay analyse",
 	"eval":    "assay run begins a study",
 	"start":   "assay run begins a study",
