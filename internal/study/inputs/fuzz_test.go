@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/assay/csvtext"
 	"assay/internal/assay/jsontext"
 )
 
@@ -73,7 +74,7 @@ func FuzzLines(f *testing.F) {
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{
 		"", "a,b\n1,2\n", "a\n\"x\ny\"\n", "a,b\n\"x\"\"y\",z\r\n", "a\n\"open\n", "a,a\n", ",b\n1,2", "a\n\n\n1\n", "a\"b\nc\"d\n",
-		"id\nx\nX\nx\n", "a\n\"b\"c\n", "\"a\nb\"\nc\n",
+		"id\nx\nX\nx\n", "a\n\"b\"c\n", "\"a\nb\"\nc\n", "\t\n0", "a;b\n1;2\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -101,6 +102,7 @@ func csvByStandard(data []byte) ([]map[string]any, bool) {
 		return nil, false
 	}
 	r := csv.NewReader(bytes.NewReader(data))
+	r.Comma = rune(csvtext.Separator(csvtext.NewReader(bytes.NewReader(data))))
 	heading, err := r.Read()
 	if err != nil {
 		return nil, false
