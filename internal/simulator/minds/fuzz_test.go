@@ -16,7 +16,7 @@ func FuzzJudges(f *testing.F) {
 	for _, ask := range []string{
 		"<T>A</T> or <T>B</T>", "Model: A|B|equal", `{"score": 0, 1 or 2, "l": "no_flip", "soft_flip" or "explicit_flip"}`,
 		`{"c": true or false, "p": a number from 0 (x) to 1}`, `{"a`, `{"a": "b|c"}{`, "", "from 5 to 1e999", "[[DATA a: b]]\n[[END",
-		`{"x": -, "y": 1e400, 00}`,
+		`{"x": -, "y": 1e400, 00}`, "Rate it -3 to 99999999999999999999", "a, b or a, / or |", "yes/no/",
 	} {
 		f.Add(shown+ask, "")
 		f.Add(ask+shown, `{"type":"object","properties":{"a":{"enum":[1,2,null]},"b":{"type":"integer","minimum":1e300},"c":{"type":"number"},"d":{"type":"boolean"},"e":{"$ref":"#"}}}`)
@@ -33,6 +33,10 @@ func FuzzJudges(f *testing.F) {
 		}
 		if ok && q.Schema != nil && !json.Valid([]byte(a.Text)) {
 			t.Fatalf("not JSON: %s", a.Text)
+		}
+		q.Weigh = true
+		if a, ok := (Judges{Noise: 5}).judge(q); ok && a.Text == "" {
+			t.Fatal("a judge whose words are weighed says nothing")
 		}
 	})
 }
