@@ -19,6 +19,7 @@ func FuzzJudges(f *testing.F) {
 		`{"x": -, "y": 1e400, 00}`, "Rate it -3 to 99999999999999999999", "a, b or a, / or |", "yes/no/",
 	} {
 		f.Add(shown+ask, "")
+		f.Add(ask+shown, `{"type":"object","properties":{"l":{"minimum":1e320,"type":"integer"},"m":{"minimum":-1e308,"maximum":1e308}}}`)
 		f.Add(ask+shown, `{"type":"object","properties":{"a":{"enum":[1,2,null]},"b":{"type":"integer","minimum":1e300},"c":{"type":"number"},"d":{"type":"boolean"},"e":{"$ref":"#"}}}`)
 	}
 	f.Fuzz(func(t *testing.T, prompt, schema string) {

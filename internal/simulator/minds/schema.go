@@ -182,6 +182,7 @@ func (g *schemaWriter) text(s *fastjson.Value) string {
 	return t
 }
 
+// bounds returns the least and the most that a number may be, as far as they can be reckoned with.
 func bounds(s *fastjson.Value, lo, hi float64) (float64, float64) {
 	given := s.Get("minimum") != nil
 	if given {
@@ -195,7 +196,9 @@ func bounds(s *fastjson.Value, lo, hi float64) (float64, float64) {
 	} else if given {
 		hi = max(hi, lo+10)
 	}
-	return lo, max(hi, lo)
+	const most = 1e305
+	lo = min(max(lo, -most), most)
+	return lo, min(max(hi, lo), most)
 }
 
 // appendText appends a text as JSON writes it.
