@@ -13,15 +13,13 @@ const (
 	smallHeap   = 24 << 20 // what may live in it then
 	room        = 24 << 20 // what Go takes at least beside what lives in a small heap: with less it would collect without end
 	slack       = 16 << 20 // how much more garbage a larger heap may hold than what lives in it
-
-	largeHeap   = 80 << 20 // with more in it, a quarter as much garbage
-	largeGrowth = 25
+	leastGrowth = 25       // by how many percent the largest may grow
 )
 
 // collector decides when garbage is collected. What streams through leaves a small heap, which Go by itself would collect
 // many times a second: a small heap may grow until all of Go's memory is smallMemory, or what lives in it and some room. A larger one may
-// hold as much garbage as what lives in it, and the slack; one with millions of verdicts a quarter as much: they are numbers in a few long
-// columns, which are collected in milliseconds.
+// hold as much garbage as what lives in it, and the slack; the more lives in it the less, down to a quarter: of millions of verdicts numbers
+// in a few long columns stay, which are collected in milliseconds.
 type collector struct {
 	percent int
 	limit   int64
@@ -58,8 +56,7 @@ func pace(live uint64) (percent int, limit int64) {
 	if live <= smallHeap {
 		return 1000, max(smallMemory, int64(live)>>22<<22+room)
 	}
-	if live > largeHeap {
-		return largeGrowth, math.MaxInt64
-	}
-	return 100 + int(100*slack/live)/5*5, math.MaxInt64
+	const most, less = 72 << 20, 2. / 5 // at 40 MB both rules give 56 MB of garbage
+	garbage := min(float64(live)+slack, max(most-less*float64(live), leastGrowth*float64(live)/100))
+	return int(100*garbage/float64(live)) / 5 * 5, math.MaxInt64
 }
