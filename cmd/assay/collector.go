@@ -18,8 +18,8 @@ const (
 
 // collector decides when garbage is collected. What streams through leaves a small heap, which Go by itself would collect
 // many times a second: a small heap may grow until all of Go's memory is smallMemory, or what lives in it and some room. A larger one may
-// hold as much garbage as what lives in it, and the slack; the more lives in it the less, down to a quarter: of millions of verdicts numbers
-// in a few long columns stay, which are collected in milliseconds.
+// hold as much garbage as what lives in it, and the slack; the more lives in it the less, down to a quarter: what stays of millions of
+// verdicts is numbers in a few long columns, which are collected in milliseconds.
 type collector struct {
 	percent int
 	limit   int64
