@@ -73,8 +73,13 @@ const rareClusters = 10
 
 // RateByCluster returns the share over all answers, each of equal weight, as [ShareByCluster] does of items.
 func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
+	return RateBy(slices.Values(clusters), level)
+}
+
+// RateBy is RateByCluster for clusters that are walked over several times, and kept nowhere.
+func RateBy(clusters iter.Seq[Count], level float64) (ClusterRate, error) {
 	return ShareBy(func(yield func(ItemShares) bool) {
-		for _, c := range clusters {
+		for c := range clusters {
 			if !yield(CountShares(c.K, c.N)) {
 				return
 			}

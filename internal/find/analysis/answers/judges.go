@@ -191,7 +191,7 @@ func (j *judges) pair(t *analysis.Table, first, second []int, by []analysis.Valu
 			kappa.Unknown("they have labelled nothing in common"))
 		return nil
 	}
-	e, err := gather.Share(slices.Collect(maps.Values(counts)), j.Options.Level)
+	e, err := gather.Share(slices.Values(gather.ByKey(counts)), j.Options.Level)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (p *repeats) Tables() ([]analysis.Table, error) {
 			t.Findings = append(t.Findings, f.Unknown("no judge was asked twice about the same"))
 			continue
 		}
-		gather.Mean(slices.Collect(maps.Values(totals)), p.Options.Level).Put(&f)
+		gather.Mean(gather.ByKey(totals), p.Options.Level).Put(&f)
 		f.Interval = f.Interval.Clipped(new(float64), nil)
 		t.Findings = append(t.Findings, f)
 	}

@@ -131,7 +131,7 @@ func (a *arena) position(t *analysis.Table) error {
 	return nil
 }
 
-// yeses are how often something was so in one cluster, of how often it could have been.
+// yeses are a stats.Count of half its size, for millions of clusters: how often something was so in one, of how often it could have been.
 type yeses struct{ yes, of int32 }
 
 func (c *yeses) add(yes bool) { c.yes, c.of = c.yes+gather.One(yes), c.of+1 }
@@ -145,15 +145,15 @@ func (a *arena) counts() []yeses {
 	return a.counted
 }
 
-// share estimates what was counted by cluster.
-func (a *arena) share(counts []yeses) (gather.Estimate, error) {
-	return gather.ShareOver(func(yield func(stats.ItemShares) bool) {
+// each walks over what was counted.
+func each(counts []yeses) iter.Seq[stats.Count] {
+	return func(yield func(stats.Count) bool) {
 		for _, c := range counts {
-			if !yield(stats.CountShares(int(c.yes), int(c.of))) {
+			if !yield(stats.Count{K: int(c.yes), N: int(c.of)}) {
 				return
 			}
 		}
-	}, a.Options.Level)
+	}
 }
 
 // firstWins estimates the share of decided comparisons that the one shown first won, which are k of n.
@@ -165,7 +165,7 @@ func (a *arena) firstWins() (e gather.Estimate, k, n int, err error) {
 			k, n = k+int(gather.One(r == stats.FirstWon)), n+1
 		}
 	}
-	e, err = a.share(counts)
+	e, err = gather.Share(each(counts), a.Options.Level)
 	return e, k, n, err
 }
 
@@ -185,7 +185,7 @@ func (a *arena) shownFirst() *analysis.ShownFirst {
 			same[w.cluster].add(forth == back)
 		}
 	}
-	if e, err := a.share(same); err == nil && pairs > 0 {
+	if e, err := gather.Share(each(same), a.Options.Level); err == nil && pairs > 0 {
 		out.Same, out.Turns = e.Value, e.Interval.OK && e.Interval.High < 0.5
 	}
 	return out
@@ -222,13 +222,7 @@ func (a *arena) consistency(t *analysis.Table) error {
 	if len(counts) > manyPairs {
 		resamples = min(resamples, 200)
 	}
-	boot, err := stats.BootstrapRate(func(yield func(stats.Count) bool) {
-		for _, c := range counts {
-			if !yield(stats.Count{K: int(c.yes), N: int(c.of)}) {
-				return
-			}
-		}
-	}, resamples, a.Options.Seed)
+	boot, err := stats.BootstrapRate(each(counts), resamples, a.Options.Seed)
 	if err != nil {
 		return err
 	}
@@ -237,7 +231,7 @@ func (a *arena) consistency(t *analysis.Table) error {
 	f.SE = boot.SE()
 	alike := f.Interval.OK && f.Interval.Low == f.Interval.High // so are all resamples, which is no certainty
 	if alike || len(counts) < stats.FewClusters {               // percentiles of few clusters are too narrow
-		e, err := a.share(counts)
+		e, err := gather.Share(each(counts), a.Options.Level)
 		if err != nil {
 			return err
 		}
@@ -312,7 +306,7 @@ func (a *arena) selfAgreement(t *analysis.Table) error {
 		}
 	}
 	same := a.finding(analysis.WhatSame, analysis.Share, -1, "")
-	e, err := a.share(counts)
+	e, err := gather.Share(each(counts), a.Options.Level)
 	if err != nil {
 		return err
 	}

@@ -222,7 +222,7 @@ func (a *arena) correctedWins(entrant int, field string) (*analysis.Finding, err
 		r.Count(score)
 		counts[w.cluster].add(score == 1)
 	}
-	e, err := a.share(counts)
+	e, err := gather.Share(each(counts), a.Options.Level)
 	if err != nil {
 		return nil, err
 	}

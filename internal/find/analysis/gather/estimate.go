@@ -1,8 +1,10 @@
 package gather
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
 	"assay/internal/find/analysis"
@@ -41,9 +43,9 @@ func roughly(clusters, units int) string {
 }
 
 // Share estimates a share of yes among answers of equal weight. Those that are alone in their clusters are independent;
-// nested ones are not.
-func Share(counts []stats.Count, level float64) (Estimate, error) {
-	r, err := stats.RateByCluster(counts, level)
+// nested ones are not. The clusters are walked over several times, in one order.
+func Share(counts iter.Seq[stats.Count], level float64) (Estimate, error) {
+	r, err := stats.RateBy(counts, level)
 	return shareOf(r), err
 }
 
@@ -84,6 +86,15 @@ func meanOf(m stats.ClusterMean) Estimate {
 	}
 	e.method, e.note = "Student, by cluster", roughly(m.Clusters, m.Units)
 	return e
+}
+
+// ByKey returns the values of a map in the order of their keys: the last digits of a sum hang on its order.
+func ByKey[K cmp.Ordered, V any](m map[K]V) []V {
+	out := make([]V, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, m[k])
+	}
+	return out
 }
 
 // Permuted returns the elements at the places, in their order.
