@@ -244,6 +244,11 @@ func TestAJudgeWhoseWordsAreWeighedFindsThemHoweverTheyAreListed(t *testing.T) {
 		if ok != (want != "") || ok && (strings.Join(f.options, " ") != want || !f.alone) {
 			t.Errorf("%q: %v, %+v, want %s", asked, ok, f, want)
 		}
+		for _, other := range []string{`Say {"score": 0, 1 or 2}`, "End with Model: A|B"} { // any other form comes first
+			if f, ok := readForm(&Question{Weigh: true, System: other}, asked); !ok || f.alone {
+				t.Errorf("%q, and the system says %s: %v, %+v", asked, other, ok, f)
+			}
+		}
 		if _, ok := readForm(&Question{}, asked); ok {
 			t.Errorf("%q: a form, and words are not weighed", asked)
 		}

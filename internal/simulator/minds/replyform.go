@@ -46,12 +46,15 @@ func readForm(q *Question, rest string) (*replyForm, bool) {
 		return f, true
 	}
 	for _, text := range []string{rest, q.System} {
-		if f.readTags(text) || f.readLine(text) || f.readWord(text) || q.Weigh && f.readList(text) {
+		if f.readTags(text) || f.readLine(text) || f.readWord(text) {
 			return f, true
 		}
 		if f.schema = schemaInWords(text); f.schema != nil {
 			return f, true
 		}
+	}
+	if q.Weigh && (f.readList(rest) || f.readList(q.System)) {
+		return f, true
 	}
 	return nil, false
 }
@@ -127,6 +130,7 @@ func (f *replyForm) readList(text string) bool {
 	if ends := rangeForm.FindStringSubmatch(list); ends != nil {
 		low, _ := strconv.Atoi(ends[1])
 		high, _ := strconv.Atoi(ends[2])
+		f.options = nil
 		for n := low; n <= min(high, low+mostInRange); n++ {
 			f.options = append(f.options, strconv.Itoa(n))
 		}
